@@ -1,0 +1,363 @@
+//! The coder: one description of a structure, run in four directions.
+//!
+//! The decision that shaped it: a field is passed as `&mut`, a decoder fills it in, the others only look at it. Lists
+//! are read one element at a time, so that a count that lies runs out of bytes before it can allocate.
+
+use crate::{Code, Error, Result};
+
+/// Byte order of the numbers in a structure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// Least significant byte first.
+    Little,
+    /// Most significant byte first.
+    Big,
+}
+
+/// An on-disk structure.
+pub trait Record {
+    /// Names every field in the order they are stored.
+    fn fields<C: Coder>(&mut self, coder: &mut C) -> Result<()>;
+}
+
+/// What runs over the fields of a [`Record`].
+pub trait Coder {
+    /// An unsigned integer of `width` bytes (1 to 8).
+    fn uint(&mut self, name: &'static str, width: usize, value: &mut u64) -> Result<()>;
+
+    /// `len` raw bytes.
+    fn bytes(&mut self, name: &'static str, len: u64, value: &mut Vec<u8>) -> Result<()>;
+
+    /// Bytes up to the next multiple of `unit`, counted from the start of the structure; zero when written, and not
+    /// looked at when read (the reference accepts any).
+    fn pad(&mut self, unit: usize) -> Result<()>;
+
+    /// `count` records, made by `new` when reading.
+    fn list<T: Record>(
+        &mut self,
+        name: &'static str,
+        count: u64,
+        items: &mut Vec<T>,
+        new: impl FnMut() -> T,
+    ) -> Result<()>;
+
+    /// Where the next field lies, in bytes from the start of the structure.
+    fn offset(&self) -> u64;
+
+    /// An error about the field just coded, or about to be.
+    fn error(&self, code: Code, what: String) -> Error {
+        Error::new(code, format!("at byte {}: {what}", self.offset()))
+    }
+}
+
+/// Reads a structure from a slice.
+pub struct Decoder<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    order: Order,
+    end_is_real: bool,
+    ran_out: bool,
+}
+
+impl<'a> Decoder<'a> {
+    /// A decoder at the start of `bytes`. `end_is_real` says that no bytes exist behind the slice, so that running
+    /// out means a truncated structure and not too short a read.
+    pub fn new(bytes: &'a [u8], order: Order, end_is_real: bool) -> Self {
+        Decoder { bytes, at: 0, order, end_is_real, ran_out: false }
+    }
+
+    /// Whether decoding failed only because the slice ended before the structure did, and more bytes exist.
+    pub fn needs_more(&self) -> bool {
+        self.ran_out && !self.end_is_real
+    }
+
+    fn take(&mut self, name: &'static str, len: u64) -> Result<&'a [u8]> {
+        let left = &self.bytes[self.at..];
+        match usize::try_from(len).ok().and_then(|len| left.get(..len)) {
+            Some(taken) => {
+                self.at += taken.len();
+                Ok(taken)
+            }
+            None => {
+                self.ran_out = true;
+                let what = format!("{name} needs {len} bytes, the file has {} more", left.len());
+                Err(self.error(Code::ETRUNC, what))
+            }
+        }
+    }
+}
+
+impl Coder for Decoder<'_> {
+    fn uint(&mut self, name: &'static str, width: usize, value: &mut u64) -> Result<()> {
+        let bytes = self.take(name, width as u64)?;
+        let mut wide = [0; 8];
+        *value = match self.order {
+            Order::Big => {
+                wide[8 - width..].copy_from_slice(bytes);
+                u64::from_be_bytes(wide)
+            }
+            Order::Little => {
+                wide[..width].copy_from_slice(bytes);
+                u64::from_le_bytes(wide)
+            }
+        };
+        Ok(())
+    }
+
+    fn bytes(&mut self, name: &'static str, len: u64, value: &mut Vec<u8>) -> Result<()> {
+        *value = self.take(name, len)?.to_vec();
+        Ok(())
+    }
+
+    fn pad(&mut self, unit: usize) -> Result<()> {
+        self.take("padding", padding(self.at as u64, unit)).map(drop)
+    }
+
+    fn list<T: Record>(
+        &mut self,
+        name: &'static str,
+        count: u64,
+        items: &mut Vec<T>,
+        mut new: impl FnMut() -> T,
+    ) -> Result<()> {
+        for index in 0..count {
+            let mut item = new();
+            item.fields(self).map_err(|error| error.at(format_args!("{name} {index}")))?;
+            items.push(item);
+        }
+        Ok(())
+    }
+
+    fn offset(&self) -> u64 {
+        self.at as u64
+    }
+}
+
+/// Writes a structure to a vector.
+pub struct Encoder {
+    bytes: Vec<u8>,
+    order: Order,
+}
+
+impl Encoder {
+    /// An encoder with room for `capacity` bytes.
+    pub fn new(order: Order, capacity: usize) -> Self {
+        Encoder { bytes: Vec::with_capacity(capacity), order }
+    }
+
+    /// The encoded structure.
+    pub fn finish(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+impl Coder for Encoder {
+    fn uint(&mut self, name: &'static str, width: usize, value: &mut u64) -> Result<()> {
+        if width < 8 && *value >> (8 * width) != 0 {
+            return Err(self.error(Code::ERANGE, format!("{name} is {value}, more than {width} bytes hold")));
+        }
+        match self.order {
+            Order::Big => self.bytes.extend_from_slice(&value.to_be_bytes()[8 - width..]),
+            Order::Little => self.bytes.extend_from_slice(&value.to_le_bytes()[..width]),
+        }
+        Ok(())
+    }
+
+    fn bytes(&mut self, _name: &'static str, len: u64, value: &mut Vec<u8>) -> Result<()> {
+        debug_assert_eq!(len, value.len() as u64);
+        self.bytes.extend_from_slice(value);
+        Ok(())
+    }
+
+    fn pad(&mut self, unit: usize) -> Result<()> {
+        let padded = self.bytes.len().next_multiple_of(unit);
+        self.bytes.resize(padded, 0);
+        Ok(())
+    }
+
+    fn list<T: Record>(
+        &mut self,
+        _name: &'static str,
+        _count: u64,
+        items: &mut Vec<T>,
+        _new: impl FnMut() -> T,
+    ) -> Result<()> {
+        items.iter_mut().try_for_each(|item| item.fields(self))
+    }
+
+    fn offset(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+}
+
+/// Measures a structure.
+#[derive(Default)]
+pub struct Sizer {
+    size: u64,
+}
+
+impl Sizer {
+    /// The encoded size of `record` in bytes.
+    pub fn size_of<T: Record>(record: &mut T) -> Result<u64> {
+        let mut sizer = Sizer::default();
+        record.fields(&mut sizer)?;
+        Ok(sizer.size)
+    }
+}
+
+impl Coder for Sizer {
+    fn uint(&mut self, _name: &'static str, width: usize, _value: &mut u64) -> Result<()> {
+        self.size += width as u64;
+        Ok(())
+    }
+
+    fn bytes(&mut self, _name: &'static str, len: u64, _value: &mut Vec<u8>) -> Result<()> {
+        self.size += len;
+        Ok(())
+    }
+
+    fn pad(&mut self, unit: usize) -> Result<()> {
+        self.size += padding(self.size, unit);
+        Ok(())
+    }
+
+    fn list<T: Record>(
+        &mut self,
+        _name: &'static str,
+        _count: u64,
+        items: &mut Vec<T>,
+        _new: impl FnMut() -> T,
+    ) -> Result<()> {
+        items.iter_mut().try_for_each(|item| item.fields(self))
+    }
+
+    fn offset(&self) -> u64 {
+        self.size
+    }
+}
+
+/// Prints a structure, a field a line, with byte offsets: the view for debugging a format.
+#[derive(Default)]
+pub struct Dumper {
+    at: u64,
+    depth: usize,
+    text: String,
+}
+
+impl Dumper {
+    /// The fields of `record` as text.
+    pub fn dump<T: Record>(record: &mut T) -> Result<String> {
+        let mut dumper = Dumper::default();
+        record.fields(&mut dumper)?;
+        Ok(dumper.text)
+    }
+
+    fn line(&mut self, len: u64, text: std::fmt::Arguments<'_>) {
+        use std::fmt::Write;
+        let _ = writeln!(self.text, "{:8} {:indent$}{text}", self.at, "", indent = 2 * self.depth);
+        self.at += len;
+    }
+}
+
+impl Coder for Dumper {
+    fn uint(&mut self, name: &'static str, width: usize, value: &mut u64) -> Result<()> {
+        self.line(width as u64, format_args!("{name} = {value}"));
+        Ok(())
+    }
+
+    fn bytes(&mut self, name: &'static str, len: u64, value: &mut Vec<u8>) -> Result<()> {
+        const SHOWN: usize = 32;
+        let more = if value.len() > SHOWN { "..." } else { "" };
+        let shown = value[..value.len().min(SHOWN)].escape_ascii().to_string();
+        self.line(len, format_args!("{name} = \"{shown}\"{more} ({len} bytes)"));
+        Ok(())
+    }
+
+    fn pad(&mut self, unit: usize) -> Result<()> {
+        self.at += padding(self.at, unit);
+        Ok(())
+    }
+
+    fn list<T: Record>(
+        &mut self,
+        name: &'static str,
+        _count: u64,
+        items: &mut Vec<T>,
+        _new: impl FnMut() -> T,
+    ) -> Result<()> {
+        for (index, item) in items.iter_mut().enumerate() {
+            self.line(0, format_args!("{name} {index}"));
+            self.depth += 1;
+            item.fields(self)?;
+            self.depth -= 1;
+        }
+        Ok(())
+    }
+
+    fn offset(&self) -> u64 {
+        self.at
+    }
+}
+
+fn padding(at: u64, unit: usize) -> u64 {
+    at.next_multiple_of(unit as u64) - at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default, Debug, PartialEq)]
+    struct Pair {
+        tag: u64,
+        text: Vec<u8>,
+    }
+
+    impl Record for Pair {
+        fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+            c.uint("tag", 2, &mut self.tag)?;
+            let mut len = self.text.len() as u64;
+            c.uint("length", 1, &mut len)?;
+            c.bytes("text", len, &mut self.text)?;
+            c.pad(4)
+        }
+    }
+
+    #[test]
+    fn four_directions_agree() {
+        for order in [Order::Big, Order::Little] {
+            let mut pair = Pair { tag: 0x102, text: b"abc".to_vec() };
+            let mut encoder = Encoder::new(order, 0);
+            pair.fields(&mut encoder).unwrap();
+            let bytes = encoder.finish();
+            assert_eq!(bytes.len() as u64, Sizer::size_of(&mut pair).unwrap());
+            let tag: &[u8] = if order == Order::Big { &[1, 2] } else { &[2, 1] };
+            assert_eq!(bytes, [tag, &[3], b"abc", &[0, 0]].concat());
+            let mut back = Pair::default();
+            back.fields(&mut Decoder::new(&bytes, order, true)).unwrap();
+            assert_eq!(back, pair);
+        }
+        let mut pair = Pair { tag: 7, text: b"x".to_vec() };
+        assert_eq!(
+            Dumper::dump(&mut pair).unwrap(),
+            "       0 tag = 7\n       2 length = 1\n       3 text = \"x\" (1 bytes)\n"
+        );
+    }
+
+    #[test]
+    fn running_out_says_where_and_whether_more_may_help() {
+        for end_is_real in [false, true] {
+            let mut decoder = Decoder::new(&[0, 1, 9, b'a'], Order::Big, end_is_real);
+            let error = Pair::default().fields(&mut decoder).unwrap_err();
+            assert_eq!(error.code, Code::ETRUNC);
+            assert_eq!(&*error.what, "at byte 3: text needs 9 bytes, the file has 1 more");
+            assert_eq!(decoder.needs_more(), !end_is_real);
+        }
+    }
+
+    #[test]
+    fn a_value_too_wide_is_not_cut() {
+        let mut pair = Pair { tag: 1 << 16, text: vec![] };
+        assert_eq!(pair.fields(&mut Encoder::new(Order::Big, 0)).unwrap_err().code, Code::ERANGE);
+    }
+}

@@ -1,0 +1,12 @@
+//! On-disk structures written down once, and the error type of all layers.
+//!
+//! A structure implements [`Record`]: one `fields` function that names its fields in order. The same function, run by
+//! a [`Decoder`], an [`Encoder`], a [`Sizer`] or a [`Dumper`], reads, writes, measures and prints it, so the four can
+//! never disagree. This crate knows no I/O and no format.
+#![forbid(unsafe_code)]
+
+mod coder;
+mod error;
+
+pub use coder::{Coder, Decoder, Dumper, Encoder, Order, Record, Sizer};
+pub use error::{Code, Context, Error, Result};

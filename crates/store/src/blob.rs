@@ -1,0 +1,80 @@
+//! The two traits of a run of bytes.
+
+use std::sync::Arc;
+
+use ferrocdf_bytes::{Code, Error, Result};
+
+/// Bytes that can be read at any position, from any thread.
+pub trait Blob: Send + Sync {
+    /// The number of bytes.
+    fn size(&self) -> Result<u64>;
+
+    /// Fills `into` from position `at`. Returns the bytes read, fewer than asked only where the blob ends.
+    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize>;
+
+    /// A name for messages: the path, or "memory".
+    fn name(&self) -> String;
+
+    /// Fills `into` from position `at`, or says that the blob is too short.
+    fn read_exact_at(&self, at: u64, into: &mut [u8]) -> Result<()> {
+        let wanted = into.len();
+        let got = self.read_at(at, into)?;
+        if got == wanted {
+            return Ok(());
+        }
+        let what = format!(
+            "{}: {wanted} bytes at byte {at} are past the end, the file has {} bytes",
+            self.name(),
+            self.size()?
+        );
+        Err(Error::new(Code::ETRUNC, what))
+    }
+
+    /// Fills `into` from position `at`; what lies past the end reads as zero, like a hole in a sparse file.
+    fn read_zero_filled_at(&self, at: u64, into: &mut [u8]) -> Result<()> {
+        let got = self.read_at(at, into)?;
+        into[got..].fill(0);
+        Ok(())
+    }
+}
+
+/// Bytes that can be written too. Writes need no `&mut`: what is written by two threads at once to different
+/// positions is all kept.
+pub trait BlobMut: Blob {
+    /// Writes all of `from` at position `at`; the blob grows as needed, a gap reads as zero.
+    fn write_at(&self, at: u64, from: &[u8]) -> Result<()>;
+
+    /// Cuts the blob, or extends it with zeros, to `size` bytes.
+    fn set_size(&self, size: u64) -> Result<()>;
+
+    /// Returns when all that was written would survive a power failure.
+    fn sync(&self) -> Result<()>;
+}
+
+impl<B: Blob + ?Sized> Blob for Arc<B> {
+    fn size(&self) -> Result<u64> {
+        (**self).size()
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
+        (**self).read_at(at, into)
+    }
+
+    fn name(&self) -> String {
+        (**self).name()
+    }
+}
+
+impl<B: BlobMut + ?Sized> BlobMut for Arc<B> {
+    fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
+        (**self).write_at(at, from)
+    }
+
+    fn set_size(&self, size: u64) -> Result<()> {
+        (**self).set_size(size)
+    }
+
+    fn sync(&self) -> Result<()> {
+        (**self).sync()
+    }
+}

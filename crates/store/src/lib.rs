@@ -1,0 +1,15 @@
+//! Where the bytes lie.
+//!
+//! A [`Blob`] is a run of bytes read at positions; a [`BlobMut`] can be written too. Positions are always explicit: no
+//! cursor is shared, so any number of threads may use one blob at once.
+#![forbid(unsafe_code)]
+
+mod blob;
+mod file;
+mod memory;
+pub mod suite;
+pub mod testing;
+
+pub use blob::{Blob, BlobMut};
+pub use file::FileBlob;
+pub use memory::MemoryBlob;

@@ -1,0 +1,109 @@
+//! Bytes in memory.
+
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use ferrocdf_bytes::{Code, Error, Result};
+
+use crate::{Blob, BlobMut};
+
+/// A growable run of bytes in memory.
+#[derive(Debug, Default)]
+pub struct MemoryBlob {
+    bytes: RwLock<Vec<u8>>,
+}
+
+impl MemoryBlob {
+    /// A blob that holds `bytes`.
+    pub fn new(bytes: Vec<u8>) -> Self {
+        MemoryBlob { bytes: RwLock::new(bytes) }
+    }
+
+    /// Gives the bytes back.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A copy of the bytes as they are now.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.read().clone()
+    }
+
+    // No code that holds the lock can panic half-way through a change, so a poisoned lock still guards good bytes.
+    fn read(&self) -> RwLockReadGuard<'_, Vec<u8>> {
+        self.bytes.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Vec<u8>> {
+        self.bytes.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Makes `bytes` at least (`grow_only`) or exactly `size` long, or says that there is no memory for it.
+fn resize(bytes: &mut Vec<u8>, size: u64, grow_only: bool) -> Result<()> {
+    let no_memory = || Error::new(Code::ENOMEM, format!("no memory for a file of {size} bytes"));
+    let size = usize::try_from(size).map_err(|_| no_memory())?;
+    if size > bytes.len() {
+        bytes.try_reserve(size - bytes.len()).map_err(|_| no_memory())?;
+        bytes.resize(size, 0);
+    } else if !grow_only {
+        bytes.truncate(size);
+    }
+    Ok(())
+}
+
+impl Blob for MemoryBlob {
+    fn size(&self) -> Result<u64> {
+        Ok(self.read().len() as u64)
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
+        let bytes = self.read();
+        let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
+        let got = rest.len().min(into.len());
+        into[..got].copy_from_slice(&rest[..got]);
+        Ok(got)
+    }
+
+    fn name(&self) -> String {
+        "memory".to_string()
+    }
+}
+
+impl BlobMut for MemoryBlob {
+    fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
+        if from.is_empty() {
+            return Ok(());
+        }
+        let mut bytes = self.write();
+        resize(&mut bytes, at.saturating_add(from.len() as u64), true)?;
+        // `resize` succeeded, so the position fits in memory.
+        let at = at as usize;
+        bytes[at..at + from.len()].copy_from_slice(from);
+        Ok(())
+    }
+
+    fn set_size(&self, size: u64) -> Result<()> {
+        resize(&mut self.write(), size, false)
+    }
+
+    fn sync(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_the_suite() {
+        crate::suite::blob(|_| MemoryBlob::default());
+    }
+
+    #[test]
+    fn a_size_beyond_memory_is_an_error() {
+        let blob = MemoryBlob::default();
+        assert_eq!(blob.write_at(u64::MAX - 3, &[1]).unwrap_err().code, Code::ENOMEM);
+        assert_eq!(blob.set_size(u64::MAX).unwrap_err().code, Code::ENOMEM);
+    }
+}
