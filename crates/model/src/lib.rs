@@ -1,1 +1,24 @@
-//! model
+//! The netCDF enhanced data model, without I/O and without addresses.
+//!
+//! A [`Model`] holds groups, dimensions, types, variables and attributes in arenas; an id is a position in its arena,
+//! which is also the netCDF id of dimensions and types. What a file says and what it shall say after the next
+//! definition step are two values of this type. Every change is checked against what the [`Format`] can hold.
+#![forbid(unsafe_code)]
+
+mod entities;
+mod format;
+mod model;
+mod name;
+mod named;
+mod types;
+mod values;
+
+pub use entities::{
+    Attr, Attrs, Chunking, Dim, DimId, Endian, Filter, Group, GroupId, Owner, Storage, TypeId, Var, VarId,
+};
+pub use format::Format;
+pub use model::Model;
+pub use name::Name;
+pub use named::{HasName, Named};
+pub use types::{Atomic, Class, Field, Type, UserType};
+pub use values::{Value, Values};

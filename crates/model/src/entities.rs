@@ -1,0 +1,169 @@
+//! The parts of a model.
+
+use crate::named::Index;
+use crate::{HasName, Name, Named, Type, Values};
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $id:ident;)*) => { $(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $id(pub u32);
+
+        impl $id {
+            /// The position in its arena.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            pub(crate) fn from_index(index: usize) -> Self {
+                // An arena of 2^32 entries does not fit in memory.
+                $id(u32::try_from(index).expect("fewer than 2^32 entries"))
+            }
+        }
+    )* };
+}
+
+ids! {
+    /// A group; the root is `GroupId(0)`.
+    GroupId;
+    /// A dimension; unique in the file, as in netCDF-4.
+    DimId;
+    /// A variable; unique in the file. The `varid` of C is the position in its group.
+    VarId;
+    /// A user-defined type; unique in the file.
+    TypeId;
+}
+
+impl GroupId {
+    /// The root group.
+    pub const ROOT: GroupId = GroupId(0);
+}
+
+/// What an attribute belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Owner {
+    /// A group; global attributes belong to the root group.
+    Group(GroupId),
+    /// A variable.
+    Var(VarId),
+}
+
+/// A dimension.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dim {
+    /// Its name.
+    pub name: Name,
+    /// The group it was defined in.
+    pub group: GroupId,
+    /// Its length now.
+    pub len: u64,
+    /// Whether it grows.
+    pub unlimited: bool,
+}
+
+/// An attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attr {
+    /// Its name.
+    pub name: Name,
+    /// Its values.
+    pub value: Values,
+}
+
+/// The attributes of one owner.
+pub type Attrs = Named<Attr>;
+
+/// A variable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Var {
+    /// Its name.
+    pub name: Name,
+    /// The group it is in.
+    pub group: GroupId,
+    /// The type of its elements.
+    pub ty: Type,
+    /// Its dimensions, slowest first.
+    pub dims: Vec<DimId>,
+    /// Its attributes.
+    pub attrs: Attrs,
+    /// How it is, or shall be, stored.
+    pub storage: Storage,
+}
+
+/// How a variable is stored, for formats that leave a choice.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Storage {
+    /// Elements never written are left undefined instead of filled.
+    pub no_fill: bool,
+    /// Contiguous, compact or chunked; `None` leaves it to the format.
+    pub chunking: Option<Chunking>,
+    /// Byte order; `None` leaves it to the format.
+    pub endian: Option<Endian>,
+    /// The filters in the order they are applied when writing.
+    pub filters: Vec<Filter>,
+}
+
+/// The arrangement of a variable's data.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Chunking {
+    /// One run of bytes.
+    Contiguous,
+    /// Inside the header.
+    Compact,
+    /// Chunks of this shape, in elements.
+    Chunked(Vec<u64>),
+}
+
+/// Byte order of stored numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Endian {
+    /// Least significant byte first.
+    Little,
+    /// Most significant byte first.
+    Big,
+}
+
+/// A filter by its HDF5 number, with its parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filter {
+    /// The registered HDF5 filter id.
+    pub id: u32,
+    /// The client values.
+    pub params: Vec<u32>,
+}
+
+/// A group.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Group {
+    /// Its name; the root's is empty.
+    pub name: Name,
+    /// The group it is in; `None` for the root.
+    pub parent: Option<GroupId>,
+    /// Groups defined in it, in definition order.
+    pub groups: Vec<GroupId>,
+    /// Dimensions defined in it.
+    pub dims: Vec<DimId>,
+    /// Types defined in it.
+    pub types: Vec<TypeId>,
+    /// Variables defined in it; the position is the `varid` of C.
+    pub vars: Vec<VarId>,
+    /// Its attributes.
+    pub attrs: Attrs,
+    pub(crate) dim_index: Index,
+    pub(crate) var_index: Index,
+}
+
+macro_rules! has_name {
+    ($($thing:ty),*) => { $(
+        impl HasName for $thing {
+            fn name(&self) -> &Name {
+                &self.name
+            }
+            fn set_name(&mut self, name: Name) {
+                self.name = name;
+            }
+        }
+    )* };
+}
+
+has_name!(Dim, Attr, Var, Group);

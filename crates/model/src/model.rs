@@ -1,0 +1,540 @@
+//! The model of one dataset, and the changes that define mode makes to it.
+//!
+//! Two ways in: `push_*` builds a model from what a file says and takes everything as it is; `def_*`, `put_attr`,
+//! `rename_*` are what a user asks for, checked against the format and the rules of names in the order in which the
+//! reference checks, so that the same mistake gives the same code.
+
+use ferrocdf_bytes::{Code, Error, Result};
+
+use crate::named::in_use;
+use crate::{
+    Atomic, Attr, Attrs, Dim, DimId, Format, Group, GroupId, Name, Owner, Storage, Type, TypeId, UserType,
+    Values, Var, VarId,
+};
+
+/// Groups, dimensions, types, variables and attributes of one dataset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    format: Format,
+    groups: Vec<Group>,
+    dims: Vec<Dim>,
+    types: Vec<UserType>,
+    vars: Vec<Var>,
+}
+
+impl Model {
+    /// A dataset with an empty root group.
+    pub fn new(format: Format) -> Self {
+        Model { format, groups: vec![Group::default()], dims: vec![], types: vec![], vars: vec![] }
+    }
+
+    /// The format whose rules hold.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// All groups; `GroupId`s are positions.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// All dimensions; `DimId`s are positions.
+    pub fn dims(&self) -> &[Dim] {
+        &self.dims
+    }
+
+    /// All user-defined types; `TypeId`s are positions.
+    pub fn types(&self) -> &[UserType] {
+        &self.types
+    }
+
+    /// All variables; `VarId`s are positions.
+    pub fn vars(&self) -> &[Var] {
+        &self.vars
+    }
+
+    /// Ids of all variables.
+    pub fn var_ids(&self) -> impl ExactSizeIterator<Item = VarId> + use<> {
+        (0..self.vars.len()).map(VarId::from_index)
+    }
+
+    /// A group.
+    ///
+    /// # Panics
+    /// If `id` is from another model; so do [`Model::dim`], [`Model::var`] and [`Model::user_type`].
+    pub fn group(&self, id: GroupId) -> &Group {
+        &self.groups[id.index()]
+    }
+
+    /// A dimension.
+    pub fn dim(&self, id: DimId) -> &Dim {
+        &self.dims[id.index()]
+    }
+
+    /// A variable.
+    pub fn var(&self, id: VarId) -> &Var {
+        &self.vars[id.index()]
+    }
+
+    /// A variable, to be changed in all but its name, group and dimensions.
+    pub fn var_mut(&mut self, id: VarId) -> &mut Var {
+        &mut self.vars[id.index()]
+    }
+
+    /// A user-defined type.
+    pub fn user_type(&self, id: TypeId) -> &UserType {
+        &self.types[id.index()]
+    }
+
+    /// The attributes of a group or variable.
+    pub fn attrs(&self, owner: Owner) -> &Attrs {
+        match owner {
+            Owner::Group(id) => &self.groups[id.index()].attrs,
+            Owner::Var(id) => &self.vars[id.index()].attrs,
+        }
+    }
+
+    fn attrs_mut(&mut self, owner: Owner) -> &mut Attrs {
+        match owner {
+            Owner::Group(id) => &mut self.groups[id.index()].attrs,
+            Owner::Var(id) => &mut self.vars[id.index()].attrs,
+        }
+    }
+
+    /// The dimension called `name` that is defined in this group itself.
+    pub fn dim_in(&self, group: GroupId, name: &[u8]) -> Option<DimId> {
+        let group = self.group(group);
+        let at = group.dim_index.find(
+            group.dims.len(),
+            |at| &self.dim(group.dims[at]).name,
+            &Name::wanted(name),
+        )?;
+        Some(group.dims[at])
+    }
+
+    /// The dimension called `name` that a variable in this group sees: in the group itself, else in its parents.
+    pub fn find_dim(&self, group: GroupId, name: &[u8]) -> Option<DimId> {
+        self.and_parents(group).find_map(|group| self.dim_in(group, name))
+    }
+
+    /// The variable called `name` in this group.
+    pub fn find_var(&self, group: GroupId, name: &[u8]) -> Option<VarId> {
+        let group = self.group(group);
+        let at = group.var_index.find(
+            group.vars.len(),
+            |at| &self.var(group.vars[at]).name,
+            &Name::wanted(name),
+        )?;
+        Some(group.vars[at])
+    }
+
+    /// The group called `name` in this group.
+    pub fn find_group(&self, parent: GroupId, name: &[u8]) -> Option<GroupId> {
+        let name = Name::wanted(name);
+        self.group(parent).groups.iter().copied().find(|&id| self.group(id).name.as_bytes() == &*name)
+    }
+
+    /// The type called `name` that is defined in this group itself.
+    pub fn type_in(&self, group: GroupId, name: &[u8]) -> Option<TypeId> {
+        let name = Name::wanted(name);
+        self.group(group).types.iter().copied().find(|&id| self.user_type(id).name.as_bytes() == &*name)
+    }
+
+    /// The attribute called `name`.
+    pub fn find_attr(&self, owner: Owner, name: &[u8]) -> Option<&Attr> {
+        self.attrs(owner).find(&Name::wanted(name))
+    }
+
+    /// This group, its parent, and so on up to the root.
+    pub fn and_parents(&self, group: GroupId) -> impl Iterator<Item = GroupId> {
+        std::iter::successors(Some(group), |&id| self.group(id).parent)
+    }
+
+    /// The path of a group: `/` for the root, else `/a/b`.
+    pub fn group_path(&self, group: GroupId) -> String {
+        let mut names: Vec<_> = self.and_parents(group).map(|id| self.group(id).name.to_str()).collect();
+        names.reverse();
+        if names.len() == 1 { "/".to_string() } else { names.join("/") }
+    }
+
+    /// The path of a variable, such as `/a/b/temperature`.
+    pub fn var_path(&self, var: VarId) -> String {
+        let var = self.var(var);
+        let group = self.group_path(var.group);
+        format!("{}/{}", group.trim_end_matches('/'), var.name)
+    }
+
+    /// The lengths of a variable's dimensions as they are now.
+    pub fn shape(&self, var: VarId) -> Vec<u64> {
+        self.var(var).dims.iter().map(|&dim| self.dim(dim).len).collect()
+    }
+
+    /// Whether the variable's first dimension is unlimited, which in classic files makes it a record variable.
+    pub fn is_record(&self, var: VarId) -> bool {
+        self.var(var).dims.first().is_some_and(|&dim| self.dim(dim).unlimited)
+    }
+
+    /// The first unlimited dimension: the only one of the classic model.
+    pub fn record_dim(&self) -> Option<DimId> {
+        self.dims.iter().position(|dim| dim.unlimited).map(DimId::from_index)
+    }
+
+    /// The name of a type in CDL.
+    pub fn type_name(&self, ty: Type) -> String {
+        match ty {
+            Type::Atomic(atomic) => atomic.cdl_name().to_string(),
+            Type::User(id) => self.user_type(id).name.to_string(),
+        }
+    }
+
+    // ---- Building from a file ----
+
+    /// Adds a group as found in a file.
+    pub fn push_group(&mut self, parent: GroupId, name: Name) -> GroupId {
+        let id = GroupId::from_index(self.groups.len());
+        self.groups.push(Group { name, parent: Some(parent), ..Group::default() });
+        self.groups[parent.index()].groups.push(id);
+        id
+    }
+
+    /// Adds a dimension as found in a file.
+    pub fn push_dim(&mut self, dim: Dim) -> DimId {
+        let id = DimId::from_index(self.dims.len());
+        let group = &mut self.groups[dim.group.index()];
+        self.dims.push(dim);
+        group.dims.push(id);
+        let (dims, ids) = (&self.dims, &group.dims);
+        group.dim_index.appended(ids.len(), |at| &dims[ids[at].index()].name);
+        id
+    }
+
+    /// Adds a type as found in a file.
+    pub fn push_type(&mut self, ty: UserType) -> TypeId {
+        let id = TypeId::from_index(self.types.len());
+        self.groups[ty.group.index()].types.push(id);
+        self.types.push(ty);
+        id
+    }
+
+    /// Adds a variable as found in a file.
+    pub fn push_var(&mut self, var: Var) -> VarId {
+        let id = VarId::from_index(self.vars.len());
+        let group = &mut self.groups[var.group.index()];
+        self.vars.push(var);
+        group.vars.push(id);
+        let (vars, ids) = (&self.vars, &group.vars);
+        group.var_index.appended(ids.len(), |at| &vars[ids[at].index()].name);
+        id
+    }
+
+    /// Adds an attribute as found in a file.
+    pub fn push_attr(&mut self, owner: Owner, attr: Attr) {
+        self.attrs_mut(owner).push(attr);
+    }
+
+    /// Sets the present length of an unlimited dimension.
+    pub fn set_dim_len(&mut self, dim: DimId, len: u64) {
+        self.dims[dim.index()].len = len;
+    }
+
+    // ---- Define mode ----
+
+    /// Defines a dimension; `None` makes it unlimited.
+    ///
+    /// Fails with `NC_EBADNAME`, `NC_EDIMSIZE` (longer than the format holds), `NC_EUNLIMIT` (a second unlimited one
+    /// in the classic model), `NC_ENAMEINUSE`.
+    pub fn def_dim(&mut self, group: GroupId, name: &str, len: Option<u64>) -> Result<DimId> {
+        let name = Name::new(name)?;
+        match len {
+            Some(len) if len > self.format.max_dim_len() => {
+                let (most, kind) = (self.format.max_dim_len(), self.format.kind_name());
+                let what = format!("dimension \"{name}\" of length {len}: {kind} files hold at most {most}");
+                return Err(Error::new(Code::EDIMSIZE, what));
+            }
+            None if !self.format.is_enhanced() && self.record_dim().is_some() => {
+                let what =
+                    format!("dimension \"{name}\": the classic model has one unlimited dimension at most");
+                return Err(Error::new(Code::EUNLIMIT, what));
+            }
+            _ => {}
+        }
+        if self.dim_in(group, name.as_bytes()).is_some() {
+            return Err(in_use(&name).at("dimension"));
+        }
+        Ok(self.push_dim(Dim { name, group, len: len.unwrap_or(0), unlimited: len.is_none() }))
+    }
+
+    /// Defines a variable.
+    ///
+    /// Fails with `NC_EBADNAME`, `NC_EBADTYPE` (not held by the format), `NC_ENAMEINUSE`, `NC_EBADDIM`,
+    /// `NC_EUNLIMPOS` (unlimited dimension not first, in the classic model).
+    pub fn def_var(&mut self, group: GroupId, name: &str, ty: Type, dims: &[DimId]) -> Result<VarId> {
+        let name = Name::new(name)?;
+        self.check_type(ty).map_err(|error| error.at(format_args!("variable \"{name}\"")))?;
+        if self.find_var(group, name.as_bytes()).is_some() {
+            return Err(in_use(&name).at("variable"));
+        }
+        for (place, id) in dims.iter().enumerate() {
+            let Some(dim) = self.dims.get(id.index()) else {
+                return Err(Error::new(Code::EBADDIM, format!("variable \"{name}\": no dimension {}", id.0)));
+            };
+            if dim.unlimited && place > 0 && !self.format.is_enhanced() {
+                let what =
+                    format!("variable \"{name}\": unlimited dimension \"{}\" must come first", dim.name);
+                return Err(Error::new(Code::EUNLIMPOS, what));
+            }
+        }
+        let (dims, attrs, storage) = (dims.to_vec(), Attrs::default(), Storage::default());
+        Ok(self.push_var(Var { name, group, ty, dims, attrs, storage }))
+    }
+
+    /// Defines a group. Fails with `NC_ESTRICTNC3` or `NC_ENOTNC4` in the classic model.
+    pub fn def_group(&mut self, parent: GroupId, name: &str) -> Result<GroupId> {
+        self.check_enhanced("groups")?;
+        let name = Name::new(name)?;
+        self.check_new_in_group(parent, &name)?;
+        Ok(self.push_group(parent, name))
+    }
+
+    /// Defines a type. Fails with `NC_ESTRICTNC3` or `NC_ENOTNC4` in the classic model.
+    pub fn def_type(&mut self, ty: UserType) -> Result<TypeId> {
+        self.check_enhanced("user-defined types")?;
+        let name = Name::new(ty.name.as_bytes())?;
+        self.check_new_in_group(ty.group, &name)?;
+        Ok(self.push_type(UserType { name, ..ty }))
+    }
+
+    /// Sets an attribute, replacing one of the same name.
+    ///
+    /// Fails with `NC_EBADNAME`, `NC_EBADTYPE` (not held by the format, or a `_FillValue` of another type than its
+    /// variable), `NC_EINVAL` (a `_FillValue` of other than one value).
+    pub fn put_attr(&mut self, owner: Owner, name: &str, value: Values) -> Result<()> {
+        let name = Name::new(name)?;
+        self.check_type(value.ty()).map_err(|error| error.at(format_args!("attribute \"{name}\"")))?;
+        if let (Owner::Var(var), true) = (owner, name == "_FillValue") {
+            let var = self.var(var);
+            if var.ty != value.ty() {
+                let (is, shall) = (self.type_name(value.ty()), self.type_name(var.ty));
+                let what = format!("_FillValue of variable \"{}\" is {is}, it must be {shall}", var.name);
+                return Err(Error::new(Code::EBADTYPE, what));
+            }
+            if value.len() != 1 {
+                let what =
+                    format!("_FillValue of variable \"{}\" has {} values, not one", var.name, value.len());
+                return Err(Error::new(Code::EINVAL, what));
+            }
+        }
+        let attrs = self.attrs_mut(owner);
+        match attrs.position(name.as_bytes()) {
+            Some(at) => attrs.get_mut(at).expect("found above").value = value,
+            None => drop(attrs.push(Attr { name, value })),
+        }
+        Ok(())
+    }
+
+    /// Removes an attribute. Fails with `NC_ENOTATT`.
+    pub fn del_attr(&mut self, owner: Owner, name: &str) -> Result<Values> {
+        let at = self.attr_position(owner, name)?;
+        Ok(self.attrs_mut(owner).remove(at).value)
+    }
+
+    /// Renames an attribute. Fails with `NC_EBADNAME`, `NC_ENOTATT`, `NC_ENAMEINUSE`.
+    pub fn rename_attr(&mut self, owner: Owner, name: &str, to: &str) -> Result<()> {
+        let at = self.attr_position(owner, name)?;
+        let to = Name::new(to)?;
+        self.attrs_mut(owner).rename(at, to)
+    }
+
+    /// Renames a dimension. Fails with `NC_EBADNAME`, `NC_ENAMEINUSE`.
+    pub fn rename_dim(&mut self, id: DimId, to: &str) -> Result<()> {
+        let to = Name::new(to)?;
+        let group = self.dim(id).group;
+        if self.dim_in(group, to.as_bytes()).is_some() {
+            return Err(in_use(&to).at("dimension"));
+        }
+        self.dims[id.index()].name = to;
+        let group = &mut self.groups[group.index()];
+        let (dims, ids) = (&self.dims, &group.dims);
+        group.dim_index.rebuild(ids.len(), |at| &dims[ids[at].index()].name);
+        Ok(())
+    }
+
+    /// Renames a variable. Fails with `NC_EBADNAME`, `NC_ENAMEINUSE`.
+    pub fn rename_var(&mut self, id: VarId, to: &str) -> Result<()> {
+        let to = Name::new(to)?;
+        let group = self.var(id).group;
+        if self.find_var(group, to.as_bytes()).is_some() {
+            return Err(in_use(&to).at("variable"));
+        }
+        self.vars[id.index()].name = to;
+        let group = &mut self.groups[group.index()];
+        let (vars, ids) = (&self.vars, &group.vars);
+        group.var_index.rebuild(ids.len(), |at| &vars[ids[at].index()].name);
+        Ok(())
+    }
+
+    /// Renames a group. Fails with `NC_EBADNAME`, `NC_ENAMEINUSE`, and `NC_EBADGRPID` for the root.
+    pub fn rename_group(&mut self, id: GroupId, to: &str) -> Result<()> {
+        let to = Name::new(to)?;
+        let Some(parent) = self.group(id).parent else {
+            return Err(Error::new(Code::EBADGRPID, "the root group has no name to change"));
+        };
+        self.check_new_in_group(parent, &to)?;
+        self.groups[id.index()].name = to;
+        Ok(())
+    }
+
+    /// The fill value a variable's unwritten elements have: its `_FillValue`, else the type's default. `None` for a
+    /// user-defined type without `_FillValue`.
+    pub fn fill_value(&self, var: VarId) -> Option<Values> {
+        let var = self.var(var);
+        let own =
+            var.attrs.find(b"_FillValue").filter(|attr| attr.value.ty() == var.ty && attr.value.len() == 1);
+        match (own, var.ty) {
+            (Some(attr), _) => Some(attr.value.clone()),
+            (None, Type::Atomic(atomic)) => Some(Values::default_fill(atomic)),
+            (None, Type::User(_)) => None,
+        }
+    }
+
+    fn attr_position(&self, owner: Owner, name: &str) -> Result<usize> {
+        let wanted = Name::wanted(name.as_bytes());
+        let missing = || Error::new(Code::ENOTATT, format!("no attribute \"{name}\""));
+        self.attrs(owner).position(&wanted).ok_or_else(missing)
+    }
+
+    fn check_type(&self, ty: Type) -> Result<()> {
+        let held = match ty {
+            Type::Atomic(atomic) => self.format.holds(atomic),
+            Type::User(id) => self.format.is_enhanced() && id.index() < self.types.len(),
+        };
+        if held {
+            return Ok(());
+        }
+        let ty = match ty {
+            Type::Atomic(atomic) => atomic.cdl_name().to_string(),
+            Type::User(id) => format!("user-defined type {}", id.0),
+        };
+        let strict = self.format == Format::Netcdf4Classic;
+        let code = if strict { Code::ESTRICTNC3 } else { Code::EBADTYPE };
+        Err(Error::new(code, format!("{} files hold no {ty}", self.format.kind_name())))
+    }
+
+    fn check_enhanced(&self, what: &str) -> Result<()> {
+        let code = match self.format {
+            Format::Netcdf4 => return Ok(()),
+            Format::Netcdf4Classic => Code::ESTRICTNC3,
+            _ => Code::ENOTNC4,
+        };
+        Err(Error::new(code, format!("{} files hold no {what}", self.format.kind_name())))
+    }
+
+    /// Variables, groups and types of one group share one space of names.
+    fn check_new_in_group(&self, group: GroupId, name: &Name) -> Result<()> {
+        let bytes = name.as_bytes();
+        let taken = self.find_var(group, bytes).is_some()
+            || self.find_group(group, bytes).is_some()
+            || self.type_in(group, bytes).is_some();
+        if taken { Err(in_use(name)) } else { Ok(()) }
+    }
+}
+
+impl Model {
+    /// The atomic type of a variable. Fails with `NC_EBADTYPE` for a user-defined one.
+    pub fn atomic_type(&self, var: VarId) -> Result<Atomic> {
+        match self.var(var).ty {
+            Type::Atomic(atomic) => Ok(atomic),
+            Type::User(_) => {
+                Err(Error::new(Code::EBADTYPE, format!("{} has a user-defined type", self.var_path(var))))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOT: GroupId = GroupId::ROOT;
+
+    fn code<T: std::fmt::Debug>(result: Result<T>) -> Code {
+        result.unwrap_err().code
+    }
+
+    #[test]
+    fn classic_rules() {
+        let mut model = Model::new(Format::Classic);
+        let t = model.def_dim(ROOT, "t", None).unwrap();
+        let x = model.def_dim(ROOT, "x", Some(3)).unwrap();
+        assert_eq!(code(model.def_dim(ROOT, "u", None)), Code::EUNLIMIT);
+        assert_eq!(code(model.def_dim(ROOT, "x", Some(4))), Code::ENAMEINUSE);
+        assert_eq!(code(model.def_dim(ROOT, "y", Some(1 << 31))), Code::EDIMSIZE);
+        assert_eq!(code(model.def_var(ROOT, "v", Atomic::Int.into(), &[x, t])), Code::EUNLIMPOS);
+        assert_eq!(code(model.def_var(ROOT, "v", Atomic::Int.into(), &[DimId(7)])), Code::EBADDIM);
+        assert_eq!(code(model.def_var(ROOT, "v", Atomic::Int64.into(), &[x])), Code::EBADTYPE);
+        assert_eq!(code(model.def_group(ROOT, "g")), Code::ENOTNC4);
+        let v = model.def_var(ROOT, "v", Atomic::Int.into(), &[t, x]).unwrap();
+        assert_eq!(code(model.def_var(ROOT, "v", Atomic::Int.into(), &[])), Code::ENAMEINUSE);
+        assert!(model.is_record(v));
+        assert_eq!(model.record_dim(), Some(t));
+    }
+
+    #[test]
+    fn fill_value_must_fit_its_variable() {
+        let mut model = Model::new(Format::Data64);
+        let v = model.def_var(ROOT, "v", Atomic::Ubyte.into(), &[]).unwrap();
+        let owner = Owner::Var(v);
+        assert_eq!(model.fill_value(v), Some(Values::Ubyte(vec![255])));
+        assert_eq!(code(model.put_attr(owner, "_FillValue", 1i8.into())), Code::EBADTYPE);
+        assert_eq!(code(model.put_attr(owner, "_FillValue", vec![1u8, 2].into())), Code::EINVAL);
+        model.put_attr(owner, "_FillValue", 7u8.into()).unwrap();
+        assert_eq!(model.fill_value(v), Some(Values::Ubyte(vec![7])));
+    }
+
+    #[test]
+    fn attributes_keep_their_place() {
+        let mut model = Model::new(Format::Classic);
+        let owner = Owner::Group(ROOT);
+        for name in ["a", "b", "c"] {
+            model.put_attr(owner, name, 1i32.into()).unwrap();
+        }
+        model.put_attr(owner, "a", "text".into()).unwrap();
+        model.rename_attr(owner, "b", "d").unwrap();
+        assert_eq!(code(model.rename_attr(owner, "c", "a")), Code::ENAMEINUSE);
+        assert_eq!(code(model.rename_attr(owner, "b", "e")), Code::ENOTATT);
+        model.del_attr(owner, "c").unwrap();
+        let names: Vec<_> = model.attrs(owner).iter().map(|attr| attr.name.to_string()).collect();
+        assert_eq!(names, ["a", "d"]);
+    }
+
+    #[test]
+    fn dimensions_are_seen_from_groups_below() {
+        let mut model = Model::new(Format::Netcdf4);
+        let x = model.def_dim(ROOT, "x", Some(2)).unwrap();
+        let a = model.def_group(ROOT, "a").unwrap();
+        let b = model.def_group(a, "b").unwrap();
+        assert_eq!(model.find_dim(b, b"x"), Some(x));
+        assert_eq!(model.dim_in(b, b"x"), None);
+        let inner = model.def_dim(a, "x", None).unwrap();
+        assert_eq!(model.find_dim(b, b"x"), Some(inner));
+        let v = model.def_var(b, "v", Atomic::String.into(), &[x, inner]).unwrap();
+        assert_eq!((model.var_path(v), model.group_path(b)), ("/a/b/v".to_string(), "/a/b".to_string()));
+        assert_eq!(code(model.def_group(b, "v")), Code::ENAMEINUSE);
+    }
+
+    #[test]
+    fn renames_are_found_under_the_new_name_only() {
+        let mut model = Model::new(Format::Classic);
+        for n in 0..100 {
+            let dim = model.def_dim(ROOT, &format!("d{n}"), Some(1)).unwrap();
+            model.def_var(ROOT, &format!("v{n}"), Atomic::Byte.into(), &[dim]).unwrap();
+        }
+        model.rename_dim(DimId(50), "e").unwrap();
+        model.rename_var(VarId(60), "w").unwrap();
+        assert_eq!(model.find_dim(ROOT, b"e"), Some(DimId(50)));
+        assert_eq!(model.find_dim(ROOT, b"d50"), None);
+        assert_eq!(model.find_var(ROOT, b"w"), Some(VarId(60)));
+        assert_eq!(model.find_var(ROOT, b"v60"), None);
+        assert_eq!(code(model.rename_var(VarId(1), "w")), Code::ENAMEINUSE);
+    }
+}
