@@ -74,7 +74,8 @@ impl ClassicFile {
             false => numrecs,
         };
         if layout.has_records() && layout.file_size(header_size, records).is_none() {
-            let what = format!("header: at byte {NUMRECS_AT}: numrecs {records} makes a file beyond any size");
+            let what =
+                format!("header: at byte {NUMRECS_AT}: numrecs {records} makes a file beyond any size");
             return Err(Error::new(Code::ENOTNC, what));
         }
         for dim in (0..model.dims().len()).map(|at| ferrocdf_model::DimId(at as u32)) {
@@ -146,13 +147,12 @@ impl ClassicFile {
         if place.record {
             steps[0] = layout.record_size;
         }
-        let mut array = Array::new(shape, stored, ArrayLayout::Strided { begin: place.begin, steps });
         // A file being written may be shorter than its data; a file that is only read must be whole.
-        array.past_end = match self.access {
+        let past_end = match self.access {
             Access::Write(_) => PastEnd::Zero,
             Access::Read(_) => PastEnd::Error,
         };
-        Ok(array)
+        Ok(Array { shape, stored, layout: ArrayLayout::Strided { begin: place.begin, steps }, past_end })
     }
 
     /// Makes the file say what `model` says: the end of define mode. Data is moved if the header outgrew its place.
@@ -174,9 +174,11 @@ impl ClassicFile {
         }
 
         let blob = self.blob_mut()?;
-        let mut new = Committed { header_size, layout, records, records_dirty: false, streaming, fills: vec![] };
+        let mut new =
+            Committed { header_size, layout, records, records_dirty: false, streaming, fills: vec![] };
         if let Some(old) = &self.committed {
-            let fills_change = old.fills.iter().zip(&values).any(|(old, new)| (&old.value, old.no_fill) != (&new.0, new.1));
+            let fills_change =
+                old.fills.iter().zip(&values).any(|(old, new)| (&old.value, old.no_fill) != (&new.0, new.1));
             let mut fills = old.fills.clone();
             if fills_change || old.layout != new.layout {
                 for var in model.var_ids().take(fills.len()) {
@@ -211,7 +213,10 @@ impl ClassicFile {
             return Ok(());
         }
         if records > most || committed.layout.file_size(committed.header_size, records).is_none() {
-            return Err(Error::new(Code::EINVALCOORDS, format!("{records} records, the format counts to {most}")));
+            return Err(Error::new(
+                Code::EINVALCOORDS,
+                format!("{records} records, the format counts to {most}"),
+            ));
         }
         committed.records = records;
         committed.records_dirty = !committed.streaming;
@@ -219,7 +224,14 @@ impl ClassicFile {
     }
 
     /// To be called before the elements `first..end` of a variable are written; `dense` says that every one of them is.
-    pub fn before_write(&mut self, model: &Model, var: VarId, first: u64, end: u64, dense: bool) -> Result<()> {
+    pub fn before_write(
+        &mut self,
+        model: &Model,
+        var: VarId,
+        first: u64,
+        end: u64,
+        dense: bool,
+    ) -> Result<()> {
         self.with_fill(model, var, |filled, target| filled.before_write(target, first, end, dense))
     }
 

@@ -4,7 +4,7 @@
 //! variable counts the elements, from its first one on, that are defined; a write that continues there needs no fill,
 //! and what was never written is filled when somebody could see it: before it is read, and when the file is flushed.
 
-use ferrocdf_array::{Array, Layout as ArrayLayout, Selection, Stored};
+use ferrocdf_array::{Array, Layout as ArrayLayout, PastEnd, Selection, Stored};
 use ferrocdf_bytes::Result;
 use ferrocdf_store::BlobMut;
 
@@ -60,10 +60,11 @@ impl Target<'_> {
         }
         let steps = vec![self.record_size, self.element_size()];
         let layout = ArrayLayout::Strided { begin: self.place.begin, steps };
-        let array = Array::new(vec![slabs.end, columns.end], self.stored, layout);
-        let start = vec![slabs.start, columns.start];
-        let count = vec![slabs.end - slabs.start, columns.end - columns.start];
-        ferrocdf_array::fill(self.blob, &array, &Selection::slab(start, count), value)
+        let shape = vec![slabs.end, columns.end];
+        let array = Array { shape, stored: self.stored, layout, past_end: PastEnd::Zero };
+        let start = [slabs.start, columns.start];
+        let count = [slabs.end - slabs.start, columns.end - columns.start];
+        ferrocdf_array::fill(self.blob, &array, &Selection::slab(&start, &count), value)
     }
 }
 

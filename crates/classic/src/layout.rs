@@ -111,10 +111,15 @@ fn check_sizes(model: &Model, version: Version, places: &[Place]) -> Result<()> 
         let of_kind: Vec<_> = model.var_ids().filter(|var| places[var.index()].record == record).collect();
         let Some((_, others)) = of_kind.split_last() else { continue };
         // Fixed-size variables are followed by the records, if there are any.
-        let limited = if !record && has_records || version == Version::Data64 { &of_kind[..] } else { others };
+        let limited =
+            if !record && has_records || version == Version::Data64 { &of_kind[..] } else { others };
         if let Some(&var) = limited.iter().find(|var| places[var.index()].bytes > limit) {
             let bytes = places[var.index()].bytes;
-            return Err(too_large(model, var, &format!("{bytes} bytes are too many for other than the last variable")));
+            return Err(too_large(
+                model,
+                var,
+                &format!("{bytes} bytes are too many for other than the last variable"),
+            ));
         }
     }
     Ok(())
@@ -160,7 +165,8 @@ impl Layout {
         let mut places = Vec::with_capacity(begins.len());
         for (var, &begin) in model.var_ids().zip(begins) {
             if begin > MAX {
-                let what = format!("variable {} begins at byte {begin}, beyond any file", model.var_path(var));
+                let what =
+                    format!("variable {} begins at byte {begin}, beyond any file", model.var_path(var));
                 return Err(Error::new(Code::ENOTNC, what));
             }
             places.push(Place { begin, bytes: slab_bytes(model, var)?, record: model.is_record(var) });
@@ -169,7 +175,8 @@ impl Layout {
         let end_fixed = check_order(model, &places, false, header_size)?;
         check_order(model, &places, true, end_fixed)?;
         let begin_records = places.iter().find(|place| place.record).map_or(end_fixed, |place| place.begin);
-        let begin_fixed = places.iter().find(|place| !place.record).map_or(begin_records, |place| place.begin);
+        let begin_fixed =
+            places.iter().find(|place| !place.record).map_or(begin_records, |place| place.begin);
         Ok(Layout { begin_fixed, begin_records, record_size: record_size(&places)?, places })
     }
 
@@ -194,7 +201,8 @@ fn check_order(model: &Model, places: &[Place], record: bool, mut end: u64) -> R
     for (var, place) in model.var_ids().zip(places).filter(|(_, place)| place.record == record) {
         if place.begin < end {
             let (name, begin) = (model.var_path(var), place.begin);
-            let what = format!("variable {name} begins at byte {begin}, before byte {end} where the header or the");
+            let what =
+                format!("variable {name} begins at byte {begin}, before byte {end} where the header or the");
             return Err(Error::new(Code::ENOTNC, format!("{what} variable before it ends")));
         }
         end = place.begin.saturating_add(place.padded());

@@ -5,7 +5,7 @@
 //! leaves moved data under an old header. The header is therefore written right behind the moves.
 
 use ferrocdf_bytes::Result;
-use ferrocdf_store::{Blob, BlobMut};
+use ferrocdf_store::BlobMut;
 
 use crate::layout::Layout;
 

@@ -34,7 +34,14 @@ pub(crate) trait Driver: Send + Sync {
 
     /// To be called before the elements `first..end` of a variable, in storage order, are written; `dense` says that
     /// every one of them is.
-    fn before_write(&mut self, _model: &Model, _var: VarId, _first: u64, _end: u64, _dense: bool) -> Result<()> {
+    fn before_write(
+        &mut self,
+        _model: &Model,
+        _var: VarId,
+        _first: u64,
+        _end: u64,
+        _dense: bool,
+    ) -> Result<()> {
         Err(read_only())
     }
 

@@ -57,7 +57,7 @@ impl Extents {
             let what = format!("{} extents for a variable of {} dimensions", extents.len(), shape.len());
             return Err(Error::new(Code::EINVALCOORDS, what));
         }
-        let mut selection = Selection::strided(vec![], vec![], vec![]);
+        let mut selection = Selection::all(&[]);
         for (&extent, &len) in extents.iter().zip(shape) {
             let (start, count, stride) = match extent {
                 Extent::Index(at) => (at, 1, 1),
@@ -70,7 +70,9 @@ impl Extents {
             selection.count.push(count);
             selection.stride.push(stride);
         }
-        if let (true, Some(wanted), Some(Extent::Slice { count: None, .. })) = (grows, wanted, extents.first()) {
+        if let (true, Some(wanted), Some(Extent::Slice { count: None, .. })) =
+            (grows, wanted, extents.first())
+        {
             let row: u64 = selection.count[1..].iter().product();
             if row > 0 && wanted % row == 0 {
                 selection.count[0] = wanted / row;
@@ -245,7 +247,8 @@ impl From<&Extents> for Extents {
 impl From<&Selection> for Extents {
     fn from(selection: &Selection) -> Self {
         let each = selection.start.iter().zip(&selection.count).zip(&selection.stride);
-        let each = each.map(|((&start, &count), &stride)| Extent::Slice { start, count: Some(count), stride });
+        let each =
+            each.map(|((&start, &count), &stride)| Extent::Slice { start, count: Some(count), stride });
         Extents::Each(each.collect())
     }
 }

@@ -325,7 +325,10 @@ impl FileMut {
     fn finish(&mut self) -> Result<()> {
         self.open = false;
         // An aborted new file has nothing to say.
-        let aborted = { let state = self.file.read_state(); state.is_new && !state.has_draft() };
+        let aborted = {
+            let state = self.file.read_state();
+            state.is_new && !state.has_draft()
+        };
         if aborted { Ok(()) } else { self.sync() }
     }
 }
