@@ -5,7 +5,7 @@
 //! let all: Extents = (..).into();
 //! let one: Extents = [2, 3].into();
 //! let mixed: Extents = (0, .., 10..20).into();
-//! let start_count: Extents = (&[0, 0][..], &[2, 3][..]).into();
+//! let start_count = Extents::from((&[0, 0][..], &[2, 3][..]));
 //! let every_fifth: Extents = (.., ferrocdf::every(5)).into();
 //! ```
 
@@ -93,39 +93,41 @@ impl Extents {
     }
 }
 
-/// Numbers usable as indices.
+/// Numbers usable as indices. A negative one is past every dimension, which gives the proper error.
 macro_rules! from_indices {
     ($($index:ty),*) => { $(
         impl From<$index> for Extent {
             fn from(at: $index) -> Self {
-                Extent::Index(at as u64)
+                Extent::Index(u64::try_from(at).unwrap_or(u64::MAX))
             }
         }
         impl From<Range<$index>> for Extent {
             fn from(range: Range<$index>) -> Self {
-                let count = range.end.saturating_sub(range.start) as u64;
-                Extent::Slice { start: range.start as u64, count: Some(count), stride: 1 }
+                let start = u64::try_from(range.start).unwrap_or(u64::MAX);
+                let end = u64::try_from(range.end).unwrap_or(0);
+                Extent::Slice { start, count: Some(end.saturating_sub(start)), stride: 1 }
             }
         }
         impl From<RangeInclusive<$index>> for Extent {
             fn from(range: RangeInclusive<$index>) -> Self {
-                let count = if range.is_empty() { 0 } else { (*range.end() - *range.start()) as u64 + 1 };
-                Extent::Slice { start: *range.start() as u64, count: Some(count), stride: 1 }
+                let (start, end) = range.into_inner();
+                (start..end.saturating_add(1)).into()
             }
         }
         impl From<RangeFrom<$index>> for Extent {
             fn from(range: RangeFrom<$index>) -> Self {
-                Extent::Slice { start: range.start as u64, count: None, stride: 1 }
+                let start = u64::try_from(range.start).unwrap_or(u64::MAX);
+                Extent::Slice { start, count: None, stride: 1 }
             }
         }
         impl From<RangeTo<$index>> for Extent {
             fn from(range: RangeTo<$index>) -> Self {
-                Extent::Slice { start: 0, count: Some(range.end as u64), stride: 1 }
+                (0..range.end).into()
             }
         }
         impl From<RangeToInclusive<$index>> for Extent {
             fn from(range: RangeToInclusive<$index>) -> Self {
-                Extent::Slice { start: 0, count: Some(range.end as u64 + 1), stride: 1 }
+                (0..=range.end).into()
             }
         }
         impl From<$index> for Extents {
@@ -163,6 +165,12 @@ macro_rules! from_indices {
                 indices[..].into()
             }
         }
+        impl<const N: usize> From<(&[$index; N], &[$index; N])> for Extents {
+            /// Start and count of each dimension.
+            fn from((start, count): (&[$index; N], &[$index; N])) -> Self {
+                (&start[..], &count[..]).into()
+            }
+        }
         impl From<(&[$index], &[$index])> for Extents {
             /// Start and count of each dimension.
             fn from((start, count): (&[$index], &[$index])) -> Self {
@@ -173,10 +181,11 @@ macro_rules! from_indices {
         impl From<(&[$index], &[$index], &[$index])> for Extents {
             /// Start, count and stride of each dimension. A list that is shorter than the others ends them all.
             fn from((start, count, stride): (&[$index], &[$index], &[$index])) -> Self {
+                let number = |value: $index| u64::try_from(value).unwrap_or(u64::MAX);
                 let each = start.iter().zip(count).zip(stride).map(|((&start, &count), &stride)| Extent::Slice {
-                    start: start as u64,
-                    count: Some(count as u64),
-                    stride: stride as u64,
+                    start: number(start),
+                    count: Some(number(count)),
+                    stride: number(stride),
                 });
                 Extents::Each(each.collect())
             }
@@ -184,34 +193,7 @@ macro_rules! from_indices {
     )* };
 }
 
-from_indices!(usize, u64);
-
-/// A plain literal is an `i32`; a negative one is past every dimension, which gives the proper error.
-impl From<i32> for Extent {
-    fn from(at: i32) -> Self {
-        Extent::Index(u64::try_from(at).unwrap_or(u64::MAX))
-    }
-}
-
-impl From<Range<i32>> for Extent {
-    fn from(range: Range<i32>) -> Self {
-        let start = u64::try_from(range.start).unwrap_or(u64::MAX);
-        let count = u64::try_from(i64::from(range.end) - i64::from(range.start)).unwrap_or(0);
-        Extent::Slice { start, count: Some(count), stride: 1 }
-    }
-}
-
-impl From<RangeFrom<i32>> for Extent {
-    fn from(range: RangeFrom<i32>) -> Self {
-        Extent::Slice { start: u64::try_from(range.start).unwrap_or(u64::MAX), count: None, stride: 1 }
-    }
-}
-
-impl From<RangeTo<i32>> for Extent {
-    fn from(range: RangeTo<i32>) -> Self {
-        (0..range.end).into()
-    }
-}
+from_indices!(usize, u64, i32);
 
 impl From<RangeFull> for Extent {
     fn from(_: RangeFull) -> Self {
