@@ -15,13 +15,13 @@ pub fn to_model(header: Header, records: u64) -> Result<Model> {
     for dim in header.dims {
         let unlimited = dim.len == 0;
         let len = if unlimited { records } else { dim.len };
-        model.push_dim(Dim { name: Name::stored(dim.name), group: GroupId::ROOT, len, unlimited });
+        model.push_dim(Dim { name: to_name(dim.name), group: GroupId::ROOT, len, unlimited });
     }
     for attr in header.attrs {
         model.push_attr(root, to_attr(attr)?);
     }
     for var in header.vars {
-        let name = Name::stored(var.name);
+        let name = to_name(var.name);
         let mut dims = Vec::with_capacity(var.dims.len());
         for (place, &id) in var.dims.iter().enumerate() {
             let dim = usize::try_from(id).ok().and_then(|at| model.dims().get(at));
@@ -81,9 +81,17 @@ fn atomic(nc_type: u64) -> Result<Atomic> {
     Atomic::from_nc_type(nc_type).ok_or_else(|| Error::new(Code::EBADTYPE, format!("nc_type {nc_type}")))
 }
 
+/// A name ends at its first zero byte, as it does for every C program; old writers padded names inside their length.
+fn to_name(mut bytes: Vec<u8>) -> Name {
+    if let Some(end) = bytes.iter().position(|&byte| byte == 0) {
+        bytes.truncate(end);
+    }
+    Name::stored(bytes)
+}
+
 fn to_attr(attr: RawAttr) -> Result<Attr> {
     let value = decode(atomic(attr.nc_type)?, attr.values);
-    Ok(Attr { name: Name::stored(attr.name), value })
+    Ok(Attr { name: to_name(attr.name), value })
 }
 
 fn to_raw_attrs(version: Version, attrs: &Attrs) -> Result<Vec<RawAttr>> {

@@ -2,3 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod getopt;
+mod kinds;
+pub mod nccopy;
+mod progress;
+mod version;
