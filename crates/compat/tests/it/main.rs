@@ -1,0 +1,12 @@
+//! The comparison with the reference implementation.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use ferrocdf_compat::Reference;
+
+/// The reference, compiled once.
+fn reference() -> &'static Reference {
+    static REFERENCE: OnceLock<Reference> = OnceLock::new();
+    REFERENCE.get_or_init(|| Reference::new(Path::new(env!("CARGO_TARGET_TMPDIR"))))
+}
