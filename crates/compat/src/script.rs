@@ -1,8 +1,7 @@
 //! Scripts of netCDF calls, as text for the C program and as calls of ferrocdf.
 //!
 //! An [`Op`] is one call of the C library. Its text is what `c/script.c` reads; [`run`] does what a C library over
-//! ferrocdf would do with it. Define mode is explicit in a script, as C programs have it; ferrocdf takes `redef` as
-//! given.
+//! ferrocdf would do with it. Define mode is explicit in a script, as C programs have it.
 
 mod run;
 
@@ -121,7 +120,9 @@ impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = |name: &str| hex(name.as_bytes());
         match self {
-            Op::Create(format, no_fill) => write!(f, "create {} {}", format_number(*format), u8::from(*no_fill)),
+            Op::Create(format, no_fill) => {
+                write!(f, "create {} {}", format_number(*format), u8::from(*no_fill))
+            }
             Op::Open => f.write_str("open"),
             Op::Read => f.write_str("read"),
             Op::Redef => f.write_str("redef"),

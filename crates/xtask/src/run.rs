@@ -38,7 +38,11 @@ pub fn works(program: &str, args: &[&str]) -> bool {
 }
 
 /// Runs one step of many and remembers how long it took.
-pub fn timed(times: &mut Vec<(&'static str, Duration)>, name: &'static str, step: impl FnOnce() -> Outcome) -> Outcome {
+pub fn timed(
+    times: &mut Vec<(&'static str, Duration)>,
+    name: &'static str,
+    step: impl FnOnce() -> Outcome,
+) -> Outcome {
     println!("\n== {name} ==");
     let start = Instant::now();
     let done = step();

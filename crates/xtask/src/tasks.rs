@@ -13,7 +13,9 @@ pub fn test(args: &[String]) -> Outcome {
     setup(&[])?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     cargo(&[&["test", "--workspace"][..], &extra].concat(), &[])?;
-    println!("test: unit, integration and documentation tests of all crates passed, and the comparison with netCDF-C");
+    println!(
+        "test: unit, integration and documentation tests of all crates passed, and the comparison with netCDF-C"
+    );
     Ok(())
 }
 
@@ -75,9 +77,7 @@ fn steps(times: &mut Vec<(&'static str, std::time::Duration)>) -> Outcome {
         cargo(&["doc", "--workspace", "--no-deps", "--all-features"], &strict)
     })?;
     timed(times, "test", || test(&[]))?;
-    timed(times, "features", || {
-        cargo(&["test", "--package", "ferrocdf", "--all-features"], &[])
-    })?;
+    timed(times, "features", || cargo(&["test", "--package", "ferrocdf", "--all-features"], &[]))?;
     timed(times, "corpus", || corpus(&[]))?;
     timed(times, "fuzz", || fuzz(&[]))
 }

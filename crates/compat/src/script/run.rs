@@ -6,8 +6,8 @@ use std::path::Path;
 use ferrocdf::array::Kind;
 use ferrocdf::model::each_numbers;
 use ferrocdf::{
-    Alignment, Atomic, Code, CreateOptions, DimId, File, FileMut, Fit, GroupId, In, Model, Out, Owner, Result,
-    Selection, Values, VarId,
+    Alignment, Atomic, Code, CreateOptions, DimId, File, FileMut, Fit, GroupId, In, Model, Out, Owner,
+    Result, Selection, Values, VarId,
 };
 
 use super::{Access, Op, format_number};
@@ -134,7 +134,8 @@ impl Handle {
             }
             Op::Open => self.enter(FileMut::append(path), Handle::Writing),
             Op::Read => self.enter(File::open(path), Handle::Reading),
-            Op::Redef => "0".to_string(),
+            // A draft, even if nothing is changed in it: its end may ask for alignment.
+            Op::Redef => self.define(|_| Ok(())),
             Op::Enddef(alignment) => {
                 let alignment = alignment.unwrap_or_else(Alignment::default);
                 code(&self.writing().commit_aligned(&alignment)).to_string()
@@ -197,7 +198,8 @@ fn dump(file: &File, with_data: bool) -> String {
     let mut text = format!("0 format {}", format_number(model.format()));
     for dim in model.dims() {
         let unlimited = if dim.unlimited { " unlimited" } else { "" };
-        write!(text, " dim {} {}{unlimited}", hex(dim.name.as_bytes()), dim.len).expect("strings take all text");
+        write!(text, " dim {} {}{unlimited}", hex(dim.name.as_bytes()), dim.len)
+            .expect("strings take all text");
     }
     dump_attrs(&mut text, &model, Owner::Group(ROOT));
     for (id, var) in model.var_ids().zip(model.vars()) {

@@ -1,5 +1,9 @@
 //! The comparison with the reference implementation.
 
+mod compare;
+mod generate;
+mod sequences;
+
 use std::path::Path;
 use std::sync::OnceLock;
 
