@@ -193,7 +193,8 @@ impl ClassicFile {
                 moves::relocate(blob, &old.layout, &new.layout, records)?;
             }
             if old.layout.record_size != new.layout.record_size {
-                fills.iter_mut().for_each(Filled::unpad);
+                let records = fills.iter_mut().zip(&old.layout.places).filter(|(_, place)| place.record);
+                records.for_each(|(fill, _)| fill.unpad());
             }
             for (fill, (value, no_fill)) in fills.iter_mut().zip(&values) {
                 (fill.value, fill.no_fill) = (value.clone(), *no_fill);
