@@ -13,7 +13,7 @@ use crate::convert::Conversion;
 use crate::memory::{Walk, check_dense};
 use crate::plan::{Plan, Tile};
 use crate::read::{BLOCK, check_rank};
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, writes_slowly};
 use crate::{Array, Direction, Fit, In, Layout, Selection, Stored, pick, pool};
 
 /// Writes `input` to the selected elements of `array`. The shape is that after growth; the blob grows as needed.
@@ -139,18 +139,20 @@ impl Writer<'_> {
                 }
             };
             let (dims, size) = self.plan.window(tile);
-            let (stored, fits) = if self.conversion.is_copy() {
+            let dense = self.plan.is_dense();
+            let as_is = self.conversion.is_copy() && !(dense && writes_slowly(tile.at, elements));
+            let (stored, fits) = if as_is {
                 (elements, true)
             } else {
-                let stored = scratch.stored.get(tile.elements * size);
+                let stored = scratch.stored.at(tile.at, tile.elements * size);
                 let fits = self.conversion.run(elements, stored);
                 (&*stored, fits)
             };
-            if self.plan.is_dense() {
+            if dense {
                 self.blob.write_at(tile.at, stored)?;
                 return Ok(fits);
             }
-            let window = scratch.window.get(tile.span);
+            let window = scratch.window.at(tile.at, tile.span);
             self.blob.read_zero_filled_at(tile.at, window)?;
             pick::scatter(stored, &dims, size, window);
             self.blob.write_at(tile.at, window)?;
