@@ -100,6 +100,33 @@ fn each<S: Number, D: Number>(from: &[u8], to: &mut [u8], one: impl Fn(S, D) -> 
     all
 }
 
+/// Elements looked at together where most are expected to be plain.
+const GROUP: usize = 256;
+
+/// As [`each`], for numbers that mostly need no care: groups in which all are `plain` are converted by `cut`.
+///
+/// Looking first and converting then are two loops that vectorise or at least never branch; one loop with all the
+/// care in it was measured to be three times slower.
+#[inline(always)]
+fn each_mostly_plain<S: Number, D: Number>(
+    from: &[u8],
+    to: &mut [u8],
+    plain: impl Fn(S) -> bool,
+    cut: impl Fn(S) -> D,
+    one: impl Fn(S, D) -> (D, bool),
+) -> bool {
+    let mut all = true;
+    for (from, to) in from.chunks(GROUP * size_of::<S>()).zip(to.chunks_mut(GROUP * size_of::<D>())) {
+        let numbers: &[S::Bytes] = cast_slice(from);
+        if numbers.iter().fold(true, |all, &number| all & plain(S::load(number))) {
+            each::<S, D>(from, to, |x, _| (cut(x), true));
+        } else {
+            all &= each::<S, D>(from, to, &one);
+        }
+    }
+    all
+}
+
 macro_rules! int_to_int {
     ($s:ty, $d:ty) => {
         |from, to| {
@@ -126,16 +153,29 @@ macro_rules! high {
     }};
 }
 
+/// Whether a float is not above the largest in range; for 64-bit integers, where that is rounded, below it.
+macro_rules! is_below {
+    ($x:ident, $high:ident, $d:ty) => {
+        if size_of::<$d>() < 8 { $x <= $high } else { $x < $high }
+    };
+}
+
 macro_rules! get_float_to_int {
     ($s:ty, $d:ty) => {
         |from, to| {
             const HIGH: $s = high!($s, $d);
-            each::<$s, $d>(from, to, |x, old| {
-                let fits = !(x > HIGH || x < <$d>::MIN as $s);
-                let cut: $d = x.truncate();
-                let cut = if size_of::<$d>() == 8 && x == HIGH { <$d>::MAX } else { cut };
-                (if fits { cut } else { old }, fits)
-            })
+            each_mostly_plain::<$s, $d>(
+                from,
+                to,
+                |x| (x >= <$d>::MIN as $s) & is_below!(x, HIGH, $d),
+                |x| x as $d,
+                |x, old| {
+                    let fits = !(x > HIGH || x < <$d>::MIN as $s);
+                    let cut: $d = x.truncate();
+                    let cut = if size_of::<$d>() == 8 && x == HIGH { <$d>::MAX } else { cut };
+                    (if fits { cut } else { old }, fits)
+                },
+            )
         }
     };
 }
@@ -144,18 +184,29 @@ macro_rules! put_float_to_int {
     ($s:ty, $d:ty) => {
         |from, to| {
             const HIGH: $s = high!($s, $d);
-            each::<$s, $d>(from, to, |x, _| (x.truncate(), !(x > HIGH || x < <$d>::MIN as $s)))
+            each_mostly_plain::<$s, $d>(
+                from,
+                to,
+                |x| (x >= <$d>::MIN as $s) & is_below!(x, HIGH, $d),
+                |x| x as $d,
+                |x, _| (x.truncate(), !(x > HIGH || x < <$d>::MIN as $s)),
+            )
         }
     };
 }
 
 fn get_f64_to_f32(from: &[u8], to: &mut [u8]) -> bool {
     const MAX: f64 = f32::MAX as f64;
-    each::<f64, f32>(from, to, |x, _| {
-        let near = if x > MAX { MAX } else { x };
-        let near = if near < -MAX { -MAX } else { near };
-        (near as f32, !(x > MAX || x < -MAX))
-    })
+    each_mostly_plain::<f64, f32>(
+        from,
+        to,
+        |x| !((x > MAX) | (x < -MAX)),
+        |x| x as f32,
+        |x, _| {
+            let fits = !(x > MAX || x < -MAX);
+            (if fits { x as f32 } else { f32::MAX.copysign(x as f32) }, fits)
+        },
+    )
 }
 
 fn put_f64_to_f32(from: &[u8], to: &mut [u8]) -> bool {

@@ -16,7 +16,7 @@ use crate::{Selection, Stored};
 pub(crate) const WINDOW: u64 = 256 << 10;
 
 /// What a request costs, in bytes transferred in the same time.
-pub(crate) const REQUEST: u64 = 4 << 10;
+pub(crate) const REQUEST: u64 = 12 << 10;
 
 /// One dimension of the box: how many rows, and the bytes from one to the next.
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +108,7 @@ impl Plan {
             disjoint &= dim.count == 1 || dim.step >= span;
             let gap = dim.step.saturating_sub(span);
             // Rows without gaps inside could be moved without being copied; that is part of the price of a window.
-            let copy = if elements * size == span { span / 2 } else { 0 };
+            let copy = if elements * size == span { 3 * span } else { 0 };
             let joins = gap == 0 || gap + copy <= REQUEST;
             growing = growing && (at + 1 == dims.len() || (joins && span.max(elements * size) <= WINDOW));
             if growing {
