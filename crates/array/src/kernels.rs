@@ -75,7 +75,7 @@ macro_rules! truncate {
             #[inline(always)]
             fn truncate(self) -> $narrow {
                 let $x: $t = self;
-                let fits = $x >= $least && $x < -($least);
+                let fits = ($least..-($least)).contains(&$x);
                 (if fits { $cut } else { <$wide>::MIN }) as $narrow
             }
         })*
@@ -133,7 +133,7 @@ macro_rules! int_to_int {
             const LOW: $s = if (<$s>::MIN as i128) < <$d>::MIN as i128 { <$d>::MIN as $s } else { <$s>::MIN };
             const HIGH: $s =
                 if (<$s>::MAX as i128) > <$d>::MAX as i128 { <$d>::MAX as $s } else { <$s>::MAX };
-            each::<$s, $d>(from, to, |x, _| (x as $d, LOW <= x && x <= HIGH))
+            each::<$s, $d>(from, to, |x, _| (x as $d, (LOW..=HIGH).contains(&x)))
         }
     };
 }
@@ -195,23 +195,27 @@ macro_rules! put_float_to_int {
     };
 }
 
+/// Whether a number is larger than any finite `f32`; NaN is not.
+#[inline(always)]
+fn is_beyond_f32(x: f64) -> bool {
+    x.abs() > f64::from(f32::MAX)
+}
+
 fn get_f64_to_f32(from: &[u8], to: &mut [u8]) -> bool {
-    const MAX: f64 = f32::MAX as f64;
     each_mostly_plain::<f64, f32>(
         from,
         to,
-        |x| !((x > MAX) | (x < -MAX)),
+        |x| !is_beyond_f32(x),
         |x| x as f32,
         |x, _| {
-            let fits = !(x > MAX || x < -MAX);
+            let fits = !is_beyond_f32(x);
             (if fits { x as f32 } else { f32::MAX.copysign(x as f32) }, fits)
         },
     )
 }
 
 fn put_f64_to_f32(from: &[u8], to: &mut [u8]) -> bool {
-    const MAX: f64 = f32::MAX as f64;
-    each::<f64, f32>(from, to, |x, _| (x as f32, !(x > MAX || x < -MAX)))
+    each::<f64, f32>(from, to, |x, _| (x as f32, !is_beyond_f32(x)))
 }
 
 fn get_f32_to_f64(from: &[u8], to: &mut [u8]) -> bool {
@@ -219,7 +223,7 @@ fn get_f32_to_f64(from: &[u8], to: &mut [u8]) -> bool {
 }
 
 fn put_f32_to_f64(from: &[u8], to: &mut [u8]) -> bool {
-    each::<f32, f64>(from, to, |x, _| (f64::from(x), !(x > f32::MAX || x < f32::MIN)))
+    each::<f32, f64>(from, to, |x, _| (f64::from(x), !x.is_infinite()))
 }
 
 /// One arm for each integer kind, then those given; `Char` is dealt with before, and reads as `U8` here.

@@ -191,10 +191,15 @@ impl Plan {
         self.cut + 1 == self.dims.len()
     }
 
-    /// The dimensions of a tile's window, the innermost a run, and the size of an element.
-    pub(crate) fn window(&self, tile: &Tile) -> (SmallVec<[Dim; 6]>, usize) {
+    /// The dimensions of a tile's window, the innermost a run.
+    pub(crate) fn window(&self, tile: &Tile) -> SmallVec<[Dim; 6]> {
         let mut dims: SmallVec<[Dim; 6]> = SmallVec::from_slice(&self.dims[self.cut..]);
         dims[0].count = tile.rows;
-        (dims, self.size as usize)
+        dims
+    }
+
+    /// Bytes of an element as stored.
+    pub(crate) fn size(&self) -> usize {
+        self.size as usize
     }
 }

@@ -128,7 +128,7 @@ impl Reader<'_> {
             if dense {
                 return Ok(conversion.run(window, out));
             }
-            let (dims, size) = self.plan.window(tile);
+            let (dims, size) = (self.plan.window(tile), self.plan.size());
             if conversion.is_copy() {
                 pick::gather(window, &dims, size, out);
                 return Ok(true);

@@ -138,13 +138,12 @@ impl Writer<'_> {
                     dense
                 }
             };
-            let (dims, size) = self.plan.window(tile);
             let dense = self.plan.is_dense();
             let as_is = self.conversion.is_copy() && !(dense && writes_slowly(tile.at, elements));
             let (stored, fits) = if as_is {
                 (elements, true)
             } else {
-                let stored = scratch.stored.at(tile.at, tile.elements * size);
+                let stored = scratch.stored.at(tile.at, tile.elements * self.plan.size());
                 let fits = self.conversion.run(elements, stored);
                 (&*stored, fits)
             };
@@ -154,7 +153,7 @@ impl Writer<'_> {
             }
             let window = scratch.window.at(tile.at, tile.span);
             self.blob.read_zero_filled_at(tile.at, window)?;
-            pick::scatter(stored, &dims, size, window);
+            pick::scatter(stored, &self.plan.window(tile), self.plan.size(), window);
             self.blob.write_at(tile.at, window)?;
             Ok(fits)
         })

@@ -170,6 +170,15 @@ fn large_requests_are_shared_and_small_ones_are_not() {
 }
 
 #[test]
+fn windows_that_interleave_are_written_by_one_thread() {
+    let layout = Layout::Strided { begin: 0, steps: vec![4, 4000] };
+    let array = Array { layout, ..interleaved(1000, 4000, 4000) };
+    let notes = Notes::default();
+    fill(&notes, &array, &Selection::all(&array.shape), &[0; 4]).unwrap();
+    assert_eq!(notes.threads(), [std::thread::current().name().unwrap()]);
+}
+
+#[test]
 fn no_transfer_lies_at_a_slow_position_of_its_page() {
     let mut memory = vec![0u8; 1_100_000];
     let notes = Notes::default();
