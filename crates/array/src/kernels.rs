@@ -14,6 +14,10 @@
 //!   largest finite value when getting, infinity when putting.
 //! - `f32` to `f64`: exact; when putting, infinity is out of range (and stored all the same).
 //!
+//! Measured, with the swap of the bytes, on one core in the second-level cache, in 10^9 elements a second: integers
+//! among each other 0.7 to 22, 16-bit integers to `f32` 4.9, `f32` to `f64` 1.7, `f64` to `f32` 0.7 (getting) and 1.3
+//! (putting), floats to integers 0.3 to 1.3: baseline x86-64 has no vector instruction for most of those.
+//!
 //! Not done as the reference does: putting negative `i8` into `u32` leaves the file's old bytes there; here the low
 //! bits are stored, as for every other pair.
 
