@@ -30,8 +30,8 @@
 //! | big-endian `i16` to `f32` (bytes made); `f64` to `f32` (bytes read) | 13.8; 6.6 | |
 //! | one of 10 record variables, slabs of 4 KiB; 64 KiB; 1 MiB | 4.5; 8.7 to 10.8; 10.2 | |
 //! | one of 10 record variables, slabs of 8 bytes to 1 KiB (bytes of the file) | 18 to 20 | |
-//! | 1 GB written as big-endian `f32`, new file; existing file | 3.2 to 3.6; 7.5 to 9 | 3.6 to 4 (one thread, no swap) |
-//! | one value, beyond the blob's own 0.64 us | 0.25 us | |
+//! | 1 GB written as big-endian `f32`, new file; existing file | 3.2 to 3.8; 7.5 to 9 | 3.6 to 4.1 (one thread, no swap) |
+//! | one value, beyond the 0.6 us of `pread` | 0.25 to 0.4 us | |
 //!
 //! Not done: compressed chunks and virtual datasets, which will be further layouts; an order of its own for layouts
 //! whose last dimension is not the fastest, which are read and written rightly but slowly; sharing mapped reads among
