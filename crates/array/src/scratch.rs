@@ -43,6 +43,12 @@ pub(crate) fn writes_slowly(at: u64, memory: &[u8]) -> bool {
     slow(memory.len(), (at as usize).wrapping_sub(memory.as_ptr().addr()))
 }
 
+/// Where in its page a buffer should lie to be read into from file position `from` and then written at `to`, so that
+/// neither is slow.
+pub(crate) fn meeting_point(from: u64, to: u64) -> u64 {
+    if slow(PAGE, (to as usize).wrapping_sub(from as usize)) { to.wrapping_add(64) } else { from }
+}
+
 impl Buffer {
     /// `len` bytes, with any content, that lie in their page as position `at` lies in the file's.
     pub(crate) fn at(&mut self, at: u64, len: usize) -> &mut [u8] {
