@@ -1,10 +1,10 @@
 //! Moving bytes from one blob to another, unlooked at.
 
 use ferrocdf_bytes::Result;
-use ferrocdf_store::{Blob, BlobMut};
+use ferrocdf_store::{Blob, BlobMut, meeting_point};
 
 use crate::pool;
-use crate::scratch::{Scratch, meeting_point};
+use crate::scratch::Scratch;
 
 /// Bytes moved at a time by one thread.
 const PIECE: u64 = 1 << 20;

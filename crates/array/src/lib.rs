@@ -51,6 +51,7 @@ mod pool;
 mod read;
 mod scratch;
 mod selection;
+mod short;
 mod write;
 
 pub use array::{Array, Layout, PastEnd};

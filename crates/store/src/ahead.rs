@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use ferrocdf_bytes::Result;
 
-use crate::Blob;
+use crate::{Blob, Buffer};
 
 /// Requests from this size on are passed through.
 const SMALL: usize = 32 << 10;
@@ -26,9 +26,11 @@ pub struct ReadAhead<B> {
 
 #[derive(Debug, Default)]
 struct Window {
-    /// Where `bytes` were read.
+    /// Where the window starts in the blob.
     at: u64,
-    bytes: Vec<u8>,
+    /// Bytes in the window.
+    len: usize,
+    bytes: Buffer,
     /// Where the last request ended.
     end: u64,
     /// How many requests in a row went on near where the one before ended.
@@ -48,13 +50,11 @@ impl Window {
         let Some(skip) = at.checked_sub(self.at).and_then(|skip| usize::try_from(skip).ok()) else {
             return false;
         };
-        match self.bytes.get(skip..).and_then(|rest| rest.get(..into.len())) {
-            Some(bytes) => {
-                into.copy_from_slice(bytes);
-                true
-            }
-            None => false,
+        if skip > self.len || into.len() > self.len - skip {
+            return false;
         }
+        into.copy_from_slice(&self.bytes.again(self.at, self.len)[skip..][..into.len()]);
+        true
     }
 }
 
@@ -78,13 +78,13 @@ impl<B: Blob> Blob for ReadAhead<B> {
             return self.inner.read_at(at, into);
         }
         // The window holds nothing while it is filled, so that a failed read leaves nothing wrong behind.
-        let mut bytes = std::mem::take(&mut window.bytes);
-        bytes.resize(WINDOW, 0);
-        let got = self.inner.read_at(at, &mut bytes)?;
-        bytes.truncate(got);
+        let window = &mut *window;
+        window.len = 0;
+        let bytes = window.bytes.at(at, WINDOW);
+        let got = self.inner.read_at(at, bytes)?;
         let given = got.min(into.len());
         into[..given].copy_from_slice(&bytes[..given]);
-        (window.at, window.bytes) = (at, bytes);
+        (window.at, window.len) = (at, got);
         Ok(given)
     }
 

@@ -6,6 +6,7 @@
 
 mod ahead;
 mod blob;
+mod buffer;
 mod file;
 mod memory;
 pub mod suite;
@@ -13,5 +14,6 @@ pub mod testing;
 
 pub use ahead::ReadAhead;
 pub use blob::{Blob, BlobMut};
+pub use buffer::{Buffer, meeting_point, reads_slowly, writes_slowly};
 pub use file::FileBlob;
 pub use memory::MemoryBlob;
