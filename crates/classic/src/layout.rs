@@ -148,6 +148,10 @@ impl Layout {
         };
         let was_fixed = old.map_or(0, |old| old.begin_fixed);
         let was_records = old.map_or(0, |old| old.begin_records);
+        if places.is_empty() {
+            // Free space asked for before there is a variable is forgotten, as by the reference.
+            return Ok(Layout { begin_fixed: was_fixed, begin_records: was_records, record_size: 0, places });
+        }
 
         let begin_fixed = start(was_fixed, header_size, alignment.header_free, alignment.fixed)?;
         let end_fixed = lay_out(model, version, &mut places, false, begin_fixed, old_begins(false))?;
