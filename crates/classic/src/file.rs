@@ -61,9 +61,8 @@ impl ClassicFile {
             Access::Read(blob) => blob.clone(),
             Access::Write(blob) => blob.clone() as Arc<dyn Blob>,
         };
-        let mut header = Header::read(&*blob)?;
+        let (header, header_size) = Header::read(&*blob)?;
         let (version, numrecs) = (header.version, header.numrecs);
-        let header_size = Sizer::size_of(&mut header)?;
         let begins: Vec<u64> = header.vars.iter().map(|var| var.begin).collect();
         let mut model = convert::to_model(header, 0)?;
         let layout = Layout::stored(&model, version, header_size, &begins)?;

@@ -102,9 +102,9 @@ fn record_size(places: &[Place]) -> Result<u64> {
 /// no position is computed from its size.
 fn check_sizes(model: &Model, version: Version, places: &[Place]) -> Result<()> {
     let limit = match version {
-        Version::Classic => i32::MAX as u64 - 3,
-        Version::Offset64 => u64::from(u32::MAX) - 3,
-        Version::Data64 => MAX - 3,
+        Version::Classic => 0x7FFF_FFFC,
+        Version::Offset64 => 0xFFFF_FFFC,
+        Version::Data64 => 0x7FFF_FFFF_FFFF_FFFC,
     };
     let has_records = places.iter().any(|place| place.record);
     for record in [false, true] {
