@@ -25,8 +25,10 @@ fn edges(ty: Atomic, rng: &mut Rng) -> Vec<u8> {
         ($number:ident, $bits:ident) => {{
             let whole = integers.iter().map(|&number| number as $number);
             let near = whole.flat_map(|number| [number, number.next_up(), number.next_down(), number + 0.5]);
-            let special = [-0.0, $number::NAN, $number::INFINITY, -$number::INFINITY, $number::MAX, $number::MIN];
-            let small = [$number::MIN_POSITIVE, f32::MAX as $number, f32::MIN_POSITIVE as $number, 1e-40 as $number];
+            let special =
+                [-0.0, $number::NAN, $number::INFINITY, -$number::INFINITY, $number::MAX, $number::MIN];
+            let small =
+                [$number::MIN_POSITIVE, f32::MAX as $number, f32::MIN_POSITIVE as $number, 1e-40 as $number];
             let random = (0..20).map(|_| $number::from_bits(rng.next() as $bits));
             near.chain(special).chain(small).chain(random).flat_map($number::to_ne_bytes).collect()
         }};
@@ -64,13 +66,22 @@ fn each_number_is_written_as_by_the_reference() {
                 let bytes = edges(memory, &mut rng);
                 let size = memory.size();
                 let count = (bytes.len() / size) as u64;
-                let mut ops =
-                    vec![Op::Create(format, false), dim("x", count), var("v", external, &[0]), Op::Enddef(None)];
+                let mut ops = vec![
+                    Op::Create(format, false),
+                    dim("x", count),
+                    var("v", external, &[0]),
+                    Op::Enddef(None),
+                ];
                 // One by one, so that each has its own code, then all at once.
                 for (at, one) in bytes.chunks(size).enumerate() {
                     ops.push(Op::Put(Access::slab(0, memory, &[at as u64], &[1]), one.to_vec()));
                 }
-                ops.extend([Op::Dump, Op::Put(Access::slab(0, memory, &[0], &[count]), bytes), Op::Dump, Op::Close]);
+                ops.extend([
+                    Op::Dump,
+                    Op::Put(Access::slab(0, memory, &[0], &[count]), bytes),
+                    Op::Dump,
+                    Op::Close,
+                ]);
                 let pair = both(&ops);
                 pair.assert_identical();
             }

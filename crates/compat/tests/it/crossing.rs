@@ -23,7 +23,10 @@ fn fill_all(shapes: &[(Atomic, Vec<u64>)], rng: &mut Rng) -> Vec<Op> {
 
 /// Reads a variable of this shape in many ways.
 fn reads(var: u32, ty: Atomic, shape: &[u64], rng: &mut Rng) -> Vec<Op> {
-    let mut ops = vec![Op::Get(Access::slab(var, ty, &vec![0; shape.len()], shape), shape.iter().product::<u64>() as usize)];
+    let mut ops = vec![Op::Get(
+        Access::slab(var, ty, &vec![0; shape.len()], shape),
+        shape.iter().product::<u64>() as usize,
+    )];
     for _ in 0..12 {
         let (mut start, mut count, mut stride) = (vec![], vec![], vec![]);
         for &len in shape {
@@ -34,7 +37,8 @@ fn reads(var: u32, ty: Atomic, shape: &[u64], rng: &mut Rng) -> Vec<Op> {
         }
         let strided = Access::slab(var, ty, &start, &count).strided(&stride);
         let elements = strided.elements();
-        let slab_count: Vec<u64> = count.iter().zip(&start).zip(shape).map(|((&c, &s), &l)| c.min(l - s)).collect();
+        let slab_count: Vec<u64> =
+            count.iter().zip(&start).zip(shape).map(|((&c, &s), &l)| c.min(l - s)).collect();
         let slab = Access::slab(var, ty, &start, &slab_count);
         let slab_elements = slab.elements();
         ops.extend([Op::Get(slab, slab_elements), Op::Get(strided.clone(), elements)]);
@@ -81,7 +85,9 @@ fn every_type_in_fixed_and_record_variables() {
         let mut ops = vec![Op::Create(format, false), dim("t", 0), dim("x", 5), dim("y", 7)];
         let mut shapes = vec![];
         for ty in types(format) {
-            for (dims, shape) in [(&[][..], vec![]), (&[1, 2], vec![5, 7]), (&[0], vec![4]), (&[0, 1, 2], vec![4, 5, 7])] {
+            for (dims, shape) in
+                [(&[][..], vec![]), (&[1, 2], vec![5, 7]), (&[0], vec![4]), (&[0, 1, 2], vec![4, 5, 7])]
+            {
                 ops.push(var(&format!("v{}", shapes.len()), ty, dims));
                 shapes.push((ty, shape));
             }
@@ -200,6 +206,7 @@ fn attributes_of_every_type_and_length() {
         pair.read(&[Op::Read, Op::Dump, Op::Close]);
     }
     // One record dimension that no variable uses.
-    let pair = both(&[Op::Create(Format::Classic, false), dim("t", 0), Op::Enddef(None), Op::Dump, Op::Close]);
+    let pair =
+        both(&[Op::Create(Format::Classic, false), dim("t", 0), Op::Enddef(None), Op::Dump, Op::Close]);
     pair.assert_identical();
 }

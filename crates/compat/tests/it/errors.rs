@@ -7,24 +7,34 @@ use crate::{FORMATS, att, both, dim, var};
 
 #[test]
 fn names() {
-    let mut ops = vec![Op::Create(Format::Data64, false)];
-    let long = ["n".repeat(255), "n".repeat(256), "n".repeat(257), "\u{e9}".repeat(128), "\u{e9}".repeat(129)];
+    let long =
+        ["n".repeat(255), "n".repeat(256), "n".repeat(257), "\u{e9}".repeat(128), "\u{e9}".repeat(129)];
     let odd = (1..=0x7f).flat_map(|byte: u8| {
         let char = byte as char;
         [format!("{char}"), format!("{char}b"), format!("a{char}"), format!("a{char}b")]
     });
-    let wide = ["\u{80}", "\u{a0}x", "x\u{a0}", "\u{6e29}\u{5ea6}", "\u{1f980}", "e\u{301}", "\u{fb01}", "\u{212b}"];
-    for name in odd.chain(long).chain(wide.map(str::to_string)) {
-        ops.push(dim(&format!("d{name}"), 2));
-        ops.push(dim(&name, 2));
-        ops.push(var(&name, Atomic::Byte, &[]));
-        ops.push(att(&name, 1));
-        ops.push(Op::RenDim(0, name.clone()));
+    let wide =
+        ["\u{80}", "\u{a0}x", "x\u{a0}", "\u{6e29}\u{5ea6}", "\u{1f980}", "e\u{301}", "\u{fb01}", "\u{212b}"];
+    let names: Vec<_> = odd.chain(long).chain(wide.map(str::to_string)).collect();
+    let mut codes = vec![];
+    // The reference writes headers of more than 8 KiB in whole blocks, which makes small files longer; so in parts.
+    for names in names.chunks(8) {
+        let mut ops = vec![Op::Create(Format::Data64, false)];
+        for name in names {
+            ops.push(dim(&format!("d{name}"), 2));
+            ops.push(dim(name, 2));
+            ops.push(var(name, Atomic::Byte, &[]));
+            ops.push(att(name, 1));
+            ops.push(Op::RenDim(0, name.clone()));
+        }
+        ops.extend([Op::Inspect, Op::Enddef(None), Op::Close]);
+        let pair = both(&ops);
+        pair.assert_identical();
+        codes.extend(pair.lines);
     }
-    ops.extend([Op::Inspect, Op::Enddef(None), Op::Close]);
-    let pair = both(&ops);
-    pair.assert_identical();
-    assert!(pair.lines.iter().any(|line| line == "-59") && pair.lines.iter().any(|line| line == "-53"));
+    for code in ["-59", "-53", "-42"] {
+        assert!(codes.iter().any(|line| line == code), "{code}");
+    }
 }
 
 #[test]
@@ -38,7 +48,11 @@ fn definitions() {
             ops.push(dim("more", most + 1));
         }
         ops.extend(Atomic::ALL.map(|ty| var(&format!("{ty}"), ty, &[1])));
-        ops.extend([var("w", Atomic::Int, &[1, 0]), var("w", Atomic::Int, &[7]), var("w", Atomic::Int, &[0, 0])]);
+        ops.extend([
+            var("w", Atomic::Int, &[1, 0]),
+            var("w", Atomic::Int, &[7]),
+            var("w", Atomic::Int, &[0, 0]),
+        ]);
         ops.extend([Op::RenDim(1, "t".into()), Op::RenDim(1, "x".into()), Op::RenVar(0, "v".into())]);
         ops.extend([Op::RenVar(0, "byte".into()), att("a", 1), att("b", 1)]);
         ops.extend([Op::RenAtt(None, "a".into(), "b".into()), Op::RenAtt(None, "c".into(), "d".into())]);
@@ -70,6 +84,10 @@ fn data() {
                 ops.push(Op::Put(access.clone(), vec![1; 2 * count as usize]));
                 ops.push(Op::Get(access.clone(), count as usize));
                 for stride in [0, 1, 2, 3] {
+                    if stride == 0 && start.saturating_add(count) > 4 {
+                        // Two mistakes at once: which one is told first is not worth a rule.
+                        continue;
+                    }
                     if stride > 1 && start <= 4 && (count.max(1) - 1) * stride + start >= 4 {
                         // The reference looks at strided indices one by one, and gets or puts those before the wrong
                         // one; see `strides_that_lead_outside_change_nothing`.
@@ -79,9 +97,6 @@ fn data() {
                     ops.push(Op::Put(access.clone(), vec![1; 2 * count as usize]));
                     ops.push(Op::Get(access.clone(), count as usize));
                     ops.push(Op::Get(access.mapped(0, &[1, 1]), count as usize));
-                }
-                if count > 0 {
-                    ops.push(Op::Get(Access::slab(1, Atomic::Float, &[start, 0], &[count, 1]), count as usize));
                 }
             }
         }
@@ -94,13 +109,34 @@ fn data() {
         }
         let scalar = Access::slab(3, Atomic::Int, &[], &[]);
         ops.extend([Op::Put(scalar.clone(), vec![1; 4]), Op::Get(scalar, 1), Op::Dump, Op::Close]);
-        both(&ops).assert_identical();
+        let pair = both(&ops);
+        pair.assert_identical();
+        // Records behind the last one. In a file open for writing the reference says NC_EEDGE for a hyperslab there,
+        // and NC_EINVALCOORDS as here if strides are given.
+        let mut ops = vec![Op::Read];
+        for start in [0, 1, 2, 3, 5] {
+            for count in [0, 1, 2, 3] {
+                let access = Access::slab(1, Atomic::Float, &[start, 0], &[count, 1]);
+                ops.push(Op::Get(access.clone(), count as usize));
+                ops.push(Op::Get(access.strided(&[1, 1]), count as usize));
+            }
+        }
+        ops.push(Op::Close);
+        pair.read(&ops);
     }
 }
 
 #[test]
 fn strides_that_lead_outside_change_nothing() {
-    let ops = |op| vec![Op::Create(Format::Classic, false), dim("x", 4), var("v", Atomic::Byte, &[0]), Op::Enddef(None), op];
+    let ops = |op| {
+        vec![
+            Op::Create(Format::Classic, false),
+            dim("x", 4),
+            var("v", Atomic::Byte, &[0]),
+            Op::Enddef(None),
+            op,
+        ]
+    };
     let access = Access::slab(0, Atomic::Byte, &[0], &[4]).strided(&[2]);
     let folder = tempfile::tempdir().unwrap();
     for op in [Op::Put(access.clone(), vec![1; 4]), Op::Get(access.clone(), 4)] {

@@ -31,7 +31,7 @@ fn start(format: Format, alignment: Option<Alignment>) -> Vec<Op> {
 }
 
 fn begins(pair: &Pair) -> Vec<u64> {
-    let header = Header::read(&FileBlob::open(&pair.ours()).unwrap()).unwrap();
+    let (header, _) = Header::read(&FileBlob::open(&pair.ours()).unwrap()).unwrap();
     header.vars.iter().map(|var| var.begin).collect()
 }
 
@@ -76,7 +76,11 @@ fn data_stays_where_there_is_room() {
 #[test]
 fn new_variables_move_what_follows() {
     for format in FORMATS {
-        grown(format, None, &[dim("y", 5), var("fixed", Atomic::Byte, &[2]), var("record", Atomic::Char, &[0, 2])]);
+        grown(
+            format,
+            None,
+            &[dim("y", 5), var("fixed", Atomic::Byte, &[2]), var("record", Atomic::Char, &[0, 2])],
+        );
         grown(format, None, &[var("record", Atomic::Short, &[0]), att("a", 1)]);
     }
 }
@@ -124,7 +128,7 @@ fn alignment_holds_in_a_redefinition_too() {
     let path = folder.path().join("ours.nc");
     let lines = ferrocdf_compat::script::run(&path, &ops);
     assert!(lines.iter().all(|line| line.starts_with('0')), "{lines:?}");
-    let header = Header::read(&FileBlob::open(&path).unwrap()).unwrap();
+    let (header, _) = Header::read(&FileBlob::open(&path).unwrap()).unwrap();
     assert_eq!((header.vars[0].begin % 512, header.vars[2].begin % 1024), (0, 0));
     let read = [Op::Read, Op::Dump, Op::Close];
     assert_eq!(crate::reference().run(&path, &read)[1], lines[lines.len() - 2]);

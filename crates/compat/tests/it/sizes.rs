@@ -19,7 +19,7 @@ fn define(format: Format, dims: &[u64], vars: &[(Atomic, &[u32])]) -> Vec<Op> {
 }
 
 fn header(path: &Path) -> Header {
-    Header::read(&FileBlob::open(path).unwrap()).unwrap()
+    Header::read(&FileBlob::open(path).unwrap()).unwrap().0
 }
 
 #[test]
@@ -30,7 +30,8 @@ fn size_limits_are_those_of_the_reference_at_the_boundary() {
     let mut refused = 0;
     for format in FORMATS {
         // The length of the one large dimension, in bytes.
-        for len in [one - 8, one - 5, one - 4, one - 3, one, two - 8, two - 5, two - 4, two - 3, two, two + 4] {
+        for len in [one - 8, one - 5, one - 4, one - 3, one, two - 8, two - 5, two - 4, two - 3, two, two + 4]
+        {
             if len > format.max_dim_len() {
                 continue;
             }
@@ -73,7 +74,7 @@ fn size_limits_are_those_of_the_reference_at_the_boundary() {
             }
         }
     }
-    assert!(accepted > 50 && refused > 50, "{accepted} accepted, {refused} refused");
+    assert!(accepted > 200 && refused > 20, "{accepted} accepted, {refused} refused");
 }
 
 #[test]
@@ -104,11 +105,17 @@ fn data_beyond_4_gib_is_written_and_read() {
             let end: Vec<u64> = dims_of.iter().map(|&dim| dims[dim as usize] - 1).collect();
             let ones = vec![1; end.len()];
             ops.push(Op::Put(Access::slab(at as u32, *ty, &end, &ones), vec![at as u8 + 1; ty.size()]));
-            ops.push(Op::Put(Access::slab(at as u32, *ty, &vec![0; end.len()], &ones), vec![0x55; ty.size()]));
+            ops.push(Op::Put(
+                Access::slab(at as u32, *ty, &vec![0; end.len()], &ones),
+                vec![0x55; ty.size()],
+            ));
         }
         // A line across all of it.
         let across = Access::slab(last, Atomic::Int, &[0, 7], &[dims[0], 1]);
-        ops.push(Op::Put(across.clone(), (0..dims[0] as u32).flat_map(u32::to_ne_bytes).map(|b| b & 0x7f).collect()));
+        ops.push(Op::Put(
+            across.clone(),
+            (0..dims[0] as u32).flat_map(u32::to_ne_bytes).map(|b| b & 0x7f).collect(),
+        ));
         ops.push(Op::Close);
         let pair = both(&ops);
         assert_eq!(header(&pair.theirs()), header(&pair.ours()));
@@ -151,12 +158,18 @@ fn records_beyond_4_gib_are_written_and_read() {
 fn an_indeterminate_number_of_records_is_computed_from_the_length() {
     // The reference takes the number as it stands. Here is what the format's description asks for.
     for (format, width) in [(Format::Classic, 4), (Format::Offset64, 4), (Format::Data64, 8)] {
-        for vars in [&[(Atomic::Short, &[0, 1][..])][..], &[(Atomic::Short, &[0, 1]), (Atomic::Double, &[0])]] {
+        for vars in [&[(Atomic::Short, &[0, 1][..])][..], &[(Atomic::Short, &[0, 1]), (Atomic::Double, &[0])]]
+        {
             let mut ops = define(format, &[0, 3], vars);
             let rows: Vec<u8> = (0..30).collect();
             ops.extend([Op::Put(Access::slab(0, Atomic::Short, &[0, 0], &[5, 3]), rows), Op::Close]);
             let pair = both(&ops);
-            let plain = ferrocdf::open(pair.ours()).unwrap().variable("v0").unwrap().get_values::<i16, _>(..).unwrap();
+            let plain = ferrocdf::open(pair.ours())
+                .unwrap()
+                .variable("v0")
+                .unwrap()
+                .get_values::<i16, _>(..)
+                .unwrap();
             let mut bytes = std::fs::read(pair.ours()).unwrap();
             bytes[4..4 + width].fill(0xff);
             // Part of a record more does not make one.
