@@ -13,7 +13,8 @@ fn every_value_is_what_the_reference_reads() {
     let (normal, other): (Vec<_>, Vec<_>) = files.iter().partition(|entry| entry.normal);
     let mut wrong = vec![];
     for batch in normal.chunks(50) {
-        let jobs: Vec<(PathBuf, &[Op])> = batch.iter().map(|entry| (entry.path.clone(), &script[..])).collect();
+        let jobs: Vec<(PathBuf, &[Op])> =
+            batch.iter().map(|entry| (entry.path.clone(), &script[..])).collect();
         for (entry, theirs) in batch.iter().zip(reference().run_all(&jobs)) {
             let ours = run(&entry.path, &script);
             if theirs.died || theirs.lines != ours {
@@ -31,7 +32,11 @@ fn every_value_is_what_the_reference_reads() {
                 for variable in file.variables() {
                     let model = file.model();
                     let shape = model.shape(variable.id());
-                    if shape.iter().try_fold(8u64, |size, &len| size.checked_mul(len)).is_some_and(|size| size < 1 << 28) {
+                    if shape
+                        .iter()
+                        .try_fold(8u64, |size, &len| size.checked_mul(len))
+                        .is_some_and(|size| size < 1 << 28)
+                    {
                         // Data or an error: what counts is to come back.
                         let _ = file.read_values(variable.id(), &vec![0; shape.len()], &shape);
                     }

@@ -26,13 +26,15 @@ struct Entry {
 
 /// The files of the given kinds.
 fn files(kinds: &[&str]) -> Vec<Entry> {
-    let folder = std::env::var_os("FERROCDF_CORPUS").expect("FERROCDF_CORPUS names the folder; see `cargo xtask corpus`");
+    let folder = std::env::var_os("FERROCDF_CORPUS")
+        .expect("FERROCDF_CORPUS names the folder; see `cargo xtask corpus`");
     let folder = PathBuf::from(folder);
     let index = folder.join("INDEX.tsv");
     let text = std::fs::read_to_string(&index).unwrap_or_else(|error| panic!("{}: {error}", index.display()));
     let mut lines = text.lines();
     let columns: Vec<&str> = lines.next().expect("a line of titles").split('\t').collect();
-    let column = |title: &str| columns.iter().position(|&column| column == title).expect("a column of that title");
+    let column =
+        |title: &str| columns.iter().position(|&column| column == title).expect("a column of that title");
     let (path, kind, class) = (column("path"), column("kind"), column("class"));
     lines
         .map(|line| line.split('\t').collect::<Vec<_>>())
