@@ -100,12 +100,12 @@ pub(super) use with_number;
 /// The processor's conversion of a real to 32 bits.
 fn to_i32(value: f64) -> i32 {
     let whole = value.trunc();
-    if whole >= -2147483648.0 && whole <= 2147483647.0 { whole as i32 } else { i32::MIN }
+    if (-2147483648.0..=2147483647.0).contains(&whole) { whole as i32 } else { i32::MIN }
 }
 
 /// The processor's conversion of a real to 64 bits.
 fn to_i64(value: f64) -> i64 {
-    if value >= -9223372036854775808.0 && value < 9223372036854775808.0 { value as i64 } else { i64::MIN }
+    if (-9223372036854775808.0..9223372036854775808.0).contains(&value) { value as i64 } else { i64::MIN }
 }
 
 /// What C compilers make of the conversion to an unsigned 64-bit integer.

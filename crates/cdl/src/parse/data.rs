@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ferrocdf_model::{Atomic, Format, Type, Values, VarId, each_values};
+use ferrocdf_model::{Atomic, Format, GroupId, Type, Values, VarId, each_values};
 
 use super::bulk::{Bulk, End};
 use super::constant::{Const, Item, Number, with_number};
@@ -325,7 +325,8 @@ impl Parser<'_> {
         }
         if self.data.told != Some((format, declared)) {
             let model = self.build(format)?;
-            self.sink.define(&model)?;
+            let name = String::from_utf8_lossy(&self.header.group(GroupId::ROOT).name);
+            self.sink.define(&model, &name)?;
             self.data.told = Some((format, declared));
         }
         while let Some((var, first, values)) = self.data.held_back.pop_front() {
@@ -378,8 +379,9 @@ impl Parser<'_> {
 fn repeated(one: &Values, len: usize) -> Values {
     let mut all = one.clone();
     each_values!(&mut all, list => {
-        let value = list[0].clone();
-        list.resize(len, value);
+        if let Some(value) = list.first().cloned() {
+            list.resize(len, value);
+        }
     });
     all
 }

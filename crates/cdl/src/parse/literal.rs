@@ -77,9 +77,9 @@ fn integer(text: &[u8], digits_start: usize, digits_end: usize) -> Result<Const,
     let (ty, value) = match asked {
         None => match value {
             -0x8000_0000..=0x7fff_ffff => (Atomic::Int, value),
-            0..=0xffff_ffff => (Atomic::Uint, value),
-            0.. => (Atomic::Uint64, value),
-            -0x8000_0000_0000_0000.. => (Atomic::Int64, value),
+            0x8000_0000..=0xffff_ffff => (Atomic::Uint, value),
+            0x1_0000_0000.. => (Atomic::Uint64, value),
+            -0x8000_0000_0000_0000..=-0x8000_0001 => (Atomic::Int64, value),
             _ => return Err(format!("integer constant out of range: {}", plain())),
         },
         Some(Atomic::Byte) => (Atomic::Byte, i128::from(value as i8)),

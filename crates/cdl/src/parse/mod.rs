@@ -68,9 +68,9 @@ pub trait Sink {
     /// A message for the user: a whole line without its end.
     fn message(&mut self, text: &str);
 
-    /// The definitions. Called once, and again if groups follow data that was passed on: then with the former
+    /// The definitions, and the word behind `netcdf`. Called once, and again if groups follow data that was passed on: then with the former
     /// definitions followed by more. A text without a fault calls it at least once.
-    fn define(&mut self, model: &Model) -> Result<()>;
+    fn define(&mut self, model: &Model, name: &str) -> Result<()>;
 
     /// Values of a variable, from element `first` on in row-major order. Pieces of one variable come in order. The
     /// first dimension, if unlimited, grows with them; the other unlimited ones have their final length in the model.
