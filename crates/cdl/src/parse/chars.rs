@@ -42,36 +42,19 @@ impl Parser<'_> {
         let pad = self.fill_char(fill);
         let mut leaves = vec![];
         self.leaves(items, rank, 1, &mut leaves)?;
-        let mut chars: Vec<u8> = vec![];
-        let joined = leaves.iter().filter(|item| is_character(item)).count() > 1;
-        let mut open = false;
-        for item in &leaves {
-            if joined && is_character(item) {
-                chars.extend(item.value.to_chars().unwrap_or_default());
-                open = true;
-                continue;
+        let mut units = self.units(&leaves, pad);
+        let padded =
+            |units: &[Vec<u8>]| units.iter().map(|unit| unit.len().next_multiple_of(pad_to)).sum::<usize>();
+        if padded(&units) > room {
+            let rejoined = join_lines(&units, unit);
+            if padded(&rejoined) == room {
+                units = rejoined;
             }
-            if std::mem::take(&mut open) {
-                pad_unit(&mut chars, pad_to, pad);
-            }
-            let before = chars.len();
-            match (&item.value, item.value.to_chars()) {
-                (_, Some(bytes)) => chars.extend_from_slice(&bytes),
-                (Const::Fill, _) => chars.push(pad),
-                _ => {
-                    let what = "Encountered non-string and non-char constant in datalist; ignored";
-                    self.warn(item.line, what);
-                    continue;
-                }
-            }
-            if chars.len() == before {
-                // An empty text takes a unit too.
-                chars.push(pad);
-            }
-            pad_unit(&mut chars, pad_to, pad);
         }
-        if open {
-            pad_unit(&mut chars, pad_to, pad);
+        let mut chars = Vec::with_capacity(padded(&units));
+        for unit in units {
+            chars.extend_from_slice(&unit);
+            chars.resize(chars.len().next_multiple_of(pad_to), pad);
         }
         if chars.len() > room {
             let line = leaves.first().map_or(self.line(), |item| item.line);
@@ -83,6 +66,30 @@ impl Parser<'_> {
             chars.truncate(room);
         }
         Ok(chars)
+    }
+
+    /// The texts that are padded one by one. Characters that follow each other are one.
+    fn units(&mut self, leaves: &[&Item], pad: u8) -> Vec<Vec<u8>> {
+        let mut units: Vec<Vec<u8>> = vec![];
+        let mut open = false;
+        for item in leaves {
+            let text = match (&item.value, item.value.to_chars()) {
+                (_, Some(chars)) => chars,
+                (Const::Fill, _) => vec![pad],
+                _ => {
+                    let what = "Encountered non-string and non-char constant in datalist; ignored";
+                    self.warn(item.line, what);
+                    continue;
+                }
+            };
+            match units.last_mut().filter(|_| open && is_character(item)) {
+                Some(last) => last.extend_from_slice(&text),
+                // An empty text takes a place too.
+                None => units.push(if text.is_empty() { vec![pad] } else { text }),
+            }
+            open = is_character(item);
+        }
+        units
     }
 
     /// The constants of nested lists in their order.
@@ -110,6 +117,15 @@ fn is_character(item: &Item) -> bool {
     matches!(item.value, Const::Int(Atomic::Byte, _))
 }
 
-fn pad_unit(chars: &mut Vec<u8>, unit: usize, pad: u8) {
-    chars.resize(chars.len().next_multiple_of(unit), pad);
+/// Joins what the printing side took apart: it ends a piece at each line end inside a text, and text and pieces look
+/// alike. Only tried where there is too much text otherwise.
+fn join_lines(units: &[Vec<u8>], len: usize) -> Vec<Vec<u8>> {
+    let mut joined: Vec<Vec<u8>> = vec![];
+    for unit in units {
+        match joined.last_mut().filter(|last| last.ends_with(b"\n") && last.len() + unit.len() <= len) {
+            Some(last) => last.extend_from_slice(unit),
+            None => joined.push(unit.clone()),
+        }
+    }
+    joined
 }

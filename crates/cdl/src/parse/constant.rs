@@ -38,6 +38,8 @@ pub(super) struct Item {
 
 /// A number type that constants become.
 pub(super) trait Number: Copy + Default + Send + 'static {
+    /// Whether it is a floating-point type.
+    const REAL: bool;
     fn from_integer(value: i128) -> Self;
     fn from_i64(value: i64) -> Self;
     fn from_f64(value: f64) -> Self;
@@ -120,6 +122,7 @@ fn to_u64(value: f64) -> u64 {
 macro_rules! integers {
     ($($ty:ty, $variant:ident, $through:expr;)*) => { $(
         impl Number for $ty {
+            const REAL: bool = false;
             fn from_integer(value: i128) -> Self {
                 value as $ty
             }
@@ -159,6 +162,7 @@ integers! {
 macro_rules! reals {
     ($($ty:ty, $variant:ident;)*) => { $(
         impl Number for $ty {
+            const REAL: bool = true;
             fn from_integer(value: i128) -> Self {
                 value as $ty
             }

@@ -176,7 +176,7 @@ impl Parser<'_> {
             None => N::fill(),
         };
         let start = self.line();
-        let narrow = self.options.format.is_some_and(|format| !format.holds(Atomic::Uint));
+        let narrow = self.refuses_wide() && !N::REAL;
         let mut pieces = Pieces { list: Vec::<N>::new(), first: 0, left: total.unwrap_or(u64::MAX), lost: 0 };
         let mut due = true;
         let mut nothing_yet = true;
@@ -204,6 +204,12 @@ impl Parser<'_> {
             }
             if !starts_with_comma {
                 let item = self.item(1)?;
+                if let (true, Const::Int(_, value)) = (narrow, &item.value)
+                    && i32::try_from(*value).is_err()
+                {
+                    let what = format!("Illegal integer constant for classic format: {value}");
+                    return Err(self.fatal(item.line, &what));
+                }
                 let value = self.number(&item, fill, ty)?;
                 if let Some((first, list)) = pieces.add(vec![value]) {
                     self.emit(var, first, N::wrap(list))?;
@@ -282,6 +288,11 @@ impl Parser<'_> {
             first += count;
         }
         Ok(())
+    }
+
+    /// Whether integers of more than 32 bits are refused: where they do not fit, and classic files are asked for.
+    fn refuses_wide(&self) -> bool {
+        self.options.format.is_some_and(|format| !format.holds(Atomic::Uint))
     }
 
     fn wants_data(&self) -> bool {

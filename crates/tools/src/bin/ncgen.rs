@@ -1,5 +1,7 @@
 //! `ncgen`: CDL to netCDF.
 
+use ferrocdf_tools::ncgen::{Program, main as run};
+
 fn main() -> std::process::ExitCode {
-    ferrocdf_tools::ncgen::main(std::env::args_os())
+    run(Program::Ncgen, std::env::args_os())
 }

@@ -1,5 +1,7 @@
 //! `ncgen3`: CDL to classic netCDF, with the options of old.
 
+use ferrocdf_tools::ncgen::{Program, main as run};
+
 fn main() -> std::process::ExitCode {
-    ferrocdf_tools::ncgen::main3(std::env::args_os())
+    run(Program::Ncgen3, std::env::args_os())
 }

@@ -19,69 +19,83 @@ use ferrocdf_cdl::parse::{self, Failure};
 use options::{Language, Options, Step};
 use output::Output;
 
-/// Runs `ncgen`. `args` starts with the program's name.
-pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    run(options::ncgen(args))
+/// Which of the two programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// `ncgen`.
+    Ncgen,
+    /// `ncgen3`, with the options of old and for the classic model.
+    Ncgen3,
 }
 
-/// Runs `ncgen3`, the tool for the classic model.
-pub fn main3(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    run(options::ncgen3(args))
+/// Runs a program with the streams of this process. `args` starts with the program's name.
+pub fn main(program: Program, args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    ExitCode::from(run(program, args, &mut io::stdin().lock(), &mut io::stderr()))
 }
 
-/// Writes a line to standard error; there is nowhere to tell that this failed.
-fn tell(line: impl AsRef<[u8]>) {
-    let _ = io::stderr().write_all(&[line.as_ref(), b"\n"].concat());
-}
-
-fn run(step: Step) -> ExitCode {
+/// Runs a program and gives its exit code. `args` starts with the program's name.
+pub fn run(
+    program: Program,
+    args: impl IntoIterator<Item = OsString>,
+    input: &mut dyn Read,
+    errors: &mut dyn Write,
+) -> u8 {
+    let step = match program {
+        Program::Ncgen => options::ncgen(args, errors),
+        Program::Ncgen3 => options::ncgen3(args, errors),
+    };
     let options = match step {
-        Step::Exit(code) => return ExitCode::from(code),
+        Step::Exit(code) => return code,
         Step::Run(options) => options,
     };
     if let Some(language) = options.language.filter(|&language| language != Language::Binary) {
-        tell(format!("{}: writing {} programs is not supported yet", options.program, language.name()));
-        return ExitCode::from(1);
+        let text = format!("{}: writing {} programs is not supported yet", options.program, language.name());
+        tell(errors, text);
+        return 1;
     }
-    match convert(&options, false) {
-        Ok(code) => ExitCode::from(code),
+    match convert(&options, false, input, errors) {
+        Ok(code) => code,
         Err(error) => {
-            tell(format!("{}: {}", options.program, error.code.text()));
+            tell(errors, format!("{}: {}", options.program, error.code.text()));
             if !error.what.is_empty() {
-                tell(format!("\t({})", error.what));
+                tell(errors, format!("\t({})", error.what));
             }
-            ExitCode::from(1)
+            1
         }
     }
 }
 
+/// Writes a line of messages; there is nowhere to tell that this failed.
+fn tell(errors: &mut dyn Write, line: impl AsRef<[u8]>) {
+    let _ = errors.write_all(&[line.as_ref(), b"\n"].concat());
+}
+
 /// Opens the text: the file named, or standard input. The exit code if it is not there.
-fn open(options: &Options) -> Result<Box<dyn Read>, u8> {
-    let Some(path) = options.input.as_ref().filter(|path| path.as_bytes() != b"-") else {
-        return Ok(Box::new(io::stdin().lock()));
-    };
+fn open<'a>(
+    options: &Options,
+    input: &'a mut dyn Read,
+    errors: &mut dyn Write,
+) -> Result<Box<dyn Read + 'a>, u8> {
+    let Some(path) = options.named_input() else { return Ok(Box::new(input)) };
     match File::open(path) {
         Ok(file) => Ok(Box::new(file)),
         Err(error) => {
-            let mut line = options.complaint_prefix.clone().into_bytes();
-            line.extend_from_slice(b"can't open file ");
-            line.extend_from_slice(path.as_bytes());
-            line.extend_from_slice(b" for reading: ");
-            tell(line);
-            tell(Error::system(&error, "").code.text());
+            let prefix = options.complaint_prefix.as_bytes();
+            tell(errors, [prefix, b"can't open file ", path.as_bytes(), b" for reading: "].concat());
+            tell(errors, Error::system(&error, "").code.text());
             Err(7)
         }
     }
 }
 
 /// Takes the mark of UTF-8 off the text. The exit code if it is one of another encoding.
-fn skip_mark(mut input: Box<dyn Read>) -> Result<Box<dyn Read>, u8> {
+fn skip_mark<'a>(mut input: Box<dyn Read + 'a>, errors: &mut dyn Write) -> Result<Box<dyn Read + 'a>, u8> {
     let mut start = vec![];
     // An error shows again when the text is read.
     let _ = input.by_ref().take(3).read_to_end(&mut start);
     match *start {
         [0 | 0xfe | 0xff, _, ..] => {
-            tell("Input file contains a BOM indicating a non-UTF8 encoding");
+            tell(errors, "Input file contains a BOM indicating a non-UTF8 encoding");
             Err(1)
         }
         [0xef, 0xbb, 0xbf] => Ok(input),
@@ -89,9 +103,14 @@ fn skip_mark(mut input: Box<dyn Read>) -> Result<Box<dyn Read>, u8> {
     }
 }
 
-fn convert(options: &Options, enhanced: bool) -> Result<u8, Error> {
-    let input = match open(options).and_then(skip_mark) {
-        Ok(input) => input,
+fn convert(
+    options: &Options,
+    enhanced: bool,
+    input: &mut dyn Read,
+    errors: &mut dyn Write,
+) -> Result<u8, Error> {
+    let text = match open(options, &mut *input, errors).and_then(|text| skip_mark(text, errors)) {
+        Ok(text) => text,
         Err(code) => return Ok(code),
     };
     let reading = parse::Options {
@@ -102,25 +121,23 @@ fn convert(options: &Options, enhanced: bool) -> Result<u8, Error> {
         header_only: options.header_only,
         enhanced,
     };
-    let mut output = Output::new(options);
-    let result = parse::parse(input, &reading, &mut output);
-    match result {
-        Ok(_) => output.finish().map(|()| 0),
-        Err(failure) => {
-            output.discard();
-            match failure {
-                Failure::Text => Ok(1),
-                Failure::Conflict => Ok(0),
-                Failure::File(error) => Err(error),
-                Failure::EnhancedAfterData if options.reads_a_file() => convert(options, true),
-                Failure::EnhancedAfterData => {
-                    tell(format!(
-                        "{}: groups follow much data: use -k nc4, or give the file by name",
-                        options.program
-                    ));
-                    Ok(1)
-                }
-            }
+    let mut output = Output::new(options, errors);
+    let failure = match parse::parse(text, &reading, &mut output) {
+        Ok(_) => return output.finish().map(|()| 0),
+        Err(failure) => failure,
+    };
+    output.discard();
+    match failure {
+        Failure::Text => Ok(1),
+        Failure::Conflict => Ok(0),
+        Failure::File(error) => Err(error),
+        Failure::EnhancedAfterData if options.reads_a_file() && !enhanced => {
+            convert(options, true, input, errors)
+        }
+        Failure::EnhancedAfterData => {
+            let text = "groups follow much data: use -k nc4, or give the file by name";
+            tell(errors, format!("{}: {text}", options.program));
+            Ok(1)
         }
     }
 }

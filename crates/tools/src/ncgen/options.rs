@@ -1,6 +1,7 @@
 //! Command lines of `ncgen` and `ncgen3`.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use ferrocdf::Format;
@@ -106,13 +107,16 @@ pub(super) enum Step {
 
 const KNOWN: &str = "134567bcdD:fhHk:l:M:no:Pv:xL:N:B:W:";
 
-fn usage(program: &str) {
-    tell(format!(
-        "Usage: {program} [-1] [-3] [-4] [-5] [-6] [-7] [-b] [-d] [-D debuglevel] [-h] [-k kind ] \
+fn usage(program: &str, errors: &mut dyn Write) {
+    tell(
+        errors,
+        format!(
+            "Usage: {program} [-1] [-3] [-4] [-5] [-6] [-7] [-b] [-d] [-D debuglevel] [-h] [-k kind ] \
          [-l language=b|c|f77|java] [-M <name>] [-n] [-o outfile] [-P] [-x] [-N datasetname] [-L loglevel] [-H] \
          [-W generate whole var upload] [file ... ]"
-    ));
-    tell(concat!("netcdf library version ferrocdf ", env!("CARGO_PKG_VERSION")));
+        ),
+    );
+    tell(errors, concat!("netcdf library version ferrocdf ", env!("CARGO_PKG_VERSION")));
 }
 
 /// A path with the backslashes that a shell would have taken away.
@@ -128,37 +132,39 @@ fn without_backslashes(path: &OsString) -> OsString {
     OsString::from_vec(plain)
 }
 
+/// Takes note of what is to be written; more than one such option is an error.
+fn one_language(options: &mut Options, errors: &mut dyn Write, language: Language) -> Result<(), Step> {
+    if options.language.is_some() {
+        tell(errors, "Please specify only one language");
+        return Err(Step::Exit(1));
+    }
+    options.language = Some(language);
+    Ok(())
+}
+
 /// Reads the command line of `ncgen`.
-pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>) -> Step {
+pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> Step {
     let mut words = Getopt::new(args, KNOWN);
     let mut options = Options::new(words.program_name());
-    let one_language = |options: &mut Options, language| {
-        if options.language.is_some() {
-            tell("Please specify only one language");
-            return Err(Step::Exit(1));
-        }
-        options.language = Some(language);
-        Ok(())
-    };
     for word in words.by_ref() {
         let done = match word {
-            Opt::Flag(b'b') => one_language(&mut options, Language::Binary),
+            Opt::Flag(b'b') => one_language(&mut options, errors, Language::Binary),
             Opt::Flag(b'n') => {
                 options.extension = ".cdf";
-                one_language(&mut options, Language::Binary)
+                one_language(&mut options, errors, Language::Binary)
             }
-            Opt::Flag(b'c') => one_language(&mut options, Language::C).inspect(|()| {
-                tell("-c is deprecated: please use -lc");
+            Opt::Flag(b'c') => one_language(&mut options, errors, Language::C).inspect(|()| {
+                tell(errors, "-c is deprecated: please use -lc");
             }),
-            Opt::Flag(b'f') => one_language(&mut options, Language::Fortran77).inspect(|()| {
-                tell("-f is deprecated: please use -lf77");
+            Opt::Flag(b'f') => one_language(&mut options, errors, Language::Fortran77).inspect(|()| {
+                tell(errors, "-f is deprecated: please use -lf77");
             }),
             Opt::Value(b'l', name) => match Language::named(name.as_bytes()) {
-                _ if options.language.is_some() => one_language(&mut options, Language::Binary),
-                Some(language) => one_language(&mut options, language),
+                _ if options.language.is_some() => one_language(&mut options, errors, Language::Binary),
+                Some(language) => one_language(&mut options, errors, language),
                 None => {
                     let name = name.to_string_lossy();
-                    tell(format!("{}: output language {name} not implemented", options.program));
+                    tell(errors, format!("{}: output language {name} not implemented", options.program));
                     Err(Step::Exit(1))
                 }
             },
@@ -168,7 +174,7 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>) -> Step {
                     Ok(())
                 }
                 None => {
-                    tell(format!("Invalid format: {}", name.to_string_lossy()));
+                    tell(errors, format!("Invalid format: {}", name.to_string_lossy()));
                     Err(Step::Exit(2))
                 }
             },
@@ -183,7 +189,7 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>) -> Step {
                 Ok(())
             }
             Opt::Flag(b'h') => {
-                usage(&options.program);
+                usage(&options.program, errors);
                 Err(Step::Exit(0))
             }
             Opt::Flag(b'H') => {
@@ -205,8 +211,8 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>) -> Step {
             // For debugging, logging, generated programs and buffers: nothing to do here.
             Opt::Flag(_) | Opt::Value(..) => Ok(()),
             Opt::Wrong(message) => {
-                tell(message);
-                usage(&options.program);
+                tell(errors, message);
+                usage(&options.program, errors);
                 Err(Step::Exit(8))
             }
         };
@@ -218,15 +224,15 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>) -> Step {
     if matches!(options.language, Some(Language::Java | Language::Fortran77)) {
         options.format = Some(Format::Classic);
     }
-    with_operands(words, options)
+    with_operands(words, options, errors)
 }
 
 /// The one operand there may be: the text.
-fn with_operands(words: Getopt, mut options: Options) -> Step {
+fn with_operands(words: Getopt, mut options: Options, errors: &mut dyn Write) -> Step {
     let mut operands = words.operands();
     if operands.len() > 1 {
         let prefix = &options.complaint_prefix;
-        tell(format!("{prefix}{}: only one input file argument permitted", options.program));
+        tell(errors, format!("{prefix}{}: only one input file argument permitted", options.program));
         return Step::Exit(6);
     }
     options.input = operands.pop();
@@ -236,7 +242,7 @@ fn with_operands(words: Getopt, mut options: Options) -> Step {
 const KNOWN_3: &str = "bcfk:l:no:v:x";
 
 /// Reads the command line of `ncgen3`.
-pub(super) fn ncgen3(args: impl IntoIterator<Item = OsString>) -> Step {
+pub(super) fn ncgen3(args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> Step {
     let mut words = Getopt::new(args, KNOWN_3);
     let mut options = Options::new(words.program_name());
     options.name_from_input = false;
@@ -244,7 +250,8 @@ pub(super) fn ncgen3(args: impl IntoIterator<Item = OsString>) -> Step {
     options.format = Some(Format::Classic);
     let (mut c, mut fortran, mut binary) = (false, false, false);
     for word in words.by_ref() {
-        let complaint = |what: String| tell(format!("{}{what}", options.complaint_prefix));
+        let prefix = options.complaint_prefix.clone();
+        let mut complaint = |what: String| tell(errors, format!("{prefix}{what}"));
         match word {
             Opt::Flag(b'b') => binary = true,
             Opt::Flag(b'n') => {
@@ -284,16 +291,17 @@ pub(super) fn ncgen3(args: impl IntoIterator<Item = OsString>) -> Step {
                 });
             }
             Opt::Wrong(message) => {
-                tell(message);
+                tell(errors, message);
                 let known = "[ -b ] [ -c ] [ -f ] [ -k kind ] [ -x ] [ -o outfile]  [ file ... ]";
-                complaint(format!("Usage: {} {known}", options.program));
-                complaint(concat!("netcdf library version ferrocdf ", env!("CARGO_PKG_VERSION")).to_string());
+                tell(errors, format!("{prefix}Usage: {} {known}", options.program));
+                let version = concat!("netcdf library version ferrocdf ", env!("CARGO_PKG_VERSION"));
+                tell(errors, format!("{prefix}{version}"));
                 return Step::Exit(8);
             }
         }
     }
     if c && fortran {
-        tell(format!("{}Only one of -c or -f may be specified", options.complaint_prefix));
+        tell(errors, format!("{}Only one of -c or -f may be specified", options.complaint_prefix));
         return Step::Exit(8);
     }
     options.language = match (c, fortran) {
@@ -302,7 +310,7 @@ pub(super) fn ncgen3(args: impl IntoIterator<Item = OsString>) -> Step {
         _ => None,
     };
     options.check_only = !binary && !c && !fortran;
-    with_operands(words, options)
+    with_operands(words, options, errors)
 }
 
 #[cfg(test)]
@@ -310,7 +318,7 @@ mod tests {
     use super::*;
 
     fn of(args: &[&str]) -> Step {
-        ncgen(["ncgen"].iter().chain(args).map(OsString::from))
+        ncgen(["ncgen"].iter().chain(args).map(OsString::from), &mut vec![])
     }
 
     fn options(args: &[&str]) -> Options {

@@ -1,6 +1,7 @@
 //! From the parser to a file.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::ops::Range;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
@@ -16,12 +17,13 @@ use super::tell;
 /// The file being written.
 pub(super) struct Output<'a> {
     options: &'a Options,
+    errors: &'a mut dyn Write,
     made: Option<(PathBuf, FileMut)>,
 }
 
 impl<'a> Output<'a> {
-    pub fn new(options: &'a Options) -> Self {
-        Output { options, made: None }
+    pub fn new(options: &'a Options, errors: &'a mut dyn Write) -> Self {
+        Output { options, errors, made: None }
     }
 
     /// Completes the file.
@@ -34,7 +36,7 @@ impl<'a> Output<'a> {
         if let Some((path, file)) = self.made {
             drop(file);
             if let Err(error) = std::fs::remove_file(&path) {
-                tell(format!("{}: {}: {error}", self.options.program, path.display()));
+                tell(self.errors, format!("{}: {}: {error}", self.options.program, path.display()));
             }
         }
     }
@@ -62,7 +64,7 @@ impl<'a> Output<'a> {
 
 impl Sink for Output<'_> {
     fn message(&mut self, text: &str) {
-        tell(text);
+        tell(self.errors, text);
     }
 
     fn define(&mut self, model: &Model, name: &str) -> Result<()> {
@@ -125,9 +127,12 @@ fn write(
     Ok(())
 }
 
+/// Takes a hyperslab's start and count, and which of the elements it holds.
+type Give<'a> = dyn FnMut(&[u64], &[u64], Range<usize>) + 'a;
+
 /// Cuts `count` elements in row-major order, from element `first` on, into hyperslabs: for each its start and count,
 /// and which of the elements it holds.
-fn boxes(shape: &[u64], first: u64, count: u64, give: &mut dyn FnMut(&[u64], &[u64], Range<usize>)) {
+fn boxes(shape: &[u64], first: u64, count: u64, give: &mut Give<'_>) {
     let mut start = vec![0; shape.len()];
     let mut extent = vec![1; shape.len()];
     cut(shape, 0, first, 0..count, &mut start, &mut extent, give);
@@ -141,7 +146,7 @@ fn cut(
     range: Range<u64>,
     start: &mut [u64],
     extent: &mut [u64],
-    give: &mut dyn FnMut(&[u64], &[u64], Range<usize>),
+    give: &mut Give<'_>,
 ) {
     let usize_range = |range: &Range<u64>| range.start as usize..range.end as usize;
     if level == shape.len() {
