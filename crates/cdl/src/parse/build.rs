@@ -1,7 +1,9 @@
 //! From declarations to a model: the choice of the format, and definition in the reference's order.
 
 use ferrocdf_bytes::{Code, Context, Error};
-use ferrocdf_model::{Atomic, Class, Field, Format, GroupId, Model, Name, Owner, Type, UserType, Values};
+use ferrocdf_model::{
+    Atomic, Class, DimId, Field, Format, GroupId, Model, Name, Owner, Type, UserType, Values,
+};
 
 use super::Failure;
 use super::attr::infer;
@@ -40,6 +42,20 @@ impl Parser<'_> {
         } else {
             Format::Classic
         })
+    }
+
+    /// In the classic model, only the first dimension of a variable may be unlimited.
+    pub fn check_unlimited(&mut self, format: Format) -> Parsed<()> {
+        let unlimited = |dim: &DimId| self.header.dims[dim.index()].len.is_none();
+        let wrong = self.header.vars.iter().find(|var| var.dims.iter().skip(1).any(unlimited));
+        match wrong {
+            Some(var) if !format.is_enhanced() => {
+                let name = self.header.full_name(var.group, &var.name);
+                let text = format!("Variable: {name}: UNLIMITED must be in first dimension only");
+                Err(self.fatal(var.line, &text))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The type a variable gets in the file: formats without 64-bit integers hold `int64` as `int`, as in the
@@ -90,10 +106,7 @@ impl Parser<'_> {
         }
         for (id, dim) in self.header.dims.iter().enumerate() {
             if dim.len.is_none() {
-                model.set_dim_len(
-                    ferrocdf_model::DimId(id as u32),
-                    self.data.lengths.get(id).copied().unwrap_or(0),
-                );
+                model.set_dim_len(DimId(id as u32), self.data.lengths.get(id).copied().unwrap_or(0));
             }
         }
         for var in &self.header.vars {

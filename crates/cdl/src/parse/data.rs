@@ -1,6 +1,6 @@
 //! Data sections: which values a variable gets, and when the sink hears of them.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use ferrocdf_model::{Atomic, Format, GroupId, Type, Values, VarId, each_values};
 
@@ -27,6 +27,8 @@ pub(super) struct Data {
     pub trees: Vec<(VarId, Vec<Item>)>,
     /// Elements written of variables whose first dimension is unlimited.
     records: Vec<(VarId, u64)>,
+    /// Variables that were given data.
+    seen: HashSet<VarId>,
     held_back: VecDeque<(VarId, u64, Values)>,
     held_bytes: usize,
     /// The format and number of declarations the sink was told.
@@ -44,6 +46,12 @@ impl Parser<'_> {
         };
         self.expect(b'=')?;
         self.data.lengths.resize(self.header.dims.len(), 0);
+        if !self.data.seen.insert(var) {
+            // What is said last counts.
+            self.data.held_back.retain(|piece| piece.0 != var);
+            self.data.records.retain(|record| record.0 != var);
+            self.data.trees.retain(|tree| tree.0 != var);
+        }
         let decl = self.header.var(var);
         let unlimited = |&dim: &ferrocdf_model::DimId| self.header.dims[dim.index()].len.is_none();
         let is_tree = decl.dims.iter().skip(1).any(unlimited);
@@ -323,6 +331,7 @@ impl Parser<'_> {
     /// Tells the sink the definitions so far, and what was held back.
     fn tell_definitions(&mut self) -> Parsed<Format> {
         let format = self.choose_format()?;
+        self.check_unlimited(format)?;
         let header = &self.header;
         let declared = header.groups.len()
             + header.dims.len()
@@ -363,11 +372,17 @@ impl Parser<'_> {
             for (var, items) in trees {
                 self.tree_values(var, &items)?;
             }
-            return self.choose_format();
+            let format = self.choose_format()?;
+            self.check_unlimited(format)?;
+            return Ok(format);
+        }
+        // All that can be wrong with the text is found before the sink hears of it.
+        let mut arranged = vec![];
+        for (var, items) in trees {
+            arranged.push((var, self.tree_values(var, &items)?));
         }
         let format = self.tell_definitions()?;
-        for (var, items) in trees {
-            let values = self.tree_values(var, &items)?;
+        for (var, values) in arranged {
             self.emit(var, 0, values)?;
         }
         for (var, count) in std::mem::take(&mut self.data.records) {

@@ -4,7 +4,7 @@
 //! model to say. Keywords of sections are words with a colon at once behind them, as in the reference, so that `data`
 //! may be a name where no colon follows.
 
-use ferrocdf_model::Atomic;
+use ferrocdf_model::{Atomic, Format};
 
 use super::constant::Const;
 use super::literal;
@@ -150,6 +150,8 @@ impl Token {
 /// The tokens of a text.
 pub(super) struct Lexer<'a> {
     pub source: Source<'a>,
+    /// The format the caller asked for: it decides whether names of newer types may be names of other things.
+    format: Option<Format>,
     ahead: Option<Token>,
     /// What is wrong with a word, to be told where it stands.
     pub complaint: Option<String>,
@@ -169,8 +171,8 @@ fn may_be_escaped(byte: u8) -> bool {
 }
 
 impl<'a> Lexer<'a> {
-    pub fn new(source: Source<'a>) -> Self {
-        Lexer { source, ahead: None, complaint: None }
+    pub fn new(source: Source<'a>, format: Option<Format>) -> Self {
+        Lexer { source, format, ahead: None, complaint: None }
     }
 
     /// The next token without taking it.
@@ -453,10 +455,25 @@ impl<'a> Lexer<'a> {
             return Token::Keyword(section);
         }
         self.source.advance(len);
-        match meaning(&name) {
+        match meaning(&name).or_else(|| self.newer_type(&name)) {
             Some(token) => token,
             None => Token::Name(name),
         }
+    }
+
+    /// A type that came with netCDF-4 is a keyword only where a format that has it was asked for: older CDL has
+    /// variables and dimensions that are called so.
+    fn newer_type(&self, name: &[u8]) -> Option<Token> {
+        let newest = match self.format? {
+            Format::Netcdf4 => Atomic::String,
+            Format::Data64 => Atomic::Uint64,
+            _ => return None,
+        };
+        let atomic = match name {
+            b"ulong" | b"uinteger" => Atomic::Uint,
+            _ => Atomic::ALL.into_iter().find(|atomic| atomic.cdl_name().as_bytes() == name)?,
+        };
+        (atomic <= newest).then_some(Token::Keyword(Keyword::Type(atomic)))
     }
 }
 
@@ -471,8 +488,7 @@ fn section(name: &[u8]) -> Option<Keyword> {
     })
 }
 
-/// What a word without escapes means, if it is more than a name. The types that came with netCDF-4 are names here:
-/// older CDL has variables and dimensions that are called so.
+/// What a word without escapes means, if it is more than a name.
 fn meaning(name: &[u8]) -> Option<Token> {
     let keyword = match name {
         b"float" | b"real" => Keyword::Type(Atomic::Float),
@@ -506,7 +522,8 @@ mod tests {
     use super::*;
 
     fn tokens(text: &str) -> Vec<Token> {
-        let mut lexer = Lexer::new(Source::new(Box::new(std::io::Cursor::new(text.as_bytes().to_vec()))));
+        let mut lexer =
+            Lexer::new(Source::new(Box::new(std::io::Cursor::new(text.as_bytes().to_vec()))), None);
         std::iter::from_fn(|| Some(lexer.next()).filter(|token| *token != Token::End)).collect()
     }
 

@@ -72,7 +72,8 @@ pub trait Sink {
     /// definitions followed by more. A text without a fault calls it at least once.
     fn define(&mut self, model: &Model, name: &str) -> Result<()>;
 
-    /// Values of a variable, from element `first` on in row-major order. Pieces of one variable come in order. The
+    /// Values of a variable, from element `first` on in row-major order. Pieces of one variable come in order, and
+    /// from 0 again if the text gives it data a second time. The
     /// first dimension, if unlimited, grows with them; the other unlimited ones have their final length in the model.
     fn data(&mut self, var: VarId, first: u64, values: Values) -> Result<()>;
 }
@@ -115,7 +116,7 @@ pub fn parse<'a>(
     options: &'a Options,
     sink: &'a mut dyn Sink,
 ) -> std::result::Result<Outcome, Failure> {
-    let lexer = Lexer::new(Source::new(Box::new(input)));
+    let lexer = Lexer::new(Source::new(Box::new(input)), options.format);
     Parser::new(lexer, options, sink).run()
 }
 
