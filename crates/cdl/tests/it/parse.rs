@@ -142,7 +142,7 @@ fn dimensions_types_and_aliases() {
 fn attributes_take_the_type_of_their_values() {
     let read = read(
         "netcdf a { variables: int v; short w;
-           v:text = \"ab\", \"c\"; v:none = ; v:chars = 'a', 'b'; v:reals = 1, 2.5f; v:doubles = 1, 2f, 3.;
+           v:text = \"ab\", \"c\"; v:none = ; v:chars = 'a', 'b'; v:reals = 1, 2.5f; v:doubles = 1, 2.f, 3.;
            v:wide = 1s, 2b; float v:typed = 1, 2; char v:bytes = 65b, \"x\"; v:_FillValue = 7.9; w:_FillValue = '0';
            :g = 0x12L; double :h = NaN, -Infinity; v:text = \"again\"; }"
             .replace("0x12L", "18")
