@@ -5,6 +5,8 @@
 
 use std::cell::Cell;
 
+use ferrocdf_store::Buffer;
+
 /// The buffers of one tile.
 #[derive(Default)]
 pub(crate) struct Scratch {
@@ -16,27 +18,13 @@ pub(crate) struct Scratch {
     pub(crate) dense: Buffer,
 }
 
-/// Bytes that only grow.
-#[derive(Default)]
-pub(crate) struct Buffer(Vec<u8>);
-
-impl Buffer {
-    /// The first `len` bytes, with any content.
-    pub(crate) fn get(&mut self, len: usize) -> &mut [u8] {
-        if self.0.len() < len {
-            self.0.resize(len, 0);
-        }
-        &mut self.0[..len]
-    }
-}
-
 thread_local! {
     static SCRATCH: Cell<Scratch> = const { Cell::new(Scratch::new()) };
 }
 
 impl Scratch {
     const fn new() -> Self {
-        Scratch { window: Buffer(Vec::new()), stored: Buffer(Vec::new()), dense: Buffer(Vec::new()) }
+        Scratch { window: Buffer::new(), stored: Buffer::new(), dense: Buffer::new() }
     }
 
     /// Lends this thread's buffers.

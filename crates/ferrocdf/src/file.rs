@@ -14,7 +14,7 @@ use ferrocdf_array::Array;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Format, Model, VarId};
-use ferrocdf_store::{Blob, BlobMut, FileBlob, MemoryBlob};
+use ferrocdf_store::{Blob, BlobMut, FileBlob, MemoryBlob, ReadAhead};
 
 use crate::driver::Driver;
 use crate::drivers;
@@ -85,7 +85,7 @@ impl File {
     /// Opens a file for reading, as what its content says it is.
     pub fn open(path: impl AsRef<Path>) -> Result<File> {
         let path = path.as_ref();
-        let blob: Arc<dyn Blob> = Arc::new(FileBlob::open(path)?);
+        let blob: Arc<dyn Blob> = Arc::new(ReadAhead::new(FileBlob::open(path)?));
         let (driver, model) = drivers::in_file(path, drivers::open(blob))?;
         Ok(File::new(path, State::opened(driver, model)))
     }
@@ -118,6 +118,11 @@ impl File {
     /// The size of the file in bytes.
     pub fn size(&self) -> Result<u64> {
         self.read_state().driver.blob().size()
+    }
+
+    /// Whether both are handles on one open file.
+    pub(crate) fn is_same_file(&self, other: &File) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
     }
 
     // A panic while the lock is held leaves a file that may be half changed, but memory that is sound; going on gives
@@ -164,7 +169,9 @@ impl State {
 
     /// Where a variable's data lies.
     pub(crate) fn array(&self, var: VarId) -> Result<&Array> {
-        let cell = &self.arrays[var.index()];
+        let Some(cell) = self.arrays.get(var.index()) else {
+            return Err(Error::new(Code::EINDEFINE, "the variable is still being defined"));
+        };
         match cell.get() {
             Some(array) => Ok(array),
             None => {

@@ -29,12 +29,14 @@
 //! This version reads and writes the classic formats CDF-1, CDF-2 and CDF-5.
 #![forbid(unsafe_code)]
 
+mod copy;
 mod data;
 mod driver;
 mod drivers;
 mod extents;
 mod file;
 mod handles;
+mod storage;
 
 use std::path::Path;
 
@@ -47,9 +49,11 @@ pub use ferrocdf_model::{
     Atomic, Attr, DimId, Format, GroupId, Model, Name, Owner, Type, Value, Values, VarId,
 };
 
+pub use copy::{Pair, copy_data};
 pub use extents::{Extent, Extents, every};
 pub use file::{CreateOptions, File, FileMut};
 pub use handles::{Dimension, NetcdfType, Variable, VariableMut};
+pub use storage::{Arrangement, StorageInfo};
 
 /// Opens a file for reading, as what its content says it is.
 pub fn open(path: impl AsRef<Path>) -> Result<File> {

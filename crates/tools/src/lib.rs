@@ -2,4 +2,9 @@
 #![forbid(unsafe_code)]
 
 pub mod getopt;
+pub mod info;
+mod kinds;
+pub mod nccopy;
 pub mod ncgen;
+mod progress;
+mod version;

@@ -116,7 +116,7 @@ fn usage(program: &str, errors: &mut dyn Write) {
          [-W generate whole var upload] [file ... ]"
         ),
     );
-    tell(errors, concat!("netcdf library version ferrocdf ", env!("CARGO_PKG_VERSION")));
+    tell(errors, format!("netcdf library version {}", crate::version::line()));
 }
 
 /// A path with the backslashes that a shell would have taken away.
@@ -294,7 +294,7 @@ pub(super) fn ncgen3(args: impl IntoIterator<Item = OsString>, errors: &mut dyn 
                 tell(errors, message);
                 let known = "[ -b ] [ -c ] [ -f ] [ -k kind ] [ -x ] [ -o outfile]  [ file ... ]";
                 tell(errors, format!("{prefix}Usage: {} {known}", options.program));
-                let version = concat!("netcdf library version ferrocdf ", env!("CARGO_PKG_VERSION"));
+                let version = format!("netcdf library version {}", crate::version::line());
                 tell(errors, format!("{prefix}{version}"));
                 return Step::Exit(8);
             }
