@@ -5,5 +5,6 @@ pub mod getopt;
 pub mod info;
 mod kinds;
 pub mod nccopy;
+pub mod ncgen;
 mod progress;
 mod version;
