@@ -1,1 +1,4 @@
-//! tools
+//! The tools `ncdump`, `ncgen` and `nccopy` as functions; the programs are a few lines each.
+#![forbid(unsafe_code)]
+
+pub mod getopt;
