@@ -1,0 +1,334 @@
+//! Floating-point numbers as C's `%.Ng` prints them, fast and always exact.
+//!
+//! The number times a power of ten is formed to 128 bits with a known error bound. If the remainder is farther from a
+//! rounding boundary than that bound, the digits are right; the few other cases go to the standard library's exact
+//! conversion, which rounds ties to even as glibc does. So no case is decided by an estimate.
+
+use super::power::power_of_ten;
+
+/// More digits than this are left to the exact conversion.
+const MOST_FAST_DIGITS: usize = 17;
+
+const POWERS: [u64; 19] = {
+    let mut powers = [1; 19];
+    let mut at = 1;
+    while at < 19 {
+        powers[at] = powers[at - 1] * 10;
+        at += 1;
+    }
+    powers
+};
+
+const PAIRS: [u8; 200] = {
+    let mut pairs = [0; 200];
+    let mut at = 0;
+    while at < 100 {
+        pairs[2 * at] = b'0' + (at / 10) as u8;
+        pairs[2 * at + 1] = b'0' + (at % 10) as u8;
+        at += 1;
+    }
+    pairs
+};
+
+/// Trailing zeros after the point go; what becomes of the point itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Point {
+    /// It goes too when nothing follows: `1`, as `%.Ng` prints it.
+    IfNeeded,
+    /// It stays: `1.`, as attributes are printed.
+    Always,
+}
+
+/// Appends a finite number with at most `digits` significant digits.
+pub(super) fn general(value: f64, digits: usize, point: Point, out: &mut Vec<u8>) {
+    let digits = digits.max(1);
+    if digits > MOST_FAST_DIGITS {
+        return general_exact(value, digits, point, out);
+    }
+    if value.is_sign_negative() {
+        out.push(b'-');
+    }
+    if value == 0.0 {
+        out.extend_from_slice(if point == Point::Always { b"0." } else { b"0" });
+        return;
+    }
+    let (decimal, exponent) = decimal(value.abs(), digits);
+    let mut text = [b'0'; 24];
+    write_digits(decimal, &mut text[..digits]);
+    let mut len = digits;
+    while len > 1 && text[len - 1] == b'0' {
+        len -= 1;
+    }
+    place(&text, len, digits, exponent, point, out);
+}
+
+/// Puts point and exponent to digits, of which the first `len` count.
+fn place(text: &[u8; 24], len: usize, digits: usize, exponent: i32, point: Point, out: &mut Vec<u8>) {
+    // Copies of fixed length are a few instructions; what is too much is cut off again.
+    if exponent < -4 || exponent >= digits as i32 {
+        out.push(text[0]);
+        if len > 1 || point == Point::Always {
+            out.push(b'.');
+        }
+        out.extend_from_slice(&text[1..len]);
+        exponent_text(exponent, out);
+    } else if exponent < 0 {
+        let zeros = (-exponent - 1) as usize;
+        out.extend_from_slice(&b"0.000"[..2 + zeros]);
+        let end = out.len() + len;
+        out.extend_from_slice(text);
+        out.truncate(end);
+    } else {
+        let whole = exponent as usize + 1;
+        let start = out.len();
+        out.extend_from_slice(text);
+        out.truncate(start + whole);
+        if len > whole {
+            out.push(b'.');
+            let end = out.len() + len - whole;
+            let mut fraction = [b'0'; 24];
+            fraction[..24 - whole].copy_from_slice(&text[whole..]);
+            out.extend_from_slice(&fraction);
+            out.truncate(end);
+        } else if point == Point::Always {
+            out.push(b'.');
+        }
+    }
+}
+
+/// Appends `e+05`, with two digits at least.
+pub(super) fn exponent_text(exponent: i32, out: &mut Vec<u8>) {
+    out.extend_from_slice(if exponent < 0 { b"e-" } else { b"e+" });
+    let size = exponent.unsigned_abs();
+    if size >= 100 {
+        out.push(b'0' + (size / 100) as u8);
+    }
+    let pair = (size % 100) as usize * 2;
+    out.extend_from_slice(&PAIRS[pair..pair + 2]);
+}
+
+fn general_exact(value: f64, digits: usize, point: Point, out: &mut Vec<u8>) {
+    let text = format!("{:.*e}", digits - 1, value);
+    let (mantissa, exponent) = split_exponent(&text);
+    let (sign, mantissa) = match mantissa.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", mantissa),
+    };
+    out.extend_from_slice(sign.as_bytes());
+    let all: Vec<u8> = mantissa.bytes().filter(|&byte| byte != b'.').collect();
+    let len = all.iter().rposition(|&byte| byte != b'0').map_or(1, |at| at + 1);
+    let mut push = |digits: &[u8]| out.extend_from_slice(digits);
+    if exponent < -4 || exponent >= digits as i32 {
+        push(&all[..1]);
+        if len > 1 || point == Point::Always {
+            push(b".");
+        }
+        push(&all[1..len]);
+        exponent_text(exponent, out);
+    } else if exponent < 0 {
+        push(&b"0.000"[..2 + (-exponent - 1) as usize]);
+        push(&all[..len]);
+    } else {
+        let whole = exponent as usize + 1;
+        push(&all[..whole]);
+        if len > whole || point == Point::Always {
+            push(b".");
+        }
+        push(&all[whole.min(len)..len.max(whole.min(len))]);
+    }
+}
+
+/// Takes `1.5e-7` apart.
+pub(super) fn split_exponent(text: &str) -> (&str, i32) {
+    let at = text.rfind('e').unwrap_or(text.len());
+    (&text[..at], text.get(at + 1..).and_then(|exponent| exponent.parse().ok()).unwrap_or(0))
+}
+
+/// A positive number rounded to `digits` decimal digits, ties to even: `(d, x)` for `d * 10^(x - digits + 1)`, where
+/// `d` has exactly `digits` digits.
+fn decimal(value: f64, digits: usize) -> (u64, i32) {
+    let bits = value.to_bits();
+    let (fraction, stored) = (bits & ((1 << 52) - 1), (bits >> 52) as i32 & 0x7FF);
+    let (mantissa, exponent) =
+        if stored == 0 { (fraction, -1074) } else { (fraction | 1 << 52, stored - 1075) };
+    let zeros = mantissa.leading_zeros();
+    let (mantissa, exponent) = (mantissa << zeros, exponent - zeros as i32);
+    // floor(log10) of the power of two below the number; the number itself may lie one higher.
+    let mut tens = ((exponent + 63) * 315_653) >> 20;
+    let (power, power_exponent, exact) = power_of_ten(digits as i32 - 1 - tens);
+
+    // The product is [high.low, high.low + 2) * 2^-point if the power was cut off.
+    let low_part = u128::from(mantissa) * (power & u128::from(u64::MAX));
+    let high = u128::from(mantissa) * (power >> 64) + (low_part >> 64);
+    let more_below = low_part as u64 != 0;
+    let point = -(exponent + power_exponent + 64) as u32;
+    let (whole, mut rest) = ((high >> point) as u64, high & ((1 << point) - 1));
+    let (mut decimal, half) = if whole < POWERS[digits] {
+        (whole, 1u128 << (point - 1))
+    } else {
+        tens += 1;
+        rest |= u128::from(whole % 10) << point;
+        (whole / 10, 5u128 << point)
+    };
+    if exact {
+        let above = rest > half || (rest == half && (more_below || decimal & 1 == 1));
+        decimal += u64::from(above);
+    } else if rest > half {
+        decimal += 1;
+    } else if rest + 2 > half {
+        return decimal_exact(value, digits);
+    }
+    if decimal == POWERS[digits] {
+        return (POWERS[digits - 1], tens + 1);
+    }
+    (decimal, tens)
+}
+
+/// [`decimal`] by the standard library, which works with numbers of any length.
+#[cold]
+fn decimal_exact(value: f64, digits: usize) -> (u64, i32) {
+    let text = format!("{:.*e}", digits - 1, value);
+    let (mantissa, exponent) = split_exponent(&text);
+    let decimal = mantissa
+        .bytes()
+        .filter(u8::is_ascii_digit)
+        .fold(0, |number, digit| number * 10 + u64::from(digit - b'0'));
+    (decimal, exponent)
+}
+
+/// Writes a number that has no more digits than `text` is long, with zeros in front.
+fn write_digits(mut number: u64, text: &mut [u8]) {
+    let mut at = text.len();
+    while at > 8 {
+        let pair = (number % 100) as usize * 2;
+        number /= 100;
+        at -= 2;
+        text[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
+    }
+    let mut number = number as u32;
+    while at > 1 {
+        let pair = (number % 100) as usize * 2;
+        number /= 100;
+        at -= 2;
+        text[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
+    }
+    if at == 1 {
+        text[0] = b'0' + (number % 10) as u8;
+    }
+}
+
+/// Appends an unsigned integer.
+pub(super) fn unsigned(mut number: u64, out: &mut Vec<u8>) {
+    if number < 10 {
+        return out.push(b'0' + number as u8);
+    }
+    let mut text = [0; 20];
+    let mut at = text.len();
+    while number >= 10 {
+        let pair = (number % 100) as usize * 2;
+        number /= 100;
+        at -= 2;
+        text[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
+    }
+    if number > 0 {
+        at -= 1;
+        text[at] = b'0' + number as u8;
+    }
+    out.extend_from_slice(&text[at..]);
+}
+
+/// Appends a signed integer.
+pub(super) fn signed(number: i64, out: &mut Vec<u8>) {
+    if number < 0 {
+        out.push(b'-');
+    }
+    unsigned(number.unsigned_abs(), out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(value: f64, digits: usize) -> String {
+        let mut out = vec![];
+        general(value, digits, Point::IfNeeded, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn as_c_prints_them() {
+        for (value, digits, expected) in [
+            (0.0, 7, "0"),
+            (-0.0, 7, "-0"),
+            (1.0, 7, "1"),
+            (100000.0, 7, "100000"),
+            (1234567.0, 7, "1234567"),
+            (12345675.0, 7, "1.234568e+07"), // a tie, to even
+            (12345665.0, 7, "1.234566e+07"),
+            (0.0001, 7, "0.0001"),
+            (0.00001, 7, "1e-05"),
+            (9999999.5, 7, "1e+07"),
+            (0.1, 15, "0.1"),
+            (0.1, 17, "0.10000000000000001"),
+            (0.1, 20, "0.10000000000000000555"),
+            (123456.0, 20, "123456"),
+            (1e22, 20, "1e+22"),
+            (-2.5, 1, "-2"),
+            (3.5, 1, "4"),
+            (9.5, 1, "1e+01"),
+            (f64::MAX, 15, "1.79769313486232e+308"),
+            (5e-324, 15, "4.94065645841247e-324"),
+            (f64::MIN_POSITIVE, 9, "2.22507386e-308"),
+            (9.969209968386869e36, 7, "9.96921e+36"),
+        ] {
+            assert_eq!(text(value, digits), expected, "{value:e} with {digits} digits");
+        }
+    }
+
+    #[test]
+    fn the_point_stays_in_attributes() {
+        for (value, digits, expected) in
+            [(0.0, 7, "0."), (1.0, 7, "1."), (1e10, 7, "1.e+10"), (1.5, 7, "1.5"), (1e20, 20, "1.e+20")]
+        {
+            let mut out = vec![];
+            general(value, digits, Point::Always, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
+    }
+
+    /// The fast path against the standard library's exact one, for numbers that lie on, and next to, ties.
+    #[test]
+    fn ties_and_their_neighbours() {
+        let mut state = 0x1234_5678_9ABC_DEF1u64;
+        for round in 0..200_000 {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let digits = 1 + (state % 17) as usize;
+            let short = (state >> 20) % POWERS[digits.min(15)];
+            let tie = (short as f64 + 0.5) * 10f64.powi((round % 60) - 30);
+            for value in [
+                tie,
+                f64::from_bits(tie.to_bits() + 1),
+                f64::from_bits(tie.to_bits() - 1),
+                f64::from_bits(state & !(3 << 62)),
+            ] {
+                if value > 0.0 && value.is_finite() {
+                    assert_eq!(decimal(value, digits), decimal_exact(value, digits), "{value:e} {digits}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn integers() {
+        let mut out = vec![];
+        for number in [0, 9, 10, -7, 99, 100, i64::MIN, i64::MAX] {
+            signed(number, &mut out);
+            out.push(b' ');
+        }
+        unsigned(u64::MAX, &mut out);
+        let expected = "0 9 10 -7 99 100 -9223372036854775808 9223372036854775807 18446744073709551615";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+}
