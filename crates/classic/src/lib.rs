@@ -1,1 +1,18 @@
-//! classic
+//! The classic file formats: CDF-1, CDF-2 (64-bit offset) and CDF-5 (64-bit data).
+//!
+//! Source: netCDF file format specifications, Appendix B of the netCDF documentation. A file is a header, then the
+//! variables without the record dimension one after another, then records, each holding one slab of every record
+//! variable. [`Header`] is what is stored; [`Layout`] is where data lies; [`ClassicFile`] keeps both true while a file
+//! is defined, written and grown. Data itself is moved by the array engine, never here.
+#![forbid(unsafe_code)]
+
+mod convert;
+mod file;
+mod fill;
+mod header;
+mod layout;
+mod moves;
+
+pub use file::ClassicFile;
+pub use header::{Header, RawAttr, RawDim, RawVar, Version};
+pub use layout::{Alignment, Layout, Place};

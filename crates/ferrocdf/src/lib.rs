@@ -1,1 +1,67 @@
-//! ferrocdf
+//! netCDF in Rust: one engine for every format, safe from any thread, with no C library inside.
+//!
+//! ```
+//! # fn main() -> ferrocdf::Result<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("crabs.nc");
+//! let mut file = ferrocdf::create(&path)?;
+//! file.add_unlimited_dimension("time")?;
+//! file.add_dimension("crab", 3)?;
+//! let mut coolness = file.add_variable::<f32>("coolness", &["time", "crab"])?;
+//! coolness.put_attribute("units", "kelvin")?;
+//! coolness.put_values(&[1.0, 2.5, 4.0f32], (0, ..))?;
+//! coolness.put_values(&[0.5, 0.5, 0.5f32], (1, ..))?;
+//! file.close()?;
+//!
+//! let file = ferrocdf::open(&path)?;
+//! let coolness = file.variable("coolness").expect("it was written above");
+//! assert_eq!(coolness.shape(), [2, 3]);
+//! assert_eq!(coolness.get_values::<f64, _>((.., 1))?, [2.5, 0.5]);
+//! assert_eq!(coolness.get_value::<i32, _>([0, 2])?, 4);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`File`] reads, [`FileMut`] writes; [`Variable`] and [`VariableMut`] are the usual way to data, with extents given as
+//! ranges, indices, tuples or slices (see [`Extents`]). Below them lie the model ([`model`]) and the array engine
+//! ([`array`]), which tools use directly.
+//!
+//! This version reads and writes the classic formats CDF-1, CDF-2 and CDF-5.
+#![forbid(unsafe_code)]
+
+mod data;
+mod driver;
+mod drivers;
+mod extents;
+mod file;
+mod handles;
+
+use std::path::Path;
+
+pub use ferrocdf_array as array;
+pub use ferrocdf_array::{Element, Fit, In, Out, Selection};
+pub use ferrocdf_bytes::{Code, Context, Error, Result};
+pub use ferrocdf_classic::Alignment;
+pub use ferrocdf_model as model;
+pub use ferrocdf_model::{
+    Atomic, Attr, DimId, Format, GroupId, Model, Name, Owner, Type, Value, Values, VarId,
+};
+
+pub use extents::{Extent, Extents, every};
+pub use file::{CreateOptions, File, FileMut};
+pub use handles::{Dimension, NetcdfType, Variable, VariableMut};
+
+/// Opens a file for reading, as what its content says it is.
+pub fn open(path: impl AsRef<Path>) -> Result<File> {
+    File::open(path)
+}
+
+/// Makes a new CDF-5 file, replacing one of that name. [`FileMut::create`] has the other kinds.
+pub fn create(path: impl AsRef<Path>) -> Result<FileMut> {
+    FileMut::create(path, &CreateOptions::default())
+}
+
+/// Opens an existing file for reading and writing.
+pub fn append(path: impl AsRef<Path>) -> Result<FileMut> {
+    FileMut::append(path)
+}

@@ -1,0 +1,193 @@
+//! Conversion of runs of elements: byte order and kind.
+//!
+//! The decision that shaped it: byte order and kind are two passes over a piece small enough for the first-level
+//! cache, so that there is one loop for each pair of kinds and not four.
+
+use ferrocdf_bytes::{Code, Error, Result};
+
+use crate::kernels::{Kernel, kernel};
+use crate::{Fit, Kind, Stored};
+
+/// Which way a conversion goes. The reference treats values out of range differently in the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// From a file to memory.
+    Get,
+    /// From memory to a file.
+    Put,
+}
+
+/// Bytes of a piece: stays in the first-level cache, and its buffer on the stack costs a one-value request little.
+const PIECE: usize = 1024;
+
+/// Converts all elements of `input` into `output`.
+///
+/// When getting, integers made of floats that are out of range keep what is in `output`, as in the reference.
+///
+/// # Errors
+/// `ECHAR` between text and numbers; `EINVAL` if the slices do not hold equally many whole elements.
+pub fn convert(
+    direction: Direction,
+    from: Stored,
+    input: &[u8],
+    to: Stored,
+    output: &mut [u8],
+) -> Result<Fit> {
+    let conversion = Conversion::new(direction, from, to)?;
+    let (size, made) = (from.kind.size(), to.kind.size());
+    let count = input.len() / size;
+    if !input.len().is_multiple_of(size) || !output.len().is_multiple_of(made) || output.len() / made != count
+    {
+        let what = format!(
+            "{} bytes of {size}-byte elements into {} bytes of {made}-byte elements",
+            input.len(),
+            output.len()
+        );
+        return Err(Error::new(Code::EINVAL, what));
+    }
+    Ok(conversion.run(input, output).into())
+}
+
+/// How to convert from one stored form to another.
+#[derive(Clone, Copy)]
+pub(crate) struct Conversion {
+    from_size: usize,
+    to_size: usize,
+    swap_from: bool,
+    swap_to: bool,
+    /// Absent where the kinds are the same.
+    kernel: Option<Kernel>,
+    /// Whether elements out of range leave the destination as it was.
+    pub(crate) keeps: bool,
+}
+
+impl Conversion {
+    pub(crate) fn new(direction: Direction, from: Stored, to: Stored) -> Result<Self> {
+        if (from.kind == Kind::Char) != (to.kind == Kind::Char) {
+            let (Stored { kind: from, .. }, Stored { kind: to, .. }) = (from, to);
+            return Err(Error::new(Code::ECHAR, format!("{from:?} does not convert to {to:?}")));
+        }
+        let same = from.kind == to.kind;
+        // Two swaps of the same kind are none, and one is made on the way in.
+        let (swap_from, swap_to) = match (from.is_swapped(), to.is_swapped()) {
+            (from, to) if same => (from != to, false),
+            swaps => swaps,
+        };
+        Ok(Conversion {
+            from_size: from.kind.size(),
+            to_size: to.kind.size(),
+            swap_from,
+            swap_to,
+            kernel: (!same).then(|| kernel(direction, from.kind, to.kind)),
+            keeps: direction == Direction::Get && from.kind.is_float() && !to.kind.is_float(),
+        })
+    }
+
+    /// Whether nothing changes.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.kernel.is_none() && !self.swap_from
+    }
+
+    /// Whether [`Conversion::in_place`] can do it.
+    pub(crate) fn can_be_in_place(&self) -> bool {
+        self.from_size == self.to_size && !self.keeps
+    }
+
+    /// Converts `input` into `output`, equally many elements. Says whether all were in range.
+    pub(crate) fn run(&self, input: &[u8], output: &mut [u8]) -> bool {
+        debug_assert_eq!(input.len() / self.from_size, output.len() / self.to_size);
+        let Some(kernel) = self.kernel else {
+            if self.swap_from {
+                swap_into(self.from_size, input, output);
+            } else {
+                output.copy_from_slice(input);
+            }
+            return true;
+        };
+        if !self.swap_from && !self.swap_to {
+            return kernel(input, output);
+        }
+        let count = PIECE / self.from_size.max(self.to_size);
+        let pieces = input.chunks(count * self.from_size).zip(output.chunks_mut(count * self.to_size));
+        let mut buffer = [0; PIECE];
+        let mut all = true;
+        for (from, to) in pieces {
+            if self.swap_from {
+                let swapped = &mut buffer[..from.len()];
+                swap_into(self.from_size, from, swapped);
+                all &= kernel(swapped, to);
+            } else {
+                all &= kernel(from, to);
+            }
+            if self.swap_to {
+                swap(self.to_size, to);
+            }
+        }
+        all
+    }
+
+    /// Converts elements where they are. Says whether all were in range.
+    pub(crate) fn in_place(&self, bytes: &mut [u8]) -> bool {
+        debug_assert!(self.can_be_in_place());
+        let Some(kernel) = self.kernel else {
+            if self.swap_from {
+                swap(self.from_size, bytes);
+            }
+            return true;
+        };
+        let mut buffer = [0; PIECE];
+        let mut all = true;
+        for piece in bytes.chunks_mut(PIECE) {
+            let before = &mut buffer[..piece.len()];
+            if self.swap_from {
+                swap_into(self.from_size, piece, before);
+            } else {
+                before.copy_from_slice(piece);
+            }
+            all &= kernel(before, piece);
+            if self.swap_to {
+                swap(self.to_size, piece);
+            }
+        }
+        all
+    }
+}
+
+/// Reverses the bytes of each element of `size` bytes.
+fn swap(size: usize, bytes: &mut [u8]) {
+    match size {
+        2 => bytes
+            .as_chunks_mut()
+            .0
+            .iter_mut()
+            .for_each(|b| *b = u16::from_ne_bytes(*b).swap_bytes().to_ne_bytes()),
+        4 => bytes
+            .as_chunks_mut()
+            .0
+            .iter_mut()
+            .for_each(|b| *b = u32::from_ne_bytes(*b).swap_bytes().to_ne_bytes()),
+        8 => bytes
+            .as_chunks_mut()
+            .0
+            .iter_mut()
+            .for_each(|b| *b = u64::from_ne_bytes(*b).swap_bytes().to_ne_bytes()),
+        _ => {}
+    }
+}
+
+/// Copies elements of `size` bytes, each with its bytes reversed.
+fn swap_into(size: usize, from: &[u8], to: &mut [u8]) {
+    macro_rules! swapped {
+        ($type:ty) => {
+            for (from, to) in from.as_chunks().0.iter().zip(to.as_chunks_mut().0) {
+                *to = <$type>::from_ne_bytes(*from).swap_bytes().to_ne_bytes();
+            }
+        };
+    }
+    match size {
+        2 => swapped!(u16),
+        4 => swapped!(u32),
+        8 => swapped!(u64),
+        _ => to.copy_from_slice(from),
+    }
+}

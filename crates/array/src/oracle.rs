@@ -1,0 +1,199 @@
+//! The engine's judge: reads, writes and converts one element at a time, slow and obviously right.
+//!
+//! It shares with the engine the types and the check of selections, and nothing else: positions are computed for each
+//! element from its coordinates, numbers are converted through `i128` and `f64`. Requests must be right: where the
+//! engine answers with an error, this may panic.
+
+use ferrocdf_bytes::{Order, Result};
+use ferrocdf_store::{Blob, BlobMut};
+
+use crate::{Array, Direction, Fit, In, Kind, Layout, Map, Out, PastEnd, Selection, Stored};
+
+/// As [`crate::read()`].
+pub fn read(blob: &dyn Blob, array: &Array, sel: &Selection, out: Out<'_>) -> Result<Fit> {
+    sel.check(&array.shape)?;
+    let (size, made) = (array.stored.kind.size(), out.kind.size());
+    let mut fit = Fit::Exact;
+    for (number, index) in indices(&sel.count).enumerate() {
+        let at = position(array, sel, &index);
+        let mut stored = vec![0; size];
+        match (&array.layout, array.past_end) {
+            (Layout::Inline(bytes), _) => stored.copy_from_slice(&bytes[at as usize..][..size]),
+            (_, PastEnd::Zero) => blob.read_zero_filled_at(at, &mut stored)?,
+            (_, PastEnd::Error) => blob.read_exact_at(at, &mut stored)?,
+        }
+        let to = element(out.map, number, &index) * made;
+        let place = &mut out.bytes[to..to + made];
+        if one(Direction::Get, array.stored, &stored, Stored::native(out.kind), place) == Fit::OutOfRange {
+            fit = Fit::OutOfRange;
+        }
+    }
+    Ok(fit)
+}
+
+/// As [`crate::write()`].
+pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) -> Result<Fit> {
+    sel.check(&array.shape)?;
+    let held = input.kind.size();
+    let mut fit = Fit::Exact;
+    for (number, index) in indices(&sel.count).enumerate() {
+        let from = element(input.map, number, &index) * held;
+        let from = &input.bytes[from..from + held];
+        let mut stored = vec![0; array.stored.kind.size()];
+        if one(Direction::Put, Stored::native(input.kind), from, array.stored, &mut stored) == Fit::OutOfRange
+        {
+            fit = Fit::OutOfRange;
+        }
+        blob.write_at(position(array, sel, &index), &stored)?;
+    }
+    Ok(fit)
+}
+
+/// As [`crate::fill`].
+pub fn fill(blob: &dyn BlobMut, array: &Array, sel: &Selection, value: &[u8]) -> Result<()> {
+    sel.check(&array.shape)?;
+    indices(&sel.count).try_for_each(|index| blob.write_at(position(array, sel, &index), value))
+}
+
+/// All indices below `count`, last dimension fastest.
+fn indices(count: &[u64]) -> impl Iterator<Item = Vec<u64>> {
+    let mut next = (!count.contains(&0)).then(|| vec![0; count.len()]);
+    std::iter::from_fn(move || {
+        let current = next.clone()?;
+        let mut following = current.clone();
+        next = None;
+        for dim in (0..count.len()).rev() {
+            following[dim] += 1;
+            if following[dim] < count[dim] {
+                next = Some(following);
+                break;
+            }
+            following[dim] = 0;
+        }
+        Some(current)
+    })
+}
+
+/// The byte position of a selected element.
+fn position(array: &Array, sel: &Selection, index: &[u64]) -> u64 {
+    let mut inline_step = array.stored.kind.size() as u64;
+    let mut at = if let Layout::Strided { begin, .. } = &array.layout { *begin } else { 0 };
+    for dim in (0..index.len()).rev() {
+        let coordinate = sel.start[dim] + index[dim] * sel.stride[dim];
+        let step = if let Layout::Strided { steps, .. } = &array.layout { steps[dim] } else { inline_step };
+        at += coordinate * step;
+        inline_step *= array.shape[dim];
+    }
+    at
+}
+
+/// The element of memory for a selected element.
+fn element(map: Option<Map<'_>>, number: usize, index: &[u64]) -> usize {
+    let Some(map) = map else { return number };
+    let offset: isize = index.iter().zip(map.steps).map(|(&index, step)| index as isize * step).sum();
+    (map.origin as isize + offset) as usize
+}
+
+/// A number without its type.
+#[derive(Clone, Copy)]
+enum Number {
+    Int(i128),
+    Float(f64),
+}
+
+/// Converts one element by the rules that `kernels` states.
+fn one(direction: Direction, from: Stored, input: &[u8], to: Stored, output: &mut [u8]) -> Fit {
+    let little = |stored: Stored, bytes: &[u8]| -> Vec<u8> {
+        if stored.order == Order::Big { bytes.iter().rev().copied().collect() } else { bytes.to_vec() }
+    };
+    let bytes = little(from, input);
+    if from.kind == to.kind {
+        output.copy_from_slice(&little(to, &bytes));
+        return Fit::Exact;
+    }
+    let (value, fit) = match (decode(from.kind, &bytes), to.kind.is_float()) {
+        (Number::Int(int), false) => (Some(Number::Int(int)), in_range(int, to.kind)),
+        (Number::Float(float), false) => float_to_int(direction, from.kind, float, to.kind),
+        (Number::Int(int), true) => (Some(Number::Int(int)), true),
+        (Number::Float(float), true) => {
+            let widening = to.kind == Kind::F64;
+            let beyond = float.abs() > f64::from(f32::MAX);
+            match direction {
+                Direction::Get if widening => (Some(Number::Float(float)), true),
+                Direction::Get if beyond => (Some(Number::Float(f64::from(f32::MAX).copysign(float))), false),
+                _ => (Some(Number::Float(float)), !beyond),
+            }
+        }
+    };
+    if let Some(value) = value {
+        output.copy_from_slice(&little(to, &encode(to.kind, value)));
+    }
+    fit.into()
+}
+
+fn bounds(kind: Kind) -> (i128, i128) {
+    let bits = 8 * kind.size();
+    match kind {
+        Kind::I8 | Kind::I16 | Kind::I32 | Kind::I64 => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
+        _ => (0, (1 << bits) - 1),
+    }
+}
+
+fn in_range(int: i128, kind: Kind) -> bool {
+    let (low, high) = bounds(kind);
+    low <= int && int <= high
+}
+
+/// The integer for a float, or nothing if memory keeps what it has; and whether it is in range.
+fn float_to_int(direction: Direction, from: Kind, float: f64, to: Kind) -> (Option<Number>, bool) {
+    let (low, high) = bounds(to);
+    let rounded_high = if to.size() == 8 && from == Kind::F32 { f64::from(high as f32) } else { high as f64 };
+    let fits = !(float > rounded_high || float < low as f64);
+    if direction == Direction::Get {
+        if !fits {
+            return (None, false);
+        }
+        if to.size() == 8 && float == rounded_high {
+            return (Some(Number::Int(high)), true);
+        }
+    }
+    // The instruction of the processor, which knows signed integers of 32 and 64 bits.
+    let cut = |float: f64, bits: u32| -> i128 {
+        let least: i128 = -1 << (bits - 1);
+        let whole = float.trunc();
+        if float.is_nan() || whole < least as f64 || whole >= -(least as f64) { least } else { whole as i128 }
+    };
+    let half = 2f64.powi(63);
+    let int = match to {
+        Kind::U32 | Kind::I64 => cut(float, 64),
+        Kind::U64 if float >= half => cut(float - half, 64) + (1 << 63),
+        Kind::U64 => cut(float, 64),
+        _ => cut(float, 32),
+    };
+    (Some(Number::Int(int)), fits)
+}
+
+fn decode(kind: Kind, little: &[u8]) -> Number {
+    let mut wide = [0; 16];
+    wide[..little.len()].copy_from_slice(little);
+    let raw = i128::from_le_bytes(wide);
+    match kind {
+        Kind::F32 => Number::Float(f64::from(f32::from_bits(raw as u32))),
+        Kind::F64 => Number::Float(f64::from_bits(raw as u64)),
+        _ if in_range(raw, kind) => Number::Int(raw),
+        _ => Number::Int(raw - (1 << (8 * kind.size()))),
+    }
+}
+
+/// The low bytes of an integer, or the nearest float.
+fn encode(kind: Kind, value: Number) -> Vec<u8> {
+    let all = match (kind, value) {
+        (Kind::F32, Number::Int(int)) => i128::from((int as f32).to_bits()),
+        (Kind::F32, Number::Float(float)) => i128::from((float as f32).to_bits()),
+        (Kind::F64, Number::Int(int)) => i128::from((int as f64).to_bits()),
+        (Kind::F64, Number::Float(float)) => i128::from(float.to_bits()),
+        (_, Number::Int(int)) => int,
+        (_, Number::Float(_)) => unreachable!("floats are made integers by float_to_int"),
+    };
+    all.to_le_bytes()[..kind.size()].to_vec()
+}

@@ -1,0 +1,85 @@
+//! Moves the selected elements between a window and a dense buffer.
+//!
+//! The innermost dimension of a window is a run of bytes side by side. Runs of one element have loops of their own,
+//! where the length of a copy is known to the compiler.
+
+use crate::plan::Dim;
+
+/// Calls `row` for each line of runs: position in the window, position in the dense buffer, number of runs, step.
+fn lines(dims: &[Dim], run: usize, mut row: impl FnMut(usize, usize, usize, usize)) {
+    let (outer, line) = match dims {
+        [] => (dims, Dim { count: 1, step: run as u64 }),
+        [outer @ .., line] => (outer, *line),
+    };
+    let (count, step) = (line.count as usize, line.step as usize);
+    let rows: u64 = outer.iter().map(|dim| dim.count).product();
+    for number in 0..rows {
+        let mut rest = number;
+        let mut at = 0;
+        for dim in outer.iter().rev() {
+            at += rest % dim.count * dim.step;
+            rest /= dim.count;
+        }
+        row(at as usize, number as usize * count * run, count, step);
+    }
+}
+
+/// Splits the dimensions of a window into those of runs and the bytes of one run.
+fn runs(dims: &[Dim], size: usize) -> (&[Dim], usize) {
+    match dims {
+        [outer @ .., run] => (outer, run.count as usize * size),
+        [] => (dims, size),
+    }
+}
+
+/// Collects the elements of a window into `dense`.
+pub(crate) fn gather(window: &[u8], dims: &[Dim], size: usize, dense: &mut [u8]) {
+    let (outer, run) = runs(dims, size);
+    lines(outer, run, |at, to, count, step| {
+        let from = &window[at..];
+        let to = &mut dense[to..to + count * run];
+        match run {
+            1 => gather_line::<1>(from, step, to),
+            2 => gather_line::<2>(from, step, to),
+            4 => gather_line::<4>(from, step, to),
+            8 => gather_line::<8>(from, step, to),
+            _ => {
+                for (number, to) in to.chunks_exact_mut(run).enumerate() {
+                    to.copy_from_slice(&from[number * step..][..run]);
+                }
+            }
+        }
+    });
+}
+
+/// Puts the elements in `dense` to their places in a window.
+pub(crate) fn scatter(dense: &[u8], dims: &[Dim], size: usize, window: &mut [u8]) {
+    let (outer, run) = runs(dims, size);
+    lines(outer, run, |at, from, count, step| {
+        let to = &mut window[at..];
+        let from = &dense[from..from + count * run];
+        match run {
+            1 => scatter_line::<1>(from, to, step),
+            2 => scatter_line::<2>(from, to, step),
+            4 => scatter_line::<4>(from, to, step),
+            8 => scatter_line::<8>(from, to, step),
+            _ => {
+                for (number, from) in from.chunks_exact(run).enumerate() {
+                    to[number * step..][..run].copy_from_slice(from);
+                }
+            }
+        }
+    });
+}
+
+fn gather_line<const N: usize>(from: &[u8], step: usize, to: &mut [u8]) {
+    for (number, to) in to.as_chunks_mut::<N>().0.iter_mut().enumerate() {
+        to.copy_from_slice(&from[number * step..][..N]);
+    }
+}
+
+fn scatter_line<const N: usize>(from: &[u8], to: &mut [u8], step: usize) {
+    for (number, from) in from.as_chunks::<N>().0.iter().enumerate() {
+        to[number * step..][..N].copy_from_slice(from);
+    }
+}

@@ -1,0 +1,49 @@
+//! Buffers that each thread keeps for its next request.
+//!
+//! They are taken out of the thread's slot while in use, so that a request made from inside another one finds an empty
+//! slot and not a locked one. Tiles are bounded, so the buffers stay below a few MiB for each thread.
+
+use std::cell::Cell;
+
+/// The buffers of one tile.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    /// The bytes of the blob that a tile covers.
+    pub(crate) window: Buffer,
+    /// The elements of a tile as stored, dense.
+    pub(crate) stored: Buffer,
+    /// The elements of a tile as memory has them, dense.
+    pub(crate) dense: Buffer,
+}
+
+/// Bytes that only grow.
+#[derive(Default)]
+pub(crate) struct Buffer(Vec<u8>);
+
+impl Buffer {
+    /// The first `len` bytes, with any content.
+    pub(crate) fn get(&mut self, len: usize) -> &mut [u8] {
+        if self.0.len() < len {
+            self.0.resize(len, 0);
+        }
+        &mut self.0[..len]
+    }
+}
+
+thread_local! {
+    static SCRATCH: Cell<Scratch> = const { Cell::new(Scratch::new()) };
+}
+
+impl Scratch {
+    const fn new() -> Self {
+        Scratch { window: Buffer(Vec::new()), stored: Buffer(Vec::new()), dense: Buffer(Vec::new()) }
+    }
+
+    /// Lends this thread's buffers.
+    pub(crate) fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
+        let mut scratch = SCRATCH.take();
+        let result = work(&mut scratch);
+        SCRATCH.set(scratch);
+        result
+    }
+}

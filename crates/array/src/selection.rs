@@ -1,0 +1,96 @@
+//! Which elements of an array are meant: a hyperslab, perhaps with strides.
+
+use ferrocdf_bytes::{Code, Error, Result};
+use smallvec::SmallVec;
+
+/// One number for each dimension; short lists need no allocation.
+pub type Index = SmallVec<[u64; 4]>;
+
+/// A hyperslab: for each dimension the indices `start`, `start + stride`, and so on, `count` of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// The first index.
+    pub start: Index,
+    /// How many indices; 0 selects nothing.
+    pub count: Index,
+    /// The distance from one index to the next, at least 1.
+    pub stride: Index,
+}
+
+impl Selection {
+    /// All elements of an array of this shape.
+    pub fn all(shape: &[u64]) -> Self {
+        Selection { start: SmallVec::from_elem(0, shape.len()), count: shape.into(), stride: ones(shape) }
+    }
+
+    /// `count` indices from `start` on.
+    pub fn slab(start: &[u64], count: &[u64]) -> Self {
+        Selection { start: start.into(), count: count.into(), stride: ones(start) }
+    }
+
+    /// `count` indices from `start` on, `stride` apart.
+    pub fn strided(start: &[u64], count: &[u64], stride: &[u64]) -> Self {
+        Selection { start: start.into(), count: count.into(), stride: stride.into() }
+    }
+
+    /// The number of elements selected, or nothing if it is more than 64 bits hold.
+    pub fn elements(&self) -> Option<u64> {
+        if self.count.contains(&0) {
+            return Some(0);
+        }
+        self.count.iter().try_fold(1u64, |product, &count| product.checked_mul(count))
+    }
+
+    /// Checks the selection against an array of this shape, in the order the reference does: starts behind the
+    /// dimension, then strides, then the rest from the first dimension to the last.
+    ///
+    /// # Errors
+    /// `EINVAL` for another number of dimensions, `ESTRIDE` for a stride of 0, `EINVALCOORDS` for a start outside the
+    /// dimension (a start just behind it is right if the count is 0), `EEDGE` for a last index outside.
+    pub fn check(&self, shape: &[u64]) -> Result<()> {
+        let rank = shape.len();
+        if self.start.len() != rank || self.count.len() != rank || self.stride.len() != rank {
+            let what = format!(
+                "a selection of {} starts, {} counts and {} strides for {rank} dimensions",
+                self.start.len(),
+                self.count.len(),
+                self.stride.len()
+            );
+            return Err(Error::new(Code::EINVAL, what));
+        }
+        for (dim, &len) in shape.iter().enumerate() {
+            if self.start[dim] > len {
+                return Err(self.outside(dim, len));
+            }
+        }
+        if let Some(dim) = self.stride.iter().position(|&stride| stride == 0) {
+            return Err(Error::new(Code::ESTRIDE, format!("dimension {dim}: the stride is 0")));
+        }
+        for (dim, &len) in shape.iter().enumerate() {
+            let (start, count, stride) = (self.start[dim], self.count[dim], self.stride[dim]);
+            if count == 0 {
+                continue;
+            }
+            if start == len {
+                return Err(self.outside(dim, len));
+            }
+            let last = (count - 1).checked_mul(stride).and_then(|reach| reach.checked_add(start));
+            if last.is_none_or(|last| last >= len) {
+                let what = format!(
+                    "dimension {dim}: start {start}, count {count} and stride {stride} reach beyond its length {len}"
+                );
+                return Err(Error::new(Code::EEDGE, what));
+            }
+        }
+        Ok(())
+    }
+
+    fn outside(&self, dim: usize, len: u64) -> Error {
+        let what = format!("dimension {dim}: start {} is outside its length {len}", self.start[dim]);
+        Error::new(Code::EINVALCOORDS, what)
+    }
+}
+
+fn ones(like: &[u64]) -> Index {
+    SmallVec::from_elem(1, like.len())
+}

@@ -1,0 +1,160 @@
+//! Writing: convert, place, store.
+//!
+//! Where the selected elements lie close together but not side by side (one variable of a file of many small records),
+//! a window is read, changed and written back. The bytes between the selected ones are then rewritten as they were: the
+//! caller's lock keeps other writers of the same blob away meanwhile. A window ends at its last selected element, so
+//! the blob never grows beyond it.
+
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_store::BlobMut;
+
+use crate::array::too_large;
+use crate::convert::Conversion;
+use crate::memory::{Walk, check_dense};
+use crate::plan::{Plan, Tile};
+use crate::read::{BLOCK, check_rank};
+use crate::scratch::Scratch;
+use crate::{Array, Direction, Fit, In, Layout, Selection, Stored, pick, pool};
+
+/// Writes `input` to the selected elements of `array`. The shape is that after growth; the blob grows as needed.
+///
+/// Elements that are out of range of the stored kind are converted all the same; the result says so. No other thread
+/// may write to the blob meanwhile, near the selected elements at least.
+///
+/// # Errors
+/// Those of [`Selection::check`]; `ECHAR` between text and numbers; `EINVAL` if `input` is not exactly the selected
+/// elements, or its map leads outside; `EPERM` for an inline array; `EVARSIZE` for positions beyond 64 bits; the
+/// blob's. After an error any part may have been written.
+pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) -> Result<Fit> {
+    sel.check(&array.shape)?;
+    let conversion = Conversion::new(Direction::Put, Stored::native(input.kind), array.stored)?;
+    let elements = sel.elements().ok_or_else(|| too_large(&array.shape))?;
+    if input.map.is_none() {
+        check_dense(input.bytes.len(), input.kind, elements)?;
+    }
+    let walk = match input.map {
+        Some(map) if elements > 0 => Walk::new(map, &sel.count, input.bytes.len(), input.kind)?,
+        _ => None,
+    };
+    let plan = plan(array, sel, elements)?;
+    let Some(plan) = plan else { return Ok(Fit::Exact) };
+    let source = match walk {
+        Some(walk) => Source::Mapped(walk, input.bytes),
+        None => Source::Dense(input.bytes),
+    };
+    Writer { blob, plan: &plan, conversion, source, size: input.kind.size() }.all().map(Fit::from)
+}
+
+/// Sets the selected elements of `array` to `value`, the bytes of one element as stored.
+///
+/// # Errors
+/// As [`write()`]; `EINVAL` if `value` is not one element.
+pub fn fill(blob: &dyn BlobMut, array: &Array, sel: &Selection, value: &[u8]) -> Result<()> {
+    sel.check(&array.shape)?;
+    let size = array.stored.kind.size();
+    if value.len() != size {
+        let what = format!("a fill value of {} bytes for elements of {size}", value.len());
+        return Err(Error::new(Code::EINVAL, what));
+    }
+    let elements = sel.elements().ok_or_else(|| too_large(&array.shape))?;
+    let Some(plan) = plan(array, sel, elements)? else { return Ok(()) };
+    let conversion = Conversion::new(Direction::Put, array.stored, array.stored)?;
+    let source = Source::Same(value.repeat(plan.largest()));
+    Writer { blob, plan: &plan, conversion, source, size }.all().map(drop)
+}
+
+/// The tiles of a selection to be written; none if it is empty.
+fn plan(array: &Array, sel: &Selection, elements: u64) -> Result<Option<Plan>> {
+    let Layout::Strided { begin, steps } = &array.layout else {
+        return Err(Error::new(Code::EPERM, "inline data is written by the structure that holds it"));
+    };
+    check_rank(array, steps)?;
+    if elements == 0 {
+        return Ok(None);
+    }
+    Plan::new(&array.shape, array.stored, *begin, steps, sel).map(Some)
+}
+
+/// Where the elements come from.
+enum Source<'a> {
+    /// Dense memory.
+    Dense(&'a [u8]),
+    /// Memory with a map.
+    Mapped(Walk, &'a [u8]),
+    /// The same elements for each tile; as many as the largest has.
+    Same(Vec<u8>),
+}
+
+struct Writer<'a> {
+    blob: &'a dyn BlobMut,
+    plan: &'a Plan,
+    conversion: Conversion,
+    source: Source<'a>,
+    /// Bytes of an element in the source.
+    size: usize,
+}
+
+impl Writer<'_> {
+    /// Writes all tiles, shared among threads if that pays and the tiles do not overlap.
+    fn all(&self) -> Result<bool> {
+        let tiles = self.plan.tiles();
+        let together = (BLOCK / self.plan.tile_price()).max(1);
+        if tiles > together
+            && self.plan.disjoint
+            && let Some(pool) = pool::get()
+        {
+            return pool.install(|| self.split(0, tiles, together));
+        }
+        self.range(0, tiles)
+    }
+
+    fn split(&self, from: u64, to: u64, together: u64) -> Result<bool> {
+        if to - from <= together {
+            return self.range(from, to);
+        }
+        let middle = from + (to - from) / 2;
+        let (left, right) =
+            rayon::join(|| self.split(from, middle, together), || self.split(middle, to, together));
+        Ok(left? & right?)
+    }
+
+    fn range(&self, from: u64, to: u64) -> Result<bool> {
+        let mut all = true;
+        for number in from..to {
+            all &= self.tile(&self.plan.tile(number))?;
+        }
+        Ok(all)
+    }
+
+    /// Writes one tile.
+    fn tile(&self, tile: &Tile) -> Result<bool> {
+        Scratch::with(|scratch| {
+            let elements = match &self.source {
+                Source::Dense(bytes) => &bytes[tile.first * self.size..][..tile.elements * self.size],
+                Source::Same(bytes) => &bytes[..tile.elements * self.size],
+                Source::Mapped(walk, memory) => {
+                    let dense = scratch.dense.get(tile.elements * self.size);
+                    walk.gather(memory, self.size, tile.first, dense);
+                    dense
+                }
+            };
+            let (dims, size) = self.plan.window(tile);
+            let (stored, fits) = if self.conversion.is_copy() {
+                (elements, true)
+            } else {
+                let stored = scratch.stored.get(tile.elements * size);
+                let fits = self.conversion.run(elements, stored);
+                (&*stored, fits)
+            };
+            if self.plan.is_dense() {
+                self.blob.write_at(tile.at, stored)?;
+                return Ok(fits);
+            }
+            let window = scratch.window.get(tile.span);
+            self.blob.read_zero_filled_at(tile.at, window)?;
+            pick::scatter(stored, &dims, size, window);
+            self.blob.write_at(tile.at, window)?;
+            Ok(fits)
+        })
+    }
+}

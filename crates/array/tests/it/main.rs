@@ -1,0 +1,7 @@
+//! The tests of the array engine.
+
+mod conversion;
+mod engine;
+mod errors;
+mod requests;
+mod rng;

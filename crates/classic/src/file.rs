@@ -1,0 +1,336 @@
+//! One classic file: its header, its layout, and what is still to be filled.
+
+use std::sync::Arc;
+
+use ferrocdf_array::{Array, Kind, Layout as ArrayLayout, PastEnd, Stored};
+use ferrocdf_bytes::{Code, Error, Order, Result, Sizer};
+use ferrocdf_model::{Atomic, Model, VarId};
+use ferrocdf_store::{Blob, BlobMut};
+
+use crate::convert;
+use crate::fill::{Filled, Target};
+use crate::header::{Header, NUMRECS_AT, Version};
+use crate::layout::{Alignment, Layout};
+use crate::moves;
+
+/// The bytes of a file, and whether they may be changed.
+#[derive(Clone)]
+enum Access {
+    Read(Arc<dyn Blob>),
+    Write(Arc<dyn BlobMut>),
+}
+
+/// A classic file. The model lives with the caller, who passes what it says now (`model`) to each call.
+pub struct ClassicFile {
+    access: Access,
+    version: Version,
+    /// `None` until the first end of define mode of a new file.
+    committed: Option<Committed>,
+}
+
+/// What a file holds.
+struct Committed {
+    header_size: u64,
+    layout: Layout,
+    records: u64,
+    /// Whether `numrecs` in the file is behind `records`.
+    records_dirty: bool,
+    /// Whether the file says that its record count must be computed (`STREAMING`).
+    streaming: bool,
+    fills: Vec<Filled>,
+}
+
+impl ClassicFile {
+    /// Reads the header of an existing file, to read from it.
+    pub fn open(blob: Arc<dyn Blob>) -> Result<(ClassicFile, Model)> {
+        Self::read_header(Access::Read(blob))
+    }
+
+    /// Reads the header of an existing file, to read and change it.
+    pub fn open_mut(blob: Arc<dyn BlobMut>) -> Result<(ClassicFile, Model)> {
+        Self::read_header(Access::Write(blob))
+    }
+
+    /// A new file on an empty blob. Nothing is written before the first [`ClassicFile::commit`].
+    pub fn create(blob: Arc<dyn BlobMut>, version: Version) -> ClassicFile {
+        ClassicFile { access: Access::Write(blob), version, committed: None }
+    }
+
+    fn read_header(access: Access) -> Result<(ClassicFile, Model)> {
+        let blob = match &access {
+            Access::Read(blob) => blob.clone(),
+            Access::Write(blob) => blob.clone() as Arc<dyn Blob>,
+        };
+        let mut header = Header::read(&*blob)?;
+        let (version, numrecs) = (header.version, header.numrecs);
+        let header_size = Sizer::size_of(&mut header)?;
+        let begins: Vec<u64> = header.vars.iter().map(|var| var.begin).collect();
+        let mut model = convert::to_model(header, 0)?;
+        let layout = Layout::stored(&model, version, header_size, &begins)?;
+        let streaming = numrecs == version.streaming();
+        let records = match streaming {
+            true if layout.record_size == 0 => 0,
+            true => blob.size()?.saturating_sub(layout.begin_records) / layout.record_size,
+            false => numrecs,
+        };
+        if layout.has_records() && layout.file_size(header_size, records).is_none() {
+            let what =
+                format!("header: at byte {NUMRECS_AT}: numrecs {records} makes a file beyond any size");
+            return Err(Error::new(Code::ENOTNC, what));
+        }
+        for dim in (0..model.dims().len()).map(|at| ferrocdf_model::DimId(at as u32)) {
+            if model.dim(dim).unlimited {
+                model.set_dim_len(dim, records);
+            }
+        }
+        let mut file = ClassicFile { access, version, committed: None };
+        let mut committed =
+            Committed { header_size, layout, records, records_dirty: false, streaming, fills: vec![] };
+        if let Access::Write(blob) = &file.access {
+            for var in model.var_ids() {
+                let target = committed.target(&**blob, &model, var)?;
+                let no_fill = model.var(var).storage.no_fill;
+                let filled = Filled::all(fill_value(&model, var)?, no_fill, &target);
+                committed.fills.push(filled);
+            }
+        }
+        file.committed = Some(committed);
+        Ok((file, model))
+    }
+
+    /// The kind of classic file.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// The file's bytes.
+    pub fn blob(&self) -> &dyn Blob {
+        match &self.access {
+            Access::Read(blob) => &**blob,
+            Access::Write(blob) => &**blob,
+        }
+    }
+
+    /// The file's bytes, to be written. Fails with `NC_EPERM` if it was opened for reading.
+    pub fn blob_mut(&self) -> Result<&dyn BlobMut> {
+        match &self.access {
+            Access::Write(blob) => Ok(&**blob),
+            Access::Read(blob) => {
+                Err(Error::new(Code::EPERM, format!("{} is open for reading only", blob.name())))
+            }
+        }
+    }
+
+    /// Where data lies; `None` before the first commit of a new file.
+    pub fn layout(&self) -> Option<&Layout> {
+        self.committed.as_ref().map(|committed| &committed.layout)
+    }
+
+    /// The number of records.
+    pub fn records(&self) -> u64 {
+        self.committed.as_ref().map_or(0, |committed| committed.records)
+    }
+
+    /// The elements of a variable: shape, type and layout.
+    pub fn array(&self, model: &Model, var: VarId) -> Result<Array> {
+        let layout = &self.committed()?.layout;
+        let place = layout.places[var.index()];
+        let stored = stored(model, var)?;
+        let shape = model.shape(var);
+        let mut steps = vec![0; shape.len()];
+        let mut step = stored.kind.size() as u64;
+        for (at, len) in shape.iter().enumerate().rev() {
+            steps[at] = step;
+            // The product of all but the record dimension is `place.bytes`, which is within bounds.
+            step = step.saturating_mul(*len);
+        }
+        if place.record {
+            steps[0] = layout.record_size;
+        }
+        // A file being written may be shorter than its data; a file that is only read must be whole.
+        let past_end = match self.access {
+            Access::Write(_) => PastEnd::Zero,
+            Access::Read(_) => PastEnd::Error,
+        };
+        Ok(Array { shape, stored, layout: ArrayLayout::Strided { begin: place.begin, steps }, past_end })
+    }
+
+    /// Makes the file say what `model` says: the end of define mode. Data is moved if the header outgrew its place.
+    ///
+    /// Fails before anything is written with `NC_EVARSIZE` if the format cannot hold a variable.
+    pub fn commit(&mut self, model: &Model, alignment: &Alignment) -> Result<()> {
+        let records = self.records();
+        let streaming = self.committed.as_ref().is_some_and(|old| old.streaming);
+        let numrecs = if streaming { self.version.streaming() } else { records };
+        let mut header = convert::to_header(model, self.version, numrecs)?;
+        let header_size = Sizer::size_of(&mut header)?;
+        let old_layout = self.committed.as_ref().map(|old| &old.layout);
+        let layout = Layout::plan(model, self.version, header_size, old_layout, alignment)?;
+        convert::place(&mut header, &layout);
+        let bytes = header.encode()?;
+        let mut values = Vec::with_capacity(layout.places.len());
+        for var in model.var_ids() {
+            values.push((fill_value(model, var)?, model.var(var).storage.no_fill));
+        }
+
+        let blob = self.blob_mut()?;
+        let mut new =
+            Committed { header_size, layout, records, records_dirty: false, streaming, fills: vec![] };
+        if let Some(old) = &self.committed {
+            let fills_change =
+                old.fills.iter().zip(&values).any(|(old, new)| (&old.value, old.no_fill) != (&new.0, new.1));
+            let mut fills = old.fills.clone();
+            if fills_change || old.layout != new.layout {
+                for var in model.var_ids().take(fills.len()) {
+                    fills[var.index()].finish(&old.target(blob, model, var)?)?;
+                }
+                moves::relocate(blob, &old.layout, &new.layout, records)?;
+            }
+            if old.layout.record_size != new.layout.record_size {
+                fills.iter_mut().for_each(Filled::unpad);
+            }
+            for (fill, (value, no_fill)) in fills.iter_mut().zip(&values) {
+                (fill.value, fill.no_fill) = (value.clone(), *no_fill);
+            }
+            new.fills = fills;
+        }
+        for (value, no_fill) in values.drain(new.fills.len()..) {
+            new.fills.push(Filled::nothing(value, no_fill));
+        }
+        blob.write_at(0, &bytes)?;
+        new.extend(blob)?;
+        self.committed = Some(new);
+        Ok(())
+    }
+
+    /// Sets the number of records to at least `records`. The file says so after [`ClassicFile::flush`].
+    ///
+    /// Fails with `NC_EINVALCOORDS` if the format cannot count that many.
+    pub fn grow(&mut self, records: u64) -> Result<()> {
+        let most = self.version.streaming() - 1;
+        let Some(committed) = &mut self.committed else { return Err(not_defined()) };
+        if records <= committed.records {
+            return Ok(());
+        }
+        if records > most || committed.layout.file_size(committed.header_size, records).is_none() {
+            return Err(Error::new(
+                Code::EINVALCOORDS,
+                format!("{records} records, the format counts to {most}"),
+            ));
+        }
+        committed.records = records;
+        committed.records_dirty = !committed.streaming;
+        Ok(())
+    }
+
+    /// To be called before the elements `first..end` of a variable are written; `dense` says that every one of them is.
+    pub fn before_write(
+        &mut self,
+        model: &Model,
+        var: VarId,
+        first: u64,
+        end: u64,
+        dense: bool,
+    ) -> Result<()> {
+        self.with_fill(model, var, |filled, target| filled.before_write(target, first, end, dense))
+    }
+
+    /// Whether elements of `var` before `end` wait for their fill values, so that [`ClassicFile::finish`] must come
+    /// before they are read.
+    pub fn lacks_fill(&self, var: VarId, end: u64) -> bool {
+        let fills = self.committed.as_ref().map_or(&[][..], |committed| &committed.fills);
+        fills.get(var.index()).is_some_and(|filled| filled.lacks(end))
+    }
+
+    /// Fills all elements of a variable that were never written.
+    pub fn finish(&mut self, model: &Model, var: VarId) -> Result<()> {
+        self.with_fill(model, var, |filled, target| filled.finish(target))
+    }
+
+    /// Brings the file up to date: fill values first, then the number of records.
+    pub fn flush(&mut self, model: &Model) -> Result<()> {
+        let Access::Write(blob) = &self.access else { return Ok(()) };
+        let blob = blob.clone();
+        for var in model.var_ids() {
+            self.finish(model, var)?;
+        }
+        let Some(committed) = &mut self.committed else { return Ok(()) };
+        committed.extend(&*blob)?;
+        if committed.records_dirty {
+            let width = self.version.count_width();
+            blob.write_at(NUMRECS_AT, &committed.records.to_be_bytes()[8 - width..])?;
+            committed.records_dirty = false;
+        }
+        Ok(())
+    }
+
+    fn with_fill(
+        &mut self,
+        model: &Model,
+        var: VarId,
+        change: impl FnOnce(&mut Filled, &Target<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let Access::Write(blob) = &self.access else { return Ok(()) };
+        let Some(committed) = &mut self.committed else { return Err(not_defined()) };
+        let target = committed.target(&**blob, model, var)?;
+        change(&mut committed.fills[var.index()], &target)
+    }
+
+    fn committed(&self) -> Result<&Committed> {
+        self.committed.as_ref().ok_or_else(not_defined)
+    }
+}
+
+impl Committed {
+    fn target<'a>(&self, blob: &'a dyn BlobMut, model: &Model, var: VarId) -> Result<Target<'a>> {
+        let place = self.layout.places[var.index()];
+        let lone = place.record && self.layout.record_size == place.bytes;
+        Ok(Target {
+            blob,
+            place,
+            stored: stored(model, var)?,
+            record_size: self.layout.record_size,
+            slabs: if place.record { self.records } else { 1 },
+            padded: !lone && place.padded() > place.bytes,
+        })
+    }
+
+    /// Makes the file as long as its data, as the reference does when it closes a file.
+    fn extend(&self, blob: &dyn BlobMut) -> Result<()> {
+        let size = self.layout.file_size(self.header_size, self.records).unwrap_or(0);
+        if blob.size()? < size { blob.set_size(size) } else { Ok(()) }
+    }
+}
+
+fn not_defined() -> Error {
+    Error::new(Code::EINDEFINE, "the file is still being defined")
+}
+
+/// The fill value of a variable, as stored.
+fn fill_value(model: &Model, var: VarId) -> Result<Vec<u8>> {
+    match model.fill_value(var) {
+        Some(value) => convert::encode(&value),
+        None => Err(Error::new(Code::EBADTYPE, format!("{} has a user-defined type", model.var_path(var)))),
+    }
+}
+
+/// How the elements of a variable are stored.
+fn stored(model: &Model, var: VarId) -> Result<Stored> {
+    let kind = match model.atomic_type(var)? {
+        Atomic::Byte => Kind::I8,
+        Atomic::Char => Kind::Char,
+        Atomic::Short => Kind::I16,
+        Atomic::Int => Kind::I32,
+        Atomic::Float => Kind::F32,
+        Atomic::Double => Kind::F64,
+        Atomic::Ubyte => Kind::U8,
+        Atomic::Ushort => Kind::U16,
+        Atomic::Uint => Kind::U32,
+        Atomic::Int64 => Kind::I64,
+        Atomic::Uint64 => Kind::U64,
+        Atomic::String => {
+            return Err(Error::new(Code::EBADTYPE, format!("{} is a string", model.var_path(var))));
+        }
+    };
+    Ok(Stored { kind, order: Order::Big })
+}

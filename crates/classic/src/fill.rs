@@ -1,0 +1,133 @@
+//! Fill values, written late.
+//!
+//! The reference writes a whole variable's fill values at the end of define mode and then the data over them. Here each
+//! variable counts the elements, from its first one on, that are defined; a write that continues there needs no fill,
+//! and what was never written is filled when somebody could see it: before it is read, and when the file is flushed.
+
+use ferrocdf_array::{Array, Layout as ArrayLayout, PastEnd, Selection, Stored};
+use ferrocdf_bytes::Result;
+use ferrocdf_store::BlobMut;
+
+use crate::layout::Place;
+
+/// How far one variable is filled.
+#[derive(Clone, Debug)]
+pub struct Filled {
+    /// The fill value as stored.
+    pub value: Vec<u8>,
+    /// Elements from the first one on that are written or filled.
+    elements: u64,
+    /// Slabs from the first one on whose padding is filled.
+    padded: u64,
+    /// Whether unwritten elements stay undefined.
+    pub no_fill: bool,
+}
+
+/// What filling needs to know of a variable.
+pub struct Target<'a> {
+    /// The file.
+    pub blob: &'a dyn BlobMut,
+    /// Where the variable lies.
+    pub place: Place,
+    /// Its elements.
+    pub stored: Stored,
+    /// Bytes between records.
+    pub record_size: u64,
+    /// Records in the file; 1 for a variable without records.
+    pub slabs: u64,
+    /// Whether slabs are padded to 4 bytes.
+    pub padded: bool,
+}
+
+impl Target<'_> {
+    fn element_size(&self) -> u64 {
+        self.stored.kind.size() as u64
+    }
+
+    /// Elements of one slab.
+    fn slab(&self) -> u64 {
+        self.place.bytes / self.element_size()
+    }
+
+    fn elements(&self) -> u64 {
+        self.slab().saturating_mul(self.slabs)
+    }
+
+    /// Fills `columns` of the slabs `slabs`, where columns count elements from the start of a slab.
+    fn fill(&self, slabs: std::ops::Range<u64>, columns: std::ops::Range<u64>, value: &[u8]) -> Result<()> {
+        if slabs.is_empty() || columns.is_empty() {
+            return Ok(());
+        }
+        let steps = vec![self.record_size, self.element_size()];
+        let layout = ArrayLayout::Strided { begin: self.place.begin, steps };
+        let shape = vec![slabs.end, columns.end];
+        let array = Array { shape, stored: self.stored, layout, past_end: PastEnd::Zero };
+        let start = [slabs.start, columns.start];
+        let count = [slabs.end - slabs.start, columns.end - columns.start];
+        ferrocdf_array::fill(self.blob, &array, &Selection::slab(&start, &count), value)
+    }
+}
+
+impl Filled {
+    /// A new variable: nothing is filled.
+    pub fn nothing(value: Vec<u8>, no_fill: bool) -> Self {
+        Filled { value, elements: 0, padded: 0, no_fill }
+    }
+
+    /// A variable whose slabs are all there.
+    pub fn all(value: Vec<u8>, no_fill: bool, target: &Target<'_>) -> Self {
+        Filled { value, elements: target.elements(), padded: target.slabs, no_fill }
+    }
+
+    /// Makes room for a write of the elements `first..end` (in storage order): fills what lies before it, and under it
+    /// too unless it covers every one of them (`dense`).
+    pub fn before_write(&mut self, target: &Target<'_>, first: u64, end: u64, dense: bool) -> Result<()> {
+        self.fill_to(target, if dense { first } else { end })?;
+        self.elements = self.elements.max(end);
+        Ok(())
+    }
+
+    /// Whether elements before `end` still wait to be filled.
+    pub fn lacks(&self, end: u64) -> bool {
+        !self.no_fill && self.elements < end
+    }
+
+    /// Fills all that was never written, and the padding.
+    pub fn finish(&mut self, target: &Target<'_>) -> Result<()> {
+        self.fill_to(target, target.elements())?;
+        if target.padded && !self.no_fill {
+            let padded_slab = target.place.padded() / target.element_size();
+            target.fill(self.padded..target.slabs, target.slab()..padded_slab, &self.value)?;
+        }
+        self.padded = self.padded.max(target.slabs);
+        Ok(())
+    }
+
+    /// Forgets that padding was filled: the slabs were moved apart.
+    pub fn unpad(&mut self) {
+        self.padded = 0;
+    }
+
+    fn fill_to(&mut self, target: &Target<'_>, end: u64) -> Result<()> {
+        let start = self.elements;
+        if end <= start {
+            return Ok(());
+        }
+        self.elements = end;
+        if self.no_fill {
+            return Ok(());
+        }
+        // A run of elements is the tail of one slab, whole slabs, and the head of another.
+        let slab = target.slab();
+        let (first, last) = (start / slab, end / slab);
+        if first == last {
+            return target.fill(first..first + 1, start % slab..end % slab, &self.value);
+        }
+        let whole = start.div_ceil(slab)..last;
+        if start % slab > 0 {
+            target.fill(first..first + 1, start % slab..slab, &self.value)?;
+        }
+        target.fill(whole, 0..slab, &self.value)?;
+        target.fill(last..last + 1, 0..end % slab, &self.value)
+    }
+}

@@ -1,0 +1,360 @@
+//! "netcdf_file = header data": the header of a classic file, as it is stored.
+//!
+//! Numbers are kept as they stand in the file; their meaning is given in `convert` and `layout`. Widths are the
+//! format's: a count takes 4 bytes (8 in CDF-5), an offset 4 bytes in CDF-1 and 8 after it.
+#![warn(clippy::arithmetic_side_effects)]
+
+use ferrocdf_bytes::{Code, Coder, Decoder, Encoder, Error, Order, Record, Result};
+use ferrocdf_model::{Atomic, Format};
+use ferrocdf_store::Blob;
+
+/// `NC_DIMENSION`, the tag of the list of dimensions.
+const TAG_DIMENSION: u64 = 0x0A;
+/// `NC_VARIABLE`, the tag of the list of variables.
+const TAG_VARIABLE: u64 = 0x0B;
+/// `NC_ATTRIBUTE`, the tag of a list of attributes.
+const TAG_ATTRIBUTE: u64 = 0x0C;
+/// Everything in a header is padded to this many bytes.
+const UNIT: usize = 4;
+/// Where `numrecs` stands: behind the magic number.
+pub const NUMRECS_AT: u64 = 4;
+
+/// `VERSION`, the fourth byte of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Version {
+    /// CDF-1, 32-bit offsets.
+    #[default]
+    Classic = 1,
+    /// CDF-2, 64-bit offsets.
+    Offset64 = 2,
+    /// CDF-5, 64-bit counts and offsets, and six more types.
+    Data64 = 5,
+}
+
+impl Version {
+    /// Bytes of a count, a dimension id or a size (`NON_NEG`).
+    pub fn count_width(self) -> usize {
+        if self == Version::Data64 { 8 } else { 4 }
+    }
+
+    /// Bytes of a file position (`OFFSET`).
+    pub fn offset_width(self) -> usize {
+        if self == Version::Classic { 4 } else { 8 }
+    }
+
+    /// `STREAMING`: the record count that says "not known".
+    pub fn streaming(self) -> u64 {
+        if self == Version::Data64 { u64::MAX } else { u64::from(u32::MAX) }
+    }
+
+    /// The `vsize` of a variable too large for the field.
+    pub fn largest_vsize(self) -> u64 {
+        self.streaming()
+    }
+
+    /// The format of the data model.
+    pub fn format(self) -> Format {
+        match self {
+            Version::Classic => Format::Classic,
+            Version::Offset64 => Format::Offset64,
+            Version::Data64 => Format::Data64,
+        }
+    }
+
+    /// The version that stores a format; `None` if it is not a classic one.
+    pub fn of(format: Format) -> Option<Version> {
+        match format {
+            Format::Classic => Some(Version::Classic),
+            Format::Offset64 => Some(Version::Offset64),
+            Format::Data64 => Some(Version::Data64),
+            Format::Netcdf4 | Format::Netcdf4Classic => None,
+        }
+    }
+}
+
+/// `header = magic numrecs dim_list gatt_list var_list`
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Header {
+    /// The kind of classic file.
+    pub version: Version,
+    /// The number of records, or [`Version::streaming`].
+    pub numrecs: u64,
+    /// `dim_list`
+    pub dims: Vec<RawDim>,
+    /// `gatt_list`
+    pub attrs: Vec<RawAttr>,
+    /// `var_list`
+    pub vars: Vec<RawVar>,
+}
+
+/// `dim = name dim_length`
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RawDim {
+    version: Version,
+    /// Its name.
+    pub name: Vec<u8>,
+    /// Its length; 0 for the record dimension.
+    pub len: u64,
+}
+
+/// `attr = name nc_type nelems [values ...]`
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RawAttr {
+    version: Version,
+    /// Its name.
+    pub name: Vec<u8>,
+    /// Its type, an `nc_type`.
+    pub nc_type: u64,
+    /// The number of values.
+    pub count: u64,
+    /// The values, big-endian, without padding.
+    pub values: Vec<u8>,
+}
+
+/// `var = name nelems [dimid ...] vatt_list nc_type vsize begin`
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RawVar {
+    version: Version,
+    /// Its name.
+    pub name: Vec<u8>,
+    /// Positions in the list of dimensions.
+    pub dims: Vec<u64>,
+    /// `vatt_list`
+    pub attrs: Vec<RawAttr>,
+    /// Its type, an `nc_type`.
+    pub nc_type: u64,
+    /// Bytes of the variable, or of one record of it, padded; redundant, so not used when reading.
+    pub vsize: u64,
+    /// Where its data starts.
+    pub begin: u64,
+}
+
+impl RawDim {
+    /// A dimension to be written.
+    pub fn new(version: Version, name: Vec<u8>, len: u64) -> Self {
+        RawDim { version, name, len }
+    }
+}
+
+impl RawAttr {
+    /// An attribute to be written.
+    pub fn new(version: Version, name: Vec<u8>, nc_type: u64, count: u64, values: Vec<u8>) -> Self {
+        RawAttr { version, name, nc_type, count, values }
+    }
+}
+
+impl RawVar {
+    /// A variable to be written, with no place yet.
+    pub fn new(version: Version, name: Vec<u8>, dims: Vec<u64>, attrs: Vec<RawAttr>, nc_type: u64) -> Self {
+        RawVar { version, name, dims, attrs, nc_type, vsize: 0, begin: 0 }
+    }
+}
+
+/// One dimension id of a variable.
+struct DimRef {
+    version: Version,
+    id: u64,
+}
+
+impl Record for Header {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        let mut magic = b"CDF".to_vec();
+        c.bytes("magic number", 3, &mut magic)?;
+        let mut version = self.version as u64;
+        c.uint("version", 1, &mut version)?;
+        self.version = match (&magic[..], version) {
+            (b"CDF", 1) => Version::Classic,
+            (b"CDF", 2) => Version::Offset64,
+            (b"CDF", 5) => Version::Data64,
+            _ => {
+                let what = format!("magic number \"{}\" version {version}", magic.escape_ascii());
+                return Err(Error::new(Code::ENOTNC, format!("{what} is not that of a classic netCDF file")));
+            }
+        };
+        let version = self.version;
+        c.uint("numrecs", version.count_width(), &mut self.numrecs)?;
+        list(c, "dimension", TAG_DIMENSION, version, &mut self.dims, || RawDim {
+            version,
+            ..RawDim::default()
+        })?;
+        attr_list(c, version, &mut self.attrs)?;
+        list(c, "variable", TAG_VARIABLE, version, &mut self.vars, || RawVar { version, ..RawVar::default() })
+    }
+}
+
+impl Record for RawDim {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        name(c, self.version, &mut self.name)?;
+        c.uint("dim_length", self.version.count_width(), &mut self.len)
+    }
+}
+
+impl Record for RawAttr {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        name(c, self.version, &mut self.name)?;
+        let atomic = nc_type(c, self.version, &mut self.nc_type)?;
+        c.uint("nelems", self.version.count_width(), &mut self.count)?;
+        let Some(len) = self.count.checked_mul(atomic.size() as u64) else {
+            return Err(c.error(Code::ENOTNC, format!("attribute claims {} values", self.count)));
+        };
+        c.bytes("attribute values", len, &mut self.values)?;
+        c.pad(UNIT)
+    }
+}
+
+impl Record for RawVar {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        let version = self.version;
+        name(c, version, &mut self.name)?;
+        let mut rank = self.dims.len() as u64;
+        c.uint("rank", version.count_width(), &mut rank)?;
+        let mut dims: Vec<DimRef> = self.dims.iter().map(|&id| DimRef { version, id }).collect();
+        c.list("dimension id", rank, &mut dims, || DimRef { version, id: 0 })?;
+        self.dims = dims.into_iter().map(|dim| dim.id).collect();
+        attr_list(c, version, &mut self.attrs)?;
+        nc_type(c, version, &mut self.nc_type)?;
+        c.uint("vsize", version.count_width(), &mut self.vsize)?;
+        c.uint("begin", version.offset_width(), &mut self.begin)
+    }
+}
+
+impl Record for DimRef {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.uint("dimid", self.version.count_width(), &mut self.id)
+    }
+}
+
+/// `name = nelems namestring`
+fn name<C: Coder>(c: &mut C, version: Version, name: &mut Vec<u8>) -> Result<()> {
+    let mut len = name.len() as u64;
+    c.uint("length of a name", version.count_width(), &mut len)?;
+    c.bytes("name", len, name)?;
+    c.pad(UNIT)
+}
+
+/// `nc_type`, checked against the types the version knows.
+fn nc_type<C: Coder>(c: &mut C, version: Version, value: &mut u64) -> Result<Atomic> {
+    c.uint("nc_type", 4, value)?;
+    match Atomic::from_nc_type(*value) {
+        Some(atomic) if version.format().holds(atomic) => Ok(atomic),
+        _ => {
+            let kind = version.format().kind_name();
+            Err(c.error(
+                Code::EBADTYPE,
+                format!("nc_type {value} before this byte is no type of {kind} files"),
+            ))
+        }
+    }
+}
+
+/// `ABSENT | TAG nelems [item ...]`
+fn list<C: Coder, T: Record>(
+    c: &mut C,
+    what: &'static str,
+    tag: u64,
+    version: Version,
+    items: &mut Vec<T>,
+    new: impl FnMut() -> T,
+) -> Result<()> {
+    let mut stored_tag = if items.is_empty() { 0 } else { tag };
+    let mut count = items.len() as u64;
+    c.uint("tag of a list", 4, &mut stored_tag)?;
+    c.uint("length of a list", version.count_width(), &mut count)?;
+    if stored_tag != tag && (stored_tag != 0 || count != 0) {
+        let why = format!("the list of {what}s before this byte has tag {stored_tag} and {count} entries");
+        return Err(c.error(Code::ENOTNC, why));
+    }
+    c.list(what, count, items, new)
+}
+
+fn attr_list<C: Coder>(c: &mut C, version: Version, attrs: &mut Vec<RawAttr>) -> Result<()> {
+    list(c, "attribute", TAG_ATTRIBUTE, version, attrs, || RawAttr { version, ..RawAttr::default() })
+}
+
+impl Header {
+    /// Bytes read at first when a header is looked for; four times as many on each further try.
+    const FIRST_READ: u64 = 64 << 10;
+
+    /// Reads the header of a file.
+    pub fn read(blob: &dyn Blob) -> Result<Header> {
+        let size = blob.size()?;
+        let mut len = Self::FIRST_READ.min(size);
+        loop {
+            // `len` is at most the file's size, which the store vouches for.
+            let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+            blob.read_exact_at(0, &mut bytes)?;
+            let mut header = Header::default();
+            let mut decoder = Decoder::new(&bytes, Order::Big, len == size);
+            match header.fields(&mut decoder) {
+                Ok(()) => return Ok(header),
+                Err(_) if decoder.needs_more() => len = len.saturating_mul(4).min(size),
+                Err(error) => return Err(error.at("header")),
+            }
+        }
+    }
+
+    /// The header's bytes.
+    pub fn encode(&mut self) -> Result<Vec<u8>> {
+        let mut encoder = Encoder::new(Order::Big, 1024);
+        self.fields(&mut encoder)?;
+        Ok(encoder.finish())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ferrocdf_bytes::Sizer;
+    use ferrocdf_store::MemoryBlob;
+
+    fn sample(version: Version) -> Header {
+        let attr = RawAttr::new(version, b"units".to_vec(), 2, 1, b"m".to_vec());
+        let mut var = RawVar::new(version, b"v".to_vec(), vec![0, 1], vec![attr.clone()], 3);
+        (var.vsize, var.begin) = (8, 999);
+        let dims = vec![RawDim::new(version, b"t".to_vec(), 0), RawDim::new(version, b"lon".to_vec(), 3)];
+        Header { version, numrecs: 2, dims, attrs: vec![attr], vars: vec![var] }
+    }
+
+    #[test]
+    fn written_headers_read_back() {
+        for version in [Version::Classic, Version::Offset64, Version::Data64] {
+            let mut header = sample(version);
+            let bytes = header.encode().unwrap();
+            assert_eq!(bytes.len() as u64, Sizer::size_of(&mut header).unwrap());
+            assert_eq!(Header::read(&MemoryBlob::new(bytes)).unwrap(), header);
+        }
+    }
+
+    #[test]
+    fn widths_follow_the_version() {
+        let sizes: Vec<_> = [Version::Classic, Version::Offset64, Version::Data64]
+            .map(|version| sample(version).encode().unwrap().len())
+            .to_vec();
+        assert_eq!(sizes, [144, 148, 220]);
+    }
+
+    #[test]
+    fn cut_anywhere_the_error_names_the_byte() {
+        let bytes = sample(Version::Data64).encode().unwrap();
+        for end in 0..bytes.len() {
+            let error = Header::read(&MemoryBlob::new(bytes[..end].to_vec())).unwrap_err();
+            assert_eq!(error.code, Code::ETRUNC, "{end}: {error}");
+            assert!(error.what.contains("at byte"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_header_longer_than_the_first_read_is_found_whole() {
+        let mut header = sample(Version::Classic);
+        let text = vec![b'x'; 300_000];
+        header.attrs.push(RawAttr::new(Version::Classic, b"long".to_vec(), 2, text.len() as u64, text));
+        assert_eq!(Header::read(&MemoryBlob::new(header.encode().unwrap())).unwrap(), header);
+    }
+
+    #[test]
+    fn counts_that_lie_do_not_allocate() {
+        let mut bytes = sample(Version::Classic).encode().unwrap();
+        bytes[12..16].copy_from_slice(&u32::MAX.to_be_bytes());
+        assert_eq!(Header::read(&MemoryBlob::new(bytes)).unwrap_err().code, Code::ETRUNC);
+    }
+}

@@ -1,0 +1,242 @@
+//! Reading and writing elements: from a variable id and a selection to the engine.
+
+use ferrocdf_array::{Array, Element, Fit, In, Kind, Out, Selection};
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_classic::Alignment;
+use ferrocdf_model::{Atomic, Format, Model, Values, VarId};
+
+use crate::file::State;
+use crate::{File, FileMut};
+
+/// Runs `$body` with `$number` as the Rust type of an atomic type, or `$text` for text and `$other` for strings.
+macro_rules! with_number {
+    ($atomic:expr, $variant:ident => $body:expr, char => $text:expr, string => $other:expr) => {
+        match $atomic {
+            Atomic::Byte => with_number!(@ $variant Byte $body),
+            Atomic::Short => with_number!(@ $variant Short $body),
+            Atomic::Int => with_number!(@ $variant Int $body),
+            Atomic::Float => with_number!(@ $variant Float $body),
+            Atomic::Double => with_number!(@ $variant Double $body),
+            Atomic::Ubyte => with_number!(@ $variant Ubyte $body),
+            Atomic::Ushort => with_number!(@ $variant Ushort $body),
+            Atomic::Uint => with_number!(@ $variant Uint $body),
+            Atomic::Int64 => with_number!(@ $variant Int64 $body),
+            Atomic::Uint64 => with_number!(@ $variant Uint64 $body),
+            Atomic::Char => $text,
+            Atomic::String => $other,
+        }
+    };
+    (@ $variant:ident $name:ident $body:expr) => {{
+        let $variant = Values::$name;
+        $body
+    }};
+}
+
+/// How many elements a selection holds, as a length in memory.
+pub(crate) fn elements(selection: &Selection) -> Result<usize> {
+    selection.elements().and_then(|count| usize::try_from(count).ok()).ok_or_else(|| {
+        Error::new(Code::ENOMEM, format!("no memory for a selection of counts {:?}", selection.count))
+    })
+}
+
+/// A list of `count` zeros, or an error where memory does not reach.
+pub(crate) fn zeros<T: Default + Clone>(count: usize) -> Result<Vec<T>> {
+    let mut list = Vec::new();
+    let no_memory = |_| Error::new(Code::ENOMEM, format!("no memory for {count} elements"));
+    list.try_reserve_exact(count).map_err(no_memory)?;
+    list.resize(count, T::default());
+    Ok(list)
+}
+
+impl File {
+    /// Reads a selection of a variable into memory, converted to the memory's type.
+    ///
+    /// [`Fit::OutOfRange`] says that some numbers could not be represented; all are converted all the same. Fails with
+    /// `NC_EINVALCOORDS`, `NC_EEDGE` or `NC_ESTRIDE` for a selection outside the variable, `NC_ECHAR` between text and
+    /// numbers, `NC_ETRUNC` where the file ends too early.
+    pub fn read(&self, var: VarId, selection: &Selection, out: Out<'_>) -> Result<Fit> {
+        {
+            let state = self.read_state();
+            if !state.has_draft() && !lacks_fill(&state, var, selection) {
+                return self.named(read(&state, var, selection, out));
+            }
+        }
+        let mut state = self.write_state();
+        self.named(state.commit(&Alignment::default()))?;
+        let state = &mut *state;
+        let model = state.model().clone();
+        self.named(state.driver.finish(&model, var))?;
+        self.named(read(state, var, selection, out))
+    }
+
+    /// Reads a part of a variable in its own type.
+    pub fn read_values(&self, var: VarId, start: &[u64], count: &[u64]) -> Result<Values> {
+        let selection = Selection::slab(start, count);
+        let model = self.model();
+        // A wrong selection shall not cost memory.
+        self.named(selection.check(&model.shape(var)).map_err(|error| error.at(model.var_path(var))))?;
+        let count = elements(&selection)?;
+        let atomic = self.named(model.atomic_type(var))?;
+        with_number!(atomic, variant => {
+            let mut list = zeros(count)?;
+            let _exact = self.read(var, &selection, Out::new(&mut list))?;
+            Ok(variant(list))
+        }, char => {
+            let mut text = zeros(count)?;
+            let _exact = self.read(var, &selection, Out::text(&mut text))?;
+            Ok(Values::Char(text))
+        }, string => {
+            Err(Error::new(Code::EBADTYPE, format!("{} holds strings", model.var_path(var))))
+        })
+    }
+}
+
+impl FileMut {
+    /// Writes memory to a selection of a variable, converted to the variable's type. The record dimension grows as
+    /// needed.
+    ///
+    /// [`Fit::OutOfRange`] and errors are as for [`File::read`].
+    pub fn write(&self, var: VarId, selection: &Selection, input: In<'_>) -> Result<Fit> {
+        let mut state = self.write_state();
+        let done =
+            state.commit(&Alignment::default()).and_then(|()| write(&mut state, var, selection, input));
+        self.named(done)
+    }
+
+    /// Writes values, of whatever type, to a part of a variable.
+    pub fn write_values(&self, var: VarId, start: &[u64], count: &[u64], values: &Values) -> Result<Fit> {
+        let selection = Selection::slab(start, count);
+        match values {
+            Values::Char(text) => self.write(var, &selection, In::text(text)),
+            Values::String(_) | Values::User(..) => {
+                Err(Error::new(Code::EBADTYPE, "classic files hold no strings and no user-defined types"))
+            }
+            numbers => ferrocdf_model::each_numbers!(numbers, list => {
+                self.write(var, &selection, In::new(list))
+            }, _ => unreachable!("text and user types are handled above")),
+        }
+    }
+}
+
+fn read(state: &State, var: VarId, selection: &Selection, out: Out<'_>) -> Result<Fit> {
+    let kind = out.kind;
+    let done = state.array(var).and_then(|array| match as_unsigned(state.model(), array, kind) {
+        Some(array) => ferrocdf_array::read(state.driver.blob(), &array, selection, out),
+        None => ferrocdf_array::read(state.driver.blob(), array, selection, out),
+    });
+    done.map_err(|error| error.at(state.model().var_path(var)))
+}
+
+fn write(state: &mut State, var: VarId, selection: &Selection, input: In<'_>) -> Result<Fit> {
+    let done = write_grown(state, var, selection, input);
+    done.map_err(|error| error.at(state.model().var_path(var)))
+}
+
+fn write_grown(state: &mut State, var: VarId, selection: &Selection, input: In<'_>) -> Result<Fit> {
+    let blob_error = state.driver.blob_mut().map(drop);
+    blob_error?;
+    let mut shape = state.model().shape(var);
+    let end = record_end(selection);
+    if state.model().is_record(var) {
+        shape[0] = shape[0].max(end.unwrap_or(u64::MAX));
+    }
+    selection.check(&shape)?;
+    if selection.elements() == Some(0) {
+        return Ok(Fit::Exact);
+    }
+    let stored = state.array(var)?.stored.kind;
+    if (stored == Kind::Char) != (input.kind == Kind::Char) {
+        return Err(Error::new(Code::ECHAR, "text does not convert to numbers, nor numbers to text"));
+    }
+    state.grow(var, end.unwrap_or(0))?;
+    let (first, last, dense) = span(&shape, selection);
+    let model = state.model().clone();
+    state.driver.before_write(&model, var, first, last, dense)?;
+    drop(model);
+    let array = state.array(var)?;
+    match as_unsigned(state.model(), array, input.kind) {
+        Some(array) => ferrocdf_array::write(state.driver.blob_mut()?, &array, selection, input),
+        None => ferrocdf_array::write(state.driver.blob_mut()?, array, selection, input),
+    }
+}
+
+/// One past the last index of the first dimension.
+fn record_end(selection: &Selection) -> Option<u64> {
+    match (selection.start.first(), selection.count.first(), selection.stride.first()) {
+        (Some(&start), Some(&count), Some(&stride)) if count > 0 => {
+            (count - 1).checked_mul(stride)?.checked_add(start)?.checked_add(1)
+        }
+        _ => Some(0),
+    }
+}
+
+/// The elements, in storage order, from the first selected one to behind the last, and whether all between are
+/// selected. The selection is within the shape and not empty.
+fn span(shape: &[u64], selection: &Selection) -> (u64, u64, bool) {
+    let (mut first, mut last, mut dense, mut size) = (0, 0, true, 1u64);
+    // Whether the dimensions seen so far, the fast ones, are selected whole.
+    let mut whole = true;
+    for dim in (0..shape.len()).rev() {
+        let (start, count, stride) = (selection.start[dim], selection.count[dim], selection.stride[dim]);
+        first += start * size;
+        last += (start + (count - 1) * stride) * size;
+        dense &= count == 1 || (whole && stride == 1);
+        whole &= start == 0 && count == shape[dim] && stride == 1;
+        size = size.saturating_mul(shape[dim]);
+    }
+    (first, last + 1, dense)
+}
+
+/// In CDF-1 and CDF-2 `NC_BYTE` is the only 8-bit number, so memory of unsigned bytes takes it as unsigned.
+fn as_unsigned(model: &Model, array: &Array, memory: Kind) -> Option<Array> {
+    let applies = memory == Kind::U8
+        && array.stored.kind == Kind::I8
+        && matches!(model.format(), Format::Classic | Format::Offset64);
+    applies.then(|| {
+        let mut array = array.clone();
+        array.stored.kind = Kind::U8;
+        array
+    })
+}
+
+/// Whether reading a selection meets elements that were never written and not filled yet.
+fn lacks_fill(state: &State, var: VarId, selection: &Selection) -> bool {
+    let shape = state.model().shape(var);
+    if selection.check(&shape).is_err() || selection.elements() == Some(0) {
+        return false;
+    }
+    state.driver.lacks_fill(var, span(&shape, selection).1)
+}
+
+/// Memory of a Rust type to read a variable into; bytes also take text.
+pub(crate) fn out_of<'a, T: Element>(file: &File, var: VarId, into: &'a mut [T]) -> Out<'a> {
+    let out = Out::new(into);
+    if out.kind == Kind::U8 && is_text(file, var) { Out { kind: Kind::Char, ..out } } else { out }
+}
+
+/// Memory of a Rust type to write to a variable; bytes also go to text.
+pub(crate) fn in_of<'a, T: Element>(file: &File, var: VarId, from: &'a [T]) -> In<'a> {
+    let input = In::new(from);
+    if input.kind == Kind::U8 && is_text(file, var) { In { kind: Kind::Char, ..input } } else { input }
+}
+
+fn is_text(file: &File, var: VarId) -> bool {
+    file.read_state().view().atomic_type(var) == Ok(Atomic::Char)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn span_tells_dense_from_scattered() {
+        let all = Selection::all(&[2, 3]);
+        assert_eq!(span(&[2, 3], &all), (0, 6, true));
+        assert_eq!(span(&[2, 3], &Selection::slab(&[1, 0], &[1, 3])), (3, 6, true));
+        assert_eq!(span(&[2, 3], &Selection::slab(&[1, 1], &[1, 2])), (4, 6, true));
+        assert_eq!(span(&[2, 3], &Selection::slab(&[0, 1], &[2, 2])), (1, 6, false));
+        assert_eq!(span(&[4, 3], &Selection::strided(&[0, 0], &[2, 3], &[2, 1])), (0, 9, false));
+        assert_eq!(span(&[4, 3, 2], &Selection::slab(&[1, 1, 0], &[1, 2, 2])), (8, 12, true));
+        assert_eq!(span(&[], &Selection::all(&[])), (0, 1, true));
+    }
+}

@@ -1,0 +1,66 @@
+//! The seam between an open file and its format.
+
+use ferrocdf_array::Array;
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_classic::Alignment;
+use ferrocdf_model::{DimId, Model, VarId};
+use ferrocdf_store::{Blob, BlobMut};
+
+/// What a format does for an open file. Names, ids, types and attributes are the model's; copying and converting data
+/// is the engine's; a driver says where elements lie and brings the file from one model to the next.
+///
+/// Writing calls have defaults for formats that are only read: they answer `NC_EPERM`.
+pub(crate) trait Driver: Send + Sync {
+    /// Shape, element type and layout of a variable.
+    fn array(&self, model: &Model, var: VarId) -> Result<Array>;
+
+    /// The file's bytes.
+    fn blob(&self) -> &dyn Blob;
+
+    /// The file's bytes, to be written.
+    fn blob_mut(&self) -> Result<&dyn BlobMut> {
+        Err(read_only())
+    }
+
+    /// The end of define mode: makes the file say what `model` says.
+    fn commit(&mut self, _model: &Model, _alignment: &Alignment) -> Result<()> {
+        Err(read_only())
+    }
+
+    /// Makes an unlimited dimension longer.
+    fn grow(&mut self, _dim: DimId, _len: u64) -> Result<()> {
+        Err(read_only())
+    }
+
+    /// To be called before the elements `first..end` of a variable, in storage order, are written; `dense` says that
+    /// every one of them is.
+    fn before_write(
+        &mut self,
+        _model: &Model,
+        _var: VarId,
+        _first: u64,
+        _end: u64,
+        _dense: bool,
+    ) -> Result<()> {
+        Err(read_only())
+    }
+
+    /// Whether elements before `end` have no value yet, so that [`Driver::finish`] must come before a read.
+    fn lacks_fill(&self, _var: VarId, _end: u64) -> bool {
+        false
+    }
+
+    /// Gives every element of a variable a value.
+    fn finish(&mut self, _model: &Model, _var: VarId) -> Result<()> {
+        Ok(())
+    }
+
+    /// Writes everything that is held back.
+    fn flush(&mut self, _model: &Model) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn read_only() -> Error {
+    Error::new(Code::EPERM, "the file is open for reading only")
+}

@@ -1,0 +1,47 @@
+//! The classic formats as a driver.
+
+use ferrocdf_array::Array;
+use ferrocdf_bytes::Result;
+use ferrocdf_classic::{Alignment, ClassicFile};
+use ferrocdf_model::{DimId, Model, VarId};
+use ferrocdf_store::{Blob, BlobMut};
+
+use crate::driver::Driver;
+
+impl Driver for ClassicFile {
+    fn array(&self, model: &Model, var: VarId) -> Result<Array> {
+        self.array(model, var)
+    }
+
+    fn blob(&self) -> &dyn Blob {
+        self.blob()
+    }
+
+    fn blob_mut(&self) -> Result<&dyn BlobMut> {
+        self.blob_mut()
+    }
+
+    fn commit(&mut self, model: &Model, alignment: &Alignment) -> Result<()> {
+        self.commit(model, alignment)
+    }
+
+    fn grow(&mut self, _dim: DimId, len: u64) -> Result<()> {
+        self.grow(len)
+    }
+
+    fn before_write(&mut self, model: &Model, var: VarId, first: u64, end: u64, dense: bool) -> Result<()> {
+        self.before_write(model, var, first, end, dense)
+    }
+
+    fn lacks_fill(&self, var: VarId, end: u64) -> bool {
+        self.lacks_fill(var, end)
+    }
+
+    fn finish(&mut self, model: &Model, var: VarId) -> Result<()> {
+        self.finish(model, var)
+    }
+
+    fn flush(&mut self, model: &Model) -> Result<()> {
+        self.flush(model)
+    }
+}

@@ -1,0 +1,77 @@
+//! Which driver reads which file: by content, never by name.
+
+mod classic;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_classic::{ClassicFile, Version};
+use ferrocdf_model::{Format, Model};
+use ferrocdf_store::{Blob, BlobMut};
+
+use crate::driver::Driver;
+
+/// What the first bytes of a file say it is.
+enum Magic {
+    Classic,
+    Hdf5,
+    Hdf4,
+    Other,
+}
+
+fn magic(blob: &dyn Blob) -> Result<Magic> {
+    let mut head = [0; 8];
+    let got = blob.read_at(0, &mut head)?;
+    Ok(match &head[..got] {
+        [b'C', b'D', b'F', 1 | 2 | 5, ..] => Magic::Classic,
+        [0x89, b'H', b'D', b'F', b'\r', b'\n', 0x1a, b'\n'] => Magic::Hdf5,
+        [0x0e, 0x03, 0x13, 0x01, ..] => Magic::Hdf4,
+        _ => Magic::Other,
+    })
+}
+
+fn check_classic(blob: &dyn Blob) -> Result<()> {
+    let why = match magic(blob)? {
+        Magic::Classic => return Ok(()),
+        Magic::Hdf5 => "it is an HDF5 file; this version reads classic files (CDF-1, CDF-2, CDF-5)",
+        Magic::Hdf4 => "it is an HDF4 file; this version reads classic files (CDF-1, CDF-2, CDF-5)",
+        Magic::Other => "its first bytes are those of no netCDF format",
+    };
+    Err(Error::new(Code::ENOTNC, why))
+}
+
+/// Opens a file for reading, as what its content says it is.
+pub(crate) fn open(blob: Arc<dyn Blob>) -> Result<(Box<dyn Driver>, Model)> {
+    check_classic(&*blob)?;
+    let (file, model) = ClassicFile::open(blob)?;
+    Ok((Box::new(file), model))
+}
+
+/// Opens a file for reading and writing, as what its content says it is.
+pub(crate) fn open_mut(blob: Arc<dyn BlobMut>) -> Result<(Box<dyn Driver>, Model)> {
+    check_classic(&*blob)?;
+    let (file, model) = ClassicFile::open_mut(blob)?;
+    Ok((Box::new(file), model))
+}
+
+/// A driver for a new file of a format.
+pub(crate) fn create(blob: Arc<dyn BlobMut>, format: Format) -> Result<Box<dyn Driver>> {
+    check_writable(format)?;
+    let version = Version::of(format).expect("checked above");
+    Ok(Box::new(ClassicFile::create(blob, version)))
+}
+
+/// Whether new files of this format can be made.
+pub(crate) fn check_writable(format: Format) -> Result<()> {
+    if Version::of(format).is_some() {
+        return Ok(());
+    }
+    let what = format!("{} files are not written by this version; choose a classic kind", format.kind_name());
+    Err(Error::new(Code::ENOTBUILT, what))
+}
+
+/// Names the file in an error.
+pub(crate) fn in_file<T>(path: &Path, result: Result<T>) -> Result<T> {
+    result.map_err(|error| error.at(path.display()))
+}

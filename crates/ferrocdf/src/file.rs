@@ -1,0 +1,352 @@
+//! Open files.
+//!
+//! A [`File`] reads, a [`FileMut`] writes too. Both are handles on one shared state behind one lock per file: any
+//! number of threads read at once, a change waits for them. Two threads on two files never meet.
+//!
+//! Defining is lazy: changes to the model collect in a draft, and the first data call, [`FileMut::commit`],
+//! [`FileMut::sync`] or [`FileMut::close`] makes the file say them.
+
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use ferrocdf_array::Array;
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_classic::Alignment;
+use ferrocdf_model::{Format, Model, VarId};
+use ferrocdf_store::{Blob, BlobMut, FileBlob, MemoryBlob};
+
+use crate::driver::Driver;
+use crate::drivers;
+
+/// A file open for reading. Cloning gives another handle on the same open file.
+#[derive(Clone)]
+pub struct File {
+    shared: Arc<Shared>,
+}
+
+/// A file open for reading and writing.
+///
+/// Dropping it closes it; errors are then lost, so call [`FileMut::close`].
+pub struct FileMut {
+    file: File,
+    /// Where the bytes of a file in memory are.
+    memory: Option<Arc<MemoryBlob>>,
+    open: bool,
+}
+
+struct Shared {
+    path: PathBuf,
+    state: RwLock<State>,
+}
+
+/// What is known of an open file.
+pub(crate) struct State {
+    /// What the file says.
+    model: Arc<Model>,
+    /// What it shall say, while there is a difference.
+    draft: Option<Arc<Model>>,
+    pub(crate) driver: Box<dyn Driver>,
+    /// Where data lies, by `VarId`; asked of the driver once per variable.
+    arrays: Vec<OnceLock<Array>>,
+    /// The fill mode that new variables get.
+    no_fill: bool,
+    /// A new file whose first commit is still to come.
+    is_new: bool,
+}
+
+/// How a file is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CreateOptions {
+    /// The kind of file.
+    pub format: Format,
+    /// Whether a file of that name may be replaced; otherwise creating it again is an error (`NC_EEXIST`).
+    pub clobber: bool,
+    /// Whether elements that are never written stay undefined instead of holding fill values.
+    pub no_fill: bool,
+}
+
+impl Default for CreateOptions {
+    /// A CDF-5 file with fill values, replacing what was there.
+    fn default() -> Self {
+        CreateOptions { format: Format::Data64, clobber: true, no_fill: false }
+    }
+}
+
+impl CreateOptions {
+    /// Options for a kind of file, otherwise as by default.
+    pub fn format(format: Format) -> Self {
+        CreateOptions { format, ..Self::default() }
+    }
+}
+
+impl File {
+    /// Opens a file for reading, as what its content says it is.
+    pub fn open(path: impl AsRef<Path>) -> Result<File> {
+        let path = path.as_ref();
+        let blob: Arc<dyn Blob> = Arc::new(FileBlob::open(path)?);
+        let (driver, model) = drivers::in_file(path, drivers::open(blob))?;
+        Ok(File::new(path, State::opened(driver, model)))
+    }
+
+    /// Opens the bytes of a file in memory for reading.
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<File> {
+        let (driver, model) = drivers::open(Arc::new(MemoryBlob::new(bytes)))?;
+        Ok(File::new(Path::new("memory"), State::opened(driver, model)))
+    }
+
+    fn new(path: &Path, state: State) -> File {
+        File { shared: Arc::new(Shared { path: path.to_path_buf(), state: RwLock::new(state) }) }
+    }
+
+    /// The path it was opened with.
+    pub fn path(&self) -> &Path {
+        &self.shared.path
+    }
+
+    /// The kind of file.
+    pub fn format(&self) -> Format {
+        self.read_state().model.format()
+    }
+
+    /// Groups, dimensions, types, variables and attributes as they are now, changes not yet committed included.
+    pub fn model(&self) -> Arc<Model> {
+        self.read_state().view().clone()
+    }
+
+    /// The size of the file in bytes.
+    pub fn size(&self) -> Result<u64> {
+        self.read_state().driver.blob().size()
+    }
+
+    // A panic while the lock is held leaves a file that may be half changed, but memory that is sound; going on gives
+    // the caller an error or data, never a second panic.
+    pub(crate) fn read_state(&self) -> RwLockReadGuard<'_, State> {
+        self.shared.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn write_state(&self) -> RwLockWriteGuard<'_, State> {
+        self.shared.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Names this file in an error.
+    pub(crate) fn named<T>(&self, result: Result<T>) -> Result<T> {
+        drivers::in_file(self.path(), result)
+    }
+}
+
+impl State {
+    fn opened(driver: Box<dyn Driver>, model: Model) -> State {
+        let arrays = model.vars().iter().map(|_| OnceLock::new()).collect();
+        State { model: Arc::new(model), draft: None, driver, arrays, no_fill: false, is_new: false }
+    }
+
+    fn created(driver: Box<dyn Driver>, options: &CreateOptions) -> State {
+        let model = Arc::new(Model::new(options.format));
+        let (draft, no_fill) = (Some(model.clone()), options.no_fill);
+        State { model, draft, driver, arrays: vec![], no_fill, is_new: true }
+    }
+
+    /// What the user sees: the draft, if there is one.
+    pub(crate) fn view(&self) -> &Arc<Model> {
+        self.draft.as_ref().unwrap_or(&self.model)
+    }
+
+    /// What the file says. Only [`State::commit`] makes it what the user sees.
+    pub(crate) fn model(&self) -> &Arc<Model> {
+        &self.model
+    }
+
+    pub(crate) fn has_draft(&self) -> bool {
+        self.draft.is_some()
+    }
+
+    /// Where a variable's data lies.
+    pub(crate) fn array(&self, var: VarId) -> Result<&Array> {
+        let cell = &self.arrays[var.index()];
+        match cell.get() {
+            Some(array) => Ok(array),
+            None => {
+                let array = self.driver.array(&self.model, var)?;
+                Ok(cell.get_or_init(|| array))
+            }
+        }
+    }
+
+    /// Ends define mode, if it was entered.
+    pub(crate) fn commit(&mut self, alignment: &Alignment) -> Result<()> {
+        let Some(draft) = &self.draft else { return Ok(()) };
+        self.driver.commit(draft, alignment)?;
+        self.model = self.draft.take().expect("seen above");
+        self.arrays = self.model.vars().iter().map(|_| OnceLock::new()).collect();
+        self.is_new = false;
+        Ok(())
+    }
+
+    /// Makes the record dimension of `var` at least `len` long.
+    pub(crate) fn grow(&mut self, var: VarId, len: u64) -> Result<()> {
+        let Some(&dim) = self.model.var(var).dims.first() else { return Ok(()) };
+        if !self.model.dim(dim).unlimited || self.model.dim(dim).len >= len {
+            return Ok(());
+        }
+        self.driver.grow(dim, len)?;
+        Arc::make_mut(&mut self.model).set_dim_len(dim, len);
+        for (at, cell) in self.arrays.iter_mut().enumerate() {
+            if let Some(array) = cell.get_mut()
+                && self.model.vars()[at].dims.first() == Some(&dim)
+            {
+                array.shape[0] = len;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Deref for FileMut {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        &self.file
+    }
+}
+
+impl FileMut {
+    /// Makes a new file.
+    ///
+    /// Fails with `NC_EEXIST` if there is one and `clobber` is off.
+    pub fn create(path: impl AsRef<Path>, options: &CreateOptions) -> Result<FileMut> {
+        let path = path.as_ref();
+        drivers::in_file(path, drivers::check_writable(options.format))?;
+        let blob = if options.clobber { FileBlob::create(path) } else { FileBlob::create_new(path) };
+        let blob = blob.map_err(|error| match error.code {
+            Code(errno) if !options.clobber && errno == EEXIST => Error { code: Code::EEXIST, ..error },
+            _ => error,
+        })?;
+        let driver = drivers::in_file(path, drivers::create(Arc::new(blob), options.format))?;
+        Ok(FileMut { file: File::new(path, State::created(driver, options)), memory: None, open: true })
+    }
+
+    /// Opens an existing file for reading and writing.
+    pub fn append(path: impl AsRef<Path>) -> Result<FileMut> {
+        let path = path.as_ref();
+        let blob: Arc<dyn BlobMut> = Arc::new(FileBlob::open_mut(path)?);
+        let (driver, model) = drivers::in_file(path, drivers::open_mut(blob))?;
+        Ok(FileMut { file: File::new(path, State::opened(driver, model)), memory: None, open: true })
+    }
+
+    /// Makes a new file in memory; [`FileMut::into_bytes`] gives its bytes.
+    pub fn in_memory(options: &CreateOptions) -> Result<FileMut> {
+        let memory = Arc::new(MemoryBlob::default());
+        let driver = drivers::create(memory.clone(), options.format)?;
+        let file = File::new(Path::new("memory"), State::created(driver, options));
+        Ok(FileMut { file, memory: Some(memory), open: true })
+    }
+
+    /// Opens the bytes of a file in memory for reading and writing.
+    pub fn append_bytes(bytes: Vec<u8>) -> Result<FileMut> {
+        let memory = Arc::new(MemoryBlob::new(bytes));
+        let (driver, model) = drivers::open_mut(memory.clone())?;
+        let file = File::new(Path::new("memory"), State::opened(driver, model));
+        Ok(FileMut { file, memory: Some(memory), open: true })
+    }
+
+    /// Changes the model: the draft of what the file shall say. What `change` did before it failed stays done.
+    pub fn define<R>(&self, change: impl FnOnce(&mut Model) -> Result<R>) -> Result<R> {
+        let mut state = self.file.write_state();
+        let state = &mut *state;
+        if state.draft.is_none() {
+            // Only a writable file may have a draft; saying so now beats saying so when it is committed.
+            self.file.named(state.driver.blob_mut().map(drop))?;
+        }
+        let draft = Arc::make_mut(state.draft.get_or_insert_with(|| state.model.clone()));
+        let known = draft.vars().len();
+        let result = change(draft);
+        if state.no_fill {
+            for var in draft.var_ids().skip(known) {
+                draft.var_mut(var).storage.no_fill = true;
+            }
+        }
+        self.file.named(result)
+    }
+
+    /// Sets whether unwritten elements stay undefined, for all variables there are and those to come.
+    pub fn set_no_fill(&self, no_fill: bool) -> Result<()> {
+        self.file.write_state().no_fill = no_fill;
+        self.define(|model| {
+            model.var_ids().for_each(|var| model.var_mut(var).storage.no_fill = no_fill);
+            Ok(())
+        })
+    }
+
+    /// Ends define mode: the file says what was defined. Data is moved if the header outgrew its place.
+    ///
+    /// Fails with `NC_EVARSIZE`, before anything is written, if the format cannot hold a variable.
+    pub fn commit(&self) -> Result<()> {
+        self.commit_aligned(&Alignment::default())
+    }
+
+    /// Ends define mode with free space and alignment as asked for (`nc__enddef`).
+    pub fn commit_aligned(&self, alignment: &Alignment) -> Result<()> {
+        self.file.named(self.file.write_state().commit(alignment))
+    }
+
+    /// Forgets the changes since the last commit. A new file that was never committed is left empty.
+    pub fn abort(&self) {
+        self.file.write_state().draft = None;
+    }
+
+    /// Makes the file complete for readers in other processes: definitions, fill values, number of records. What was
+    /// written survives the end of this process, not of the machine: that is [`FileMut::sync_to_disk`].
+    pub fn sync(&self) -> Result<()> {
+        let mut state = self.file.write_state();
+        let state = &mut *state;
+        let done = state.commit(&Alignment::default()).and_then(|()| state.driver.flush(&state.model));
+        self.file.named(done)
+    }
+
+    /// [`FileMut::sync`], and waits until the disk has it.
+    pub fn sync_to_disk(&self) -> Result<()> {
+        self.sync()?;
+        self.file.named(self.file.read_state().driver.blob_mut()?.sync())
+    }
+
+    /// Completes the file and closes it.
+    pub fn close(mut self) -> Result<()> {
+        self.finish()
+    }
+
+    /// Completes a file in memory and gives its bytes; `None` if the file is not in memory.
+    pub fn into_bytes(mut self) -> Result<Option<Vec<u8>>> {
+        self.finish()?;
+        Ok(self.memory.take().map(|memory| memory.to_bytes()))
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.open = false;
+        // An aborted new file has nothing to say.
+        let aborted = {
+            let state = self.file.read_state();
+            state.is_new && !state.has_draft()
+        };
+        if aborted { Ok(()) } else { self.sync() }
+    }
+}
+
+/// `EEXIST` of the operating system.
+const EEXIST: i32 = 17;
+
+impl Drop for FileMut {
+    fn drop(&mut self) {
+        if self.open {
+            // An error has nowhere to go; `close` reports it.
+            let _ = self.finish();
+        }
+    }
+}
+
+const _: () = {
+    const fn shared_by_threads<T: Send + Sync>() {}
+    shared_by_threads::<File>();
+    shared_by_threads::<FileMut>();
+};
