@@ -116,10 +116,10 @@ impl Printer<'_> {
         }
     }
 
-    /// Prints numbers as times in a comment: up to two on the same line, more on lines of their own.
+    /// Prints numbers as times in a comment, empty text for what is no date: up to two on the same line, more on lines of their own.
     fn attr_times(&mut self, values: &Values, axis: &TimeAxis, separator: u8) {
         const START: &[u8] = b"// ";
-        let (count, digits) = (values.len(), self.digits());
+        let count = values.len();
         let mut position = 0;
         let mut put = |at: usize, mut piece: Vec<u8>, printer: &mut Self| {
             if at + 1 < count {
@@ -143,7 +143,7 @@ impl Printer<'_> {
         };
         each_numbers!(values, list => for (at, &number) in list.iter().enumerate() {
             let mut piece = vec![];
-            put_time(number, axis, separator, digits, &mut piece);
+            put_time(number, axis, separator, &mut piece, |out| out.extend_from_slice(b"\"\""));
             put(at, piece, self);
         }, _ => ());
     }

@@ -162,18 +162,21 @@ impl<T: Number> Cells for Numbers<'_, T> {
                 Some(word) => out.extend_from_slice(word.as_bytes()),
                 None => value.formatted(format, out),
             },
-            Style::Time(axis, separator) => put_time(value, axis, *separator, self.look.digits, out),
+            // What is no date keeps its number, so that nothing is lost.
+            Style::Time(axis, separator) => put_time(value, axis, *separator, out, |out| {
+                value.plain(self.look.digits, Point::IfNeeded, out);
+            }),
         }
     }
 }
 
-/// Appends a time as quoted text. What is no date in the calendar is printed as the number it is.
+/// Appends a time as quoted text, or what `no_date` appends for what is no date in the calendar.
 pub(super) fn put_time<T: Number>(
     value: T,
     axis: &TimeAxis,
     separator: u8,
-    digits: Digits,
     out: &mut Vec<u8>,
+    no_date: impl FnOnce(&mut Vec<u8>),
 ) {
     let number = value.as_f64();
     if let Some(word) = number.not_finite() {
@@ -185,7 +188,7 @@ pub(super) fn put_time<T: Number>(
             out.extend_from_slice(text.as_bytes());
             out.push(b'"');
         }
-        None => value.plain(digits, Point::IfNeeded, out),
+        None => no_date(out),
     }
 }
 

@@ -36,7 +36,7 @@ impl Printer<'_> {
             self.indent();
             self.out.put("\t");
             self.name(dim.name.as_bytes())?;
-            self.out.put(match dim.unlimited {
+            self.out.put(match self.is_unlimited(id) {
                 true => format!(" = UNLIMITED ; // ({} currently)\n", dim.len),
                 false => format!(" = {} ;\n", dim.len),
             });

@@ -26,7 +26,7 @@ mod user;
 use std::io::{self, Write};
 
 use ferrocdf_bytes::{Error, Result};
-use ferrocdf_model::{Attr, Model, Owner, Type, Values, VarId};
+use ferrocdf_model::{Attr, DimId, GroupId, Model, Owner, Type, Values, VarId};
 
 use crate::times::TimeAxis;
 use line::Line;
@@ -230,7 +230,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints the name of a type as it is written in `group`: with its path if it is not seen from there.
-    fn type_name(&mut self, ty: Type, group: ferrocdf_model::GroupId) -> Result<(), Failure> {
+    fn type_name(&mut self, ty: Type, group: GroupId) -> Result<(), Failure> {
         let Type::User(id) = ty else {
             self.out.put(self.model.type_name(ty));
             return Ok(());
@@ -245,6 +245,12 @@ impl<'a> Printer<'a> {
             self.out.put("/");
         }
         self.name(ty.name.as_bytes())
+    }
+
+    /// Whether a dimension is printed as unlimited: in the classic model, only the first one that is.
+    fn is_unlimited(&self, id: DimId) -> bool {
+        self.model.dim(id).unlimited
+            && (self.model.format().is_enhanced() || self.model.record_dim() == Some(id))
     }
 
     /// The time axis of a variable, if its `units` say that it holds times. A bounds variable, as found by its name,

@@ -3,11 +3,11 @@
 //! Names are written as they are, as the reference does: NcML readers expect that of names that XML allows, and the
 //! others were never legible.
 
-use ferrocdf_model::{Attr, GroupId, Owner, Values, each_numbers};
+use ferrocdf_model::{Attr, DimId, GroupId, Owner, Values, each_numbers};
 
 use super::Printer;
 use super::cells::Number;
-use super::escape::trimmed;
+use super::escape::{c_text, trimmed};
 use super::float::Point;
 use super::user::Digits;
 
@@ -19,23 +19,26 @@ impl Printer<'_> {
         self.out.put("<netcdf xmlns=\"https://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2\" location=\"");
         self.out.put(&self.options.name);
         self.out.put("\">\n");
-        for dim in model.dims() {
+        for (at, dim) in model.dims().iter().enumerate() {
             self.out.put("  <dimension name=\"");
-            self.out.put(dim.name.as_bytes());
-            let unlimited = if dim.unlimited { " isUnlimited=\"true\"" } else { "" };
+            self.out.put(c_text(dim.name.as_bytes()));
+            let unlimited = if self.is_unlimited(DimId(at as u32)) { " isUnlimited=\"true\"" } else { "" };
             self.out.put(format!("\" length=\"{}\"{unlimited} />\n", dim.len));
         }
         for attr in model.attrs(Owner::Group(GroupId::ROOT)) {
-            self.ncml_attr("  ", attr);
+            let provenance = attr.name == "_NCProperties";
+            if !provenance || (self.options.special && !self.options.no_provenance) {
+                self.ncml_attr("  ", attr);
+            }
         }
         for id in model.var_ids() {
             let var = model.var(id);
             self.out.put("  <variable name=\"");
-            self.out.put(var.name.as_bytes());
+            self.out.put(c_text(var.name.as_bytes()));
             self.out.put("\"");
             for (at, &dim) in var.dims.iter().enumerate() {
                 self.out.put(if at == 0 { " shape=\"" } else { " " });
-                self.out.put(model.dim(dim).name.as_bytes());
+                self.out.put(c_text(model.dim(dim).name.as_bytes()));
             }
             if !var.dims.is_empty() {
                 self.out.put("\"");
@@ -64,7 +67,7 @@ impl Printer<'_> {
         let out = &mut self.out.text;
         out.extend_from_slice(indent.as_bytes());
         out.extend_from_slice(b"<attribute name=\"");
-        out.extend_from_slice(attr.name.as_bytes());
+        out.extend_from_slice(c_text(attr.name.as_bytes()));
         out.push(b'"');
         match &attr.value {
             Values::Char(text) => {
