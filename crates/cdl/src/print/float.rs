@@ -4,7 +4,7 @@
 //! rounding boundary than that bound, the digits are right; the few other cases go to the standard library's exact
 //! conversion, which rounds ties to even as glibc does. So no case is decided by an estimate.
 
-use super::power::power_of_ten;
+use super::power::{least_from_power_of_ten, power_of_ten};
 
 /// More digits than this are left to the exact conversion.
 const MOST_FAST_DIGITS: usize = 17;
@@ -45,54 +45,100 @@ pub(super) fn general(value: f64, digits: usize, point: Point, out: &mut Vec<u8>
     if digits > MOST_FAST_DIGITS {
         return general_exact(value, digits, point, out);
     }
-    if value.is_sign_negative() {
-        out.push(b'-');
-    }
+    // Signs of data are hard to guess, so this has no branch.
+    let start = out.len();
+    out.push(b'-');
+    out.truncate(start + usize::from(value.is_sign_negative()));
     if value == 0.0 {
         out.extend_from_slice(if point == Point::Always { b"0." } else { b"0" });
         return;
     }
     let (decimal, exponent) = decimal(value.abs(), digits);
-    let mut text = [b'0'; 24];
-    write_digits(decimal, &mut text[..digits]);
-    let mut len = digits;
-    while len > 1 && text[len - 1] == b'0' {
-        len -= 1;
+    if digits <= MOST_PACKED_DIGITS {
+        packed(decimal, digits, exponent, point, out);
+    } else {
+        let mut text = [b'0'; 17];
+        write_digits(decimal, &mut text[..digits]);
+        place(&text[..digits], exponent, point, out);
     }
-    place(&text, len, digits, exponent, point, out);
 }
 
-/// Puts point and exponent to digits, of which the first `len` count.
-fn place(text: &[u8; 24], len: usize, digits: usize, exponent: i32, point: Point, out: &mut Vec<u8>) {
-    // Copies of fixed length are a few instructions; what is too much is cut off again.
+/// So many digits and a point fit into 16 bytes.
+const MOST_PACKED_DIGITS: usize = 15;
+
+/// Puts point and exponent to a number of at most 15 digits. The text is made in a register, first byte lowest: going
+/// through memory byte by byte would make the processor wait for itself.
+fn packed(decimal: u64, digits: usize, exponent: i32, point: Point, out: &mut Vec<u8>) {
+    let figures = if digits <= 8 {
+        u128::from(eight_figures((decimal * POWERS[8 - digits]) as u32))
+    } else {
+        let decimal = decimal * POWERS[16 - digits];
+        let (high, low) = ((decimal / POWERS[8]) as u32, (decimal % POWERS[8]) as u32);
+        u128::from(eight_figures(high)) | u128::from(eight_figures(low)) << 64
+    };
+    let len = (16 - figures.leading_zeros() / 8).max(1);
+    let text = figures | u128::from_le_bytes([b'0'; 16]);
+    let mut put = |text: u128, len: u32| {
+        let end = out.len() + len as usize;
+        out.extend_from_slice(&text.to_le_bytes());
+        out.truncate(end);
+    };
+    let with_point = |whole: u32| {
+        let mask = (1u128 << (8 * whole)) - 1;
+        (text & mask) | u128::from(b'.') << (8 * whole) | (text & !mask) << 8
+    };
     if exponent < -4 || exponent >= digits as i32 {
-        out.push(text[0]);
-        if len > 1 || point == Point::Always {
-            out.push(b'.');
+        match len {
+            1 if point == Point::IfNeeded => put(text, 1),
+            _ => put(with_point(1), len + 1),
         }
-        out.extend_from_slice(&text[1..len]);
         exponent_text(exponent, out);
     } else if exponent < 0 {
-        let zeros = (-exponent - 1) as usize;
-        out.extend_from_slice(&b"0.000"[..2 + zeros]);
-        let end = out.len() + len;
-        out.extend_from_slice(text);
-        out.truncate(end);
+        let zeros = (-exponent - 1) as u32;
+        put(u128::from_le_bytes(*b"0.00000000000000"), 2 + zeros);
+        put(text, len);
+    } else {
+        let whole = exponent as u32 + 1;
+        match len > whole {
+            true => put(with_point(whole), len + 1),
+            false if point == Point::Always => put(with_point(whole), whole + 1),
+            false => put(text, whole),
+        }
+    }
+}
+
+/// The eight figures of a number below 10^8, one to a byte, the first one lowest.
+fn eight_figures(number: u32) -> u64 {
+    // Two halves of four figures, then four pairs, then eight figures, each step on all at once. Multiplying and
+    // shifting divides by 100 and by 10 for numbers of that size.
+    let halves = u64::from(number / 10_000) | u64::from(number % 10_000) << 32;
+    let tops = (halves * 10_486 >> 20) & 0x7F_0000_007F;
+    let pairs = tops | (halves - 100 * tops) << 16;
+    let tens = (pairs * 103 >> 10) & 0x000F_000F_000F_000F;
+    tens | (pairs - 10 * tens) << 8
+}
+
+/// Puts point and exponent to digits.
+fn place(text: &[u8], exponent: i32, point: Point, out: &mut Vec<u8>) {
+    let len = text.iter().rposition(|&byte| byte != b'0').map_or(1, |at| at + 1);
+    let mut put = |part: &[u8]| out.extend_from_slice(part);
+    if exponent < -4 || exponent >= text.len() as i32 {
+        put(&text[..1]);
+        if len > 1 || point == Point::Always {
+            put(b".");
+        }
+        put(&text[1..len]);
+        exponent_text(exponent, out);
+    } else if exponent < 0 {
+        put(&b"0.000"[..(1 - exponent) as usize]);
+        put(&text[..len]);
     } else {
         let whole = exponent as usize + 1;
-        let start = out.len();
-        out.extend_from_slice(text);
-        out.truncate(start + whole);
-        if len > whole {
-            out.push(b'.');
-            let end = out.len() + len - whole;
-            let mut fraction = [b'0'; 24];
-            fraction[..24 - whole].copy_from_slice(&text[whole..]);
-            out.extend_from_slice(&fraction);
-            out.truncate(end);
-        } else if point == Point::Always {
-            out.push(b'.');
+        put(&text[..whole]);
+        if len > whole || point == Point::Always {
+            put(b".");
         }
+        put(text.get(whole..len).unwrap_or_default());
     }
 }
 
@@ -108,34 +154,13 @@ pub(super) fn exponent_text(exponent: i32, out: &mut Vec<u8>) {
 }
 
 fn general_exact(value: f64, digits: usize, point: Point, out: &mut Vec<u8>) {
-    let text = format!("{:.*e}", digits - 1, value);
+    let text = format!("{:.*e}", digits - 1, value.abs());
     let (mantissa, exponent) = split_exponent(&text);
-    let (sign, mantissa) = match mantissa.strip_prefix('-') {
-        Some(rest) => ("-", rest),
-        None => ("", mantissa),
-    };
-    out.extend_from_slice(sign.as_bytes());
-    let all: Vec<u8> = mantissa.bytes().filter(|&byte| byte != b'.').collect();
-    let len = all.iter().rposition(|&byte| byte != b'0').map_or(1, |at| at + 1);
-    let mut push = |digits: &[u8]| out.extend_from_slice(digits);
-    if exponent < -4 || exponent >= digits as i32 {
-        push(&all[..1]);
-        if len > 1 || point == Point::Always {
-            push(b".");
-        }
-        push(&all[1..len]);
-        exponent_text(exponent, out);
-    } else if exponent < 0 {
-        push(&b"0.000"[..2 + (-exponent - 1) as usize]);
-        push(&all[..len]);
-    } else {
-        let whole = exponent as usize + 1;
-        push(&all[..whole]);
-        if len > whole || point == Point::Always {
-            push(b".");
-        }
-        push(&all[whole.min(len)..len.max(whole.min(len))]);
+    let figures: Vec<u8> = mantissa.bytes().filter(u8::is_ascii_digit).collect();
+    if value.is_sign_negative() {
+        out.push(b'-');
     }
+    place(&figures, exponent, point, out);
 }
 
 /// Takes `1.5e-7` apart.
@@ -146,15 +171,17 @@ pub(super) fn split_exponent(text: &str) -> (&str, i32) {
 
 /// A positive number rounded to `digits` decimal digits, ties to even: `(d, x)` for `d * 10^(x - digits + 1)`, where
 /// `d` has exactly `digits` digits.
+#[inline]
 fn decimal(value: f64, digits: usize) -> (u64, i32) {
     let bits = value.to_bits();
-    let (fraction, stored) = (bits & ((1 << 52) - 1), (bits >> 52) as i32 & 0x7FF);
-    let (mantissa, exponent) =
-        if stored == 0 { (fraction, -1074) } else { (fraction | 1 << 52, stored - 1075) };
-    let zeros = mantissa.leading_zeros();
-    let (mantissa, exponent) = (mantissa << zeros, exponent - zeros as i32);
-    // floor(log10) of the power of two below the number; the number itself may lie one higher.
-    let mut tens = ((exponent + 63) * 315_653) >> 20;
+    let stored = (bits >> 52) as i32 & 0x7FF;
+    if stored == 0 {
+        return decimal_exact(value, digits);
+    }
+    let (mantissa, exponent) = (bits << 11 | 1 << 63, stored - 1086);
+    // The power of ten below the power of two below the number; the number itself may lie one higher.
+    let tens = ((exponent + 63) * 315_653) >> 20;
+    let tens = tens + i32::from(value >= least_from_power_of_ten(tens + 1));
     let (power, power_exponent, exact) = power_of_ten(digits as i32 - 1 - tens);
 
     // The product is [high.low, high.low + 2) * 2^-point if the power was cut off.
@@ -162,21 +189,14 @@ fn decimal(value: f64, digits: usize) -> (u64, i32) {
     let high = u128::from(mantissa) * (power >> 64) + (low_part >> 64);
     let more_below = low_part as u64 != 0;
     let point = -(exponent + power_exponent + 64) as u32;
-    let (whole, mut rest) = ((high >> point) as u64, high & ((1 << point) - 1));
-    let (mut decimal, half) = if whole < POWERS[digits] {
-        (whole, 1u128 << (point - 1))
-    } else {
-        tens += 1;
-        rest |= u128::from(whole % 10) << point;
-        (whole / 10, 5u128 << point)
-    };
+    let (mut decimal, rest, half) = ((high >> point) as u64, high & ((1 << point) - 1), 1u128 << (point - 1));
     if exact {
         let above = rest > half || (rest == half && (more_below || decimal & 1 == 1));
         decimal += u64::from(above);
-    } else if rest > half {
-        decimal += 1;
-    } else if rest + 2 > half {
+    } else if rest + 2 > half && rest <= half {
         return decimal_exact(value, digits);
+    } else {
+        decimal += u64::from(rest > half);
     }
     if decimal == POWERS[digits] {
         return (POWERS[digits - 1], tens + 1);

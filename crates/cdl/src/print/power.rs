@@ -71,9 +71,37 @@ const fn top_bits(long: &[u64; WORDS]) -> u128 {
 ///
 /// # Panics
 /// If the exponent is outside -310 to 345.
-pub(super) fn power_of_ten(exponent: i32) -> (u128, i32, bool) {
+pub(super) const fn power_of_ten(exponent: i32) -> (u128, i32, bool) {
     let bits = (exponent * 1_741_647) >> 19; // floor(log2(10^exponent)) for |exponent| <= 1233
-    (TABLE[(exponent - FIRST) as usize], bits - 127, (0..=LAST_EXACT).contains(&exponent))
+    (TABLE[(exponent - FIRST) as usize], bits - 127, exponent >= 0 && exponent <= LAST_EXACT)
+}
+
+/// The powers of ten between the smallest normal number in double precision and the largest.
+const FIRST_LEAST: i32 = -307;
+const LAST_LEAST: i32 = 308;
+
+static LEAST: [f64; (LAST_LEAST - FIRST_LEAST + 2) as usize] = {
+    // The one after the last is above all numbers.
+    let mut least = [f64::INFINITY; (LAST_LEAST - FIRST_LEAST + 2) as usize];
+    let mut exponent = FIRST_LEAST;
+    while exponent <= LAST_LEAST {
+        let (power, power_exponent, exact) = power_of_ten(exponent);
+        let cut = (power >> 75) as u64;
+        let rounded_up = cut + (!exact || power << 53 != 0) as u64;
+        let bits = ((power_exponent + 127 + 1023) as u64) << 52;
+        // A carry out of the fraction goes into the exponent, as it must.
+        least[(exponent - FIRST_LEAST) as usize] = f64::from_bits(bits + (rounded_up - (1 << 52)));
+        exponent += 1;
+    }
+    least
+};
+
+/// The smallest number in double precision that is not below 10^exponent.
+///
+/// # Panics
+/// If the exponent is outside -307 to 309.
+pub(super) fn least_from_power_of_ten(exponent: i32) -> f64 {
+    LEAST[(exponent - FIRST_LEAST) as usize]
 }
 
 #[cfg(test)]
@@ -91,6 +119,20 @@ mod tests {
             power = power.wrapping_mul(10);
         }
         assert!(!power_of_ten(56).2 && !power_of_ten(-1).2);
+    }
+
+    #[test]
+    fn thresholds_lie_at_powers() {
+        for exponent in FIRST_LEAST..=LAST_LEAST {
+            let least = least_from_power_of_ten(exponent);
+            let nearest: f64 = format!("1e{exponent}").parse().unwrap();
+            let next = f64::from_bits(nearest.to_bits() + 1);
+            assert!(least == nearest || least == next, "10^{exponent}");
+            // The exact digits tell on which side of the power the nearest number lies.
+            let below = !format!("{nearest:.800e}").starts_with('1');
+            assert_eq!(least == next, below, "10^{exponent}");
+        }
+        assert_eq!(least_from_power_of_ten(309), f64::INFINITY);
     }
 
     #[test]
