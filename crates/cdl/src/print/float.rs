@@ -63,47 +63,69 @@ pub(super) fn general(value: f64, digits: usize, point: Point, out: &mut Vec<u8>
     }
 }
 
-/// So many digits and a point fit into 16 bytes.
-const MOST_PACKED_DIGITS: usize = 15;
+/// So many digits are packed into words.
+const MOST_PACKED_DIGITS: usize = 16;
 
-/// Puts point and exponent to a number of at most 15 digits. The text is made in a register, first byte lowest: going
-/// through memory byte by byte would make the processor wait for itself.
+/// Puts point and exponent to a number of at most 16 digits. The text is made in two registers of eight figures, first
+/// byte lowest: going through memory byte by byte would make the processor wait for itself.
+#[inline]
 fn packed(decimal: u64, digits: usize, exponent: i32, point: Point, out: &mut Vec<u8>) {
-    let figures = if digits <= 8 {
-        u128::from(eight_figures((decimal * POWERS[8 - digits]) as u32))
+    let (high, low) = if digits <= 8 {
+        (eight_figures((decimal * POWERS[8 - digits]) as u32), 0)
     } else {
         let decimal = decimal * POWERS[16 - digits];
-        let (high, low) = ((decimal / POWERS[8]) as u32, (decimal % POWERS[8]) as u32);
-        u128::from(eight_figures(high)) | u128::from(eight_figures(low)) << 64
+        (eight_figures((decimal / POWERS[8]) as u32), eight_figures((decimal % POWERS[8]) as u32))
     };
-    let len = (16 - figures.leading_zeros() / 8).max(1);
-    let text = figures | u128::from_le_bytes([b'0'; 16]);
-    let mut put = |text: u128, len: u32| {
-        let end = out.len() + len as usize;
-        out.extend_from_slice(&text.to_le_bytes());
-        out.truncate(end);
-    };
-    let with_point = |whole: u32| {
-        let mask = (1u128 << (8 * whole)) - 1;
-        (text & mask) | u128::from(b'.') << (8 * whole) | (text & !mask) << 8
-    };
+    let bytes = |word: u64| 8 - word.leading_zeros() as usize / 8;
+    let len = if low == 0 { bytes(high).max(1) } else { 8 + bytes(low) };
+    let words = Words { high: high | ZEROS, low: low | ZEROS };
     if exponent < -4 || exponent >= digits as i32 {
-        match len {
-            1 if point == Point::IfNeeded => put(text, 1),
-            _ => put(with_point(1), len + 1),
+        words.put(0, 1, out);
+        if len > 1 || point == Point::Always {
+            out.push(b'.');
+            words.put(1, len - 1, out);
         }
         exponent_text(exponent, out);
     } else if exponent < 0 {
-        let zeros = (-exponent - 1) as u32;
-        put(u128::from_le_bytes(*b"0.00000000000000"), 2 + zeros);
-        put(text, len);
+        out.extend_from_slice(&b"0.000"[..(1 - exponent) as usize]);
+        words.put(0, len, out);
     } else {
-        let whole = exponent as u32 + 1;
-        match len > whole {
-            true => put(with_point(whole), len + 1),
-            false if point == Point::Always => put(with_point(whole), whole + 1),
-            false => put(text, whole),
+        let whole = exponent as usize + 1;
+        words.put(0, whole, out);
+        if len > whole {
+            out.push(b'.');
+            words.put(whole, len - whole, out);
+        } else if point == Point::Always {
+            out.push(b'.');
         }
+    }
+}
+
+/// Sixteen digits.
+struct Words {
+    high: u64,
+    low: u64,
+}
+
+const ZEROS: u64 = u64::from_le_bytes([b'0'; 8]);
+
+impl Words {
+    /// Appends `count` digits from the digit at `from` on.
+    #[inline]
+    fn put(&self, from: usize, count: usize, out: &mut Vec<u8>) {
+        let end = out.len() + count;
+        // What is copied has a fixed length, which is a store each; what is too much is cut off again.
+        if from < 8 {
+            out.extend_from_slice(&(self.high >> (8 * from)).to_le_bytes());
+            if from + count <= 8 {
+                return out.truncate(end);
+            }
+            out.truncate(end - (from + count - 8));
+            out.extend_from_slice(&self.low.to_le_bytes());
+        } else {
+            out.extend_from_slice(&(self.low >> (8 * (from - 8))).to_le_bytes());
+        }
+        out.truncate(end);
     }
 }
 
@@ -184,6 +206,18 @@ fn decimal(value: f64, digits: usize) -> (u64, i32) {
     let tens = tens + i32::from(value >= least_from_power_of_ten(tens + 1));
     let (power, power_exponent, exact) = power_of_ten(digits as i32 - 1 - tens);
 
+    if digits <= MOST_DIGITS_IN_64_BITS {
+        // The product is [high, high + 2) * 2^-point.
+        let high = ((u128::from(mantissa) * (power >> 64)) >> 64) as u64;
+        let point = -(exponent + power_exponent + 128) as u32;
+        let (decimal, rest, half) = (high >> point, high & ((1 << point) - 1), 1u64 << (point - 1));
+        if rest > half || rest + 2 <= half {
+            let decimal = decimal + u64::from(rest > half);
+            let carry = decimal == POWERS[digits];
+            return (if carry { POWERS[digits - 1] } else { decimal }, tens + i32::from(carry));
+        }
+    }
+
     // The product is [high.low, high.low + 2) * 2^-point if the power was cut off.
     let low_part = u128::from(mantissa) * (power & u128::from(u64::MAX));
     let high = u128::from(mantissa) * (power >> 64) + (low_part >> 64);
@@ -203,6 +237,9 @@ fn decimal(value: f64, digits: usize) -> (u64, i32) {
     }
     (decimal, tens)
 }
+
+/// For so many digits a product of 64 bits has bits enough to spare.
+const MOST_DIGITS_IN_64_BITS: usize = 9;
 
 /// [`decimal`] by the standard library, which works with numbers of any length.
 #[cold]
