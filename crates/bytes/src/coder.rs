@@ -3,6 +3,8 @@
 //! The decision that shaped it: a field is passed as `&mut`, a decoder fills it in, the others only look at it. Lists
 //! are read one element at a time, so that a count that lies runs out of bytes before it can allocate.
 
+use smallvec::SmallVec;
+
 use crate::{Code, Error, Result};
 
 /// Byte order of the numbers in a structure.
@@ -20,13 +22,31 @@ pub trait Record {
     fn fields<C: Coder>(&mut self, coder: &mut C) -> Result<()>;
 }
 
+/// A list of bytes that a field can be kept in.
+pub trait Bytes: AsRef<[u8]> {
+    /// A list of these bytes.
+    fn of(bytes: &[u8]) -> Self;
+}
+
+impl Bytes for Vec<u8> {
+    fn of(bytes: &[u8]) -> Self {
+        bytes.to_vec()
+    }
+}
+
+impl<const N: usize> Bytes for SmallVec<[u8; N]> {
+    fn of(bytes: &[u8]) -> Self {
+        SmallVec::from_slice(bytes)
+    }
+}
+
 /// What runs over the fields of a [`Record`].
 pub trait Coder {
     /// An unsigned integer of `width` bytes (1 to 8).
     fn uint(&mut self, name: &'static str, width: usize, value: &mut u64) -> Result<()>;
 
-    /// `len` raw bytes.
-    fn bytes(&mut self, name: &'static str, len: u64, value: &mut Vec<u8>) -> Result<()>;
+    /// `len` raw bytes, kept in a `Vec<u8>` or anything like it.
+    fn bytes<B: Bytes>(&mut self, name: &'static str, len: u64, value: &mut B) -> Result<()>;
 
     /// Bytes up to the next multiple of `unit`, counted from the start of the structure; zero when written, and not
     /// looked at when read (the reference accepts any).
@@ -57,13 +77,20 @@ pub struct Decoder<'a> {
     order: Order,
     end_is_real: bool,
     ran_out: bool,
+    skims: bool,
 }
 
 impl<'a> Decoder<'a> {
     /// A decoder at the start of `bytes`. `end_is_real` says that no bytes exist behind the slice, so that running
     /// out means a truncated structure and not too short a read.
     pub fn new(bytes: &'a [u8], order: Order, end_is_real: bool) -> Self {
-        Decoder { bytes, at: 0, order, end_is_real, ran_out: false }
+        Decoder { bytes, at: 0, order, end_is_real, ran_out: false, skims: false }
+    }
+
+    /// A decoder that goes over the structure and keeps no lists and no raw bytes of it: a cheap way to learn whether
+    /// the slice holds it whole.
+    pub fn skimming(bytes: &'a [u8], order: Order, end_is_real: bool) -> Self {
+        Decoder { skims: true, ..Self::new(bytes, order, end_is_real) }
     }
 
     /// Whether decoding failed only because the slice ended before the structure did, and more bytes exist.
@@ -71,41 +98,41 @@ impl<'a> Decoder<'a> {
         self.ran_out && !self.end_is_real
     }
 
+    #[inline]
     fn take(&mut self, name: &'static str, len: u64) -> Result<&'a [u8]> {
         let left = &self.bytes[self.at..];
-        match usize::try_from(len).ok().and_then(|len| left.get(..len)) {
-            Some(taken) => {
-                self.at += taken.len();
-                Ok(taken)
-            }
-            None => {
-                self.ran_out = true;
-                let what = format!("{name} needs {len} bytes, the file has {} more", left.len());
-                Err(self.error(Code::ETRUNC, what))
-            }
+        if len > left.len() as u64 {
+            return Err(self.ends_early(name, len, left.len()));
         }
+        // `len` is at most the length of a slice.
+        let len = len as usize;
+        self.at += len;
+        Ok(&left[..len])
+    }
+
+    #[cold]
+    fn ends_early(&mut self, name: &'static str, len: u64, left: usize) -> Error {
+        self.ran_out = true;
+        self.error(Code::ETRUNC, format!("{name} needs {len} bytes, the file has {left} more"))
     }
 }
 
 impl Coder for Decoder<'_> {
     fn uint(&mut self, name: &'static str, width: usize, value: &mut u64) -> Result<()> {
         let bytes = self.take(name, width as u64)?;
-        let mut wide = [0; 8];
+        let join = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
         *value = match self.order {
-            Order::Big => {
-                wide[8 - width..].copy_from_slice(bytes);
-                u64::from_be_bytes(wide)
-            }
-            Order::Little => {
-                wide[..width].copy_from_slice(bytes);
-                u64::from_le_bytes(wide)
-            }
+            Order::Big => bytes.iter().fold(0, join),
+            Order::Little => bytes.iter().rev().fold(0, join),
         };
         Ok(())
     }
 
-    fn bytes(&mut self, name: &'static str, len: u64, value: &mut Vec<u8>) -> Result<()> {
-        *value = self.take(name, len)?.to_vec();
+    fn bytes<B: Bytes>(&mut self, name: &'static str, len: u64, value: &mut B) -> Result<()> {
+        let bytes = self.take(name, len)?;
+        if !self.skims {
+            *value = B::of(bytes);
+        }
         Ok(())
     }
 
@@ -120,10 +147,16 @@ impl Coder for Decoder<'_> {
         items: &mut Vec<T>,
         mut new: impl FnMut() -> T,
     ) -> Result<()> {
+        if !self.skims {
+            // Room for what the count promises, but for no more than a little on its word alone.
+            items.reserve_exact(count.min(RESERVED) as usize);
+        }
         for index in 0..count {
             let mut item = new();
             item.fields(self).map_err(|error| error.at(format_args!("{name} {index}")))?;
-            items.push(item);
+            if !self.skims {
+                items.push(item);
+            }
         }
         Ok(())
     }
@@ -132,6 +165,9 @@ impl Coder for Decoder<'_> {
         self.at as u64
     }
 }
+
+/// The most items that room is made for before any is read.
+const RESERVED: u64 = 64;
 
 /// Writes a structure to a vector.
 pub struct Encoder {
@@ -163,9 +199,9 @@ impl Coder for Encoder {
         Ok(())
     }
 
-    fn bytes(&mut self, _name: &'static str, len: u64, value: &mut Vec<u8>) -> Result<()> {
-        debug_assert_eq!(len, value.len() as u64);
-        self.bytes.extend_from_slice(value);
+    fn bytes<B: Bytes>(&mut self, _name: &'static str, len: u64, value: &mut B) -> Result<()> {
+        debug_assert_eq!(len, value.as_ref().len() as u64);
+        self.bytes.extend_from_slice(value.as_ref());
         Ok(())
     }
 
@@ -211,7 +247,7 @@ impl Coder for Sizer {
         Ok(())
     }
 
-    fn bytes(&mut self, _name: &'static str, len: u64, _value: &mut Vec<u8>) -> Result<()> {
+    fn bytes<B: Bytes>(&mut self, _name: &'static str, len: u64, _value: &mut B) -> Result<()> {
         self.size += len;
         Ok(())
     }
@@ -265,8 +301,9 @@ impl Coder for Dumper {
         Ok(())
     }
 
-    fn bytes(&mut self, name: &'static str, len: u64, value: &mut Vec<u8>) -> Result<()> {
+    fn bytes<B: Bytes>(&mut self, name: &'static str, len: u64, value: &mut B) -> Result<()> {
         const SHOWN: usize = 32;
+        let value = value.as_ref();
         let more = if value.len() > SHOWN { "..." } else { "" };
         let shown = value[..value.len().min(SHOWN)].escape_ascii().to_string();
         self.line(len, format_args!("{name} = \"{shown}\"{more} ({len} bytes)"));

@@ -8,5 +8,5 @@
 mod coder;
 mod error;
 
-pub use coder::{Coder, Decoder, Dumper, Encoder, Order, Record, Sizer};
+pub use coder::{Bytes, Coder, Decoder, Dumper, Encoder, Order, Record, Sizer};
 pub use error::{Code, Context, Error, Result};

@@ -5,7 +5,7 @@ use ferrocdf_model::{
     Atomic, Attr, Attrs, Dim, DimId, GroupId, Model, Name, Owner, Storage, Type, Values, Var, each_values,
 };
 
-use crate::header::{Header, RawAttr, RawDim, RawVar, Version};
+use crate::header::{DimRef, Header, Raw, RawAttr, RawDim, RawVar, Version};
 use crate::layout::Layout;
 
 /// What a header says, with `records` as the length of the record dimension.
@@ -15,19 +15,19 @@ pub fn to_model(header: Header, records: u64) -> Result<Model> {
     for dim in header.dims {
         let unlimited = dim.len == 0;
         let len = if unlimited { records } else { dim.len };
-        model.push_dim(Dim { name: Name::stored(dim.name), group: GroupId::ROOT, len, unlimited });
+        model.push_dim(Dim { name: to_name(dim.name), group: GroupId::ROOT, len, unlimited });
     }
     for attr in header.attrs {
         model.push_attr(root, to_attr(attr)?);
     }
     for var in header.vars {
-        let name = Name::stored(var.name);
+        let name = to_name(var.name);
         let mut dims = Vec::with_capacity(var.dims.len());
         for (place, &id) in var.dims.iter().enumerate() {
-            let dim = usize::try_from(id).ok().and_then(|at| model.dims().get(at));
+            let dim = usize::try_from(id.id).ok().and_then(|at| model.dims().get(at));
             let Some(dim) = dim else {
                 let (there, what) = (model.dims().len(), "there are");
-                let what = format!("variable {name}: dimension id {id}, {what} {there} dimensions");
+                let what = format!("variable {name}: dimension id {}, {what} {there} dimensions", id.id);
                 return Err(Error::new(Code::EBADDIM, what));
             };
             if dim.unlimited && place > 0 {
@@ -35,9 +35,9 @@ pub fn to_model(header: Header, records: u64) -> Result<Model> {
                 return Err(Error::new(Code::EUNLIMPOS, what));
             }
             // The id is a position in the list, which is in memory.
-            dims.push(DimId(id as u32));
+            dims.push(DimId(id.id as u32));
         }
-        let mut attrs = Attrs::default();
+        let mut attrs = Attrs::with_capacity(var.attrs.len());
         for attr in var.attrs {
             attrs.push(to_attr(attr)?);
         }
@@ -49,14 +49,14 @@ pub fn to_model(header: Header, records: u64) -> Result<Model> {
 
 /// The header of a model; positions are given by [`place`].
 pub fn to_header(model: &Model, version: Version, records: u64) -> Result<Header> {
-    let name = |name: &Name| name.as_bytes().to_vec();
+    let name = |name: &Name| Raw::from_slice(name.as_bytes());
     let dims = model.dims().iter().map(|dim| {
         let len = if dim.unlimited { 0 } else { dim.len };
         RawDim::new(version, name(&dim.name), len)
     });
     let mut vars = Vec::with_capacity(model.vars().len());
     for var in model.vars() {
-        let dims = var.dims.iter().map(|dim| u64::from(dim.0)).collect();
+        let dims = var.dims.iter().map(|dim| DimRef::new(version, u64::from(dim.0))).collect();
         let Type::Atomic(ty) = var.ty else {
             return Err(Error::new(Code::EBADTYPE, format!("variable {} has a user-defined type", var.name)));
         };
@@ -81,9 +81,15 @@ fn atomic(nc_type: u64) -> Result<Atomic> {
     Atomic::from_nc_type(nc_type).ok_or_else(|| Error::new(Code::EBADTYPE, format!("nc_type {nc_type}")))
 }
 
+/// A name ends at its first zero byte, as it does for every C program; old writers padded names inside their length.
+fn to_name(bytes: Raw) -> Name {
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    Name::stored(&bytes[..end])
+}
+
 fn to_attr(attr: RawAttr) -> Result<Attr> {
     let value = decode(atomic(attr.nc_type)?, attr.values);
-    Ok(Attr { name: Name::stored(attr.name), value })
+    Ok(Attr { name: to_name(attr.name), value })
 }
 
 fn to_raw_attrs(version: Version, attrs: &Attrs) -> Result<Vec<RawAttr>> {
@@ -94,8 +100,8 @@ fn to_raw_attrs(version: Version, attrs: &Attrs) -> Result<Vec<RawAttr>> {
                 let what = format!("attribute {} has a user-defined type", attr.name);
                 return Err(Error::new(Code::EBADTYPE, what));
             };
-            let (name, ty) = (attr.name.as_bytes().to_vec(), u64::from(atomic.nc_type()));
-            Ok(RawAttr::new(version, name, ty, attr.value.len() as u64, encode(&attr.value)?))
+            let (name, ty) = (Raw::from_slice(attr.name.as_bytes()), u64::from(atomic.nc_type()));
+            Ok(RawAttr::new(version, name, ty, attr.value.len() as u64, encode(&attr.value)?.into()))
         })
         .collect()
 }
@@ -110,15 +116,15 @@ macro_rules! numbers {
     };
 }
 
-fn decode(atomic: Atomic, bytes: Vec<u8>) -> Values {
+fn decode(atomic: Atomic, bytes: Raw) -> Values {
     match atomic {
         Atomic::Byte => Values::Byte(numbers!(bytes, i8)),
-        Atomic::Char | Atomic::String => Values::Char(bytes),
+        Atomic::Char | Atomic::String => Values::Char(bytes.into_vec()),
         Atomic::Short => Values::Short(numbers!(bytes, i16)),
         Atomic::Int => Values::Int(numbers!(bytes, i32)),
         Atomic::Float => Values::Float(numbers!(bytes, f32)),
         Atomic::Double => Values::Double(numbers!(bytes, f64)),
-        Atomic::Ubyte => Values::Ubyte(bytes),
+        Atomic::Ubyte => Values::Ubyte(bytes.into_vec()),
         Atomic::Ushort => Values::Ushort(numbers!(bytes, u16)),
         Atomic::Uint => Values::Uint(numbers!(bytes, u32)),
         Atomic::Int64 => Values::Int64(numbers!(bytes, i64)),

@@ -61,9 +61,8 @@ impl ClassicFile {
             Access::Read(blob) => blob.clone(),
             Access::Write(blob) => blob.clone() as Arc<dyn Blob>,
         };
-        let mut header = Header::read(&*blob)?;
+        let (header, header_size) = Header::read(&*blob)?;
         let (version, numrecs) = (header.version, header.numrecs);
-        let header_size = Sizer::size_of(&mut header)?;
         let begins: Vec<u64> = header.vars.iter().map(|var| var.begin).collect();
         let mut model = convert::to_model(header, 0)?;
         let layout = Layout::stored(&model, version, header_size, &begins)?;
@@ -169,8 +168,14 @@ impl ClassicFile {
         convert::place(&mut header, &layout);
         let bytes = header.encode()?;
         let mut values = Vec::with_capacity(layout.places.len());
+        let known = self.committed.as_ref().map_or(0, |old| old.fills.len());
         for var in model.var_ids() {
-            values.push((fill_value(model, var)?, model.var(var).storage.no_fill));
+            let no_fill = model.var(var).storage.no_fill;
+            if !no_fill && var.index() >= known {
+                // The reference would fill the variable now.
+                model.check_fill_value(var).map_err(|error| Error { code: Code::EBADTYPE, ..error })?;
+            }
+            values.push((fill_value(model, var)?, no_fill));
         }
 
         let blob = self.blob_mut()?;

@@ -7,6 +7,7 @@
 use ferrocdf_bytes::{Code, Coder, Decoder, Encoder, Error, Order, Record, Result};
 use ferrocdf_model::{Atomic, Format};
 use ferrocdf_store::Blob;
+use smallvec::SmallVec;
 
 /// `NC_DIMENSION`, the tag of the list of dimensions.
 const TAG_DIMENSION: u64 = 0x0A;
@@ -87,12 +88,15 @@ pub struct Header {
     pub vars: Vec<RawVar>,
 }
 
+/// Raw bytes, of which there are mostly few.
+pub type Raw = SmallVec<[u8; 16]>;
+
 /// `dim = name dim_length`
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RawDim {
     version: Version,
     /// Its name.
-    pub name: Vec<u8>,
+    pub name: Raw,
     /// Its length; 0 for the record dimension.
     pub len: u64,
 }
@@ -102,13 +106,13 @@ pub struct RawDim {
 pub struct RawAttr {
     version: Version,
     /// Its name.
-    pub name: Vec<u8>,
+    pub name: Raw,
     /// Its type, an `nc_type`.
     pub nc_type: u64,
     /// The number of values.
     pub count: u64,
     /// The values, big-endian, without padding.
-    pub values: Vec<u8>,
+    pub values: Raw,
 }
 
 /// `var = name nelems [dimid ...] vatt_list nc_type vsize begin`
@@ -116,9 +120,9 @@ pub struct RawAttr {
 pub struct RawVar {
     version: Version,
     /// Its name.
-    pub name: Vec<u8>,
+    pub name: Raw,
     /// Positions in the list of dimensions.
-    pub dims: Vec<u64>,
+    pub dims: Vec<DimRef>,
     /// `vatt_list`
     pub attrs: Vec<RawAttr>,
     /// Its type, an `nc_type`.
@@ -131,29 +135,38 @@ pub struct RawVar {
 
 impl RawDim {
     /// A dimension to be written.
-    pub fn new(version: Version, name: Vec<u8>, len: u64) -> Self {
+    pub fn new(version: Version, name: Raw, len: u64) -> Self {
         RawDim { version, name, len }
     }
 }
 
 impl RawAttr {
     /// An attribute to be written.
-    pub fn new(version: Version, name: Vec<u8>, nc_type: u64, count: u64, values: Vec<u8>) -> Self {
+    pub fn new(version: Version, name: Raw, nc_type: u64, count: u64, values: Raw) -> Self {
         RawAttr { version, name, nc_type, count, values }
     }
 }
 
 impl RawVar {
     /// A variable to be written, with no place yet.
-    pub fn new(version: Version, name: Vec<u8>, dims: Vec<u64>, attrs: Vec<RawAttr>, nc_type: u64) -> Self {
+    pub fn new(version: Version, name: Raw, dims: Vec<DimRef>, attrs: Vec<RawAttr>, nc_type: u64) -> Self {
         RawVar { version, name, dims, attrs, nc_type, vsize: 0, begin: 0 }
     }
 }
 
-/// One dimension id of a variable.
-struct DimRef {
+/// `dimid`: a position in the list of dimensions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DimRef {
     version: Version,
-    id: u64,
+    /// The position.
+    pub id: u64,
+}
+
+impl DimRef {
+    /// A dimension id to be written.
+    pub fn new(version: Version, id: u64) -> Self {
+        DimRef { version, id }
+    }
 }
 
 impl Record for Header {
@@ -208,9 +221,7 @@ impl Record for RawVar {
         name(c, version, &mut self.name)?;
         let mut rank = self.dims.len() as u64;
         c.uint("rank", version.count_width(), &mut rank)?;
-        let mut dims: Vec<DimRef> = self.dims.iter().map(|&id| DimRef { version, id }).collect();
-        c.list("dimension id", rank, &mut dims, || DimRef { version, id: 0 })?;
-        self.dims = dims.into_iter().map(|dim| dim.id).collect();
+        c.list("dimension id", rank, &mut self.dims, || DimRef { version, id: 0 })?;
         attr_list(c, version, &mut self.attrs)?;
         nc_type(c, version, &mut self.nc_type)?;
         c.uint("vsize", version.count_width(), &mut self.vsize)?;
@@ -225,7 +236,7 @@ impl Record for DimRef {
 }
 
 /// `name = nelems namestring`
-fn name<C: Coder>(c: &mut C, version: Version, name: &mut Vec<u8>) -> Result<()> {
+fn name<C: Coder>(c: &mut C, version: Version, name: &mut Raw) -> Result<()> {
     let mut len = name.len() as u64;
     c.uint("length of a name", version.count_width(), &mut len)?;
     c.bytes("name", len, name)?;
@@ -275,21 +286,23 @@ impl Header {
     /// Bytes read at first when a header is looked for; four times as many on each further try.
     const FIRST_READ: u64 = 64 << 10;
 
-    /// Reads the header of a file.
-    pub fn read(blob: &dyn Blob) -> Result<Header> {
+    /// Reads the header of a file. Returns it and its size in bytes.
+    pub fn read(blob: &dyn Blob) -> Result<(Header, u64)> {
         let size = blob.size()?;
         let mut len = Self::FIRST_READ.min(size);
         loop {
             // `len` is at most the file's size, which the store vouches for.
             let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
             blob.read_exact_at(0, &mut bytes)?;
-            let mut header = Header::default();
-            let mut decoder = Decoder::new(&bytes, Order::Big, len == size);
-            match header.fields(&mut decoder) {
-                Ok(()) => return Ok(header),
-                Err(_) if decoder.needs_more() => len = len.saturating_mul(4).min(size),
-                Err(error) => return Err(error.at("header")),
+            let mut skimmer = Decoder::skimming(&bytes, Order::Big, len == size);
+            if Header::default().fields(&mut skimmer).is_err() && skimmer.needs_more() {
+                len = len.saturating_mul(4).min(size);
+                continue;
             }
+            let mut header = Header::default();
+            let mut decoder = Decoder::new(&bytes, Order::Big, true);
+            header.fields(&mut decoder).map_err(|error| error.at("header"))?;
+            return Ok((header, decoder.offset()));
         }
     }
 
@@ -308,10 +321,11 @@ mod tests {
     use ferrocdf_store::MemoryBlob;
 
     fn sample(version: Version) -> Header {
-        let attr = RawAttr::new(version, b"units".to_vec(), 2, 1, b"m".to_vec());
-        let mut var = RawVar::new(version, b"v".to_vec(), vec![0, 1], vec![attr.clone()], 3);
+        let attr = RawAttr::new(version, b"units"[..].into(), 2, 1, b"m"[..].into());
+        let dims = [0, 1].map(|id| DimRef::new(version, id)).to_vec();
+        let mut var = RawVar::new(version, b"v"[..].into(), dims, vec![attr.clone()], 3);
         (var.vsize, var.begin) = (8, 999);
-        let dims = vec![RawDim::new(version, b"t".to_vec(), 0), RawDim::new(version, b"lon".to_vec(), 3)];
+        let dims = vec![RawDim::new(version, b"t"[..].into(), 0), RawDim::new(version, b"lon"[..].into(), 3)];
         Header { version, numrecs: 2, dims, attrs: vec![attr], vars: vec![var] }
     }
 
@@ -321,7 +335,7 @@ mod tests {
             let mut header = sample(version);
             let bytes = header.encode().unwrap();
             assert_eq!(bytes.len() as u64, Sizer::size_of(&mut header).unwrap());
-            assert_eq!(Header::read(&MemoryBlob::new(bytes)).unwrap(), header);
+            assert_eq!(Header::read(&MemoryBlob::new(bytes.clone())).unwrap(), (header, bytes.len() as u64));
         }
     }
 
@@ -346,9 +360,10 @@ mod tests {
     #[test]
     fn a_header_longer_than_the_first_read_is_found_whole() {
         let mut header = sample(Version::Classic);
-        let text = vec![b'x'; 300_000];
-        header.attrs.push(RawAttr::new(Version::Classic, b"long".to_vec(), 2, text.len() as u64, text));
-        assert_eq!(Header::read(&MemoryBlob::new(header.encode().unwrap())).unwrap(), header);
+        let text = Raw::from_elem(b'x', 300_000);
+        header.attrs.push(RawAttr::new(Version::Classic, b"long"[..].into(), 2, text.len() as u64, text));
+        let bytes = header.encode().unwrap();
+        assert_eq!(Header::read(&MemoryBlob::new(bytes)).unwrap().0, header);
     }
 
     #[test]

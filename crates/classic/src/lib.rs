@@ -14,5 +14,5 @@ mod layout;
 mod moves;
 
 pub use file::ClassicFile;
-pub use header::{Header, RawAttr, RawDim, RawVar, Version};
+pub use header::{DimRef, Header, Raw, RawAttr, RawDim, RawVar, Version};
 pub use layout::{Alignment, Layout, Place};

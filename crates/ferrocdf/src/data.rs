@@ -172,7 +172,7 @@ fn record_end(selection: &Selection) -> Option<u64> {
 
 /// The elements, in storage order, from the first selected one to behind the last, and whether all between are
 /// selected. The selection is within the shape and not empty.
-fn span(shape: &[u64], selection: &Selection) -> (u64, u64, bool) {
+pub(crate) fn span(shape: &[u64], selection: &Selection) -> (u64, u64, bool) {
     let (mut first, mut last, mut dense, mut size) = (0, 0, true, 1u64);
     // Whether the dimensions seen so far, the fast ones, are selected whole.
     let mut whole = true;

@@ -120,6 +120,11 @@ impl File {
         self.read_state().driver.blob().size()
     }
 
+    /// Whether both are handles on one open file.
+    pub(crate) fn is_same_file(&self, other: &File) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     // A panic while the lock is held leaves a file that may be half changed, but memory that is sound; going on gives
     // the caller an error or data, never a second panic.
     pub(crate) fn read_state(&self) -> RwLockReadGuard<'_, State> {
@@ -164,7 +169,9 @@ impl State {
 
     /// Where a variable's data lies.
     pub(crate) fn array(&self, var: VarId) -> Result<&Array> {
-        let cell = &self.arrays[var.index()];
+        let Some(cell) = self.arrays.get(var.index()) else {
+            return Err(Error::new(Code::EINDEFINE, "the variable is still being defined"));
+        };
         match cell.get() {
             Some(array) => Ok(array),
             None => {

@@ -29,6 +29,7 @@
 //! This version reads and writes the classic formats CDF-1, CDF-2 and CDF-5.
 #![forbid(unsafe_code)]
 
+mod copy;
 mod data;
 mod driver;
 mod drivers;
@@ -47,6 +48,7 @@ pub use ferrocdf_model::{
     Atomic, Attr, DimId, Format, GroupId, Model, Name, Owner, Type, Value, Values, VarId,
 };
 
+pub use copy::{Pair, copy_data};
 pub use extents::{Extent, Extents, every};
 pub use file::{CreateOptions, File, FileMut};
 pub use handles::{Dimension, NetcdfType, Variable, VariableMut};

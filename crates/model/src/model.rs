@@ -243,7 +243,7 @@ impl Model {
     ///
     /// Fails with `NC_EBADNAME`, `NC_EDIMSIZE` (longer than the format holds), `NC_EUNLIMIT` (a second unlimited one
     /// in the classic model), `NC_ENAMEINUSE`.
-    pub fn def_dim(&mut self, group: GroupId, name: &str, len: Option<u64>) -> Result<DimId> {
+    pub fn def_dim(&mut self, group: GroupId, name: impl AsRef<[u8]>, len: Option<u64>) -> Result<DimId> {
         let name = Name::new(name)?;
         match len {
             Some(len) if len > self.format.max_dim_len() => {
@@ -268,7 +268,13 @@ impl Model {
     ///
     /// Fails with `NC_EBADNAME`, `NC_EBADTYPE` (not held by the format), `NC_ENAMEINUSE`, `NC_EBADDIM`,
     /// `NC_EUNLIMPOS` (unlimited dimension not first, in the classic model).
-    pub fn def_var(&mut self, group: GroupId, name: &str, ty: Type, dims: &[DimId]) -> Result<VarId> {
+    pub fn def_var(
+        &mut self,
+        group: GroupId,
+        name: impl AsRef<[u8]>,
+        ty: Type,
+        dims: &[DimId],
+    ) -> Result<VarId> {
         let name = Name::new(name)?;
         self.check_type(ty).map_err(|error| error.at(format_args!("variable \"{name}\"")))?;
         if self.find_var(group, name.as_bytes()).is_some() {
@@ -289,7 +295,7 @@ impl Model {
     }
 
     /// Defines a group. Fails with `NC_ESTRICTNC3` or `NC_ENOTNC4` in the classic model.
-    pub fn def_group(&mut self, parent: GroupId, name: &str) -> Result<GroupId> {
+    pub fn def_group(&mut self, parent: GroupId, name: impl AsRef<[u8]>) -> Result<GroupId> {
         self.check_enhanced("groups")?;
         let name = Name::new(name)?;
         self.check_new_in_group(parent, &name)?;
@@ -306,23 +312,14 @@ impl Model {
 
     /// Sets an attribute, replacing one of the same name.
     ///
-    /// Fails with `NC_EBADNAME`, `NC_EBADTYPE` (not held by the format, or a `_FillValue` of another type than its
-    /// variable), `NC_EINVAL` (a `_FillValue` of other than one value).
-    pub fn put_attr(&mut self, owner: Owner, name: &str, value: Values) -> Result<()> {
+    /// Fails with `NC_EBADNAME`, `NC_EBADTYPE` (not held by the format), and in netCDF-4 files as
+    /// [`Model::check_fill_value`] does. Classic files take any `_FillValue` until a variable must be filled with it,
+    /// which long-lived workflows rely on.
+    pub fn put_attr(&mut self, owner: Owner, name: impl AsRef<[u8]>, value: Values) -> Result<()> {
         let name = Name::new(name)?;
         self.check_type(value.ty()).map_err(|error| error.at(format_args!("attribute \"{name}\"")))?;
-        if let (Owner::Var(var), true) = (owner, name == "_FillValue") {
-            let var = self.var(var);
-            if var.ty != value.ty() {
-                let (is, shall) = (self.type_name(value.ty()), self.type_name(var.ty));
-                let what = format!("_FillValue of variable \"{}\" is {is}, it must be {shall}", var.name);
-                return Err(Error::new(Code::EBADTYPE, what));
-            }
-            if value.len() != 1 {
-                let what =
-                    format!("_FillValue of variable \"{}\" has {} values, not one", var.name, value.len());
-                return Err(Error::new(Code::EINVAL, what));
-            }
+        if let (Owner::Var(var), true, false) = (owner, name == "_FillValue", self.format.is_classic_file()) {
+            self.check_fill(var, &value)?;
         }
         let attrs = self.attrs_mut(owner);
         match attrs.position(name.as_bytes()) {
@@ -333,20 +330,20 @@ impl Model {
     }
 
     /// Removes an attribute. Fails with `NC_ENOTATT`.
-    pub fn del_attr(&mut self, owner: Owner, name: &str) -> Result<Values> {
-        let at = self.attr_position(owner, name)?;
+    pub fn del_attr(&mut self, owner: Owner, name: impl AsRef<[u8]>) -> Result<Values> {
+        let at = self.attr_position(owner, name.as_ref())?;
         Ok(self.attrs_mut(owner).remove(at).value)
     }
 
     /// Renames an attribute. Fails with `NC_EBADNAME`, `NC_ENOTATT`, `NC_ENAMEINUSE`.
-    pub fn rename_attr(&mut self, owner: Owner, name: &str, to: &str) -> Result<()> {
-        let at = self.attr_position(owner, name)?;
+    pub fn rename_attr(&mut self, owner: Owner, name: impl AsRef<[u8]>, to: impl AsRef<[u8]>) -> Result<()> {
+        let at = self.attr_position(owner, name.as_ref())?;
         let to = Name::new(to)?;
         self.attrs_mut(owner).rename(at, to)
     }
 
     /// Renames a dimension. Fails with `NC_EBADNAME`, `NC_ENAMEINUSE`.
-    pub fn rename_dim(&mut self, id: DimId, to: &str) -> Result<()> {
+    pub fn rename_dim(&mut self, id: DimId, to: impl AsRef<[u8]>) -> Result<()> {
         let to = Name::new(to)?;
         let group = self.dim(id).group;
         if self.dim_in(group, to.as_bytes()).is_some() {
@@ -360,7 +357,7 @@ impl Model {
     }
 
     /// Renames a variable. Fails with `NC_EBADNAME`, `NC_ENAMEINUSE`.
-    pub fn rename_var(&mut self, id: VarId, to: &str) -> Result<()> {
+    pub fn rename_var(&mut self, id: VarId, to: impl AsRef<[u8]>) -> Result<()> {
         let to = Name::new(to)?;
         let group = self.var(id).group;
         if self.find_var(group, to.as_bytes()).is_some() {
@@ -374,7 +371,7 @@ impl Model {
     }
 
     /// Renames a group. Fails with `NC_EBADNAME`, `NC_ENAMEINUSE`, and `NC_EBADGRPID` for the root.
-    pub fn rename_group(&mut self, id: GroupId, to: &str) -> Result<()> {
+    pub fn rename_group(&mut self, id: GroupId, to: impl AsRef<[u8]>) -> Result<()> {
         let to = Name::new(to)?;
         let Some(parent) = self.group(id).parent else {
             return Err(Error::new(Code::EBADGRPID, "the root group has no name to change"));
@@ -397,9 +394,33 @@ impl Model {
         }
     }
 
-    fn attr_position(&self, owner: Owner, name: &str) -> Result<usize> {
-        let wanted = Name::wanted(name.as_bytes());
-        let missing = || Error::new(Code::ENOTATT, format!("no attribute \"{name}\""));
+    /// Checks that the `_FillValue` of a variable, if it has one, can fill it. Fails with `NC_EBADTYPE` if it is of another
+    /// type, with `NC_EINVAL` if it is not one value.
+    pub fn check_fill_value(&self, var: VarId) -> Result<()> {
+        match self.var(var).attrs.find(b"_FillValue") {
+            Some(attr) => self.check_fill(var, &attr.value),
+            None => Ok(()),
+        }
+    }
+
+    fn check_fill(&self, var: VarId, value: &Values) -> Result<()> {
+        let var = self.var(var);
+        if var.ty != value.ty() {
+            let (is, shall) = (self.type_name(value.ty()), self.type_name(var.ty));
+            let what = format!("_FillValue of variable \"{}\" is {is}, it must be {shall}", var.name);
+            return Err(Error::new(Code::EBADTYPE, what));
+        }
+        if value.len() != 1 {
+            let what = format!("_FillValue of variable \"{}\" has {} values, not one", var.name, value.len());
+            return Err(Error::new(Code::EINVAL, what));
+        }
+        Ok(())
+    }
+
+    fn attr_position(&self, owner: Owner, name: &[u8]) -> Result<usize> {
+        let wanted = Name::wanted(name);
+        let missing =
+            || Error::new(Code::ENOTATT, format!("no attribute \"{}\"", String::from_utf8_lossy(name)));
         self.attrs(owner).position(&wanted).ok_or_else(missing)
     }
 
@@ -484,6 +505,11 @@ mod tests {
         let mut model = Model::new(Format::Data64);
         let v = model.def_var(ROOT, "v", Atomic::Ubyte.into(), &[]).unwrap();
         let owner = Owner::Var(v);
+        model.put_attr(owner, "_FillValue", 1i8.into()).unwrap();
+        assert_eq!(code(model.check_fill_value(v)), Code::EBADTYPE);
+
+        let mut model = Model::new(Format::Netcdf4);
+        model.def_var(ROOT, "v", Atomic::Ubyte.into(), &[]).unwrap();
         assert_eq!(model.fill_value(v), Some(Values::Ubyte(vec![255])));
         assert_eq!(code(model.put_attr(owner, "_FillValue", 1i8.into())), Code::EBADTYPE);
         assert_eq!(code(model.put_attr(owner, "_FillValue", vec![1u8, 2].into())), Code::EINVAL);

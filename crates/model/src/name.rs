@@ -8,14 +8,15 @@ use std::borrow::Cow;
 use std::fmt;
 
 use ferrocdf_bytes::{Code, Error, Result};
+use smallvec::SmallVec;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 /// The longest name in bytes (`NC_MAX_NAME`).
 pub const MAX_NAME: usize = 256;
 
-/// A name as it stands in a file.
+/// A name as it stands in a file. Names of up to 16 bytes, which is most, take no memory of their own.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Name(Box<[u8]>);
+pub struct Name(SmallVec<[u8; 16]>);
 
 impl Name {
     /// The name a user asked for: checked, and normalized to NFC.
@@ -48,14 +49,14 @@ impl Name {
             return bad("ends in a space");
         }
         if is_nfc(text) {
-            return Ok(Name(bytes.into()));
+            return Ok(Name::stored(bytes));
         }
-        Ok(Name(text.nfc().collect::<String>().into_bytes().into()))
+        Ok(Name::stored(text.nfc().collect::<String>().as_bytes()))
     }
 
     /// A name as a file holds it, whatever its bytes.
-    pub fn stored(bytes: impl Into<Box<[u8]>>) -> Self {
-        Name(bytes.into())
+    pub fn stored(bytes: &[u8]) -> Self {
+        Name(SmallVec::from_slice(bytes))
     }
 
     /// The name to look for when a user asks for `name`: normalized if it is UTF-8, else as it is.

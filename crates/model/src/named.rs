@@ -113,6 +113,11 @@ impl<T: HasName> Named<T> {
         self.items.get(self.position(name)?)
     }
 
+    /// An empty list with room for `capacity` items.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Named { items: Vec::with_capacity(capacity), index: Index::default() }
+    }
+
     /// Appends an item as read from a file and returns its position.
     pub fn push(&mut self, item: T) -> usize {
         self.items.push(item);

@@ -2,4 +2,8 @@
 #![forbid(unsafe_code)]
 
 pub mod getopt;
+mod kinds;
+pub mod nccopy;
 pub mod ncdump;
+mod progress;
+mod version;

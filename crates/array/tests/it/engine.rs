@@ -154,7 +154,7 @@ fn bytes(rng: &mut Rng, stored: Stored, elements: usize) -> Vec<u8> {
         let little: [u8; 8] = match stored.kind {
             Kind::F32 => u64::from((number as f32).to_bits()).to_le_bytes(),
             Kind::F64 => number.to_bits().to_le_bytes(),
-            _ if raw % 4 == 0 => raw.to_le_bytes(),
+            _ if rng.once_in(4) => raw.to_le_bytes(),
             _ => (number as i64).to_le_bytes(),
         };
         let mut one = little[..stored.kind.size()].to_vec();

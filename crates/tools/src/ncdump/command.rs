@@ -7,6 +7,7 @@ use ferrocdf::Format;
 use ferrocdf_cdl::print::{Indices, Options};
 
 use crate::getopt::{Getopt, Opt};
+use crate::version;
 
 /// What to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,8 +284,7 @@ pub(super) fn usage(program: &[u8]) -> Vec<u8> {
     for (option, meaning) in OPTIONS {
         text.extend_from_slice(format!("  {option:<16} {}\n", meaning).as_bytes());
     }
-    let version = env!("CARGO_PKG_VERSION");
-    text.extend_from_slice(format!("netcdf library version 4.9.0 (ferrocdf {version})\n").as_bytes());
+    text.extend_from_slice(format!("netcdf library version {}\n", version::line()).as_bytes());
     text
 }
 

@@ -1,0 +1,187 @@
+//! The files the workloads read, made once by ferrocdf.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use ferrocdf::{CreateOptions, FileMut, Format, In, Selection};
+
+use crate::workers::define_many;
+
+/// Where the data lies.
+pub struct Data {
+    /// The folder; also for files that workloads write.
+    pub folder: PathBuf,
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+impl Data {
+    /// Makes what is not there yet.
+    pub fn make(folder: PathBuf) -> Result<Data, String> {
+        std::fs::create_dir_all(&folder).map_err(text)?;
+        let data = Data { folder };
+        data.once("fixed.nc", fixed)?;
+        data.once("interleaved.nc", interleaved)?;
+        data.once("records.nc", records)?;
+        data.once("c.nc", |path| many(path, 2000, 20))?;
+        data.once("many.nc", |path| many(path, 10_000, 10))?;
+        data.once("one.nc", |path| many(path, 1, 2))?;
+        data.once("floats.nc", floats)?;
+        data.once("floats2.cdl", |path| cdl(path, 2_000_000))?;
+        data.once("floats20.cdl", |path| cdl(path, 20_000_000))?;
+        data.once("c.cdl", |path| many_cdl(path, 2000, 20))?;
+        Ok(data)
+    }
+
+    /// The path of a file.
+    pub fn path(&self, name: &str) -> String {
+        self.folder.join(name).display().to_string()
+    }
+
+    fn once(&self, name: &str, make: impl FnOnce(&Path) -> ferrocdf::Result<()>) -> Result<(), String> {
+        let path = self.folder.join(name);
+        if path.exists() {
+            return Ok(());
+        }
+        eprintln!("making {}", path.display());
+        let draft = self.folder.join(format!("{name}.part"));
+        make(&draft).map_err(text)?;
+        std::fs::rename(&draft, &path).map_err(text)
+    }
+}
+
+/// Noise that is the same each time.
+fn noise(count: usize) -> Vec<f32> {
+    let mut state = 0x2545_F491_4F6C_DD1Du64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 40) as f32 / 65536.0
+    };
+    (0..count).map(|i| (i as f32 / 5000.0).sin() * 40.0 + next()).collect()
+}
+
+fn write(
+    file: &FileMut,
+    var: ferrocdf::VarId,
+    start: &[u64],
+    count: &[u64],
+    values: &[f32],
+) -> ferrocdf::Result<()> {
+    let _exact = file.write(var, &Selection::slab(start, count), In::new(values))?;
+    Ok(())
+}
+
+/// 1 GB of CDF-5 in four fixed-size variables.
+fn fixed(path: &Path) -> ferrocdf::Result<()> {
+    let mut file = ferrocdf::create(path)?;
+    let (rows, columns) = (250, 250_000);
+    file.add_dimension("row", rows)?;
+    file.add_dimension("column", columns)?;
+    let values = noise(columns as usize);
+    for name in ["a", "b", "c", "d"] {
+        let var = file.add_variable::<f32>(name, &["row", "column"])?.id();
+        file.commit()?;
+        for row in 0..rows {
+            write(&file, var, &[row, 0], &[1, columns], &values)?;
+        }
+    }
+    file.close()
+}
+
+/// 1 GB of CDF-5 in 250 records of ten variables.
+fn interleaved(path: &Path) -> ferrocdf::Result<()> {
+    let mut file = ferrocdf::create(path)?;
+    let columns = 100_000;
+    file.add_unlimited_dimension("time")?;
+    file.add_dimension("column", columns)?;
+    let mut vars = vec![];
+    for name in ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"] {
+        vars.push(file.add_variable::<f32>(name, &["time", "column"])?.id());
+    }
+    let values = noise(columns as usize);
+    for record in 0..250 {
+        for &var in &vars {
+            write(&file, var, &[record, 0], &[1, columns], &values)?;
+        }
+    }
+    file.close()
+}
+
+/// 220 MB of CDF-5 in 55,000 records.
+fn records(path: &Path) -> ferrocdf::Result<()> {
+    let mut file = ferrocdf::create(path)?;
+    file.add_unlimited_dimension("time")?;
+    file.add_dimension("column", 1000)?;
+    let var = file.add_variable::<f32>("v", &["time", "column"])?.id();
+    let values = noise(1_000_000);
+    for block in 0..55 {
+        write(&file, var, &[block * 1000, 0], &[1000, 1000], &values)?;
+    }
+    file.close()
+}
+
+fn many(path: &Path, vars: usize, attrs: usize) -> ferrocdf::Result<()> {
+    let file = FileMut::create(path, &CreateOptions::format(Format::Classic))?;
+    file.define(|model| define_many(model, vars, attrs))?;
+    file.close()
+}
+
+/// 20 million floats in a classic file.
+fn floats(path: &Path) -> ferrocdf::Result<()> {
+    let mut file = FileMut::create(path, &CreateOptions::format(Format::Offset64))?;
+    file.add_dimension("row", 20_000)?;
+    file.add_dimension("column", 1000)?;
+    let var = file.add_variable::<f32>("v", &["row", "column"])?.id();
+    let values = noise(20_000_000);
+    write(&file, var, &[0, 0], &[20_000, 1000], &values)?;
+    file.close()
+}
+
+/// Floats as CDL, ten to a line.
+fn cdl(path: &Path, count: usize) -> ferrocdf::Result<()> {
+    let failed = |error: &std::io::Error| ferrocdf::Error::system(error, path.display());
+    let write = || -> std::io::Result<()> {
+        let mut out = std::io::BufWriter::new(std::fs::File::create(path)?);
+        writeln!(
+            out,
+            "netcdf floats {{\ndimensions:\n\tx = {count} ;\nvariables:\n\tfloat v(x) ;\ndata:\n\n v ="
+        )?;
+        let values = noise(1_000_000);
+        for at in 0..count {
+            let end = if at + 1 == count {
+                " ;\n}\n"
+            } else if at % 10 == 9 {
+                ",\n"
+            } else {
+                ", "
+            };
+            let lead = if at % 10 == 0 { "    " } else { "" };
+            write!(out, "{lead}{:.6}{end}", values[at % values.len()])?;
+        }
+        out.flush()
+    };
+    write().map_err(|error| failed(&error))
+}
+
+/// The CDL of a file of many variables with attributes.
+fn many_cdl(path: &Path, vars: usize, attrs: usize) -> ferrocdf::Result<()> {
+    use std::fmt::Write;
+    let mut out = String::from("netcdf c {\ndimensions:\n\tx = 4 ;\nvariables:\n");
+    for var in 0..vars {
+        let _ = writeln!(out, "\tdouble variable_{var}(x) ;");
+        for attr in 0..attrs {
+            let value = if attr % 2 == 1 { "\"some text here\"".to_string() } else { format!("{attr}.5") };
+            let _ = writeln!(out, "\t\tvariable_{var}:attribute_{attr} = {value} ;");
+        }
+    }
+    out.push_str("data:\n\n");
+    for var in 0..vars {
+        let _ = writeln!(out, " variable_{var} = 1, 2, 3, 4 ;\n");
+    }
+    out.push_str("}\n");
+    std::fs::write(path, out).map_err(|error| ferrocdf::Error::system(&error, path.display()))
+}

@@ -1,0 +1,136 @@
+//! The table: what is measured, against whom, and the ratio to reach.
+
+use std::path::{Path, PathBuf};
+
+use crate::data::Data;
+use crate::measure::{Cost, Meter, median};
+
+/// What a command line asks for.
+pub struct Options {
+    turns: usize,
+    only: Option<String>,
+}
+
+/// Reads a command line.
+pub fn options(words: &[&str]) -> Result<Options, String> {
+    let mut options = Options { turns: 5, only: None };
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let value = words.next().ok_or("usage: bench [--turns N] [--only WORD]");
+        match *word {
+            "--turns" => options.turns = value?.parse().map_err(|_| "--turns wants a number")?,
+            "--only" => options.only = Some(value?.to_string()),
+            _ => return Err("usage: bench [--turns N] [--only WORD]".to_string()),
+        }
+    }
+    Ok(options)
+}
+
+/// One line of the table.
+struct Row {
+    what: &'static str,
+    /// The peer's time over ours that is to be reached.
+    target: f64,
+    peer: Vec<String>,
+    ours: Vec<String>,
+    /// Whether the programs print the seconds to count.
+    timed_inside: bool,
+}
+
+/// Measures all rows and prints the table.
+pub fn run(options: &Options) -> Result<(), String> {
+    let folder =
+        std::env::var_os("FERROCDF_BENCH_DIR").map_or_else(|| PathBuf::from("target/bench"), PathBuf::from);
+    let data = Data::make(folder)?;
+    let (meter, peer) = Meter::new(&data.folder)?;
+    let rows = rows(&data, &peer)?;
+    println!(
+        "| workload | netcdf-c s | ferrocdf s | ratio | to reach | CPU s, theirs / ours | peak MB, theirs / ours |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    for row in rows.iter().filter(|row| options.only.as_ref().is_none_or(|word| row.what.contains(word))) {
+        let (theirs, ours) = turns(&meter, row, options.turns)?;
+        let megabytes = |cost: &Cost| cost.memory as f64 / 1e6;
+        println!(
+            "| {} | {:.4} | {:.4} | **{:.2}x** | {} | {:.3} / {:.3} | {:.0} / {:.0} |",
+            row.what,
+            theirs.seconds,
+            ours.seconds,
+            theirs.seconds / ours.seconds,
+            format_args!("{}x", row.target),
+            theirs.cpu,
+            ours.cpu,
+            megabytes(&theirs),
+            megabytes(&ours),
+        );
+    }
+    Ok(())
+}
+
+/// Both sides in turn, after one turn each that is not counted.
+fn turns(meter: &Meter, row: &Row, turns: usize) -> Result<(Cost, Cost), String> {
+    let (mut theirs, mut ours) = (vec![], vec![]);
+    for turn in 0..=turns.max(1) {
+        let costs = (meter.turn(&row.peer, row.timed_inside)?, meter.turn(&row.ours, row.timed_inside)?);
+        if turn > 0 {
+            theirs.push(costs.0);
+            ours.push(costs.1);
+        }
+    }
+    Ok((median(theirs), median(ours)))
+}
+
+fn rows(data: &Data, peer: &str) -> Result<Vec<Row>, String> {
+    let me = std::env::current_exe().map_err(|error| error.to_string())?;
+    let bin = me.parent().unwrap_or(Path::new(".")).to_path_buf();
+    let me = me.display().to_string();
+    let own = |words: &[&str]| words.iter().map(|word| word.to_string()).collect::<Vec<_>>();
+    let library = |what: &'static str, workload: &str, file: &str, target: f64| Row {
+        what,
+        target,
+        peer: own(&[peer, workload, &data.path(file)]),
+        ours: own(&[&me, "worker", workload, &data.path(file)]),
+        timed_inside: true,
+    };
+    let tool = |what: &'static str, name: &str, words: &[&str], target: f64| {
+        let ours = bin.join(name).display().to_string();
+        let words = own(words);
+        Row {
+            what,
+            target,
+            peer: [own(&[name]), words.clone()].concat(),
+            ours: [own(&[&ours]), words].concat(),
+            timed_inside: false,
+        }
+    };
+    let plain = Row {
+        what: "plain parallel pread + swap (theirs) against read whole (ours), 1 GB CDF-5",
+        target: 0.8,
+        peer: own(&[&me, "worker", "plain-read", &data.path("fixed.nc")]),
+        ours: own(&[&me, "worker", "read-all", &data.path("fixed.nc")]),
+        timed_inside: true,
+    };
+    let (copy, out) = (data.path("copy.nc"), data.path("out.nc"));
+    Ok(vec![
+        library("read 1 GB CDF-5 whole, buffer reused", "read-all", "fixed.nc", 2.3),
+        plain,
+        library("read one of ten record variables, 1 GB CDF-5", "read-one", "interleaved.nc", 1.5),
+        library("read every record, one call each, 220 MB CDF-5", "read-records", "records.nc", 5.0),
+        library("write 1 GB CDF-5", "write-fixed", "out.nc", 2.0),
+        library("write 1 GB CDF-5, record by record", "write-records", "out.nc", 2.5),
+        tool("nccopy 1 GB CDF-5 to CDF-5", "nccopy", &[&data.path("fixed.nc"), &copy], 2.5),
+        tool("nccopy 1 GB of records, CDF-5 to CDF-5", "nccopy", &[&data.path("interleaved.nc"), &copy], 2.5),
+        library("open 2,000 variables x 20 attributes", "open", "c.nc", 1.0),
+        library("open 10,000 variables x 10 attributes", "open", "many.nc", 1.0),
+        library("open 2,000 x 20 and read every attribute", "read-attributes", "c.nc", 1.0),
+        library("open 2,000 x 20 and read every variable", "read-tiny", "c.nc", 1.0),
+        library("create 2,000 variables x 20 attributes", "create-2000x20", "out.nc", 1.0),
+        library("create 10,000 variables x 10 attributes", "create-10000x10", "out.nc", 1.0),
+        tool("ncdump -h of 2,000 x 20", "ncdump", &["-h", &data.path("c.nc")], 2.0),
+        tool("ncdump -h of one variable", "ncdump", &["-h", &data.path("one.nc")], 2.0),
+        tool("ncdump of 20 million floats", "ncdump", &[&data.path("floats.nc")], 8.0),
+        tool("ncgen of 2,000 x 20", "ncgen", &["-3", "-o", &out, &data.path("c.cdl")], 50.0),
+        tool("ncgen of 2 million floats", "ncgen", &["-6", "-o", &out, &data.path("floats2.cdl")], 8.0),
+        tool("ncgen of 20 million floats", "ncgen", &["-6", "-o", &out, &data.path("floats20.cdl")], 12.0),
+    ])
+}

@@ -1,0 +1,193 @@
+//! Our side of the library workloads: one turn each. Prints the seconds spent in calls.
+
+use std::time::Instant;
+
+use ferrocdf::{Atomic, CreateOptions, Format, GroupId, In, Model, Out, Owner, Selection, Values};
+
+type Done<T> = Result<T, String>;
+
+/// Runs one workload on a file.
+pub fn run(what: &str, path: &str) -> Done<()> {
+    let seconds = match what {
+        "read-all" => read_all(path),
+        "read-one" => read_one(path),
+        "read-records" => read_records(path),
+        "write-fixed" => write_fixed(path),
+        "write-records" => write_records(path),
+        "open" => open(path),
+        "read-attributes" => read_attributes(path),
+        "read-tiny" => read_tiny(path),
+        "create-2000x20" => create_many(path, 2000, 20),
+        "create-10000x10" => create_many(path, 10_000, 10),
+        "plain-read" => plain_read(path),
+        _ => return Err(format!("no workload {what}")),
+    };
+    println!("{:.6}", seconds.map_err(|error| error.to_string())?);
+    Ok(())
+}
+
+/// Every variable whole, into a buffer that was used before.
+fn read_all(path: &str) -> ferrocdf::Result<f64> {
+    let file = ferrocdf::open(path)?;
+    let most = file.variables().map(|var| var.len()).max().unwrap_or(0);
+    let mut buffer = vec![1f32; most as usize];
+    let start = Instant::now();
+    for var in file.variables() {
+        let len = var.len() as usize;
+        var.get_into(&mut buffer[..len], ..)?;
+    }
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// One record variable of several, whole.
+fn read_one(path: &str) -> ferrocdf::Result<f64> {
+    let file = ferrocdf::open(path)?;
+    let var = file.variables().nth(4).expect("the file has ten");
+    let mut buffer = vec![1f32; var.len() as usize];
+    let start = Instant::now();
+    var.get_into(&mut buffer, ..)?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// Every record of the first variable, one call each.
+fn read_records(path: &str) -> ferrocdf::Result<f64> {
+    let file = ferrocdf::open(path)?;
+    let var = file.variables().next().expect("the file has one");
+    let shape = var.shape();
+    let mut buffer = vec![0f32; shape[1] as usize];
+    let start = Instant::now();
+    for record in 0..shape[0] {
+        let selection = Selection::slab(&[record, 0], &[1, shape[1]]);
+        let _exact = file.read(var.id(), &selection, Out::new(&mut buffer))?;
+    }
+    Ok(start.elapsed().as_secs_f64())
+}
+
+fn values(count: usize) -> Vec<f32> {
+    (0..count).map(|i| (i % 10007) as f32 * 0.25).collect()
+}
+
+/// 1 GB in one fixed-size variable, 100 calls; fill mode as it is by default.
+fn write_fixed(path: &str) -> ferrocdf::Result<f64> {
+    let (rows, columns) = (100, 2_500_000);
+    let buffer = values(columns as usize);
+    let start = Instant::now();
+    let mut file = ferrocdf::create(path)?;
+    file.add_dimension("row", rows)?;
+    file.add_dimension("column", columns)?;
+    let var = file.add_variable::<f32>("v", &["row", "column"])?.id();
+    for row in 0..rows {
+        let _exact = file.write(var, &Selection::slab(&[row, 0], &[1, columns]), In::new(&buffer))?;
+    }
+    file.close()?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// 1 GB in records of two variables, one call a slab.
+fn write_records(path: &str) -> ferrocdf::Result<f64> {
+    let columns = 125_000;
+    let buffer = values(columns as usize);
+    let start = Instant::now();
+    let mut file = ferrocdf::create(path)?;
+    file.add_unlimited_dimension("time")?;
+    file.add_dimension("column", columns)?;
+    let u = file.add_variable::<f32>("u", &["time", "column"])?.id();
+    let v = file.add_variable::<f32>("v", &["time", "column"])?.id();
+    for record in 0..1000 {
+        for var in [u, v] {
+            let _exact = file.write(var, &Selection::slab(&[record, 0], &[1, columns]), In::new(&buffer))?;
+        }
+    }
+    file.close()?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
+fn open(path: &str) -> ferrocdf::Result<f64> {
+    let start = Instant::now();
+    let file = ferrocdf::open(path)?;
+    let spent = start.elapsed().as_secs_f64();
+    drop(file);
+    Ok(spent)
+}
+
+/// Opens a file and reads every attribute in its own type.
+fn read_attributes(path: &str) -> ferrocdf::Result<f64> {
+    let start = Instant::now();
+    let file = ferrocdf::open(path)?;
+    let model = file.model();
+    let mut seen = 0;
+    for var in model.var_ids() {
+        for at in 0..model.attrs(Owner::Var(var)).len() {
+            let name =
+                model.attrs(Owner::Var(var)).get(at).map(|attr| attr.name.clone()).expect("it is there");
+            let attr = model.find_attr(Owner::Var(var), name.as_bytes()).expect("it is there");
+            seen += std::hint::black_box(attr.value.clone()).len();
+        }
+    }
+    std::hint::black_box(seen);
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// Opens a file and reads every variable, each tiny.
+fn read_tiny(path: &str) -> ferrocdf::Result<f64> {
+    let mut value = [0f64; 16];
+    let start = Instant::now();
+    let file = ferrocdf::open(path)?;
+    for var in file.variables() {
+        let len = var.len() as usize;
+        var.get_into(&mut value[..len], ..)?;
+    }
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// Defines many variables with attributes.
+pub fn define_many(model: &mut Model, vars: usize, attrs: usize) -> ferrocdf::Result<()> {
+    let x = model.def_dim(GroupId::ROOT, "x", Some(4))?;
+    for var in 0..vars {
+        let id = model.def_var(GroupId::ROOT, format!("variable_{var}"), Atomic::Double.into(), &[x])?;
+        for attr in 0..attrs {
+            let value =
+                if attr % 2 == 1 { Values::from("some text here") } else { (attr as f64 + 0.5).into() };
+            model.put_attr(Owner::Var(id), format!("attribute_{attr}"), value)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes a file of many variables with attributes.
+fn create_many(path: &str, vars: usize, attrs: usize) -> ferrocdf::Result<f64> {
+    let start = Instant::now();
+    let file = ferrocdf::FileMut::create(path, &CreateOptions::format(Format::Classic))?;
+    file.define(|model| define_many(model, vars, attrs))?;
+    file.close()?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// What the machine can do: two threads that read and swap bytes, into a buffer that was used before.
+fn plain_read(path: &str) -> ferrocdf::Result<f64> {
+    use std::os::unix::fs::FileExt;
+    const PIECE: usize = 256 << 10;
+    let failed = |error: &std::io::Error| ferrocdf::Error::system(error, path);
+    let file = std::fs::File::open(path).map_err(|error| failed(&error))?;
+    let mut buffer = vec![1u8; 250_000_000];
+    let start = Instant::now();
+    for pass in 0..4u64 {
+        let half = buffer.len() / 2;
+        std::thread::scope(|scope| {
+            for (thread, part) in buffer.chunks_mut(half).enumerate() {
+                let file = &file;
+                scope.spawn(move || {
+                    for (at, piece) in part.chunks_mut(PIECE).enumerate() {
+                        let offset = pass * 250_000_000 + (thread * half + at * PIECE) as u64;
+                        let _got = file.read_at(piece, offset);
+                        for number in piece.chunks_exact_mut(4) {
+                            number.reverse();
+                        }
+                    }
+                });
+            }
+        });
+    }
+    std::hint::black_box(&buffer);
+    Ok(start.elapsed().as_secs_f64())
+}

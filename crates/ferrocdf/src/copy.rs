@@ -1,0 +1,275 @@
+//! Copying variables between open files.
+//!
+//! Data whose bytes lie alike in both files (the same type and byte order, the same records) is moved as bytes, never
+//! looked at. Everything else is read and written in blocks that fit a byte budget, records together, so that a file of
+//! many small record variables is passed over once.
+
+use ferrocdf_array::{Array, Fit, In, Layout, Out, Selection, Stored};
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_model::{Model, VarId};
+
+use crate::data::{elements, span, zeros};
+use crate::file::State;
+use crate::{File, FileMut};
+
+/// A variable of the source and the variable of the target that gets its data. Shapes must agree, except that the
+/// record dimension of the target grows.
+pub type Pair = (VarId, VarId);
+
+/// Copies the data of variables, using at most about `budget` bytes of memory. `progress` is told of each number of
+/// bytes that was copied.
+///
+/// Fails with `NC_ERANGE` if a number does not fit in the target's type, with `NC_EINVAL` if shapes differ.
+pub fn copy_data(
+    from: &File,
+    to: &FileMut,
+    pairs: &[Pair],
+    budget: usize,
+    progress: &mut dyn FnMut(u64),
+) -> Result<()> {
+    if from.is_same_file(to) {
+        return Err(Error::new(Code::EINVAL, "a file cannot be copied to itself"));
+    }
+    to.commit()?;
+    let (source, target) = (from.model(), to.model());
+    for &(from_var, to_var) in pairs {
+        check_shapes(&source, &target, from_var, to_var)?;
+    }
+    let is_record = |&(var, _): &Pair| source.is_record(var);
+    let (records, fixed): (Vec<Pair>, Vec<Pair>) = pairs.iter().partition(|pair| is_record(pair));
+    for &pair in &fixed {
+        let copied = move_fixed(from, to, pair, budget, progress)?;
+        if !copied {
+            copy_rows(from, to, &[pair], budget, progress)?;
+        }
+    }
+    let copied = move_records(from, to, &records, budget, progress)?;
+    if !copied {
+        copy_rows(from, to, &records, budget, progress)?;
+    }
+    Ok(())
+}
+
+fn check_shapes(source: &Model, target: &Model, from: VarId, to: VarId) -> Result<()> {
+    let (from_shape, mut to_shape) = (source.shape(from), target.shape(to));
+    if target.is_record(to) && !from_shape.is_empty() && !to_shape.is_empty() {
+        to_shape[0] = from_shape[0];
+    }
+    if from_shape == to_shape {
+        return Ok(());
+    }
+    let what = format!("{} of shape {from_shape:?} does not fit {to_shape:?}", source.var_path(from));
+    Err(Error::new(Code::EINVAL, what))
+}
+
+/// Where a variable's bytes lie: first byte, bytes per step of the first dimension, bytes of what lies in one step.
+struct Bytes {
+    begin: u64,
+    step: u64,
+    slab: u64,
+    stored: Stored,
+}
+
+/// The bytes of a variable, if one step of its first dimension is one run.
+fn bytes_of(array: &Array) -> Option<Bytes> {
+    let Layout::Strided { begin, steps } = &array.layout else { return None };
+    let mut size = array.stored.kind.size() as u64;
+    for (&step, &len) in steps.iter().zip(&array.shape).skip(1).rev() {
+        if step != size {
+            return None;
+        }
+        size = size.checked_mul(len)?;
+    }
+    let step = steps.first().copied().unwrap_or(size);
+    Some(Bytes { begin: *begin, step, slab: size, stored: array.stored })
+}
+
+/// Moves a variable that is one run of bytes in both files. `false` if it is not.
+fn move_fixed(
+    from: &File,
+    to: &FileMut,
+    (from_var, to_var): Pair,
+    budget: usize,
+    progress: &mut dyn FnMut(u64),
+) -> Result<bool> {
+    let source = from.read_state();
+    let mut target = to.write_state();
+    let (Some(a), Some(b)) = (bytes_of(source.array(from_var)?), bytes_of(target.array(to_var)?)) else {
+        return Ok(false);
+    };
+    if target.model().is_record(to_var) || a.stored != b.stored || a.step != a.slab || b.step != b.slab {
+        return Ok(false);
+    }
+    let shape = target.model().shape(to_var);
+    let steps = shape.first().copied().unwrap_or(1);
+    mark_written(&mut target, to_var)?;
+    move_bytes(from, &source, to, &target, (a.begin, b.begin, a.slab * steps), budget, progress)?;
+    Ok(true)
+}
+
+/// Moves whole records, if they look the same in both files. `false` if they do not.
+fn move_records(
+    from: &File,
+    to: &FileMut,
+    pairs: &[Pair],
+    budget: usize,
+    progress: &mut dyn FnMut(u64),
+) -> Result<bool> {
+    let Some(&(first, to_first)) = pairs.first() else { return Ok(true) };
+    let source = from.read_state();
+    let records = source.model().shape(first)[0];
+    let mut target = to.write_state();
+    let of_target = target.model().clone();
+    if of_target.var_ids().filter(|&var| of_target.is_record(var)).count() != pairs.len() {
+        return Ok(false);
+    }
+    let mut origin = None;
+    for &(from_var, to_var) in pairs {
+        let (Some(a), Some(b)) = (bytes_of(source.array(from_var)?), bytes_of(target.array(to_var)?)) else {
+            return Ok(false);
+        };
+        let (a_first, b_first) = *origin.get_or_insert((a.begin, b.begin));
+        let same_place = a.begin.wrapping_sub(a_first) == b.begin.wrapping_sub(b_first);
+        if !of_target.is_record(to_var) || a.stored != b.stored || a.step != b.step || !same_place {
+            return Ok(false);
+        }
+    }
+    drop(of_target);
+    target.grow(to_first, records)?;
+    for &(_, to_var) in pairs {
+        mark_written(&mut target, to_var)?;
+    }
+    let (begin, to_begin) = origin.expect("there is a first pair");
+    let step = match bytes_of(target.array(to_first)?) {
+        Some(bytes) => bytes.step,
+        None => return Ok(false),
+    };
+    move_bytes(from, &source, to, &target, (begin, to_begin, step * records), budget, progress)?;
+    Ok(true)
+}
+
+/// Tells the target that all elements of a variable are about to be written.
+fn mark_written(target: &mut State, var: VarId) -> Result<()> {
+    let model = target.model().clone();
+    let shape = model.shape(var);
+    if shape.contains(&0) {
+        return Ok(());
+    }
+    let (first, end, dense) = span(&shape, &Selection::all(&shape));
+    target.driver.before_write(&model, var, first, end, dense)
+}
+
+fn move_bytes(
+    from: &File,
+    source: &State,
+    to: &FileMut,
+    target: &State,
+    (at, to_at, len): (u64, u64, u64),
+    budget: usize,
+    progress: &mut dyn FnMut(u64),
+) -> Result<()> {
+    let piece = budget.clamp(1 << 16, 1 << 22) as u64;
+    let mut buffer = zeros::<u8>(len.min(piece) as usize)?;
+    let (source, target) = (source.driver.blob(), target.driver.blob_mut()?);
+    let mut done = 0;
+    while done < len {
+        let part = &mut buffer[..(len - done).min(piece) as usize];
+        from.named(source.read_exact_at(at + done, part))?;
+        to.named(target.write_at(to_at + done, part))?;
+        done += part.len() as u64;
+        progress(part.len() as u64);
+    }
+    Ok(())
+}
+
+/// Copies variables a block of rows at a time, the same rows of each in turn.
+fn copy_rows(
+    from: &File,
+    to: &FileMut,
+    pairs: &[Pair],
+    budget: usize,
+    progress: &mut dyn FnMut(u64),
+) -> Result<()> {
+    let model = from.model();
+    let Some(&(first, _)) = pairs.first() else { return Ok(()) };
+    let rows = model.shape(first).first().copied().unwrap_or(1);
+    let row_bytes = |var: VarId| -> Result<u64> {
+        let size = model.atomic_type(var)?.size() as u64;
+        Ok(model.shape(var).iter().skip(1).fold(size, |bytes, &len| bytes.saturating_mul(len)))
+    };
+    let mut all_rows = 0u64;
+    for &(var, _) in pairs {
+        all_rows = all_rows.saturating_add(row_bytes(var)?);
+    }
+    let block = (budget as u64 / all_rows.max(1)).clamp(1, rows.max(1));
+    let mut row = 0;
+    while row < rows {
+        let count = block.min(rows - row);
+        for &pair in pairs {
+            copy_box(from, to, pair, &model, (row, count), budget, progress)?;
+        }
+        row += count;
+    }
+    Ok(())
+}
+
+/// Copies some rows of one variable, cut further where a row alone exceeds the budget.
+fn copy_box(
+    from: &File,
+    to: &FileMut,
+    (var, to_var): Pair,
+    model: &Model,
+    (row, rows): (u64, u64),
+    budget: usize,
+    progress: &mut dyn FnMut(u64),
+) -> Result<()> {
+    let shape = model.shape(var);
+    let size = model.atomic_type(var)?.size() as u64;
+    let mut start = vec![0; shape.len()];
+    let mut count = shape.clone();
+    if let (Some(start), Some(count)) = (start.first_mut(), count.first_mut()) {
+        (*start, *count) = (row, rows);
+    }
+    let (origin, limit) = (start.clone(), count.clone());
+    // The slowest dimension of which less than the whole is taken at a time.
+    let mut cut = 0;
+    while cut < shape.len() && count[cut..].iter().product::<u64>().saturating_mul(size) > budget as u64 {
+        let below = count[cut + 1..].iter().product::<u64>().saturating_mul(size).max(1);
+        count[cut] = (budget as u64 / below).clamp(1, count[cut]);
+        cut += 1;
+    }
+    let block = count.clone();
+    loop {
+        copy_block(from, to, (var, to_var), &start, &count)?;
+        progress(count.iter().product::<u64>().saturating_mul(size));
+        // Counts like an odometer over the cut dimensions.
+        let mut dim = cut;
+        loop {
+            if dim == 0 {
+                return Ok(());
+            }
+            dim -= 1;
+            start[dim] += block[dim];
+            if start[dim] < origin[dim] + limit[dim] {
+                count[dim] = block[dim].min(origin[dim] + limit[dim] - start[dim]);
+                break;
+            }
+            (start[dim], count[dim]) = (origin[dim], block[dim]);
+        }
+    }
+}
+
+fn copy_block(from: &File, to: &FileMut, (var, to_var): Pair, start: &[u64], count: &[u64]) -> Result<()> {
+    let selection = Selection::slab(start, count);
+    let elements = elements(&selection)?;
+    let kind = from.read_state().array(var)?.stored.kind;
+    let mut buffer = zeros::<u8>(elements * kind.size())?;
+    let _exact = from.read(var, &selection, Out::raw(kind, &mut buffer))?;
+    match to.write(to_var, &selection, In::raw(kind, &buffer))? {
+        Fit::Exact => Ok(()),
+        Fit::OutOfRange => {
+            let path = from.model().var_path(var);
+            Err(Error::new(Code::ERANGE, format!("{path}: a number does not fit in the type of the copy")))
+        }
+    }
+}

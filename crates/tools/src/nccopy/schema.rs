@@ -1,0 +1,56 @@
+//! What the copy defines.
+
+use std::collections::HashSet;
+
+use ferrocdf::{DimId, GroupId, Model, Owner, Result, VarId};
+
+use super::Stop;
+use super::options::Options;
+
+/// The variables whose data is copied. Fails if one that was asked for is not there.
+pub fn wanted_vars(model: &Model, options: &Options) -> Result<HashSet<VarId>, Stop> {
+    if options.groups.is_some() {
+        return Err(Stop::Said("Group list (-g ...) only permitted for netCDF-4 file".to_string()));
+    }
+    let Some(choice) = &options.vars else { return Ok(model.var_ids().collect()) };
+    let find = |name: &Vec<u8>| {
+        let plain = name.strip_prefix(b"/").unwrap_or(name);
+        let missing = || Stop::Said(format!("{}: No such variable", String::from_utf8_lossy(name)));
+        model.find_var(GroupId::ROOT, plain).ok_or_else(missing)
+    };
+    choice.names.iter().map(find).collect()
+}
+
+/// Defines in `target` what the copy shall hold. Returns the variables that are there in both.
+pub fn copy(
+    source: &Model,
+    target: &mut Model,
+    options: &Options,
+    wanted: &HashSet<VarId>,
+) -> Result<Vec<(VarId, VarId)>> {
+    let root = GroupId::ROOT;
+    for dim in source.dims() {
+        // A dimension of length 0 is unlimited in classic files, whatever was asked for.
+        let fixed = (!dim.unlimited || options.fix_unlimited) && dim.len > 0;
+        target.def_dim(root, dim.name.as_bytes(), fixed.then_some(dim.len))?;
+    }
+    copy_attrs(source, Owner::Group(root), target, Owner::Group(root))?;
+    let all_definitions = options.vars.as_ref().is_none_or(|choice| choice.keep_definitions);
+    let mut pairs = vec![];
+    for var in source.var_ids().filter(|var| all_definitions || wanted.contains(var)) {
+        let from = source.var(var);
+        // Dimensions were copied in order, so their ids are the same.
+        let dims: Vec<DimId> = from.dims.clone();
+        let to = target.def_var(root, from.name.as_bytes(), from.ty, &dims)?;
+        copy_attrs(source, Owner::Var(var), target, Owner::Var(to))?;
+        pairs.push((var, to));
+    }
+    Ok(pairs)
+}
+
+fn copy_attrs(source: &Model, from: Owner, target: &mut Model, to: Owner) -> Result<()> {
+    for attr in source.attrs(from) {
+        target.put_attr(to, attr.name.as_bytes(), attr.value.clone())?;
+    }
+    Ok(())
+}
