@@ -134,9 +134,9 @@ fn eight_figures(number: u32) -> u64 {
     // Two halves of four figures, then four pairs, then eight figures, each step on all at once. Multiplying and
     // shifting divides by 100 and by 10 for numbers of that size.
     let halves = u64::from(number / 10_000) | u64::from(number % 10_000) << 32;
-    let tops = (halves * 10_486 >> 20) & 0x7F_0000_007F;
+    let tops = ((halves * 10_486) >> 20) & 0x7F_0000_007F;
     let pairs = tops | (halves - 100 * tops) << 16;
-    let tens = (pairs * 103 >> 10) & 0x000F_000F_000F_000F;
+    let tens = ((pairs * 103) >> 10) & 0x000F_000F_000F_000F;
     tens | (pairs - 10 * tens) << 8
 }
 

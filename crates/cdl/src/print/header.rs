@@ -7,8 +7,10 @@ use super::{Failure, Printer};
 impl Printer<'_> {
     /// Prints the whole dataset.
     pub(super) fn dataset(&mut self) -> Result<(), Failure> {
+        let mut name = vec![];
+        super::escape::name(&self.options.name, &mut name)?;
         self.out.put("netcdf ");
-        self.name(&self.options.name)?;
+        self.out.put(name);
         self.out.put(" {\n");
         self.group(GroupId::ROOT)?;
         self.out.put("}\n");
