@@ -11,8 +11,8 @@ const ROOT: GroupId = GroupId::ROOT;
 fn lists(format: Format, lists: Vec<Values>) -> Memory {
     let mut memory = Memory::new(Model::new(format));
     for (at, values) in lists.into_iter().enumerate() {
-        let dim = memory.model.def_dim(ROOT, &format!("d{at}"), Some(values.len() as u64)).unwrap();
-        let var = memory.model.def_var(ROOT, &format!("v{at}"), values.ty(), &[dim]).unwrap();
+        let dim = memory.model.def_dim(ROOT, format!("d{at}"), Some(values.len() as u64)).unwrap();
+        let var = memory.model.def_var(ROOT, format!("v{at}"), values.ty(), &[dim]).unwrap();
         memory.values.insert(var, values);
     }
     memory
