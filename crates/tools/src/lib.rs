@@ -5,6 +5,7 @@ pub mod getopt;
 pub mod info;
 mod kinds;
 pub mod nccopy;
+pub mod ncdump;
 pub mod ncgen;
 mod progress;
 mod version;

@@ -2,6 +2,10 @@
 
 mod compare;
 mod generate;
+mod ncdump_command;
+mod ncdump_numbers;
+mod ncdump_random;
+mod ncdump_tool;
 mod sequences;
 
 use std::path::Path;
