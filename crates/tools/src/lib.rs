@@ -2,7 +2,10 @@
 #![forbid(unsafe_code)]
 
 pub mod getopt;
+pub mod info;
 mod kinds;
 pub mod nccopy;
+pub mod ncdump;
+pub mod ncgen;
 mod progress;
 mod version;

@@ -6,6 +6,10 @@ mod crossing;
 mod errors;
 mod generate;
 mod growth;
+mod ncdump_command;
+mod ncdump_numbers;
+mod ncdump_random;
+mod ncdump_tool;
 mod sequences;
 mod sizes;
 

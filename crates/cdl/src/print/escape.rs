@@ -1,0 +1,131 @@
+//! Names and text with the escapes of CDL, byte for byte: what is not UTF-8 goes through as it is.
+
+use super::Failure;
+
+/// Why a text is printed; each place has rules of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// An attribute of a file of the classic model: a piece per line.
+    AttributeLines,
+    /// An attribute of a netCDF-4 file, or a string: one piece, since several would be several strings.
+    OnePiece,
+    /// A row of a character variable: a piece per line, and bytes above 126 as octal escapes.
+    Row,
+    /// Characters in a compound: one piece, and bytes above 126 as octal escapes.
+    Field,
+}
+
+/// Appends text in quotes.
+pub(super) fn quoted(text: &[u8], place: Place, out: &mut Vec<u8>) {
+    out.push(b'"');
+    escaped(text, place, out);
+    out.push(b'"');
+}
+
+/// Appends text with escapes, without quotes.
+pub(super) fn escaped(text: &[u8], place: Place, out: &mut Vec<u8>) {
+    for &byte in text {
+        let letter = match byte {
+            b'\n' => {
+                out.extend_from_slice(match place {
+                    Place::AttributeLines => b"\\n\",\n\t\t\t\"",
+                    Place::Row => b"\\n\",\n    \"",
+                    Place::OnePiece | Place::Field => b"\\n",
+                });
+                continue;
+            }
+            0x08 => b'b',
+            0x0C => b'f',
+            b'\r' => b'r',
+            b'\t' => b't',
+            0x0B => b'v',
+            b'\\' | b'\'' | b'"' => byte,
+            _ => {
+                let raw_high = matches!(place, Place::AttributeLines | Place::OnePiece);
+                if byte.is_ascii_control() || (byte >= 0x80 && !raw_high) {
+                    let digit = |shift: u8| b'0' + (byte >> shift & 7);
+                    out.extend_from_slice(&[b'\\', digit(6), digit(3), digit(0)]);
+                } else {
+                    out.push(byte);
+                }
+                continue;
+            }
+        };
+        out.extend_from_slice(&[b'\\', letter]);
+    }
+}
+
+/// Text without the NULs at its end.
+pub(super) fn trimmed(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|&byte| byte != 0).map_or(0, |at| at + 1);
+    &text[..end]
+}
+
+/// Text up to its first NUL, as C sees it.
+pub(super) fn c_text(text: &[u8]) -> &[u8] {
+    text.split(|&byte| byte == 0).next().unwrap_or_default()
+}
+
+/// Appends a name with escapes. Fails on a name that begins with a space or a control character, which CDL cannot
+/// express.
+pub(super) fn name(name: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
+    let name = c_text(name);
+    match name.first() {
+        Some(&first @ (1..=0x20 | 0x7F)) => {
+            let mut text = b"name begins with space or control-character: ".to_vec();
+            text.push(first);
+            return Err(Failure::Refused(text));
+        }
+        Some(b'0'..=b'9') => out.push(b'\\'),
+        _ => {}
+    }
+    for &byte in name {
+        if byte.is_ascii_control() {
+            out.extend_from_slice(format!("\\%{byte:02x}").as_bytes());
+            continue;
+        }
+        if b" !\"#$&'()*,:;<=>?[]\\^`{|}~".contains(&byte) {
+            out.push(b'\\');
+        }
+        out.push(byte);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(bytes: &[u8], place: Place) -> Vec<u8> {
+        let mut out = vec![];
+        quoted(bytes, place, &mut out);
+        out
+    }
+
+    #[test]
+    fn each_place_has_its_rules() {
+        let bytes = b"a\n\"\x01\xff'\t\x0b\\";
+        assert_eq!(text(bytes, Place::AttributeLines), b"\"a\\n\",\n\t\t\t\"\\\"\\001\xff\\'\\t\\v\\\\\"");
+        assert_eq!(text(bytes, Place::OnePiece), b"\"a\\n\\\"\\001\xff\\'\\t\\v\\\\\"");
+        assert_eq!(text(bytes, Place::Row), b"\"a\\n\",\n    \"\\\"\\001\\377\\'\\t\\v\\\\\"");
+        assert_eq!(text(bytes, Place::Field), b"\"a\\n\\\"\\001\\377\\'\\t\\v\\\\\"");
+    }
+
+    #[test]
+    fn ends_of_text() {
+        assert_eq!(trimmed(b"a\0b\0\0"), b"a\0b");
+        assert_eq!(trimmed(b"\0\0"), b"");
+        assert_eq!(c_text(b"a\0b"), b"a");
+    }
+
+    #[test]
+    fn names() {
+        let escaped = |bytes: &[u8]| {
+            let mut out = vec![];
+            name(bytes, &mut out).map(|()| String::from_utf8_lossy(&out).into_owned())
+        };
+        assert_eq!(escaped(b"1a b.c-d@e+f%g").unwrap(), "\\1a\\ b.c-d@e+f%g");
+        assert_eq!(escaped("tür\x07".as_bytes()).unwrap(), "tür\\%07");
+        assert!(escaped(b" a").is_err());
+    }
+}

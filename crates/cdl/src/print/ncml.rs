@@ -1,0 +1,117 @@
+//! The header as NcML, for the classic model.
+//!
+//! Names are written as they are, as the reference does: NcML readers expect that of names that XML allows, and the
+//! others were never legible.
+
+use ferrocdf_model::{Attr, DimId, GroupId, Owner, Values, each_numbers};
+
+use super::Printer;
+use super::cells::Number;
+use super::escape::{c_text, trimmed};
+use super::float::Point;
+use super::user::Digits;
+
+impl Printer<'_> {
+    /// Prints the whole header.
+    pub(super) fn ncml(&mut self) {
+        let model = self.model;
+        self.out.put("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+        self.out.put("<netcdf xmlns=\"https://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2\" location=\"");
+        self.out.put(&self.options.name);
+        self.out.put("\">\n");
+        for (at, dim) in model.dims().iter().enumerate() {
+            self.out.put("  <dimension name=\"");
+            self.out.put(c_text(dim.name.as_bytes()));
+            let unlimited = if self.is_unlimited(DimId(at as u32)) { " isUnlimited=\"true\"" } else { "" };
+            self.out.put(format!("\" length=\"{}\"{unlimited} />\n", dim.len));
+        }
+        for attr in model.attrs(Owner::Group(GroupId::ROOT)) {
+            let provenance = attr.name == "_NCProperties";
+            if !provenance || (self.options.special && !self.options.no_provenance) {
+                self.ncml_attr("  ", attr);
+            }
+        }
+        for id in model.var_ids() {
+            let var = model.var(id);
+            self.out.put("  <variable name=\"");
+            self.out.put(c_text(var.name.as_bytes()));
+            self.out.put("\"");
+            for (at, &dim) in var.dims.iter().enumerate() {
+                self.out.put(if at == 0 { " shape=\"" } else { " " });
+                self.out.put(c_text(model.dim(dim).name.as_bytes()));
+            }
+            if !var.dims.is_empty() {
+                self.out.put("\"");
+            }
+            self.out.put(format!(" type=\"{}\"", model.type_name(var.ty)));
+            let no_records = model.is_record(id) && model.dim(var.dims[0]).len == 0;
+            let bare = self.options.header_only
+                || !self.selection.has_var(id)
+                || (self.options.coordinates_only && !self.is_coordinate(id))
+                || no_records;
+            if var.attrs.is_empty() && bare {
+                self.out.put(" />\n");
+                continue;
+            }
+            self.out.put(">\n");
+            for attr in &var.attrs {
+                self.ncml_attr("    ", attr);
+            }
+            self.out.put("  </variable>\n");
+        }
+        self.out.put("</netcdf>\n");
+    }
+
+    fn ncml_attr(&mut self, indent: &str, attr: &Attr) {
+        let digits = Digits { float: self.options.float_digits, double: self.options.double_digits };
+        let out = &mut self.out.text;
+        out.extend_from_slice(indent.as_bytes());
+        out.extend_from_slice(b"<attribute name=\"");
+        out.extend_from_slice(c_text(attr.name.as_bytes()));
+        out.push(b'"');
+        match &attr.value {
+            Values::Char(text) => {
+                out.extend_from_slice(b" value=\"");
+                xml_text(trimmed(text), out);
+            }
+            values => {
+                let ty = values.atomic().map_or("", |atomic| atomic.cdl_name());
+                out.extend_from_slice(format!(" type=\"{ty}\" value=\"").as_bytes());
+                each_numbers!(values, list => for (at, &number) in list.iter().enumerate() {
+                    if at > 0 {
+                        out.push(b' ');
+                    }
+                    match number.not_finite() {
+                        None => number.plain(digits, Point::Always, out),
+                        Some(_) => not_finite(number.as_f64(), out),
+                    }
+                }, _ => ());
+            }
+        }
+        out.extend_from_slice(b"\" />\n");
+    }
+}
+
+/// Appends the words C has for what is not a finite number.
+fn not_finite(number: f64, out: &mut Vec<u8>) {
+    if number.is_sign_negative() {
+        out.push(b'-');
+    }
+    out.extend_from_slice(if number.is_nan() { b"nan" } else { b"inf" });
+}
+
+fn xml_text(text: &[u8], out: &mut Vec<u8>) {
+    for &byte in text {
+        match byte {
+            b'"' => out.extend_from_slice(b"&quot;"),
+            b'<' => out.extend_from_slice(b"&lt;"),
+            b'>' => out.extend_from_slice(b"&gt;"),
+            b'&' => out.extend_from_slice(b"&amp;"),
+            b'\n' => out.extend_from_slice(b"&#xA;"),
+            b'\r' => out.extend_from_slice(b"&#xD;"),
+            b'\t' => out.extend_from_slice(b"&#x9;"),
+            _ if byte.is_ascii_control() => out.extend_from_slice(format!("&#{byte};").as_bytes()),
+            _ => out.push(byte),
+        }
+    }
+}

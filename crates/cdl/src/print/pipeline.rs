@@ -1,0 +1,133 @@
+//! Work that many threads do and one takes in order.
+//!
+//! Workers take the next number, make what belongs to it and put it into its slot; the caller's thread takes the
+//! slots in order. The number of slots bounds the memory. A pool was left out: the threads live as long as one large
+//! variable, and a small one never starts them.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+struct State<T> {
+    next: u64,
+    taken: u64,
+    stop: bool,
+    slots: Vec<Option<T>>,
+}
+
+/// A worker that panics must not leave the others waiting.
+struct StopOnPanic<'a, T>(&'a Mutex<State<T>>, &'a Condvar);
+
+impl<T> Drop for StopOnPanic<'_, T> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            lock(self.0).stop = true;
+            self.1.notify_all();
+        }
+    }
+}
+
+fn lock<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes the things numbered 0 to `count` on `threads` threads, and gives them to `take` in order, on this thread,
+/// until it fails. At most `2 * threads + 2` of them exist at a time.
+pub(super) fn in_order<T: Send, E>(
+    count: u64,
+    threads: usize,
+    make: impl Fn(u64) -> T + Sync,
+    mut take: impl FnMut(u64, T) -> Result<(), E>,
+) -> Result<(), E> {
+    let threads = threads.min(usize::try_from(count).unwrap_or(usize::MAX));
+    if threads <= 1 {
+        return (0..count).try_for_each(|number| take(number, make(number)));
+    }
+    let window = 2 * threads + 2;
+    let slots = (0..window).map(|_| None).collect();
+    let state = Mutex::new(State { next: 0, taken: 0, stop: false, slots });
+    let changed = Condvar::new();
+    let wait = |guard| changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                let _stop = StopOnPanic(&state, &changed);
+                loop {
+                    let mut guard = lock(&state);
+                    while !guard.stop && guard.next < count && guard.next >= guard.taken + window as u64 {
+                        guard = wait(guard);
+                    }
+                    if guard.stop || guard.next == count {
+                        return;
+                    }
+                    let number = guard.next;
+                    guard.next += 1;
+                    drop(guard);
+                    let thing = make(number);
+                    lock(&state).slots[(number % window as u64) as usize] = Some(thing);
+                    changed.notify_all();
+                }
+            });
+        }
+        let _stop = StopOnPanic(&state, &changed);
+        for number in 0..count {
+            let mut guard = lock(&state);
+            let thing = loop {
+                if let Some(thing) = guard.slots[(number % window as u64) as usize].take() {
+                    break thing;
+                }
+                if guard.stop {
+                    return Ok(()); // a worker panicked; leaving the scope passes that on
+                }
+                guard = wait(guard);
+            };
+            guard.taken = number + 1;
+            drop(guard);
+            changed.notify_all();
+            if let Err(error) = take(number, thing) {
+                lock(&state).stop = true;
+                changed.notify_all();
+                return Err(error);
+            }
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    #[test]
+    fn in_order_and_bounded() {
+        let (made, taken) = (AtomicU64::new(0), AtomicU64::new(0));
+        let mut seen = vec![];
+        let make = |number| {
+            let ahead = made.fetch_add(1, Ordering::SeqCst) + 1 - taken.load(Ordering::SeqCst);
+            assert!(ahead <= 8 + 1, "{ahead} things at a time");
+            std::thread::sleep(std::time::Duration::from_micros(number * 7919 % 100));
+            number * 2
+        };
+        let take = |number, thing| {
+            taken.fetch_add(1, Ordering::SeqCst);
+            seen.push((number, thing));
+            Ok::<_, ()>(())
+        };
+        in_order(500, 3, make, take).unwrap();
+        assert_eq!(seen, (0..500).map(|number| (number, number * 2)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_failure_stops_it() {
+        for threads in [1, 4] {
+            let take = |number, ()| if number == 5 { Err(number) } else { Ok(()) };
+            assert_eq!(in_order(u64::MAX, threads, |_| (), take), Err(5));
+        }
+    }
+
+    #[test]
+    #[should_panic]
+    fn a_panic_in_a_worker_is_passed_on() {
+        let make = |number| assert!(number != 10);
+        in_order(100, 2, make, |_, ()| Ok::<_, ()>(())).unwrap();
+    }
+}

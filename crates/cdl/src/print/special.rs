@@ -1,0 +1,132 @@
+//! Virtual attributes, which tell how a dataset is stored.
+
+use ferrocdf_model::{Atomic, Attr, Chunking, Class, Endian, GroupId, Owner, Type, Values, VarId};
+
+use super::escape::{c_text, name};
+use super::{Failure, Printer};
+
+const DEFLATE: u32 = 1;
+const SHUFFLE: u32 = 2;
+const FLETCHER32: u32 = 3;
+
+impl Printer<'_> {
+    fn special(&mut self, owner: &[u8], attr: &str, value: impl AsRef<[u8]>) -> Result<(), Failure> {
+        self.indent();
+        self.out.put("\t\t");
+        name(owner, &mut self.out.text)?;
+        self.out.put(format!(":{attr} = "));
+        self.out.put(value);
+        self.out.put(" ;\n");
+        Ok(())
+    }
+
+    /// Prints those of a variable; there are none in classic files, where nothing can be chosen.
+    pub(super) fn special_attrs(&mut self, id: VarId) -> Result<(), Failure> {
+        if self.model.format().is_classic_file() {
+            return Ok(());
+        }
+        let var = self.model.var(id);
+        let (owner, storage) = (var.name.as_bytes(), &var.storage);
+        let word = match &storage.chunking {
+            Some(Chunking::Contiguous) => "contiguous",
+            Some(Chunking::Compact) => "compact",
+            Some(Chunking::Chunked(_)) => "chunked",
+            None => "unknown",
+        };
+        self.special(owner, "_Storage", format!("\"{word}\""))?;
+        if let Some(Chunking::Chunked(sizes)) = &storage.chunking
+            && !sizes.is_empty()
+        {
+            let sizes: Vec<_> = sizes.iter().map(u64::to_string).collect();
+            self.special(owner, "_ChunkSizes", sizes.join(", "))?;
+        }
+        let one_form = self.options.filters_in_one_form;
+        let find = |id| storage.filters.iter().find(|filter| filter.id == id);
+        if !one_form {
+            if find(FLETCHER32).is_some() {
+                self.special(owner, "_Fletcher32", "\"true\"")?;
+            }
+            if find(SHUFFLE).is_some() {
+                self.special(owner, "_Shuffle", "\"true\"")?;
+            }
+            if let Some(deflate) = find(DEFLATE) {
+                let level = deflate.params.first().copied().unwrap_or(0);
+                self.special(owner, "_DeflateLevel", level.to_string())?;
+            }
+        }
+        let filters: Vec<_> = storage
+            .filters
+            .iter()
+            .filter(|filter| one_form || !matches!(filter.id, DEFLATE | SHUFFLE | FLETCHER32))
+            .map(|filter| {
+                let numbers = std::iter::once(&filter.id).chain(&filter.params);
+                numbers.map(u32::to_string).collect::<Vec<_>>().join(",")
+            })
+            .collect();
+        if !filters.is_empty() {
+            self.special(owner, "_Filter", format!("\"{}\"", filters.join("|")))?;
+        }
+        for attr in self.source.hidden(Owner::Var(id)) {
+            if let (true, Values::Char(json)) = (attr.name == "_Codecs", &attr.value) {
+                let mut text = vec![b'"'];
+                for &byte in c_text(json) {
+                    match byte {
+                        b'"' => text.extend_from_slice(b"\\\""),
+                        _ if byte.is_ascii_control() => {
+                            text.extend_from_slice(format!("\\%{byte:02x}").as_bytes());
+                        }
+                        _ => text.push(byte),
+                    }
+                }
+                text.push(b'"');
+                self.special(owner, "_Codecs", text)?;
+            }
+        }
+        match storage.endian {
+            Some(endian) if self.has_byte_order(var.ty) => {
+                let word = if endian == Endian::Little { "\"little\"" } else { "\"big\"" };
+                self.special(owner, "_Endianness", word)?;
+            }
+            _ => {}
+        }
+        if storage.no_fill {
+            self.special(owner, "_NoFill", "\"true\"")?;
+        }
+        Ok(())
+    }
+
+    fn has_byte_order(&self, ty: Type) -> bool {
+        match ty {
+            Type::Atomic(atomic) => atomic.size() > 1,
+            Type::User(id) => match self.model.user_type(id).class {
+                Class::Compound { size, .. } | Class::Opaque(size) => size > 1,
+                Class::Vlen(_) => true,
+                Class::Enum { base, .. } => base != Atomic::Byte && base != Atomic::Ubyte,
+            },
+        }
+    }
+
+    /// Prints those of the dataset.
+    pub(super) fn special_global_attrs(&mut self) -> Result<(), Failure> {
+        let mut hidden = self.source.hidden(Owner::Group(GroupId::ROOT));
+        if let Some(stored) = self.model.find_attr(Owner::Group(GroupId::ROOT), b"_NCProperties") {
+            hidden.insert(0, stored.clone());
+        }
+        for Attr { name, value } in &hidden {
+            if *name == "_NCProperties" && self.options.no_provenance {
+                continue;
+            }
+            let text = match value {
+                Values::Char(text) => [b"\"", c_text(text), b"\""].concat(),
+                Values::Int(numbers) => match numbers[..] {
+                    [number] => number.to_string().into_bytes(),
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            self.special(b"", &name.to_str(), text)?;
+        }
+        let format = format!("\"{}\"", self.model.format().kind_name());
+        self.special(b"", "_Format", format)
+    }
+}

@@ -1,0 +1,119 @@
+//! `ncdump`: datasets as text.
+//!
+//! Options, exit codes and messages are those of the reference's `ncdump`, so that scripts see no difference. Where a
+//! file cannot be read, a line more says why and where.
+
+mod command;
+mod source;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+
+use ferrocdf::{Error, File};
+use ferrocdf_cdl::print::{Failure, print_cdl, print_ncml};
+
+use command::{Command, Job, Parsed, What};
+use source::FileSource;
+
+/// Runs the tool: `args` begins with the program's name. Returns the exit code.
+pub fn main(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> i32 {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let program = args.first().cloned().unwrap_or_else(|| "ncdump".into());
+    let complain = |err: &mut dyn Write, message: &[u8]| {
+        // There is no place to report a failure to write the report.
+        let _ = err.write_all(&[program.as_bytes(), b": ", message, b"\n"].concat());
+        1
+    };
+    let job = match command::parse(args) {
+        Parsed::Job(job) => *job,
+        Parsed::Refused(message) => return complain(err, &message),
+        Parsed::Usage { before, code } => {
+            let _ = err.write_all(&before);
+            let _ = err.write_all(&command::usage(program.as_bytes()));
+            return code;
+        }
+    };
+    match run(&job, out) {
+        Ok(()) => 0,
+        Err(Stop::Quiet) => 1,
+        Err(Stop::Unopened(error)) => {
+            let path = job.path.as_bytes();
+            let code = complain(err, &[path, b": ", error.code.text().as_bytes()].concat());
+            if error.code.0 < 0 && !error.what.is_empty() {
+                let _ = writeln!(err, "  {}", error.what);
+            }
+            code
+        }
+        Err(Stop::Printing(Failure::Refused(message))) => complain(err, &message),
+        Err(Stop::Printing(Failure::Source(error))) => {
+            let _ = write!(err, "{}\nLocation: {}\n", error.code.text(), error.what);
+            1
+        }
+        // Whoever read the output has seen enough: what a shell reports when SIGPIPE ends a program.
+        Err(Stop::Printing(Failure::Output(error))) if error.kind() == io::ErrorKind::BrokenPipe => 141,
+        Err(Stop::Printing(Failure::Output(error))) => {
+            let error = Error::system(&error, "");
+            complain(err, format!("standard output: {}", error.code.text()).as_bytes())
+        }
+    }
+}
+
+/// Why the tool stopped.
+enum Stop {
+    /// The reference says nothing here.
+    Quiet,
+    Unopened(Error),
+    Printing(Failure),
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Stop::Printing(failure)
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Stop::Printing(Failure::Output(error))
+    }
+}
+
+fn run(job: &Job, out: &mut dyn Write) -> Result<(), Stop> {
+    let Command { what, in_memory, .. } = job.command;
+    let file = match in_memory {
+        false => File::open(&job.path),
+        true => std::fs::read(&job.path)
+            .map_err(|error| Error::system(&error, job.path.to_string_lossy()))
+            .and_then(File::from_bytes),
+    };
+    let file = file.map_err(Stop::Unopened)?;
+    let format = file.format();
+    match what {
+        What::Kind => writeln!(out, "{}", format.kind_name())?,
+        What::ExtendedKind => writeln!(out, "{}", command::extended_kind(format, in_memory))?,
+        What::Cdl | What::NcMl => {
+            let source = FileSource { model: Arc::clone(&file.model()), file };
+            if !job.options.groups.is_empty() && !format.is_enhanced() {
+                return Err(Stop::Quiet);
+            }
+            if what == What::Cdl {
+                print_cdl(&source, &job.options, out)?;
+            } else if format.is_enhanced() {
+                let text = "NcML output (-x) currently only permitted for netCDF classic model";
+                return Err(Failure::Refused(text.into()).into());
+            } else {
+                print_ncml(&source, &job.options, out)?;
+            }
+        }
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// Runs the tool as a process does: with its arguments and its standard streams.
+pub fn process() -> i32 {
+    let (mut out, mut err) = (io::stdout().lock(), io::stderr());
+    main(std::env::args_os(), &mut out, &mut err)
+}

@@ -1,0 +1,21 @@
+//! An open file as the printer sees it.
+
+use std::sync::Arc;
+
+use ferrocdf::{File, Model, Result, Values, VarId};
+use ferrocdf_cdl::print::Source;
+
+pub(super) struct FileSource {
+    pub(super) model: Arc<Model>,
+    pub(super) file: File,
+}
+
+impl Source for FileSource {
+    fn model(&self) -> &Model {
+        &self.model
+    }
+
+    fn read(&self, var: VarId, start: &[u64], count: &[u64]) -> Result<Values> {
+        self.file.read_values(var, start, count)
+    }
+}
