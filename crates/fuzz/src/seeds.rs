@@ -44,3 +44,19 @@ fn roomy(file: &mut FileMut) -> Result<()> {
     variable.set_fill_value(-1i32)?;
     file.commit_aligned(&Alignment { header_free: 100, fixed: 64, fixed_free: 10, records: 64 })
 }
+
+/// CDL texts of the classic and the enhanced model.
+pub fn cdl() -> Vec<Vec<u8>> {
+    const TEXTS: [&str; 3] = [
+        "netcdf a {\ndimensions:\n\tt = UNLIMITED ; // (2 currently)\n\tx = 3 ;\nvariables:\n\tshort v(t, x) ;\n\
+         \t\tv:units = \"m\" ;\n\t\tv:valid = 1s, 2s ;\n\tdouble d ;\n\t:title = \"a\\n\", \"b\" ;\ndata:\n v = 1, _, 3,\n\
+         0x10, 017, -5 ;\n d = 1.5e300 ;\n}\n",
+        "netcdf b {\ntypes:\n  compound c { int i; float f(2); } ;\n  int enum e { A = 1, B = 2 } ;\n  opaque(4) o ;\n\
+         int(*) l ;\ndimensions: u = UNLIMITED ;\nvariables:\n c cv(u) ;\n e ev ; o ov ; l lv(u) ; string s(u) ;\n\
+         uint64 q ; q:_FillValue = 7ull ;\ndata: cv = {1, {2., 3.}}, {4, {5., 6.}} ; ev = B ; ov = 0xdeadbeef ;\n\
+         lv = {1, 2}, {} ; s = \"a\", NIL ;\ngroup: g { dimensions: y = 2 ; variables: byte z(y) ; data: z = 1b, 'a' ; }\n}\n",
+        "netcdf c { dimensions: n = 8 ; variables: char t(n) ; float f(n) ; t:_Storage = \"contiguous\" ;\n\
+         data: t = \"abc\", \"\\x41\\101\" ; f = NaNf, -Infinityf, 1.f, 1e-45, .5 ; }\n",
+    ];
+    TEXTS.map(|text| text.as_bytes().to_vec()).to_vec()
+}

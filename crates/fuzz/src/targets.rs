@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use ferrocdf::{File, FileMut, GroupId, Owner, Selection, VarId};
+use ferrocdf::{File, FileMut, GroupId, Model, Owner, Result, Selection, Values, VarId};
+use ferrocdf_cdl::parse::{Options, Sink, parse};
 use ferrocdf_classic::Header;
 use ferrocdf_store::MemoryBlob;
 
@@ -21,6 +22,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "header", seeds: seeds::classic, run: header },
     Target { name: "read", seeds: seeds::classic, run: read },
     Target { name: "edit", seeds: seeds::classic, run: edit },
+    Target { name: "cdl", seeds: seeds::cdl, run: cdl },
 ];
 
 /// Bytes of values that one input may make a target read.
@@ -119,4 +121,37 @@ fn stays_small(data: &[u8]) -> bool {
     let sizes = model.var_ids().map(size);
     let records = model.record_dim().map_or(0, |dim| model.dim(dim).len);
     sizes.fold(records, u64::saturating_add) < SMALL && header.vars.iter().all(|var| var.begin < SMALL)
+}
+
+/// Takes what a text holds and checks that data has a variable.
+struct Checking {
+    vars: usize,
+    /// Whether anything was said.
+    said: bool,
+}
+
+impl Sink for Checking {
+    fn message(&mut self, text: &str) {
+        assert!(!text.is_empty() && !text.ends_with('\n'), "a message is a line");
+        self.said = true;
+    }
+
+    fn define(&mut self, model: &Model, _name: &str) -> Result<()> {
+        self.vars = model.vars().len();
+        Ok(())
+    }
+
+    fn data(&mut self, var: VarId, _first: u64, values: Values) -> Result<()> {
+        assert!(var.index() < self.vars, "data comes after its variable");
+        drop(values);
+        Ok(())
+    }
+}
+
+/// A text is converted, or a message says why not.
+fn cdl(data: &[u8]) {
+    let options = Options::default();
+    let mut sink = Checking { vars: 0, said: false };
+    let failed = parse(data, &options, &mut sink).is_err();
+    assert!(!failed || sink.said, "a text that is wrong is told so");
 }
