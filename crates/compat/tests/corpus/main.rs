@@ -1,12 +1,3 @@
-<<<<<<< HEAD
-//! Tests over real files, in the folder that the environment variable `FERROCDF_CORPUS` names.
-
-#[allow(dead_code, reason = "the other test binary uses the rest")]
-#[path = "../it/ncdump_tool.rs"]
-mod ncdump_tool;
-
-mod ncdump_files;
-=======
 //! Real files, read where they are: `cargo xtask corpus`.
 //!
 //! `FERROCDF_CORPUS` names a folder with an `INDEX.tsv` that has a row for each file: path, kind and class among other
@@ -14,6 +5,10 @@ mod ncdump_files;
 //! or in data, without harm.
 
 mod content;
+mod ncdump_files;
+#[allow(dead_code, reason = "the other test binary uses the rest")]
+#[path = "../it/ncdump_tool.rs"]
+mod ncdump_tool;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -58,4 +53,3 @@ fn classic() -> Vec<Entry> {
     assert!(files.len() > 100, "only {} classic files", files.len());
     files
 }
->>>>>>> compat
