@@ -22,8 +22,8 @@ use std::time::{Duration, Instant};
 use mutate::Rng;
 use targets::{TARGETS, Target};
 
-/// Memory that any input may cost, in bytes, and how many times its own size on top of that.
-const MEMORY: (usize, usize) = (4 << 20, 64);
+/// How many times its own size an input may cost in memory, on top of what its target is allowed.
+const TIMES: usize = 64;
 
 /// A call that takes longer hangs, or nearly so.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -117,7 +117,7 @@ fn run(target: &Target, input: &[u8]) -> Result<(Duration, usize), String> {
         let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
         return Err(format!("panic: {said}"));
     }
-    let allowed = MEMORY.0 + MEMORY.1 * input.len();
+    let allowed = target.memory + TIMES * input.len();
     if peak > allowed {
         return Err(format!(
             "{peak} bytes of memory for an input of {} bytes, {allowed} are allowed",
