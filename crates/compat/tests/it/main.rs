@@ -2,6 +2,8 @@
 
 mod compare;
 mod generate;
+mod ncgen_files;
+mod ncgen_messages;
 mod sequences;
 
 use std::path::Path;
