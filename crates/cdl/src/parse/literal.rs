@@ -3,7 +3,8 @@
 //! The rules are those of the reference's `ncgen`, where they lose nothing: an integer without suffix is the smallest
 //! of `int`, `uint`, `int64`, `uint64` that holds it, one with a suffix has that type and is cut to its size if the
 //! suffix is a signed one; digits after a leading zero are octal; a bare `0x…` is opaque bytes. Not taken over: the
-//! reference reads `-1b` as 255 where it becomes a wider type, `18446744073709551615` as -1, and its `\x41` is two wrong bytes.
+//! reference reads `-1b` as 255 where it becomes a wider type, `18446744073709551615` as -1, and its `\x41` is two
+//! wrong bytes.
 
 use ferrocdf_model::Atomic;
 
