@@ -1,0 +1,3 @@
+//! The tools as they are called.
+
+mod ncgen;
