@@ -40,6 +40,7 @@
 
 mod array;
 mod convert;
+mod copy;
 mod kernels;
 mod kind;
 mod memory;
@@ -50,12 +51,15 @@ mod pool;
 mod read;
 mod scratch;
 mod selection;
+mod short;
 mod write;
 
 pub use array::{Array, Layout, PastEnd};
 pub use convert::{Direction, convert};
+pub use copy::copy_bytes;
 pub use kind::{Element, Kind, Stored};
 pub use memory::{Fit, In, Map, Out};
+pub use pool::get as pool;
 pub use read::read;
 pub use selection::{Index, Selection};
 pub use write::{fill, write};

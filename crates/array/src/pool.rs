@@ -16,7 +16,7 @@ struct Pool {
 static POOL: OnceLock<Pool> = OnceLock::new();
 
 /// The pool, if sharing work is possible.
-pub(crate) fn get() -> Option<&'static ThreadPool> {
+pub fn get() -> Option<&'static ThreadPool> {
     let process = std::process::id();
     let pool = POOL.get_or_init(|| Pool { process, threads: make() });
     pool.threads.as_ref().filter(|_| pool.process == process)

@@ -5,13 +5,14 @@
 //! is then written once and not twice.
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::Blob;
+use ferrocdf_store::{Blob, reads_slowly};
 
 use crate::array::{dense_steps, too_large};
 use crate::convert::Conversion;
 use crate::memory::{Walk, check_dense};
 use crate::plan::{Plan, Tile, WINDOW};
-use crate::scratch::{Scratch, reads_slowly};
+use crate::scratch::Scratch;
+use crate::short::{self, SHORT};
 use crate::{Array, Direction, Fit, Layout, Out, PastEnd, Selection, Stored, pick};
 
 /// Reads the selected elements of `array` into `out`.
@@ -31,6 +32,11 @@ pub fn read(blob: &dyn Blob, array: &Array, sel: &Selection, out: Out<'_>) -> Re
     }
     if elements == 0 {
         return Ok(Fit::Exact);
+    }
+    if out.map.is_none()
+        && let Some((at, len)) = short::run_at(array, sel, elements)
+    {
+        return short_read(blob, array.past_end, conversion, (at, len), out.bytes).map(Fit::from);
     }
     let walk = match out.map {
         Some(map) => Walk::new(map, &sel.count, out.bytes.len(), out.kind)?,
@@ -57,6 +63,23 @@ pub fn read(blob: &dyn Blob, array: &Array, sel: &Selection, out: Out<'_>) -> Re
         None => reader.dense(out.bytes)?,
     };
     Ok(fits.into())
+}
+
+/// Reads one short run.
+fn short_read(
+    blob: &dyn Blob,
+    past_end: PastEnd,
+    conversion: Conversion,
+    (at, len): (u64, usize),
+    out: &mut [u8],
+) -> Result<bool> {
+    if conversion.is_copy() {
+        past_end.fetch(blob, at, out)?;
+        return Ok(true);
+    }
+    let mut stored = [0; SHORT];
+    past_end.fetch(blob, at, &mut stored[..len])?;
+    Ok(conversion.run(&stored[..len], out))
 }
 
 /// Checks that a strided layout has a step for each dimension.
@@ -182,9 +205,16 @@ impl Reader<'_> {
     }
 
     fn fetch(&self, at: u64, into: &mut [u8]) -> Result<()> {
-        match self.past_end {
-            PastEnd::Zero => self.blob.read_zero_filled_at(at, into),
-            PastEnd::Error => self.blob.read_exact_at(at, into),
+        self.past_end.fetch(self.blob, at, into)
+    }
+}
+
+impl PastEnd {
+    /// Fills `into` from position `at` of a blob.
+    fn fetch(self, blob: &dyn Blob, at: u64, into: &mut [u8]) -> Result<()> {
+        match self {
+            PastEnd::Zero => blob.read_zero_filled_at(at, into),
+            PastEnd::Error => blob.read_exact_at(at, into),
         }
     }
 }

@@ -20,17 +20,25 @@ pub struct Selection {
 impl Selection {
     /// All elements of an array of this shape.
     pub fn all(shape: &[u64]) -> Self {
-        Selection { start: SmallVec::from_elem(0, shape.len()), count: shape.into(), stride: ones(shape) }
+        Selection {
+            start: SmallVec::from_elem(0, shape.len()),
+            count: Index::from_slice(shape),
+            stride: ones(shape),
+        }
     }
 
     /// `count` indices from `start` on.
     pub fn slab(start: &[u64], count: &[u64]) -> Self {
-        Selection { start: start.into(), count: count.into(), stride: ones(start) }
+        Selection { start: Index::from_slice(start), count: Index::from_slice(count), stride: ones(start) }
     }
 
     /// `count` indices from `start` on, `stride` apart.
     pub fn strided(start: &[u64], count: &[u64], stride: &[u64]) -> Self {
-        Selection { start: start.into(), count: count.into(), stride: stride.into() }
+        Selection {
+            start: Index::from_slice(start),
+            count: Index::from_slice(count),
+            stride: Index::from_slice(stride),
+        }
     }
 
     /// The number of elements selected, or nothing if it is more than 64 bits hold.

@@ -6,14 +6,14 @@
 //! the blob never grows beyond it.
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::BlobMut;
+use ferrocdf_store::{BlobMut, writes_slowly};
 
 use crate::array::too_large;
 use crate::convert::Conversion;
 use crate::memory::{Walk, check_dense};
 use crate::plan::{self, Plan, Tile};
 use crate::read::check_rank;
-use crate::scratch::{Scratch, writes_slowly};
+use crate::scratch::Scratch;
 use crate::{Array, Direction, Fit, In, Layout, Selection, Stored, pick};
 
 /// The largest window in bytes. A new file of 1 GB takes a quarter less time than in windows of 256 KiB.

@@ -192,7 +192,8 @@ impl ClassicFile {
                 moves::relocate(blob, &old.layout, &new.layout, records)?;
             }
             if old.layout.record_size != new.layout.record_size {
-                fills.iter_mut().for_each(Filled::unpad);
+                let records = fills.iter_mut().zip(&old.layout.places).filter(|(_, place)| place.record);
+                records.for_each(|(fill, _)| fill.unpad());
             }
             for (fill, (value, no_fill)) in fills.iter_mut().zip(&values) {
                 (fill.value, fill.no_fill) = (value.clone(), *no_fill);
@@ -203,7 +204,7 @@ impl ClassicFile {
             new.fills.push(Filled::nothing(value, no_fill));
         }
         blob.write_at(0, &bytes)?;
-        new.extend(blob)?;
+        new.extend(self.version, blob)?;
         self.committed = Some(new);
         Ok(())
     }
@@ -260,7 +261,7 @@ impl ClassicFile {
             self.finish(model, var)?;
         }
         let Some(committed) = &mut self.committed else { return Ok(()) };
-        committed.extend(&*blob)?;
+        committed.extend(self.version, &*blob)?;
         if committed.records_dirty {
             let width = self.version.count_width();
             blob.write_at(NUMRECS_AT, &committed.records.to_be_bytes()[8 - width..])?;
@@ -286,6 +287,16 @@ impl ClassicFile {
     }
 }
 
+/// The header of a file without any definition, in bytes.
+fn empty_header(version: Version) -> u64 {
+    let count = version.count_width() as u64;
+    // Magic number, `numrecs`, and tag and length of three lists.
+    4 + count + 3 * (4 + count)
+}
+
+/// The size of a file without any definition: the reference writes its whole first block.
+const EMPTY_FILE: u64 = 4096;
+
 impl Committed {
     fn target<'a>(&self, blob: &'a dyn BlobMut, model: &Model, var: VarId) -> Result<Target<'a>> {
         let place = self.layout.places[var.index()];
@@ -301,8 +312,9 @@ impl Committed {
     }
 
     /// Makes the file as long as its data, as the reference does when it closes a file.
-    fn extend(&self, blob: &dyn BlobMut) -> Result<()> {
-        let size = self.layout.file_size(self.header_size, self.records).unwrap_or(0);
+    fn extend(&self, version: Version, blob: &dyn BlobMut) -> Result<()> {
+        let data = self.layout.file_size(self.header_size, self.records).unwrap_or(0);
+        let size = if self.header_size == empty_header(version) { data.max(EMPTY_FILE) } else { data };
         if blob.size()? < size { blob.set_size(size) } else { Ok(()) }
     }
 }

@@ -124,7 +124,7 @@ impl Filled {
             return target.fill(first..first + 1, start % slab..end % slab, &self.value);
         }
         let whole = start.div_ceil(slab)..last;
-        if start % slab > 0 {
+        if !start.is_multiple_of(slab) {
             target.fill(first..first + 1, start % slab..slab, &self.value)?;
         }
         target.fill(whole, 0..slab, &self.value)?;

@@ -102,9 +102,9 @@ fn record_size(places: &[Place]) -> Result<u64> {
 /// no position is computed from its size.
 fn check_sizes(model: &Model, version: Version, places: &[Place]) -> Result<()> {
     let limit = match version {
-        Version::Classic => i32::MAX as u64 - 3,
-        Version::Offset64 => u64::from(u32::MAX) - 3,
-        Version::Data64 => MAX - 3,
+        Version::Classic => 0x7FFF_FFFC,
+        Version::Offset64 => 0xFFFF_FFFC,
+        Version::Data64 => 0x7FFF_FFFF_FFFF_FFFC,
     };
     let has_records = places.iter().any(|place| place.record);
     for record in [false, true] {
@@ -148,6 +148,10 @@ impl Layout {
         };
         let was_fixed = old.map_or(0, |old| old.begin_fixed);
         let was_records = old.map_or(0, |old| old.begin_records);
+        if places.is_empty() {
+            // Free space asked for before there is a variable is forgotten, as by the reference.
+            return Ok(Layout { begin_fixed: was_fixed, begin_records: was_records, record_size: 0, places });
+        }
 
         let begin_fixed = start(was_fixed, header_size, alignment.header_free, alignment.fixed)?;
         let end_fixed = lay_out(model, version, &mut places, false, begin_fixed, old_begins(false))?;

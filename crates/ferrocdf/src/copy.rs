@@ -38,12 +38,12 @@ pub fn copy_data(
     let is_record = |&(var, _): &Pair| source.is_record(var);
     let (records, fixed): (Vec<Pair>, Vec<Pair>) = pairs.iter().partition(|pair| is_record(pair));
     for &pair in &fixed {
-        let copied = move_fixed(from, to, pair, budget, progress)?;
+        let copied = move_fixed(from, to, pair, progress)?;
         if !copied {
             copy_rows(from, to, &[pair], budget, progress)?;
         }
     }
-    let copied = move_records(from, to, &records, budget, progress)?;
+    let copied = move_records(from, to, &records, progress)?;
     if !copied {
         copy_rows(from, to, &records, budget, progress)?;
     }
@@ -89,7 +89,6 @@ fn move_fixed(
     from: &File,
     to: &FileMut,
     (from_var, to_var): Pair,
-    budget: usize,
     progress: &mut dyn FnMut(u64),
 ) -> Result<bool> {
     let source = from.read_state();
@@ -103,18 +102,12 @@ fn move_fixed(
     let shape = target.model().shape(to_var);
     let steps = shape.first().copied().unwrap_or(1);
     mark_written(&mut target, to_var)?;
-    move_bytes(from, &source, to, &target, (a.begin, b.begin, a.slab * steps), budget, progress)?;
+    move_bytes(from, &source, to, &target, (a.begin, b.begin, a.slab * steps), progress)?;
     Ok(true)
 }
 
 /// Moves whole records, if they look the same in both files. `false` if they do not.
-fn move_records(
-    from: &File,
-    to: &FileMut,
-    pairs: &[Pair],
-    budget: usize,
-    progress: &mut dyn FnMut(u64),
-) -> Result<bool> {
+fn move_records(from: &File, to: &FileMut, pairs: &[Pair], progress: &mut dyn FnMut(u64)) -> Result<bool> {
     let Some(&(first, to_first)) = pairs.first() else { return Ok(true) };
     let source = from.read_state();
     let records = source.model().shape(first)[0];
@@ -144,7 +137,7 @@ fn move_records(
         Some(bytes) => bytes.step,
         None => return Ok(false),
     };
-    move_bytes(from, &source, to, &target, (begin, to_begin, step * records), budget, progress)?;
+    move_bytes(from, &source, to, &target, (begin, to_begin, step * records), progress)?;
     Ok(true)
 }
 
@@ -165,22 +158,23 @@ fn move_bytes(
     to: &FileMut,
     target: &State,
     (at, to_at, len): (u64, u64, u64),
-    budget: usize,
     progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
-    let piece = budget.clamp(1 << 16, 1 << 22) as u64;
-    let mut buffer = zeros::<u8>(len.min(piece) as usize)?;
     let (source, target) = (source.driver.blob(), target.driver.blob_mut()?);
     let mut done = 0;
     while done < len {
-        let part = &mut buffer[..(len - done).min(piece) as usize];
-        from.named(source.read_exact_at(at + done, part))?;
-        to.named(target.write_at(to_at + done, part))?;
-        done += part.len() as u64;
-        progress(part.len() as u64);
+        let part = (len - done).min(REPORTED);
+        ferrocdf_array::copy_bytes(source, at + done, target, to_at + done, part).map_err(|error| {
+            error.at(format_args!("{} to {}", from.path().display(), to.path().display()))
+        })?;
+        done += part;
+        progress(part);
     }
     Ok(())
 }
+
+/// Bytes moved between two words to the progress.
+const REPORTED: u64 = 64 << 20;
 
 /// Copies variables a block of rows at a time, the same rows of each in turn.
 fn copy_rows(

@@ -201,6 +201,9 @@ fn as_unsigned(model: &Model, array: &Array, memory: Kind) -> Option<Array> {
 
 /// Whether reading a selection meets elements that were never written and not filled yet.
 fn lacks_fill(state: &State, var: VarId, selection: &Selection) -> bool {
+    if !state.driver.lacks_fill(var, u64::MAX) {
+        return false;
+    }
     let shape = state.model().shape(var);
     if selection.check(&shape).is_err() || selection.elements() == Some(0) {
         return false;

@@ -14,7 +14,7 @@ use ferrocdf_array::Array;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Format, Model, VarId};
-use ferrocdf_store::{Blob, BlobMut, FileBlob, MemoryBlob};
+use ferrocdf_store::{Blob, BlobMut, FileBlob, MemoryBlob, ReadAhead};
 
 use crate::driver::Driver;
 use crate::drivers;
@@ -85,7 +85,7 @@ impl File {
     /// Opens a file for reading, as what its content says it is.
     pub fn open(path: impl AsRef<Path>) -> Result<File> {
         let path = path.as_ref();
-        let blob: Arc<dyn Blob> = Arc::new(FileBlob::open(path)?);
+        let blob: Arc<dyn Blob> = Arc::new(ReadAhead::new(FileBlob::open(path)?));
         let (driver, model) = drivers::in_file(path, drivers::open(blob))?;
         Ok(File::new(path, State::opened(driver, model)))
     }

@@ -36,6 +36,7 @@ mod drivers;
 mod extents;
 mod file;
 mod handles;
+mod storage;
 
 use std::path::Path;
 
@@ -52,6 +53,7 @@ pub use copy::{Pair, copy_data};
 pub use extents::{Extent, Extents, every};
 pub use file::{CreateOptions, File, FileMut};
 pub use handles::{Dimension, NetcdfType, Variable, VariableMut};
+pub use storage::{Arrangement, StorageInfo};
 
 /// Opens a file for reading, as what its content says it is.
 pub fn open(path: impl AsRef<Path>) -> Result<File> {

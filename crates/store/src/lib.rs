@@ -4,12 +4,16 @@
 //! cursor is shared, so any number of threads may use one blob at once.
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod blob;
+mod buffer;
 mod file;
 mod memory;
 pub mod suite;
 pub mod testing;
 
+pub use ahead::ReadAhead;
 pub use blob::{Blob, BlobMut};
+pub use buffer::{Buffer, meeting_point, reads_slowly, writes_slowly};
 pub use file::FileBlob;
 pub use memory::MemoryBlob;

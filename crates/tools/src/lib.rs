@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod getopt;
+pub mod info;
 mod kinds;
 pub mod nccopy;
 pub mod ncdump;

@@ -44,6 +44,11 @@ impl<'f> Variable<'f> {
         Variable { file, id }
     }
 
+    /// The file it is in.
+    pub fn file(&self) -> &'f File {
+        self.file
+    }
+
     /// Its id in the file's model.
     pub fn id(&self) -> VarId {
         self.id

@@ -1,0 +1,34 @@
+//! `ferrocdf info`: what a file holds, at a glance.
+//!
+//! The facts are gathered once, into JSON; the text for people is made from them, so that both say the same.
+
+mod gather;
+mod text;
+
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+use ferrocdf::{File, Result};
+
+/// How the facts are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Text, with colours on a terminal.
+    Text,
+    /// One JSON object.
+    Json,
+}
+
+/// Prints what the file holds on standard output.
+pub fn run(path: &Path, style: Style) -> Result<()> {
+    let file = File::open(path)?;
+    let facts = gather::facts(&file)?;
+    let out = std::io::stdout();
+    let shown = match style {
+        Style::Json => format!("{facts:#}\n"),
+        Style::Text => text::text(&facts, out.is_terminal() && std::env::var_os("NO_COLOR").is_none()),
+    };
+    // A reader that went away is no error.
+    let _ = out.lock().write_all(shown.as_bytes());
+    Ok(())
+}

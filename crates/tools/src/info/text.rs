@@ -1,0 +1,172 @@
+//! The facts for people.
+
+use std::fmt::Write;
+
+use anstyle::{AnsiColor, Style};
+use serde_json::Value;
+
+/// Values of an attribute longer than this are cut.
+const VALUE_WIDTH: usize = 72;
+
+/// Colours of the parts; all plain where no colours are wanted.
+struct Colours {
+    heading: Style,
+    name: Style,
+    faint: Style,
+    warning: Style,
+}
+
+impl Colours {
+    fn new(wanted: bool) -> Self {
+        let plain = Style::new();
+        if !wanted {
+            return Colours { heading: plain, name: plain, faint: plain, warning: plain };
+        }
+        Colours {
+            heading: plain.bold(),
+            name: plain.fg_color(Some(AnsiColor::Cyan.into())),
+            faint: plain.dimmed(),
+            warning: plain.fg_color(Some(AnsiColor::Red.into())).bold(),
+        }
+    }
+}
+
+fn paint(style: Style, text: impl std::fmt::Display) -> String {
+    format!("{}{text}{}", style.render(), style.render_reset())
+}
+
+/// The facts as text.
+pub fn text(facts: &Value, colours: bool) -> String {
+    let colours = Colours::new(colours);
+    let mut out = String::new();
+    let _ = head(&mut out, facts, &colours)
+        .and_then(|()| dimensions(&mut out, facts, &colours))
+        .and_then(|()| variables(&mut out, facts, &colours))
+        .and_then(|()| globals(&mut out, facts, &colours));
+    out
+}
+
+fn list<'a>(facts: &'a Value, key: &str) -> &'a [Value] {
+    facts[key].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn string<'a>(facts: &'a Value, key: &str) -> &'a str {
+    facts[key].as_str().unwrap_or("")
+}
+
+fn head(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Result {
+    let (path, format) = (string(facts, "path"), string(facts, "format"));
+    let size = bytes(facts["size"].as_u64().unwrap_or(0));
+    writeln!(out, "{}: {format}, {size}", paint(colours.heading, path))?;
+    match facts["missing_bytes"].as_u64() {
+        Some(0) | None => Ok(()),
+        Some(missing) => {
+            let what = format!("the file is cut off: {} of its data are missing", bytes(missing));
+            writeln!(out, "{}", paint(colours.warning, what))
+        }
+    }
+}
+
+fn dimensions(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Result {
+    let dims = list(facts, "dimensions");
+    if dims.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", paint(colours.heading, "dimensions"))?;
+    let width = dims.iter().map(|dim| string(dim, "name").chars().count()).max().unwrap_or(0);
+    for dim in dims {
+        let name = string(dim, "name");
+        let gap = " ".repeat(width - name.chars().count());
+        let unlimited =
+            if dim["unlimited"] == true { paint(colours.faint, " unlimited") } else { String::new() };
+        writeln!(out, "  {}{gap}  {}{unlimited}", paint(colours.name, name), dim["length"])?;
+    }
+    Ok(())
+}
+
+fn variables(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Result {
+    let vars = list(facts, "variables");
+    if vars.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", paint(colours.heading, "variables"))?;
+    for var in vars {
+        let lens = list(var, "shape").iter();
+        let dims = list(var, "dimensions").iter().zip(lens);
+        let dims: Vec<String> =
+            dims.map(|(name, len)| format!("{} {len}", name.as_str().unwrap_or(""))).collect();
+        let shape = if dims.is_empty() { "scalar".to_string() } else { dims.join(" x ") };
+        writeln!(out, "  {} {}: {shape}", string(var, "type"), paint(colours.name, string(var, "name")))?;
+        writeln!(out, "      {}", paint(colours.faint, stored(var)))?;
+        attributes(out, &var["attributes"], "      ", colours)?;
+    }
+    Ok(())
+}
+
+/// Size, ratio and arrangement in a line.
+fn stored(var: &Value) -> String {
+    let number = |key: &str| var[key].as_u64().unwrap_or(0);
+    let (size, stored) = (number("bytes"), number("stored_bytes"));
+    let ratio = match var["ratio"].as_f64() {
+        Some(ratio) if size != stored => format!("{} stored, {ratio:.2}:1", bytes(stored)),
+        _ => "not compressed".to_string(),
+    };
+    let how = match string(var, "arrangement") {
+        "records" => {
+            format!("{} in each record of {}", bytes(number("slab_bytes")), bytes(number("record_bytes")))
+        }
+        other => other.to_string(),
+    };
+    format!("{}, {ratio}, {how}", bytes(size))
+}
+
+fn globals(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Result {
+    if facts["attributes"].as_object().is_none_or(serde_json::Map::is_empty) {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", paint(colours.heading, "attributes"))?;
+    attributes(out, &facts["attributes"], "  ", colours)
+}
+
+fn attributes(out: &mut String, attrs: &Value, indent: &str, colours: &Colours) -> std::fmt::Result {
+    for (name, value) in attrs.as_object().into_iter().flatten() {
+        let value = match value {
+            Value::String(text) => text.replace('\n', "\\n"),
+            other => other.to_string(),
+        };
+        let mut shown: String = value.chars().take(VALUE_WIDTH).collect();
+        if shown.len() < value.len() {
+            shown.push_str("...");
+        }
+        // Control characters of a file never reach the terminal.
+        let shown: String = shown.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+        writeln!(out, "{indent}{} {shown}", paint(colours.faint, format_args!("{name}:")))?;
+    }
+    Ok(())
+}
+
+/// A number of bytes in the largest unit that keeps it above one.
+fn bytes(count: u64) -> String {
+    const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
+    if count < 1000 {
+        return format!("{count} bytes");
+    }
+    let mut size = count as f64 / 1000.0;
+    let mut unit = 0;
+    while size >= 999.95 && unit + 1 < UNITS.len() {
+        size /= 1000.0;
+        unit += 1;
+    }
+    format!("{size:.1} {}", UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_for_people() {
+        let shown: Vec<_> = [0, 999, 1000, 999_949, 999_950, 1_500_000_000].map(bytes).to_vec();
+        assert_eq!(shown, ["0 bytes", "999 bytes", "1.0 kB", "999.9 kB", "1.0 MB", "1.5 GB"]);
+    }
+}

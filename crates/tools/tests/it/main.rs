@@ -1,0 +1,3 @@
+//! The tools, run as functions.
+
+mod ncdump;

@@ -1,0 +1,65 @@
+//! `cargo xtask TASK`: the one door for everything that is done to this workspace.
+//!
+//! A task is a row of [`TASKS`]: name, help, function. Tasks run other programs and say which; nothing but the standard
+//! library is needed, so that the first run on a fresh machine builds in a second.
+#![forbid(unsafe_code)]
+
+mod run;
+mod setup;
+mod tasks;
+
+use std::process::ExitCode;
+
+use run::Outcome;
+
+/// One task.
+struct Task {
+    name: &'static str,
+    help: &'static str,
+    run: fn(&[String]) -> Outcome,
+}
+
+const TASKS: &[Task] = &[
+    Task { name: "setup", help: "install what the tests need, where it is missing", run: setup::setup },
+    Task { name: "test", help: "setup, then every test that needs no other files", run: tasks::test },
+    Task {
+        name: "corpus",
+        help: "tests over real files in ../shared/corpus, or in FERROCDF_CORPUS",
+        run: tasks::corpus,
+    },
+    Task {
+        name: "fuzz",
+        help: "[SECONDS [TARGET [SEED]]]: hostile input for each target, 10 seconds each",
+        run: tasks::fuzz,
+    },
+    Task { name: "ci", help: "all of the above, and format, lints and documentation", run: tasks::ci },
+    Task { name: "bless", help: "rewrite the golden text that tests compare with", run: tasks::bless },
+    Task { name: "bench", help: "[NAME...]: measure against the reference library", run: tasks::bench },
+];
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let Some(name) = args.first() else {
+        usage();
+        return ExitCode::from(2);
+    };
+    let Some(task) = TASKS.iter().find(|task| task.name == name) else {
+        eprintln!("no task \"{name}\"");
+        usage();
+        return ExitCode::from(2);
+    };
+    match run::enter_root().and_then(|()| (task.run)(&args[1..])) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("xtask {name}: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn usage() {
+    eprintln!("usage: cargo xtask TASK\n");
+    for task in TASKS {
+        eprintln!("  {:8} {}", task.name, task.help);
+    }
+}

@@ -1,0 +1,74 @@
+//! `setup`: the programs and libraries that tests compare with.
+//!
+//! Each is looked for by using it, so that a machine that has them by other means than `apt-get` is left alone. A
+//! Python environment is not made: no test uses Python yet.
+
+use crate::run::{Outcome, run, works};
+
+/// Something the tests use.
+struct Need {
+    what: &'static str,
+    package: &'static str,
+    is_there: fn() -> bool,
+}
+
+const NEEDS: &[Need] = &[
+    Need { what: "a C compiler", package: "gcc", is_there: || works("cc", &["--version"]) },
+    Need { what: "C headers", package: "libc6-dev", is_there: || compiles("stdio.h") },
+    Need {
+        what: "the reference tools",
+        package: "netcdf-bin",
+        // Without arguments they print their usage and succeed.
+        is_there: || works("ncdump", &[]) && on_path("ncgen") && on_path("nccopy"),
+    },
+    Need { what: "the reference library", package: "libnetcdf-dev", is_there: || compiles("netcdf.h") },
+];
+
+/// Installs what is missing.
+pub fn setup(_args: &[String]) -> Outcome {
+    let missing: Vec<&Need> = NEEDS.iter().filter(|need| !(need.is_there)()).collect();
+    if missing.is_empty() {
+        println!("setup: everything is there");
+        return Ok(());
+    }
+    for need in &missing {
+        println!("setup: {} ({}) is missing", need.what, need.package);
+    }
+    let packages: Vec<&str> = missing.iter().map(|need| need.package).collect();
+    apt(&["update"])?;
+    let install = ["install", "--yes", "--no-install-recommends"];
+    apt(&[&install[..], &packages].concat())?;
+    match missing.iter().find(|need| !(need.is_there)()) {
+        Some(need) => Err(format!("{} was installed, but {} does not work", need.package, need.what)),
+        None => Ok(()),
+    }
+}
+
+fn apt(args: &[&str]) -> Outcome {
+    let quiet = [("DEBIAN_FRONTEND", "noninteractive")];
+    let is_root = std::fs::metadata("/proc/self").is_ok_and(|meta| {
+        use std::os::unix::fs::MetadataExt;
+        meta.uid() == 0
+    });
+    if is_root {
+        return run("apt-get", args, &quiet);
+    }
+    run("sudo", &[&["DEBIAN_FRONTEND=noninteractive", "apt-get"][..], args].concat(), &[])
+}
+
+fn on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+/// Whether the C compiler finds a header.
+fn compiles(header: &str) -> bool {
+    let source = std::env::temp_dir().join(format!("ferrocdf-setup-{}.c", std::process::id()));
+    if std::fs::write(&source, format!("#include <{header}>\n")).is_err() {
+        return false;
+    }
+    let found = works("cc", &["-fsyntax-only", &source.to_string_lossy()]);
+    // A file left behind in the folder for such files harms nobody.
+    let _ = std::fs::remove_file(&source);
+    found
+}

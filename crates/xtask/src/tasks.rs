@@ -1,0 +1,83 @@
+//! The tasks that build, test and measure.
+
+use std::path::{Path, PathBuf};
+
+use crate::run::{Outcome, cargo, timed};
+use crate::setup::setup;
+
+/// Seconds for each fuzz target in a full run.
+const FUZZ_SECONDS: &str = "10";
+
+/// Installs what is missing, then runs every test that needs nothing but this repository.
+pub fn test(args: &[String]) -> Outcome {
+    setup(&[])?;
+    let extra: Vec<&str> = args.iter().map(String::as_str).collect();
+    cargo(&[&["test", "--workspace"][..], &extra].concat(), &[])?;
+    println!(
+        "test: unit, integration and documentation tests of all crates passed, and the comparison with netCDF-C"
+    );
+    Ok(())
+}
+
+/// Runs the tests over real files, read where they are.
+pub fn corpus(args: &[String]) -> Outcome {
+    let folder = std::env::var_os("FERROCDF_CORPUS")
+        .map_or_else(|| Path::new("../shared/corpus").to_path_buf(), PathBuf::from);
+    let index = folder.join("INDEX.tsv");
+    if !index.is_file() {
+        return Err(format!("{} is not there; FERROCDF_CORPUS names the folder", index.display()));
+    }
+    let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
+    let extra: Vec<&str> = args.iter().map(String::as_str).collect();
+    let test = ["test", "--package", "ferrocdf-compat", "--features", "corpus", "--test", "corpus"];
+    cargo(&[&test[..], &extra].concat(), &[("FERROCDF_CORPUS", &folder.to_string_lossy())])
+}
+
+/// Runs each fuzz target for a while.
+pub fn fuzz(args: &[String]) -> Outcome {
+    let mut extra: Vec<&str> = args.iter().map(String::as_str).collect();
+    if extra.is_empty() {
+        extra.push(FUZZ_SECONDS);
+    }
+    cargo(&[&["run", "--quiet", "--release", "--package", "ferrocdf-fuzz", "--"][..], &extra].concat(), &[])
+}
+
+/// Rewrites the golden text beside the tests: they do so themselves when asked to.
+pub fn bless(_args: &[String]) -> Outcome {
+    cargo(&["test", "--workspace"], &[("FERROCDF_BLESS", "1")])
+}
+
+/// Measures.
+pub fn bench(args: &[String]) -> Outcome {
+    let extra: Vec<&str> = args.iter().map(String::as_str).collect();
+    cargo(&[&["run", "--release", "--package", "ferrocdf-bench", "--"][..], &extra].concat(), &[])
+}
+
+/// Everything a change must pass.
+pub fn ci(_args: &[String]) -> Outcome {
+    let mut times = Vec::new();
+    let done = steps(&mut times);
+    println!();
+    for (name, time) in &times {
+        println!("{name:8} {:6.1} s", time.as_secs_f64());
+    }
+    let total: f64 = times.iter().map(|(_, time)| time.as_secs_f64()).sum();
+    println!("{:8} {total:6.1} s", "total");
+    done
+}
+
+fn steps(times: &mut Vec<(&'static str, std::time::Duration)>) -> Outcome {
+    timed(times, "setup", || setup(&[]))?;
+    timed(times, "format", || cargo(&["fmt", "--all", "--check"], &[]))?;
+    timed(times, "clippy", || {
+        cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"], &[])
+    })?;
+    timed(times, "docs", || {
+        let strict = [("RUSTDOCFLAGS", "-D warnings")];
+        cargo(&["doc", "--workspace", "--no-deps", "--all-features"], &strict)
+    })?;
+    timed(times, "test", || test(&[]))?;
+    timed(times, "features", || cargo(&["test", "--package", "ferrocdf", "--all-features"], &[]))?;
+    timed(times, "corpus", || corpus(&[]))?;
+    timed(times, "fuzz", || fuzz(&[]))
+}
