@@ -118,12 +118,16 @@ impl<'a> Decoder<'a> {
 }
 
 impl Coder for Decoder<'_> {
+    #[inline]
     fn uint(&mut self, name: &'static str, width: usize, value: &mut u64) -> Result<()> {
         let bytes = self.take(name, width as u64)?;
         let join = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
-        *value = match self.order {
-            Order::Big => bytes.iter().fold(0, join),
-            Order::Little => bytes.iter().rev().fold(0, join),
+        *value = match (self.order, bytes) {
+            // The common widths, each in one load.
+            (Order::Big, &[a, b, c, d]) => u64::from(u32::from_be_bytes([a, b, c, d])),
+            (Order::Little, &[a, b, c, d]) => u64::from(u32::from_le_bytes([a, b, c, d])),
+            (Order::Big, _) => bytes.iter().fold(0, join),
+            (Order::Little, _) => bytes.iter().rev().fold(0, join),
         };
         Ok(())
     }

@@ -82,9 +82,12 @@ fn atomic(nc_type: u64) -> Result<Atomic> {
 }
 
 /// A name ends at its first zero byte, as it does for every C program; old writers padded names inside their length.
-fn to_name(bytes: Raw) -> Name {
-    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-    Name::stored(&bytes[..end])
+fn to_name(mut bytes: Raw) -> Name {
+    if bytes.contains(&0) {
+        let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(0);
+        bytes.truncate(end);
+    }
+    Name::stored_in(bytes)
 }
 
 fn to_attr(attr: RawAttr) -> Result<Attr> {
@@ -116,15 +119,20 @@ macro_rules! numbers {
     };
 }
 
+/// The bytes as a list of their own; long ones stay where they are.
+fn to_vec(bytes: Raw) -> Vec<u8> {
+    if bytes.spilled() { bytes.into_vec() } else { bytes.to_vec() }
+}
+
 fn decode(atomic: Atomic, bytes: Raw) -> Values {
     match atomic {
         Atomic::Byte => Values::Byte(numbers!(bytes, i8)),
-        Atomic::Char | Atomic::String => Values::Char(bytes.into_vec()),
+        Atomic::Char | Atomic::String => Values::Char(to_vec(bytes)),
         Atomic::Short => Values::Short(numbers!(bytes, i16)),
         Atomic::Int => Values::Int(numbers!(bytes, i32)),
         Atomic::Float => Values::Float(numbers!(bytes, f32)),
         Atomic::Double => Values::Double(numbers!(bytes, f64)),
-        Atomic::Ubyte => Values::Ubyte(bytes.into_vec()),
+        Atomic::Ubyte => Values::Ubyte(to_vec(bytes)),
         Atomic::Ushort => Values::Ushort(numbers!(bytes, u16)),
         Atomic::Uint => Values::Uint(numbers!(bytes, u32)),
         Atomic::Int64 => Values::Int64(numbers!(bytes, i64)),

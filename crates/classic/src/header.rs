@@ -283,26 +283,24 @@ fn attr_list<C: Coder>(c: &mut C, version: Version, attrs: &mut Vec<RawAttr>) ->
 }
 
 impl Header {
-    /// Bytes read at first when a header is looked for; four times as many on each further try.
-    const FIRST_READ: u64 = 64 << 10;
+    /// Bytes read at first when a header is looked for, and on the next try; then four times as many on each.
+    const READS: [u64; 2] = [64 << 10, 16 << 20];
 
     /// Reads the header of a file. Returns it and its size in bytes.
     pub fn read(blob: &dyn Blob) -> Result<(Header, u64)> {
         let size = blob.size()?;
-        let mut len = Self::FIRST_READ.min(size);
+        let mut len = Self::READS[0].min(size);
         loop {
             // `len` is at most the file's size, which the store vouches for.
             let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
             blob.read_exact_at(0, &mut bytes)?;
-            let mut skimmer = Decoder::skimming(&bytes, Order::Big, len == size);
-            if Header::default().fields(&mut skimmer).is_err() && skimmer.needs_more() {
-                len = len.saturating_mul(4).min(size);
-                continue;
+            if holds_header(&bytes, len == size) {
+                let mut header = Header::default();
+                let mut decoder = Decoder::new(&bytes, Order::Big, true);
+                header.fields(&mut decoder).map_err(|error| error.at("header"))?;
+                return Ok((header, decoder.offset()));
             }
-            let mut header = Header::default();
-            let mut decoder = Decoder::new(&bytes, Order::Big, true);
-            header.fields(&mut decoder).map_err(|error| error.at("header"))?;
-            return Ok((header, decoder.offset()));
+            len = len.saturating_mul(4).max(Self::READS[1]).min(size);
         }
     }
 
@@ -312,6 +310,15 @@ impl Header {
         self.fields(&mut encoder)?;
         Ok(encoder.finish())
     }
+}
+
+/// Whether decoding these bytes, the first of a file, gives its header or a true error, rather than an end too early.
+fn holds_header(bytes: &[u8], is_whole_file: bool) -> bool {
+    if is_whole_file {
+        return true;
+    }
+    let mut skimmer = Decoder::skimming(bytes, Order::Big, false);
+    Header::default().fields(&mut skimmer).is_ok() || !skimmer.needs_more()
 }
 
 #[cfg(test)]

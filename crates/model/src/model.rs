@@ -337,8 +337,8 @@ impl Model {
 
     /// Renames an attribute. Fails with `NC_EBADNAME`, `NC_ENOTATT`, `NC_ENAMEINUSE`.
     pub fn rename_attr(&mut self, owner: Owner, name: impl AsRef<[u8]>, to: impl AsRef<[u8]>) -> Result<()> {
-        let at = self.attr_position(owner, name.as_ref())?;
         let to = Name::new(to)?;
+        let at = self.attr_position(owner, name.as_ref())?;
         self.attrs_mut(owner).rename(at, to)
     }
 

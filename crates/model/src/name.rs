@@ -59,6 +59,11 @@ impl Name {
         Name(SmallVec::from_slice(bytes))
     }
 
+    /// A name as a file holds it, whatever its bytes, which are kept where they are.
+    pub fn stored_in(bytes: SmallVec<[u8; 16]>) -> Self {
+        Name(bytes)
+    }
+
     /// The name to look for when a user asks for `name`: normalized if it is UTF-8, else as it is.
     pub fn wanted(name: &[u8]) -> Cow<'_, [u8]> {
         match std::str::from_utf8(name) {

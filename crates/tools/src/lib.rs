@@ -6,5 +6,6 @@ pub mod info;
 mod kinds;
 pub mod nccopy;
 pub mod ncdump;
+pub mod ncgen;
 mod progress;
 mod version;

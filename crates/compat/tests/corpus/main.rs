@@ -1,7 +1,56 @@
-//! Tests over real files, in the folder that the environment variable `FERROCDF_CORPUS` names.
+//! Real files, read where they are: `cargo xtask corpus`.
+//!
+//! `FERROCDF_CORPUS` names a folder with an `INDEX.tsv` that has a row for each file: path, kind and class among other
+//! columns. A file of class `normal` must give what the reference gives, value by value; any other must end in an error
+//! or in data, without harm.
 
 #[allow(dead_code, reason = "the other test binary uses the rest")]
 #[path = "../it/ncdump_tool.rs"]
 mod ncdump_tool;
 
+mod content;
 mod ncdump_files;
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use ferrocdf_compat::Reference;
+
+/// The reference, compiled once.
+fn reference() -> &'static Reference {
+    static REFERENCE: OnceLock<Reference> = OnceLock::new();
+    REFERENCE.get_or_init(|| Reference::new(Path::new(env!("CARGO_TARGET_TMPDIR"))))
+}
+
+/// A file of the corpus.
+struct Entry {
+    path: PathBuf,
+    /// Whether every reader must read it.
+    normal: bool,
+}
+
+/// The files of the given kinds.
+fn files(kinds: &[&str]) -> Vec<Entry> {
+    let folder = std::env::var_os("FERROCDF_CORPUS")
+        .expect("FERROCDF_CORPUS names the folder; see `cargo xtask corpus`");
+    let folder = PathBuf::from(folder);
+    let index = folder.join("INDEX.tsv");
+    let text = std::fs::read_to_string(&index).unwrap_or_else(|error| panic!("{}: {error}", index.display()));
+    let mut lines = text.lines();
+    let columns: Vec<&str> = lines.next().expect("a line of titles").split('\t').collect();
+    let column =
+        |title: &str| columns.iter().position(|&column| column == title).expect("a column of that title");
+    let (path, kind, class) = (column("path"), column("kind"), column("class"));
+    lines
+        .map(|line| line.split('\t').collect::<Vec<_>>())
+        .filter(|row| kinds.contains(&row[kind]))
+        .map(|row| Entry { path: folder.join(row[path]), normal: row[class] == "normal" })
+        .collect()
+}
+
+/// The classic files.
+fn classic() -> Vec<Entry> {
+    let files = files(&["cdf1", "cdf2", "cdf5"]);
+    assert!(files.len() > 100, "only {} classic files", files.len());
+    files
+}

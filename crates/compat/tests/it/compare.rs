@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use ferrocdf::{Model, Result};
-use ferrocdf_bytes::Sizer;
 use ferrocdf_classic::{ClassicFile, Header, Layout};
 use ferrocdf_store::MemoryBlob;
 
@@ -51,8 +50,7 @@ struct Anatomy {
 impl Anatomy {
     fn of(bytes: &[u8]) -> Result<Anatomy> {
         let blob = Arc::new(MemoryBlob::new(bytes.to_vec()));
-        let mut header = Header::read(&*blob)?;
-        let header_size = Sizer::size_of(&mut header)?;
+        let (header, header_size) = Header::read(&*blob)?;
         let (file, model) = ClassicFile::open(blob)?;
         Ok(Anatomy { file, model, header, header_size })
     }

@@ -29,9 +29,14 @@ fn random_sequences_leave_the_same_files() {
         for ((seed, story), theirs) in seeds.zip(&stories).zip(&transcripts) {
             let path = file("our", seed);
             let ours = run(&path, &story.ops);
-            let same = ours.iter().zip(&theirs.lines).position(|(our, their)| our != their);
-            if let Some(at) = same {
+            let differs = ours.iter().zip(&theirs.lines).position(|(our, their)| our != their);
+            if let Some(at) = differs {
                 let (op, our, their) = (&story.ops[at], &ours[at], &theirs.lines[at]);
+                if story.realigned && matches!(op, Op::Enddef(Some(_))) && their == "-51" {
+                    // It laid out data in a way that its own check refuses.
+                    died += 1;
+                    continue;
+                }
                 panic!(
                     "seed {seed}, call {at}, {op}: the reference gives {their}, ferrocdf {our}\n{}",
                     tell(story, at)
@@ -70,7 +75,7 @@ fn random_sequences_leave_the_same_files() {
     println!(
         "{SEQUENCES} sequences: {identical} files identical to the last byte, {elsewhere} with data elsewhere"
     );
-    println!("the reference died on {died}");
+    println!("the reference failed on {died}");
     println!("bytes that differ and may: {total:?}");
     assert!(identical * 10 > SEQUENCES * 7, "most files are identical to the last byte");
     assert!(died * 20 < SEQUENCES, "the reference survives nearly all");

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use ferrocdf_tools::info::{self, Style};
+use ferrocdf_tools::{nccopy, ncdump, ncgen};
 
 /// netCDF files: look, print, make, copy.
 #[derive(Parser)]
@@ -60,8 +61,12 @@ fn main() -> ExitCode {
                 }
             }
         }
-        Command::Dump(rest) => ferrocdf_tools::nccopy::main(rest.under("ferrocdf dump")),
-        Command::Gen(rest) => ferrocdf_tools::nccopy::main(rest.under("ferrocdf gen")),
-        Command::Copy(rest) => ferrocdf_tools::nccopy::main(rest.under("ferrocdf copy")),
+        Command::Dump(rest) => {
+            let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr());
+            let code = ncdump::main(rest.under("ferrocdf dump"), &mut out, &mut err);
+            ExitCode::from(code as u8)
+        }
+        Command::Gen(rest) => ncgen::main(ncgen::Program::Ncgen, rest.under("ferrocdf gen")),
+        Command::Copy(rest) => nccopy::main(rest.under("ferrocdf copy")),
     }
 }

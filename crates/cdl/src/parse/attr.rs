@@ -1,0 +1,365 @@
+//! Attributes, and those with a meaning of their own.
+
+use ferrocdf_model::{Atomic, Chunking, Endian, Filter, Owner, Type};
+
+use super::constant::{Const, Item};
+use super::declare::{Parsed, Parser};
+use super::format_named;
+use super::header::{AttrDecl, Thing};
+use super::lexer::{Special, Token};
+
+/// HDF5's numbers of the filters that have attributes of their own.
+const DEFLATE: u32 = 1;
+const SHUFFLE: u32 = 2;
+const FLETCHER32: u32 = 3;
+
+impl Parser<'_> {
+    /// `… : name = values ;`
+    pub fn attribute_statement(&mut self, wanted: &str) -> Parsed<()> {
+        if self.lexer.eat(b':') {
+            self.global_attribute(None)?;
+        } else {
+            let thing = self.thing(wanted)?;
+            self.attribute_of(thing)?;
+        }
+        self.expect(b';')
+    }
+
+    /// An attribute whose first word was read: a variable, or a type with an owner behind it.
+    pub fn attribute_of(&mut self, thing: Thing) -> Parsed<()> {
+        if self.lexer.eat(b':') {
+            return match thing {
+                Thing::Var(_) => self.variable_attribute(thing, None),
+                Thing::Type(_) => {
+                    let ty = self.as_type(thing)?;
+                    self.global_attribute(Some(ty))
+                }
+            };
+        }
+        let ty = self.as_type(thing)?;
+        let owner = self.thing("")?;
+        self.typed_attribute_of(ty, owner)
+    }
+
+    /// An attribute whose type and owner were read.
+    pub fn typed_attribute_of(&mut self, ty: Type, owner: Thing) -> Parsed<()> {
+        self.expect(b':')?;
+        if let Thing::Type(_) = owner {
+            let name = self.name()?;
+            let text = format!("Doubly typed attribute: {}", String::from_utf8_lossy(&name));
+            return Err(self.fatal_bare(&text));
+        }
+        self.variable_attribute(owner, Some(ty))
+    }
+
+    fn global_attribute(&mut self, ty: Option<Type>) -> Parsed<()> {
+        let line = self.line();
+        match self.lexer.next() {
+            Token::Name(name) => {
+                self.expect(b'=')?;
+                let items = self.attribute_values(Some(&name))?;
+                let owner = self.group_owner();
+                self.header.attrs.push(AttrDecl { owner, name, ty, items, line });
+                Ok(())
+            }
+            Token::Special(special) if ty.is_none() && special.is_global() => {
+                self.expect(b'=')?;
+                self.global_special(special)
+            }
+            token => Err(self.unexpected(&token, "")),
+        }
+    }
+
+    fn variable_attribute(&mut self, owner: Thing, ty: Option<Type>) -> Parsed<()> {
+        let line = self.line();
+        let Thing::Var(id) = owner else { return Ok(()) };
+        match self.lexer.next() {
+            Token::Name(name) => {
+                self.expect(b'=')?;
+                let items = self.attribute_values(Some(&name))?;
+                self.header.attrs.push(AttrDecl { owner: Owner::Var(id), name, ty, items, line });
+                Ok(())
+            }
+            Token::Special(Special::FillValue) => {
+                self.expect(b'=')?;
+                let items = self.attribute_values(None)?;
+                if items.len() != 1 {
+                    self.wrong_bare("_FillValue: must be a single (possibly compound) value");
+                    return Ok(());
+                }
+                // Whatever type was written, a fill value has the type of its variable.
+                let var = &mut self.header.vars[id.index()];
+                var.fill = items.first().cloned();
+                let (ty, name) = (Some(var.ty), b"_FillValue".to_vec());
+                self.header.attrs.push(AttrDecl { owner: Owner::Var(id), name, ty, items, line });
+                Ok(())
+            }
+            Token::Special(special) if ty.is_none() && !special.is_global() => {
+                self.expect(b'=')?;
+                self.needs.specials = true;
+                self.variable_special(special, id.index())
+            }
+            token => Err(self.unexpected(&token, "")),
+        }
+    }
+
+    /// The values of an attribute; fill values have no place among them.
+    fn attribute_values(&mut self, name: Option<&[u8]>) -> Parsed<Vec<Item>> {
+        let items = self.items(1)?;
+        if holds_fill(&items) {
+            let name = name.map_or(String::new(), |name| format!(": {}", String::from_utf8_lossy(name)));
+            self.wrong_bare(&format!("Attribute data may not contain fill values (i.e. _ ){name}"));
+        }
+        Ok(items)
+    }
+
+    fn special_text(&mut self) -> Parsed<String> {
+        match self.lexer.next() {
+            Token::Text(text) => Ok(String::from_utf8_lossy(&text).into_owned()),
+            token => Err(self.unexpected(&token, "TERMSTRING")),
+        }
+    }
+
+    fn special_flag(&mut self, special: Special) -> Parsed<bool> {
+        let flag = match self.lexer.next() {
+            Token::Text(text) => match &*text {
+                b"false" | b"0" => Some(false),
+                b"true" | b"1" => Some(true),
+                _ => None,
+            },
+            Token::Number(Const::Int(Atomic::Int | Atomic::Uint | Atomic::Int64 | Atomic::Uint64, value)) => {
+                match value {
+                    0 => Some(false),
+                    1 => Some(true),
+                    _ => None,
+                }
+            }
+            token => return Err(self.unexpected(&token, "")),
+        };
+        if flag.is_none() {
+            self.wrong_bare(&format!("{}: illegal value", special.name()));
+        }
+        Ok(flag.unwrap_or(false))
+    }
+
+    fn global_special(&mut self, special: Special) -> Parsed<()> {
+        if special != Special::Format {
+            // What these say of a file is not taken from text: it is made anew when one is written.
+            self.needs.specials = true;
+            match special {
+                Special::NcProperties => drop(self.special_text()?),
+                Special::SuperblockVersion => drop(self.integer("")?),
+                _ => drop(self.special_flag(special)?),
+            }
+            return Ok(());
+        }
+        let kind = self.special_text()?;
+        match format_named(&kind) {
+            Some(format) => self.format_attribute = Some(format),
+            None => self.wrong_bare(&format!("_Format: illegal value: {kind}")),
+        }
+        Ok(())
+    }
+
+    fn variable_special(&mut self, special: Special, var: usize) -> Parsed<()> {
+        match special {
+            Special::Storage => {
+                let text = self.special_text()?;
+                let chunking = &mut self.header.vars[var].storage.chunking;
+                match &*text {
+                    "contiguous" => *chunking = Some(Chunking::Contiguous),
+                    "compact" => *chunking = Some(Chunking::Compact),
+                    "chunked" if matches!(chunking, Some(Chunking::Chunked(_))) => {}
+                    "chunked" => *chunking = Some(Chunking::Chunked(vec![])),
+                    _ => self.wrong_bare(&format!("_Storage: illegal value: {text}")),
+                }
+            }
+            Special::ChunkSizes => {
+                let mut sizes = vec![];
+                loop {
+                    let size = self.integer("")?;
+                    match u64::try_from(size) {
+                        Ok(size @ 1..) => sizes.push(size),
+                        _ => self.wrong_bare("_ChunkSizes: illegal value"),
+                    }
+                    if !self.lexer.eat(b',') {
+                        break;
+                    }
+                }
+                self.header.vars[var].storage.chunking = Some(Chunking::Chunked(sizes));
+            }
+            Special::Fletcher32 => {
+                let on = self.special_flag(special)?;
+                self.set_filter(var, FLETCHER32, on.then(Vec::new));
+            }
+            Special::Shuffle => {
+                let on = self.special_flag(special)?;
+                self.set_filter(var, SHUFFLE, on.then(Vec::new));
+            }
+            Special::DeflateLevel => {
+                let level = self.integer("")?;
+                self.set_filter(var, DEFLATE, u32::try_from(level).ok().map(|level| vec![level]));
+            }
+            Special::Endianness => {
+                let text = self.special_text()?;
+                match &*text {
+                    "little" => self.header.vars[var].storage.endian = Some(Endian::Little),
+                    "big" => self.header.vars[var].storage.endian = Some(Endian::Big),
+                    _ => self.wrong_bare(&format!("_Endianness: illegal value: {text}")),
+                }
+            }
+            Special::NoFill => self.header.vars[var].storage.no_fill = self.special_flag(special)?,
+            Special::Filter => {
+                let text = self.special_text()?;
+                match filters(&text) {
+                    Some(filters) => {
+                        for filter in filters {
+                            self.set_filter(var, filter.id, Some(filter.params));
+                        }
+                    }
+                    None => self.wrong_bare(&format!("_Filter: unparsable filter spec: {text}")),
+                }
+            }
+            // `_Codecs` is for Zarr stores, and says the same as `_Filter` in other words.
+            _ => drop(self.special_text()?),
+        }
+        Ok(())
+    }
+
+    /// Adds a filter, replaces its parameters, or removes it. Checksum comes first, shuffle next, the others in the
+    /// order of the text.
+    fn set_filter(&mut self, var: usize, id: u32, params: Option<Vec<u32>>) {
+        let filters = &mut self.header.vars[var].storage.filters;
+        let place = filters.iter().position(|filter| filter.id == id);
+        match (place, params) {
+            (Some(at), Some(params)) => filters[at].params = params,
+            (Some(at), None) => drop(filters.remove(at)),
+            (None, Some(params)) => filters.push(Filter { id, params }),
+            (None, None) => {}
+        }
+        filters.sort_by_key(|filter| match filter.id {
+            FLETCHER32 => 0,
+            SHUFFLE => 1,
+            _ => 2,
+        });
+    }
+}
+
+impl Special {
+    fn is_global(self) -> bool {
+        matches!(
+            self,
+            Special::Format | Special::NcProperties | Special::IsNetcdf4 | Special::SuperblockVersion
+        )
+    }
+}
+
+fn holds_fill(items: &[Item]) -> bool {
+    items.iter().any(|item| match &item.value {
+        Const::Fill => true,
+        Const::List(inner) => holds_fill(inner),
+        _ => false,
+    })
+}
+
+/// Filters as `id,param,…|id,…`. Parameters are unsigned, or numbers with a suffix, whose bits they are.
+fn filters(text: &str) -> Option<Vec<Filter>> {
+    text.split('|')
+        .map(|one| {
+            let mut words = one.split(',').map(str::trim);
+            let id = words.next()?.parse().ok()?;
+            let params = words.map(parameter).collect::<Option<Vec<_>>>()?.concat();
+            Some(Filter { id, params })
+        })
+        .collect()
+}
+
+fn parameter(word: &str) -> Option<Vec<u32>> {
+    let halves = |bits: u64| vec![bits as u32, (bits >> 32) as u32];
+    if let Ok(plain) = word.parse::<i64>() {
+        return Some(vec![plain as u32]);
+    }
+    let lower = word.to_ascii_lowercase();
+    if let Some(hex) = lower.strip_prefix("0x") {
+        return u32::from_str_radix(hex, 16).ok().map(|value| vec![value]);
+    }
+    let number = lower.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    match &lower[number.len()..] {
+        "b" | "ub" | "s" | "us" | "u" | "l" => number.parse::<i64>().ok().map(|value| vec![value as u32]),
+        "ll" | "ul" | "ull" => number.parse::<i128>().ok().map(|value| halves(value as u64)),
+        "f" => number.parse::<f32>().ok().map(|value| vec![value.to_bits()]),
+        "d" | "" => number.parse::<f64>().ok().map(|value| halves(value.to_bits())),
+        _ => None,
+    }
+}
+
+/// The type of an attribute whose declaration names none; `None` if its values have no common one.
+///
+/// Text makes characters, any `double` makes doubles, any `float` floats, and integers make the widest of them. Two
+/// of the same width take the sign of the later.
+pub(super) fn infer(items: &[Item]) -> Option<Atomic> {
+    let types: Option<Vec<Atomic>> = items
+        .iter()
+        .map(|item| match &item.value {
+            Const::Int(ty, _) => Some(*ty),
+            Const::Float(_) => Some(Atomic::Float),
+            Const::Double(_) => Some(Atomic::Double),
+            Const::Text(_) => Some(Atomic::Char),
+            _ => None,
+        })
+        .collect();
+    let types = types?;
+    let has = |ty| types.contains(&ty);
+    if types.is_empty() || types.iter().all(|&ty| ty == Atomic::Char) {
+        return Some(Atomic::Char);
+    }
+    if has(Atomic::Char) {
+        return None;
+    }
+    if let Some(real) = [Atomic::Double, Atomic::Float].into_iter().find(|&real| has(real)) {
+        return Some(real);
+    }
+    let beyond_int64 =
+        |item: &Item| matches!(item.value, Const::Int(Atomic::Uint64, value) if value > i64::MAX.into());
+    if items.iter().any(beyond_int64) {
+        return Some(Atomic::Uint64);
+    }
+    types.into_iter().reduce(|prior, next| if prior.size() <= next.size() { next } else { prior })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: &[Const]) -> Option<Atomic> {
+        infer(&values.iter().map(|value| Item { line: 1, value: value.clone() }).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn types_of_untyped_attributes() {
+        let int = |ty| Const::Int(ty, 1);
+        assert_eq!(of(&[]), Some(Atomic::Char));
+        assert_eq!(of(&[Const::Text(vec![])]), Some(Atomic::Char));
+        assert_eq!(of(&[Const::Text(vec![]), int(Atomic::Int)]), None);
+        assert_eq!(of(&[int(Atomic::Int), Const::Float(1.0), Const::Double(2.0)]), Some(Atomic::Double));
+        assert_eq!(of(&[int(Atomic::Int64), Const::Float(1.0)]), Some(Atomic::Float));
+        assert_eq!(of(&[int(Atomic::Ubyte), int(Atomic::Short)]), Some(Atomic::Short));
+        assert_eq!(of(&[int(Atomic::Int), int(Atomic::Uint)]), Some(Atomic::Uint));
+        assert_eq!(of(&[int(Atomic::Uint), int(Atomic::Int), int(Atomic::Byte)]), Some(Atomic::Int));
+        assert_eq!(of(&[Const::Int(Atomic::Uint64, 1 << 63), int(Atomic::Int64)]), Some(Atomic::Uint64));
+        assert_eq!(of(&[Const::Fill]), None);
+        assert_eq!(of(&[Const::Opaque(vec![1])]), None);
+    }
+
+    #[test]
+    fn filter_texts() {
+        let one = |id, params: &[u32]| Filter { id, params: params.to_vec() };
+        assert_eq!(filters("307,9|1,2"), Some(vec![one(307, &[9]), one(1, &[2])]));
+        assert_eq!(
+            filters("32000, -1b, 1.5f, 1.0"),
+            Some(vec![one(32000, &[u32::MAX, 0x3fc0_0000, 0, 0x3ff0_0000])])
+        );
+        assert_eq!(filters("x,1"), None);
+        assert_eq!(filters(""), None);
+    }
+}

@@ -1,0 +1,185 @@
+//! From declarations to a model: the choice of the format, and definition in the reference's order.
+
+use ferrocdf_bytes::{Code, Context, Error};
+use ferrocdf_model::{
+    Atomic, Class, DimId, Field, Format, GroupId, Model, Name, Owner, Type, UserType, Values,
+};
+
+use super::Failure;
+use super::attr::infer;
+use super::declare::{Parsed, Parser};
+use super::header::{AttrDecl, ClassDecl};
+
+fn text(name: &[u8]) -> Parsed<&str> {
+    let bad = |_| Error::new(Code::EBADNAME, format!("name \"{}\" is not UTF-8", name.escape_ascii()));
+    Ok(std::str::from_utf8(name).map_err(bad)?)
+}
+
+impl Parser<'_> {
+    /// The format of the dataset by what is known of the text.
+    ///
+    /// First what the caller asked for, then `_Format`; after that what the text needs: groups, user-defined types and
+    /// strings need netCDF-4, unsigned and 64-bit integers CDF-5; special attributes ask for netCDF-4. (The reference
+    /// documents the same, but looks for integers and strings in vain: it cuts `int64` variables to `int`, drops
+    /// `string` attributes, and fails on the others.)
+    pub fn choose_format(&mut self) -> Parsed<Format> {
+        if let Some(format) = self.options.format.or(self.format_attribute) {
+            // CDF-5 is let through, and fails at the first such definition.
+            if self.needs.enhanced && !matches!(format, Format::Netcdf4 | Format::Data64) {
+                self.sink.message("-k or _Format conflicts with enhanced CDL input");
+                return Err(Failure::Conflict);
+            }
+            return Ok(format);
+        }
+        let is_wide =
+            |attr: &AttrDecl| attr.ty.is_none() && infer(&attr.items).is_some_and(|ty| ty > Atomic::Double);
+        Ok(if self.needs.enhanced || self.needs.strings {
+            Format::Netcdf4
+        } else if self.needs.wide || self.header.attrs.iter().any(is_wide) {
+            Format::Data64
+        } else if self.needs.specials {
+            Format::Netcdf4
+        } else {
+            Format::Classic
+        })
+    }
+
+    /// In the classic model, only the first dimension of a variable may be unlimited.
+    pub fn check_unlimited(&mut self, format: Format) -> Parsed<()> {
+        let unlimited = |dim: &DimId| self.header.dims[dim.index()].len.is_none();
+        let wrong = self.header.vars.iter().find(|var| var.dims.iter().skip(1).any(unlimited));
+        match wrong {
+            Some(var) if !format.is_enhanced() => {
+                let name = self.header.full_name(var.group, &var.name);
+                let text = format!("Variable: {name}: UNLIMITED must be in first dimension only");
+                Err(self.fatal(var.line, &text))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The type a variable gets in the file: formats without 64-bit integers hold `int64` as `int`, as in the
+    /// reference (which does so in CDF-5 too).
+    pub fn stored_type(&self, ty: Type) -> Type {
+        let format = self.options.format.or(self.format_attribute);
+        match ty {
+            Type::Atomic(Atomic::Int64) if format.is_some_and(|format| !format.holds(Atomic::Int64)) => {
+                Atomic::Int.into()
+            }
+            other => other,
+        }
+    }
+
+    /// The model of all declarations so far.
+    pub fn build(&mut self, format: Format) -> Parsed<Model> {
+        let mut model = Model::new(format);
+        for group in &self.header.groups[1..] {
+            let parent = group.parent.unwrap_or(GroupId::ROOT);
+            model.def_group(parent, text(&group.name)?).at(|| "group")?;
+        }
+        for decl in &self.header.types {
+            let class = match &decl.class {
+                ClassDecl::Opaque(size) => Class::Opaque(*size),
+                ClassDecl::Vlen(base) => Class::Vlen(*base),
+                ClassDecl::Enum { base, members } => {
+                    let members = members.iter().map(|(name, value)| Ok((Name::new(name)?, *value)));
+                    Class::Enum { base: *base, members: members.collect::<Result<_, Error>>()? }
+                }
+                ClassDecl::Compound(fields) => {
+                    let mut end = 0usize;
+                    let mut placed = vec![];
+                    for field in fields {
+                        let (size, align, ..) = self.header.measure(field.ty);
+                        let offset = end.next_multiple_of(align);
+                        end = offset + size * field.shape.iter().product::<usize>();
+                        let (name, shape) = (Name::new(&field.name)?, field.shape.clone());
+                        placed.push(Field { name, offset, ty: field.ty, shape });
+                    }
+                    Class::Compound { size: decl.size, fields: placed }
+                }
+            };
+            let name = Name::new(&decl.name)?;
+            model.def_type(UserType { name, group: decl.group, class }).at(|| "type")?;
+        }
+        for dim in &self.header.dims {
+            model.def_dim(dim.group, text(&dim.name)?, dim.len)?;
+        }
+        for (id, dim) in self.header.dims.iter().enumerate() {
+            if dim.len.is_none() {
+                model.set_dim_len(DimId(id as u32), self.data.lengths.get(id).copied().unwrap_or(0));
+            }
+        }
+        for var in &self.header.vars {
+            let id = model.def_var(var.group, text(&var.name)?, self.stored_type(var.ty), &var.dims)?;
+            if var.storage != ferrocdf_model::Storage::default() {
+                if format.is_classic_file() {
+                    let what = format!(
+                        "variable \"{}\": classic files leave no choice of storage",
+                        String::from_utf8_lossy(&var.name)
+                    );
+                    return Err(Error::new(Code::ENOTNC4, what).into());
+                }
+                model.var_mut(id).storage = var.storage.clone();
+            }
+        }
+        let attrs = std::mem::take(&mut self.header.attrs);
+        let done = attrs.iter().try_for_each(|attr| self.define_attr(&mut model, attr));
+        self.header.attrs = attrs;
+        done?;
+        Ok(model)
+    }
+
+    fn define_attr(&mut self, model: &mut Model, attr: &AttrDecl) -> Parsed<()> {
+        let value = self.attr_value(attr)?;
+        model.put_attr(attr.owner, text(&attr.name)?, value).at(|| match attr.owner {
+            Owner::Group(id) => self.header.full_name(id, b""),
+            Owner::Var(id) => {
+                let var = self.header.var(id);
+                self.header.full_name(var.group, &var.name)
+            }
+        })?;
+        Ok(())
+    }
+
+    /// The values of an attribute in its type.
+    pub fn attr_value(&mut self, attr: &AttrDecl) -> Parsed<Values> {
+        let full_name = |parser: &Self| {
+            let group = match attr.owner {
+                Owner::Group(id) => id,
+                Owner::Var(id) => parser.header.var(id).group,
+            };
+            parser.header.full_name(group, &attr.name)
+        };
+        let is_fill = attr.name == b"_FillValue" && matches!(attr.owner, Owner::Var(_));
+        let ty = match attr.ty.or_else(|| infer(&attr.items).map(Type::from)) {
+            Some(ty) if is_fill => self.stored_type(ty),
+            Some(ty) => ty,
+            None => {
+                let what = format!("Non-simple list of values for untyped attribute: {}", full_name(self));
+                return Err(self.fatal(attr.line, &what));
+            }
+        };
+        if ty != Type::Atomic(Atomic::Char) {
+            if attr.items.is_empty() {
+                let what = "Empty datalist can only be assigned to attributes of type char";
+                return Err(self.fatal(attr.line, what));
+            }
+            return self.list_values(ty, &attr.items);
+        }
+        let mut chars = vec![];
+        for item in &attr.items {
+            match item.value.to_chars() {
+                Some(bytes) => chars.extend_from_slice(&bytes),
+                None => {
+                    let what = "Encountered non-string and non-char constant in datalist";
+                    return Err(self.fatal(item.line, what));
+                }
+            }
+        }
+        if chars.is_empty() {
+            // As the reference: an empty text is stored as one zero byte.
+            chars.push(0);
+        }
+        Ok(Values::Char(chars))
+    }
+}

@@ -1,0 +1,582 @@
+//! Words, numbers and signs of CDL.
+//!
+//! One token is looked ahead. Words keep their bytes with the escapes removed; whether a name is legal is for the
+//! model to say. Keywords of sections are words with a colon at once behind them, as in the reference, so that `data`
+//! may be a name where no colon follows.
+
+use ferrocdf_model::{Atomic, Format};
+
+use super::constant::Const;
+use super::literal;
+use super::source::Source;
+
+/// One token.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Token {
+    /// The end of the text.
+    End,
+    /// A name.
+    Name(Vec<u8>),
+    /// `/` or `/a/b`: the names on the path.
+    Path(Vec<Vec<u8>>),
+    /// A text in double quotes.
+    Text(Vec<u8>),
+    /// A number or a character.
+    Number(Const),
+    /// The bytes of a bare `0x…`.
+    Opaque(Vec<u8>),
+    /// `_`
+    Fill,
+    /// `NIL`
+    Nil,
+    /// A word with a meaning.
+    Keyword(Keyword),
+    /// An attribute with a meaning of its own.
+    Special(Special),
+    /// One of `{ } ( ) = : ; , *`.
+    Sign(u8),
+    /// What no rule takes.
+    Invalid,
+}
+
+/// Words with a meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keyword {
+    /// A type.
+    Type(Atomic),
+    Compound,
+    Enum,
+    Opaque,
+    Unlimited,
+    Types,
+    Dimensions,
+    Variables,
+    Data,
+    Group,
+    Netcdf,
+}
+
+/// Attributes with a meaning of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Special {
+    FillValue,
+    Format,
+    Storage,
+    ChunkSizes,
+    Fletcher32,
+    DeflateLevel,
+    Shuffle,
+    Endianness,
+    NoFill,
+    NcProperties,
+    IsNetcdf4,
+    SuperblockVersion,
+    Filter,
+    Codecs,
+}
+
+impl Special {
+    const ALL: [(Special, &'static str, &'static str); 14] = [
+        (Special::FillValue, "_FillValue", "_FILLVALUE"),
+        (Special::Format, "_Format", "_FORMAT"),
+        (Special::Storage, "_Storage", "_STORAGE"),
+        (Special::ChunkSizes, "_ChunkSizes", "_CHUNKSIZES"),
+        (Special::Fletcher32, "_Fletcher32", "_FLETCHER32"),
+        (Special::DeflateLevel, "_DeflateLevel", "_DEFLATELEVEL"),
+        (Special::Shuffle, "_Shuffle", "_SHUFFLE"),
+        (Special::Endianness, "_Endianness", "_ENDIANNESS"),
+        (Special::NoFill, "_NoFill", "_NOFILL"),
+        (Special::NcProperties, "_NCProperties", "_NCPROPS"),
+        (Special::IsNetcdf4, "_IsNetcdf4", "_ISNETCDF4"),
+        (Special::SuperblockVersion, "_SuperblockVersion", "_SUPERBLOCK"),
+        (Special::Filter, "_Filter", "_FILTER"),
+        (Special::Codecs, "_Codecs", "_CODECS"),
+    ];
+
+    /// The name in CDL.
+    pub fn name(self) -> &'static str {
+        Special::ALL.iter().find(|entry| entry.0 == self).map_or("", |entry| entry.1)
+    }
+}
+
+impl Token {
+    /// How messages name it.
+    pub fn shown(&self) -> String {
+        let word = match self {
+            Token::End => "end of file",
+            Token::Name(_) => "IDENT",
+            Token::Path(_) => "PATH",
+            Token::Text(_) => "TERMSTRING",
+            Token::Number(number) => match number {
+                Const::Int(ty, _) => match ty {
+                    Atomic::Byte => "BYTE_CONST",
+                    Atomic::Short => "SHORT_CONST",
+                    Atomic::Int => "INT_CONST",
+                    Atomic::Int64 => "INT64_CONST",
+                    Atomic::Ubyte => "UBYTE_CONST",
+                    Atomic::Ushort => "USHORT_CONST",
+                    Atomic::Uint => "UINT_CONST",
+                    _ => "UINT64_CONST",
+                },
+                Const::Float(_) => "FLOAT_CONST",
+                _ => "DOUBLE_CONST",
+            },
+            Token::Opaque(_) => "OPAQUESTRING",
+            Token::Fill => "FILLMARKER",
+            Token::Nil => "NIL",
+            Token::Keyword(keyword) => match keyword {
+                Keyword::Type(ty) => return format!("{}_K", ty.cdl_name().to_ascii_uppercase()),
+                Keyword::Compound => "COMPOUND",
+                Keyword::Enum => "ENUM",
+                Keyword::Opaque => "OPAQUE_",
+                Keyword::Unlimited => "NC_UNLIMITED_K",
+                Keyword::Types => "TYPES",
+                Keyword::Dimensions => "DIMENSIONS",
+                Keyword::Variables => "VARIABLES",
+                Keyword::Data => "DATA",
+                Keyword::Group => "GROUP",
+                Keyword::Netcdf => "NETCDF",
+            },
+            Token::Special(special) => {
+                Special::ALL.iter().find(|entry| entry.0 == *special).map_or("", |entry| entry.2)
+            }
+            Token::Sign(sign) => return format!("'{}'", char::from(*sign)),
+            Token::Invalid => "invalid token",
+        };
+        word.to_string()
+    }
+}
+
+/// The tokens of a text.
+pub(super) struct Lexer<'a> {
+    pub source: Source<'a>,
+    /// The format the caller asked for: it decides whether names of newer types may be names of other things.
+    format: Option<Format>,
+    ahead: Option<Token>,
+    /// What is wrong with a word, to be told where it stands.
+    pub complaint: Option<String>,
+}
+
+fn starts_name(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80
+}
+
+fn continues_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte >= 0x80 || matches!(byte, b'_' | b'.' | b'@' | b'+' | b'-')
+}
+
+/// The characters besides letters and digits that a backslash makes part of a name.
+fn may_be_escaped(byte: u8) -> bool {
+    byte == b' ' || (byte.is_ascii_punctuation() && !matches!(byte, b'+' | b'-' | b'.' | b'/' | b'@' | b'_'))
+}
+
+impl<'a> Lexer<'a> {
+    pub fn new(source: Source<'a>, format: Option<Format>) -> Self {
+        Lexer { source, format, ahead: None, complaint: None }
+    }
+
+    /// The next token without taking it.
+    pub fn peek(&mut self) -> &Token {
+        if self.ahead.is_none() {
+            self.ahead = Some(self.scan());
+        }
+        self.ahead.as_ref().unwrap_or(&Token::End)
+    }
+
+    /// Takes the next token.
+    pub fn next(&mut self) -> Token {
+        match self.ahead.take() {
+            Some(token) => token,
+            None => self.scan(),
+        }
+    }
+
+    /// Takes the next token if it is this sign.
+    pub fn eat(&mut self, sign: u8) -> bool {
+        let found = *self.peek() == Token::Sign(sign);
+        if found {
+            self.ahead = None;
+        }
+        found
+    }
+
+    /// Whether the position of the source is right behind the last token taken.
+    pub fn is_clear(&self) -> bool {
+        self.ahead.is_none()
+    }
+
+    /// The text before `{`, without blanks: the name of the dataset.
+    pub fn dataset_name(&mut self) -> Vec<u8> {
+        let mut name = vec![];
+        while let Some(byte) = self.source.peek(0).filter(|&byte| byte != b'{') {
+            if byte > b' ' {
+                name.push(byte);
+            }
+            self.source.advance(1);
+        }
+        name
+    }
+
+    fn skip_blanks(&mut self) {
+        while let Some(byte) = self.source.peek(0) {
+            match byte {
+                b'\n' => {
+                    self.source.line += 1;
+                    self.source.advance(1);
+                }
+                b' ' | b'\t' | b'\r' | b'\x0c' => self.source.advance(1),
+                b'/' if self.source.peek(1) == Some(b'/') => {
+                    while self.source.peek(0).is_some_and(|byte| byte != b'\n') {
+                        self.source.advance(1);
+                    }
+                }
+                b'/' if self.source.peek(1) == Some(b'*') => self.skip_block(),
+                _ => return,
+            }
+        }
+    }
+
+    /// Skips `/* … */`.
+    fn skip_block(&mut self) {
+        self.source.advance(2);
+        loop {
+            match (self.source.peek(0), self.source.peek(1)) {
+                (Some(b'*'), Some(b'/')) => return self.source.advance(2),
+                (Some(byte), _) => {
+                    self.source.line += u32::from(byte == b'\n');
+                    self.source.advance(1);
+                }
+                (None, _) => {
+                    self.complaint = Some("unterminated /**/ comment".to_string());
+                    return;
+                }
+            }
+        }
+    }
+
+    fn scan(&mut self) -> Token {
+        self.skip_blanks();
+        let Some(first) = self.source.peek(0) else { return Token::End };
+        match first {
+            b'{' | b'}' | b'(' | b')' | b'=' | b':' | b';' | b',' | b'*' => {
+                self.source.advance(1);
+                Token::Sign(first)
+            }
+            b'"' => self.text(),
+            b'\'' => self.character(),
+            b'0'..=b'9' | b'.' | b'+' | b'-' => self.number(first),
+            b'/' => self.path(),
+            b'\\' if self.source.peek(1).is_some_and(|byte| byte.is_ascii_digit()) => self.word(),
+            _ if starts_name(first) => self.word(),
+            _ => self.invalid(),
+        }
+    }
+
+    fn invalid(&mut self) -> Token {
+        self.source.advance(1);
+        Token::Invalid
+    }
+
+    fn complain(&mut self, why: String) -> Token {
+        self.complaint = Some(why);
+        Token::Invalid
+    }
+
+    fn text(&mut self) -> Token {
+        let mut len = 1;
+        loop {
+            match self.source.peek(len) {
+                Some(b'"') => break,
+                Some(b'\\') if self.source.peek(len + 1).is_some_and(|byte| byte != b'\n') => len += 2,
+                Some(b'\\') | None => return self.invalid(),
+                Some(_) => len += 1,
+            }
+        }
+        let plain = literal::unescape(&self.source.window(len + 1)[1..len]);
+        self.source.advance(len + 1);
+        match plain {
+            Ok(plain) => Token::Text(plain),
+            Err(why) => self.complain(why),
+        }
+    }
+
+    fn character(&mut self) -> Token {
+        let window = self.source.window(6);
+        let len = match window {
+            [_, b'\\', b'0'..=b'7', b'0'..=b'7', b'0'..=b'7', b'\'', ..] => 6,
+            [_, b'\\', b'x' | b'X', high, low, b'\'', ..]
+                if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
+            {
+                6
+            }
+            [_, b'\\', escaped, b'\'', ..] if *escaped != b'\n' => 4,
+            [_, plain, b'\'', ..] if *plain != b'\\' => 3,
+            _ => return self.invalid(),
+        };
+        let inside = &window[1..len - 1];
+        let byte = match inside {
+            // A lone octal digit is no octal escape here.
+            [b'\\', digit @ b'0'..=b'7'] => *digit,
+            _ => literal::unescape(inside).ok().and_then(|bytes| bytes.first().copied()).unwrap_or(0),
+        };
+        self.source.advance(len);
+        Token::Number(Const::Int(Atomic::Byte, i128::from(byte as i8)))
+    }
+
+    fn number(&mut self, first: u8) -> Token {
+        if first == b'0' && matches!(self.source.peek(1), Some(b'x' | b'X')) {
+            let mut len = 2;
+            while self.source.peek(len).is_some_and(|byte| byte.is_ascii_hexdigit()) {
+                len += 1;
+            }
+            if len > 2 {
+                return self.hexadecimal(len);
+            }
+        }
+        if first == b'-' {
+            for (word, value) in [
+                ("-Infinityf", Const::Float(f32::NEG_INFINITY)),
+                ("-Infinity", Const::Double(f64::NEG_INFINITY)),
+                ("-Inff", Const::Float(f32::NEG_INFINITY)),
+            ] {
+                if self.source.window(word.len()).starts_with(word.as_bytes()) {
+                    self.source.advance(word.len());
+                    return Token::Number(value);
+                }
+            }
+        }
+        let Some(len) = self.number_len(first) else { return self.invalid() };
+        let number = literal::number(&self.source.window(len)[..len]);
+        self.source.advance(len);
+        match number {
+            Ok(number) => Token::Number(number),
+            Err(why) => self.complain(why),
+        }
+    }
+
+    fn hexadecimal(&mut self, len: usize) -> Token {
+        let suffix = match (self.source.peek(len), self.source.peek(len + 1)) {
+            (Some(b'l' | b'L'), Some(b'l' | b'L')) => 2,
+            (Some(b's' | b'S' | b'l' | b'L'), _) => 1,
+            _ => 0,
+        };
+        let digits = &self.source.window(len)[2..len];
+        let token = match suffix {
+            0 => Token::Opaque(literal::opaque(digits)),
+            _ => Token::Number(literal::hexadecimal(digits)),
+        };
+        self.source.advance(len + suffix);
+        token
+    }
+
+    fn digits(&mut self, mut at: usize) -> usize {
+        while self.source.peek(at).is_some_and(|byte| byte.is_ascii_digit()) {
+            at += 1;
+        }
+        at
+    }
+
+    /// The length of the number token at the position.
+    fn number_len(&mut self, first: u8) -> Option<usize> {
+        let start = usize::from(matches!(first, b'+' | b'-'));
+        let whole = self.digits(start);
+        let mut len = whole;
+        let mut real = false;
+        if self.source.peek(len) == Some(b'.') {
+            len = self.digits(len + 1);
+            real = true;
+        } else if len == start {
+            return None;
+        }
+        if matches!(self.source.peek(len), Some(b'e' | b'E')) {
+            let sign = usize::from(matches!(self.source.peek(len + 1), Some(b'+' | b'-')));
+            let end = self.digits(len + 1 + sign);
+            if end > len + 1 + sign {
+                len = end;
+                real = true;
+            }
+        }
+        if real {
+            let suffix = matches!(self.source.peek(len), Some(b'f' | b'F' | b'd' | b'D' | b'l' | b'L'));
+            return Some(len + usize::from(suffix));
+        }
+        len += usize::from(matches!(self.source.peek(len), Some(b'u' | b'U')));
+        match (self.source.peek(len), self.source.peek(len + 1)) {
+            (Some(b'l' | b'L'), Some(b'l' | b'L')) => len += 2,
+            (Some(b'b' | b'B' | b's' | b'S' | b'l' | b'L'), _) => len += 1,
+            _ => {}
+        }
+        Some(len)
+    }
+
+    /// The name at `at` bytes from the position, escapes removed, and its length in the text; `None` if there is none.
+    fn name_at(&mut self, at: usize) -> Option<(Vec<u8>, usize)> {
+        let mut name = vec![];
+        let mut len = 0;
+        while let Some(byte) = self.source.peek(at + len) {
+            let escaped = if byte == b'\\' { self.source.peek(at + len + 1) } else { None };
+            match escaped {
+                Some(digit) if len == 0 && digit.is_ascii_digit() => name.push(digit),
+                Some(other) if len > 0 && may_be_escaped(other) => name.push(other),
+                None if len == 0 && starts_name(byte) => name.push(byte),
+                None if len > 0 && continues_name(byte) => name.push(byte),
+                _ => break,
+            }
+            len += 1 + usize::from(escaped.is_some());
+        }
+        (len > 0).then_some((name, len))
+    }
+
+    fn path(&mut self) -> Token {
+        let mut names = vec![];
+        let mut len = 1;
+        while let Some((name, used)) = self.name_at(len) {
+            names.push(name);
+            len += used;
+            if self.source.peek(len) != Some(b'/') || self.name_at(len + 1).is_none() {
+                break;
+            }
+            len += 1;
+        }
+        self.source.advance(len);
+        Token::Path(names)
+    }
+
+    fn word(&mut self) -> Token {
+        let Some((name, len)) = self.name_at(0) else { return self.invalid() };
+        let has_colon = self.source.peek(len) == Some(b':');
+        if name.len() < len {
+            // With an escape inside, it is a name and nothing else.
+            self.source.advance(len);
+            return Token::Name(name);
+        }
+        if has_colon && let Some(section) = section(&name) {
+            self.source.advance(len + 1);
+            return Token::Keyword(section);
+        }
+        self.source.advance(len);
+        match meaning(&name).or_else(|| self.newer_type(&name)) {
+            Some(token) => token,
+            None => Token::Name(name),
+        }
+    }
+
+    /// A type that came with netCDF-4 is a keyword only where a format that has it was asked for: older CDL has
+    /// variables and dimensions that are called so.
+    fn newer_type(&self, name: &[u8]) -> Option<Token> {
+        let newest = match self.format? {
+            Format::Netcdf4 => Atomic::String,
+            Format::Data64 => Atomic::Uint64,
+            _ => return None,
+        };
+        let atomic = match name {
+            b"ulong" | b"uinteger" => Atomic::Uint,
+            _ => Atomic::ALL.into_iter().find(|atomic| atomic.cdl_name().as_bytes() == name)?,
+        };
+        (atomic <= newest).then_some(Token::Keyword(Keyword::Type(atomic)))
+    }
+}
+
+fn section(name: &[u8]) -> Option<Keyword> {
+    Some(match name {
+        b"types" => Keyword::Types,
+        b"dimensions" => Keyword::Dimensions,
+        b"variables" => Keyword::Variables,
+        b"data" => Keyword::Data,
+        b"group" => Keyword::Group,
+        _ => return None,
+    })
+}
+
+/// What a word without escapes means, if it is more than a name.
+fn meaning(name: &[u8]) -> Option<Token> {
+    let keyword = match name {
+        b"float" | b"real" => Keyword::Type(Atomic::Float),
+        b"double" => Keyword::Type(Atomic::Double),
+        b"char" => Keyword::Type(Atomic::Char),
+        b"byte" => Keyword::Type(Atomic::Byte),
+        b"short" => Keyword::Type(Atomic::Short),
+        b"int" | b"long" | b"integer" => Keyword::Type(Atomic::Int),
+        b"compound" | b"struct" | b"structure" => Keyword::Compound,
+        b"enum" => Keyword::Enum,
+        b"opaque" => Keyword::Opaque,
+        b"unlimited" | b"UNLIMITED" => Keyword::Unlimited,
+        b"netcdf" | b"NETCDF" | b"netCDF" => Keyword::Netcdf,
+        b"_" => return Some(Token::Fill),
+        b"NIL" | b"Nil" | b"nil" => return Some(Token::Nil),
+        b"NaN" | b"nan" => return Some(Token::Number(Const::Double(f64::NAN))),
+        b"NaNf" | b"nanf" => return Some(Token::Number(Const::Float(f32::NAN))),
+        b"Infinity" | b"DoubleInf" => return Some(Token::Number(Const::Double(f64::INFINITY))),
+        b"Infinityf" | b"Inff" | b"FloatInf" => return Some(Token::Number(Const::Float(f32::INFINITY))),
+        [b'_', ..] => {
+            let entry = Special::ALL.iter().find(|entry| entry.1.as_bytes() == name)?;
+            return Some(Token::Special(entry.0));
+        }
+        _ => return None,
+    };
+    Some(Token::Keyword(keyword))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(text: &str) -> Vec<Token> {
+        let mut lexer =
+            Lexer::new(Source::new(Box::new(std::io::Cursor::new(text.as_bytes().to_vec()))), None);
+        std::iter::from_fn(|| Some(lexer.next()).filter(|token| *token != Token::End)).collect()
+    }
+
+    fn name(text: &str) -> Token {
+        Token::Name(text.as_bytes().to_vec())
+    }
+
+    fn int(value: i128) -> Token {
+        Token::Number(Const::Int(Atomic::Int, value))
+    }
+
+    #[test]
+    fn words_with_and_without_meaning() {
+        assert_eq!(
+            tokens("data data: x-1.5@"),
+            [name("data"), Token::Keyword(Keyword::Data), name("x-1.5@")]
+        );
+        assert_eq!(
+            tokens(r"\1a a\ b\: é _ _x"),
+            [name("1a"), name("a b:"), name("é"), Token::Fill, name("_x")]
+        );
+        assert_eq!(tokens("ubyte NaN_x"), [name("ubyte"), name("NaN_x")]);
+        assert_eq!(tokens("_Format"), [Token::Special(Special::Format)]);
+        assert_eq!(
+            tokens("/g\\ x/h /"),
+            [Token::Path(vec![b"g x".to_vec(), b"h".to_vec()]), Token::Path(vec![])]
+        );
+    }
+
+    #[test]
+    fn numbers_end_where_they_end() {
+        assert_eq!(tokens("1,-2;+3"), [int(1), Token::Sign(b','), int(-2), Token::Sign(b';'), int(3)]);
+        assert_eq!(tokens("1x"), [int(1), name("x")]);
+        assert_eq!(tokens("1e"), [int(1), name("e")]);
+        assert_eq!(tokens("1e5f"), [Token::Number(Const::Float(1e5))]);
+        assert_eq!(tokens("0x1f"), [Token::Opaque(vec![0x1f])]);
+        assert_eq!(tokens("0x1fL"), [Token::Number(Const::Int(Atomic::Uint, 31))]);
+        assert_eq!(tokens("-Infinityf"), [Token::Number(Const::Float(f32::NEG_INFINITY))]);
+    }
+
+    #[test]
+    fn characters_are_bytes() {
+        let byte = |value: i8| Token::Number(Const::Int(Atomic::Byte, value.into()));
+        assert_eq!(
+            tokens(r"'a' '\n' '\101' '\x42' '\0' '''"),
+            [byte(97), byte(10), byte(65), byte(66), byte(48), byte(39)]
+        );
+        assert_eq!(tokens(r"'ab'"), [Token::Invalid, name("ab"), Token::Invalid]);
+    }
+
+    #[test]
+    fn comments_and_texts() {
+        assert_eq!(tokens("// a \"b\n\"x;//y\" /* * \n*/ z"), [Token::Text(b"x;//y".to_vec()), name("z")]);
+        assert_eq!(tokens("\"open"), [Token::Invalid, name("open")]);
+    }
+}

@@ -1,0 +1,138 @@
+//! The text, read in windows.
+//!
+//! One buffer holds what is being looked at; the text behind is dropped and more is read as the lexer moves on, so a
+//! text of any size takes the memory of its longest token. The file is not mapped into memory: a file that is cut
+//! short meanwhile would end the process, and pipes must work alike.
+
+use std::io::{ErrorKind, Read};
+
+use ferrocdf_bytes::{Code, Error, Result};
+
+/// How much is read at a time until someone asks for more.
+const SMALL: usize = 64 << 10;
+/// No token is longer than this.
+const LONGEST: usize = 1 << 28;
+
+/// Text with a position in it.
+pub(super) struct Source<'a> {
+    input: Box<dyn Read + 'a>,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    ended: bool,
+    failed: Option<Error>,
+    /// The line of the position, from 1.
+    pub line: u32,
+}
+
+impl<'a> Source<'a> {
+    pub fn new(input: Box<dyn Read + 'a>) -> Self {
+        let buffer = vec![0; SMALL];
+        Source { input, buffer, start: 0, end: 0, ended: false, failed: None, line: 1 }
+    }
+
+    /// The byte `ahead` of the position; `None` behind the end of the text.
+    pub fn peek(&mut self, ahead: usize) -> Option<u8> {
+        if self.start + ahead >= self.end {
+            self.fill(ahead + 1);
+        }
+        self.buffer[self.start..self.end].get(ahead).copied()
+    }
+
+    /// What is in the buffer from the position on, at least `wanted` bytes unless the text ends before.
+    pub fn window(&mut self, wanted: usize) -> &[u8] {
+        if self.end - self.start < wanted {
+            self.fill(wanted);
+        }
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Whether the window reaches the end of the text.
+    pub fn at_last_window(&self) -> bool {
+        self.ended
+    }
+
+    /// Moves on by `count` bytes that were looked at.
+    pub fn advance(&mut self, count: usize) {
+        self.start = (self.start + count).min(self.end);
+    }
+
+    /// The error that ended the text early, once.
+    pub fn take_error(&mut self) -> Result<()> {
+        self.failed.take().map_or(Ok(()), Err)
+    }
+
+    fn fill(&mut self, wanted: usize) {
+        if self.ended {
+            return;
+        }
+        if wanted > LONGEST {
+            self.fail(Error::new(Code::EINVAL, format!("a word or text of more than {LONGEST} bytes")));
+            return;
+        }
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        if self.buffer.len() < wanted.max(SMALL) {
+            self.buffer.resize(wanted.next_power_of_two(), 0);
+        }
+        while self.end < wanted && !self.ended {
+            match self.input.read(&mut self.buffer[self.end..]) {
+                Ok(0) => self.ended = true,
+                Ok(count) => self.end += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => self.fail(Error::system(&error, "reading CDL")),
+            }
+        }
+    }
+
+    fn fail(&mut self, error: Error) {
+        self.failed = Some(error);
+        self.ended = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives one byte at a time.
+    struct Drip(std::io::Cursor<Vec<u8>>);
+
+    impl Read for Drip {
+        fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+            let most = into.len().min(1);
+            self.0.read(&mut into[..most])
+        }
+    }
+
+    #[test]
+    fn windows_and_positions_agree() {
+        let text: Vec<u8> = (0..200_000u32).map(|at| (at % 251) as u8).collect();
+        let mut source = Source::new(Box::new(Drip(std::io::Cursor::new(text.clone()))));
+        let mut at = 0;
+        while at < text.len() {
+            assert_eq!(source.peek(3), text.get(at + 3).copied());
+            let window = source.window(70_000);
+            assert_eq!(window, &text[at..at + window.len()]);
+            assert!(window.len() >= (text.len() - at).min(70_000));
+            source.advance(9_973);
+            at += 9_973;
+        }
+        assert_eq!(source.peek(0), None);
+        assert!(source.take_error().is_ok());
+    }
+
+    #[test]
+    fn a_failing_input_is_an_error() {
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+                Err(std::io::Error::from_raw_os_error(5))
+            }
+        }
+        let mut source = Source::new(Box::new(Broken));
+        assert_eq!(source.peek(0), None);
+        assert_eq!(source.take_error().unwrap_err().code, Code(5));
+    }
+}

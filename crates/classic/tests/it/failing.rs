@@ -1,0 +1,75 @@
+//! A store that fails at the n-th write: each failure is an error, and what it leaves is never taken for good data.
+
+use std::sync::Arc;
+
+use ferrocdf_bytes::Code;
+use ferrocdf_classic::ClassicFile;
+use ferrocdf_store::testing::{Counting, Failing};
+use ferrocdf_store::{Blob, MemoryBlob};
+
+use crate::sample::{VERSIONS, bytes, model, write};
+
+/// `ENOSPC`, which the failing store answers.
+const FULL: Code = Code(28);
+
+#[test]
+fn every_write_that_fails_is_reported() {
+    for version in VERSIONS {
+        let whole = bytes(version);
+        let mut writes = 0;
+        loop {
+            let memory = Arc::new(MemoryBlob::default());
+            let blob = Arc::new(Failing::after(memory.clone(), writes));
+            match write(blob, version) {
+                Ok(()) => {
+                    assert_eq!(memory.to_bytes(), whole);
+                    break;
+                }
+                Err(error) => assert_eq!(error.code, FULL, "after {writes} writes: {error}"),
+            }
+            // What is left either does not open or is a file with the variables of one of the two definitions.
+            if let Ok((file, left)) = ClassicFile::open(memory.clone()) {
+                assert!([5, 6].contains(&left.vars().len()), "after {writes} writes");
+                assert!(file.records() <= 3);
+                assert_eq!(left.vars()[..5], model(version).unwrap().vars()[..5]);
+            }
+            writes += 1;
+        }
+        assert!(writes > 10, "only {writes} writes");
+    }
+}
+
+#[test]
+fn after_a_failed_write_the_file_can_still_be_flushed() {
+    for version in VERSIONS {
+        let memory = Arc::new(MemoryBlob::new(bytes(version)));
+        let (mut file, mut now) = ClassicFile::open_mut(Arc::new(Failing::after(memory.clone(), 0))).unwrap();
+        let input = [1.0f64, 2.0, 3.0];
+        let put =
+            crate::sample::put(&mut file, &mut now, 1, &[3, 0], &[1, 3], ferrocdf_array::In::new(&input));
+        assert_eq!(put.unwrap_err().code, FULL);
+        assert_eq!(file.flush(&now).unwrap_err().code, FULL);
+        drop(file);
+        assert_eq!(memory.to_bytes(), bytes(version), "nothing was written");
+    }
+}
+
+#[test]
+fn appending_a_record_does_not_rewrite_what_is_there() {
+    for version in VERSIONS {
+        let blob = Arc::new(Counting::new(MemoryBlob::new(bytes(version))));
+        let size = blob.size().unwrap();
+        let (mut file, mut now) = ClassicFile::open_mut(blob.clone()).unwrap();
+        let input = [1.0f64, 2.0, 3.0];
+        crate::sample::put(&mut file, &mut now, 1, &[3, 0], &[1, 3], ferrocdf_array::In::new(&input))
+            .unwrap();
+        file.flush(&now).unwrap();
+        let record = blob.size().unwrap() - size;
+        let (_, written) = blob.writes();
+        // The record with its fill values, and its number in the header. The double is filled before it is written.
+        assert!(
+            written <= record + 24 + version.count_width() as u64,
+            "{written} bytes for a record of {record}"
+        );
+    }
+}

@@ -1,0 +1,5 @@
+//! The classic formats on stores that fail and on bytes that lie.
+
+mod failing;
+mod hostile;
+mod sample;

@@ -1,0 +1,140 @@
+//! Many threads on one file, and many files at once.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+
+use ferrocdf::{CreateOptions, File, FileMut, Format};
+
+const THREADS: u64 = 8;
+const RECORDS: u64 = 64;
+const ROW: u64 = 1000;
+
+/// The value of an element, so that a wrong one shows.
+fn value(seed: u64, record: u64, column: u64) -> f64 {
+    (seed * 1_000_000 + record * ROW + column) as f64
+}
+
+fn row(seed: u64, record: u64) -> Vec<f64> {
+    (0..ROW).map(|column| value(seed, record, column)).collect()
+}
+
+/// A file with records of doubles, and beside them a variable that makes the records interleaved.
+fn define(file: &mut FileMut) {
+    file.add_unlimited_dimension("t").unwrap();
+    file.add_dimension("x", ROW).unwrap();
+    file.add_variable::<f64>("v", &["t", "x"]).unwrap();
+    file.add_variable::<i16>("beside", &["t"]).unwrap();
+}
+
+fn make(seed: u64, format: Format) -> Vec<u8> {
+    let mut file = FileMut::in_memory(&CreateOptions::format(format)).unwrap();
+    define(&mut file);
+    for record in 0..RECORDS {
+        file.variable_mut("v").unwrap().put_values(&row(seed, record), (record, ..)).unwrap();
+    }
+    file.into_bytes().unwrap().unwrap()
+}
+
+fn read_and_check(file: &File, seed: u64, thread: u64) {
+    let variable = file.variable("v").unwrap();
+    for step in 0..RECORDS {
+        let record = (step * 7 + thread) % RECORDS;
+        assert_eq!(variable.get_values::<f64, _>((record, ..)).unwrap(), row(seed, record));
+        let column = (record * 13 + thread) % ROW;
+        let down: Vec<f64> = (0..RECORDS).map(|record| value(seed, record, column)).collect();
+        assert_eq!(variable.get_values::<f64, _>((.., column)).unwrap(), down);
+    }
+    // Large enough for the pool.
+    let all: Vec<f64> = (0..RECORDS).flat_map(|record| row(seed, record)).collect();
+    assert_eq!(variable.get_values::<f64, _>(..).unwrap(), all);
+}
+
+#[test]
+fn many_threads_read_one_file() {
+    for format in [Format::Classic, Format::Offset64, Format::Data64] {
+        let file = File::from_bytes(make(1, format)).unwrap();
+        thread::scope(|scope| {
+            for thread in 0..THREADS {
+                let file = file.clone();
+                scope.spawn(move || read_and_check(&file, 1, thread));
+            }
+        });
+    }
+}
+
+#[test]
+fn files_are_made_and_read_in_parallel() {
+    let folder = tempfile::tempdir().unwrap();
+    thread::scope(|scope| {
+        for seed in 0..THREADS {
+            let path = folder.path().join(format!("{seed}.nc"));
+            scope.spawn(move || {
+                std::fs::write(&path, make(seed, Format::Offset64)).unwrap();
+                read_and_check(&ferrocdf::open(&path).unwrap(), seed, seed);
+            });
+        }
+    });
+}
+
+#[test]
+fn readers_see_whole_records_while_one_thread_appends() {
+    let mut file = FileMut::in_memory(&CreateOptions::default()).unwrap();
+    define(&mut file);
+    file.commit().unwrap();
+    let done = AtomicBool::new(false);
+    let file = &file;
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let variable = file.variable("v").unwrap();
+                loop {
+                    let last = done.load(Relaxed);
+                    let records = variable.shape()[0];
+                    for record in records.saturating_sub(2)..records {
+                        assert_eq!(variable.get_values::<f64, _>((record, ..)).unwrap(), row(5, record));
+                    }
+                    if last {
+                        assert_eq!(records, RECORDS);
+                        break;
+                    }
+                }
+            });
+        }
+        scope.spawn(|| {
+            let id = file.variable("v").unwrap().id();
+            for record in 0..RECORDS {
+                let values = row(5, record).into();
+                let _exact = file.write_values(id, &[record, 0], &[1, ROW], &values).unwrap();
+            }
+            done.store(true, Relaxed);
+        });
+    });
+}
+
+#[test]
+fn writers_of_different_variables_do_not_disturb_each_other() {
+    let mut file = FileMut::in_memory(&CreateOptions::format(Format::Classic)).unwrap();
+    file.add_unlimited_dimension("t").unwrap();
+    let names: Vec<String> = (0..THREADS).map(|thread| format!("v{thread}")).collect();
+    for name in &names {
+        file.add_variable::<i32>(name, &["t"]).unwrap();
+    }
+    file.commit().unwrap();
+    let shared = &file;
+    thread::scope(|scope| {
+        for (thread, name) in names.iter().enumerate() {
+            let id = shared.variable(name).unwrap().id();
+            scope.spawn(move || {
+                for record in 0..RECORDS {
+                    let values = ((thread * 1000) as i32 + record as i32).into();
+                    let _exact = shared.write_values(id, &[record], &[1], &values).unwrap();
+                }
+            });
+        }
+    });
+    let file = File::from_bytes(file.into_bytes().unwrap().unwrap()).unwrap();
+    for (thread, name) in names.iter().enumerate() {
+        let expected: Vec<i32> = (0..RECORDS).map(|record| (thread * 1000) as i32 + record as i32).collect();
+        assert_eq!(file.variable(name).unwrap().get_values::<i32, _>(..).unwrap(), expected);
+    }
+}

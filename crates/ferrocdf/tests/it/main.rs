@@ -1,0 +1,4 @@
+//! Open files as programs use them.
+
+mod concurrency;
+mod damaged;

@@ -1,0 +1,7 @@
+//! `ncgen`: CDL to netCDF.
+
+use ferrocdf_tools::ncgen::{Program, main as run};
+
+fn main() -> std::process::ExitCode {
+    run(Program::Ncgen, std::env::args_os())
+}

@@ -1,0 +1,148 @@
+//! `ncgen` and `ncgen3`: CDL to netCDF.
+//!
+//! Options, messages and exit codes are those of the reference's tools, for scripts depend on them; so a conflict
+//! between `-k` and the text is told and still ends with 0. Its crash on `-P` is not taken over: the file is written.
+//! Writing programs in C, Fortran and Java (`-l c`) is not done yet and says so.
+
+mod options;
+mod output;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::process::ExitCode;
+
+use ferrocdf::{Error, Format};
+use ferrocdf_cdl::parse::{self, Failure};
+
+use options::{Language, Options, Step};
+use output::Output;
+
+/// Which of the two programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// `ncgen`.
+    Ncgen,
+    /// `ncgen3`, with the options of old and for the classic model.
+    Ncgen3,
+}
+
+/// Runs a program with the streams of this process. `args` starts with the program's name.
+pub fn main(program: Program, args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    ExitCode::from(run(program, args, &mut io::stdin().lock(), &mut io::stderr()))
+}
+
+/// Runs a program and gives its exit code. `args` starts with the program's name.
+pub fn run(
+    program: Program,
+    args: impl IntoIterator<Item = OsString>,
+    input: &mut dyn Read,
+    errors: &mut dyn Write,
+) -> u8 {
+    let step = match program {
+        Program::Ncgen => options::ncgen(args, errors),
+        Program::Ncgen3 => options::ncgen3(args, errors),
+    };
+    let options = match step {
+        Step::Exit(code) => return code,
+        Step::Run(options) => options,
+    };
+    if let Some(language) = options.language.filter(|&language| language != Language::Binary) {
+        let text = format!("{}: writing {} programs is not supported yet", options.program, language.name());
+        tell(errors, text);
+        return 1;
+    }
+    match convert(&options, false, input, errors) {
+        Ok(code) => code,
+        Err(error) => {
+            tell(errors, format!("{}: {}", options.program, error.code.text()));
+            if !error.what.is_empty() {
+                tell(errors, format!("\t({})", error.what));
+            }
+            1
+        }
+    }
+}
+
+/// Writes a line of messages; there is nowhere to tell that this failed.
+fn tell(errors: &mut dyn Write, line: impl AsRef<[u8]>) {
+    let _ = errors.write_all(&[line.as_ref(), b"\n"].concat());
+}
+
+/// Opens the text: the file named, or standard input. The exit code if it is not there.
+fn open<'a>(
+    options: &Options,
+    input: &'a mut dyn Read,
+    errors: &mut dyn Write,
+) -> Result<Box<dyn Read + 'a>, u8> {
+    let Some(path) = options.named_input() else { return Ok(Box::new(input)) };
+    match File::open(path) {
+        Ok(file) => Ok(Box::new(file)),
+        Err(error) => {
+            let prefix = options.complaint_prefix.as_bytes();
+            tell(errors, [prefix, b"can't open file ", path.as_bytes(), b" for reading: "].concat());
+            tell(errors, Error::system(&error, "").code.text());
+            Err(7)
+        }
+    }
+}
+
+/// Takes the mark of UTF-8 off the text. The exit code if it is one of another encoding.
+fn skip_mark<'a>(mut input: Box<dyn Read + 'a>, errors: &mut dyn Write) -> Result<Box<dyn Read + 'a>, u8> {
+    let mut start = vec![];
+    // An error shows again when the text is read.
+    let _ = input.by_ref().take(3).read_to_end(&mut start);
+    match *start {
+        [0 | 0xfe | 0xff, _, ..] => {
+            tell(errors, "Input file contains a BOM indicating a non-UTF8 encoding");
+            Err(1)
+        }
+        [0xef, 0xbb, 0xbf] => Ok(input),
+        _ => Ok(Box::new(io::Cursor::new(start).chain(input))),
+    }
+}
+
+fn convert(
+    options: &Options,
+    enhanced: bool,
+    input: &mut dyn Read,
+    errors: &mut dyn Write,
+) -> Result<u8, Error> {
+    let text = match open(options, &mut *input, errors).and_then(|text| skip_mark(text, errors)) {
+        Ok(text) => text,
+        Err(code) => return Ok(code),
+    };
+    let reading = parse::Options {
+        format: options.format,
+        program: options.program.clone(),
+        file: options.shown_input(),
+        check_only: options.check_only,
+        header_only: options.header_only,
+        enhanced,
+    };
+    let mut output = Output::new(options, errors);
+    let failure = match parse::parse(text, &reading, &mut output) {
+        Ok(_) => return output.finish().map(|()| 0),
+        Err(failure) => failure,
+    };
+    output.discard();
+    match failure {
+        Failure::Text => Ok(1),
+        Failure::Conflict => Ok(0),
+        Failure::File(error) => Err(error),
+        Failure::EnhancedAfterData if options.reads_a_file() && !enhanced => {
+            convert(options, true, input, errors)
+        }
+        Failure::EnhancedAfterData => {
+            let text = "groups follow much data: use -k nc4, or give the file by name";
+            tell(errors, format!("{}: {text}", options.program));
+            Ok(1)
+        }
+    }
+}
+
+/// What `-k` takes in a format's name is the same as in `_Format`.
+fn format_named(name: &OsString) -> Option<Format> {
+    name.to_str().and_then(parse::format_named)
+}

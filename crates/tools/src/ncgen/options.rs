@@ -1,0 +1,380 @@
+//! Command lines of `ncgen` and `ncgen3`.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use ferrocdf::Format;
+
+use super::{format_named, tell};
+use crate::getopt::{Getopt, Opt};
+
+/// What is to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    /// A netCDF file.
+    Binary,
+    /// A program that writes it.
+    C,
+    Fortran77,
+    Java,
+}
+
+impl Language {
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Binary => "binary",
+            Language::C => "C",
+            Language::Fortran77 => "Fortran 77",
+            Language::Java => "Java",
+        }
+    }
+
+    fn named(name: &[u8]) -> Option<Language> {
+        Some(match name {
+            b"b" => Language::Binary,
+            b"c" | b"C" => Language::C,
+            b"f77" | b"fortran77" | b"Fortran77" => Language::Fortran77,
+            b"j" | b"java" => Language::Java,
+            _ => return None,
+        })
+    }
+}
+
+/// What a command line asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Options {
+    /// The program's name in messages.
+    pub program: String,
+    /// What stands before complaints about the command line.
+    pub complaint_prefix: String,
+    pub input: Option<OsString>,
+    pub output: Option<OsString>,
+    pub format: Option<Format>,
+    pub language: Option<Language>,
+    pub extension: &'static str,
+    /// Whether the output is named like the input, not like the dataset.
+    pub name_from_input: bool,
+    pub dataset: Option<OsString>,
+    pub no_fill: bool,
+    pub header_only: bool,
+    pub check_only: bool,
+}
+
+impl Options {
+    fn new(program: String) -> Self {
+        Options {
+            program,
+            complaint_prefix: String::new(),
+            input: None,
+            output: None,
+            format: None,
+            language: None,
+            extension: ".nc",
+            name_from_input: true,
+            dataset: None,
+            no_fill: false,
+            header_only: false,
+            check_only: false,
+        }
+    }
+
+    /// Whether the text can be read a second time.
+    pub fn reads_a_file(&self) -> bool {
+        self.named_input().is_some()
+    }
+
+    /// The input, if it is a file.
+    pub fn named_input(&self) -> Option<&OsString> {
+        self.input.as_ref().filter(|path| path.as_bytes() != b"-")
+    }
+
+    /// The input's name in messages.
+    pub fn shown_input(&self) -> String {
+        match &self.input {
+            Some(path) => path.to_string_lossy().into_owned(),
+            None => "(null)".to_string(),
+        }
+    }
+}
+
+/// What to do next.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Run(Box<Options>),
+    Exit(u8),
+}
+
+const KNOWN: &str = "134567bcdD:fhHk:l:M:no:Pv:xL:N:B:W:";
+
+fn usage(program: &str, errors: &mut dyn Write) {
+    tell(
+        errors,
+        format!(
+            "Usage: {program} [-1] [-3] [-4] [-5] [-6] [-7] [-b] [-d] [-D debuglevel] [-h] [-k kind ] \
+         [-l language=b|c|f77|java] [-M <name>] [-n] [-o outfile] [-P] [-x] [-N datasetname] [-L loglevel] [-H] \
+         [-W generate whole var upload] [file ... ]"
+        ),
+    );
+    tell(errors, format!("netcdf library version {}", crate::version::line()));
+}
+
+/// A path with the backslashes that a shell would have taken away.
+fn without_backslashes(path: &OsString) -> OsString {
+    let mut plain = vec![];
+    let mut bytes = path.as_bytes().iter();
+    while let Some(&byte) = bytes.next() {
+        match byte {
+            b'\\' => plain.extend(bytes.next()),
+            _ => plain.push(byte),
+        }
+    }
+    OsString::from_vec(plain)
+}
+
+/// Takes note of what is to be written; more than one such option is an error.
+fn one_language(options: &mut Options, errors: &mut dyn Write, language: Language) -> Result<(), Step> {
+    if options.language.is_some() {
+        tell(errors, "Please specify only one language");
+        return Err(Step::Exit(1));
+    }
+    options.language = Some(language);
+    Ok(())
+}
+
+/// Reads the command line of `ncgen`.
+pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> Step {
+    let mut words = Getopt::new(args, KNOWN);
+    let mut options = Options::new(words.program_name());
+    for word in words.by_ref() {
+        let done = match word {
+            Opt::Flag(b'b') => one_language(&mut options, errors, Language::Binary),
+            Opt::Flag(b'n') => {
+                options.extension = ".cdf";
+                one_language(&mut options, errors, Language::Binary)
+            }
+            Opt::Flag(b'c') => one_language(&mut options, errors, Language::C).inspect(|()| {
+                tell(errors, "-c is deprecated: please use -lc");
+            }),
+            Opt::Flag(b'f') => one_language(&mut options, errors, Language::Fortran77).inspect(|()| {
+                tell(errors, "-f is deprecated: please use -lf77");
+            }),
+            Opt::Value(b'l', name) => match Language::named(name.as_bytes()) {
+                _ if options.language.is_some() => one_language(&mut options, errors, Language::Binary),
+                Some(language) => one_language(&mut options, errors, language),
+                None => {
+                    let name = name.to_string_lossy();
+                    tell(errors, format!("{}: output language {name} not implemented", options.program));
+                    Err(Step::Exit(1))
+                }
+            },
+            Opt::Value(b'k' | b'v', name) => match format_named(&name) {
+                Some(format) => {
+                    options.format = Some(format);
+                    Ok(())
+                }
+                None => {
+                    tell(errors, format!("Invalid format: {}", name.to_string_lossy()));
+                    Err(Step::Exit(2))
+                }
+            },
+            Opt::Flag(digit @ b'3'..=b'7') => {
+                options.format = Some(match digit {
+                    b'3' => Format::Classic,
+                    b'4' => Format::Netcdf4,
+                    b'5' => Format::Data64,
+                    b'6' => Format::Offset64,
+                    _ => Format::Netcdf4Classic,
+                });
+                Ok(())
+            }
+            Opt::Flag(b'h') => {
+                usage(&options.program, errors);
+                Err(Step::Exit(0))
+            }
+            Opt::Flag(b'H') => {
+                options.header_only = true;
+                Ok(())
+            }
+            Opt::Flag(b'x') => {
+                options.no_fill = true;
+                Ok(())
+            }
+            Opt::Value(b'o', path) => {
+                options.output = Some(without_backslashes(&path));
+                Ok(())
+            }
+            Opt::Value(b'N', name) => {
+                options.dataset = Some(name);
+                Ok(())
+            }
+            // For debugging, logging, generated programs and buffers: nothing to do here.
+            Opt::Flag(_) | Opt::Value(..) => Ok(()),
+            Opt::Wrong(message) => {
+                tell(errors, message);
+                usage(&options.program, errors);
+                Err(Step::Exit(8))
+            }
+        };
+        if let Err(step) = done {
+            return step;
+        }
+    }
+    options.check_only = options.language.is_none() && options.format.is_none() && options.output.is_none();
+    if matches!(options.language, Some(Language::Java | Language::Fortran77)) {
+        options.format = Some(Format::Classic);
+    }
+    with_operands(words, options, errors)
+}
+
+/// The one operand there may be: the text.
+fn with_operands(words: Getopt, mut options: Options, errors: &mut dyn Write) -> Step {
+    let mut operands = words.operands();
+    if operands.len() > 1 {
+        let prefix = &options.complaint_prefix;
+        tell(errors, format!("{prefix}{}: only one input file argument permitted", options.program));
+        return Step::Exit(6);
+    }
+    options.input = operands.pop();
+    Step::Run(Box::new(options))
+}
+
+const KNOWN_3: &str = "bcfk:l:no:v:x";
+
+/// Reads the command line of `ncgen3`.
+pub(super) fn ncgen3(args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> Step {
+    let mut words = Getopt::new(args, KNOWN_3);
+    let mut options = Options::new(words.program_name());
+    options.name_from_input = false;
+    options.complaint_prefix = format!("{}: -: ", options.program);
+    options.format = Some(Format::Classic);
+    let (mut c, mut fortran, mut binary) = (false, false, false);
+    for word in words.by_ref() {
+        let prefix = options.complaint_prefix.clone();
+        let mut complaint = |what: String| tell(errors, format!("{prefix}{what}"));
+        match word {
+            Opt::Flag(b'b') => binary = true,
+            Opt::Flag(b'n') => {
+                binary = true;
+                options.extension = ".cdf";
+            }
+            Opt::Flag(b'c') => c = true,
+            Opt::Flag(b'f') => fortran = true,
+            Opt::Flag(_) => options.no_fill = true,
+            Opt::Value(b'l', name) => match Language::named(name.as_bytes()) {
+                Some(Language::C) => c = true,
+                Some(Language::Fortran77) => fortran = true,
+                _ => {
+                    complaint(format!(
+                        "{}: output language {} not implemented",
+                        options.program,
+                        name.to_string_lossy()
+                    ));
+                    return Step::Exit(1);
+                }
+            },
+            Opt::Value(b'o', path) => {
+                binary = true;
+                options.output = Some(path);
+            }
+            Opt::Value(_, name) => {
+                options.format = Some(match name.as_bytes() {
+                    b"1" | b"classic" => Format::Classic,
+                    b"2" | b"64-bit-offset" | b"64-bit offset" => Format::Offset64,
+                    b"3" | b"hdf5" | b"netCDF-4" => Format::Netcdf4,
+                    b"4" | b"hdf5-nc3" | b"netCDF-4 classic model" => Format::Netcdf4Classic,
+                    _ => {
+                        let known = "classic, 64-bit offset, netCDF-4, or netCDF-4 classic model";
+                        complaint(format!("Invalid format, try {known}"));
+                        return Step::Exit(2);
+                    }
+                });
+            }
+            Opt::Wrong(message) => {
+                tell(errors, message);
+                let known = "[ -b ] [ -c ] [ -f ] [ -k kind ] [ -x ] [ -o outfile]  [ file ... ]";
+                tell(errors, format!("{prefix}Usage: {} {known}", options.program));
+                let version = format!("netcdf library version {}", crate::version::line());
+                tell(errors, format!("{prefix}{version}"));
+                return Step::Exit(8);
+            }
+        }
+    }
+    if c && fortran {
+        tell(errors, format!("{}Only one of -c or -f may be specified", options.complaint_prefix));
+        return Step::Exit(8);
+    }
+    options.language = match (c, fortran) {
+        (true, _) => Some(Language::C),
+        (_, true) => Some(Language::Fortran77),
+        _ => None,
+    };
+    options.check_only = !binary && !c && !fortran;
+    with_operands(words, options, errors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(args: &[&str]) -> Step {
+        ncgen(["ncgen"].iter().chain(args).map(OsString::from), &mut vec![])
+    }
+
+    fn options(args: &[&str]) -> Options {
+        match of(args) {
+            Step::Run(options) => *options,
+            step => panic!("{step:?}"),
+        }
+    }
+
+    #[test]
+    fn only_a_check_unless_output_is_asked_for() {
+        assert!(options(&["x.cdl"]).check_only);
+        assert!(options(&["-x", "x.cdl"]).check_only);
+        for args in [&["-b"][..], &["-n"], &["-o", "f"], &["-3"], &["-knc5"], &["-lb"]] {
+            assert!(!options(args).check_only, "{args:?}");
+        }
+    }
+
+    #[test]
+    fn kinds_and_their_digits() {
+        for (args, format) in [
+            (&["-3"][..], Format::Classic),
+            (&["-k", "1"], Format::Classic),
+            (&["-k", "64-bit offset"], Format::Offset64),
+            (&["-v2"], Format::Offset64),
+            (&["-5"], Format::Data64),
+            (&["-kcdf5"], Format::Data64),
+            (&["-k", "3"], Format::Netcdf4),
+            (&["-7"], Format::Netcdf4Classic),
+            (&["-7", "-6"], Format::Offset64),
+        ] {
+            assert_eq!(options(args).format, Some(format), "{args:?}");
+        }
+        assert_eq!(options(&["-1", "-b"]).format, None);
+    }
+
+    #[test]
+    fn exits_of_wrong_command_lines() {
+        for (args, code) in [
+            (&["-q"][..], 8),
+            (&["-o"], 8),
+            (&["-h"], 0),
+            (&["-k", "nc9"], 2),
+            (&["-l", "ada"], 1),
+            (&["-b", "-n"], 1),
+            (&["-c", "-lb"], 1),
+            (&["a", "b"], 6),
+        ] {
+            assert_eq!(of(args), Step::Exit(code), "{args:?}");
+        }
+    }
+
+    #[test]
+    fn values_of_old_options_are_not_taken_for_files() {
+        let options = options(&["-P", "-W", "100", "-B", "1", "-D9", "-L", "2", "-o", "a\\ b", "x"]);
+        assert_eq!(options.input, Some("x".into()));
+        assert_eq!(options.output, Some("a b".into()));
+    }
+}

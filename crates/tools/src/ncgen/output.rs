@@ -1,0 +1,211 @@
+//! From the parser to a file.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::ops::Range;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+use ferrocdf::array::{In, Selection};
+use ferrocdf::model::each_numbers;
+use ferrocdf::{Code, CreateOptions, DimId, Error, FileMut, Model, Result, Values, VarId};
+use ferrocdf_cdl::parse::Sink;
+
+use super::options::Options;
+use super::tell;
+
+/// The file being written.
+pub(super) struct Output<'a> {
+    options: &'a Options,
+    errors: &'a mut dyn Write,
+    made: Option<(PathBuf, FileMut)>,
+}
+
+impl<'a> Output<'a> {
+    pub fn new(options: &'a Options, errors: &'a mut dyn Write) -> Self {
+        Output { options, errors, made: None }
+    }
+
+    /// Completes the file.
+    pub fn finish(self) -> Result<()> {
+        self.made.map_or(Ok(()), |(_, file)| file.close())
+    }
+
+    /// Removes what was written of a text that turned out to be wrong.
+    pub fn discard(self) {
+        if let Some((path, file)) = self.made {
+            drop(file);
+            if let Err(error) = std::fs::remove_file(&path) {
+                tell(self.errors, format!("{}: {}: {error}", self.options.program, path.display()));
+            }
+        }
+    }
+
+    /// The file to write: as asked for, else the name of the text's file or of the dataset with the usual ending.
+    fn path(&self, dataset: &str) -> PathBuf {
+        if let Some(path) = &self.options.output {
+            return PathBuf::from(path);
+        }
+        let mut name = match self.options.named_input().filter(|_| self.options.name_from_input) {
+            Some(input) => {
+                let mut bytes = input.as_bytes();
+                if let Some(dot) = bytes.iter().rposition(|&byte| byte == b'.') {
+                    bytes = &bytes[..dot];
+                }
+                let start = bytes.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
+                bytes[start..].to_vec()
+            }
+            None => self.options.dataset.as_ref().map_or(dataset.as_bytes(), |name| name.as_bytes()).to_vec(),
+        };
+        name.extend_from_slice(self.options.extension.as_bytes());
+        PathBuf::from(OsString::from_vec(name))
+    }
+}
+
+impl Sink for Output<'_> {
+    fn message(&mut self, text: &str) {
+        tell(self.errors, text);
+    }
+
+    fn define(&mut self, model: &Model, name: &str) -> Result<()> {
+        if self.made.is_none() {
+            let mut how = CreateOptions::format(model.format());
+            how.no_fill = self.options.no_fill;
+            let path = self.path(name);
+            let file = FileMut::create(&path, &how)?;
+            self.made = Some((path, file));
+        }
+        let Some((_, file)) = &self.made else { return Ok(()) };
+        file.define(|draft| {
+            let grown: Vec<_> = draft.dims().iter().map(|dim| dim.len).collect();
+            *draft = model.clone();
+            // Unlimited dimensions get their length from the data that is written.
+            for at in 0..model.dims().len() {
+                let id = DimId(at as u32);
+                if model.dim(id).unlimited {
+                    draft.set_dim_len(id, grown.get(at).copied().unwrap_or(0));
+                }
+            }
+            for var in model.var_ids().filter(|_| self.options.no_fill) {
+                draft.var_mut(var).storage.no_fill = true;
+            }
+            Ok(())
+        })?;
+        file.commit()
+    }
+
+    fn data(&mut self, var: VarId, first: u64, values: Values) -> Result<()> {
+        let Some((_, file)) = &self.made else {
+            return Err(Error::new(Code::EINTERNAL, "data before definitions"));
+        };
+        let shape = file.model().shape(var);
+        let mut result = Ok(());
+        boxes(&shape, first, values.len() as u64, &mut |start, count, range| {
+            if result.is_ok() {
+                result = write(file, var, &Selection::slab(start, count), &values, range);
+            }
+        });
+        result
+    }
+}
+
+fn write(
+    file: &FileMut,
+    var: VarId,
+    selection: &Selection,
+    values: &Values,
+    range: Range<usize>,
+) -> Result<()> {
+    // The values have the variable's own type, so all of them fit.
+    let _exact = match values {
+        Values::Char(text) => file.write(var, selection, In::text(&text[range]))?,
+        numbers => each_numbers!(numbers, list => file.write(var, selection, In::new(&list[range]))?, _ => {
+            let what = "strings and values of user-defined types are not written yet";
+            return Err(Error::new(Code::ENOTNC4, what));
+        }),
+    };
+    Ok(())
+}
+
+/// Takes a hyperslab's start and count, and which of the elements it holds.
+type Give<'a> = dyn FnMut(&[u64], &[u64], Range<usize>) + 'a;
+
+/// Cuts `count` elements in row-major order, from element `first` on, into hyperslabs: for each its start and count,
+/// and which of the elements it holds.
+fn boxes(shape: &[u64], first: u64, count: u64, give: &mut Give<'_>) {
+    let mut start = vec![0; shape.len()];
+    let mut extent = vec![1; shape.len()];
+    cut(shape, 0, first, 0..count, &mut start, &mut extent, give);
+}
+
+/// The part of [`boxes`] inside one index of each dimension before `level`.
+fn cut(
+    shape: &[u64],
+    level: usize,
+    first: u64,
+    range: Range<u64>,
+    start: &mut [u64],
+    extent: &mut [u64],
+    give: &mut Give<'_>,
+) {
+    let usize_range = |range: &Range<u64>| range.start as usize..range.end as usize;
+    if level == shape.len() {
+        give(start, extent, usize_range(&range));
+        return;
+    }
+    let row: u64 = shape[level + 1..].iter().product();
+    let (mut first, mut range) = (first, range);
+    while range.start < range.end {
+        let left = range.end - range.start;
+        let inside = first % row;
+        start[level] = first / row;
+        let taken = if inside == 0 && left >= row {
+            let rows = left / row;
+            start[level + 1..].fill(0);
+            extent[level] = rows;
+            extent[level + 1..].copy_from_slice(&shape[level + 1..]);
+            give(start, extent, usize_range(&(range.start..range.start + rows * row)));
+            rows * row
+        } else {
+            let taken = left.min(row - inside);
+            extent[level] = 1;
+            cut(shape, level + 1, inside, range.start..range.start + taken, start, extent, give);
+            taken
+        };
+        first += taken;
+        range.start += taken;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every element must come once, in order, at its own place.
+    #[test]
+    fn boxes_cover_each_element_once() {
+        for shape in [&[24][..], &[4, 6], &[2, 3, 4], &[0, 3, 4], &[2, 1, 3, 4], &[]] {
+            let total: u64 = if shape.first() == Some(&0) { 24 } else { shape.iter().product() };
+            for first in 0..total {
+                for count in 1..=total - first {
+                    let mut next = 0;
+                    boxes(shape, first, count, &mut |start, extent, range| {
+                        assert_eq!(range.start, next);
+                        next = range.end;
+                        assert_eq!(extent.iter().product::<u64>(), range.len() as u64);
+                        let steps: Vec<u64> =
+                            (0..shape.len()).map(|at| shape[at + 1..].iter().product()).collect();
+                        let at: u64 = start.iter().zip(&steps).map(|(index, step)| index * step).sum();
+                        assert_eq!(at, first + range.start as u64);
+                        // All but the first dimension that varies are whole, so the elements follow each other.
+                        let varies = extent.iter().position(|&len| len > 1).unwrap_or(shape.len());
+                        for dim in varies + 1..shape.len() {
+                            assert_eq!((start[dim], extent[dim]), (0, shape[dim]));
+                        }
+                    });
+                    assert_eq!(next as u64, count);
+                }
+            }
+        }
+    }
+}
