@@ -1,3 +1,4 @@
-//! The tools as they are called.
+//! The tools, run as functions and as they are called.
 
+mod ncdump;
 mod ncgen;
