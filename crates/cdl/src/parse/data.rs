@@ -79,15 +79,17 @@ impl Parser<'_> {
             return Ok(items);
         }
         if *self.lexer.peek() != Token::Sign(b',') {
-            items.push(self.item(depth)?);
+            // In place of a first value, the list might have ended.
+            let wanted = if depth == 1 { "';'" } else { "" };
+            items.push(self.item(depth, wanted)?);
         }
         while self.lexer.eat(b',') {
-            items.push(self.item(depth)?);
+            items.push(self.item(depth, "")?);
         }
         Ok(items)
     }
 
-    fn item(&mut self, depth: usize) -> Parsed<Item> {
+    fn item(&mut self, depth: usize, wanted: &str) -> Parsed<Item> {
         let value = match self.lexer.next() {
             Token::Number(number) => number,
             Token::Text(text) => Const::Text(text),
@@ -106,7 +108,7 @@ impl Parser<'_> {
                 self.expect(b'}')?;
                 return Ok(Item { line, value: Const::List(items) });
             }
-            token => return Err(self.unexpected(&token, "")),
+            token => return Err(self.unexpected(&token, wanted)),
         };
         if matches!(value, Const::Name(_)) {
             self.needs.enhanced = true;
@@ -119,7 +121,7 @@ impl Parser<'_> {
         self.expect(b'(')?;
         let mut args = vec![];
         loop {
-            args.push(self.item(MAX_DEPTH)?.value);
+            args.push(self.item(MAX_DEPTH, "")?.value);
             if !self.lexer.eat(b',') {
                 break;
             }
@@ -211,7 +213,7 @@ impl Parser<'_> {
                 break;
             }
             if !starts_with_comma {
-                let item = self.item(1)?;
+                let item = self.item(1, if nothing_yet { "';'" } else { "" })?;
                 if let (true, Const::Int(_, value)) = (narrow, &item.value)
                     && i32::try_from(*value).is_err()
                 {

@@ -320,7 +320,7 @@ impl<'a> Lexer<'a> {
             _ => literal::unescape(inside).ok().and_then(|bytes| bytes.first().copied()).unwrap_or(0),
         };
         self.source.advance(len);
-        Token::Number(Const::Int(Atomic::Byte, i128::from(byte as i8)))
+        Token::Number(Const::Int(Atomic::Byte, i128::from(byte)))
     }
 
     fn number(&mut self, first: u8) -> Token {

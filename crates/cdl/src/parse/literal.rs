@@ -3,7 +3,8 @@
 //! The rules are those of the reference's `ncgen`, where they lose nothing: an integer without suffix is the smallest
 //! of `int`, `uint`, `int64`, `uint64` that holds it, one with a suffix has that type and is cut to its size if the
 //! suffix is a signed one; digits after a leading zero are octal; a bare `0x…` is opaque bytes. Not taken over: the
-//! reference reads `18446744073709551615` as -1, and its `\x41` is two wrong bytes.
+//! reference reads `-1b` as 255 where it becomes a wider type, `18446744073709551615` as -1, and its `\x41` is two
+//! wrong bytes.
 
 use ferrocdf_model::Atomic;
 
@@ -82,6 +83,8 @@ fn integer(text: &[u8], digits_start: usize, digits_end: usize) -> Result<Const,
             -0x8000_0000_0000_0000..=-0x8000_0001 => (Atomic::Int64, value),
             _ => return Err(format!("integer constant out of range: {}", plain())),
         },
+        // 200b is -56 as a byte, and stays 200 in wider types.
+        Some(Atomic::Byte) if value >= 0 => (Atomic::Byte, i128::from(value as u8)),
         Some(Atomic::Byte) => (Atomic::Byte, i128::from(value as i8)),
         Some(Atomic::Short) => (Atomic::Short, i128::from(value as i16)),
         Some(Atomic::Int) => (Atomic::Int, i128::from(value as i32)),
@@ -189,6 +192,8 @@ mod tests {
             ("18446744073709551615", Atomic::Uint64, 18446744073709551615),
             ("-9223372036854775808", Atomic::Int64, -9223372036854775808),
             ("300b", Atomic::Byte, 44),
+            ("200b", Atomic::Byte, 200),
+            ("-1b", Atomic::Byte, -1),
             ("65535s", Atomic::Short, -1),
             ("5000000000L", Atomic::Int, 705032704),
             ("7LL", Atomic::Int64, 7),

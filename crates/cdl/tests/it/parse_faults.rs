@@ -23,7 +23,7 @@ fn messages_are_those_of_the_reference() {
             at(1, "syntax error, unexpected VARIABLES, expecting ';'"),
         ),
         (&in_data("v = 1,,2;"), at(3, "syntax error, unexpected ','")),
-        (&in_data("v = \"abc ;"), at(3, "syntax error, unexpected invalid token")),
+        (&in_data("v = \"abc ;"), at(3, "syntax error, unexpected invalid token, expecting ';'")),
         (&in_data("v = {1};"), at(3, "Expected primitive found {..}")),
         (
             &in_data("v = NIL;"),
@@ -47,7 +47,7 @@ fn messages_are_those_of_the_reference() {
         ("netcdf a { :_Format = \"x\"; }", vec!["_Format: illegal value: x".to_string()]),
         ("netcdf a { :a = \"\\0z\"; }", {
             let mut both = at(1, "Bad octal constant: \\0z");
-            both.extend(at(1, "syntax error, unexpected end of file"));
+            both.extend(at(1, "syntax error, unexpected end of file, expecting ';'"));
             both
         }),
         ("netcdf a { dimensions: u = UNLIMITED; n = 2; variables: int v(n, u); }", {

@@ -248,3 +248,25 @@ fn a_failure_keeps_what_was_printed() {
     assert!(matches!(result, Err(ferrocdf_cdl::print::Failure::Source(_))));
     assert!(String::from_utf8(out).unwrap().ends_with(" v0 = 1 ;\n\n v1 = "));
 }
+
+/// The reference prints a vertical tab in a string as `\n`.
+#[test]
+fn strings() {
+    let texts = vec![Some(b"a\x0bb\x7f\xc3\xa9".to_vec()), None, Some(vec![]), Some(b"c\0d".to_vec())];
+    let memory = lists(Format::Netcdf4, vec![Values::String(texts)]);
+    assert_eq!(data(&memory, &Options::default()), "\"a\\vb\\177é\", NIL, _, \"c\"");
+}
+
+/// The reference stops at a value without a name; zero is printed as its newer versions do.
+#[test]
+fn enum_values_without_names() {
+    use ferrocdf_model::{Class, UserType, Value};
+    let mut memory = Memory::new(Model::new(Format::Netcdf4));
+    let class = Class::Enum { base: Atomic::Int, members: vec![(Name::new("one").unwrap(), 1)] };
+    let ty = memory.model.push_type(UserType { name: Name::new("e").unwrap(), group: ROOT, class });
+    let dim = memory.model.def_dim(ROOT, "x", Some(3)).unwrap();
+    let var = memory.model.def_var(ROOT, "v", ferrocdf_model::Type::User(ty), &[dim]).unwrap();
+    let values = [1, 0, 7].map(Value::Enum).to_vec();
+    memory.values.insert(var, Values::User(ty, values));
+    assert_eq!(data(&memory, &Options::default()), "one, _UNDEFINED, 7");
+}

@@ -10,6 +10,8 @@ mod ncdump_command;
 mod ncdump_numbers;
 mod ncdump_random;
 mod ncdump_tool;
+mod ncgen_files;
+mod ncgen_messages;
 mod sequences;
 mod sizes;
 

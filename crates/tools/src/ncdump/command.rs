@@ -249,8 +249,7 @@ pub(super) fn extended_kind(format: Format, in_memory: bool) -> String {
         Format::Classic => ("classic", 0),
         Format::Offset64 => ("64-bit offset", 0x200),
         Format::Data64 => ("64-bit data", 0x20),
-        Format::Netcdf4 => ("HDF5", 0x1000),
-        Format::Netcdf4Classic => ("HDF5", 0x1100),
+        Format::Netcdf4 | Format::Netcdf4Classic => ("HDF5", 0x1000),
     };
     format!("{name} mode={:08x}", mode | if in_memory { 8 } else { 0 })
 }

@@ -1,0 +1,4 @@
+//! The tools, run as functions and as they are called.
+
+mod ncdump;
+mod ncgen;

@@ -1,0 +1,112 @@
+//! `ncdump` on files made here; how it compares with the reference is tested elsewhere.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::Path;
+
+fn run_into(out: &mut dyn Write, args: &[&str], path: &Path) -> (i32, String) {
+    let mut err = vec![];
+    let mut args: Vec<OsString> = std::iter::once(&"ncdump").chain(args).map(OsString::from).collect();
+    args.push(path.into());
+    let code = ferrocdf_tools::ncdump::main(args, out, &mut err);
+    (code, String::from_utf8(err).unwrap())
+}
+
+fn run(args: &[&str], path: &Path) -> (i32, String, String) {
+    let mut out = vec![];
+    let (code, err) = run_into(&mut out, args, path);
+    (code, String::from_utf8(out).unwrap(), err)
+}
+
+fn file(folder: &Path, rows: usize, columns: usize) -> std::path::PathBuf {
+    let path = folder.join("some.file.nc");
+    let mut file = ferrocdf::create(&path).unwrap();
+    file.add_unlimited_dimension("time").unwrap();
+    file.add_dimension("x", columns as u64).unwrap();
+    let mut v = file.add_variable::<f32>("v", &["time", "x"]).unwrap();
+    v.put_attribute("units", "K").unwrap();
+    for row in 0..rows {
+        let values: Vec<f32> = (0..columns).map(|column| row as f32 + column as f32 / 4.0).collect();
+        v.put_values(&values, (row, ..)).unwrap();
+    }
+    file.close().unwrap();
+    path
+}
+
+#[test]
+fn a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), 2, 3);
+    let expected = "netcdf some.file {
+dimensions:
+\ttime = UNLIMITED ; // (2 currently)
+\tx = 3 ;
+variables:
+\tfloat v(time, x) ;
+\t\tv:units = \"K\" ;
+data:
+
+ v =
+  0, 0.25, 0.5,
+  1, 1.25, 1.5 ;
+}
+";
+    assert_eq!(run(&[], &path), (0, expected.to_string(), String::new()));
+    assert_eq!(run(&["-k"], &path), (0, "cdf5\n".to_string(), String::new()));
+    assert_eq!(run(&["-Xm", "-K"], &path).1, "64-bit data mode=00000028\n");
+}
+
+/// The number of threads does not show.
+#[test]
+fn threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), 7, 50_000);
+    let whole = run(&["-b", "c"], &path).1;
+    let lines: Vec<&str> = whole.lines().collect();
+    assert!(lines.iter().all(|line| line.len() <= 80));
+    let row = lines.iter().position(|line| line.ends_with("// v(3, 0-49999)")).unwrap();
+    assert!(lines[row + 1].starts_with("    3, 3.25, 3.5, "));
+    let (before, text) = whole.split_once("data:\n\n v =\n").unwrap();
+    assert!(before.contains("(7 currently)"));
+    let data: Vec<&str> = text.lines().filter(|line| !line.contains("//")).collect();
+    let data = data.join("");
+    let values: Vec<f32> = data
+        .split(|c: char| c == ',' || c == ';' || c == '}' || c.is_whitespace())
+        .filter(|value| !value.is_empty())
+        .map(|value| value.parse().unwrap())
+        .collect();
+    assert_eq!(values.len(), 350_000);
+    assert!(values.iter().enumerate().all(|(at, &v)| v == (at / 50_000) as f32 + (at % 50_000) as f32 / 4.0));
+}
+
+#[test]
+fn what_cannot_be_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("none.nc");
+    let expected = format!("ncdump: {}: No such file or directory\n", path.display());
+    assert_eq!(run(&[], &path), (1, String::new(), expected));
+    std::fs::write(&path, "text").unwrap();
+    let (code, _, err) = run(&["-Xm"], &path);
+    let expected = format!("ncdump: {}: NetCDF: Unknown file format\n", path.display());
+    assert!(code == 1 && err.starts_with(&expected), "{err}");
+}
+
+struct Full(io::ErrorKind);
+
+impl Write for Full {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(self.0.into())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn output_that_cannot_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), 3, 40_000);
+    assert_eq!(run_into(&mut Full(io::ErrorKind::BrokenPipe), &[], &path), (141, String::new()));
+    let (code, err) = run_into(&mut Full(io::ErrorKind::StorageFull), &[], &path);
+    assert!(code == 1 && err.starts_with("ncdump: standard output: "), "{err}");
+}

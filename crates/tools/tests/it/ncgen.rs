@@ -1,0 +1,72 @@
+//! `ncgen`: which file it writes, and when it writes none.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use ferrocdf::{Format, Values, open};
+use ferrocdf_tools::ncgen::{Program, run};
+
+const TEXT: &[u8] = b"netcdf set { dimensions: x = 2, y = 3; variables: int v(x, y); data: v = 1, 2, 3, 4; }";
+
+/// Runs a tool; its exit code and what it said.
+fn call(program: Program, args: &[&str], input: &[u8]) -> (u8, String) {
+    let mut errors = vec![];
+    let args = ["tool"].iter().chain(args).map(OsString::from);
+    let code = run(program, args, &mut &*input, &mut errors);
+    (code, String::from_utf8(errors).unwrap())
+}
+
+fn values(path: &Path) -> Values {
+    let file = open(path).unwrap();
+    let var = file.model().var_ids().next().unwrap();
+    file.read_values(var, &[0, 0], &[2, 3]).unwrap()
+}
+
+#[test]
+fn the_file_asked_for_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.nc");
+    let fill = -2147483647;
+    for args in [&["-P", "-b"][..], &["-5"], &["-6", "-W", "1"], &[]] {
+        let args = [args, &["-o", path.to_str().unwrap(), "-"]].concat();
+        assert_eq!(call(Program::Ncgen, &args, TEXT), (0, String::new()));
+        assert_eq!(values(&path), Values::Int(vec![1, 2, 3, 4, fill, fill]));
+        std::fs::remove_file(&path).unwrap();
+    }
+    let args = ["-k", "64-bit offset", "-o", path.to_str().unwrap()];
+    assert_eq!(call(Program::Ncgen3, &args, TEXT), (0, String::new()));
+    assert_eq!(open(&path).unwrap().format(), Format::Offset64);
+}
+
+#[test]
+fn a_mark_of_utf8_is_skipped_and_others_are_refused() {
+    assert_eq!(call(Program::Ncgen, &[], &[b"\xef\xbb\xbf", TEXT].concat()).0, 0);
+    let (code, said) = call(Program::Ncgen, &[], b"\xff\xfen\0e\0");
+    assert_eq!((code, said.as_str()), (1, "Input file contains a BOM indicating a non-UTF8 encoding\n"));
+}
+
+#[test]
+fn a_wrong_text_leaves_the_file_that_was_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.nc");
+    std::fs::write(&path, "old").unwrap();
+    let args = ["-3", "-o", path.to_str().unwrap()];
+    for text in [&TEXT[..TEXT.len() - 1], b"netcdf a { :a = 3U; }", b"netcdf a { group: g { } }"] {
+        let (_, said) = call(Program::Ncgen, &args, text);
+        assert!(!said.is_empty());
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+    }
+    assert_eq!(call(Program::Ncgen, &args[1..], b"netcdf a { group: g { } }").0, 1);
+    assert_eq!(std::fs::read(&path).unwrap(), b"old");
+}
+
+#[test]
+fn a_check_writes_nothing_and_programs_are_refused() {
+    assert_eq!(call(Program::Ncgen, &[], TEXT), (0, String::new()));
+    assert_eq!(call(Program::Ncgen3, &[], TEXT), (0, String::new()));
+    for args in [&["-lc"][..], &["-lf77"], &["-ljava"]] {
+        let (code, said) = call(Program::Ncgen, args, TEXT);
+        assert_eq!(code, 1);
+        assert!(said.contains("programs is not supported yet"), "{said}");
+    }
+}
