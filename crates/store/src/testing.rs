@@ -71,19 +71,29 @@ impl<B: BlobMut> BlobMut for Counting<B> {
 pub struct Failing<B> {
     inner: B,
     writes_left: AtomicU64,
+    /// What is left after a failure.
+    then: u64,
 }
 
 impl<B> Failing<B> {
     /// Fails after `writes` calls that change the blob.
     pub fn after(inner: B, writes: u64) -> Self {
-        Failing { inner, writes_left: AtomicU64::new(writes) }
+        Failing { inner, writes_left: AtomicU64::new(writes), then: 0 }
+    }
+
+    /// Fails one call, the one after `writes` calls that change the blob: who overlooks it has no second chance.
+    pub fn once_after(inner: B, writes: u64) -> Self {
+        Failing { then: u64::MAX, ..Self::after(inner, writes) }
     }
 
     fn spend(&self) -> Result<()> {
-        self.writes_left
-            .fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1))
-            .map(drop)
-            .map_err(|_| Error::new(Code(28), "the test's disk is full"))
+        let left = self
+            .writes_left
+            .fetch_update(Relaxed, Relaxed, |left| Some(left.checked_sub(1).unwrap_or(self.then)));
+        match left {
+            Ok(0) | Err(_) => Err(Error::new(Code(28), "the test's disk is full")),
+            Ok(_) => Ok(()),
+        }
     }
 }
 

@@ -40,6 +40,19 @@ fn every_write_that_fails_is_reported() {
 }
 
 #[test]
+fn no_single_failure_is_overlooked() {
+    for version in VERSIONS {
+        let counting = Arc::new(Counting::new(MemoryBlob::default()));
+        write(counting.clone(), version).unwrap();
+        for nth in 0..counting.writes().0 {
+            let blob = Arc::new(Failing::once_after(MemoryBlob::default(), nth));
+            let error = write(blob, version).expect_err("the failure is told");
+            assert_eq!(error.code, FULL, "write {nth}: {error}");
+        }
+    }
+}
+
+#[test]
 fn after_a_failed_write_the_file_can_still_be_flushed() {
     for version in VERSIONS {
         let memory = Arc::new(MemoryBlob::new(bytes(version)));
