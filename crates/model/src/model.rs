@@ -241,7 +241,7 @@ impl Model {
 
     /// Defines a dimension; `None` makes it unlimited.
     ///
-    /// Fails with `NC_EBADNAME`, `NC_EDIMSIZE` (longer than the format holds), `NC_EUNLIMIT` (a second unlimited one
+    /// Fails with `NC_EBADNAME`, `NC_EDIMSIZE` (longer than the format holds, or 0 in a classic file), `NC_EUNLIMIT` (a second unlimited one
     /// in the classic model), `NC_ENAMEINUSE`.
     pub fn def_dim(&mut self, group: GroupId, name: impl AsRef<[u8]>, len: Option<u64>) -> Result<DimId> {
         let name = Name::new(name)?;
@@ -249,6 +249,11 @@ impl Model {
             Some(len) if len > self.format.max_dim_len() => {
                 let (most, kind) = (self.format.max_dim_len(), self.format.kind_name());
                 let what = format!("dimension \"{name}\" of length {len}: {kind} files hold at most {most}");
+                return Err(Error::new(Code::EDIMSIZE, what));
+            }
+            Some(0) if self.format.is_classic_file() => {
+                let what =
+                    format!("dimension \"{name}\" of length 0: classic files mark the unlimited one so");
                 return Err(Error::new(Code::EDIMSIZE, what));
             }
             None if !self.format.is_enhanced() && self.record_dim().is_some() => {
@@ -490,6 +495,7 @@ mod tests {
         assert_eq!(code(model.def_dim(ROOT, "u", None)), Code::EUNLIMIT);
         assert_eq!(code(model.def_dim(ROOT, "x", Some(4))), Code::ENAMEINUSE);
         assert_eq!(code(model.def_dim(ROOT, "y", Some(1 << 31))), Code::EDIMSIZE);
+        assert_eq!(code(model.def_dim(ROOT, "y", Some(0))), Code::EDIMSIZE);
         assert_eq!(code(model.def_var(ROOT, "v", Atomic::Int.into(), &[x, t])), Code::EUNLIMPOS);
         assert_eq!(code(model.def_var(ROOT, "v", Atomic::Int.into(), &[DimId(7)])), Code::EBADDIM);
         assert_eq!(code(model.def_var(ROOT, "v", Atomic::Int64.into(), &[x])), Code::EBADTYPE);
