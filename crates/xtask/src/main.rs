@@ -33,7 +33,6 @@ const TASKS: &[Task] = &[
         run: tasks::fuzz,
     },
     Task { name: "ci", help: "all of the above, and format, lints and documentation", run: tasks::ci },
-    Task { name: "bless", help: "rewrite the golden text that tests compare with", run: tasks::bless },
     Task { name: "bench", help: "[NAME...]: measure against the reference library", run: tasks::bench },
 ];
 

@@ -42,11 +42,6 @@ pub fn fuzz(args: &[String]) -> Outcome {
     cargo(&[&["run", "--quiet", "--release", "--package", "ferrocdf-fuzz", "--"][..], &extra].concat(), &[])
 }
 
-/// Rewrites the golden text beside the tests: they do so themselves when asked to.
-pub fn bless(_args: &[String]) -> Outcome {
-    cargo(&["test", "--workspace"], &[("FERROCDF_BLESS", "1")])
-}
-
 /// Measures.
 pub fn bench(args: &[String]) -> Outcome {
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();

@@ -1,0 +1,62 @@
+//! Valid files to start from, made by ferrocdf itself.
+
+use ferrocdf::{Alignment, CreateOptions, FileMut, Format, Result};
+
+/// Small classic files: with records, with one record variable, with nothing, with free space.
+pub fn classic() -> Vec<Vec<u8>> {
+    let formats = [Format::Classic, Format::Offset64, Format::Data64];
+    let makers: [fn(&mut FileMut) -> Result<()>; 4] = [|_| Ok(()), mixed, lone_record, roomy];
+    formats.iter().flat_map(|&format| makers.map(|maker| made(format, maker))).collect()
+}
+
+fn made(format: Format, fill: fn(&mut FileMut) -> Result<()>) -> Vec<u8> {
+    let mut file = FileMut::in_memory(&CreateOptions::format(format)).expect("an empty file is made");
+    fill(&mut file).expect("the definitions are right");
+    file.into_bytes().expect("it fits in memory").expect("it is in memory")
+}
+
+fn mixed(file: &mut FileMut) -> Result<()> {
+    file.add_unlimited_dimension("t")?;
+    file.add_dimension("x", 3)?;
+    file.add_dimension("y", 4)?;
+    file.add_attribute("title", "seed")?;
+    file.add_attribute("numbers", vec![1.5f64, -2.5])?;
+    let mut fixed = file.add_variable::<i16>("fixed", &["x", "y"])?;
+    fixed.put_attribute("valid_range", [0i16, 99])?;
+    fixed.put_values(&[7i16; 12], ..)?;
+    let mut record = file.add_variable::<f64>("record", &["t", "x"])?;
+    record.put_values(&[0.5f64, 1.5, 2.5], (1, ..))?;
+    file.add_variable::<i8>("bytes", &["t", "x"])?;
+    file.add_variable::<f32>("scalar", &[])?;
+    Ok(())
+}
+
+fn lone_record(file: &mut FileMut) -> Result<()> {
+    file.add_unlimited_dimension("t")?;
+    file.add_dimension("x", 3)?;
+    let mut record = file.add_variable::<i8>("record", &["t", "x"])?;
+    record.put_values(&[1i8, 2, 3, 4, 5, 6], (0..2, ..))
+}
+
+fn roomy(file: &mut FileMut) -> Result<()> {
+    file.add_dimension("x", 5)?;
+    let mut variable = file.add_variable::<i32>("v", &["x"])?;
+    variable.set_fill_value(-1i32)?;
+    file.commit_aligned(&Alignment { header_free: 100, fixed: 64, fixed_free: 10, records: 64 })
+}
+
+/// CDL texts of the classic and the enhanced model.
+pub fn cdl() -> Vec<Vec<u8>> {
+    const TEXTS: [&str; 3] = [
+        "netcdf a {\ndimensions:\n\tt = UNLIMITED ; // (2 currently)\n\tx = 3 ;\nvariables:\n\tshort v(t, x) ;\n\
+         \t\tv:units = \"m\" ;\n\t\tv:valid = 1s, 2s ;\n\tdouble d ;\n\t:title = \"a\\n\", \"b\" ;\ndata:\n v = 1, _, 3,\n\
+         0x10, 017, -5 ;\n d = 1.5e300 ;\n}\n",
+        "netcdf b {\ntypes:\n  compound c { int i; float f(2); } ;\n  int enum e { A = 1, B = 2 } ;\n  opaque(4) o ;\n\
+         int(*) l ;\ndimensions: u = UNLIMITED ;\nvariables:\n c cv(u) ;\n e ev ; o ov ; l lv(u) ; string s(u) ;\n\
+         uint64 q ; q:_FillValue = 7ull ;\ndata: cv = {1, {2., 3.}}, {4, {5., 6.}} ; ev = B ; ov = 0xdeadbeef ;\n\
+         lv = {1, 2}, {} ; s = \"a\", NIL ;\ngroup: g { dimensions: y = 2 ; variables: byte z(y) ; data: z = 1b, 'a' ; }\n}\n",
+        "netcdf c { dimensions: n = 8 ; variables: char t(n) ; float f(n) ; t:_Storage = \"contiguous\" ;\n\
+         data: t = \"abc\", \"\\x41\\101\" ; f = NaNf, -Infinityf, 1.f, 1e-45, .5 ; }\n",
+    ];
+    TEXTS.map(|text| text.as_bytes().to_vec()).to_vec()
+}

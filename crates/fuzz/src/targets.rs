@@ -1,0 +1,168 @@
+//! What is fuzzed: functions of bytes that must come back, whatever the bytes are.
+
+use std::sync::Arc;
+
+use ferrocdf::{File, FileMut, GroupId, Model, Owner, Result, Selection, Values, VarId};
+use ferrocdf_cdl::parse::{Failure, Options, Sink, parse};
+use ferrocdf_classic::Header;
+use ferrocdf_store::MemoryBlob;
+
+use crate::seeds;
+
+/// One target.
+pub struct Target {
+    pub name: &'static str,
+    /// Valid inputs to start from.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+    /// Memory that any input may cost, in bytes.
+    pub memory: usize,
+    /// Panics if something is wrong.
+    pub run: fn(&[u8]),
+}
+
+/// For values within [`BUDGET`], and buffers.
+const MEMORY: usize = 4 << 20;
+
+/// The parser holds back the first 16 MiB of values.
+const CDL_MEMORY: usize = 40 << 20;
+
+pub const TARGETS: &[Target] = &[
+    Target { name: "header", seeds: seeds::classic, memory: MEMORY, run: header },
+    Target { name: "read", seeds: seeds::classic, memory: MEMORY, run: read },
+    Target { name: "edit", seeds: seeds::classic, memory: MEMORY, run: edit },
+    Target { name: "cdl", seeds: seeds::cdl, memory: CDL_MEMORY, run: cdl },
+];
+
+/// Bytes of values that one input may make a target read.
+const BUDGET: u64 = 1 << 20;
+
+/// What is decoded is encoded to something that decodes to the same.
+fn header(data: &[u8]) {
+    let Ok((mut header, _)) = Header::read(&MemoryBlob::new(data.to_vec())) else { return };
+    // Numbers that the format has no room for cannot have been read from it.
+    let bytes = header.encode().expect("a header that was read can be written");
+    let (again, size) =
+        Header::read(&MemoryBlob::new(bytes.clone())).expect("a header that was written can be read");
+    assert_eq!(size, bytes.len() as u64);
+    assert_eq!(header, again);
+}
+
+/// Opens a file and reads from every variable: all of it if that is little, else its first and last elements.
+fn read(data: &[u8]) {
+    let Ok(file) = File::from_bytes(data.to_vec()) else { return };
+    let model: Arc<_> = file.model();
+    let mut budget = BUDGET;
+    for var in model.var_ids() {
+        let shape = model.shape(var);
+        let size = shape.iter().try_fold(8u64, |size, &len| size.checked_mul(len));
+        match size.filter(|&size| size <= budget) {
+            Some(size) => {
+                budget -= size;
+                let _ = file.read_values(var, &vec![0; shape.len()], &shape);
+            }
+            None => ends(&file, var, &shape),
+        }
+    }
+}
+
+fn ends(file: &File, var: VarId, shape: &[u64]) {
+    let ones = vec![1; shape.len()];
+    let last: Vec<u64> = shape.iter().map(|len| len.saturating_sub(1)).collect();
+    let _ = file.read_values(var, &vec![0; shape.len()], &ones);
+    let _ = file.read_values(var, &last, &ones);
+    let _ = file.read_values(var, &last, &vec![u64::MAX; shape.len()]);
+    let mut two = [0i16; 2];
+    let mut count = ones;
+    if let Some(slowest) = count.first_mut().filter(|_| shape[0] > 1) {
+        *slowest = 2;
+        let stride: Vec<u64> = shape.iter().map(|len| len.saturating_sub(1).max(1)).collect();
+        let selection = Selection::strided(&vec![0; shape.len()], &count, &stride);
+        let _ = file.read(var, &selection, ferrocdf::Out::new(&mut two));
+    }
+}
+
+/// Changes a damaged file. What an edit accepts, it leaves a file that opens, with what was put into it.
+///
+/// Editing makes a file as long as its header says, which is cheap on a disk; inputs that ask for much are left out.
+fn edit(data: &[u8]) {
+    if !stays_small(data) {
+        return;
+    }
+    let Ok(file) = FileMut::append_bytes(data.to_vec()) else { return };
+    let root = Owner::Group(GroupId::ROOT);
+    let defined = file.define(|model| {
+        model.put_attr(root, "history", "a text long enough to move what lies behind the header".into())
+    });
+    let added = file.define(|model| {
+        let record = model.record_dim().into_iter().collect::<Vec<_>>();
+        model.def_var(GroupId::ROOT, "added", ferrocdf::Atomic::Byte.into(), &record)
+    });
+    if file.commit().is_err() {
+        file.abort();
+        return;
+    }
+    let mut wrote = false;
+    if let Ok(var) = added {
+        let rank = file.model().shape(var).len();
+        wrote = file.write_values(var, &vec![0; rank], &vec![1; rank], &vec![42i8].into()).is_ok();
+    }
+    let Ok(Some(bytes)) = file.into_bytes() else { return };
+    let again =
+        File::from_bytes(bytes).unwrap_or_else(|error| panic!("an edited file does not open: {error}"));
+    if defined.is_ok() {
+        assert!(again.attribute("history").is_some());
+    }
+    if let (Ok(var), true) = (added, wrote) {
+        let rank = again.model().shape(var).len();
+        let value = again.read_values(var, &vec![0; rank], &vec![1; rank]);
+        assert_eq!(value, Ok(vec![42i8].into()));
+    }
+}
+
+fn stays_small(data: &[u8]) -> bool {
+    const SMALL: u64 = 1 << 16;
+    let Ok((header, _)) = Header::read(&MemoryBlob::new(data.to_vec())) else { return false };
+    let Ok(file) = File::from_bytes(data.to_vec()) else { return false };
+    let model = file.model();
+    // A record is going to be added where there is none.
+    let size = |var| model.shape(var).iter().fold(8u64, |size, &len| size.saturating_mul(len.max(1)));
+    let sizes = model.var_ids().map(size);
+    let records = model.record_dim().map_or(0, |dim| model.dim(dim).len);
+    sizes.fold(records, u64::saturating_add) < SMALL && header.vars.iter().all(|var| var.begin < SMALL)
+}
+
+/// Takes what a text holds and checks that data has a variable.
+struct Checking {
+    vars: usize,
+    /// Whether anything was said.
+    said: bool,
+}
+
+impl Sink for Checking {
+    fn message(&mut self, text: &str) {
+        assert!(!text.is_empty(), "a message says something");
+        self.said = true;
+    }
+
+    fn define(&mut self, model: &Model, _name: &str) -> Result<()> {
+        self.vars = model.vars().len();
+        Ok(())
+    }
+
+    fn data(&mut self, var: VarId, _first: u64, values: Values) -> Result<()> {
+        assert!(var.index() < self.vars, "data comes after its variable");
+        drop(values);
+        Ok(())
+    }
+}
+
+/// A text is converted, or a message says why not.
+fn cdl(data: &[u8]) {
+    let options = Options::default();
+    let mut sink = Checking { vars: 0, said: false };
+    match parse(data, &options, &mut sink) {
+        Ok(_) => {}
+        Err(Failure::File(error)) => assert!(!error.what.is_empty(), "an error says why"),
+        Err(failure) => assert!(sink.said, "a text that is wrong is told so: {failure:?}"),
+    }
+}
