@@ -198,7 +198,7 @@ impl Layout {
             };
             Some(place.begin.saturating_add(last).saturating_add(place.bytes))
         };
-        self.places.iter().filter_map(|place| end(place)).max().unwrap_or(0)
+        self.places.iter().filter_map(end).max().unwrap_or(0)
     }
 
     /// The size of a complete file with this many records and a header of this size. `None` if it is beyond any file.

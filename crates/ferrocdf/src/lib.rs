@@ -24,7 +24,7 @@
 //!
 //! [`File`] reads, [`FileMut`] writes; [`Variable`] and [`VariableMut`] are the usual way to data, with extents given as
 //! ranges, indices, tuples or slices (see [`Extents`]). Below them lie the model ([`model`]) and the array engine
-//! ([`array`]), which tools use directly.
+//! ([`mod@array`]), which tools use directly.
 //!
 //! This version reads and writes the classic formats CDF-1, CDF-2 and CDF-5.
 #![forbid(unsafe_code)]

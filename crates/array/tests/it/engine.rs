@@ -6,7 +6,7 @@ use ferrocdf_array::{
 use ferrocdf_bytes::Order;
 use ferrocdf_store::{Blob, MemoryBlob};
 
-use crate::rng::Rng;
+use ferrocdf_store::testing::Rng;
 
 pub const NUMBERS: [Kind; 10] = [
     Kind::I8,

@@ -1,8 +1,8 @@
 //! Every external type with every type of memory, written and read.
 
 use ferrocdf::Atomic;
-use ferrocdf_compat::rng::Rng;
 use ferrocdf_compat::script::{Access, Op};
+use ferrocdf_store::testing::Rng;
 
 use crate::generate::types;
 use crate::{FORMATS, both, dim, var};

@@ -1,8 +1,8 @@
 //! Files written by one and read by the other, through every kind of access.
 
 use ferrocdf::{Atomic, Format, Values};
-use ferrocdf_compat::rng::Rng;
 use ferrocdf_compat::script::{Access, Op, native_bytes};
+use ferrocdf_store::testing::Rng;
 
 use crate::generate::{types, values};
 use crate::{FORMATS, Pair, both, dim, var};
