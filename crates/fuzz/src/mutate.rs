@@ -45,7 +45,7 @@ fn change(bytes: &mut Vec<u8>, seeds: &[Vec<u8>], rng: &mut Rng) {
     let at = below(rng, len);
     match below(rng, 9) {
         0 if len > 0 => bytes[at] ^= 1 << below(rng, 8),
-        1 if len > 0 => bytes[at] = rng.next() as u8,
+        1 if len > 0 => bytes[at] = rng.number() as u8,
         2 => bytes.truncate(at),
         // A number of 4 or 8 bytes, mostly where such a number may stand.
         3..=5 => {

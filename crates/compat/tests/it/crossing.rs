@@ -8,7 +8,7 @@ use crate::generate::{types, values};
 use crate::{FORMATS, Pair, both, dim, var};
 
 fn random(rng: &mut Rng, len: usize) -> Vec<u8> {
-    (0..len).map(|_| rng.next() as u8).collect()
+    (0..len).map(|_| rng.number() as u8).collect()
 }
 
 /// Writes each variable whole, its bytes random. Shapes are with the records.

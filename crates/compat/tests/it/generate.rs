@@ -197,7 +197,7 @@ impl Generator {
     }
 
     fn value(&mut self, ty: Atomic, count: usize) -> Values {
-        let bytes: Vec<u8> = (0..count * ty.size()).map(|_| self.rng.next() as u8).collect();
+        let bytes: Vec<u8> = (0..count * ty.size()).map(|_| self.rng.number() as u8).collect();
         values(ty, &bytes)
     }
 

@@ -26,7 +26,7 @@ const CDF5: [&str; 11] =
     ["byte", "char", "short", "int", "float", "double", "ubyte", "ushort", "uint", "int64", "uint64"];
 
 fn value(rng: &mut Rng, ty: &str, suffix: bool) -> String {
-    let bits = rng.next() >> (rng.next() % 64);
+    let bits = rng.number() >> (rng.number() % 64);
     let (text, tail) = match ty {
         "byte" => ((bits as i8).to_string(), "b"),
         "short" => ((bits as i16).to_string(), "s"),
@@ -46,7 +46,7 @@ fn value(rng: &mut Rng, ty: &str, suffix: bool) -> String {
         _ => match rng.below(12) {
             0 => ("NaN".into(), ""),
             1 => (rng.pick(&["Infinity", "-Infinity"]).into(), ""),
-            2 => (format!("{:e}", f64::from_bits(rng.next() & 0x7FDF_FFFF_FFFF_FFFF)), ""),
+            2 => (format!("{:e}", f64::from_bits(rng.number() & 0x7FDF_FFFF_FFFF_FFFF)), ""),
             3 => (format!("{}.", (bits % 1_000_000_000_000_000)), ""),
             _ => (format!("{:.4}", (bits as i64) as f64 / 10000.0), ""),
         },
@@ -263,7 +263,7 @@ fn random_times() {
                 };
                 let values: Vec<String> = (0..200)
                     .map(|at| {
-                        let number = (rng.next() as i64 as f64) / (i64::MAX as f64) * scale;
+                        let number = (rng.number() as i64 as f64) / (i64::MAX as f64) * scale;
                         match at % 4 {
                             0 => format!("{:.0}.", number.trunc()),
                             1 => format!("{:.2}", number),
