@@ -552,8 +552,8 @@ mod tests {
     fn renames_are_found_under_the_new_name_only() {
         let mut model = Model::new(Format::Classic);
         for n in 0..100 {
-            let dim = model.def_dim(ROOT, &format!("d{n}"), Some(1)).unwrap();
-            model.def_var(ROOT, &format!("v{n}"), Atomic::Byte.into(), &[dim]).unwrap();
+            let dim = model.def_dim(ROOT, format!("d{n}"), Some(1)).unwrap();
+            model.def_var(ROOT, format!("v{n}"), Atomic::Byte.into(), &[dim]).unwrap();
         }
         model.rename_dim(DimId(50), "e").unwrap();
         model.rename_var(VarId(60), "w").unwrap();
