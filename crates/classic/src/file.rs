@@ -24,6 +24,8 @@ enum Access {
 pub struct ClassicFile {
     access: Access,
     version: Version,
+    /// A file being written may be shorter than its data; a file that is only read must be whole, unless asked for.
+    past_end: PastEnd,
     /// `None` until the first end of define mode of a new file.
     committed: Option<Committed>,
 }
@@ -41,9 +43,13 @@ struct Committed {
 }
 
 impl ClassicFile {
-    /// Reads the header of an existing file, to read from it.
-    pub fn open(blob: Arc<dyn Blob>) -> Result<(ClassicFile, Model)> {
-        Self::read_header(Access::Read(blob))
+    /// Reads the header of an existing file, to read from it. Data past the end of the file reads as zeros if no more
+    /// than `allow_missing` bytes of it are missing, and is an error otherwise.
+    pub fn open(blob: Arc<dyn Blob>, allow_missing: u64) -> Result<(ClassicFile, Model)> {
+        let (mut file, model) = Self::read_header(Access::Read(blob))?;
+        let missing = file.missing_bytes()?;
+        file.past_end = if missing <= allow_missing { PastEnd::Zero } else { PastEnd::Error };
+        Ok((file, model))
     }
 
     /// Reads the header of an existing file, to read and change it.
@@ -53,7 +59,7 @@ impl ClassicFile {
 
     /// A new file on an empty blob. Nothing is written before the first [`ClassicFile::commit`].
     pub fn create(blob: Arc<dyn BlobMut>, version: Version) -> ClassicFile {
-        ClassicFile { access: Access::Write(blob), version, committed: None }
+        ClassicFile { access: Access::Write(blob), version, past_end: PastEnd::Zero, committed: None }
     }
 
     fn read_header(access: Access) -> Result<(ClassicFile, Model)> {
@@ -82,7 +88,7 @@ impl ClassicFile {
                 model.set_dim_len(dim, records);
             }
         }
-        let mut file = ClassicFile { access, version, committed: None };
+        let mut file = ClassicFile { access, version, past_end: PastEnd::Zero, committed: None };
         let mut committed =
             Committed { header_size, layout, records, records_dirty: false, streaming, fills: vec![] };
         if let Access::Write(blob) = &file.access {
@@ -125,6 +131,14 @@ impl ClassicFile {
         self.committed.as_ref().map(|committed| &committed.layout)
     }
 
+    /// How many bytes the file is shorter than its header says.
+    pub fn missing_bytes(&self) -> Result<u64> {
+        let Some(committed) = &self.committed else { return Ok(0) };
+        let complete =
+            committed.layout.file_size(committed.header_size, committed.records).unwrap_or(u64::MAX);
+        Ok(complete.saturating_sub(self.blob().size()?))
+    }
+
     /// The number of records.
     pub fn records(&self) -> u64 {
         self.committed.as_ref().map_or(0, |committed| committed.records)
@@ -146,12 +160,12 @@ impl ClassicFile {
         if place.record {
             steps[0] = layout.record_size;
         }
-        // A file being written may be shorter than its data; a file that is only read must be whole.
-        let past_end = match self.access {
-            Access::Write(_) => PastEnd::Zero,
-            Access::Read(_) => PastEnd::Error,
-        };
-        Ok(Array { shape, stored, layout: ArrayLayout::Strided { begin: place.begin, steps }, past_end })
+        Ok(Array {
+            shape,
+            stored,
+            layout: ArrayLayout::Strided { begin: place.begin, steps },
+            past_end: self.past_end,
+        })
     }
 
     /// Makes the file say what `model` says: the end of define mode. Data is moved if the header outgrew its place.

@@ -189,6 +189,18 @@ impl Layout {
         self.places.iter().any(|place| place.record)
     }
 
+    /// Where the last element of a file with this many records ends; the padding behind it may be missing.
+    pub fn data_end(&self, records: u64) -> u64 {
+        let end = |place: &Place| {
+            let last = match place.record {
+                true => records.checked_sub(1)?.saturating_mul(self.record_size),
+                false => 0,
+            };
+            Some(place.begin.saturating_add(last).saturating_add(place.bytes))
+        };
+        self.places.iter().filter_map(end).max().unwrap_or(0)
+    }
+
     /// The size of a complete file with this many records and a header of this size. `None` if it is beyond any file.
     pub fn file_size(&self, header_size: u64, records: u64) -> Option<u64> {
         if self.has_records() {

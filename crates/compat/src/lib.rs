@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod reference;
-pub mod rng;
+
 pub mod script;
 
 pub use reference::{Reference, Transcript};

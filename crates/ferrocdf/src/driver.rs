@@ -17,6 +17,11 @@ pub(crate) trait Driver: Send + Sync {
     /// The file's bytes.
     fn blob(&self) -> &dyn Blob;
 
+    /// How many bytes the file is shorter than it says it should be.
+    fn missing_bytes(&self) -> Result<u64> {
+        Ok(0)
+    }
+
     /// The file's bytes, to be written.
     fn blob_mut(&self) -> Result<&dyn BlobMut> {
         Err(read_only())

@@ -55,6 +55,23 @@ pub(crate) struct State {
     is_new: bool,
 }
 
+/// How a file is opened for reading.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OpenOptions {
+    /// Data past the end of a file that is cut off reads as zeros if no more than this many bytes are missing; otherwise
+    /// it is an error, `NC_ETRUNC`. [`File::missing_bytes`] tells how many are.
+    pub allow_missing: u64,
+}
+
+impl OpenOptions {
+    /// These options with another limit of missing bytes.
+    #[must_use]
+    pub fn allow_missing(self, bytes: u64) -> Self {
+        OpenOptions { allow_missing: bytes }
+    }
+}
+
 /// How a file is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -84,15 +101,20 @@ impl CreateOptions {
 impl File {
     /// Opens a file for reading, as what its content says it is.
     pub fn open(path: impl AsRef<Path>) -> Result<File> {
+        Self::open_with(path, &OpenOptions::default())
+    }
+
+    /// Opens a file for reading with options.
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<File> {
         let path = path.as_ref();
         let blob: Arc<dyn Blob> = Arc::new(ReadAhead::new(FileBlob::open(path)?));
-        let (driver, model) = drivers::in_file(path, drivers::open(blob))?;
+        let (driver, model) = drivers::in_file(path, drivers::open(blob, options))?;
         Ok(File::new(path, State::opened(driver, model)))
     }
 
     /// Opens the bytes of a file in memory for reading.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<File> {
-        let (driver, model) = drivers::open(Arc::new(MemoryBlob::new(bytes)))?;
+        let (driver, model) = drivers::open(Arc::new(MemoryBlob::new(bytes)), &OpenOptions::default())?;
         Ok(File::new(Path::new("memory"), State::opened(driver, model)))
     }
 
@@ -113,6 +135,11 @@ impl File {
     /// Groups, dimensions, types, variables and attributes as they are now, changes not yet committed included.
     pub fn model(&self) -> Arc<Model> {
         self.read_state().view().clone()
+    }
+
+    /// How many bytes the file is shorter than it says it should be.
+    pub fn missing_bytes(&self) -> Result<u64> {
+        self.named(self.read_state().driver.missing_bytes())
     }
 
     /// The size of the file in bytes.

@@ -51,7 +51,7 @@ pub use ferrocdf_model::{
 
 pub use copy::{Pair, copy_data};
 pub use extents::{Extent, Extents, every};
-pub use file::{CreateOptions, File, FileMut};
+pub use file::{CreateOptions, File, FileMut, OpenOptions};
 pub use handles::{Dimension, NetcdfType, Variable, VariableMut};
 pub use storage::{Arrangement, StorageInfo};
 

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use mutate::Rng;
+use ferrocdf_store::testing::Rng;
 use targets::{TARGETS, Target};
 
 /// How many times its own size an input may cost in memory, on top of what its target is allowed.

@@ -1,25 +1,10 @@
 //! New inputs from old ones.
 
-/// SplitMix64: the same seed gives the same inputs.
-pub struct Rng(u64);
+use ferrocdf_store::testing::Rng;
 
-impl Rng {
-    pub fn new(seed: u64) -> Self {
-        Rng(seed)
-    }
-
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `end`; 0 if that is 0.
-    pub fn below(&mut self, end: usize) -> usize {
-        if end == 0 { 0 } else { (self.next() % end as u64) as usize }
-    }
+/// A number below `end`; 0 if that is 0.
+fn below(rng: &mut Rng, end: usize) -> usize {
+    if end == 0 { 0 } else { rng.index(end) }
 }
 
 /// Numbers at which programs go wrong.
@@ -47,8 +32,8 @@ const LONGEST: usize = 1 << 16;
 
 /// One of the seeds with a few changes.
 pub fn mutate(seeds: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
-    let mut bytes = seeds[rng.below(seeds.len())].clone();
-    for _ in 0..1 + rng.below(6) {
+    let mut bytes = seeds[below(rng, seeds.len())].clone();
+    for _ in 0..1 + below(rng, 6) {
         change(&mut bytes, seeds, rng);
     }
     bytes.truncate(LONGEST);
@@ -57,35 +42,36 @@ pub fn mutate(seeds: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
 
 fn change(bytes: &mut Vec<u8>, seeds: &[Vec<u8>], rng: &mut Rng) {
     let len = bytes.len();
-    let at = rng.below(len);
-    match rng.below(9) {
-        0 if len > 0 => bytes[at] ^= 1 << rng.below(8),
-        1 if len > 0 => bytes[at] = rng.next() as u8,
+    let at = below(rng, len);
+    match below(rng, 9) {
+        0 if len > 0 => bytes[at] ^= 1 << below(rng, 8),
+        1 if len > 0 => bytes[at] = rng.number() as u8,
         2 => bytes.truncate(at),
         // A number of 4 or 8 bytes, mostly where such a number may stand.
         3..=5 => {
-            let width = if rng.below(2) == 0 { 4 } else { 8 };
-            let at = if rng.below(4) == 0 { at } else { at & !3 };
-            let number = NUMBERS[rng.below(NUMBERS.len())].wrapping_add(rng.below(3) as u64).wrapping_sub(1);
+            let width = if below(rng, 2) == 0 { 4 } else { 8 };
+            let at = if below(rng, 4) == 0 { at } else { at & !3 };
+            let number =
+                NUMBERS[below(rng, NUMBERS.len())].wrapping_add(below(rng, 3) as u64).wrapping_sub(1);
             if let Some(place) = bytes.get_mut(at..at + width) {
                 place.copy_from_slice(&number.to_be_bytes()[8 - width..]);
             }
         }
         6 => {
-            let end = (at + rng.below(64)).min(len);
+            let end = (at + below(rng, 64)).min(len);
             bytes.drain(at..end);
         }
         // A part of this or another input, inserted or written over.
         7 => {
-            let other = &seeds[rng.below(seeds.len())];
-            let from = rng.below(other.len());
-            let part = other[from..(from + rng.below(64)).min(other.len())].to_vec();
+            let other = &seeds[below(rng, seeds.len())];
+            let from = below(rng, other.len());
+            let part = other[from..(from + below(rng, 64)).min(other.len())].to_vec();
             bytes.splice(at..at, part);
         }
         _ => {
-            let other = &seeds[rng.below(seeds.len())];
-            let from = rng.below(other.len());
-            for (to, byte) in bytes[at..].iter_mut().zip(&other[from..]).take(1 + rng.below(64)) {
+            let other = &seeds[below(rng, seeds.len())];
+            let from = below(rng, other.len());
+            for (to, byte) in bytes[at..].iter_mut().zip(&other[from..]).take(1 + below(rng, 64)) {
                 *to = *byte;
             }
         }

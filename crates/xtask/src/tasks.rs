@@ -44,6 +44,8 @@ pub fn fuzz(args: &[String]) -> Outcome {
 
 /// Measures.
 pub fn bench(args: &[String]) -> Outcome {
+    // The bench runs the tools that lie beside it.
+    cargo(&["build", "--release", "--package", "ferrocdf-tools"], &[])?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     cargo(&[&["run", "--release", "--package", "ferrocdf-bench", "--"][..], &extra].concat(), &[])
 }

@@ -6,7 +6,7 @@ use ferrocdf_array::{
 use ferrocdf_bytes::Order;
 use ferrocdf_store::{Blob, MemoryBlob};
 
-use crate::rng::Rng;
+use ferrocdf_store::testing::Rng;
 
 pub const NUMBERS: [Kind; 10] = [
     Kind::I8,
@@ -147,10 +147,10 @@ fn bytes(rng: &mut Rng, stored: Stored, elements: usize) -> Vec<u8> {
         let number = match rng.below(12) {
             0 => rng.pick(&edges),
             1 => rng.pick(&far),
-            2 => rng.next() as i64 as f64,
+            2 => rng.number() as i64 as f64,
             _ => rng.below(200) as f64 - 60.0,
         };
-        let raw = rng.next();
+        let raw = rng.number();
         let little: [u8; 8] = match stored.kind {
             Kind::F32 => u64::from((number as f32).to_bits()).to_le_bytes(),
             Kind::F64 => number.to_bits().to_le_bytes(),
@@ -200,7 +200,7 @@ fn blob(rng: &mut Rng, array: &Array) -> Vec<u8> {
 
 fn reads_agree(rng: &mut Rng, case: &Case) -> Fit {
     let blob = MemoryBlob::new(blob(rng, &case.array));
-    let before: Vec<u8> = (0..case.held * case.memory.size()).map(|_| rng.next() as u8).collect();
+    let before: Vec<u8> = (0..case.held * case.memory.size()).map(|_| rng.number() as u8).collect();
     let (mut fast, mut slow) = (before.clone(), before);
     let fit = read(&blob, &case.array, &case.sel, out(case, &mut fast)).unwrap();
     assert_eq!(fit, oracle::read(&blob, &case.array, &case.sel, out(case, &mut slow)).unwrap(), "{case:?}");

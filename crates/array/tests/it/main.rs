@@ -4,4 +4,3 @@ mod conversion;
 mod engine;
 mod errors;
 mod requests;
-mod rng;

@@ -28,7 +28,7 @@ fn every_write_that_fails_is_reported() {
                 Err(error) => assert_eq!(error.code, FULL, "after {writes} writes: {error}"),
             }
             // What is left either does not open or is a file with the variables of one of the two definitions.
-            if let Ok((file, left)) = ClassicFile::open(memory.clone()) {
+            if let Ok((file, left)) = ClassicFile::open(memory.clone(), 0) {
                 assert!([5, 6].contains(&left.vars().len()), "after {writes} writes");
                 assert!(file.records() <= 3);
                 assert_eq!(left.vars()[..5], model(version).unwrap().vars()[..5]);

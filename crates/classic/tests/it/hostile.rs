@@ -14,7 +14,7 @@ use crate::sample::{VERSIONS, bytes};
 /// Reads every variable that a file of this size can hold.
 fn read_all(bytes: Vec<u8>) -> Result<Model> {
     let most = 16 * bytes.len() as u64;
-    let (file, model) = ClassicFile::open(Arc::new(MemoryBlob::new(bytes)))?;
+    let (file, model) = ClassicFile::open(Arc::new(MemoryBlob::new(bytes)), 0)?;
     for var in model.var_ids() {
         let array = file.array(&model, var)?;
         let elements = array.shape.iter().try_fold(1u64, |all, &len| all.checked_mul(len));
@@ -122,7 +122,7 @@ fn a_count_costs_no_more_than_the_file() {
             let mut bytes = whole.clone();
             bytes[at..at + 4].fill(0x7f);
             let blob = Arc::new(Counting::new(MemoryBlob::new(bytes)));
-            let _ = ClassicFile::open(blob.clone());
+            let _ = ClassicFile::open(blob.clone(), 0);
             let (reads, read) = blob.reads();
             assert!(reads <= 4 && read <= 4 * whole.len() as u64 + 64, "{reads} reads of {read} bytes");
         }

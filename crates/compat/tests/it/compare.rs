@@ -51,7 +51,7 @@ impl Anatomy {
     fn of(bytes: &[u8]) -> Result<Anatomy> {
         let blob = Arc::new(MemoryBlob::new(bytes.to_vec()));
         let (header, header_size) = Header::read(&*blob)?;
-        let (file, model) = ClassicFile::open(blob)?;
+        let (file, model) = ClassicFile::open(blob, 0)?;
         Ok(Anatomy { file, model, header, header_size })
     }
 

@@ -1,8 +1,8 @@
 //! Every external type with every type of memory, written and read.
 
 use ferrocdf::Atomic;
-use ferrocdf_compat::rng::Rng;
 use ferrocdf_compat::script::{Access, Op};
+use ferrocdf_store::testing::Rng;
 
 use crate::generate::types;
 use crate::{FORMATS, both, dim, var};
@@ -17,7 +17,7 @@ fn edges(ty: Atomic, rng: &mut Rng) -> Vec<u8> {
     macro_rules! integers {
         ($number:ty) => {{
             let fit = integers.iter().filter_map(|&number| <$number>::try_from(number).ok());
-            let random = (0..20).map(|_| rng.any() as $number);
+            let random = (0..20).map(|_| rng.number() as $number);
             fit.chain(random).flat_map(<$number>::to_ne_bytes).collect()
         }};
     }
@@ -29,7 +29,7 @@ fn edges(ty: Atomic, rng: &mut Rng) -> Vec<u8> {
                 [-0.0, $number::NAN, $number::INFINITY, -$number::INFINITY, $number::MAX, $number::MIN];
             let small =
                 [$number::MIN_POSITIVE, f32::MAX as $number, f32::MIN_POSITIVE as $number, 1e-40 as $number];
-            let random = (0..20).map(|_| $number::from_bits(rng.any() as $bits));
+            let random = (0..20).map(|_| $number::from_bits(rng.number() as $bits));
             near.chain(special).chain(small).chain(random).flat_map($number::to_ne_bytes).collect()
         }};
     }

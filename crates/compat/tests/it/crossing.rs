@@ -1,14 +1,14 @@
 //! Files written by one and read by the other, through every kind of access.
 
 use ferrocdf::{Atomic, Format, Values};
-use ferrocdf_compat::rng::Rng;
 use ferrocdf_compat::script::{Access, Op, native_bytes};
+use ferrocdf_store::testing::Rng;
 
 use crate::generate::{types, values};
 use crate::{FORMATS, Pair, both, dim, var};
 
 fn random(rng: &mut Rng, len: usize) -> Vec<u8> {
-    (0..len).map(|_| rng.any() as u8).collect()
+    (0..len).map(|_| rng.number() as u8).collect()
 }
 
 /// Writes each variable whole, its bytes random. Shapes are with the records.

@@ -4,8 +4,8 @@
 //! its value: with fill mode off, or in padding that moved, the reference leaves whatever the file held.
 
 use ferrocdf::{Alignment, Atomic, Format, Values};
-use ferrocdf_compat::rng::Rng;
 use ferrocdf_compat::script::{Access, Op, native_bytes};
+use ferrocdf_store::testing::Rng;
 
 /// A script and what is known of the file that it leaves.
 pub struct Story {
@@ -197,7 +197,7 @@ impl Generator {
     }
 
     fn value(&mut self, ty: Atomic, count: usize) -> Values {
-        let bytes: Vec<u8> = (0..count * ty.size()).map(|_| self.rng.any() as u8).collect();
+        let bytes: Vec<u8> = (0..count * ty.size()).map(|_| self.rng.number() as u8).collect();
         values(ty, &bytes)
     }
 

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use ferrocdf::{Atomic, Format, GroupId, Model, Owner, Result, Values, VarId};
 use ferrocdf_cdl::print::{Options, Source, print_cdl};
+use ferrocdf_store::testing::Rng;
 
 /// Prints the doubles, or with a second argument the ints, on its standard input in a format, a line each.
 const PROGRAM: &str = r#"
@@ -94,24 +95,13 @@ fn our_lines(values: Values, c_format: Option<&str>, options: &Options) -> Vec<S
     data.split(", ").map(|value| value.strip_prefix("\n    ").unwrap_or(value).to_string()).collect()
 }
 
-struct Rng(u64);
-
-impl Rng {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-}
-
 /// Finite numbers of all sizes, many of them on or next to a boundary of rounding.
 fn numbers(count: usize, seed: u64) -> Vec<f64> {
-    let mut rng = Rng(seed | 1);
+    let mut rng = Rng::new(seed);
     let mut list = vec![0.0, -0.0, f64::MAX, f64::MIN_POSITIVE, 5e-324, 1e23, 9007199254740993.0];
     list.extend((-308..=308).map(|exponent| format!("1e{exponent}").parse::<f64>().unwrap()));
     while list.len() < count {
-        let (a, b) = (rng.next(), rng.next());
+        let (a, b) = (rng.number(), rng.number());
         let short = (a % 10u64.pow((b % 18) as u32 + 1)) as f64;
         let scale = 10f64.powi((b >> 8) as i32 % 40 - 20);
         let number = match b >> 60 {
@@ -154,11 +144,11 @@ fn doubles_with_all_numbers_of_digits() {
 
 #[test]
 fn floats_with_all_numbers_of_digits() {
-    let mut rng = Rng(0xF10A_7500_0000_0001);
+    let mut rng = Rng::new(0xF10A_7500_0000_0001);
     for digits in 1..=12 {
         let mut list: Vec<f32> =
             numbers(60_000, digits as u64).into_iter().map(|number| number as f32).collect();
-        list.extend((0..90_000).map(|_| f32::from_bits(rng.next() as u32)));
+        list.extend((0..90_000).map(|_| f32::from_bits(rng.number() as u32)));
         list.retain(|number| number.is_finite());
         let format = format!("%.{digits}g");
         let options = Options { float_digits: digits, ..Options::default() };
@@ -208,8 +198,8 @@ fn formats_of_floating_point_numbers() {
 
 #[test]
 fn formats_of_integers() {
-    let mut rng = Rng(0x1234_5678_9ABC_DEF1);
-    let list: Vec<i32> = (0..20_000).map(|_| (rng.next() as i32) >> (rng.next() % 32)).collect();
+    let mut rng = Rng::new(0x1234_5678_9ABC_DEF1);
+    let list: Vec<i32> = (0..20_000).map(|_| (rng.number() as i32) >> (rng.number() % 32)).collect();
     let list: Vec<i32> = list.into_iter().filter(|&number| number != i32::MIN).collect();
     let numbers: Vec<f64> = list.iter().map(|&number| f64::from(number)).collect();
     for format in [

@@ -2,31 +2,16 @@
 
 use std::fmt::Write;
 
+use ferrocdf_store::testing::Rng;
+
 use crate::ncdump_tool::{assert_same, generate, ours, reference};
-
-struct Rng(u64);
-
-impl Rng {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() >> 11) as usize % end
-    }
-    fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
-        list[self.below(list.len())]
-    }
-}
 
 const CLASSIC: [&str; 6] = ["byte", "char", "short", "int", "float", "double"];
 const CDF5: [&str; 11] =
     ["byte", "char", "short", "int", "float", "double", "ubyte", "ushort", "uint", "int64", "uint64"];
 
 fn value(rng: &mut Rng, ty: &str, suffix: bool) -> String {
-    let bits = rng.next() >> (rng.next() % 64);
+    let bits = rng.number() >> (rng.number() % 64);
     let (text, tail) = match ty {
         "byte" => ((bits as i8).to_string(), "b"),
         "short" => ((bits as i16).to_string(), "s"),
@@ -36,17 +21,18 @@ fn value(rng: &mut Rng, ty: &str, suffix: bool) -> String {
         "uint" => ((bits as u32).to_string(), "U"),
         "int64" => (((bits >> 1) as i64).to_string(), "LL"),
         "uint64" => (bits.to_string(), "ULL"),
-        "float" => match rng.below(12) {
+        "float" => match rng.index(12) {
             0 => ("NaN".into(), "f"),
             1 => (rng.pick(&["Infinity", "-Infinity"]).into(), "f"),
             2 => (format!("{:e}", f32::from_bits((bits as u32) & 0x7EFF_FFFF)), "f"),
             3 => (format!("{}.", (bits % 100_000_000)), "f"),
             _ => (format!("{:.3}", (bits as i32) as f64 / 1000.0), "f"),
         },
-        _ => match rng.below(12) {
+        _ => match rng.index(12) {
             0 => ("NaN".into(), ""),
             1 => (rng.pick(&["Infinity", "-Infinity"]).into(), ""),
-            2 => (format!("{:e}", f64::from_bits(rng.next() & 0x7FDF_FFFF_FFFF_FFFF)), ""),
+            // Of at most 80 digits: the reference cuts what a `C_format` makes of a number at 99 characters.
+            2 => (format!("{:e}", rng.number() as f64 * 10f64.powi(rng.index(150) as i32 - 90)), ""),
             3 => (format!("{}.", (bits % 1_000_000_000_000_000)), ""),
             _ => (format!("{:.4}", (bits as i64) as f64 / 10000.0), ""),
         },
@@ -55,7 +41,7 @@ fn value(rng: &mut Rng, ty: &str, suffix: bool) -> String {
 }
 
 fn text(rng: &mut Rng, most: usize) -> String {
-    let count = rng.below(most + 1);
+    let count = rng.index(most + 1);
     let pieces =
         ["a", "Bc", " ", "\\n", "\\t", "\\\"", "\\\\", "\\'", "é", "\\001", "\\000", "x", "\\177", "y7"];
     (0..count).map(|_| rng.pick(&pieces)).collect()
@@ -64,45 +50,45 @@ fn text(rng: &mut Rng, most: usize) -> String {
 /// CDL text of a random dataset.
 fn dataset(rng: &mut Rng, types: &[&str]) -> String {
     let mut cdl = "netcdf random {\ndimensions:\n".to_string();
-    let dims = 1 + rng.below(4);
-    let lens: Vec<usize> = (0..dims).map(|_| [1, 2, 3, 5, 7, 20, 60][rng.below(7)]).collect();
+    let dims = 1 + rng.index(4);
+    let lens: Vec<usize> = (0..dims).map(|_| [1, 2, 3, 5, 7, 20, 60][rng.index(7)]).collect();
     let names = ["x", "y\\ z", "längd", "d-1", "data\\,w"];
     for (at, len) in lens.iter().enumerate() {
         writeln!(cdl, "{} = {len} ;", names[at]).unwrap();
     }
-    let records = rng.below(4);
+    let records = rng.index(4);
     cdl += "t = UNLIMITED ;\nvariables:\n";
     let mut data = String::new();
-    for var in 0..1 + rng.below(8) {
+    for var in 0..1 + rng.index(8) {
         let ty = rng.pick(types);
-        let name = match rng.below(6) {
+        let name = match rng.index(6) {
             0 => format!("group{var}"),
             1 => format!("v{var}\\ \\(b\\)"),
             2 => format!("{}{var}", rng.pick(&["temperature_at_the_surface", "ü"])),
             _ => format!("v{var}"),
         };
         let mut shape: Vec<(usize, &str)> = vec![];
-        if rng.below(3) == 0 {
+        if rng.index(3) == 0 {
             shape.push((records, "t"));
         }
-        for _ in 0..rng.below(3) {
-            let at = rng.below(dims);
+        for _ in 0..rng.index(3) {
+            let at = rng.index(dims);
             shape.push((lens[at], names[at]));
         }
         let list: Vec<&str> = shape.iter().map(|(_, name)| *name).collect();
         let list = if list.is_empty() { String::new() } else { format!("({})", list.join(", ")) };
         writeln!(cdl, "{ty} {name}{list} ;").unwrap();
         // Numbers that are no dates print what memory held in the reference.
-        let is_time = ty != "char" && rng.below(3) == 0;
-        for attr in 0..if is_time { 0 } else { rng.below(4) } {
+        let is_time = ty != "char" && rng.index(3) == 0;
+        for attr in 0..if is_time { 0 } else { rng.index(4) } {
             let ty = rng.pick(types);
             let values = match ty {
                 "char" => format!("\"{}\"", text(rng, 12)),
-                _ => (0..1 + rng.below(6)).map(|_| value(rng, ty, true)).collect::<Vec<_>>().join(", "),
+                _ => (0..1 + rng.index(6)).map(|_| value(rng, ty, true)).collect::<Vec<_>>().join(", "),
             };
             writeln!(cdl, "{name}:att{attr} = {values} ;").unwrap();
         }
-        if ty != "char" && !is_time && rng.below(4) == 0 {
+        if ty != "char" && !is_time && rng.index(4) == 0 {
             writeln!(cdl, "{name}:_FillValue = {} ;", value(rng, ty, true)).unwrap();
         }
         if is_time {
@@ -129,15 +115,15 @@ fn dataset(rng: &mut Rng, types: &[&str]) -> String {
                 "other",
             ]);
             writeln!(cdl, "{name}:calendar = \"{calendar}\" ;").unwrap();
-            let range: Vec<_> = (0..1 + rng.below(9)).map(|_| format!("{}.", rng.below(5000))).collect();
+            let range: Vec<_> = (0..1 + rng.index(9)).map(|_| format!("{}.", rng.index(5000))).collect();
             writeln!(cdl, "{name}:range = {} ;", range.join(", ")).unwrap();
         }
-        if rng.below(5) == 0 && (ty == "float" || ty == "double") {
+        if rng.index(5) == 0 && (ty == "float" || ty == "double") {
             let format = rng.pick(&["%8.2f", "%.3e", "%g", "%.12g", "%+.1f"]);
             writeln!(cdl, "{name}:C_format = \"{format}\" ;").unwrap();
         }
         let count: usize = shape.iter().map(|(len, _)| len).product();
-        if count > 0 && rng.below(8) > 0 {
+        if count > 0 && rng.index(8) > 0 {
             let values: Vec<String> = match ty {
                 "char" => {
                     // A piece for each row, no longer than it.
@@ -152,9 +138,9 @@ fn dataset(rng: &mut Rng, types: &[&str]) -> String {
                         .collect()
                 }
                 _ => (0..count)
-                    .map(|_| match rng.below(10) {
+                    .map(|_| match rng.index(10) {
                         0 => "_".to_string(),
-                        1..4 => format!("{}", rng.below(100)),
+                        1..4 => format!("{}", rng.index(100)),
                         _ => value(rng, ty, false),
                     })
                     .collect(),
@@ -162,7 +148,7 @@ fn dataset(rng: &mut Rng, types: &[&str]) -> String {
             writeln!(data, "{name} = {} ;", values.join(", ")).unwrap();
         }
     }
-    for attr in 0..rng.below(3) {
+    for attr in 0..rng.index(3) {
         writeln!(cdl, ":global{attr} = \"{}\" ;", text(rng, 20)).unwrap();
     }
     cdl + "data:\n" + &data + "}\n"
@@ -190,7 +176,7 @@ const WAYS: [&[&str]; 16] = [
 #[test]
 fn random_datasets() {
     let folder = tempfile::tempdir().unwrap();
-    let mut rng = Rng(0x0D15_EA5E_1234_5678);
+    let mut rng = Rng::new(0x0D15_EA5E_1234_5678);
     for round in 0..120 {
         let (kind, types) = [("-3", &CLASSIC[..]), ("-6", &CLASSIC), ("-5", &CDF5)][round % 3];
         let (cdl, path) = (folder.path().join("r.cdl"), folder.path().join(format!("r{round}.nc")));
@@ -221,7 +207,7 @@ fn random_datasets() {
 #[test]
 fn random_times() {
     let folder = tempfile::tempdir().unwrap();
-    let mut rng = Rng(0x00C0_FFEE_0000_0001);
+    let mut rng = Rng::new(0x00C0_FFEE_0000_0001);
     let calendars = [
         "standard",
         "gregorian",
@@ -263,7 +249,7 @@ fn random_times() {
                 };
                 let values: Vec<String> = (0..200)
                     .map(|at| {
-                        let number = (rng.next() as i64 as f64) / (i64::MAX as f64) * scale;
+                        let number = (rng.number() as i64 as f64) / (i64::MAX as f64) * scale;
                         match at % 4 {
                             0 => format!("{:.0}.", number.trunc()),
                             1 => format!("{:.2}", number),

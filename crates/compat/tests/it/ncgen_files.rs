@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use ferrocdf_compat::rng::Rng;
+use ferrocdf_store::testing::Rng;
 use ferrocdf_tools::ncgen::{Program, run};
 
 /// Runs the reference; what it says, and its exit code (`None` if it crashed).

@@ -17,6 +17,10 @@ impl Driver for ClassicFile {
         self.blob()
     }
 
+    fn missing_bytes(&self) -> Result<u64> {
+        self.missing_bytes()
+    }
+
     fn blob_mut(&self) -> Result<&dyn BlobMut> {
         self.blob_mut()
     }

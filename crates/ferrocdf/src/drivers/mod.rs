@@ -11,6 +11,7 @@ use ferrocdf_model::{Format, Model};
 use ferrocdf_store::{Blob, BlobMut};
 
 use crate::driver::Driver;
+use crate::file::OpenOptions;
 
 /// What the first bytes of a file say it is.
 enum Magic {
@@ -42,9 +43,9 @@ fn check_classic(blob: &dyn Blob) -> Result<()> {
 }
 
 /// Opens a file for reading, as what its content says it is.
-pub(crate) fn open(blob: Arc<dyn Blob>) -> Result<(Box<dyn Driver>, Model)> {
+pub(crate) fn open(blob: Arc<dyn Blob>, options: &OpenOptions) -> Result<(Box<dyn Driver>, Model)> {
     check_classic(&*blob)?;
-    let (file, model) = ClassicFile::open(blob)?;
+    let (file, model) = ClassicFile::open(blob, options.allow_missing)?;
     Ok((Box::new(file), model))
 }
 

@@ -13,12 +13,11 @@ pub fn facts(file: &File) -> Result<Value> {
         .map(|dim| json!({ "name": dim.name.to_str(), "length": dim.len, "unlimited": dim.unlimited }))
         .collect();
     let vars = model.var_ids().map(|var| variable(file, &model, var)).collect::<Result<Vec<_>>>()?;
-    let needed = vars.iter().filter_map(|var| var["end"].as_u64()).max().unwrap_or(0);
     Ok(json!({
         "path": file.path().display().to_string(),
         "format": model.format().kind_name(),
         "size": size,
-        "missing_bytes": needed.saturating_sub(size),
+        "missing_bytes": file.missing_bytes()?,
         "dimensions": dims,
         "attributes": attributes(model.attrs(Owner::Group(GroupId::ROOT)).iter()),
         "variables": vars,

@@ -11,7 +11,7 @@ impl Rng {
     }
 
     /// Any number.
-    pub fn any(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -21,7 +21,7 @@ impl Rng {
 
     /// A number below `end`, which is not 0.
     pub fn below(&mut self, end: u64) -> u64 {
-        self.any() % end
+        self.number() % end
     }
 
     /// A position in a list of this length.

@@ -1,4 +1,8 @@
-//! Blobs for tests: one that counts requests, one that fails at the n-th write.
+//! For tests: a blob that counts requests, one that fails at the n-th write, and numbers that look random.
+
+mod rng;
+
+pub use rng::Rng;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
