@@ -32,6 +32,7 @@ const TASKS: &[Task] = &[
         help: "[SECONDS [TARGET [SEED]]]: hostile input for each target, 10 seconds each",
         run: tasks::fuzz,
     },
+    Task { name: "sanitize", help: "the engine's tests under AddressSanitizer", run: tasks::sanitize },
     Task { name: "ci", help: "all of the above, and format, lints and documentation", run: tasks::ci },
     Task { name: "bench", help: "[NAME...]: measure against the reference library", run: tasks::bench },
 ];

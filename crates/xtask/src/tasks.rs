@@ -33,6 +33,17 @@ pub fn corpus(args: &[String]) -> Outcome {
     cargo(&[&test[..], &extra].concat(), &[("FERROCDF_CORPUS", &folder.to_string_lossy())])
 }
 
+/// Runs the engine's tests, its comparison with the oracle among them, under AddressSanitizer. The compiler's unstable
+/// flag is let through by `RUSTC_BOOTSTRAP`; the result is only run, never shipped.
+pub fn sanitize(args: &[String]) -> Outcome {
+    let extra: Vec<&str> = args.iter().map(String::as_str).collect();
+    // Naming the target keeps the flag away from build scripts and macros.
+    let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let test = ["test", "--package", "ferrocdf-array", "--test", "it", "--target", &target];
+    let env = [("RUSTC_BOOTSTRAP", "1"), ("RUSTFLAGS", "-Zsanitizer=address")];
+    cargo(&[&test[..], &["--target-dir", "target/sanitize"], &extra].concat(), &env)
+}
+
 /// Runs each fuzz target for a while.
 pub fn fuzz(args: &[String]) -> Outcome {
     let mut extra: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -76,5 +87,6 @@ fn steps(times: &mut Vec<(&'static str, std::time::Duration)>) -> Outcome {
     timed(times, "test", || test(&[]))?;
     timed(times, "features", || cargo(&["test", "--package", "ferrocdf", "--all-features"], &[]))?;
     timed(times, "corpus", || corpus(&[]))?;
+    timed(times, "sanitize", || sanitize(&[]))?;
     timed(times, "fuzz", || fuzz(&[]))
 }
