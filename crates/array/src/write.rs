@@ -14,6 +14,7 @@ use crate::memory::{Walk, check_dense};
 use crate::plan::{self, Plan, Tile};
 use crate::read::check_rank;
 use crate::scratch::Scratch;
+use crate::short::{self, SHORT};
 use crate::{Array, Direction, Fit, In, Layout, Selection, Stored, pick};
 
 /// The largest window in bytes. A new file of 1 GB takes a quarter less time than in windows of 256 KiB.
@@ -34,6 +35,14 @@ pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) 
     let elements = sel.elements().ok_or_else(|| too_large(&array.shape))?;
     if input.map.is_none() {
         check_dense(input.bytes.len(), input.kind, elements)?;
+        if elements > 0
+            && let Some((at, len)) = short::run_at(array, sel, elements)
+        {
+            let mut stored = [0; SHORT];
+            let fits = conversion.run(input.bytes, &mut stored[..len]);
+            blob.write_at(at, &stored[..len])?;
+            return Ok(fits.into());
+        }
     }
     let walk = match input.map {
         Some(map) if elements > 0 => Walk::new(map, &sel.count, input.bytes.len(), input.kind)?,

@@ -135,6 +135,24 @@ static double write_records(const char *path)
     return now() - start;
 }
 
+/* 220 MB in a million records of 55 floats, one call each. */
+static double write_small(const char *path)
+{
+    int nc, dims[2], var;
+    size_t columns = 55, at[2] = {0, 0}, count[2] = {1, columns};
+    float *buffer = values(columns);
+    double start = now();
+    CHECK(nc_create(path, NC_CLOBBER | NC_64BIT_DATA, &nc));
+    CHECK(nc_def_dim(nc, "time", NC_UNLIMITED, &dims[0]));
+    CHECK(nc_def_dim(nc, "column", columns, &dims[1]));
+    CHECK(nc_def_var(nc, "v", NC_FLOAT, 2, dims, &var));
+    CHECK(nc_enddef(nc));
+    for (; at[0] < 1000000; at[0]++)
+        CHECK(nc_put_vara_float(nc, var, at, count, buffer));
+    CHECK(nc_close(nc));
+    return now() - start;
+}
+
 static double open_only(const char *path)
 {
     int nc;
@@ -225,6 +243,8 @@ int main(int argc, char **argv)
         spent = write_fixed(path);
     else if (!strcmp(what, "write-records"))
         spent = write_records(path);
+    else if (!strcmp(what, "write-small"))
+        spent = write_small(path);
     else if (!strcmp(what, "open"))
         spent = open_only(path);
     else if (!strcmp(what, "read-attributes"))

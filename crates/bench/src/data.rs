@@ -24,7 +24,8 @@ impl Data {
         let data = Data { folder };
         data.once("fixed.nc", fixed)?;
         data.once("interleaved.nc", interleaved)?;
-        data.once("records.nc", records)?;
+        data.once("records.nc", |path| records(path, 55_000, 1000))?;
+        data.once("small.nc", |path| records(path, 1_000_000, 55))?;
         data.once("c.nc", |path| many(path, 2000, 20))?;
         data.once("many.nc", |path| many(path, 10_000, 10))?;
         data.once("one.nc", |path| many(path, 1, 2))?;
@@ -111,15 +112,16 @@ fn interleaved(path: &Path) -> ferrocdf::Result<()> {
     file.close()
 }
 
-/// 220 MB of CDF-5 in 55,000 records.
-fn records(path: &Path) -> ferrocdf::Result<()> {
+/// CDF-5 with records of one variable.
+fn records(path: &Path, count: u64, columns: u64) -> ferrocdf::Result<()> {
+    const BLOCK: u64 = 1000;
     let mut file = ferrocdf::create(path)?;
     file.add_unlimited_dimension("time")?;
-    file.add_dimension("column", 1000)?;
+    file.add_dimension("column", columns)?;
     let var = file.add_variable::<f32>("v", &["time", "column"])?.id();
-    let values = noise(1_000_000);
-    for block in 0..55 {
-        write(&file, var, &[block * 1000, 0], &[1000, 1000], &values)?;
+    let values = noise((BLOCK * columns) as usize);
+    for block in 0..count / BLOCK {
+        write(&file, var, &[block * BLOCK, 0], &[BLOCK, columns], &values)?;
     }
     file.close()
 }

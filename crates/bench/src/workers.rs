@@ -14,6 +14,7 @@ pub fn run(what: &str, path: &str) -> Done<()> {
         "read-records" => read_records(path),
         "write-fixed" => write_fixed(path),
         "write-records" => write_records(path),
+        "write-small" => write_small(path),
         "open" => open(path),
         "read-attributes" => read_attributes(path),
         "read-tiny" => read_tiny(path),
@@ -97,6 +98,22 @@ fn write_records(path: &str) -> ferrocdf::Result<f64> {
         for var in [u, v] {
             let _exact = file.write(var, &Selection::slab(&[record, 0], &[1, columns]), In::new(&buffer))?;
         }
+    }
+    file.close()?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// 220 MB in a million records of 55 floats, one call each.
+fn write_small(path: &str) -> ferrocdf::Result<f64> {
+    let columns = 55;
+    let buffer = values(columns as usize);
+    let start = Instant::now();
+    let mut file = ferrocdf::create(path)?;
+    file.add_unlimited_dimension("time")?;
+    file.add_dimension("column", columns)?;
+    let var = file.add_variable::<f32>("v", &["time", "column"])?.id();
+    for record in 0..1_000_000 {
+        let _exact = file.write(var, &Selection::slab(&[record, 0], &[1, columns]), In::new(&buffer))?;
     }
     file.close()?;
     Ok(start.elapsed().as_secs_f64())

@@ -219,6 +219,7 @@ impl ClassicFile {
         }
         blob.write_at(0, &bytes)?;
         new.extend(self.version, blob)?;
+        blob.flush()?;
         self.committed = Some(new);
         Ok(())
     }
@@ -276,9 +277,12 @@ impl ClassicFile {
         }
         let Some(committed) = &mut self.committed else { return Ok(()) };
         committed.extend(self.version, &*blob)?;
+        // Data first, so that no reader sees records that are not there.
+        blob.flush()?;
         if committed.records_dirty {
             let width = self.version.count_width();
             blob.write_at(NUMRECS_AT, &committed.records.to_be_bytes()[8 - width..])?;
+            blob.flush()?;
             committed.records_dirty = false;
         }
         Ok(())

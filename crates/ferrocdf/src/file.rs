@@ -14,7 +14,7 @@ use ferrocdf_array::Array;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Format, Model, VarId};
-use ferrocdf_store::{Blob, BlobMut, FileBlob, MemoryBlob, ReadAhead};
+use ferrocdf_store::{Blob, BlobMut, FileBlob, MemoryBlob, ReadAhead, WriteBehind};
 
 use crate::driver::Driver;
 use crate::drivers;
@@ -257,14 +257,15 @@ impl FileMut {
             Code(errno) if !options.clobber && errno == EEXIST => Error { code: Code::EEXIST, ..error },
             _ => error,
         })?;
-        let driver = drivers::in_file(path, drivers::create(Arc::new(blob), options.format))?;
+        let blob = Arc::new(WriteBehind::new(blob));
+        let driver = drivers::in_file(path, drivers::create(blob, options.format))?;
         Ok(FileMut { file: File::new(path, State::created(driver, options)), memory: None, open: true })
     }
 
     /// Opens an existing file for reading and writing.
     pub fn append(path: impl AsRef<Path>) -> Result<FileMut> {
         let path = path.as_ref();
-        let blob: Arc<dyn BlobMut> = Arc::new(FileBlob::open_mut(path)?);
+        let blob: Arc<dyn BlobMut> = Arc::new(WriteBehind::new(FileBlob::open_mut(path)?));
         let (driver, model) = drivers::in_file(path, drivers::open_mut(blob))?;
         Ok(FileMut { file: File::new(path, State::opened(driver, model)), memory: None, open: true })
     }

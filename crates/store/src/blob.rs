@@ -47,6 +47,11 @@ pub trait BlobMut: Blob {
     /// Cuts the blob, or extends it with zeros, to `size` bytes.
     fn set_size(&self, size: u64) -> Result<()>;
 
+    /// Returns when all that was written is seen by others who open the same bytes.
+    fn flush(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Returns when all that was written would survive a power failure.
     fn sync(&self) -> Result<()>;
 }
@@ -72,6 +77,10 @@ impl<B: BlobMut + ?Sized> BlobMut for Arc<B> {
 
     fn set_size(&self, size: u64) -> Result<()> {
         (**self).set_size(size)
+    }
+
+    fn flush(&self) -> Result<()> {
+        (**self).flush()
     }
 
     fn sync(&self) -> Result<()> {

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod ahead;
+mod behind;
 mod blob;
 mod buffer;
 mod file;
@@ -13,6 +14,7 @@ pub mod suite;
 pub mod testing;
 
 pub use ahead::ReadAhead;
+pub use behind::WriteBehind;
 pub use blob::{Blob, BlobMut};
 pub use buffer::{Buffer, meeting_point, reads_slowly, writes_slowly};
 pub use file::FileBlob;

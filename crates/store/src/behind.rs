@@ -1,0 +1,210 @@
+//! Writing behind for callers who write little at a time.
+//!
+//! Small writes that come one behind the other collect in one run of bytes, which goes to the blob when another write
+//! lies elsewhere, when it is read, and when the blob is flushed. Large writes pass through. Everything is seen at once
+//! through this wrapper; others see it after [`BlobMut::flush`].
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ferrocdf_bytes::Result;
+
+use crate::{Blob, BlobMut, Buffer};
+
+/// Writes from this size on are passed through.
+const SMALL: usize = 32 << 10;
+/// Bytes that are held back at most.
+const HELD: usize = 256 << 10;
+
+/// A blob that collects small writes.
+#[derive(Debug)]
+pub struct WriteBehind<B: BlobMut> {
+    inner: B,
+    run: Mutex<Run>,
+}
+
+/// Bytes held back.
+#[derive(Debug, Default)]
+struct Run {
+    at: u64,
+    len: usize,
+    bytes: Buffer,
+}
+
+impl Run {
+    fn end(&self) -> u64 {
+        self.at + self.len as u64
+    }
+
+    fn meets(&self, at: u64, len: usize) -> bool {
+        self.len > 0 && at < self.end() && self.at < at.saturating_add(len as u64)
+    }
+
+    /// Takes a write that lies in the run or goes on where it ends; `false` if it does neither or there is no room.
+    fn take(&mut self, at: u64, from: &[u8]) -> bool {
+        let Some(skip) = at.checked_sub(self.at).filter(|&skip| skip <= self.len as u64) else {
+            return false;
+        };
+        let end = skip as usize + from.len();
+        if self.len == 0 || end > HELD {
+            return false;
+        }
+        self.bytes.at(self.at, HELD)[skip as usize..end].copy_from_slice(from);
+        self.len = self.len.max(end);
+        true
+    }
+
+    fn start(&mut self, at: u64, from: &[u8]) {
+        self.bytes.at(at, HELD)[..from.len()].copy_from_slice(from);
+        (self.at, self.len) = (at, from.len());
+    }
+}
+
+impl<B: BlobMut> WriteBehind<B> {
+    /// Collects small writes to `inner`.
+    pub fn new(inner: B) -> Self {
+        WriteBehind { inner, run: Mutex::default() }
+    }
+
+    // Nothing panics half-way through a change of the run.
+    fn lock(&self) -> MutexGuard<'_, Run> {
+        self.run.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes what is held back. It stays held back if that fails, for another try.
+    fn let_go(&self, run: &mut Run) -> Result<()> {
+        if run.len > 0 {
+            self.inner.write_at(run.at, run.bytes.again(run.at, run.len))?;
+            run.len = 0;
+        }
+        Ok(())
+    }
+
+    /// Writes what is held back if it meets a range.
+    fn let_go_at(&self, at: u64, len: usize) -> Result<()> {
+        let mut run = self.lock();
+        if run.meets(at, len) { self.let_go(&mut run) } else { Ok(()) }
+    }
+}
+
+impl<B: BlobMut> Blob for WriteBehind<B> {
+    fn size(&self) -> Result<u64> {
+        let run = self.lock();
+        let end = if run.len > 0 { run.end() } else { 0 };
+        Ok(self.inner.size()?.max(end))
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
+        // What is held back may lie behind the range and still make the blob longer than it seems.
+        let mut run = self.lock();
+        if run.len > 0 && run.end() > at {
+            self.let_go(&mut run)?;
+        }
+        drop(run);
+        self.inner.read_at(at, into)
+    }
+
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+}
+
+impl<B: BlobMut> BlobMut for WriteBehind<B> {
+    fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
+        if from.len() >= SMALL {
+            self.let_go_at(at, from.len())?;
+            return self.inner.write_at(at, from);
+        }
+        let mut run = self.lock();
+        if !run.take(at, from) {
+            self.let_go(&mut run)?;
+            run.start(at, from);
+        }
+        Ok(())
+    }
+
+    fn set_size(&self, size: u64) -> Result<()> {
+        self.let_go(&mut self.lock())?;
+        self.inner.set_size(size)
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.let_go(&mut self.lock())?;
+        self.inner.flush()
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.flush()?;
+        self.inner.sync()
+    }
+}
+
+impl<B: BlobMut> Drop for WriteBehind<B> {
+    fn drop(&mut self) {
+        // An error has nowhere to go; `flush` reports it.
+        let _ = self.flush();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemoryBlob;
+    use crate::testing::{Counting, Failing, Rng};
+    use std::sync::Arc;
+
+    #[test]
+    fn passes_the_suite() {
+        crate::suite::blob(|_| WriteBehind::new(MemoryBlob::default()));
+    }
+
+    #[test]
+    fn small_steps_cost_few_requests() {
+        let inner = Arc::new(Counting::new(MemoryBlob::default()));
+        let blob = WriteBehind::new(inner.clone());
+        for step in 0..10_000u64 {
+            blob.write_at(step * 100, &[step as u8; 100]).unwrap();
+        }
+        assert_eq!(inner.writes().0, 1_000_000 / HELD as u64);
+        blob.flush().unwrap();
+        assert_eq!(inner.writes().1, 1_000_000);
+        assert_eq!(blob.size().unwrap(), 1_000_000);
+    }
+
+    #[test]
+    fn random_writes_and_reads_are_those_of_a_plain_blob() {
+        let mut rng = Rng::new(7);
+        let (plain, behind) = (MemoryBlob::default(), WriteBehind::new(MemoryBlob::default()));
+        for _ in 0..20_000 {
+            let at = rng.below(100_000);
+            let len = if rng.once_in(50) { 40_000 } else { rng.index(300) };
+            let at = if rng.once_in(3) { plain.size().unwrap() } else { at };
+            match rng.below(10) {
+                0..7 => {
+                    let bytes: Vec<u8> = (0..len).map(|_| rng.number() as u8).collect();
+                    plain.write_at(at, &bytes).unwrap();
+                    behind.write_at(at, &bytes).unwrap();
+                }
+                7 if rng.once_in(20) => {
+                    plain.set_size(at).unwrap();
+                    behind.set_size(at).unwrap();
+                }
+                _ => {
+                    let (mut a, mut b) = (vec![1; len], vec![2; len]);
+                    let got = plain.read_at(at, &mut a).unwrap();
+                    assert_eq!(behind.read_at(at, &mut b).unwrap(), got);
+                    assert_eq!(a[..got], b[..got]);
+                }
+            }
+            assert_eq!(plain.size().unwrap(), behind.size().unwrap());
+        }
+    }
+
+    #[test]
+    fn a_failed_write_is_reported_and_kept() {
+        let blob = WriteBehind::new(Failing::after(MemoryBlob::default(), 0));
+        blob.write_at(0, b"abc").unwrap();
+        assert!(blob.flush().is_err());
+        assert_eq!(blob.size().unwrap(), 3);
+        assert!(blob.flush().is_err());
+    }
+}
