@@ -69,3 +69,8 @@ pub fn create(path: impl AsRef<Path>) -> Result<FileMut> {
 pub fn append(path: impl AsRef<Path>) -> Result<FileMut> {
     FileMut::append(path)
 }
+
+/// The example of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -101,6 +101,22 @@ impl<'f> Variable<'f> {
 
     /// Reads elements as numbers of type `T`, last dimension fastest. `u8` also reads text.
     ///
+    /// ```
+    /// # fn main() -> ferrocdf::Result<()> {
+    /// # let mut file = ferrocdf::FileMut::in_memory(&ferrocdf::CreateOptions::default())?;
+    /// # file.add_dimension("y", 2)?;
+    /// # file.add_dimension("x", 3)?;
+    /// # let mut var = file.add_variable::<i16>("v", &["y", "x"])?;
+    /// # var.put_values(&[0i16, 1, 2, 10, 11, 12], ..)?;
+    /// assert_eq!(var.get_values::<i32, _>(..)?, [0, 1, 2, 10, 11, 12]);
+    /// assert_eq!(var.get_values::<f64, _>((1, ..))?, [10.0, 11.0, 12.0]);
+    /// assert_eq!(var.get_values::<u8, _>((.., ferrocdf::every(2)))?, [0, 2, 10, 12]);
+    /// assert_eq!(var.get_values::<i16, _>((&[0, 1], &[2, 2]))?, [1, 2, 11, 12]);
+    /// assert!(var.get_values::<i16, _>((2, ..)).unwrap_err().to_string().contains("start 2 is outside its length 2"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// Fails with `NC_ERANGE` if a number does not fit in `T`; [`Variable::get_into`] gives the others even then.
     pub fn get_values<T: NetcdfType, E: Into<Extents>>(&self, extents: E) -> Result<Vec<T>> {
         let selection = self.select(&extents.into())?;
@@ -223,6 +239,19 @@ impl<'f> VariableMut<'f> {
     }
 
     /// Writes numbers, last dimension fastest; the record dimension grows as needed. `u8` also writes text.
+    ///
+    /// ```
+    /// # fn main() -> ferrocdf::Result<()> {
+    /// # let mut file = ferrocdf::FileMut::in_memory(&ferrocdf::CreateOptions::default())?;
+    /// file.add_unlimited_dimension("time")?;
+    /// let mut var = file.add_variable::<f32>("v", &["time"])?;
+    /// var.put_values(&[1.0f32, 2.0], ..)?;
+    /// var.put_value(5, [4])?;
+    /// let fill = f32::from_bits(0x7CF0_0000);
+    /// assert_eq!(var.get_values::<f32, _>(..)?, [1.0, 2.0, fill, fill, 5.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// An extent without an end on the record dimension is as long as `values` needs. Fails with `NC_ERANGE` if a
     /// number does not fit in the variable's type, after all were written, and with `NC_EEDGE` if `values` is not
