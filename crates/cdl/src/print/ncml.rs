@@ -77,7 +77,8 @@ impl Printer<'_> {
             values => {
                 let ty = values.atomic().map_or("", |atomic| atomic.cdl_name());
                 out.extend_from_slice(format!(" type=\"{ty}\" value=\"").as_bytes());
-                each_numbers!(values, list => for (at, &number) in list.iter().enumerate() {
+                let by_double = through_double(values);
+                each_numbers!(by_double.as_ref().unwrap_or(values), list => for (at, &number) in list.iter().enumerate() {
                     if at > 0 {
                         out.push(b' ');
                     }
@@ -89,6 +90,22 @@ impl Printer<'_> {
             }
         }
         out.extend_from_slice(b"\" />\n");
+    }
+}
+
+/// 64-bit integers as the reference prints them in NcML, by way of double precision, as C casts it back on its usual
+/// machines: those beyond 2^53 are rounded, and what is out of range by then becomes the least number of the type.
+fn through_double(values: &Values) -> Option<Values> {
+    match values {
+        Values::Int64(list) => {
+            let back = |number: f64| if number >= 2f64.powi(63) { i64::MIN } else { number as i64 };
+            Some(Values::Int64(list.iter().map(|&number| back(number as f64)).collect()))
+        }
+        Values::Uint64(list) => {
+            let back = |number: f64| if number >= 2f64.powi(64) { 0 } else { number as u64 };
+            Some(Values::Uint64(list.iter().map(|&number| back(number as f64)).collect()))
+        }
+        _ => None,
     }
 }
 

@@ -131,11 +131,12 @@ fn special_attributes_of_cdf5() {
     assert!(text.contains("\tuint64 v0(d0) ;\n\n// global attributes:\n\t\t:_Format = \"cdf5\" ;\ndata:\n"));
 }
 
-/// The reference prints integers of NcML attributes by way of double precision.
+/// As the reference prints them: by way of double precision.
 #[test]
 fn large_integers_in_ncml() {
     let mut memory = lists(Format::Data64, vec![vec![1u64].into()]);
-    put(&mut memory, "all", vec![u64::MAX, 1].into());
+    put(&mut memory, "all", vec![u64::MAX, 1, (1 << 53) + 1].into());
+    put(&mut memory, "low", vec![i64::MIN, i64::MAX].into());
     put(&mut memory, "text", "a<\n\x01\0".into());
     put(&mut memory, "nan", vec![f64::NAN, f64::NEG_INFINITY, 1.0].into());
     let options = Options { name: b"d/f.nc".to_vec(), ..Options::default() };
@@ -143,7 +144,8 @@ fn large_integers_in_ncml() {
 <netcdf xmlns=\"https://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2\" location=\"d/f.nc\">
   <dimension name=\"d0\" length=\"1\" />
   <variable name=\"v0\" shape=\"d0\" type=\"uint64\">
-    <attribute name=\"all\" type=\"uint64\" value=\"18446744073709551615 1\" />
+    <attribute name=\"all\" type=\"uint64\" value=\"0 1 9007199254740992\" />
+    <attribute name=\"low\" type=\"int64\" value=\"-9223372036854775808 -9223372036854775808\" />
     <attribute name=\"text\" value=\"a&lt;&#xA;&#1;\" />
     <attribute name=\"nan\" type=\"double\" value=\"nan -inf 1.\" />
   </variable>

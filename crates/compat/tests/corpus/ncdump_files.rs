@@ -57,12 +57,6 @@ fn exception(path: &str, way: &[&str], theirs: &Run, mine: &Run) -> Option<&'sta
     if name.starts_with("bad_xtype.") {
         return Some("the reference opens files with types that do not exist, and fails when it prints them");
     }
-    if name.starts_with("bad_padding_") && mine.code == Some(1) {
-        return Some("the file ends before its data; the reference prints zeros");
-    }
-    if name == "nc_test_cdf5.nc" && way == ["-x"] {
-        return Some("the reference prints 64-bit integers of NcML by way of double precision");
-    }
     None
 }
 

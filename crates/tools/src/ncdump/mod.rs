@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
-use ferrocdf::{Error, File};
+use ferrocdf::{Error, File, OpenOptions};
 use ferrocdf_cdl::print::{Failure, print_cdl, print_ncml};
 
 use command::{Command, Job, Parsed, What};
@@ -35,7 +35,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: 
             return code;
         }
     };
-    match run(&job, out) {
+    match run(&job, out, err) {
         Ok(()) => 0,
         Err(Stop::Quiet) => 1,
         Err(Stop::Unopened(error)) => {
@@ -80,10 +80,13 @@ impl From<io::Error> for Stop {
     }
 }
 
-fn run(job: &Job, out: &mut dyn Write) -> Result<(), Stop> {
+/// The most bytes that may be missing at the end of a file; they print as zeros, as the reference prints any number.
+const ALLOWED_MISSING: u64 = 1 << 20;
+
+fn run(job: &Job, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), Stop> {
     let Command { what, in_memory, .. } = job.command;
     let file = match in_memory {
-        false => File::open(&job.path),
+        false => File::open_with(&job.path, &OpenOptions::default().allow_missing(ALLOWED_MISSING)),
         true => std::fs::read(&job.path)
             .map_err(|error| Error::system(&error, job.path.to_string_lossy()))
             .and_then(File::from_bytes),
@@ -94,6 +97,7 @@ fn run(job: &Job, out: &mut dyn Write) -> Result<(), Stop> {
         What::Kind => writeln!(out, "{}", format.kind_name())?,
         What::ExtendedKind => writeln!(out, "{}", command::extended_kind(format, in_memory))?,
         What::Cdl | What::NcMl => {
+            warn_of_missing(&file, job, err);
             let source = FileSource { model: Arc::clone(&file.model()), file };
             if !job.options.groups.is_empty() && !format.is_enhanced() {
                 return Err(Stop::Quiet);
@@ -110,6 +114,17 @@ fn run(job: &Job, out: &mut dyn Write) -> Result<(), Stop> {
     }
     out.flush()?;
     Ok(())
+}
+
+/// Says that data is missing, where some is and would be printed.
+fn warn_of_missing(file: &File, job: &Job, err: &mut dyn Write) {
+    let missing = file.missing_bytes().unwrap_or(0);
+    if (1..=ALLOWED_MISSING).contains(&missing) && !job.options.header_only {
+        let path = job.path.to_string_lossy();
+        let what =
+            format!("{path}: the file is cut off: its last {missing} bytes are missing and print as zeros");
+        let _ = writeln!(err, "ncdump: warning: {what}");
+    }
 }
 
 /// Runs the tool as a process does: with its arguments and its standard streams.
