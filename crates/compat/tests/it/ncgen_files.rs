@@ -19,7 +19,7 @@ pub fn reference(args: &[&str], folder: &Path) -> (String, Option<i32>) {
 pub fn ours(args: &[&str], text: &[u8]) -> (String, u8) {
     let mut errors = vec![];
     let args = ["ncgen"].iter().chain(args).map(OsString::from);
-    let code = run(Program::Ncgen, args, &mut &*text, &mut errors);
+    let code = run(Program::Ncgen, args, &mut &*text, &mut vec![], &mut errors);
     (String::from_utf8_lossy(&errors).into_owned(), code)
 }
 

@@ -12,7 +12,7 @@ const TEXT: &[u8] = b"netcdf set { dimensions: x = 2, y = 3; variables: int v(x,
 fn call(program: Program, args: &[&str], input: &[u8]) -> (u8, String) {
     let mut errors = vec![];
     let args = ["tool"].iter().chain(args).map(OsString::from);
-    let code = run(program, args, &mut &*input, &mut errors);
+    let code = run(program, args, &mut &*input, &mut vec![], &mut errors);
     (code, String::from_utf8(errors).unwrap())
 }
 
