@@ -149,15 +149,13 @@ fn usage(program: &str, errors: &mut dyn Write) {
     tell(errors, format!("netcdf library version {}", crate::version::line()));
 }
 
-/// A path with the backslashes that a shell would have taken away.
+/// A path with `\#` for `#`, as other options of the reference need it.
 fn without_backslashes(path: &OsString) -> OsString {
-    let mut plain = vec![];
-    let mut bytes = path.as_bytes().iter();
-    while let Some(&byte) = bytes.next() {
-        match byte {
-            b'\\' => plain.extend(bytes.next()),
-            _ => plain.push(byte),
-        }
+    let mut plain = path.as_bytes().to_vec();
+    let mut at = 0;
+    while let Some(found) = plain[at..].windows(2).position(|pair| pair == b"\\#") {
+        at += found;
+        plain.remove(at);
     }
     OsString::from_vec(plain)
 }
@@ -274,7 +272,8 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn W
     }
     options.check_only = options.language.is_none() && options.format.is_none() && options.output.is_none();
     if matches!(options.language, Some(Language::Java | Language::Fortran77)) {
-        options.format = Some(Format::Classic);
+        // Only the model matters to these programs; this format has it, and takes wishes about storage too.
+        options.format = Some(Format::Netcdf4Classic);
     }
     with_operands(words, options, errors)
 }
@@ -425,8 +424,8 @@ mod tests {
 
     #[test]
     fn values_of_old_options_are_not_taken_for_files() {
-        let options = options(&["-P", "-W", "100", "-B", "1", "-D9", "-L", "2", "-o", "a\\ b", "x"]);
+        let options = options(&["-P", "-W", "100", "-B", "1", "-D9", "-L", "2", "-o", "a\\ \\#b", "x"]);
         assert_eq!(options.input, Some("x".into()));
-        assert_eq!(options.output, Some("a b".into()));
+        assert_eq!(options.output, Some("a\\ #b".into()));
     }
 }

@@ -182,8 +182,7 @@ impl Language for C<'_> {
             Format::Classic => "",
             Format::Offset64 => "|NC_64BIT_OFFSET",
             Format::Data64 => "|NC_64BIT_DATA",
-            Format::Netcdf4 => "|NC_NETCDF4",
-            Format::Netcdf4Classic => "|NC_NETCDF4|NC_CLASSIC_MODEL",
+            Format::Netcdf4 | Format::Netcdf4Classic => "|NC_NETCDF4|NC_CLASSIC_MODEL",
         };
         writeln!(self.out, "    stat = nc_create(\"{}\", NC_CLOBBER{mode}, &ncid);", self.dataset.file)?;
         self.check()

@@ -54,7 +54,9 @@ impl<'a> Dataset<'a> {
 
     /// Attributes of variables, in the order of the variables. The reference has them in the order of the text.
     pub fn var_attrs(&self) -> impl Iterator<Item = (VarId, &Attr)> {
-        self.model.var_ids().flat_map(|var| self.model.attrs(Owner::Var(var)).iter().map(move |attr| (var, attr)))
+        self.model
+            .var_ids()
+            .flat_map(|var| self.model.attrs(Owner::Var(var)).iter().map(move |attr| (var, attr)))
     }
 
     /// The type of a variable.
@@ -118,10 +120,12 @@ impl Block<'_> {
     pub fn parts(&self) -> impl Iterator<Item = (&Values, Range<usize>)> {
         let Range { start, end } = self.range;
         let first = self.column.pieces.partition_point(|&(first, _)| first <= start).saturating_sub(1);
-        self.column.pieces[first..].iter().take_while(move |&&(first, _)| first < end).map(move |(first, list)| {
-            let until = (end - first).min(list.len() as u64);
-            (list, start.saturating_sub(*first) as usize..until as usize)
-        })
+        self.column.pieces[first..].iter().take_while(move |&&(first, _)| first < end).map(
+            move |(first, list)| {
+                let until = (end - first).min(list.len() as u64);
+                (list, start.saturating_sub(*first) as usize..until as usize)
+            },
+        )
     }
 
     /// The bytes, if they are text.

@@ -55,10 +55,9 @@ fn constant(number: Number) -> String {
     }
 }
 
-/// How many constants the reference's `ncdump` takes to print a text: one for each line.
+/// How many constants the reference's `ncdump` takes to print a text: it starts another behind each line's end.
 fn lines(text: &[u8]) -> usize {
-    let last = text.len().saturating_sub(1);
-    1 + text[..last].iter().filter(|&&byte| byte == b'\n').count()
+    1 + text.iter().filter(|&&byte| byte == b'\n').count()
 }
 
 impl<'a> Fortran<'a> {
@@ -225,7 +224,8 @@ impl<'a> Fortran<'a> {
 
 impl Language for Fortran<'_> {
     fn declare(&mut self) -> io::Result<()> {
-        let main = self.dataset.options.main_name.as_ref().map_or("main".into(), |name| name.to_string_lossy());
+        let main =
+            self.dataset.options.main_name.as_ref().map_or("main".into(), |name| name.to_string_lossy());
         self.line(format!("program {main}"))?;
         self.line("include 'netcdf.inc'")?;
         self.line("* error status return\ninteger stat")?;

@@ -114,11 +114,7 @@ fn walk(dataset: &Dataset<'_>, language: &mut dyn Language) -> io::Result<()> {
 }
 
 /// Writes numbers with commas between them, in the words of a language.
-fn numbers(
-    out: &mut dyn Write,
-    block: &Block<'_>,
-    mut word: impl FnMut(Number) -> String,
-) -> io::Result<()> {
+fn numbers(out: &mut dyn Write, block: &Block<'_>, mut word: impl FnMut(Number) -> String) -> io::Result<()> {
     let mut between = "";
     for (values, range) in block.parts() {
         for number in range.filter_map(|at| Number::of(values, at)) {

@@ -116,10 +116,11 @@ pub(super) fn fortran_text(text: &[u8]) -> String {
         if quoted && !plain {
             made.push('\'');
         }
-        if !made.is_empty() && !(quoted && plain) {
+        let joins = quoted && plain;
+        if !made.is_empty() && !joins {
             made.push_str("//");
         }
-        if plain && !quoted {
+        if plain && !joins {
             made.push('\'');
         }
         match byte {
