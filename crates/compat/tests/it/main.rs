@@ -12,6 +12,8 @@ mod ncdump_random;
 mod ncdump_tool;
 mod ncgen_files;
 mod ncgen_messages;
+mod ncgen_source;
+mod ncgen_tool;
 mod sequences;
 mod sizes;
 

@@ -19,7 +19,7 @@ pub fn reference(args: &[&str], folder: &Path) -> (String, Option<i32>) {
 pub fn ours(args: &[&str], text: &[u8]) -> (String, u8) {
     let mut errors = vec![];
     let args = ["ncgen"].iter().chain(args).map(OsString::from);
-    let code = run(Program::Ncgen, args, &mut &*text, &mut errors);
+    let code = run(Program::Ncgen, args, &mut &*text, &mut vec![], &mut errors);
     (String::from_utf8_lossy(&errors).into_owned(), code)
 }
 
@@ -95,7 +95,7 @@ fn attributes(rng: &mut Rng, owner: &str, into: &mut String) {
 }
 
 /// A dataset of the classic model, with every way of writing things.
-fn dataset(rng: &mut Rng, cdf5: bool) -> String {
+pub fn dataset(rng: &mut Rng, cdf5: bool) -> String {
     let mut cdl = String::from("netcdf random {\ndimensions:\n");
     let dims = 1 + rng.index(4);
     let lens: Vec<u64> = (0..dims).map(|_| 1 + rng.below(6)).collect();

@@ -2,10 +2,11 @@
 //!
 //! Options, messages and exit codes are those of the reference's tools, for scripts depend on them; so a conflict
 //! between `-k` and the text is told and still ends with 0. Its crash on `-P` is not taken over: the file is written.
-//! Writing programs in C, Fortran and Java (`-l c`) is not done yet and says so.
+//! Programs in C, Fortran and Java go to standard output; those of `ncgen3` are not done yet, which it says.
 
 mod options;
 mod output;
+mod source;
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -18,6 +19,7 @@ use ferrocdf_cdl::parse::{self, Failure};
 
 use options::{Language, Options, Step};
 use output::Output;
+use source::{Dataset, Gather};
 
 /// Which of the two programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +32,7 @@ pub enum Program {
 
 /// Runs a program with the streams of this process. `args` starts with the program's name.
 pub fn main(program: Program, args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    ExitCode::from(run(program, args, &mut io::stdin().lock(), &mut io::stderr()))
+    ExitCode::from(run(program, args, &mut io::stdin().lock(), &mut io::stdout().lock(), &mut io::stderr()))
 }
 
 /// Runs a program and gives its exit code. `args` starts with the program's name.
@@ -38,6 +40,7 @@ pub fn run(
     program: Program,
     args: impl IntoIterator<Item = OsString>,
     input: &mut dyn Read,
+    output: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> u8 {
     let step = match program {
@@ -48,12 +51,17 @@ pub fn run(
         Step::Exit(code) => return code,
         Step::Run(options) => options,
     };
-    if let Some(language) = options.language.filter(|&language| language != Language::Binary) {
+    let language = options.language.filter(|&language| language != Language::Binary);
+    if let (Some(language), Program::Ncgen3) = (language, program) {
         let text = format!("{}: writing {} programs is not supported yet", options.program, language.name());
         tell(errors, text);
         return 1;
     }
-    match convert(&options, false, input, errors) {
+    let converted = match language {
+        Some(language) => translate(&options, language, input, output, errors),
+        None => convert(&options, false, input, errors),
+    };
+    match converted {
         Ok(code) => code,
         Err(error) => {
             tell(errors, format!("{}: {}", options.program, error.code.text()));
@@ -103,6 +111,47 @@ fn skip_mark<'a>(mut input: Box<dyn Read + 'a>, errors: &mut dyn Write) -> Resul
     }
 }
 
+/// Writes the program that makes the dataset of a text.
+fn translate(
+    options: &Options,
+    language: Language,
+    input: &mut dyn Read,
+    output: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<u8, Error> {
+    let text = match open(options, input, errors).and_then(|text| skip_mark(text, errors)) {
+        Ok(text) => text,
+        Err(code) => return Ok(code),
+    };
+    // Programs without the data still depend on it: on the number of records, and on whether it holds infinities.
+    let reading = parse::Options { header_only: false, ..reading(options, false) };
+    let mut dataset = Dataset::new(options);
+    match parse::parse(text, &reading, &mut Gather { dataset: &mut dataset, errors }) {
+        Ok(_) => {}
+        Err(Failure::Text | Failure::EnhancedAfterData) => return Ok(1),
+        Err(Failure::Conflict) => return Ok(0),
+        Err(Failure::File(error)) => return Err(error),
+    }
+    dataset.measure();
+    let mut output = io::BufWriter::new(output);
+    source::write(&dataset, language, &mut output)
+        .and_then(|()| output.flush())
+        .map_err(|error| Error::system(&error, "writing the program"))?;
+    Ok(0)
+}
+
+/// What the parser is to know.
+fn reading(options: &Options, enhanced: bool) -> parse::Options {
+    parse::Options {
+        format: options.format,
+        program: options.program.clone(),
+        file: options.shown_input(),
+        check_only: options.check_only,
+        header_only: options.header_only,
+        enhanced,
+    }
+}
+
 fn convert(
     options: &Options,
     enhanced: bool,
@@ -113,14 +162,7 @@ fn convert(
         Ok(text) => text,
         Err(code) => return Ok(code),
     };
-    let reading = parse::Options {
-        format: options.format,
-        program: options.program.clone(),
-        file: options.shown_input(),
-        check_only: options.check_only,
-        header_only: options.header_only,
-        enhanced,
-    };
+    let reading = reading(options, enhanced);
     let mut output = Output::new(options, errors);
     let failure = match parse::parse(text, &reading, &mut output) {
         Ok(_) => return output.finish().map(|()| 0),

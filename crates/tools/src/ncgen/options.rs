@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
 
 use ferrocdf::Format;
 
@@ -59,6 +60,12 @@ pub(super) struct Options {
     pub no_fill: bool,
     pub header_only: bool,
     pub check_only: bool,
+    /// The name of a program's main function.
+    pub main_name: Option<OsString>,
+    /// The level that a program in C logs at.
+    pub log_level: Option<i64>,
+    /// Arrays of at most so many elements are written by one call in a program.
+    pub whole_variable: u64,
 }
 
 impl Options {
@@ -76,6 +83,9 @@ impl Options {
             no_fill: false,
             header_only: false,
             check_only: false,
+            main_name: None,
+            log_level: None,
+            whole_variable: 1024,
         }
     }
 
@@ -87,6 +97,26 @@ impl Options {
     /// The input, if it is a file.
     pub fn named_input(&self) -> Option<&OsString> {
         self.input.as_ref().filter(|path| path.as_bytes() != b"-")
+    }
+
+    /// The file to write: as asked for, else the name of the text's file or of the dataset with the usual ending.
+    pub fn output_path(&self, dataset: &str) -> PathBuf {
+        if let Some(path) = &self.output {
+            return PathBuf::from(path);
+        }
+        let mut name = match self.named_input().filter(|_| self.name_from_input) {
+            Some(input) => {
+                let mut bytes = input.as_bytes();
+                if let Some(dot) = bytes.iter().rposition(|&byte| byte == b'.') {
+                    bytes = &bytes[..dot];
+                }
+                let start = bytes.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
+                bytes[start..].to_vec()
+            }
+            None => self.dataset.as_ref().map_or(dataset.as_bytes(), |name| name.as_bytes()).to_vec(),
+        };
+        name.extend_from_slice(self.extension.as_bytes());
+        PathBuf::from(OsString::from_vec(name))
     }
 
     /// The input's name in messages.
@@ -119,17 +149,24 @@ fn usage(program: &str, errors: &mut dyn Write) {
     tell(errors, format!("netcdf library version {}", crate::version::line()));
 }
 
-/// A path with the backslashes that a shell would have taken away.
+/// A path with `\#` for `#`, as other options of the reference need it.
 fn without_backslashes(path: &OsString) -> OsString {
-    let mut plain = vec![];
-    let mut bytes = path.as_bytes().iter();
-    while let Some(&byte) = bytes.next() {
-        match byte {
-            b'\\' => plain.extend(bytes.next()),
-            _ => plain.push(byte),
-        }
+    let mut plain = path.as_bytes().to_vec();
+    let mut at = 0;
+    while let Some(found) = plain[at..].windows(2).position(|pair| pair == b"\\#") {
+        at += found;
+        plain.remove(at);
     }
     OsString::from_vec(plain)
+}
+
+/// The integer at the start of a word, else 0.
+fn leading_integer(word: &OsString) -> i64 {
+    let text = word.to_string_lossy();
+    let text = text.trim_start();
+    let sign = usize::from(text.starts_with(['-', '+']));
+    let end = text[sign..].find(|letter: char| !letter.is_ascii_digit()).map_or(text.len(), |at| sign + at);
+    text[..end].parse().unwrap_or(0)
 }
 
 /// Takes note of what is to be written; more than one such option is an error.
@@ -208,7 +245,20 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn W
                 options.dataset = Some(name);
                 Ok(())
             }
-            // For debugging, logging, generated programs and buffers: nothing to do here.
+            Opt::Value(b'M', name) => {
+                options.main_name = Some(name);
+                Ok(())
+            }
+            Opt::Value(b'L', level) => {
+                options.log_level = Some(leading_integer(&level)).filter(|&level| level >= 0);
+                Ok(())
+            }
+            Opt::Value(b'W', size) => {
+                // As the reference: there is no limit below 0.
+                options.whole_variable = leading_integer(&size).try_into().unwrap_or(u64::MAX);
+                Ok(())
+            }
+            // For debugging and buffers: nothing to do here.
             Opt::Flag(_) | Opt::Value(..) => Ok(()),
             Opt::Wrong(message) => {
                 tell(errors, message);
@@ -222,7 +272,8 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn W
     }
     options.check_only = options.language.is_none() && options.format.is_none() && options.output.is_none();
     if matches!(options.language, Some(Language::Java | Language::Fortran77)) {
-        options.format = Some(Format::Classic);
+        // Only the model matters to these programs; this format has it, and takes wishes about storage too.
+        options.format = Some(Format::Netcdf4Classic);
     }
     with_operands(words, options, errors)
 }
@@ -373,8 +424,8 @@ mod tests {
 
     #[test]
     fn values_of_old_options_are_not_taken_for_files() {
-        let options = options(&["-P", "-W", "100", "-B", "1", "-D9", "-L", "2", "-o", "a\\ b", "x"]);
+        let options = options(&["-P", "-W", "100", "-B", "1", "-D9", "-L", "2", "-o", "a\\ \\#b", "x"]);
         assert_eq!(options.input, Some("x".into()));
-        assert_eq!(options.output, Some("a b".into()));
+        assert_eq!(options.output, Some("a\\ #b".into()));
     }
 }

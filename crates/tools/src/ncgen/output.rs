@@ -1,9 +1,7 @@
 //! From the parser to a file.
 
-use std::ffi::OsString;
 use std::io::Write;
 use std::ops::Range;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use ferrocdf::array::{In, Selection};
@@ -40,26 +38,6 @@ impl<'a> Output<'a> {
             }
         }
     }
-
-    /// The file to write: as asked for, else the name of the text's file or of the dataset with the usual ending.
-    fn path(&self, dataset: &str) -> PathBuf {
-        if let Some(path) = &self.options.output {
-            return PathBuf::from(path);
-        }
-        let mut name = match self.options.named_input().filter(|_| self.options.name_from_input) {
-            Some(input) => {
-                let mut bytes = input.as_bytes();
-                if let Some(dot) = bytes.iter().rposition(|&byte| byte == b'.') {
-                    bytes = &bytes[..dot];
-                }
-                let start = bytes.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
-                bytes[start..].to_vec()
-            }
-            None => self.options.dataset.as_ref().map_or(dataset.as_bytes(), |name| name.as_bytes()).to_vec(),
-        };
-        name.extend_from_slice(self.options.extension.as_bytes());
-        PathBuf::from(OsString::from_vec(name))
-    }
 }
 
 impl Sink for Output<'_> {
@@ -71,7 +49,7 @@ impl Sink for Output<'_> {
         if self.made.is_none() {
             let mut how = CreateOptions::format(model.format());
             how.no_fill = self.options.no_fill;
-            let path = self.path(name);
+            let path = self.options.output_path(name);
             let file = FileMut::create(&path, &how)?;
             self.made = Some((path, file));
         }

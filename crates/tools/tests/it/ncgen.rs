@@ -12,7 +12,7 @@ const TEXT: &[u8] = b"netcdf set { dimensions: x = 2, y = 3; variables: int v(x,
 fn call(program: Program, args: &[&str], input: &[u8]) -> (u8, String) {
     let mut errors = vec![];
     let args = ["tool"].iter().chain(args).map(OsString::from);
-    let code = run(program, args, &mut &*input, &mut errors);
+    let code = run(program, args, &mut &*input, &mut vec![], &mut errors);
     (code, String::from_utf8(errors).unwrap())
 }
 
@@ -61,11 +61,23 @@ fn a_wrong_text_leaves_the_file_that_was_there() {
 }
 
 #[test]
-fn a_check_writes_nothing_and_programs_are_refused() {
+fn a_check_writes_nothing() {
     assert_eq!(call(Program::Ncgen, &[], TEXT), (0, String::new()));
     assert_eq!(call(Program::Ncgen3, &[], TEXT), (0, String::new()));
-    for args in [&["-lc"][..], &["-lf77"], &["-ljava"]] {
-        let (code, said) = call(Program::Ncgen, args, TEXT);
+}
+
+#[test]
+fn programs_go_to_standard_output() {
+    for (language, start) in [("-lc", "#include"), ("-lf77", "      program main"), ("-ljava", "import java")]
+    {
+        let (mut out, mut errors) = (vec![], vec![]);
+        let args = ["tool", language].map(OsString::from);
+        let code = run(Program::Ncgen, args, &mut &*TEXT, &mut out, &mut errors);
+        assert_eq!((code, errors), (0, vec![]));
+        assert!(out.starts_with(start.as_bytes()), "{language}");
+    }
+    for args in [&["-c"][..], &["-f"], &["-lc"]] {
+        let (code, said) = call(Program::Ncgen3, args, TEXT);
         assert_eq!(code, 1);
         assert!(said.contains("programs is not supported yet"), "{said}");
     }

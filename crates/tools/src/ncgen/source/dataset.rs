@@ -1,0 +1,189 @@
+//! What a program is to write: definitions, and the data of each variable in blocks.
+//!
+//! All data is held, as values: how many records there are stands at the head of a program and is known at the end of
+//! the text. A program of more data than memory holds is of no use to any compiler.
+
+use std::io::Write;
+use std::ops::Range;
+
+use ferrocdf::model::Var;
+use ferrocdf::{Atomic, Attr, Code, Error, Format, GroupId, Model, Owner, Result, Type, Values, VarId};
+use ferrocdf_cdl::parse::Sink;
+
+use super::super::options::{Language, Options};
+use super::super::tell;
+use super::number::has_special;
+
+/// Definitions and data of a text.
+pub(in super::super) struct Dataset<'a> {
+    pub options: &'a Options,
+    pub model: Model,
+    /// The word behind `netcdf`, or what takes its place.
+    pub name: String,
+    /// The file the program makes.
+    pub file: String,
+    columns: Vec<Column>,
+}
+
+/// The values of a variable, in pieces that follow each other.
+struct Column {
+    ty: Atomic,
+    pieces: Vec<(u64, Values)>,
+    len: u64,
+}
+
+/// Values that are written by one call.
+pub(in super::super) struct Block<'a> {
+    pub var: VarId,
+    pub start: Vec<u64>,
+    pub count: Vec<u64>,
+    column: &'a Column,
+    range: Range<u64>,
+}
+
+impl<'a> Dataset<'a> {
+    pub fn new(options: &'a Options) -> Self {
+        let model = Model::new(Format::Classic);
+        Dataset { options, model, name: String::new(), file: String::new(), columns: vec![] }
+    }
+
+    /// Global attributes.
+    pub fn global_attrs(&self) -> impl ExactSizeIterator<Item = &Attr> {
+        self.model.attrs(Owner::Group(GroupId::ROOT)).iter()
+    }
+
+    /// Attributes of variables, in the order of the variables. The reference has them in the order of the text.
+    pub fn var_attrs(&self) -> impl Iterator<Item = (VarId, &Attr)> {
+        self.model
+            .var_ids()
+            .flat_map(|var| self.model.attrs(Owner::Var(var)).iter().map(move |attr| (var, attr)))
+    }
+
+    /// The type of a variable.
+    pub fn ty(&self, var: VarId) -> Atomic {
+        self.columns[var.index()].ty
+    }
+
+    /// Whether the text gives data for a variable.
+    pub fn has_data(&self, var: VarId) -> bool {
+        self.columns[var.index()].len > 0
+    }
+
+    /// Whether there are values that have names instead of digits.
+    pub fn has_special(&self) -> bool {
+        self.global_attrs().any(|attr| has_special(&attr.value))
+            || self.var_attrs().any(|(_, attr)| has_special(&attr.value))
+            || self.columns.iter().flat_map(|column| &column.pieces).any(|(_, values)| has_special(values))
+    }
+
+    /// Gives the unlimited dimension the length that all data needs.
+    pub fn measure(&mut self) {
+        let Some(dim) = self.model.record_dim() else { return };
+        let mut records = 0;
+        for var in self.model.var_ids().filter(|&var| self.model.is_record(var)) {
+            let row: u64 = self.model.shape(var)[1..].iter().product();
+            records = self.columns[var.index()].len.div_ceil(row.max(1)).max(records);
+        }
+        self.model.set_dim_len(dim, records);
+    }
+
+    /// The data of a variable, cut as the reference cuts it: text, small arrays and lists in one block, all else row by
+    /// row.
+    pub fn blocks(&self, var: VarId) -> impl Iterator<Item = Block<'_>> {
+        let column = &self.columns[var.index()];
+        let shape = self.model.shape(var);
+        let fixed = !self.model.is_record(var);
+        let whole = self.ty(var) == Atomic::Char
+            || shape.len() < 2
+            || (fixed && shape.iter().product::<u64>() <= self.options.whole_variable);
+        let size = match shape.last() {
+            Some(&last) if !whole => last,
+            _ => column.len,
+        };
+        let steps = column.len.checked_div(size).unwrap_or(0);
+        (0..steps).map(move |step| {
+            let (mut start, mut count) = (vec![0; shape.len()], shape.clone());
+            if !whole {
+                let mut rest = step;
+                for dim in (0..shape.len() - 1).rev() {
+                    (start[dim], count[dim]) = (rest % shape[dim], 1);
+                    rest /= shape[dim];
+                }
+            }
+            Block { var, start, count, column, range: step * size..(step + 1) * size }
+        })
+    }
+}
+
+impl Block<'_> {
+    /// The values: lists, and which elements of them.
+    pub fn parts(&self) -> impl Iterator<Item = (&Values, Range<usize>)> {
+        let Range { start, end } = self.range;
+        let first = self.column.pieces.partition_point(|&(first, _)| first <= start).saturating_sub(1);
+        self.column.pieces[first..].iter().take_while(move |&&(first, _)| first < end).map(
+            move |(first, list)| {
+                let until = (end - first).min(list.len() as u64);
+                (list, start.saturating_sub(*first) as usize..until as usize)
+            },
+        )
+    }
+
+    /// The bytes, if they are text.
+    pub fn text(&self) -> Vec<u8> {
+        let mut text = vec![];
+        for (values, range) in self.parts() {
+            if let Values::Char(bytes) = values {
+                text.extend_from_slice(&bytes[range]);
+            }
+        }
+        text
+    }
+}
+
+/// Takes what the parser finds.
+pub(in super::super) struct Gather<'d, 'a> {
+    pub dataset: &'d mut Dataset<'a>,
+    pub errors: &'d mut dyn Write,
+}
+
+impl Sink for Gather<'_, '_> {
+    fn message(&mut self, text: &str) {
+        let conflict = text == "-k or _Format conflicts with enhanced CDL input";
+        let classic_only = self.dataset.options.language != Some(Language::C);
+        let other = "Java or Fortran requires classic model CDL input";
+        tell(self.errors, if conflict && classic_only { other } else { text });
+    }
+
+    fn define(&mut self, model: &Model, name: &str) -> Result<()> {
+        let refused = || {
+            let what = "programs are written for the classic model only; -k chooses it";
+            Error::new(Code::ENOTNC3, what)
+        };
+        if model.format().is_enhanced() {
+            return Err(refused());
+        }
+        let column = |var: &Var| match var.ty {
+            Type::Atomic(ty) => Ok(Column { ty, pieces: vec![], len: 0 }),
+            Type::User(_) => Err(refused()),
+        };
+        let dataset = &mut *self.dataset;
+        dataset.columns = model.vars().iter().map(column).collect::<Result<_>>()?;
+        dataset.model = model.clone();
+        dataset.file = dataset.options.output_path(name).to_string_lossy().into_owned();
+        dataset.name = match &dataset.options.dataset {
+            Some(name) => name.to_string_lossy().into_owned(),
+            None => name.to_string(),
+        };
+        Ok(())
+    }
+
+    fn data(&mut self, var: VarId, first: u64, values: Values) -> Result<()> {
+        let column = &mut self.dataset.columns[var.index()];
+        if first == 0 {
+            column.pieces.clear();
+        }
+        column.len = first + values.len() as u64;
+        column.pieces.push((first, values));
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! Programs in C, Fortran 77 and Java that write the dataset of a text.
+//!
+//! The programs are those of the reference, byte for byte: one walk over the dataset, in [`write()`], asks each language
+//! for its words. The classic model only. What the reference writes and no compiler takes, or what makes another file
+//! than the text says, is put right; `ncgen_source.rs` of the compatibility tests lists those cases. The Fortran is
+//! left as it is: the reference puts quotes around the names of its variables, so it is no program to begin with.
+
+mod c;
+mod dataset;
+mod fold;
+mod fortran;
+mod java;
+mod name;
+mod number;
+
+use std::io::{self, Write};
+
+use ferrocdf::{Attr, DimId, VarId};
+
+pub(super) use dataset::{Dataset, Gather};
+
+use super::options::Language as Choice;
+use dataset::Block;
+use number::Number;
+
+/// A step of writing the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// All variables.
+    All,
+    /// Variables without dimensions.
+    Scalars,
+    /// Variables with dimensions.
+    Arrays,
+    /// What the program calls for variables with dimensions.
+    Procedures,
+}
+
+impl Step {
+    fn takes(self, rank: usize) -> bool {
+        match self {
+            Step::All => true,
+            Step::Scalars => rank == 0,
+            Step::Arrays | Step::Procedures => rank > 0,
+        }
+    }
+}
+
+/// The words of a language.
+trait Language {
+    /// Everything before the file is created.
+    fn declare(&mut self) -> io::Result<()>;
+    /// Creates the file.
+    fn create(&mut self) -> io::Result<()>;
+    /// The comment at the head of a part of the program.
+    fn part(&mut self, title: &str) -> io::Result<()>;
+    fn dimension(&mut self, dim: DimId) -> io::Result<()>;
+    fn variable(&mut self, var: VarId) -> io::Result<()>;
+    /// An attribute of a variable, or a global one.
+    fn attribute(&mut self, var: Option<VarId>, attr: &Attr) -> io::Result<()>;
+    fn blank(&mut self) -> io::Result<()>;
+    fn leave_define_mode(&mut self) -> io::Result<()>;
+    /// How the data is written.
+    fn steps(&self) -> &'static [Step];
+    fn start_step(&mut self, step: Step) -> io::Result<()>;
+    fn block(&mut self, step: Step, block: &Block<'_>) -> io::Result<()>;
+    fn end_step(&mut self, step: Step) -> io::Result<()>;
+    /// The end of the program.
+    fn close(&mut self) -> io::Result<()>;
+}
+
+/// Writes the program for a complete dataset.
+pub(super) fn write(dataset: &Dataset<'_>, choice: Choice, out: &mut dyn Write) -> io::Result<()> {
+    match choice {
+        Choice::Fortran77 => walk(dataset, &mut fortran::Fortran::new(dataset, out)),
+        Choice::Java => walk(dataset, &mut java::Java { dataset, out }),
+        Choice::C | Choice::Binary => walk(dataset, &mut c::C { dataset, out }),
+    }
+}
+
+fn walk(dataset: &Dataset<'_>, language: &mut dyn Language) -> io::Result<()> {
+    let model = &dataset.model;
+    language.declare()?;
+    language.create()?;
+    if !model.dims().is_empty() {
+        language.part("define dimensions")?;
+        (0..model.dims().len()).try_for_each(|at| language.dimension(DimId(at as u32)))?;
+    }
+    if !model.vars().is_empty() {
+        language.part("define variables")?;
+        model.var_ids().try_for_each(|var| language.variable(var))?;
+    }
+    if dataset.global_attrs().len() > 0 {
+        language.part("assign global attributes")?;
+        dataset.global_attrs().try_for_each(|attr| language.attribute(None, attr))?;
+        language.blank()?;
+    }
+    if dataset.var_attrs().next().is_some() {
+        language.part("assign per-variable attributes")?;
+        dataset.var_attrs().try_for_each(|(var, attr)| language.attribute(Some(var), attr))?;
+        language.blank()?;
+    }
+    language.leave_define_mode()?;
+    if !dataset.options.header_only {
+        for &step in language.steps() {
+            language.start_step(step)?;
+            for var in model.var_ids().filter(|&var| step.takes(model.var(var).dims.len())) {
+                dataset.blocks(var).try_for_each(|block| language.block(step, &block))?;
+            }
+            language.end_step(step)?;
+        }
+    }
+    language.close()
+}
+
+/// Writes numbers with commas between them, in the words of a language.
+fn numbers(out: &mut dyn Write, block: &Block<'_>, mut word: impl FnMut(Number) -> String) -> io::Result<()> {
+    let mut between = "";
+    for (values, range) in block.parts() {
+        for number in range.filter_map(|at| Number::of(values, at)) {
+            write!(out, "{between}{}", word(number))?;
+            between = ", ";
+        }
+    }
+    Ok(())
+}
+
+/// The same for the numbers of an attribute, as a list of words.
+fn words(attr: &Attr, word: impl FnMut(Number) -> String) -> Vec<String> {
+    (0..attr.value.len()).filter_map(|at| Number::of(&attr.value, at)).map(word).collect()
+}
+
+/// Numbers with commas between them.
+fn listed(numbers: impl IntoIterator<Item = u64>, comma: &str) -> String {
+    numbers.into_iter().map(|number| number.to_string()).collect::<Vec<_>>().join(comma)
+}
