@@ -12,6 +12,7 @@ use crate::fill::{Filled, Target};
 use crate::header::{Header, NUMRECS_AT, Version};
 use crate::layout::{Alignment, Layout};
 use crate::moves;
+use crate::windows;
 
 /// The bytes of a file, and whether they may be changed.
 #[derive(Clone)]
@@ -33,6 +34,8 @@ pub struct ClassicFile {
 /// What a file holds.
 struct Committed {
     header_size: u64,
+    /// Where what was written with the header ends; 0 if it was not written here.
+    written: u64,
     layout: Layout,
     records: u64,
     /// Whether `numrecs` in the file is behind `records`.
@@ -89,8 +92,15 @@ impl ClassicFile {
             }
         }
         let mut file = ClassicFile { access, version, past_end: PastEnd::Zero, committed: None };
-        let mut committed =
-            Committed { header_size, layout, records, records_dirty: false, streaming, fills: vec![] };
+        let mut committed = Committed {
+            header_size,
+            written: 0,
+            layout,
+            records,
+            records_dirty: false,
+            streaming,
+            fills: vec![],
+        };
         if let Access::Write(blob) = &file.access {
             for var in model.var_ids() {
                 let target = committed.target(&**blob, &model, var)?;
@@ -134,9 +144,7 @@ impl ClassicFile {
     /// How many bytes the file is shorter than its header says.
     pub fn missing_bytes(&self) -> Result<u64> {
         let Some(committed) = &self.committed else { return Ok(0) };
-        let complete =
-            committed.layout.file_size(committed.header_size, committed.records).unwrap_or(u64::MAX);
-        Ok(complete.saturating_sub(self.blob().size()?))
+        Ok(committed.layout.data_end(committed.records).saturating_sub(self.blob().size()?))
     }
 
     /// The number of records.
@@ -180,6 +188,7 @@ impl ClassicFile {
         let old_layout = self.committed.as_ref().map(|old| &old.layout);
         let layout = Layout::plan(model, self.version, header_size, old_layout, alignment)?;
         convert::place(&mut header, &layout);
+        let written = windows::written(&mut header, header_size)?;
         let bytes = header.encode()?;
         let mut values = Vec::with_capacity(layout.places.len());
         let known = self.committed.as_ref().map_or(0, |old| old.fills.len());
@@ -193,8 +202,15 @@ impl ClassicFile {
         }
 
         let blob = self.blob_mut()?;
-        let mut new =
-            Committed { header_size, layout, records, records_dirty: false, streaming, fills: vec![] };
+        let mut new = Committed {
+            header_size,
+            written,
+            layout,
+            records,
+            records_dirty: false,
+            streaming,
+            fills: vec![],
+        };
         if let Some(old) = &self.committed {
             let fills_change =
                 old.fills.iter().zip(&values).any(|(old, new)| (&old.value, old.no_fill) != (&new.0, new.1));
@@ -218,7 +234,7 @@ impl ClassicFile {
             new.fills.push(Filled::nothing(value, no_fill));
         }
         blob.write_at(0, &bytes)?;
-        new.extend(self.version, blob)?;
+        new.extend(blob)?;
         blob.flush()?;
         self.committed = Some(new);
         Ok(())
@@ -276,7 +292,7 @@ impl ClassicFile {
             self.finish(model, var)?;
         }
         let Some(committed) = &mut self.committed else { return Ok(()) };
-        committed.extend(self.version, &*blob)?;
+        committed.extend(&*blob)?;
         // Data first, so that no reader sees records that are not there.
         blob.flush()?;
         if committed.records_dirty {
@@ -305,16 +321,6 @@ impl ClassicFile {
     }
 }
 
-/// The header of a file without any definition, in bytes.
-fn empty_header(version: Version) -> u64 {
-    let count = version.count_width() as u64;
-    // Magic number, `numrecs`, and tag and length of three lists.
-    4 + count + 3 * (4 + count)
-}
-
-/// The size of a file without any definition: the reference writes its whole first block.
-const EMPTY_FILE: u64 = 4096;
-
 impl Committed {
     fn target<'a>(&self, blob: &'a dyn BlobMut, model: &Model, var: VarId) -> Result<Target<'a>> {
         let place = self.layout.places[var.index()];
@@ -330,9 +336,9 @@ impl Committed {
     }
 
     /// Makes the file as long as its data, as the reference does when it closes a file.
-    fn extend(&self, version: Version, blob: &dyn BlobMut) -> Result<()> {
+    fn extend(&self, blob: &dyn BlobMut) -> Result<()> {
         let data = self.layout.file_size(self.header_size, self.records).unwrap_or(0);
-        let size = if self.header_size == empty_header(version) { data.max(EMPTY_FILE) } else { data };
+        let size = data.max(self.written);
         if blob.size()? < size { blob.set_size(size) } else { Ok(()) }
     }
 }

@@ -9,6 +9,7 @@ mod ncdump_files;
 #[allow(dead_code, reason = "the other test binary uses the rest")]
 #[path = "../it/ncdump_tool.rs"]
 mod ncdump_tool;
+mod ncgen_files;
 mod ncgen_source;
 #[path = "../it/ncgen_tool.rs"]
 mod ncgen_tool;
