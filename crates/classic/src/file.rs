@@ -27,6 +27,8 @@ pub struct ClassicFile {
     version: Version,
     /// A file being written may be shorter than its data; a file that is only read must be whole, unless asked for.
     past_end: PastEnd,
+    /// Moving data failed half-way, so that nothing more can be done to the file without harm.
+    half_moved: bool,
     /// `None` until the first end of define mode of a new file.
     committed: Option<Committed>,
 }
@@ -62,7 +64,13 @@ impl ClassicFile {
 
     /// A new file on an empty blob. Nothing is written before the first [`ClassicFile::commit`].
     pub fn create(blob: Arc<dyn BlobMut>, version: Version) -> ClassicFile {
-        ClassicFile { access: Access::Write(blob), version, past_end: PastEnd::Zero, committed: None }
+        ClassicFile {
+            access: Access::Write(blob),
+            version,
+            past_end: PastEnd::Zero,
+            half_moved: false,
+            committed: None,
+        }
     }
 
     fn read_header(access: Access) -> Result<(ClassicFile, Model)> {
@@ -91,7 +99,8 @@ impl ClassicFile {
                 model.set_dim_len(dim, records);
             }
         }
-        let mut file = ClassicFile { access, version, past_end: PastEnd::Zero, committed: None };
+        let mut file =
+            ClassicFile { access, version, past_end: PastEnd::Zero, half_moved: false, committed: None };
         let mut committed = Committed {
             header_size,
             written: 0,
@@ -129,6 +138,10 @@ impl ClassicFile {
     /// The file's bytes, to be written. Fails with `NC_EPERM` if it was opened for reading.
     pub fn blob_mut(&self) -> Result<&dyn BlobMut> {
         match &self.access {
+            _ if self.half_moved => {
+                let what = "moving its data failed half-way; the file is damaged and is left as it is";
+                Err(Error::new(Code::EIO, format!("{}: {what}", self.blob().name())))
+            }
             Access::Write(blob) => Ok(&**blob),
             Access::Read(blob) => {
                 Err(Error::new(Code::EPERM, format!("{} is open for reading only", blob.name())))
@@ -219,7 +232,16 @@ impl ClassicFile {
                 for var in model.var_ids().take(fills.len()) {
                     fills[var.index()].finish(&old.target(blob, model, var)?)?;
                 }
-                moves::relocate(blob, &old.layout, &new.layout, records)?;
+                if old.layout.places != new.layout.places[..old.layout.places.len()]
+                    || old.layout.record_size != new.layout.record_size
+                {
+                    let size = new.layout.file_size(header_size, records).unwrap_or(0);
+                    moves::make_room(blob, size)?;
+                    if let Err(error) = moves::relocate(blob, &old.layout, &new.layout, records) {
+                        self.half_moved = true;
+                        return Err(error);
+                    }
+                }
             }
             if old.layout.record_size != new.layout.record_size {
                 let records = fills.iter_mut().zip(&old.layout.places).filter(|(_, place)| place.record);
@@ -272,6 +294,15 @@ impl ClassicFile {
         self.with_fill(model, var, |filled, target| filled.before_write(target, first, end, dense))
     }
 
+    /// To be called when the elements before `end` that [`ClassicFile::before_write`] made room for are written.
+    pub fn wrote(&mut self, var: VarId, end: u64) {
+        if let Some(filled) =
+            self.committed.as_mut().and_then(|committed| committed.fills.get_mut(var.index()))
+        {
+            filled.wrote(end);
+        }
+    }
+
     /// Whether elements of `var` before `end` wait for their fill values, so that [`ClassicFile::finish`] must come
     /// before they are read.
     pub fn lacks_fill(&self, var: VarId, end: u64) -> bool {
@@ -288,6 +319,7 @@ impl ClassicFile {
     pub fn flush(&mut self, model: &Model) -> Result<()> {
         let Access::Write(blob) = &self.access else { return Ok(()) };
         let blob = blob.clone();
+        self.blob_mut()?;
         for var in model.var_ids() {
             self.finish(model, var)?;
         }
