@@ -255,11 +255,11 @@ impl ClassicFile {
         for (value, no_fill) in values.drain(new.fills.len()..) {
             new.fills.push(Filled::nothing(value, no_fill));
         }
-        blob.write_at(0, &bytes)?;
-        new.extend(blob)?;
-        blob.flush()?;
+        // Data is where the new layout says, from here on: a header that cannot be written now is written by the next
+        // commit, which then moves nothing.
+        let done = blob.write_at(0, &bytes).and_then(|()| new.extend(blob)).and_then(|()| blob.flush());
         self.committed = Some(new);
-        Ok(())
+        done
     }
 
     /// Sets the number of records to at least `records`. The file says so after [`ClassicFile::flush`].
