@@ -12,6 +12,7 @@ use crate::fill::{Filled, Target};
 use crate::header::{Header, NUMRECS_AT, Version};
 use crate::layout::{Alignment, Layout};
 use crate::moves;
+use crate::windows;
 
 /// The bytes of a file, and whether they may be changed.
 #[derive(Clone)]
@@ -34,6 +35,8 @@ pub struct ClassicFile {
 struct Committed {
     header_size: u64,
     layout: Layout,
+    /// Bytes that the file has at least, once its header was written.
+    reach: u64,
     records: u64,
     /// Whether `numrecs` in the file is behind `records`.
     records_dirty: bool,
@@ -89,8 +92,15 @@ impl ClassicFile {
             }
         }
         let mut file = ClassicFile { access, version, past_end: PastEnd::Zero, committed: None };
-        let mut committed =
-            Committed { header_size, layout, records, records_dirty: false, streaming, fills: vec![] };
+        let mut committed = Committed {
+            header_size,
+            layout,
+            reach: 0,
+            records,
+            records_dirty: false,
+            streaming,
+            fills: vec![],
+        };
         if let Access::Write(blob) = &file.access {
             for var in model.var_ids() {
                 let target = committed.target(&**blob, &model, var)?;
@@ -181,6 +191,7 @@ impl ClassicFile {
         let layout = Layout::plan(model, self.version, header_size, old_layout, alignment)?;
         convert::place(&mut header, &layout);
         let bytes = header.encode()?;
+        let reach = windows::reach(&mut header)?;
         let mut values = Vec::with_capacity(layout.places.len());
         let known = self.committed.as_ref().map_or(0, |old| old.fills.len());
         for var in model.var_ids() {
@@ -194,7 +205,7 @@ impl ClassicFile {
 
         let blob = self.blob_mut()?;
         let mut new =
-            Committed { header_size, layout, records, records_dirty: false, streaming, fills: vec![] };
+            Committed { header_size, layout, reach, records, records_dirty: false, streaming, fills: vec![] };
         if let Some(old) = &self.committed {
             let fills_change =
                 old.fills.iter().zip(&values).any(|(old, new)| (&old.value, old.no_fill) != (&new.0, new.1));
@@ -218,7 +229,7 @@ impl ClassicFile {
             new.fills.push(Filled::nothing(value, no_fill));
         }
         blob.write_at(0, &bytes)?;
-        new.extend(self.version, blob)?;
+        new.extend(blob)?;
         blob.flush()?;
         self.committed = Some(new);
         Ok(())
@@ -276,7 +287,7 @@ impl ClassicFile {
             self.finish(model, var)?;
         }
         let Some(committed) = &mut self.committed else { return Ok(()) };
-        committed.extend(self.version, &*blob)?;
+        committed.extend(&*blob)?;
         // Data first, so that no reader sees records that are not there.
         blob.flush()?;
         if committed.records_dirty {
@@ -305,16 +316,6 @@ impl ClassicFile {
     }
 }
 
-/// The header of a file without any definition, in bytes.
-fn empty_header(version: Version) -> u64 {
-    let count = version.count_width() as u64;
-    // Magic number, `numrecs`, and tag and length of three lists.
-    4 + count + 3 * (4 + count)
-}
-
-/// The size of a file without any definition: the reference writes its whole first block.
-const EMPTY_FILE: u64 = 4096;
-
 impl Committed {
     fn target<'a>(&self, blob: &'a dyn BlobMut, model: &Model, var: VarId) -> Result<Target<'a>> {
         let place = self.layout.places[var.index()];
@@ -330,9 +331,9 @@ impl Committed {
     }
 
     /// Makes the file as long as its data, as the reference does when it closes a file.
-    fn extend(&self, version: Version, blob: &dyn BlobMut) -> Result<()> {
+    fn extend(&self, blob: &dyn BlobMut) -> Result<()> {
         let data = self.layout.file_size(self.header_size, self.records).unwrap_or(0);
-        let size = if self.header_size == empty_header(version) { data.max(EMPTY_FILE) } else { data };
+        let size = data.max(self.reach);
         if blob.size()? < size { blob.set_size(size) } else { Ok(()) }
     }
 }

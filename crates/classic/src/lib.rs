@@ -12,6 +12,7 @@ mod fill;
 mod header;
 mod layout;
 mod moves;
+mod windows;
 
 pub use file::ClassicFile;
 pub use header::{DimRef, Header, Raw, RawAttr, RawDim, RawVar, Version};

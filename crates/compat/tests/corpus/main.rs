@@ -9,12 +9,14 @@ mod ncdump_files;
 #[allow(dead_code, reason = "the other test binary uses the rest")]
 #[path = "../it/ncdump_tool.rs"]
 mod ncdump_tool;
+mod ncgen_files;
 mod ncgen_source;
 #[path = "../it/ncgen_tool.rs"]
 mod ncgen_tool;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ferrocdf_compat::Reference;
 
@@ -55,4 +57,23 @@ fn classic() -> Vec<Entry> {
     let files = files(&["cdf1", "cdf2", "cdf5"]);
     assert!(files.len() > 100, "only {} classic files", files.len());
     files
+}
+
+/// Runs a check on each file, two at a time; what they find, sorted.
+fn each(files: &[Entry], check: impl Fn(&Entry) -> Vec<String> + Sync) -> Vec<String> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut found = vec![];
+        while let Some(entry) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            found.extend(check(entry));
+        }
+        found
+    };
+    let mut found = std::thread::scope(|scope| {
+        let other = scope.spawn(work);
+        let mine = work();
+        [mine, other.join().expect("a check panicked")].concat()
+    });
+    found.sort();
+    found
 }
