@@ -5,6 +5,9 @@
 //! or in data, without harm.
 
 mod content;
+mod nccopy_files;
+#[path = "../it/nccopy_tool.rs"]
+mod nccopy_tool;
 mod ncdump_files;
 #[allow(dead_code, reason = "the other test binary uses the rest")]
 #[path = "../it/ncdump_tool.rs"]
