@@ -27,6 +27,8 @@ pub struct ClassicFile {
     version: Version,
     /// A file being written may be shorter than its data; a file that is only read must be whole, unless asked for.
     past_end: PastEnd,
+    /// Moving data failed half-way, so that nothing more can be done to the file without harm.
+    half_moved: bool,
     /// `None` until the first end of define mode of a new file.
     committed: Option<Committed>,
 }
@@ -34,9 +36,9 @@ pub struct ClassicFile {
 /// What a file holds.
 struct Committed {
     header_size: u64,
+    /// Where what was written with the header ends; 0 if it was not written here.
+    written: u64,
     layout: Layout,
-    /// Bytes that the file has at least, once its header was written.
-    reach: u64,
     records: u64,
     /// Whether `numrecs` in the file is behind `records`.
     records_dirty: bool,
@@ -62,7 +64,13 @@ impl ClassicFile {
 
     /// A new file on an empty blob. Nothing is written before the first [`ClassicFile::commit`].
     pub fn create(blob: Arc<dyn BlobMut>, version: Version) -> ClassicFile {
-        ClassicFile { access: Access::Write(blob), version, past_end: PastEnd::Zero, committed: None }
+        ClassicFile {
+            access: Access::Write(blob),
+            version,
+            past_end: PastEnd::Zero,
+            half_moved: false,
+            committed: None,
+        }
     }
 
     fn read_header(access: Access) -> Result<(ClassicFile, Model)> {
@@ -91,11 +99,12 @@ impl ClassicFile {
                 model.set_dim_len(dim, records);
             }
         }
-        let mut file = ClassicFile { access, version, past_end: PastEnd::Zero, committed: None };
+        let mut file =
+            ClassicFile { access, version, past_end: PastEnd::Zero, half_moved: false, committed: None };
         let mut committed = Committed {
             header_size,
+            written: 0,
             layout,
-            reach: 0,
             records,
             records_dirty: false,
             streaming,
@@ -129,6 +138,10 @@ impl ClassicFile {
     /// The file's bytes, to be written. Fails with `NC_EPERM` if it was opened for reading.
     pub fn blob_mut(&self) -> Result<&dyn BlobMut> {
         match &self.access {
+            _ if self.half_moved => {
+                let what = "moving its data failed half-way; the file is damaged and is left as it is";
+                Err(Error::new(Code::EIO, format!("{}: {what}", self.blob().name())))
+            }
             Access::Write(blob) => Ok(&**blob),
             Access::Read(blob) => {
                 Err(Error::new(Code::EPERM, format!("{} is open for reading only", blob.name())))
@@ -144,9 +157,7 @@ impl ClassicFile {
     /// How many bytes the file is shorter than its header says.
     pub fn missing_bytes(&self) -> Result<u64> {
         let Some(committed) = &self.committed else { return Ok(0) };
-        let complete =
-            committed.layout.file_size(committed.header_size, committed.records).unwrap_or(u64::MAX);
-        Ok(complete.saturating_sub(self.blob().size()?))
+        Ok(committed.layout.data_end(committed.records).saturating_sub(self.blob().size()?))
     }
 
     /// The number of records.
@@ -190,8 +201,8 @@ impl ClassicFile {
         let old_layout = self.committed.as_ref().map(|old| &old.layout);
         let layout = Layout::plan(model, self.version, header_size, old_layout, alignment)?;
         convert::place(&mut header, &layout);
+        let written = windows::written(&mut header, header_size)?;
         let bytes = header.encode()?;
-        let reach = windows::reach(&mut header)?;
         let mut values = Vec::with_capacity(layout.places.len());
         let known = self.committed.as_ref().map_or(0, |old| old.fills.len());
         for var in model.var_ids() {
@@ -204,8 +215,15 @@ impl ClassicFile {
         }
 
         let blob = self.blob_mut()?;
-        let mut new =
-            Committed { header_size, layout, reach, records, records_dirty: false, streaming, fills: vec![] };
+        let mut new = Committed {
+            header_size,
+            written,
+            layout,
+            records,
+            records_dirty: false,
+            streaming,
+            fills: vec![],
+        };
         if let Some(old) = &self.committed {
             let fills_change =
                 old.fills.iter().zip(&values).any(|(old, new)| (&old.value, old.no_fill) != (&new.0, new.1));
@@ -214,7 +232,16 @@ impl ClassicFile {
                 for var in model.var_ids().take(fills.len()) {
                     fills[var.index()].finish(&old.target(blob, model, var)?)?;
                 }
-                moves::relocate(blob, &old.layout, &new.layout, records)?;
+                if old.layout.places != new.layout.places[..old.layout.places.len()]
+                    || old.layout.record_size != new.layout.record_size
+                {
+                    let size = new.layout.file_size(header_size, records).unwrap_or(0);
+                    moves::make_room(blob, size)?;
+                    if let Err(error) = moves::relocate(blob, &old.layout, &new.layout, records) {
+                        self.half_moved = true;
+                        return Err(error);
+                    }
+                }
             }
             if old.layout.record_size != new.layout.record_size {
                 let records = fills.iter_mut().zip(&old.layout.places).filter(|(_, place)| place.record);
@@ -228,11 +255,11 @@ impl ClassicFile {
         for (value, no_fill) in values.drain(new.fills.len()..) {
             new.fills.push(Filled::nothing(value, no_fill));
         }
-        blob.write_at(0, &bytes)?;
-        new.extend(blob)?;
-        blob.flush()?;
+        // Data is where the new layout says, from here on: a header that cannot be written now is written by the next
+        // commit, which then moves nothing.
+        let done = blob.write_at(0, &bytes).and_then(|()| new.extend(blob)).and_then(|()| blob.flush());
         self.committed = Some(new);
-        Ok(())
+        done
     }
 
     /// Sets the number of records to at least `records`. The file says so after [`ClassicFile::flush`].
@@ -267,6 +294,15 @@ impl ClassicFile {
         self.with_fill(model, var, |filled, target| filled.before_write(target, first, end, dense))
     }
 
+    /// To be called when the elements before `end` that [`ClassicFile::before_write`] made room for are written.
+    pub fn wrote(&mut self, var: VarId, end: u64) {
+        if let Some(filled) =
+            self.committed.as_mut().and_then(|committed| committed.fills.get_mut(var.index()))
+        {
+            filled.wrote(end);
+        }
+    }
+
     /// Whether elements of `var` before `end` wait for their fill values, so that [`ClassicFile::finish`] must come
     /// before they are read.
     pub fn lacks_fill(&self, var: VarId, end: u64) -> bool {
@@ -283,6 +319,7 @@ impl ClassicFile {
     pub fn flush(&mut self, model: &Model) -> Result<()> {
         let Access::Write(blob) = &self.access else { return Ok(()) };
         let blob = blob.clone();
+        self.blob_mut()?;
         for var in model.var_ids() {
             self.finish(model, var)?;
         }
@@ -333,7 +370,7 @@ impl Committed {
     /// Makes the file as long as its data, as the reference does when it closes a file.
     fn extend(&self, blob: &dyn BlobMut) -> Result<()> {
         let data = self.layout.file_size(self.header_size, self.records).unwrap_or(0);
-        let size = data.max(self.reach);
+        let size = data.max(self.written);
         if blob.size()? < size { blob.set_size(size) } else { Ok(()) }
     }
 }

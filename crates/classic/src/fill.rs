@@ -68,6 +68,22 @@ impl Target<'_> {
     }
 }
 
+impl Target<'_> {
+    /// Fills the elements `start..end` in storage order: the tail of one slab, whole slabs, and the head of another.
+    fn fill_run(&self, start: u64, end: u64, value: &[u8]) -> Result<()> {
+        let slab = self.slab();
+        let (first, last) = (start / slab, end / slab);
+        if first == last {
+            return self.fill(first..first + 1, start % slab..end % slab, value);
+        }
+        if !start.is_multiple_of(slab) {
+            self.fill(first..first + 1, start % slab..slab, value)?;
+        }
+        self.fill(start.div_ceil(slab)..last, 0..slab, value)?;
+        self.fill(last..last + 1, 0..end % slab, value)
+    }
+}
+
 impl Filled {
     /// A new variable: nothing is filled.
     pub fn nothing(value: Vec<u8>, no_fill: bool) -> Self {
@@ -82,9 +98,12 @@ impl Filled {
     /// Makes room for a write of the elements `first..end` (in storage order): fills what lies before it, and under it
     /// too unless it covers every one of them (`dense`).
     pub fn before_write(&mut self, target: &Target<'_>, first: u64, end: u64, dense: bool) -> Result<()> {
-        self.fill_to(target, if dense { first } else { end })?;
+        self.fill_to(target, if dense { first } else { end })
+    }
+
+    /// Takes note that the elements before `end` are defined: the write succeeded.
+    pub fn wrote(&mut self, end: u64) {
         self.elements = self.elements.max(end);
-        Ok(())
     }
 
     /// Whether elements before `end` still wait to be filled.
@@ -109,25 +128,13 @@ impl Filled {
     }
 
     fn fill_to(&mut self, target: &Target<'_>, end: u64) -> Result<()> {
-        let start = self.elements;
-        if end <= start {
-            return Ok(());
+        if end > self.elements {
+            if !self.no_fill {
+                target.fill_run(self.elements, end, &self.value)?;
+            }
+            // Only now: what could not be filled is tried again.
+            self.elements = end;
         }
-        self.elements = end;
-        if self.no_fill {
-            return Ok(());
-        }
-        // A run of elements is the tail of one slab, whole slabs, and the head of another.
-        let slab = target.slab();
-        let (first, last) = (start / slab, end / slab);
-        if first == last {
-            return target.fill(first..first + 1, start % slab..end % slab, &self.value);
-        }
-        let whole = start.div_ceil(slab)..last;
-        if !start.is_multiple_of(slab) {
-            target.fill(first..first + 1, start % slab..slab, &self.value)?;
-        }
-        target.fill(whole, 0..slab, &self.value)?;
-        target.fill(last..last + 1, 0..end % slab, &self.value)
+        Ok(())
     }
 }

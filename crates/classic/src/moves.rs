@@ -12,6 +12,23 @@ use crate::layout::Layout;
 /// Bytes moved at a time.
 const PIECE: u64 = 4 << 20;
 
+/// Makes a file as long as it will be, with bytes that are truly there, so that a full disk is met before any data is
+/// overwritten. The file is as it was if that fails.
+pub fn make_room(blob: &dyn BlobMut, size: u64) -> Result<()> {
+    let old = blob.size()?;
+    let zeros = vec![0; size.saturating_sub(old).min(PIECE) as usize];
+    let mut at = old;
+    while at < size {
+        let piece = &zeros[..(size - at).min(PIECE) as usize];
+        if let Err(error) = blob.write_at(at, piece).and_then(|()| blob.flush()) {
+            blob.set_size(old)?;
+            return Err(error);
+        }
+        at += piece.len() as u64;
+    }
+    Ok(())
+}
+
 /// Moves the data of all variables of `old` to their places in `new`.
 pub fn relocate(blob: &dyn BlobMut, old: &Layout, new: &Layout, records: u64) -> Result<()> {
     move_records(blob, old, new, records)?;

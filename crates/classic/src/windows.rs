@@ -1,68 +1,53 @@
-//! How far a header reaches when it is written through a window, as the reference writes it.
+//! How long a file is at least once its header was written.
 //!
-//! The reference writes a header of more than 8 KiB through windows of 8 KiB. A field that does not fit into what is
-//! left of a window starts the next one, and each window goes to the file whole: a file with little or no data ends
-//! with the zeros of its last window. Following this keeps files equal to the last byte. Where a file system asks for
-//! blocks of more than 8 KiB, the reference takes those; this is not followed.
-#![warn(clippy::arithmetic_side_effects)]
+//! The reference writes a header in windows of two blocks of the file system, each whole, and starts the next one where
+//! a field no longer fits in the last. A file with little data therefore ends where the last window does, behind zeros.
+//! Nothing reads them, but files shall be those of the reference to the last byte. Its usual block size is assumed.
 
 use ferrocdf_bytes::{Bytes, Coder, Record, Result, Sizer};
 
 use crate::header::{DIMENSION_IDS, Header};
 
-/// Bytes of a window.
+/// The size of a window.
 const WINDOW: u64 = 8192;
-/// Bytes of the one window through which the header of a file without definitions is written.
-const EMPTY_WINDOW: u64 = 4096;
 
-/// The least size in bytes of a file with this header.
-pub fn reach(header: &mut Header) -> Result<u64> {
-    let size = Sizer::size_of(header)?;
-    let empty = Sizer::size_of(&mut Header { version: header.version, ..Header::default() })?;
-    if size <= empty {
-        return Ok(EMPTY_WINDOW);
-    }
-    if size <= WINDOW {
-        return Ok(size);
-    }
-    let mut windows = Windows { at: 0, end: WINDOW };
-    header.fields(&mut windows)?;
-    Ok(windows.end)
-}
+/// The size of the one window of a header without any definition.
+const EMPTY: u64 = 4096;
 
-/// The position in the header, and the end of the window it lies in.
+/// Walks over a header as the reference's writer does.
 struct Windows {
     at: u64,
-    end: u64,
+    start: u64,
+    len: u64,
 }
 
 impl Windows {
-    /// A field that stays together lies next.
-    fn together(&mut self, len: u64) {
-        if self.at.saturating_add(len) > self.end {
-            self.end = self.at.saturating_add(WINDOW);
+    /// Moves to a new window if the next `len` bytes do not fit in this one.
+    fn make_room(&mut self, len: u64) {
+        if self.at + len > self.start + self.len {
+            self.start = self.at;
+            self.len = self.len.max(len);
         }
     }
 }
 
 impl Coder for Windows {
     fn uint(&mut self, _name: &'static str, width: usize, _value: &mut u64) -> Result<()> {
-        self.together(width as u64);
-        self.at = self.at.saturating_add(width as u64);
+        self.make_room(width as u64);
+        self.at += width as u64;
         Ok(())
     }
 
     fn bytes<B: Bytes>(&mut self, _name: &'static str, len: u64, _value: &mut B) -> Result<()> {
-        // With its padding. Values of more than a window go through several.
-        let mut padded = len.next_multiple_of(4);
-        let start = self.at;
-        while padded > 0 {
-            let part = padded.min(WINDOW);
-            self.together(part);
-            self.at = self.at.saturating_add(part);
-            padded = padded.saturating_sub(part);
+        let (mut left, end) = (len.next_multiple_of(4), self.at + len);
+        while left > 0 {
+            let piece = left.min(self.len);
+            self.make_room(piece);
+            self.at += piece;
+            left -= piece;
         }
-        self.at = start.saturating_add(len);
+        // The padding is a field of its own here.
+        self.at = end;
         Ok(())
     }
 
@@ -78,9 +63,10 @@ impl Coder for Windows {
         items: &mut Vec<T>,
         _new: impl FnMut() -> T,
     ) -> Result<()> {
+        // The only list that is written as one field.
         if name == DIMENSION_IDS {
             let size: Result<u64> = items.iter_mut().map(Sizer::size_of).sum();
-            self.together(size?);
+            self.make_room(size?);
         }
         items.iter_mut().try_for_each(|item| item.fields(self))
     }
@@ -90,45 +76,52 @@ impl Coder for Windows {
     }
 }
 
+/// The size of a file to which the reference wrote this header of `size` bytes and nothing else.
+pub fn written(header: &mut Header, size: u64) -> Result<u64> {
+    let count = header.version.count_width() as u64;
+    // Magic number, `numrecs`, and tag and length of three lists.
+    let empty = 4 + count + 3 * (4 + count);
+    if size <= empty {
+        return Ok(EMPTY);
+    }
+    let mut windows = Windows { at: 0, start: 0, len: size.min(WINDOW) };
+    header.fields(&mut windows)?;
+    Ok(windows.start + windows.len)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::header::{DimRef, Raw, RawAttr, RawVar, Version};
 
-    fn text(len: usize) -> RawAttr {
-        let values = Raw::from_elem(b'x', len);
-        RawAttr::new(Version::Classic, b"text"[..].into(), 2, len as u64, values)
-    }
-
-    /// The size of a header with these attributes, and how far it reaches.
-    fn sizes(attrs: Vec<RawAttr>) -> (u64, u64) {
-        let mut header = Header { attrs, ..Header::default() };
-        (Sizer::size_of(&mut header).unwrap(), reach(&mut header).unwrap())
-    }
-
-    #[test]
-    fn short_headers_end_where_they_end() {
-        assert_eq!(sizes(vec![]), (32, 4096));
-        assert_eq!(sizes(vec![text(1)]), (52, 52));
-        assert_eq!(sizes(vec![text(8144)]), (8192, 8192));
+    fn written_with(attr: usize) -> (u64, u64) {
+        let version = Version::Classic;
+        let text = Raw::from_elem(b'x', attr);
+        let attr =
+            |name: &[u8], text: Raw| RawAttr::new(version, Raw::from_slice(name), 2, text.len() as u64, text);
+        let attrs = vec![attr(b"a", Raw::from_elem(b'y', 6000)), attr(b"b", text)];
+        let mut header = Header { version, attrs, ..Header::default() };
+        let size = header.encode().unwrap().len() as u64;
+        (size, written(&mut header, size).unwrap())
     }
 
     #[test]
-    fn a_field_that_does_not_fit_starts_a_window() {
-        // The values of the second attribute start at byte 4056.
-        assert_eq!(sizes(vec![text(4000), text(4137)]), (8204, 4056 + 8192));
-        // The length of the last list is the first field that does not fit.
-        assert_eq!(sizes(vec![text(8145)]), (8196, 8192 + 8192));
-        // A value of more than a window.
-        assert_eq!(sizes(vec![text(9000)]), (9048, 8232 + 8192));
+    fn windows_start_where_a_field_did_not_fit() {
+        assert_eq!(written(&mut Header::default(), 32).unwrap(), 4096);
+        assert_eq!(written_with(100), (6164, 6164));
+        // The values of `b` start at byte 6056 and go into a second window.
+        assert_eq!(written_with(3000), (9064, 6056 + 8192));
     }
 
     #[test]
     fn dimension_ids_stay_together() {
-        let mut header = Header { attrs: vec![text(8100)], ..Header::default() };
-        let dims = vec![DimRef::new(Version::Classic, 0); 10];
-        header.vars = vec![RawVar::new(Version::Classic, b"v"[..].into(), dims, vec![], 2)];
-        // Up to the rank: 40 bytes and the text, the head of the list and the variable's name.
-        assert_eq!(reach(&mut header).unwrap(), 8160 + 8192);
+        let version = Version::Classic;
+        let attrs = vec![RawAttr::new(version, b"a"[..].into(), 2, 8100, Raw::from_elem(b'x', 8100))];
+        let dims = vec![DimRef::new(version, 0); 10];
+        let vars = vec![RawVar::new(version, b"v"[..].into(), dims, vec![], 2)];
+        let mut header = Header { version, attrs, vars, ..Header::default() };
+        let size = header.encode().unwrap().len() as u64;
+        // Before them: 40 bytes and the text, the head of the list, the variable's name and its rank.
+        assert_eq!(written(&mut header, size).unwrap(), 8160 + 8192);
     }
 }

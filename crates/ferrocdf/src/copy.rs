@@ -4,6 +4,8 @@
 //! looked at. Everything else is read and written in blocks that fit a byte budget, records together, so that a file of
 //! many small record variables is passed over once.
 
+use std::sync::{RwLockReadGuard, RwLockWriteGuard};
+
 use ferrocdf_array::{Array, Fit, In, Layout, Out, Selection, Stored};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Model, VarId};
@@ -19,7 +21,7 @@ pub type Pair = (VarId, VarId);
 /// Copies the data of variables, using at most about `budget` bytes of memory. `progress` is told of each number of
 /// bytes that was copied.
 ///
-/// Fails with `NC_ERANGE` if a number does not fit in the target's type, with `NC_EINVAL` if shapes differ.
+/// `progress` is called while the files are locked: it must not use them. Fails with `NC_ERANGE` if a number does not fit in the target's type, with `NC_EINVAL` if shapes differ.
 pub fn copy_data(
     from: &File,
     to: &FileMut,
@@ -31,6 +33,7 @@ pub fn copy_data(
         return Err(Error::new(Code::EINVAL, "a file cannot be copied to itself"));
     }
     to.commit()?;
+    from.complete()?;
     let (source, target) = (from.model(), to.model());
     for &(from_var, to_var) in pairs {
         check_shapes(&source, &target, from_var, to_var)?;
@@ -91,8 +94,7 @@ fn move_fixed(
     (from_var, to_var): Pair,
     progress: &mut dyn FnMut(u64),
 ) -> Result<bool> {
-    let source = from.read_state();
-    let mut target = to.write_state();
+    let (source, mut target) = lock_both(from, to);
     let (Some(a), Some(b)) = (bytes_of(source.array(from_var)?), bytes_of(target.array(to_var)?)) else {
         return Ok(false);
     };
@@ -109,9 +111,8 @@ fn move_fixed(
 /// Moves whole records, if they look the same in both files. `false` if they do not.
 fn move_records(from: &File, to: &FileMut, pairs: &[Pair], progress: &mut dyn FnMut(u64)) -> Result<bool> {
     let Some(&(first, to_first)) = pairs.first() else { return Ok(true) };
-    let source = from.read_state();
+    let (source, mut target) = lock_both(from, to);
     let records = source.model().shape(first)[0];
-    let mut target = to.write_state();
     let of_target = target.model().clone();
     if of_target.var_ids().filter(|&var| of_target.is_record(var)).count() != pairs.len() {
         return Ok(false);
@@ -141,6 +142,20 @@ fn move_records(from: &File, to: &FileMut, pairs: &[Pair], progress: &mut dyn Fn
     Ok(true)
 }
 
+/// Locks the source for reading and the target for writing, in an order that depends on nothing but the files, so that
+/// two copies in opposite directions cannot wait for each other.
+fn lock_both<'a>(
+    from: &'a File,
+    to: &'a FileMut,
+) -> (RwLockReadGuard<'a, State>, RwLockWriteGuard<'a, State>) {
+    if from.address() < to.address() {
+        let source = from.read_state();
+        return (source, to.write_state());
+    }
+    let target = to.write_state();
+    (from.read_state(), target)
+}
+
 /// Tells the target that all elements of a variable are about to be written.
 fn mark_written(target: &mut State, var: VarId) -> Result<()> {
     let model = target.model().clone();
@@ -149,7 +164,9 @@ fn mark_written(target: &mut State, var: VarId) -> Result<()> {
         return Ok(());
     }
     let (first, end, dense) = span(&shape, &Selection::all(&shape));
-    target.driver.before_write(&model, var, first, end, dense)
+    target.driver.before_write(&model, var, first, end, dense)?;
+    target.driver.wrote(var, end);
+    Ok(())
 }
 
 fn move_bytes(

@@ -148,16 +148,30 @@ fn write_grown(state: &mut State, var: VarId, selection: &Selection, input: In<'
     if (stored == Kind::Char) != (input.kind == Kind::Char) {
         return Err(Error::new(Code::ECHAR, "text does not convert to numbers, nor numbers to text"));
     }
+    if input.map.is_none() {
+        check_len(elements(selection)?, input)?;
+    }
     state.grow(var, end.unwrap_or(0))?;
     let (first, last, dense) = span(&shape, selection);
     let model = state.model().clone();
     state.driver.before_write(&model, var, first, last, dense)?;
     drop(model);
     let array = state.array(var)?;
-    match as_unsigned(state.model(), array, input.kind) {
-        Some(array) => ferrocdf_array::write(state.driver.blob_mut()?, &array, selection, input),
-        None => ferrocdf_array::write(state.driver.blob_mut()?, array, selection, input),
+    let fit = match as_unsigned(state.model(), array, input.kind) {
+        Some(array) => ferrocdf_array::write(state.driver.blob_mut()?, &array, selection, input)?,
+        None => ferrocdf_array::write(state.driver.blob_mut()?, array, selection, input)?,
+    };
+    state.driver.wrote(var, last);
+    Ok(fit)
+}
+
+/// Checks the number of values before anything is changed.
+fn check_len(wanted: usize, input: In<'_>) -> Result<()> {
+    let given = input.bytes.len() / input.kind.size();
+    if given == wanted {
+        return Ok(());
     }
+    Err(Error::new(Code::EEDGE, format!("{given} values for a selection of {wanted} elements")))
 }
 
 /// One past the last index of the first dimension.

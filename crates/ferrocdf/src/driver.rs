@@ -50,6 +50,9 @@ pub(crate) trait Driver: Send + Sync {
         Err(read_only())
     }
 
+    /// To be called when what [`Driver::before_write`] made room for is written.
+    fn wrote(&mut self, _var: VarId, _end: u64) {}
+
     /// Whether elements before `end` have no value yet, so that [`Driver::finish`] must come before a read.
     fn lacks_fill(&self, _var: VarId, _end: u64) -> bool {
         false

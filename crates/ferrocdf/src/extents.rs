@@ -73,7 +73,7 @@ impl Extents {
         if let (true, Some(wanted), Some(Extent::Slice { count: None, .. })) =
             (grows, wanted, extents.first())
         {
-            let row: u64 = selection.count[1..].iter().product();
+            let row = selection.count[1..].iter().fold(1u64, |row, &count| row.saturating_mul(count));
             if row > 0 && wanted % row == 0 {
                 selection.count[0] = wanted / row;
             }

@@ -152,6 +152,21 @@ impl File {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
+    /// Where the shared state lies: an order among open files.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.shared).addr()
+    }
+
+    /// Ends define mode and gives every element a value, so that the bytes of the file say all.
+    pub(crate) fn complete(&self) -> Result<()> {
+        let mut state = self.write_state();
+        let state = &mut *state;
+        let done = state
+            .commit(&Alignment::default())
+            .and_then(|()| state.model.var_ids().try_for_each(|var| state.driver.finish(&state.model, var)));
+        self.named(done)
+    }
+
     // A panic while the lock is held leaves a file that may be half changed, but memory that is sound; going on gives
     // the caller an error or data, never a second panic.
     pub(crate) fn read_state(&self) -> RwLockReadGuard<'_, State> {
@@ -286,7 +301,8 @@ impl FileMut {
         Ok(FileMut { file, memory: Some(memory), open: true })
     }
 
-    /// Changes the model: the draft of what the file shall say. What `change` did before it failed stays done.
+    /// Changes the model: the draft of what the file shall say. What `change` did before it failed stays done. The file
+    /// is locked meanwhile: `change` must not use it but through the model it is given.
     pub fn define<R>(&self, change: impl FnOnce(&mut Model) -> Result<R>) -> Result<R> {
         let mut state = self.file.write_state();
         let state = &mut *state;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ferrocdf_bytes::Code;
-use ferrocdf_classic::ClassicFile;
+use ferrocdf_classic::{Alignment, ClassicFile};
 use ferrocdf_store::testing::{Counting, Failing};
 use ferrocdf_store::{Blob, MemoryBlob};
 
@@ -85,4 +85,70 @@ fn appending_a_record_does_not_rewrite_what_is_there() {
             "{written} bytes for a record of {record}"
         );
     }
+}
+
+#[test]
+fn a_fill_that_failed_once_is_done_at_the_next_flush() {
+    for version in VERSIONS {
+        let whole = {
+            let memory = Arc::new(MemoryBlob::new(bytes(version)));
+            let (mut file, now) = ClassicFile::open_mut(memory.clone()).unwrap();
+            let now = grown(&mut file, now);
+            file.flush(&now).unwrap();
+            memory.to_bytes()
+        };
+        for nth in 0..3 {
+            let memory = Arc::new(MemoryBlob::new(bytes(version)));
+            let (mut file, now) =
+                ClassicFile::open_mut(Arc::new(Failing::once_after(memory.clone(), nth))).unwrap();
+            let now = grown(&mut file, now);
+            assert_eq!(file.flush(&now).unwrap_err().code, FULL);
+            file.flush(&now).unwrap();
+            assert_eq!(memory.to_bytes(), whole, "write {nth} failed");
+        }
+    }
+}
+
+/// Makes the file ten records longer, none of them written.
+fn grown(file: &mut ClassicFile, mut model: ferrocdf_model::Model) -> ferrocdf_model::Model {
+    let records = file.records() + 10;
+    file.grow(records).unwrap();
+    let dim = model.record_dim().unwrap();
+    model.set_dim_len(dim, records);
+    model
+}
+
+#[test]
+fn a_move_that_fails_leaves_the_data_or_a_file_that_says_so() {
+    for version in VERSIONS {
+        let memory = Arc::new(MemoryBlob::new(bytes(version)));
+        let blob = Arc::new(Counting::new(memory.clone()));
+        let (mut file, mut now) = ClassicFile::open_mut(blob.clone()).unwrap();
+        lengthen_header(&mut now);
+        file.commit(&now, &Alignment::default()).unwrap();
+        let (whole, counted) = (memory.to_bytes(), blob.writes().0);
+        assert!(counted > 2, "{counted} writes");
+        for nth in 0..counted {
+            let memory = Arc::new(MemoryBlob::new(bytes(version)));
+            let (mut file, mut now) =
+                ClassicFile::open_mut(Arc::new(Failing::once_after(memory.clone(), nth))).unwrap();
+            lengthen_header(&mut now);
+            assert_eq!(file.commit(&now, &Alignment::default()).unwrap_err().code, FULL);
+            match file.commit(&now, &Alignment::default()) {
+                // Nothing had been moved: the second try gives the file that the first would have given.
+                Ok(()) => assert_eq!(memory.to_bytes(), whole, "write {nth} failed"),
+                Err(error) => assert!(error.what.contains("failed half-way"), "{error}"),
+            }
+            if nth == 0 {
+                assert_eq!(memory.to_bytes()[..4], bytes(version)[..4]);
+                assert!(ClassicFile::open(memory, 0).is_ok(), "making room failed, and all is as it was");
+            }
+        }
+    }
+}
+
+/// By so little that data moves over itself, and moving it twice destroys it.
+fn lengthen_header(model: &mut ferrocdf_model::Model) {
+    let root = ferrocdf_model::Owner::Group(ferrocdf_model::GroupId::ROOT);
+    model.put_attr(root, "n", "x".into()).unwrap();
 }

@@ -6,7 +6,7 @@
 
 use std::process::Command;
 
-use ferrocdf_compat::rng::Rng;
+use ferrocdf_store::testing::Rng;
 
 use crate::ncgen_files::dataset;
 use crate::ncgen_tool::{LANGUAGES, comparable, java_as_the_reference, ours, theirs};

@@ -37,6 +37,10 @@ impl Driver for ClassicFile {
         self.before_write(model, var, first, end, dense)
     }
 
+    fn wrote(&mut self, var: VarId, end: u64) {
+        self.wrote(var, end);
+    }
+
     fn lacks_fill(&self, var: VarId, end: u64) -> bool {
         self.lacks_fill(var, end)
     }

@@ -76,7 +76,7 @@ impl<'f> Variable<'f> {
 
     /// The number of elements.
     pub fn len(&self) -> u64 {
-        self.shape().iter().product()
+        self.shape().iter().fold(1, |product, &len| product.saturating_mul(len))
     }
 
     /// Whether it has no elements.
@@ -222,6 +222,11 @@ impl<'f> VariableMut<'f> {
     where
         Values: From<T>,
     {
+        if self.ty() != T::ATOMIC.into() {
+            let model = self.file.model();
+            let (is, shall) = (T::ATOMIC, model.type_name(self.ty()));
+            return Err(self.error(Code::EBADTYPE, format!("a fill value of type {is}, it must be {shall}")));
+        }
         self.put_attribute("_FillValue", value)
     }
 
@@ -298,6 +303,16 @@ impl<'f> VariableMut<'f> {
         S: ndarray::Data<Elem = T>,
         D: ndarray::Dimension,
     {
+        let extents = extents.into();
+        let grows = self.file.model().is_record(self.id());
+        let selection = extents
+            .resolve(&self.shape(), grows, Some(values.len() as u64))
+            .map_err(|error| self.error(error.code, error.what))?;
+        let wanted = extents.result_shape(&selection);
+        if values.shape() != wanted {
+            let what = format!("an array of shape {:?} for extents of shape {wanted:?}", values.shape());
+            return Err(self.error(Code::EEDGE, what));
+        }
         match values.as_slice() {
             Some(slice) => self.put_values(slice, extents),
             None => self.put_values(&values.iter().copied().collect::<Vec<T>>(), extents),

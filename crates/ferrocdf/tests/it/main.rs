@@ -2,3 +2,4 @@
 
 mod concurrency;
 mod damaged;
+mod refusals;

@@ -8,7 +8,7 @@ mod text;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
-use ferrocdf::{File, Result};
+use ferrocdf::{Error, File, Result};
 
 /// How the facts are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,11 @@ pub fn run(path: &Path, style: Style) -> Result<()> {
         Style::Json => format!("{facts:#}\n"),
         Style::Text => text::text(&facts, out.is_terminal() && std::env::var_os("NO_COLOR").is_none()),
     };
-    // A reader that went away is no error.
-    let _ = out.lock().write_all(shown.as_bytes());
-    Ok(())
+    match out.lock().write_all(shown.as_bytes()) {
+        // A reader that went away has seen enough.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Error::system(&error, "standard output"))
+        }
+        _ => Ok(()),
+    }
 }

@@ -10,10 +10,11 @@ mod schema;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::ExitCode;
 
-use ferrocdf::{CreateOptions, Error, File, FileMut, Format, Result, VarId};
+use ferrocdf::{CreateOptions, Error, File, FileMut, Format, Model, Result, VarId};
 
 use crate::progress::Progress;
 use options::{Options, Parsed};
@@ -62,7 +63,10 @@ fn copy(options: &Options) -> Result<(), Stop> {
         chunkspec::check(&source, spec)?;
     }
     let wanted = schema::wanted_vars(&source, options)?;
-    let output = create(options, output_format(input.format(), options))?;
+    let format = output_format(input.format(), options);
+    // What cannot be defined shall not cost an existing file its content.
+    schema::copy(&source, &mut Model::new(format), options, &wanted)?;
+    let output = create(options, format)?;
     output.set_no_fill(true)?;
     let pairs = output.define(|model| schema::copy(&source, model, options, &wanted))?;
     output.commit()?;
@@ -108,10 +112,11 @@ fn output_format(input: Format, options: &Options) -> Format {
     }
 }
 
-/// Whether two names are of the same file. The reference compares the names only and would empty its own input.
+/// Whether two names are of the same file, through whatever links. The reference compares the names only and would empty
+/// its own input.
 fn is_same(a: &Path, b: &Path) -> bool {
-    match (std::fs::canonicalize(a), std::fs::canonicalize(b)) {
-        (Ok(a), Ok(b)) => a == b,
+    match (std::fs::metadata(a), std::fs::metadata(b)) {
+        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
         _ => a == b,
     }
 }

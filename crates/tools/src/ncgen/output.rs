@@ -33,7 +33,9 @@ impl<'a> Output<'a> {
     pub fn discard(self) {
         if let Some((path, file)) = self.made {
             drop(file);
-            if let Err(error) = std::fs::remove_file(&path) {
+            // A device is not ours to remove.
+            let is_file = std::fs::metadata(&path).is_ok_and(|meta| meta.is_file());
+            if is_file && let Err(error) = std::fs::remove_file(&path) {
                 tell(self.errors, format!("{}: {}: {error}", self.options.program, path.display()));
             }
         }
