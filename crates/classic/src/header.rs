@@ -17,6 +17,8 @@ const TAG_VARIABLE: u64 = 0x0B;
 const TAG_ATTRIBUTE: u64 = 0x0C;
 /// Everything in a header is padded to this many bytes.
 const UNIT: usize = 4;
+/// What the list of a variable's dimensions is called in messages.
+pub const DIMENSION_IDS: &str = "dimension id";
 /// Where `numrecs` stands: behind the magic number.
 pub const NUMRECS_AT: u64 = 4;
 
@@ -221,7 +223,7 @@ impl Record for RawVar {
         name(c, version, &mut self.name)?;
         let mut rank = self.dims.len() as u64;
         c.uint("rank", version.count_width(), &mut rank)?;
-        c.list("dimension id", rank, &mut self.dims, || DimRef { version, id: 0 })?;
+        c.list(DIMENSION_IDS, rank, &mut self.dims, || DimRef { version, id: 0 })?;
         attr_list(c, version, &mut self.attrs)?;
         nc_type(c, version, &mut self.nc_type)?;
         c.uint("vsize", version.count_width(), &mut self.vsize)?;

@@ -4,9 +4,9 @@
 //! a field no longer fits in the last. A file with little data therefore ends where the last window does, behind zeros.
 //! Nothing reads them, but files shall be those of the reference to the last byte. Its usual block size is assumed.
 
-use ferrocdf_bytes::{Bytes, Coder, Record, Result};
+use ferrocdf_bytes::{Bytes, Coder, Record, Result, Sizer};
 
-use crate::header::Header;
+use crate::header::{DIMENSION_IDS, Header};
 
 /// The size of a window.
 const WINDOW: u64 = 8192;
@@ -58,11 +58,16 @@ impl Coder for Windows {
 
     fn list<T: Record>(
         &mut self,
-        _name: &'static str,
+        name: &'static str,
         _count: u64,
         items: &mut Vec<T>,
         _new: impl FnMut() -> T,
     ) -> Result<()> {
+        // The only list that is written as one field.
+        if name == DIMENSION_IDS {
+            let size: Result<u64> = items.iter_mut().map(Sizer::size_of).sum();
+            self.make_room(size?);
+        }
         items.iter_mut().try_for_each(|item| item.fields(self))
     }
 
@@ -87,7 +92,7 @@ pub fn written(header: &mut Header, size: u64) -> Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::header::{Raw, RawAttr, Version};
+    use crate::header::{DimRef, Raw, RawAttr, RawVar, Version};
 
     fn written_with(attr: usize) -> (u64, u64) {
         let version = Version::Classic;
@@ -106,5 +111,17 @@ mod tests {
         assert_eq!(written_with(100), (6164, 6164));
         // The values of `b` start at byte 6056 and go into a second window.
         assert_eq!(written_with(3000), (9064, 6056 + 8192));
+    }
+
+    #[test]
+    fn dimension_ids_stay_together() {
+        let version = Version::Classic;
+        let attrs = vec![RawAttr::new(version, b"a"[..].into(), 2, 8100, Raw::from_elem(b'x', 8100))];
+        let dims = vec![DimRef::new(version, 0); 10];
+        let vars = vec![RawVar::new(version, b"v"[..].into(), dims, vec![], 2)];
+        let mut header = Header { version, attrs, vars, ..Header::default() };
+        let size = header.encode().unwrap().len() as u64;
+        // Before them: 40 bytes and the text, the head of the list, the variable's name and its rank.
+        assert_eq!(written(&mut header, size).unwrap(), 8160 + 8192);
     }
 }

@@ -5,6 +5,9 @@
 //! or in data, without harm.
 
 mod content;
+mod nccopy_files;
+#[path = "../it/nccopy_tool.rs"]
+mod nccopy_tool;
 mod ncdump_files;
 #[allow(dead_code, reason = "the other test binary uses the rest")]
 #[path = "../it/ncdump_tool.rs"]
@@ -16,6 +19,7 @@ mod ncgen_tool;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ferrocdf_compat::Reference;
 
@@ -56,4 +60,23 @@ fn classic() -> Vec<Entry> {
     let files = files(&["cdf1", "cdf2", "cdf5"]);
     assert!(files.len() > 100, "only {} classic files", files.len());
     files
+}
+
+/// Runs a check on each file, two at a time; what they find, sorted.
+fn each(files: &[Entry], check: impl Fn(&Entry) -> Vec<String> + Sync) -> Vec<String> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut found = vec![];
+        while let Some(entry) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            found.extend(check(entry));
+        }
+        found
+    };
+    let mut found = std::thread::scope(|scope| {
+        let other = scope.spawn(work);
+        let mine = work();
+        [mine, other.join().expect("a check panicked")].concat()
+    });
+    found.sort();
+    found
 }

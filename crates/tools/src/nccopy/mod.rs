@@ -9,6 +9,7 @@ mod options;
 mod schema;
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::ExitCode;
@@ -32,29 +33,27 @@ impl From<Error> for Stop {
     }
 }
 
-/// Runs the tool on a command line, whose first word is the program's name.
+/// Runs the tool with the streams of this process. `args` starts with the program's name.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let (program, options) = match options::parse(args) {
-        Parsed::Run(program, options) => (program, options),
-        Parsed::Stop(message) => {
-            eprintln!("{message}");
-            return ExitCode::FAILURE;
-        }
-    };
-    match run(&options) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Stop::Said(message)) => {
-            eprintln!("{program}: {message}");
-            ExitCode::FAILURE
-        }
-        Err(Stop::Failed(error)) => {
-            eprintln!("{}\nLocation: {}", error.code.text(), error.what);
-            ExitCode::FAILURE
-        }
-    }
+    ExitCode::from(run(args, &mut io::stderr()))
 }
 
-fn run(options: &Options) -> Result<(), Stop> {
+/// Runs the tool and gives its exit code. `args` starts with the program's name.
+pub fn run(args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> u8 {
+    let message = match options::parse(args) {
+        Parsed::Stop(message) => message,
+        Parsed::Run(program, options) => match copy(&options) {
+            Ok(()) => return 0,
+            Err(Stop::Said(message)) => format!("{program}: {message}"),
+            Err(Stop::Failed(error)) => format!("{}\nLocation: {}", error.code.text(), error.what),
+        },
+    };
+    // There is nowhere to tell that this failed.
+    let _ = writeln!(errors, "{message}");
+    1
+}
+
+fn copy(options: &Options) -> Result<(), Stop> {
     if is_same(&options.input, &options.output) {
         return Err(Stop::Said("output would overwrite input".to_string()));
     }
