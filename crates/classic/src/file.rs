@@ -291,7 +291,11 @@ impl ClassicFile {
         end: u64,
         dense: bool,
     ) -> Result<()> {
-        self.with_fill(model, var, |filled, target| filled.before_write(target, first, end, dense))
+        let defined = if dense { first } else { end };
+        if self.committed.is_some() && !self.lacks_fill(var, defined) {
+            return Ok(());
+        }
+        self.with_fill(model, var, |filled, target| filled.fill_to(target, defined))
     }
 
     /// To be called when the elements before `end` that [`ClassicFile::before_write`] made room for are written.

@@ -233,6 +233,11 @@ impl State {
         Ok(())
     }
 
+    /// Makes room for a write of the elements `first..end` of a variable; see [`Driver::before_write`].
+    pub(crate) fn before_write(&mut self, var: VarId, first: u64, end: u64, dense: bool) -> Result<()> {
+        self.driver.before_write(&self.model, var, first, end, dense)
+    }
+
     /// Makes the record dimension of `var` at least `len` long.
     pub(crate) fn grow(&mut self, var: VarId, len: u64) -> Result<()> {
         let Some(&dim) = self.model.var(var).dims.first() else { return Ok(()) };
