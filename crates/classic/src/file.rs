@@ -7,12 +7,10 @@ use ferrocdf_bytes::{Code, Error, Order, Result, Sizer};
 use ferrocdf_model::{Atomic, Model, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
-use crate::convert;
 use crate::fill::{Filled, Target};
 use crate::header::{Header, NUMRECS_AT, Version};
 use crate::layout::{Alignment, Layout};
-use crate::moves;
-use crate::windows;
+use crate::{convert, moves, values, windows};
 
 /// The bytes of a file, and whether they may be changed.
 #[derive(Clone)]
@@ -386,7 +384,7 @@ fn not_defined() -> Error {
 /// The fill value of a variable, as stored.
 fn fill_value(model: &Model, var: VarId) -> Result<Vec<u8>> {
     match model.fill_value(var) {
-        Some(value) => convert::encode(&value),
+        Some(value) => values::encode(&value).map(|bytes| bytes.to_vec()),
         None => Err(Error::new(Code::EBADTYPE, format!("{} has a user-defined type", model.var_path(var)))),
     }
 }
