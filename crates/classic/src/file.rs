@@ -71,6 +71,15 @@ impl ClassicFile {
         }
     }
 
+    /// Reads the header again, which another process may have changed. The file must be open for reading only.
+    pub fn refresh(&mut self) -> Result<Model> {
+        self.blob().forget();
+        let (mut file, model) = Self::read_header(self.access.clone())?;
+        file.past_end = self.past_end;
+        *self = file;
+        Ok(model)
+    }
+
     fn read_header(access: Access) -> Result<(ClassicFile, Model)> {
         let blob = match &access {
             Access::Read(blob) => blob.clone(),
