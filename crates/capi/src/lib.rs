@@ -17,6 +17,9 @@
 
 mod boundary;
 mod constants;
+mod data;
+mod data_checks;
+mod data_table;
 mod dimensions;
 mod files;
 mod inquire;
