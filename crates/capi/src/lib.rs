@@ -26,3 +26,5 @@ mod inquire;
 mod library;
 mod memory_files;
 mod open_files;
+mod v2;
+mod v2_data;
