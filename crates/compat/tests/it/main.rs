@@ -1,6 +1,8 @@
 //! The comparison with the reference implementation.
 
+mod capi_data;
 mod capi_dimensions;
+mod capi_random;
 mod compare;
 mod conversion;
 mod crossing;
