@@ -6,6 +6,7 @@
 
 mod run;
 mod setup;
+mod source;
 mod tasks;
 
 use std::process::ExitCode;
@@ -26,6 +27,11 @@ const TASKS: &[Task] = &[
         name: "corpus",
         help: "tests over real files in ../shared/corpus, or in FERROCDF_CORPUS",
         run: tasks::corpus,
+    },
+    Task {
+        name: "clients",
+        help: "programs that others wrote, on our C library, beside the same programs on the reference",
+        run: tasks::clients,
     },
     Task {
         name: "fuzz",
