@@ -4,6 +4,8 @@
 //! library is needed, so that the first run on a fresh machine builds in a second.
 #![forbid(unsafe_code)]
 
+mod facts;
+mod install;
 mod run;
 mod setup;
 mod source;
@@ -37,6 +39,11 @@ const TASKS: &[Task] = &[
         name: "fuzz",
         help: "[SECONDS [TARGET [SEED]]]: hostile input for each target, 10 seconds each",
         run: tasks::fuzz,
+    },
+    Task {
+        name: "install",
+        help: "--prefix DIR [--destdir DIR]: the C library, its headers and the tools",
+        run: install::install,
     },
     Task { name: "sanitize", help: "the engine's tests under AddressSanitizer", run: tasks::sanitize },
     Task { name: "ci", help: "all of the above, and format, lints and documentation", run: tasks::ci },
