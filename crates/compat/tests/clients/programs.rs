@@ -53,7 +53,7 @@ const CLIENTS: &[Client] = &[
             "ncatted -h -O -a ,tas,d,, in1.nc out.nc",
             "ncatted -h -a title,global,a,c,' and more' grow.nc",
             "ncatted -h -a _FillValue,tas,m,f,-1 grow.nc",
-            "ncrename -h -v tas,t2m -d lon,longitude -v lon,longitude -a tas@units,unit grow.nc",
+            "ncrename -h -v tas,t2m -d lon,longitude -v lon,longitude -a t2m@units,unit grow.nc",
             "ncrename -h -O -v pr,a_much_longer_name_than_before in1.nc out.nc",
             "ncap2 -h -O -s 'tasc=tas-273.15f;pr2=pr*2;z[time]=time^2' in1.nc out.nc",
             "ncap2 -h -O -s 'where(mask==1) mask=9; tot=tas.avg($lat,$lon)' in2.nc out.nc",
