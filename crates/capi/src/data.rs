@@ -93,7 +93,9 @@ pub(crate) unsafe fn put(
     values: *const c_void,
 ) -> c_int {
     // SAFETY: as the caller says; memory that is written from is only read.
-    answer(|| unsafe { transfer(ncid, varid, part, Buffer { memory, values: values.cast_mut(), way: Way::Put }) })
+    answer(|| unsafe {
+        transfer(ncid, varid, part, Buffer { memory, values: values.cast_mut(), way: Way::Put })
+    })
 }
 
 unsafe fn transfer(ncid: c_int, varid: c_int, part: Part, buffer: Buffer) -> Result<()> {
@@ -200,13 +202,7 @@ impl Request {
     }
 
     /// Moves the elements of a checked request that are inside, `steps` apart in memory. Fails as the last one does.
-    unsafe fn scattered(
-        &mut self,
-        start: Index,
-        count: Index,
-        stride: Index,
-        steps: &[isize],
-    ) -> Result<()> {
+    unsafe fn scattered(&mut self, start: Index, count: Index, stride: Index, steps: &[isize]) -> Result<()> {
         if count.contains(&0) {
             return Ok(());
         }
