@@ -33,7 +33,7 @@ const TEMPLATES: &[(&str, &str)] = &[
 /// Builds and installs.
 pub fn install(args: &[String]) -> Outcome {
     let places = Places::parse(args)?;
-    let packages = ["--package", "ferrocdf-capi-so", "--package", "ferrocdf-tools"];
+    let packages = ["--package", "ferrocdf-libnetcdf", "--package", "ferrocdf-tools"];
     cargo(&[&["build", "--release"][..], &packages].concat(), &[])?;
     let built =
         PathBuf::from(std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into())).join("release");

@@ -8,6 +8,7 @@ mod facts;
 mod install;
 mod run;
 mod setup;
+mod source;
 mod tasks;
 
 use std::process::ExitCode;
@@ -28,6 +29,11 @@ const TASKS: &[Task] = &[
         name: "corpus",
         help: "tests over real files in ../shared/corpus, or in FERROCDF_CORPUS",
         run: tasks::corpus,
+    },
+    Task {
+        name: "clients",
+        help: "programs that others wrote, on our C library, beside the same programs on the reference",
+        run: tasks::clients,
     },
     Task {
         name: "fuzz",
