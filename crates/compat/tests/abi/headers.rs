@@ -22,6 +22,9 @@ const INSTALLED: &[&str] =
 const MORE: &[&str] =
     &["netcdf_filter_build.h", "netcdf_json.h", "netcdf_par.h", "netcdf_vutils.h", "ncudfplugins.h"];
 
+/// What the reference has not.
+const ADDED: &[&str] = &["ferrocdf.h"];
+
 fn names(lists: &[&[&str]]) -> Vec<String> {
     lists.concat().iter().map(|name| name.to_string()).collect()
 }
@@ -39,7 +42,7 @@ impl Headers {
 
     /// All of our headers.
     pub fn ours() -> Headers {
-        Headers { folder: Some(our_folder()), names: names(&[INSTALLED, MORE]) }
+        Headers { folder: Some(our_folder()), names: names(&[INSTALLED, MORE, ADDED]) }
     }
 
     /// The same of another folder.

@@ -32,16 +32,40 @@ const fn with(name: &'static str, runs: &'static [&'static [&'static str]]) -> P
 const PROGRAMS: &[Program] = &[
     Program {
         name: "nc_test",
-        sources: &["nc_test.c", "error.c", "test_get.c", "test_put.c", "test_read.c", "test_write.c", "util.c"],
+        sources: &[
+            "nc_test.c",
+            "error.c",
+            "test_get.c",
+            "test_put.c",
+            "test_read.c",
+            "test_write.c",
+            "util.c",
+        ],
         folder: "nc_test",
         runs: &[&[]],
     },
     Program {
         name: "nctest",
         sources: &[
-            "add.c", "atttests.c", "cdftests.c", "dimtests.c", "driver.c", "emalloc.c", "error.c", "misctest.c",
-            "rec.c", "slabs.c", "val.c", "vardef.c", "varget.c", "vargetg.c", "varput.c", "varputg.c",
-            "vartests.c", "vputget.c", "vputgetg.c",
+            "add.c",
+            "atttests.c",
+            "cdftests.c",
+            "dimtests.c",
+            "driver.c",
+            "emalloc.c",
+            "error.c",
+            "misctest.c",
+            "rec.c",
+            "slabs.c",
+            "val.c",
+            "vardef.c",
+            "varget.c",
+            "vargetg.c",
+            "varput.c",
+            "varputg.c",
+            "vartests.c",
+            "vputget.c",
+            "vputgetg.c",
         ],
         folder: "nctest",
         runs: &[&[]],
@@ -58,8 +82,19 @@ const PROGRAMS: &[Program] = &[
     one("tst_default_format"),
     with("tst_diskless", &[&[], &["diskless"], &["diskless", "persist"], &["mmap"], &["mmap", "persist"]]),
     one("tst_diskless2"),
-    with("tst_diskless3", &[&["file", "file:d3.nc"], &["diskless", "persist", "file:d3.nc"], &["file", "open", "file:d3.nc"]]),
-    with("tst_diskless4", &[&["100000000", "create"], &["100000000", "open"], &["100000000", "opendiskless"], &["100000000", "creatediskless"]]),
+    with(
+        "tst_diskless3",
+        &[&["file", "file:d3.nc"], &["diskless", "persist", "file:d3.nc"], &["file", "open", "file:d3.nc"]],
+    ),
+    with(
+        "tst_diskless4",
+        &[
+            &["100000000", "create"],
+            &["100000000", "open"],
+            &["100000000", "opendiskless"],
+            &["100000000", "creatediskless"],
+        ],
+    ),
     one("tst_diskless6"),
     one("tst_err_enddef"),
     one("tst_formats"),
@@ -105,7 +140,8 @@ impl Library {
             cc.arg("-I").arg(include);
         }
         cc.arg("-I").arg(&at).arg("-idirafter").arg(reference.join("include"));
-        cc.arg(format!("-DTOPSRCDIR=\"{}\"", reference.display())).arg(format!("-DTOPBINDIR=\"{}\"", folder.display()));
+        cc.arg(format!("-DTOPSRCDIR=\"{}\"", reference.display()))
+            .arg(format!("-DTOPBINDIR=\"{}\"", folder.display()));
         cc.arg("-o").arg(&out);
         match program.sources {
             [] => drop(cc.arg(at.join(program.name).with_extension("c"))),
@@ -164,16 +200,15 @@ impl Library {
 fn programs_of_the_reference() {
     let (prefix, reference) = (folder("FERROCDF_PREFIX"), folder("FERROCDF_REFERENCE"));
     let theirs = Library { what: "the reference", include: None, lib: None };
-    let ours = Library {
-        what: "ferrocdf",
-        include: Some(prefix.join("include")),
-        lib: Some(prefix.join("lib")),
-    };
+    let ours =
+        Library { what: "ferrocdf", include: Some(prefix.join("include")), lib: Some(prefix.join("lib")) };
     let (mut passed, mut failures, mut notes) = (0, vec![], vec![]);
     for program in PROGRAMS {
         let judge = |library: &Library| {
             let folder = tempfile::tempdir().expect("a folder for the program");
-            library.judge(&reference, program, folder.path()).map_err(|why| format!("{}: {why}", library.what))
+            library
+                .judge(&reference, program, folder.path())
+                .map_err(|why| format!("{}: {why}", library.what))
         };
         match (judge(&ours), judge(&theirs)) {
             (Ok(()), Ok(())) => passed += 1,
@@ -196,12 +231,14 @@ fn programs_of_the_reference() {
 #[test]
 fn nctest_writes_the_files_of_the_reference() {
     let (prefix, reference) = (folder("FERROCDF_PREFIX"), folder("FERROCDF_REFERENCE"));
-    let ours = Library { what: "ferrocdf", include: Some(prefix.join("include")), lib: Some(prefix.join("lib")) };
+    let ours =
+        Library { what: "ferrocdf", include: Some(prefix.join("include")), lib: Some(prefix.join("lib")) };
     let program = PROGRAMS.iter().find(|program| program.name == "nctest").expect("it is in the list");
     let folder = tempfile::tempdir().expect("a folder for the program");
     ours.judge(&reference, program, folder.path()).expect("it passes");
     for name in ["nctest_classic.nc", "nctest_64bit_offset.nc"] {
-        let wanted = std::fs::read(reference.join("nctest").join(format!("ref_{name}"))).expect("it is there");
+        let wanted =
+            std::fs::read(reference.join("nctest").join(format!("ref_{name}"))).expect("it is there");
         let written = std::fs::read(folder.path().join(name)).expect("the program wrote it");
         assert!(wanted == written, "{name} differs");
     }
