@@ -36,6 +36,7 @@ pub fn corpus(args: &[String]) -> Outcome {
 
 /// Installs ferrocdf beside the build, and runs programs that others wrote on it.
 pub fn clients(args: &[String]) -> Outcome {
+    crate::setup::clients()?;
     let reference = crate::source::fetch()?;
     let prefix = std::env::current_dir().map_err(|error| error.to_string())?.join("target/prefix");
     let prefix = prefix.to_string_lossy().into_owned();
