@@ -3,6 +3,7 @@
 
 pub mod getopt;
 pub mod info;
+mod input;
 mod kinds;
 pub mod nccopy;
 pub mod ncdump;

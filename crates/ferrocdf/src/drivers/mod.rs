@@ -32,8 +32,15 @@ fn magic(blob: &dyn Blob) -> Result<Magic> {
     })
 }
 
+/// What the system answers to reading a folder.
+const EISDIR: Code = Code(21);
+
 fn check_classic(blob: &dyn Blob) -> Result<()> {
-    let why = match magic(blob)? {
+    let magic = magic(blob).map_err(|error| match error.code {
+        EISDIR => Error { code: Code::ENOTNC, ..error },
+        _ => error,
+    });
+    let why = match magic? {
         Magic::Classic => return Ok(()),
         Magic::Hdf5 => "it is an HDF5 file; this version reads classic files (CDF-1, CDF-2, CDF-5)",
         Magic::Hdf4 => "it is an HDF4 file; this version reads classic files (CDF-1, CDF-2, CDF-5)",

@@ -16,6 +16,7 @@ use std::process::ExitCode;
 
 use ferrocdf::{CreateOptions, Error, File, FileMut, Format, Model, Result, VarId};
 
+use crate::input::open_in_memory;
 use crate::progress::Progress;
 use options::{Options, Parsed};
 
@@ -86,12 +87,10 @@ fn copy(options: &Options) -> Result<(), Stop> {
 }
 
 fn open(options: &Options) -> Result<File> {
-    if !options.read_in_memory {
-        return File::open(&options.input);
+    if options.read_in_memory {
+        return open_in_memory(&options.input);
     }
-    let path = &options.input;
-    let bytes = std::fs::read(path).map_err(|error| Error::system(&error, path.display()))?;
-    File::from_bytes(bytes).map_err(|error| error.at(path.display()))
+    File::open(&options.input)
 }
 
 fn create(options: &Options, format: Format) -> Result<FileMut> {

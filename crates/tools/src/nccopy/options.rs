@@ -178,7 +178,7 @@ fn size_with_suffix(word: &OsStr) -> Option<usize> {
     (number >= 0.0).then_some((number * unit) as usize)
 }
 
-/// Names between commas; a backslash takes the comma behind it into the name.
+/// Names between commas, empty ones left out; a backslash takes the comma behind it into the name.
 fn split_names(list: &OsStr) -> Vec<Vec<u8>> {
     let mut names = vec![vec![]];
     let mut bytes = list.as_bytes().iter().copied();
@@ -190,6 +190,7 @@ fn split_names(list: &OsStr) -> Vec<Vec<u8>> {
             _ => name.push(byte),
         }
     }
+    names.retain(|name| !name.is_empty());
     names
 }
 

@@ -9,11 +9,13 @@ mod source;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use ferrocdf::{Error, File, OpenOptions};
 use ferrocdf_cdl::print::{Failure, print_cdl, print_ncml};
 
+use crate::input::open_in_memory;
 use command::{Command, Job, Parsed, What};
 use source::FileSource;
 
@@ -87,9 +89,7 @@ fn run(job: &Job, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), Stop> 
     let Command { what, in_memory, .. } = job.command;
     let file = match in_memory {
         false => File::open_with(&job.path, &OpenOptions::default().allow_missing(ALLOWED_MISSING)),
-        true => std::fs::read(&job.path)
-            .map_err(|error| Error::system(&error, job.path.to_string_lossy()))
-            .and_then(File::from_bytes),
+        true => open_in_memory(Path::new(&job.path)),
     };
     let file = file.map_err(Stop::Unopened)?;
     let format = file.format();
