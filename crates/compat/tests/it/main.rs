@@ -6,6 +6,7 @@ mod crossing;
 mod errors;
 mod generate;
 mod growth;
+mod nccopy_cut_off;
 mod nccopy_options;
 mod nccopy_refusals;
 mod nccopy_tool;
