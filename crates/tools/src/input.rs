@@ -1,6 +1,7 @@
 //! Opening what a tool reads.
 
 use std::io::{ErrorKind, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use ferrocdf::{Code, Error, File, OpenOptions, Result};
@@ -39,6 +40,15 @@ impl Input {
             // There is nowhere to tell that this failed.
             let _ = writeln!(errors, "{program}: warning: {}: {what}", path.display());
         }
+    }
+}
+
+/// Whether two names are of the same file, through whatever links. The reference compares names only and would empty its
+/// own input.
+pub fn is_same(a: &Path, b: &Path) -> bool {
+    match (std::fs::metadata(a), std::fs::metadata(b)) {
+        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
+        _ => a == b,
     }
 }
 

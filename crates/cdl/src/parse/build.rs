@@ -70,6 +70,17 @@ impl Parser<'_> {
         }
     }
 
+    /// Checks names as [`Parser::build`] does, for texts that are only checked.
+    pub fn check_names(&self) -> Parsed<()> {
+        let header = &self.header;
+        let groups = header.groups[1..].iter().map(|group| &group.name);
+        let types = header.types.iter().map(|ty| &ty.name);
+        let dims = header.dims.iter().map(|dim| &dim.name);
+        let vars = header.vars.iter().map(|var| &var.name);
+        let attrs = header.attrs.iter().map(|attr| &attr.name);
+        groups.chain(types).chain(dims).chain(vars).chain(attrs).try_for_each(|name| text(name).map(drop))
+    }
+
     /// The model of all declarations so far.
     pub fn build(&mut self, format: Format) -> Parsed<Model> {
         let mut model = Model::new(format);

@@ -365,6 +365,7 @@ impl Parser<'_> {
             self.measure_tree(*var, items)?;
         }
         if self.options.check_only {
+            self.check_names()?;
             // Attributes are looked at as if they were to be written; what a format holds is not.
             let attrs = std::mem::take(&mut self.header.attrs);
             for attr in &attrs {

@@ -10,13 +10,11 @@ mod schema;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::process::ExitCode;
 
 use ferrocdf::{Code, CreateOptions, Error, File, FileMut, Format, Model, Result, VarId};
 
-use crate::input::{ALLOWED_MISSING, Input};
+use crate::input::{ALLOWED_MISSING, Input, is_same};
 use crate::progress::Progress;
 use options::{Options, Parsed};
 
@@ -135,15 +133,6 @@ fn output_format(input: Format, options: &Options) -> Format {
         Some(kind) => kind,
         None if input.is_classic_file() && options.wants_netcdf4() => Format::Netcdf4Classic,
         None => input,
-    }
-}
-
-/// Whether two names are of the same file, through whatever links. The reference compares the names only and would empty
-/// its own input.
-fn is_same(a: &Path, b: &Path) -> bool {
-    match (std::fs::metadata(a), std::fs::metadata(b)) {
-        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
-        _ => a == b,
     }
 }
 

@@ -99,6 +99,11 @@ impl Options {
         self.input.as_ref().filter(|path| path.as_bytes() != b"-")
     }
 
+    /// Where the text is: in the file named, or in the one that is standard input.
+    pub fn input_path(&self) -> PathBuf {
+        self.named_input().map_or("/dev/stdin".into(), PathBuf::from)
+    }
+
     /// The file to write: as asked for, else the name of the text's file or of the dataset with the usual ending.
     pub fn output_path(&self, dataset: &str) -> PathBuf {
         if let Some(path) = &self.output {
