@@ -19,6 +19,7 @@ pub struct Input {
 impl Input {
     /// Opens a file; `in_memory` reads it whole first.
     pub fn open(path: &Path, in_memory: bool) -> Result<Input> {
+        check_local(path)?;
         let file = match in_memory {
             false => File::open_with(path, &OpenOptions::default().allow_missing(ALLOWED_MISSING))?,
             true => from_bytes(path, read(path)?)?,
@@ -50,6 +51,19 @@ pub fn is_same(a: &Path, b: &Path) -> bool {
         (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
         _ => a == b,
     }
+}
+
+/// Refuses the URL of a remote file, unless there is a file of that name.
+pub fn check_local(path: &Path) -> Result<()> {
+    let is_remote = path
+        .to_str()
+        .and_then(|text| text.split_once("://"))
+        .is_some_and(|(scheme, _)| scheme != "file" && scheme.chars().all(|c| c.is_ascii_alphanumeric()));
+    if !is_remote || path.exists() {
+        return Ok(());
+    }
+    let what = "it is a URL, and remote files are not read by this version, nor written";
+    Err(Error::new(Code::ENOTBUILT, what).at(path.display()))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

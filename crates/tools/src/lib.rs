@@ -9,4 +9,5 @@ pub mod nccopy;
 pub mod ncdump;
 pub mod ncgen;
 mod progress;
+mod says;
 mod version;

@@ -14,8 +14,10 @@ use std::process::ExitCode;
 
 use ferrocdf::{Code, CreateOptions, Error, File, FileMut, Format, Model, Result, VarId};
 
-use crate::input::{ALLOWED_MISSING, Input, is_same};
+use crate::input::{ALLOWED_MISSING, Input, check_local, is_same};
 use crate::progress::Progress;
+use crate::says;
+pub use options::OPTIONS_TEXT;
 use options::{Options, Parsed};
 
 /// Why the tool stops.
@@ -44,7 +46,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> 
         Parsed::Run(program, options) => match copy(&program, &options, errors) {
             Ok(()) => return 0,
             Err(Stop::Said(message)) => format!("{program}: {message}"),
-            Err(Stop::Failed(error)) => format!("{}\nLocation: {}", error.code.text(), error.what),
+            Err(Stop::Failed(error)) => says::at_location(&error),
         },
     };
     // There is nowhere to tell that this failed.
@@ -56,6 +58,7 @@ fn copy(program: &str, options: &Options, errors: &mut dyn Write) -> Result<(), 
     if is_same(&options.input, &options.output) {
         return Err(Stop::Said("output would overwrite input".to_string()));
     }
+    check_local(&options.output)?;
     let input = Input::open(&options.input, options.read_in_memory)?;
     let source = input.file.model();
     for spec in &options.chunkspecs {

@@ -16,6 +16,8 @@ use ferrocdf::Error;
 use ferrocdf_cdl::print::{Failure, print_cdl, print_ncml};
 
 use crate::input::Input;
+use crate::says;
+pub use command::options_text;
 use command::{Command, Job, Parsed, What};
 use source::FileSource;
 
@@ -41,16 +43,16 @@ pub fn main(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: 
         Ok(()) => 0,
         Err(Stop::Quiet) => 1,
         Err(Stop::Unopened(error)) => {
-            let path = job.path.as_bytes();
-            let code = complain(err, &[path, b": ", error.code.text().as_bytes()].concat());
-            if error.code.0 < 0 && !error.what.is_empty() {
-                let _ = writeln!(err, "  {}", error.what);
+            let code = complain(err, &[job.path.as_bytes(), b": ", error.code.text().as_bytes()].concat());
+            let why = says::without_path(&error, Path::new(&job.path));
+            if !why.is_empty() {
+                let _ = writeln!(err, "  {why}");
             }
             code
         }
         Err(Stop::Printing(Failure::Refused(message))) => complain(err, &message),
         Err(Stop::Printing(Failure::Source(error))) => {
-            let _ = write!(err, "{}\nLocation: {}\n", error.code.text(), error.what);
+            let _ = writeln!(err, "{}", says::at_location(&error));
             1
         }
         // Whoever read the output has seen enough: what a shell reports when SIGPIPE ends a program.

@@ -21,6 +21,25 @@ use options::{Language, Options, Step};
 use output::Output;
 use source::{Dataset, Gather};
 
+use crate::says;
+
+/// What each option of `ncgen` does.
+pub const OPTIONS_TEXT: &str = "\
+\x20 [-o outfile] write this file
+  [-b]      write a file named like the text, with \".nc\" for what is behind its last dot
+  [-k kind] kind of the file: 'classic', '64-bit offset', 'cdf5'; the default is what the text needs
+  [-3]      short for -k 'classic'
+  [-6]      short for -k '64-bit offset'
+  [-5]      short for -k 'cdf5'
+  [-x]      leave elements that the text does not give undefined, without fill values
+  [-H]      definitions only, no data
+  [-N name] the name of the dataset, instead of the one in the text
+  [-l lang] print a program that makes the file: 'c', 'f77', 'java'
+  [-M name] the main function, or class, of that program
+  [-W n]    variables of at most n values are written by one call of that program (1024)
+  file      the text; standard input if it is not named, or \"-\"
+";
+
 /// Which of the two programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
@@ -66,7 +85,7 @@ pub fn run(
         Err(error) => {
             tell(errors, format!("{}: {}", options.program, error.code.text()));
             if !error.what.is_empty() {
-                tell(errors, format!("\t({})", error.what));
+                tell(errors, format!("\t({})", says::once(&error)));
             }
             1
         }

@@ -11,7 +11,7 @@ use ferrocdf_cdl::parse::Sink;
 
 use super::options::Options;
 use super::tell;
-use crate::input::is_same;
+use crate::input::{check_local, is_same};
 
 /// The file being written.
 pub(super) struct Output<'a> {
@@ -58,6 +58,7 @@ impl Sink for Output<'_> {
                 let what = format!("{}: output would overwrite input", path.display());
                 return Err(Error::new(Code::EINVAL, what));
             }
+            check_local(&path)?;
             let file = FileMut::create(&path, &how)?;
             self.made = Some((path, file));
         }
