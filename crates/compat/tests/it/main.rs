@@ -14,6 +14,8 @@ mod ncdump_command;
 mod ncdump_numbers;
 mod ncdump_random;
 mod ncdump_tool;
+mod ncgen3_source;
+mod ncgen3_tool;
 mod ncgen_files;
 mod ncgen_messages;
 mod ncgen_source;

@@ -113,9 +113,4 @@ fn programs_go_to_standard_output() {
         assert_eq!((code, errors), (0, vec![]));
         assert!(out.starts_with(start.as_bytes()), "{language}");
     }
-    for args in [&["-c"][..], &["-f"], &["-lc"]] {
-        let (code, said) = call(Program::Ncgen3, args, TEXT);
-        assert_eq!(code, 1);
-        assert!(said.contains("programs is not supported yet"), "{said}");
-    }
 }
