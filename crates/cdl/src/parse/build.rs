@@ -7,8 +7,8 @@ use ferrocdf_model::{
 
 use super::Failure;
 use super::attr::infer;
-use super::declare::{Parsed, Parser};
 use super::header::{AttrDecl, ClassDecl};
+use super::parser::{Parsed, Parser};
 
 fn text(name: &[u8]) -> Parsed<&str> {
     let bad = |_| Error::new(Code::EBADNAME, format!("name \"{}\" is not UTF-8", name.escape_ascii()));

@@ -6,9 +6,9 @@ use ferrocdf_model::{Atomic, Format, GroupId, Type, Values, VarId, each_values};
 
 use super::bulk::{Bulk, End};
 use super::constant::{Const, Item, Number, with_number};
-use super::declare::{Parsed, Parser};
 use super::header::Thing;
 use super::lexer::Token;
+use super::parser::{Parsed, Parser};
 use super::{Failure, time};
 
 /// Values held back before the sink is told anything, in bytes.

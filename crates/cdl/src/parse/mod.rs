@@ -19,17 +19,20 @@ mod declare;
 mod header;
 mod lexer;
 mod literal;
+mod names;
+mod parser;
 mod source;
 mod time;
 mod tree;
+mod types;
 
 use std::io::Read;
 
 use ferrocdf_bytes::{Error, Result};
 use ferrocdf_model::{Format, Model, Owner, Values, VarId};
 
-use declare::Parser;
 use lexer::Lexer;
+use parser::Parser;
 use source::Source;
 
 /// What is known about a text before it is read.
