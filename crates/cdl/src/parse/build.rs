@@ -2,7 +2,8 @@
 
 use ferrocdf_bytes::{Code, Context, Error};
 use ferrocdf_model::{
-    Atomic, Class, DimId, Field, Format, GroupId, Model, Name, Owner, Type, UserType, Values,
+    Atomic, Chunking, Class, DimId, Field, Format, GroupId, Model, Name, Owner, Storage, Type, UserType,
+    Values,
 };
 
 use super::Failure;
@@ -122,15 +123,21 @@ impl Parser<'_> {
         }
         for var in &self.header.vars {
             let id = model.def_var(var.group, text(&var.name)?, self.stored_type(var.ty), &var.dims)?;
-            if var.storage != ferrocdf_model::Storage::default() {
+            let storage = &var.storage;
+            if *storage != Storage::default() {
+                // What they are may be said.
+                let contiguous = Storage { chunking: Some(Chunking::Contiguous), ..Storage::default() };
                 if format.is_classic_file() {
+                    if *storage == contiguous {
+                        continue;
+                    }
                     let what = format!(
                         "variable \"{}\": classic files leave no choice of storage",
                         String::from_utf8_lossy(&var.name)
                     );
                     return Err(Error::new(Code::ENOTNC4, what).into());
                 }
-                model.var_mut(id).storage = var.storage.clone();
+                model.var_mut(id).storage = storage.clone();
             }
         }
         let attrs = std::mem::take(&mut self.header.attrs);
