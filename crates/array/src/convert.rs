@@ -83,6 +83,19 @@ impl Conversion {
         })
     }
 
+    /// Whether elements keep their place and size: they may be converted where they are.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.kernel.is_none()
+    }
+
+    /// Converts elements where they are, if [`Conversion::is_in_place`].
+    pub(crate) fn run_in_place(&self, elements: &mut [u8]) {
+        debug_assert!(self.is_in_place());
+        if self.swap_from {
+            swap(self.from_size, elements);
+        }
+    }
+
     /// Whether nothing changes.
     pub(crate) fn is_copy(&self) -> bool {
         self.kernel.is_none() && !self.swap_from

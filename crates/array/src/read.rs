@@ -12,7 +12,7 @@ use crate::convert::Conversion;
 use crate::memory::{Walk, check_dense};
 use crate::plan::{Plan, Tile, WINDOW};
 use crate::scratch::Scratch;
-use crate::short::{self, SHORT};
+use crate::short::Run;
 use crate::{Array, Direction, Fit, Layout, Out, PastEnd, Selection, Stored, pick};
 
 /// Reads the selected elements of `array` into `out`.
@@ -24,19 +24,20 @@ use crate::{Array, Direction, Fit, Layout, Out, PastEnd, Selection, Stored, pick
 /// Those of [`Selection::check`]; `ECHAR` between text and numbers; `EINVAL` if `out` has not room for exactly the
 /// selected elements, or its map leads outside; `EVARSIZE` for positions beyond 64 bits; the blob's.
 pub fn read(blob: &dyn Blob, array: &Array, sel: &Selection, out: Out<'_>) -> Result<Fit> {
+    let conversion = Conversion::new(Direction::Get, array.stored, Stored::native(out.kind));
+    if let (None, Ok(conversion)) = (out.map, &conversion)
+        && let Some(run) = Run::find(array, sel, out.kind, out.bytes.len())
+    {
+        return run.read(blob, array.past_end, *conversion, out.bytes).map(Fit::from);
+    }
     sel.check(&array.shape)?;
-    let conversion = Conversion::new(Direction::Get, array.stored, Stored::native(out.kind))?;
+    let conversion = conversion?;
     let elements = sel.elements().ok_or_else(|| too_large(&array.shape))?;
     if out.map.is_none() {
         check_dense(out.bytes.len(), out.kind, elements)?;
     }
     if elements == 0 {
         return Ok(Fit::Exact);
-    }
-    if out.map.is_none()
-        && let Some((at, len)) = short::run_at(array, sel, elements)
-    {
-        return short_read(blob, array.past_end, conversion, (at, len), out.bytes).map(Fit::from);
     }
     let walk = match out.map {
         Some(map) => Walk::new(map, &sel.count, out.bytes.len(), out.kind)?,
@@ -63,23 +64,6 @@ pub fn read(blob: &dyn Blob, array: &Array, sel: &Selection, out: Out<'_>) -> Re
         None => reader.dense(out.bytes)?,
     };
     Ok(fits.into())
-}
-
-/// Reads one short run.
-fn short_read(
-    blob: &dyn Blob,
-    past_end: PastEnd,
-    conversion: Conversion,
-    (at, len): (u64, usize),
-    out: &mut [u8],
-) -> Result<bool> {
-    if conversion.is_copy() {
-        past_end.fetch(blob, at, out)?;
-        return Ok(true);
-    }
-    let mut stored = [0; SHORT];
-    past_end.fetch(blob, at, &mut stored[..len])?;
-    Ok(conversion.run(&stored[..len], out))
 }
 
 /// Checks that a strided layout has a step for each dimension.
@@ -211,7 +195,7 @@ impl Reader<'_> {
 
 impl PastEnd {
     /// Fills `into` from position `at` of a blob.
-    fn fetch(self, blob: &dyn Blob, at: u64, into: &mut [u8]) -> Result<()> {
+    pub(crate) fn fetch(self, blob: &dyn Blob, at: u64, into: &mut [u8]) -> Result<()> {
         match self {
             PastEnd::Zero => blob.read_zero_filled_at(at, into),
             PastEnd::Error => blob.read_exact_at(at, into),

@@ -14,7 +14,7 @@ use crate::memory::{Walk, check_dense};
 use crate::plan::{self, Plan, Tile};
 use crate::read::check_rank;
 use crate::scratch::Scratch;
-use crate::short::{self, SHORT};
+use crate::short::Run;
 use crate::{Array, Direction, Fit, In, Layout, Selection, Stored, pick};
 
 /// The largest window in bytes. A new file of 1 GB takes a quarter less time than in windows of 256 KiB.
@@ -30,19 +30,17 @@ const WINDOW: u64 = 1 << 20;
 /// elements, or its map leads outside; `EPERM` for an inline array; `EVARSIZE` for positions beyond 64 bits; the
 /// blob's. After an error any part may have been written.
 pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) -> Result<Fit> {
+    let conversion = Conversion::new(Direction::Put, Stored::native(input.kind), array.stored);
+    if let (None, Ok(conversion)) = (input.map, &conversion)
+        && let Some(run) = Run::find(array, sel, input.kind, input.bytes.len())
+    {
+        return run.write(blob, *conversion, input.bytes).map(Fit::from);
+    }
     sel.check(&array.shape)?;
-    let conversion = Conversion::new(Direction::Put, Stored::native(input.kind), array.stored)?;
+    let conversion = conversion?;
     let elements = sel.elements().ok_or_else(|| too_large(&array.shape))?;
     if input.map.is_none() {
         check_dense(input.bytes.len(), input.kind, elements)?;
-        if elements > 0
-            && let Some((at, len)) = short::run_at(array, sel, elements)
-        {
-            let mut stored = [0; SHORT];
-            let fits = conversion.run(input.bytes, &mut stored[..len]);
-            blob.write_at(at, &stored[..len])?;
-            return Ok(fits.into());
-        }
     }
     let walk = match input.map {
         Some(map) if elements > 0 => Walk::new(map, &sel.count, input.bytes.len(), input.kind)?,

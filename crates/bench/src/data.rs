@@ -26,6 +26,7 @@ impl Data {
         data.once("interleaved.nc", interleaved)?;
         data.once("records.nc", |path| records(path, 55_000, 1000))?;
         data.once("small.nc", |path| records(path, 1_000_000, 55))?;
+        data.once("mixed.nc", mixed)?;
         data.once("c.nc", |path| many(path, 2000, 20))?;
         data.once("many.nc", |path| many(path, 10_000, 10))?;
         data.once("one.nc", |path| many(path, 1, 2))?;
@@ -105,6 +106,25 @@ fn interleaved(path: &Path) -> ferrocdf::Result<()> {
     }
     let values = noise(columns as usize);
     for record in 0..250 {
+        for &var in &vars {
+            write(&file, var, &[record, 0], &[1, columns], &values)?;
+        }
+    }
+    file.close()
+}
+
+/// 220 MB of CDF-5 in 5,500 records of a hundred variables.
+fn mixed(path: &Path) -> ferrocdf::Result<()> {
+    let mut file = ferrocdf::create(path)?;
+    let columns = 100;
+    file.add_unlimited_dimension("time")?;
+    file.add_dimension("column", columns)?;
+    let mut vars = vec![];
+    for number in 0..100 {
+        vars.push(file.add_variable::<f32>(&format!("v{number}"), &["time", "column"])?.id());
+    }
+    let values = noise(columns as usize);
+    for record in 0..5500 {
         for &var in &vars {
             write(&file, var, &[record, 0], &[1, columns], &values)?;
         }

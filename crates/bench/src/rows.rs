@@ -127,6 +127,12 @@ fn rows(data: &Data, peer: &str) -> Result<Vec<Row>, String> {
             "small.nc",
             5.0,
         ),
+        library(
+            "read a hundred variables in turn, record by record, 220 MB CDF-5",
+            "read-records",
+            "mixed.nc",
+            5.0,
+        ),
         library("write 1 GB CDF-5", "write-fixed", "out.nc", 2.0),
         library("write 1 GB CDF-5, record by record", "write-records", "out.nc", 2.5),
         library("write 220 MB CDF-5, a million records one by one", "write-small", "out.nc", 2.5),

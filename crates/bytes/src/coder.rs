@@ -41,7 +41,10 @@ impl<const N: usize> Bytes for SmallVec<[u8; N]> {
 }
 
 /// What runs over the fields of a [`Record`].
-pub trait Coder {
+pub trait Coder: Sized {
+    /// Whether fields are filled in, so that what is made of them has to be made now.
+    const READS: bool = false;
+
     /// An unsigned integer of `width` bytes (1 to 8).
     fn uint(&mut self, name: &'static str, width: usize, value: &mut u64) -> Result<()>;
 
@@ -52,13 +55,13 @@ pub trait Coder {
     /// looked at when read (the reference accepts any).
     fn pad(&mut self, unit: usize) -> Result<()>;
 
-    /// `count` records, made by `new` when reading.
-    fn list<T: Record>(
+    /// `count` items, each of which has `fields`.
+    fn list<T: Default>(
         &mut self,
         name: &'static str,
         count: u64,
         items: &mut Vec<T>,
-        new: impl FnMut() -> T,
+        fields: impl FnMut(&mut T, &mut Self) -> Result<()>,
     ) -> Result<()>;
 
     /// Where the next field lies, in bytes from the start of the structure.
@@ -118,6 +121,8 @@ impl<'a> Decoder<'a> {
 }
 
 impl Coder for Decoder<'_> {
+    const READS: bool = true;
+
     #[inline]
     fn uint(&mut self, name: &'static str, width: usize, value: &mut u64) -> Result<()> {
         let bytes = self.take(name, width as u64)?;
@@ -144,20 +149,20 @@ impl Coder for Decoder<'_> {
         self.take("padding", padding(self.at as u64, unit)).map(drop)
     }
 
-    fn list<T: Record>(
+    fn list<T: Default>(
         &mut self,
         name: &'static str,
         count: u64,
         items: &mut Vec<T>,
-        mut new: impl FnMut() -> T,
+        mut fields: impl FnMut(&mut T, &mut Self) -> Result<()>,
     ) -> Result<()> {
         if !self.skims {
             // Room for what the count promises, but for no more than a little on its word alone.
             items.reserve_exact(count.min(RESERVED) as usize);
         }
         for index in 0..count {
-            let mut item = new();
-            item.fields(self).map_err(|error| error.at(format_args!("{name} {index}")))?;
+            let mut item = T::default();
+            fields(&mut item, self).map_err(|error| error.at(format_args!("{name} {index}")))?;
             if !self.skims {
                 items.push(item);
             }
@@ -215,14 +220,14 @@ impl Coder for Encoder {
         Ok(())
     }
 
-    fn list<T: Record>(
+    fn list<T: Default>(
         &mut self,
         _name: &'static str,
         _count: u64,
         items: &mut Vec<T>,
-        _new: impl FnMut() -> T,
+        mut fields: impl FnMut(&mut T, &mut Self) -> Result<()>,
     ) -> Result<()> {
-        items.iter_mut().try_for_each(|item| item.fields(self))
+        items.iter_mut().try_for_each(|item| fields(item, self))
     }
 
     fn offset(&self) -> u64 {
@@ -261,14 +266,14 @@ impl Coder for Sizer {
         Ok(())
     }
 
-    fn list<T: Record>(
+    fn list<T: Default>(
         &mut self,
         _name: &'static str,
         _count: u64,
         items: &mut Vec<T>,
-        _new: impl FnMut() -> T,
+        mut fields: impl FnMut(&mut T, &mut Self) -> Result<()>,
     ) -> Result<()> {
-        items.iter_mut().try_for_each(|item| item.fields(self))
+        items.iter_mut().try_for_each(|item| fields(item, self))
     }
 
     fn offset(&self) -> u64 {
@@ -319,17 +324,17 @@ impl Coder for Dumper {
         Ok(())
     }
 
-    fn list<T: Record>(
+    fn list<T: Default>(
         &mut self,
         name: &'static str,
         _count: u64,
         items: &mut Vec<T>,
-        _new: impl FnMut() -> T,
+        mut fields: impl FnMut(&mut T, &mut Self) -> Result<()>,
     ) -> Result<()> {
         for (index, item) in items.iter_mut().enumerate() {
             self.line(0, format_args!("{name} {index}"));
             self.depth += 1;
-            item.fields(self)?;
+            fields(item, self)?;
             self.depth -= 1;
         }
         Ok(())

@@ -7,12 +7,10 @@ use ferrocdf_bytes::{Code, Error, Order, Result, Sizer};
 use ferrocdf_model::{Atomic, Model, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
-use crate::convert;
 use crate::fill::{Filled, Target};
 use crate::header::{Header, NUMRECS_AT, Version};
 use crate::layout::{Alignment, Layout};
-use crate::moves;
-use crate::windows;
+use crate::{convert, moves, values, windows};
 
 /// The bytes of a file, and whether they may be changed.
 #[derive(Clone)]
@@ -71,6 +69,15 @@ impl ClassicFile {
             half_moved: false,
             committed: None,
         }
+    }
+
+    /// Reads the header again, which another process may have changed. The file must be open for reading only.
+    pub fn refresh(&mut self) -> Result<Model> {
+        self.blob().forget();
+        let (mut file, model) = Self::read_header(self.access.clone())?;
+        file.past_end = self.past_end;
+        *self = file;
+        Ok(model)
     }
 
     fn read_header(access: Access) -> Result<(ClassicFile, Model)> {
@@ -291,7 +298,11 @@ impl ClassicFile {
         end: u64,
         dense: bool,
     ) -> Result<()> {
-        self.with_fill(model, var, |filled, target| filled.before_write(target, first, end, dense))
+        let defined = if dense { first } else { end };
+        if self.committed.is_some() && !self.lacks_fill(var, defined) {
+            return Ok(());
+        }
+        self.with_fill(model, var, |filled, target| filled.fill_to(target, defined))
     }
 
     /// To be called when the elements before `end` that [`ClassicFile::before_write`] made room for are written.
@@ -382,7 +393,7 @@ fn not_defined() -> Error {
 /// The fill value of a variable, as stored.
 fn fill_value(model: &Model, var: VarId) -> Result<Vec<u8>> {
     match model.fill_value(var) {
-        Some(value) => convert::encode(&value),
+        Some(value) => values::encode(&value).map(|bytes| bytes.to_vec()),
         None => Err(Error::new(Code::EBADTYPE, format!("{} has a user-defined type", model.var_path(var)))),
     }
 }

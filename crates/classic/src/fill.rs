@@ -95,12 +95,6 @@ impl Filled {
         Filled { value, elements: target.elements(), padded: target.slabs, no_fill }
     }
 
-    /// Makes room for a write of the elements `first..end` (in storage order): fills what lies before it, and under it
-    /// too unless it covers every one of them (`dense`).
-    pub fn before_write(&mut self, target: &Target<'_>, first: u64, end: u64, dense: bool) -> Result<()> {
-        self.fill_to(target, if dense { first } else { end })
-    }
-
     /// Takes note that the elements before `end` are defined: the write succeeded.
     pub fn wrote(&mut self, end: u64) {
         self.elements = self.elements.max(end);
@@ -127,7 +121,8 @@ impl Filled {
         self.padded = 0;
     }
 
-    fn fill_to(&mut self, target: &Target<'_>, end: u64) -> Result<()> {
+    /// Fills what was never written before the element `end`.
+    pub fn fill_to(&mut self, target: &Target<'_>, end: u64) -> Result<()> {
         if end > self.elements {
             if !self.no_fill {
                 target.fill_run(self.elements, end, &self.value)?;

@@ -1,13 +1,15 @@
 //! "netcdf_file = header data": the header of a classic file, as it is stored.
 //!
-//! Numbers are kept as they stand in the file; their meaning is given in `convert` and `layout`. Widths are the
+//! Numbers are kept as they stand in the file; their meaning is given in `convert` and `layout`. Attributes are the
+//! model's: files have many of them, and opening one shall not make each twice. Widths are the
 //! format's: a count takes 4 bytes (8 in CDF-5), an offset 4 bytes in CDF-1 and 8 after it.
 #![warn(clippy::arithmetic_side_effects)]
 
 use ferrocdf_bytes::{Code, Coder, Decoder, Encoder, Error, Order, Record, Result};
-use ferrocdf_model::{Atomic, Format};
+use ferrocdf_model::{Atomic, Attr, Format, Name};
 use ferrocdf_store::Blob;
-use smallvec::SmallVec;
+
+use crate::values;
 
 /// `NC_DIMENSION`, the tag of the list of dimensions.
 const TAG_DIMENSION: u64 = 0x0A;
@@ -85,90 +87,35 @@ pub struct Header {
     /// `dim_list`
     pub dims: Vec<RawDim>,
     /// `gatt_list`
-    pub attrs: Vec<RawAttr>,
+    pub attrs: Vec<Attr>,
     /// `var_list`
     pub vars: Vec<RawVar>,
 }
 
-/// Raw bytes, of which there are mostly few.
-pub type Raw = SmallVec<[u8; 16]>;
-
 /// `dim = name dim_length`
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RawDim {
-    version: Version,
     /// Its name.
-    pub name: Raw,
+    pub name: Name,
     /// Its length; 0 for the record dimension.
     pub len: u64,
-}
-
-/// `attr = name nc_type nelems [values ...]`
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RawAttr {
-    version: Version,
-    /// Its name.
-    pub name: Raw,
-    /// Its type, an `nc_type`.
-    pub nc_type: u64,
-    /// The number of values.
-    pub count: u64,
-    /// The values, big-endian, without padding.
-    pub values: Raw,
 }
 
 /// `var = name nelems [dimid ...] vatt_list nc_type vsize begin`
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RawVar {
-    version: Version,
     /// Its name.
-    pub name: Raw,
+    pub name: Name,
     /// Positions in the list of dimensions.
-    pub dims: Vec<DimRef>,
+    pub dims: Vec<u64>,
     /// `vatt_list`
-    pub attrs: Vec<RawAttr>,
+    pub attrs: Vec<Attr>,
     /// Its type, an `nc_type`.
     pub nc_type: u64,
     /// Bytes of the variable, or of one record of it, padded; redundant, so not used when reading.
     pub vsize: u64,
     /// Where its data starts.
     pub begin: u64,
-}
-
-impl RawDim {
-    /// A dimension to be written.
-    pub fn new(version: Version, name: Raw, len: u64) -> Self {
-        RawDim { version, name, len }
-    }
-}
-
-impl RawAttr {
-    /// An attribute to be written.
-    pub fn new(version: Version, name: Raw, nc_type: u64, count: u64, values: Raw) -> Self {
-        RawAttr { version, name, nc_type, count, values }
-    }
-}
-
-impl RawVar {
-    /// A variable to be written, with no place yet.
-    pub fn new(version: Version, name: Raw, dims: Vec<DimRef>, attrs: Vec<RawAttr>, nc_type: u64) -> Self {
-        RawVar { version, name, dims, attrs, nc_type, vsize: 0, begin: 0 }
-    }
-}
-
-/// `dimid`: a position in the list of dimensions.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct DimRef {
-    version: Version,
-    /// The position.
-    pub id: u64,
-}
-
-impl DimRef {
-    /// A dimension id to be written.
-    pub fn new(version: Version, id: u64) -> Self {
-        DimRef { version, id }
-    }
 }
 
 impl Record for Header {
@@ -188,42 +135,26 @@ impl Record for Header {
         };
         let version = self.version;
         c.uint("numrecs", version.count_width(), &mut self.numrecs)?;
-        list(c, "dimension", TAG_DIMENSION, version, &mut self.dims, || RawDim {
-            version,
-            ..RawDim::default()
-        })?;
+        list(c, "dimension", TAG_DIMENSION, version, &mut self.dims, |dim, c| dim.fields(version, c))?;
         attr_list(c, version, &mut self.attrs)?;
-        list(c, "variable", TAG_VARIABLE, version, &mut self.vars, || RawVar { version, ..RawVar::default() })
+        list(c, "variable", TAG_VARIABLE, version, &mut self.vars, |var, c| var.fields(version, c))
     }
 }
 
-impl Record for RawDim {
-    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
-        name(c, self.version, &mut self.name)?;
-        c.uint("dim_length", self.version.count_width(), &mut self.len)
+impl RawDim {
+    fn fields<C: Coder>(&mut self, version: Version, c: &mut C) -> Result<()> {
+        name(c, version, &mut self.name)?;
+        c.uint("dim_length", version.count_width(), &mut self.len)
     }
 }
 
-impl Record for RawAttr {
-    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
-        name(c, self.version, &mut self.name)?;
-        let atomic = nc_type(c, self.version, &mut self.nc_type)?;
-        c.uint("nelems", self.version.count_width(), &mut self.count)?;
-        let Some(len) = self.count.checked_mul(atomic.size() as u64) else {
-            return Err(c.error(Code::ENOTNC, format!("attribute claims {} values", self.count)));
-        };
-        c.bytes("attribute values", len, &mut self.values)?;
-        c.pad(UNIT)
-    }
-}
-
-impl Record for RawVar {
-    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
-        let version = self.version;
+impl RawVar {
+    fn fields<C: Coder>(&mut self, version: Version, c: &mut C) -> Result<()> {
         name(c, version, &mut self.name)?;
         let mut rank = self.dims.len() as u64;
         c.uint("rank", version.count_width(), &mut rank)?;
-        c.list(DIMENSION_IDS, rank, &mut self.dims, || DimRef { version, id: 0 })?;
+        let id = |id: &mut u64, c: &mut C| c.uint("dimid", version.count_width(), id);
+        c.list(DIMENSION_IDS, rank, &mut self.dims, id)?;
         attr_list(c, version, &mut self.attrs)?;
         nc_type(c, version, &mut self.nc_type)?;
         c.uint("vsize", version.count_width(), &mut self.vsize)?;
@@ -231,17 +162,39 @@ impl Record for RawVar {
     }
 }
 
-impl Record for DimRef {
-    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
-        c.uint("dimid", self.version.count_width(), &mut self.id)
+/// `attr = name nc_type nelems [values ...]`
+fn attr<C: Coder>(attr: &mut Attr, version: Version, c: &mut C) -> Result<()> {
+    name(c, version, &mut attr.name)?;
+    let mut values = values::encode(&attr.value).map_err(|error| Error {
+        what: format!("attribute {}: {}", attr.name, error.what).into(),
+        ..error
+    })?;
+    let mut stored_type = attr.value.atomic().map_or(0, |atomic| u64::from(atomic.nc_type()));
+    let mut count = attr.value.len() as u64;
+    let atomic = nc_type(c, version, &mut stored_type)?;
+    c.uint("nelems", version.count_width(), &mut count)?;
+    let Some(len) = count.checked_mul(atomic.size() as u64) else {
+        return Err(c.error(Code::ENOTNC, format!("attribute claims {count} values")));
+    };
+    c.bytes("attribute values", len, &mut values)?;
+    c.pad(UNIT)?;
+    if C::READS {
+        attr.value = values::decode(atomic, values);
     }
+    Ok(())
 }
 
 /// `name = nelems namestring`
-fn name<C: Coder>(c: &mut C, version: Version, name: &mut Raw) -> Result<()> {
-    let mut len = name.len() as u64;
+///
+/// A name that is read ends at its first zero byte, as it does for every C program; old writers padded names inside
+/// their length.
+fn name<C: Coder>(c: &mut C, version: Version, name: &mut Name) -> Result<()> {
+    let mut len = name.as_bytes().len() as u64;
     c.uint("length of a name", version.count_width(), &mut len)?;
     c.bytes("name", len, name)?;
+    if C::READS {
+        name.end_at_zero();
+    }
     c.pad(UNIT)
 }
 
@@ -261,13 +214,13 @@ fn nc_type<C: Coder>(c: &mut C, version: Version, value: &mut u64) -> Result<Ato
 }
 
 /// `ABSENT | TAG nelems [item ...]`
-fn list<C: Coder, T: Record>(
+fn list<C: Coder, T: Default>(
     c: &mut C,
     what: &'static str,
     tag: u64,
     version: Version,
     items: &mut Vec<T>,
-    new: impl FnMut() -> T,
+    fields: impl FnMut(&mut T, &mut C) -> Result<()>,
 ) -> Result<()> {
     let mut stored_tag = if items.is_empty() { 0 } else { tag };
     let mut count = items.len() as u64;
@@ -277,11 +230,11 @@ fn list<C: Coder, T: Record>(
         let why = format!("the list of {what}s before this byte has tag {stored_tag} and {count} entries");
         return Err(c.error(Code::ENOTNC, why));
     }
-    c.list(what, count, items, new)
+    c.list(what, count, items, fields)
 }
 
-fn attr_list<C: Coder>(c: &mut C, version: Version, attrs: &mut Vec<RawAttr>) -> Result<()> {
-    list(c, "attribute", TAG_ATTRIBUTE, version, attrs, || RawAttr { version, ..RawAttr::default() })
+fn attr_list<C: Coder>(c: &mut C, version: Version, attrs: &mut Vec<Attr>) -> Result<()> {
+    list(c, "attribute", TAG_ATTRIBUTE, version, attrs, |item, c| attr(item, version, c))
 }
 
 impl Header {
@@ -327,15 +280,24 @@ fn holds_header(bytes: &[u8], is_whole_file: bool) -> bool {
 mod tests {
     use super::*;
     use ferrocdf_bytes::Sizer;
+    use ferrocdf_model::Values;
     use ferrocdf_store::MemoryBlob;
 
+    fn text(name: &str, text: impl Into<Vec<u8>>) -> Attr {
+        Attr { name: Name::stored(name.as_bytes()), value: Values::Char(text.into()) }
+    }
+
     fn sample(version: Version) -> Header {
-        let attr = RawAttr::new(version, b"units"[..].into(), 2, 1, b"m"[..].into());
-        let dims = [0, 1].map(|id| DimRef::new(version, id)).to_vec();
-        let mut var = RawVar::new(version, b"v"[..].into(), dims, vec![attr.clone()], 3);
-        (var.vsize, var.begin) = (8, 999);
-        let dims = vec![RawDim::new(version, b"t"[..].into(), 0), RawDim::new(version, b"lon"[..].into(), 3)];
-        Header { version, numrecs: 2, dims, attrs: vec![attr], vars: vec![var] }
+        let var = RawVar {
+            name: Name::stored(b"v"),
+            dims: vec![0, 1],
+            attrs: vec![text("units", "m")],
+            nc_type: 3,
+            vsize: 8,
+            begin: 999,
+        };
+        let dims = [(&b"t"[..], 0), (b"lon", 3)].map(|(name, len)| RawDim { name: Name::stored(name), len });
+        Header { version, numrecs: 2, dims: dims.to_vec(), attrs: vec![text("units", "m")], vars: vec![var] }
     }
 
     #[test]
@@ -369,8 +331,7 @@ mod tests {
     #[test]
     fn a_header_longer_than_the_first_read_is_found_whole() {
         let mut header = sample(Version::Classic);
-        let text = Raw::from_elem(b'x', 300_000);
-        header.attrs.push(RawAttr::new(Version::Classic, b"long"[..].into(), 2, text.len() as u64, text));
+        header.attrs.push(text("long", vec![b'x'; 300_000]));
         let bytes = header.encode().unwrap();
         assert_eq!(Header::read(&MemoryBlob::new(bytes)).unwrap().0, header);
     }

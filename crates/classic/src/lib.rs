@@ -12,8 +12,9 @@ mod fill;
 mod header;
 mod layout;
 mod moves;
+mod values;
 mod windows;
 
 pub use file::ClassicFile;
-pub use header::{DimRef, Header, Raw, RawAttr, RawDim, RawVar, Version};
+pub use header::{Header, RawDim, RawVar, Version};
 pub use layout::{Alignment, Layout, Place};

@@ -4,7 +4,7 @@
 //! a field no longer fits in the last. A file with little data therefore ends where the last window does, behind zeros.
 //! Nothing reads them, but files shall be those of the reference to the last byte. Its usual block size is assumed.
 
-use ferrocdf_bytes::{Bytes, Coder, Record, Result, Sizer};
+use ferrocdf_bytes::{Bytes, Coder, Record, Result};
 
 use crate::header::{DIMENSION_IDS, Header};
 
@@ -19,6 +19,8 @@ struct Windows {
     at: u64,
     start: u64,
     len: u64,
+    /// Bytes of a dimension id.
+    id: u64,
 }
 
 impl Windows {
@@ -56,19 +58,18 @@ impl Coder for Windows {
         Ok(())
     }
 
-    fn list<T: Record>(
+    fn list<T: Default>(
         &mut self,
         name: &'static str,
-        _count: u64,
+        count: u64,
         items: &mut Vec<T>,
-        _new: impl FnMut() -> T,
+        mut fields: impl FnMut(&mut T, &mut Self) -> Result<()>,
     ) -> Result<()> {
         // The only list that is written as one field.
         if name == DIMENSION_IDS {
-            let size: Result<u64> = items.iter_mut().map(Sizer::size_of).sum();
-            self.make_room(size?);
+            self.make_room(count * self.id);
         }
-        items.iter_mut().try_for_each(|item| item.fields(self))
+        items.iter_mut().try_for_each(|item| fields(item, self))
     }
 
     fn offset(&self) -> u64 {
@@ -84,7 +85,7 @@ pub fn written(header: &mut Header, size: u64) -> Result<u64> {
     if size <= empty {
         return Ok(EMPTY);
     }
-    let mut windows = Windows { at: 0, start: 0, len: size.min(WINDOW) };
+    let mut windows = Windows { at: 0, start: 0, len: size.min(WINDOW), id: count };
     header.fields(&mut windows)?;
     Ok(windows.start + windows.len)
 }
@@ -92,14 +93,16 @@ pub fn written(header: &mut Header, size: u64) -> Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::header::{DimRef, Raw, RawAttr, RawVar, Version};
+    use crate::header::{RawVar, Version};
+    use ferrocdf_model::{Attr, Name, Values};
+
+    fn text(name: &str, len: usize) -> Attr {
+        Attr { name: Name::stored(name.as_bytes()), value: Values::Char(vec![b'x'; len]) }
+    }
 
     fn written_with(attr: usize) -> (u64, u64) {
         let version = Version::Classic;
-        let text = Raw::from_elem(b'x', attr);
-        let attr =
-            |name: &[u8], text: Raw| RawAttr::new(version, Raw::from_slice(name), 2, text.len() as u64, text);
-        let attrs = vec![attr(b"a", Raw::from_elem(b'y', 6000)), attr(b"b", text)];
+        let attrs = vec![text("a", 6000), text("b", attr)];
         let mut header = Header { version, attrs, ..Header::default() };
         let size = header.encode().unwrap().len() as u64;
         (size, written(&mut header, size).unwrap())
@@ -116,9 +119,9 @@ mod tests {
     #[test]
     fn dimension_ids_stay_together() {
         let version = Version::Classic;
-        let attrs = vec![RawAttr::new(version, b"a"[..].into(), 2, 8100, Raw::from_elem(b'x', 8100))];
-        let dims = vec![DimRef::new(version, 0); 10];
-        let vars = vec![RawVar::new(version, b"v"[..].into(), dims, vec![], 2)];
+        let attrs = vec![text("a", 8100)];
+        let var = RawVar { name: Name::stored(b"v"), dims: vec![0; 10], nc_type: 2, ..RawVar::default() };
+        let vars = vec![var];
         let mut header = Header { version, attrs, vars, ..Header::default() };
         let size = header.encode().unwrap().len() as u64;
         // Before them: 40 bytes and the text, the head of the list, the variable's name and its rank.

@@ -1,6 +1,6 @@
 //! Reading and writing elements: from a variable id and a selection to the engine.
 
-use ferrocdf_array::{Array, Element, Fit, In, Kind, Out, Selection};
+use ferrocdf_array::{Array, Element, Fit, In, Index, Kind, Out, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Atomic, Format, Model, Values, VarId};
@@ -133,10 +133,11 @@ fn write(state: &mut State, var: VarId, selection: &Selection, input: In<'_>) ->
 }
 
 fn write_grown(state: &mut State, var: VarId, selection: &Selection, input: In<'_>) -> Result<Fit> {
-    let blob_error = state.driver.blob_mut().map(drop);
-    blob_error?;
-    let mut shape = state.model().shape(var);
+    state.driver.blob_mut().map(drop)?;
     let end = record_end(selection);
+    let array = state.array(var)?;
+    let mut shape = Index::from_slice(&array.shape);
+    let stored = array.stored.kind;
     if state.model().is_record(var) {
         shape[0] = shape[0].max(end.unwrap_or(u64::MAX));
     }
@@ -144,7 +145,6 @@ fn write_grown(state: &mut State, var: VarId, selection: &Selection, input: In<'
     if selection.elements() == Some(0) {
         return Ok(Fit::Exact);
     }
-    let stored = state.array(var)?.stored.kind;
     if (stored == Kind::Char) != (input.kind == Kind::Char) {
         return Err(Error::new(Code::ECHAR, "text does not convert to numbers, nor numbers to text"));
     }
@@ -153,9 +153,7 @@ fn write_grown(state: &mut State, var: VarId, selection: &Selection, input: In<'
     }
     state.grow(var, end.unwrap_or(0))?;
     let (first, last, dense) = span(&shape, selection);
-    let model = state.model().clone();
-    state.driver.before_write(&model, var, first, last, dense)?;
-    drop(model);
+    state.before_write(var, first, last, dense)?;
     let array = state.array(var)?;
     let fit = match as_unsigned(state.model(), array, input.kind) {
         Some(array) => ferrocdf_array::write(state.driver.blob_mut()?, &array, selection, input)?,

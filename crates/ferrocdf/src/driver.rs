@@ -22,6 +22,9 @@ pub(crate) trait Driver: Send + Sync {
         Ok(0)
     }
 
+    /// Reads again what the file says, which another process may have changed. Only for files that are only read.
+    fn refresh(&mut self) -> Result<Model>;
+
     /// The file's bytes, to be written.
     fn blob_mut(&self) -> Result<&dyn BlobMut> {
         Err(read_only())

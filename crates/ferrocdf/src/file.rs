@@ -147,6 +147,28 @@ impl File {
         self.read_state().driver.blob().size()
     }
 
+    /// Sees what another process did to the file since it was opened: new records above all. A file that is open for
+    /// writing is not looked at again.
+    pub fn refresh(&self) -> Result<()> {
+        let mut state = self.write_state();
+        if state.driver.blob_mut().is_ok() {
+            return Ok(());
+        }
+        let model = self.named(state.driver.refresh())?;
+        state.arrays = model.vars().iter().map(|_| OnceLock::new()).collect();
+        state.model = Arc::new(model);
+        Ok(())
+    }
+
+    /// All bytes of the file, as they are now; see [`FileMut::sync`].
+    pub fn bytes(&self) -> Result<Vec<u8>> {
+        let state = self.read_state();
+        let blob = state.driver.blob();
+        let mut bytes = crate::data::zeros(usize::try_from(blob.size()?).unwrap_or(usize::MAX))?;
+        self.named(blob.read_exact_at(0, &mut bytes))?;
+        Ok(bytes)
+    }
+
     /// Whether both are handles on one open file.
     pub(crate) fn is_same_file(&self, other: &File) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
@@ -231,6 +253,11 @@ impl State {
         self.arrays = self.model.vars().iter().map(|_| OnceLock::new()).collect();
         self.is_new = false;
         Ok(())
+    }
+
+    /// Makes room for a write of the elements `first..end` of a variable; see [`Driver::before_write`].
+    pub(crate) fn before_write(&mut self, var: VarId, first: u64, end: u64, dense: bool) -> Result<()> {
+        self.driver.before_write(&self.model, var, first, end, dense)
     }
 
     /// Makes the record dimension of `var` at least `len` long.

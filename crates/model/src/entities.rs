@@ -62,7 +62,7 @@ pub struct Dim {
 }
 
 /// An attribute.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attr {
     /// Its name.
     pub name: Name,

@@ -216,6 +216,11 @@ impl Model {
         id
     }
 
+    /// Makes room for that many more variables.
+    pub fn reserve_vars(&mut self, count: usize) {
+        self.vars.reserve_exact(count);
+    }
+
     /// Adds a variable as found in a file.
     pub fn push_var(&mut self, var: Var) -> VarId {
         let id = VarId::from_index(self.vars.len());

@@ -59,9 +59,11 @@ impl Name {
         Name(SmallVec::from_slice(bytes))
     }
 
-    /// A name as a file holds it, whatever its bytes, which are kept where they are.
-    pub fn stored_in(bytes: SmallVec<[u8; 16]>) -> Self {
-        Name(bytes)
+    /// Cuts it at its first zero byte.
+    pub fn end_at_zero(&mut self) {
+        if let Some(end) = self.0.iter().position(|&byte| byte == 0) {
+            self.0.truncate(end);
+        }
     }
 
     /// The name to look for when a user asks for `name`: normalized if it is UTF-8, else as it is.
@@ -80,6 +82,18 @@ impl Name {
     /// The name as text; bytes that are not UTF-8 become replacement characters.
     pub fn to_str(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.0)
+    }
+}
+
+impl AsRef<[u8]> for Name {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl ferrocdf_bytes::Bytes for Name {
+    fn of(bytes: &[u8]) -> Self {
+        Name::stored(bytes)
     }
 }
 

@@ -1,8 +1,9 @@
 //! A list in definition order that is also found by name.
 
-use std::collections::HashMap;
+use std::hash::BuildHasher;
 
 use ferrocdf_bytes::{Code, Error, Result};
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::Name;
 
@@ -17,10 +18,12 @@ pub trait HasName {
 /// From this many items on, names are looked up in a hash table.
 const INDEXED_FROM: usize = 24;
 
-/// Finds positions by name: a plain search while the list is short, a hash table from then on.
+/// Finds positions by name: a plain search while the list is short, a hash table from then on. The table holds
+/// positions only; the names are the list's.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
-    positions: HashMap<Name, usize>,
+    positions: HashTable<u32>,
+    hasher: DefaultHashBuilder,
 }
 
 impl Index {
@@ -34,7 +37,8 @@ impl Index {
         if len < INDEXED_FROM {
             return (0..len).find(|&at| name_at(at).as_bytes() == wanted);
         }
-        self.positions.get(wanted).copied()
+        let is_wanted = |&at: &u32| name_at(at as usize).as_bytes() == wanted;
+        self.positions.find(self.hasher.hash_one(wanted), is_wanted).map(|&at| at as usize)
     }
 
     /// Takes note of an item appended to a list that now has `len` items.
@@ -42,7 +46,7 @@ impl Index {
         if len == INDEXED_FROM {
             self.rebuild(len, name_at);
         } else if len > INDEXED_FROM {
-            self.positions.entry(name_at(len - 1).clone()).or_insert(len - 1);
+            self.add(len - 1, &name_at);
         }
     }
 
@@ -50,10 +54,16 @@ impl Index {
     pub(crate) fn rebuild<'a>(&mut self, len: usize, name_at: impl Fn(usize) -> &'a Name) {
         self.positions.clear();
         if len >= INDEXED_FROM {
-            for at in 0..len {
-                self.positions.entry(name_at(at).clone()).or_insert(at);
-            }
+            (0..len).for_each(|at| self.add(at, &name_at));
         }
+    }
+
+    fn add<'a>(&mut self, at: usize, name_at: &impl Fn(usize) -> &'a Name) {
+        let hash = |at: &u32| self.hasher.hash_one(name_at(*at as usize).as_bytes());
+        // Ids are 32 bits wide, so lists are no longer than that.
+        let new = at as u32;
+        let same = |old: &u32| name_at(*old as usize) == name_at(at);
+        self.positions.entry(hash(&new), same, hash).or_insert(new);
     }
 }
 
@@ -113,11 +123,6 @@ impl<T: HasName> Named<T> {
         self.items.get(self.position(name)?)
     }
 
-    /// An empty list with room for `capacity` items.
-    pub fn with_capacity(capacity: usize) -> Self {
-        Named { items: Vec::with_capacity(capacity), index: Index::default() }
-    }
-
     /// Appends an item as read from a file and returns its position.
     pub fn push(&mut self, item: T) -> usize {
         self.items.push(item);
@@ -150,6 +155,14 @@ impl<T: HasName> Named<T> {
 /// The error for a name that is taken.
 pub(crate) fn in_use(name: &Name) -> Error {
     Error::new(Code::ENAMEINUSE, format!("\"{name}\" exists already"))
+}
+
+impl<T: HasName> From<Vec<T>> for Named<T> {
+    fn from(items: Vec<T>) -> Self {
+        let mut named = Named { items, index: Index::default() };
+        named.reindex();
+        named
+    }
 }
 
 impl<'a, T> IntoIterator for &'a Named<T> {

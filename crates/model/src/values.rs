@@ -92,6 +92,13 @@ macro_rules! each_numbers {
     };
 }
 
+impl Default for Values {
+    /// No text.
+    fn default() -> Self {
+        Values::Char(vec![])
+    }
+}
+
 impl Values {
     /// An empty list of an atomic type.
     pub fn empty(atomic: Atomic) -> Values {

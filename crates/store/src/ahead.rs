@@ -4,7 +4,7 @@
 //! it. A thread that finds the window in use reads for itself, so that readers never wait for each other. What others
 //! write to the bytes meanwhile may be seen late; blobs that are written here are not to be wrapped.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use ferrocdf_bytes::Result;
 
@@ -91,13 +91,18 @@ impl<B: Blob> Blob for ReadAhead<B> {
     fn name(&self) -> String {
         self.inner.name()
     }
+
+    fn forget(&self) {
+        self.window.lock().unwrap_or_else(PoisonError::into_inner).len = 0;
+        self.inner.forget();
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MemoryBlob;
     use crate::testing::Counting;
+    use crate::{BlobMut, MemoryBlob};
     use std::sync::Arc;
 
     fn numbered(len: usize) -> (Arc<Counting<MemoryBlob>>, ReadAhead<Arc<Counting<MemoryBlob>>>) {
@@ -125,6 +130,17 @@ mod tests {
             blob.read_at((step * 700_001) % 999_000, &mut into).unwrap();
         }
         assert_eq!(inner.reads(), (1000, 8000));
+    }
+
+    #[test]
+    fn what_is_forgotten_is_read_again() {
+        let (inner, blob) = numbered(1000);
+        let mut into = [0; 10];
+        (0..5).for_each(|step| drop(blob.read_at(step * 10, &mut into).unwrap()));
+        inner.write_at(50, &[99; 10]).unwrap();
+        blob.forget();
+        blob.read_at(50, &mut into).unwrap();
+        assert_eq!(into, [99; 10]);
     }
 
     #[test]

@@ -15,6 +15,9 @@ pub trait Blob: Send + Sync {
     /// A name for messages: the path, or "memory".
     fn name(&self) -> String;
 
+    /// Forgets what was read ahead, so that what others wrote meanwhile is seen.
+    fn forget(&self) {}
+
     /// Fills `into` from position `at`, or says that the blob is too short.
     fn read_exact_at(&self, at: u64, into: &mut [u8]) -> Result<()> {
         let wanted = into.len();
@@ -67,6 +70,10 @@ impl<B: Blob + ?Sized> Blob for Arc<B> {
 
     fn name(&self) -> String {
         (**self).name()
+    }
+
+    fn forget(&self) {
+        (**self).forget();
     }
 }
 

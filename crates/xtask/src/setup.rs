@@ -24,9 +24,43 @@ const NEEDS: &[Need] = &[
     Need { what: "the reference library", package: "libnetcdf-dev", is_there: || compiles("netcdf.h") },
 ];
 
-/// Installs what is missing.
+/// What runs on our C library in tests.
+const CLIENTS: &[Need] = &[
+    Need { what: "NCO", package: "nco", is_there: || on_path("ncks") },
+    Need { what: "CDO", package: "cdo", is_there: || on_path("cdo") },
+    Need { what: "GDAL", package: "gdal-bin", is_there: || on_path("gdalinfo") },
+    Need {
+        what: "netCDF4 for Python",
+        package: "python3-netcdf4",
+        is_there: || works("/usr/bin/python3", &["-c", "import netCDF4"]),
+    },
+    Need {
+        what: "ncdf4 for R",
+        package: "r-cran-ncdf4",
+        is_there: || works("Rscript", &["-e", "library(ncdf4)"]),
+    },
+    Need { what: "a Fortran compiler", package: "gfortran", is_there: || works("gfortran", &["--version"]) },
+    Need {
+        what: "netCDF-Fortran",
+        package: "libnetcdff-dev",
+        is_there: || works("nf-config", &["--version"]),
+    },
+    Need { what: "a C++ compiler", package: "g++", is_there: || works("c++", &["--version"]) },
+    Need { what: "netCDF-C++", package: "libnetcdf-c++4-dev", is_there: || on_path("ncxx4-config") },
+];
+
+/// Installs what is missing for `cargo xtask test` without the programs of others.
 pub fn setup(_args: &[String]) -> Outcome {
-    let missing: Vec<&Need> = NEEDS.iter().filter(|need| !(need.is_there)()).collect();
+    install(NEEDS)
+}
+
+/// Installs the programs of others that run on our C library.
+pub fn clients() -> Outcome {
+    install(CLIENTS)
+}
+
+fn install(needs: &[Need]) -> Outcome {
+    let missing: Vec<&Need> = needs.iter().filter(|need| !(need.is_there)()).collect();
     if missing.is_empty() {
         println!("setup: everything is there");
         return Ok(());

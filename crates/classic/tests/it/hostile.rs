@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ferrocdf_array::{Out, Selection};
 use ferrocdf_bytes::{Code, Result};
 use ferrocdf_classic::{ClassicFile, Header, RawDim, Version};
-use ferrocdf_model::{Atomic, Model};
+use ferrocdf_model::{Atomic, Model, Name};
 use ferrocdf_store::MemoryBlob;
 use ferrocdf_store::testing::Counting;
 
@@ -96,19 +96,19 @@ fn counts_that_lie_are_refused() {
         let error = with(version, |header| header.numrecs += 1).unwrap_err();
         assert_eq!(error.code, Code::ETRUNC, "{error}");
         // Dimension ids that do not exist, and the record dimension in the wrong place.
-        let error = with(version, |header| header.vars[0].dims[1].id = 99).unwrap_err();
+        let error = with(version, |header| header.vars[0].dims[1] = 99).unwrap_err();
         assert_eq!(error.code, Code::EBADDIM, "{error}");
         assert!(error.what.contains("fixed") && error.what.contains("99"), "{error}");
-        let error = with(version, |header| header.vars[0].dims[1].id = 0).unwrap_err();
+        let error = with(version, |header| header.vars[0].dims[1] = 0).unwrap_err();
         assert_eq!(error.code, Code::EUNLIMPOS, "{error}");
         // Lengths whose product is beyond 64 bits.
         let error = with(version, |header| {
             let len = version.streaming() / 2;
             for _ in 0..4 {
-                header.dims.push(RawDim::new(version, b"long".to_vec().into(), len));
+                header.dims.push(RawDim { name: Name::stored(b"long"), len });
             }
             let id = header.dims.len() as u64 - 1;
-            header.vars[0].dims = (0..4).map(|at| ferrocdf_classic::DimRef::new(version, id - at)).collect();
+            header.vars[0].dims = (0..4).map(|at| id - at).collect();
         });
         assert_eq!(error.unwrap_err().code, Code::EVARSIZE);
     }

@@ -21,6 +21,10 @@ impl Driver for ClassicFile {
         self.missing_bytes()
     }
 
+    fn refresh(&mut self) -> Result<Model> {
+        self.refresh()
+    }
+
     fn blob_mut(&self) -> Result<&dyn BlobMut> {
         self.blob_mut()
     }

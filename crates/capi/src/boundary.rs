@@ -1,0 +1,141 @@
+//! The ways between C and Rust: results, pointers, names.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ferrocdf::{Code, Error, Fit, Result};
+
+use crate::constants::NC_NOERR;
+
+thread_local! {
+    /// What went wrong last on this thread, in words.
+    static MESSAGE: RefCell<CString> = RefCell::default();
+}
+
+/// Runs the body of a function of the interface and gives its code. A panic is an error like any other.
+pub(crate) fn answer(body: impl FnOnce() -> Result<()>) -> c_int {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => NC_NOERR,
+        Ok(Err(error)) => {
+            remember(error.to_string());
+            error.code.0
+        }
+        Err(panic) => {
+            remember(format!("a defect of ferrocdf, please report it: {}", words_of(&*panic)));
+            Code::EINTERNAL.0
+        }
+    }
+}
+
+/// Runs a function that gives something else than a code; `otherwise` is given when it fails.
+pub(crate) fn give<T>(otherwise: T, body: impl FnOnce() -> Result<T>) -> T {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(given)) => given,
+        Ok(Err(error)) => {
+            remember(error.to_string());
+            otherwise
+        }
+        Err(panic) => {
+            remember(format!("a defect of ferrocdf, please report it: {}", words_of(&*panic)));
+            otherwise
+        }
+    }
+}
+
+fn words_of(panic: &(dyn Any + Send)) -> &str {
+    match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+        (Some(words), _) => words,
+        (_, Some(words)) => words,
+        _ => "a panic",
+    }
+}
+
+fn remember(message: String) {
+    let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
+    // A thread that is ending has no place for it any more.
+    let _ = MESSAGE.try_with(|last| last.replace(message));
+}
+
+/// The whole message of the last error on this thread: what, where, why. It stays true until the next error on this
+/// thread. The reference has no such function.
+#[unsafe(no_mangle)]
+pub extern "C" fn ferrocdf_last_error() -> *const c_char {
+    MESSAGE.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
+}
+
+/// An error with a code and words.
+pub(crate) fn fail<T>(code: Code, what: impl Into<String>) -> Result<T> {
+    Err(Error::new(code, what.into()))
+}
+
+/// `NC_ERANGE` for numbers that did not fit.
+pub(crate) fn in_range(fit: Fit) -> Result<()> {
+    match fit {
+        Fit::Exact => Ok(()),
+        Fit::OutOfRange => fail(Code::ERANGE, "a number cannot be represented in the other type"),
+    }
+}
+
+/// The bytes of a C string. Fails with `NC_EINVAL` for a null pointer.
+///
+/// # Safety
+/// `text` is null or ends in a zero byte.
+pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a [u8]> {
+    if text.is_null() {
+        return fail(Code::EINVAL, "a name is a null pointer");
+    }
+    // SAFETY: it is not null, and ends in a zero byte as the caller says.
+    Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
+}
+
+/// Stores a value where the caller wants it, if the caller does.
+///
+/// # Safety
+/// `place` is null or valid for writing.
+pub(crate) unsafe fn put<T>(place: *mut T, value: T) {
+    if !place.is_null() {
+        // SAFETY: it is not null, so it is valid for writing as the caller says. C promises alignment.
+        unsafe { place.write(value) }
+    }
+}
+
+/// Stores text with a zero byte behind it where the caller wants it, if the caller does.
+///
+/// # Safety
+/// `place` is null or has room for the text and one byte.
+pub(crate) unsafe fn put_text(place: *mut c_char, text: &[u8]) {
+    if !place.is_null() {
+        // SAFETY: it is not null, so there is room as the caller says; the caller's memory is none of ours.
+        unsafe {
+            place.copy_from_nonoverlapping(text.as_ptr().cast(), text.len());
+            place.add(text.len()).write(0);
+        }
+    }
+}
+
+/// Stores values one behind the other where the caller wants them, if the caller does.
+///
+/// # Safety
+/// `place` is null or has room for all values.
+pub(crate) unsafe fn put_all<T>(place: *mut T, values: impl IntoIterator<Item = T>) {
+    if !place.is_null() {
+        for (at, value) in values.into_iter().enumerate() {
+            // SAFETY: it is not null, so there is room for all as the caller says.
+            unsafe { place.add(at).write(value) }
+        }
+    }
+}
+
+/// Values that the caller gave; none for a null pointer or no values.
+///
+/// # Safety
+/// `values` is null or points to `count` values that nobody changes meanwhile.
+pub(crate) unsafe fn list<'a, T>(values: *const T, count: usize) -> &'a [T] {
+    if values.is_null() || count == 0 {
+        return &[];
+    }
+    // SAFETY: it is not null, so the values are there as the caller says.
+    unsafe { std::slice::from_raw_parts(values, count) }
+}

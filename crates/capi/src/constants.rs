@@ -1,0 +1,45 @@
+//! Numbers of `netcdf.h`.
+
+use std::ffi::c_int;
+
+use ferrocdf::Format;
+
+pub(crate) const NC_NOERR: c_int = 0;
+
+pub(crate) const NC_WRITE: c_int = 0x0001;
+pub(crate) const NC_NOCLOBBER: c_int = 0x0004;
+pub(crate) const NC_DISKLESS: c_int = 0x0008;
+pub(crate) const NC_MMAP: c_int = 0x0010;
+pub(crate) const NC_64BIT_DATA: c_int = 0x0020;
+pub(crate) const NC_CLASSIC_MODEL: c_int = 0x0100;
+pub(crate) const NC_64BIT_OFFSET: c_int = 0x0200;
+pub(crate) const NC_NETCDF4: c_int = 0x1000;
+pub(crate) const NC_PERSIST: c_int = 0x4000;
+pub(crate) const NC_INMEMORY: c_int = 0x8000;
+
+pub(crate) const NC_FILL: c_int = 0;
+pub(crate) const NC_NOFILL: c_int = 0x100;
+
+/// `varid` of global attributes.
+pub(crate) const NC_GLOBAL: c_int = -1;
+/// The length that makes a dimension unlimited.
+pub(crate) const NC_UNLIMITED: usize = 0;
+
+/// `NC_FORMAT_*`
+pub(crate) const FORMATS: [(c_int, Format); 5] = [
+    (1, Format::Classic),
+    (2, Format::Offset64),
+    (3, Format::Netcdf4),
+    (4, Format::Netcdf4Classic),
+    (5, Format::Data64),
+];
+
+/// `NC_FORMATX_NC3`: classic files, in what `nc_inq_format_extended` tells.
+pub(crate) const NC_FORMATX_NC3: c_int = 1;
+/// `NC_FORMATX_NC_HDF5`
+pub(crate) const NC_FORMATX_NC_HDF5: c_int = 2;
+
+/// The number of a format.
+pub(crate) fn format_number(format: Format) -> c_int {
+    FORMATS.iter().find(|(_, known)| *known == format).map_or(0, |(number, _)| *number)
+}

@@ -1,0 +1,108 @@
+//! Dimensions.
+
+use std::ffi::{c_char, c_int};
+use std::sync::Arc;
+
+use ferrocdf::{Code, DimId, Model, Result};
+
+use crate::boundary::{answer, fail, put, put_text, text};
+use crate::constants::NC_UNLIMITED;
+use crate::open_files::{OpenFile, find, find_file};
+
+/// The dimension with an id. Fails with `NC_EBADDIM`.
+pub(crate) fn dimension(model: &Model, id: c_int) -> Result<DimId> {
+    match usize::try_from(id) {
+        Ok(at) if at < model.dims().len() => Ok(DimId(id as u32)),
+        _ => fail(Code::EBADDIM, format!("no dimension has the id {id}")),
+    }
+}
+
+/// Changes a name: in define mode to any other, in data mode of a classic file to one that is no longer. `old` is the
+/// length of the present name and `new` that of the other.
+pub(crate) fn check_rename(file: &OpenFile, old: usize, new: usize) -> Result<()> {
+    if !file.is_defining() && file.model().format().is_classic_file() && new > old {
+        return fail(Code::ENOTINDEFINE, "outside define mode a name cannot get longer");
+    }
+    Ok(())
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_def_dim(ncid: c_int, name: *const c_char, len: usize, id: *mut c_int) -> c_int {
+    answer(|| {
+        let (file, group) = find(ncid)?;
+        let _state = file.state();
+        file.check_define_mode()?;
+        // SAFETY: the contract of the interface.
+        let name = unsafe { text(name) }?;
+        let len = (len != NC_UNLIMITED).then_some(len as u64);
+        let new = file.writable()?.define(|model| model.def_dim(group, name, len))?;
+        // SAFETY: the contract of the interface.
+        unsafe { put(id, new.0 as c_int) };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_dimid(ncid: c_int, name: *const c_char, id: *mut c_int) -> c_int {
+    answer(|| {
+        let (file, group) = find(ncid)?;
+        // SAFETY: the contract of the interface.
+        let name = unsafe { text(name) }?;
+        let Some(found) = file.model().find_dim(group, name) else {
+            return fail(Code::EBADDIM, format!("no dimension \"{}\"", name.escape_ascii()));
+        };
+        // SAFETY: the contract of the interface.
+        unsafe { put(id, found.0 as c_int) };
+        Ok(())
+    })
+}
+
+fn model_and_dim(ncid: c_int, id: c_int) -> Result<(Arc<Model>, DimId)> {
+    let model = find_file(ncid)?.model();
+    let dim = dimension(&model, id)?;
+    Ok((model, dim))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_dim(ncid: c_int, id: c_int, name: *mut c_char, len: *mut usize) -> c_int {
+    answer(|| {
+        let (model, dim) = model_and_dim(ncid, id)?;
+        let dim = model.dim(dim);
+        // SAFETY: the contract of the interface.
+        unsafe {
+            put_text(name, dim.name.as_bytes());
+            put(len, dim.len as usize);
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_dimname(ncid: c_int, id: c_int, name: *mut c_char) -> c_int {
+    // SAFETY: the contract of the interface.
+    unsafe { nc_inq_dim(ncid, id, name, std::ptr::null_mut()) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_dimlen(ncid: c_int, id: c_int, len: *mut usize) -> c_int {
+    // SAFETY: the contract of the interface.
+    unsafe { nc_inq_dim(ncid, id, std::ptr::null_mut(), len) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_rename_dim(ncid: c_int, id: c_int, name: *const c_char) -> c_int {
+    answer(|| {
+        let (file, _) = find(ncid)?;
+        let writable = file.writable()?;
+        // SAFETY: the contract of the interface.
+        let name = ferrocdf::Name::new(unsafe { text(name) }?)?;
+        let _state = file.state();
+        let model = file.model();
+        if model.dims().iter().any(|dim| dim.name == name) {
+            return fail(Code::ENAMEINUSE, format!("a dimension \"{name}\" exists already"));
+        }
+        let dim = dimension(&model, id)?;
+        check_rename(&file, model.dim(dim).name.as_bytes().len(), name.as_bytes().len())?;
+        writable.define(|model| model.rename_dim(dim, name.as_bytes()))
+    })
+}

@@ -1,0 +1,378 @@
+//! Making, opening and closing files, and the modes they are in.
+
+use std::ffi::{OsStr, c_char, c_int};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use ferrocdf::{Alignment, Code, CreateOptions, File, FileMut, Format, OpenOptions, Result};
+
+use crate::boundary::{answer, fail, put, text};
+use crate::constants::*;
+use crate::library::default_format;
+use crate::memory_files;
+use crate::open_files::{Access, AtClose, OpenFile, find_file, insert, remove};
+
+/// The path a caller means: blanks before it are not part of it.
+///
+/// # Safety
+/// `path` is null or ends in a zero byte.
+pub(crate) unsafe fn path<'a>(path: *const c_char) -> Result<&'a [u8]> {
+    // SAFETY: as the caller says.
+    let path = unsafe { text(path) }?;
+    let path = path.trim_ascii_start();
+    if path.windows(3).any(|part| part == b"://") {
+        let what = format!("{}: this version opens files of this machine only", path.escape_ascii());
+        return fail(Code::ENOTBUILT, what);
+    }
+    Ok(path)
+}
+
+/// As a path of the system.
+pub(crate) fn as_path(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}
+
+/// Fails for flags that exclude each other.
+pub(crate) fn check_mode(mode: c_int) -> Result<()> {
+    let all = |flags: c_int| mode & flags == flags;
+    if all(NC_DISKLESS | NC_INMEMORY) || all(NC_DISKLESS | NC_MMAP) {
+        return fail(Code::EDISKLESS, "NC_DISKLESS excludes NC_INMEMORY and NC_MMAP");
+    }
+    if all(NC_INMEMORY | NC_MMAP) {
+        return fail(Code::EINMEMORY, "NC_INMEMORY excludes NC_MMAP");
+    }
+    if all(NC_MMAP | NC_NETCDF4) {
+        return fail(Code::EINVAL, "NC_MMAP is for classic files");
+    }
+    Ok(())
+}
+
+/// The format that flags ask for.
+fn format_of(mode: c_int) -> Result<Format> {
+    let chosen = mode & (NC_NETCDF4 | NC_64BIT_OFFSET | NC_64BIT_DATA);
+    let classic_model = mode & NC_CLASSIC_MODEL != 0;
+    match chosen {
+        NC_64BIT_OFFSET => Ok(Format::Offset64),
+        NC_64BIT_DATA => Ok(Format::Data64),
+        NC_NETCDF4 if classic_model => Ok(Format::Netcdf4Classic),
+        NC_NETCDF4 => Ok(Format::Netcdf4),
+        0 if classic_model => Ok(Format::Classic),
+        0 => Ok(default_format()),
+        _ => fail(Code::EINVAL, "more than one format is asked for"),
+    }
+}
+
+/// The size of the blocks that a file is said to be read in: the reference tells it, nothing depends on it here.
+unsafe fn put_chunk_size(hint: *mut usize) {
+    const LEAST: usize = 256;
+    const MOST: usize = 256 << 20;
+    const USUAL: usize = 8192;
+    if hint.is_null() {
+        return;
+    }
+    // SAFETY: it is not null, so it is valid as the caller says.
+    unsafe {
+        *hint = match *hint {
+            ..LEAST => USUAL,
+            size => size.min(MOST).next_multiple_of(8),
+        }
+    }
+}
+
+/// Makes a file and gives its id.
+unsafe fn create(
+    path_: *const c_char,
+    mode: c_int,
+    basepe: c_int,
+    hint: *mut usize,
+    id: *mut c_int,
+) -> c_int {
+    answer(|| {
+        if path_.is_null() {
+            return fail(Code::EINVAL, "the path is a null pointer");
+        }
+        let format = format_of(mode);
+        check_mode(mode)?;
+        let format = format?;
+        // SAFETY: the contract of the interface.
+        let path = unsafe { path(path_) }?;
+        if basepe != 0 {
+            return fail(Code::EINVAL, "the only processing element is 0");
+        }
+        let mut options = CreateOptions::format(format);
+        options.clobber = mode & NC_NOCLOBBER == 0;
+        let file = if mode & (NC_DISKLESS | NC_INMEMORY) != 0 {
+            memory_files::create(path, mode, &options)?
+        } else {
+            let file = FileMut::create(as_path(path), &options)?;
+            OpenFile::new(path.to_vec(), mode, Access::Write(file), true)
+        };
+        let new = insert(file)?;
+        // SAFETY: the contract of the interface.
+        unsafe {
+            put_chunk_size(hint);
+            put(id, new);
+        }
+        Ok(())
+    })
+}
+
+/// Opens a file and gives its id.
+unsafe fn open(path_: *const c_char, mode: c_int, basepe: c_int, hint: *mut usize, id: *mut c_int) -> c_int {
+    answer(|| {
+        if path_.is_null() {
+            return fail(Code::EINVAL, "the path is a null pointer");
+        }
+        check_mode(mode)?;
+        // SAFETY: the contract of the interface.
+        let path = unsafe { path(path_) }?;
+        if basepe != 0 {
+            return fail(Code::EINVAL, "the only processing element is 0");
+        }
+        if mode & NC_INMEMORY != 0 {
+            return fail(Code::EINVAL, "NC_INMEMORY needs the memory: nc_open_mem and nc_open_memio take it");
+        }
+        let file = if mode & NC_DISKLESS != 0 {
+            memory_files::open_diskless(path, mode)?
+        } else {
+            let access = if mode & NC_WRITE != 0 {
+                Access::Write(FileMut::append(as_path(path))?)
+            } else {
+                Access::Read(File::open_with(as_path(path), &missing_is_zero())?)
+            };
+            OpenFile::new(path.to_vec(), mode, access, false)
+        };
+        let new = insert(file)?;
+        // SAFETY: the contract of the interface.
+        unsafe {
+            put_chunk_size(hint);
+            put(id, new);
+        }
+        Ok(())
+    })
+}
+
+/// Files that are cut off are read as the reference reads them: what is missing is zero.
+pub(crate) fn missing_is_zero() -> OpenOptions {
+    OpenOptions::default().allow_missing(u64::MAX)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_create(path: *const c_char, mode: c_int, id: *mut c_int) -> c_int {
+    // SAFETY: the contract of the interface.
+    unsafe { create(path, mode, 0, std::ptr::null_mut(), id) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc__create(
+    path: *const c_char,
+    mode: c_int,
+    _initial_size: usize,
+    hint: *mut usize,
+    id: *mut c_int,
+) -> c_int {
+    // SAFETY: the contract of the interface.
+    unsafe { create(path, mode, 0, hint, id) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc__create_mp(
+    path: *const c_char,
+    mode: c_int,
+    _initial_size: usize,
+    basepe: c_int,
+    hint: *mut usize,
+    id: *mut c_int,
+) -> c_int {
+    // SAFETY: the contract of the interface.
+    unsafe { create(path, mode, basepe, hint, id) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_open(path: *const c_char, mode: c_int, id: *mut c_int) -> c_int {
+    // SAFETY: the contract of the interface.
+    unsafe { open(path, mode, 0, std::ptr::null_mut(), id) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc__open(
+    path: *const c_char,
+    mode: c_int,
+    hint: *mut usize,
+    id: *mut c_int,
+) -> c_int {
+    // SAFETY: the contract of the interface.
+    unsafe { open(path, mode, 0, hint, id) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc__open_mp(
+    path: *const c_char,
+    mode: c_int,
+    basepe: c_int,
+    hint: *mut usize,
+    id: *mut c_int,
+) -> c_int {
+    // SAFETY: the contract of the interface.
+    unsafe { open(path, mode, basepe, hint, id) }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_redef(ncid: c_int) -> c_int {
+    answer(|| {
+        let file = find_file(ncid)?;
+        let writable = file.writable()?;
+        let _state = file.state();
+        file.check_data_mode()?;
+        // A draft, even if nothing is changed in it: its end may ask for alignment.
+        writable.define(|_| Ok(()))?;
+        file.set_defining(true);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_enddef(ncid: c_int) -> c_int {
+    answer(|| end_definitions(ncid, &Alignment::default()))
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nc__enddef(
+    ncid: c_int,
+    header_free: usize,
+    data_align: usize,
+    data_free: usize,
+    records_align: usize,
+) -> c_int {
+    answer(|| {
+        let alignment = Alignment {
+            header_free: header_free as u64,
+            fixed: data_align as u64,
+            fixed_free: data_free as u64,
+            records: records_align as u64,
+        };
+        end_definitions(ncid, &alignment)
+    })
+}
+
+fn end_definitions(ncid: c_int, alignment: &Alignment) -> Result<()> {
+    let file = find_file(ncid)?;
+    let mut state = file.state();
+    file.check_define_mode()?;
+    file.writable()?.commit_aligned(alignment)?;
+    state.is_new = false;
+    file.set_defining(false);
+    Ok(())
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_sync(ncid: c_int) -> c_int {
+    answer(|| {
+        let file = find_file(ncid)?;
+        file.check_data_mode()?;
+        if file.is_writable() { file.writable()?.sync() } else { file.file().refresh() }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_close(ncid: c_int) -> c_int {
+    answer(|| {
+        // The id must be right before the file is taken away.
+        find_file(ncid)?;
+        close(&remove(ncid)?)
+    })
+}
+
+/// Completes a file. What is open of it goes with its last user.
+pub(crate) fn close(file: &Arc<OpenFile>) -> Result<()> {
+    let mut state = file.state();
+    if !file.is_writable() {
+        return Ok(());
+    }
+    let writable = file.writable()?;
+    if let Err(error) = writable.sync() {
+        // What cannot be said is forgotten, as by `nc_abort`.
+        writable.abort();
+        if state.is_new {
+            let _ = std::fs::remove_file(as_path(&file.path));
+        }
+        return Err(error);
+    }
+    state.is_new = false;
+    match file.at_close {
+        AtClose::Nothing => Ok(()),
+        AtClose::Persist => memory_files::persist(file),
+    }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_abort(ncid: c_int) -> c_int {
+    answer(|| {
+        find_file(ncid)?;
+        let file = remove(ncid)?;
+        if !file.is_defining() {
+            return close(&file);
+        }
+        let state = file.state();
+        file.writable()?.abort();
+        if state.is_new && file.mode & (NC_DISKLESS | NC_INMEMORY) == 0 {
+            // Nobody else needs it, whether or not it can be removed.
+            let _ = std::fs::remove_file(as_path(&file.path));
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_set_fill(ncid: c_int, mode: c_int, old: *mut c_int) -> c_int {
+    answer(|| {
+        let file = find_file(ncid)?;
+        let writable = file.writable()?;
+        let mut state = file.state();
+        if mode != NC_FILL && mode != NC_NOFILL {
+            return fail(Code::EINVAL, format!("{mode} is neither NC_FILL nor NC_NOFILL"));
+        }
+        let before = if state.no_fill { NC_NOFILL } else { NC_FILL };
+        state.no_fill = mode == NC_NOFILL;
+        writable.set_no_fill(state.no_fill)?;
+        // SAFETY: the contract of the interface.
+        unsafe { put(old, before) };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_base_pe(ncid: c_int, pe: *mut c_int) -> c_int {
+    answer(|| {
+        find_file(ncid)?;
+        // SAFETY: the contract of the interface.
+        unsafe { put(pe, 0) };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_set_base_pe(ncid: c_int, _pe: c_int) -> c_int {
+    answer(|| find_file(ncid).map(drop))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_delete(path: *const c_char) -> c_int {
+    // SAFETY: the contract of the interface.
+    unsafe { nc_delete_mp(path, 0) }
+}
+
+/// Removes a file, which must be one of netCDF.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_delete_mp(path_: *const c_char, basepe: c_int) -> c_int {
+    answer(|| {
+        // SAFETY: the contract of the interface.
+        let path = as_path(unsafe { path(path_) }?);
+        File::open_with(path, &missing_is_zero())?;
+        if basepe != 0 {
+            return fail(Code::EINVAL, "the only processing element is 0");
+        }
+        std::fs::remove_file(path).or_else(|error| fail(Code::EIO, format!("{}: {error}", path.display())))
+    })
+}

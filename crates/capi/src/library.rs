@@ -1,0 +1,77 @@
+//! The library itself: version, texts of codes, defaults.
+
+use std::collections::HashMap;
+use std::ffi::{CString, c_char, c_int};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use ferrocdf::{Code, Format};
+
+use crate::boundary::{answer, fail, give, put};
+use crate::constants::{FORMATS, NC_NOERR};
+
+/// The release of netCDF-C whose interface this is, in the form its users take apart: version, " of ", a time, " $".
+const VERSION: &std::ffi::CStr = c"4.10.1 of Oct 22 2026 00:00:00 $";
+
+/// `NC_FORMAT_*` of files that are created without a word on their format.
+static DEFAULT_FORMAT: AtomicI32 = AtomicI32::new(1);
+
+/// The format of files that are created without a word on it.
+pub(crate) fn default_format() -> Format {
+    let number = DEFAULT_FORMAT.load(Ordering::Relaxed);
+    FORMATS.iter().find(|(known, _)| *known == number).map_or(Format::Classic, |(_, format)| *format)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_inq_libvers() -> *const c_char {
+    VERSION.as_ptr()
+}
+
+/// The text stays valid as long as the process.
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_strerror(code: c_int) -> *const c_char {
+    static TEXTS: Mutex<Option<HashMap<c_int, &'static std::ffi::CStr>>> = Mutex::new(None);
+    give(c"Unknown Error".as_ptr(), || {
+        // There are some two hundred codes with texts of their own; all others share one.
+        let text = if code == NC_NOERR { "No error".to_string() } else { Code(code).text() };
+        if text == "Unknown Error" {
+            return Ok(c"Unknown Error".as_ptr());
+        }
+        let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = texts.get_or_insert_default().entry(code);
+        Ok(known
+            .or_insert_with(|| Box::leak(CString::new(text).unwrap_or_default().into_boxed_c_str()))
+            .as_ptr())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_set_default_format(format: c_int, old: *mut c_int) -> c_int {
+    answer(|| {
+        // SAFETY: the contract of the interface.
+        unsafe { put(old, DEFAULT_FORMAT.load(Ordering::Relaxed)) };
+        if !FORMATS.iter().any(|(number, _)| *number == format) {
+            return fail(Code::EINVAL, format!("{format} is no NC_FORMAT"));
+        }
+        DEFAULT_FORMAT.store(format, Ordering::Relaxed);
+        Ok(())
+    })
+}
+
+/// There is nothing to initialize.
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_initialize() -> c_int {
+    NC_NOERR
+}
+
+/// There is nothing to finalize: open files stay open, and are closed by `nc_close`.
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_finalize() -> c_int {
+    NC_NOERR
+}
+
+/// There is no log.
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_set_log_level(_level: c_int) -> c_int {
+    NC_NOERR
+}

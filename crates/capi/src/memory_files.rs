@@ -1,0 +1,174 @@
+//! Files in memory: `NC_DISKLESS`, `NC_INMEMORY`, and memory that the caller gives or takes.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::Arc;
+
+use ferrocdf::{Code, CreateOptions, Error, File, FileMut, Result};
+
+use crate::boundary::{answer, fail, list, put};
+use crate::constants::*;
+use crate::files::{as_path, check_mode, close, nc_create, path};
+use crate::open_files::{Access, AtClose, OpenFile, find_file, insert, remove};
+
+/// `NC_memio` of `netcdf_mem.h`.
+#[repr(C)]
+pub struct NcMemio {
+    /// Bytes in `memory`.
+    size: usize,
+    memory: *mut c_void,
+    flags: c_int,
+}
+
+/// The memory stays the caller's.
+const NC_MEMIO_LOCKED: c_int = 1;
+/// No file is shorter.
+const SHORTEST: usize = 8;
+
+/// Makes a file in memory.
+pub(crate) fn create(path: &[u8], mode: c_int, options: &CreateOptions) -> Result<OpenFile> {
+    if path.is_empty() {
+        return fail(Code::EINVAL, "a file in memory needs a name");
+    }
+    let mut file = OpenFile::new(path.to_vec(), mode, Access::Write(FileMut::in_memory(options)?), true);
+    if mode & NC_PERSIST != 0 {
+        check_writable(path)?;
+        file.at_close = AtClose::Persist;
+    }
+    Ok(file)
+}
+
+/// Fails if there is a file of that name that may not be written.
+fn check_writable(path: &[u8]) -> Result<()> {
+    match std::fs::metadata(as_path(path)) {
+        Ok(there) if there.permissions().readonly() => {
+            fail(Code(libc::EPERM), format!("{} may not be written", path.escape_ascii()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Reads a file into memory and opens it there.
+pub(crate) fn open_diskless(path: &[u8], mode: c_int) -> Result<OpenFile> {
+    let bytes = std::fs::read(as_path(path)).map_err(|error| {
+        let code = error.raw_os_error().map_or(Code::EIO, Code);
+        Error::new(code, format!("{}: {error}", path.escape_ascii()))
+    })?;
+    let mut file = OpenFile::new(path.to_vec(), mode, access(bytes, mode)?, false);
+    if mode & NC_PERSIST != 0 && mode & NC_WRITE != 0 {
+        check_writable(path)?;
+        file.at_close = AtClose::Persist;
+    }
+    Ok(file)
+}
+
+fn access(bytes: Vec<u8>, mode: c_int) -> Result<Access> {
+    if mode & NC_WRITE != 0 {
+        FileMut::append_bytes(bytes).map(Access::Write)
+    } else {
+        File::from_bytes(bytes).map(Access::Read)
+    }
+}
+
+/// Writes the bytes of a file in memory to its path.
+pub(crate) fn persist(file: &Arc<OpenFile>) -> Result<()> {
+    let bytes = file.file().bytes()?;
+    std::fs::write(as_path(&file.path), bytes).or_else(|error| {
+        let code = error.raw_os_error().map_or(Code::EIO, Code);
+        fail(code, format!("{}: {error}", file.path.escape_ascii()))
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_create_mem(
+    path: *const c_char,
+    mode: c_int,
+    _initial_size: usize,
+    id: *mut c_int,
+) -> c_int {
+    if mode & NC_MMAP != 0 {
+        return Code::EINVAL.0;
+    }
+    // SAFETY: the contract of the interface.
+    unsafe { nc_create(path, mode | NC_INMEMORY, id) }
+}
+
+/// Opens memory that stays the caller's. It is copied, so that the caller may do with it what it likes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_open_mem(
+    path: *const c_char,
+    mode: c_int,
+    size: usize,
+    memory: *mut c_void,
+    id: *mut c_int,
+) -> c_int {
+    if memory.is_null() || size < SHORTEST || path.is_null() || mode & (NC_WRITE | NC_MMAP) != 0 {
+        return answer(|| {
+            fail(Code::EINVAL, "nc_open_mem takes a path and at least 8 bytes, to be read only")
+        });
+    }
+    let mut memio = NcMemio { size, memory, flags: NC_MEMIO_LOCKED };
+    // SAFETY: the contract of the interface.
+    unsafe { nc_open_memio(path, mode, &mut memio, id) }
+}
+
+/// Opens memory. Unless it is locked, memory that is opened to be written is ours from then on.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_open_memio(
+    path_: *const c_char,
+    mode: c_int,
+    memio: *mut NcMemio,
+    id: *mut c_int,
+) -> c_int {
+    answer(|| {
+        if path_.is_null() || memio.is_null() {
+            return fail(Code::EINVAL, "nc_open_memio takes a path and memory");
+        }
+        // SAFETY: it is not null, so it is valid by the contract of the interface.
+        let memio = unsafe { &mut *memio };
+        if memio.memory.is_null() || memio.size < SHORTEST || mode & NC_MMAP != 0 {
+            return fail(Code::EINVAL, "nc_open_memio takes at least 8 bytes of memory, and no NC_MMAP");
+        }
+        let mode = mode | NC_INMEMORY;
+        check_mode(mode)?;
+        // SAFETY: the contract of the interface.
+        let path = unsafe { path(path_) }?;
+        // SAFETY: the contract of the interface.
+        let bytes = unsafe { list(memio.memory.cast::<u8>(), memio.size) };
+        let file = OpenFile::new(path.to_vec(), mode, access(bytes.to_vec(), mode)?, false);
+        let new = insert(file)?;
+        if memio.flags & NC_MEMIO_LOCKED == 0 && mode & NC_WRITE != 0 {
+            // SAFETY: the caller gave it away, and it is from `malloc`, by the contract of the interface.
+            unsafe { libc::free(memio.memory) };
+            memio.memory = std::ptr::null_mut();
+        }
+        // SAFETY: the contract of the interface.
+        unsafe { put(id, new) };
+        Ok(())
+    })
+}
+
+/// Closes a file and gives its bytes, in memory of `malloc` that the caller frees.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_close_memio(ncid: c_int, memio: *mut NcMemio) -> c_int {
+    answer(|| {
+        let file = find_file(ncid)?;
+        if file.mode & (NC_INMEMORY | NC_DISKLESS) == 0 || memio.is_null() {
+            return close(&remove(ncid)?);
+        }
+        let file = remove(ncid)?;
+        close(&file)?;
+        let bytes = file.file().bytes()?;
+        // SAFETY: `malloc` takes any size.
+        let memory = unsafe { libc::malloc(bytes.len().max(1)) };
+        if memory.is_null() {
+            return fail(Code::ENOMEM, format!("no memory for {} bytes", bytes.len()));
+        }
+        // SAFETY: `memory` has room for the bytes and is nobody else's; `memio` is valid by the contract.
+        unsafe {
+            memory.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            (*memio).size = bytes.len();
+            (*memio).memory = memory;
+        }
+        Ok(())
+    })
+}
