@@ -1,7 +1,8 @@
 //! `setup`: the programs and libraries that tests compare with.
 //!
-//! Each is looked for by using it, so that a machine that has them by other means than `apt-get` is left alone. A
-//! Python environment is not made: no test uses Python yet.
+//! Each is looked for by using it, so that a machine that has them by other means than `apt-get` is left alone.
+
+use std::path::PathBuf;
 
 use crate::run::{Outcome, run, works};
 
@@ -29,6 +30,11 @@ const NEEDS: &[Need] = &[
 
 /// What runs on our C library in tests.
 const CLIENTS: &[Need] = &[
+    Need {
+        what: "Python with environments",
+        package: "python3-venv",
+        is_there: || works("python3", &["-c", "import venv, ensurepip"]),
+    },
     Need { what: "NCO", package: "nco", is_there: || on_path("ncks") },
     Need { what: "CDO", package: "cdo", is_there: || on_path("cdo") },
     Need { what: "GDAL", package: "gdal-bin", is_there: || on_path("gdalinfo") },
@@ -60,6 +66,22 @@ pub fn setup(_args: &[String]) -> Outcome {
 /// Installs the programs of others that run on our C library.
 pub fn clients() -> Outcome {
     install(CLIENTS)
+}
+
+/// What the Python environment of the tests holds.
+const WHEELS: &[&str] = &["netCDF4==1.7.5.1.post1", "numpy==2.4.6", "cftime==1.6.6.1", "certifi==2026.10.18"];
+
+/// A Python environment of its own, under `target`; its interpreter.
+pub fn python() -> Result<PathBuf, String> {
+    let folder = std::env::current_dir().map_err(|error| error.to_string())?.join("target/python");
+    let python = folder.join("bin/python");
+    let there = || works(&python.to_string_lossy(), &["-c", "import netCDF4"]);
+    if !there() {
+        run("python3", &["-m", "venv", "--clear", &folder.to_string_lossy()], &[])?;
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+        run(&python.to_string_lossy(), &[&pip[..], WHEELS].concat(), &[])?;
+    }
+    if there() { Ok(python) } else { Err("the Python environment does not work".to_string()) }
 }
 
 fn install(needs: &[Need]) -> Outcome {

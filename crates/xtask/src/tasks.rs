@@ -38,12 +38,17 @@ pub fn corpus(args: &[String]) -> Outcome {
 pub fn clients(args: &[String]) -> Outcome {
     crate::setup::clients()?;
     let reference = crate::source::fetch()?;
+    let python = crate::setup::python()?;
     let prefix = std::env::current_dir().map_err(|error| error.to_string())?.join("target/prefix");
     let prefix = prefix.to_string_lossy().into_owned();
     install(&["--prefix".to_string(), prefix.clone()])?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     let test = ["test", "--package", "ferrocdf-compat", "--features", "clients", "--test", "clients"];
-    let env = [("FERROCDF_PREFIX", &*prefix), ("FERROCDF_REFERENCE", &*reference.to_string_lossy())];
+    let env = [
+        ("FERROCDF_PREFIX", &*prefix),
+        ("FERROCDF_REFERENCE", &*reference.to_string_lossy()),
+        ("FERROCDF_PYTHON", &*python.to_string_lossy()),
+    ];
     cargo(&[&test[..], &extra].concat(), &env)
 }
 

@@ -120,6 +120,8 @@ const CLIENTS: &[Client] = &[
     },
     Client { name: "python3-netcdf4", prepare: "", cases: &["/usr/bin/python3 @/python.py"] },
     Client { name: "ncdf4", prepare: "", cases: &["Rscript --vanilla @/frames.R"] },
+    // The wheel brings the reference along under a name of its own, so that ours has to come before it.
+    Client { name: "netCDF4 wheel", prepare: "", cases: &["LD_PRELOAD=$LIBRARY $PYTHON @/python.py"] },
 ];
 
 /// Cases whose outputs differ for a reason, which is given.
@@ -147,8 +149,9 @@ fn shell(line: &str, at: &Path, lib: Option<&Path>) -> (Option<i32>, String, Str
         .env("LC_ALL", "C.UTF-8")
         .env("TZ", "UTC")
         .env("CDO_PCTL_NBINS", "101");
+    command.env("PYTHON", folder("FERROCDF_PYTHON"));
     if let Some(lib) = lib {
-        command.env("LD_LIBRARY_PATH", lib);
+        command.env("LD_LIBRARY_PATH", lib).env("LIBRARY", lib.join("libnetcdf.so.22"));
     }
     let done = command.output().expect("there is a shell");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -255,6 +258,7 @@ clients! {
     cxx: "netcdf-cxx4";
     python: "python3-netcdf4";
     r: "ncdf4";
+    wheel: "netCDF4 wheel";
 }
 
 /// Our library really is what the programs find.
