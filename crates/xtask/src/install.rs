@@ -180,6 +180,7 @@ fn executable(path: &Path) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::Command;
 
     fn parse(args: &[&str]) -> Result<Places, String> {
         Places::parse(&args.iter().map(|arg| arg.to_string()).collect::<Vec<_>>())
@@ -205,6 +206,20 @@ mod tests {
         }
     }
 
+    /// The name that a library bears inside.
+    fn soname(library: &Path) -> String {
+        let said = Command::new("readelf").arg("-d").arg(library).output().unwrap();
+        let said = String::from_utf8(said.stdout).unwrap();
+        let line = said.lines().find(|line| line.contains("(SONAME)")).expect("it has a name");
+        line.split(['[', ']']).nth(1).unwrap().to_string()
+    }
+
+    /// The lines that the installed `nc-config` prints.
+    fn answer(root: &Path, options: &[&str]) -> Vec<String> {
+        let said = Command::new(root.join("bin/nc-config")).args(options).output().unwrap();
+        String::from_utf8(said.stdout).unwrap().lines().map(str::to_string).collect()
+    }
+
     #[test]
     fn everything_is_laid_down() {
         crate::run::enter_root().unwrap();
@@ -223,7 +238,13 @@ mod tests {
 
         let root = places.root();
         assert_eq!(fs::read_link(root.join("lib/libnetcdf.so")).unwrap(), Path::new(SONAME));
-        assert!(root.join("lib").join(OLD_SONAME).is_file());
+        for name in [SONAME, OLD_SONAME] {
+            assert_eq!(soname(&root.join("lib").join(name)), name, "ldconfig goes by this name");
+        }
+        let asked = answer(&root, &["--version", "--cflags", "--libs", "--static"]);
+        assert_eq!(asked[..2], ["netCDF 4.10.1", "-I/opt/netcdf/include"]);
+        assert!(asked[2].starts_with("-L/opt/netcdf/lib -lnetcdf -lgcc_s ") && asked.len() == 3, "{asked:?}");
+        assert_eq!(answer(&root, &["--libs"]), ["-L/opt/netcdf/lib -lnetcdf"]);
         assert_eq!(fs::read_to_string(root.join("bin/ncdump")).unwrap(), "ncdump");
         assert!(root.join("include/netcdf.h").is_file());
         assert!(!root.join("include/netcdf_par.h").exists(), "there is no MPI in this library");

@@ -14,6 +14,9 @@ struct Need {
 
 const NEEDS: &[Need] = &[
     Need { what: "a C compiler", package: "gcc", is_there: || works("cc", &["--version"]) },
+    Need { what: "a C++ compiler", package: "g++", is_there: || works("c++", &["--version"]) },
+    Need { what: "pkg-config", package: "pkg-config", is_there: || works("pkg-config", &["--version"]) },
+    Need { what: "CMake", package: "cmake", is_there: || works("cmake", &["--version"]) },
     Need { what: "C headers", package: "libc6-dev", is_there: || compiles("stdio.h") },
     Need {
         what: "the reference tools",

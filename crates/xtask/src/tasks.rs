@@ -69,8 +69,9 @@ pub fn fuzz(args: &[String]) -> Outcome {
 
 /// Measures.
 pub fn bench(args: &[String]) -> Outcome {
-    // The bench runs the tools that lie beside it.
-    cargo(&["build", "--release", "--package", "ferrocdf-tools"], &[])?;
+    // The bench runs the tools and the library that lie beside it.
+    let packages = ["--package", "ferrocdf-tools", "--package", "ferrocdf-libnetcdf"];
+    cargo(&[&["build", "--release"][..], &packages].concat(), &[])?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     cargo(&[&["run", "--release", "--package", "ferrocdf-bench", "--"][..], &extra].concat(), &[])
 }

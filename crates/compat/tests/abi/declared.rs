@@ -21,7 +21,7 @@ pub struct Declared {
 }
 
 impl Declared {
-    /// Reads preprocessed text; lines of headers that are not netCDF's are passed over.
+    /// Reads preprocessed text; lines of headers of the system are passed over.
     pub fn read(preprocessed: &str) -> Declared {
         let mut declared = Declared::default();
         for item in items(&without_quoted(&own_lines(preprocessed))) {
@@ -61,7 +61,7 @@ fn own_lines(text: &str) -> String {
         if let Some(marker) = line.strip_prefix("# ") {
             let file = marker.split('"').nth(1).unwrap_or("");
             let name = file.rsplit('/').next().unwrap_or("");
-            own = name.starts_with("netcdf") || name.starts_with("ncudf");
+            own = ["netcdf", "ncudf", "ferrocdf"].iter().any(|start| name.starts_with(start));
         } else if own {
             lines += line;
             lines.push(' ');

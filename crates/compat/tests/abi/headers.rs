@@ -22,6 +22,9 @@ const INSTALLED: &[&str] =
 const MORE: &[&str] =
     &["netcdf_filter_build.h", "netcdf_json.h", "netcdf_par.h", "netcdf_vutils.h", "ncudfplugins.h"];
 
+/// What the reference has not.
+const ADDED: &[&str] = &["ferrocdf.h"];
+
 fn names(lists: &[&[&str]]) -> Vec<String> {
     lists.concat().iter().map(|name| name.to_string()).collect()
 }
@@ -39,7 +42,7 @@ impl Headers {
 
     /// All of our headers.
     pub fn ours() -> Headers {
-        Headers { folder: Some(our_folder()), names: names(&[INSTALLED, MORE]) }
+        Headers { folder: Some(our_folder()), names: names(&[INSTALLED, MORE, ADDED]) }
     }
 
     /// The same of another folder.
@@ -49,8 +52,9 @@ impl Headers {
 
     /// Text that includes all of them, behind what the reference's want included before them.
     pub fn includes(&self) -> String {
-        let system = "#include <assert.h>\n#include <errno.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n";
-        self.names.iter().fold(system.to_string(), |text, name| text + &format!("#include <{name}>\n"))
+        let system = ["assert.h", "errno.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h"];
+        let names = system.into_iter().chain(self.names.iter().map(String::as_str));
+        names.map(|name| format!("#include <{name}>\n")).collect()
     }
 
     /// The C compiler, set to find them. Macros that the reference has only on demand are demanded.
@@ -61,6 +65,17 @@ impl Headers {
             cc.arg("-I").arg(folder);
         }
         cc
+    }
+
+    /// The text of `netcdf.h`.
+    pub fn main_header(&self) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("main.c");
+        std::fs::write(&file, "#include <netcdf.h>\n").unwrap();
+        let needs = run(self.cc().arg("-M").arg(&file));
+        let path =
+            needs.split_whitespace().find(|path| path.ends_with("/netcdf.h")).expect("the compiler found it");
+        std::fs::read_to_string(path).unwrap()
     }
 
     /// What they declare.

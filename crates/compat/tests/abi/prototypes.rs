@@ -57,6 +57,34 @@ fn functions_are_those_of_the_newest_headers() {
     assert_agrees(&Headers::ours(), &newest);
 }
 
+/// How lines that declare something begin, with single spaces.
+fn beginnings(header: &str) -> Vec<String> {
+    let is_declared =
+        |line: &&str| ["nc", "EXTERNL int nc", "#define NC"].iter().any(|start| line.starts_with(start));
+    let line = |line: &str| {
+        let words: Vec<&str> = line.split('(').next().unwrap().split_whitespace().collect();
+        let named = if words[0] == "#define" { 2 } else { words.len() };
+        words[..named].join(" ")
+    };
+    // Comments have lines that begin so too, but go on.
+    header
+        .lines()
+        .filter(is_declared)
+        .map(line)
+        .filter(|line| !line.starts_with("nc") || !line.contains(' '))
+        .collect()
+}
+
+/// Build scripts search headers line by line.
+#[test]
+fn lines_begin_as_in_the_installed_header() {
+    let theirs = beginnings(&Headers::installed().main_header());
+    let ours = beginnings(&Headers::ours().main_header());
+    assert!(theirs.len() > 500, "only {} lines were found", theirs.len());
+    let missing: Vec<&String> = theirs.iter().filter(|line| !ours.contains(line)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
 #[test]
 fn a_wrong_signature_is_refused() {
     for wrong in [

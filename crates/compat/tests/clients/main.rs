@@ -4,6 +4,7 @@
 //! and the source of the reference in the one that `FERROCDF_REFERENCE` names.
 
 mod programs;
+mod shell;
 mod suite;
 
 use std::path::PathBuf;

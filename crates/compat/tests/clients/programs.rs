@@ -33,7 +33,7 @@ const CLIENTS: &[Client] = &[
             "ncks -h -O -6 in1.nc out.nc",
             "ncks -h -O -5 in1.nc out.nc",
             "ncks -h -O --fix_rec_dmn time in1.nc out.nc",
-            "! ncks -h -O --mk_rec_dmn lat in1.nc out.nc",
+            "ncks -h -O -v mask --mk_rec_dmn lat in1.nc out.nc",
             "ncks -h -A -v scalar in1.nc grow.nc",
             "ncks -h --jsn in1.nc",
             "ncks -h --xml in1.nc",
