@@ -39,7 +39,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: 
             return code;
         }
     };
-    match run(&job, out, err) {
+    match run(&job, &program.to_string_lossy(), out, err) {
         Ok(()) => 0,
         Err(Stop::Quiet) => 1,
         Err(Stop::Unopened(error)) => {
@@ -84,7 +84,7 @@ impl From<io::Error> for Stop {
     }
 }
 
-fn run(job: &Job, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), Stop> {
+fn run(job: &Job, program: &str, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), Stop> {
     let Command { what, in_memory, .. } = job.command;
     let path = Path::new(&job.path);
     let input = Input::open(path, in_memory).map_err(Stop::Unopened)?;
@@ -94,7 +94,7 @@ fn run(job: &Job, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), Stop> 
         What::ExtendedKind => writeln!(out, "{}", command::extended_kind(format, in_memory))?,
         What::Cdl | What::NcMl => {
             if !job.options.header_only {
-                input.warn_of_missing("ncdump", path, "print as zeros", err);
+                input.warn_of_missing(program, path, "print as zeros", err);
             }
             let source = FileSource { model: Arc::clone(&input.file.model()), file: input.file };
             if !job.options.groups.is_empty() && !format.is_enhanced() {

@@ -60,6 +60,17 @@ fn errors_name_the_path_once() {
             assert!(err.contains(why), "{args:?}: {err}");
         }
     }
+    // A warning speaks for the command that was called.
+    std::fs::write(folder.path().join("text.cdl"), "netcdf a { variables: int v, w; data: v = 1; w = 2; }")
+        .unwrap();
+    assert_eq!(ferrocdf(&["gen", "-3", "-o", "cut.nc", "text.cdl"], folder.path()).0, Some(0));
+    let bytes = std::fs::read(folder.path().join("cut.nc")).unwrap();
+    std::fs::write(folder.path().join("cut.nc"), &bytes[..bytes.len() - 2]).unwrap();
+    for args in [&["dump", "cut.nc"][..], &["copy", "cut.nc", "out.nc"]] {
+        let (code, _, err) = ferrocdf(args, folder.path());
+        let warning = format!("ferrocdf {}: warning: cut.nc: the file is cut off: its last 2 bytes", args[0]);
+        assert!(code == Some(0) && err.starts_with(&warning), "{err}");
+    }
     for args in [["copy", "empty.nc", "s3://b/a.nc"], ["gen", "-os3://b/a.nc", "text.cdl"]] {
         let (code, _, err) = ferrocdf(&args, folder.path());
         assert_eq!(code, Some(1));
