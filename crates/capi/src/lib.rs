@@ -21,6 +21,7 @@ mod data;
 mod data_checks;
 mod data_table;
 mod dimensions;
+mod few;
 mod files;
 mod inquire;
 mod library;
