@@ -13,6 +13,7 @@ pub(crate) const NC_MMAP: c_int = 0x0010;
 pub(crate) const NC_64BIT_DATA: c_int = 0x0020;
 pub(crate) const NC_CLASSIC_MODEL: c_int = 0x0100;
 pub(crate) const NC_64BIT_OFFSET: c_int = 0x0200;
+pub(crate) const NC_SHARE: c_int = 0x0800;
 pub(crate) const NC_NETCDF4: c_int = 0x1000;
 pub(crate) const NC_PERSIST: c_int = 0x4000;
 pub(crate) const NC_INMEMORY: c_int = 0x8000;

@@ -17,9 +17,14 @@
 
 mod boundary;
 mod constants;
+mod data;
+mod data_checks;
+mod data_table;
 mod dimensions;
 mod files;
 mod inquire;
 mod library;
 mod memory_files;
 mod open_files;
+mod v2;
+mod v2_data;

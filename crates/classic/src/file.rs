@@ -400,7 +400,15 @@ fn fill_value(model: &Model, var: VarId) -> Result<Vec<u8>> {
 
 /// How the elements of a variable are stored.
 fn stored(model: &Model, var: VarId) -> Result<Stored> {
-    let kind = match model.atomic_type(var)? {
+    match kind_of(model.atomic_type(var)?) {
+        Some(kind) => Ok(Stored { kind, order: Order::Big }),
+        None => Err(Error::new(Code::EBADTYPE, format!("{} is a string", model.var_path(var)))),
+    }
+}
+
+/// The kind of the elements of a type; `None` for strings, which are no elements of one size.
+pub fn kind_of(atomic: Atomic) -> Option<Kind> {
+    Some(match atomic {
         Atomic::Byte => Kind::I8,
         Atomic::Char => Kind::Char,
         Atomic::Short => Kind::I16,
@@ -412,9 +420,6 @@ fn stored(model: &Model, var: VarId) -> Result<Stored> {
         Atomic::Uint => Kind::U32,
         Atomic::Int64 => Kind::I64,
         Atomic::Uint64 => Kind::U64,
-        Atomic::String => {
-            return Err(Error::new(Code::EBADTYPE, format!("{} is a string", model.var_path(var))));
-        }
-    };
-    Ok(Stored { kind, order: Order::Big })
+        Atomic::String => return None,
+    })
 }

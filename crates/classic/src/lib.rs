@@ -15,6 +15,6 @@ mod moves;
 mod values;
 mod windows;
 
-pub use file::ClassicFile;
+pub use file::{ClassicFile, kind_of};
 pub use header::{Header, RawDim, RawVar, Version};
 pub use layout::{Alignment, Layout, Place};

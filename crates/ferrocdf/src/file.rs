@@ -137,6 +137,12 @@ impl File {
         self.read_state().view().clone()
     }
 
+    /// Looks at what [`File::model`] gives, without a share of it: for callers who look often and briefly. The file is
+    /// locked meanwhile: `look` must not use it but through the model it is given.
+    pub fn look<R>(&self, look: impl FnOnce(&Model) -> R) -> R {
+        look(self.read_state().view())
+    }
+
     /// How many bytes the file is shorter than it says it should be.
     pub fn missing_bytes(&self) -> Result<u64> {
         self.named(self.read_state().driver.missing_bytes())
@@ -367,6 +373,17 @@ impl FileMut {
     /// Ends define mode with free space and alignment as asked for (`nc__enddef`).
     pub fn commit_aligned(&self, alignment: &Alignment) -> Result<()> {
         self.file.named(self.file.write_state().commit(alignment))
+    }
+
+    /// Makes the unlimited first dimension of a variable at least `len` long, as a write that reaches so far does. There
+    /// is nothing to do if it is longer, or not unlimited.
+    pub fn grow(&self, var: VarId, len: u64) -> Result<()> {
+        let mut state = self.file.write_state();
+        let done = state.commit(&Alignment::default()).and_then(|()| {
+            state.driver.blob_mut().map(drop)?;
+            state.grow(var, len)
+        });
+        self.file.named(done)
     }
 
     /// Forgets the changes since the last commit. A new file that was never committed is left empty.

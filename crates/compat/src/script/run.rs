@@ -58,20 +58,7 @@ pub fn native_bytes(values: &Values) -> Vec<u8> {
 
 /// The element kind of a type of memory.
 fn kind(memory: Atomic) -> Kind {
-    match memory {
-        Atomic::Byte => Kind::I8,
-        Atomic::Char => Kind::Char,
-        Atomic::Short => Kind::I16,
-        Atomic::Int => Kind::I32,
-        Atomic::Float => Kind::F32,
-        Atomic::Double => Kind::F64,
-        Atomic::Ubyte => Kind::U8,
-        Atomic::Ushort => Kind::U16,
-        Atomic::Uint => Kind::U32,
-        Atomic::Int64 => Kind::I64,
-        Atomic::Uint64 => Kind::U64,
-        Atomic::String => panic!("scripts know the types of the classic model only"),
-    }
+    ferrocdf::kind_of(memory).expect("scripts know the types of the classic model only")
 }
 
 fn code<T>(result: &Result<T>) -> i32 {

@@ -1,0 +1,352 @@
+//! Reading and writing of variables: what all functions of [`crate::data_table`] do.
+//!
+//! Data goes straight between the file and the caller's memory. The engine would refuse a request as a whole that the
+//! reference refuses in part; so what is inside the variable is moved, and then the code of the last element is given.
+
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+use ferrocdf::array::{Index, Kind};
+use ferrocdf::{Code, Error, Fit, In, Out, Result, Selection};
+
+use crate::boundary::{answer, fail, in_range, list};
+use crate::constants::NC_SHARE;
+use crate::data_checks::{Target, Way, check_strides};
+use crate::open_files::{OpenFile, find};
+
+/// Distances in memory, in elements.
+type Steps = smallvec::SmallVec<[isize; 4]>;
+
+/// What part of a variable a call names. Pointers may be null.
+#[derive(Clone, Copy)]
+pub(crate) enum Part {
+    All,
+    One { start: *const usize },
+    Slab { start: *const usize, count: *const usize },
+    Strided { start: *const usize, count: *const usize, stride: *const isize },
+    Mapped { start: *const usize, count: *const usize, stride: *const isize, map: *const isize },
+}
+
+/// What a call holds in memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// Elements of the variable's own type.
+    Own,
+    Elements(Kind),
+    Strings,
+}
+
+impl Part {
+    /// The pointers that say where it starts and ends; null where there are none.
+    fn corner(self) -> (*const usize, *const usize) {
+        match self {
+            Part::All => (std::ptr::null(), std::ptr::null()),
+            Part::One { start } => (start, std::ptr::null()),
+            Part::Slab { start, count }
+            | Part::Strided { start, count, .. }
+            | Part::Mapped { start, count, .. } => (start, count),
+        }
+    }
+
+    /// Whether a wrong variable is found before a wrong mode.
+    fn looks_first(self, memory: Memory) -> bool {
+        match self {
+            Part::All | Part::Strided { .. } | Part::Mapped { .. } => true,
+            Part::One { start } => start.is_null(),
+            Part::Slab { start, count } => memory == Memory::Own || start.is_null() || count.is_null(),
+        }
+    }
+}
+
+/// Memory for elements that are moved.
+#[derive(Clone, Copy)]
+struct Buffer {
+    memory: Memory,
+    values: *mut c_void,
+    way: Way,
+}
+
+/// Reads into the memory at `values`.
+///
+/// # Safety
+/// The contract of the interface.
+pub(crate) unsafe fn get(
+    ncid: c_int,
+    varid: c_int,
+    part: Part,
+    memory: Memory,
+    values: *mut c_void,
+) -> c_int {
+    // SAFETY: as the caller says.
+    answer(|| unsafe { transfer(ncid, varid, part, Buffer { memory, values, way: Way::Get }) })
+}
+
+/// Writes from the memory at `values`.
+///
+/// # Safety
+/// The contract of the interface.
+pub(crate) unsafe fn put(
+    ncid: c_int,
+    varid: c_int,
+    part: Part,
+    memory: Memory,
+    values: *const c_void,
+) -> c_int {
+    // SAFETY: as the caller says; memory that is written from is only read.
+    answer(|| unsafe { transfer(ncid, varid, part, Buffer { memory, values: values.cast_mut(), way: Way::Put }) })
+}
+
+unsafe fn transfer(ncid: c_int, varid: c_int, part: Part, buffer: Buffer) -> Result<()> {
+    let (file, group) = find(ncid)?;
+    let find = || file.file().look(|model| Target::find(model, group, varid));
+    let target = if part.looks_first(buffer.memory) {
+        let target = find()?;
+        if target.rank() > 0 && part.corner().0.is_null() && !matches!(part, Part::All) {
+            return fail(Code::EINVALCOORDS, "the start is a null pointer");
+        }
+        target
+    } else {
+        check_mode(&file, buffer.way)?;
+        find()?
+    };
+    let mut request = Request { file, target, buffer };
+    // SAFETY: as the caller says.
+    unsafe {
+        match part {
+            Part::All | Part::One { .. } | Part::Slab { .. } => request.slab(part),
+            Part::Strided { stride, .. } => request.strided(part, stride),
+            Part::Mapped { stride, map, .. } => request.mapped(part, stride, map),
+        }
+    }
+}
+
+fn check_mode(file: &OpenFile, way: Way) -> Result<()> {
+    if way == Way::Put {
+        file.writable()?;
+    }
+    file.check_data_mode()
+}
+
+struct Request {
+    file: Arc<OpenFile>,
+    target: Target,
+    buffer: Buffer,
+}
+
+impl Request {
+    /// A hyperslab, dense in memory.
+    unsafe fn slab(&mut self, part: Part) -> Result<()> {
+        check_mode(&self.file, self.buffer.way)?;
+        self.check_text()?;
+        // SAFETY: as the caller says.
+        let (start, count) = unsafe { self.corner(part) };
+        self.see_record(start.first())?;
+        self.check_slab(&start, &count)?;
+        if self.buffer.way == Way::Put && self.target.is_record {
+            let end = start[0].checked_add(count[0]);
+            self.file.writable()?.grow(self.target.var, end.unwrap_or(u64::MAX))?;
+        }
+        if count.contains(&0) {
+            return self.share();
+        }
+        let stride = Index::from_elem(1, count.len());
+        // SAFETY: as the caller says.
+        in_range(unsafe { self.transfer(Selection { start, count, stride }, None) }?)
+    }
+
+    /// A request with strides, dense in memory.
+    unsafe fn strided(&mut self, part: Part, stride: *const isize) -> Result<()> {
+        self.check_text()?;
+        // SAFETY: as the caller says.
+        let ((start, count), stride) = unsafe { (self.corner(part), list(stride, self.target.rank())) };
+        if stride.is_empty() {
+            // SAFETY: as the caller says.
+            return unsafe { self.slab(part) };
+        }
+        self.target.check_strided(&start, &count, stride, self.buffer.way)?;
+        let dense = stride.iter().all(|&stride| stride == 1);
+        if self.buffer.way == Way::Get && count.contains(&0) {
+            return Ok(());
+        }
+        if dense {
+            // SAFETY: as the caller says.
+            return unsafe { self.slab(part) };
+        }
+        let steps = dense_steps(&count)?;
+        // SAFETY: as the caller says.
+        unsafe { self.scattered(start, count, strides(stride), &steps) }
+    }
+
+    /// A request with strides and a map of memory.
+    unsafe fn mapped(&mut self, part: Part, stride: *const isize, map: *const isize) -> Result<()> {
+        if self.target.kind.is_none() {
+            return fail(Code::EMAPTYPE, "a map needs a variable of an atomic type");
+        }
+        self.check_text()?;
+        let rank = self.target.rank();
+        // SAFETY: as the caller says.
+        let ((start, count), stride, map) =
+            unsafe { (self.corner(part), list(stride, rank), list(map, rank)) };
+        check_strides(stride)?;
+        if rank == 0 || (map.is_empty() && stride.iter().all(|&stride| stride == 1)) {
+            // SAFETY: as the caller says.
+            return unsafe { self.slab(part) };
+        }
+        self.target.check_mapped(&start, &count, self.buffer.way)?;
+        let stride = if stride.is_empty() { Index::from_elem(1, rank) } else { strides(stride) };
+        let steps = if map.is_empty() { dense_steps(&count)? } else { Steps::from_slice(map) };
+        // SAFETY: as the caller says.
+        unsafe { self.scattered(start, count, stride, &steps) }
+    }
+
+    /// Moves the elements of a checked request that are inside, `steps` apart in memory. Fails as the last one does.
+    unsafe fn scattered(
+        &mut self,
+        start: Index,
+        count: Index,
+        stride: Index,
+        steps: &[isize],
+    ) -> Result<()> {
+        if count.contains(&0) {
+            return Ok(());
+        }
+        check_mode(&self.file, self.buffer.way)?;
+        let reach = |dim: usize| stride[dim].saturating_mul(count[dim] - 1);
+        let last: Index = (0..count.len()).map(|dim| start[dim].saturating_add(reach(dim))).collect();
+        self.see_record(last.first())?;
+        let inside = self.target.inside(&start, &count, &stride, self.buffer.way);
+        let fit = if inside.contains(&0) {
+            Fit::Exact
+        } else {
+            // SAFETY: as the caller says.
+            unsafe { self.transfer(Selection { start, count: inside, stride }, Some(steps)) }?
+        };
+        self.check_slab(&last, &Index::from_elem(1, last.len()))?;
+        in_range(fit)
+    }
+
+    /// The corner and counts of a part that has them, and of all that has not.
+    unsafe fn corner(&self, part: Part) -> (Index, Index) {
+        let rank = self.target.rank();
+        let numbers = |list: &[usize]| list.iter().map(|&number| number as u64).collect::<Index>();
+        let (start, count) = part.corner();
+        // SAFETY: as the caller says.
+        let (start, count) = unsafe { (list(start, rank), list(count, rank)) };
+        let start = if start.is_empty() { Index::from_elem(0, rank) } else { numbers(start) };
+        let count = match part {
+            Part::One { .. } => Index::from_elem(1, rank),
+            _ if count.is_empty() => self.target.shape.clone(),
+            _ => numbers(count),
+        };
+        (start, count)
+    }
+
+    /// Text and numbers do not convert to each other.
+    fn check_text(&self) -> Result<()> {
+        let of_text = |kind: Kind| kind == Kind::Char;
+        let text = self.target.kind.is_some_and(of_text);
+        let fits = match self.buffer.memory {
+            Memory::Own => true,
+            Memory::Elements(kind) => of_text(kind) == text,
+            Memory::Strings => !text,
+        };
+        if fits { Ok(()) } else { fail(Code::ECHAR, "text does not convert to numbers, nor numbers to text") }
+    }
+
+    fn check_slab(&self, start: &[u64], count: &[u64]) -> Result<()> {
+        self.target.check_slab(start, count, self.buffer.way, !self.file.is_writable())
+    }
+
+    /// A reader that shares the file with a writer looks for new records when it wants more than it knows of.
+    fn see_record(&mut self, wanted: Option<&u64>) -> Result<()> {
+        let unknown = |(wanted, known): (&u64, u64)| *wanted > known;
+        let is_new = wanted.zip(self.target.records()).is_some_and(unknown);
+        if !is_new || self.file.is_writable() || !self.is_shared() {
+            return Ok(());
+        }
+        self.file.file().refresh()?;
+        let var = self.target.var;
+        self.target.shape[0] = self.file.file().look(|model| model.dim(model.var(var).dims[0]).len);
+        Ok(())
+    }
+
+    fn is_shared(&self) -> bool {
+        self.file.mode & NC_SHARE != 0
+    }
+
+    /// A writer that shares the file brings it up to date at once.
+    fn share(&self) -> Result<()> {
+        if self.buffer.way == Way::Put && self.is_shared() { self.file.writable()?.sync() } else { Ok(()) }
+    }
+
+    /// Moves elements that are all inside. There is at least one.
+    unsafe fn transfer(&self, selection: Selection, steps: Option<&[isize]>) -> Result<Fit> {
+        let kind = match self.buffer.memory {
+            Memory::Own => self.target.kind,
+            Memory::Elements(kind) => Some(kind),
+            Memory::Strings => None,
+        };
+        let (Some(kind), Some(_)) = (kind, self.target.kind) else {
+            return fail(Code::EBADTYPE, "classic files hold no strings and no user-defined types");
+        };
+        let Buffer { values, way, .. } = self.buffer;
+        if values.is_null() {
+            return fail(Code::EINVAL, "the memory for values is a null pointer");
+        }
+        let (low, len) = match steps {
+            Some(steps) => span(&selection.count, steps),
+            None => selection.elements().and_then(|len| Some((0, isize::try_from(len).ok()?))),
+        }
+        .and_then(|(low, len)| {
+            let size = kind.size() as isize;
+            Some((low.checked_mul(size)?, len.checked_mul(size)? as usize))
+        })
+        .ok_or_else(|| Error::new(Code::EINVAL, "the request is larger than memory".to_string()))?;
+        let origin = low.unsigned_abs() / kind.size();
+        // SAFETY: the memory from the lowest to the highest element that the request addresses is the caller's, by the
+        // contract of the interface.
+        let first = unsafe { values.cast::<u8>().offset(low) };
+        let (file, var) = (self.file.file(), self.target.var);
+        if way == Way::Get {
+            // SAFETY: as above; nobody else uses it meanwhile.
+            let out = Out::raw(kind, unsafe { std::slice::from_raw_parts_mut(first, len) });
+            let out = if let Some(steps) = steps { out.mapped(origin, steps) } else { out };
+            return file.read(var, &selection, out);
+        }
+        // SAFETY: as above.
+        let input = In::raw(kind, unsafe { std::slice::from_raw_parts(first, len) });
+        let input = if let Some(steps) = steps { input.mapped(origin, steps) } else { input };
+        let fit = self.file.writable()?.write(var, &selection, input)?;
+        self.share()?;
+        Ok(fit)
+    }
+}
+
+fn strides(list: &[isize]) -> Index {
+    list.iter().map(|&stride| stride as u64).collect()
+}
+
+/// The steps of dense memory, last dimension fastest.
+fn dense_steps(count: &[u64]) -> Result<Steps> {
+    let mut steps = Steps::from_elem(1, count.len());
+    for dim in (1..count.len()).rev() {
+        let step = isize::try_from(count[dim]).ok().and_then(|count| count.checked_mul(steps[dim]));
+        match step {
+            Some(step) => steps[dim - 1] = step,
+            None => return fail(Code::EINVAL, "the request is larger than memory"),
+        }
+    }
+    Ok(steps)
+}
+
+/// The lowest element of memory that a map addresses, relative to the first selected one, and the number of elements from
+/// there to the highest. No count is 0.
+fn span(count: &[u64], steps: &[isize]) -> Option<(isize, isize)> {
+    let (mut low, mut high) = (0isize, 0isize);
+    for (&count, &step) in count.iter().zip(steps) {
+        let reach = isize::try_from(count - 1).ok()?.checked_mul(step)?;
+        low = low.checked_add(reach.min(0))?;
+        high = high.checked_add(reach.max(0))?;
+    }
+    Some((low, high.checked_sub(low)?.checked_add(1)?))
+}
