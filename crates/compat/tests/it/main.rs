@@ -1,6 +1,9 @@
 //! The comparison with the reference implementation.
 
+mod capi_attributes;
+mod capi_copy_var;
 mod capi_dimensions;
+mod capi_variables;
 mod compare;
 mod conversion;
 mod crossing;
