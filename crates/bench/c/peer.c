@@ -229,6 +229,98 @@ static double create_many(const char *path, int vars, int atts)
     return now() - start;
 }
 
+/* One value a call, one after the other. */
+static double get_var1(const char *path)
+{
+    int nc;
+    float value;
+    size_t shape[2], at[2];
+    CHECK(nc_open(path, NC_NOWRITE, &nc));
+    elements(nc, 0, shape);
+    double start = now();
+    for (size_t call = 0; call < 10000000; call++) {
+        at[0] = call / shape[1] % shape[0];
+        at[1] = call % shape[1];
+        CHECK(nc_get_var1_float(nc, 0, at, &value));
+    }
+    double spent = now() - start;
+    CHECK(nc_close(nc));
+    return spent;
+}
+
+/* One value a call, here and there. */
+static double get_var1_random(const char *path)
+{
+    int nc;
+    float value;
+    size_t shape[2], at[2], state = 12345;
+    CHECK(nc_open(path, NC_NOWRITE, &nc));
+    elements(nc, 0, shape);
+    double start = now();
+    for (size_t call = 0; call < 3000000; call++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        at[0] = (state >> 33) % shape[0];
+        at[1] = (state >> 20) % shape[1];
+        CHECK(nc_get_var1_float(nc, 0, at, &value));
+    }
+    double spent = now() - start;
+    CHECK(nc_close(nc));
+    return spent;
+}
+
+/* Questions about dimensions and variables. */
+static double inquire(const char *path)
+{
+    int nc, var, rank, dims[NC_MAX_VAR_DIMS], atts;
+    size_t len;
+    nc_type type;
+    char name[NC_MAX_NAME + 1];
+    CHECK(nc_open(path, NC_NOWRITE, &nc));
+    double start = now();
+    for (int call = 0; call < 10000000 / 3; call++) {
+        CHECK(nc_inq_dimlen(nc, 0, &len));
+        CHECK(nc_inq_varid(nc, "variable_1500", &var));
+        CHECK(nc_inq_var(nc, var, name, &type, &rank, dims, &atts));
+    }
+    double spent = now() - start;
+    CHECK(nc_close(nc));
+    return spent;
+}
+
+/* Attributes, numbers and text. */
+static double get_att(const char *path)
+{
+    int nc;
+    double number;
+    char text[64];
+    CHECK(nc_open(path, NC_NOWRITE, &nc));
+    double start = now();
+    for (int call = 0; call < 5000000; call++) {
+        CHECK(nc_get_att_double(nc, call % 2000, "attribute_2", &number));
+        CHECK(nc_get_att_text(nc, call % 2000, "attribute_5", text));
+    }
+    double spent = now() - start;
+    CHECK(nc_close(nc));
+    return spent;
+}
+
+/* One value a call into a new file. */
+static double put_var1(const char *path)
+{
+    int nc, dim, var;
+    CHECK(nc_create(path, NC_CLOBBER, &nc));
+    CHECK(nc_def_dim(nc, "x", 3000000, &dim));
+    CHECK(nc_def_var(nc, "v", NC_FLOAT, 1, &dim, &var));
+    CHECK(nc_enddef(nc));
+    double start = now();
+    for (size_t at = 0; at < 3000000; at++) {
+        float value = (float)at;
+        CHECK(nc_put_var1_float(nc, var, &at, &value));
+    }
+    CHECK(nc_close(nc));
+    return now() - start;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 3)
@@ -253,6 +345,16 @@ int main(int argc, char **argv)
         spent = read_attributes(path);
     else if (!strcmp(what, "read-tiny"))
         spent = read_tiny(path);
+    else if (!strcmp(what, "get-var1"))
+        spent = get_var1(path);
+    else if (!strcmp(what, "get-var1-random"))
+        spent = get_var1_random(path);
+    else if (!strcmp(what, "inquire"))
+        spent = inquire(path);
+    else if (!strcmp(what, "get-att"))
+        spent = get_att(path);
+    else if (!strcmp(what, "put-var1"))
+        spent = put_var1(path);
     else if (!strcmp(what, "create-2000x20"))
         spent = create_many(path, 2000, 20);
     else if (!strcmp(what, "create-10000x10"))

@@ -14,6 +14,14 @@ pub struct Cost {
     pub memory: u64,
 }
 
+/// The peer's program on either library.
+pub struct Peers {
+    /// On the reference.
+    pub theirs: String,
+    /// On ours.
+    pub ours: String,
+}
+
 /// Runs commands and measures them.
 pub struct Meter {
     runner: PathBuf,
@@ -21,11 +29,12 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Compiles the helper programs into `folder`. Returns the meter and the path of the peer's program.
-    pub fn new(folder: &Path) -> Result<(Meter, String), String> {
+    /// Compiles the helper programs into `folder`. Returns the meter, the path of the peer's program, and that of the same
+    /// program on our library, which lies in `built`.
+    pub fn new(folder: &Path, built: &Path) -> Result<(Meter, Peers), String> {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("c");
-        let compile = |name: &str, libraries: &[&str]| -> Result<PathBuf, String> {
-            let program = folder.join(name);
+        let compile = |as_: &str, name: &str, libraries: &[&str]| -> Result<PathBuf, String> {
+            let program = folder.join(as_);
             let mut cc = Command::new("cc");
             cc.args(["-O2", "-o"]).arg(&program).arg(source.join(format!("{name}.c"))).args(libraries);
             match cc.status() {
@@ -33,9 +42,18 @@ impl Meter {
                 _ => Err(format!("{name}.c does not compile; `cargo xtask setup` installs what it needs")),
             }
         };
-        let runner = compile("run", &[])?;
-        let peer = compile("peer", &["-lnetcdf"])?;
-        Ok((Meter { runner, folder: folder.to_path_buf() }, peer.display().to_string()))
+        let runner = compile("run", "run", &[])?;
+        let theirs = compile("peer", "peer", &["-lnetcdf"])?;
+        // Programs look for the library under its own name.
+        let lib = folder.join("lib");
+        std::fs::create_dir_all(&lib).map_err(|error| error.to_string())?;
+        for name in ["libnetcdf.so", "libnetcdf.so.22"] {
+            std::fs::copy(built.join("libnetcdf.so"), lib.join(name)).map_err(|error| error.to_string())?;
+        }
+        let (search, run) = (format!("-L{}", lib.display()), format!("-Wl,-rpath,{}", lib.display()));
+        let ours = compile("peer-on-ours", "peer", &[&search, &run, "-lnetcdf"])?;
+        let peers = Peers { theirs: theirs.display().to_string(), ours: ours.display().to_string() };
+        Ok((Meter { runner, folder: folder.to_path_buf() }, peers))
     }
 
     /// Runs a command; `prints_seconds` says that its output is the time to count.

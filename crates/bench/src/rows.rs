@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::data::Data;
-use crate::measure::{Cost, Meter, median};
+use crate::measure::{Cost, Meter, Peers, median};
 
 /// What a command line asks for.
 pub struct Options {
@@ -42,8 +42,10 @@ pub fn run(options: &Options) -> Result<(), String> {
     let folder =
         std::env::var_os("FERROCDF_BENCH_DIR").map_or_else(|| PathBuf::from("target/bench"), PathBuf::from);
     let data = Data::make(folder)?;
-    let (meter, peer) = Meter::new(&data.folder)?;
-    let rows = rows(&data, &peer)?;
+    let me = std::env::current_exe().map_err(|error| error.to_string())?;
+    let built = me.parent().unwrap_or(Path::new("."));
+    let (meter, peers) = Meter::new(&data.folder, built)?;
+    let rows = rows(&data, &peers, &me.display().to_string(), built);
     println!(
         "| workload | netcdf-c s | ferrocdf s | ratio | to reach | CPU s, theirs / ours | peak MB, theirs / ours |"
     );
@@ -80,16 +82,27 @@ fn turns(meter: &Meter, row: &Row, turns: usize) -> Result<(Cost, Cost), String>
     Ok((median(theirs), median(ours)))
 }
 
-fn rows(data: &Data, peer: &str) -> Result<Vec<Row>, String> {
-    let me = std::env::current_exe().map_err(|error| error.to_string())?;
-    let bin = me.parent().unwrap_or(Path::new(".")).to_path_buf();
-    let me = me.display().to_string();
+fn rows(data: &Data, peers: &Peers, me: &str, bin: &Path) -> Vec<Row> {
     let own = |words: &[&str]| words.iter().map(|word| word.to_string()).collect::<Vec<_>>();
     let library = |what: &'static str, workload: &str, file: &str, target: f64| Row {
         what,
         target,
-        peer: own(&[peer, workload, &data.path(file)]),
-        ours: own(&[&me, "worker", workload, &data.path(file)]),
+        peer: own(&[&peers.theirs, workload, &data.path(file)]),
+        ours: own(&[me, "worker", workload, &data.path(file)]),
+        timed_inside: true,
+    };
+    let interface = |what: &'static str, workload: &str, file: &str| Row {
+        what,
+        target: 1.0,
+        peer: own(&[&peers.theirs, workload, &data.path(file)]),
+        ours: own(&[&peers.ours, workload, &data.path(file)]),
+        timed_inside: true,
+    };
+    let on_ours = |what: &'static str, workload: &str, file: &str| Row {
+        what,
+        target: 0.97,
+        peer: own(&[me, "worker", workload, &data.path(file)]),
+        ours: own(&[&peers.ours, workload, &data.path(file)]),
         timed_inside: true,
     };
     let tool = |what: &'static str, name: &str, words: &[&str], target: f64| {
@@ -106,12 +119,12 @@ fn rows(data: &Data, peer: &str) -> Result<Vec<Row>, String> {
     let plain = Row {
         what: "plain parallel pread + swap (theirs) against read whole (ours), 1 GB CDF-5",
         target: 0.8,
-        peer: own(&[&me, "worker", "plain-read", &data.path("fixed.nc")]),
-        ours: own(&[&me, "worker", "read-all", &data.path("fixed.nc")]),
+        peer: own(&[me, "worker", "plain-read", &data.path("fixed.nc")]),
+        ours: own(&[me, "worker", "read-all", &data.path("fixed.nc")]),
         timed_inside: true,
     };
     let (copy, out) = (data.path("copy.nc"), data.path("out.nc"));
-    Ok(vec![
+    vec![
         library("read 1 GB CDF-5 whole, buffer reused", "read-all", "fixed.nc", 2.3),
         plain,
         library("read one of ten record variables, 1 GB CDF-5", "read-one", "interleaved.nc", 1.5),
@@ -150,5 +163,13 @@ fn rows(data: &Data, peer: &str) -> Result<Vec<Row>, String> {
         tool("ncgen of 2,000 x 20", "ncgen", &["-3", "-o", &out, &data.path("c.cdl")], 50.0),
         tool("ncgen of 2 million floats", "ncgen", &["-6", "-o", &out, &data.path("floats2.cdl")], 8.0),
         tool("ncgen of 20 million floats", "ncgen", &["-6", "-o", &out, &data.path("floats20.cdl")], 12.0),
-    ])
+        interface("C: 10 million calls of nc_get_var1_float, one after the other", "get-var1", "small.nc"),
+        interface("C: 3 million calls of nc_get_var1_float, here and there", "get-var1-random", "small.nc"),
+        interface("C: 10 million calls of nc_inq_dimlen, nc_inq_varid, nc_inq_var", "inquire", "c.nc"),
+        interface("C: 10 million calls of nc_get_att_double and nc_get_att_text", "get-att", "c.nc"),
+        interface("C: 3 million calls of nc_put_var1_float", "put-var1", "out.nc"),
+        interface("C: read every record, one call each, 220 bytes each", "read-records", "small.nc"),
+        on_ours("C interface against the Rust one: read 1 GB whole", "read-all", "fixed.nc"),
+        on_ours("C interface against the Rust one: write 1 GB", "write-fixed", "out.nc"),
+    ]
 }

@@ -10,16 +10,16 @@ use ferrocdf::{Atomic, Attr, Code, Fit, Format, GroupId, Model, Name, Owner, Res
 use crate::attribute_values::{give_values, values_of};
 use crate::boundary::{answer, fail, in_range, put, put_text, text};
 use crate::constants::NC_GLOBAL;
+use crate::data_checks::variable;
 use crate::dimensions::check_rename;
 use crate::open_files::{OpenFile, find};
 use crate::types::{number_of, type_of};
-use crate::variables::known_variable;
 
 /// What has the attributes of a variable id. Fails with `NC_ENOTVAR`.
 fn owner(model: &Model, group: GroupId, varid: c_int) -> Result<Owner> {
     match varid {
         NC_GLOBAL => Ok(Owner::Group(group)),
-        _ => known_variable(model, group, varid).map(Owner::Var),
+        _ => variable(model, group, varid).map(Owner::Var),
     }
 }
 

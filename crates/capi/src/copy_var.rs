@@ -7,9 +7,9 @@ use ferrocdf::{Alignment, Code, GroupId, Result, VarId, copy_data};
 
 use crate::attributes::copy_attribute;
 use crate::boundary::{answer, fail, in_range};
+use crate::data_checks::variable;
 use crate::files::{end_definitions, redefine};
 use crate::open_files::{OpenFile, find};
-use crate::variables::known_variable;
 
 /// Bytes of data that are in memory at a time.
 const BUDGET: usize = 16 << 20;
@@ -18,7 +18,7 @@ const BUDGET: usize = 16 << 20;
 pub extern "C" fn nc_copy_var(from_id: c_int, varid: c_int, to_id: c_int) -> c_int {
     answer(|| {
         let (from, group) = find(from_id)?;
-        let var = from.file().look(|model| known_variable(model, group, varid))?;
+        let var = from.file().look(|model| variable(model, group, varid))?;
         let (to, to_group) = find(to_id)?;
         let copy = define(&from, var, &to, to_group)?;
         // What was defined stays, and so does the data that was copied until an error.

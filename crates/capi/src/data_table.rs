@@ -1,7 +1,9 @@
 //! The functions that read and write variables: `nc_get_` and `nc_put_`, five parts of a variable, fifteen types of
 //! memory. Each row of the table at the end is one type.
 
-use std::ffi::{c_char, c_int, c_long, c_longlong, c_schar, c_short, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
+use std::ffi::{
+    c_char, c_int, c_long, c_longlong, c_schar, c_short, c_uchar, c_uint, c_ulonglong, c_ushort, c_void,
+};
 
 use ferrocdf::Element;
 use ferrocdf::array::Kind;

@@ -139,7 +139,8 @@ unsafe fn open(path_: *const c_char, mode: c_int, basepe: c_int, hint: *mut usiz
             let access = if mode & NC_WRITE != 0 {
                 Access::Write(FileMut::append(as_path(path))?)
             } else {
-                Access::Read(File::open_with(as_path(path), &missing_is_zero())?)
+                let options = missing_is_zero().shared(mode & NC_SHARE != 0);
+                Access::Read(File::open_with(as_path(path), &options)?)
             };
             OpenFile::new(path.to_vec(), mode, access, false)
         };

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::null_mut as no;
 
-use ferrocdf::{Code, DimId, GroupId, Model, Name, Owner, Result, Values, VarId};
+use ferrocdf::{Code, DimId, Model, Name, Owner, Result, Values, VarId};
 
 use crate::attribute_values::{put_values, values_of};
 use crate::boundary::{answer, fail, list, put, put_all, put_text, text};
@@ -18,9 +18,9 @@ use crate::types::{number_of, type_of};
 const MOST_DIMS: usize = 1024;
 pub(crate) const FILL_VALUE: &str = "_FillValue";
 
-/// A variable to be asked about: unlike elsewhere, `NC_GLOBAL` is just one that does not exist.
-pub(crate) fn known_variable(model: &Model, group: GroupId, varid: c_int) -> Result<VarId> {
-    variable(model, group, varid).or_else(|_| fail(Code::ENOTVAR, format!("no variable has the id {varid}")))
+/// Fails with `NC_EGLOBAL` where only a variable makes sense.
+pub(crate) fn check_not_global(varid: c_int) -> Result<()> {
+    if varid == NC_GLOBAL { fail(Code::EGLOBAL, "NC_GLOBAL is no variable") } else { Ok(()) }
 }
 
 #[unsafe(no_mangle)]
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn nc_inq_var(
     answer(|| {
         let (file, group) = find(ncid)?;
         file.file().look(|model| {
-            let var = model.var(known_variable(model, group, varid)?);
+            let var = model.var(variable(model, group, varid)?);
             // SAFETY: the contract of the interface.
             unsafe {
                 put_text(name, var.name.as_bytes());
@@ -145,6 +145,7 @@ pub unsafe extern "C" fn nc_rename_var(ncid: c_int, varid: c_int, name: *const c
         if model.find_var(group, name.as_bytes()).is_some() {
             return fail(Code::ENAMEINUSE, format!("a variable \"{name}\" exists already"));
         }
+        check_not_global(varid)?;
         let var = variable(&model, group, varid)?;
         check_rename(&file, model.var(var).name.as_bytes().len(), name.as_bytes().len())?;
         writable.define(|model| model.rename_var(var, name.as_bytes()))
@@ -160,9 +161,7 @@ pub unsafe extern "C" fn nc_def_var_fill(
 ) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
-        if varid == NC_GLOBAL {
-            return fail(Code::EGLOBAL, "NC_GLOBAL is no variable");
-        }
+        check_not_global(varid)?;
         let writable = file.writable()?;
         let _state = file.state();
         file.check_define_mode()?;
@@ -202,7 +201,7 @@ pub unsafe extern "C" fn nc_inq_var_fill(
     answer(|| {
         let (file, group) = find(ncid)?;
         let model = file.model();
-        let var = known_variable(&model, group, varid)?;
+        let var = variable(&model, group, varid)?;
         let described = model.var(var);
         // SAFETY: the contract of the interface.
         unsafe { put(no_fill, c_int::from(described.storage.no_fill)) };

@@ -132,7 +132,11 @@ pub fn compare(test: impl Fn(&Session<'_>)) {
         (session.lines.into_inner(), files(folder.path()))
     });
     for (at, (their, our)) in their_lines.iter().zip(&our_lines).enumerate() {
-        assert_eq!(their, our, "call {at}: the reference gives the left, ferrocdf the right");
+        let before = at.checked_sub(1).map_or("nothing", |before| &their_lines[before]);
+        assert_eq!(
+            their, our,
+            "call {at}: the reference gives the left, ferrocdf the right; before it {before}"
+        );
     }
     assert_eq!(their_lines.len(), our_lines.len(), "the number of calls");
     assert!(their_files.keys().eq(our_files.keys()), "{:?} {:?}", their_files.keys(), our_files.keys());

@@ -40,13 +40,15 @@ pub fn copy_data(
     }
     let is_record = |&(var, _): &Pair| source.is_record(var);
     let (records, fixed): (Vec<Pair>, Vec<Pair>) = pairs.iter().partition(|pair| is_record(pair));
+    // Only the engine knows what stands for bytes that are not there.
+    let whole = from.missing_bytes()? == 0;
     for &pair in &fixed {
-        let copied = move_fixed(from, to, pair, progress)?;
+        let copied = whole && move_fixed(from, to, pair, progress)?;
         if !copied {
             copy_rows(from, to, &[pair], budget, progress)?;
         }
     }
-    let copied = move_records(from, to, &records, progress)?;
+    let copied = whole && move_records(from, to, &records, progress)?;
     if !copied {
         copy_rows(from, to, &records, budget, progress)?;
     }

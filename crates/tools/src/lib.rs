@@ -3,9 +3,11 @@
 
 pub mod getopt;
 pub mod info;
+mod input;
 mod kinds;
 pub mod nccopy;
 pub mod ncdump;
 pub mod ncgen;
 mod progress;
+mod says;
 mod version;

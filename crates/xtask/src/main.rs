@@ -4,8 +4,11 @@
 //! library is needed, so that the first run on a fresh machine builds in a second.
 #![forbid(unsafe_code)]
 
+mod facts;
+mod install;
 mod run;
 mod setup;
+mod source;
 mod tasks;
 
 use std::process::ExitCode;
@@ -28,9 +31,19 @@ const TASKS: &[Task] = &[
         run: tasks::corpus,
     },
     Task {
+        name: "clients",
+        help: "programs that others wrote, on our C library, beside the same programs on the reference",
+        run: tasks::clients,
+    },
+    Task {
         name: "fuzz",
         help: "[SECONDS [TARGET [SEED]]]: hostile input for each target, 10 seconds each",
         run: tasks::fuzz,
+    },
+    Task {
+        name: "install",
+        help: "--prefix DIR [--destdir DIR]: the C library, its headers and the tools",
+        run: install::install,
     },
     Task { name: "sanitize", help: "the engine's tests under AddressSanitizer", run: tasks::sanitize },
     Task { name: "ci", help: "all of the above, and format, lints and documentation", run: tasks::ci },

@@ -1,7 +1,8 @@
 //! `setup`: the programs and libraries that tests compare with.
 //!
-//! Each is looked for by using it, so that a machine that has them by other means than `apt-get` is left alone. A
-//! Python environment is not made: no test uses Python yet.
+//! Each is looked for by using it, so that a machine that has them by other means than `apt-get` is left alone.
+
+use std::path::PathBuf;
 
 use crate::run::{Outcome, run, works};
 
@@ -14,6 +15,9 @@ struct Need {
 
 const NEEDS: &[Need] = &[
     Need { what: "a C compiler", package: "gcc", is_there: || works("cc", &["--version"]) },
+    Need { what: "a C++ compiler", package: "g++", is_there: || works("c++", &["--version"]) },
+    Need { what: "pkg-config", package: "pkg-config", is_there: || works("pkg-config", &["--version"]) },
+    Need { what: "CMake", package: "cmake", is_there: || works("cmake", &["--version"]) },
     Need { what: "C headers", package: "libc6-dev", is_there: || compiles("stdio.h") },
     Need {
         what: "the reference tools",
@@ -24,9 +28,65 @@ const NEEDS: &[Need] = &[
     Need { what: "the reference library", package: "libnetcdf-dev", is_there: || compiles("netcdf.h") },
 ];
 
-/// Installs what is missing.
+/// What runs on our C library in tests.
+const CLIENTS: &[Need] = &[
+    Need {
+        what: "Python with environments",
+        package: "python3-venv",
+        is_there: || works("python3", &["-c", "import venv, ensurepip"]),
+    },
+    Need { what: "valgrind", package: "valgrind", is_there: || works("valgrind", &["--version"]) },
+    Need { what: "NCO", package: "nco", is_there: || on_path("ncks") },
+    Need { what: "CDO", package: "cdo", is_there: || on_path("cdo") },
+    Need { what: "GDAL", package: "gdal-bin", is_there: || on_path("gdalinfo") },
+    Need {
+        what: "netCDF4 for Python",
+        package: "python3-netcdf4",
+        is_there: || works("/usr/bin/python3", &["-c", "import netCDF4"]),
+    },
+    Need {
+        what: "ncdf4 for R",
+        package: "r-cran-ncdf4",
+        is_there: || works("Rscript", &["-e", "library(ncdf4)"]),
+    },
+    Need { what: "a Fortran compiler", package: "gfortran", is_there: || works("gfortran", &["--version"]) },
+    Need {
+        what: "netCDF-Fortran",
+        package: "libnetcdff-dev",
+        is_there: || works("nf-config", &["--version"]),
+    },
+    Need { what: "a C++ compiler", package: "g++", is_there: || works("c++", &["--version"]) },
+    Need { what: "netCDF-C++", package: "libnetcdf-c++4-dev", is_there: || on_path("ncxx4-config") },
+];
+
+/// Installs what is missing for `cargo xtask test` without the programs of others.
 pub fn setup(_args: &[String]) -> Outcome {
-    let missing: Vec<&Need> = NEEDS.iter().filter(|need| !(need.is_there)()).collect();
+    install(NEEDS)
+}
+
+/// Installs the programs of others that run on our C library.
+pub fn clients() -> Outcome {
+    install(CLIENTS)
+}
+
+/// What the Python environment of the tests holds.
+const WHEELS: &[&str] = &["netCDF4==1.7.5.1.post1", "numpy==2.4.6", "cftime==1.6.6.1", "certifi==2026.10.18"];
+
+/// A Python environment of its own, under `target`; its interpreter.
+pub fn python() -> Result<PathBuf, String> {
+    let folder = std::env::current_dir().map_err(|error| error.to_string())?.join("target/python");
+    let python = folder.join("bin/python");
+    let there = || works(&python.to_string_lossy(), &["-c", "import netCDF4"]);
+    if !there() {
+        run("python3", &["-m", "venv", "--clear", &folder.to_string_lossy()], &[])?;
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+        run(&python.to_string_lossy(), &[&pip[..], WHEELS].concat(), &[])?;
+    }
+    if there() { Ok(python) } else { Err("the Python environment does not work".to_string()) }
+}
+
+fn install(needs: &[Need]) -> Outcome {
+    let missing: Vec<&Need> = needs.iter().filter(|need| !(need.is_there)()).collect();
     if missing.is_empty() {
         println!("setup: everything is there");
         return Ok(());

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::install::install;
 use crate::run::{Outcome, cargo, timed};
 use crate::setup::setup;
 
@@ -33,6 +34,24 @@ pub fn corpus(args: &[String]) -> Outcome {
     cargo(&[&test[..], &extra].concat(), &[("FERROCDF_CORPUS", &folder.to_string_lossy())])
 }
 
+/// Installs ferrocdf beside the build, and runs programs that others wrote on it.
+pub fn clients(args: &[String]) -> Outcome {
+    crate::setup::clients()?;
+    let reference = crate::source::fetch()?;
+    let python = crate::setup::python()?;
+    let prefix = std::env::current_dir().map_err(|error| error.to_string())?.join("target/prefix");
+    let prefix = prefix.to_string_lossy().into_owned();
+    install(&["--prefix".to_string(), prefix.clone()])?;
+    let extra: Vec<&str> = args.iter().map(String::as_str).collect();
+    let test = ["test", "--package", "ferrocdf-compat", "--features", "clients", "--test", "clients"];
+    let env = [
+        ("FERROCDF_PREFIX", &*prefix),
+        ("FERROCDF_REFERENCE", &*reference.to_string_lossy()),
+        ("FERROCDF_PYTHON", &*python.to_string_lossy()),
+    ];
+    cargo(&[&test[..], &extra].concat(), &env)
+}
+
 /// Runs the engine's tests, its comparison with the oracle among them, under AddressSanitizer. The compiler's unstable
 /// flag is let through by `RUSTC_BOOTSTRAP`; the result is only run, never shipped.
 pub fn sanitize(args: &[String]) -> Outcome {
@@ -55,8 +74,9 @@ pub fn fuzz(args: &[String]) -> Outcome {
 
 /// Measures.
 pub fn bench(args: &[String]) -> Outcome {
-    // The bench runs the tools that lie beside it.
-    cargo(&["build", "--release", "--package", "ferrocdf-tools"], &[])?;
+    // The bench runs the tools and the library that lie beside it.
+    let packages = ["--package", "ferrocdf-tools", "--package", "ferrocdf-libnetcdf"];
+    cargo(&[&["build", "--release"][..], &packages].concat(), &[])?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     cargo(&[&["run", "--release", "--package", "ferrocdf-bench", "--"][..], &extra].concat(), &[])
 }

@@ -3,10 +3,10 @@
 use ferrocdf_model::{Atomic, Chunking, Endian, Filter, Owner, Type};
 
 use super::constant::{Const, Item};
-use super::declare::{Parsed, Parser};
 use super::format_named;
 use super::header::{AttrDecl, Thing};
 use super::lexer::{Special, Token};
+use super::parser::{Parsed, Parser};
 
 /// HDF5's numbers of the filters that have attributes of their own.
 const DEFLATE: u32 = 1;

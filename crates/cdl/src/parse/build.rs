@@ -2,13 +2,14 @@
 
 use ferrocdf_bytes::{Code, Context, Error};
 use ferrocdf_model::{
-    Atomic, Class, DimId, Field, Format, GroupId, Model, Name, Owner, Type, UserType, Values,
+    Atomic, Chunking, Class, DimId, Field, Format, GroupId, Model, Name, Owner, Storage, Type, UserType,
+    Values,
 };
 
 use super::Failure;
 use super::attr::infer;
-use super::declare::{Parsed, Parser};
 use super::header::{AttrDecl, ClassDecl};
+use super::parser::{Parsed, Parser};
 
 fn text(name: &[u8]) -> Parsed<&str> {
     let bad = |_| Error::new(Code::EBADNAME, format!("name \"{}\" is not UTF-8", name.escape_ascii()));
@@ -70,6 +71,17 @@ impl Parser<'_> {
         }
     }
 
+    /// Checks names as [`Parser::build`] does, for texts that are only checked.
+    pub fn check_names(&self) -> Parsed<()> {
+        let header = &self.header;
+        let groups = header.groups[1..].iter().map(|group| &group.name);
+        let types = header.types.iter().map(|ty| &ty.name);
+        let dims = header.dims.iter().map(|dim| &dim.name);
+        let vars = header.vars.iter().map(|var| &var.name);
+        let attrs = header.attrs.iter().map(|attr| &attr.name);
+        groups.chain(types).chain(dims).chain(vars).chain(attrs).try_for_each(|name| text(name).map(drop))
+    }
+
     /// The model of all declarations so far.
     pub fn build(&mut self, format: Format) -> Parsed<Model> {
         let mut model = Model::new(format);
@@ -111,15 +123,21 @@ impl Parser<'_> {
         }
         for var in &self.header.vars {
             let id = model.def_var(var.group, text(&var.name)?, self.stored_type(var.ty), &var.dims)?;
-            if var.storage != ferrocdf_model::Storage::default() {
+            let storage = &var.storage;
+            if *storage != Storage::default() {
+                // What they are may be said.
+                let contiguous = Storage { chunking: Some(Chunking::Contiguous), ..Storage::default() };
                 if format.is_classic_file() {
+                    if *storage == contiguous {
+                        continue;
+                    }
                     let what = format!(
                         "variable \"{}\": classic files leave no choice of storage",
                         String::from_utf8_lossy(&var.name)
                     );
                     return Err(Error::new(Code::ENOTNC4, what).into());
                 }
-                model.var_mut(id).storage = var.storage.clone();
+                model.var_mut(id).storage = storage.clone();
             }
         }
         let attrs = std::mem::take(&mut self.header.attrs);

@@ -8,7 +8,7 @@
 use ferrocdf_model::Atomic;
 
 use super::constant::{Const, Item};
-use super::declare::{Parsed, Parser};
+use super::parser::{Parsed, Parser};
 
 impl Parser<'_> {
     /// The character that pads: the first of the `_FillValue`, else zero.

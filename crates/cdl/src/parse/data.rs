@@ -6,9 +6,9 @@ use ferrocdf_model::{Atomic, Format, GroupId, Type, Values, VarId, each_values};
 
 use super::bulk::{Bulk, End};
 use super::constant::{Const, Item, Number, with_number};
-use super::declare::{Parsed, Parser};
 use super::header::Thing;
 use super::lexer::Token;
+use super::parser::{Parsed, Parser};
 use super::{Failure, time};
 
 /// Values held back before the sink is told anything, in bytes.
@@ -348,6 +348,8 @@ impl Parser<'_> {
         if self.data.told != Some((format, declared)) {
             let model = self.build(format)?;
             let name = String::from_utf8_lossy(&self.header.group(GroupId::ROOT).name);
+            let owners: Vec<_> = self.header.attrs.iter().map(|attr| attr.owner).collect();
+            self.sink.attributes(&owners);
             self.sink.define(&model, &name)?;
             self.data.told = Some((format, declared));
         }
@@ -365,6 +367,7 @@ impl Parser<'_> {
             self.measure_tree(*var, items)?;
         }
         if self.options.check_only {
+            self.check_names()?;
             // Attributes are looked at as if they were to be written; what a format holds is not.
             let attrs = std::mem::take(&mut self.header.attrs);
             for attr in &attrs {
@@ -390,7 +393,10 @@ impl Parser<'_> {
         for (var, count) in std::mem::take(&mut self.data.records) {
             let (row, _) = self.extent(var);
             let dim = self.header.var(var).dims[0];
-            let whole = self.data.lengths[dim.index()].saturating_mul(row);
+            let whole = match self.options.own_records {
+                true => count.next_multiple_of(row.max(1)),
+                false => self.data.lengths[dim.index()].saturating_mul(row),
+            };
             let decl = self.header.var(var);
             let (ty, fill) = (self.stored_type(decl.ty), decl.fill.clone());
             let one = match ty {

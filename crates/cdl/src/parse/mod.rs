@@ -19,17 +19,20 @@ mod declare;
 mod header;
 mod lexer;
 mod literal;
+mod names;
+mod parser;
 mod source;
 mod time;
 mod tree;
+mod types;
 
 use std::io::Read;
 
 use ferrocdf_bytes::{Error, Result};
-use ferrocdf_model::{Format, Model, Values, VarId};
+use ferrocdf_model::{Format, Model, Owner, Values, VarId};
 
-use declare::Parser;
 use lexer::Lexer;
+use parser::Parser;
 use source::Source;
 
 /// What is known about a text before it is read.
@@ -45,6 +48,8 @@ pub struct Options {
     pub check_only: bool,
     /// Only definitions are wanted: data is checked and dropped.
     pub header_only: bool,
+    /// Record variables keep the records that their own data makes, rather than all having those of the longest.
+    pub own_records: bool,
     /// Take the text for one of the enhanced model even if its first part does not say so; see
     /// [`Failure::EnhancedAfterData`].
     pub enhanced: bool,
@@ -58,6 +63,7 @@ impl Default for Options {
             file: "-".to_string(),
             check_only: false,
             header_only: false,
+            own_records: false,
             enhanced: false,
         }
     }
@@ -67,6 +73,9 @@ impl Default for Options {
 pub trait Sink {
     /// A message for the user: a whole line without its end.
     fn message(&mut self, text: &str);
+
+    /// What each attribute belongs to, in the order of the text. Called before each [`Sink::define`].
+    fn attributes(&mut self, _owners: &[Owner]) {}
 
     /// The definitions, and the word behind `netcdf`. Called once, and again if groups follow data that was passed on: then with the former
     /// definitions followed by more. A text without a fault calls it at least once.

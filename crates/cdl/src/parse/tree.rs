@@ -3,8 +3,8 @@
 use ferrocdf_model::{Atomic, Type, TypeId, Value, Values, VarId};
 
 use super::constant::{Const, Item, Number, with_number};
-use super::declare::{Parsed, Parser};
 use super::header::ClassDecl;
+use super::parser::{Parsed, Parser};
 
 const NO_NIL: &str = "NIL data can only be assigned to variables or attributes of type string";
 

@@ -1,6 +1,6 @@
 //! Virtual attributes, which tell how a dataset is stored.
 
-use ferrocdf_model::{Atomic, Attr, Chunking, Class, Endian, GroupId, Owner, Type, Values, VarId};
+use ferrocdf_model::{Atomic, Attr, Chunking, Class, Endian, Format, GroupId, Owner, Type, Values, VarId};
 
 use super::escape::{c_text, name};
 use super::{Failure, Printer};
@@ -20,13 +20,16 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Prints those of a variable; there are none in classic files, where nothing can be chosen.
+    /// Prints those of a variable. In classic files nothing can be chosen: CDF-1 and CDF-2 have none, CDF-5 has the one
+    /// that the reference gives it (before it stops with an error if the type has a byte order).
     pub(super) fn special_attrs(&mut self, id: VarId) -> Result<(), Failure> {
-        if self.model.format().is_classic_file() {
-            return Ok(());
-        }
         let var = self.model.var(id);
         let (owner, storage) = (var.name.as_bytes(), &var.storage);
+        match self.model.format() {
+            Format::Data64 => return self.special(owner, "_Storage", "\"contiguous\""),
+            format if format.is_classic_file() => return Ok(()),
+            _ => {}
+        }
         let word = match &storage.chunking {
             Some(Chunking::Contiguous) => "contiguous",
             Some(Chunking::Compact) => "compact",

@@ -12,6 +12,9 @@ mod ncdump_files;
 #[allow(dead_code, reason = "the other test binary uses the rest")]
 #[path = "../it/ncdump_tool.rs"]
 mod ncdump_tool;
+mod ncgen3_source;
+#[path = "../it/ncgen3_tool.rs"]
+mod ncgen3_tool;
 mod ncgen_files;
 mod ncgen_source;
 #[path = "../it/ncgen_tool.rs"]

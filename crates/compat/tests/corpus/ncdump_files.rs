@@ -51,8 +51,10 @@ fn exception(path: &str, way: &[&str], theirs: &Run, mine: &Run) -> Option<&'sta
     if theirs.code.is_none() && mine.code == Some(1) {
         return Some("a broken header crashes the reference");
     }
-    if way.contains(&"-s") && theirs.err.starts_with(b"NetCDF: Attempting netcdf-4 operation") {
-        return Some("-s fails on the variables of CDF-5 files in the reference");
+    let fails = theirs.err.starts_with(b"NetCDF: Attempting netcdf-4 operation");
+    // What it prints before that is what ours prints.
+    if way.contains(&"-s") && fails && mine.out.starts_with(&theirs.out) {
+        return Some("-s fails at the byte order of a variable of CDF-5 in the reference, 4.10.1 among them");
     }
     if name.starts_with("bad_xtype.") {
         return Some("the reference opens files with types that do not exist, and fails when it prints them");

@@ -2,7 +2,9 @@
 
 mod capi_attributes;
 mod capi_copy_var;
+mod capi_data;
 mod capi_dimensions;
+mod capi_random;
 mod capi_variables;
 mod compare;
 mod conversion;
@@ -10,10 +12,16 @@ mod crossing;
 mod errors;
 mod generate;
 mod growth;
+mod nccopy_cut_off;
+mod nccopy_options;
+mod nccopy_refusals;
+mod nccopy_tool;
 mod ncdump_command;
 mod ncdump_numbers;
 mod ncdump_random;
 mod ncdump_tool;
+mod ncgen3_source;
+mod ncgen3_tool;
 mod ncgen_files;
 mod ncgen_messages;
 mod ncgen_source;

@@ -203,6 +203,38 @@ fn random_datasets() {
     }
 }
 
+/// Special attributes of CDF-5: the reference prints those of variables without a byte order, and stops at others.
+#[test]
+fn special_attributes_of_cdf5() {
+    let folder = tempfile::tempdir().unwrap();
+    let [cdl, path, again] = ["a.cdl", "a.nc", "again.nc"].map(|name| folder.path().join(name));
+    let file = path.to_str().unwrap();
+    let text = |last: &str| {
+        format!(
+            "netcdf a {{ dimensions: t = UNLIMITED; variables: byte b(t); b:a = 1; ubyte u; char c; {last} data: b = 1, 2; u = 200; }}"
+        )
+    };
+    std::fs::write(&cdl, text("")).unwrap();
+    generate("-5", &cdl, &path);
+    for way in [&["-s"][..], &["-s", "-h"], &["-s", "-F"], &["-s", "-x"]] {
+        let args = [way, &[file]].concat();
+        assert_same(&args, &reference(&args), &ours(&args));
+    }
+    // Ours goes on, and what it prints can be read.
+    std::fs::write(&cdl, text("int i; i:a = 2;")).unwrap();
+    generate("-5", &cdl, &path);
+    let (theirs, mine) = (reference(&["-s", file]), ours(&["-s", file]));
+    assert_eq!((theirs.code, mine.code), (Some(1), Some(0)));
+    assert!(theirs.err.starts_with(b"NetCDF: Attempting netcdf-4 operation"));
+    assert!(mine.out.starts_with(&theirs.out) && theirs.out.ends_with(b"i:_Storage = \"contiguous\" ;\n"));
+    let args = ["ncgen", "-o", again.to_str().unwrap()].map(std::ffi::OsString::from);
+    let mut said = vec![];
+    let program = ferrocdf_tools::ncgen::Program::Ncgen;
+    let code = ferrocdf_tools::ncgen::run(program, args, &mut &mine.out[..], &mut vec![], &mut said);
+    assert_eq!((code, said), (0, vec![]));
+    assert_eq!(std::fs::read(again).unwrap(), std::fs::read(path).unwrap());
+}
+
 /// Times in all calendars and units, from before the calendars were made to after they will be of use.
 #[test]
 fn random_times() {

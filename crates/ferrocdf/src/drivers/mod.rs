@@ -18,6 +18,7 @@ enum Magic {
     Classic,
     Hdf5,
     Hdf4,
+    Empty,
     Other,
 }
 
@@ -28,15 +29,24 @@ fn magic(blob: &dyn Blob) -> Result<Magic> {
         [b'C', b'D', b'F', 1 | 2 | 5, ..] => Magic::Classic,
         [0x89, b'H', b'D', b'F', b'\r', b'\n', 0x1a, b'\n'] => Magic::Hdf5,
         [0x0e, 0x03, 0x13, 0x01, ..] => Magic::Hdf4,
+        [] => Magic::Empty,
         _ => Magic::Other,
     })
 }
 
+/// What the system answers to reading a folder.
+const EISDIR: Code = Code(21);
+
 fn check_classic(blob: &dyn Blob) -> Result<()> {
-    let why = match magic(blob)? {
+    let magic = magic(blob).map_err(|error| match error.code {
+        EISDIR => Error { code: Code::ENOTNC, ..error },
+        _ => error,
+    });
+    let why = match magic? {
         Magic::Classic => return Ok(()),
         Magic::Hdf5 => "it is an HDF5 file; this version reads classic files (CDF-1, CDF-2, CDF-5)",
         Magic::Hdf4 => "it is an HDF4 file; this version reads classic files (CDF-1, CDF-2, CDF-5)",
+        Magic::Empty => "it is empty",
         Magic::Other => "its first bytes are those of no netCDF format",
     };
     Err(Error::new(Code::ENOTNC, why))

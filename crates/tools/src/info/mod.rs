@@ -10,6 +10,8 @@ use std::path::Path;
 
 use ferrocdf::{Error, File, Result};
 
+use crate::input::check_local;
+
 /// How the facts are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
@@ -21,6 +23,7 @@ pub enum Style {
 
 /// Prints what the file holds on standard output.
 pub fn run(path: &Path, style: Style) -> Result<()> {
+    check_local(path)?;
     let file = File::open(path)?;
     let facts = gather::facts(&file)?;
     let out = std::io::stdout();

@@ -5,7 +5,8 @@ use ferrocdf::{Code, Error, GroupId, Model, Result};
 
 /// Checks one specification: `dim1/n1,dim2/n2,...`, `/`, `var:n1,n2,...`, `var:`, `var:compact`, `var:contiguous`.
 ///
-/// Fails with `NC_EBADDIM` or `NC_ENOTVAR` for unknown names, with `NC_EINVAL` if it is malformed.
+/// Fails with `NC_EBADDIM` or `NC_ENOTVAR` for unknown names, with `NC_EBADCHUNK` for chunks of a variable that are longer
+/// than its dimensions, with `NC_EINVAL` if it is malformed.
 pub fn check(model: &Model, spec: &[u8]) -> Result<()> {
     let shown = || String::from_utf8_lossy(spec).into_owned();
     let checked = match spec.iter().position(|&byte| byte == b':') {
@@ -16,50 +17,102 @@ pub fn check(model: &Model, spec: &[u8]) -> Result<()> {
 }
 
 fn check_var(model: &Model, name: &[u8], sizes: &[u8]) -> Result<()> {
-    let name = name.strip_prefix(b"/").unwrap_or(name);
-    let Some(var) = model.find_var(GroupId::ROOT, name) else {
+    let plain = name.strip_prefix(b"/").unwrap_or(name);
+    let Some(var) = model.find_var(GroupId::ROOT, plain) else {
         return Err(Error::new(Code::ENOTVAR, format!("no variable \"{}\"", String::from_utf8_lossy(name))));
     };
     let words = [&b"compact"[..], b"contiguous"];
     if sizes.is_empty() || words.iter().any(|word| sizes.eq_ignore_ascii_case(word)) {
         return Ok(());
     }
-    let sizes: Vec<&[u8]> = sizes.split(|&byte| byte == b',').collect();
-    let rank = model.var(var).dims.len();
-    if sizes.len() != rank {
-        let what = format!("{} chunk sizes for {rank} dimensions", sizes.len());
+    // A comma may end the list.
+    let list = sizes.strip_suffix(b",").unwrap_or(sizes);
+    let sizes: Vec<u64> = list.split(|&byte| byte == b',').map(chunk_size).collect::<Result<_>>()?;
+    let shape = model.shape(var);
+    if sizes.len() != shape.len() {
+        let what = format!("{} chunk sizes for {} dimensions", sizes.len(), shape.len());
         return Err(Error::new(Code::EINVAL, what));
     }
-    sizes.iter().try_for_each(|size| check_size(size))
+    match sizes.iter().zip(&shape).find(|(size, len)| size > len) {
+        Some((size, len)) => {
+            Err(Error::new(Code::EBADCHUNK, format!("a chunk of {size} in a dimension of length {len}")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn check_dims(model: &Model, spec: &[u8]) -> Result<()> {
     if spec.is_empty() || spec == b"/" || spec == b"//" {
         return Ok(());
     }
-    for part in spec.split(|&byte| byte == b',') {
+    // A comma behind a backslash belongs to a name.
+    let mut before = 0;
+    let parts: Vec<&[u8]> = spec
+        .split(|&byte| {
+            let splits = byte == b',' && before != b'\\';
+            before = byte;
+            splits
+        })
+        .collect();
+    if parts.windows(2).any(|pair| pair[0].is_empty() || pair[1].is_empty()) {
+        return Err(Error::new(Code::EINVAL, "a dimension is missing between two commas"));
+    }
+    for part in parts {
         let Some(slash) = part.iter().rposition(|&byte| byte == b'/') else {
             return Err(Error::new(Code::EINVAL, "a dimension lacks \"/\" and its chunk size"));
         };
         let (name, size) = (&part[..slash], &part[slash + 1..]);
-        let name = name.strip_prefix(b"/").unwrap_or(name);
-        if model.find_dim(GroupId::ROOT, name).is_none() {
-            let what = format!("no dimension \"{}\"", String::from_utf8_lossy(name));
-            return Err(Error::new(Code::EBADDIM, what));
+        let shown = || String::from_utf8_lossy(name);
+        if name.contains(&b'/') && !model.format().is_enhanced() {
+            return Err(Error::new(Code::ENOGRP, format!("\"{}\" in a file without groups", shown())));
         }
-        if !size.is_empty() {
-            check_size(size)?;
+        if model.find_dim(GroupId::ROOT, name).is_none() {
+            return Err(Error::new(Code::EBADDIM, format!("no dimension \"{}\"", shown())));
+        }
+        if !size.is_empty() && !matches!(integer(size), Some(1..)) {
+            return Err(Error::new(
+                Code::EINVAL,
+                format!("\"{}\" is no chunk size", String::from_utf8_lossy(size)),
+            ));
         }
     }
     Ok(())
 }
 
-fn check_size(size: &[u8]) -> Result<()> {
-    let text = String::from_utf8_lossy(size);
-    match text.trim().parse::<u64>() {
-        Ok(1..) => Ok(()),
-        _ => Err(Error::new(Code::EINVAL, format!("\"{text}\" is no chunk size"))),
+/// The chunk size of one dimension of a variable, as C's `scanf` reads an unsigned number: what follows it is not looked
+/// at, and a minus sign makes it huge.
+fn chunk_size(word: &[u8]) -> Result<u64> {
+    let text = word.trim_ascii_start();
+    let (negative, text) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        rest => (false, rest),
+    };
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if digits == 0 {
+        let what = format!("\"{}\" is no chunk size", String::from_utf8_lossy(word));
+        return Err(Error::new(Code::EINVAL, what));
     }
+    let size = String::from_utf8_lossy(&text[..digits]).parse().unwrap_or(u64::MAX);
+    Ok(if negative { size.wrapping_neg() } else { size })
+}
+
+/// The integer at the start of a word, as C's `strtoll` reads it: hexadecimal behind `0x`, octal behind `0`. `None` if
+/// there is none, or one beyond 64 bits.
+fn integer(word: &[u8]) -> Option<i64> {
+    let text = String::from_utf8_lossy(word.trim_ascii_start()).into_owned();
+    let (sign, text) = match text.strip_prefix(['-', '+']) {
+        Some(rest) => (&text[..1], rest),
+        None => ("", &text[..]),
+    };
+    let hexadecimal = text.strip_prefix("0x").or(text.strip_prefix("0X"));
+    let (radix, text) = match hexadecimal.filter(|rest| rest.starts_with(|c: char| c.is_ascii_hexdigit())) {
+        Some(rest) => (16, rest),
+        None if text.starts_with('0') => (8, text),
+        None => (10, text),
+    };
+    let end = text.find(|c: char| !c.is_digit(radix)).unwrap_or(text.len());
+    i64::from_str_radix(&format!("{sign}{}", &text[..end]), radix).ok()
 }
 
 #[cfg(test)]
@@ -72,11 +125,15 @@ mod tests {
         let mut model = Model::new(Format::Classic);
         let x = model.def_dim(GroupId::ROOT, "x", Some(4)).unwrap();
         model.def_var(GroupId::ROOT, "v", Atomic::Int.into(), &[x]).unwrap();
-        for good in ["", "/", "x/2", "x/", "/x/2", "v:2", "v:", "v:compact", "/v:4"] {
+        for good in ["", "/", "x/2", "x/", "x/0x10", "x/9z", "v:2", "v:", "v:compact", "/v:4", "v:0,", "v:2z"]
+        {
             check(&model, good.as_bytes()).unwrap();
         }
         let code = |spec: &str| check(&model, spec.as_bytes()).unwrap_err().code;
-        assert_eq!((code("y/2"), code("w:1")), (Code::EBADDIM, Code::ENOTVAR));
-        assert_eq!((code("x"), code("x/0"), code("v:1,1")), (Code::EINVAL, Code::EINVAL, Code::EINVAL));
+        assert_eq!((code("y/2"), code("w:1"), code("/x/2")), (Code::EBADDIM, Code::ENOTVAR, Code::ENOGRP));
+        assert_eq!((code("v:5"), code("v:-1")), (Code::EBADCHUNK, Code::EBADCHUNK));
+        for bad in ["x", "x/0", "x/-1", "x/99999999999999999999", "x/2,,x/2", "x/2,", "v:1,1", "v:,", "v:a"] {
+            assert_eq!(code(bad), Code::EINVAL, "{bad}");
+        }
     }
 }

@@ -10,13 +10,14 @@ mod schema;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::process::ExitCode;
 
-use ferrocdf::{CreateOptions, Error, File, FileMut, Format, Model, Result, VarId};
+use ferrocdf::{Code, CreateOptions, Error, File, FileMut, Format, Model, Result, VarId};
 
+use crate::input::{ALLOWED_MISSING, Input, check_local, is_same};
 use crate::progress::Progress;
+use crate::says;
+pub use options::OPTIONS_TEXT;
 use options::{Options, Parsed};
 
 /// Why the tool stops.
@@ -42,10 +43,10 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 pub fn run(args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> u8 {
     let message = match options::parse(args) {
         Parsed::Stop(message) => message,
-        Parsed::Run(program, options) => match copy(&options) {
+        Parsed::Run(program, options) => match copy(&program, &options, errors) {
             Ok(()) => return 0,
             Err(Stop::Said(message)) => format!("{program}: {message}"),
-            Err(Stop::Failed(error)) => format!("{}\nLocation: {}", error.code.text(), error.what),
+            Err(Stop::Failed(error)) => says::at_location(&error),
         },
     };
     // There is nowhere to tell that this failed.
@@ -53,19 +54,23 @@ pub fn run(args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> 
     1
 }
 
-fn copy(options: &Options) -> Result<(), Stop> {
+fn copy(program: &str, options: &Options, errors: &mut dyn Write) -> Result<(), Stop> {
     if is_same(&options.input, &options.output) {
         return Err(Stop::Said("output would overwrite input".to_string()));
     }
-    let input = open(options)?;
-    let source = input.model();
+    check_local(&options.output)?;
+    let input = Input::open(&options.input, options.read_in_memory)?;
+    let source = input.file.model();
     for spec in &options.chunkspecs {
         chunkspec::check(&source, spec)?;
     }
     let wanted = schema::wanted_vars(&source, options)?;
-    let format = output_format(input.format(), options);
-    // What cannot be defined shall not cost an existing file its content.
-    schema::copy(&source, &mut Model::new(format), options, &wanted)?;
+    let format = output_format(source.format(), options);
+    // What cannot be defined, or is not there, shall not cost an existing file its content.
+    let pairs = schema::copy(&source, &mut Model::new(format), options, &wanted)?;
+    check_length(&input, pairs.iter().map(|&(var, _)| var))?;
+    input.warn_of_missing(program, &options.input, "are copied as zeros", errors);
+    let input = input.file;
     let output = create(options, format)?;
     output.set_no_fill(true)?;
     let pairs = output.define(|model| schema::copy(&source, model, options, &wanted))?;
@@ -85,14 +90,36 @@ fn copy(options: &Options) -> Result<(), Stop> {
     Ok(())
 }
 
-fn open(options: &Options) -> Result<File> {
-    if !options.read_in_memory {
-        return File::open(&options.input);
+/// Checks that the variables to be defined lie in the file, but for a few bytes: the copy would have room for all that
+/// the header promises, which may be any number of bytes.
+fn check_length(input: &Input, vars: impl Iterator<Item = VarId>) -> Result<()> {
+    if input.missing <= ALLOWED_MISSING {
+        return Ok(());
     }
-    let path = &options.input;
-    let bytes = std::fs::read(path).map_err(|error| Error::system(&error, path.display()))?;
-    File::from_bytes(bytes).map_err(|error| error.at(path.display()))
+    let size = input.file.size()?;
+    let mut cut = vec![];
+    for var in vars {
+        if input.file.variable_of(var).storage()?.end.is_some_and(|end| end > size) {
+            cut.push(input.file.model().var_path(var));
+        }
+    }
+    if cut.is_empty() {
+        return Ok(());
+    }
+    let more = cut.len().saturating_sub(NAMED);
+    cut.truncate(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let what = format!(
+        "the file has {size} bytes, its header promises {} more; there is no data, or not all, for {}{more} (-V copies \
+         only the variables it names)",
+        input.missing,
+        cut.join(", ")
+    );
+    Err(Error::new(Code::ETRUNC, what).at(input.file.path().display()))
 }
+
+/// How many variables a message names.
+const NAMED: usize = 5;
 
 fn create(options: &Options, format: Format) -> Result<FileMut> {
     let create = CreateOptions::format(format);
@@ -109,15 +136,6 @@ fn output_format(input: Format, options: &Options) -> Format {
         Some(kind) => kind,
         None if input.is_classic_file() && options.wants_netcdf4() => Format::Netcdf4Classic,
         None => input,
-    }
-}
-
-/// Whether two names are of the same file, through whatever links. The reference compares the names only and would empty
-/// its own input.
-fn is_same(a: &Path, b: &Path) -> bool {
-    match (std::fs::metadata(a), std::fs::metadata(b)) {
-        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
-        _ => a == b,
     }
 }
 

@@ -178,7 +178,7 @@ fn size_with_suffix(word: &OsStr) -> Option<usize> {
     (number >= 0.0).then_some((number * unit) as usize)
 }
 
-/// Names between commas; a backslash takes the comma behind it into the name.
+/// Names between commas, empty ones left out; a backslash takes the comma behind it into the name.
 fn split_names(list: &OsStr) -> Vec<Vec<u8>> {
     let mut names = vec![vec![]];
     let mut bytes = list.as_bytes().iter().copied();
@@ -190,6 +190,7 @@ fn split_names(list: &OsStr) -> Vec<Vec<u8>> {
             _ => name.push(byte),
         }
     }
+    names.retain(|name| !name.is_empty());
     names
 }
 
@@ -207,13 +208,17 @@ fn unescape(name: &OsStr) -> PathBuf {
 }
 
 fn usage(program: &str) -> String {
-    format!("{program}: {program} {SYNOPSIS}\n{HELP}\nnetCDF library version {}", crate::version::line())
+    format!(
+        "{program}: {program} {SYNOPSIS}\n{OPTIONS_TEXT}\nnetCDF library version {}",
+        crate::version::line()
+    )
 }
 
 const SYNOPSIS: &str = "[-k kind] [-[3|4|5|6|7]] [-d n] [-s] [-c chunkspec] [-u] [-w] [-[v|V] varlist] \
 [-[g|G] grplist] [-m n] [-h n] [-e n] [-r] [-F filterspec] [-Ln] [-Mn] infile outfile";
 
-const HELP: &str = "\
+/// What each option does.
+pub const OPTIONS_TEXT: &str = "\
 \x20 [-k kind] kind of the output file; the default is that of the input:
             'classic', '64-bit offset', 'cdf5', 'netCDF-4', 'netCDF-4 classic model'
   [-3]      short for -k 'classic'

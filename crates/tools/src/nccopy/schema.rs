@@ -9,16 +9,20 @@ use super::options::Options;
 
 /// The variables whose data is copied. Fails if one that was asked for is not there.
 pub fn wanted_vars(model: &Model, options: &Options) -> Result<HashSet<VarId>, Stop> {
-    if options.groups.is_some() {
-        return Err(Stop::Said("Group list (-g ...) only permitted for netCDF-4 file".to_string()));
-    }
-    let Some(choice) = &options.vars else { return Ok(model.var_ids().collect()) };
-    let find = |name: &Vec<u8>| {
-        let plain = name.strip_prefix(b"/").unwrap_or(name);
-        let missing = || Stop::Said(format!("{}: No such variable", String::from_utf8_lossy(name)));
-        model.find_var(GroupId::ROOT, plain).ok_or_else(missing)
+    let wanted = match &options.vars {
+        None => model.var_ids().collect(),
+        Some(choice) => {
+            let find = |name: &Vec<u8>| {
+                let missing = || Stop::Said(format!("{}: No such variable", String::from_utf8_lossy(name)));
+                model.find_var(GroupId::ROOT, name).ok_or_else(missing)
+            };
+            choice.names.iter().map(find).collect::<Result<_, Stop>>()?
+        }
     };
-    choice.names.iter().map(find).collect()
+    match options.groups {
+        Some(_) => Err(Stop::Said("Group list (-g ...) only permitted for netCDF-4 file".to_string())),
+        None => Ok(wanted),
+    }
 }
 
 /// Defines in `target` what the copy shall hold. Returns the variables that are there in both.

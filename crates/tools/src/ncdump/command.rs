@@ -258,6 +258,12 @@ pub(super) fn extended_kind(format: Format, in_memory: bool) -> String {
 pub(super) fn usage(program: &[u8]) -> Vec<u8> {
     const SYNOPSIS: &str = " [-c|-h] [-v ...] [[-b|-f] [c|f]] [-l len] [-n name] [-p n[,n]] [-k] [-x] [-s] [-t|-i] \
 [-g ...] [-w] [-F] [-Ln] file\n";
+    let version = format!("netcdf library version {}\n", version::line());
+    [program, SYNOPSIS.as_bytes(), options_text().as_bytes(), version.as_bytes()].concat()
+}
+
+/// What each option does.
+pub fn options_text() -> String {
     const OPTIONS: [(&str, &str); 19] = [
         ("[-c]", "Coordinate variable data and header information"),
         ("[-h]", "Header information only, no data"),
@@ -279,12 +285,7 @@ pub(super) fn usage(program: &[u8]) -> Vec<u8> {
         ("[-Ln]", "Set log level to n (>= 0); ignore if logging not enabled."),
         ("file", "Name of netCDF file (or URL if DAP access enabled)"),
     ];
-    let mut text = [program, SYNOPSIS.as_bytes()].concat();
-    for (option, meaning) in OPTIONS {
-        text.extend_from_slice(format!("  {option:<16} {}\n", meaning).as_bytes());
-    }
-    text.extend_from_slice(format!("netcdf library version {}\n", version::line()).as_bytes());
-    text
+    OPTIONS.iter().map(|(option, meaning)| format!("  {option:<16} {meaning}\n")).collect()
 }
 
 #[cfg(test)]

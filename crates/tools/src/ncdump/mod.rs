@@ -9,11 +9,15 @@ mod source;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 
-use ferrocdf::{Error, File, OpenOptions};
+use ferrocdf::Error;
 use ferrocdf_cdl::print::{Failure, print_cdl, print_ncml};
 
+use crate::input::Input;
+use crate::says;
+pub use command::options_text;
 use command::{Command, Job, Parsed, What};
 use source::FileSource;
 
@@ -35,20 +39,20 @@ pub fn main(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: 
             return code;
         }
     };
-    match run(&job, out, err) {
+    match run(&job, &program.to_string_lossy(), out, err) {
         Ok(()) => 0,
         Err(Stop::Quiet) => 1,
         Err(Stop::Unopened(error)) => {
-            let path = job.path.as_bytes();
-            let code = complain(err, &[path, b": ", error.code.text().as_bytes()].concat());
-            if error.code.0 < 0 && !error.what.is_empty() {
-                let _ = writeln!(err, "  {}", error.what);
+            let code = complain(err, &[job.path.as_bytes(), b": ", error.code.text().as_bytes()].concat());
+            let why = says::without_path(&error, Path::new(&job.path));
+            if !why.is_empty() {
+                let _ = writeln!(err, "  {why}");
             }
             code
         }
         Err(Stop::Printing(Failure::Refused(message))) => complain(err, &message),
         Err(Stop::Printing(Failure::Source(error))) => {
-            let _ = write!(err, "{}\nLocation: {}\n", error.code.text(), error.what);
+            let _ = writeln!(err, "{}", says::at_location(&error));
             1
         }
         // Whoever read the output has seen enough: what a shell reports when SIGPIPE ends a program.
@@ -80,25 +84,19 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// The most bytes that may be missing at the end of a file; they print as zeros, as the reference prints any number.
-const ALLOWED_MISSING: u64 = 1 << 20;
-
-fn run(job: &Job, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), Stop> {
+fn run(job: &Job, program: &str, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), Stop> {
     let Command { what, in_memory, .. } = job.command;
-    let file = match in_memory {
-        false => File::open_with(&job.path, &OpenOptions::default().allow_missing(ALLOWED_MISSING)),
-        true => std::fs::read(&job.path)
-            .map_err(|error| Error::system(&error, job.path.to_string_lossy()))
-            .and_then(File::from_bytes),
-    };
-    let file = file.map_err(Stop::Unopened)?;
-    let format = file.format();
+    let path = Path::new(&job.path);
+    let input = Input::open(path, in_memory).map_err(Stop::Unopened)?;
+    let format = input.file.format();
     match what {
         What::Kind => writeln!(out, "{}", format.kind_name())?,
         What::ExtendedKind => writeln!(out, "{}", command::extended_kind(format, in_memory))?,
         What::Cdl | What::NcMl => {
-            warn_of_missing(&file, job, err);
-            let source = FileSource { model: Arc::clone(&file.model()), file };
+            if !job.options.header_only {
+                input.warn_of_missing(program, path, "print as zeros", err);
+            }
+            let source = FileSource { model: Arc::clone(&input.file.model()), file: input.file };
             if !job.options.groups.is_empty() && !format.is_enhanced() {
                 return Err(Stop::Quiet);
             }
@@ -114,17 +112,6 @@ fn run(job: &Job, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), Stop> 
     }
     out.flush()?;
     Ok(())
-}
-
-/// Says that data is missing, where some is and would be printed.
-fn warn_of_missing(file: &File, job: &Job, err: &mut dyn Write) {
-    let missing = file.missing_bytes().unwrap_or(0);
-    if (1..=ALLOWED_MISSING).contains(&missing) && !job.options.header_only {
-        let path = job.path.to_string_lossy();
-        let what =
-            format!("{path}: the file is cut off: its last {missing} bytes are missing and print as zeros");
-        let _ = writeln!(err, "ncdump: warning: {what}");
-    }
 }
 
 /// Runs the tool as a process does: with its arguments and its standard streams.

@@ -2,9 +2,10 @@
 //!
 //! Options, messages and exit codes are those of the reference's tools, for scripts depend on them; so a conflict
 //! between `-k` and the text is told and still ends with 0. Its crash on `-P` is not taken over: the file is written.
-//! Programs in C, Fortran and Java go to standard output; those of `ncgen3` are not done yet, which it says.
+//! Programs in C, Fortran and Java go to standard output.
 
 mod options;
+mod options3;
 mod output;
 mod source;
 
@@ -20,6 +21,25 @@ use ferrocdf_cdl::parse::{self, Failure};
 use options::{Language, Options, Step};
 use output::Output;
 use source::{Dataset, Gather};
+
+use crate::says;
+
+/// What each option of `ncgen` does.
+pub const OPTIONS_TEXT: &str = "\
+\x20 [-o outfile] write this file
+  [-b]      write a file named like the text, with \".nc\" for what is behind its last dot
+  [-k kind] kind of the file: 'classic', '64-bit offset', 'cdf5'; the default is what the text needs
+  [-3]      short for -k 'classic'
+  [-6]      short for -k '64-bit offset'
+  [-5]      short for -k 'cdf5'
+  [-x]      leave elements that the text does not give undefined, without fill values
+  [-H]      definitions only, no data
+  [-N name] the name of the dataset, instead of the one in the text
+  [-l lang] print a program that makes the file: 'c', 'f77', 'java'
+  [-M name] the main function, or class, of that program
+  [-W n]    variables of at most n values are written by one call of that program (1024)
+  file      the text; standard input if it is not named, or \"-\"
+";
 
 /// Which of the two programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,20 +65,15 @@ pub fn run(
 ) -> u8 {
     let step = match program {
         Program::Ncgen => options::ncgen(args, errors),
-        Program::Ncgen3 => options::ncgen3(args, errors),
+        Program::Ncgen3 => options3::ncgen3(args, errors),
     };
     let options = match step {
         Step::Exit(code) => return code,
         Step::Run(options) => options,
     };
     let language = options.language.filter(|&language| language != Language::Binary);
-    if let (Some(language), Program::Ncgen3) = (language, program) {
-        let text = format!("{}: writing {} programs is not supported yet", options.program, language.name());
-        tell(errors, text);
-        return 1;
-    }
     let converted = match language {
-        Some(language) => translate(&options, language, input, output, errors),
+        Some(language) => translate(&options, program, language, input, output, errors),
         None => convert(&options, false, input, errors),
     };
     match converted {
@@ -66,7 +81,7 @@ pub fn run(
         Err(error) => {
             tell(errors, format!("{}: {}", options.program, error.code.text()));
             if !error.what.is_empty() {
-                tell(errors, format!("\t({})", error.what));
+                tell(errors, format!("\t({})", says::once(&error)));
             }
             1
         }
@@ -111,9 +126,10 @@ fn skip_mark<'a>(mut input: Box<dyn Read + 'a>, errors: &mut dyn Write) -> Resul
     }
 }
 
-/// Writes the program that makes the dataset of a text.
+/// Writes the program that makes the dataset of a text, and the dataset itself if both are asked for.
 fn translate(
     options: &Options,
+    style: Program,
     language: Language,
     input: &mut dyn Read,
     output: &mut dyn Write,
@@ -124,7 +140,15 @@ fn translate(
         Err(code) => return Ok(code),
     };
     // Programs without the data still depend on it: on the number of records, and on whether it holds infinities.
-    let reading = parse::Options { header_only: false, ..reading(options, false) };
+    let mut reading = parse::Options { header_only: false, ..reading(options, false) };
+    if style == Program::Ncgen3 {
+        reading.own_records = true;
+        // Only the model matters to the program; see `options::ncgen`.
+        reading.format = reading.format.map(|format| match format {
+            Format::Netcdf4 => Format::Netcdf4Classic,
+            format => format,
+        });
+    }
     let mut dataset = Dataset::new(options);
     match parse::parse(text, &reading, &mut Gather { dataset: &mut dataset, errors }) {
         Ok(_) => {}
@@ -133,8 +157,13 @@ fn translate(
         Err(Failure::File(error)) => return Err(error),
     }
     dataset.measure();
+    if options.binary_too {
+        let mut file = Output::new(options, errors);
+        dataset.tell(&mut file)?;
+        file.finish()?;
+    }
     let mut output = io::BufWriter::new(output);
-    source::write(&dataset, language, &mut output)
+    source::write(&dataset, style, language, &mut output)
         .and_then(|()| output.flush())
         .map_err(|error| Error::system(&error, "writing the program"))?;
     Ok(0)
@@ -148,6 +177,7 @@ fn reading(options: &Options, enhanced: bool) -> parse::Options {
         file: options.shown_input(),
         check_only: options.check_only,
         header_only: options.header_only,
+        own_records: false,
         enhanced,
     }
 }

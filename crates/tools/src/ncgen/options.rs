@@ -1,4 +1,4 @@
-//! Command lines of `ncgen` and `ncgen3`.
+//! What command lines ask for, and those of `ncgen`.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -22,16 +22,7 @@ pub(super) enum Language {
 }
 
 impl Language {
-    pub fn name(self) -> &'static str {
-        match self {
-            Language::Binary => "binary",
-            Language::C => "C",
-            Language::Fortran77 => "Fortran 77",
-            Language::Java => "Java",
-        }
-    }
-
-    fn named(name: &[u8]) -> Option<Language> {
+    pub fn named(name: &[u8]) -> Option<Language> {
         Some(match name {
             b"b" => Language::Binary,
             b"c" | b"C" => Language::C,
@@ -60,6 +51,8 @@ pub(super) struct Options {
     pub no_fill: bool,
     pub header_only: bool,
     pub check_only: bool,
+    /// Whether the file is to be written besides a program.
+    pub binary_too: bool,
     /// The name of a program's main function.
     pub main_name: Option<OsString>,
     /// The level that a program in C logs at.
@@ -69,7 +62,7 @@ pub(super) struct Options {
 }
 
 impl Options {
-    fn new(program: String) -> Self {
+    pub fn new(program: String) -> Self {
         Options {
             program,
             complaint_prefix: String::new(),
@@ -83,6 +76,7 @@ impl Options {
             no_fill: false,
             header_only: false,
             check_only: false,
+            binary_too: false,
             main_name: None,
             log_level: None,
             whole_variable: 1024,
@@ -99,6 +93,11 @@ impl Options {
         self.input.as_ref().filter(|path| path.as_bytes() != b"-")
     }
 
+    /// Where the text is: in the file named, or in the one that is standard input.
+    pub fn input_path(&self) -> PathBuf {
+        self.named_input().map_or("/dev/stdin".into(), PathBuf::from)
+    }
+
     /// The file to write: as asked for, else the name of the text's file or of the dataset with the usual ending.
     pub fn output_path(&self, dataset: &str) -> PathBuf {
         if let Some(path) = &self.output {
@@ -113,7 +112,10 @@ impl Options {
                 let start = bytes.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
                 bytes[start..].to_vec()
             }
-            None => self.dataset.as_ref().map_or(dataset.as_bytes(), |name| name.as_bytes()).to_vec(),
+            None if self.name_from_input => {
+                self.dataset.as_ref().map_or(dataset.as_bytes(), |name| name.as_bytes()).to_vec()
+            }
+            None => without_escapes(dataset),
         };
         name.extend_from_slice(self.extension.as_bytes());
         PathBuf::from(OsString::from_vec(name))
@@ -126,6 +128,16 @@ impl Options {
             None => "(null)".to_string(),
         }
     }
+}
+
+/// A name as it was before backslashes were put into it.
+fn without_escapes(name: &str) -> Vec<u8> {
+    let mut bytes = name.bytes();
+    let mut plain = vec![];
+    while let Some(byte) = bytes.next() {
+        plain.extend(if byte == b'\\' { bytes.next() } else { Some(byte) });
+    }
+    plain
 }
 
 /// What to do next.
@@ -279,7 +291,7 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn W
 }
 
 /// The one operand there may be: the text.
-fn with_operands(words: Getopt, mut options: Options, errors: &mut dyn Write) -> Step {
+pub(super) fn with_operands(words: Getopt, mut options: Options, errors: &mut dyn Write) -> Step {
     let mut operands = words.operands();
     if operands.len() > 1 {
         let prefix = &options.complaint_prefix;
@@ -288,80 +300,6 @@ fn with_operands(words: Getopt, mut options: Options, errors: &mut dyn Write) ->
     }
     options.input = operands.pop();
     Step::Run(Box::new(options))
-}
-
-const KNOWN_3: &str = "bcfk:l:no:v:x";
-
-/// Reads the command line of `ncgen3`.
-pub(super) fn ncgen3(args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> Step {
-    let mut words = Getopt::new(args, KNOWN_3);
-    let mut options = Options::new(words.program_name());
-    options.name_from_input = false;
-    options.complaint_prefix = format!("{}: -: ", options.program);
-    options.format = Some(Format::Classic);
-    let (mut c, mut fortran, mut binary) = (false, false, false);
-    for word in words.by_ref() {
-        let prefix = options.complaint_prefix.clone();
-        let mut complaint = |what: String| tell(errors, format!("{prefix}{what}"));
-        match word {
-            Opt::Flag(b'b') => binary = true,
-            Opt::Flag(b'n') => {
-                binary = true;
-                options.extension = ".cdf";
-            }
-            Opt::Flag(b'c') => c = true,
-            Opt::Flag(b'f') => fortran = true,
-            Opt::Flag(_) => options.no_fill = true,
-            Opt::Value(b'l', name) => match Language::named(name.as_bytes()) {
-                Some(Language::C) => c = true,
-                Some(Language::Fortran77) => fortran = true,
-                _ => {
-                    complaint(format!(
-                        "{}: output language {} not implemented",
-                        options.program,
-                        name.to_string_lossy()
-                    ));
-                    return Step::Exit(1);
-                }
-            },
-            Opt::Value(b'o', path) => {
-                binary = true;
-                options.output = Some(path);
-            }
-            Opt::Value(_, name) => {
-                options.format = Some(match name.as_bytes() {
-                    b"1" | b"classic" => Format::Classic,
-                    b"2" | b"64-bit-offset" | b"64-bit offset" => Format::Offset64,
-                    b"3" | b"hdf5" | b"netCDF-4" => Format::Netcdf4,
-                    b"4" | b"hdf5-nc3" | b"netCDF-4 classic model" => Format::Netcdf4Classic,
-                    _ => {
-                        let known = "classic, 64-bit offset, netCDF-4, or netCDF-4 classic model";
-                        complaint(format!("Invalid format, try {known}"));
-                        return Step::Exit(2);
-                    }
-                });
-            }
-            Opt::Wrong(message) => {
-                tell(errors, message);
-                let known = "[ -b ] [ -c ] [ -f ] [ -k kind ] [ -x ] [ -o outfile]  [ file ... ]";
-                tell(errors, format!("{prefix}Usage: {} {known}", options.program));
-                let version = format!("netcdf library version {}", crate::version::line());
-                tell(errors, format!("{prefix}{version}"));
-                return Step::Exit(8);
-            }
-        }
-    }
-    if c && fortran {
-        tell(errors, format!("{}Only one of -c or -f may be specified", options.complaint_prefix));
-        return Step::Exit(8);
-    }
-    options.language = match (c, fortran) {
-        (true, _) => Some(Language::C),
-        (_, true) => Some(Language::Fortran77),
-        _ => None,
-    };
-    options.check_only = !binary && !c && !fortran;
-    with_operands(words, options, errors)
 }
 
 #[cfg(test)]

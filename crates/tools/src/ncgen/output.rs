@@ -11,6 +11,7 @@ use ferrocdf_cdl::parse::Sink;
 
 use super::options::Options;
 use super::tell;
+use crate::input::{check_local, is_same};
 
 /// The file being written.
 pub(super) struct Output<'a> {
@@ -52,6 +53,12 @@ impl Sink for Output<'_> {
             let mut how = CreateOptions::format(model.format());
             how.no_fill = self.options.no_fill;
             let path = self.options.output_path(name);
+            // The text would be gone, and the file removed if the text is wrong.
+            if is_same(&self.options.input_path(), &path) {
+                let what = format!("{}: output would overwrite input", path.display());
+                return Err(Error::new(Code::EINVAL, what));
+            }
+            check_local(&path)?;
             let file = FileMut::create(&path, &how)?;
             self.made = Some((path, file));
         }

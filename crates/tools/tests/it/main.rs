@@ -1,4 +1,5 @@
 //! The tools, run as functions and as they are called.
 
+mod ferrocdf;
 mod ncdump;
 mod ncgen;

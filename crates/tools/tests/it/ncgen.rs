@@ -61,6 +61,43 @@ fn a_wrong_text_leaves_the_file_that_was_there() {
 }
 
 #[test]
+fn a_text_is_not_overwritten_by_what_it_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let [text, hard, soft] = ["text.cdl", "hard.cdl", "soft.cdl"].map(|name| folder.path().join(name));
+    std::fs::write(&text, TEXT).unwrap();
+    std::fs::hard_link(&text, &hard).unwrap();
+    std::os::unix::fs::symlink(&text, &soft).unwrap();
+    let names = [&text, &hard, &soft].map(|path| path.to_str().unwrap());
+    for program in [Program::Ncgen, Program::Ncgen3] {
+        for (input, output) in names.into_iter().flat_map(|a| names.map(|b| (a, b))) {
+            let (code, said) = call(program, &["-o", output, input], b"");
+            assert_eq!(code, 1);
+            assert!(said.contains("output would overwrite input"), "{said}");
+            assert_eq!(std::fs::read(&text).unwrap(), TEXT);
+        }
+    }
+}
+
+#[test]
+fn names_that_are_not_utf8_are_wrong_in_a_check_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.nc");
+    for text in [
+        &b"netcdf a { dimensions: x\xff = 2; }"[..],
+        b"netcdf a { variables: int x\xff; }",
+        b"netcdf a { variables: int x; x:x\xff = 1; }",
+        b"netcdf a { :x\xff = 1; }",
+        b"netcdf a { types: opaque(2) x\xff; }",
+        b"netcdf a { group: x\xff { } }",
+    ] {
+        let checked = call(Program::Ncgen, &[], text);
+        assert_eq!(checked.0, 1, "{}", text.escape_ascii());
+        assert!(checked.1.contains(r#"x\xff" is not UTF-8"#), "{}", checked.1);
+        assert_eq!(call(Program::Ncgen, &["-o", path.to_str().unwrap()], text).0, 1);
+    }
+}
+
+#[test]
 fn a_check_writes_nothing() {
     assert_eq!(call(Program::Ncgen, &[], TEXT), (0, String::new()));
     assert_eq!(call(Program::Ncgen3, &[], TEXT), (0, String::new()));
@@ -75,10 +112,5 @@ fn programs_go_to_standard_output() {
         let code = run(Program::Ncgen, args, &mut &*TEXT, &mut out, &mut errors);
         assert_eq!((code, errors), (0, vec![]));
         assert!(out.starts_with(start.as_bytes()), "{language}");
-    }
-    for args in [&["-c"][..], &["-f"], &["-lc"]] {
-        let (code, said) = call(Program::Ncgen3, args, TEXT);
-        assert_eq!(code, 1);
-        assert!(said.contains("programs is not supported yet"), "{said}");
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct C<'a> {
 }
 
 /// The name of a type in C, of its `nc_type`, and of the functions for it.
-fn type_names(ty: Atomic) -> (&'static str, &'static str, &'static str) {
+pub(super) fn type_names(ty: Atomic) -> (&'static str, &'static str, &'static str) {
     match ty {
         Atomic::Byte => ("signed char", "NC_BYTE", "schar"),
         Atomic::Char => ("char", "NC_CHAR", "text"),

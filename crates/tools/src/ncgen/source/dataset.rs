@@ -3,6 +3,7 @@
 //! All data is held, as values: how many records there are stands at the head of a program and is known at the end of
 //! the text. A program of more data than memory holds is of no use to any compiler.
 
+use std::collections::HashMap;
 use std::io::Write;
 use std::ops::Range;
 
@@ -23,6 +24,10 @@ pub(in super::super) struct Dataset<'a> {
     /// The file the program makes.
     pub file: String,
     columns: Vec<Column>,
+    /// What each attribute belongs to, in the order of the text.
+    owners: Vec<Owner>,
+    /// Variables in the order in which the text gives them data.
+    filled: Vec<VarId>,
 }
 
 /// The values of a variable, in pieces that follow each other.
@@ -44,7 +49,8 @@ pub(in super::super) struct Block<'a> {
 impl<'a> Dataset<'a> {
     pub fn new(options: &'a Options) -> Self {
         let model = Model::new(Format::Classic);
-        Dataset { options, model, name: String::new(), file: String::new(), columns: vec![] }
+        let (name, file) = (String::new(), String::new());
+        Dataset { options, model, name, file, columns: vec![], owners: vec![], filled: vec![] }
     }
 
     /// Global attributes.
@@ -52,11 +58,30 @@ impl<'a> Dataset<'a> {
         self.model.attrs(Owner::Group(GroupId::ROOT)).iter()
     }
 
-    /// Attributes of variables, in the order of the variables. The reference has them in the order of the text.
+    /// All attributes in the order of the text, with the variables that they belong to.
+    pub fn attrs(&self) -> impl Iterator<Item = (Option<VarId>, &Attr)> {
+        let mut given = HashMap::new();
+        self.owners.iter().filter_map(move |&owner| {
+            let at = given.entry(owner).or_insert(0);
+            // There are fewer than owners if one is given twice.
+            let attr = self.model.attrs(owner).get(*at)?;
+            *at += 1;
+            let var = match owner {
+                Owner::Var(var) => Some(var),
+                Owner::Group(_) => None,
+            };
+            Some((var, attr))
+        })
+    }
+
+    /// Attributes of variables, in the order of the text.
     pub fn var_attrs(&self) -> impl Iterator<Item = (VarId, &Attr)> {
-        self.model
-            .var_ids()
-            .flat_map(|var| self.model.attrs(Owner::Var(var)).iter().map(move |attr| (var, attr)))
+        self.attrs().filter_map(|(var, attr)| Some((var?, attr)))
+    }
+
+    /// Variables with data, in the order of the text.
+    pub fn filled(&self) -> impl Iterator<Item = VarId> {
+        self.filled.iter().copied()
     }
 
     /// The type of a variable.
@@ -79,12 +104,32 @@ impl<'a> Dataset<'a> {
     /// Gives the unlimited dimension the length that all data needs.
     pub fn measure(&mut self) {
         let Some(dim) = self.model.record_dim() else { return };
-        let mut records = 0;
-        for var in self.model.var_ids().filter(|&var| self.model.is_record(var)) {
-            let row: u64 = self.model.shape(var)[1..].iter().product();
-            records = self.columns[var.index()].len.div_ceil(row.max(1)).max(records);
+        let vars = self.model.var_ids().filter(|&var| self.model.is_record(var));
+        let records = vars.map(|var| self.records(var)).max();
+        self.model.set_dim_len(dim, records.unwrap_or(0));
+    }
+
+    /// How many records the data of a record variable makes.
+    pub fn records(&self, var: VarId) -> u64 {
+        let row: u64 = self.model.shape(var)[1..].iter().product();
+        self.columns[var.index()].len.div_ceil(row.max(1))
+    }
+
+    /// All data of a variable.
+    pub fn whole(&self, var: VarId) -> Block<'_> {
+        let column = &self.columns[var.index()];
+        let count = self.model.shape(var);
+        Block { var, start: vec![0; count.len()], count, column, range: 0..column.len }
+    }
+
+    /// Gives all of it to another sink.
+    pub fn tell(&self, sink: &mut dyn Sink) -> Result<()> {
+        sink.define(&self.model, &self.name)?;
+        for var in self.filled() {
+            let pieces = &self.columns[var.index()].pieces;
+            pieces.iter().try_for_each(|(first, values)| sink.data(var, *first, values.clone()))?;
         }
-        self.model.set_dim_len(dim, records);
+        Ok(())
     }
 
     /// The data of a variable, cut as the reference cuts it: text, small arrays and lists in one block, all else row by
@@ -154,6 +199,10 @@ impl Sink for Gather<'_, '_> {
         tell(self.errors, if conflict && classic_only { other } else { text });
     }
 
+    fn attributes(&mut self, owners: &[Owner]) {
+        self.dataset.owners = owners.to_vec();
+    }
+
     fn define(&mut self, model: &Model, name: &str) -> Result<()> {
         let refused = || {
             let what = "programs are written for the classic model only; -k chooses it";
@@ -181,6 +230,8 @@ impl Sink for Gather<'_, '_> {
         let column = &mut self.dataset.columns[var.index()];
         if first == 0 {
             column.pieces.clear();
+            self.dataset.filled.retain(|&known| known != var);
+            self.dataset.filled.push(var);
         }
         column.len = first + values.len() as u64;
         column.pieces.push((first, values));

@@ -27,7 +27,7 @@ const TYPES: [Atomic; 6] =
     [Atomic::Byte, Atomic::Char, Atomic::Short, Atomic::Int, Atomic::Float, Atomic::Double];
 
 /// The name of a type in Fortran, of its number, of the functions for it, and of the vector for attributes.
-fn type_names(ty: Atomic) -> (&'static str, &'static str, &'static str, &'static str) {
+pub(super) fn type_names(ty: Atomic) -> (&'static str, &'static str, &'static str, &'static str) {
     match ty {
         Atomic::Byte => ("integer", "nf_byte", "int", "int1val"),
         Atomic::Char => ("integer", "nf_char", "text", "textval"),

@@ -1,9 +1,11 @@
 //! Programs in C, Fortran 77 and Java that write the dataset of a text.
 //!
 //! The programs are those of the reference, byte for byte: one walk over the dataset, in [`write()`], asks each language
-//! for its words. The classic model only. What the reference writes and no compiler takes, or what makes another file
-//! than the text says, is put right; `ncgen_source.rs` of the compatibility tests lists those cases. The Fortran is
-//! left as it is: the reference puts quotes around the names of its variables, so it is no program to begin with.
+//! for its words. The programs of `ncgen3` have another order, so `old_c` and `old_fortran` walk by themselves. The
+//! classic model only. What the reference writes and no compiler takes, or what makes another file than the text says,
+//! is put right; `ncgen_source.rs` and `ncgen3_source.rs` of the compatibility tests list those cases. The Fortran of
+//! `ncgen` is left as it is: the reference puts quotes around the names of its variables, so it is no program to begin
+//! with.
 
 mod c;
 mod dataset;
@@ -12,6 +14,8 @@ mod fortran;
 mod java;
 mod name;
 mod number;
+mod old_c;
+mod old_fortran;
 
 use std::io::{self, Write};
 
@@ -19,6 +23,7 @@ use ferrocdf::{Attr, DimId, VarId};
 
 pub(super) use dataset::{Dataset, Gather};
 
+use super::Program;
 use super::options::Language as Choice;
 use dataset::Block;
 use number::Number;
@@ -69,12 +74,19 @@ trait Language {
     fn close(&mut self) -> io::Result<()>;
 }
 
-/// Writes the program for a complete dataset.
-pub(super) fn write(dataset: &Dataset<'_>, choice: Choice, out: &mut dyn Write) -> io::Result<()> {
-    match choice {
-        Choice::Fortran77 => walk(dataset, &mut fortran::Fortran::new(dataset, out)),
-        Choice::Java => walk(dataset, &mut java::Java { dataset, out }),
-        Choice::C | Choice::Binary => walk(dataset, &mut c::C { dataset, out }),
+/// Writes the program for a complete dataset, in the style of one of the tools.
+pub(super) fn write(
+    dataset: &Dataset<'_>,
+    style: Program,
+    choice: Choice,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match (style, choice) {
+        (Program::Ncgen3, Choice::Fortran77) => old_fortran::OldFortran { dataset, out }.write(),
+        (Program::Ncgen3, _) => old_c::OldC { dataset, out }.write(),
+        (_, Choice::Fortran77) => walk(dataset, &mut fortran::Fortran::new(dataset, out)),
+        (_, Choice::Java) => walk(dataset, &mut java::Java { dataset, out }),
+        (_, Choice::C | Choice::Binary) => walk(dataset, &mut c::C { dataset, out }),
     }
 }
 
@@ -116,13 +128,15 @@ fn walk(dataset: &Dataset<'_>, language: &mut dyn Language) -> io::Result<()> {
 /// Writes numbers with commas between them, in the words of a language.
 fn numbers(out: &mut dyn Write, block: &Block<'_>, mut word: impl FnMut(Number) -> String) -> io::Result<()> {
     let mut between = "";
-    for (values, range) in block.parts() {
-        for number in range.filter_map(|at| Number::of(values, at)) {
-            write!(out, "{between}{}", word(number))?;
-            between = ", ";
-        }
+    for number in each_number(block) {
+        write!(out, "{between}{}", word(number))?;
+        between = ", ";
     }
     Ok(())
+}
+
+fn each_number<'b>(block: &'b Block<'_>) -> impl Iterator<Item = Number> + 'b {
+    block.parts().flat_map(|(values, range)| range.filter_map(move |at| Number::of(values, at)))
 }
 
 /// The same for the numbers of an attribute, as a list of words.

@@ -38,6 +38,12 @@ const REPLACED: [(u8, &str); 32] = [
 
 /// An identifier of C and Java that stands for a name. The first underscore is taken away if it comes first.
 pub(super) fn identifier(name: &[u8]) -> String {
+    let made = spelled(name);
+    made.strip_prefix('_').map(str::to_string).unwrap_or(made)
+}
+
+/// A name with words for what may not stand in identifiers.
+pub(super) fn spelled(name: &[u8]) -> String {
     let mut made = String::new();
     for (at, &byte) in name.iter().enumerate() {
         match byte {
@@ -49,7 +55,7 @@ pub(super) fn identifier(name: &[u8]) -> String {
             },
         }
     }
-    made.strip_prefix('_').map(str::to_string).unwrap_or(made)
+    made
 }
 
 /// Appends a byte of a C constant between such quotes. Bytes above ASCII stay as they are.

@@ -39,6 +39,15 @@ impl Number {
         }
     }
 
+    /// The same with a point in it, if the number is of double precision.
+    pub fn digits_with_point(self) -> String {
+        let mut digits = self.digits();
+        if matches!(self, Number::Double(value) if value.is_finite()) && !digits.contains('.') {
+            digits.insert(digits.find('e').unwrap_or(digits.len()), '.');
+        }
+        digits
+    }
+
     /// The number in digits, without what a language puts around it.
     pub fn digits(self) -> String {
         match self {

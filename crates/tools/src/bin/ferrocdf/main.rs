@@ -1,5 +1,7 @@
 //! The umbrella command: `ferrocdf info|dump|gen|copy`.
 
+mod help;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,7 +12,7 @@ use ferrocdf_tools::{nccopy, ncdump, ncgen};
 
 /// netCDF files: look, print, make, copy.
 #[derive(Parser)]
-#[command(version, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "ferrocdf", version, arg_required_else_help = true, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -27,20 +29,23 @@ enum Command {
         file: PathBuf,
     },
     /// Print a file as CDL text; takes the options of `ncdump`.
-    #[command(disable_help_flag = true)]
+    #[command(disable_help_flag = true, override_usage = "ferrocdf dump [OPTIONS] FILE", after_help = help::dump())]
     Dump(Rest),
     /// Make a file from CDL text; takes the options of `ncgen`.
-    #[command(disable_help_flag = true)]
+    #[command(disable_help_flag = true, override_usage = "ferrocdf gen [OPTIONS] [FILE]", after_help = help::generate())]
     Gen(Rest),
     /// Copy a file, perhaps to another kind; takes the options of `nccopy`.
-    #[command(disable_help_flag = true)]
+    #[command(disable_help_flag = true, override_usage = "ferrocdf copy [OPTIONS] INFILE OUTFILE", after_help = help::copy())]
     Copy(Rest),
 }
 
 /// The command line of the tool, passed on as it is.
 #[derive(clap::Args)]
 struct Rest {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    /// Print help. There is no `-h` for it: the tools take that for something else.
+    #[arg(long, action = clap::ArgAction::Help, hide = true)]
+    help: Option<bool>,
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
     args: Vec<OsString>,
 }
 

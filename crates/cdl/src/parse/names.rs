@@ -1,0 +1,83 @@
+//! Names, declared and referred to.
+
+use ferrocdf_model::{Atomic, GroupId, Type};
+
+use super::header::{Path, Thing};
+use super::lexer::{Keyword, Token};
+use super::parser::{Parsed, Parser, shown};
+
+impl Parser<'_> {
+    /// A name that is being declared.
+    pub fn name(&mut self) -> Parsed<Vec<u8>> {
+        match self.lexer.next() {
+            Token::Name(name) => Ok(name),
+            token => Err(self.unexpected(&token, "IDENT")),
+        }
+    }
+
+    pub fn path_of(&mut self, mut names: Vec<Vec<u8>>) -> Path {
+        let name = names.pop().unwrap_or_default();
+        let group = match self.header.walk(&names) {
+            Ok(group) => group,
+            Err(missing) => {
+                let text = format!("Undefined or forward referenced group: {}", shown(missing));
+                self.wrong(&text);
+                GroupId::ROOT
+            }
+        };
+        Path { group: Some(group), name }
+    }
+
+    /// A name that refers to something.
+    pub fn path(&mut self, wanted: &str) -> Parsed<Path> {
+        match self.lexer.next() {
+            Token::Name(name) => Ok(Path { group: None, name }),
+            Token::Path(names) => Ok(self.path_of(names)),
+            token => Err(self.unexpected(&token, wanted)),
+        }
+    }
+
+    /// The variable or type that comes next.
+    pub fn thing(&mut self, wanted: &str) -> Parsed<Thing> {
+        if let Token::Keyword(Keyword::Type(atomic)) = *self.lexer.peek() {
+            self.lexer.next();
+            return Ok(Thing::Type(Type::Atomic(atomic)));
+        }
+        let path = self.path(wanted)?;
+        self.resolve(&path)
+    }
+
+    pub fn resolve(&mut self, path: &Path) -> Parsed<Thing> {
+        match self.header.find_thing(self.here, path) {
+            Some(thing) => Ok(thing),
+            None => {
+                let text = format!("Undefined name (line {}): {}", self.line(), shown(&path.name));
+                Err(self.fatal_bare(&text))
+            }
+        }
+    }
+
+    pub fn thing_name(&self, thing: Thing) -> String {
+        match thing {
+            Thing::Var(id) => shown(&self.header.var(id).name),
+            Thing::Type(ty) => self.header.type_name(ty),
+        }
+    }
+
+    /// The thing as a type.
+    pub fn as_type(&mut self, thing: Thing) -> Parsed<Type> {
+        let ty = match thing {
+            Thing::Type(ty) => ty,
+            Thing::Var(_) => {
+                let text = format!("Undefined or forward referenced type: {}", self.thing_name(thing));
+                return Err(self.fatal_bare(&text));
+            }
+        };
+        match ty {
+            Type::Atomic(Atomic::String) => self.needs.strings = true,
+            Type::Atomic(atomic) if atomic > Atomic::Double => self.needs.wide = true,
+            _ => {}
+        }
+        Ok(ty)
+    }
+}

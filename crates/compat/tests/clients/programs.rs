@@ -1,0 +1,271 @@
+//! Programs of the field on our library: what each says and writes must be what it says and writes on the reference.
+//!
+//! A case is a line of shell. It runs twice, each time in a folder of its own with the same files in it: once as the
+//! machine has it, once with our library found first. Compared are the exit code, both outputs, and every file in the
+//! folder, byte for byte.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::folder;
+
+/// A program and what is done with it.
+struct Client {
+    name: &'static str,
+    /// Run before the cases, on the reference both times: compiling, above all.
+    prepare: &'static str,
+    cases: &'static [&'static str],
+}
+
+const CLIENTS: &[Client] = &[
+    Client {
+        name: "nco",
+        prepare: "",
+        cases: &[
+            "ncks -h --cdl in1.nc",
+            "ncks -h -m in2.nc",
+            "ncks -h -H -v tas in5.nc",
+            "ncks -h -O -v tas,pr -d lat,1,4 -d lon,0.,180. in1.nc out.nc",
+            "ncks -h -O -d time,1,3,2 -d lon,,,3 in2.nc out.nc",
+            "ncks -h -O -x -v tas in5.nc out.nc",
+            "ncks -h -O -3 in5.nc out.nc",
+            "ncks -h -O -6 in1.nc out.nc",
+            "ncks -h -O -5 in1.nc out.nc",
+            "ncks -h -O --fix_rec_dmn time in1.nc out.nc",
+            "ncks -h -O -v mask --mk_rec_dmn lat in1.nc out.nc",
+            "ncks -h -A -v scalar in1.nc grow.nc",
+            "ncks -h --jsn in1.nc",
+            "ncks -h --xml in1.nc",
+            "ncra -h -O in1.nc in2.nc out.nc",
+            "ncra -h -O -d time,0,,2 in1.nc out.nc",
+            "ncra -h -O -y max -v tas in1.nc out.nc",
+            "ncra -h -O --mro -d time,0,3,2,2 in1.nc out.nc",
+            "ncrcat -h -O in1.nc in1.nc in1.nc out.nc",
+            "ncrcat -h -O -d time,1,2 in1.nc in2.nc out.nc",
+            "ncrcat -h --rec_apn -v tas in1.nc grow.nc",
+            "ncpdq -h -O -a lon,lat in1.nc out.nc",
+            "ncpdq -h -O -a -lat in2.nc out.nc",
+            "ncpdq -h -O in1.nc out.nc",
+            "ncpdq -h -O -U in1.nc out.nc",
+            "ncatted -h -a units,tas,o,c,celsius grow.nc",
+            "ncatted -h -a added,global,c,d,1.5 grow.nc",
+            "ncatted -h -O -a ,tas,d,, in1.nc out.nc",
+            "ncatted -h -a title,global,a,c,' and more' grow.nc",
+            "ncatted -h -a _FillValue,tas,m,f,-1 grow.nc",
+            "ncrename -h -v pr,rain grow.nc",
+            "ncrename -h -a .title,name grow.nc",
+            "ncrename -h -d lon,longitude grow.nc",
+            "ncrename -h -O -v pr,a_much_longer_name_than_before in1.nc out.nc",
+            "ncap2 -h -O -s 'tasc=tas-273.15f;pr2=pr*2;z[time]=time^2' in1.nc out.nc",
+            "ncap2 -h -O -s 'where(mask==1) mask=9; tot=tas.avg($lat,$lon)' in2.nc out.nc",
+            "ncwa -h -O -a lat,lon in1.nc out.nc",
+            "ncwa -h -O -a lon -m mask -M 1 -v tas in1.nc out.nc",
+            "ncwa -h -O -b -a time -y rms in2.nc out.nc",
+            "ncbo -h -O --op_typ=- in1.nc in2.nc out.nc",
+            "ncflint -h -O -w 0.25,0.75 in1.nc in2.nc out.nc",
+            "ncecat -h -O in1.nc in2.nc out.nc",
+            "nces -h -O in1.nc in2.nc out.nc",
+            "! ncks -h nothing.nc",
+            "! ncks -h -O -v nothing in1.nc out.nc",
+        ],
+    },
+    Client {
+        name: "cdo",
+        prepare: "",
+        cases: &[
+            "cdo -s info in1.nc",
+            "cdo -s sinfon in2.nc",
+            "cdo -s griddes in1.nc",
+            "cdo -s showdate in5.nc",
+            "cdo -s infon -seltimestep,2/3 -selname,tas in1.nc",
+            "cdo -s output -fldmean -selname,tas in1.nc",
+            "cdo -s --no_history timmean in1.nc out.nc",
+            "cdo -s --no_history -f nc2 copy in1.nc out.nc",
+            "cdo -s --no_history -f nc5 copy in1.nc out.nc",
+            "cdo -s --no_history zonmean -selname,tas in2.nc out.nc",
+            "cdo -s --no_history remapbil,r4x3 -selname,tas in1.nc out.nc",
+            "cdo -s --no_history -f nc mergetime in1.nc -shifttime,200days in2.nc out.nc",
+            "cdo -s --no_history -b F64 addc,1 -selname,pr in1.nc out.nc",
+            "cdo -s --no_history selmon,2 in5.nc out.nc",
+            "cdo -s --no_history splitname -selname,tas,pr in1.nc part_",
+            "cdo -s diffn in1.nc in2.nc",
+            "! cdo -s info nothing.nc",
+        ],
+    },
+    Client {
+        name: "gdal",
+        prepare: "",
+        cases: &[
+            "gdalinfo in1.nc",
+            "gdalinfo NETCDF:in1.nc:tas",
+            "gdalinfo -stats NETCDF:in2.nc:pr",
+            "! gdalinfo NETCDF:in5.nc:mask",
+            "gdal_translate -q -of AAIGrid NETCDF:in1.nc:mask out.asc",
+            "gdal_translate -q -of GTiff NETCDF:in1.nc:tas out.tif",
+            "gdal_translate -q -of netCDF -co FORMAT=NC -co WRITE_GDAL_VERSION=NO -co WRITE_GDAL_HISTORY=NO NETCDF:in1.nc:tas out.nc",
+            "gdal_translate -q -of netCDF -co FORMAT=NC2 -co WRITE_GDAL_VERSION=NO -co WRITE_GDAL_HISTORY=NO NETCDF:in2.nc:pr out.nc",
+            "! gdalinfo NETCDF:nothing.nc:tas",
+        ],
+    },
+    Client {
+        name: "netcdf-fortran",
+        prepare: "gfortran -o record @/record.f90 $(nf-config --fflags --flibs)",
+        cases: &["./record"],
+    },
+    Client {
+        name: "netcdf-cxx4",
+        prepare: "g++ -o classes @/classes.cc -lnetcdf_c++4 -lnetcdf",
+        cases: &["./classes"],
+    },
+    Client { name: "python3-netcdf4", prepare: "", cases: &["/usr/bin/python3 @/python.py"] },
+    Client { name: "ncdf4", prepare: "", cases: &["Rscript --vanilla @/frames.R"] },
+    // The wheel brings the reference along under a name of its own, so that ours has to come before it.
+    Client { name: "netCDF4 wheel", prepare: "", cases: &["LD_PRELOAD=$LIBRARY $PYTHON @/python.py"] },
+];
+
+/// Cases whose outputs differ for a reason, which is given.
+const EXCUSED: &[(&str, &str)] = &[];
+
+/// What a case said and left behind.
+#[derive(PartialEq)]
+struct Outcome {
+    code: Option<i32>,
+    out: String,
+    err: String,
+    files: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("c/clients")
+}
+
+fn shell(line: &str, at: &Path, lib: Option<&Path>) -> (Option<i32>, String, String) {
+    let line = line.replace("@/", &format!("{}/", sources().display()));
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &line])
+        .current_dir(at)
+        .env("LC_ALL", "C.UTF-8")
+        .env("TZ", "UTC")
+        .env("CDO_PCTL_NBINS", "101");
+    command.env("PYTHON", folder("FERROCDF_PYTHON"));
+    if let Some(lib) = lib {
+        command.env("LD_LIBRARY_PATH", lib).env("LIBRARY", lib.join("libnetcdf.so.22"));
+    }
+    let done = command.output().expect("there is a shell");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (done.status.code(), text(&done.stdout), text(&done.stderr))
+}
+
+/// A folder with the files that cases read: one small climate in all three kinds, and a copy to change.
+fn scene(client: &Client) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder for the case");
+    let make = "ncgen -k classic -o in1.nc @/climate.cdl && ncgen -k 64-bit-offset -o in2.nc @/climate.cdl && \
+        ncgen -k cdf5 -o in5.nc @/climate.cdl && cp in1.nc grow.nc";
+    for line in [make, client.prepare] {
+        let (code, out, err) = shell(line, folder.path(), None);
+        assert_eq!(code, Some(0), "{}: {line}: {out}{err}", client.name);
+    }
+    folder
+}
+
+fn run(client: &Client, case: &str, lib: Option<&Path>) -> Outcome {
+    let folder = scene(client);
+    let (code, out, err) = shell(case, folder.path(), lib);
+    // Messages name the folder or the process; nothing else in them may differ.
+    let here = folder.path().display().to_string();
+    let clean = |text: String| text.replace(&here, "HERE");
+    let mut files = BTreeMap::new();
+    for entry in std::fs::read_dir(folder.path()).expect("the folder is there") {
+        let path = entry.expect("it can be listed").path();
+        if path.is_file() {
+            let bytes = std::fs::read(&path).expect("it can be read");
+            files.insert(path.file_name().expect("it has a name").into(), bytes);
+        }
+    }
+    Outcome { code, out: clean(out), err: clean(err), files }
+}
+
+/// The first line that differs, for people.
+fn difference(theirs: &Outcome, ours: &Outcome) -> String {
+    let mut what = vec![];
+    if theirs.code != ours.code {
+        what.push(format!("codes {:?} and {:?}", theirs.code, ours.code));
+    }
+    for (name, a, b) in [("out", &theirs.out, &ours.out), ("err", &theirs.err, &ours.err)] {
+        if a != b {
+            let pair = a.lines().zip(b.lines()).find(|(a, b)| a != b);
+            what.push(match pair {
+                Some((a, b)) => format!("{name}: {a:?} and {b:?}"),
+                None => format!(
+                    "{name}: {} and {} lines; {:?}",
+                    a.lines().count(),
+                    b.lines().count(),
+                    b.lines().last()
+                ),
+            });
+        }
+    }
+    let names: std::collections::BTreeSet<_> = theirs.files.keys().chain(ours.files.keys()).collect();
+    for name in names {
+        let (a, b) = (theirs.files.get(name), ours.files.get(name));
+        if a != b {
+            let at = a.zip(b).and_then(|(a, b)| a.iter().zip(b).position(|(a, b)| a != b));
+            let len = |bytes: Option<&Vec<u8>>| bytes.map(Vec::len);
+            what.push(format!("{}: {:?} and {:?} bytes, first at {at:?}", name.display(), len(a), len(b)));
+        }
+    }
+    what.join("; ")
+}
+
+fn compare(client: &Client, lib: &Path) {
+    let mut failures = vec![];
+    for case in client.cases {
+        let (theirs, ours) = (run(client, case, None), run(client, case, Some(lib)));
+        // A case that fails on the reference judges nothing; one that is to fail says so to the shell.
+        assert_eq!(theirs.code, Some(0), "{case}: {}{}", theirs.out, theirs.err);
+        if theirs != ours && !EXCUSED.iter().any(|(excused, _)| excused == case) {
+            failures.push(format!("{case}\n    {}", difference(&theirs, &ours)));
+        }
+    }
+    println!("{}: {} cases", client.name, client.cases.len());
+    assert!(
+        failures.is_empty(),
+        "{}: {} cases differ:\n{}",
+        client.name,
+        failures.len(),
+        failures.join("\n")
+    );
+}
+
+/// A test for each client.
+macro_rules! clients {
+    ($($test:ident: $name:literal;)*) => { $(
+        #[test]
+        fn $test() {
+            let client = CLIENTS.iter().find(|client| client.name == $name).expect("it is in the list");
+            compare(client, &folder("FERROCDF_PREFIX").join("lib"));
+        }
+    )* };
+}
+
+clients! {
+    nco: "nco";
+    cdo: "cdo";
+    gdal: "gdal";
+    fortran: "netcdf-fortran";
+    cxx: "netcdf-cxx4";
+    python: "python3-netcdf4";
+    r: "ncdf4";
+    wheel: "netCDF4 wheel";
+}
+
+/// Our library really is what the programs find.
+#[test]
+fn programs_find_our_library() {
+    let lib = folder("FERROCDF_PREFIX").join("lib");
+    let (code, out, _) = shell("ldd $(command -v ncks) | grep libnetcdf.so", Path::new("/"), Some(&lib));
+    assert_eq!(code, Some(0));
+    assert!(out.contains(&lib.display().to_string()), "{out}");
+}

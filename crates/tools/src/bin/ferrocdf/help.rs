@@ -1,0 +1,40 @@
+//! What `--help` says of the subcommands that pass their command lines on: examples first, then all options.
+
+use ferrocdf_tools::{nccopy, ncdump, ncgen};
+
+/// Help for `ferrocdf dump`.
+pub fn dump() -> String {
+    text(
+        "ferrocdf dump -h sst.nc          what the file holds, without the data
+  ferrocdf dump -v sst,time sst.nc the data of these variables
+  ferrocdf dump -t sst.nc          times as dates
+  ferrocdf dump sst.nc > sst.cdl   all of it, as text that `ferrocdf gen` makes a file of again",
+        &ncdump::options_text(),
+    )
+}
+
+/// Help for `ferrocdf gen`.
+pub fn generate() -> String {
+    text(
+        "ferrocdf gen sst.cdl             check the text, write nothing
+  ferrocdf gen -o sst.nc sst.cdl   make a file
+  ferrocdf gen -5 -o sst.nc -      the same in CDF-5, from standard input
+  ferrocdf gen -l c sst.cdl        print a program in C that makes the file",
+        ncgen::OPTIONS_TEXT,
+    )
+}
+
+/// Help for `ferrocdf copy`.
+pub fn copy() -> String {
+    text(
+        "ferrocdf copy a.nc b.nc          the same content in a fresh file
+  ferrocdf copy -5 a.nc b.nc       as CDF-5
+  ferrocdf copy -V sst a.nc b.nc   one variable only
+  ferrocdf copy -u a.nc b.nc       with records turned into a fixed dimension",
+        nccopy::OPTIONS_TEXT,
+    )
+}
+
+fn text(examples: &str, options: &str) -> String {
+    format!("Examples:\n  {examples}\n\nOptions:\n{options}")
+}

@@ -1,0 +1,78 @@
+//! Opening what a tool reads.
+
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use ferrocdf::{Code, Error, File, OpenOptions, Result};
+
+/// The most bytes that may be missing at the end of a file; they read as zeros, as the reference reads any number.
+pub const ALLOWED_MISSING: u64 = 1 << 20;
+
+/// A file open for reading.
+pub struct Input {
+    pub file: File,
+    /// How many bytes are missing at its end.
+    pub missing: u64,
+}
+
+impl Input {
+    /// Opens a file; `in_memory` reads it whole first.
+    pub fn open(path: &Path, in_memory: bool) -> Result<Input> {
+        check_local(path)?;
+        let file = match in_memory {
+            false => File::open_with(path, &OpenOptions::default().allow_missing(ALLOWED_MISSING))?,
+            true => from_bytes(path, read(path)?)?,
+        };
+        let missing = file.missing_bytes()?;
+        if !in_memory || !(1..=ALLOWED_MISSING).contains(&missing) {
+            return Ok(Input { file, missing });
+        }
+        let mut bytes = read(path)?;
+        bytes.resize(bytes.len() + missing as usize, 0);
+        Ok(Input { file: from_bytes(path, bytes)?, missing })
+    }
+
+    /// Says that bytes are missing and read as zeros, where they do. `consequence` says what becomes of them.
+    pub fn warn_of_missing(&self, program: &str, path: &Path, consequence: &str, errors: &mut dyn Write) {
+        let missing = self.missing;
+        if (1..=ALLOWED_MISSING).contains(&missing) {
+            let what = format!("the file is cut off: its last {missing} bytes are missing and {consequence}");
+            // There is nowhere to tell that this failed.
+            let _ = writeln!(errors, "{program}: warning: {}: {what}", path.display());
+        }
+    }
+}
+
+/// Whether two names are of the same file, through whatever links. The reference compares names only and would empty its
+/// own input.
+pub fn is_same(a: &Path, b: &Path) -> bool {
+    match (std::fs::metadata(a), std::fs::metadata(b)) {
+        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
+        _ => a == b,
+    }
+}
+
+/// Refuses the URL of a remote file, unless there is a file of that name.
+pub fn check_local(path: &Path) -> Result<()> {
+    let is_remote = path
+        .to_str()
+        .and_then(|text| text.split_once("://"))
+        .is_some_and(|(scheme, _)| scheme != "file" && scheme.chars().all(|c| c.is_ascii_alphanumeric()));
+    if !is_remote || path.exists() {
+        return Ok(());
+    }
+    let what = "it is a URL, and remote files are not read by this version, nor written";
+    Err(Error::new(Code::ENOTBUILT, what).at(path.display()))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|error| match error.kind() {
+        ErrorKind::IsADirectory => Error::new(Code::ENOTNC, "it is a folder").at(path.display()),
+        _ => Error::system(&error, path.display()),
+    })
+}
+
+fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<File> {
+    File::from_bytes(bytes).map_err(|error| error.at(path.display()))
+}

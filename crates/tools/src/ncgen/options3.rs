@@ -1,0 +1,86 @@
+//! Command lines of `ncgen3`.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+
+use ferrocdf::Format;
+
+use super::options::{Language, Options, Step, with_operands};
+use super::tell;
+use crate::getopt::{Getopt, Opt};
+
+const KNOWN_3: &str = "bcfk:l:no:v:x";
+
+/// Reads the command line of `ncgen3`.
+pub(super) fn ncgen3(args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> Step {
+    let mut words = Getopt::new(args, KNOWN_3);
+    let mut options = Options::new(words.program_name());
+    options.name_from_input = false;
+    options.complaint_prefix = format!("{}: -: ", options.program);
+    options.format = Some(Format::Classic);
+    let (mut c, mut fortran, mut binary) = (false, false, false);
+    for word in words.by_ref() {
+        let prefix = options.complaint_prefix.clone();
+        let mut complaint = |what: String| tell(errors, format!("{prefix}{what}"));
+        match word {
+            Opt::Flag(b'b') => binary = true,
+            Opt::Flag(b'n') => {
+                binary = true;
+                options.extension = ".cdf";
+            }
+            Opt::Flag(b'c') => c = true,
+            Opt::Flag(b'f') => fortran = true,
+            Opt::Flag(_) => options.no_fill = true,
+            Opt::Value(b'l', name) => match Language::named(name.as_bytes()) {
+                Some(Language::C) => c = true,
+                Some(Language::Fortran77) => fortran = true,
+                _ => {
+                    complaint(format!(
+                        "{}: output language {} not implemented",
+                        options.program,
+                        name.to_string_lossy()
+                    ));
+                    return Step::Exit(1);
+                }
+            },
+            Opt::Value(b'o', path) => {
+                binary = true;
+                options.output = Some(path);
+            }
+            Opt::Value(_, name) => {
+                options.format = Some(match name.as_bytes() {
+                    b"1" | b"classic" => Format::Classic,
+                    b"2" | b"64-bit-offset" | b"64-bit offset" => Format::Offset64,
+                    b"3" | b"hdf5" | b"netCDF-4" => Format::Netcdf4,
+                    b"4" | b"hdf5-nc3" | b"netCDF-4 classic model" => Format::Netcdf4Classic,
+                    _ => {
+                        let known = "classic, 64-bit offset, netCDF-4, or netCDF-4 classic model";
+                        complaint(format!("Invalid format, try {known}"));
+                        return Step::Exit(2);
+                    }
+                });
+            }
+            Opt::Wrong(message) => {
+                tell(errors, message);
+                let known = "[ -b ] [ -c ] [ -f ] [ -k kind ] [ -x ] [ -o outfile]  [ file ... ]";
+                tell(errors, format!("{prefix}Usage: {} {known}", options.program));
+                let version = format!("netcdf library version {}", crate::version::line());
+                tell(errors, format!("{prefix}{version}"));
+                return Step::Exit(8);
+            }
+        }
+    }
+    if c && fortran {
+        tell(errors, format!("{}Only one of -c or -f may be specified", options.complaint_prefix));
+        return Step::Exit(8);
+    }
+    options.language = match (c, fortran) {
+        (true, _) => Some(Language::C),
+        (_, true) => Some(Language::Fortran77),
+        _ => None,
+    };
+    options.check_only = !binary && !c && !fortran;
+    options.binary_too = binary;
+    with_operands(words, options, errors)
+}
