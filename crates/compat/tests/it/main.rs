@@ -1,8 +1,11 @@
 //! The comparison with the reference implementation.
 
+mod capi_attributes;
+mod capi_copy_var;
 mod capi_data;
 mod capi_dimensions;
 mod capi_random;
+mod capi_variables;
 mod compare;
 mod conversion;
 mod crossing;
