@@ -3,6 +3,7 @@
 mod capi_data;
 mod capi_dimensions;
 mod capi_random;
+mod capi_stubs;
 mod compare;
 mod conversion;
 mod crossing;
