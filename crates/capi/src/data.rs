@@ -10,9 +10,10 @@ use ferrocdf::array::{Index, Kind};
 use ferrocdf::{Code, Error, Fit, In, Out, Result, Selection};
 
 use crate::boundary::{answer, fail, in_range, list};
-use crate::constants::{NC_GLOBAL, NC_SHARE};
+use crate::constants::NC_SHARE;
 use crate::data_checks::{Target, Way, check_strides};
 use crate::open_files::{OpenFile, find};
+use crate::variables::check_not_global;
 
 /// Distances in memory, in elements.
 type Steps = smallvec::SmallVec<[isize; 4]>;
@@ -109,9 +110,7 @@ unsafe fn transfer(ncid: c_int, varid: c_int, part: Part, buffer: Buffer) -> Res
         target
     } else {
         check_mode(&file, buffer.way)?;
-        if varid == NC_GLOBAL {
-            return fail(Code::EGLOBAL, "NC_GLOBAL is no variable");
-        }
+        check_not_global(varid)?;
         find()?
     };
     let mut request = Request { file, target, buffer };

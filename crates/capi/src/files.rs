@@ -221,21 +221,23 @@ pub unsafe extern "C" fn nc__open_mp(
 
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_redef(ncid: c_int) -> c_int {
-    answer(|| {
-        let file = find_file(ncid)?;
-        let writable = file.writable()?;
-        let _state = file.state();
-        file.check_data_mode()?;
-        // A draft, even if nothing is changed in it: its end may ask for alignment.
-        writable.define(|_| Ok(()))?;
-        file.set_defining(true);
-        Ok(())
-    })
+    answer(|| redefine(&*find_file(ncid)?))
+}
+
+/// Enters define mode. Fails with `NC_EINDEFINE` if the file is in it.
+pub(crate) fn redefine(file: &OpenFile) -> Result<()> {
+    let writable = file.writable()?;
+    let _state = file.state();
+    file.check_data_mode()?;
+    // A draft, even if nothing is changed in it: its end may ask for alignment.
+    writable.define(|_| Ok(()))?;
+    file.set_defining(true);
+    Ok(())
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_enddef(ncid: c_int) -> c_int {
-    answer(|| end_definitions(ncid, &Alignment::default()))
+    answer(|| end_definitions(&*find_file(ncid)?, &Alignment::default()))
 }
 
 #[unsafe(no_mangle)]
@@ -253,12 +255,12 @@ pub extern "C" fn nc__enddef(
             fixed_free: data_free as u64,
             records: records_align as u64,
         };
-        end_definitions(ncid, &alignment)
+        end_definitions(&*find_file(ncid)?, &alignment)
     })
 }
 
-fn end_definitions(ncid: c_int, alignment: &Alignment) -> Result<()> {
-    let file = find_file(ncid)?;
+/// Leaves define mode.
+pub(crate) fn end_definitions(file: &OpenFile, alignment: &Alignment) -> Result<()> {
     let mut state = file.state();
     file.check_define_mode()?;
     file.writable()?.commit_aligned(alignment)?;

@@ -15,8 +15,11 @@
 // The contract of every function is the one above.
 #![allow(clippy::missing_safety_doc)]
 
+mod attribute_values;
+mod attributes;
 mod boundary;
 mod constants;
+mod copy_var;
 mod data;
 mod data_checks;
 mod data_table;
@@ -28,5 +31,7 @@ mod library;
 mod memory_files;
 mod open_files;
 mod parallel;
+mod types;
 mod v2;
 mod v2_data;
+mod variables;
