@@ -34,4 +34,5 @@ mod parallel;
 mod types;
 mod v2;
 mod v2_data;
+mod v2_entities;
 mod variables;
