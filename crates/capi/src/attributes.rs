@@ -231,7 +231,7 @@ fn store(
 }
 
 /// Sets an attribute of type `ty` to `len` values of type `memory`, or of its own type.
-unsafe fn put_attribute(
+pub(crate) unsafe fn put_attribute(
     (ncid, varid, name): (c_int, c_int, *const c_char),
     ty: c_int,
     len: usize,
@@ -253,7 +253,7 @@ unsafe fn put_attribute(
 }
 
 /// Gives the values of an attribute as values of type `memory`, or of its own type.
-unsafe fn get_attribute(
+pub(crate) unsafe fn get_attribute(
     (ncid, varid, name): (c_int, c_int, *const c_char),
     values: *mut c_void,
     memory: Option<Atomic>,

@@ -5,6 +5,8 @@ mod capi_copy_var;
 mod capi_data;
 mod capi_dimensions;
 mod capi_random;
+mod capi_stubs;
+mod capi_v2;
 mod capi_variables;
 mod compare;
 mod conversion;
