@@ -164,3 +164,23 @@ pub(crate) unsafe fn put_values(place: *mut c_void, values: &Values) -> Result<(
     // SAFETY: as the caller says.
     unsafe { give_values(Format::Netcdf4, values, atomic, place) }.map(drop)
 }
+
+/// The number that the bytes of one integer in memory are.
+pub(crate) fn number_of_bytes(atomic: Atomic, given: &[u8]) -> Result<i128> {
+    let mut values = zeros(atomic, 1)?;
+    if given.len() != atomic.size() {
+        return fail(Code::EINVAL, "the value is a null pointer");
+    }
+    bytes_mut(&mut values).copy_from_slice(given);
+    Ok(match values {
+        Values::Byte(list) => list[0].into(),
+        Values::Ubyte(list) => list[0].into(),
+        Values::Short(list) => list[0].into(),
+        Values::Ushort(list) => list[0].into(),
+        Values::Int(list) => list[0].into(),
+        Values::Uint(list) => list[0].into(),
+        Values::Int64(list) => list[0].into(),
+        Values::Uint64(list) => list[0].into(),
+        _ => return fail(Code::EBADTYPE, format!("{atomic} is no integer")),
+    })
+}

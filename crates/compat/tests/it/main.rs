@@ -6,6 +6,7 @@ mod capi_data;
 mod capi_dimensions;
 mod capi_random;
 mod capi_stubs;
+mod capi_types;
 mod capi_v2;
 mod capi_variables;
 mod compare;
