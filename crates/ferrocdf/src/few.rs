@@ -3,6 +3,8 @@
 //! Nothing is allocated and nothing is looked up twice. Everything out of the ordinary, errors in the request among it,
 //! goes the long way: `None` says that nothing was done and [`File::read`] or [`FileMut::write`] must be asked.
 
+use std::ops::Range;
+
 use ferrocdf_array::{Array, Fit, Kind, ShortRun};
 use ferrocdf_bytes::Result;
 use ferrocdf_model::{GroupId, Model, VarId};
@@ -24,10 +26,10 @@ impl File {
     ) -> Option<Result<Fit>> {
         let state = self.read_state();
         let (var, array) = plain(&state, group, var, kind)?;
-        if state.driver.lacks_fill(var, u64::MAX) {
+        let run = find(array, &part)?;
+        if state.driver.lacks_fill(var, span(array, &run, part).end) {
             return None;
         }
-        let run = find(array, part)?;
         Some(self.named(run.read(state.driver.blob(), kind, memory(run.elements()))))
     }
 }
@@ -45,15 +47,11 @@ impl FileMut {
         let mut state = self.write_state();
         let (var, array) = plain(&state, group, var, kind)?;
         let run = find(array, &part)?;
-        let shape = array.shape.iter().enumerate();
-        // The run is inside the array, whose elements are counted in 64 bits; what lies side by side in the blob does so
-        // in storage order too.
-        let first = shape.fold(0, |first, (dim, len)| first * len + part(dim).0);
-        let end = first + run.elements() as u64;
+        let span = span(array, &run, part);
         state.driver.blob_mut().ok()?;
-        let done = state.before_write(var, first, end, true).and_then(|()| {
+        let done = state.before_write(var, span.start, span.end, true).and_then(|()| {
             let fit = run.write(state.driver.blob_mut()?, kind, memory(run.elements()))?;
-            state.driver.wrote(var, end);
+            state.driver.wrote(var, span.end);
             Ok(fit)
         });
         Some(self.named(done))
@@ -65,6 +63,13 @@ fn find(array: &Array, part: impl Fn(usize) -> (u64, u64)) -> Option<ShortRun> {
         let (start, count) = part(dim);
         (start, count, 1)
     })
+}
+
+/// The elements of a run in storage order. The run is inside the array, whose elements are counted in 64 bits; what lies
+/// side by side in the blob does so in storage order too.
+fn span(array: &Array, run: &ShortRun, part: impl Fn(usize) -> (u64, u64)) -> Range<u64> {
+    let first = array.shape.iter().enumerate().fold(0, |first, (dim, len)| first * len + part(dim).0);
+    first..first + run.elements() as u64
 }
 
 /// A variable that is defined and whose elements convert to `kind` by the engine's rules alone.
