@@ -20,7 +20,7 @@ pub struct Transcript {
     pub died: bool,
 }
 
-const ADVICE: &str = "run `cargo xtask setup`, which installs what these tests compare with";
+pub(crate) const ADVICE: &str = "run `cargo xtask setup`, which installs what these tests compare with";
 
 impl Reference {
     /// Compiles the program in `folder`, which also takes scripts and transcripts.

@@ -1,5 +1,6 @@
 //! The comparison with the reference implementation.
 
+mod capi_dimensions;
 mod compare;
 mod conversion;
 mod crossing;

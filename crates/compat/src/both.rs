@@ -1,0 +1,190 @@
+//! The reference's `libnetcdf.so` and ours in one process, and the same calls through both.
+//!
+//! A test is a function of a [`Session`]: it calls one of the two libraries, in a folder of its own. [`compare`] runs it
+//! on each and checks that every call gave the same code, that everything noted is the same, and that the files left
+//! behind are equal to the last byte. Calls name the function and give its arguments, nothing else; see [`call!`].
+//!
+//! The reference is safe from one thread only, and some of its state (default format, chunk caches, ids) is the
+//! process's, so one comparison runs at a time.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::{CString, c_char, c_int};
+use std::fmt::{Debug, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
+
+/// Its own symbols come first, so that what ours exports is never taken for a part of the reference.
+const DEEPBIND: c_int = libc::RTLD_DEEPBIND;
+/// The name of the reference in Debian's and Ubuntu's packages.
+const REFERENCE: &str = "libnetcdf.so.19";
+
+/// The arguments of a C function that gives an `int`.
+pub trait Arguments {
+    /// Calls it.
+    ///
+    /// # Safety
+    /// The function takes these arguments, and they are what its documentation asks for.
+    unsafe fn call(self, library: &Library, name: &str) -> c_int;
+}
+
+macro_rules! arguments {
+    ($($type:ident $argument:ident),*) => {
+        impl<$($type),*> Arguments for ($($type,)*) {
+            unsafe fn call(self, library: &Library, name: &str) -> c_int {
+                let ($($argument,)*) = self;
+                // SAFETY: the function has this type, as the caller says.
+                let function: Symbol<unsafe extern "C" fn($($type),*) -> c_int> = unsafe { find(library, name) };
+                // SAFETY: the arguments are right, as the caller says.
+                unsafe { function($($argument),*) }
+            }
+        }
+    };
+}
+
+arguments!(A a);
+arguments!(A a, B b);
+arguments!(A a, B b, C c);
+arguments!(A a, B b, C c, D d);
+arguments!(A a, B b, C c, D d, E e);
+arguments!(A a, B b, C c, D d, E e, F f);
+arguments!(A a, B b, C c, D d, E e, F f, G g);
+arguments!(A a, B b, C c, D d, E e, F f, G g, H h);
+arguments!(A a, B b, C c, D d, E e, F f, G g, H h, I i);
+
+/// # Safety
+/// The function has the type `F`.
+unsafe fn find<F>(library: &Library, name: &str) -> Symbol<F> {
+    let symbol = CString::new(name).expect("a name of C");
+    // SAFETY: as the caller says.
+    unsafe { library.get(symbol.as_bytes_with_nul()) }.unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Calls a function of the library of a [`Session`], notes its code, and gives it:
+/// `call!(session, nc_inq_dimlen(id, 0, &mut len))`. Arguments must have the exact types of the prototype; plain whole
+/// numbers are `int`.
+#[macro_export]
+macro_rules! call {
+    ($session:expr, $name:ident($($argument:expr),* $(,)?)) => {
+        // SAFETY: tests give what the prototype in the headers asks for.
+        unsafe { $session.call(stringify!($name), ($($argument,)*)) }
+    };
+}
+
+/// One of the two libraries, and what the test saw of it.
+pub struct Session<'a> {
+    library: &'a Library,
+    folder: &'a Path,
+    lines: RefCell<Vec<String>>,
+}
+
+impl Session<'_> {
+    /// Calls a function, notes its code, and gives it; [`call!`] is the way to say it.
+    ///
+    /// # Safety
+    /// The arguments have the types of the prototype and are what the documentation of the function asks for.
+    pub unsafe fn call(&self, name: &str, arguments: impl Arguments) -> c_int {
+        // SAFETY: as the caller says.
+        let code = unsafe { arguments.call(self.library, name) };
+        self.lines.borrow_mut().push(format!("{name} gives {code}"));
+        code
+    }
+
+    /// A function that does not give an `int`.
+    ///
+    /// # Safety
+    /// The function has the type `F`.
+    pub unsafe fn function<F>(&self, name: &str) -> Symbol<F> {
+        // SAFETY: as the caller says.
+        unsafe { find(self.library, name) }
+    }
+
+    /// Notes what the last call left in the memory it was given.
+    pub fn note(&self, seen: impl Debug) {
+        let mut lines = self.lines.borrow_mut();
+        let line = lines.last_mut().expect("a call comes first");
+        write!(line, " {seen:?}").expect("strings take everything");
+    }
+
+    /// A path in the session's folder, for C.
+    pub fn path(&self, name: &str) -> CString {
+        CString::new(self.folder.join(name).into_os_string().into_encoded_bytes()).expect("no zero in it")
+    }
+}
+
+/// The text in a buffer of C.
+pub fn text(buffer: &[c_char]) -> String {
+    let bytes: Vec<u8> = buffer.iter().map(|&byte| byte as u8).take_while(|&byte| byte != 0).collect();
+    bytes.escape_ascii().to_string()
+}
+
+/// Runs a test on the reference and on ours, and fails where the two differ.
+pub fn compare(test: impl Fn(&Session<'_>)) {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let [(their_lines, their_files), (our_lines, our_files)] = libraries().each_ref().map(|library| {
+        let folder = tempfile::tempdir().expect("a folder for files");
+        let session = Session { library, folder: folder.path(), lines: RefCell::default() };
+        test(&session);
+        (session.lines.into_inner(), files(folder.path()))
+    });
+    for (at, (their, our)) in their_lines.iter().zip(&our_lines).enumerate() {
+        assert_eq!(their, our, "call {at}: the reference gives the left, ferrocdf the right");
+    }
+    assert_eq!(their_lines.len(), our_lines.len(), "the number of calls");
+    assert!(their_files.keys().eq(our_files.keys()), "{:?} {:?}", their_files.keys(), our_files.keys());
+    for (name, theirs) in &their_files {
+        let ours = &our_files[name];
+        let differs = theirs.iter().zip(ours).position(|(their, our)| their != our);
+        assert_eq!((differs, theirs.len()), (None, ours.len()), "{name:?}: first difference; sizes");
+    }
+}
+
+/// The files of a folder.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let entries = std::fs::read_dir(folder).expect("the folder is there");
+    let paths = entries.map(|entry| entry.expect("it can be listed").path());
+    paths
+        .map(|path| {
+            let bytes = std::fs::read(&path).expect("the test has closed it");
+            (path.file_name().expect("it was listed").into(), bytes)
+        })
+        .collect()
+}
+
+/// The reference and ours, loaded once.
+fn libraries() -> &'static [Library; 2] {
+    static LIBRARIES: OnceLock<[Library; 2]> = OnceLock::new();
+    LIBRARIES.get_or_init(|| {
+        let load = |path: &Path, flags| {
+            // SAFETY: what the two run when they are loaded asks nothing of the process.
+            unsafe { Library::open(Some(path), flags) }
+                .unwrap_or_else(|error| panic!("{error}; {}", crate::reference::ADVICE))
+        };
+        let flags = RTLD_NOW | RTLD_LOCAL;
+        [load(Path::new(REFERENCE), flags | DEEPBIND), load(&build(), flags)]
+    })
+}
+
+/// Builds our library as the tests were built, and says where it is.
+pub fn build() -> PathBuf {
+    let deps = std::env::current_exe().expect("tests know their own path");
+    let folder = deps.ancestors().nth(2).expect("tests are in <target>/<profile>/deps");
+    let target = folder.parent().expect("the folder of a profile is in one of the target");
+    let profile = match folder.file_name().and_then(|name| name.to_str()).expect("profiles have names") {
+        "debug" => "dev",
+        name => name,
+    };
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo)
+        .args(["build", "--quiet", "--package", "ferrocdf-libnetcdf", "--profile", profile, "--target-dir"])
+        .arg(target)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo runs these tests");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    folder.join("libnetcdf.so")
+}
