@@ -1,6 +1,7 @@
 //! The comparison with the reference implementation.
 
 mod capi_dimensions;
+mod capi_instances;
 mod compare;
 mod conversion;
 mod crossing;
