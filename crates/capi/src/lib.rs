@@ -15,6 +15,8 @@
 // The contract of every function is the one above.
 #![allow(clippy::missing_safety_doc)]
 
+mod any_types;
+mod aux_texts;
 mod boundary;
 mod constants;
 mod data;
@@ -23,6 +25,7 @@ mod data_table;
 mod dimensions;
 mod dump;
 mod files;
+mod filter_text;
 mod inquire;
 mod instances;
 mod library;

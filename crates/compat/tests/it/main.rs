@@ -1,5 +1,6 @@
 //! The comparison with the reference implementation.
 
+mod capi_aux;
 mod capi_dimensions;
 mod capi_instances;
 mod compare;
