@@ -3,6 +3,7 @@
 mod capi_aux;
 mod capi_dimensions;
 mod capi_instances;
+mod capi_settings;
 mod compare;
 mod conversion;
 mod crossing;
