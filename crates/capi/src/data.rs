@@ -12,7 +12,9 @@ use ferrocdf::{Code, Error, Fit, In, Out, Result, Selection};
 use crate::boundary::{answer, fail, in_range, list};
 use crate::constants::NC_SHARE;
 use crate::data_checks::{Target, Way, check_strides};
+use crate::few;
 use crate::open_files::{OpenFile, find};
+use crate::variables::check_not_global;
 
 /// Distances in memory, in elements.
 type Steps = smallvec::SmallVec<[isize; 4]>;
@@ -78,7 +80,14 @@ pub(crate) unsafe fn get(
     values: *mut c_void,
 ) -> c_int {
     // SAFETY: as the caller says.
-    answer(|| unsafe { transfer(ncid, varid, part, Buffer { memory, values, way: Way::Get }) })
+    answer(|| unsafe {
+        if let Memory::Elements(kind) = memory
+            && let Some(done) = few::get(ncid, varid, part, kind, values)
+        {
+            return in_range(done?);
+        }
+        transfer(ncid, varid, part, Buffer { memory, values, way: Way::Get })
+    })
 }
 
 /// Writes from the memory at `values`.
@@ -94,6 +103,11 @@ pub(crate) unsafe fn put(
 ) -> c_int {
     // SAFETY: as the caller says; memory that is written from is only read.
     answer(|| unsafe {
+        if let Memory::Elements(kind) = memory
+            && let Some(done) = few::put(ncid, varid, part, kind, values)
+        {
+            return in_range(done?);
+        }
         transfer(ncid, varid, part, Buffer { memory, values: values.cast_mut(), way: Way::Put })
     })
 }
@@ -109,6 +123,7 @@ unsafe fn transfer(ncid: c_int, varid: c_int, part: Part, buffer: Buffer) -> Res
         target
     } else {
         check_mode(&file, buffer.way)?;
+        check_not_global(varid)?;
         find()?
     };
     let mut request = Request { file, target, buffer };
@@ -144,11 +159,8 @@ impl Request {
         let (start, count) = unsafe { self.corner(part) };
         self.see_record(start.first())?;
         self.check_slab(&start, &count)?;
-        if self.buffer.way == Way::Put && self.target.is_record {
-            let end = start[0].checked_add(count[0]);
-            self.file.writable()?.grow(self.target.var, end.unwrap_or(u64::MAX))?;
-        }
         if count.contains(&0) {
+            self.grow(start.first().zip(count.first()).map(|(start, count)| start.saturating_add(*count)))?;
             return self.share();
         }
         let stride = Index::from_elem(1, count.len());
@@ -160,23 +172,18 @@ impl Request {
     unsafe fn strided(&mut self, part: Part, stride: *const isize) -> Result<()> {
         self.check_text()?;
         // SAFETY: as the caller says.
-        let ((start, count), stride) = unsafe { (self.corner(part), list(stride, self.target.rank())) };
-        if stride.is_empty() {
-            // SAFETY: as the caller says.
-            return unsafe { self.slab(part) };
-        }
-        self.target.check_strided(&start, &count, stride, self.buffer.way)?;
-        let dense = stride.iter().all(|&stride| stride == 1);
+        let ((start, count), stride) = unsafe { (self.corner(part), self.strides(stride)) };
+        self.target.check_strided(&start, &count, &stride, self.buffer.way)?;
         if self.buffer.way == Way::Get && count.contains(&0) {
             return Ok(());
         }
-        if dense {
+        if stride.iter().all(|&stride| stride == 1) {
             // SAFETY: as the caller says.
             return unsafe { self.slab(part) };
         }
         let steps = dense_steps(&count)?;
         // SAFETY: as the caller says.
-        unsafe { self.scattered(start, count, strides(stride), &steps) }
+        unsafe { self.scattered(start, count, &stride, &steps) }
     }
 
     /// A request with strides and a map of memory.
@@ -188,21 +195,35 @@ impl Request {
         let rank = self.target.rank();
         // SAFETY: as the caller says.
         let ((start, count), stride, map) =
-            unsafe { (self.corner(part), list(stride, rank), list(map, rank)) };
-        check_strides(stride)?;
+            unsafe { (self.corner(part), self.strides(stride), list(map, rank)) };
+        check_strides(&stride)?;
         if rank == 0 || (map.is_empty() && stride.iter().all(|&stride| stride == 1)) {
             // SAFETY: as the caller says.
             return unsafe { self.slab(part) };
         }
         self.target.check_mapped(&start, &count, self.buffer.way)?;
-        let stride = if stride.is_empty() { Index::from_elem(1, rank) } else { strides(stride) };
         let steps = if map.is_empty() { dense_steps(&count)? } else { Steps::from_slice(map) };
         // SAFETY: as the caller says.
-        unsafe { self.scattered(start, count, stride, &steps) }
+        unsafe { self.scattered(start, count, &stride, &steps) }
+    }
+
+    /// The strides at a pointer, 1 if it is null.
+    unsafe fn strides(&self, stride: *const isize) -> Steps {
+        let rank = self.target.rank();
+        // SAFETY: as the caller says.
+        let stride = unsafe { list(stride, rank) };
+        if stride.is_empty() { Steps::from_elem(1, rank) } else { Steps::from_slice(stride) }
     }
 
     /// Moves the elements of a checked request that are inside, `steps` apart in memory. Fails as the last one does.
-    unsafe fn scattered(&mut self, start: Index, count: Index, stride: Index, steps: &[isize]) -> Result<()> {
+    unsafe fn scattered(
+        &mut self,
+        start: Index,
+        count: Index,
+        stride: &[isize],
+        steps: &[isize],
+    ) -> Result<()> {
+        let stride: Index = stride.iter().map(|&stride| stride as u64).collect();
         if count.contains(&0) {
             return Ok(());
         }
@@ -211,14 +232,14 @@ impl Request {
         let last: Index = (0..count.len()).map(|dim| start[dim].saturating_add(reach(dim))).collect();
         self.see_record(last.first())?;
         let inside = self.target.inside(&start, &count, &stride, self.buffer.way);
-        let fit = if inside.contains(&0) {
-            Fit::Exact
+        let moved = if inside.contains(&0) {
+            Ok(Fit::Exact)
         } else {
             // SAFETY: as the caller says.
-            unsafe { self.transfer(Selection { start, count: inside, stride }, Some(steps)) }?
+            unsafe { self.transfer(Selection { start, count: inside, stride }, Some(steps)) }
         };
         self.check_slab(&last, &Index::from_elem(1, last.len()))?;
-        in_range(fit)
+        in_range(moved?)
     }
 
     /// The corner and counts of a part that has them, and of all that has not.
@@ -270,6 +291,16 @@ impl Request {
         self.file.mode & NC_SHARE != 0
     }
 
+    /// Makes the records that the reference makes before it finds that there is nothing to write, or not to be written.
+    fn grow(&self, records: Option<u64>) -> Result<()> {
+        match records {
+            Some(records) if self.buffer.way == Way::Put => {
+                self.file.writable()?.grow(self.target.var, records)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// A writer that shares the file brings it up to date at once.
     fn share(&self) -> Result<()> {
         if self.buffer.way == Way::Put && self.is_shared() { self.file.writable()?.sync() } else { Ok(()) }
@@ -283,6 +314,9 @@ impl Request {
             Memory::Strings => None,
         };
         let (Some(kind), Some(_)) = (kind, self.target.kind) else {
+            let reach =
+                |dim: usize| selection.start[dim] + (selection.count[dim] - 1) * selection.stride[dim];
+            self.grow(self.target.is_record.then(|| reach(0) + 1))?;
             return fail(Code::EBADTYPE, "classic files hold no strings and no user-defined types");
         };
         let Buffer { values, way, .. } = self.buffer;
@@ -316,10 +350,6 @@ impl Request {
         self.share()?;
         Ok(fit)
     }
-}
-
-fn strides(list: &[isize]) -> Index {
-    list.iter().map(|&stride| stride as u64).collect()
 }
 
 /// The steps of dense memory, last dimension fastest.

@@ -10,7 +10,6 @@ use ferrocdf::array::{Index, Kind};
 use ferrocdf::{Code, GroupId, Model, Result, Type, VarId, kind_of};
 
 use crate::boundary::fail;
-use crate::constants::NC_GLOBAL;
 
 /// The direction of a transfer.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,11 +23,8 @@ const MOST_RECORDS: u64 = 1 << 32;
 /// The first stride that is too large.
 const STRIDE_LIMIT: isize = i32::MAX as isize;
 
-/// A variable with an id in a group. Fails with `NC_EGLOBAL` and `NC_ENOTVAR`.
+/// A variable with an id in a group. Fails with `NC_ENOTVAR`.
 pub(crate) fn variable(model: &Model, group: GroupId, varid: c_int) -> Result<VarId> {
-    if varid == NC_GLOBAL {
-        return fail(Code::EGLOBAL, "NC_GLOBAL is no variable");
-    }
     let found = usize::try_from(varid).ok().and_then(|at| model.group(group).vars.get(at));
     found.copied().map_or_else(|| fail(Code::ENOTVAR, format!("no variable has the id {varid}")), Ok)
 }
@@ -70,10 +66,10 @@ impl Target {
     /// Checks a hyperslab. `reader` says that the file is open for reading only.
     pub(crate) fn check_slab(&self, start: &[u64], count: &[u64], way: Way, reader: bool) -> Result<()> {
         let fixed = usize::from(self.is_record);
-        if let Some(records) = self.records() {
-            if start[0] >= MOST_RECORDS || (reader && start[0] > records) {
-                return outside(0, start[0], records);
-            }
+        if let Some(records) = self.records()
+            && (start[0] >= MOST_RECORDS || (reader && start[0] > records))
+        {
+            return outside(0, start[0], records);
         }
         for (dim, (&start, &len)) in start.iter().zip(&self.shape).enumerate().skip(fixed) {
             if start > len {

@@ -1,13 +1,12 @@
 //! Dimensions.
 
 use std::ffi::{c_char, c_int};
-use std::sync::Arc;
 
 use ferrocdf::{Code, DimId, Model, Result};
 
 use crate::boundary::{answer, fail, put, put_text, text};
 use crate::constants::NC_UNLIMITED;
-use crate::open_files::{OpenFile, find, find_file};
+use crate::open_files::{OpenFile, ask, find};
 
 /// The dimension with an id. Fails with `NC_EBADDIM`.
 pub(crate) fn dimension(model: &Model, id: c_int) -> Result<DimId> {
@@ -45,35 +44,31 @@ pub unsafe extern "C" fn nc_def_dim(ncid: c_int, name: *const c_char, len: usize
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_dimid(ncid: c_int, name: *const c_char, id: *mut c_int) -> c_int {
     answer(|| {
-        let (file, group) = find(ncid)?;
-        // SAFETY: the contract of the interface.
-        let name = unsafe { text(name) }?;
-        let Some(found) = file.model().find_dim(group, name) else {
-            return fail(Code::EBADDIM, format!("no dimension \"{}\"", name.escape_ascii()));
-        };
-        // SAFETY: the contract of the interface.
-        unsafe { put(id, found.0 as c_int) };
-        Ok(())
+        ask(ncid, |model, group| {
+            // SAFETY: the contract of the interface.
+            let name = unsafe { text(name) }?;
+            let Some(found) = model.find_dim(group, name) else {
+                return fail(Code::EBADDIM, format!("no dimension \"{}\"", name.escape_ascii()));
+            };
+            // SAFETY: the contract of the interface.
+            unsafe { put(id, found.0 as c_int) };
+            Ok(())
+        })
     })
-}
-
-fn model_and_dim(ncid: c_int, id: c_int) -> Result<(Arc<Model>, DimId)> {
-    let model = find_file(ncid)?.model();
-    let dim = dimension(&model, id)?;
-    Ok((model, dim))
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_dim(ncid: c_int, id: c_int, name: *mut c_char, len: *mut usize) -> c_int {
     answer(|| {
-        let (model, dim) = model_and_dim(ncid, id)?;
-        let dim = model.dim(dim);
-        // SAFETY: the contract of the interface.
-        unsafe {
-            put_text(name, dim.name.as_bytes());
-            put(len, dim.len as usize);
-        }
-        Ok(())
+        ask(ncid, |model, _| {
+            let dim = model.dim(dimension(model, id)?);
+            // SAFETY: the contract of the interface.
+            unsafe {
+                put_text(name, dim.name.as_bytes());
+                put(len, dim.len as usize);
+            }
+            Ok(())
+        })
     })
 }
 

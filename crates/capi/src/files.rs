@@ -142,7 +142,8 @@ unsafe fn open(path_: *const c_char, mode: c_int, basepe: c_int, hint: *mut usiz
             let access = if mode & NC_WRITE != 0 {
                 Access::Write(FileMut::append(as_path(path))?)
             } else {
-                Access::Read(File::open_with(as_path(path), &missing_is_zero())?)
+                let options = missing_is_zero().shared(mode & NC_SHARE != 0);
+                Access::Read(File::open_with(as_path(path), &options)?)
             };
             OpenFile::new(path.to_vec(), mode, access, false)
         };
@@ -223,21 +224,23 @@ pub unsafe extern "C" fn nc__open_mp(
 
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_redef(ncid: c_int) -> c_int {
-    answer(|| {
-        let file = find_file(ncid)?;
-        let writable = file.writable()?;
-        let _state = file.state();
-        file.check_data_mode()?;
-        // A draft, even if nothing is changed in it: its end may ask for alignment.
-        writable.define(|_| Ok(()))?;
-        file.set_defining(true);
-        Ok(())
-    })
+    answer(|| redefine(&*find_file(ncid)?))
+}
+
+/// Enters define mode. Fails with `NC_EINDEFINE` if the file is in it.
+pub(crate) fn redefine(file: &OpenFile) -> Result<()> {
+    let writable = file.writable()?;
+    let _state = file.state();
+    file.check_data_mode()?;
+    // A draft, even if nothing is changed in it: its end may ask for alignment.
+    writable.define(|_| Ok(()))?;
+    file.set_defining(true);
+    Ok(())
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_enddef(ncid: c_int) -> c_int {
-    answer(|| end_definitions(ncid, &Alignment::default()))
+    answer(|| end_definitions(&*find_file(ncid)?, &Alignment::default()))
 }
 
 #[unsafe(no_mangle)]
@@ -255,12 +258,12 @@ pub extern "C" fn nc__enddef(
             fixed_free: data_free as u64,
             records: records_align as u64,
         };
-        end_definitions(ncid, &alignment)
+        end_definitions(&*find_file(ncid)?, &alignment)
     })
 }
 
-fn end_definitions(ncid: c_int, alignment: &Alignment) -> Result<()> {
-    let file = find_file(ncid)?;
+/// Leaves define mode.
+pub(crate) fn end_definitions(file: &OpenFile, alignment: &Alignment) -> Result<()> {
     let mut state = file.state();
     file.check_define_mode()?;
     file.writable()?.commit_aligned(alignment)?;

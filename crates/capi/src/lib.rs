@@ -16,14 +16,19 @@
 #![allow(clippy::missing_safety_doc)]
 
 mod any_types;
+mod attribute_values;
+mod attributes;
 mod aux_texts;
 mod boundary;
 mod constants;
+mod copy_var;
 mod data;
 mod data_checks;
 mod data_table;
 mod dimensions;
+mod dispatch;
 mod dump;
+mod few;
 mod files;
 mod filter_text;
 mod inquire;
@@ -32,9 +37,12 @@ mod library;
 mod memory;
 mod memory_files;
 mod open_files;
+mod parallel;
 mod plugin_path;
 mod rc;
 mod settings;
 mod types;
 mod v2;
 mod v2_data;
+mod v2_entities;
+mod variables;

@@ -62,13 +62,22 @@ pub struct OpenOptions {
     /// Data past the end of a file that is cut off reads as zeros if no more than this many bytes are missing; otherwise
     /// it is an error, `NC_ETRUNC`. [`File::missing_bytes`] tells how many are.
     pub allow_missing: u64,
+    /// Whether another process may write to the file meanwhile: nothing is read ahead, so that every read gives what the
+    /// file holds then. New records are seen by [`File::refresh`].
+    pub shared: bool,
 }
 
 impl OpenOptions {
     /// These options with another limit of missing bytes.
     #[must_use]
     pub fn allow_missing(self, bytes: u64) -> Self {
-        OpenOptions { allow_missing: bytes }
+        OpenOptions { allow_missing: bytes, ..self }
+    }
+
+    /// These options for a file that another process may write to, or not.
+    #[must_use]
+    pub fn shared(self, shared: bool) -> Self {
+        OpenOptions { shared, ..self }
     }
 }
 
@@ -107,7 +116,9 @@ impl File {
     /// Opens a file for reading with options.
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<File> {
         let path = path.as_ref();
-        let blob: Arc<dyn Blob> = Arc::new(ReadAhead::new(FileBlob::open(path)?));
+        let blob = FileBlob::open(path)?;
+        let blob: Arc<dyn Blob> =
+            if options.shared { Arc::new(blob) } else { Arc::new(ReadAhead::new(blob)) };
         let (driver, model) = drivers::in_file(path, drivers::open(blob, options))?;
         Ok(File::new(path, State::opened(driver, model)))
     }

@@ -434,7 +434,9 @@ impl Model {
         self.attrs(owner).position(&wanted).ok_or_else(missing)
     }
 
-    fn check_type(&self, ty: Type) -> Result<()> {
+    /// Checks that variables and attributes may have a type. Fails with `NC_EBADTYPE`, and with `NC_ESTRICTNC3` in
+    /// netCDF-4 files held to the classic model.
+    pub fn check_type(&self, ty: Type) -> Result<()> {
         let held = match ty {
             Type::Atomic(atomic) => self.format.holds(atomic),
             Type::User(id) => self.format.is_enhanced() && id.index() < self.types.len(),

@@ -35,6 +35,7 @@ const CLIENTS: &[Need] = &[
         package: "python3-venv",
         is_there: || works("python3", &["-c", "import venv, ensurepip"]),
     },
+    Need { what: "valgrind", package: "valgrind", is_there: || works("valgrind", &["--version"]) },
     Need { what: "NCO", package: "nco", is_there: || on_path("ncks") },
     Need { what: "CDO", package: "cdo", is_there: || on_path("cdo") },
     Need { what: "GDAL", package: "gdal-bin", is_there: || on_path("gdalinfo") },

@@ -5,6 +5,7 @@
 
 mod programs;
 mod shell;
+mod stress;
 mod suite;
 
 use std::path::PathBuf;

@@ -196,12 +196,25 @@ impl Library {
     }
 }
 
+fn ours() -> Library {
+    let prefix = folder("FERROCDF_PREFIX");
+    Library { what: "ferrocdf", include: Some(prefix.join("include")), lib: Some(prefix.join("lib")) }
+}
+
+fn program(name: &str) -> &'static Program {
+    PROGRAMS.iter().find(|program| program.name == name).expect("it is in the list")
+}
+
+/// Compiles a program of the list on our library.
+pub fn on_ours(reference: &Path, name: &str, folder: &Path) -> PathBuf {
+    ours().compile(reference, program(name), folder).expect("it compiles")
+}
+
 #[test]
 fn programs_of_the_reference() {
-    let (prefix, reference) = (folder("FERROCDF_PREFIX"), folder("FERROCDF_REFERENCE"));
+    let reference = folder("FERROCDF_REFERENCE");
     let theirs = Library { what: "the reference", include: None, lib: None };
-    let ours =
-        Library { what: "ferrocdf", include: Some(prefix.join("include")), lib: Some(prefix.join("lib")) };
+    let ours = ours();
     let (mut passed, mut failures, mut notes) = (0, vec![], vec![]);
     for program in PROGRAMS {
         let judge = |library: &Library| {
@@ -230,16 +243,13 @@ fn programs_of_the_reference() {
 /// The version-2 interface writes the very bytes that the reference writes: two files lie with its sources.
 #[test]
 fn nctest_writes_the_files_of_the_reference() {
-    let (prefix, reference) = (folder("FERROCDF_PREFIX"), folder("FERROCDF_REFERENCE"));
-    let ours =
-        Library { what: "ferrocdf", include: Some(prefix.join("include")), lib: Some(prefix.join("lib")) };
-    let program = PROGRAMS.iter().find(|program| program.name == "nctest").expect("it is in the list");
-    let folder = tempfile::tempdir().expect("a folder for the program");
-    ours.judge(&reference, program, folder.path()).expect("it passes");
+    let reference = folder("FERROCDF_REFERENCE");
+    let here = tempfile::tempdir().expect("a folder for the program");
+    ours().judge(&reference, program("nctest"), here.path()).expect("it passes");
     for name in ["nctest_classic.nc", "nctest_64bit_offset.nc"] {
         let wanted =
             std::fs::read(reference.join("nctest").join(format!("ref_{name}"))).expect("it is there");
-        let written = std::fs::read(folder.path().join(name)).expect("the program wrote it");
+        let written = std::fs::read(here.path().join(name)).expect("the program wrote it");
         assert!(wanted == written, "{name} differs");
     }
 }

@@ -28,7 +28,7 @@ fn dimensions() {
             call!(s, nc_rename_dim(id, 0, c"longer".as_ptr()));
             call!(s, nc_enddef(id));
             call!(s, nc_rename_dim(id, 0, c"still longer".as_ptr()));
-            call!(s, nc_rename_dim(id, 0, c"short".as_ptr()));
+            call!(s, nc_rename_dim(id, 0, c"equal.".as_ptr()));
             let (mut dims, mut vars, mut atts, mut unlimited) = (0, 0, 0, 0);
             call!(s, nc_inq(id, &mut dims, &mut vars, &mut atts, &mut unlimited));
             s.note((dims, vars, atts, unlimited));

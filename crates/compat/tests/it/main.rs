@@ -1,9 +1,16 @@
 //! The comparison with the reference implementation.
 
+mod capi_attributes;
 mod capi_aux;
+mod capi_copy_var;
+mod capi_data;
 mod capi_dimensions;
 mod capi_instances;
+mod capi_random;
 mod capi_settings;
+mod capi_stubs;
+mod capi_v2;
+mod capi_variables;
 mod compare;
 mod conversion;
 mod crossing;

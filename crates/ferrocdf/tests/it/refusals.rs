@@ -1,6 +1,6 @@
 //! What is refused changes nothing, and what was never written reads as fill values wherever it goes.
 
-use ferrocdf::{Code, CreateOptions, FileMut, Format, copy_data};
+use ferrocdf::{Code, CreateOptions, File, FileMut, Format, GroupId, copy_data};
 
 const FILL: i32 = -2147483647;
 
@@ -73,4 +73,18 @@ fn an_array_of_another_shape_is_refused() {
     assert_eq!(v.put(&array, (0..2, ..)).unwrap_err().code, Code::EEDGE);
     v.put(&array.t(), (0..2, ..)).unwrap();
     assert_eq!(v.shape(), [2, 3]);
+}
+
+#[test]
+fn records_that_are_made_without_data_hold_fill_values() {
+    let file = file();
+    let v = file.look(|model| model.find_var(GroupId::ROOT, b"v")).unwrap();
+    file.grow(v, 2).unwrap();
+    file.grow(v, 1).unwrap();
+    assert_eq!(file.dimension_len("time"), Some(2));
+    let fixed = file.look(|model| model.find_var(GroupId::ROOT, b"fixed")).unwrap();
+    file.grow(fixed, 9).unwrap();
+    let file = File::from_bytes(file.into_bytes().unwrap().unwrap()).unwrap();
+    assert_eq!(file.variable("w").unwrap().get_values::<i32, _>(..).unwrap(), [FILL; 6]);
+    assert_eq!(file.variable("fixed").unwrap().get_values::<i32, _>(..).unwrap(), [FILL; 3]);
 }

@@ -1,0 +1,166 @@
+//! Values of attributes between the model and the caller's memory.
+
+use std::ffi::{c_char, c_void};
+
+use ferrocdf::array::{Direction, Kind, Stored, convert};
+use ferrocdf::{Atomic, Code, Fit, Format, Result, Type, Values, kind_of};
+
+use crate::boundary::{fail, list, put_all, text};
+
+/// Fails between text and numbers, which do not convert to each other.
+fn check_text(one: Atomic, other: Atomic) -> Result<()> {
+    if (one == Atomic::Char) == (other == Atomic::Char) {
+        return Ok(());
+    }
+    fail(Code::ECHAR, "text does not convert to numbers, nor numbers to text")
+}
+
+/// The kind that a conversion takes each side for. In CDF-1 and CDF-2 `NC_BYTE` is the only 8-bit number, so memory of
+/// unsigned bytes takes it as unsigned. Fails with `NC_EBADTYPE` for strings, which only convert to strings.
+fn kinds(format: Format, file: Atomic, memory: Atomic) -> Result<(Kind, Kind)> {
+    let same = matches!(format, Format::Classic | Format::Offset64)
+        && (file, memory) == (Atomic::Byte, Atomic::Ubyte);
+    match (kind_of(if same { memory } else { file }), kind_of(memory)) {
+        (Some(file), Some(memory)) => Ok((file, memory)),
+        _ => fail(Code::EBADTYPE, format!("{memory} does not convert to {file}")),
+    }
+}
+
+/// Room for numbers or text.
+fn zeros(atomic: Atomic, count: usize) -> Result<Values> {
+    fn resize<T: Default + Clone>(list: &mut Vec<T>, count: usize) -> Result<()> {
+        if list.try_reserve_exact(count).is_err() {
+            return fail(Code::ENOMEM, format!("no memory for {count} values"));
+        }
+        list.resize(count, T::default());
+        Ok(())
+    }
+    let mut values = Values::empty(atomic);
+    match &mut values {
+        Values::Char(text) => resize(text, count)?,
+        numbers => ferrocdf::model::each_numbers!(numbers, list => resize(list, count)?, _ => {}),
+    }
+    Ok(values)
+}
+
+/// The bytes of numbers or text; none of other values.
+fn bytes_mut(values: &mut Values) -> &mut [u8] {
+    match values {
+        Values::Char(text) => text,
+        numbers => {
+            ferrocdf::model::each_numbers!(numbers, list => bytemuck::cast_slice_mut(list), _ => &mut [])
+        }
+    }
+}
+
+/// The bytes of numbers or text; none of other values.
+fn bytes(values: &Values) -> &[u8] {
+    match values {
+        Values::Char(text) => text,
+        numbers => ferrocdf::model::each_numbers!(numbers, list => bytemuck::cast_slice(list), _ => &[]),
+    }
+}
+
+/// Values of type `file` made of `count` values of type `memory` that the caller gave. Those out of range are as they
+/// are in variables, and all others are converted.
+///
+/// # Safety
+/// The pointer is null or points to that many values.
+pub(crate) unsafe fn values_of(
+    format: Format,
+    file: Atomic,
+    memory: Atomic,
+    given: *const c_void,
+    count: usize,
+) -> Result<(Values, Fit)> {
+    check_text(file, memory)?;
+    if count > i32::MAX as usize {
+        return fail(Code::EINVAL, format!("{count} values are too many"));
+    }
+    if given.is_null() && count > 0 {
+        return fail(Code::EINVAL, "the values are a null pointer");
+    }
+    if (file, memory) == (Atomic::String, Atomic::String) {
+        // SAFETY: as the caller says.
+        let pointers = unsafe { list(given.cast::<*const c_char>(), count) };
+        // SAFETY: as the caller says; a null pointer is a string too.
+        let strings = pointers.iter().map(|&string| unsafe { text(string) }.ok().map(<[u8]>::to_vec));
+        return Ok((Values::String(strings.collect()), Fit::Exact));
+    }
+    let (to, from) = kinds(format, file, memory)?;
+    let mut values = zeros(file, count)?;
+    // SAFETY: as the caller says.
+    let given = unsafe { list(given.cast::<u8>(), count * from.size()) };
+    let fit =
+        convert(Direction::Put, Stored::native(from), given, Stored::native(to), bytes_mut(&mut values))?;
+    Ok((values, fit))
+}
+
+/// Gives the caller the values of an attribute as values of type `memory`. No values need no memory and no conversion.
+///
+/// # Safety
+/// The pointer is null or has room for the values.
+pub(crate) unsafe fn give_values(
+    format: Format,
+    values: &Values,
+    memory: Atomic,
+    place: *mut c_void,
+) -> Result<Fit> {
+    if values.is_empty() {
+        return Ok(Fit::Exact);
+    }
+    let Type::Atomic(file) = values.ty() else {
+        return fail(Code::EBADTYPE, "values of user-defined types do not convert");
+    };
+    check_text(file, memory)?;
+    if let (Values::String(strings), Atomic::String) = (values, memory) {
+        // SAFETY: as the caller says.
+        return unsafe { give_strings(strings, place.cast()) };
+    }
+    let (from, to) = kinds(format, file, memory)?;
+    if place.is_null() {
+        return fail(Code::EINVAL, "the memory for the values is a null pointer");
+    }
+    // SAFETY: as the caller says; it is not null.
+    let room = unsafe { std::slice::from_raw_parts_mut(place.cast::<u8>(), values.len() * to.size()) };
+    convert(Direction::Get, Stored::native(from), bytes(values), Stored::native(to), room)
+}
+
+/// Strings in memory of `malloc`, which `nc_free_string` takes back.
+unsafe fn give_strings(strings: &[Option<Vec<u8>>], place: *mut *mut c_char) -> Result<Fit> {
+    let mut copies = Vec::with_capacity(strings.len());
+    for string in strings {
+        copies.push(match string {
+            None => std::ptr::null_mut(),
+            Some(string) => copy(string)?,
+        });
+    }
+    // SAFETY: as the caller says.
+    unsafe { put_all(place, copies) };
+    Ok(Fit::Exact)
+}
+
+/// Text in memory of `malloc`, with a zero byte behind it.
+fn copy(text: &[u8]) -> Result<*mut c_char> {
+    // SAFETY: `calloc` takes any size.
+    let place = unsafe { libc::calloc(text.len() + 1, 1) }.cast::<u8>();
+    if place.is_null() {
+        return fail(Code::ENOMEM, format!("no memory for {} bytes", text.len()));
+    }
+    // SAFETY: there is room for the text, and it is nobody else's.
+    unsafe { place.copy_from_nonoverlapping(text.as_ptr(), text.len()) };
+    Ok(place.cast())
+}
+
+/// Gives the caller values in their own type.
+///
+/// # Safety
+/// The pointer is null or has room for the values.
+pub(crate) unsafe fn put_values(place: *mut c_void, values: &Values) -> Result<()> {
+    let Some(atomic) = values.atomic() else {
+        return fail(Code::EBADTYPE, "values of user-defined types are not given");
+    };
+    // The format does not matter where nothing is converted.
+    // SAFETY: as the caller says.
+    unsafe { give_values(Format::Netcdf4, values, atomic, place) }.map(drop)
+}

@@ -1,0 +1,271 @@
+//! Variables: what they are. Their data is in [`crate::data`].
+
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr::null_mut as no;
+
+use ferrocdf::{Code, DimId, Model, Name, Owner, Result, Values, VarId};
+
+use crate::attribute_values::{put_values, values_of};
+use crate::boundary::{answer, fail, list, put, put_all, put_text, text};
+use crate::constants::NC_GLOBAL;
+use crate::data_checks::variable;
+use crate::dimensions::check_rename;
+use crate::inquire::nc_inq_natts;
+use crate::open_files::find;
+use crate::types::{number_of, type_of};
+
+/// `NC_MAX_VAR_DIMS`
+const MOST_DIMS: usize = 1024;
+pub(crate) const FILL_VALUE: &str = "_FillValue";
+
+/// Fails with `NC_EGLOBAL` where only a variable makes sense.
+pub(crate) fn check_not_global(varid: c_int) -> Result<()> {
+    if varid == NC_GLOBAL { fail(Code::EGLOBAL, "NC_GLOBAL is no variable") } else { Ok(()) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_def_var(
+    ncid: c_int,
+    name: *const c_char,
+    ty: c_int,
+    dims_count: c_int,
+    dims: *const c_int,
+    id: *mut c_int,
+) -> c_int {
+    answer(|| {
+        let (file, group) = find(ncid)?;
+        let _state = file.state();
+        file.check_define_mode()?;
+        // SAFETY: the contract of the interface.
+        let name = Name::new(unsafe { text(name) }?)?;
+        let ty = type_of(ty)?;
+        file.file().look(|model| model.check_type(ty))?;
+        if dims_count > MOST_DIMS as c_int {
+            return fail(Code::EMAXDIMS, format!("{dims_count} dimensions, {MOST_DIMS} are allowed"));
+        }
+        if dims_count < 0 || (dims_count > 0 && dims.is_null()) {
+            return fail(Code::EINVAL, format!("{dims_count} dimensions, at {dims:?}"));
+        }
+        // SAFETY: the contract of the interface.
+        let dims = unsafe { list(dims, dims_count as usize) };
+        // A negative id becomes one that is too large.
+        let dims: Vec<DimId> = dims.iter().map(|&id| DimId(id as u32)).collect();
+        let varid = file.writable()?.define(|model| {
+            model.def_var(group, name.as_bytes(), ty, &dims)?;
+            Ok(model.group(group).vars.len() - 1)
+        })?;
+        // SAFETY: the contract of the interface.
+        unsafe { put(id, varid as c_int) };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_varid(ncid: c_int, name: *const c_char, id: *mut c_int) -> c_int {
+    answer(|| {
+        let (file, group) = find(ncid)?;
+        // SAFETY: the contract of the interface.
+        let name = unsafe { text(name) }?;
+        let place = file.file().look(|model| {
+            let var = model.find_var(group, name)?;
+            model.group(group).vars.iter().position(|&known| known == var)
+        });
+        let Some(place) = place else {
+            return fail(Code::ENOTVAR, format!("no variable \"{}\"", name.escape_ascii()));
+        };
+        // SAFETY: the contract of the interface.
+        unsafe { put(id, place as c_int) };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_var(
+    ncid: c_int,
+    varid: c_int,
+    name: *mut c_char,
+    ty: *mut c_int,
+    dims_count: *mut c_int,
+    dims: *mut c_int,
+    attrs: *mut c_int,
+) -> c_int {
+    answer(|| {
+        let (file, group) = find(ncid)?;
+        file.file().look(|model| {
+            let var = model.var(variable(model, group, varid)?);
+            // SAFETY: the contract of the interface.
+            unsafe {
+                put_text(name, var.name.as_bytes());
+                put(ty, number_of(var.ty));
+                put(dims_count, var.dims.len() as c_int);
+                put_all(dims, var.dims.iter().map(|dim| dim.0 as c_int));
+                put(attrs, var.attrs.len() as c_int);
+            }
+            Ok(())
+        })
+    })
+}
+
+/// A function that gives one of the things that [`nc_inq_var`] gives.
+macro_rules! part_of_inq_var {
+    ($function:ident($value:ident: *mut $type:ty) => ($($argument:expr),*)) => {
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $function(ncid: c_int, varid: c_int, $value: *mut $type) -> c_int {
+            // SAFETY: the contract of the interface.
+            unsafe { nc_inq_var(ncid, varid, $($argument),*) }
+        }
+    };
+}
+
+part_of_inq_var!(nc_inq_varname(name: *mut c_char) => (name, no(), no(), no(), no()));
+part_of_inq_var!(nc_inq_vartype(ty: *mut c_int) => (no(), ty, no(), no(), no()));
+part_of_inq_var!(nc_inq_varndims(count: *mut c_int) => (no(), no(), count, no(), no()));
+part_of_inq_var!(nc_inq_vardimid(dims: *mut c_int) => (no(), no(), no(), dims, no()));
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_varnatts(ncid: c_int, varid: c_int, attrs: *mut c_int) -> c_int {
+    // SAFETY: the contract of the interface.
+    unsafe {
+        match varid {
+            NC_GLOBAL => nc_inq_natts(ncid, attrs),
+            _ => nc_inq_var(ncid, varid, no(), no(), no(), no(), attrs),
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_rename_var(ncid: c_int, varid: c_int, name: *const c_char) -> c_int {
+    answer(|| {
+        let (file, group) = find(ncid)?;
+        let writable = file.writable()?;
+        // SAFETY: the contract of the interface.
+        let name = Name::new(unsafe { text(name) }?)?;
+        let _state = file.state();
+        let model = file.model();
+        if model.find_var(group, name.as_bytes()).is_some() {
+            return fail(Code::ENAMEINUSE, format!("a variable \"{name}\" exists already"));
+        }
+        check_not_global(varid)?;
+        let var = variable(&model, group, varid)?;
+        check_rename(&file, model.var(var).name.as_bytes().len(), name.as_bytes().len())?;
+        writable.define(|model| model.rename_var(var, name.as_bytes()))
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_def_var_fill(
+    ncid: c_int,
+    varid: c_int,
+    no_fill: c_int,
+    value: *const c_void,
+) -> c_int {
+    answer(|| {
+        let (file, group) = find(ncid)?;
+        check_not_global(varid)?;
+        let writable = file.writable()?;
+        let _state = file.state();
+        file.check_define_mode()?;
+        let model = file.model();
+        let var = variable(&model, group, varid)?;
+        let no_fill = no_fill != 0;
+        let value = if value.is_null() || no_fill {
+            None
+        } else {
+            let atomic = model.atomic_type(var)?;
+            // SAFETY: the contract of the interface: the value is of the variable's type.
+            Some(unsafe { values_of(model.format(), atomic, atomic, value, 1) }?.0)
+        };
+        writable.define(|model| {
+            model.var_mut(var).storage.no_fill = no_fill;
+            value.map_or(Ok(()), |value| set_fill_value(model, var, value))
+        })
+    })
+}
+
+/// Makes `_FillValue` the last attribute of a variable.
+fn set_fill_value(model: &mut Model, var: VarId, value: Values) -> Result<()> {
+    let owner = Owner::Var(var);
+    if model.find_attr(owner, FILL_VALUE.as_bytes()).is_some() {
+        model.del_attr(owner, FILL_VALUE)?;
+    }
+    model.put_attr(owner, FILL_VALUE, value)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_var_fill(
+    ncid: c_int,
+    varid: c_int,
+    no_fill: *mut c_int,
+    value: *mut c_void,
+) -> c_int {
+    answer(|| {
+        let (file, group) = find(ncid)?;
+        let model = file.model();
+        let var = variable(&model, group, varid)?;
+        let described = model.var(var);
+        // SAFETY: the contract of the interface.
+        unsafe { put(no_fill, c_int::from(described.storage.no_fill)) };
+        if value.is_null() {
+            return Ok(());
+        }
+        let own = described.attrs.find(FILL_VALUE.as_bytes()).map(|attr| attr.value.clone());
+        // An attribute of another type or of many values is given as it is.
+        let fill = match own {
+            Some(fill) => fill,
+            None => Values::default_fill(model.atomic_type(var)?),
+        };
+        // SAFETY: the contract of the interface.
+        unsafe { put_values(value, &fill) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_varids(ncid: c_int, count: *mut c_int, ids: *mut c_int) -> c_int {
+    answer(|| {
+        let (file, group) = find(ncid)?;
+        let vars = file.file().look(|model| model.group(group).vars.len()) as c_int;
+        // SAFETY: the contract of the interface.
+        unsafe {
+            put(count, vars);
+            put_all(ids, 0..vars);
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_dimids(
+    ncid: c_int,
+    count: *mut c_int,
+    ids: *mut c_int,
+    include_parents: c_int,
+) -> c_int {
+    answer(|| {
+        let (file, group) = find(ncid)?;
+        let model = file.model();
+        let groups = model.and_parents(group).take(if include_parents != 0 { usize::MAX } else { 1 });
+        let mut dims: Vec<DimId> = groups.flat_map(|group| model.group(group).dims.clone()).collect();
+        dims.sort_unstable();
+        // SAFETY: the contract of the interface.
+        unsafe {
+            put(count, dims.len() as c_int);
+            put_all(ids, dims.iter().map(|dim| dim.0 as c_int));
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_unlimdims(ncid: c_int, count: *mut c_int, ids: *mut c_int) -> c_int {
+    answer(|| {
+        let (file, group) = find(ncid)?;
+        let model = file.model();
+        let unlimited = || model.group(group).dims.iter().filter(|&&dim| model.dim(dim).unlimited);
+        // SAFETY: the contract of the interface.
+        unsafe {
+            put(count, unlimited().count() as c_int);
+            put_all(ids, unlimited().map(|dim| dim.0 as c_int));
+        }
+        Ok(())
+    })
+}

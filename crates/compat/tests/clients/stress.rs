@@ -1,0 +1,69 @@
+//! Our library under load, and under the eyes of valgrind.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::folder;
+
+/// Seconds of sixteen threads; `FERROCDF_STRESS_SECONDS` asks for more.
+const SECONDS: &str = "10";
+
+fn compile(name: &str, folder: &Path) -> PathBuf {
+    let (prefix, program) = (crate::folder("FERROCDF_PREFIX"), folder.join(name));
+    let lib = prefix.join("lib");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("c/clients").join(name).with_extension("c");
+    let mut cc = Command::new("cc");
+    cc.args(["-O1", "-g", "-Wall", "-Werror", "-I"])
+        .arg(prefix.join("include"))
+        .arg("-o")
+        .arg(&program)
+        .arg(source);
+    cc.arg("-L").arg(&lib).arg(format!("-Wl,-rpath,{}", lib.display())).args(["-lnetcdf", "-lpthread"]);
+    let done = cc.output().expect("there is a compiler");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    program
+}
+
+fn run(command: &mut Command) -> String {
+    let done = command.output().expect("it starts");
+    let text = [done.stdout, done.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let lines: Vec<&str> = text.lines().collect();
+    let tail = lines[lines.len().saturating_sub(40)..].join("\n");
+    assert!(done.status.success(), "{}\n{tail}", done.status);
+    tail
+}
+
+#[test]
+fn sixteen_threads() {
+    let here = tempfile::tempdir().expect("a folder for the program");
+    let program = compile("threads", here.path());
+    let seconds = std::env::var("FERROCDF_STRESS_SECONDS").unwrap_or_else(|_| SECONDS.to_string());
+    println!("{}", run(Command::new(program).arg(seconds).current_dir(here.path())));
+}
+
+/// A single thread's share of the same work, and the whole version-2 interface, without a wrong access or a leak.
+#[test]
+fn valgrind_finds_nothing() {
+    let here = tempfile::tempdir().expect("a folder for the programs");
+    let reference = folder("FERROCDF_REFERENCE");
+    let mut programs = vec![(compile("threads", here.path()), vec!["2"])];
+    for name in
+        ["nctest", "t_nc", "tst_atts3", "tst_inmemory", "tst_misc", "tst_names", "tst_norm", "tst_small"]
+    {
+        let program = crate::suite::on_ours(&reference, name, here.path());
+        programs.push((program, vec![]));
+    }
+    for (program, words) in programs {
+        let mut valgrind = Command::new("valgrind");
+        valgrind.args([
+            "--quiet",
+            "--error-exitcode=99",
+            "--leak-check=full",
+            "--errors-for-leak-kinds=definite",
+        ]);
+        valgrind.arg("--fair-sched=yes").arg(&program).args(words).current_dir(here.path());
+        valgrind.env("srcdir", reference.join("nc_test")).env("TOPSRCDIR", &reference);
+        run(&mut valgrind);
+    }
+}
