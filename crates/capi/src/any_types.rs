@@ -5,22 +5,12 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrocdf::model::{Class, Field, Name, UserType};
-use ferrocdf::{Atomic, Code, Error, Model, Result, Type};
+use ferrocdf::{Atomic, Code, Error, Format, Model, Result, Type};
 
 use crate::boundary::{answer, fail, list, put, put_text, text};
-use crate::instances::{count_of, known_type, size_of_type, user_types};
-use crate::memory::NcVlen;
-use crate::open_files::find;
-use crate::types::{number_of, type_of};
-
-/// `NC_VLEN`
-const NC_VLEN: c_int = 13;
-/// `NC_OPAQUE`
-const NC_OPAQUE: c_int = 14;
-/// `NC_ENUM`
-const NC_ENUM: c_int = 15;
-/// `NC_COMPOUND`
-const NC_COMPOUND: c_int = 16;
+use crate::groups::find_enhanced;
+use crate::instances::{count_of, known_type};
+use crate::types::{NC_OPAQUE, NC_VLEN, NcVlen, nc_inq_user_type, number_of, size_of_type, type_of};
 
 /// The alignment of a type in C.
 fn alignment(model: &Model, ty: Type) -> usize {
@@ -92,24 +82,20 @@ pub unsafe extern "C" fn ncaux_inq_any_type(
     fields: *mut usize,
     class: *mut c_int,
 ) -> c_int {
+    let known = type_of(ty);
+    if let Ok(Type::User(_)) = known {
+        // SAFETY: the contract of the interface.
+        return unsafe { nc_inq_user_type(ncid, ty, name, size, base, fields, class) };
+    }
     answer(|| {
-        let (model, known) = known_type(ncid, ty)?;
-        let (base_, fields_, class_) = match known {
-            Type::Atomic(_) => (0, 0, ty),
-            Type::User(id) => match &model.user_type(id).class {
-                Class::Compound { fields, .. } => (0, fields.len(), NC_COMPOUND),
-                Class::Vlen(base) => (number_of(*base), 0, NC_VLEN),
-                Class::Opaque(_) => (0, 0, NC_OPAQUE),
-                Class::Enum { base, members } => (number_of((*base).into()), members.len(), NC_ENUM),
-            },
-        };
+        let (known, model) = (known?, Model::new(Format::Netcdf4));
         // SAFETY: the contract of the interface.
         unsafe {
             put_text(name, model.type_name(known).as_bytes());
             put(size, size_of_type(&model, known));
-            put(base, base_);
-            put(fields, fields_);
-            put(class, class_);
+            put(base, 0);
+            put(fields, 0);
+            put(class, ty);
         }
         Ok(())
     })
@@ -204,8 +190,7 @@ fn no_tag() -> Error {
 pub unsafe extern "C" fn ncaux_end_compound(tag: *mut c_void, number: *mut c_int) -> c_int {
     answer(|| {
         let builder = builders().open.get_or_insert_default().remove(&tag.addr()).ok_or_else(no_tag)?;
-        user_types(builder.ncid)?;
-        let (file, group) = find(builder.ncid)?;
+        let (file, group) = find_enhanced(builder.ncid)?;
         let class = lay_out(builder.ncid, &builder.fields)?;
         let ty = UserType { name: Name::new(&builder.name)?, group, class };
         let id = file.writable()?.define(|model| model.def_type(ty))?;

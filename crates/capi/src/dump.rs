@@ -7,8 +7,9 @@ use ferrocdf::model::{Class, Field};
 use ferrocdf::{Atomic, Model, Result, Type};
 
 use crate::boundary::{answer, put, text};
-use crate::instances::{check, count_of, known_type, other_name, read_list, size_of_type};
+use crate::instances::{check, count_of, known_type, other_name, read_list};
 use crate::memory::copy_of_text;
+use crate::types::size_of_type;
 
 /// Writes values one behind the other.
 ///
@@ -110,7 +111,7 @@ unsafe fn dump_user(model: &Model, class: &Class, value: *const u8, to: &mut Vec
             Class::Vlen(base) => {
                 let list = read_list(value)?;
                 append(to, format_args!("{{len={},p=(", list.len));
-                dump(model, *base, list.p.cast(), list.len, to)?;
+                dump(model, *base, list.values.cast(), list.len, to)?;
                 to.extend(b")}");
             }
             Class::Compound { fields, .. } => {

@@ -11,40 +11,19 @@ use ferrocdf::{Atomic, Code, Format, Model, Result, Type};
 
 use crate::boundary::{answer, fail, put, text};
 use crate::constants::NC_NOERR;
-use crate::memory::{NcVlen, allocate, copy_of_text, free};
-use crate::open_files::find_file;
-use crate::types::type_of;
-
-/// What the types of a file are. Fails with `NC_ENOTNC4` for classic files, which have none.
-pub(crate) fn user_types(ncid: c_int) -> Result<Arc<Model>> {
-    let model = find_file(ncid)?.model();
-    if model.format().is_classic_file() {
-        return fail(Code::ENOTNC4, "classic files have no user-defined types");
-    }
-    Ok(model)
-}
+use crate::groups::find_enhanced;
+use crate::memory::{allocate, copy_of_text, free};
+use crate::types::{NcVlen, size_of_type, type_of, user_type};
 
 /// The type with a number, and the model that says what it is.
 pub(crate) fn known_type(ncid: c_int, number: c_int) -> Result<(Arc<Model>, Type)> {
     let ty = type_of(number)?;
-    let Type::User(id) = ty else { return Ok((Arc::new(Model::new(Format::Netcdf4)), ty)) };
-    let model = user_types(ncid)?;
-    if id.index() >= model.types().len() {
-        return fail(Code::EBADTYPE, format!("the file has no type {number}"));
+    if let Type::Atomic(_) = ty {
+        return Ok((Arc::new(Model::new(Format::Netcdf4)), ty));
     }
+    let model = find_enhanced(ncid)?.0.model();
+    user_type(&model, number)?;
     Ok((model, ty))
-}
-
-/// Bytes of one value.
-pub(crate) fn size_of_type(model: &Model, ty: Type) -> usize {
-    match ty {
-        Type::Atomic(atomic) => atomic.size(),
-        Type::User(id) => match &model.user_type(id).class {
-            Class::Compound { size, .. } | Class::Opaque(size) => *size,
-            Class::Vlen(_) => size_of::<NcVlen>(),
-            Class::Enum { base, .. } => base.size(),
-        },
-    }
 }
 
 /// Values of a field.
@@ -83,8 +62,8 @@ unsafe fn reclaim(model: &Model, ty: Type, values: *mut u8, count: usize) -> Res
                 Type::User(id) => match &model.user_type(id).class {
                     Class::Vlen(base) => {
                         let list = read_list(value)?;
-                        reclaim(model, *base, list.p.cast(), list.len)?;
-                        free(list.p);
+                        reclaim(model, *base, list.values.cast(), list.len)?;
+                        free(list.values);
                     }
                     Class::Compound { fields, .. } => {
                         for field in fields {
@@ -106,10 +85,10 @@ unsafe fn reclaim(model: &Model, ty: Type, values: *mut u8, count: usize) -> Res
 pub(crate) unsafe fn read_list(value: *const u8) -> Result<NcVlen> {
     // SAFETY: as the caller says.
     let list = unsafe { value.cast::<NcVlen>().read_unaligned() };
-    if list.len > 0 && list.p.is_null() {
+    if list.len > 0 && list.values.is_null() {
         return fail(Code::EINVAL, format!("a list of {} elements is a null pointer", list.len));
     }
-    Ok(if list.len == 0 { NcVlen { len: 0, p: std::ptr::null_mut() } } else { list })
+    Ok(if list.len == 0 { NcVlen { len: 0, values: std::ptr::null_mut() } } else { list })
 }
 
 /// Copies values, and all that hangs from them into memory of its own.
@@ -158,14 +137,14 @@ unsafe fn copy_list(model: &Model, base: Type, from: *const u8, to: *mut u8) -> 
     // SAFETY: as the caller says; the copy of the elements is as large as they are.
     unsafe {
         let list = read_list(from)?;
-        let p = if list.len == 0 {
+        let values = if list.len == 0 {
             std::ptr::null_mut()
         } else {
-            let p = allocate::<u8>(list.len.saturating_mul(size_of_type(model, base)))?;
-            copy(model, base, list.p.cast(), p, list.len)?;
-            p
+            let values = allocate::<u8>(list.len.saturating_mul(size_of_type(model, base)))?;
+            copy(model, base, list.values.cast(), values, list.len)?;
+            values
         };
-        to.cast::<NcVlen>().write_unaligned(NcVlen { len: list.len, p: p.cast() });
+        to.cast::<NcVlen>().write_unaligned(NcVlen { len: list.len, values: values.cast() });
     }
     Ok(())
 }
@@ -187,7 +166,7 @@ pub unsafe extern "C" fn nc_reclaim_data(ncid: c_int, ty: c_int, values: *mut c_
         }
         if ty > c_int::from(Atomic::String.nc_type()) {
             // Before it is asked whether there is such a type.
-            user_types(ncid)?;
+            find_enhanced(ncid)?;
         }
         let (model, ty) = known_type(ncid, ty)?;
         // SAFETY: the contract of the interface.
@@ -212,6 +191,28 @@ pub unsafe extern "C" fn nc_reclaim_data_all(
     code
 }
 
+/// Checks what the caller gave, and copies.
+///
+/// # Safety
+/// That of [`copy`], but for null pointers.
+unsafe fn copy_checked(
+    ncid: c_int,
+    ty: c_int,
+    values: *const c_void,
+    count: usize,
+    place: *mut c_void,
+) -> Result<()> {
+    if !check(ncid, ty, values, count)? {
+        return Ok(());
+    }
+    if place.is_null() {
+        return fail(Code::EINVAL, "the memory for the copy is a null pointer");
+    }
+    let (model, ty) = known_type(ncid, ty)?;
+    // SAFETY: as the caller says.
+    unsafe { copy(&model, ty, values.cast(), place.cast(), count) }
+}
+
 /// Copies values, and all that hangs from them, into memory of the caller's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_copy_data(
@@ -221,17 +222,8 @@ pub unsafe extern "C" fn nc_copy_data(
     count: usize,
     place: *mut c_void,
 ) -> c_int {
-    answer(|| {
-        if !check(ncid, ty, values, count)? {
-            return Ok(());
-        }
-        if place.is_null() {
-            return fail(Code::EINVAL, "the memory for the copy is a null pointer");
-        }
-        let (model, ty) = known_type(ncid, ty)?;
-        // SAFETY: the contract of the interface.
-        unsafe { copy(&model, ty, values.cast(), place.cast(), count) }
-    })
+    // SAFETY: the contract of the interface.
+    answer(|| unsafe { copy_checked(ncid, ty, values, count, place) })
 }
 
 /// [`nc_copy_data`] into new memory, which the caller is given even where values could not be copied: it is zero there.
@@ -248,21 +240,21 @@ pub unsafe extern "C" fn nc_copy_data_all(
         let new = if count == 0 {
             std::ptr::null_mut()
         } else {
-            allocate::<u8>(count.saturating_mul(size_of_type(&model, known)))?.cast()
+            allocate::<u8>(count.saturating_mul(size_of_type(&model, known)))?
         };
         // SAFETY: there is room for the copy; the rest is the contract of the interface.
-        let code = unsafe { nc_copy_data(ncid, ty, values, count, new) };
+        let copied = unsafe { copy_checked(ncid, ty, values, count, new.cast()) };
         if place.is_null() {
-            // SAFETY: nobody else knows of the copy, which is whole or zero from some value on.
-            unsafe { nc_reclaim_data_all(ncid, ty, new, count) };
+            // SAFETY: nobody else knows of the copy, which is whole, or zero from some value on.
+            unsafe {
+                reclaim(&model, known, new, count)?;
+                free(new);
+            }
         } else {
             // SAFETY: the contract of the interface.
-            unsafe { put(place, new) };
+            unsafe { put(place, new.cast()) };
         }
-        match code {
-            NC_NOERR => Ok(()),
-            code => fail(Code(code), "the values could not be copied"),
-        }
+        copied
     })
 }
 

@@ -1,21 +1,12 @@
 //! Memory that the caller frees: all of it is from `malloc`.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_char, c_int};
 
 use ferrocdf::{Code, Result};
 
 use crate::boundary::{answer, fail};
 use crate::constants::NC_NOERR;
-
-/// `nc_vlen_t` of `netcdf.h`: a list of any length.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct NcVlen {
-    /// Elements.
-    pub(crate) len: usize,
-    /// The elements.
-    pub(crate) p: *mut c_void,
-}
+use crate::types::NcVlen;
 
 /// Zeroed memory for this many values, at least for one byte. Fails with `NC_ENOMEM`.
 pub(crate) fn allocate<T>(count: usize) -> Result<*mut T> {
@@ -85,7 +76,7 @@ pub unsafe extern "C" fn nc_free_vlens(count: usize, vlens: *mut NcVlen) -> c_in
         }
         for at in 0..count {
             // SAFETY: there are `count` lists, their elements from `malloc`, by the contract of the interface.
-            unsafe { free((*vlens.add(at)).p) };
+            unsafe { free((*vlens.add(at)).values) };
         }
         Ok(())
     })

@@ -118,7 +118,8 @@ impl Session<'_> {
 /// Makes a classic file in the folder of a session and gives its id.
 pub fn new_classic(session: &Session<'_>) -> c_int {
     let mut id = 0;
-    call!(session, nc_create(session.path("classic.nc").as_ptr(), 0, &mut id));
+    // SAFETY: the prototype in the headers.
+    unsafe { session.call("nc_create", (session.path("classic.nc").as_ptr(), 0 as c_int, &mut id)) };
     id
 }
 

@@ -61,7 +61,7 @@ impl Model {
     /// A group.
     ///
     /// # Panics
-    /// If `id` is from another model; so do [`Model::dim`], [`Model::var`] and [`Model::user_type`].
+    /// If `id` is from another model; so do all that take an id.
     pub fn group(&self, id: GroupId) -> &Group {
         &self.groups[id.index()]
     }
@@ -84,6 +84,11 @@ impl Model {
     /// A user-defined type.
     pub fn user_type(&self, id: TypeId) -> &UserType {
         &self.types[id.index()]
+    }
+
+    /// A user-defined type, to be changed in all but its name and group.
+    pub fn user_type_mut(&mut self, id: TypeId) -> &mut UserType {
+        &mut self.types[id.index()]
     }
 
     /// The attributes of a group or variable.

@@ -47,7 +47,7 @@ fn model() -> (Model, Type) {
 }
 
 fn list<T: Copy>(values: &[T]) -> NcVlen {
-    NcVlen { len: values.len(), p: crate::memory::copy_of(values).expect("memory").cast() }
+    NcVlen { len: values.len(), values: crate::memory::copy_of(values).expect("memory").cast() }
 }
 
 fn string(text: &CStr) -> *mut c_char {
@@ -87,7 +87,7 @@ fn copies_stand_on_their_own() {
     // SAFETY: copied from records.
     let copies = copies.map(|copy| unsafe { copy.assume_init() });
     assert_ne!(records[0].title, copies[0].title);
-    assert_ne!(records[0].lists.p, copies[0].lists.p);
+    assert_ne!(records[0].lists.values, copies[0].lists.values);
     assert!(copies[1].names[1].is_null());
     // SAFETY: all that hangs from them was made above.
     unsafe { reclaim(&model, ty, records.as_ptr().cast_mut().cast(), 2) }.expect("no list without memory");
@@ -100,7 +100,7 @@ fn copies_stand_on_their_own() {
 #[test]
 fn lists_without_memory_are_refused() {
     let (model, _) = model();
-    let broken = NcVlen { len: 2, p: std::ptr::null_mut() };
+    let broken = NcVlen { len: 2, values: std::ptr::null_mut() };
     let mut place = broken;
     let ty = Type::User(TypeId(0));
     let (from, to) = ((&raw const broken).cast(), (&raw mut place).cast());

@@ -9,6 +9,7 @@ mod capi_instances;
 mod capi_random;
 mod capi_settings;
 mod capi_stubs;
+mod capi_types;
 mod capi_v2;
 mod capi_variables;
 mod compare;
