@@ -43,6 +43,7 @@ mod plugin_path;
 mod rc;
 mod settings;
 mod types;
+mod user_formats;
 mod user_types;
 mod v2;
 mod v2_data;
