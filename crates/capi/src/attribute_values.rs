@@ -6,6 +6,7 @@ use ferrocdf::array::{Direction, Kind, Stored, convert};
 use ferrocdf::{Atomic, Code, Fit, Format, Result, Type, Values, kind_of};
 
 use crate::boundary::{fail, list, put_all, text};
+use crate::c_memory::copy_text;
 
 /// Fails between text and numbers, which do not convert to each other.
 fn check_text(one: Atomic, other: Atomic) -> Result<()> {
@@ -132,24 +133,12 @@ unsafe fn give_strings(strings: &[Option<Vec<u8>>], place: *mut *mut c_char) -> 
     for string in strings {
         copies.push(match string {
             None => std::ptr::null_mut(),
-            Some(string) => copy(string)?,
+            Some(string) => copy_text(string)?,
         });
     }
     // SAFETY: as the caller says.
     unsafe { put_all(place, copies) };
     Ok(Fit::Exact)
-}
-
-/// Text in memory of `malloc`, with a zero byte behind it.
-fn copy(text: &[u8]) -> Result<*mut c_char> {
-    // SAFETY: `calloc` takes any size.
-    let place = unsafe { libc::calloc(text.len() + 1, 1) }.cast::<u8>();
-    if place.is_null() {
-        return fail(Code::ENOMEM, format!("no memory for {} bytes", text.len()));
-    }
-    // SAFETY: there is room for the text, and it is nobody else's.
-    unsafe { place.copy_from_nonoverlapping(text.as_ptr(), text.len()) };
-    Ok(place.cast())
 }
 
 /// Gives the caller values in their own type.

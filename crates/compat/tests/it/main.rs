@@ -5,6 +5,7 @@ mod capi_copy_var;
 mod capi_data;
 mod capi_dimensions;
 mod capi_random;
+mod capi_storage;
 mod capi_types;
 mod capi_variables;
 mod compare;
