@@ -6,6 +6,7 @@ use ferrocdf::array::{Direction, Kind, Stored, convert};
 use ferrocdf::{Atomic, Code, Fit, Format, Result, Type, Values, kind_of};
 
 use crate::boundary::{fail, list, put_all, text};
+use crate::memory::copy_of_text;
 
 /// Fails between text and numbers, which do not convert to each other.
 fn check_text(one: Atomic, other: Atomic) -> Result<()> {
@@ -132,24 +133,12 @@ unsafe fn give_strings(strings: &[Option<Vec<u8>>], place: *mut *mut c_char) -> 
     for string in strings {
         copies.push(match string {
             None => std::ptr::null_mut(),
-            Some(string) => copy(string)?,
+            Some(string) => copy_of_text(string)?,
         });
     }
     // SAFETY: as the caller says.
     unsafe { put_all(place, copies) };
     Ok(Fit::Exact)
-}
-
-/// Text in memory of `malloc`, with a zero byte behind it.
-fn copy(text: &[u8]) -> Result<*mut c_char> {
-    // SAFETY: `calloc` takes any size.
-    let place = unsafe { libc::calloc(text.len() + 1, 1) }.cast::<u8>();
-    if place.is_null() {
-        return fail(Code::ENOMEM, format!("no memory for {} bytes", text.len()));
-    }
-    // SAFETY: there is room for the text, and it is nobody else's.
-    unsafe { place.copy_from_nonoverlapping(text.as_ptr(), text.len()) };
-    Ok(place.cast())
 }
 
 /// Gives the caller values in their own type.
@@ -163,4 +152,24 @@ pub(crate) unsafe fn put_values(place: *mut c_void, values: &Values) -> Result<(
     // The format does not matter where nothing is converted.
     // SAFETY: as the caller says.
     unsafe { give_values(Format::Netcdf4, values, atomic, place) }.map(drop)
+}
+
+/// The number that the bytes of one integer in memory are.
+pub(crate) fn number_of_bytes(atomic: Atomic, given: &[u8]) -> Result<i128> {
+    let mut values = zeros(atomic, 1)?;
+    if given.len() != atomic.size() {
+        return fail(Code::EINVAL, "the value is a null pointer");
+    }
+    bytes_mut(&mut values).copy_from_slice(given);
+    Ok(match values {
+        Values::Byte(list) => list[0].into(),
+        Values::Ubyte(list) => list[0].into(),
+        Values::Short(list) => list[0].into(),
+        Values::Ushort(list) => list[0].into(),
+        Values::Int(list) => list[0].into(),
+        Values::Uint(list) => list[0].into(),
+        Values::Int64(list) => list[0].into(),
+        Values::Uint64(list) => list[0].into(),
+        _ => return fail(Code::EBADTYPE, format!("{atomic} is no integer")),
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use ferrocdf::{Code, DimId, Model, Result};
+use ferrocdf::{Code, DimId, Model, Name, Result};
 
 use crate::boundary::{answer, fail, put, put_text, text};
 use crate::constants::NC_UNLIMITED;
@@ -16,13 +16,9 @@ pub(crate) fn dimension(model: &Model, id: c_int) -> Result<DimId> {
     }
 }
 
-/// Changes a name: in define mode to any other, in data mode of a classic file to one that is no longer. `old` is the
-/// length of the present name and `new` that of the other.
-pub(crate) fn check_rename(file: &OpenFile, old: usize, new: usize) -> Result<()> {
-    if !file.is_defining() && file.model().format().is_classic_file() && new > old {
-        return fail(Code::ENOTINDEFINE, "outside define mode a name cannot get longer");
-    }
-    Ok(())
+/// A new name in place of an old one. Outside define mode, nothing in a classic header moves.
+pub(crate) fn renamed(file: &OpenFile, old: &Name, new: Name) -> Result<Name> {
+    if file.is_defining() || !file.model().format().is_classic_file() { Ok(new) } else { new.in_room_of(old) }
 }
 
 #[unsafe(no_mangle)]
@@ -90,14 +86,14 @@ pub unsafe extern "C" fn nc_rename_dim(ncid: c_int, id: c_int, name: *const c_ch
         let (file, _) = find(ncid)?;
         let writable = file.writable()?;
         // SAFETY: the contract of the interface.
-        let name = ferrocdf::Name::new(unsafe { text(name) }?)?;
+        let name = Name::new(unsafe { text(name) }?)?;
         let _state = file.state();
         let model = file.model();
         if model.dims().iter().any(|dim| dim.name == name) {
             return fail(Code::ENAMEINUSE, format!("a dimension \"{name}\" exists already"));
         }
         let dim = dimension(&model, id)?;
-        check_rename(&file, model.dim(dim).name.as_bytes().len(), name.as_bytes().len())?;
-        writable.define(|model| model.rename_dim(dim, name.as_bytes()))
+        let name = renamed(&file, &model.dim(dim).name, name)?;
+        writable.define(|model| model.rename_dim(dim, name))
     })
 }

@@ -15,8 +15,10 @@
 // The contract of every function is the one above.
 #![allow(clippy::missing_safety_doc)]
 
+mod any_types;
 mod attribute_values;
 mod attributes;
+mod aux_texts;
 mod boundary;
 mod constants;
 mod copy_var;
@@ -25,14 +27,23 @@ mod data_checks;
 mod data_table;
 mod dimensions;
 mod dispatch;
+mod dump;
 mod few;
 mod files;
+mod filter_text;
+mod groups;
 mod inquire;
+mod instances;
 mod library;
+mod memory;
 mod memory_files;
 mod open_files;
 mod parallel;
+mod plugin_path;
+mod rc;
+mod settings;
 mod types;
+mod user_types;
 mod v2;
 mod v2_data;
 mod v2_entities;

@@ -8,6 +8,7 @@ use ferrocdf::{Code, CreateOptions, Error, File, FileMut, Result};
 use crate::boundary::{answer, fail, list, put};
 use crate::constants::*;
 use crate::files::{as_path, check_mode, close, nc_create, path};
+use crate::memory::{copy_of, free};
 use crate::open_files::{Access, AtClose, OpenFile, find_file, insert, remove};
 
 /// `NC_memio` of `netcdf_mem.h`.
@@ -138,7 +139,7 @@ pub unsafe extern "C" fn nc_open_memio(
         let new = insert(file)?;
         if memio.flags & NC_MEMIO_LOCKED == 0 && mode & NC_WRITE != 0 {
             // SAFETY: the caller gave it away, and it is from `malloc`, by the contract of the interface.
-            unsafe { libc::free(memio.memory) };
+            unsafe { free(memio.memory) };
             memio.memory = std::ptr::null_mut();
         }
         // SAFETY: the contract of the interface.
@@ -158,16 +159,11 @@ pub unsafe extern "C" fn nc_close_memio(ncid: c_int, memio: *mut NcMemio) -> c_i
         let file = remove(ncid)?;
         close(&file)?;
         let bytes = file.file().bytes()?;
-        // SAFETY: `malloc` takes any size.
-        let memory = unsafe { libc::malloc(bytes.len().max(1)) };
-        if memory.is_null() {
-            return fail(Code::ENOMEM, format!("no memory for {} bytes", bytes.len()));
-        }
-        // SAFETY: `memory` has room for the bytes and is nobody else's; `memio` is valid by the contract.
+        let memory = copy_of(&bytes)?;
+        // SAFETY: `memio` is valid by the contract of the interface.
         unsafe {
-            memory.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
             (*memio).size = bytes.len();
-            (*memio).memory = memory;
+            (*memio).memory = memory.cast();
         }
         Ok(())
     })

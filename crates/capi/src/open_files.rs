@@ -158,6 +158,11 @@ pub(crate) fn find_file(ncid: c_int) -> Result<Arc<OpenFile>> {
     find(ncid).map(|(file, _)| file)
 }
 
+/// The id of another group of a file.
+pub(crate) fn group_id(ncid: c_int, group: GroupId) -> c_int {
+    ((ncid as u32 >> GROUP_BITS << GROUP_BITS) | group.0) as c_int
+}
+
 /// Gives a file an id. Fails with `NC_ENOMEM` if all are taken, as the reference does.
 pub(crate) fn insert(file: OpenFile) -> Result<c_int> {
     let mut files = FILES.write().unwrap_or_else(PoisonError::into_inner);

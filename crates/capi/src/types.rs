@@ -1,18 +1,29 @@
-//! The numbers of types: atomic ones as in `netcdf.h`, those that files define from 32 on.
+//! Types: the atomic ones of `netcdf.h`, with their numbers there, and those that files define, from 32 on.
 
-use std::ffi::c_int;
+use std::ffi::{c_char, c_int};
 
-use ferrocdf::{Atomic, Code, Result, Type};
+use ferrocdf::model::{Class, TypeId, UserType};
+use ferrocdf::{Atomic, Code, Model, Result, Type};
 
-use crate::boundary::fail;
+use crate::boundary::{answer, fail, put, put_all, put_text, text};
+use crate::groups::find_enhanced;
+use crate::open_files::{find, find_file};
 
 /// `NC_FIRSTUSERTYPEID`
-pub(crate) const FIRST_USER_TYPE: c_int = 32;
+const FIRST_USER_TYPE: c_int = 32;
+
+/// `nc_vlen_t` of `netcdf.h`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct NcVlen {
+    pub(crate) len: usize,
+    pub(crate) values: *mut std::ffi::c_void,
+}
 
 /// The type with a number, whether or not a file has it. Fails with `NC_EBADTYPE`.
 pub(crate) fn type_of(number: c_int) -> Result<Type> {
     if number >= FIRST_USER_TYPE {
-        return Ok(Type::User(ferrocdf::model::TypeId((number - FIRST_USER_TYPE) as u32)));
+        return Ok(Type::User(TypeId((number - FIRST_USER_TYPE) as u32)));
     }
     match u64::try_from(number).ok().and_then(Atomic::from_nc_type) {
         Some(atomic) => Ok(atomic.into()),
@@ -25,5 +36,199 @@ pub(crate) fn number_of(ty: Type) -> c_int {
     match ty {
         Type::Atomic(atomic) => atomic.nc_type().into(),
         Type::User(id) => FIRST_USER_TYPE + id.0 as c_int,
+    }
+}
+
+/// The type that a file defines under a number. Fails with `NC_EBADTYPE`.
+pub(crate) fn user_type(model: &Model, number: c_int) -> Result<TypeId> {
+    match type_of(number)? {
+        Type::User(id) if id.index() < model.types().len() => Ok(id),
+        _ => fail(Code::EBADTYPE, format!("no type of this file has the number {number}")),
+    }
+}
+
+/// Bytes of one value in memory.
+pub(crate) fn size_of_type(model: &Model, ty: Type) -> usize {
+    match ty {
+        Type::Atomic(atomic) => atomic.size(),
+        Type::User(id) => match &model.user_type(id).class {
+            Class::Compound { size, .. } | Class::Opaque(size) => *size,
+            Class::Vlen(_) => size_of::<NcVlen>(),
+            Class::Enum { base, .. } => base.size(),
+        },
+    }
+}
+
+/// Name and size of a type. The id need not be one for an atomic type.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_type(ncid: c_int, ty: c_int, name: *mut c_char, size: *mut usize) -> c_int {
+    answer(|| {
+        if let Ok(Type::Atomic(atomic)) = type_of(ty) {
+            // SAFETY: the contract of the interface.
+            unsafe {
+                put_text(name, atomic.cdl_name().as_bytes());
+                put(size, atomic.size());
+            }
+            return Ok(());
+        }
+        let Ok(file) = find_file(ncid) else {
+            return fail(Code::EBADTYPE, format!("no type has the number {ty}, and no file the id {ncid}"));
+        };
+        file.file().look(|model| {
+            let id = user_type(model, ty)?;
+            // SAFETY: the contract of the interface.
+            unsafe {
+                put_text(name, model.user_type(id).name.as_bytes());
+                put(size, size_of_type(model, Type::User(id)));
+            }
+            Ok(())
+        })
+    })
+}
+
+/// The number of a type by its name. Classic files know the names of the first six types only, and that of no type.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_typeid(ncid: c_int, name: *const c_char, id: *mut c_int) -> c_int {
+    answer(|| {
+        let (file, group) = find(ncid)?;
+        // SAFETY: the contract of the interface.
+        let name = unsafe { text(name) }?;
+        let found = file.file().look(|model| {
+            let classic = model.format().is_classic_file();
+            if classic && name == b"undefined" {
+                return Ok(0);
+            }
+            let last = if classic { Atomic::Double } else { Atomic::String };
+            let mut atomic = Atomic::ALL.into_iter().filter(|&atomic| atomic <= last);
+            if let Some(atomic) = atomic.find(|atomic| atomic.cdl_name().as_bytes() == name) {
+                return Ok(number_of(atomic.into()));
+            }
+            if classic {
+                return fail(
+                    Code::ENOTNC4,
+                    format!("classic files have no type \"{}\"", name.escape_ascii()),
+                );
+            }
+            match model.and_parents(group).find_map(|group| model.type_in(group, name)) {
+                Some(id) => Ok(number_of(Type::User(id))),
+                None => fail(Code::EBADTYPE, format!("no type \"{}\"", name.escape_ascii())),
+            }
+        })?;
+        // SAFETY: the contract of the interface.
+        unsafe { put(id, found) };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_typeids(ncid: c_int, count: *mut c_int, ids: *mut c_int) -> c_int {
+    answer(|| {
+        let (file, group) = find(ncid)?;
+        file.file().look(|model| {
+            let types = &model.group(group).types;
+            // SAFETY: the contract of the interface.
+            unsafe {
+                put(count, types.len() as c_int);
+                put_all(ids, types.iter().map(|&id| number_of(Type::User(id))));
+            }
+        });
+        Ok(())
+    })
+}
+
+/// What a file's own type is: name, size, the type it is made of, how many fields or members, and its class.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_user_type(
+    ncid: c_int,
+    ty: c_int,
+    name: *mut c_char,
+    size: *mut usize,
+    base: *mut c_int,
+    count: *mut usize,
+    class: *mut c_int,
+) -> c_int {
+    answer(|| {
+        let (file, _) = find_enhanced(ncid)?;
+        file.file().look(|model| {
+            let id = user_type(model, ty)?;
+            let described = model.user_type(id);
+            let (number, made_of, parts) = match &described.class {
+                Class::Vlen(base) => (NC_VLEN, number_of(*base), 0),
+                Class::Opaque(_) => (NC_OPAQUE, 0, 0),
+                Class::Enum { base, members } => (NC_ENUM, number_of((*base).into()), members.len()),
+                Class::Compound { fields, .. } => (NC_COMPOUND, 0, fields.len()),
+            };
+            // SAFETY: the contract of the interface.
+            unsafe {
+                put_text(name, described.name.as_bytes());
+                put(size, size_of_type(model, Type::User(id)));
+                put(base, made_of);
+                put(count, parts);
+                put(class, number);
+            }
+            Ok(())
+        })
+    })
+}
+
+pub(crate) const NC_VLEN: c_int = 13;
+pub(crate) const NC_OPAQUE: c_int = 14;
+pub(crate) const NC_ENUM: c_int = 15;
+pub(crate) const NC_COMPOUND: c_int = 16;
+
+/// Whether two types are equal. In classic files only the first six types are, each to itself.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_type_equal(
+    ncid: c_int,
+    ty: c_int,
+    other_id: c_int,
+    other: c_int,
+    equal: *mut c_int,
+) -> c_int {
+    answer(|| {
+        let file = find_file(ncid)?;
+        if equal.is_null() {
+            return Ok(());
+        }
+        if ty <= 0 || other <= 0 {
+            return fail(Code::EINVAL, format!("{ty} and {other} are no types"));
+        }
+        let model = file.model();
+        let answer = if model.format().is_classic_file() {
+            ty == other && ty <= number_of(Atomic::Double.into())
+        } else {
+            let others = find_file(other_id)?.model();
+            is_equal((&model, type_of(ty)?), (&others, type_of(other)?))?
+        };
+        // SAFETY: the contract of the interface.
+        unsafe { put(equal, c_int::from(answer)) };
+        Ok(())
+    })
+}
+
+/// Whether two types, of one file or of two, have the same name and are made alike.
+fn is_equal((model, ty): (&Model, Type), (other_model, other): (&Model, Type)) -> Result<bool> {
+    let (Type::User(_), Type::User(_)) = (ty, other) else { return Ok(ty == other) };
+    let one: &UserType = model.user_type(user_type(model, number_of(ty))?);
+    let two: &UserType = other_model.user_type(user_type(other_model, number_of(other))?);
+    if one.name != two.name {
+        return Ok(false);
+    }
+    match (&one.class, &two.class) {
+        (Class::Vlen(base), Class::Vlen(other)) => is_equal((model, *base), (other_model, *other)),
+        (Class::Compound { size, fields }, Class::Compound { size: other_size, fields: others }) => {
+            if size != other_size || fields.len() != others.len() {
+                return Ok(false);
+            }
+            for (field, other) in fields.iter().zip(others) {
+                let alike =
+                    (&field.name, field.offset, &field.shape) == (&other.name, other.offset, &other.shape);
+                if !alike || !is_equal((model, field.ty), (other_model, other.ty))? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+        (class, other) => Ok(class == other),
     }
 }

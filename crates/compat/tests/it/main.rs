@@ -1,11 +1,18 @@
 //! The comparison with the reference implementation.
 
 mod capi_attributes;
+mod capi_aux;
 mod capi_copy_var;
 mod capi_data;
 mod capi_dimensions;
+mod capi_instances;
 mod capi_random;
+<<<<<<< HEAD
+=======
+mod capi_settings;
+>>>>>>> capi-aux
 mod capi_stubs;
+mod capi_types;
 mod capi_v2;
 mod capi_variables;
 mod compare;
