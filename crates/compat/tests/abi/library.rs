@@ -55,7 +55,6 @@ fn the_linker_is_told_the_list() {
 }
 
 #[test]
-#[ignore = "needs the library"]
 fn the_library_exports_the_list() {
     let library = prefix().join("lib/libnetcdf.so.22");
     let symbols = run(Command::new("nm").args(["-D", "--defined-only", "--format=posix"]).arg(&library));
