@@ -48,3 +48,14 @@ pub(crate) const NC_FORMATX_NC_HDF5: c_int = 2;
 pub(crate) fn format_number(format: Format) -> c_int {
     FORMATS.iter().find(|(_, known)| *known == format).map_or(0, |(number, _)| *number)
 }
+
+/// The flags of `nc_create` that ask for a format.
+pub(crate) fn format_flags(format: Format) -> c_int {
+    match format {
+        Format::Classic => 0,
+        Format::Offset64 => NC_64BIT_OFFSET,
+        Format::Data64 => NC_64BIT_DATA,
+        Format::Netcdf4 => NC_NETCDF4,
+        Format::Netcdf4Classic => NC_NETCDF4 | NC_CLASSIC_MODEL,
+    }
+}

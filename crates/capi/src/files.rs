@@ -307,7 +307,7 @@ pub(crate) fn close(file: &Arc<OpenFile>) -> Result<()> {
     }
     state.is_new = false;
     match file.at_close {
-        AtClose::Nothing => Ok(()),
+        AtClose::Nothing => memory_files::bring_back(file),
         AtClose::Persist => memory_files::persist(file),
     }
 }

@@ -26,8 +26,9 @@ const NC_MEMIO_LOCKED: c_int = 1;
 /// No file is shorter.
 const SHORTEST: usize = 8;
 
-/// Memory that a caller gave. What was read from it is a copy; the caller gets it back when it closes the file with
-/// `nc_close_memio`, and it is freed when the file is closed otherwise, unless it is locked.
+/// Memory that a caller gave. What is read from it, and written, is a copy; a file that may be written is brought back
+/// when it is closed. The caller gets the memory back from `nc_close_memio`; it is freed when the file is closed
+/// otherwise, unless it is locked.
 pub(crate) struct GivenMemory {
     /// Null once it was given back.
     memory: AtomicPtr<c_void>,
@@ -42,6 +43,17 @@ impl Drop for GivenMemory {
             unsafe { free(*self.memory.get_mut()) };
         }
     }
+}
+
+/// Brings a file that was written back to the memory it was opened in.
+pub(crate) fn bring_back(file: &OpenFile) -> Result<()> {
+    let Some(given) = &file.given else { return Ok(()) };
+    let bytes = file.file().bytes()?;
+    let memory = given.memory.load(Ordering::Relaxed).cast::<u8>();
+    // SAFETY: the caller's memory has `given.size` bytes and is ours while the file is open, by the contract of the
+    // interface. The file was not let grow beyond that.
+    unsafe { memory.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len().min(given.size)) };
+    Ok(())
 }
 
 /// Makes a file in memory.
@@ -73,7 +85,7 @@ pub(crate) fn open_diskless(path: &[u8], mode: c_int) -> Result<OpenFile> {
         let code = error.raw_os_error().map_or(Code::EIO, Code);
         Error::new(code, format!("{}: {error}", path.escape_ascii()))
     })?;
-    let mut file = OpenFile::new(path.to_vec(), mode, access(bytes, mode)?, false);
+    let mut file = OpenFile::new(path.to_vec(), mode, access(bytes, mode, u64::MAX)?, false);
     if mode & NC_PERSIST != 0 && mode & NC_WRITE != 0 {
         check_writable(path)?;
         file.at_close = AtClose::Persist;
@@ -81,9 +93,9 @@ pub(crate) fn open_diskless(path: &[u8], mode: c_int) -> Result<OpenFile> {
     Ok(file)
 }
 
-fn access(bytes: Vec<u8>, mode: c_int) -> Result<Access> {
+fn access(bytes: Vec<u8>, mode: c_int, limit: u64) -> Result<Access> {
     if mode & NC_WRITE != 0 {
-        FileMut::append_bytes(bytes).map(Access::Write)
+        FileMut::append_bytes_within(bytes, limit).map(Access::Write)
     } else {
         File::from_bytes(bytes).map(Access::Read)
     }
@@ -154,9 +166,10 @@ pub unsafe extern "C" fn nc_open_memio(
         let path = unsafe { path(path_) }?;
         // SAFETY: the contract of the interface.
         let bytes = unsafe { list(memio.memory.cast::<u8>(), memio.size) };
-        let mut file = OpenFile::new(path.to_vec(), mode, access(bytes.to_vec(), mode)?, false);
         let (writes, locked) = (mode & NC_WRITE != 0, memio.flags & NC_MEMIO_LOCKED != 0);
-        if !writes {
+        let limit = if locked { memio.size as u64 } else { u64::MAX };
+        let mut file = OpenFile::new(path.to_vec(), mode, access(bytes.to_vec(), mode, limit)?, false);
+        if !writes || locked {
             file.given = Some(GivenMemory { memory: AtomicPtr::new(memio.memory), size: memio.size, locked });
         }
         let new = insert(file)?;
@@ -171,8 +184,8 @@ pub unsafe extern "C" fn nc_open_memio(
     })
 }
 
-/// Closes a file and gives its bytes: the memory it was opened with if it was only read, else memory of `malloc` that the
-/// caller frees.
+/// Closes a file and gives its bytes: in the memory it was opened in if it was only read, or is locked, else in memory of
+/// `malloc` that the caller frees.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_close_memio(ncid: c_int, memio: *mut NcMemio) -> c_int {
     answer(|| {
@@ -183,7 +196,10 @@ pub unsafe extern "C" fn nc_close_memio(ncid: c_int, memio: *mut NcMemio) -> c_i
         let file = remove(ncid)?;
         close(&file)?;
         let (memory, size) = match &file.given {
-            Some(given) => (given.memory.swap(std::ptr::null_mut(), Ordering::Relaxed), given.size),
+            Some(given) => {
+                let size = if file.is_writable() { file.file().size()? as usize } else { given.size };
+                (given.memory.swap(std::ptr::null_mut(), Ordering::Relaxed), size)
+            }
             None => {
                 let bytes = file.file().bytes()?;
                 (copy_of(&bytes)?.cast(), bytes.len())

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use ferrocdf::{Code, Error, File, FileMut, GroupId, Model, Result};
 
 use crate::boundary::fail;
+use crate::constants::{NC_NETCDF4, format_flags};
 use crate::memory_files::GivenMemory;
 
 /// Bits of an id that are for groups.
@@ -24,7 +25,7 @@ static FILES: RwLock<Vec<Option<Arc<OpenFile>>>> = RwLock::new(Vec::new());
 pub(crate) struct OpenFile {
     /// The path it was opened with.
     pub(crate) path: Vec<u8>,
-    /// The flags it was opened with, as `nc_inq_format_extended` tells them.
+    /// The flags it was opened with, and those of its format, as `nc_inq_format_extended` tells them.
     pub(crate) mode: c_int,
     /// What a file in memory does with its bytes when it is closed.
     pub(crate) at_close: AtClose,
@@ -60,9 +61,13 @@ pub(crate) struct State {
 
 impl OpenFile {
     pub(crate) fn new(path: Vec<u8>, mode: c_int, access: Access, is_new: bool) -> Self {
+        let format = match &access {
+            Access::Read(file) => file.format(),
+            Access::Write(file) => file.format(),
+        };
         OpenFile {
             path,
-            mode,
+            mode: (mode & !NC_NETCDF4) | format_flags(format),
             at_close: AtClose::Nothing,
             given: None,
             access,

@@ -339,7 +339,12 @@ impl FileMut {
 
     /// Opens the bytes of a file in memory for reading and writing.
     pub fn append_bytes(bytes: Vec<u8>) -> Result<FileMut> {
-        let memory = Arc::new(MemoryBlob::new(bytes));
+        Self::append_bytes_within(bytes, u64::MAX)
+    }
+
+    /// [`FileMut::append_bytes`] of a file that cannot grow beyond `limit` bytes: that fails with `NC_EINMEMORY`.
+    pub fn append_bytes_within(bytes: Vec<u8>, limit: u64) -> Result<FileMut> {
+        let memory = Arc::new(MemoryBlob::new(bytes).limited(limit));
         let (driver, model) = drivers::open_mut(memory.clone())?;
         let file = File::new(Path::new("memory"), State::opened(driver, model));
         Ok(FileMut { file, memory: Some(memory), open: true })

@@ -7,15 +7,38 @@ use ferrocdf_bytes::{Code, Error, Result};
 use crate::{Blob, BlobMut};
 
 /// A growable run of bytes in memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct MemoryBlob {
     bytes: RwLock<Vec<u8>>,
+    /// The most bytes it may have.
+    limit: u64,
+}
+
+impl Default for MemoryBlob {
+    /// An empty one.
+    fn default() -> Self {
+        MemoryBlob::new(Vec::new())
+    }
 }
 
 impl MemoryBlob {
     /// A blob that holds `bytes`.
     pub fn new(bytes: Vec<u8>) -> Self {
-        MemoryBlob { bytes: RwLock::new(bytes) }
+        MemoryBlob { bytes: RwLock::new(bytes), limit: u64::MAX }
+    }
+
+    /// This blob with a limit: growing beyond that many bytes fails with `NC_EINMEMORY`.
+    #[must_use]
+    pub fn limited(self, limit: u64) -> Self {
+        MemoryBlob { limit, ..self }
+    }
+
+    fn check(&self, size: u64) -> Result<()> {
+        if size <= self.limit {
+            return Ok(());
+        }
+        let what = format!("a file of {size} bytes in memory that cannot grow beyond {}", self.limit);
+        Err(Error::new(Code::EINMEMORY, what))
     }
 
     /// Gives the bytes back.
@@ -74,8 +97,10 @@ impl BlobMut for MemoryBlob {
         if from.is_empty() {
             return Ok(());
         }
+        let end = at.saturating_add(from.len() as u64);
+        self.check(end)?;
         let mut bytes = self.write();
-        resize(&mut bytes, at.saturating_add(from.len() as u64), true)?;
+        resize(&mut bytes, end, true)?;
         // `resize` succeeded, so the position fits in memory.
         let at = at as usize;
         bytes[at..at + from.len()].copy_from_slice(from);
@@ -83,6 +108,7 @@ impl BlobMut for MemoryBlob {
     }
 
     fn set_size(&self, size: u64) -> Result<()> {
+        self.check(size)?;
         resize(&mut self.write(), size, false)
     }
 
@@ -94,6 +120,15 @@ impl BlobMut for MemoryBlob {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_limit_is_kept() {
+        let blob = MemoryBlob::new(vec![1; 4]).limited(6);
+        blob.write_at(4, &[2, 3]).unwrap();
+        assert_eq!(blob.write_at(5, &[9, 9]).unwrap_err().code, Code::EINMEMORY);
+        assert_eq!(blob.set_size(7).unwrap_err().code, Code::EINMEMORY);
+        assert_eq!(blob.to_bytes(), [1, 1, 1, 1, 2, 3]);
+    }
 
     #[test]
     fn passes_the_suite() {

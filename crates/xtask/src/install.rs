@@ -20,6 +20,11 @@ const SONAME: &str = "libnetcdf.so.22";
 /// The name of 4.8.0 to 4.9.2.
 const OLD_SONAME: &str = "libnetcdf.so.19";
 
+/// What it has of its own.
+const OLD_LIBRARY: &str = "crates/capi/package/libnetcdf.so.19.c";
+/// Programs of that time took functions of libhdf5 from the library that the reference needs: it is loaded if it is there.
+const AUXILIARY: &str = "-Wl,--auxiliary,libhdf5_serial.so.103";
+
 /// A template and where it goes.
 const TEMPLATES: &[(&str, &str)] = &[
     ("netcdf.pc.in", "lib/pkgconfig/netcdf.pc"),
@@ -123,7 +128,7 @@ fn headers(root: &Path, facts: &Facts) -> Outcome {
     Ok(())
 }
 
-/// Lays down the library under its name, its names for the linker, and a library of the old name that only leads to it.
+/// Lays down the library under its name, its names for the linker, and a library of the old name that leads to it.
 fn libraries(built: &Path, lib: &Path) -> Outcome {
     copy(&built.join("libnetcdf.a"), &lib.join("libnetcdf.a"))?;
     copy(&built.join("libnetcdf.so"), &lib.join(SONAME))?;
@@ -133,17 +138,18 @@ fn libraries(built: &Path, lib: &Path) -> Outcome {
     let old = lib.join(OLD_SONAME);
     remove(&old)?;
     let search = format!("-L{}", text(lib)?);
-    empty_library(
+    small_library(
         OLD_SONAME,
+        OLD_LIBRARY,
         &old,
-        &["-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", &search, &format!("-l:{SONAME}")],
+        &[AUXILIARY, "-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", &search, &format!("-l:{SONAME}")],
     )
 }
 
-/// Makes a library without code.
-fn empty_library(soname: &str, path: &Path, flags: &[&str]) -> Outcome {
+/// Makes a library of next to nothing.
+fn small_library(soname: &str, source: &str, path: &Path, flags: &[&str]) -> Outcome {
     let soname = format!("-Wl,-soname,{soname}");
-    let make = ["-shared", "-nostdlib", &soname, "-x", "c", "/dev/null", "-o", text(path)?];
+    let make = ["-shared", "-nostdlib", "-fPIC", "-O1", &soname, source, "-o", text(path)?];
     run("cc", &[&make[..], flags].concat(), &[])
 }
 
@@ -229,7 +235,7 @@ mod tests {
         for name in TOOLS.iter().chain(&["libnetcdf.a"]) {
             fs::write(built.join(name), name).unwrap();
         }
-        empty_library(SONAME, &built.join("libnetcdf.so"), &[]).unwrap();
+        small_library(SONAME, OLD_LIBRARY, &built.join("libnetcdf.so"), &[]).unwrap();
 
         let places = Places { prefix: "/opt/netcdf".into(), destdir: Some(folder.join("stage")) };
         // A second time over the first must work too.
