@@ -62,6 +62,7 @@ pub(crate) struct Conversion {
 }
 
 impl Conversion {
+    #[inline]
     pub(crate) fn new(direction: Direction, from: Stored, to: Stored) -> Result<Self> {
         if (from.kind == Kind::Char) != (to.kind == Kind::Char) {
             let (Stored { kind: from, .. }, Stored { kind: to, .. }) = (from, to);

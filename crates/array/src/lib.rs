@@ -62,4 +62,5 @@ pub use memory::{Fit, In, Map, Out};
 pub use pool::get as pool;
 pub use read::read;
 pub use selection::{Index, Selection};
+pub use short::ShortRun;
 pub use write::{fill, write};

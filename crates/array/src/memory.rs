@@ -104,6 +104,7 @@ impl<'a> In<'a> {
 }
 
 /// Checks that `len` bytes of memory hold exactly the selected elements.
+#[inline]
 pub(crate) fn check_dense(len: usize, kind: Kind, elements: u64) -> Result<()> {
     let wanted = elements.checked_mul(kind.size() as u64);
     if wanted == Some(len as u64) {

@@ -12,7 +12,7 @@ use crate::convert::Conversion;
 use crate::memory::{Walk, check_dense};
 use crate::plan::{Plan, Tile, WINDOW};
 use crate::scratch::Scratch;
-use crate::short::Run;
+use crate::short::ShortRun;
 use crate::{Array, Direction, Fit, Layout, Out, PastEnd, Selection, Stored, pick};
 
 /// Reads the selected elements of `array` into `out`.
@@ -24,14 +24,13 @@ use crate::{Array, Direction, Fit, Layout, Out, PastEnd, Selection, Stored, pick
 /// Those of [`Selection::check`]; `ECHAR` between text and numbers; `EINVAL` if `out` has not room for exactly the
 /// selected elements, or its map leads outside; `EVARSIZE` for positions beyond 64 bits; the blob's.
 pub fn read(blob: &dyn Blob, array: &Array, sel: &Selection, out: Out<'_>) -> Result<Fit> {
-    let conversion = Conversion::new(Direction::Get, array.stored, Stored::native(out.kind));
-    if let (None, Ok(conversion)) = (out.map, &conversion)
-        && let Some(run) = Run::find(array, sel, out.kind, out.bytes.len())
+    if out.map.is_none()
+        && let Some(run) = ShortRun::of(array, sel)
     {
-        return run.read(blob, array.past_end, *conversion, out.bytes).map(Fit::from);
+        return run.read(blob, out.kind, out.bytes);
     }
     sel.check(&array.shape)?;
-    let conversion = conversion?;
+    let conversion = Conversion::new(Direction::Get, array.stored, Stored::native(out.kind))?;
     let elements = sel.elements().ok_or_else(|| too_large(&array.shape))?;
     if out.map.is_none() {
         check_dense(out.bytes.len(), out.kind, elements)?;

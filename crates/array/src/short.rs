@@ -7,81 +7,103 @@ use ferrocdf_bytes::Result;
 use ferrocdf_store::{Blob, BlobMut};
 
 use crate::convert::Conversion;
-use crate::{Array, Kind, Layout, PastEnd, Selection};
+use crate::memory::check_dense;
+use crate::{Array, Direction, Fit, Kind, Layout, PastEnd, Selection, Stored};
 
 /// The most bytes, as stored, that go the short way.
 const SHORT: usize = 1 << 10;
 
-/// Where a short run lies.
-#[derive(Clone, Copy)]
-pub(crate) struct Run {
+/// A few elements side by side in a blob.
+#[derive(Clone, Copy, Debug)]
+pub struct ShortRun {
     /// The position of its first byte.
     at: u64,
     /// Bytes as stored.
     len: usize,
+    stored: Stored,
+    past_end: PastEnd,
 }
 
-impl Run {
-    /// The run of the selected elements, if the selection is right and memory of `bytes` bytes holds just them. What is
-    /// wrong or long or scattered is for the long way, which also has the errors.
-    pub(crate) fn find(array: &Array, sel: &Selection, memory: Kind, bytes: usize) -> Option<Run> {
+impl ShortRun {
+    /// The run of the elements that `part` names with a start, a count and a stride for each dimension, if they are
+    /// inside the array, and are such a run. What is wrong or long or scattered is for the long way, which also has the
+    /// errors.
+    #[inline]
+    pub fn find(array: &Array, part: impl Fn(usize) -> (u64, u64, u64)) -> Option<ShortRun> {
         let Layout::Strided { begin, steps } = &array.layout else { return None };
-        let (size, rank) = (array.stored.kind.size(), array.shape.len());
-        let (starts, counts, strides) = (&sel.start[..], &sel.count[..], &sel.stride[..]);
-        let ranks = [steps.len(), starts.len(), counts.len(), strides.len()];
-        if bytes == 0 || bytes > SHORT * 8 || ranks != [rank; 4] {
+        if steps.len() != array.shape.len() {
             return None;
         }
-        let (mut at, mut run) = (*begin, size as u64);
-        for dim in (0..rank).rev() {
-            let (start, count, stride) = (starts[dim], counts[dim], strides[dim]);
+        let (mut at, mut len) = (*begin, array.stored.kind.size() as u64);
+        for (dim, (&step, &size)) in steps.iter().zip(&array.shape).enumerate().rev() {
+            let (start, count, stride) = part(dim);
             let reach = count.checked_sub(1)?.checked_mul(stride)?;
-            if stride == 0 || start.checked_add(reach)? >= array.shape[dim] {
+            if stride == 0 || start.checked_add(reach)? >= size {
                 return None;
             }
             if count != 1 {
-                if steps[dim].checked_mul(stride) != Some(run) {
+                if step.checked_mul(stride) != Some(len) {
                     return None;
                 }
-                run = run.checked_mul(count)?;
+                len = len.checked_mul(count)?;
             }
-            at = at.checked_add(start.checked_mul(steps[dim])?)?;
+            at = at.checked_add(start.checked_mul(step)?)?;
         }
-        at.checked_add(run)?;
-        let fits = run <= SHORT as u64 && run as usize / size * memory.size() == bytes;
-        fits.then_some(Run { at, len: run as usize })
+        at.checked_add(len)?;
+        let run = ShortRun { at, len: len as usize, stored: array.stored, past_end: array.past_end };
+        (len <= SHORT as u64).then_some(run)
     }
 
-    /// Reads it; says whether all numbers were in range.
-    pub(crate) fn read(
-        self,
-        blob: &dyn Blob,
-        past_end: PastEnd,
-        conversion: Conversion,
-        out: &mut [u8],
-    ) -> Result<bool> {
+    /// The run of a selection.
+    pub(crate) fn of(array: &Array, sel: &Selection) -> Option<ShortRun> {
+        let (starts, counts, strides) = (&sel.start[..], &sel.count[..], &sel.stride[..]);
+        let rank = array.shape.len();
+        if [starts.len(), counts.len(), strides.len()] != [rank; 3] {
+            return None;
+        }
+        Self::find(array, |dim| (starts[dim], counts[dim], strides[dim]))
+    }
+
+    /// The number of its elements.
+    #[inline]
+    pub fn elements(&self) -> usize {
+        self.len / self.stored.kind.size()
+    }
+
+    /// Reads it into dense memory for just its elements.
+    ///
+    /// # Errors
+    /// `ECHAR` between text and numbers; `EINVAL` for memory of another size; the blob's.
+    pub fn read(&self, blob: &dyn Blob, kind: Kind, out: &mut [u8]) -> Result<Fit> {
+        let conversion = Conversion::new(Direction::Get, self.stored, Stored::native(kind))?;
+        check_dense(out.len(), kind, self.elements() as u64)?;
         if conversion.is_in_place() {
-            past_end.fetch(blob, self.at, out)?;
+            self.past_end.fetch(blob, self.at, out)?;
             conversion.run_in_place(out);
-            return Ok(true);
+            return Ok(Fit::Exact);
         }
         self.with_room(|stored| {
-            past_end.fetch(blob, self.at, stored)?;
-            Ok(conversion.run(stored, out))
+            self.past_end.fetch(blob, self.at, stored)?;
+            Ok(conversion.run(stored, out).into())
         })
     }
 
-    /// Writes it; says whether all numbers were in range.
-    pub(crate) fn write(self, blob: &dyn BlobMut, conversion: Conversion, input: &[u8]) -> Result<bool> {
+    /// Writes it from dense memory of just its elements.
+    ///
+    /// # Errors
+    /// `ECHAR` between text and numbers; `EINVAL` for memory of another size; the blob's.
+    pub fn write(&self, blob: &dyn BlobMut, kind: Kind, input: &[u8]) -> Result<Fit> {
+        let conversion = Conversion::new(Direction::Put, Stored::native(kind), self.stored)?;
+        check_dense(input.len(), kind, self.elements() as u64)?;
         self.with_room(|stored| {
             let fits = conversion.run(input, stored);
             blob.write_at(self.at, stored)?;
-            Ok(fits)
+            Ok(fits.into())
         })
     }
 
     /// Gives memory for the stored bytes; little of it where little is needed, since it is cleared each time.
-    fn with_room<R>(self, work: impl FnOnce(&mut [u8]) -> R) -> R {
+    fn with_room<R>(&self, work: impl FnOnce(&mut [u8]) -> R) -> R {
         match self.len {
             ..=16 => work(&mut [0; 16][..self.len]),
             17..=256 => work(&mut [0; 256][..self.len]),

@@ -14,7 +14,7 @@ use crate::memory::{Walk, check_dense};
 use crate::plan::{self, Plan, Tile};
 use crate::read::check_rank;
 use crate::scratch::Scratch;
-use crate::short::Run;
+use crate::short::ShortRun;
 use crate::{Array, Direction, Fit, In, Layout, Selection, Stored, pick};
 
 /// The largest window in bytes. A new file of 1 GB takes a quarter less time than in windows of 256 KiB.
@@ -30,14 +30,13 @@ const WINDOW: u64 = 1 << 20;
 /// elements, or its map leads outside; `EPERM` for an inline array; `EVARSIZE` for positions beyond 64 bits; the
 /// blob's. After an error any part may have been written.
 pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) -> Result<Fit> {
-    let conversion = Conversion::new(Direction::Put, Stored::native(input.kind), array.stored);
-    if let (None, Ok(conversion)) = (input.map, &conversion)
-        && let Some(run) = Run::find(array, sel, input.kind, input.bytes.len())
+    if input.map.is_none()
+        && let Some(run) = ShortRun::of(array, sel)
     {
-        return run.write(blob, *conversion, input.bytes).map(Fit::from);
+        return run.write(blob, input.kind, input.bytes);
     }
     sel.check(&array.shape)?;
-    let conversion = conversion?;
+    let conversion = Conversion::new(Direction::Put, Stored::native(input.kind), array.stored)?;
     let elements = sel.elements().ok_or_else(|| too_large(&array.shape))?;
     if input.map.is_none() {
         check_dense(input.bytes.len(), input.kind, elements)?;

@@ -11,7 +11,7 @@ use crate::attribute_values::{give_values, values_of};
 use crate::boundary::{answer, fail, in_range, put, put_text, text};
 use crate::constants::NC_GLOBAL;
 use crate::data_checks::variable;
-use crate::dimensions::check_rename;
+use crate::dimensions::renamed;
 use crate::open_files::{OpenFile, find};
 use crate::types::{number_of, type_of};
 
@@ -139,12 +139,12 @@ pub unsafe extern "C" fn nc_rename_att(
         let owner = owner(&model, group, varid)?;
         // SAFETY: the contract of the interface.
         let (new, name) = unsafe { (Name::new(text(new)?)?, text(name)?) };
-        let old = attribute(&model, owner, name)?.name.as_bytes().len();
+        let old = &attribute(&model, owner, name)?.name;
         if model.find_attr(owner, new.as_bytes()).is_some() {
             return fail(Code::ENAMEINUSE, format!("an attribute \"{new}\" exists already"));
         }
-        check_rename(&file, old, new.as_bytes().len())?;
-        writable.define(|model| model.rename_attr(owner, name, new.as_bytes()))
+        let new = renamed(&file, old, new)?;
+        writable.define(|model| model.rename_attr(owner, name, new))
     })
 }
 
@@ -231,7 +231,7 @@ fn store(
 }
 
 /// Sets an attribute of type `ty` to `len` values of type `memory`, or of its own type.
-unsafe fn put_attribute(
+pub(crate) unsafe fn put_attribute(
     (ncid, varid, name): (c_int, c_int, *const c_char),
     ty: c_int,
     len: usize,
@@ -253,7 +253,7 @@ unsafe fn put_attribute(
 }
 
 /// Gives the values of an attribute as values of type `memory`, or of its own type.
-unsafe fn get_attribute(
+pub(crate) unsafe fn get_attribute(
     (ncid, varid, name): (c_int, c_int, *const c_char),
     values: *mut c_void,
     memory: Option<Atomic>,

@@ -46,7 +46,7 @@ fn define(from: &OpenFile, var: VarId, to: &OpenFile, group: GroupId) -> Result<
     }
     let writable = to.writable()?;
     let (copy, place) = writable.define(|model| {
-        let copy = model.def_var(group, &described.name, described.ty, &dims)?;
+        let copy = model.def_var(group, described.name.as_bytes(), described.ty, &dims)?;
         Ok((copy, model.group(group).vars.len() - 1))
     })?;
     for Attr { name, value } in described.attrs.iter() {

@@ -12,6 +12,7 @@ use ferrocdf::{Code, Error, Fit, In, Out, Result, Selection};
 use crate::boundary::{answer, fail, in_range, list};
 use crate::constants::NC_SHARE;
 use crate::data_checks::{Target, Way, check_strides};
+use crate::few;
 use crate::open_files::{OpenFile, find};
 use crate::variables::check_not_global;
 
@@ -79,7 +80,14 @@ pub(crate) unsafe fn get(
     values: *mut c_void,
 ) -> c_int {
     // SAFETY: as the caller says.
-    answer(|| unsafe { transfer(ncid, varid, part, Buffer { memory, values, way: Way::Get }) })
+    answer(|| unsafe {
+        if let Memory::Elements(kind) = memory
+            && let Some(done) = few::get(ncid, varid, part, kind, values)
+        {
+            return in_range(done?);
+        }
+        transfer(ncid, varid, part, Buffer { memory, values, way: Way::Get })
+    })
 }
 
 /// Writes from the memory at `values`.
@@ -95,6 +103,11 @@ pub(crate) unsafe fn put(
 ) -> c_int {
     // SAFETY: as the caller says; memory that is written from is only read.
     answer(|| unsafe {
+        if let Memory::Elements(kind) = memory
+            && let Some(done) = few::put(ncid, varid, part, kind, values)
+        {
+            return in_range(done?);
+        }
         transfer(ncid, varid, part, Buffer { memory, values: values.cast_mut(), way: Way::Put })
     })
 }

@@ -1,13 +1,12 @@
 //! Dimensions.
 
 use std::ffi::{c_char, c_int};
-use std::sync::Arc;
 
-use ferrocdf::{Code, DimId, Model, Result};
+use ferrocdf::{Code, DimId, Model, Name, Result};
 
 use crate::boundary::{answer, fail, put, put_text, text};
 use crate::constants::NC_UNLIMITED;
-use crate::open_files::{OpenFile, find, find_file};
+use crate::open_files::{OpenFile, ask, find};
 
 /// The dimension with an id. Fails with `NC_EBADDIM`.
 pub(crate) fn dimension(model: &Model, id: c_int) -> Result<DimId> {
@@ -17,13 +16,9 @@ pub(crate) fn dimension(model: &Model, id: c_int) -> Result<DimId> {
     }
 }
 
-/// Changes a name: in define mode to any other, in data mode of a classic file to one that is no longer. `old` is the
-/// length of the present name and `new` that of the other.
-pub(crate) fn check_rename(file: &OpenFile, old: usize, new: usize) -> Result<()> {
-    if !file.is_defining() && file.model().format().is_classic_file() && new > old {
-        return fail(Code::ENOTINDEFINE, "outside define mode a name cannot get longer");
-    }
-    Ok(())
+/// A new name in place of an old one. Outside define mode, nothing in a classic header moves.
+pub(crate) fn renamed(file: &OpenFile, old: &Name, new: Name) -> Result<Name> {
+    if file.is_defining() || !file.model().format().is_classic_file() { Ok(new) } else { new.in_room_of(old) }
 }
 
 #[unsafe(no_mangle)]
@@ -45,35 +40,31 @@ pub unsafe extern "C" fn nc_def_dim(ncid: c_int, name: *const c_char, len: usize
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_dimid(ncid: c_int, name: *const c_char, id: *mut c_int) -> c_int {
     answer(|| {
-        let (file, group) = find(ncid)?;
-        // SAFETY: the contract of the interface.
-        let name = unsafe { text(name) }?;
-        let Some(found) = file.model().find_dim(group, name) else {
-            return fail(Code::EBADDIM, format!("no dimension \"{}\"", name.escape_ascii()));
-        };
-        // SAFETY: the contract of the interface.
-        unsafe { put(id, found.0 as c_int) };
-        Ok(())
+        ask(ncid, |model, group| {
+            // SAFETY: the contract of the interface.
+            let name = unsafe { text(name) }?;
+            let Some(found) = model.find_dim(group, name) else {
+                return fail(Code::EBADDIM, format!("no dimension \"{}\"", name.escape_ascii()));
+            };
+            // SAFETY: the contract of the interface.
+            unsafe { put(id, found.0 as c_int) };
+            Ok(())
+        })
     })
-}
-
-fn model_and_dim(ncid: c_int, id: c_int) -> Result<(Arc<Model>, DimId)> {
-    let model = find_file(ncid)?.model();
-    let dim = dimension(&model, id)?;
-    Ok((model, dim))
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_dim(ncid: c_int, id: c_int, name: *mut c_char, len: *mut usize) -> c_int {
     answer(|| {
-        let (model, dim) = model_and_dim(ncid, id)?;
-        let dim = model.dim(dim);
-        // SAFETY: the contract of the interface.
-        unsafe {
-            put_text(name, dim.name.as_bytes());
-            put(len, dim.len as usize);
-        }
-        Ok(())
+        ask(ncid, |model, _| {
+            let dim = model.dim(dimension(model, id)?);
+            // SAFETY: the contract of the interface.
+            unsafe {
+                put_text(name, dim.name.as_bytes());
+                put(len, dim.len as usize);
+            }
+            Ok(())
+        })
     })
 }
 
@@ -95,14 +86,14 @@ pub unsafe extern "C" fn nc_rename_dim(ncid: c_int, id: c_int, name: *const c_ch
         let (file, _) = find(ncid)?;
         let writable = file.writable()?;
         // SAFETY: the contract of the interface.
-        let name = ferrocdf::Name::new(unsafe { text(name) }?)?;
+        let name = Name::new(unsafe { text(name) }?)?;
         let _state = file.state();
         let model = file.model();
         if model.dims().iter().any(|dim| dim.name == name) {
             return fail(Code::ENAMEINUSE, format!("a dimension \"{name}\" exists already"));
         }
         let dim = dimension(&model, id)?;
-        check_rename(&file, model.dim(dim).name.as_bytes().len(), name.as_bytes().len())?;
-        writable.define(|model| model.rename_dim(dim, name.as_bytes()))
+        let name = renamed(&file, &model.dim(dim).name, name)?;
+        writable.define(|model| model.rename_dim(dim, name))
     })
 }

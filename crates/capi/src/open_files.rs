@@ -117,6 +117,29 @@ impl OpenFile {
     }
 }
 
+/// Runs a brief `look` at the file and group with an id, without a count for it: nobody opens or closes a file meanwhile.
+/// `None` if there is no such file, or the id is that of a group below the root, which may not exist.
+pub(crate) fn look<R>(ncid: c_int, look: impl FnOnce(&OpenFile) -> Option<R>) -> Option<R> {
+    let number = ncid as u32;
+    if number & ((1 << GROUP_BITS) - 1) != 0 {
+        return None;
+    }
+    let files = FILES.read().unwrap_or_else(PoisonError::into_inner);
+    look(files.get((number >> GROUP_BITS) as usize)?.as_ref()?)
+}
+
+/// Asks the model of the file with an id, and for its group, without a share of either: for brief questions.
+pub(crate) fn ask<R>(ncid: c_int, question: impl FnOnce(&Model, GroupId) -> Result<R>) -> Result<R> {
+    let number = ncid as u32;
+    let files = FILES.read().unwrap_or_else(PoisonError::into_inner);
+    let file = files.get((number >> GROUP_BITS) as usize).and_then(Option::as_ref);
+    let file = file.ok_or_else(|| bad_id(ncid))?;
+    let group = GroupId(number & ((1 << GROUP_BITS) - 1));
+    file.file().look(|model| {
+        if group.index() >= model.groups().len() { Err(bad_id(ncid)) } else { question(model, group) }
+    })
+}
+
 /// The file and group with an id. Fails with `NC_EBADID`.
 pub(crate) fn find(ncid: c_int) -> Result<(Arc<OpenFile>, GroupId)> {
     let files = FILES.read().unwrap_or_else(PoisonError::into_inner);

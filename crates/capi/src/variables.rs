@@ -9,7 +9,7 @@ use crate::attribute_values::{put_values, values_of};
 use crate::boundary::{answer, fail, list, put, put_all, put_text, text};
 use crate::constants::NC_GLOBAL;
 use crate::data_checks::variable;
-use crate::dimensions::check_rename;
+use crate::dimensions::renamed;
 use crate::inquire::nc_inq_natts;
 use crate::open_files::find;
 use crate::types::{number_of, type_of};
@@ -147,8 +147,8 @@ pub unsafe extern "C" fn nc_rename_var(ncid: c_int, varid: c_int, name: *const c
         }
         check_not_global(varid)?;
         let var = variable(&model, group, varid)?;
-        check_rename(&file, model.var(var).name.as_bytes().len(), name.as_bytes().len())?;
-        writable.define(|model| model.rename_var(var, name.as_bytes()))
+        let name = renamed(&file, &model.var(var).name, name)?;
+        writable.define(|model| model.rename_var(var, name))
     })
 }
 

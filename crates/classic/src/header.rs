@@ -9,7 +9,7 @@ use ferrocdf_bytes::{Code, Coder, Decoder, Encoder, Error, Order, Record, Result
 use ferrocdf_model::{Atomic, Attr, Format, Name};
 use ferrocdf_store::Blob;
 
-use crate::values;
+use crate::values::{self, Raw};
 
 /// `NC_DIMENSION`, the tag of the list of dimensions.
 const TAG_DIMENSION: u64 = 0x0A;
@@ -185,15 +185,13 @@ fn attr<C: Coder>(attr: &mut Attr, version: Version, c: &mut C) -> Result<()> {
 }
 
 /// `name = nelems namestring`
-///
-/// A name that is read ends at its first zero byte, as it does for every C program; old writers padded names inside
-/// their length.
 fn name<C: Coder>(c: &mut C, version: Version, name: &mut Name) -> Result<()> {
-    let mut len = name.as_bytes().len() as u64;
+    let mut bytes = Raw::from_slice(name.with_room());
+    let mut len = bytes.len() as u64;
     c.uint("length of a name", version.count_width(), &mut len)?;
-    c.bytes("name", len, name)?;
+    c.bytes("name", len, &mut bytes)?;
     if C::READS {
-        name.end_at_zero();
+        *name = Name::stored_in(bytes);
     }
     c.pad(UNIT)
 }

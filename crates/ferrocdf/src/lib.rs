@@ -34,6 +34,7 @@ mod data;
 mod driver;
 mod drivers;
 mod extents;
+mod few;
 mod file;
 mod handles;
 mod storage;

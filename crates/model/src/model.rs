@@ -350,16 +350,14 @@ impl Model {
         Ok(self.attrs_mut(owner).remove(at).value)
     }
 
-    /// Renames an attribute. Fails with `NC_EBADNAME`, `NC_ENOTATT`, `NC_ENAMEINUSE`.
-    pub fn rename_attr(&mut self, owner: Owner, name: impl AsRef<[u8]>, to: impl AsRef<[u8]>) -> Result<()> {
-        let to = Name::new(to)?;
+    /// Renames an attribute. Fails with `NC_ENOTATT`, `NC_ENAMEINUSE`.
+    pub fn rename_attr(&mut self, owner: Owner, name: impl AsRef<[u8]>, to: Name) -> Result<()> {
         let at = self.attr_position(owner, name.as_ref())?;
         self.attrs_mut(owner).rename(at, to)
     }
 
-    /// Renames a dimension. Fails with `NC_EBADNAME`, `NC_ENAMEINUSE`.
-    pub fn rename_dim(&mut self, id: DimId, to: impl AsRef<[u8]>) -> Result<()> {
-        let to = Name::new(to)?;
+    /// Renames a dimension. Fails with `NC_ENAMEINUSE`.
+    pub fn rename_dim(&mut self, id: DimId, to: Name) -> Result<()> {
         let group = self.dim(id).group;
         if self.dim_in(group, to.as_bytes()).is_some() {
             return Err(in_use(&to).at("dimension"));
@@ -371,9 +369,8 @@ impl Model {
         Ok(())
     }
 
-    /// Renames a variable. Fails with `NC_EBADNAME`, `NC_ENAMEINUSE`.
-    pub fn rename_var(&mut self, id: VarId, to: impl AsRef<[u8]>) -> Result<()> {
-        let to = Name::new(to)?;
+    /// Renames a variable. Fails with `NC_ENAMEINUSE`.
+    pub fn rename_var(&mut self, id: VarId, to: Name) -> Result<()> {
         let group = self.var(id).group;
         if self.find_var(group, to.as_bytes()).is_some() {
             return Err(in_use(&to).at("variable"));
@@ -543,9 +540,9 @@ mod tests {
             model.put_attr(owner, name, 1i32.into()).unwrap();
         }
         model.put_attr(owner, "a", "text".into()).unwrap();
-        model.rename_attr(owner, "b", "d").unwrap();
-        assert_eq!(code(model.rename_attr(owner, "c", "a")), Code::ENAMEINUSE);
-        assert_eq!(code(model.rename_attr(owner, "b", "e")), Code::ENOTATT);
+        model.rename_attr(owner, "b", Name::new("d").unwrap()).unwrap();
+        assert_eq!(code(model.rename_attr(owner, "c", Name::new("a").unwrap())), Code::ENAMEINUSE);
+        assert_eq!(code(model.rename_attr(owner, "b", Name::new("e").unwrap())), Code::ENOTATT);
         model.del_attr(owner, "c").unwrap();
         let names: Vec<_> = model.attrs(owner).iter().map(|attr| attr.name.to_string()).collect();
         assert_eq!(names, ["a", "d"]);
@@ -573,12 +570,12 @@ mod tests {
             let dim = model.def_dim(ROOT, format!("d{n}"), Some(1)).unwrap();
             model.def_var(ROOT, format!("v{n}"), Atomic::Byte.into(), &[dim]).unwrap();
         }
-        model.rename_dim(DimId(50), "e").unwrap();
-        model.rename_var(VarId(60), "w").unwrap();
+        model.rename_dim(DimId(50), Name::new("e").unwrap()).unwrap();
+        model.rename_var(VarId(60), Name::new("w").unwrap()).unwrap();
         assert_eq!(model.find_dim(ROOT, b"e"), Some(DimId(50)));
         assert_eq!(model.find_dim(ROOT, b"d50"), None);
         assert_eq!(model.find_var(ROOT, b"w"), Some(VarId(60)));
         assert_eq!(model.find_var(ROOT, b"v60"), None);
-        assert_eq!(code(model.rename_var(VarId(1), "w")), Code::ENAMEINUSE);
+        assert_eq!(code(model.rename_var(VarId(1), Name::new("w").unwrap())), Code::ENAMEINUSE);
     }
 }

@@ -15,7 +15,10 @@ use unicode_normalization::{UnicodeNormalization, is_nfc};
 pub const MAX_NAME: usize = 256;
 
 /// A name as it stands in a file. Names of up to 16 bytes, which is most, take no memory of their own.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+///
+/// Zero bytes behind a name are room: a classic file keeps them when a name gets shorter outside define mode. They are
+/// no part of the name.
+#[derive(Clone, Default)]
 pub struct Name(SmallVec<[u8; 16]>);
 
 impl Name {
@@ -59,11 +62,27 @@ impl Name {
         Name(SmallVec::from_slice(bytes))
     }
 
-    /// Cuts it at its first zero byte.
-    pub fn end_at_zero(&mut self) {
-        if let Some(end) = self.0.iter().position(|&byte| byte == 0) {
-            self.0.truncate(end);
+    /// A name as a file holds it, whatever its bytes, which are kept where they are. It ends at its first zero byte, as it
+    /// does for every C program; what is behind it becomes room.
+    pub fn stored_in(mut bytes: SmallVec<[u8; 16]>) -> Self {
+        if let Some(end) = bytes.iter().position(|&byte| byte == 0) {
+            bytes[end..].fill(0);
         }
+        Name(bytes)
+    }
+
+    /// This name in the room that another one has in the file: outside define mode nothing in a classic header moves.
+    ///
+    /// Fails with `NC_ENOTINDEFINE` if it is longer.
+    pub fn in_room_of(mut self, other: &Name) -> Result<Self> {
+        let room = other.0.len();
+        if self.0.len() > room {
+            let what =
+                format!("\"{self}\" is longer than \"{other}\", which it replaces: enter define mode first");
+            return Err(Error::new(Code::ENOTINDEFINE, what));
+        }
+        self.0.resize(room, 0);
+        Ok(self)
     }
 
     /// The name to look for when a user asks for `name`: normalized if it is UTF-8, else as it is.
@@ -74,32 +93,44 @@ impl Name {
         }
     }
 
-    /// The bytes in the file.
+    /// Its bytes.
+    #[inline]
     pub fn as_bytes(&self) -> &[u8] {
+        if self.0.last() != Some(&0) {
+            return &self.0;
+        }
+        let len = self.0.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        &self.0[..len]
+    }
+
+    /// The bytes in the file: its own, and its room.
+    pub fn with_room(&self) -> &[u8] {
         &self.0
     }
 
     /// The name as text; bytes that are not UTF-8 become replacement characters.
     pub fn to_str(&self) -> Cow<'_, str> {
-        String::from_utf8_lossy(&self.0)
+        String::from_utf8_lossy(self.as_bytes())
     }
 }
 
-impl AsRef<[u8]> for Name {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
+impl PartialEq for Name {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_bytes() == other.as_bytes()
     }
 }
 
-impl ferrocdf_bytes::Bytes for Name {
-    fn of(bytes: &[u8]) -> Self {
-        Name::stored(bytes)
+impl Eq for Name {}
+
+impl std::hash::Hash for Name {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.as_bytes().hash(state);
     }
 }
 
 impl std::borrow::Borrow<[u8]> for Name {
     fn borrow(&self) -> &[u8] {
-        &self.0
+        self.as_bytes()
     }
 }
 
@@ -111,13 +142,13 @@ impl fmt::Display for Name {
 
 impl fmt::Debug for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{}\"", self.0.escape_ascii())
+        write!(f, "\"{}\"", self.as_bytes().escape_ascii())
     }
 }
 
 impl PartialEq<&str> for Name {
     fn eq(&self, other: &&str) -> bool {
-        *self.0 == *other.as_bytes()
+        self.as_bytes() == other.as_bytes()
     }
 }
 
@@ -140,6 +171,18 @@ mod tests {
         assert_eq!(Name::new(b"a\xff").unwrap_err().code, Code::EBADNAME);
         assert_eq!(Name::new("n".repeat(257)).unwrap_err().code, Code::EMAXNAME);
         assert!(Name::new("n".repeat(256)).is_ok());
+    }
+
+    #[test]
+    fn room_is_no_part_of_a_name() {
+        let long = Name::new("abcdef").unwrap();
+        let short = Name::new("abc").unwrap().in_room_of(&long).unwrap();
+        assert_eq!((short.as_bytes(), short.with_room()), (&b"abc"[..], &b"abc\0\0\0"[..]));
+        assert_eq!(short, Name::new("abc").unwrap());
+        assert_eq!(Name::stored_in(SmallVec::from_slice(b"abc\0xy")).with_room(), b"abc\0\0\0");
+        let back = Name::new("uvwxyz").unwrap().in_room_of(&short).unwrap();
+        assert_eq!(back.as_bytes(), b"uvwxyz");
+        assert_eq!(Name::new("uvwxyz1").unwrap().in_room_of(&back).unwrap_err().code, Code::ENOTINDEFINE);
     }
 
     #[test]

@@ -36,7 +36,10 @@ pub trait Blob: Send + Sync {
     /// Fills `into` from position `at`; what lies past the end reads as zero, like a hole in a sparse file.
     fn read_zero_filled_at(&self, at: u64, into: &mut [u8]) -> Result<()> {
         let got = self.read_at(at, into)?;
-        into[got..].fill(0);
+        // Mostly there is nothing to fill, and this is called often.
+        if got < into.len() {
+            into[got..].fill(0);
+        }
         Ok(())
     }
 }

@@ -11,36 +11,40 @@ use crate::run::{Outcome, run};
 const FOLDER: &str = "target/reference";
 const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
+/// Releases of Debian to take the source from, the better one first.
+const SUITES: [&str; 2] = ["sid", "bookworm"];
+
 /// The folder of the unpacked source, fetched if it is not there yet.
 pub fn fetch() -> Result<PathBuf, String> {
     let folder = std::env::current_dir().map_err(text)?.join(FOLDER);
-    if let Some(source) = unpacked(&folder) {
+    if let Some(source) = SUITES.iter().find_map(|suite| unpacked(&folder.join(suite))) {
         return Ok(source);
     }
-    std::fs::create_dir_all(&folder).map_err(text)?;
     let site = site()?;
-    let suites = ["sid", "bookworm"];
-    let tries = suites.map(|suite| download(&folder, &site, suite).err());
-    if tries.iter().all(Option::is_some) {
-        return Err(format!("the source of the reference library cannot be had: {tries:?}"));
+    let mut failures = vec![];
+    for suite in SUITES {
+        let folder = folder.join(suite);
+        match download(&folder, &site, suite).and_then(|()| unpack(&folder)) {
+            Ok(()) => {
+                let source = unpacked(&folder);
+                return source.ok_or_else(|| format!("no source of netcdf in {}", folder.display()));
+            }
+            Err(why) => failures.push(why),
+        }
     }
-    unpack(&folder)?;
-    unpacked(&folder).ok_or_else(|| format!("no source of netcdf in {}", folder.display()))
+    Err(format!("the source of the reference library cannot be had: {}", failures.join("; ")))
 }
 
 fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// The newest unpacked source.
+/// The unpacked source in a folder.
 fn unpacked(folder: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(folder).ok()?;
-    let mut sources: Vec<PathBuf> = entries
+    entries
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.join("nc_test").is_dir() && path.join("include/netcdf.h").is_file())
-        .collect();
-    sources.sort();
-    sources.pop()
+        .find(|path| path.join("nc_test").is_dir() && path.join("include/netcdf.h").is_file())
 }
 
 /// The archive that this machine gets its packages from.
@@ -55,7 +59,7 @@ fn site() -> Result<String, String> {
 }
 
 fn download(folder: &Path, site: &str, suite: &str) -> Outcome {
-    let apt = folder.join("apt").join(suite);
+    let apt = folder.join("apt");
     for part in ["lists/partial", "cache/archives/partial"] {
         std::fs::create_dir_all(apt.join(part)).map_err(text)?;
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use ferrocdf::array::Kind;
 use ferrocdf::model::each_numbers;
 use ferrocdf::{
-    Alignment, Atomic, Code, CreateOptions, DimId, File, FileMut, Fit, GroupId, In, Model, Out, Owner,
+    Alignment, Atomic, Code, CreateOptions, DimId, File, FileMut, Fit, GroupId, In, Model, Name, Out, Owner,
     Result, Selection, Values, VarId,
 };
 
@@ -150,9 +150,11 @@ impl Handle {
             }),
             Op::Att(of, name, value) => self.define(|model| model.put_attr(owner(*of), name, value.clone())),
             Op::DelAtt(of, name) => self.define(|model| model.del_attr(owner(*of), name)),
-            Op::RenAtt(of, name, to) => self.define(|model| model.rename_attr(owner(*of), name, to)),
-            Op::RenDim(id, to) => self.define(|model| model.rename_dim(DimId(*id), to)),
-            Op::RenVar(id, to) => self.define(|model| model.rename_var(VarId(*id), to)),
+            Op::RenAtt(of, name, to) => {
+                self.define(|model| model.rename_attr(owner(*of), name, Name::new(to)?))
+            }
+            Op::RenDim(id, to) => self.define(|model| model.rename_dim(DimId(*id), Name::new(to)?)),
+            Op::RenVar(id, to) => self.define(|model| model.rename_var(VarId(*id), Name::new(to)?)),
             Op::Put(access, memory) => {
                 let mut input = In::raw(kind(access.memory), memory);
                 if let Some((origin, steps)) = &access.map {

@@ -115,9 +115,15 @@ impl Teller<'_> {
                 call!(session, nc_sync(id));
                 call!(session, nc_redef(id));
             }
-            1..=2 => drop(call!(session, nc_enddef(id))),
-            3 => drop(call!(session, nc__enddef(id, 0usize, 4usize, 0usize, 4usize))),
-            4 => drop(call!(session, nc_sync(id))),
+            1..=2 => {
+                call!(session, nc_enddef(id));
+            }
+            3 => {
+                call!(session, nc__enddef(id, 0usize, 4usize, 0usize, 4usize));
+            }
+            4 => {
+                call!(session, nc_sync(id));
+            }
             5 => {
                 self.close();
                 self.open();

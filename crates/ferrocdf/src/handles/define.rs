@@ -1,7 +1,7 @@
 //! Defining dimensions, variables and attributes by name.
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Atomic, DimId, GroupId, Model, Owner, Values};
+use ferrocdf_model::{Atomic, DimId, GroupId, Model, Name, Owner, Values};
 
 use super::{Dimension, NetcdfType, VariableMut};
 use crate::FileMut;
@@ -60,6 +60,7 @@ impl FileMut {
 
     /// Gives a dimension another name.
     pub fn rename_dimension(&mut self, name: &str, to: &str) -> Result<()> {
+        let to = Name::new(to)?;
         self.define(|model| {
             let dim = find_dim(model, name)?;
             model.rename_dim(dim, to)

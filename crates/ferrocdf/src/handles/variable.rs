@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use ferrocdf_array::{Element, Fit, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Atomic, Owner, Type, Values, VarId};
+use ferrocdf_model::{Atomic, Name, Owner, Type, Values, VarId};
 
 use super::{Dimension, attribute, attributes};
 use crate::data::{elements, in_of, out_of, zeros};
@@ -240,6 +240,7 @@ impl<'f> VariableMut<'f> {
 
     /// Gives it another name.
     pub fn rename(&mut self, name: &str) -> Result<()> {
+        let name = Name::new(name)?;
         self.file.define(|model| model.rename_var(self.id(), name))
     }
 

@@ -1,0 +1,85 @@
+//! The short way to a few elements side by side: for callers who read or write a value at a time, above all C programs.
+//!
+//! Nothing is allocated and nothing is looked up twice. Everything out of the ordinary, errors in the request among it,
+//! goes the long way: `None` says that nothing was done and [`File::read`] or [`FileMut::write`] must be asked.
+
+use std::ops::Range;
+
+use ferrocdf_array::{Array, Fit, Kind, ShortRun};
+use ferrocdf_bytes::Result;
+use ferrocdf_model::{GroupId, Model, VarId};
+
+use crate::data::as_unsigned;
+use crate::file::State;
+use crate::{File, FileMut};
+
+impl File {
+    /// Reads the elements that `part` names with a start and a count for each dimension of the variable at position
+    /// `var` of a group. `memory` gives the place for a number of elements of `kind`; it is called once, with a number
+    /// that is not 0, or not at all.
+    pub fn read_few<'m>(
+        &self,
+        (group, var): (GroupId, usize),
+        kind: Kind,
+        part: impl Fn(usize) -> (u64, u64),
+        memory: impl FnOnce(usize) -> &'m mut [u8],
+    ) -> Option<Result<Fit>> {
+        let state = self.read_state();
+        let (var, array) = plain(&state, group, var, kind)?;
+        let run = find(array, &part)?;
+        if state.driver.lacks_fill(var, span(array, &run, part).end) {
+            return None;
+        }
+        Some(self.named(run.read(state.driver.blob(), kind, memory(run.elements()))))
+    }
+}
+
+impl FileMut {
+    /// Writes the elements that `part` names, as [`File::read_few`] reads them. Nothing grows: a new record goes the long
+    /// way.
+    pub fn write_few<'m>(
+        &self,
+        (group, var): (GroupId, usize),
+        kind: Kind,
+        part: impl Fn(usize) -> (u64, u64),
+        memory: impl FnOnce(usize) -> &'m [u8],
+    ) -> Option<Result<Fit>> {
+        let mut state = self.write_state();
+        let (var, array) = plain(&state, group, var, kind)?;
+        let run = find(array, &part)?;
+        let span = span(array, &run, part);
+        state.driver.blob_mut().ok()?;
+        let done = state.before_write(var, span.start, span.end, true).and_then(|()| {
+            let fit = run.write(state.driver.blob_mut()?, kind, memory(run.elements()))?;
+            state.driver.wrote(var, span.end);
+            Ok(fit)
+        });
+        Some(self.named(done))
+    }
+}
+
+fn find(array: &Array, part: impl Fn(usize) -> (u64, u64)) -> Option<ShortRun> {
+    ShortRun::find(array, |dim| {
+        let (start, count) = part(dim);
+        (start, count, 1)
+    })
+}
+
+/// The elements of a run in storage order. The run is inside the array, whose elements are counted in 64 bits; what lies
+/// side by side in the blob does so in storage order too.
+fn span(array: &Array, run: &ShortRun, part: impl Fn(usize) -> (u64, u64)) -> Range<u64> {
+    let first = array.shape.iter().enumerate().fold(0, |first, (dim, len)| first * len + part(dim).0);
+    first..first + run.elements() as u64
+}
+
+/// A variable that is defined and whose elements convert to `kind` by the engine's rules alone.
+fn plain(state: &State, group: GroupId, var: usize, kind: Kind) -> Option<(VarId, &Array)> {
+    if state.has_draft() {
+        return None;
+    }
+    let model: &Model = state.model();
+    let var = *model.group(group).vars.get(var)?;
+    let array = state.array(var).ok()?;
+    let texts = (array.stored.kind == Kind::Char, kind == Kind::Char);
+    (texts.0 == texts.1 && as_unsigned(model, array, kind).is_none()).then_some((var, array))
+}
