@@ -17,6 +17,7 @@
 
 mod attribute_values;
 mod attributes;
+mod aux_files;
 mod boundary;
 mod c_memory;
 mod caches;
@@ -29,9 +30,11 @@ mod dimensions;
 mod dispatch;
 mod few;
 mod files;
+mod filter_specs;
 mod filters;
 mod groups;
 mod inquire;
+mod instances;
 mod library;
 mod memory_files;
 mod open_files;

@@ -1,6 +1,7 @@
 //! The comparison with the reference implementation.
 
 mod capi_attributes;
+mod capi_aux;
 mod capi_copy_var;
 mod capi_data;
 mod capi_dimensions;
