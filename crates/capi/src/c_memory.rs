@@ -1,6 +1,6 @@
 //! Memory of `malloc`, in which everything is that callers free.
 
-use std::ffi::{CString, c_char, c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 
 use ferrocdf::{Code, Result};
 
@@ -24,16 +24,6 @@ pub(crate) fn copy_text(text: &[u8]) -> Result<*mut c_char> {
     // SAFETY: there is room for the text, and it is nobody else's.
     unsafe { place.copy_from_nonoverlapping(text.as_ptr(), text.len()) };
     Ok(place.cast())
-}
-
-/// Copies of texts, in a list.
-pub(crate) fn copy_texts(texts: &[CString]) -> Result<*mut *mut c_char> {
-    let list = room::<*mut c_char>(texts.len())?;
-    for (at, text) in texts.iter().enumerate() {
-        // SAFETY: the list has room for all.
-        unsafe { list.add(at).write(copy_text(text.as_bytes())?) };
-    }
-    Ok(list)
 }
 
 /// Gives memory back.

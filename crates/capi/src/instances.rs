@@ -23,7 +23,7 @@ fn find_type(ncid: c_int, number: c_int) -> Result<(Arc<Model>, Type)> {
 }
 
 /// The type with a number, to be copied: the numbers between atomic and user-defined types are found to be none first.
-fn find_copied(ncid: c_int, number: c_int) -> Result<(Arc<Model>, Type)> {
+pub(crate) fn find_copied(ncid: c_int, number: c_int) -> Result<(Arc<Model>, Type)> {
     type_of(number)?;
     find_type(ncid, number)
 }

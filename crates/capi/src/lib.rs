@@ -18,6 +18,7 @@
 mod attribute_values;
 mod attributes;
 mod aux_files;
+mod aux_types;
 mod boundary;
 mod c_memory;
 mod caches;
@@ -39,6 +40,7 @@ mod library;
 mod memory_files;
 mod open_files;
 mod parallel;
+mod plugin_paths;
 mod settings;
 mod storage;
 mod types;

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use ferrocdf::{Code, Result};
 
 use crate::boundary::{answer, fail, give, list, put, put_text, text};
-use crate::c_memory::{copy_text, copy_texts};
+use crate::c_memory::copy_text;
 
 struct Settings {
     /// What was set, by key. Nothing in this version depends on it, so no file is read.
@@ -52,70 +52,28 @@ pub struct NcPluginList {
 /// Where plugins are if nobody says otherwise, as HDF5 has it.
 const USUAL_FOLDER: &std::ffi::CStr = c"/usr/local/hdf5/lib/plugin";
 
-/// Looks at the folders of plugins, or changes them. They start as `HDF5_PLUGIN_PATH` says.
-fn with_plugin_path<T>(look: impl FnOnce(&mut Vec<CString>) -> Result<T>) -> Result<T> {
-    let mut settings = settings();
-    look(settings.plugin_path.get_or_insert_with(|| match std::env::var("HDF5_PLUGIN_PATH") {
+/// The folders of plugins in use. They start as `HDF5_PLUGIN_PATH` says.
+pub(crate) fn plugin_path() -> Vec<CString> {
+    let first = || match std::env::var("HDF5_PLUGIN_PATH") {
         Ok(path) => {
             let folders = path.split(':').filter(|folder| !folder.is_empty());
             folders.filter_map(|folder| CString::new(folder).ok()).collect()
         }
         Err(_) => vec![USUAL_FOLDER.into()],
-    }))
+    };
+    settings().plugin_path.get_or_insert_with(first).clone()
+}
+
+pub(crate) fn set_plugin_path(folders: Vec<CString>) {
+    settings().plugin_path = Some(folders);
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_plugin_path_ndirs(count: *mut usize) -> c_int {
     answer(|| {
-        let folders = with_plugin_path(|folders| Ok(folders.len()))?;
         // SAFETY: the contract of the interface.
-        unsafe { put(count, folders) };
+        unsafe { put(count, plugin_path().len()) };
         Ok(())
-    })
-}
-
-/// The folders, in memory of `malloc`. A list that is there already is filled, as far as there are folders.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_plugin_path_get(place: *mut NcPluginList) -> c_int {
-    answer(|| {
-        // SAFETY: the contract of the interface.
-        let Some(place) = (unsafe { place.as_mut() }) else {
-            return fail(Code::EINVAL, "the list is a null pointer");
-        };
-        with_plugin_path(|folders| {
-            place.count = folders.len();
-            if place.folders.is_null() {
-                place.folders = copy_texts(folders)?;
-                return Ok(());
-            }
-            for (at, folder) in folders.iter().enumerate() {
-                // SAFETY: the contract of the interface: there is room for all.
-                unsafe { place.folders.add(at).write(copy_text(folder.as_bytes())?) };
-            }
-            Ok(())
-        })
-    })
-}
-
-/// Sets the folders. A null pointer stands for none.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_plugin_path_set(given: *mut NcPluginList) -> c_int {
-    answer(|| {
-        // SAFETY: the contract of the interface.
-        let given = unsafe { given.as_ref() };
-        let mut new = vec![];
-        if let Some(given) = given {
-            // SAFETY: the contract of the interface.
-            for &folder in unsafe { list(given.folders, given.count) } {
-                // SAFETY: the contract of the interface.
-                let folder = unsafe { text(folder) }?;
-                new.push(CString::new(folder).unwrap_or_default());
-            }
-        }
-        with_plugin_path(|folders| {
-            *folders = new;
-            Ok(())
-        })
     })
 }
 
@@ -162,4 +120,26 @@ pub unsafe extern "C" fn nc_inq_user_format(
         }
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::c_memory::free;
+    use crate::constants::NC_NOERR;
+
+    #[test]
+    fn values_are_kept_and_given_away() {
+        // SAFETY: all texts end in a zero byte, and what is given is freed once.
+        unsafe {
+            assert!(nc_rc_get(c"HTTP.TEST".as_ptr()).is_null());
+            assert_eq!(nc_rc_set(c"HTTP.TEST".as_ptr(), c"old".as_ptr()), NC_NOERR);
+            assert_eq!(nc_rc_set(c"HTTP.TEST".as_ptr(), c"new".as_ptr()), NC_NOERR);
+            let value = nc_rc_get(c"HTTP.TEST".as_ptr());
+            assert_eq!(std::ffi::CStr::from_ptr(value), c"new");
+            free(value);
+            assert_eq!(nc_rc_set(std::ptr::null(), c"x".as_ptr()), Code::EINVAL.0);
+            assert!(nc_rc_get(std::ptr::null()).is_null());
+        }
+    }
 }

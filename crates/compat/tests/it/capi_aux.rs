@@ -222,3 +222,20 @@ fn whole_files_are_read_and_written() {
         s.note(size);
     });
 }
+
+/// The reference has an error in `ncaux_type_alignment`: it does not give what it finds for atomic types.
+#[test]
+fn alignment_is_that_of_c() {
+    compare(|s| {
+        for ty in (1..13).chain([13, 14]) {
+            let mut align = 77usize;
+            call!(s, ncaux_class_alignment(ty, &mut align));
+            s.note(align);
+        }
+        for class in [15, 16, 17, 99] {
+            let mut align = 77usize;
+            call!(s, ncaux_class_alignment(class, &mut align));
+            s.note(align);
+        }
+    });
+}
