@@ -29,7 +29,7 @@ pub(crate) fn find_copied(ncid: c_int, number: c_int) -> Result<(Arc<Model>, Typ
 }
 
 /// Checks the arguments that all functions have. `false` if there is nothing to do.
-fn check(ncid: c_int, ty: c_int, memory: *const c_void, count: usize) -> Result<bool> {
+pub(crate) fn check(ncid: c_int, ty: c_int, memory: *const c_void, count: usize) -> Result<bool> {
     if ncid < 0 || ty <= 0 || (memory.is_null() && count > 0) {
         return fail(Code::EINVAL, format!("id {ncid}, type {ty}, {count} values at {memory:?}"));
     }
@@ -55,7 +55,7 @@ fn parts(
 ///
 /// # Safety
 /// A value of the type is at `place`, and what it owns is from `malloc` and not used any more.
-unsafe fn reclaim(model: &Model, ty: Type, place: *mut u8) -> Result<()> {
+pub(crate) unsafe fn reclaim(model: &Model, ty: Type, place: *mut u8) -> Result<()> {
     let id = match ty {
         Type::Atomic(Atomic::String) => {
             // SAFETY: as the caller says.
@@ -90,7 +90,7 @@ unsafe fn reclaim(model: &Model, ty: Type, place: *mut u8) -> Result<()> {
 ///
 /// # Safety
 /// A value of the type is at `from`, and there is room for one at `to`.
-unsafe fn copy(model: &Model, ty: Type, from: *const u8, to: *mut u8) -> Result<()> {
+pub(crate) unsafe fn copy(model: &Model, ty: Type, from: *const u8, to: *mut u8) -> Result<()> {
     // What the value owns is put in the place of the original's below.
     // SAFETY: as the caller says.
     unsafe { from.copy_to_nonoverlapping(to, size_of_type(model, ty)) };

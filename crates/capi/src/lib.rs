@@ -29,6 +29,7 @@ mod data_checks;
 mod data_table;
 mod dimensions;
 mod dispatch;
+mod dump;
 mod few;
 mod files;
 mod filter_specs;

@@ -105,6 +105,13 @@ pub unsafe extern "C" fn nc_def_user_format(mode: c_int, table: *mut c_void, mag
     })
 }
 
+/// There are no plugins that bring formats.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case, reason = "the name in C")]
+pub extern "C" fn NC_udf_load_plugins() -> c_int {
+    crate::constants::NC_NOERR
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_user_format(
     mode: c_int,

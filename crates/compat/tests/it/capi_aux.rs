@@ -239,3 +239,27 @@ fn alignment_is_that_of_c() {
         }
     });
 }
+
+#[test]
+fn numbers_and_strings_are_dumped_as_the_reference_dumps_them() {
+    compare(|s| {
+        let bytes: [u64; 4] =
+            [0x4142_4344_4546_4748, 0xc008_0000_4049_0fdb, u64::MAX - 1, 0x7ff0_0000_7f80_0000];
+        for ty in 1..12 {
+            let mut shown = null_mut::<i8>();
+            call!(s, nc_dump_data(0, ty, &bytes, 4usize, &mut shown));
+            s.note(texts(&[shown]));
+            // SAFETY: the library made it, with `malloc`.
+            unsafe { libc::free(shown.cast()) };
+        }
+        for (id, ty, count) in [(-1, 4, 1usize), (0, 0, 1), (0, 4, 0), (0, 13, 1), (1 << 20, 40, 1)] {
+            call!(s, nc_dump_data(id, ty, &bytes, count, &mut null_mut::<i8>()));
+            call!(s, nc_dump_data(id, ty, null::<u8>(), count, &mut null_mut::<i8>()));
+        }
+        let mut shown = null_mut::<i8>();
+        call!(s, nc_dump_data(0, 12, &[c"one".as_ptr(), c"".as_ptr()], 2usize, &mut shown));
+        s.note(texts(&[shown]));
+        // SAFETY: the library made it, with `malloc`.
+        unsafe { libc::free(shown.cast()) };
+    });
+}
