@@ -6,7 +6,7 @@ use ferrocdf::array::{Direction, Kind, Stored, convert};
 use ferrocdf::{Atomic, Code, Fit, Format, Result, Type, Values, kind_of};
 
 use crate::boundary::{fail, list, put_all, text};
-use crate::c_memory::copy_text;
+use crate::memory::copy_of_text;
 
 /// Fails between text and numbers, which do not convert to each other.
 fn check_text(one: Atomic, other: Atomic) -> Result<()> {
@@ -133,7 +133,7 @@ unsafe fn give_strings(strings: &[Option<Vec<u8>>], place: *mut *mut c_char) -> 
     for string in strings {
         copies.push(match string {
             None => std::ptr::null_mut(),
-            Some(string) => copy_text(string)?,
+            Some(string) => copy_of_text(string)?,
         });
     }
     // SAFETY: as the caller says.

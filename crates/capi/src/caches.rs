@@ -29,7 +29,7 @@ struct Wishes {
 }
 
 static WISHES: Mutex<Wishes> = Mutex::new(Wishes {
-    cache: Cache { size: 64 << 20, places: 1000, preemption: 0.75 },
+    cache: Cache { size: 16 << 20, places: 4133, preemption: 0.75 },
     alignment: (0, 0),
     metadata: 0,
 });

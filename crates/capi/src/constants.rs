@@ -18,6 +18,10 @@ pub(crate) const NC_NETCDF4: c_int = 0x1000;
 pub(crate) const NC_PERSIST: c_int = 0x4000;
 pub(crate) const NC_INMEMORY: c_int = 0x8000;
 
+/// `NC_UDF0` to `NC_UDF9`: formats that programs bring along.
+pub(crate) const UDF_FLAGS: [c_int; 10] =
+    [0x0040, 0x0080, 0x1_0000, 0x8_0000, 0x10_0000, 0x20_0000, 0x40_0000, 0x80_0000, 0x100_0000, 0x200_0000];
+
 pub(crate) const NC_FILL: c_int = 0;
 pub(crate) const NC_NOFILL: c_int = 0x100;
 

@@ -33,8 +33,11 @@ pub(crate) fn as_path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
-/// Fails for flags that exclude each other.
+/// Fails for flags that exclude each other, and for formats that programs bring along.
 pub(crate) fn check_mode(mode: c_int) -> Result<()> {
+    if UDF_FLAGS.iter().any(|flag| mode & flag != 0) {
+        return fail(Code::ENOTBUILT, "this version does not run formats that programs bring along");
+    }
     let all = |flags: c_int| mode & flags == flags;
     if all(NC_DISKLESS | NC_INMEMORY) || all(NC_DISKLESS | NC_MMAP) {
         return fail(Code::EDISKLESS, "NC_DISKLESS excludes NC_INMEMORY and NC_MMAP");

@@ -1,236 +1,279 @@
-//! Values in the caller's memory that own other memory: strings, lists, and compounds that hold them. Here they are
-//! copied and given back.
+//! Values of any type in memory, with all that hangs from them: freeing and copying.
+//!
+//! A value lies in memory as in C: strings are pointers, vlens are [`NcVlen`], compounds have their fields at the offsets
+//! of the type. Values of atomic types ask nothing of a file, so any id will do for them, as in the reference.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
 
-use ferrocdf::model::Class;
+use ferrocdf::model::{Class, Field};
 use ferrocdf::{Atomic, Code, Format, Model, Result, Type};
 
 use crate::boundary::{answer, fail, put, text};
-use crate::c_memory::{copy_text, free, room};
+use crate::constants::NC_NOERR;
 use crate::groups::find_enhanced;
-use crate::types::{NcVlen, number_of, size_of_type, type_of, user_type};
+use crate::memory::{allocate, copy_of_text, free};
+use crate::types::{NcVlen, size_of_type, type_of, user_type};
 
-/// The type with a number, and a model that has it. Atomic types need no file.
-fn find_type(ncid: c_int, number: c_int) -> Result<(Arc<Model>, Type)> {
-    if number > number_of(Atomic::String.into()) {
-        let model = find_enhanced(ncid)?.0.model();
-        let id = user_type(&model, number)?;
-        return Ok((model, Type::User(id)));
+/// The type with a number, and the model that says what it is.
+pub(crate) fn known_type(ncid: c_int, number: c_int) -> Result<(Arc<Model>, Type)> {
+    let ty = type_of(number)?;
+    if let Type::Atomic(_) = ty {
+        return Ok((Arc::new(Model::new(Format::Netcdf4)), ty));
     }
-    Ok((Arc::new(Model::new(Format::Classic)), type_of(number)?))
+    let model = find_enhanced(ncid)?.0.model();
+    user_type(&model, number)?;
+    Ok((model, ty))
 }
 
-/// The type with a number, to be copied: the numbers between atomic and user-defined types are found to be none first.
-pub(crate) fn find_copied(ncid: c_int, number: c_int) -> Result<(Arc<Model>, Type)> {
-    type_of(number)?;
-    find_type(ncid, number)
+/// Values of a field.
+pub(crate) fn count_of(field: &Field) -> usize {
+    field.shape.iter().product()
 }
 
-/// Checks the arguments that all functions have. `false` if there is nothing to do.
-pub(crate) fn check(ncid: c_int, ty: c_int, memory: *const c_void, count: usize) -> Result<bool> {
-    if ncid < 0 || ty <= 0 || (memory.is_null() && count > 0) {
-        return fail(Code::EINVAL, format!("id {ncid}, type {ty}, {count} values at {memory:?}"));
+/// Whether values hold no memory of their own.
+fn is_flat(model: &Model, ty: Type) -> bool {
+    match ty {
+        Type::Atomic(atomic) => atomic != Atomic::String,
+        Type::User(id) => match &model.user_type(id).class {
+            Class::Compound { fields, .. } => fields.iter().all(|field| is_flat(model, field.ty)),
+            Class::Vlen(_) => false,
+            Class::Opaque(_) | Class::Enum { .. } => true,
+        },
     }
-    Ok(!memory.is_null() && count > 0)
 }
 
-/// Calls `visit` with the type and place of each part of a compound value.
-fn parts(
-    model: &Model,
-    fields: &[ferrocdf::model::Field],
-    mut visit: impl FnMut(Type, usize) -> Result<()>,
-) -> Result<()> {
-    for field in fields {
-        let size = size_of_type(model, field.ty);
-        for at in 0..field.shape.iter().product() {
-            visit(field.ty, field.offset + at * size)?;
+/// Frees what hangs from values.
+///
+/// # Safety
+/// There are `count` values of the type, and what hangs from them is from `malloc`.
+unsafe fn reclaim(model: &Model, ty: Type, values: *mut u8, count: usize) -> Result<()> {
+    if is_flat(model, ty) {
+        return Ok(());
+    }
+    let size = size_of_type(model, ty);
+    for at in 0..count {
+        // SAFETY: it is one of the values.
+        let value = unsafe { values.add(at * size) };
+        // SAFETY: as the caller says; a compound's fields lie within it.
+        unsafe {
+            match ty {
+                Type::Atomic(_) => free(value.cast::<*mut c_char>().read_unaligned()),
+                Type::User(id) => match &model.user_type(id).class {
+                    Class::Vlen(base) => {
+                        let list = read_list(value)?;
+                        reclaim(model, *base, list.values.cast(), list.len)?;
+                        free(list.values);
+                    }
+                    Class::Compound { fields, .. } => {
+                        for field in fields {
+                            reclaim(model, field.ty, value.add(field.offset), count_of(field))?;
+                        }
+                    }
+                    Class::Opaque(_) | Class::Enum { .. } => {}
+                },
+            }
         }
     }
     Ok(())
 }
 
-/// Gives back what a value owns.
+/// Reads a list. Fails with `NC_EINVAL` for one that says it has elements and has no memory for them.
 ///
 /// # Safety
-/// A value of the type is at `place`, and what it owns is from `malloc` and not used any more.
-pub(crate) unsafe fn reclaim(model: &Model, ty: Type, place: *mut u8) -> Result<()> {
-    let id = match ty {
-        Type::Atomic(Atomic::String) => {
-            // SAFETY: as the caller says.
-            unsafe { free(place.cast::<*mut c_char>().read_unaligned()) };
-            return Ok(());
-        }
-        Type::Atomic(_) => return Ok(()),
-        Type::User(id) => id,
-    };
-    match &model.user_type(id).class {
-        Class::Opaque(_) | Class::Enum { .. } => Ok(()),
-        Class::Vlen(base) => {
-            // SAFETY: as the caller says.
-            let list = unsafe { place.cast::<NcVlen>().read_unaligned() };
-            let size = size_of_type(model, *base);
-            for at in 0..if list.values.is_null() { 0 } else { list.len } {
-                // SAFETY: the list has that many values.
-                unsafe { reclaim(model, *base, list.values.cast::<u8>().add(at * size)) }?;
-            }
-            // SAFETY: as the caller says.
-            unsafe { free(list.values) };
-            Ok(())
-        }
-        // SAFETY: fields are inside the value.
-        Class::Compound { fields, .. } => {
-            parts(model, fields, |ty, at| unsafe { reclaim(model, ty, place.add(at)) })
-        }
-    }
-}
-
-/// Copies a value with all that it owns.
-///
-/// # Safety
-/// A value of the type is at `from`, and there is room for one at `to`.
-pub(crate) unsafe fn copy(model: &Model, ty: Type, from: *const u8, to: *mut u8) -> Result<()> {
-    // What the value owns is put in the place of the original's below.
+/// There is a list.
+pub(crate) unsafe fn read_list(value: *const u8) -> Result<NcVlen> {
     // SAFETY: as the caller says.
-    unsafe { from.copy_to_nonoverlapping(to, size_of_type(model, ty)) };
-    let id = match ty {
-        Type::Atomic(Atomic::String) => {
-            // SAFETY: as the caller says.
-            let string = unsafe { from.cast::<*const c_char>().read_unaligned() };
-            if !string.is_null() {
-                // SAFETY: as the caller says.
-                unsafe { to.cast::<*mut c_char>().write_unaligned(copy_text(text(string)?)?) };
-            }
-            return Ok(());
-        }
-        Type::Atomic(_) => return Ok(()),
-        Type::User(id) => id,
-    };
-    match &model.user_type(id).class {
-        Class::Opaque(_) | Class::Enum { .. } => Ok(()),
-        Class::Vlen(base) => {
-            // SAFETY: as the caller says.
-            let list = unsafe { from.cast::<NcVlen>().read_unaligned() };
-            if list.values.is_null() {
-                return Ok(());
-            }
-            let size = size_of_type(model, *base);
-            let values = room::<u8>(list.len.saturating_mul(size))?;
-            // SAFETY: as the caller says.
-            unsafe { to.cast::<NcVlen>().write_unaligned(NcVlen { len: list.len, values: values.cast() }) };
-            (0..list.len).try_for_each(|at| {
-                // SAFETY: both lists have that many values.
-                unsafe { copy(model, *base, list.values.cast::<u8>().add(at * size), values.add(at * size)) }
-            })
-        }
-        // SAFETY: fields are inside the values.
-        Class::Compound { fields, .. } => {
-            parts(model, fields, |ty, at| unsafe { copy(model, ty, from.add(at), to.add(at)) })
-        }
+    let list = unsafe { value.cast::<NcVlen>().read_unaligned() };
+    if list.len > 0 && list.values.is_null() {
+        return fail(Code::EINVAL, format!("a list of {} elements is a null pointer", list.len));
     }
+    Ok(if list.len == 0 { NcVlen { len: 0, values: std::ptr::null_mut() } } else { list })
 }
 
-/// Copies values one after the other.
-unsafe fn copy_all(
-    (model, ty): (&Model, Type),
-    from: *const c_void,
-    count: usize,
-    to: *mut c_void,
-) -> Result<()> {
+/// Copies values, and all that hangs from them into memory of its own.
+///
+/// # Safety
+/// There are `count` values of the type, and room for as many.
+unsafe fn copy(model: &Model, ty: Type, from: *const u8, to: *mut u8, count: usize) -> Result<()> {
     let size = size_of_type(model, ty);
-    (0..count).try_for_each(|at| {
-        // SAFETY: as the caller says, both have room for all values.
-        unsafe { copy(model, ty, from.cast::<u8>().add(at * size), to.cast::<u8>().add(at * size)) }
-    })
-}
-
-/// The functions of `netcdf.h`, and their older names in `netcdf_aux.h`.
-macro_rules! functions {
-    ($reclaim:ident, $reclaim_all:ident, $copy:ident, $copy_all:ident) => {
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $reclaim(
-            ncid: c_int,
-            ty: c_int,
-            memory: *mut c_void,
-            count: usize,
-        ) -> c_int {
-            // SAFETY: the contract of the interface.
-            answer(|| unsafe { reclaim_all(ncid, ty, memory, count) })
-        }
-
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $reclaim_all(
-            ncid: c_int,
-            ty: c_int,
-            memory: *mut c_void,
-            count: usize,
-        ) -> c_int {
-            answer(|| {
-                // SAFETY: the contract of the interface.
-                unsafe {
-                    reclaim_all(ncid, ty, memory, count)?;
-                    free(memory);
-                }
-                Ok(())
-            })
-        }
-
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $copy(
-            ncid: c_int,
-            ty: c_int,
-            memory: *const c_void,
-            count: usize,
-            place: *mut c_void,
-        ) -> c_int {
-            answer(|| {
-                if !check(ncid, ty, memory, count)? {
-                    return Ok(());
-                }
-                if place.is_null() {
-                    return fail(Code::EINVAL, "the memory for the copy is a null pointer");
-                }
-                let (model, ty) = find_copied(ncid, ty)?;
-                // SAFETY: the contract of the interface.
-                unsafe { copy_all((&model, ty), memory, count, place) }
-            })
-        }
-
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $copy_all(
-            ncid: c_int,
-            ty: c_int,
-            memory: *const c_void,
-            count: usize,
-            place: *mut *mut c_void,
-        ) -> c_int {
-            answer(|| {
-                let (model, found) = find_copied(ncid, ty)?;
-                let wanted = check(ncid, ty, memory, count)?;
-                let values = room::<u8>(count.saturating_mul(size_of_type(&model, found)))?.cast();
-                // SAFETY: the contract of the interface.
-                unsafe {
-                    put(place, values);
-                    if wanted { copy_all((&model, found), memory, count, values) } else { Ok(()) }
-                }
-            })
-        }
-    };
-}
-
-functions!(nc_reclaim_data, nc_reclaim_data_all, nc_copy_data, nc_copy_data_all);
-functions!(ncaux_reclaim_data, ncaux_reclaim_data_all, ncaux_copy_data, ncaux_copy_data_all);
-
-/// Gives back what values own.
-unsafe fn reclaim_all(ncid: c_int, ty: c_int, memory: *mut c_void, count: usize) -> Result<()> {
-    if !check(ncid, ty, memory, count)? {
+    if is_flat(model, ty) {
+        // SAFETY: as the caller says.
+        unsafe { to.copy_from_nonoverlapping(from, count * size) };
         return Ok(());
     }
-    let (model, ty) = find_type(ncid, ty)?;
-    let size = size_of_type(&model, ty);
-    (0..count).try_for_each(|at| {
-        // SAFETY: as the caller says.
-        unsafe { reclaim(&model, ty, memory.cast::<u8>().add(at * size)) }
+    for at in 0..count {
+        // SAFETY: as the caller says; a compound's fields lie within it.
+        unsafe {
+            let (from, to) = (from.add(at * size), to.add(at * size));
+            match ty {
+                Type::Atomic(_) => {
+                    let string = from.cast::<*const c_char>().read_unaligned();
+                    let copied =
+                        if string.is_null() { std::ptr::null_mut() } else { copy_of_text(text(string)?)? };
+                    to.cast::<*mut c_char>().write_unaligned(copied);
+                }
+                Type::User(id) => match &model.user_type(id).class {
+                    Class::Vlen(base) => copy_list(model, *base, from, to)?,
+                    Class::Compound { size, fields } => {
+                        // What lies between the fields comes along.
+                        to.copy_from_nonoverlapping(from, *size);
+                        for field in fields {
+                            let (from, to) = (from.add(field.offset), to.add(field.offset));
+                            copy(model, field.ty, from, to, count_of(field))?;
+                        }
+                    }
+                    Class::Opaque(_) | Class::Enum { .. } => {}
+                },
+            }
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// There is a list, and room for one.
+unsafe fn copy_list(model: &Model, base: Type, from: *const u8, to: *mut u8) -> Result<()> {
+    // SAFETY: as the caller says; the copy of the elements is as large as they are.
+    unsafe {
+        let list = read_list(from)?;
+        let values = if list.len == 0 {
+            std::ptr::null_mut()
+        } else {
+            let values = allocate::<u8>(list.len.saturating_mul(size_of_type(model, base)))?;
+            copy(model, base, list.values.cast(), values, list.len)?;
+            values
+        };
+        to.cast::<NcVlen>().write_unaligned(NcVlen { len: list.len, values: values.cast() });
+    }
+    Ok(())
+}
+
+/// Whether there are values to work on. Fails with `NC_EINVAL`.
+pub(crate) fn check(ncid: c_int, ty: c_int, values: *const c_void, count: usize) -> Result<bool> {
+    if ncid < 0 || ty <= 0 || (values.is_null() && count > 0) {
+        return fail(Code::EINVAL, "values need an id, a type and memory");
+    }
+    Ok(count > 0)
+}
+
+/// Frees what hangs from values, but not the memory that they lie in.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_reclaim_data(ncid: c_int, ty: c_int, values: *mut c_void, count: usize) -> c_int {
+    answer(|| {
+        if !check(ncid, ty, values, count)? {
+            return Ok(());
+        }
+        if ty > c_int::from(Atomic::String.nc_type()) {
+            // Before it is asked whether there is such a type.
+            find_enhanced(ncid)?;
+        }
+        let (model, ty) = known_type(ncid, ty)?;
+        // SAFETY: the contract of the interface.
+        unsafe { reclaim(&model, ty, values.cast(), count) }
     })
 }
+
+/// [`nc_reclaim_data`], and frees the memory that the values lie in.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_reclaim_data_all(
+    ncid: c_int,
+    ty: c_int,
+    values: *mut c_void,
+    count: usize,
+) -> c_int {
+    // SAFETY: the contract of the interface.
+    let code = unsafe { nc_reclaim_data(ncid, ty, values, count) };
+    if code == NC_NOERR {
+        // SAFETY: the contract of the interface.
+        unsafe { free(values) };
+    }
+    code
+}
+
+/// Checks what the caller gave, and copies.
+///
+/// # Safety
+/// That of [`copy`], but for null pointers.
+unsafe fn copy_checked(
+    ncid: c_int,
+    ty: c_int,
+    values: *const c_void,
+    count: usize,
+    place: *mut c_void,
+) -> Result<()> {
+    if !check(ncid, ty, values, count)? {
+        return Ok(());
+    }
+    if place.is_null() {
+        return fail(Code::EINVAL, "the memory for the copy is a null pointer");
+    }
+    let (model, ty) = known_type(ncid, ty)?;
+    // SAFETY: as the caller says.
+    unsafe { copy(&model, ty, values.cast(), place.cast(), count) }
+}
+
+/// Copies values, and all that hangs from them, into memory of the caller's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_copy_data(
+    ncid: c_int,
+    ty: c_int,
+    values: *const c_void,
+    count: usize,
+    place: *mut c_void,
+) -> c_int {
+    // SAFETY: the contract of the interface.
+    answer(|| unsafe { copy_checked(ncid, ty, values, count, place) })
+}
+
+/// [`nc_copy_data`] into new memory, which the caller is given even where values could not be copied: it is zero there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_copy_data_all(
+    ncid: c_int,
+    ty: c_int,
+    values: *const c_void,
+    count: usize,
+    place: *mut *mut c_void,
+) -> c_int {
+    answer(|| {
+        let (model, known) = known_type(ncid, ty)?;
+        let new = if count == 0 {
+            std::ptr::null_mut()
+        } else {
+            allocate::<u8>(count.saturating_mul(size_of_type(&model, known)))?
+        };
+        // SAFETY: there is room for the copy; the rest is the contract of the interface.
+        let copied = unsafe { copy_checked(ncid, ty, values, count, new.cast()) };
+        if place.is_null() {
+            // SAFETY: nobody else knows of the copy, which is whole, or zero from some value on.
+            unsafe {
+                reclaim(&model, known, new, count)?;
+                free(new);
+            }
+        } else {
+            // SAFETY: the contract of the interface.
+            unsafe { put(place, new.cast()) };
+        }
+        copied
+    })
+}
+
+/// A function of `netcdf_aux.h` that is another name for one of `netcdf.h`.
+macro_rules! other_name {
+    ($name:ident, $same:path, ($($argument:ident: $type:ty),*)) => {
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(ncid: c_int, ty: c_int, $($argument: $type),*) -> c_int {
+            // SAFETY: the contract of the interface.
+            unsafe { $same(ncid, ty, $($argument),*) }
+        }
+    };
+}
+pub(crate) use other_name;
+
+other_name!(ncaux_reclaim_data, nc_reclaim_data, (values: *mut c_void, count: usize));
+other_name!(ncaux_reclaim_data_all, nc_reclaim_data_all, (values: *mut c_void, count: usize));
+other_name!(ncaux_copy_data, nc_copy_data, (values: *mut c_void, count: usize, place: *mut c_void));
+other_name!(ncaux_copy_data_all, nc_copy_data_all, (values: *mut c_void, count: usize, place: *mut *mut c_void));
+
+#[cfg(test)]
+mod tests;

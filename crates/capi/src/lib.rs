@@ -15,12 +15,11 @@
 // The contract of every function is the one above.
 #![allow(clippy::missing_safety_doc)]
 
+mod any_types;
 mod attribute_values;
 mod attributes;
-mod aux_files;
-mod aux_types;
+mod aux_texts;
 mod boundary;
-mod c_memory;
 mod caches;
 mod constants;
 mod copy_var;
@@ -32,19 +31,21 @@ mod dispatch;
 mod dump;
 mod few;
 mod files;
-mod filter_specs;
+mod filter_text;
 mod filters;
 mod groups;
 mod inquire;
 mod instances;
 mod library;
+mod memory;
 mod memory_files;
 mod open_files;
 mod parallel;
-mod plugin_paths;
-mod settings;
+mod plugin_path;
+mod rc;
 mod storage;
 mod types;
+mod user_formats;
 mod user_types;
 mod v2;
 mod v2_data;

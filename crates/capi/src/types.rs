@@ -14,6 +14,7 @@ const FIRST_USER_TYPE: c_int = 32;
 
 /// `nc_vlen_t` of `netcdf.h`.
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub struct NcVlen {
     pub(crate) len: usize,
     pub(crate) values: *mut std::ffi::c_void,

@@ -115,6 +115,14 @@ impl Session<'_> {
     }
 }
 
+/// Makes a classic file in the folder of a session and gives its id.
+pub fn new_classic(session: &Session<'_>) -> c_int {
+    let mut id = 0;
+    // SAFETY: the prototype in the headers.
+    unsafe { session.call("nc_create", (session.path("classic.nc").as_ptr(), 0 as c_int, &mut id)) };
+    id
+}
+
 /// The text in a buffer of C.
 pub fn text(buffer: &[c_char]) -> String {
     let bytes: Vec<u8> = buffer.iter().map(|&byte| byte as u8).take_while(|&byte| byte != 0).collect();

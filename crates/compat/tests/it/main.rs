@@ -5,6 +5,7 @@ mod capi_aux;
 mod capi_copy_var;
 mod capi_data;
 mod capi_dimensions;
+mod capi_instances;
 mod capi_random;
 mod capi_storage;
 mod capi_stubs;

@@ -1,32 +1,23 @@
-//! Random calls through both C libraries: right ones, wrong ones, in any order and mode.
-//!
-//! Files have room behind their header, so that no data moves when it grows, and fill mode is on: then every byte of a
-//! file is defined, and the two files must be equal.
+//! Calls that move data, and what they are given.
 
 use std::ffi::c_int;
 use std::ptr::null;
 
-use ferrocdf::{Alignment, Atomic, CreateOptions, FileMut, Format, GroupId};
-use ferrocdf_compat::both::{Session, compare};
+use ferrocdf::Atomic;
 use ferrocdf_compat::call;
-use ferrocdf_store::testing::Rng;
 
-use crate::FORMATS;
-use crate::generate::types;
-
-const NC_WRITE: c_int = 1;
-const NC_SHARE: c_int = 0x800;
+use super::Teller;
 
 /// Elements of the memory that calls work on, and the one that maps start from.
-const ROOM: usize = 4096;
+pub const ROOM: usize = 4096;
 const MIDDLE: usize = ROOM / 2;
 /// Records beyond which no more are added.
 const ENOUGH: usize = 24;
 /// What memory holds before a call.
-const BEFORE: u8 = 0xa5;
+pub const BEFORE: u8 = 0xa5;
 
 /// The types of memory, by the ends of the functions' names, with the size of an element.
-const MEMORY: [(&str, Option<Atomic>); 15] = [
+pub const MEMORY: [(&str, Option<Atomic>); 15] = [
     ("", None),
     ("_text", Some(Atomic::Char)),
     ("_schar", Some(Atomic::Byte)),
@@ -44,130 +35,72 @@ const MEMORY: [(&str, Option<Atomic>); 15] = [
     ("_string", Some(Atomic::String)),
 ];
 
-/// A file to start from: its bytes, and its variables as far as calls must know them.
-struct Start {
-    bytes: Vec<u8>,
-    vars: Vec<(Atomic, Vec<usize>)>,
-}
-
-/// The unlimited dimension, and the lengths of all.
-const RECORDS: usize = 0;
-const LENS: [usize; 4] = [0, 3, 4, 1];
-
-impl Start {
-    fn new(format: Format, rng: &mut Rng) -> Start {
-        let known: Vec<Atomic> = types(format).collect();
-        let shapes: &[&[usize]] = match rng.below(3) {
-            0 => &[&[], &[0], &[1], &[2, 1]],
-            1 => &[&[0, 1], &[2], &[3, 2, 1]],
-            _ => &[&[0], &[1, 2], &[0, 2, 1], &[], &[0, 1], &[0]],
-        };
-        let vars: Vec<_> = shapes.iter().map(|shape| (rng.pick(&known), shape.to_vec())).collect();
-        let file = FileMut::in_memory(&CreateOptions::format(format)).unwrap();
-        file.define(|model| {
-            for (at, len) in LENS.into_iter().enumerate() {
-                model.def_dim(GroupId::ROOT, format!("d{at}"), (at != RECORDS).then_some(len as u64))?;
-            }
-            for (at, (ty, shape)) in vars.iter().enumerate() {
-                let dims: Vec<_> = shape.iter().map(|&dim| ferrocdf::DimId(dim as u32)).collect();
-                model.def_var(GroupId::ROOT, format!("v{at}"), (*ty).into(), &dims)?;
-            }
-            Ok(())
-        })
-        .unwrap();
-        file.commit_aligned(&Alignment { header_free: 4000, ..Alignment::default() }).unwrap();
-        Start { bytes: file.into_bytes().unwrap().unwrap(), vars }
-    }
-}
-
-/// A story as it is told to one of the libraries.
-struct Teller<'a> {
-    session: &'a Session<'a>,
-    start: &'a Start,
-    rng: Rng,
-    id: c_int,
-    writable: bool,
-    records: usize,
+/// A variable as the library tells it.
+struct Variable {
+    ty: Atomic,
+    lens: Vec<usize>,
+    is_record: bool,
 }
 
 impl Teller<'_> {
-    fn open(&mut self) {
-        let mode = self.rng.pick(&[0, NC_WRITE, NC_WRITE, NC_WRITE, NC_SHARE, NC_WRITE | NC_SHARE]);
-        self.writable = mode & NC_WRITE != 0;
-        let path = self.session.path("file.nc");
-        call!(self.session, nc_open(path.as_ptr(), mode, &mut self.id));
-        self.session.note((self.id, mode));
+    /// A variable that there is, if any.
+    pub fn any_variable(&mut self) -> Option<c_int> {
+        let mut count = 0;
+        call!(self.session, nc_inq_nvars(self.id, &mut count));
+        (count > 0).then(|| self.rng.below(count as u64) as c_int)
     }
 
-    fn close(&mut self) {
-        if self.rng.once_in(4) {
-            call!(self.session, nc_abort(self.id));
-        } else {
-            call!(self.session, nc_close(self.id));
+    fn variable(&self, id: c_int) -> Variable {
+        let (mut ty, mut rank, mut dims, mut unlimited) = (0, 0, [0; 16], -1);
+        call!(self.session, nc_inq_vartype(self.id, id, &mut ty));
+        call!(self.session, nc_inq_varndims(self.id, id, &mut rank));
+        call!(self.session, nc_inq_vardimid(self.id, id, dims.as_mut_ptr()));
+        call!(self.session, nc_inq_unlimdim(self.id, &mut unlimited));
+        let dims = &dims[..rank as usize];
+        let len = |&dim: &c_int| {
+            let mut len = 0usize;
+            call!(self.session, nc_inq_dimlen(self.id, dim, &mut len));
+            len
+        };
+        Variable {
+            ty: Atomic::from_nc_type(ty as u64).expect("files have types that there are"),
+            lens: dims.iter().map(len).collect(),
+            is_record: dims.first().is_some_and(|&dim| dim == unlimited),
         }
     }
 
-    fn step(&mut self) {
-        let Teller { session, id, .. } = *self;
-        match self.rng.below(40) {
-            0 => {
-                // The reference loses records that were added since the last one when define mode is aborted.
-                call!(session, nc_sync(id));
-                call!(session, nc_redef(id));
-            }
-            1..=2 => {
-                call!(session, nc_enddef(id));
-            }
-            3 => {
-                call!(session, nc__enddef(id, 0usize, 4usize, 0usize, 4usize));
-            }
-            4 => {
-                call!(session, nc_sync(id));
-            }
-            5 => {
-                self.close();
-                self.open();
-            }
-            6 => {
-                let wrong = self.wrong_id();
-                call!(session, nc_sync(wrong));
-            }
-            _ => self.data(),
-        }
-        let mut records = 0usize;
-        call!(session, nc_inq_dimlen(self.id, RECORDS as c_int, &mut records));
-        session.note(records);
-        self.records = records;
-    }
-
-    fn wrong_id(&mut self) -> c_int {
-        let id = self.id;
-        self.rng.pick(&[-1, 0, 1, id + 1, id + (1 << 16), i32::MAX, i32::MIN])
+    /// How many records there are.
+    pub fn records(&self) -> usize {
+        let (mut unlimited, mut len) = (-1, 0usize);
+        call!(self.session, nc_inq_unlimdim(self.id, &mut unlimited));
+        call!(self.session, nc_inq_dimlen(self.id, unlimited, &mut len));
+        self.session.note(len);
+        len
     }
 
     /// One of the 150 calls that move data.
-    fn data(&mut self) {
+    pub fn data(&mut self) {
         let (ending, memory) = self.rng.pick(&MEMORY);
         let put = self.rng.once_in(2);
-        let at = self.rng.index(self.start.vars.len());
-        let (ty, dims) = &self.start.vars[at];
+        let Some(at) = self.any_variable() else { return };
+        let Variable { ty, lens, is_record } = self.variable(at);
         let id = if self.rng.once_in(30) { self.wrong_id() } else { self.id };
-        let varid = if self.rng.once_in(30) { self.rng.pick(&[-1, -2, 99, i32::MIN]) } else { at as c_int };
+        let varid = if self.rng.once_in(30) { self.rng.pick(&[-1, -2, 99, i32::MIN]) } else { at };
         // Text and numbers seldom meet.
-        let (ending, memory) = match (*ty == Atomic::Char, memory) {
+        let (ending, memory) = match (ty == Atomic::Char, memory) {
             (true, Some(_)) if !self.rng.once_in(6) => ("_text", Some(Atomic::Char)),
             _ => (ending, memory),
         };
-        let part = self.part(dims, put);
+        let part = self.part(&lens, is_record, put);
         // Whether no elements at all are of the wrong type depends on the path that the reference takes.
-        let nothing = self.records == 0 || part.count.as_ref().is_some_and(|count| count.contains(&0));
+        let nothing = self.records() == 0 || part.count.as_ref().is_some_and(|count| count.contains(&0));
         let (ending, memory) =
             if nothing && ending == "_string" { ("_double", Some(Atomic::Double)) } else { (ending, memory) };
-        let element = memory.unwrap_or(*ty);
+        let element = memory.unwrap_or(ty);
         let mut bytes = vec![BEFORE; ROOM * element.size().max(8)];
         if put {
             // The reference leaves the old bytes of an `NC_UINT` where a byte is negative.
-            let small = element == Atomic::Byte && *ty == Atomic::Uint;
+            let small = element == Atomic::Byte && ty == Atomic::Uint;
             self.fill(element, small, &mut bytes);
         }
         let name = format!("nc_{}_{}{ending}", if put { "put" } else { "get" }, part.family);
@@ -187,20 +120,18 @@ impl Teller<'_> {
                 _ => session.call(&name, (id, varid, first, counts, strides, maps, values)),
             }
         };
-        session.note((varid, ty, dims, &part));
+        session.note((varid, ty, &lens, &part));
         let changed = bytes.iter().enumerate().filter(|(_, byte)| !put && **byte != BEFORE);
         session.note(changed.map(|(at, byte)| (at, *byte)).collect::<Vec<_>>());
     }
 
     /// Which part of a variable a call names.
-    fn part(&mut self, dims: &[usize], put: bool) -> Part {
+    fn part(&mut self, lens: &[usize], is_record: bool, put: bool) -> Part {
         let family = self.rng.pick(&["var", "var1", "vara", "vars", "varm"]);
-        let lens: Vec<usize> =
-            dims.iter().map(|&dim| if dim == RECORDS { self.records } else { LENS[dim] }).collect();
         let (mut start, mut count, mut stride, mut map) = (vec![], vec![], vec![], vec![]);
         let wild = self.rng.once_in(3);
-        for (&dim, &len) in dims.iter().zip(&lens) {
-            let grows = put && dim == RECORDS;
+        for (dim, &len) in lens.iter().enumerate() {
+            let grows = put && is_record && dim == 0;
             let first = match self.rng.below(20) {
                 0 if wild => 1 << 33,
                 1..=3 if wild && (!grows || len < ENOUGH) => len + self.rng.index(3),
@@ -241,7 +172,7 @@ impl Teller<'_> {
             }
         }
         // Without a count a write past the last record would double the records each time.
-        let whole = !put || self.records < ENOUGH;
+        let whole = !put || self.records() < ENOUGH;
         let mut seldom = |null: u64| !self.rng.once_in(null);
         Part {
             family,
@@ -253,7 +184,7 @@ impl Teller<'_> {
     }
 
     /// Fills memory with numbers of a type; unless they shall be small, some are too large for others.
-    fn fill(&mut self, ty: Atomic, small: bool, bytes: &mut [u8]) {
+    pub fn fill(&mut self, ty: Atomic, small: bool, bytes: &mut [u8]) {
         const NUMBERS: [i64; 16] =
             [0, 1, 2, -1, 100, 127, 128, -128, 200, 255, 256, -129, 32767, 40000, 1 << 31, 1 << 40];
         const FRACTIONS: [f64; 6] = [0.5, -1.5, 1e30, -1e30, 1e300, 3.0];
@@ -283,30 +214,4 @@ struct Part {
     count: Option<Vec<usize>>,
     stride: Option<Vec<isize>>,
     map: Option<Vec<isize>>,
-}
-
-fn stories(format: Format, seeds: std::ops::Range<u64>) {
-    for seed in seeds {
-        println!("{format:?}, story {seed}");
-        let mut rng = Rng::new(seed);
-        let start = Start::new(format, &mut rng);
-        compare(|session| {
-            let file = session.path("file.nc");
-            std::fs::write(file.to_str().unwrap(), &start.bytes).unwrap();
-            let (start, rng) = (&start, rng.clone());
-            let mut teller = Teller { session, start, rng, id: 0, writable: false, records: 0 };
-            teller.open();
-            for _ in 0..40 {
-                teller.step();
-            }
-            teller.close();
-        });
-    }
-}
-
-#[test]
-fn the_same_random_calls_give_the_same() {
-    for format in FORMATS {
-        stories(format, 0..300);
-    }
 }
