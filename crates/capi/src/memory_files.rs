@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use ferrocdf::{Code, CreateOptions, Error, File, FileMut, Result};
 
@@ -24,6 +25,24 @@ pub struct NcMemio {
 const NC_MEMIO_LOCKED: c_int = 1;
 /// No file is shorter.
 const SHORTEST: usize = 8;
+
+/// Memory that a caller gave. What was read from it is a copy; the caller gets it back when it closes the file with
+/// `nc_close_memio`, and it is freed when the file is closed otherwise, unless it is locked.
+pub(crate) struct GivenMemory {
+    /// Null once it was given back.
+    memory: AtomicPtr<c_void>,
+    size: usize,
+    locked: bool,
+}
+
+impl Drop for GivenMemory {
+    fn drop(&mut self) {
+        if !self.locked {
+            // SAFETY: the caller gave it away, it is from `malloc` by the contract of the interface, or null.
+            unsafe { free(*self.memory.get_mut()) };
+        }
+    }
+}
 
 /// Makes a file in memory.
 pub(crate) fn create(path: &[u8], mode: c_int, options: &CreateOptions) -> Result<OpenFile> {
@@ -135,9 +154,13 @@ pub unsafe extern "C" fn nc_open_memio(
         let path = unsafe { path(path_) }?;
         // SAFETY: the contract of the interface.
         let bytes = unsafe { list(memio.memory.cast::<u8>(), memio.size) };
-        let file = OpenFile::new(path.to_vec(), mode, access(bytes.to_vec(), mode)?, false);
+        let mut file = OpenFile::new(path.to_vec(), mode, access(bytes.to_vec(), mode)?, false);
+        let (writes, locked) = (mode & NC_WRITE != 0, memio.flags & NC_MEMIO_LOCKED != 0);
+        if !writes {
+            file.given = Some(GivenMemory { memory: AtomicPtr::new(memio.memory), size: memio.size, locked });
+        }
         let new = insert(file)?;
-        if memio.flags & NC_MEMIO_LOCKED == 0 && mode & NC_WRITE != 0 {
+        if writes && !locked {
             // SAFETY: the caller gave it away, and it is from `malloc`, by the contract of the interface.
             unsafe { free(memio.memory) };
             memio.memory = std::ptr::null_mut();
@@ -148,7 +171,8 @@ pub unsafe extern "C" fn nc_open_memio(
     })
 }
 
-/// Closes a file and gives its bytes, in memory of `malloc` that the caller frees.
+/// Closes a file and gives its bytes: the memory it was opened with if it was only read, else memory of `malloc` that the
+/// caller frees.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_close_memio(ncid: c_int, memio: *mut NcMemio) -> c_int {
     answer(|| {
@@ -158,12 +182,17 @@ pub unsafe extern "C" fn nc_close_memio(ncid: c_int, memio: *mut NcMemio) -> c_i
         }
         let file = remove(ncid)?;
         close(&file)?;
-        let bytes = file.file().bytes()?;
-        let memory = copy_of(&bytes)?;
+        let (memory, size) = match &file.given {
+            Some(given) => (given.memory.swap(std::ptr::null_mut(), Ordering::Relaxed), given.size),
+            None => {
+                let bytes = file.file().bytes()?;
+                (copy_of(&bytes)?.cast(), bytes.len())
+            }
+        };
         // SAFETY: `memio` is valid by the contract of the interface.
         unsafe {
-            (*memio).size = bytes.len();
-            (*memio).memory = memory.cast();
+            (*memio).size = size;
+            (*memio).memory = memory;
         }
         Ok(())
     })

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use ferrocdf::{Code, Error, File, FileMut, GroupId, Model, Result};
 
 use crate::boundary::fail;
+use crate::memory_files::GivenMemory;
 
 /// Bits of an id that are for groups.
 const GROUP_BITS: u32 = 16;
@@ -27,6 +28,8 @@ pub(crate) struct OpenFile {
     pub(crate) mode: c_int,
     /// What a file in memory does with its bytes when it is closed.
     pub(crate) at_close: AtClose,
+    /// The memory that the caller gave for a file that is only read.
+    pub(crate) given: Option<GivenMemory>,
     access: Access,
     defining: AtomicBool,
     state: Mutex<State>,
@@ -61,6 +64,7 @@ impl OpenFile {
             path,
             mode,
             at_close: AtClose::Nothing,
+            given: None,
             access,
             defining: AtomicBool::new(is_new),
             state: Mutex::new(State { is_new, no_fill: false }),

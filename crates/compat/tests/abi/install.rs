@@ -57,14 +57,12 @@ fn assert_served((printed, loaded): (String, String)) {
 }
 
 #[test]
-#[ignore = "needs the library"]
 fn a_program_of_the_reference_runs() {
     // No folder of ours: the program is compiled and linked against what is installed on the machine.
     assert_served(client(&["-lnetcdf".to_string()]));
 }
 
 #[test]
-#[ignore = "needs the library"]
 fn pkg_config_knows_the_library() {
     let ask = |what: &[&str]| flags(Command::new("pkg-config").args(what).arg("netcdf >= 4.9.0"));
     assert_served(client(&ask(&["--cflags", "--libs"])));
@@ -72,7 +70,6 @@ fn pkg_config_knows_the_library() {
 }
 
 #[test]
-#[ignore = "needs the library"]
 fn nc_config_knows_the_library() {
     let ask = |what: &[&str]| flags(Command::new(prefix().join("bin/nc-config")).args(what));
     assert_served(client(&ask(&["--cflags", "--libs"])));
@@ -81,7 +78,6 @@ fn nc_config_knows_the_library() {
 }
 
 #[test]
-#[ignore = "needs the library"]
 fn the_static_library_links() {
     let mut flags =
         flags(Command::new(prefix().join("bin/nc-config")).args(["--cflags", "--libs", "--static"]));
@@ -96,7 +92,6 @@ fn the_static_library_links() {
 }
 
 #[test]
-#[ignore = "needs the library"]
 fn a_cmake_project_finds_the_library() {
     let folder = tempfile::tempdir().unwrap();
     let build = folder.path().join("build");

@@ -1,10 +1,10 @@
-//! The reference's own C test programs, compiled against our headers and linked to our library, beside the same programs
-//! on Debian's: what passes there passes here.
+//! The reference's own C test programs, compiled against our headers and linked to our library.
 //!
 //! Listed are all programs of `nc_test` and `nctest` that are for classic files, or for every format, and need no other
 //! library. (`tst_diskless2`, `tst_diskless6` and `tst_open_mem` make or read netCDF-4 files; `tst_diskless5` wants a file
 //! that its own build does not bring; `tst_large`, `tst_large_cdf5` and `large_files` write tens of gigabytes.) Three use
-//! a few functions of the reference's inside, which `c/suite/internals.c` has. All must pass on ours; those that Debian's library fails (they test a newer release) are named.
+//! a few functions of the reference's inside, which `c/suite/internals.c` has. All must pass; on Debian's
+//! library, which is older than they are, `t_nc`, `tst_misc` and `tst_default_format` fail.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -93,10 +93,10 @@ const PROGRAMS: &[Program] = &[
     with(
         "tst_diskless4",
         &[
-            &["1000000000", "create"],
-            &["1000000000", "open"],
-            &["1000000000", "opendiskless"],
-            &["1000000000", "creatediskless"],
+            &["500000000", "create"],
+            &["500000000", "open"],
+            &["500000000", "opendiskless"],
+            &["500000000", "creatediskless"],
         ],
     ),
     one("tst_err_enddef"),
@@ -136,9 +136,8 @@ const LIMIT: Duration = Duration::from_secs(300);
 
 /// A library to link to.
 struct Library {
-    what: &'static str,
-    include: Option<PathBuf>,
-    lib: Option<PathBuf>,
+    include: PathBuf,
+    lib: PathBuf,
 }
 
 impl Library {
@@ -147,9 +146,7 @@ impl Library {
         let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("c/suite");
         let mut cc = Command::new("cc");
         cc.args(["-w", "-D_GNU_SOURCE", "-DHAVE_CONFIG_H", "-DTESTNC3"]).arg("-I").arg(&own);
-        if let Some(include) = &self.include {
-            cc.arg("-I").arg(include);
-        }
+        cc.arg("-I").arg(&self.include);
         cc.arg("-I").arg(&at).arg("-idirafter").arg(reference.join("include"));
         cc.arg(format!("-DTOPSRCDIR=\"{}\"", reference.display()))
             .arg(format!("-DTOPBINDIR=\"{}\"", folder.display()));
@@ -164,9 +161,7 @@ impl Library {
                 .arg(reference.join("libdispatch"))
                 .arg(own.join("internals.c"));
         }
-        if let Some(lib) = &self.lib {
-            cc.arg("-L").arg(lib).arg(format!("-Wl,-rpath,{}", lib.display()));
-        }
+        cc.arg("-L").arg(&self.lib).arg(format!("-Wl,-rpath,{}", self.lib.display()));
         let done = cc.args(["-lnetcdf", "-lm"]).output().map_err(|error| format!("cc: {error}"))?;
         let says = String::from_utf8_lossy(&done.stderr).into_owned();
         if done.status.success() { Ok(out) } else { Err(format!("does not compile: {says}")) }
@@ -215,7 +210,7 @@ impl Library {
 
 fn ours() -> Library {
     let prefix = folder("FERROCDF_PREFIX");
-    Library { what: "ferrocdf", include: Some(prefix.join("include")), lib: Some(prefix.join("lib")) }
+    Library { include: prefix.join("include"), lib: prefix.join("lib") }
 }
 
 fn program(name: &str) -> &'static Program {
@@ -230,25 +225,16 @@ pub fn on_ours(reference: &Path, name: &str, folder: &Path) -> PathBuf {
 #[test]
 fn programs_of_the_reference() {
     let reference = folder("FERROCDF_REFERENCE");
-    let theirs = Library { what: "the reference", include: None, lib: None };
     let ours = ours();
     let (mut passed, mut failures, mut notes) = (0, vec![], vec![]);
     for program in PROGRAMS {
-        let judge = |library: &Library| {
-            let folder = tempfile::tempdir().expect("a folder for the program");
-            library
-                .judge(&reference, program, folder.path())
-                .map_err(|why| format!("{}: {why}", library.what))
-        };
-        let (on_ours, on_theirs) = (judge(&ours), judge(&theirs));
-        match (on_ours, EXCUSED.iter().find(|(name, _)| *name == program.name)) {
+        let here = tempfile::tempdir().expect("a folder for the program");
+        let judged = ours.judge(&reference, program, here.path());
+        match (judged, EXCUSED.iter().find(|(name, _)| *name == program.name)) {
             (Ok(()), None) => passed += 1,
             (Ok(()), Some(_)) => failures.push(format!("{}: passes, and is excused", program.name)),
             (Err(_), Some((_, why))) => notes.push(format!("{}: {why}", program.name)),
             (Err(why), None) => failures.push(format!("{}: {why}", program.name)),
-        }
-        if on_theirs.is_err() {
-            notes.push(format!("{} fails on the reference", program.name));
         }
     }
     println!("{passed} of {} programs pass\n{}", PROGRAMS.len(), notes.join("\n"));

@@ -7,10 +7,7 @@ mod capi_data;
 mod capi_dimensions;
 mod capi_instances;
 mod capi_random;
-<<<<<<< HEAD
-=======
-mod capi_settings;
->>>>>>> capi-aux
+mod capi_storage;
 mod capi_stubs;
 mod capi_types;
 mod capi_v2;

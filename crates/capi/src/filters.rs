@@ -1,0 +1,251 @@
+//! Filters of variables (`netcdf_filter.h`). Classic files have none: nothing is stored, and no filter is available.
+
+use std::ffi::{c_int, c_uint};
+
+use ferrocdf::model::{Filter, Storage};
+use ferrocdf::{Code, Result};
+
+use crate::boundary::{answer, fail, list, put, put_all};
+use crate::data_checks::variable;
+use crate::open_files::find;
+use crate::storage::{storage_of, wish};
+
+pub(crate) const DEFLATE: c_uint = 1;
+pub(crate) const SHUFFLE: c_uint = 2;
+pub(crate) const FLETCHER32: c_uint = 3;
+pub(crate) const SZIP: c_uint = 4;
+const BZIP2: c_uint = 307;
+const BLOSC: c_uint = 32001;
+const ZSTD: c_uint = 32015;
+
+/// The filters of a variable. A variable of a classic file has none, whether or not it exists.
+pub(crate) fn filters_of(ncid: c_int, varid: c_int) -> Result<Vec<Filter>> {
+    let (file, _) = find(ncid)?;
+    if file.file().format().is_classic_file() {
+        return Ok(vec![]);
+    }
+    storage_of(ncid, varid).map(|storage| storage.filters)
+}
+
+/// The parameters of a filter.
+pub(crate) fn parameters(filters: &[Filter], id: c_uint) -> Option<&[c_uint]> {
+    filters.iter().find(|filter| filter.id == id).map(|filter| filter.params.as_slice())
+}
+
+/// Adds a filter behind the others, or sets its parameters.
+pub(crate) fn set_filter(storage: &mut Storage, id: c_uint, params: &[c_uint]) {
+    let params = params.to_vec();
+    match storage.filters.iter_mut().find(|filter| filter.id == id) {
+        Some(filter) => filter.params = params,
+        None => storage.filters.push(Filter { id, params }),
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_def_var_filter(
+    ncid: c_int,
+    varid: c_int,
+    id: c_uint,
+    count: usize,
+    params: *const c_uint,
+) -> c_int {
+    answer(|| {
+        let (file, group) = find(ncid)?;
+        file.file().look(|model| variable(model, group, varid))?;
+        // SAFETY: the contract of the interface.
+        let params = unsafe { list(params, count) };
+        wish(ncid, varid, |storage, _| {
+            set_filter(storage, id, params);
+            Ok(())
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_var_filter_ids(
+    ncid: c_int,
+    varid: c_int,
+    count: *mut usize,
+    ids: *mut c_uint,
+) -> c_int {
+    answer(|| {
+        let filters = filters_of(ncid, varid)?;
+        // SAFETY: the contract of the interface.
+        unsafe {
+            put(count, filters.len());
+            put_all(ids, filters.iter().map(|filter| filter.id));
+        }
+        Ok(())
+    })
+}
+
+/// Gives the parameters of a filter.
+unsafe fn give(params: &[c_uint], count: *mut usize, place: *mut c_uint) {
+    // SAFETY: the contract of the interface.
+    unsafe {
+        put(count, params.len());
+        put_all(place, params.iter().copied());
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_var_filter_info(
+    ncid: c_int,
+    varid: c_int,
+    id: c_uint,
+    count: *mut usize,
+    params: *mut c_uint,
+) -> c_int {
+    answer(|| {
+        let filters = filters_of(ncid, varid)?;
+        let Some(found) = parameters(&filters, id) else {
+            return fail(Code::ENOFILTER, format!("the variable does not go through filter {id}"));
+        };
+        // SAFETY: the contract of the interface.
+        unsafe { give(found, count, params) };
+        Ok(())
+    })
+}
+
+/// The first filter; 0 if there is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_var_filter(
+    ncid: c_int,
+    varid: c_int,
+    id: *mut c_uint,
+    count: *mut usize,
+    params: *mut c_uint,
+) -> c_int {
+    answer(|| {
+        let filters = filters_of(ncid, varid)?;
+        // SAFETY: the contract of the interface.
+        unsafe {
+            put(id, filters.first().map_or(0, |filter| filter.id));
+            if let Some(filter) = filters.first() {
+                give(&filter.params, count, params);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Fails with `NC_ENOFILTER`: this version has no filter, since it writes no format that takes any.
+fn check_available(ncid: c_int, id: c_uint) -> Result<()> {
+    find(ncid)?;
+    fail(Code::ENOFILTER, format!("filter {id} is not available"))
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_inq_filter_avail(ncid: c_int, id: c_uint) -> c_int {
+    answer(|| check_available(ncid, id))
+}
+
+/// Sets a filter that must be available, with parameters that must be right.
+fn set_named(ncid: c_int, varid: c_int, id: c_uint, right: bool, params: &[c_uint]) -> c_int {
+    answer(|| {
+        check_available(ncid, id)?;
+        if !right {
+            return fail(Code::EINVAL, format!("{params:?} are no parameters of filter {id}"));
+        }
+        wish(ncid, varid, |storage, _| {
+            set_filter(storage, id, params);
+            Ok(())
+        })
+    })
+}
+
+/// The parameters of a filter that must be available; `None` if the variable does not go through it. Whatever happens,
+/// the caller is told whether it does.
+unsafe fn named<const COUNT: usize>(
+    ncid: c_int,
+    varid: c_int,
+    id: c_uint,
+    has: *mut c_int,
+) -> Result<Option<[c_uint; COUNT]>> {
+    // SAFETY: the contract of the interface.
+    unsafe { put(has, 0) };
+    check_available(ncid, id)?;
+    let filters = filters_of(ncid, varid)?;
+    let Some(found) = parameters(&filters, id) else { return Ok(None) };
+    // SAFETY: the contract of the interface.
+    unsafe { put(has, 1) };
+    match found.try_into() {
+        Ok(found) => Ok(Some(found)),
+        Err(_) => fail(Code::EFILTER, format!("filter {id} has {} parameters", found.len())),
+    }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_def_var_bzip2(ncid: c_int, varid: c_int, level: c_int) -> c_int {
+    set_named(ncid, varid, BZIP2, (1..=9).contains(&level), &[level as c_uint])
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_def_var_zstandard(ncid: c_int, varid: c_int, level: c_int) -> c_int {
+    set_named(ncid, varid, ZSTD, (-131072..=22).contains(&level), &[level as c_uint])
+}
+
+/// A function that tells whether a variable goes through a filter, and at which level.
+macro_rules! inquire_level {
+    ($($function:ident => $id:expr;)*) => {$(
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $function(ncid: c_int, varid: c_int, has: *mut c_int, level: *mut c_int) -> c_int {
+            answer(|| {
+                // SAFETY: the contract of the interface.
+                unsafe { put(level, 0) };
+                // SAFETY: the contract of the interface.
+                let found = unsafe { named(ncid, varid, $id, has) }?;
+                // SAFETY: the contract of the interface.
+                unsafe { put(level, found.map_or(0, |[level]| level as c_int)) };
+                Ok(())
+            })
+        }
+    )*};
+}
+
+inquire_level! {
+    nc_inq_var_bzip2 => BZIP2;
+    nc_inq_var_zstandard => ZSTD;
+}
+
+/// The last of the compressors inside blosc, and of its ways to shuffle.
+const LAST_COMPRESSOR: c_uint = 5;
+const LAST_SHUFFLE: c_uint = 2;
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_def_var_blosc(
+    ncid: c_int,
+    varid: c_int,
+    compressor: c_uint,
+    level: c_uint,
+    block: c_uint,
+    shuffle: c_uint,
+) -> c_int {
+    let right = compressor <= LAST_COMPRESSOR && shuffle <= LAST_SHUFFLE;
+    set_named(ncid, varid, BLOSC, right, &[0, 0, 0, block, level, shuffle, compressor])
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_var_blosc(
+    ncid: c_int,
+    varid: c_int,
+    has: *mut c_int,
+    compressor: *mut c_uint,
+    level: *mut c_uint,
+    block: *mut c_uint,
+    shuffle: *mut c_uint,
+) -> c_int {
+    answer(|| {
+        // SAFETY: the contract of the interface.
+        if let Some(found) = unsafe { named::<7>(ncid, varid, BLOSC, has) }? {
+            // SAFETY: the contract of the interface.
+            unsafe {
+                put(block, found[3]);
+                put(level, found[4]);
+                put(shuffle, found[5]);
+                put(compressor, found[6]);
+            }
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,300 @@
+//! How variables are stored: chunks, byte order, checksums, quantization. Classic files leave no choice: they answer
+//! `NC_ENOTNC4` to wishes, and tell how they store.
+
+use std::ffi::{c_int, c_uint};
+
+use ferrocdf::model::{Chunking, Endian, Storage};
+use ferrocdf::{Code, Error, Result};
+
+use crate::boundary::{answer, fail, list, put, put_all};
+use crate::data_checks::variable;
+use crate::filters::{
+    DEFLATE, FLETCHER32, SHUFFLE, SZIP, filters_of, nc_def_var_filter, parameters, set_filter,
+};
+use crate::groups::find_enhanced;
+use crate::open_files::find;
+use crate::variables::check_not_global;
+
+const NC_CHUNKED: c_int = 0;
+const NC_CONTIGUOUS: c_int = 1;
+const NC_COMPACT: c_int = 2;
+const NC_ENDIAN_LITTLE: c_int = 1;
+const NC_ENDIAN_BIG: c_int = 2;
+
+/// Changes how a variable shall be stored, where that is a choice.
+pub(crate) fn wish(
+    ncid: c_int,
+    varid: c_int,
+    change: impl FnOnce(&mut Storage, usize) -> Result<()>,
+) -> Result<()> {
+    let (file, group) = find_enhanced(ncid)?;
+    file.writable()?.define(|model| {
+        let var = variable(model, group, varid)?;
+        let rank = model.var(var).dims.len();
+        change(&mut model.var_mut(var).storage, rank)
+    })
+}
+
+/// How a variable is stored; classic files say nothing of it.
+pub(crate) fn storage_of(ncid: c_int, varid: c_int) -> Result<Storage> {
+    let (file, group) = find(ncid)?;
+    file.file().look(|model| Ok(model.var(variable(model, group, varid)?).storage.clone()))
+}
+
+/// `sizes` are not looked at unless the variable is chunked.
+fn set_chunking(
+    ncid: c_int,
+    varid: c_int,
+    kind: c_int,
+    sizes: impl FnOnce(usize) -> Option<Vec<u64>>,
+) -> c_int {
+    answer(|| {
+        wish(ncid, varid, |storage, rank| {
+            storage.chunking = match kind {
+                NC_CONTIGUOUS => Some(Chunking::Contiguous),
+                NC_COMPACT => Some(Chunking::Compact),
+                NC_CHUNKED => sizes(rank).map(Chunking::Chunked),
+                _ => return fail(Code::EINVAL, format!("{kind} is no way to store a variable")),
+            };
+            Ok(())
+        })
+    })
+}
+
+/// Sizes that the caller gave, if the caller gave any. Negative ones become too large ones.
+///
+/// # Safety
+/// The pointer is null or there are that many.
+unsafe fn sizes<T: Copy + TryInto<u64>>(sizes: *const T, rank: usize) -> Option<Vec<u64>> {
+    // SAFETY: as the caller says.
+    let given = unsafe { list(sizes, rank) };
+    (!sizes.is_null()).then(|| given.iter().map(|&size| size.try_into().unwrap_or(u64::MAX)).collect())
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_def_var_chunking(
+    ncid: c_int,
+    varid: c_int,
+    kind: c_int,
+    chunk: *const usize,
+) -> c_int {
+    // SAFETY: the contract of the interface.
+    set_chunking(ncid, varid, kind, |rank| unsafe { sizes(chunk, rank) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_def_var_chunking_ints(
+    ncid: c_int,
+    varid: c_int,
+    kind: c_int,
+    chunk: *const c_int,
+) -> c_int {
+    // SAFETY: the contract of the interface.
+    set_chunking(ncid, varid, kind, |rank| unsafe { sizes(chunk, rank) })
+}
+
+/// Gives the arrangement of a variable, and where it is chunked the chunk's sizes.
+unsafe fn give_chunking<T: TryFrom<u64>>(
+    ncid: c_int,
+    varid: c_int,
+    kind: *mut c_int,
+    chunk: *mut T,
+) -> c_int {
+    answer(|| {
+        let storage = storage_of(ncid, varid)?;
+        let number = match &storage.chunking {
+            Some(Chunking::Chunked(_)) => NC_CHUNKED,
+            Some(Chunking::Compact) => NC_COMPACT,
+            Some(Chunking::Contiguous) | None => NC_CONTIGUOUS,
+        };
+        // SAFETY: the contract of the interface.
+        unsafe { put(kind, number) };
+        if let Some(Chunking::Chunked(sizes)) = storage.chunking {
+            let sizes = sizes.into_iter().map(T::try_from).collect::<Result<Vec<T>, _>>();
+            let Ok(sizes) = sizes else { return fail(Code::ERANGE, "a chunk is too large to tell") };
+            // SAFETY: the contract of the interface.
+            unsafe { put_all(chunk, sizes) };
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_var_chunking(
+    ncid: c_int,
+    varid: c_int,
+    kind: *mut c_int,
+    chunk: *mut usize,
+) -> c_int {
+    // SAFETY: the contract of the interface.
+    unsafe { give_chunking(ncid, varid, kind, chunk) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_var_chunking_ints(
+    ncid: c_int,
+    varid: c_int,
+    kind: *mut c_int,
+    chunk: *mut c_int,
+) -> c_int {
+    // SAFETY: the contract of the interface.
+    unsafe { give_chunking(ncid, varid, kind, chunk) }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_def_var_endian(ncid: c_int, varid: c_int, endian: c_int) -> c_int {
+    answer(|| {
+        wish(ncid, varid, |storage, _| {
+            storage.endian = match endian {
+                0 => None,
+                NC_ENDIAN_LITTLE => Some(Endian::Little),
+                NC_ENDIAN_BIG => Some(Endian::Big),
+                _ => return fail(Code::EINVAL, format!("{endian} is no byte order")),
+            };
+            Ok(())
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_var_endian(ncid: c_int, varid: c_int, endian: *mut c_int) -> c_int {
+    answer(|| {
+        let storage = storage_of(ncid, varid)?;
+        if endian.is_null() {
+            return Ok(());
+        }
+        find_enhanced(ncid)?;
+        let number = match storage.endian {
+            None => 0,
+            Some(Endian::Little) => NC_ENDIAN_LITTLE,
+            Some(Endian::Big) => NC_ENDIAN_BIG,
+        };
+        // SAFETY: the contract of the interface.
+        unsafe { put(endian, number) };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_def_var_deflate(
+    ncid: c_int,
+    varid: c_int,
+    shuffle: c_int,
+    deflate: c_int,
+    level: c_int,
+) -> c_int {
+    answer(|| {
+        wish(ncid, varid, |storage, _| {
+            if shuffle != 0 {
+                set_filter(storage, SHUFFLE, &[]);
+            }
+            match u32::try_from(level) {
+                _ if deflate == 0 => {}
+                Ok(level @ 0..=9) => set_filter(storage, DEFLATE, &[level]),
+                _ => return fail(Code::EINVAL, format!("the level of deflate is {level}, not 0 to 9")),
+            }
+            Ok(())
+        })
+    })
+}
+
+/// A classic variable need not exist to be said not to be deflated, unless it is asked whether it is shuffled.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_var_deflate(
+    ncid: c_int,
+    varid: c_int,
+    shuffle: *mut c_int,
+    deflate: *mut c_int,
+    level: *mut c_int,
+) -> c_int {
+    answer(|| {
+        let filters = filters_of(ncid, varid)?;
+        let found = parameters(&filters, DEFLATE);
+        // SAFETY: the contract of the interface.
+        unsafe {
+            put(deflate, c_int::from(found.is_some()));
+            put(level, found.and_then(|found| found.first().copied()).unwrap_or(0) as c_int);
+        }
+        if !shuffle.is_null() {
+            let shuffled = parameters(&storage_of(ncid, varid)?.filters, SHUFFLE).is_some();
+            // SAFETY: the contract of the interface.
+            unsafe { put(shuffle, c_int::from(shuffled)) };
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_def_var_fletcher32(ncid: c_int, varid: c_int, checksum: c_int) -> c_int {
+    answer(|| {
+        wish(ncid, varid, |storage, _| {
+            if checksum != 0 {
+                set_filter(storage, FLETCHER32, &[]);
+            }
+            Ok(())
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_var_fletcher32(ncid: c_int, varid: c_int, checksum: *mut c_int) -> c_int {
+    answer(|| {
+        let found = parameters(&storage_of(ncid, varid)?.filters, FLETCHER32).is_some();
+        // SAFETY: the contract of the interface.
+        unsafe { put(checksum, c_int::from(found)) };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_def_var_szip(ncid: c_int, varid: c_int, mask: c_int, pixels: c_int) -> c_int {
+    let parameters = [mask as c_uint, pixels as c_uint];
+    // SAFETY: there are two parameters.
+    unsafe { nc_def_var_filter(ncid, varid, SZIP, parameters.len(), parameters.as_ptr()) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_var_szip(
+    ncid: c_int,
+    varid: c_int,
+    mask: *mut c_int,
+    pixels: *mut c_int,
+) -> c_int {
+    answer(|| {
+        let filters = filters_of(ncid, varid)?;
+        let found = match parameters(&filters, SZIP) {
+            None => &[0, 0],
+            Some(found) if found.len() < 2 => return fail(Code::EFILTER, "szip has too few parameters"),
+            Some(found) => found,
+        };
+        // SAFETY: the contract of the interface.
+        unsafe {
+            put(mask, found[0] as c_int);
+            put(pixels, found[1] as c_int);
+        }
+        Ok(())
+    })
+}
+
+/// Quantized values come with the formats that compress.
+fn no_quantization(ncid: c_int, varid: c_int) -> Result<()> {
+    find(ncid)?;
+    check_not_global(varid)?;
+    find_enhanced(ncid)?;
+    Err(Error::new(Code::ENOTBUILT, "this version does not quantize"))
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_def_var_quantize(ncid: c_int, varid: c_int, _mode: c_int, _digits: c_int) -> c_int {
+    answer(|| no_quantization(ncid, varid))
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_inq_var_quantize(
+    ncid: c_int,
+    varid: c_int,
+    _mode: *mut c_int,
+    _digits: *mut c_int,
+) -> c_int {
+    answer(|| no_quantization(ncid, varid))
+}
