@@ -316,7 +316,7 @@ impl FileMut {
             Code(errno) if !options.clobber && errno == EEXIST => Error { code: Code::EEXIST, ..error },
             _ => error,
         })?;
-        let blob = Arc::new(WriteBehind::new(blob));
+        let blob = Arc::new(WriteBehind::new(ReadAhead::new(blob)));
         let driver = drivers::in_file(path, drivers::create(blob, options.format))?;
         Ok(FileMut { file: File::new(path, State::created(driver, options)), memory: None, open: true })
     }
@@ -324,7 +324,7 @@ impl FileMut {
     /// Opens an existing file for reading and writing.
     pub fn append(path: impl AsRef<Path>) -> Result<FileMut> {
         let path = path.as_ref();
-        let blob: Arc<dyn BlobMut> = Arc::new(WriteBehind::new(FileBlob::open_mut(path)?));
+        let blob: Arc<dyn BlobMut> = Arc::new(WriteBehind::new(ReadAhead::new(FileBlob::open_mut(path)?)));
         let (driver, model) = drivers::in_file(path, drivers::open_mut(blob))?;
         Ok(FileMut { file: File::new(path, State::opened(driver, model)), memory: None, open: true })
     }

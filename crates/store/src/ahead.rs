@@ -1,21 +1,25 @@
 //! Reading ahead for callers who read little at a time.
 //!
-//! One window per blob, filled only when requests come one behind the other: a caller who jumps about pays nothing for
-//! it. A thread that finds the window in use reads for itself, so that readers never wait for each other. What others
-//! write to the bytes meanwhile may be seen late; blobs that are written here are not to be wrapped.
+//! One window per blob, filled when requests come near each other, or when the whole blob fits in it: a caller who jumps
+//! about in a large one pays nothing. A thread that finds the window in use reads for itself, so that readers never wait
+//! for each other. What is written through this wrapper is seen at once; what others write meanwhile may be seen late.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::Result;
 
-use crate::{Blob, Buffer};
+use crate::{Blob, BlobMut, Buffer};
 
 /// Requests from this size on are passed through.
 const SMALL: usize = 32 << 10;
 /// Bytes read ahead.
 const WINDOW: usize = 256 << 10;
-/// Requests in a row, each behind the one before, after which reading ahead starts.
+/// Requests in a row, each near the one before, after which reading ahead starts.
 const STREAK: u32 = 2;
+/// How far back a request may be and still be near.
+const BACK: u64 = 4096;
+/// Requests far from the one before, after which a small blob is read whole.
+const JUMPS: u32 = 8;
 
 /// A blob that reads ahead of small sequential requests.
 #[derive(Debug)]
@@ -35,12 +39,19 @@ struct Window {
     end: u64,
     /// How many requests in a row went on near where the one before ended.
     streak: u32,
+    /// How many requests did not.
+    jumps: u32,
 }
 
 impl<B: Blob> ReadAhead<B> {
     /// Reads ahead in `inner`.
     pub fn new(inner: B) -> Self {
         ReadAhead { inner, window: Mutex::default() }
+    }
+
+    // Nothing panics half-way through a change of the window.
+    fn lock(&self) -> MutexGuard<'_, Window> {
+        self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -56,6 +67,24 @@ impl Window {
         into.copy_from_slice(&self.bytes.again(self.at, self.len)[skip..][..into.len()]);
         true
     }
+
+    /// Fills it from position `at` on.
+    fn fill(&mut self, blob: &impl Blob, at: u64) -> Result<()> {
+        // It holds nothing while it is filled, so that a failed read leaves nothing wrong behind.
+        self.len = 0;
+        let got = blob.read_at(at, self.bytes.at(at, WINDOW))?;
+        (self.at, self.len) = (at, got);
+        Ok(())
+    }
+
+    /// Takes over what was written.
+    fn wrote(&mut self, at: u64, from: &[u8]) {
+        let (start, end) = (at.max(self.at), (at + from.len() as u64).min(self.at + self.len as u64));
+        if start < end {
+            let (to, skip, len) = ((start - self.at) as usize, (start - at) as usize, (end - start) as usize);
+            self.bytes.at(self.at, WINDOW)[to..to + len].copy_from_slice(&from[skip..skip + len]);
+        }
+    }
 }
 
 impl<B: Blob> Blob for ReadAhead<B> {
@@ -68,24 +97,23 @@ impl<B: Blob> Blob for ReadAhead<B> {
             return self.inner.read_at(at, into);
         }
         let Ok(mut window) = self.window.try_lock() else { return self.inner.read_at(at, into) };
-        let near = at >= window.end && at - window.end < SMALL as u64;
-        window.streak = if near { window.streak.saturating_add(1) } else { 0 };
+        let near = at.saturating_add(BACK) >= window.end && at < window.end.saturating_add(SMALL as u64);
         window.end = at.saturating_add(into.len() as u64);
         if window.take(at, into) {
             return Ok(into.len());
         }
-        if window.streak < STREAK {
-            return self.inner.read_at(at, into);
+        if near {
+            window.streak = window.streak.saturating_add(1);
+        } else {
+            (window.streak, window.jumps) = (0, window.jumps.saturating_add(1));
         }
-        // The window holds nothing while it is filled, so that a failed read leaves nothing wrong behind.
-        let window = &mut *window;
-        window.len = 0;
-        let bytes = window.bytes.at(at, WINDOW);
-        let got = self.inner.read_at(at, bytes)?;
-        let given = got.min(into.len());
-        into[..given].copy_from_slice(&bytes[..given]);
-        (window.at, window.len) = (at, got);
-        Ok(given)
+        if window.jumps == JUMPS && self.inner.size()? <= WINDOW as u64 {
+            window.jumps = 0;
+            window.fill(&self.inner, 0)?;
+        } else if window.streak >= STREAK {
+            window.fill(&self.inner, at - at % BACK)?;
+        }
+        if window.take(at, into) { Ok(into.len()) } else { self.inner.read_at(at, into) }
     }
 
     fn name(&self) -> String {
@@ -93,8 +121,38 @@ impl<B: Blob> Blob for ReadAhead<B> {
     }
 
     fn forget(&self) {
-        self.window.lock().unwrap_or_else(PoisonError::into_inner).len = 0;
+        self.lock().len = 0;
         self.inner.forget();
+    }
+}
+
+impl<B: BlobMut> BlobMut for ReadAhead<B> {
+    fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
+        // The window is held meanwhile, so that nobody fills it with what was there before.
+        let mut window = self.lock();
+        let done = self.inner.write_at(at, from);
+        match done {
+            Ok(()) => window.wrote(at, from),
+            // Who knows what was written.
+            Err(_) => window.len = 0,
+        }
+        done
+    }
+
+    fn set_size(&self, size: u64) -> Result<()> {
+        let mut window = self.lock();
+        window.len = 0;
+        self.inner.set_size(size)
+    }
+
+    /// After this, what others wrote is seen too.
+    fn flush(&self) -> Result<()> {
+        self.lock().len = 0;
+        self.inner.flush()
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.inner.sync()
     }
 }
 
@@ -130,6 +188,67 @@ mod tests {
             blob.read_at((step * 700_001) % 999_000, &mut into).unwrap();
         }
         assert_eq!(inner.reads(), (1000, 8000));
+    }
+
+    #[test]
+    fn a_small_blob_is_read_whole() {
+        let (inner, blob) = numbered(200_000);
+        let mut into = [0; 8];
+        for step in 0..1000 {
+            blob.read_at((step * 70_001) % 199_000, &mut into).unwrap();
+        }
+        assert_eq!(inner.reads(), (u64::from(JUMPS) + 1, u64::from(JUMPS) * 8 + WINDOW as u64));
+    }
+
+    #[test]
+    fn going_back_and_staying_cost_few_requests() {
+        let (inner, blob) = numbered(1_000_000);
+        let mut into = [0; 8];
+        for step in 0..1000 {
+            blob.read_at(900_000, &mut into).unwrap();
+            blob.read_at(500_000 - step * 8, &mut into).unwrap();
+        }
+        // The two are far from each other; only the second stays in a window.
+        assert!(inner.reads().0 <= 2000, "{:?}", inner.reads());
+        let before = inner.reads().0;
+        for step in 0..1000 {
+            blob.read_at(500_000 - step * 8, &mut into).unwrap();
+        }
+        assert!(inner.reads().0 - before <= 8, "{before} {:?}", inner.reads());
+    }
+
+    #[test]
+    fn random_writes_and_reads_are_those_of_a_plain_blob() {
+        let mut rng = crate::testing::Rng::new(3);
+        let (plain, ahead) = (MemoryBlob::default(), ReadAhead::new(MemoryBlob::default()));
+        let mut at = 0;
+        for _ in 0..50_000 {
+            at = if rng.once_in(20) { rng.below(600_000) } else { at + rng.below(40) };
+            let len = if rng.once_in(50) { 40_000 } else { rng.index(60) };
+            match rng.below(5) {
+                0 => {
+                    let bytes: Vec<u8> = (0..len).map(|_| rng.number() as u8).collect();
+                    plain.write_at(at, &bytes).unwrap();
+                    ahead.write_at(at, &bytes).unwrap();
+                }
+                1 if rng.once_in(500) => {
+                    plain.set_size(at).unwrap();
+                    ahead.set_size(at).unwrap();
+                }
+                2 if rng.once_in(100) => ahead.flush().unwrap(),
+                _ => {
+                    let (mut a, mut b) = (vec![1; len], vec![2; len]);
+                    let got = plain.read_at(at, &mut a).unwrap();
+                    assert_eq!(ahead.read_at(at, &mut b).unwrap(), got);
+                    assert_eq!(a[..got], b[..got]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn passes_the_suite() {
+        crate::suite::blob(|_| ReadAhead::new(MemoryBlob::default()));
     }
 
     #[test]

@@ -53,6 +53,18 @@ impl Run {
         true
     }
 
+    /// Gives what lies in the run; `false` if not all does.
+    fn give(&self, at: u64, into: &mut [u8]) -> bool {
+        let Some(skip) = at.checked_sub(self.at).and_then(|skip| usize::try_from(skip).ok()) else {
+            return false;
+        };
+        if skip > self.len || into.len() > self.len - skip {
+            return false;
+        }
+        into.copy_from_slice(&self.bytes.again(self.at, self.len)[skip..][..into.len()]);
+        true
+    }
+
     fn start(&mut self, at: u64, from: &[u8]) {
         self.bytes.at(at, HELD)[..from.len()].copy_from_slice(from);
         (self.at, self.len) = (at, from.len());
@@ -96,6 +108,9 @@ impl<B: BlobMut> Blob for WriteBehind<B> {
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
         // What is held back may lie behind the range and still make the blob longer than it seems.
         let mut run = self.lock();
+        if run.give(at, into) {
+            return Ok(into.len());
+        }
         if run.len > 0 && run.end() > at {
             self.let_go(&mut run)?;
         }
