@@ -14,8 +14,9 @@ pub fn test(args: &[String]) -> Outcome {
     setup(&[])?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     cargo(&[&["test", "--workspace"][..], &extra].concat(), &[])?;
+    clients(&[])?;
     println!(
-        "test: unit, integration and documentation tests of all crates passed, and the comparison with netCDF-C"
+        "test: unit, integration and documentation tests of all crates passed, the comparison with netCDF-C, and programs that others wrote"
     );
     Ok(())
 }
