@@ -57,7 +57,7 @@ impl Format {
         match self {
             Format::Classic => i32::MAX as u64 - 3,
             Format::Offset64 => u32::MAX as u64 - 3,
-            Format::Data64 => i64::MAX as u64 - 3,
+            Format::Data64 => u64::MAX - 3,
             Format::Netcdf4 | Format::Netcdf4Classic => u64::MAX - 1,
         }
     }
