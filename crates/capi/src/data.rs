@@ -283,7 +283,15 @@ impl Request {
         }
         self.file.file().refresh()?;
         let var = self.target.var;
-        self.target.shape[0] = self.file.file().look(|model| model.dim(model.var(var).dims[0]).len);
+        // The file may have become another one.
+        let records = self.file.file().look(|model| {
+            let dim = *model.vars().get(var.index())?.dims.first()?;
+            Some(model.dim(dim).len)
+        });
+        match records {
+            Some(records) => self.target.shape[0] = records,
+            None => return fail(Code::ENOTVAR, "the variable is gone: the file was replaced"),
+        }
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use ferrocdf::{Fit, GroupId, Result};
 
 use crate::constants::NC_SHARE;
 use crate::data::Part;
-use crate::open_files::look;
+use crate::open_files::find_root;
 
 /// Start and count of each dimension, behind pointers that are not null.
 fn bounds(part: Part) -> Option<impl Fn(usize) -> (u64, u64)> {
@@ -39,14 +39,10 @@ pub(crate) unsafe fn get(
     if values.is_null() {
         return None;
     }
-    look(ncid, |open| {
-        if open.is_defining() {
-            return None;
-        }
-        // SAFETY: there is room for the elements that are asked for, by the contract of the interface.
-        let memory = |count| unsafe { std::slice::from_raw_parts_mut(values.cast(), count * kind.size()) };
-        open.file().read_few((GroupId::ROOT, var), kind, bounds, memory)
-    })
+    let open = find_root(ncid).filter(|open| !open.is_defining())?;
+    // SAFETY: there is room for the elements that are asked for, by the contract of the interface.
+    let memory = |count| unsafe { std::slice::from_raw_parts_mut(values.cast(), count * kind.size()) };
+    open.file().read_few((GroupId::ROOT, var), kind, bounds, memory)
 }
 
 /// Writes from the memory at `values`.
@@ -64,12 +60,8 @@ pub(crate) unsafe fn put(
     if values.is_null() {
         return None;
     }
-    look(ncid, |open| {
-        if open.is_defining() || open.mode & NC_SHARE != 0 {
-            return None;
-        }
-        // SAFETY: the elements are there, by the contract of the interface.
-        let memory = |count| unsafe { std::slice::from_raw_parts(values.cast(), count * kind.size()) };
-        open.writable().ok()?.write_few((GroupId::ROOT, var), kind, bounds, memory)
-    })
+    let open = find_root(ncid).filter(|open| !open.is_defining() && open.mode & NC_SHARE == 0)?;
+    // SAFETY: the elements are there, by the contract of the interface.
+    let memory = |count| unsafe { std::slice::from_raw_parts(values.cast(), count * kind.size()) };
+    open.writable().ok()?.write_few((GroupId::ROOT, var), kind, bounds, memory)
 }

@@ -21,6 +21,9 @@ pub(crate) unsafe fn path<'a>(path: *const c_char) -> Result<&'a [u8]> {
     // SAFETY: as the caller says.
     let path = unsafe { text(path) }?;
     let path = path.trim_ascii_start();
+    if path.is_empty() {
+        return fail(Code::EDAPURL, "the path is empty");
+    }
     if path.windows(3).any(|part| part == b"://") {
         let what = format!("{}: this version opens files of this machine only", path.escape_ascii());
         return fail(Code::ENOTBUILT, what);

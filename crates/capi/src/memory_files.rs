@@ -2,13 +2,13 @@
 
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use ferrocdf::{Code, CreateOptions, Error, File, FileMut, Result};
 
 use crate::boundary::{answer, fail, list, put};
 use crate::constants::*;
-use crate::files::{as_path, check_mode, close, nc_create, path};
+use crate::files::{as_path, check_mode, close, missing_is_zero, nc_create, path};
 use crate::memory::{copy_of, free};
 use crate::open_files::{Access, AtClose, OpenFile, find_file, insert, remove};
 
@@ -33,12 +33,13 @@ pub(crate) struct GivenMemory {
     /// Null once it was given back.
     memory: AtomicPtr<c_void>,
     size: usize,
-    locked: bool,
+    /// Whether it is freed if it was not given back.
+    ours: AtomicBool,
 }
 
 impl Drop for GivenMemory {
     fn drop(&mut self) {
-        if !self.locked {
+        if *self.ours.get_mut() {
             // SAFETY: the caller gave it away, it is from `malloc` by the contract of the interface, or null.
             unsafe { free(*self.memory.get_mut()) };
         }
@@ -97,7 +98,7 @@ fn access(bytes: Vec<u8>, mode: c_int, limit: u64) -> Result<Access> {
     if mode & NC_WRITE != 0 {
         FileMut::append_bytes_within(bytes, limit).map(Access::Write)
     } else {
-        File::from_bytes(bytes).map(Access::Read)
+        File::from_bytes_with(bytes, &missing_is_zero()).map(Access::Read)
     }
 }
 
@@ -118,7 +119,7 @@ pub unsafe extern "C" fn nc_create_mem(
     id: *mut c_int,
 ) -> c_int {
     if mode & NC_MMAP != 0 {
-        return Code::EINVAL.0;
+        return answer(|| fail(Code::EINVAL, "NC_MMAP is no memory of the caller's"));
     }
     // SAFETY: the contract of the interface.
     unsafe { nc_create(path, mode | NC_INMEMORY, id) }
@@ -170,9 +171,14 @@ pub unsafe extern "C" fn nc_open_memio(
         let limit = if locked { memio.size as u64 } else { u64::MAX };
         let mut file = OpenFile::new(path.to_vec(), mode, access(bytes.to_vec(), mode, limit)?, false);
         if !writes || locked {
-            file.given = Some(GivenMemory { memory: AtomicPtr::new(memio.memory), size: memio.size, locked });
+            // A file that cannot be opened leaves the memory with the caller.
+            let (memory, ours) = (AtomicPtr::new(memio.memory), AtomicBool::new(false));
+            file.given = Some(GivenMemory { memory, size: memio.size, ours });
         }
         let new = insert(file)?;
+        if !writes && !locked {
+            find_file(new)?.given.iter().for_each(|given| given.ours.store(true, Ordering::Relaxed));
+        }
         if writes && !locked {
             // SAFETY: the caller gave it away, and it is from `malloc`, by the contract of the interface.
             unsafe { free(memio.memory) };
@@ -189,11 +195,12 @@ pub unsafe extern "C" fn nc_open_memio(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_close_memio(ncid: c_int, memio: *mut NcMemio) -> c_int {
     answer(|| {
-        let file = find_file(ncid)?;
-        if file.mode & (NC_INMEMORY | NC_DISKLESS) == 0 || memio.is_null() {
-            return close(&remove(ncid)?);
-        }
+        // The id must be right before the file is taken away.
+        let mode = find_file(ncid)?.mode;
         let file = remove(ncid)?;
+        if mode & (NC_INMEMORY | NC_DISKLESS) == 0 || memio.is_null() {
+            return close(&file);
+        }
         close(&file)?;
         let (memory, size) = match &file.given {
             Some(given) => {

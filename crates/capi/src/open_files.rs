@@ -6,7 +6,8 @@
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::time::{Duration, Instant};
 
 use ferrocdf::{Code, Error, File, FileMut, GroupId, Model, Result};
 
@@ -19,6 +20,9 @@ const GROUP_BITS: u32 = 16;
 /// The most files open at once, plus one: position 0 is never taken.
 const POSITIONS: usize = 1 << 15;
 
+/// How long a close waits for calls on other threads.
+const MOST_WAITING: Duration = Duration::from_secs(10);
+
 static FILES: RwLock<Vec<Option<Arc<OpenFile>>>> = RwLock::new(Vec::new());
 
 /// A file with an id.
@@ -29,7 +33,7 @@ pub(crate) struct OpenFile {
     pub(crate) mode: c_int,
     /// What a file in memory does with its bytes when it is closed.
     pub(crate) at_close: AtClose,
-    /// The memory that the caller gave for a file that is only read.
+    /// The memory that the caller gave and that it gets back.
     pub(crate) given: Option<GivenMemory>,
     access: Access,
     defining: AtomicBool,
@@ -126,36 +130,49 @@ impl OpenFile {
     }
 }
 
-/// Runs a brief `look` at the file and group with an id, without a count for it: nobody opens or closes a file meanwhile.
-/// `None` if there is no such file, or the id is that of a group below the root, which may not exist.
-pub(crate) fn look<R>(ncid: c_int, look: impl FnOnce(&OpenFile) -> Option<R>) -> Option<R> {
-    let number = ncid as u32;
-    if number & ((1 << GROUP_BITS) - 1) != 0 {
-        return None;
+/// Asks the model of the file with an id, and for its group. Without a share of either where nobody is changing the file;
+/// otherwise the question waits for that file alone, and no other one for it.
+pub(crate) fn ask<R>(ncid: c_int, question: impl FnOnce(&Model, GroupId) -> Result<R>) -> Result<R> {
+    let group = group_in(ncid);
+    let answer = |model: &Model| {
+        if group.index() >= model.groups().len() { Err(bad_id(ncid)) } else { question(model, group) }
+    };
+    let files = table();
+    let file = in_table(&files, ncid)?;
+    match file.file().try_look(answer) {
+        Ok(answered) => answered,
+        Err(answer) => {
+            let file = file.clone();
+            drop(files);
+            file.file().look(answer)
+        }
     }
-    let files = FILES.read().unwrap_or_else(PoisonError::into_inner);
-    look(files.get((number >> GROUP_BITS) as usize)?.as_ref()?)
 }
 
-/// Asks the model of the file with an id, and for its group, without a share of either: for brief questions.
-pub(crate) fn ask<R>(ncid: c_int, question: impl FnOnce(&Model, GroupId) -> Result<R>) -> Result<R> {
-    let number = ncid as u32;
-    let files = FILES.read().unwrap_or_else(PoisonError::into_inner);
-    let file = files.get((number >> GROUP_BITS) as usize).and_then(Option::as_ref);
-    let file = file.ok_or_else(|| bad_id(ncid))?;
-    let group = GroupId(number & ((1 << GROUP_BITS) - 1));
-    file.file().look(|model| {
-        if group.index() >= model.groups().len() { Err(bad_id(ncid)) } else { question(model, group) }
-    })
+/// The file with an id, if it is the root group that is meant: for calls that look no further.
+pub(crate) fn find_root(ncid: c_int) -> Option<Arc<OpenFile>> {
+    if group_in(ncid) != GroupId::ROOT {
+        return None;
+    }
+    in_table(&table(), ncid).ok().cloned()
+}
+
+/// The table, to be looked at: not longer than it takes to find a file in it.
+fn table() -> RwLockReadGuard<'static, Vec<Option<Arc<OpenFile>>>> {
+    FILES.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn in_table(files: &[Option<Arc<OpenFile>>], ncid: c_int) -> Result<&Arc<OpenFile>> {
+    files.get((ncid as u32 >> GROUP_BITS) as usize).and_then(Option::as_ref).ok_or_else(|| bad_id(ncid))
+}
+
+fn group_in(ncid: c_int) -> GroupId {
+    GroupId(ncid as u32 & ((1 << GROUP_BITS) - 1))
 }
 
 /// The file and group with an id. Fails with `NC_EBADID`.
 pub(crate) fn find(ncid: c_int) -> Result<(Arc<OpenFile>, GroupId)> {
-    let files = FILES.read().unwrap_or_else(PoisonError::into_inner);
-    let number = ncid as u32;
-    let Some(Some(file)) = files.get((number >> GROUP_BITS) as usize) else { return Err(bad_id(ncid)) };
-    let (file, group) = (file.clone(), GroupId(number & ((1 << GROUP_BITS) - 1)));
-    drop(files);
+    let (file, group) = (in_table(&table(), ncid)?.clone(), group_in(ncid));
     if group != GroupId::ROOT && group.index() >= file.model().groups().len() {
         return Err(bad_id(ncid));
     }
@@ -172,8 +189,9 @@ pub(crate) fn group_id(ncid: c_int, group: GroupId) -> c_int {
     ((ncid as u32 >> GROUP_BITS << GROUP_BITS) | group.0) as c_int
 }
 
-/// Gives a file an id. Fails with `NC_ENOMEM` if all are taken, as the reference does.
+/// Gives a file an id. Fails with `NC_ENOMEM` if all are taken.
 pub(crate) fn insert(file: OpenFile) -> Result<c_int> {
+    fork::make_safe();
     let mut files = FILES.write().unwrap_or_else(PoisonError::into_inner);
     if files.is_empty() {
         files.push(None);
@@ -190,12 +208,55 @@ pub(crate) fn insert(file: OpenFile) -> Result<c_int> {
 }
 
 /// Takes a file from the table. Fails with `NC_EBADID`.
+///
+/// Calls that are under way on other threads end first, so that what they write is in the file when it is closed. There
+/// is a limit to waiting: a process made by `fork` counts calls of threads that it does not have.
 pub(crate) fn remove(ncid: c_int) -> Result<Arc<OpenFile>> {
     let mut files = FILES.write().unwrap_or_else(PoisonError::into_inner);
     let slot = files.get_mut((ncid as u32 >> GROUP_BITS) as usize);
-    slot.and_then(Option::take).ok_or_else(|| bad_id(ncid))
+    let file = slot.and_then(Option::take).ok_or_else(|| bad_id(ncid))?;
+    drop(files);
+    let limit = Instant::now() + MOST_WAITING;
+    while Arc::strong_count(&file) > 1 && Instant::now() < limit {
+        std::thread::sleep(Duration::from_micros(50));
+    }
+    Ok(file)
 }
 
 fn bad_id(ncid: c_int) -> Error {
     Error::new(Code::EBADID, format!("no open file has the id {ncid}"))
+}
+
+/// `fork` while another thread opens or closes a file: the child must find the table free.
+mod fork {
+    use std::cell::RefCell;
+    use std::sync::{Once, PoisonError, RwLockWriteGuard};
+
+    use super::{FILES, OpenFile};
+
+    type Held = RwLockWriteGuard<'static, Vec<Option<std::sync::Arc<OpenFile>>>>;
+
+    thread_local! {
+        /// The table's lock, held by the thread that forks from before to after.
+        static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
+    }
+
+    /// Sees to it, once, that the table is free on both sides of a `fork`.
+    pub(super) fn make_safe() {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            // SAFETY: the functions take no argument and do not unwind: the lock is there for all time.
+            unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) };
+        });
+    }
+
+    extern "C" fn before() {
+        let held = FILES.write().unwrap_or_else(PoisonError::into_inner);
+        // A thread that is ending does not fork.
+        let _ = HELD.try_with(|place| place.replace(Some(held)));
+    }
+
+    extern "C" fn after() {
+        let _ = HELD.try_with(|place| place.replace(None));
+    }
 }

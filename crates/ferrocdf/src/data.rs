@@ -200,6 +200,7 @@ pub(crate) fn span(shape: &[u64], selection: &Selection) -> (u64, u64, bool) {
 }
 
 /// In CDF-1 and CDF-2 `NC_BYTE` is the only 8-bit number, so memory of unsigned bytes takes it as unsigned.
+#[inline]
 pub(crate) fn as_unsigned(model: &Model, array: &Array, memory: Kind) -> Option<Array> {
     let applies = memory == Kind::U8
         && array.stored.kind == Kind::I8

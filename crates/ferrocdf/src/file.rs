@@ -125,7 +125,12 @@ impl File {
 
     /// Opens the bytes of a file in memory for reading.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<File> {
-        let (driver, model) = drivers::open(Arc::new(MemoryBlob::new(bytes)), &OpenOptions::default())?;
+        Self::from_bytes_with(bytes, &OpenOptions::default())
+    }
+
+    /// Opens the bytes of a file in memory for reading, with options.
+    pub fn from_bytes_with(bytes: Vec<u8>, options: &OpenOptions) -> Result<File> {
+        let (driver, model) = drivers::open(Arc::new(MemoryBlob::new(bytes)), options)?;
         Ok(File::new(Path::new("memory"), State::opened(driver, model)))
     }
 
@@ -152,6 +157,14 @@ impl File {
     /// locked meanwhile: `look` must not use it but through the model it is given.
     pub fn look<R>(&self, look: impl FnOnce(&Model) -> R) -> R {
         look(self.read_state().view())
+    }
+
+    /// [`File::look`], unless the file is being changed just now: then `look` is given back.
+    pub fn try_look<R, L: FnOnce(&Model) -> R>(&self, look: L) -> std::result::Result<R, L> {
+        match self.shared.state.try_read() {
+            Ok(state) => Ok(look(state.view())),
+            Err(_) => Err(look),
+        }
     }
 
     /// How many bytes the file is shorter than it says it should be.

@@ -8,7 +8,7 @@ pub struct Facts {
 }
 
 /// What a program needs beside the static library: what the Rust standard library needs.
-const STATIC_LIBS: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc";
+const STATIC_LIBS: &str = "-lgcc_eh -lgcc -lutil -lrt -lpthread -lm -ldl -lc";
 
 /// The names under which `nc-config` lists filters, and the macro that says that a filter is there.
 const FILTERS: &[(&str, &str)] =
