@@ -42,6 +42,12 @@ fn sixteen_threads() {
     println!("{}", run(Command::new(program).arg(seconds).current_dir(here.path())));
 }
 
+#[test]
+fn children_of_fork() {
+    let here = tempfile::tempdir().expect("a folder for the program");
+    println!("{}", run(Command::new(compile("forks", here.path())).current_dir(here.path())));
+}
+
 /// A single thread's share of the same work, and the whole version-2 interface, without a wrong access or a leak.
 #[test]
 fn valgrind_finds_nothing() {
