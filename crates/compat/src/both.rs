@@ -2,7 +2,7 @@
 //!
 //! A test is a function of a [`Session`]: it calls one of the two libraries, in a folder of its own. [`compare`] runs it
 //! on each and checks that every call gave the same code, that everything noted is the same, and that the files left
-//! behind are equal to the last byte. Calls name the function and give its arguments, nothing else; see [`call!`].
+//! behind are equal to the last byte. Calls name the function and give its arguments, nothing else; see `call!`.
 //!
 //! The reference is safe from one thread only, and some of its state (default format, chunk caches, ids) is the
 //! process's, so one comparison runs at a time.
@@ -82,7 +82,7 @@ pub struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Calls a function, notes its code, and gives it; [`call!`] is the way to say it.
+    /// Calls a function, notes its code, and gives it; `call!` is the way to say it.
     ///
     /// # Safety
     /// The arguments have the types of the prototype and are what the documentation of the function asks for.
