@@ -3,7 +3,7 @@
 //!
 //! Every function answers with a code of `netcdf.h` and checks its arguments in the order in which the reference does,
 //! so that the same mistake gives the same code. Any thread may call any function at any time, on any file. A panic
-//! never reaches the caller: it becomes `NC_EINTERNAL`. [`boundary`] holds the ways across: pointers, names, errors.
+//! never reaches the caller: it becomes `NC_EINTERNAL`. `boundary` holds the ways across: pointers, names, errors.
 //!
 //! Where the reference's rules are those of the classic formats alone, they are marked so; other formats answer by the
 //! model's own rules.
