@@ -12,7 +12,7 @@ use crate::boundary::{answer, fail, in_range, put, put_text, text};
 use crate::constants::NC_GLOBAL;
 use crate::data_checks::variable;
 use crate::dimensions::renamed;
-use crate::open_files::{OpenFile, find};
+use crate::open_files::{OpenFile, ask, find};
 use crate::types::{number_of, type_of};
 
 /// What has the attributes of a variable id. Fails with `NC_ENOTVAR`.
@@ -48,8 +48,7 @@ pub unsafe extern "C" fn nc_inq_att(
     len: *mut usize,
 ) -> c_int {
     answer(|| {
-        let (file, group) = find(ncid)?;
-        file.file().look(|model| {
+        ask(ncid, |model, group| {
             let owner = owner(model, group, varid)?;
             // SAFETY: the contract of the interface.
             let attr = attribute(model, owner, unsafe { name_of(name) }?)?;
@@ -93,8 +92,7 @@ pub unsafe extern "C" fn nc_inq_attid(
     id: *mut c_int,
 ) -> c_int {
     answer(|| {
-        let (file, group) = find(ncid)?;
-        file.file().look(|model| {
+        ask(ncid, |model, group| {
             let attrs = model.attrs(owner(model, group, varid)?);
             // SAFETY: the contract of the interface.
             let name = unsafe { text(name) }?;
@@ -111,8 +109,7 @@ pub unsafe extern "C" fn nc_inq_attid(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_attname(ncid: c_int, varid: c_int, at: c_int, name: *mut c_char) -> c_int {
     answer(|| {
-        let (file, group) = find(ncid)?;
-        file.file().look(|model| {
+        ask(ncid, |model, group| {
             let attrs = model.attrs(owner(model, group, varid)?);
             let Some(attr) = usize::try_from(at).ok().and_then(|at| attrs.get(at)) else {
                 return fail(Code::ENOTATT, format!("no attribute is number {at}"));

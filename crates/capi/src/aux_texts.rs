@@ -12,8 +12,7 @@ use crate::memory::{allocate, copy_of_text};
 
 /// The code of the system for a file that cannot be opened.
 fn opening(name: &[u8], error: IoError) -> Error {
-    let code = error.raw_os_error().map_or(Code::EIO, Code);
-    Error::new(code, format!("{}: {error}", name.escape_ascii()))
+    Error::system(&error, name.escape_ascii())
 }
 
 fn moving(name: &[u8], error: IoError) -> Error {

@@ -82,10 +82,7 @@ fn check_writable(path: &[u8]) -> Result<()> {
 
 /// Reads a file into memory and opens it there.
 pub(crate) fn open_diskless(path: &[u8], mode: c_int) -> Result<OpenFile> {
-    let bytes = std::fs::read(as_path(path)).map_err(|error| {
-        let code = error.raw_os_error().map_or(Code::EIO, Code);
-        Error::new(code, format!("{}: {error}", path.escape_ascii()))
-    })?;
+    let bytes = std::fs::read(as_path(path)).map_err(|error| Error::system(&error, path.escape_ascii()))?;
     let mut file = OpenFile::new(path.to_vec(), mode, access(bytes, mode, u64::MAX)?, false);
     if mode & NC_PERSIST != 0 && mode & NC_WRITE != 0 {
         check_writable(path)?;
@@ -105,10 +102,8 @@ fn access(bytes: Vec<u8>, mode: c_int, limit: u64) -> Result<Access> {
 /// Writes the bytes of a file in memory to its path.
 pub(crate) fn persist(file: &Arc<OpenFile>) -> Result<()> {
     let bytes = file.file().bytes()?;
-    std::fs::write(as_path(&file.path), bytes).or_else(|error| {
-        let code = error.raw_os_error().map_or(Code::EIO, Code);
-        fail(code, format!("{}: {error}", file.path.escape_ascii()))
-    })
+    std::fs::write(as_path(&file.path), bytes)
+        .map_err(|error| Error::system(&error, file.path.escape_ascii()))
 }
 
 #[unsafe(no_mangle)]

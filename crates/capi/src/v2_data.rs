@@ -10,7 +10,7 @@ use crate::boundary::{answer, list, put_all};
 use crate::constants::NC_NOERR;
 use crate::data::{Memory, Part, get, put};
 use crate::data_checks::{Target, variable};
-use crate::open_files::find;
+use crate::open_files::{ask, find};
 use crate::v2::{outcome, version_2};
 
 const _: () = assert!(size_of::<c_long>() == size_of::<usize>());
@@ -27,8 +27,7 @@ pub extern "C" fn nctypelen(xtype: c_int) -> c_int {
 
 /// A map in elements from one in bytes.
 unsafe fn elements_of(ncid: c_int, varid: c_int, map: *const c_long) -> Result<Numbers> {
-    let (file, group) = find(ncid)?;
-    file.file().look(|model| {
+    ask(ncid, |model, group| {
         let var = model.var(variable(model, group, varid)?);
         // SAFETY: the contract of the interface.
         let map = unsafe { list(map, var.dims.len()) };

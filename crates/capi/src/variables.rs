@@ -11,7 +11,7 @@ use crate::constants::NC_GLOBAL;
 use crate::data_checks::variable;
 use crate::dimensions::renamed;
 use crate::inquire::nc_inq_natts;
-use crate::open_files::find;
+use crate::open_files::{ask, find};
 use crate::types::{number_of, type_of};
 
 /// `NC_MAX_VAR_DIMS`
@@ -90,8 +90,7 @@ pub unsafe extern "C" fn nc_inq_var(
     attrs: *mut c_int,
 ) -> c_int {
     answer(|| {
-        let (file, group) = find(ncid)?;
-        file.file().look(|model| {
+        ask(ncid, |model, group| {
             let var = model.var(variable(model, group, varid)?);
             // SAFETY: the contract of the interface.
             unsafe {

@@ -58,14 +58,7 @@ impl<B: Blob> ReadAhead<B> {
 impl Window {
     /// Takes a request from the window; `false` if it is not all there.
     fn take(&self, at: u64, into: &mut [u8]) -> bool {
-        let Some(skip) = at.checked_sub(self.at).and_then(|skip| usize::try_from(skip).ok()) else {
-            return false;
-        };
-        if skip > self.len || into.len() > self.len - skip {
-            return false;
-        }
-        into.copy_from_slice(&self.bytes.again(self.at, self.len)[skip..][..into.len()]);
-        true
+        self.bytes.give(self.at, self.len, at, into)
     }
 
     /// Fills it from position `at` on.

@@ -55,14 +55,7 @@ impl Run {
 
     /// Gives what lies in the run; `false` if not all does.
     fn give(&self, at: u64, into: &mut [u8]) -> bool {
-        let Some(skip) = at.checked_sub(self.at).and_then(|skip| usize::try_from(skip).ok()) else {
-            return false;
-        };
-        if skip > self.len || into.len() > self.len - skip {
-            return false;
-        }
-        into.copy_from_slice(&self.bytes.again(self.at, self.len)[skip..][..into.len()]);
-        true
+        self.bytes.give(self.at, self.len, at, into)
     }
 
     fn start(&mut self, at: u64, from: &[u8]) {

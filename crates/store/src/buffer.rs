@@ -52,6 +52,19 @@ impl Buffer {
         &self.0[skip..skip + len]
     }
 
+    /// Copies what lies at `wanted` to `into` if it is all among the `len` bytes that [`Buffer::at`] gave for position `at`;
+    /// `false` if not.
+    pub(crate) fn give(&self, at: u64, len: usize, wanted: u64, into: &mut [u8]) -> bool {
+        let Some(skip) = wanted.checked_sub(at).and_then(|skip| usize::try_from(skip).ok()) else {
+            return false;
+        };
+        if skip > len || into.len() > len - skip {
+            return false;
+        }
+        into.copy_from_slice(&self.again(at, len)[skip..][..into.len()]);
+        true
+    }
+
     /// The first `len` bytes, with any content.
     pub fn get(&mut self, len: usize) -> &mut [u8] {
         if self.0.len() < len {
