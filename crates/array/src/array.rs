@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use crate::Stored;
+use crate::{Blocks, Mosaic, Stored};
 
 /// One variable as the engine sees it.
 #[derive(Clone, Debug)]
 pub struct Array {
     /// The length of each dimension, slowest first. Empty for a scalar.
     pub shape: Vec<u64>,
-    /// How an element is stored.
+    /// How an element is stored, or, for unusual ones, what they are turned into.
     pub stored: Stored,
+    /// How elements are really stored, where `stored` cannot say it.
+    pub unusual: Option<Arc<dyn Unusual>>,
     /// Where the elements lie.
     pub layout: Layout,
     /// What reading past the end of the blob gives.
@@ -33,6 +35,21 @@ pub enum Layout {
         /// For each dimension, the bytes from one index to the next.
         steps: Vec<u64>,
     },
+    /// In blocks, which an index finds and filters may have packed.
+    Blocks(Blocks),
+    /// In other arrays.
+    Mosaic(Mosaic),
+    /// Nowhere: every element is the one of these bytes, or zeros if there are none.
+    Fill(Arc<[u8]>),
+}
+
+/// Elements that no [`Kind`](crate::Kind) describes: other widths, bits at an offset, floats of other formats.
+pub trait Unusual: std::fmt::Debug + Send + Sync {
+    /// Bytes of one element as stored.
+    fn size(&self) -> usize;
+
+    /// Turns stored elements into those of [`Array::stored`]; both slices hold as many.
+    fn convert(&self, stored: &[u8], elements: &mut [u8]);
 }
 
 /// What reading past the end of the blob gives.
@@ -52,12 +69,14 @@ impl Array {
     /// `EVARSIZE` if the size in bytes is more than 64 bits hold.
     pub fn contiguous(shape: Vec<u64>, stored: Stored, begin: u64) -> Result<Self> {
         let steps = dense_steps(&shape, stored)?;
-        Ok(Array { shape, stored, layout: Layout::Strided { begin, steps }, past_end: PastEnd::Zero })
+        let layout = Layout::Strided { begin, steps };
+        Ok(Array { shape, stored, unusual: None, layout, past_end: PastEnd::Zero })
     }
 
     /// An array that holds its elements itself.
     pub fn inline(shape: Vec<u64>, stored: Stored, bytes: impl Into<Arc<[u8]>>) -> Self {
-        Array { shape, stored, layout: Layout::Inline(bytes.into()), past_end: PastEnd::Zero }
+        let layout = Layout::Inline(bytes.into());
+        Array { shape, stored, unusual: None, layout, past_end: PastEnd::Zero }
     }
 }
 

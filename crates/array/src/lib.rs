@@ -39,11 +39,13 @@
 #![forbid(unsafe_code)]
 
 mod array;
+mod blocks;
 mod convert;
 mod copy;
 mod kernels;
 mod kind;
 mod memory;
+mod mosaic;
 pub mod oracle;
 mod pick;
 mod plan;
@@ -54,11 +56,13 @@ mod selection;
 mod short;
 mod write;
 
-pub use array::{Array, Layout, PastEnd};
+pub use array::{Array, Layout, PastEnd, Unusual};
+pub use blocks::{BlockIndex, Blocks, Place};
 pub use convert::{Direction, convert};
 pub use copy::copy_bytes;
 pub use kind::{Element, Kind, Stored};
 pub use memory::{Fit, In, Map, Out};
+pub use mosaic::{Mosaic, Part, Source};
 pub use pool::get as pool;
 pub use read::read;
 pub use selection::{Index, Selection};

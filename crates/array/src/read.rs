@@ -53,6 +53,7 @@ pub fn read(blob: &dyn Blob, array: &Array, sel: &Selection, out: Out<'_>) -> Re
             let steps = dense_steps(&array.shape, array.stored)?;
             (&inline as &dyn Blob, Plan::new(&array.shape, array.stored, 0, &steps, sel, WINDOW)?)
         }
+        Layout::Blocks(_) | Layout::Mosaic(_) | Layout::Fill(_) => todo!("next commit"),
     };
     let reader = Reader { blob, plan: &plan, conversion, past_end: array.past_end, size: out.kind.size() };
     let fits = match walk {

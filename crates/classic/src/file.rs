@@ -192,6 +192,7 @@ impl ClassicFile {
             shape,
             stored,
             layout: ArrayLayout::Strided { begin: place.begin, steps },
+            unusual: None,
             past_end: self.past_end,
         })
     }

@@ -78,7 +78,13 @@ fn case(rng: &mut Rng, most: u64, inline: bool) -> Case {
     };
     let sel = selection(rng, &shape);
     let (map, held) = map(rng, &sel);
-    Case { array: Array { shape, stored, layout, past_end: PastEnd::Zero }, sel, memory, map, held }
+    Case {
+        array: Array { shape, stored, layout, unusual: None, past_end: PastEnd::Zero },
+        sel,
+        memory,
+        map,
+        held,
+    }
 }
 
 fn kinds(rng: &mut Rng) -> (Stored, Kind) {

@@ -11,7 +11,13 @@ use ferrocdf_store::{Blob, BlobMut, MemoryBlob, testing::Counting, testing::Fail
 /// Elements of four bytes in `records` runs of `run` bytes, `record` bytes apart.
 fn interleaved(records: u64, run: u64, record: u64) -> Array {
     let layout = Layout::Strided { begin: 100, steps: vec![record, 4] };
-    Array { shape: vec![records, run / 4], stored: Stored::big(Kind::F32), layout, past_end: PastEnd::Zero }
+    Array {
+        shape: vec![records, run / 4],
+        stored: Stored::big(Kind::F32),
+        layout,
+        unusual: None,
+        past_end: PastEnd::Zero,
+    }
 }
 
 fn reads(array: &Array) -> (u64, u64) {

@@ -1,0 +1,81 @@
+//! The bytes of one file, and how wide its addresses are.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ferrocdf_bytes::{Code, Error, Order, Result};
+use ferrocdf_store::Blob;
+
+/// A position in a file, in bytes from its base address, which is that of the superblock unless a user block comes before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Address(pub u64);
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+/// Bytes of an address and of a length in a file ("Size of Offsets", "Size of Lengths"): 2, 4 or 8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Of an address.
+    pub offset: usize,
+    /// Of a length.
+    pub length: usize,
+}
+
+impl Sizes {
+    /// What a stored address means; all ones is the undefined address.
+    pub fn address(self, stored: u64) -> Option<Address> {
+        (stored != self.undefined()).then_some(Address(stored))
+    }
+
+    /// The undefined address as stored.
+    pub fn undefined(self) -> u64 {
+        u64::MAX >> (64 - 8 * self.offset.clamp(1, 8))
+    }
+}
+
+/// The bytes of one file.
+#[derive(Clone)]
+pub struct Source {
+    /// The bytes.
+    pub blob: Arc<dyn Blob>,
+    /// Where address 0 is.
+    pub base: u64,
+    /// How wide addresses and lengths are.
+    pub sizes: Sizes,
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.blob.name())
+    }
+}
+
+/// Numbers in HDF5 structures are stored least significant byte first.
+pub const ORDER: Order = Order::Little;
+
+impl Source {
+    /// The position of an address in the blob.
+    pub fn position(&self, at: Address) -> Result<u64> {
+        let why = || Error::new(Code::EHDFERR, format!("address {at} lies beyond byte 2^64"));
+        self.base.checked_add(at.0).ok_or_else(why)
+    }
+
+    /// `len` bytes of a structure; `what` names it in errors. More than the file holds is an error before any memory is
+    /// taken.
+    pub fn read(&self, what: &str, at: Address, len: u64) -> Result<Vec<u8>> {
+        let position = self.position(at)?;
+        let size = self.blob.size()?;
+        if position.checked_add(len).is_none_or(|end| end > size) {
+            let why = format!("{what} at {at}: {len} bytes reach past the end of the file, which has {size}");
+            return Err(Error::new(Code::EHDFERR, why));
+        }
+        // Not more than the file's size.
+        let mut bytes = vec![0; len as usize];
+        self.blob.read_exact_at(position, &mut bytes)?;
+        Ok(bytes)
+    }
+}
