@@ -1,7 +1,8 @@
 //! Arrays made of parts of other arrays.
 //!
 //! Memory is filled with the fill value first; then each part that the request meets is read over it, straight from its
-//! source into place.
+//! source into place. A number that is out of range of memory's type, and would leave memory as it is, so leaves the fill
+//! value.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -51,15 +52,18 @@ pub(crate) fn read(
     out: &mut [u8],
 ) -> Result<bool> {
     let background = Blocks::nowhere(&array.shape, &mosaic.fill);
-    let mut fits = blocks::read(&MemoryBlob::default(), array, &background, sel, conversion, size, out)?;
+    let filled = blocks::read(&MemoryBlob::default(), array, &background, sel, conversion, size, out)?;
+    let (mut fits, mut covered) = (true, 0);
     for part in mosaic.parts.iter() {
         let Some(overlap) = Overlap::of(sel, part)? else { continue };
         let Some((blob, source)) = part.source.open()? else { continue };
         if let Some(overlap) = overlap.within(&source.shape)? {
+            covered += overlap.there.elements().unwrap_or(u64::MAX) as usize;
             fits &= overlap.read(&*blob, &source, conversion.to().kind, out)? == Fit::Exact;
         }
     }
-    Ok(fits)
+    // A fill value that does not fit counts only where it is seen. Parts seldom overlap.
+    Ok(fits && (filled || covered >= out.len() / size))
 }
 
 /// The elements that a request and a part have in common.

@@ -17,19 +17,39 @@ pub fn read(blob: &dyn Blob, array: &Array, sel: &Selection, out: Out<'_>) -> Re
     for (number, index) in indices(&sel.count).enumerate() {
         let at: Vec<u64> =
             (0..index.len()).map(|dim| sel.start[dim] + index[dim] * sel.stride[dim]).collect();
-        let (bytes, stored) = stored(blob, array, &at)?;
         let to = element(out.map, number, &index) * made;
         let place = &mut out.bytes[to..to + made];
-        if one(Direction::Get, stored, &bytes, Stored::native(out.kind), place) == Fit::OutOfRange {
-            fit = Fit::OutOfRange;
+        // Of several that lie over each other, the last is seen.
+        let mut fits = Fit::Exact;
+        for (bytes, stored) in layers(blob, array, &at)? {
+            fits = one(Direction::Get, stored, &bytes, Stored::native(out.kind), place);
+        }
+        if fits == Fit::OutOfRange {
+            fit = fits;
         }
     }
     Ok(fit)
 }
 
+/// What lies at these coordinates: of a mosaic the fill value and the element of each part, of others one element.
+fn layers(blob: &dyn Blob, array: &Array, at: &[u64]) -> Result<Vec<(Vec<u8>, Stored)>> {
+    let Layout::Mosaic(mosaic) = &array.layout else { return Ok(vec![stored(blob, array, at)?]) };
+    let background = Array { layout: Layout::Fill(mosaic.fill.clone()), unusual: None, ..array.clone() };
+    let mut layers = vec![stored(blob, &background, at)?];
+    for part in mosaic.parts.iter() {
+        let Some(from) = in_part(part, at) else { continue };
+        if let Some((blob, source)) = part.source.open()?
+            && from.iter().zip(&source.shape).all(|(at, len)| at < len)
+        {
+            layers.extend(self::layers(&*blob, &source, &from)?);
+        }
+    }
+    Ok(layers)
+}
+
 /// The bytes of the element at these coordinates, and how they are stored.
 fn stored(blob: &dyn Blob, array: &Array, at: &[u64]) -> Result<(Vec<u8>, Stored)> {
-    if let (Some(unusual), false) = (&array.unusual, matches!(array.layout, Layout::Mosaic(_))) {
+    if let Some(unusual) = &array.unusual {
         let bytes = array.as_bytes(unusual.size());
         let mut raw = Vec::new();
         for byte in 0..unusual.size() as u64 {
@@ -76,17 +96,7 @@ fn stored(blob: &dyn Blob, array: &Array, at: &[u64]) -> Result<(Vec<u8>, Stored
                 }
             }
         }
-        Layout::Mosaic(mosaic) => {
-            for part in mosaic.parts.iter().rev() {
-                let Some(from) = in_part(part, at) else { continue };
-                if let Some((blob, source)) = part.source.open()?
-                    && from.iter().zip(&source.shape).all(|(at, len)| at < len)
-                {
-                    return stored(&*blob, &source, &from);
-                }
-            }
-            bytes = fill(&mosaic.fill, last);
-        }
+        Layout::Mosaic(_) => unreachable!("a mosaic has layers"),
     }
     Ok((bytes, array.stored))
 }
