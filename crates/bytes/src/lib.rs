@@ -7,6 +7,8 @@
 
 mod coder;
 mod error;
+mod lookup3;
 
 pub use coder::{Bytes, Coder, Decoder, Dumper, Encoder, Order, Record, Sizer};
 pub use error::{Code, Context, Error, Result};
+pub use lookup3::lookup3;

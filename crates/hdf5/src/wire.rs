@@ -1,0 +1,187 @@
+//! Structures out of bytes: a reader over a slice, checksums, and the errors of both.
+//!
+//! The reader gives an error that names the structure and the byte where the bytes end too early; positions are
+//! counted from the start of the slice.
+
+use std::fmt;
+
+use ferrocdf_bytes::{Code, Decoder, Error, Record, Result, lookup3};
+
+use crate::source::ORDER;
+use crate::{Address, Sizes};
+
+/// Bytes of a metadata checksum.
+pub const CHECKSUM: usize = 4;
+
+/// An error about something in an HDF5 file.
+pub fn bad(what: impl Into<String>) -> Error {
+    Error::new(Code::EHDFERR, what)
+}
+
+/// Takes a structure apart, front to back.
+#[derive(Clone, Debug)]
+pub struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    what: &'static str,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader at the start of `bytes`; `what` names the structure in errors.
+    pub fn new(what: &'static str, bytes: &'a [u8]) -> Self {
+        Reader { bytes, at: 0, what }
+    }
+
+    /// An error about this structure.
+    pub fn error(&self, why: impl fmt::Display) -> Error {
+        bad(format!("{} (byte {}): {why}", self.what, self.at))
+    }
+
+    /// The next `len` bytes.
+    pub fn take(&mut self, len: usize) -> Result<&'a [u8]> {
+        let rest = self.rest();
+        let Some((taken, _)) = rest.split_at_checked(len) else {
+            return Err(self.error(format_args!("{len} bytes are needed, {} are left", rest.len())));
+        };
+        self.at += len;
+        Ok(taken)
+    }
+
+    /// Passes over `len` bytes.
+    pub fn skip(&mut self, len: usize) -> Result<()> {
+        self.take(len).map(drop)
+    }
+
+    /// All that is left, which stays.
+    pub fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.at..]
+    }
+
+    /// Bytes taken so far.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    /// An unsigned number of `width` bytes, 0 to 8.
+    pub fn uint(&mut self, width: usize) -> Result<u64> {
+        Ok(number(self.take(width)?))
+    }
+
+    /// A number of one byte.
+    pub fn u8(&mut self) -> Result<u8> {
+        Ok(self.take(1)?[0])
+    }
+
+    /// A number of two bytes.
+    pub fn u16(&mut self) -> Result<u16> {
+        Ok(self.uint(2)? as u16)
+    }
+
+    /// A number of four bytes.
+    pub fn u32(&mut self) -> Result<u32> {
+        Ok(self.uint(4)? as u32)
+    }
+
+    /// An address; `None` is the undefined one.
+    pub fn address(&mut self, sizes: Sizes) -> Result<Option<Address>> {
+        Ok(sizes.address(self.uint(sizes.offset)?))
+    }
+
+    /// An address that must be defined; `field` names it in the error.
+    pub fn defined(&mut self, sizes: Sizes, field: &str) -> Result<Address> {
+        let address = self.address(sizes)?;
+        address.ok_or_else(|| self.error(format_args!("the address of the {field} is undefined")))
+    }
+
+    /// A length.
+    pub fn length(&mut self, sizes: Sizes) -> Result<u64> {
+        self.uint(sizes.length)
+    }
+
+    /// Checks a version number against those that are known.
+    pub fn version(&mut self, known: std::ops::RangeInclusive<u8>) -> Result<u8> {
+        let version = self.u8()?;
+        if known.contains(&version) {
+            return Ok(version);
+        }
+        Err(self.error(format_args!("version {version} is unknown")))
+    }
+
+    /// Checks the four bytes that name a structure.
+    pub fn signature(&mut self, signature: &[u8; 4]) -> Result<()> {
+        let found = self.take(4)?;
+        if found == signature {
+            return Ok(());
+        }
+        let (found, wanted) = (found.escape_ascii(), signature.escape_ascii());
+        Err(self.error(format_args!("\"{found}\" stands where the signature \"{wanted}\" should be")))
+    }
+}
+
+/// The number that up to 8 bytes make, least significant first; of more, the first 8.
+pub fn number(bytes: &[u8]) -> u64 {
+    let mut wide = [0; 8];
+    let len = bytes.len().min(8);
+    wide[..len].copy_from_slice(&bytes[..len]);
+    u64::from_le_bytes(wide)
+}
+
+/// Bytes needed for any number up to `largest`.
+pub fn width_of(largest: u64) -> usize {
+    // 1 to 8.
+    (largest.max(1).ilog2() / 8 + 1) as usize
+}
+
+/// The bytes up to the first NUL, or all.
+pub fn up_to_nul(bytes: &[u8]) -> &[u8] {
+    bytes.split(|&byte| byte == 0).next().unwrap_or_default()
+}
+
+/// Checks that the last four bytes are the checksum of those before them, which it gives.
+pub fn checked<'a>(what: &str, at: Address, bytes: &'a [u8]) -> Result<&'a [u8]> {
+    let Some((body, stored)) = bytes.split_last_chunk::<CHECKSUM>() else {
+        return Err(bad(format!("{what} at {at}: {} bytes hold no checksum", bytes.len())));
+    };
+    check(what, at, lookup3(body, 0), u32::from_le_bytes(*stored))?;
+    Ok(body)
+}
+
+/// An error if a stored checksum is not the computed one.
+pub fn check(what: &str, at: Address, computed: u32, stored: u32) -> Result<()> {
+    if computed == stored {
+        return Ok(());
+    }
+    Err(bad(format!("{what} at {at}: wrong checksum (stored {stored:#010x}, computed {computed:#010x})")))
+}
+
+/// Fills in a structure from the bytes it was read as.
+pub fn decode(record: &mut impl Record, what: &str, at: Address, bytes: &[u8]) -> Result<()> {
+    let mut decoder = Decoder::new(bytes, ORDER, true);
+    record.fields(&mut decoder).map_err(|error| bad(format!("{what} at {at}: {}", error.what)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths() {
+        assert_eq!([0, 1, 255, 256, 65_535, 65_536, u64::MAX].map(width_of), [1, 1, 1, 2, 2, 3, 8]);
+    }
+
+    #[test]
+    fn short_bytes_are_an_error_that_names_the_structure() {
+        let mut reader = Reader::new("thing", &[1, 2, 3]);
+        assert_eq!(reader.u16().unwrap(), 0x0201);
+        let error = reader.u32().unwrap_err();
+        assert_eq!(&*error.what, "thing (byte 2): 4 bytes are needed, 1 are left");
+    }
+
+    #[test]
+    fn checksums() {
+        let good = [b"abc".as_slice(), &lookup3(b"abc", 0).to_le_bytes()].concat();
+        assert_eq!(checked("thing", Address(8), &good).unwrap(), b"abc");
+        let error = checked("thing", Address(8), &[&good[..6], &[0]].concat()).unwrap_err();
+        assert!(error.what.starts_with("thing at 0x8: wrong checksum"), "{error}");
+    }
+}
