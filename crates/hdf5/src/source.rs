@@ -78,4 +78,19 @@ impl Source {
         self.blob.read_exact_at(position, &mut bytes)?;
         Ok(bytes)
     }
+
+    /// Up to `guess` bytes of a structure whose size is not known yet, at least one: fewer where the file ends.
+    pub fn read_some(&self, what: &str, at: Address, guess: u64) -> Result<Vec<u8>> {
+        let left = self.blob.size()?.saturating_sub(self.position(at)?);
+        self.read(what, at, guess.min(left).max(1))
+    }
+
+    /// The first `len` bytes of a structure of which `start` is already read.
+    pub fn read_on(&self, what: &str, at: Address, mut start: Vec<u8>, len: u64) -> Result<Vec<u8>> {
+        if len <= start.len() as u64 {
+            start.truncate(len as usize);
+            return Ok(start);
+        }
+        self.read(what, at, len)
+    }
 }

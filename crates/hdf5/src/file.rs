@@ -1,0 +1,203 @@
+//! An open file: its superblock, what the whole file shares, and the way to its objects.
+//!
+//! A metadata cache image is laid over the bytes of the file when it is opened: nobody else knows of it. Files that are
+//! reached from one another form a family, so that links in a circle between files open each file once.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ferrocdf_bytes::Result;
+use ferrocdf_store::Blob;
+
+use crate::cache_image;
+use crate::groups::LinkTarget;
+use crate::objects::header::{Header, Object, kind};
+use crate::sohm::SharedMessages;
+use crate::superblock::Superblock;
+use crate::wire::bad;
+use crate::{Address, Source};
+
+/// Soft and external links that a path may go through. The reference stops at 16.
+const MOST_LINKS: usize = 64;
+
+/// Finds the files that a file names: of external links, external raw data, virtual dataset sources.
+pub trait Neighbours: Send + Sync {
+    /// The bytes of the file of this name, as the file that names it says it; `None` if there is none.
+    fn open(&self, file_name: &str) -> Result<Option<Arc<dyn Blob>>>;
+}
+
+/// How to open a file.
+#[derive(Clone, Default)]
+pub struct OpenOptions {
+    /// Finds other files; without it there are none.
+    pub neighbours: Option<Arc<dyn Neighbours>>,
+}
+
+/// An open HDF5 file. Cheap to clone, and of use to many threads at once.
+#[derive(Clone)]
+pub struct File {
+    parts: Arc<Parts>,
+    family: Arc<Family>,
+}
+
+/// A file without its family.
+struct Parts {
+    source: Source,
+    superblock: Superblock,
+    shared: Option<SharedMessages>,
+}
+
+/// Files that are reached from one another, by the names they are reached by.
+#[derive(Default)]
+struct Family {
+    neighbours: Option<Arc<dyn Neighbours>>,
+    blobs: Mutex<HashMap<String, Arc<dyn Blob>>>,
+    files: Mutex<HashMap<String, Arc<Parts>>>,
+}
+
+impl fmt::Debug for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.parts.source)
+    }
+}
+
+impl Parts {
+    fn open(blob: Arc<dyn Blob>) -> Result<Parts> {
+        let superblock = Superblock::find(&blob)?;
+        let mut source = Source { blob, base: superblock.base, sizes: superblock.sizes };
+        let mut shared = None;
+        if let Some(at) = superblock.extension {
+            let extension = Header::read(&source, at).map_err(|error| error.at("superblock extension"))?;
+            let message = |kind| extension.messages.iter().find(|message| message.kind == kind);
+            if let Some(image) = message(kind::CACHE_IMAGE) {
+                source.blob = cache_image::laid_over(&source, &image.body)?;
+            }
+            if let Some(table) = message(kind::SHARED_TABLE) {
+                shared = Some(SharedMessages::read(&source, &table.body)?);
+            }
+        }
+        Ok(Parts { source, superblock, shared })
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl File {
+    /// Opens a file that names no others, or whose others are not wanted. `NC_ENOTNC` if it is no HDF5 file.
+    pub fn open(blob: Arc<dyn Blob>) -> Result<File> {
+        Self::open_with(blob, OpenOptions::default())
+    }
+
+    /// Opens a file.
+    pub fn open_with(blob: Arc<dyn Blob>, options: OpenOptions) -> Result<File> {
+        let family = Family { neighbours: options.neighbours, ..Family::default() };
+        Ok(File { parts: Arc::new(Parts::open(blob)?), family: Arc::new(family) })
+    }
+
+    /// Its bytes.
+    pub fn source(&self) -> &Source {
+        &self.parts.source
+    }
+
+    /// What its superblock says.
+    pub fn superblock(&self) -> &Superblock {
+        &self.parts.superblock
+    }
+
+    /// The root group.
+    pub fn root(&self) -> Result<Object> {
+        self.object(self.parts.superblock.root)
+    }
+
+    /// The object whose header is at an address.
+    pub fn object(&self, at: Address) -> Result<Object> {
+        Object::open(self, at)
+    }
+
+    /// The object that a path leads to from a group, through soft and external links; it may be in another file.
+    /// `None` where a name on the way, or a file, is not there. A path that begins with a slash starts at the root group.
+    pub fn open_path(&self, from: Address, path: &[u8]) -> Result<Option<Object>> {
+        let mut file = self.clone();
+        let mut at = from;
+        let mut links = 0;
+        // What is still to go, the next name last.
+        let mut names = Vec::new();
+        let push = |path: &[u8], names: &mut Vec<Vec<u8>>| {
+            let steps = path.split(|&byte| byte == b'/').filter(|step| !step.is_empty() && *step != b".");
+            names.extend(steps.rev().map(<[u8]>::to_vec));
+            path.starts_with(b"/")
+        };
+        if push(path, &mut names) {
+            at = file.superblock().root;
+        }
+        while let Some(name) = names.pop() {
+            let Some(link) = file.object(at)?.link(&name)? else { return Ok(None) };
+            if !matches!(link.target, LinkTarget::Hard(_)) {
+                links += 1;
+            }
+            if links > MOST_LINKS {
+                let path = String::from_utf8_lossy(path);
+                return Err(bad(format!(
+                    "path {path:?} goes through more than {MOST_LINKS} links, or in a circle"
+                )));
+            }
+            match link.target {
+                LinkTarget::Hard(object) => at = object,
+                LinkTarget::Soft(path) => {
+                    if push(&path, &mut names) {
+                        at = file.superblock().root;
+                    }
+                }
+                LinkTarget::External { file: other, path } => {
+                    let Some(other) = file.neighbour(&other)? else { return Ok(None) };
+                    file = other;
+                    at = file.superblock().root;
+                    push(&path, &mut names);
+                }
+                LinkTarget::User { class, .. } => {
+                    let name = String::from_utf8_lossy(&name);
+                    return Err(bad(format!(
+                        "link {name:?}: only its maker can follow links of class {class}"
+                    )));
+                }
+            }
+        }
+        file.object(at).map(Some)
+    }
+
+    /// The bytes of another file that this one names; `None` if there is none.
+    pub fn neighbour_blob(&self, name: &[u8]) -> Result<Option<Arc<dyn Blob>>> {
+        let name = String::from_utf8_lossy(name).into_owned();
+        let known = lock(&self.family.blobs).get(&name).cloned();
+        let Some(neighbours) = self.family.neighbours.as_ref().filter(|_| known.is_none()) else {
+            return Ok(known);
+        };
+        let found = neighbours.open(&name).map_err(|error| error.at(format_args!("file {name:?}")))?;
+        Ok(found.map(|blob| lock(&self.family.blobs).entry(name).or_insert(blob).clone()))
+    }
+
+    /// Another HDF5 file that this one names; `None` if there is none.
+    pub fn neighbour(&self, name: &[u8]) -> Result<Option<File>> {
+        let key = String::from_utf8_lossy(name).into_owned();
+        let family = self.family.clone();
+        let known = lock(&family.files).get(&key).cloned();
+        if let Some(parts) = known {
+            return Ok(Some(File { parts, family }));
+        }
+        let Some(blob) = self.neighbour_blob(name)? else { return Ok(None) };
+        let parts = Parts::open(blob).map_err(|error| error.at(format_args!("file {key:?}")))?;
+        let parts = lock(&family.files).entry(key).or_insert(Arc::new(parts)).clone();
+        Ok(Some(File { parts, family }))
+    }
+
+    /// The message of a kind in the shared message table, under this identifier.
+    pub(crate) fn shared_message(&self, kind: u16, id: &[u8]) -> Result<Vec<u8>> {
+        match &self.parts.shared {
+            Some(shared) => shared.message(&self.parts.source, kind, id),
+            None => Err(bad("the file has no shared message table")),
+        }
+    }
+}

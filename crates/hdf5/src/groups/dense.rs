@@ -1,0 +1,57 @@
+//! Links in a fractal heap, found by a version 2 B-tree of their names' hashes (record type 5).
+//!
+//! The index by creation order (type 6) is not needed: every link says its order itself.
+
+use std::cmp::Ordering;
+
+use ferrocdf_bytes::{Result, lookup3};
+
+use super::Link;
+use crate::heaps::FractalHeap;
+use crate::trees::btree2::Tree;
+use crate::wire::{Reader, bad};
+use crate::{Address, Source};
+
+fn tree(source: &Source, at: Address) -> Result<Tree<'_>> {
+    let tree = Tree::open(source, at)?;
+    match tree.record_type() {
+        5 => Ok(tree),
+        other => Err(bad(format!("the B-tree of links at {at} has records of type {other}"))),
+    }
+}
+
+/// The hash and the heap identifier of a record.
+fn record(bytes: &[u8]) -> Result<(u32, &[u8])> {
+    let mut reader = Reader::new("record of a link", bytes);
+    Ok((reader.u32()?, reader.take(7)?))
+}
+
+/// Adds all links.
+pub fn all(source: &Source, heap: Address, by_name: Address, links: &mut Vec<Link>) -> Result<()> {
+    let heap = FractalHeap::open(source, heap)?;
+    tree(source, by_name)?.walk(&mut |bytes| {
+        links.push(Link::decode(&heap.object(record(bytes)?.1)?, source.sizes)?);
+        Ok(())
+    })
+}
+
+/// The link of this name.
+pub fn find(source: &Source, heap: Address, by_name: Address, name: &[u8]) -> Result<Option<Link>> {
+    let heap = FractalHeap::open(source, heap)?;
+    let hash = lookup3(name, 0);
+    let mut found = None;
+    tree(source, by_name)?.find(&mut |bytes| {
+        let (other, id) = record(bytes)?;
+        if hash != other {
+            return Ok(hash.cmp(&other));
+        }
+        // Names of one hash are in the order of their bytes.
+        let link = Link::decode(&heap.object(id)?, source.sizes)?;
+        let order = name.cmp(&link.name);
+        if order == Ordering::Equal {
+            found = Some(link);
+        }
+        Ok(order)
+    })?;
+    Ok(found)
+}

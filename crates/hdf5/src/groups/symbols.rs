@@ -1,0 +1,135 @@
+//! "Symbol Table Message", "Symbol Table Node" (III.B) and "Symbol Table Entry" (III.C).
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use ferrocdf_bytes::Result;
+
+use super::{Charset, Link, LinkTarget};
+use crate::heaps::LocalHeap;
+use crate::trees::btree1;
+use crate::wire::{Reader, bad, number};
+use crate::{Address, Source};
+
+const NODE: &str = "symbol table node";
+/// Type of the B-trees of groups.
+const GROUP_NODES: u8 = 0;
+/// "Cache Type" of an entry that is a soft link.
+const SOFT: u32 = 2;
+/// What is read of a node first: one of usual size.
+const FIRST_READ: u64 = 8 + 8 * 40;
+
+/// A group's tree and heap.
+struct Table<'a> {
+    source: &'a Source,
+    tree: Address,
+    heap: LocalHeap<'a>,
+}
+
+/// "Symbol Table Entry".
+struct Entry {
+    name: u64,
+    object: Option<Address>,
+    /// Where in the heap the path of a soft link is.
+    soft: Option<u64>,
+}
+
+impl<'a> Table<'a> {
+    fn open(source: &'a Source, message: &[u8]) -> Result<Table<'a>> {
+        let mut reader = Reader::new("symbol table message", message);
+        let tree = reader.defined(source.sizes, "B-tree")?;
+        let heap = reader.defined(source.sizes, "local heap")?;
+        Ok(Table { source, tree, heap: LocalHeap::open(source, heap)? })
+    }
+
+    fn entries(&self, at: Address) -> Result<Vec<Entry>> {
+        let sizes = self.source.sizes;
+        let size = sizes.length + sizes.offset + 24;
+        let bytes = self.source.read_some(NODE, at, FIRST_READ)?;
+        let mut reader = Reader::new(NODE, &bytes);
+        reader.signature(b"SNOD").map_err(|error| error.at(at))?;
+        reader.version(1..=1)?;
+        reader.skip(1)?;
+        let count = usize::from(reader.u16()?);
+        let bytes = self.source.read_on(NODE, at, bytes, (8 + count * size) as u64)?;
+        let entry = |bytes: &[u8]| {
+            let mut reader = Reader::new("symbol table entry", bytes);
+            let (name, object, cache) = (reader.length(sizes)?, reader.address(sizes)?, reader.u32()?);
+            reader.skip(4)?;
+            let soft = (cache == SOFT).then_some(number(reader.take(4)?));
+            Ok(Entry { name, object, soft })
+        };
+        bytes.get(8..).unwrap_or_default().chunks_exact(size).map(entry).collect()
+    }
+
+    fn link(&self, entry: &Entry, name: Vec<u8>) -> Result<Link> {
+        let target = match (entry.soft, entry.object) {
+            (Some(path), _) => LinkTarget::Soft(self.heap.string(path)?),
+            (None, Some(object)) => LinkTarget::Hard(object),
+            (None, None) => {
+                let name = String::from_utf8_lossy(&name);
+                return Err(bad(format!(
+                    "symbol table entry {name:?}: the address of its object is undefined"
+                )));
+            }
+        };
+        Ok(Link { name, order: None, charset: Charset::Ascii, target })
+    }
+
+    /// Bytes of a key: the heap offset of a name.
+    fn key(&self) -> usize {
+        self.source.sizes.length
+    }
+}
+
+/// All links of the group with this symbol table message.
+pub fn all(source: &Source, message: &[u8]) -> Result<Vec<Link>> {
+    let mut table = Table::open(source, message)?;
+    table.heap.read_whole()?;
+    let mut links = Vec::new();
+    let mut seen = HashSet::new();
+    let mut left = source.blob.size()?;
+    btree1::walk(source, table.tree, GROUP_NODES, table.key(), &mut |_, at| {
+        let entries = table.entries(at)?;
+        // Nodes that are there twice or overlap would make more links than the file has bytes for.
+        let rest = left.checked_sub(entries.len() as u64);
+        left = rest
+            .filter(|_| seen.insert(at))
+            .ok_or_else(|| bad(format!("{NODE} at {at}: it is there twice")))?;
+        for entry in entries {
+            let name = table.heap.string(entry.name)?;
+            links.push(table.link(&entry, name)?);
+        }
+        Ok(())
+    })?;
+    Ok(links)
+}
+
+/// The link of this name.
+pub fn find(source: &Source, message: &[u8], name: &[u8]) -> Result<Option<Link>> {
+    let table = Table::open(source, message)?;
+    let mut found = None;
+    let mut wanted = |left: &[u8], right: &[u8]| {
+        // Names of a child are greater than its left key and not greater than its right one.
+        let behind = name > table.heap.string(number(left))?.as_slice();
+        Ok(behind && name <= table.heap.string(number(right))?.as_slice())
+    };
+    btree1::walk_where(source, table.tree, GROUP_NODES, table.key(), &mut wanted, &mut |_, at| {
+        let entries = table.entries(at)?;
+        let (mut from, mut to) = (0, entries.len());
+        while from < to {
+            let middle = from + (to - from) / 2;
+            let other = table.heap.string(entries[middle].name)?;
+            match name.cmp(&other) {
+                Ordering::Less => to = middle,
+                Ordering::Greater => from = middle + 1,
+                Ordering::Equal => {
+                    found = Some(table.link(&entries[middle], other)?);
+                    break;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}

@@ -1,0 +1,236 @@
+//! "Fractal Heap Header": the shape of a heap, and the identifiers that follow from it.
+//!
+//! Every number that later code shifts or divides by is checked here.
+
+use ferrocdf_bytes::{Code, Coder, Error, Record, Result};
+use ferrocdf_codec::Chain;
+
+use crate::messages::pipeline;
+use crate::wire::{self, CHECKSUM, Reader, bad, width_of};
+use crate::{Address, Sizes, Source};
+
+pub const WHAT: &str = "fractal heap header";
+
+/// "Fractal Heap Header" without what only filtered heaps have, behind its signature.
+#[derive(Debug, Default)]
+pub struct Stored {
+    pub offset: usize,
+    pub length: usize,
+    pub version: u64,
+    pub id_length: u64,
+    pub filters_length: u64,
+    pub flags: u64,
+    pub max_managed: u64,
+    pub huge_index: u64,
+    pub table_width: u64,
+    pub starting_block: u64,
+    pub max_direct: u64,
+    pub max_heap_size: u64,
+    pub root_block: u64,
+    pub root_rows: u64,
+    /// What only writers need, and statistics.
+    pub passed: u64,
+}
+
+impl Record for Stored {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        let (offset, length) = (self.offset, self.length);
+        c.uint("version", 1, &mut self.version)?;
+        if self.version != 0 {
+            return Err(c.error(Code::EHDFERR, format!("version {} is unknown", self.version)));
+        }
+        c.uint("heap ID length", 2, &mut self.id_length)?;
+        c.uint("I/O filters' encoded length", 2, &mut self.filters_length)?;
+        c.uint("flags", 1, &mut self.flags)?;
+        c.uint("maximum size of managed objects", 4, &mut self.max_managed)?;
+        c.uint("next huge object ID", length, &mut self.passed)?;
+        c.uint("v2 B-tree address of huge objects", offset, &mut self.huge_index)?;
+        c.uint("amount of free space in managed blocks", length, &mut self.passed)?;
+        c.uint("address of managed block free space manager", offset, &mut self.passed)?;
+        c.uint("amount of managed space in heap", length, &mut self.passed)?;
+        c.uint("amount of allocated managed space in heap", length, &mut self.passed)?;
+        c.uint("offset of direct block allocation iterator", length, &mut self.passed)?;
+        c.uint("number of managed objects in heap", length, &mut self.passed)?;
+        c.uint("size of huge objects in heap", length, &mut self.passed)?;
+        c.uint("number of huge objects in heap", length, &mut self.passed)?;
+        c.uint("size of tiny objects in heap", length, &mut self.passed)?;
+        c.uint("number of tiny objects in heap", length, &mut self.passed)?;
+        c.uint("table width", 2, &mut self.table_width)?;
+        c.uint("starting block size", length, &mut self.starting_block)?;
+        c.uint("maximum direct block size", length, &mut self.max_direct)?;
+        c.uint("maximum heap size", 2, &mut self.max_heap_size)?;
+        c.uint("starting # of rows in root indirect block", 2, &mut self.passed)?;
+        c.uint("address of root block", offset, &mut self.root_block)?;
+        c.uint("current # of rows in root indirect block", 2, &mut self.root_rows)
+    }
+}
+
+/// What a heap's header says, checked.
+#[derive(Debug)]
+pub struct Header {
+    /// Where it is; the blocks of the heap repeat it.
+    pub at: Address,
+    /// How wide numbers are in the file.
+    pub sizes: Sizes,
+    /// Bytes of an identifier.
+    pub id_length: usize,
+    /// Whether direct blocks carry a checksum.
+    pub direct_checksums: bool,
+    /// The B-tree of huge objects that an identifier cannot address itself.
+    pub huge_index: Option<Address>,
+    /// Blocks in a row of an indirect block; a power of two.
+    pub width: u64,
+    /// Bytes of a block in the first two rows; a power of two.
+    pub starting_block: u64,
+    /// Bytes of the largest direct block; a power of two, not less than the starting size.
+    pub max_direct: u64,
+    /// Bits of an offset in the heap, 1 to 64.
+    pub offset_bits: u32,
+    /// Bytes of a managed object's length in its identifier.
+    pub length_width: usize,
+    /// The block that is the heap, or points at its blocks.
+    pub root: Option<Address>,
+    /// Rows of the root block if it is an indirect one, else 0.
+    pub root_rows: u64,
+    /// The filters of blocks and huge objects.
+    pub chain: Option<Chain>,
+    /// Stored bytes and filter mask of a filtered root direct block.
+    pub root_filtered: (u64, u32),
+}
+
+impl Header {
+    /// Reads the header at an address.
+    pub fn read(source: &Source, at: Address) -> Result<Header> {
+        let sizes = source.sizes;
+        let plain = 4 + 1 + 2 + 2 + 1 + 4 + 3 * sizes.offset + 12 * sizes.length + 8;
+        let bytes = source.read_some(WHAT, at, (plain + CHECKSUM) as u64)?;
+        let mut reader = Reader::new(WHAT, &bytes);
+        reader.signature(b"FRHP").map_err(|error| error.at(at))?;
+        let mut stored = Stored { offset: sizes.offset, length: sizes.length, ..Stored::default() };
+        wire::decode(&mut stored, WHAT, at, reader.rest())?;
+        let filters = match stored.filters_length as usize {
+            0 => 0,
+            len => sizes.length + 4 + len,
+        };
+        let bytes = source.read_on(WHAT, at, bytes, (plain + filters + CHECKSUM) as u64)?;
+        let body = wire::checked(WHAT, at, &bytes)?;
+        let mut header =
+            Self::check(&stored, at, sizes).map_err(|why| why.at(format_args!("{WHAT} at {at}")))?;
+        if filters > 0 {
+            let mut reader = Reader::new(WHAT, &body[plain..]);
+            header.root_filtered = (reader.length(sizes)?, reader.u32()?);
+            header.chain = Some(Chain::new(pipeline::decode(reader.rest())?));
+        }
+        Ok(header)
+    }
+
+    fn check(stored: &Stored, at: Address, sizes: Sizes) -> Result<Header> {
+        let power = |what: &str, number: u64| match number.is_power_of_two() {
+            true => Ok(number),
+            false => Err(bad(format!("{what} {number} is not a power of two"))),
+        };
+        let max_direct = power("maximum direct block size", stored.max_direct)?;
+        let starting_block = power("starting block size", stored.starting_block)?;
+        if starting_block > max_direct {
+            return Err(bad(format!(
+                "starting block size {starting_block} is beyond the largest {max_direct}"
+            )));
+        }
+        if stored.max_heap_size == 0 || stored.max_heap_size > 64 {
+            return Err(bad(format!("an offset in the heap has {} bits", stored.max_heap_size)));
+        }
+        if stored.id_length == 0 {
+            return Err(bad("the length of identifiers is 0"));
+        }
+        // Bits, not bytes, are counted here: a power of two needs one more than its logarithm.
+        let block_width = (max_direct.ilog2() as usize).div_ceil(8);
+        Ok(Header {
+            at,
+            sizes,
+            id_length: stored.id_length as usize,
+            direct_checksums: stored.flags & 0x02 != 0,
+            huge_index: sizes.address(stored.huge_index),
+            width: power("table width", stored.table_width)?,
+            starting_block,
+            max_direct,
+            offset_bits: stored.max_heap_size as u32,
+            length_width: block_width.min(width_of(stored.max_managed)),
+            root: sizes.address(stored.root_block),
+            root_rows: stored.root_rows,
+            chain: None,
+            root_filtered: (0, 0),
+        })
+    }
+
+    /// Bytes of an offset in the heap.
+    pub fn offset_width(&self) -> usize {
+        self.offset_bits.div_ceil(8) as usize
+    }
+
+    /// Bytes of the head of a direct block; objects lie behind it.
+    pub fn direct_head(&self) -> usize {
+        let checksum = if self.direct_checksums { CHECKSUM } else { 0 };
+        5 + self.sizes.offset + self.offset_width() + checksum
+    }
+
+    /// Bytes of a block in this row; `None` beyond 2^63.
+    pub fn row_size(&self, row: u64) -> Option<u64> {
+        let doubled = u32::try_from(row.saturating_sub(1)).ok()?;
+        1u64.checked_shl(doubled).and_then(|times| self.starting_block.checked_mul(times))
+    }
+
+    /// Rows of an indirect block whose blocks are direct ones.
+    pub fn direct_rows(&self) -> u64 {
+        u64::from(self.max_direct.ilog2() - self.starting_block.ilog2()) + 2
+    }
+
+    /// The row, the column and the start of the block in which an offset lies, counted in an indirect block's span.
+    pub fn place(&self, offset: u64) -> (u64, u64, u64) {
+        let first_row = self.starting_block.saturating_mul(self.width);
+        if offset < first_row {
+            let column = offset / self.starting_block;
+            return (0, column, column * self.starting_block);
+        }
+        // Row `r` starts where all rows before it end: at the first row's bytes times 2^(r-1).
+        let doubled = offset.ilog2() - first_row.ilog2();
+        let (start, size) = (first_row << doubled, self.starting_block << doubled);
+        let column = (offset - start) / size;
+        (u64::from(doubled) + 1, column, start + column * size)
+    }
+
+    /// An error about this heap.
+    pub fn error(&self, why: impl std::fmt::Display) -> Error {
+        bad(format!("fractal heap at {}: {why}", self.at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_doubling_table() {
+        let stored = Stored {
+            id_length: 8,
+            table_width: 4,
+            starting_block: 512,
+            max_direct: 65_536,
+            max_heap_size: 40,
+            max_managed: 4096,
+            ..Stored::default()
+        };
+        let header = Header::check(&stored, Address(0), Sizes { offset: 8, length: 8 }).unwrap();
+        assert_eq!((header.offset_width(), header.length_width, header.direct_rows()), (5, 2, 9));
+        assert_eq!([0, 1, 2, 3].map(|row| header.row_size(row).unwrap()), [512, 512, 1024, 2048]);
+        // Every block of the first rows, one behind the other.
+        let mut start = 0;
+        for row in 0..12 {
+            let size = header.row_size(row).unwrap();
+            for column in 0..4 {
+                assert_eq!(header.place(start), (row, column, start));
+                assert_eq!(header.place(start + size - 1), (row, column, start));
+                start += size;
+            }
+        }
+    }
+}

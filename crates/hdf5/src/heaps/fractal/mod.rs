@@ -1,0 +1,235 @@
+//! "Fractal Heap" (III.G): variable-size objects under one identifier each.
+//!
+//! Blocks are read whole and kept until they take `KEPT` bytes: neighbours in an index are mostly neighbours in the
+//! heap. The place of an object follows from its offset alone, so nothing is read but the blocks on the way to it.
+
+mod header;
+mod huge;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ferrocdf_bytes::{Result, lookup3};
+
+use crate::wire::{self, CHECKSUM, Reader, number};
+use crate::{Address, Source};
+use header::Header;
+
+const DIRECT: &str = "fractal heap direct block";
+const INDIRECT: &str = "fractal heap indirect block";
+/// Bytes of blocks that an open heap keeps.
+const KEPT: usize = 32 << 20;
+
+/// A heap whose header is read. Any number of threads may use it.
+#[derive(Debug)]
+pub struct FractalHeap {
+    source: Source,
+    header: Header,
+    blocks: Mutex<Blocks>,
+}
+
+/// Blocks by their address and their offset in the heap, direct ones without their filters.
+#[derive(Debug, Default)]
+struct Blocks {
+    bytes: usize,
+    by_place: HashMap<(Address, u64), Arc<Vec<u8>>>,
+}
+
+/// Where a block is stored.
+#[derive(Clone, Copy, Debug)]
+struct Stored {
+    at: Address,
+    /// Stored bytes and filter mask, in a filtered heap.
+    filtered: (u64, u32),
+}
+
+impl FractalHeap {
+    /// Reads the header of the heap at an address.
+    pub fn open(source: &Source, at: Address) -> Result<FractalHeap> {
+        let header = Header::read(source, at)?;
+        Ok(FractalHeap { source: source.clone(), header, blocks: Mutex::default() })
+    }
+
+    /// The object under an identifier ("Fractal Heap ID").
+    pub fn object(&self, id: &[u8]) -> Result<Vec<u8>> {
+        let Some((&first, rest)) = id.get(..self.header.id_length).and_then(|id| id.split_first()) else {
+            let why = format!("an identifier has {} bytes, not {}", id.len(), self.header.id_length);
+            return Err(self.header.error(why));
+        };
+        match first >> 4 {
+            0 => self.managed(rest),
+            1 => self.huge(rest),
+            2 => self.tiny(first, rest),
+            _ => Err(self.header.error(format!("an identifier begins with {first:#04x}"))),
+        }
+    }
+
+    /// An object in a direct block; `id` says its offset in the heap and its length.
+    fn managed(&self, id: &[u8]) -> Result<Vec<u8>> {
+        let mut reader = Reader::new("fractal heap ID", id);
+        let offset = reader.uint(self.header.offset_width())?;
+        let len = reader.uint(self.header.length_width.min(8))?;
+        let (block, start) = self.block_with(offset)?;
+        let lies = || self.header.error(format!("the object of {len} bytes at {offset} is not in a block"));
+        // An object lies in one block, behind its head.
+        let from = usize::try_from(offset - start).ok().filter(|&from| from >= self.header.direct_head());
+        let end = from.and_then(|from| from.checked_add(usize::try_from(len).ok()?));
+        let object = from.zip(end).and_then(|(from, end)| block.get(from..end)).ok_or_else(lies)?;
+        Ok(object.to_vec())
+    }
+
+    /// An object in its own identifier.
+    fn tiny(&self, first: u8, rest: &[u8]) -> Result<Vec<u8>> {
+        let short = usize::from(first & 0x0f);
+        // Longer identifiers have twelve bits for the length.
+        let (len, data) = match (self.header.id_length > 18, rest.split_first()) {
+            (true, Some((&low, data))) => (short << 8 | usize::from(low), data),
+            _ => (short, rest),
+        };
+        let why = || self.header.error("a tiny object is longer than its identifier");
+        Ok(data.get(..len + 1).ok_or_else(why)?.to_vec())
+    }
+
+    /// The direct block in which an offset in the heap lies, and its own offset.
+    fn block_with(&self, offset: u64) -> Result<(Arc<Vec<u8>>, u64)> {
+        let header = &self.header;
+        let nowhere = || header.error(format!("no block holds offset {offset}"));
+        let root = header.root.ok_or_else(nowhere)?;
+        if header.root_rows == 0 {
+            let stored = Stored { at: root, filtered: header.root_filtered };
+            return Ok((self.direct(stored, 0, header.starting_block)?, 0));
+        }
+        let (mut at, mut rows, mut start) = (root, header.root_rows, 0);
+        loop {
+            let block = self.indirect(at, rows, start)?;
+            let (row, column, within) = header.place(offset - start);
+            if row >= rows {
+                return Err(nowhere());
+            }
+            let size = header.row_size(row).ok_or_else(nowhere)?;
+            let child = self.entry(&block, rows, row * header.width + column)?.ok_or_else(nowhere)?;
+            start += within;
+            if row < header.direct_rows() {
+                return Ok((self.direct(child, start, size)?, start));
+            }
+            at = child.at;
+            // A block in this row spans `size` bytes: as many rows as add up to that. Fewer than this block has.
+            let first_row = header.starting_block.saturating_mul(header.width);
+            rows = u64::from(size.ilog2().saturating_sub(first_row.ilog2())) + 1;
+        }
+    }
+
+    /// The pointer number `index` of an indirect block with this many rows.
+    fn entry(&self, block: &[u8], rows: u64, index: u64) -> Result<Option<Stored>> {
+        let header = &self.header;
+        let filtered = header.chain.is_some();
+        let (offset, length) = (header.sizes.offset, header.sizes.length);
+        let direct = rows.min(header.direct_rows()) * header.width;
+        let long = (if filtered { offset + length + 4 } else { offset }) as u64;
+        let position = index.min(direct) * long + index.saturating_sub(direct) * offset as u64;
+        let at = (5 + offset + header.offset_width()) as u64 + position;
+        let mut reader = Reader::new(INDIRECT, block.get(at as usize..).unwrap_or_default());
+        let address = reader.address(header.sizes)?;
+        let sizes = match filtered && index < direct {
+            true => (reader.length(header.sizes)?, reader.u32()?),
+            false => (0, 0),
+        };
+        Ok(address.map(|at| Stored { at, filtered: sizes }))
+    }
+
+    /// An indirect block, which starts at this offset in the heap.
+    fn indirect(&self, at: Address, rows: u64, start: u64) -> Result<Arc<Vec<u8>>> {
+        let header = &self.header;
+        self.kept(at, start, || {
+            let (offset, length) = (header.sizes.offset as u64, header.sizes.length as u64);
+            let direct = rows.min(header.direct_rows()) * header.width;
+            let all = rows * header.width;
+            let long = if header.chain.is_some() { offset + length + 4 } else { offset };
+            // Rows and width have 16 bits.
+            let len = self.head() as u64 + direct * long + (all - direct) * offset + CHECKSUM as u64;
+            let bytes = self.source.read(INDIRECT, at, len)?;
+            wire::checked(INDIRECT, at, &bytes)?;
+            self.check_head(INDIRECT, b"FHIB", at, &bytes, start)?;
+            Ok(bytes)
+        })
+    }
+
+    /// A direct block without its filters; it has `size` bytes and starts at this offset in the heap.
+    fn direct(&self, stored: Stored, start: u64, size: u64) -> Result<Arc<Vec<u8>>> {
+        let header = &self.header;
+        let at = stored.at;
+        self.kept(at, start, || {
+            let bytes = match &header.chain {
+                None => self.source.read(DIRECT, at, size)?,
+                Some(_) => self.unfilter(DIRECT, at, stored.filtered, size)?,
+            };
+            self.check_head(DIRECT, b"FHDB", at, &bytes, start)?;
+            if header.direct_checksums {
+                let behind = self.head();
+                let Some((head, rest)) = bytes.split_at_checked(behind + CHECKSUM) else {
+                    return Err(header.error("a direct block is too short for its head"));
+                };
+                // The checksum counts as zero while it is computed.
+                let computed = lookup3(&[&head[..behind], &[0; CHECKSUM], rest].concat(), 0);
+                wire::check(DIRECT, at, computed, number(&head[behind..]) as u32)?;
+            }
+            Ok(bytes)
+        })
+    }
+
+    /// Bytes of what all blocks begin with: signature, version, heap header address, block offset.
+    fn head(&self) -> usize {
+        5 + self.header.sizes.offset + self.header.offset_width()
+    }
+
+    fn check_head(
+        &self,
+        what: &'static str,
+        signature: &[u8; 4],
+        at: Address,
+        bytes: &[u8],
+        start: u64,
+    ) -> Result<()> {
+        let mut reader = Reader::new(what, bytes);
+        reader.signature(signature).map_err(|error| error.at(at))?;
+        reader.version(0..=0)?;
+        let heap = reader.address(self.header.sizes)?;
+        let offset = reader.uint(self.header.offset_width())?;
+        if heap == Some(self.header.at) && offset == start {
+            return Ok(());
+        }
+        Err(self.header.error(format!("the block at {at} is another heap's, or of another place in this")))
+    }
+
+    /// `len` bytes that are stored with the heap's filters: so many bytes, all but the filters in the mask.
+    fn unfilter(&self, what: &str, at: Address, (stored, mask): (u64, u32), len: u64) -> Result<Vec<u8>> {
+        let bytes = self.source.read(what, at, stored)?;
+        // No filter packs better than this; memory is taken only for what can be there.
+        let most = stored.saturating_mul(1 << 11).saturating_add(1 << 20);
+        if len > most {
+            return Err(self.header.error(format!("{what} at {at}: {stored} bytes cannot hold {len}")));
+        }
+        let mut plain = vec![0; len as usize];
+        match &self.header.chain {
+            Some(chain) => chain.decode(mask, &bytes, &mut plain)?,
+            None => return Err(self.header.error("it has no filters")),
+        }
+        Ok(plain)
+    }
+
+    /// The block at an address, read at most once while it is kept. No lock is held while reading.
+    fn kept(&self, at: Address, start: u64, read: impl FnOnce() -> Result<Vec<u8>>) -> Result<Arc<Vec<u8>>> {
+        let lock = || self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(block) = lock().by_place.get(&(at, start)) {
+            return Ok(block.clone());
+        }
+        let block = Arc::new(read()?);
+        let mut blocks = lock();
+        if blocks.bytes > KEPT {
+            *blocks = Blocks::default();
+        }
+        blocks.bytes += block.len();
+        blocks.by_place.insert((at, start), block.clone());
+        Ok(block)
+    }
+}

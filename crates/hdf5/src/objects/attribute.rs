@@ -1,0 +1,255 @@
+//! "Attribute Message" and "Attribute Info Message": the attributes of an object, in its header or in a heap.
+//!
+//! Each attribute is a result of its own: one of an unknown type or with damage hides no other.
+
+use std::cmp::Ordering;
+
+use ferrocdf_bytes::{Result, lookup3};
+
+use crate::heaps::FractalHeap;
+use crate::messages::dataspace::Dataspace;
+use crate::messages::datatype::Datatype;
+use crate::trees::btree2::Tree;
+use crate::wire::{Reader, bad, up_to_nul};
+use crate::{Address, File, Source};
+
+use super::header::{Message, Object, kind};
+use super::shared;
+
+const WHAT: &str = "attribute message";
+/// "Creation Order" of an attribute that has none.
+const NO_ORDER: u32 = 0xffff;
+
+/// An attribute.
+#[derive(Clone, Debug)]
+pub struct Attribute {
+    /// Its name, in any encoding.
+    pub name: Vec<u8>,
+    /// When it was made among the attributes of its object, where that is kept.
+    pub order: Option<u32>,
+    /// The type of its elements.
+    pub datatype: Datatype,
+    /// The object that is its datatype, if that is a committed one.
+    pub committed: Option<Address>,
+    /// How many elements it has, and in how many dimensions.
+    pub dataspace: Dataspace,
+    /// The elements as stored.
+    pub data: Vec<u8>,
+}
+
+/// How a list is sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// As they were made.
+    Creation,
+    /// By the bytes of their names: the file does not say how they were made.
+    Name,
+}
+
+/// The attributes of an object.
+#[derive(Clone, Debug)]
+pub struct Attributes {
+    /// How they are sorted.
+    pub order: Order,
+    /// Each one's name, and the rest. The name of one whose message cannot be taken apart is empty.
+    pub list: Vec<(Vec<u8>, Result<Attribute>)>,
+}
+
+/// "Attribute Info Message".
+#[derive(Debug)]
+struct Info {
+    heap: Address,
+    by_name: Address,
+}
+
+impl Info {
+    /// Where the attributes are that are not in the header; `None` if all are.
+    fn of(object: &Object) -> Result<Option<Info>> {
+        let Some(message) = object.message(kind::ATTRIBUTE_INFO) else { return Ok(None) };
+        let sizes = object.file().source().sizes;
+        let mut reader = Reader::new("attribute info message", message.body()?);
+        reader.version(0..=0)?;
+        let flags = reader.u8()?;
+        // Maximum creation index.
+        reader.skip(if flags & 0x01 != 0 { 2 } else { 0 })?;
+        let heap = reader.address(sizes)?;
+        let by_name = reader.address(sizes)?;
+        Ok(heap.zip(by_name).map(|(heap, by_name)| Info { heap, by_name }))
+    }
+}
+
+/// "Version 2 B-tree, Type 8 Record Layout": an attribute by its name.
+#[derive(Debug)]
+struct Record<'a> {
+    id: &'a [u8],
+    flags: u8,
+    order: u32,
+    hash: u32,
+}
+
+impl Record<'_> {
+    fn decode(bytes: &[u8]) -> Result<Record<'_>> {
+        let mut reader = Reader::new("record of an attribute", bytes);
+        Ok(Record { id: reader.take(8)?, flags: reader.u8()?, order: reader.u32()?, hash: reader.u32()? })
+    }
+
+    /// The attribute message it stands for.
+    fn message(&self, file: &File, heap: &FractalHeap) -> Result<Vec<u8>> {
+        match self.flags & Message::SHARED {
+            0 => heap.object(self.id),
+            _ => file.shared_message(kind::ATTRIBUTE, self.id),
+        }
+    }
+
+    fn order(&self) -> Option<u32> {
+        Some(self.order).filter(|&order| order != NO_ORDER)
+    }
+}
+
+fn tree(source: &Source, at: Address) -> Result<Tree<'_>> {
+    let tree = Tree::open(source, at)?;
+    match tree.record_type() {
+        8 => Ok(tree),
+        other => Err(bad(format!("the B-tree of attributes at {at} has records of type {other}"))),
+    }
+}
+
+impl Object {
+    /// All attributes: in the order in which they were made where that is kept, else by name.
+    pub fn attributes(&self) -> Result<Attributes> {
+        let mut found = Vec::new();
+        for message in self.messages(kind::ATTRIBUTE) {
+            let order = message.order.map(u32::from);
+            let attribute = message.body().and_then(|body| Attribute::decode(self.file(), body, order));
+            let name = message.body().and_then(name_of).unwrap_or_default();
+            found.push((order, name, attribute));
+        }
+        if let Some(info) = Info::of(self)? {
+            let file = self.file();
+            let heap = FractalHeap::open(file.source(), info.heap)?;
+            tree(file.source(), info.by_name)?.walk(&mut |record| {
+                let record = Record::decode(record)?;
+                let message = record.message(file, &heap);
+                let name =
+                    message.as_ref().map_err(Clone::clone).and_then(|body| name_of(body)).unwrap_or_default();
+                let attribute = message.and_then(|body| Attribute::decode(file, &body, record.order()));
+                found.push((record.order(), name, attribute));
+                Ok(())
+            })?;
+        }
+        let order = match self.tracks_attribute_order() {
+            true => Order::Creation,
+            false => Order::Name,
+        };
+        match order {
+            Order::Creation => found.sort_by_key(|&(order, ..)| order),
+            Order::Name => found.sort_by(|(_, a, _), (_, b, _)| a.cmp(b)),
+        }
+        Ok(Attributes {
+            order,
+            list: found.into_iter().map(|(_, name, attribute)| (name, attribute)).collect(),
+        })
+    }
+
+    /// The attribute of this name.
+    pub fn attribute(&self, name: &[u8]) -> Result<Option<Attribute>> {
+        for message in self.messages(kind::ATTRIBUTE) {
+            let Ok(body) = message.body() else { continue };
+            if name_of(body).is_ok_and(|found| found == name) {
+                return Attribute::decode(self.file(), body, message.order.map(u32::from)).map(Some);
+            }
+        }
+        let Some(info) = Info::of(self)? else { return Ok(None) };
+        let file = self.file();
+        let heap = FractalHeap::open(file.source(), info.heap)?;
+        let hash = lookup3(name, 0);
+        let found = tree(file.source(), info.by_name)?.find(&mut |record| {
+            let record = Record::decode(record)?;
+            Ok(match hash.cmp(&record.hash) {
+                // Names of one hash are in the order of their bytes.
+                Ordering::Equal => name.cmp(&name_of(&record.message(file, &heap)?)?),
+                other => other,
+            })
+        })?;
+        let Some(record) = found else { return Ok(None) };
+        let record = Record::decode(&record)?;
+        Attribute::decode(file, &record.message(file, &heap)?, record.order()).map(Some)
+    }
+
+    /// The number of attributes.
+    pub fn attribute_count(&self) -> Result<u64> {
+        let here = self.messages(kind::ATTRIBUTE).count() as u64;
+        match Info::of(self)? {
+            Some(info) => Ok(here.saturating_add(tree(self.file().source(), info.by_name)?.records())),
+            None => Ok(here),
+        }
+    }
+}
+
+/// An attribute message cut into its parts.
+struct Parts<'a> {
+    flags: u8,
+    name: &'a [u8],
+    datatype: &'a [u8],
+    dataspace: &'a [u8],
+    data: &'a [u8],
+}
+
+/// Cuts a message of any version.
+fn parts(body: &[u8]) -> Result<Parts<'_>> {
+    let mut reader = Reader::new(WHAT, body);
+    let version = reader.version(1..=3)?;
+    let flags = if version == 1 { reader.skip(1).map(|()| 0)? } else { reader.u8()? };
+    let sizes = [reader.u16()?, reader.u16()?, reader.u16()?].map(usize::from);
+    // Encoding of the name.
+    reader.skip(if version == 3 { 1 } else { 0 })?;
+    let mut part = |len: usize| {
+        let taken = reader.take(len)?;
+        let padding = if version == 1 { len.next_multiple_of(8) - len } else { 0 };
+        reader.skip(padding)?;
+        Ok(taken)
+    };
+    let [name, datatype, dataspace] = [part(sizes[0])?, part(sizes[1])?, part(sizes[2])?];
+    Ok(Parts { flags, name: up_to_nul(name), datatype, dataspace, data: reader.rest() })
+}
+
+fn name_of(body: &[u8]) -> Result<Vec<u8>> {
+    Ok(parts(body)?.name.to_vec())
+}
+
+impl Attribute {
+    /// Takes a message apart; its datatype and dataspace may be somewhere else in the file.
+    fn decode(file: &File, body: &[u8], order: Option<u32>) -> Result<Attribute> {
+        let Parts { flags, name, datatype, dataspace, data } = parts(body)?;
+        Self::from_parts(file, flags, [datatype, dataspace], data, name.to_vec(), order)
+            .map_err(|error| error.at(format_args!("attribute {:?}", String::from_utf8_lossy(name))))
+    }
+
+    fn from_parts(
+        file: &File,
+        flags: u8,
+        [datatype, dataspace]: [&[u8]; 2],
+        data: &[u8],
+        name: Vec<u8>,
+        order: Option<u32>,
+    ) -> Result<Attribute> {
+        let (datatype, committed) = match flags & 0x01 {
+            0 => (Datatype::decode(datatype)?, None),
+            _ => {
+                let real = shared::resolve(file, kind::DATATYPE, datatype)?;
+                (Datatype::decode(&real.body)?, real.committed)
+            }
+        };
+        let sizes = file.source().sizes;
+        let dataspace = match flags & 0x02 {
+            0 => Dataspace::decode(dataspace, sizes)?,
+            _ => Dataspace::decode(&shared::resolve(file, kind::DATASPACE, dataspace)?.body, sizes)?,
+        };
+        let len = dataspace.elements().and_then(|elements| elements.checked_mul(u64::from(datatype.size())));
+        let stored = data.len();
+        let short = || bad(format!("its elements take more than the {stored} bytes that are stored"));
+        let len =
+            len.and_then(|len| usize::try_from(len).ok()).filter(|&len| len <= stored).ok_or_else(short)?;
+        Ok(Attribute { name, order, datatype, committed, dataspace, data: data[..len].to_vec() })
+    }
+}

@@ -1,0 +1,335 @@
+//! "Data Object Headers" (IV.A.1): the messages of an object, wherever in the file they lie.
+//!
+//! The whole header is read when the object is opened, and shared messages are replaced by what they stand for, so that
+//! nobody above needs to know where a message came from. A shared message that cannot be found leaves its error in its
+//! place: one of them does not hide the rest.
+
+use std::collections::BTreeMap;
+
+use ferrocdf_bytes::Result;
+
+use crate::wire::{self, CHECKSUM, Reader, bad};
+use crate::{Address, File, Source};
+
+use super::shared;
+
+const WHAT: &str = "object header";
+const CONTINUED: &str = "object header continuation";
+/// What is read of a header first. Most are not longer.
+const FIRST_READ: u64 = 512;
+/// Bytes of the prefix of a version 1 header, with padding.
+const PREFIX_1: usize = 16;
+
+/// Numbers of header messages ("Header Message Type").
+pub mod kind {
+    /// NIL: unused space.
+    pub const NIL: u16 = 0x00;
+    /// Dataspace.
+    pub const DATASPACE: u16 = 0x01;
+    /// Link Info.
+    pub const LINK_INFO: u16 = 0x02;
+    /// Datatype.
+    pub const DATATYPE: u16 = 0x03;
+    /// Link.
+    pub const LINK: u16 = 0x06;
+    /// Attribute.
+    pub const ATTRIBUTE: u16 = 0x0C;
+    /// Shared Message Table.
+    pub const SHARED_TABLE: u16 = 0x0F;
+    /// Object Header Continuation.
+    pub const CONTINUATION: u16 = 0x10;
+    /// Symbol Table Message.
+    pub const SYMBOL_TABLE: u16 = 0x11;
+    /// Attribute Info.
+    pub const ATTRIBUTE_INFO: u16 = 0x15;
+    /// Object Reference Count.
+    pub const REFERENCE_COUNT: u16 = 0x16;
+    /// Metadata Cache Image.
+    pub const CACHE_IMAGE: u16 = 0x18;
+}
+
+/// What an object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObjectKind {
+    /// It has links.
+    Group,
+    /// It has data.
+    Dataset,
+    /// A committed (named) datatype.
+    Datatype,
+    /// None of these.
+    Unknown,
+}
+
+/// A header message.
+#[derive(Clone, Debug)]
+pub struct Message {
+    /// Its number, see [`kind`].
+    pub kind: u16,
+    /// "Header Message Flags", as stored.
+    pub flags: u8,
+    /// "Creation Order", in headers that track the order of attributes.
+    pub order: Option<u16>,
+    /// What it says; of a shared message, what it stands for.
+    pub body: Vec<u8>,
+    /// The object whose message this is, for committed datatypes.
+    pub committed: Option<Address>,
+    /// Why `body` is empty, for a shared message that was not found.
+    pub damage: Option<ferrocdf_bytes::Error>,
+}
+
+impl Message {
+    /// The flag of a message that stands somewhere else.
+    pub const SHARED: u8 = 0x02;
+    const FAIL_IF_UNKNOWN: u8 = 0x80;
+
+    /// What it says, or why that is not known.
+    pub fn body(&self) -> Result<&[u8]> {
+        match &self.damage {
+            Some(damage) => Err(damage.clone()),
+            None => Ok(&self.body),
+        }
+    }
+}
+
+/// "Times" in a header, in seconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// Of access, modification, change and birth.
+    pub access_modification_change_birth: [u32; 4],
+}
+
+/// A header as it is stored, its messages as they stand.
+#[derive(Debug)]
+pub struct Header {
+    /// 1 or 2.
+    pub version: u8,
+    /// "Flags" of version 2.
+    pub flags: u8,
+    /// "Object Reference Count" of version 1.
+    pub references: u32,
+    /// The times of version 2, where kept.
+    pub times: Option<Times>,
+    /// All messages but NIL and continuations.
+    pub messages: Vec<Message>,
+}
+
+/// An object: a group, a dataset or a committed datatype.
+#[derive(Clone, Debug)]
+pub struct Object {
+    file: File,
+    address: Address,
+    flags: u8,
+    references: u32,
+    times: Option<Times>,
+    messages: Vec<Message>,
+}
+
+impl Object {
+    /// Reads the header of the object at an address.
+    pub(crate) fn open(file: &File, address: Address) -> Result<Object> {
+        let mut header = Header::read(file.source(), address)?;
+        for message in &mut header.messages {
+            if message.flags & Message::SHARED == 0 {
+                continue;
+            }
+            let stored = std::mem::take(&mut message.body);
+            match shared::resolve(file, message.kind, &stored) {
+                Ok(real) => (message.body, message.committed) = (real.body, real.committed),
+                Err(error) => {
+                    message.damage = Some(error.at(format_args!("{WHAT} at {address}: shared message")));
+                }
+            }
+        }
+        let Header { flags, references, times, messages, .. } = header;
+        Ok(Object { file: file.clone(), address, flags, references, times, messages })
+    }
+
+    /// The file it is in.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Where its header is; the same object has always the same.
+    pub fn address(&self) -> Address {
+        self.address
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> ObjectKind {
+        let has = |kind| self.message(kind).is_some();
+        if has(kind::SYMBOL_TABLE) || has(kind::LINK_INFO) {
+            ObjectKind::Group
+        } else if has(kind::DATATYPE) && has(kind::DATASPACE) {
+            ObjectKind::Dataset
+        } else if has(kind::DATATYPE) {
+            ObjectKind::Datatype
+        } else {
+            ObjectKind::Unknown
+        }
+    }
+
+    /// The messages of a kind, in the order in which they are stored.
+    pub fn messages(&self, kind: u16) -> impl Iterator<Item = &Message> {
+        self.messages.iter().filter(move |message| message.kind == kind)
+    }
+
+    /// The first message of a kind.
+    pub fn message(&self, kind: u16) -> Option<&Message> {
+        self.messages(kind).next()
+    }
+
+    /// Whether the order in which attributes were made is kept.
+    pub fn tracks_attribute_order(&self) -> bool {
+        self.flags & 0x04 != 0
+    }
+
+    /// The number of hard links to the object.
+    pub fn references(&self) -> u32 {
+        let stored = self.message(kind::REFERENCE_COUNT).and_then(|message| message.body.get(1..5));
+        stored.map_or(self.references, |count| wire::number(count) as u32)
+    }
+
+    /// When it was used, where that is kept.
+    pub fn times(&self) -> Option<Times> {
+        self.times
+    }
+}
+
+/// Reads a header, chunk by chunk.
+struct Chunks<'a> {
+    source: &'a Source,
+    /// The header itself.
+    at: Address,
+    /// Chunks that are read, by their start, with their end: none may overlap another.
+    taken: BTreeMap<u64, u64>,
+    /// Continuations that are not read yet.
+    waiting: Vec<(Address, u64)>,
+    header: Header,
+}
+
+impl Header {
+    /// Reads the header at an address.
+    pub fn read(source: &Source, at: Address) -> Result<Header> {
+        let start = source.read_some(WHAT, at, FIRST_READ)?;
+        let header = Header { version: 1, flags: 0, references: 1, times: None, messages: Vec::new() };
+        let mut chunks = Chunks { source, at, taken: BTreeMap::new(), waiting: Vec::new(), header };
+        match start.starts_with(b"OHDR") {
+            true => chunks.first_2(start),
+            false => chunks.first_1(start),
+        }
+        .and_then(|()| chunks.rest())
+        .map_err(|error| error.at(format_args!("{WHAT} at {at}")))?;
+        Ok(chunks.header)
+    }
+}
+
+impl Chunks<'_> {
+    /// The first chunk of a version 1 header.
+    fn first_1(&mut self, start: Vec<u8>) -> Result<()> {
+        let mut reader = Reader::new("prefix", &start);
+        reader.version(1..=1)?;
+        // The number of messages says no more than the chunks do.
+        reader.skip(3)?;
+        self.header.references = reader.u32()?;
+        let len = PREFIX_1 as u64 + u64::from(reader.u32()?);
+        let bytes = self.source.read_on(WHAT, self.at, start, len)?;
+        self.take(self.at, len)?;
+        self.messages(bytes.get(PREFIX_1..).unwrap_or_default())
+    }
+
+    /// The first chunk of a version 2 header.
+    fn first_2(&mut self, start: Vec<u8>) -> Result<()> {
+        let mut reader = Reader::new("prefix", &start);
+        reader.signature(b"OHDR")?;
+        self.header.version = reader.version(2..=2)?;
+        let flags = reader.u8()?;
+        self.header.flags = flags;
+        if flags & 0x20 != 0 {
+            let mut times = [0; 4];
+            for time in &mut times {
+                *time = reader.u32()?;
+            }
+            self.header.times = Some(Times { access_modification_change_birth: times });
+        }
+        if flags & 0x10 != 0 {
+            // Maximum compact and minimum dense number of attributes: for writers.
+            reader.skip(4)?;
+        }
+        let size = reader.uint(1 << (flags & 0x03))?;
+        let head = reader.position();
+        let len = size.checked_add((head + CHECKSUM) as u64).ok_or_else(|| bad("chunk 0 has no end"))?;
+        let bytes = self.source.read_on(WHAT, self.at, start, len)?;
+        self.take(self.at, len)?;
+        let body = wire::checked("chunk 0", self.at, &bytes)?;
+        self.messages(&body[head..])
+    }
+
+    /// All continuations, and theirs.
+    fn rest(&mut self) -> Result<()> {
+        // The first one first: that is the order of the messages.
+        let mut next = 0;
+        while let Some(&(at, len)) = self.waiting.get(next) {
+            next += 1;
+            self.take(at, len)?;
+            let bytes = self.source.read(CONTINUED, at, len)?;
+            if self.header.version == 1 {
+                self.messages(&bytes)?;
+                continue;
+            }
+            let mut reader = Reader::new(CONTINUED, wire::checked(CONTINUED, at, &bytes)?);
+            reader.signature(b"OCHK").map_err(|error| error.at(at))?;
+            self.messages(reader.rest())?;
+        }
+        Ok(())
+    }
+
+    /// Notes that a chunk is part of this header.
+    fn take(&mut self, at: Address, len: u64) -> Result<()> {
+        let end = at.0.saturating_add(len);
+        let before = self.taken.range(..end).next_back();
+        if before.is_some_and(|(_, &other)| other > at.0) {
+            return Err(bad(format!("the chunk at {at} overlaps another one")));
+        }
+        self.taken.insert(at.0, end);
+        Ok(())
+    }
+
+    /// The messages of a chunk.
+    fn messages(&mut self, bytes: &[u8]) -> Result<()> {
+        let first = self.header.version == 1;
+        let ordered = self.header.flags & 0x04 != 0;
+        let head = if first { 8 } else { 4 + if ordered { 2 } else { 0 } };
+        let mut reader = Reader::new("messages", bytes);
+        // What is left of a chunk may be too small for a message.
+        while reader.rest().len() >= head {
+            let kind = if first { reader.u16()? } else { u16::from(reader.u8()?) };
+            let len = reader.u16()?;
+            let flags = reader.u8()?;
+            reader.skip(if first { 3 } else { 0 })?;
+            let order = if !first && ordered { Some(reader.u16()?) } else { None };
+            let body =
+                reader.take(usize::from(len)).map_err(|error| error.at(format_args!("kind {kind:#x}")))?;
+            self.message(Message { kind, flags, order, body: body.to_vec(), committed: None, damage: None })?;
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, message: Message) -> Result<()> {
+        match message.kind {
+            kind::NIL => {}
+            kind::CONTINUATION => {
+                let sizes = self.source.sizes;
+                let mut reader = Reader::new("continuation message", &message.body);
+                self.waiting.push((reader.defined(sizes, "continuation")?, reader.length(sizes)?));
+            }
+            // 0x09 is a message of tests.
+            0x09 | 0x19.. if message.flags & Message::FAIL_IF_UNKNOWN != 0 => {
+                let kind = message.kind;
+                return Err(bad(format!("message {kind:#x} is unknown, and says that it must be known")));
+            }
+            _ => self.header.messages.push(message),
+        }
+        Ok(())
+    }
+}

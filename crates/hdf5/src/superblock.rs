@@ -1,0 +1,172 @@
+//! "Format Signature and Superblock" (II.A): where a file's base address is, how wide its numbers are, its root group.
+//!
+//! The place where the signature was found is the base address, whatever the file says: that is how a user block may
+//! be put before a finished file, or taken off. File consistency flags are not heeded, except that a file under a
+//! single writer may be shorter than it says.
+
+use ferrocdf_bytes::{Code, Coder, Error, Record, Result};
+use ferrocdf_store::Blob;
+
+use crate::wire::{self, bad};
+use crate::{Address, Sizes};
+
+/// The first bytes of a superblock.
+pub const SIGNATURE: [u8; 8] = *b"\x89HDF\r\n\x1a\n";
+/// The smallest user block; larger ones are this times a power of two.
+const SMALLEST_USER_BLOCK: u64 = 512;
+/// What is read first: it holds the superblock of a file without a user block, and mostly some of the root group.
+const FIRST_READ: u64 = 4096;
+/// More than any superblock has.
+const LARGEST: u64 = 128;
+/// "Driver Information", "Superblock Extension" and the like sit at addresses; this is the name of the whole in errors.
+const WHAT: &str = "superblock";
+
+/// What a superblock says.
+#[derive(Clone, Debug)]
+pub struct Superblock {
+    /// 0 to 3.
+    pub version: u8,
+    /// Byte of the blob that is address 0: the size of the user block.
+    pub base: u64,
+    /// How wide addresses and lengths are.
+    pub sizes: Sizes,
+    /// The object header of the root group.
+    pub root: Address,
+    /// The object header with more about the file (versions 2 and 3).
+    pub extension: Option<Address>,
+    /// Bytes that the file should have, user block included.
+    pub end: u64,
+}
+
+/// "Superblock" as stored, all versions.
+#[derive(Debug, Default)]
+struct Stored {
+    version: u64,
+    offset: u64,
+    length: u64,
+    flags: u64,
+    base: u64,
+    extension: u64,
+    end: u64,
+    root: u64,
+    /// Fields that readers have no use for.
+    passed: u64,
+}
+
+impl Record for Stored {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.uint("version", 1, &mut self.version)?;
+        match self.version {
+            0 | 1 => self.fields_0_1(c),
+            2 | 3 => self.fields_2_3(c),
+            other => Err(c.error(Code::EHDFERR, format!("superblock version {other} is unknown"))),
+        }
+    }
+}
+
+impl Stored {
+    fn fields_0_1<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.uint("version of free space storage", 1, &mut self.passed)?;
+        c.uint("version of root group symbol table entry", 1, &mut self.passed)?;
+        c.uint("reserved", 1, &mut self.passed)?;
+        c.uint("version of shared header message format", 1, &mut self.passed)?;
+        c.uint("size of offsets", 1, &mut self.offset)?;
+        c.uint("size of lengths", 1, &mut self.length)?;
+        c.uint("reserved", 1, &mut self.passed)?;
+        c.uint("group leaf node K", 2, &mut self.passed)?;
+        c.uint("group internal node K", 2, &mut self.passed)?;
+        c.uint("file consistency flags", 4, &mut self.flags)?;
+        if self.version == 1 {
+            c.uint("indexed storage internal node K", 2, &mut self.passed)?;
+            c.uint("reserved", 2, &mut self.passed)?;
+        }
+        let Sizes { offset, length } = self.sizes()?;
+        c.uint("base address", offset, &mut self.base)?;
+        c.uint("address of file free space info", offset, &mut self.passed)?;
+        c.uint("end of file address", offset, &mut self.end)?;
+        c.uint("driver information block address", offset, &mut self.passed)?;
+        // The start of the root group's symbol table entry.
+        c.uint("link name offset", length, &mut self.passed)?;
+        c.uint("object header address", offset, &mut self.root)
+    }
+
+    fn fields_2_3<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.uint("size of offsets", 1, &mut self.offset)?;
+        c.uint("size of lengths", 1, &mut self.length)?;
+        c.uint("file consistency flags", 1, &mut self.flags)?;
+        let Sizes { offset, .. } = self.sizes()?;
+        c.uint("base address", offset, &mut self.base)?;
+        c.uint("superblock extension address", offset, &mut self.extension)?;
+        c.uint("end of file address", offset, &mut self.end)?;
+        c.uint("root group object header address", offset, &mut self.root)
+    }
+
+    fn sizes(&self) -> Result<Sizes> {
+        let width = |what: &str, stored: u64| match stored {
+            2 => Ok(2),
+            4 => Ok(4),
+            8 => Ok(8),
+            other => Err(bad(format!("superblock: {what} take {other} bytes, not 2, 4 or 8"))),
+        };
+        Ok(Sizes { offset: width("addresses", self.offset)?, length: width("lengths", self.length)? })
+    }
+
+    /// Whether one process may be writing while others read.
+    fn is_under_a_single_writer(&self) -> bool {
+        self.version == 3 && self.flags & 0x04 != 0
+    }
+}
+
+impl Superblock {
+    /// Finds and reads it. `NC_ENOTNC` where there is none.
+    pub fn find(blob: &dyn Blob) -> Result<Superblock> {
+        let size = blob.size()?;
+        let mut first = vec![0; size.min(FIRST_READ) as usize];
+        blob.read_exact_at(0, &mut first)?;
+        let mut base = 0;
+        while base < size {
+            let mut bytes = vec![0; (size - base).min(LARGEST) as usize];
+            match usize::try_from(base).ok().and_then(|at| first.get(at..at.checked_add(bytes.len())?)) {
+                Some(there) => bytes.copy_from_slice(there),
+                None => blob.read_exact_at(base, &mut bytes)?,
+            }
+            if let Some(fields) = bytes.strip_prefix(&SIGNATURE) {
+                return Self::decode(fields, base, size);
+            }
+            base = (base * 2).max(SMALLEST_USER_BLOCK);
+        }
+        Err(Error::new(Code::ENOTNC, format!("{}: no HDF5 signature", blob.name())))
+    }
+
+    /// What the bytes behind the signature say, which was found at byte `base` of a blob of `size` bytes.
+    fn decode(fields: &[u8], base: u64, size: u64) -> Result<Superblock> {
+        let mut stored = Stored::default();
+        let at = Address(0);
+        wire::decode(&mut stored, WHAT, at, fields)?;
+        let sizes = stored.sizes()?;
+        if stored.version >= 2 {
+            let len = 4 + 4 * sizes.offset;
+            let mut bytes = SIGNATURE.to_vec();
+            bytes.extend_from_slice(fields.get(..len + wire::CHECKSUM).unwrap_or(fields));
+            wire::checked(WHAT, at, &bytes)?;
+        }
+        // The file was moved by this many bytes after its end was written down.
+        let end = base
+            .checked_sub(stored.base)
+            .map_or_else(|| stored.end.checked_sub(stored.base - base), |moved| stored.end.checked_add(moved))
+            .ok_or_else(|| bad("superblock: the end of the file lies before its start"))?;
+        if end > size && !stored.is_under_a_single_writer() {
+            let why = format!("the file is truncated: it has {size} bytes of the {end} it was closed with");
+            return Err(bad(why));
+        }
+        let undefined = || bad("superblock: the address of the root group is undefined");
+        Ok(Superblock {
+            version: stored.version as u8,
+            base,
+            sizes,
+            root: sizes.address(stored.root).ok_or_else(undefined)?,
+            extension: if stored.version >= 2 { sizes.address(stored.extension) } else { None },
+            end,
+        })
+    }
+}

@@ -1,0 +1,260 @@
+//! "Version 2 B-trees" (III.A.2): the indexes of dense links and attributes, huge objects, and some chunks.
+//!
+//! What is in a record is the caller's matter; here it is bytes of one length. Widths of the counts in internal nodes
+//! follow from how many records can be below a node, which `Shape` works out once.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use ferrocdf_bytes::{Code, Coder, Record, Result};
+
+use crate::wire::{self, CHECKSUM, Reader, bad, width_of};
+use crate::{Address, Sizes, Source};
+
+const HEADER: &str = "version 2 B-tree header";
+const NODE: &str = "version 2 B-tree node";
+/// Signature, version, type.
+const NODE_HEAD: usize = 6;
+
+/// "Version 2 B-tree Header".
+#[derive(Debug)]
+struct Header {
+    sizes: Sizes,
+    version: u64,
+    record_type: u64,
+    node_size: u64,
+    record_size: u64,
+    depth: u64,
+    split: u64,
+    merge: u64,
+    root: u64,
+    root_records: u64,
+    records: u64,
+}
+
+impl Record for Header {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.uint("version", 1, &mut self.version)?;
+        if self.version != 0 {
+            return Err(c.error(Code::EHDFERR, format!("version {} is unknown", self.version)));
+        }
+        c.uint("type", 1, &mut self.record_type)?;
+        c.uint("node size", 4, &mut self.node_size)?;
+        c.uint("record size", 2, &mut self.record_size)?;
+        c.uint("depth", 2, &mut self.depth)?;
+        c.uint("split percent", 1, &mut self.split)?;
+        c.uint("merge percent", 1, &mut self.merge)?;
+        c.uint("root node address", self.sizes.offset, &mut self.root)?;
+        c.uint("number of records in root node", 2, &mut self.root_records)?;
+        c.uint("total number of records in B-tree", self.sizes.length, &mut self.records)
+    }
+}
+
+/// A tree whose header is read.
+#[derive(Debug)]
+pub struct Tree<'a> {
+    source: &'a Source,
+    header: Header,
+    levels: Vec<Level>,
+}
+
+/// A node that another one, or the header, points at.
+#[derive(Clone, Copy, Debug)]
+struct Child {
+    at: Address,
+    records: u64,
+    /// 0 is a leaf.
+    depth: usize,
+}
+
+/// What holds for all nodes of a depth.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    /// Records that a node can have.
+    most: u64,
+    /// Records that can be in a node and all below it.
+    below: u64,
+    /// Bytes of a child pointer in such a node: address, count, and count of all below it.
+    pointer: [usize; 3],
+}
+
+impl Header {
+    /// The levels from the leaves up to the root.
+    fn levels(&self) -> Result<Vec<Level>> {
+        let lies = || bad("node size, record size and depth do not fit together");
+        let room = self.node_size.checked_sub((NODE_HEAD + CHECKSUM) as u64).ok_or_else(lies)?;
+        let most = room.checked_div(self.record_size).filter(|&most| most > 0).ok_or_else(lies)?;
+        let count = width_of(most);
+        let mut levels = vec![Level { most, below: most, pointer: [0; 3] }];
+        while let Some(&under) = levels.last().filter(|_| (levels.len() as u64) <= self.depth) {
+            let counts_all = levels.len() > 1;
+            let all = if counts_all { width_of(under.below) } else { 0 };
+            let pointer = [self.sizes.offset, count, all];
+            let len = pointer.iter().sum::<usize>() as u64;
+            let most = room.checked_sub(len).ok_or_else(lies)? / (self.record_size + len);
+            // Below each of `most + 1` children.
+            let below = under.below.checked_mul(most + 1).and_then(|below| below.checked_add(most));
+            let below = below.filter(|_| most > 0).ok_or_else(lies)?;
+            levels.push(Level { most, below, pointer });
+        }
+        Ok(levels)
+    }
+}
+
+impl<'a> Tree<'a> {
+    /// Reads the header.
+    pub fn open(source: &'a Source, at: Address) -> Result<Tree<'a>> {
+        let sizes = source.sizes;
+        let len = 4 + 12 + sizes.offset + 2 + sizes.length + CHECKSUM;
+        let bytes = source.read(HEADER, at, len as u64)?;
+        let mut reader = Reader::new(HEADER, wire::checked(HEADER, at, &bytes)?);
+        reader.signature(b"BTHD").map_err(|error| error.at(at))?;
+        let mut header = Header {
+            sizes,
+            version: 0,
+            record_type: 0,
+            node_size: 0,
+            record_size: 0,
+            depth: 0,
+            split: 0,
+            merge: 0,
+            root: 0,
+            root_records: 0,
+            records: 0,
+        };
+        wire::decode(&mut header, HEADER, at, reader.rest())?;
+        let levels = header.levels().map_err(|error| error.at(format_args!("{HEADER} at {at}")))?;
+        Ok(Tree { source, header, levels })
+    }
+
+    /// What the records are: "Type".
+    pub fn record_type(&self) -> u8 {
+        self.header.record_type as u8
+    }
+
+    /// The number of records, as the header says.
+    pub fn records(&self) -> u64 {
+        self.header.records
+    }
+
+    /// Visits all records in the order of their keys.
+    pub fn walk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        match self.root()? {
+            Some(root) => self.walk_node(root, &mut HashSet::new(), visit),
+            None => Ok(()),
+        }
+    }
+
+    /// The record for which `compare` says `Equal`; it says how the key that is looked for is to a record's.
+    pub fn find(&self, compare: &mut dyn FnMut(&[u8]) -> Result<Ordering>) -> Result<Option<Vec<u8>>> {
+        let mut next = self.root()?;
+        while let Some(child) = next {
+            let node = self.read(child)?;
+            let (mut from, mut to) = (0, node.records);
+            while from < to {
+                let middle = from + (to - from) / 2;
+                let record = node.record(middle);
+                match compare(record)? {
+                    Ordering::Equal => return Ok(Some(record.to_vec())),
+                    Ordering::Less => to = middle,
+                    Ordering::Greater => from = middle + 1,
+                }
+            }
+            next = if child.depth == 0 { None } else { Some(node.child(self, from)?) };
+        }
+        Ok(None)
+    }
+
+    /// The root node; `None` in an empty tree.
+    fn root(&self) -> Result<Option<Child>> {
+        let at = self.source.sizes.address(self.header.root);
+        Ok(at.filter(|_| self.header.root_records > 0).map(|at| Child {
+            at,
+            records: self.header.root_records,
+            depth: self.levels.len() - 1,
+        }))
+    }
+
+    fn walk_node(
+        &self,
+        child: Child,
+        seen: &mut HashSet<Address>,
+        visit: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        if !seen.insert(child.at) {
+            return Err(bad(format!("{NODE} at {}: it is in the tree twice", child.at)));
+        }
+        let node = self.read(child)?;
+        for index in 0..node.records {
+            if child.depth > 0 {
+                self.walk_node(node.child(self, index)?, seen, visit)?;
+            }
+            visit(node.record(index))?;
+        }
+        if child.depth > 0 {
+            self.walk_node(node.child(self, node.records)?, seen, visit)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a node. Its records and pointers are all there.
+    fn read(&self, child: Child) -> Result<Node> {
+        let Child { at, records, depth } = child;
+        let level = self.levels[depth];
+        if records > level.most || (records == 0 && depth > 0) {
+            let why =
+                format!("{NODE} at {at}: it is said to have {records} records, not 1 to {}", level.most);
+            return Err(bad(why));
+        }
+        let pointers = if depth > 0 { records + 1 } else { 0 };
+        let pointer = level.pointer.iter().sum::<usize>();
+        // Not more than the node size, which has 32 bits.
+        let used = records * self.header.record_size + pointers * pointer as u64;
+        let bytes = self.source.read(NODE, at, (NODE_HEAD + CHECKSUM) as u64 + used)?;
+        let body = wire::checked(NODE, at, &bytes)?;
+        let mut reader = Reader::new(NODE, body);
+        reader.signature(if depth > 0 { b"BTIN" } else { b"BTLF" }).map_err(|error| error.at(at))?;
+        reader.version(0..=0)?;
+        let record_type = reader.u8()?;
+        if u64::from(record_type) != self.header.record_type {
+            return Err(bad(format!("{NODE} at {at}: type {record_type} is not the tree's")));
+        }
+        let record_size = self.header.record_size as usize;
+        Ok(Node { at, bytes, record_size, records: records as usize, depth, level })
+    }
+}
+
+/// A node that was read whole.
+struct Node {
+    at: Address,
+    bytes: Vec<u8>,
+    record_size: usize,
+    records: usize,
+    depth: usize,
+    level: Level,
+}
+
+impl Node {
+    fn record(&self, index: usize) -> &[u8] {
+        &self.bytes[NODE_HEAD + index * self.record_size..][..self.record_size]
+    }
+
+    /// The child before record `index`, or behind the last.
+    fn child(&self, tree: &Tree<'_>, index: usize) -> Result<Child> {
+        let [_, count, _] = self.level.pointer;
+        let pointer = self.level.pointer.iter().sum::<usize>();
+        let start = NODE_HEAD + self.records * self.record_size + index * pointer;
+        let mut reader = Reader::new(NODE, &self.bytes[start..]);
+        let at = reader.defined(tree.source.sizes, "child").map_err(|error| error.at(self.at))?;
+        let records = reader.uint(count)?;
+        // The count of all below is for those who look up the n-th record.
+        Ok(Child { at, records, depth: self.depth - 1 })
+    }
+}
+
+/// Visits all records of a tree in the order of their keys, and gives their type.
+pub fn walk(source: &Source, header: Address, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<u8> {
+    let tree = Tree::open(source, header)?;
+    tree.walk(visit)?;
+    Ok(tree.record_type())
+}
