@@ -1,25 +1,259 @@
-//! "Datatype Message": how large an element is.
+//! The datatype message: what an element is (specification, section IV.A.2.d).
+//!
+//! A datatype is a tree that keeps all that is stored, padding types and tags too, so that it can be written again. Two
+//! are equal if they describe the same elements, whatever message version they were stored with.
+//!
+//! Not done: writing.
 
-use ferrocdf_bytes::Result;
+mod decode;
 
-use crate::wire::Reader;
+use crate::{Address, Sizes};
 
-/// A datatype.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What the elements of a dataset or attribute are.
+#[derive(Clone, Debug)]
 pub struct Datatype {
-    size: u32,
+    /// The version of the message, 1 to 5.
+    pub version: u8,
+    /// Bytes of one element as stored, at least 1.
+    pub size: u32,
+    /// The class with its properties.
+    pub class: Class,
+}
+
+/// The classes of datatypes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Class {
+    /// Fixed-point numbers (class 0).
+    Integer(Integer),
+    /// Floating-point numbers (class 1).
+    Float(Float),
+    /// Times (class 2), which the reference cannot convert.
+    Time {
+        /// The order of the bytes.
+        order: ByteOrder,
+        /// Bits that matter.
+        precision: u16,
+    },
+    /// Strings of one length (class 3).
+    Text(Text),
+    /// Bits (class 4).
+    Bits(Bits),
+    /// Bytes with a tag that says what they are (class 5).
+    Opaque {
+        /// The tag, without the NULs behind it.
+        tag: Vec<u8>,
+    },
+    /// Members side by side (class 6).
+    Compound {
+        /// The members in the order of the message. They lie inside the compound and do not overlap.
+        members: Vec<Member>,
+    },
+    /// References (class 7).
+    Reference(Reference),
+    /// Integers with names (class 8).
+    Enumeration {
+        /// The integer type, as large as the enumeration.
+        base: Box<Datatype>,
+        /// Names and values in the order of the message; values as bytes of the base type.
+        members: Vec<(Vec<u8>, Vec<u8>)>,
+    },
+    /// Any number of elements, kept in the global heap (class 9).
+    Variable {
+        /// Whether they are a string.
+        text: Option<Text>,
+        /// What the elements are; one-byte integers for strings.
+        base: Box<Datatype>,
+    },
+    /// A fixed number of elements (class 10).
+    Array {
+        /// The length of each dimension, slowest first.
+        dims: Vec<u32>,
+        /// What the elements are.
+        base: Box<Datatype>,
+    },
+    /// Pairs of floating-point numbers (class 11).
+    Complex {
+        /// Whether both parts are of the base type.
+        homogeneous: bool,
+        /// 0 rectangular, 1 polar, 2 exponential.
+        form: u8,
+        /// What each part is.
+        base: Box<Datatype>,
+    },
+}
+
+/// The order of the bytes of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByteOrder {
+    /// Least significant byte first.
+    Little,
+    /// Most significant byte first.
+    Big,
+    /// Pairs of bytes, the most significant pair first, each pair least significant byte first.
+    Vax,
+}
+
+/// The value of bits that do not matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pads {
+    /// Below the value.
+    pub low: bool,
+    /// Above the value.
+    pub high: bool,
+    /// Between the parts of a floating-point number.
+    pub internal: bool,
+}
+
+/// Fixed-point numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Integer {
+    /// The order of the bytes.
+    pub order: ByteOrder,
+    /// The bits around the value.
+    pub pads: Pads,
+    /// Whether it is in two's complement.
+    pub signed: bool,
+    /// Bits below the value.
+    pub offset: u16,
+    /// Bits of the value, at least 1. With the offset not more than the element has.
+    pub precision: u16,
+}
+
+/// Bits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bits {
+    /// The order of the bytes.
+    pub order: ByteOrder,
+    /// The bits around the value.
+    pub pads: Pads,
+    /// Bits below the value.
+    pub offset: u16,
+    /// Bits of the value, at least 1. With the offset not more than the element has.
+    pub precision: u16,
+}
+
+/// Floating-point numbers. Bits are counted from the least significant one of the element; all parts lie inside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Float {
+    /// The order of the bytes.
+    pub order: ByteOrder,
+    /// The bits that do not matter.
+    pub pads: Pads,
+    /// What is known of the most significant bit of the mantissa.
+    pub norm: Norm,
+    /// Bits below the value.
+    pub offset: u16,
+    /// Bits of the value.
+    pub precision: u16,
+    /// The sign bit.
+    pub sign: u8,
+    /// The lowest bit of the exponent.
+    pub exponent: u8,
+    /// Bits of the exponent.
+    pub exponent_bits: u8,
+    /// The lowest bit of the mantissa.
+    pub mantissa: u8,
+    /// Bits of the mantissa.
+    pub mantissa_bits: u8,
+    /// What is added to exponents.
+    pub bias: u32,
+}
+
+/// What is known of the most significant bit of a mantissa.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Norm {
+    /// Nothing.
+    None,
+    /// It is always set, except in zero.
+    Set,
+    /// It is not stored, but taken to be set.
+    Implied,
+}
+
+/// Strings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// What comes behind the last character.
+    pub padding: Padding,
+    /// The encoding: 0 ASCII, 1 UTF-8.
+    pub charset: u8,
+}
+
+/// What comes behind the last character of a string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Padding {
+    /// A NUL at least.
+    NullTerminated,
+    /// NULs if there is room.
+    NullPadded,
+    /// Spaces if there is room.
+    SpacePadded,
+}
+
+/// A member of a compound.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// The name.
+    pub name: Vec<u8>,
+    /// The byte of the compound where the member begins.
+    pub offset: u32,
+    /// What it is.
+    pub datatype: Datatype,
+}
+
+/// What a reference refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// An object of the same file.
+    Object,
+    /// A part of a dataset of the same file.
+    Region,
+    /// An object of any file, revised encoding of this version.
+    Object2(u8),
+    /// A part of a dataset of any file, revised encoding of this version.
+    Region2(u8),
+    /// An attribute in any file, revised encoding of this version.
+    Attribute(u8),
+}
+
+impl PartialEq for Datatype {
+    fn eq(&self, other: &Self) -> bool {
+        self.size == other.size && self.class == other.class
+    }
 }
 
 impl Datatype {
-    /// Takes a message apart.
-    pub fn decode(bytes: &[u8]) -> Result<Datatype> {
-        let mut reader = Reader::new("datatype message", bytes);
-        reader.skip(4)?;
-        Ok(Datatype { size: reader.u32()? })
+    /// Bytes of one element as stored.
+    pub fn size(&self) -> usize {
+        self.size as usize
     }
 
-    /// Bytes of an element.
-    pub fn size(&self) -> u32 {
-        self.size
+    /// Whether elements hold places in the global heap or addresses of objects, so that their bytes mean nothing in
+    /// another file.
+    pub fn has_pointers(&self) -> bool {
+        match &self.class {
+            Class::Variable { .. } | Class::Reference(_) => true,
+            Class::Compound { members } => members.iter().any(|member| member.datatype.has_pointers()),
+            Class::Array { base, .. } | Class::Enumeration { base, .. } | Class::Complex { base, .. } => {
+                base.has_pointers()
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A place in the global heap, as elements of variable length hold it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct HeapId {
+    /// The collection.
+    pub collection: Address,
+    /// The object in it, not 0.
+    pub index: u32,
+}
+
+impl HeapId {
+    /// Bytes of a place as stored.
+    pub fn size(sizes: Sizes) -> usize {
+        sizes.offset + 4
     }
 }

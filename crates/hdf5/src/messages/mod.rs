@@ -1,5 +1,14 @@
-//! "Data Object Header Messages" (IV.A.2) that more than one part of the crate reads.
+//! Header messages (specification, section IV.A.2): each a value made of a slice.
 
 pub mod dataspace;
 pub mod datatype;
+pub mod external;
+pub mod fill;
+pub mod layout;
 pub mod pipeline;
+
+pub use dataspace::{Dataspace, SpaceKind};
+pub use datatype::{Class, Datatype, HeapId};
+pub use external::{ExternalFiles, ExternalSlot};
+pub use fill::{Fill, FillMessage};
+pub use layout::{ChunkIndex, ChunkedLayout, DataLayout};

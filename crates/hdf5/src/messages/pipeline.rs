@@ -1,29 +1,80 @@
-//! "Filter Pipeline Message".
+//! The filter pipeline message: what packs the chunks (specification, section IV.A.2.l).
 
 use ferrocdf_bytes::Result;
 use ferrocdf_codec::Step;
 
-use crate::wire::Reader;
+use crate::wire::{Reader, up_to_nul};
 
-/// The filters of a message, in the order in which they are applied when writing.
+/// The most filters in a message: a filter mask has as many bits.
+const FILTERS: u8 = 32;
+
+/// Filters below this number have no name in version 2.
+const NAMED: u16 = 256;
+
+/// The filters of a message, versions 1 and 2, in the order in which they are applied when writing.
+///
+/// # Errors
+/// `EHDFERR` for bytes that are no such message.
 pub fn decode(bytes: &[u8]) -> Result<Vec<Step>> {
-    let mut reader = Reader::new("filter pipeline message", bytes);
-    let version = reader.version(1..=2)?;
-    let count = reader.u8()?;
-    reader.skip(if version == 1 { 6 } else { 0 })?;
-    let mut steps = Vec::new();
-    for _ in 0..count {
-        let id = u32::from(reader.u16()?);
-        let named = version == 1 || id >= 256;
-        let name_len = if named { reader.u16()? } else { 0 };
-        let optional = reader.u16()? & 1 != 0;
-        let count = reader.u16()?;
-        let name_len = if version == 1 { name_len.next_multiple_of(8) } else { name_len };
-        let name = crate::wire::up_to_nul(reader.take(usize::from(name_len))?);
-        let name = String::from_utf8_lossy(name).into_owned();
-        let params = (0..count).map(|_| reader.u32()).collect::<Result<Vec<_>>>()?;
-        reader.skip(if version == 1 && count % 2 == 1 { 4 } else { 0 })?;
-        steps.push(Step { id, name, optional, params });
+    let mut r = Reader::new("filter pipeline", bytes);
+    let version = r.version(1..=2)?;
+    let count = r.u8()?;
+    if count > FILTERS {
+        return Err(r.error(format_args!("{count} filters")));
     }
-    Ok(steps)
+    if version == 1 {
+        r.skip(6)?;
+    }
+    (0..count).map(|_| step(&mut r, version)).collect()
+}
+
+fn step(r: &mut Reader<'_>, version: u8) -> Result<Step> {
+    let id = r.u16()?;
+    let mut name_len = if version == 1 || id >= NAMED { usize::from(r.u16()?) } else { 0 };
+    let flags = r.u16()?;
+    let count = r.u16()?;
+    if version == 1 {
+        name_len = name_len.next_multiple_of(8);
+    }
+    let name = String::from_utf8_lossy(up_to_nul(r.take(name_len)?)).into_owned();
+    let values = r.take(4 * usize::from(count))?;
+    let params = values.chunks_exact(4).map(|v| u32::from_le_bytes([v[0], v[1], v[2], v[3]])).collect();
+    if version == 1 && count % 2 == 1 {
+        r.skip(4)?;
+    }
+    Ok(Step { id: u32::from(id), name, optional: flags & 1 != 0, params })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expected() -> Vec<Step> {
+        let shuffle = Step { id: 2, name: String::new(), optional: true, params: vec![8] };
+        let own = Step { id: 307, name: "bzip2".to_string(), optional: false, params: vec![9, 1] };
+        vec![shuffle, own]
+    }
+
+    #[test]
+    fn both_versions() {
+        let one = [
+            &[1, 2, 0, 0, 0, 0, 0, 0][..],
+            &[2, 0, 0, 0, 1, 0, 1, 0, 8, 0, 0, 0, 0, 0, 0, 0],
+            &[51, 1, 8, 0, 0, 0, 2, 0],
+            b"bzip2\0\0\0",
+            &[9, 0, 0, 0, 1, 0, 0, 0],
+        ]
+        .concat();
+        assert_eq!(decode(&one).unwrap(), expected());
+        let two = [
+            &[2, 2, 2, 0, 1, 0, 1, 0, 8, 0, 0, 0][..],
+            &[51, 1, 6, 0, 0, 0, 2, 0],
+            b"bzip2\0",
+            &[9, 0, 0, 0, 1, 0, 0, 0],
+        ]
+        .concat();
+        assert_eq!(decode(&two).unwrap(), expected());
+        assert!(decode(&two[..two.len() - 1]).is_err());
+        assert!(decode(&[2, 33]).is_err());
+    }
 }

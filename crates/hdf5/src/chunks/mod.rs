@@ -1,0 +1,290 @@
+//! Chunk indexes: where the chunks of a dataset lie (specification, appendix C, and sections III.A and III.C for trees).
+//!
+//! Every index answers one question, "the entry of chunk number n", and nothing else knows that there are six of them.
+//! What a chunk's number is differs: arrays count through the largest extent the dataset may have, with the unlimited
+//! dimension slowest; trees hold coordinates, and are turned into a table numbered by the present extent.
+//!
+//! Not done: reading only a part of a tree.
+
+mod extensible_array;
+mod fixed_array;
+mod pages;
+mod table;
+mod tree;
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use ferrocdf_array::{BlockIndex, Place};
+use ferrocdf_bytes::{Code, Error, Result};
+
+use crate::messages::{ChunkIndex, ChunkedLayout, Dataspace};
+use crate::wire::{bad, number};
+use crate::{Address, Sizes, Source};
+use extensible_array::ExtensibleArray;
+use fixed_array::FixedArray;
+use pages::Leaf;
+use table::Table;
+
+/// The chunks of one dataset.
+#[derive(Debug)]
+pub(crate) struct Chunks {
+    source: Source,
+    /// The shape of the dataset and of a chunk, in elements.
+    shape: Vec<u64>,
+    chunk: Vec<u64>,
+    /// How many chunks there are in each dimension now.
+    counts: Vec<u64>,
+    /// The number of a chunk is the sum of its coordinates, each times its weight.
+    weights: Vec<u64>,
+    /// Bytes of a chunk without filters.
+    bytes: u64,
+    filtered: bool,
+    plain_edges: bool,
+    finder: Finder,
+}
+
+/// What finds the entry of a chunk.
+#[derive(Debug)]
+enum Finder {
+    /// No chunk was ever stored.
+    Nothing,
+    Single(Entry),
+    /// Side by side from here.
+    Implicit(Address),
+    FixedArray(FixedArray),
+    ExtensibleArray(ExtensibleArray),
+    Tree { kind: ChunkIndex, root: Address, table: Lazy<Table> },
+}
+
+/// What an index says of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub at: Address,
+    /// Stored bytes and filter mask; they matter only if there are filters.
+    pub len: u64,
+    pub mask: u32,
+}
+
+impl Chunks {
+    /// The chunks of a dataset; nothing is read yet.
+    pub fn new(source: &Source, layout: &ChunkedLayout, space: &Dataspace, filtered: bool) -> Result<Chunks> {
+        let (shape, chunk) = (&space.dims, &layout.shape);
+        let rank = shape.len();
+        if rank != chunk.len() {
+            return Err(bad(format!("chunks of shape {chunk:?} in a dataset of shape {shape:?}")));
+        }
+        let too_many = || bad(format!("chunks of shape {chunk:?} in a dataset of shape {shape:?} are too many"));
+        let bytes = chunk.iter().try_fold(layout.element, |bytes, &len| bytes.checked_mul(len));
+        let counts: Vec<u64> = shape.iter().zip(chunk).map(|(&len, &chunk)| len.div_ceil(chunk)).collect();
+        let mut most = Vec::with_capacity(rank);
+        for (dim, &chunk) in chunk.iter().enumerate() {
+            most.push(space.max(dim).map(|len| len.div_ceil(chunk)));
+        }
+        let finder = match (layout.index, layout.address) {
+            (_, None) => Finder::Nothing,
+            (ChunkIndex::Single(filtered), Some(at)) => {
+                let (len, mask) = filtered.unwrap_or((bytes.ok_or_else(too_many)?, 0));
+                Finder::Single(Entry { at, len, mask })
+            }
+            (ChunkIndex::Implicit, Some(at)) => Finder::Implicit(at),
+            (ChunkIndex::FixedArray { .. }, Some(at)) => Finder::FixedArray(FixedArray::new(at)),
+            (ChunkIndex::ExtensibleArray(_), Some(at)) => Finder::ExtensibleArray(ExtensibleArray::new(at)),
+            (kind @ (ChunkIndex::BTree1 | ChunkIndex::BTree2 { .. }), Some(root)) => {
+                Finder::Tree { kind, root, table: Lazy::default() }
+            }
+        };
+        let weights = match finder {
+            Finder::Nothing | Finder::Single(_) => Some(vec![0; rank]),
+            Finder::Implicit(_) | Finder::FixedArray(_) => weights(&most, 0..rank),
+            Finder::ExtensibleArray(_) => {
+                // The unlimited dimension comes first.
+                let grows = most.iter().position(Option::is_none);
+                let grows = grows.ok_or_else(|| bad("an extensible array for a dataset that cannot grow"))?;
+                let rest = (0..rank).filter(|&dim| dim != grows);
+                weights(&most, [grows].into_iter().chain(rest))
+            }
+            Finder::Tree { .. } => weights(&counts.iter().copied().map(Some).collect::<Vec<_>>(), 0..rank),
+        };
+        Ok(Chunks {
+            source: source.clone(),
+            shape: shape.clone(),
+            chunk: chunk.clone(),
+            weights: weights.ok_or_else(too_many)?,
+            bytes: bytes.ok_or_else(too_many)?,
+            counts,
+            filtered,
+            plain_edges: layout.plain_edges && filtered,
+            finder,
+        })
+    }
+
+    /// The entry of the chunk of this number.
+    fn entry(&self, number: u64, cursor: &mut Cursor) -> Result<Option<Entry>> {
+        let sizes = self.source.sizes;
+        match &self.finder {
+            Finder::Nothing => Ok(None),
+            Finder::Single(entry) => Ok(Some(*entry)),
+            Finder::Implicit(at) => {
+                let offset = number.checked_mul(self.bytes).and_then(|offset| offset.checked_add(at.0));
+                let why = || bad(format!("chunk {number} lies beyond byte 2^64"));
+                Ok(Some(Entry { at: Address(offset.ok_or_else(why)?), len: self.bytes, mask: 0 }))
+            }
+            Finder::FixedArray(array) => cursor.entry(number, sizes, || array.leaf(&self.source, number)),
+            Finder::ExtensibleArray(array) => cursor.entry(number, sizes, || array.leaf(&self.source, number)),
+            Finder::Tree { kind, root, table } => {
+                let table = table.get(|| tree::load(self, *kind, *root))?;
+                Ok(table.find(number, &mut cursor.row))
+            }
+        }
+    }
+
+    /// The number of the chunk at these coordinates; `None` if it lies outside the present extent.
+    fn number(&self, coords: impl Iterator<Item = u64>) -> Option<u64> {
+        let mut number = 0;
+        for ((at, &count), &weight) in coords.zip(&self.counts).zip(&self.weights) {
+            if at >= count {
+                return None;
+            }
+            // Below the product of the counts, which 64 bits hold, but for the first dimension of arrays.
+            number = at.checked_mul(weight).and_then(|part| part.checked_add(number))?;
+        }
+        Some(number)
+    }
+
+    /// Whether the chunk at these coordinates reaches beyond the dataset.
+    fn is_partial(&self, coords: &[u64]) -> bool {
+        let reaches = |((&at, &chunk), &len): ((&u64, &u64), &u64)| {
+            at.checked_add(1).and_then(|next| next.checked_mul(chunk)).is_none_or(|end| end > len)
+        };
+        coords.iter().zip(&self.chunk).zip(&self.shape).any(reaches)
+    }
+
+    fn place(&self, coords: &[u64], cursor: &mut Cursor) -> Result<Place> {
+        let Some(number) = self.number(coords.iter().copied()) else { return Ok(Place::Missing) };
+        let Some(entry) = self.entry(number, cursor)? else { return Ok(Place::Missing) };
+        let at = self.source.position(entry.at)?;
+        Ok(match self.filtered {
+            false => Place::At { at, len: self.bytes, mask: 0 },
+            true if self.plain_edges && self.is_partial(coords) => {
+                Place::At { at, len: self.bytes, mask: u32::MAX }
+            }
+            true => Place::At { at, len: entry.len, mask: entry.mask },
+        })
+    }
+}
+
+impl BlockIndex for Chunks {
+    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>> {
+        let rank = self.counts.len();
+        if first.len() != rank || count.len() != rank {
+            let what = format!("chunks {first:?} and {count:?} more of a dataset of {rank} dimensions");
+            return Err(Error::new(Code::EINVAL, what));
+        }
+        let total = count.iter().try_fold(1u64, |total, &count| total.checked_mul(count));
+        let total = total.and_then(|total| usize::try_from(total).ok());
+        let mut places = Vec::new();
+        if total.is_none_or(|total| places.try_reserve_exact(total).is_err()) {
+            return Err(Error::new(Code::ENOMEM, format!("no memory for the places of {count:?} chunks")));
+        }
+        if total == Some(0) {
+            return Ok(places);
+        }
+        let mut cursor = Cursor::default();
+        let mut coords = first.to_vec();
+        loop {
+            places.push(self.place(&coords, &mut cursor)?);
+            if !step(&mut coords, first, count) {
+                return Ok(places);
+            }
+        }
+    }
+}
+
+/// Goes to the next coordinates of a box, last dimension fastest; `false` behind the last.
+fn step(coords: &mut [u64], first: &[u64], count: &[u64]) -> bool {
+    for ((at, &first), &count) in coords.iter_mut().zip(first).zip(count).rev() {
+        if *at - first + 1 < count {
+            // Saturated coordinates are beyond any extent.
+            *at = at.saturating_add(1);
+            return true;
+        }
+        *at = first;
+    }
+    false
+}
+
+/// The weight of each dimension if they are counted through in this order, slowest first. The length of the slowest
+/// does not matter; of the others, all must have one.
+fn weights(counts: &[Option<u64>], order: impl DoubleEndedIterator<Item = usize>) -> Option<Vec<u64>> {
+    let mut weights = vec![0; counts.len()];
+    let mut weight = Some(1u64);
+    for dim in order.rev() {
+        *weights.get_mut(dim)? = weight?;
+        weight = counts.get(dim).copied().flatten().and_then(|count| weight?.checked_mul(count.max(1)));
+    }
+    Some(weights)
+}
+
+/// What a walk through neighbouring chunks remembers.
+#[derive(Default)]
+struct Cursor {
+    /// The entries of an array that were looked at last.
+    leaf: Option<Leaf>,
+    /// The row of a table that was looked at last.
+    row: usize,
+}
+
+impl Cursor {
+    fn entry(
+        &mut self,
+        number: u64,
+        sizes: Sizes,
+        leaf: impl FnOnce() -> Result<Leaf>,
+    ) -> Result<Option<Entry>> {
+        if let Some(entry) = self.leaf.as_ref().and_then(|leaf| leaf.entry(number, sizes)) {
+            return Ok(entry);
+        }
+        let leaf = self.leaf.insert(leaf()?);
+        Ok(leaf.entry(number, sizes).flatten())
+    }
+}
+
+impl Entry {
+    /// An entry of an array: an address, and for filtered chunks a size and a mask. `None` if no chunk is there.
+    fn decode(bytes: &[u8], sizes: Sizes) -> Option<Entry> {
+        let (at, rest) = bytes.split_at_checked(sizes.offset)?;
+        let at = sizes.address(number(at))?;
+        match rest.split_last_chunk::<4>() {
+            Some((len, mask)) => Some(Entry { at, len: number(len), mask: u32::from_le_bytes(*mask) }),
+            None => Some(Entry { at, len: 0, mask: 0 }),
+        }
+    }
+}
+
+/// Something that is made when it is first needed. An error is not kept: the next one who needs it tries again.
+#[derive(Debug)]
+pub(crate) struct Lazy<T> {
+    value: OnceLock<T>,
+    making: Mutex<()>,
+}
+
+impl<T> Default for Lazy<T> {
+    fn default() -> Self {
+        Lazy { value: OnceLock::new(), making: Mutex::new(()) }
+    }
+}
+
+impl<T> Lazy<T> {
+    /// The value; `make` runs on one thread only.
+    pub fn get(&self, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+        if let Some(value) = self.value.get() {
+            return Ok(value);
+        }
+        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = self.value.get() {
+            return Ok(value);
+        }
+        let value = make()?;
+        Ok(self.value.get_or_init(|| value))
+    }
+}

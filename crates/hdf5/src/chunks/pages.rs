@@ -1,0 +1,119 @@
+//! Runs of entries with checksums: what fixed and extensible arrays end in.
+//!
+//! Entries are kept as the file has them, and taken apart one by one when asked for. Pages are read many at a time.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ferrocdf_bytes::Result;
+
+use super::Entry;
+use crate::wire::{CHECKSUM, bad, checked};
+use crate::{Address, Sizes, Source};
+
+/// What is read of pages at a time, in bytes, unless one page has more.
+const RUN: u64 = 1 << 20;
+
+/// Entries side by side.
+#[derive(Clone, Debug)]
+pub(super) struct Leaf {
+    /// The numbers of the first entry, and of the one behind the last.
+    pub first: u64,
+    pub end: u64,
+    /// Bytes of one entry.
+    pub width: usize,
+    /// The entries; `None` if none of them was ever set.
+    pub bytes: Option<Arc<[u8]>>,
+}
+
+impl Leaf {
+    /// What is said of this number, if it is one of this leaf.
+    pub fn entry(&self, number: u64, sizes: Sizes) -> Option<Option<Entry>> {
+        if !(self.first..self.end).contains(&number) {
+            return None;
+        }
+        let bytes = self.bytes.as_deref()?;
+        // Entries of a leaf are in memory.
+        let at = (number - self.first) as usize * self.width;
+        Some(bytes.get(at..at + self.width).and_then(|entry| Entry::decode(entry, sizes)))
+    }
+}
+
+/// Leaves that were read.
+#[derive(Debug, Default)]
+pub(super) struct Cache(Mutex<HashMap<u64, Arc<[u8]>>>);
+
+impl Cache {
+    /// The leaf of this key, read if it was not yet.
+    pub fn get(&self, key: u64, read: impl FnOnce() -> Result<Arc<[u8]>>) -> Result<Arc<[u8]>> {
+        let held = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(leaf) = held().get(&key) {
+            return Ok(Arc::clone(leaf));
+        }
+        let leaf = read()?;
+        Ok(Arc::clone(held().entry(key).or_insert(leaf)))
+    }
+}
+
+/// A list of entries in pages, each with a checksum. Pages that were never written are marked in a bitmap, their bytes
+/// mean nothing.
+pub(super) struct Pages<'a> {
+    /// The structure, for errors.
+    pub what: &'static str,
+    /// The first page.
+    pub at: Address,
+    /// The number of the first entry.
+    pub first: u64,
+    /// How many entries, in a page and in all.
+    pub per_page: u64,
+    pub entries: u64,
+    /// Bytes of one entry.
+    pub width: usize,
+    /// A bit for each page, most significant first, from `first_bit` on.
+    pub written: &'a [u8],
+    pub first_bit: u64,
+}
+
+impl Pages<'_> {
+    /// The entries around `index`, counted from the first of these.
+    pub fn leaf(&self, source: &Source, cache: &Cache, index: u64) -> Result<Leaf> {
+        let too_large = || bad(format!("{} at {}: its pages reach beyond byte 2^64", self.what, self.at));
+        let width = self.width as u64;
+        let page_bytes = self.per_page.checked_mul(width).and_then(|bytes| bytes.checked_add(CHECKSUM as u64));
+        let page_bytes = page_bytes.ok_or_else(too_large)?;
+        let pages = self.entries.div_ceil(self.per_page);
+        let run = (RUN / page_bytes).max(1);
+        let from = index / self.per_page / run * run;
+        let to = from.saturating_add(run).min(pages);
+        // The pages before the last are whole; the number of entries bounds all of this.
+        let first = from * self.per_page;
+        let end = to.saturating_mul(self.per_page).min(self.entries);
+        let mut leaf = Leaf { first: self.first + first, end: self.first + end, width: self.width, bytes: None };
+        let mut written = (from..to).filter(|&page| self.is_written(page));
+        let Some(low) = written.next() else { return Ok(leaf) };
+        let high = written.next_back().unwrap_or(low);
+        leaf.bytes = Some(cache.get(leaf.first, || {
+            let offset = low.checked_mul(page_bytes).and_then(|offset| offset.checked_add(self.at.0));
+            let at = Address(offset.ok_or_else(too_large)?);
+            let last = (self.entries - high * self.per_page).min(self.per_page) * width + CHECKSUM as u64;
+            let read = source.read(self.what, at, (high - low).saturating_mul(page_bytes).saturating_add(last))?;
+            // All ones is an undefined address: no chunk.
+            let mut bytes = vec![0xff; ((end - first) * width) as usize];
+            for (page, stored) in (low..=high).zip(read.chunks(page_bytes as usize)) {
+                if self.is_written(page) {
+                    let into = ((page - from) * self.per_page * width) as usize;
+                    let entries = checked(self.what, at, stored)?;
+                    bytes[into..into + entries.len()].copy_from_slice(entries);
+                }
+            }
+            Ok(bytes.into())
+        })?);
+        Ok(leaf)
+    }
+
+    fn is_written(&self, page: u64) -> bool {
+        let bit = self.first_bit + page;
+        let byte = usize::try_from(bit / 8).ok().and_then(|at| self.written.get(at));
+        byte.is_some_and(|byte| byte & (0x80 >> (bit % 8)) != 0)
+    }
+}
