@@ -1,8 +1,14 @@
-//! The filters of a dataset, one behind the other.
+//! The filters of a dataset, one behind the other ("Filter Pipeline Message" of the HDF5 format specification).
+//!
+//! Decoding walks from the last filter to the first through two buffers of the thread; the first filter writes into the
+//! caller's bytes. Sizes are known from the front: the caller's bytes say how many the first filter makes, a filter that
+//! keeps sizes passes that on, and any other may have made at most twice as much and a little.
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Context, Error, Result};
 
-use crate::filter::{Filter, built_in};
+use crate::filter::{Filter, built_in, wrong_size};
+use crate::registry::registered_name;
+use crate::scratch::with_buffer;
 
 /// A filter as a file names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,13 +35,22 @@ struct Link {
     filter: Result<Box<dyn Filter>>,
 }
 
+/// What a filter's input may have become in bytes, seen from the caller's end.
+#[derive(Clone, Copy)]
+struct Size {
+    exact: Option<usize>,
+    most: usize,
+}
+
 impl Chain {
     /// A chain of these filters. One that is not there, or whose parameters are wrong, is an error only when data needs
     /// it.
     pub fn new(steps: Vec<Step>) -> Chain {
         let link = |step: Step| {
-            let missing = || Err(Error::new(Code::ENOFILTER, format!("filter {} ({})", step.id, step.name)));
-            let filter = built_in(step.id, &step.params).unwrap_or_else(missing);
+            let filter = match built_in(step.id, &step.params) {
+                Some(filter) => filter.at(|| place(&step)),
+                None => Err(missing(&step)),
+            };
             Link { step, filter }
         };
         Chain { links: steps.into_iter().map(link).collect() }
@@ -52,22 +67,145 @@ impl Chain {
     }
 
     /// Checks that blocks can be decoded that were stored with all filters but those in `mask` (bit `n` for the `n`-th).
-    pub fn check(&self, _mask: u32) -> Result<()> {
-        self.links.iter().try_for_each(|link| link.filter.as_ref().map(drop).map_err(Error::clone))
+    pub fn check(&self, mask: u32) -> Result<()> {
+        self.used(mask).try_for_each(|link| link.filter().map(drop))
+    }
+
+    /// The most bytes that `stored` bytes can become, which bounds what a size in a file may make the caller allocate.
+    pub fn most_decoded(&self, mask: u32, stored: usize) -> usize {
+        self.used(mask).rev().fold(stored, |size, link| match &link.filter {
+            Ok(filter) => filter.most_decoded(size),
+            Err(_) => size,
+        })
     }
 
     /// Unpacks a block that was stored without the filters in `mask` into `plain`, which it must fill exactly.
+    ///
+    /// `NC_ENOFILTER` for a filter that is not there, `NC_EFILTER` for parameters that it does not have, `NC_EHDFERR` for
+    /// bytes that it did not make.
     pub fn decode(&self, mask: u32, stored: &[u8], plain: &mut [u8]) -> Result<()> {
         self.check(mask)?;
-        plain.copy_from_slice(stored);
-        Ok(())
+        let most = self.most_decoded(mask, stored.len());
+        if plain.len() > most {
+            let what =
+                format!("{} stored bytes cannot become {} (at most {most})", stored.len(), plain.len());
+            return Err(Error::new(Code::EHDFERR, what));
+        }
+        with_buffer(|a| with_buffer(|b| self.unwind(mask, stored, plain, a, b)))
     }
 
     /// Packs a block into `stored`, which is emptied first, and gives the mask of the optional filters left out.
     pub fn encode(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<u32> {
-        self.check(0)?;
+        let mut mask = 0;
         stored.clear();
-        stored.extend_from_slice(plain);
-        Ok(0)
+        with_buffer(|spare| {
+            let mut first = true;
+            for (at, link) in self.links.iter().enumerate() {
+                let input = if first { plain } else { &stored[..] };
+                let why = match link
+                    .filter()
+                    .and_then(|filter| filter.encode(input, spare).at(|| place(&link.step)))
+                {
+                    Ok(Some(())) => {
+                        std::mem::swap(stored, spare);
+                        first = false;
+                        continue;
+                    }
+                    Ok(None) => {
+                        Error::new(Code::EFILTER, "it does not apply to this block").at(place(&link.step))
+                    }
+                    Err(error) => error,
+                };
+                match u32::try_from(at).ok().and_then(|at| 1u32.checked_shl(at)) {
+                    Some(bit) if link.step.optional => mask |= bit,
+                    _ => return Err(why),
+                }
+            }
+            if first {
+                stored.extend_from_slice(plain);
+            }
+            Ok(mask)
+        })
     }
+
+    fn used(&self, mask: u32) -> impl DoubleEndedIterator<Item = &Link> {
+        let masked = move |at: usize| at < 32 && mask >> at & 1 == 1;
+        self.links.iter().enumerate().filter(move |&(at, _)| !masked(at)).map(|(_, link)| link)
+    }
+
+    /// Decodes with the filters in use from the last to the first, through two buffers.
+    fn unwind(
+        &self,
+        mask: u32,
+        stored: &[u8],
+        plain: &mut [u8],
+        input: &mut Vec<u8>,
+        output: &mut Vec<u8>,
+    ) -> Result<()> {
+        // Stored bytes are passed on as they are until a filter has made others.
+        let mut whole = Some(stored);
+        let mut left = self.used(mask).count();
+        for link in self.used(mask).rev() {
+            left -= 1;
+            let filter = link.filter()?;
+            let at = || place(&link.step);
+            let bytes = whole.unwrap_or(input);
+            let inside = filter.peel(bytes).transpose().at(at)?;
+            if left == 0 {
+                return match inside {
+                    Some(inside) => copy(inside, plain),
+                    None => filter.decode_into(bytes, plain),
+                }
+                .at(at);
+            }
+            match inside {
+                Some(inside) if whole.is_some() => whole = Some(inside),
+                _ => {
+                    let start = Size { exact: Some(plain.len()), most: plain.len() };
+                    let size = self.used(mask).take(left).try_fold(start, |size, link| link.packed(size))?;
+                    filter.decode(bytes, output, size.exact, size.most).at(at)?;
+                    whole = None;
+                    std::mem::swap(input, output);
+                }
+            }
+        }
+        copy(stored, plain)
+    }
+}
+
+impl Link {
+    fn filter(&self) -> Result<&dyn Filter> {
+        self.filter.as_ref().map(Box::as_ref).map_err(Error::clone)
+    }
+
+    /// What the filter makes of that much.
+    fn packed(&self, size: Size) -> Result<Size> {
+        let filter = self.filter()?;
+        let exact = size.exact.and_then(|size| filter.encoded_len(size));
+        // A known size has room as well, so that a longer block can be told how long it is.
+        Ok(Size { exact, most: exact.unwrap_or(size.most).saturating_mul(2).saturating_add(1 << 16) })
+    }
+}
+
+fn copy(from: &[u8], to: &mut [u8]) -> Result<()> {
+    if from.len() != to.len() {
+        return Err(wrong_size(to.len(), from.len()));
+    }
+    to.copy_from_slice(from);
+    Ok(())
+}
+
+/// The filter's number and names.
+fn place(step: &Step) -> String {
+    let registered = registered_name(step.id);
+    let name = registered.unwrap_or("not registered");
+    if step.name.is_empty() || registered.is_some_and(|name| name.eq_ignore_ascii_case(&step.name)) {
+        return format!("filter {} ({name})", step.id);
+    }
+    format!("filter {} ({name}; the file calls it {:?})", step.id, step.name)
+}
+
+fn missing(step: &Step) -> Error {
+    let what = format!("{} is needed and not there; looked among the built-in filters", place(step));
+    Error::new(Code::ENOFILTER, what)
 }

@@ -1,8 +1,16 @@
 //! Filters: what packs and unpacks blocks of data, and chains of them.
+//!
+//! Bytes are those that HDF5 and the registered plugins store ("Filters" in the HDF5 user guide, the filter pipeline
+//! message in the format specification, and each plugin's own description). A filter is a value that holds its
+//! parameters; a [`Chain`] is what a dataset has. Not here: filters loaded at run time, and quantization.
 #![forbid(unsafe_code)]
 
 mod chain;
 mod filter;
+mod filters;
+mod registry;
+mod scratch;
 
 pub use chain::{Chain, Step};
 pub use filter::{Filter, built_in};
+pub use registry::registered_name;

@@ -1,0 +1,83 @@
+//! Deflate (filter 1): one zlib stream (RFC 1950). Its parameter is the level, 0 to 9.
+//!
+//! Bytes after the end of the stream are not looked at, as in zlib.
+
+use std::cell::RefCell;
+
+use ferrocdf_bytes::Result;
+use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
+
+use crate::filter::{Codec, bad_params, corrupt};
+
+/// Deflate makes at most 258 bytes of 2 bits.
+const RATIO: usize = 1032;
+
+thread_local! {
+    static INFLATE: RefCell<Decompressor> = RefCell::new(Decompressor::new());
+    static DEFLATE: RefCell<Option<(i32, Compressor)>> = const { RefCell::new(None) };
+}
+
+#[derive(Debug)]
+pub struct Deflate {
+    level: i32,
+}
+
+impl Deflate {
+    pub fn new(params: &[u32]) -> Result<Deflate> {
+        match *params {
+            [level @ 0..=9] => Ok(Deflate { level: level as i32 }),
+            _ => Err(bad_params(format!("the parameters {params:?} are not one level from 0 to 9"))),
+        }
+    }
+}
+
+/// Unpacks a zlib stream into the front of `plain`; `None` if that is too small.
+pub fn inflate(stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
+    match INFLATE.with(|inflate| inflate.borrow_mut().zlib_decompress(stored, plain)) {
+        Ok(len) => Ok(Some(len)),
+        Err(DecompressionError::InsufficientSpace) => Ok(None),
+        Err(DecompressionError::BadData) => {
+            Err(corrupt(format!("the {} stored bytes are not a whole zlib stream", stored.len())))
+        }
+    }
+}
+
+/// Packs to a zlib stream at the end of `stored`.
+pub fn deflate(level: i32, plain: &[u8], stored: &mut Vec<u8>) -> Result<()> {
+    DEFLATE.with(|kept| {
+        let mut kept = kept.borrow_mut();
+        if kept.as_ref().is_none_or(|&(of, _)| of != level) {
+            let level_of = CompressionLvl::new(level)
+                .map_err(|_| bad_params(format!("there is no level {level} of deflate")))?;
+            *kept = Some((level, Compressor::new(level_of)));
+        }
+        let Some((_, compressor)) = kept.as_mut() else {
+            return Err(corrupt("there is no compressor"));
+        };
+        let start = stored.len();
+        stored.resize(start + compressor.zlib_compress_bound(plain.len()), 0);
+        let len = compressor
+            .zlib_compress(plain, &mut stored[start..])
+            .map_err(|_| corrupt("the compressor asks for more than its bound"))?;
+        stored.truncate(start + len);
+        Ok(())
+    })
+}
+
+impl Codec for Deflate {
+    fn plain_len(&self, _stored: &[u8]) -> Result<Option<usize>> {
+        Ok(None)
+    }
+
+    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
+        inflate(stored, plain)
+    }
+
+    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
+        deflate(self.level, plain, stored).map(Some)
+    }
+
+    fn most_decoded(&self, stored: usize) -> usize {
+        stored.saturating_mul(RATIO)
+    }
+}

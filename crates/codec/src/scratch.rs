@@ -1,0 +1,28 @@
+//! Buffers that each thread keeps, so that a block costs no allocation once the thread is warm.
+
+use std::cell::RefCell;
+
+/// Buffers larger than this are given back to the system.
+const KEPT_SIZE: usize = 64 << 20;
+
+/// Buffers a thread keeps: two for a chain and two for a filter that packs in two turns.
+const KEPT: usize = 4;
+
+thread_local! {
+    static FREE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs `work` with a buffer of this thread. What it holds at first is left from earlier work.
+pub fn with_buffer<T>(work: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+    let mut buffer = FREE.with(|free| free.borrow_mut().pop()).unwrap_or_default();
+    let result = work(&mut buffer);
+    if buffer.capacity() <= KEPT_SIZE {
+        FREE.with(|free| {
+            let mut free = free.borrow_mut();
+            if free.len() < KEPT {
+                free.push(buffer);
+            }
+        });
+    }
+    result
+}

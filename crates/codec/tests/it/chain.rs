@@ -1,0 +1,133 @@
+//! Chains: masks, sizes, missing filters, optional filters.
+
+use ferrocdf_bytes::Code;
+use ferrocdf_codec::{Chain, Step};
+
+use crate::help::{chain, data, step};
+
+const NET: &[(u32, &[u32])] = &[(2, &[4]), (1, &[5]), (3, &[])];
+
+#[test]
+fn every_mask_decodes_what_was_stored_with_it() {
+    let plain = data(1, 4001);
+    for mask in 0..8u32 {
+        let some: Vec<_> = (0..3).filter(|at| mask >> at & 1 == 0).map(|at| NET[at]).collect();
+        let mut stored = Vec::new();
+        assert_eq!(chain(&some).encode(&plain, &mut stored), Ok(0));
+        let mut back = vec![1; plain.len()];
+        chain(NET).decode(mask, &stored, &mut back).unwrap();
+        assert_eq!(back, plain, "mask {mask}");
+        if mask != 0 {
+            let done = chain(NET).decode(0, &stored, &mut back);
+            assert!(done.is_err() || back != plain, "mask {mask} matters");
+        }
+    }
+}
+
+#[test]
+fn a_block_of_another_size_says_both_sizes() {
+    let plain = data(1, 1000);
+    for steps in [&NET[..], &NET[1..2], &NET[..1], &NET[2..], &[]] {
+        let mut stored = Vec::new();
+        chain(steps).encode(&plain, &mut stored).unwrap();
+        for len in [0, 900, 996, 1001, 1100] {
+            let error = chain(steps).decode(0, &stored, &mut vec![0; len]).unwrap_err();
+            assert_eq!(error.code, Code::EHDFERR);
+            let (than, size) = if len > 1000 { ("shorter", "1000") } else { ("longer", "1000") };
+            let cannot = error.what.contains("cannot become");
+            assert!(cannot || error.what.contains(than) && error.what.contains(size), "{len}: {error}");
+            assert!(error.what.contains(&len.to_string()), "{len}: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_size_that_the_stored_bytes_cannot_have_is_known_before_the_work() {
+    let chain = chain(&[(1, &[1])]);
+    assert_eq!(chain.most_decoded(0, 1000), 1_032_000);
+    assert_eq!(chain.most_decoded(1, 1000), 1000);
+    let error = chain.decode(0, &[0; 10], &mut vec![0; 20_000]).unwrap_err();
+    assert!(error.what.contains("10 stored bytes cannot become 20000"), "{error}");
+}
+
+#[test]
+fn a_missing_filter_is_an_error_where_it_is_needed() {
+    let named = |id, name: &str| Chain::new(vec![step(2, &[4]), Step { name: name.into(), ..step(id, &[]) }]);
+    let zfp = named(32013, "H5Z-ZFP-1.0");
+    let error = zfp.check(0).unwrap_err();
+    assert_eq!(error.code, Code::ENOFILTER);
+    for part in ["32013", "zfp", "H5Z-ZFP-1.0", "built-in"] {
+        assert!(error.what.contains(part), "{part}: {error}");
+    }
+    assert_eq!(zfp.check(2), Ok(()));
+    let mut back = [0; 8];
+    assert_eq!(zfp.decode(0, &[0; 8], &mut back).unwrap_err().code, Code::ENOFILTER);
+    zfp.decode(2, &[1, 2, 3, 4, 5, 6, 7, 8], &mut back).unwrap();
+    assert_eq!(back, [1, 3, 5, 7, 2, 4, 6, 8]);
+    assert!(named(999, "").check(0).unwrap_err().what.contains("not registered"));
+}
+
+#[test]
+fn an_optional_filter_is_left_out_and_another_is_not() {
+    let plain = data(0, 64);
+    let mut stored = Vec::new();
+    let missing = Step { optional: true, ..step(32013, &[]) };
+    let chain = Chain::new(vec![missing, step(2, &[2])]);
+    assert_eq!(chain.encode(&plain, &mut stored), Ok(1));
+    let mut back = vec![0; 64];
+    chain.decode(1, &stored, &mut back).unwrap();
+    assert_eq!(back, plain);
+    let chain = Chain::new(vec![step(2, &[2]), step(32013, &[])]);
+    assert_eq!(chain.encode(&plain, &mut stored).unwrap_err().code, Code::ENOFILTER);
+}
+
+#[test]
+fn wrong_parameters_are_an_error_of_the_data() {
+    for (id, params) in [(1, &[10][..]), (1, &[]), (2, &[0]), (2, &[])] {
+        let chain = chain(&[(id, params)]);
+        assert_eq!(chain.steps().len(), 1);
+        assert_eq!(chain.check(0).unwrap_err().code, Code::EFILTER, "{id} {params:?}");
+        assert_eq!(chain.check(1), Ok(()));
+    }
+}
+
+#[test]
+fn deflate_takes_what_zlib_takes() {
+    let plain = data(3, 500);
+    let chain = chain(&[(1, &[9])]);
+    let mut stored = Vec::new();
+    chain.encode(&plain, &mut stored).unwrap();
+    let mut back = vec![0; 500];
+    // Bytes after the stream, and a second stream, are not looked at.
+    let mut more = stored.clone();
+    more.extend_from_slice(&stored);
+    more.extend_from_slice(b"trailing");
+    chain.decode(0, &more, &mut back).unwrap();
+    assert_eq!(back, plain);
+    // A stream cut short is an error, and so is a wrong checksum.
+    assert!(chain.decode(0, &stored[..stored.len() - 1], &mut back).is_err());
+    *stored.last_mut().unwrap() ^= 1;
+    assert!(chain.decode(0, &stored, &mut back).is_err());
+    // Two deflates in a row, the size of whose middle is not known.
+    let twice = crate::help::chain(&[(1, &[1]), (1, &[1])]);
+    let plain = data(2, 1 << 20);
+    twice.encode(&plain, &mut stored).unwrap();
+    let mut back = vec![1; 1 << 20];
+    twice.decode(0, &stored, &mut back).unwrap();
+    assert_eq!(back, plain);
+}
+
+#[test]
+fn fletcher32_takes_the_checksum_of_old_versions() {
+    let plain = data(0, 77);
+    let chain = chain(&[(3, &[])]);
+    let mut stored = Vec::new();
+    chain.encode(&plain, &mut stored).unwrap();
+    let mut back = vec![0; 77];
+    stored[77..].chunks_mut(2).for_each(|half| half.swap(0, 1));
+    chain.decode(0, &stored, &mut back).unwrap();
+    assert_eq!(back, plain);
+    stored[3] ^= 1;
+    let error = chain.decode(0, &stored, &mut back).unwrap_err();
+    assert!(error.what.contains("checksum"), "{error}");
+}

@@ -1,0 +1,52 @@
+//! What the tests share.
+
+use ferrocdf_codec::{Chain, Step};
+
+/// A filter that must be there.
+pub fn step(id: u32, params: &[u32]) -> Step {
+    Step { id, name: String::new(), optional: false, params: params.to_vec() }
+}
+
+/// A chain of filters that must be there.
+pub fn chain(steps: &[(u32, &[u32])]) -> Chain {
+    Chain::new(steps.iter().map(|&(id, params)| step(id, params)).collect())
+}
+
+/// Numbers that are the same in each run.
+pub struct Numbers(u64);
+
+impl Numbers {
+    pub fn new(seed: u64) -> Numbers {
+        Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11
+    }
+
+    /// A number below `end`.
+    pub fn below(&mut self, end: usize) -> usize {
+        (self.next() % end.max(1) as u64) as usize
+    }
+}
+
+/// Kinds of data: noise, a slow slope of 4-byte numbers, zeros, and repeated text.
+pub fn data(kind: usize, len: usize) -> Vec<u8> {
+    let mut numbers = Numbers::new(len as u64 + 1);
+    match kind % 4 {
+        0 => (0..len).map(|_| numbers.next() as u8).collect(),
+        1 => (0..len as u32).flat_map(|at| (1_000 + at / 3 + at % 5).to_le_bytes()).take(len).collect(),
+        2 => vec![0; len],
+        _ => b"to be or not to be, ".iter().copied().cycle().take(len).collect(),
+    }
+}
+
+/// Bytes written as hexadecimal digits.
+pub fn hex(digits: &str) -> Vec<u8> {
+    let digits: Vec<u8> = digits.bytes().filter(|digit| !digit.is_ascii_whitespace()).collect();
+    let value = |digit: u8| char::from(digit).to_digit(16).expect("a hexadecimal digit") as u8;
+    digits.chunks(2).map(|pair| value(pair[0]) << 4 | value(pair[1])).collect()
+}

@@ -1,0 +1,88 @@
+//! What a filter packs it unpacks to the same; and of damaged bytes it makes an error or data, in bounded memory.
+
+use crate::help::{Numbers, chain, data};
+
+/// Chains of every filter, with the size of an element that the data must be made of.
+pub const CHAINS: &[(usize, &[(u32, &[u32])])] = &[
+    (1, &[(1, &[1])]),
+    (1, &[(1, &[9])]),
+    (1, &[(2, &[1])]),
+    (1, &[(2, &[2])]),
+    (1, &[(2, &[3])]),
+    (1, &[(2, &[4])]),
+    (1, &[(2, &[8])]),
+    (1, &[(2, &[16])]),
+    (1, &[(2, &[100])]),
+    (1, &[(3, &[])]),
+    (1, &[(2, &[4]), (1, &[4]), (3, &[])]),
+    (1, &[(3, &[]), (2, &[4]), (1, &[4])]),
+    (1, &[(307, &[9])]),
+    (1, &[(307, &[1])]),
+    (1, &[(32004, &[])]),
+    (1, &[(32004, &[1000])]),
+    (1, &[(32015, &[])]),
+    (1, &[(32015, &[19])]),
+    (1, &[(2, &[4]), (32015, &[1])]),
+];
+
+const SIZES: &[usize] = &[
+    0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 100, 127, 128, 129, 255, 257, 511, 513, 1000,
+    1023, 1025, 4095, 4096, 4097, 8191, 8193, 10_007, 65_537, 200_001,
+];
+
+#[test]
+fn what_is_packed_unpacks_to_the_same() {
+    for &(element, steps) in CHAINS {
+        let chain = chain(steps);
+        for &size in SIZES {
+            for kind in 0..4 {
+                let plain = data(kind, size * element);
+                let mut stored = vec![9; 3];
+                let mask = chain.encode(&plain, &mut stored).unwrap();
+                let mut back = vec![0x55; plain.len()];
+                let done = chain.decode(mask, &stored, &mut back);
+                assert_eq!(done, Ok(()), "{steps:?}, {size} elements, kind {kind}");
+                assert!(back == plain, "{steps:?}, {size} elements, kind {kind}");
+            }
+        }
+    }
+}
+
+#[test]
+fn damaged_bytes_are_an_error_or_data() {
+    let mut numbers = Numbers::new(7);
+    for &(element, steps) in CHAINS {
+        let chain = chain(steps);
+        let mut refused = 0;
+        for turn in 0..400 {
+            let plain = data(turn, element * numbers.below(600));
+            let mut stored = Vec::new();
+            let mask = chain.encode(&plain, &mut stored).unwrap();
+            damage(&mut stored, &mut numbers);
+            let mut back = vec![0; plain.len()];
+            refused += usize::from(chain.decode(mask, &stored, &mut back).is_err());
+            let noise = data(0, numbers.below(100));
+            let _ = chain.decode(0, &noise, &mut back);
+        }
+        // Shorter or longer bytes, at least, are noticed.
+        assert!(refused > 20, "{steps:?}: {refused} of 400 refused");
+    }
+}
+
+fn damage(stored: &mut Vec<u8>, numbers: &mut Numbers) {
+    match numbers.below(4) {
+        0 => stored.truncate(numbers.below(stored.len())),
+        1 => stored.insert(numbers.below(stored.len()), numbers.next() as u8),
+        _ if stored.is_empty() => {}
+        _ => {
+            for _ in 0..=numbers.below(3) {
+                let at = numbers.below(stored.len());
+                stored[at] = match numbers.below(3) {
+                    0 => 0xff,
+                    1 => stored[at] ^ 1 << numbers.below(8),
+                    _ => numbers.next() as u8,
+                };
+            }
+        }
+    }
+}
