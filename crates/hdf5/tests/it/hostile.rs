@@ -115,3 +115,41 @@ fn wrong_checksums_say_where() {
     let error = File::open(Arc::new(MemoryBlob::new(damaged))).unwrap().root().unwrap_err();
     assert!(error.what.contains(&format!("at {root}: wrong checksum")), "{error}");
 }
+
+/// Structures with a checksum: where each starts, and where its checksum is.
+fn checked_structures(bytes: &[u8]) -> Vec<(usize, usize)> {
+    const SIGNATURES: [&[u8; 4]; 9] =
+        [b"OHDR", b"OCHK", b"BTHD", b"BTIN", b"BTLF", b"FRHP", b"FHIB", b"SMTB", b"MDCI"];
+    let starts = (0..bytes.len()).filter(|&at| SIGNATURES.iter().any(|s| bytes[at..].starts_with(*s)));
+    let checksum = |start: usize| {
+        let ends = (start + 8..bytes.len().saturating_sub(3).min(start + 1500)).map(|end| (start, end));
+        ends.into_iter()
+            .find(|&(start, end)| lookup3(&bytes[start..end], 0).to_le_bytes() == bytes[end..end + 4])
+    };
+    starts.filter_map(checksum).collect()
+}
+
+#[test]
+fn damaged_bytes_with_a_right_checksum_do_no_harm() {
+    for name in names() {
+        let whole = bytes(&name);
+        let structures = checked_structures(&whole);
+        let mut rng = Rng::new(whole.len() as u64);
+        for &(start, end) in structures.iter().take(40) {
+            for _ in 0..80 {
+                let mut damaged = whole.clone();
+                for _ in 0..=rng.below(2) {
+                    let value = rng.pick(&[0, 1, 2, 0x7f, 0x80, 0xfe, 0xff, rng.clone().number() as u8]);
+                    damaged[start + 4 + rng.index(end - start - 4)] = value;
+                }
+                let checksum = lookup3(&damaged[start..end], 0).to_le_bytes();
+                damaged[end..end + 4].copy_from_slice(&checksum);
+                if let Err(error) = read(&damaged) {
+                    assert!(!error.what.is_empty(), "{name}, structure at {start}");
+                }
+            }
+        }
+        let checked = structures.len();
+        assert!(!is_checked(&name) || checked > 1, "{name}: {checked} structures with checksums");
+    }
+}
