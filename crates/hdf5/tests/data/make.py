@@ -51,11 +51,11 @@ def main():
     groups("dense.h5", "latest", False, 20)
     groups("dense_ordered.h5", "latest", True, 20)
 
-    # B-trees of links and attributes with internal nodes, and a heap with an indirect block.
+    # B-trees of two and three levels, and heaps with indirect blocks.
     with h5py.File("dense_deep.h5", "w", libver="latest") as f:
         f.attrs.create("first", 1, dtype="<i2")
-        for i in range(400):
-            f["a_name_of_some_length_%03d" % (i * 7 % 400)] = h5py.SoftLink("x")
+        for i in range(1500):
+            f[f"n{i * 7 % 1500:04}"] = h5py.SoftLink("x")
         for i in range(60):
             f.attrs.create(f"n{i * 7 % 60:02}", i, dtype="<i2")
 

@@ -108,12 +108,18 @@ fn flip(name: &str) {
 
 #[test]
 fn wrong_checksums_say_where() {
-    let file = open("compact.h5");
-    let root = file.superblock().root;
-    let mut damaged = bytes("compact.h5");
-    damaged[root.0 as usize + 20] ^= 1;
-    let error = File::open(Arc::new(MemoryBlob::new(damaged))).unwrap().root().unwrap_err();
-    assert!(error.what.contains(&format!("at {root}: wrong checksum")), "{error}");
+    let whole = bytes("compact.h5");
+    let root = open("compact.h5").superblock().root;
+    let fails = |byte: usize, place: &str| {
+        let mut damaged = whole.clone();
+        damaged[byte] ^= 1;
+        let file = File::open(Arc::new(MemoryBlob::new(damaged)));
+        let error = file.and_then(|file| file.root()).unwrap_err();
+        assert!(error.what.contains(&format!("{place}: wrong checksum")), "{error}");
+    };
+    // The flags of the file, which nobody asks for.
+    fails(11, "superblock at 0x0");
+    fails(root.0 as usize + 20, &format!("chunk 0 at {root}"));
 }
 
 /// Structures with a checksum: where each starts, and where its checksum is.
