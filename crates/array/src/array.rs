@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use crate::{Blocks, Mosaic, Stored};
+use crate::{Blocks, Kind, Mosaic, Stored};
 
 /// One variable as the engine sees it.
 #[derive(Clone, Debug)]
@@ -77,6 +77,20 @@ impl Array {
     pub fn inline(shape: Vec<u64>, stored: Stored, bytes: impl Into<Arc<[u8]>>) -> Self {
         let layout = Layout::Inline(bytes.into());
         Array { shape, stored, unusual: None, layout, past_end: PastEnd::Zero }
+    }
+}
+
+impl Array {
+    /// The same elements as bytes: one more dimension, the fastest, of `size` bytes.
+    pub(crate) fn as_bytes(&self, size: usize) -> Array {
+        let with = |list: &[u64], last: u64| list.iter().copied().chain([last]).collect::<Vec<u64>>();
+        let layout = match &self.layout {
+            Layout::Strided { begin, steps } => Layout::Strided { begin: *begin, steps: with(steps, 1) },
+            Layout::Blocks(blocks) => Layout::Blocks(blocks.as_bytes(size as u64)),
+            Layout::Inline(_) | Layout::Fill(_) | Layout::Mosaic(_) => self.layout.clone(),
+        };
+        let shape = with(&self.shape, size as u64);
+        Array { shape, stored: Stored::native(Kind::U8), unusual: None, layout, past_end: self.past_end }
     }
 }
 

@@ -59,6 +59,7 @@ pub(crate) struct Conversion {
     kernel: Option<Kernel>,
     /// Whether elements out of range leave the destination as it was.
     pub(crate) keeps: bool,
+    to: Stored,
 }
 
 impl Conversion {
@@ -81,7 +82,13 @@ impl Conversion {
             swap_to,
             kernel: (!same).then(|| kernel(direction, from.kind, to.kind)),
             keeps: direction == Direction::Get && from.kind.is_float() && !to.kind.is_float(),
+            to,
         })
+    }
+
+    /// What elements are converted to.
+    pub(crate) fn to(&self) -> Stored {
+        self.to
     }
 
     /// Whether elements keep their place and size: they may be converted where they are.

@@ -7,28 +7,124 @@
 use ferrocdf_bytes::{Order, Result};
 use ferrocdf_store::{Blob, BlobMut};
 
-use crate::{Array, Direction, Fit, In, Kind, Layout, Map, Out, PastEnd, Selection, Stored};
+use crate::{Array, Direction, Fit, In, Kind, Layout, Map, Out, Part, PastEnd, Place, Selection, Stored};
 
 /// As [`crate::read()`].
 pub fn read(blob: &dyn Blob, array: &Array, sel: &Selection, out: Out<'_>) -> Result<Fit> {
     sel.check(&array.shape)?;
-    let (size, made) = (array.stored.kind.size(), out.kind.size());
+    let made = out.kind.size();
     let mut fit = Fit::Exact;
     for (number, index) in indices(&sel.count).enumerate() {
-        let at = position(array, sel, &index);
-        let mut stored = vec![0; size];
-        match (&array.layout, array.past_end) {
-            (Layout::Inline(bytes), _) => stored.copy_from_slice(&bytes[at as usize..][..size]),
-            (_, PastEnd::Zero) => blob.read_zero_filled_at(at, &mut stored)?,
-            (_, PastEnd::Error) => blob.read_exact_at(at, &mut stored)?,
-        }
+        let at: Vec<u64> =
+            (0..index.len()).map(|dim| sel.start[dim] + index[dim] * sel.stride[dim]).collect();
         let to = element(out.map, number, &index) * made;
         let place = &mut out.bytes[to..to + made];
-        if one(Direction::Get, array.stored, &stored, Stored::native(out.kind), place) == Fit::OutOfRange {
-            fit = Fit::OutOfRange;
+        // Of several that lie over each other, the last is seen.
+        let mut fits = Fit::Exact;
+        for (bytes, stored) in layers(blob, array, &at)? {
+            fits = one(Direction::Get, stored, &bytes, Stored::native(out.kind), place);
+        }
+        if fits == Fit::OutOfRange {
+            fit = fits;
         }
     }
     Ok(fit)
+}
+
+/// What lies at these coordinates: of a mosaic the fill value and the element of each part, of others one element.
+fn layers(blob: &dyn Blob, array: &Array, at: &[u64]) -> Result<Vec<(Vec<u8>, Stored)>> {
+    let Layout::Mosaic(mosaic) = &array.layout else { return Ok(vec![stored(blob, array, at)?]) };
+    let background = Array { layout: Layout::Fill(mosaic.fill.clone()), unusual: None, ..array.clone() };
+    let mut layers = vec![stored(blob, &background, at)?];
+    for part in mosaic.parts.iter() {
+        let Some(from) = in_part(part, at) else { continue };
+        if let Some((blob, source)) = part.source.open()?
+            && from.iter().zip(&source.shape).all(|(at, len)| at < len)
+        {
+            layers.extend(self::layers(&*blob, &source, &from)?);
+        }
+    }
+    Ok(layers)
+}
+
+/// The bytes of the element at these coordinates, and how they are stored.
+fn stored(blob: &dyn Blob, array: &Array, at: &[u64]) -> Result<(Vec<u8>, Stored)> {
+    if let Some(unusual) = &array.unusual {
+        let bytes = array.as_bytes(unusual.size());
+        let mut raw = Vec::new();
+        for byte in 0..unusual.size() as u64 {
+            raw.extend(stored(blob, &bytes, &[at, &[byte]].concat())?.0);
+        }
+        let mut made = vec![0; array.stored.kind.size()];
+        unusual.convert(&raw, &mut made);
+        return Ok((made, array.stored));
+    }
+    let size = array.stored.kind.size();
+    let mut bytes = vec![0; size];
+    let fill = |fill: &[u8], last: u64| -> Vec<u8> {
+        if fill.is_empty() {
+            return vec![0; size];
+        }
+        let from = last as usize * size % fill.len();
+        fill[from..from + size].to_vec()
+    };
+    let last = at.last().copied().unwrap_or(0);
+    match &array.layout {
+        Layout::Inline(data) => {
+            let from = position(array, at) as usize;
+            bytes.copy_from_slice(&data[from..from + size]);
+        }
+        Layout::Strided { .. } if array.past_end == PastEnd::Zero => {
+            blob.read_zero_filled_at(position(array, at), &mut bytes)?;
+        }
+        Layout::Strided { .. } => blob.read_exact_at(position(array, at), &mut bytes)?,
+        Layout::Fill(value) => bytes = fill(value, last),
+        Layout::Blocks(blocks) => {
+            let block: Vec<u64> = at.iter().zip(&blocks.shape).map(|(at, len)| at / len).collect();
+            let within =
+                at.iter().zip(&blocks.shape).fold(0, |index, (at, len)| index * len + at % len) as usize;
+            match blocks.index.locate(&block, &vec![1; at.len()])?[0] {
+                Place::Missing => {
+                    bytes = fill(&blocks.fill, last % blocks.shape.last().copied().unwrap_or(1))
+                }
+                Place::At { at, len, mask } => {
+                    let mut packed = vec![0; len as usize];
+                    blob.read_exact_at(at, &mut packed)?;
+                    let mut plain = vec![0; blocks.shape.iter().product::<u64>() as usize * size];
+                    blocks.chain.decode(mask, &packed, &mut plain)?;
+                    bytes.copy_from_slice(&plain[within * size..][..size]);
+                }
+            }
+        }
+        Layout::Mosaic(_) => unreachable!("a mosaic has layers"),
+    }
+    Ok((bytes, array.stored))
+}
+
+/// The coordinates in the source of an element of a mosaic, if it is in the part.
+fn in_part(part: &Part, at: &[u64]) -> Option<Vec<u64>> {
+    let mut numbers = Vec::new();
+    for (dim, &at) in at.iter().enumerate() {
+        let (start, count, stride) = (part.here.start[dim], part.here.count[dim], part.here.stride[dim]);
+        let number = at.checked_sub(start).filter(|far| far % stride == 0).map(|far| far / stride)?;
+        if number >= count {
+            return None;
+        }
+        if count != 1 {
+            numbers.push(number);
+        }
+    }
+    let mut numbers = numbers.into_iter();
+    let there = &part.there;
+    let along = |dim: usize| if there.count[dim] == 1 { Some(0) } else { numbers.next() };
+    let numbers: Option<Vec<u64>> = (0..there.count.len()).map(along).collect();
+    Some(
+        numbers?
+            .iter()
+            .enumerate()
+            .map(|(dim, number)| there.start[dim] + number * there.stride[dim])
+            .collect(),
+    )
 }
 
 /// As [`crate::write()`].
@@ -44,7 +140,7 @@ pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) 
         {
             fit = Fit::OutOfRange;
         }
-        blob.write_at(position(array, sel, &index), &stored)?;
+        blob.write_at(selected(array, sel, &index), &stored)?;
     }
     Ok(fit)
 }
@@ -52,7 +148,7 @@ pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) 
 /// As [`crate::fill`].
 pub fn fill(blob: &dyn BlobMut, array: &Array, sel: &Selection, value: &[u8]) -> Result<()> {
     sel.check(&array.shape)?;
-    indices(&sel.count).try_for_each(|index| blob.write_at(position(array, sel, &index), value))
+    indices(&sel.count).try_for_each(|index| blob.write_at(selected(array, sel, &index), value))
 }
 
 /// All indices below `count`, last dimension fastest.
@@ -75,16 +171,21 @@ fn indices(count: &[u64]) -> impl Iterator<Item = Vec<u64>> {
 }
 
 /// The byte position of a selected element.
-fn position(array: &Array, sel: &Selection, index: &[u64]) -> u64 {
+fn selected(array: &Array, sel: &Selection, index: &[u64]) -> u64 {
+    let at: Vec<u64> = (0..index.len()).map(|dim| sel.start[dim] + index[dim] * sel.stride[dim]).collect();
+    position(array, &at)
+}
+
+/// The byte position of the element at these coordinates.
+fn position(array: &Array, at: &[u64]) -> u64 {
     let mut inline_step = array.stored.kind.size() as u64;
-    let mut at = if let Layout::Strided { begin, .. } = &array.layout { *begin } else { 0 };
-    for dim in (0..index.len()).rev() {
-        let coordinate = sel.start[dim] + index[dim] * sel.stride[dim];
+    let mut position = if let Layout::Strided { begin, .. } = &array.layout { *begin } else { 0 };
+    for dim in (0..at.len()).rev() {
         let step = if let Layout::Strided { steps, .. } = &array.layout { steps[dim] } else { inline_step };
-        at += coordinate * step;
+        position += at[dim] * step;
         inline_step *= array.shape[dim];
     }
-    at
+    position
 }
 
 /// The element of memory for a selected element.

@@ -20,7 +20,7 @@ pub(crate) const WINDOW: u64 = 256 << 10;
 pub(crate) const REQUEST: u64 = 12 << 10;
 
 /// Requests that cost less than this, in bytes, stay on the caller's thread.
-const SHARED: u64 = 3 << 19;
+pub(crate) const SHARED: u64 = 3 << 19;
 
 /// What a thread does before another may take over, in bytes.
 const BLOCK: u64 = 1 << 20;

@@ -13,7 +13,9 @@ use crate::memory::{Walk, check_dense};
 use crate::plan::{Plan, Tile, WINDOW};
 use crate::scratch::Scratch;
 use crate::short::ShortRun;
-use crate::{Array, Direction, Fit, Layout, Out, PastEnd, Selection, Stored, pick};
+use crate::{
+    Array, Blocks, Direction, Fit, Kind, Layout, Out, PastEnd, Selection, Stored, blocks, mosaic, pick,
+};
 
 /// Reads the selected elements of `array` into `out`.
 ///
@@ -42,28 +44,120 @@ pub fn read(blob: &dyn Blob, array: &Array, sel: &Selection, out: Out<'_>) -> Re
         Some(map) => Walk::new(map, &sel.count, out.bytes.len(), out.kind)?,
         None => None,
     };
-    let inline;
-    let (blob, plan) = match &array.layout {
-        Layout::Strided { begin, steps } => {
-            check_rank(array, steps)?;
-            (blob, Plan::new(&array.shape, array.stored, *begin, steps, sel, WINDOW)?)
-        }
-        Layout::Inline(bytes) => {
-            inline = Inline(bytes);
-            let steps = dense_steps(&array.shape, array.stored)?;
-            (&inline as &dyn Blob, Plan::new(&array.shape, array.stored, 0, &steps, sel, WINDOW)?)
-        }
-        Layout::Blocks(_) | Layout::Mosaic(_) | Layout::Fill(_) => todo!("next commit"),
-    };
-    let reader = Reader { blob, plan: &plan, conversion, past_end: array.past_end, size: out.kind.size() };
+    let reader = Reader { blob, array, conversion, size: out.kind.size() };
     let fits = match walk {
         Some(walk) if conversion.keeps && !walk.is_injective() => {
-            reader.mapped_singly(&walk, array.stored, out.bytes)?
+            reader.mapped_singly(sel, &walk, out.bytes)?
         }
-        Some(walk) => reader.mapped(&walk, out.bytes)?,
-        None => reader.dense(out.bytes)?,
+        Some(walk) => reader.mapped(sel, &walk, out.bytes)?,
+        None => reader.dense(sel, out.bytes)?,
     };
     Ok(fits.into())
+}
+
+/// Reads selections of one array into memory of one kind.
+#[derive(Clone, Copy)]
+pub(crate) struct Reader<'a> {
+    pub(crate) blob: &'a dyn Blob,
+    pub(crate) array: &'a Array,
+    pub(crate) conversion: Conversion,
+    /// Bytes of an element in memory.
+    pub(crate) size: usize,
+}
+
+impl Reader<'_> {
+    /// Reads a checked selection, which is not empty, into dense memory.
+    pub(crate) fn dense(&self, sel: &Selection, out: &mut [u8]) -> Result<bool> {
+        let Reader { blob, array, conversion, size } = *self;
+        if array.unusual.is_some() && !matches!(array.layout, Layout::Mosaic(_)) {
+            return self.unusual(sel, out);
+        }
+        match &array.layout {
+            Layout::Strided { begin, steps } => {
+                check_rank(array, steps)?;
+                let plan = Plan::new(&array.shape, array.stored, *begin, steps, sel, WINDOW)?;
+                Windows::new(blob, &plan, conversion, array.past_end, size).all(out)
+            }
+            Layout::Inline(bytes) => {
+                let steps = dense_steps(&array.shape, array.stored)?;
+                let plan = Plan::new(&array.shape, array.stored, 0, &steps, sel, WINDOW)?;
+                Windows::new(&Inline(bytes), &plan, conversion, array.past_end, size).all(out)
+            }
+            Layout::Blocks(blocks) => blocks::read(blob, array, blocks, sel, conversion, size, out),
+            Layout::Fill(fill) => {
+                let blocks = Blocks::nowhere(&array.shape, fill);
+                blocks::read(blob, array, &blocks, sel, conversion, size, out)
+            }
+            Layout::Mosaic(mosaic) => mosaic::read(array, mosaic, sel, conversion, size, out),
+        }
+    }
+
+    /// The elements that pass through a buffer at a time.
+    fn piece(&self) -> u64 {
+        let strided = matches!(self.array.layout, Layout::Strided { .. } | Layout::Inline(_));
+        // Where a piece may cut blocks, fewer and larger ones cut fewer.
+        let bytes = if strided { WINDOW } else { 16 << 20 };
+        bytes / self.size.max(self.array.stored.kind.size()) as u64
+    }
+
+    /// Reads through a map, on this thread: the map may make elements coincide, and then their order counts.
+    fn mapped(&self, sel: &Selection, walk: &Walk, memory: &mut [u8]) -> Result<bool> {
+        let size = self.size;
+        let mut buffer = Vec::new();
+        sel.pieces(self.piece()).try_fold(true, |fits, (first, elements, piece)| {
+            buffer.resize(elements * size, 0);
+            if self.conversion.keeps {
+                walk.gather(memory, size, first, &mut buffer);
+            }
+            let all = self.dense(&piece, &mut buffer)?;
+            walk.scatter(&buffer, size, first, memory);
+            Ok(fits & all)
+        })
+    }
+
+    /// Reads through a map that makes elements coincide, with a conversion that may leave one as the last left it.
+    fn mapped_singly(&self, sel: &Selection, walk: &Walk, memory: &mut [u8]) -> Result<bool> {
+        let native = Stored::native(self.array.stored.kind);
+        let (size, native_size) = (self.size, native.kind.size());
+        let conversion = Conversion::new(Direction::Get, self.array.stored, native)?;
+        let whole = Reader { conversion, size: native_size, ..*self };
+        let single = Conversion::new(Direction::Get, native, self.conversion.to())?;
+        let mut buffer = Vec::new();
+        sel.pieces(self.piece()).try_fold(true, |fits, (first, elements, piece)| {
+            buffer.resize(elements * native_size, 0);
+            let mut fits = whole.dense(&piece, &mut buffer)? & fits;
+            for (number, from) in buffer.chunks_exact(native_size).enumerate() {
+                let mut one = [0; 8];
+                let to = &mut one[..size];
+                walk.gather(memory, size, first + number, to);
+                fits &= single.run(from, to);
+                walk.scatter(to, size, first + number, memory);
+            }
+            Ok(fits)
+        })
+    }
+
+    /// Reads elements that no kind describes: as bytes, which are turned into elements that one does.
+    fn unusual(&self, sel: &Selection, out: &mut [u8]) -> Result<bool> {
+        let Some(unusual) = &self.array.unusual else { return self.dense(sel, out) };
+        let (raw, made) = (unusual.size(), self.array.stored.kind.size());
+        let bytes = self.array.as_bytes(raw);
+        let stored = Stored::native(Kind::U8);
+        let conversion = Conversion::new(Direction::Get, stored, stored)?;
+        let reader = Reader { blob: self.blob, array: &bytes, conversion, size: 1 };
+        let (mut from, mut to) = (Vec::new(), Vec::new());
+        sel.pieces(self.piece()).try_fold(true, |fits, (first, elements, mut piece)| {
+            piece.start.push(0);
+            piece.count.push(raw as u64);
+            piece.stride.push(1);
+            from.resize(elements * raw, 0);
+            to.resize(elements * made, 0);
+            reader.dense(&piece, &mut from)?;
+            unusual.convert(&from, &mut to);
+            let out = &mut out[first * self.size..][..elements * self.size];
+            Ok(self.conversion.run(&to, out) & fits)
+        })
+    }
 }
 
 /// Checks that a strided layout has a step for each dimension.
@@ -75,7 +169,8 @@ pub(crate) fn check_rank(array: &Array, steps: &[u64]) -> Result<()> {
     Err(Error::new(Code::EINVAL, what))
 }
 
-struct Reader<'a> {
+/// Reads the tiles of a plan.
+pub(crate) struct Windows<'a> {
     blob: &'a dyn Blob,
     plan: &'a Plan,
     conversion: Conversion,
@@ -84,9 +179,19 @@ struct Reader<'a> {
     size: usize,
 }
 
-impl Reader<'_> {
+impl<'a> Windows<'a> {
+    pub(crate) fn new(
+        blob: &'a dyn Blob,
+        plan: &'a Plan,
+        conversion: Conversion,
+        past_end: PastEnd,
+        size: usize,
+    ) -> Self {
+        Windows { blob, plan, conversion, past_end, size }
+    }
+
     /// Reads all tiles into dense memory, shared among threads if that pays.
-    fn dense(&self, out: &mut [u8]) -> Result<bool> {
+    pub(crate) fn all(&self, out: &mut [u8]) -> Result<bool> {
         let tiles = self.plan.tiles();
         match self.plan.shared() {
             Some((pool, together)) => pool.install(|| self.split(0, tiles, together, out)),
@@ -144,48 +249,6 @@ impl Reader<'_> {
             pick::gather(window, &dims, size, stored);
             Ok(conversion.run(stored, out))
         })
-    }
-
-    /// Reads all tiles through a map, on this thread: the map may make elements coincide, and then their order counts.
-    fn mapped(&self, walk: &Walk, memory: &mut [u8]) -> Result<bool> {
-        let size = self.size;
-        let mut buffer = vec![0; self.plan.largest() * size];
-        let mut all = true;
-        for number in 0..self.plan.tiles() {
-            let tile = self.plan.tile(number);
-            let dense = &mut buffer[..tile.elements * size];
-            if self.conversion.keeps {
-                walk.gather(memory, size, tile.first, dense);
-            }
-            all &= self.tile(&tile, dense)?;
-            walk.scatter(dense, size, tile.first, memory);
-        }
-        Ok(all)
-    }
-
-    /// Reads through a map that makes elements coincide, with a conversion that may leave one as the last left it.
-    fn mapped_singly(&self, walk: &Walk, stored: Stored, memory: &mut [u8]) -> Result<bool> {
-        let (size, stored_size) = (self.size, stored.kind.size());
-        let raw = Reader {
-            conversion: Conversion::new(Direction::Get, stored, stored)?,
-            size: stored_size,
-            ..*self
-        };
-        let mut buffer = vec![0; self.plan.largest() * stored_size];
-        let mut all = true;
-        for number in 0..self.plan.tiles() {
-            let tile = self.plan.tile(number);
-            let dense = &mut buffer[..tile.elements * stored_size];
-            raw.tile(&tile, dense)?;
-            for (number, from) in dense.chunks_exact(stored_size).enumerate() {
-                let mut one = [0; 8];
-                let to = &mut one[..size];
-                walk.gather(memory, size, tile.first + number, to);
-                all &= self.conversion.run(from, to);
-                walk.scatter(to, size, tile.first + number, memory);
-            }
-        }
-        Ok(all)
     }
 
     fn fetch(&self, at: u64, into: &mut [u8]) -> Result<()> {

@@ -1,18 +1,21 @@
 //! Buffers that each thread keeps for its next request.
 //!
 //! They are taken out of the thread's slot while in use, so that a request made from inside another one finds an empty
-//! slot and not a locked one. Tiles are bounded, so the buffers stay below a few MiB for each thread.
+//! slot and not a locked one. Tiles are small; what a large block needed is given back.
 
 use std::cell::Cell;
 
 use ferrocdf_store::Buffer;
 
-/// The buffers of one tile.
+/// The most bytes of one buffer that are kept.
+const KEPT: usize = 32 << 20;
+
+/// The buffers of one tile or block.
 #[derive(Default)]
 pub(crate) struct Scratch {
     /// The bytes of the blob that a tile covers.
     pub(crate) window: Buffer,
-    /// The elements of a tile as stored, dense.
+    /// The elements of a tile as stored, dense, or a block, decoded.
     pub(crate) stored: Buffer,
     /// The elements of a tile as memory has them, dense.
     pub(crate) dense: Buffer,
@@ -31,6 +34,9 @@ impl Scratch {
     pub(crate) fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
         let mut scratch = SCRATCH.take();
         let result = work(&mut scratch);
+        for buffer in [&mut scratch.window, &mut scratch.stored, &mut scratch.dense] {
+            buffer.trim(KEPT);
+        }
         SCRATCH.set(scratch);
         result
     }

@@ -93,6 +93,43 @@ impl Selection {
         Ok(())
     }
 
+    /// Cuts a checked, non-empty selection into pieces of at most `limit` elements, each gapless in dense order: the first
+    /// element of each in that order, the number of its elements, and its selection.
+    pub(crate) fn pieces(&self, limit: u64) -> impl Iterator<Item = (usize, usize, Selection)> + use<'_> {
+        // Dimensions from `cut + 1` on are whole in each piece; of `cut` itself, `rows` indices are.
+        let (mut cut, mut within) = (self.count.len(), 1u64);
+        while cut > 0 && within.saturating_mul(self.count[cut - 1]) <= limit {
+            cut -= 1;
+            within = within.saturating_mul(self.count[cut]);
+        }
+        let whole = cut == 0;
+        let cut = cut.saturating_sub(1);
+        let along = self.count.get(cut).copied().unwrap_or(1);
+        let rows = if whole { along } else { (limit / within).clamp(1, along) };
+        let (per_row, outer) = if whole {
+            (within / along, 1)
+        } else {
+            (within, self.count[..cut].iter().fold(1u64, |all, &count| all.saturating_mul(count)))
+        };
+        let pieces = along.div_ceil(rows);
+        (0..outer.saturating_mul(pieces)).map(move |number| {
+            let (mut rest, row) = (number / pieces, number % pieces * rows);
+            let count = rows.min(along - row);
+            let first = (rest * along + row) * per_row;
+            let mut piece = self.clone();
+            if let Some(start) = piece.start.get_mut(cut) {
+                *start += row * self.stride[cut];
+                piece.count[cut] = count;
+            }
+            for dim in (0..cut).rev() {
+                piece.start[dim] += rest % self.count[dim] * self.stride[dim];
+                piece.count[dim] = 1;
+                rest /= self.count[dim];
+            }
+            (first as usize, (count * per_row) as usize, piece)
+        })
+    }
+
     fn outside(&self, dim: usize, len: u64) -> Error {
         let what = format!("dimension {dim}: start {} is outside its length {len}", self.start[dim]);
         Error::new(Code::EINVALCOORDS, what)
@@ -101,4 +138,27 @@ impl Selection {
 
 fn ones(like: &[u64]) -> Index {
     SmallVec::from_elem(1, like.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_follow_each_other_without_gaps() {
+        let sel = Selection::strided(&[1, 0, 2], &[3, 4, 5], &[2, 1, 3]);
+        for limit in [1, 2, 5, 7, 19, 20, 21, 40, 59, 60, 100] {
+            let mut next = 0;
+            for (first, elements, piece) in sel.pieces(limit) {
+                assert_eq!(first, next, "{limit}");
+                assert_eq!(piece.elements(), Some(elements as u64));
+                assert!(elements as u64 <= limit);
+                let (x, y, z) = (first / 20, first / 5 % 4, first % 5);
+                assert_eq!(piece.start[..], [1 + 2 * x as u64, y as u64, 2 + 3 * z as u64], "{limit}");
+                next += elements;
+            }
+            assert_eq!(next, 60, "{limit}");
+        }
+        assert_eq!(Selection::all(&[]).pieces(9).count(), 1);
+    }
 }

@@ -30,7 +30,7 @@ impl ShortRun {
     /// errors.
     #[inline]
     pub fn find(array: &Array, part: impl Fn(usize) -> (u64, u64, u64)) -> Option<ShortRun> {
-        let Layout::Strided { begin, steps } = &array.layout else { return None };
+        let (Layout::Strided { begin, steps }, None) = (&array.layout, &array.unusual) else { return None };
         if steps.len() != array.shape.len() {
             return None;
         }

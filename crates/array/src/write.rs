@@ -76,7 +76,7 @@ pub fn fill(blob: &dyn BlobMut, array: &Array, sel: &Selection, value: &[u8]) ->
 /// The tiles of a selection to be written; none if it is empty.
 fn make_plan(array: &Array, sel: &Selection, elements: u64, limit: u64) -> Result<Option<Plan>> {
     let Layout::Strided { begin, steps } = &array.layout else {
-        return Err(Error::new(Code::EPERM, "inline data is written by the structure that holds it"));
+        return Err(Error::new(Code::EPERM, "only data at fixed distances is written"));
     };
     check_rank(array, steps)?;
     if elements == 0 {

@@ -79,18 +79,32 @@ impl Chain {
         })
     }
 
+    /// Whether blocks that were stored without the filters in `mask` are as they were made.
+    pub fn is_plain(&self, mask: u32) -> bool {
+        self.used(mask).next().is_none()
+    }
+
+    /// Checks, before memory is taken, that `stored` bytes can become a block of `plain` bytes at all.
+    ///
+    /// `NC_EHDFERR` if they cannot; also fails as [`Chain::check`] does.
+    pub fn check_size(&self, mask: u32, stored: usize, plain: usize) -> Result<()> {
+        self.check(mask)?;
+        let most = self.most_decoded(mask, stored);
+        if plain <= most {
+            return Ok(());
+        }
+        Err(Error::new(
+            Code::EHDFERR,
+            format!("{stored} stored bytes cannot become {plain} (at most {most})"),
+        ))
+    }
+
     /// Unpacks a block that was stored without the filters in `mask` into `plain`, which it must fill exactly.
     ///
     /// `NC_ENOFILTER` for a filter that is not there, `NC_EFILTER` for parameters that it does not have, `NC_EHDFERR` for
     /// bytes that it did not make.
     pub fn decode(&self, mask: u32, stored: &[u8], plain: &mut [u8]) -> Result<()> {
-        self.check(mask)?;
-        let most = self.most_decoded(mask, stored.len());
-        if plain.len() > most {
-            let what =
-                format!("{} stored bytes cannot become {} (at most {most})", stored.len(), plain.len());
-            return Err(Error::new(Code::EHDFERR, what));
-        }
+        self.check_size(mask, stored.len(), plain.len())?;
         with_buffer(|a| with_buffer(|b| self.unwind(mask, stored, plain, a, b)))
     }
 

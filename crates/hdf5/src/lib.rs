@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod cache_image;
+mod chunks;
 mod file;
 pub mod groups;
 mod heaps;

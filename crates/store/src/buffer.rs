@@ -65,6 +65,13 @@ impl Buffer {
         true
     }
 
+    /// Gives the memory back if there is more than `most` bytes of it.
+    pub fn trim(&mut self, most: usize) {
+        if self.0.len() > most {
+            self.0 = Vec::new();
+        }
+    }
+
     /// The first `len` bytes, with any content.
     pub fn get(&mut self, len: usize) -> &mut [u8] {
         if self.0.len() < len {

@@ -98,7 +98,7 @@ fn kinds(rng: &mut Rng) -> (Stored, Kind) {
     (Stored { kind, order }, memory)
 }
 
-fn selection(rng: &mut Rng, shape: &[u64]) -> Selection {
+pub fn selection(rng: &mut Rng, shape: &[u64]) -> Selection {
     if rng.once_in(3) {
         return Selection::all(shape);
     }
@@ -115,7 +115,7 @@ fn selection(rng: &mut Rng, shape: &[u64]) -> Selection {
     sel
 }
 
-fn map(rng: &mut Rng, sel: &Selection) -> (Option<(Vec<isize>, usize)>, usize) {
+pub fn map(rng: &mut Rng, sel: &Selection) -> (Option<(Vec<isize>, usize)>, usize) {
     let elements = sel.elements().unwrap() as usize;
     if rng.once_in(2) {
         return (None, elements);
@@ -145,7 +145,7 @@ fn map(rng: &mut Rng, sel: &Selection) -> (Option<(Vec<isize>, usize)>, usize) {
 }
 
 /// Elements among which each kind of edge is frequent.
-fn bytes(rng: &mut Rng, stored: Stored, elements: usize) -> Vec<u8> {
+pub fn bytes(rng: &mut Rng, stored: Stored, elements: usize) -> Vec<u8> {
     let edges = [0.0, 1.5, -1.5, 127.5, 255.5, -32768.5, 65535.0, 2147483647.0, -2147483649.0, 4294967296.0];
     let far = [9223372036854775808.0, 18446744073709551616.0, -1e19, 1e39, f64::NAN, f64::INFINITY];
     let mut all = Vec::with_capacity(elements * stored.kind.size());

@@ -1,5 +1,6 @@
 //! The tests of the array engine.
 
+mod blocks;
 mod conversion;
 mod engine;
 mod errors;

@@ -190,25 +190,29 @@ impl BlockIndex for Chunks {
             return Ok(places);
         }
         let mut cursor = Cursor::default();
+        let mut offsets = vec![0; rank];
         let mut coords = first.to_vec();
         loop {
             places.push(self.place(&coords, &mut cursor)?);
-            if !step(&mut coords, first, count) {
+            if !step(&mut offsets, count) {
                 return Ok(places);
+            }
+            for ((at, &first), &offset) in coords.iter_mut().zip(first).zip(&offsets) {
+                // Saturated coordinates are beyond any extent.
+                *at = first.saturating_add(offset);
             }
         }
     }
 }
 
-/// Goes to the next coordinates of a box, last dimension fastest; `false` behind the last.
-fn step(coords: &mut [u64], first: &[u64], count: &[u64]) -> bool {
-    for ((at, &first), &count) in coords.iter_mut().zip(first).zip(count).rev() {
-        if *at - first + 1 < count {
-            // Saturated coordinates are beyond any extent.
-            *at = at.saturating_add(1);
+/// Goes to the next offsets in a box, last dimension fastest; `false` behind the last.
+fn step(offsets: &mut [u64], count: &[u64]) -> bool {
+    for (at, &count) in offsets.iter_mut().zip(count).rev() {
+        if *at + 1 < count {
+            *at += 1;
             return true;
         }
-        *at = first;
+        *at = 0;
     }
     false
 }

@@ -32,7 +32,7 @@ impl Leaf {
         if !(self.first..self.end).contains(&number) {
             return None;
         }
-        let bytes = self.bytes.as_deref()?;
+        let Some(bytes) = self.bytes.as_deref() else { return Some(None) };
         // Entries of a leaf are in memory.
         let at = (number - self.first) as usize * self.width;
         Some(bytes.get(at..at + self.width).and_then(|entry| Entry::decode(entry, sizes)))

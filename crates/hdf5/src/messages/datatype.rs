@@ -224,8 +224,8 @@ impl PartialEq for Datatype {
 
 impl Datatype {
     /// Bytes of one element as stored.
-    pub fn size(&self) -> usize {
-        self.size as usize
+    pub fn size(&self) -> u32 {
+        self.size
     }
 
     /// Whether elements hold places in the global heap or addresses of objects, so that their bytes mean nothing in

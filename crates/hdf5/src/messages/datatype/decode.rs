@@ -285,7 +285,7 @@ fn enumeration(r: &mut Reader<'_>, version: u8, count: u32, size: u32, depth: us
     }
     let mut members = Vec::with_capacity(names.len());
     for name in names {
-        members.push((name, r.take(base.size())?.to_vec()));
+        members.push((name, r.take(base.size as usize)?.to_vec()));
     }
     Ok(Class::Enumeration { base, members })
 }

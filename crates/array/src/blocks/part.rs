@@ -1,0 +1,143 @@
+//! The part of one block that a request takes: from the bytes of a block to rows of memory.
+
+use smallvec::SmallVec;
+
+use crate::convert::Conversion;
+use crate::pick;
+use crate::plan::Dim;
+use ferrocdf_store::Buffer;
+
+/// The selected elements of one block, as rows that lie side by side in memory each.
+pub(crate) struct Part {
+    /// The byte in the block of the first selected element.
+    pub(crate) base: usize,
+    /// The outer dimensions, which count rows: how many, and the bytes of the block from one to the next.
+    pub(crate) outer: SmallVec<[Dim; 4]>,
+    /// The dimensions of one row in the block, the innermost a run of elements side by side.
+    pub(crate) inner: SmallVec<[Dim; 4]>,
+    /// Bytes of an element in the block.
+    pub(crate) size: usize,
+}
+
+/// Adds a dimension inside the others, joined with the last one where they step alike.
+pub(crate) fn push(dims: &mut SmallVec<[Dim; 4]>, count: u64, step: u64) {
+    if count == 1 {
+        return;
+    }
+    match dims.last_mut() {
+        // The product is at most the number of elements in memory.
+        Some(outer) if outer.step == step.wrapping_mul(count) => {
+            *outer = Dim { count: outer.count * count, step }
+        }
+        _ => dims.push(Dim { count, step }),
+    }
+}
+
+impl Part {
+    /// Makes the innermost dimension of the rows a run of single elements where it is none.
+    pub(crate) fn end_in_a_run(inner: &mut SmallVec<[Dim; 4]>, size: usize) {
+        let size = size as u64;
+        if inner.last().is_none_or(|last| last.step != size) {
+            inner.push(Dim { count: 1, step: size });
+        }
+    }
+
+    /// The number of rows.
+    pub(crate) fn rows(&self) -> usize {
+        self.outer.iter().map(|dim| dim.count as usize).product()
+    }
+
+    /// The elements of one row.
+    pub(crate) fn row_elements(&self) -> usize {
+        self.inner.iter().map(|dim| dim.count as usize).product()
+    }
+
+    /// The byte in the block where a row begins.
+    pub(crate) fn row_at(&self, number: usize) -> usize {
+        let mut rest = number as u64;
+        let mut at = 0;
+        for dim in self.outer.iter().rev() {
+            at += rest % dim.count * dim.step;
+            rest /= dim.count;
+        }
+        self.base + at as usize
+    }
+
+    /// Converts one row of a block into memory.
+    pub(crate) fn row(
+        &self,
+        block: &[u8],
+        number: usize,
+        conversion: &Conversion,
+        dense: &mut Buffer,
+        out: &mut [u8],
+    ) -> bool {
+        let from = &block[self.row_at(number)..];
+        if let [run] = &self.inner[..] {
+            return conversion.run(&from[..run.count as usize * self.size], out);
+        }
+        if conversion.is_copy() {
+            pick::gather(from, &self.inner, self.size, out);
+            return true;
+        }
+        let dense = dense.get(self.row_elements() * self.size);
+        pick::gather(from, &self.inner, self.size, dense);
+        conversion.run(dense, out)
+    }
+
+    /// Converts one row of a block that is made of `fill`, repeated.
+    pub(crate) fn fill_row(
+        &self,
+        fill: &[u8],
+        number: usize,
+        conversion: &Conversion,
+        out: &mut [u8],
+    ) -> bool {
+        let elements = self.row_elements();
+        if elements == 0 {
+            return true;
+        }
+        let made = out.len() / elements;
+        let zeros = [0; 16];
+        let fill = if fill.is_empty() { &zeros[..self.size] } else { fill };
+        let start = self.row_at(number);
+        if fill.len() == self.size {
+            let (first, rest) = out.split_at_mut(made);
+            let mut fits = conversion.run(fill, first);
+            if conversion.keeps {
+                rest.chunks_exact_mut(made).for_each(|to| fits &= conversion.run(fill, to));
+            } else {
+                repeat(first, rest);
+            }
+            return fits;
+        }
+        let mut fits = true;
+        for (index, to) in out.chunks_exact_mut(made).enumerate() {
+            let mut rest = index as u64;
+            let mut at = start as u64;
+            for dim in self.inner.iter().rev() {
+                at += rest % dim.count * dim.step;
+                rest /= dim.count;
+            }
+            let from = at as usize % fill.len();
+            fits &= conversion.run(&fill[from..from + self.size], to);
+        }
+        fits
+    }
+}
+
+/// Fills `rest` with copies of `first`, doubling what is copied.
+fn repeat(first: &[u8], rest: &mut [u8]) {
+    let unit = first.len();
+    if rest.is_empty() {
+        return;
+    }
+    rest[..unit].copy_from_slice(first);
+    let mut done = unit;
+    while done < rest.len() {
+        let more = done.min(rest.len() - done).min(64 << 10);
+        let more = more / unit * unit;
+        rest.copy_within(..more, done);
+        done += more;
+    }
+}

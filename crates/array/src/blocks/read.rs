@@ -1,0 +1,614 @@
+//! Reading blocks: find them, fetch near ones together, decode, convert into place.
+//!
+//! The memory to fill is split at the borders of blocks into rows before any block is looked at, and each block gets its
+//! rows: blocks are then done in any order by any thread. Where rows would be many and tiny, blocks are decoded a few at
+//! a time and copied out by one thread.
+//!
+//! A block of which all is wanted is decoded into a buffer of its thread; one of which a part is wanted is kept decoded,
+//! since the next request often wants another part. Blocks without filters are read in part.
+
+use std::sync::Arc;
+
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_store::{Blob, Buffer};
+use rayon::prelude::*;
+use smallvec::SmallVec;
+
+use super::cache::{self, Cached};
+use super::hits::{Hit, hits};
+use super::part::{Part, push};
+use super::{Blocks, Place};
+use crate::array::{dense_steps, too_large};
+use crate::convert::Conversion;
+use crate::plan::{Dim, Plan, REQUEST, SHARED, WINDOW};
+use crate::read::Windows;
+use crate::scratch::Scratch;
+use crate::{Array, PastEnd, Selection, Stored, pool};
+
+/// The most rows that memory is split into at a time.
+const ROWS: usize = 1 << 18;
+
+/// The most blocks that are looked for at a time.
+const BLOCKS: usize = 1 << 16;
+
+/// Rows shorter than this many bytes, if there are many, are not worth a slice each.
+const TINY: usize = 32;
+
+/// Bytes of near blocks that are fetched together, and the largest gap between two of them.
+const TOGETHER: u64 = 1 << 20;
+
+/// Blocks without data that one thread does in one go.
+const AT_ONCE: usize = 64;
+
+/// Reads the selected elements, at least one, into dense memory of `size` bytes an element.
+pub(crate) fn read(
+    blob: &dyn Blob,
+    array: &Array,
+    blocks: &Blocks,
+    sel: &Selection,
+    conversion: Conversion,
+    size: usize,
+    out: &mut [u8],
+) -> Result<bool> {
+    let reader = Reader::new(blob, array, blocks, sel, conversion, size)?;
+    let all: Ranges = reader.hits.iter().map(|hits| (0, hits.len())).collect();
+    reader.region(&all, out)
+}
+
+/// For each dimension, which of its hits.
+type Ranges = SmallVec<[(usize, usize); 4]>;
+
+struct Reader<'a> {
+    blob: &'a dyn Blob,
+    past_end: PastEnd,
+    stored: Stored,
+    blocks: &'a Blocks,
+    conversion: Conversion,
+    /// Bytes of an element in memory.
+    size: usize,
+    /// For each dimension, the parts of the selection in each block.
+    hits: Vec<Vec<Hit>>,
+    /// For each dimension, the bytes of a decoded block from one selected element to the next, and from one element to
+    /// the next.
+    steps: Vec<(u64, u64)>,
+    /// Bytes of a decoded block.
+    block_len: u64,
+    /// Elements of the array, and of a block, along each dimension.
+    shape: &'a [u64],
+    /// Dimensions from here on lie in one block each: a row spans them all.
+    inner: usize,
+    /// Whether there is enough to do for all threads.
+    shares: bool,
+}
+
+/// A block and the memory that it fills.
+struct Item<'o> {
+    place: Place,
+    /// Which hit of each dimension.
+    at: SmallVec<[usize; 4]>,
+    rows: SmallVec<[&'o mut [u8]; 1]>,
+    kept: Option<Arc<Vec<u8>>>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(
+        blob: &'a dyn Blob,
+        array: &'a Array,
+        blocks: &'a Blocks,
+        sel: &Selection,
+        conversion: Conversion,
+        size: usize,
+    ) -> Result<Self> {
+        let rank = array.shape.len();
+        if blocks.shape.len() != rank || blocks.shape.contains(&0) {
+            let what = format!("blocks of shape {:?} of an array of {rank} dimensions", blocks.shape);
+            return Err(Error::new(Code::EINVAL, what));
+        }
+        let dense = dense_steps(&blocks.shape, array.stored)?;
+        let element = array.stored.kind.size() as u64;
+        let block_len = match (dense.first(), blocks.shape.first()) {
+            (Some(&step), Some(&len)) => step.checked_mul(len),
+            _ => Some(element),
+        };
+        let block_len =
+            block_len.filter(|&len| usize::try_from(len).is_ok()).ok_or_else(|| too_large(&blocks.shape))?;
+        let each = |dim: usize| hits(sel.start[dim], sel.count[dim], sel.stride[dim], blocks.shape[dim]);
+        let hits: Vec<Vec<Hit>> = (0..rank).map(each).collect();
+        let inner = hits.iter().rposition(|hits| hits.len() > 1).map_or(0, |last| last + 1);
+        let steps = dense
+            .iter()
+            .zip(&sel.stride)
+            .map(|(&step, &stride)| (step.saturating_mul(stride), step))
+            .collect();
+        let elements = sel.elements().unwrap_or(u64::MAX);
+        let found = hits.iter().fold(1u64, |found, hits| found.saturating_mul(hits.len() as u64));
+        let work = if blocks.chain.is_empty() {
+            elements.saturating_mul(element)
+        } else {
+            found.saturating_mul(block_len)
+        };
+        Ok(Reader {
+            blob,
+            past_end: array.past_end,
+            stored: array.stored,
+            blocks,
+            conversion,
+            size,
+            hits,
+            steps,
+            block_len,
+            shape: &array.shape,
+            inner,
+            shares: found > 1 && work.saturating_add(found.saturating_mul(REQUEST)) >= SHARED,
+        })
+    }
+
+    /// Elements that a range of hits of one dimension selects.
+    fn count(&self, dim: usize, (from, to): (usize, usize)) -> usize {
+        self.hits[dim][from..to].iter().map(|hit| hit.count).sum()
+    }
+
+    /// Reads the blocks in a box of hits, whose elements are `out`.
+    fn region(&self, ranges: &Ranges, out: &mut [u8]) -> Result<bool> {
+        let product = |product: usize, len: usize| product.saturating_mul(len);
+        let blocks = ranges.iter().map(|&(from, to)| to - from).fold(1, product);
+        // The dimension before `inner` is cut into segments, those before that count rows.
+        let outer = self.inner.saturating_sub(1);
+        let lines = (0..outer).map(|dim| self.count(dim, ranges[dim])).fold(1, product);
+        let segments = ranges.get(outer).map_or(1, |&(from, to)| to - from);
+        let rows = lines.saturating_mul(segments);
+        if blocks > BLOCKS || rows > ROWS {
+            // Cut where both halves are gapless in memory: at the first dimension of more than one index.
+            let cut = (0..ranges.len()).find(|&dim| self.count(dim, ranges[dim]) > 1);
+            if let Some(dim) = cut
+                && ranges[dim].1 - ranges[dim].0 > 1
+            {
+                let (from, to) = ranges[dim];
+                let middle = from + (to - from) / 2;
+                let (mut left, mut right) = (ranges.clone(), ranges.clone());
+                (left[dim], right[dim]) = ((from, middle), (middle, to));
+                let share = out.len() / self.count(dim, ranges[dim]) * self.count(dim, left[dim]);
+                let (first, second) = out.split_at_mut(share);
+                return Ok(self.region(&left, first)? & self.region(&right, second)?);
+            }
+        }
+        let places = self.places(ranges, blocks)?;
+        if rows > BLOCKS && out.len() / rows < TINY {
+            return self.one_by_one(ranges, &places, out);
+        }
+        let items = self.items(ranges, places, (lines, segments), out);
+        self.all(items)
+    }
+
+    /// Where the blocks in a box of hits lie, last dimension fastest.
+    fn places(&self, ranges: &Ranges, blocks: usize) -> Result<Vec<Place>> {
+        let mut first = SmallVec::<[u64; 4]>::new();
+        let mut span = SmallVec::<[u64; 4]>::new();
+        for (hits, &(from, to)) in self.hits.iter().zip(ranges) {
+            first.push(hits[from].block);
+            span.push(hits[to - 1].block - hits[from].block + 1);
+        }
+        let spanned = span.iter().try_fold(1u64, |all, &len| all.checked_mul(len));
+        let wanted = blocks as u64;
+        if spanned.is_some_and(|spanned| spanned <= wanted.saturating_mul(4)) {
+            let found = self.locate(&first, &span)?;
+            if spanned == Some(wanted) {
+                return Ok(found);
+            }
+            let place = |at: SmallVec<[usize; 4]>| {
+                let in_box = at.iter().enumerate().fold(0, |index, (dim, &hit)| {
+                    index * span[dim] + (self.hits[dim][hit].block - first[dim])
+                });
+                found[in_box as usize]
+            };
+            return Ok(combinations(ranges).map(place).collect());
+        }
+        // Wide steps over many blocks: each is looked for on its own.
+        let one: SmallVec<[u64; 4]> = SmallVec::from_elem(1, ranges.len());
+        combinations(ranges)
+            .map(|at| {
+                let block: SmallVec<[u64; 4]> =
+                    at.iter().enumerate().map(|(dim, &hit)| self.hits[dim][hit].block).collect();
+                Ok(self.locate(&block, &one)?[0])
+            })
+            .collect()
+    }
+
+    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>> {
+        let places = self.blocks.index.locate(first, count)?;
+        let wanted: u64 = count.iter().product();
+        if places.len() as u64 != wanted {
+            let what = format!("the index gave {} places for {wanted} blocks", places.len());
+            return Err(Error::new(Code::EINTERNAL, what));
+        }
+        Ok(places)
+    }
+
+    /// Splits memory among the blocks: each gets its rows in their order.
+    fn items<'o>(
+        &self,
+        ranges: &Ranges,
+        places: Vec<Place>,
+        (lines, segments): (usize, usize),
+        out: &'o mut [u8],
+    ) -> Vec<Item<'o>> {
+        let mut items: Vec<Item<'o>> = combinations(ranges)
+            .zip(places)
+            .map(|(at, place)| Item { place, at, rows: SmallVec::new(), kept: None })
+            .collect();
+        if items.len() == 1 {
+            items[0].rows.push(out);
+            return items;
+        }
+        let outer = self.inner - 1;
+        let cut = &self.hits[outer][ranges[outer].0..ranges[outer].1];
+        let within: usize = (self.inner..ranges.len()).map(|dim| self.count(dim, ranges[dim])).product();
+        // The position in each outer dimension: the hit, and the index in it.
+        let mut odometer: SmallVec<[(usize, usize); 4]> = SmallVec::from_elem((0, 0), outer);
+        let mut rest = out;
+        for _ in 0..lines {
+            let first = odometer
+                .iter()
+                .zip(ranges)
+                .fold(0, |first, (&(hit, _), &(from, to))| first * (to - from) + hit);
+            for (segment, hit) in cut.iter().enumerate() {
+                let (row, more) = std::mem::take(&mut rest).split_at_mut(hit.count * within * self.size);
+                rest = more;
+                items[first * segments + segment].rows.push(row);
+            }
+            for dim in (0..outer).rev() {
+                let (hit, index) = &mut odometer[dim];
+                *index += 1;
+                if *index < self.hits[dim][ranges[dim].0 + *hit].count {
+                    break;
+                }
+                (*hit, *index) = (*hit + 1, 0);
+                if *hit < ranges[dim].1 - ranges[dim].0 {
+                    break;
+                }
+                *hit = 0;
+            }
+        }
+        items
+    }
+
+    /// The selected part of a block.
+    fn part(&self, at: &[usize]) -> Part {
+        let size = self.stored.kind.size();
+        let (mut outer, mut inner) = (SmallVec::new(), SmallVec::new());
+        let mut base = 0;
+        for (dim, &hit) in at.iter().enumerate() {
+            let hit = self.hits[dim][hit];
+            let (step, unit) = self.steps[dim];
+            base += hit.offset * unit;
+            let dims = if dim + 1 < self.inner { &mut outer } else { &mut inner };
+            push(dims, hit.count as u64, step);
+        }
+        Part::end_in_a_run(&mut inner, size);
+        // Within a block, whose length fits in memory.
+        Part { base: base as usize, outer, inner, size }
+    }
+
+    /// Whether a request takes all that a block has of the array.
+    fn takes_all(&self, at: &[usize]) -> bool {
+        at.iter().enumerate().all(|(dim, &hit)| {
+            let (hit, len) = (self.hits[dim][hit], self.blocks.shape[dim]);
+            let first = hit.block * len;
+            hit.count as u64 == len.min(self.shape[dim] - first)
+        })
+    }
+
+    /// The number of a block among all of the array, by which it is kept.
+    fn number(&self, at: &[usize]) -> Option<u64> {
+        at.iter().enumerate().try_fold(0u64, |number, (dim, &hit)| {
+            let along = self.shape[dim].div_ceil(self.blocks.shape[dim]);
+            number.checked_mul(along)?.checked_add(self.hits[dim][hit].block)
+        })
+    }
+
+    /// Does all blocks, shared among threads if that pays.
+    fn all(&self, mut items: Vec<Item<'_>>) -> Result<bool> {
+        for item in &mut items {
+            item.kept = self.number(&item.at).and_then(|number| self.cached().get(number));
+        }
+        if items.len() > 1 {
+            items.sort_by_key(|item| match item.place {
+                Place::At { at, .. } if item.kept.is_none() => at,
+                _ => u64::MAX,
+            });
+        }
+        let mut groups: Vec<Vec<Item<'_>>> = Vec::new();
+        let mut end = 0;
+        let mut begin = 0;
+        for item in items {
+            let range = self.fetched(&item);
+            let joins = groups.last().is_some_and(|group| {
+                let last = self.fetched(&group[0]);
+                match (last, range) {
+                    (None, None) => group.len() < AT_ONCE,
+                    (Some(_), Some((at, len))) => {
+                        at >= end && at - end <= REQUEST && at.saturating_add(len) - begin <= TOGETHER
+                    }
+                    _ => false,
+                }
+            });
+            if let Some((at, len)) = range {
+                end = at.saturating_add(len);
+                if !joins {
+                    begin = at;
+                }
+            }
+            match groups.last_mut() {
+                Some(group) if joins => group.push(item),
+                _ => groups.push(vec![item]),
+            }
+        }
+        match pool::get().filter(|_| self.shares && groups.len() > 1) {
+            Some(pool) => pool.install(|| {
+                groups
+                    .into_par_iter()
+                    .with_max_len(1)
+                    .map(|group| self.group(group))
+                    .try_reduce(|| true, |left, right| Ok(left & right))
+            }),
+            None => groups.into_iter().try_fold(true, |fits, group| Ok(fits & self.group(group)?)),
+        }
+    }
+
+    fn cached(&self) -> &Cached {
+        &self.blocks.cached
+    }
+
+    /// The bytes of the blob that a block needs whole, if it does.
+    fn fetched(&self, item: &Item<'_>) -> Option<(u64, u64)> {
+        match item.place {
+            Place::At { at, len, .. } if item.kept.is_none() && !self.reads_in_part(item) => Some((at, len)),
+            _ => None,
+        }
+    }
+
+    /// Whether a block is as it was made, and little enough of it is wanted to read just that.
+    fn reads_in_part(&self, item: &Item<'_>) -> bool {
+        let Place::At { mask, len, .. } = item.place else { return false };
+        if !self.blocks.chain.is_plain(mask) || len != self.block_len {
+            return false;
+        }
+        let wanted: u64 = item.rows.iter().map(|row| (row.len() / self.size) as u64).sum();
+        let wanted = wanted.saturating_mul(self.stored.kind.size() as u64);
+        len > TOGETHER || (len > REQUEST && wanted < len / 4)
+    }
+
+    /// Does blocks that are fetched together.
+    fn group(&self, group: Vec<Item<'_>>) -> Result<bool> {
+        let ranges = || group.iter().filter_map(|item| self.fetched(item));
+        let Some((begin, _)) = ranges().next() else {
+            return Scratch::with(|scratch| {
+                group.into_iter().try_fold(true, |fits, item| Ok(fits & self.item(item, &[], scratch)?))
+            });
+        };
+        let end = ranges().map(|(at, len)| at.saturating_add(len)).max().unwrap_or(begin);
+        self.check_inside(begin, end)?;
+        Scratch::with(|scratch| {
+            let mut window = std::mem::take(&mut scratch.window);
+            let done = self.fetch_group(group, (begin, end), &mut window, scratch);
+            scratch.window = window;
+            done
+        })
+    }
+
+    fn fetch_group(
+        &self,
+        group: Vec<Item<'_>>,
+        (begin, end): (u64, u64),
+        window: &mut Buffer,
+        scratch: &mut Scratch,
+    ) -> Result<bool> {
+        // Not more than the blob holds.
+        let bytes = window.at(begin, (end - begin) as usize);
+        self.past_end.fetch(self.blob, begin, bytes)?;
+        group.into_iter().try_fold(true, |fits, item| {
+            let stored = match self.fetched(&item) {
+                Some((at, len)) => &bytes[(at - begin) as usize..][..len as usize],
+                None => &[],
+            };
+            Ok(fits & self.item(item, stored, scratch)?)
+        })
+    }
+
+    /// A block whose place is outside the blob is an error before memory is taken for it.
+    fn check_inside(&self, begin: u64, end: u64) -> Result<()> {
+        let size = self.blob.size()?;
+        if end <= size {
+            return Ok(());
+        }
+        let what =
+            format!("a block at bytes {begin} to {end} is past the end of the file, which has {size} bytes");
+        Err(Error::new(Code::ETRUNC, what))
+    }
+
+    /// Fills the rows of one block.
+    fn item(&self, mut item: Item<'_>, stored: &[u8], scratch: &mut Scratch) -> Result<bool> {
+        let part = self.part(&item.at);
+        let Place::At { at, mask, .. } = item.place else {
+            let fill = &self.blocks.fill;
+            let rows = item.rows.iter_mut().enumerate();
+            return Ok(rows.fold(true, |fits, (number, row)| {
+                fits & part.fill_row(fill, number, &self.conversion, row)
+            }));
+        };
+        if let Some(block) = item.kept.take() {
+            return Ok(self.rows(&part, &block, &mut item.rows, &mut scratch.dense));
+        }
+        if self.reads_in_part(&item) {
+            return self.in_part(&item.at, at, &mut item.rows);
+        }
+        let fail = |error: Error| error.at(format_args!("the block at byte {at}"));
+        let block_len = self.block_len as usize;
+        if self.blocks.chain.is_plain(mask) {
+            if stored.len() < block_len {
+                let what = format!("has {} bytes of {block_len}", stored.len());
+                return Err(fail(Error::new(Code::EHDFERR, what)));
+            }
+            return Ok(self.rows(&part, stored, &mut item.rows, &mut scratch.dense));
+        }
+        self.blocks.chain.check_size(mask, stored.len(), block_len).map_err(fail)?;
+        if let ([row], [run]) = (&mut item.rows[..], &part.inner[..])
+            && self.conversion.is_in_place()
+            && part.outer.is_empty()
+            && run.count * part.size as u64 == self.block_len
+        {
+            self.blocks.chain.decode(mask, stored, row).map_err(fail)?;
+            self.conversion.run_in_place(row);
+            return Ok(true);
+        }
+        match self.number(&item.at).filter(|_| !self.takes_all(&item.at) && block_len <= cache::budget()) {
+            Some(number) => {
+                let mut block = cache::buffer(block_len);
+                self.blocks.chain.decode(mask, stored, &mut block).map_err(fail)?;
+                let block = Arc::new(block);
+                self.cached().keep(number, &block);
+                Ok(self.rows(&part, &block, &mut item.rows, &mut scratch.dense))
+            }
+            None => {
+                let mut buffer = std::mem::take(&mut scratch.stored);
+                let block = buffer.get(block_len);
+                let done = self.blocks.chain.decode(mask, stored, block).map_err(fail);
+                let done = done.map(|()| self.rows(&part, block, &mut item.rows, &mut scratch.dense));
+                scratch.stored = buffer;
+                done
+            }
+        }
+    }
+
+    fn rows(&self, part: &Part, block: &[u8], rows: &mut [&mut [u8]], dense: &mut Buffer) -> bool {
+        let rows = rows.iter_mut().enumerate();
+        rows.fold(true, |fits, (number, row)| fits & part.row(block, number, &self.conversion, dense, row))
+    }
+
+    /// Reads the wanted part of a block that has no filters, and no more.
+    fn in_part(&self, at: &[usize], position: u64, rows: &mut [&mut [u8]]) -> Result<bool> {
+        let hit = |(dim, &hit): (usize, &usize)| self.hits[dim][hit];
+        let stride = |dim: usize| (self.steps[dim].0 / self.steps[dim].1).max(1);
+        let sel = Selection {
+            start: at.iter().enumerate().map(|at| hit(at).offset).collect(),
+            count: at.iter().enumerate().map(|at| hit(at).count as u64).collect(),
+            stride: (0..at.len()).map(stride).collect(),
+        };
+        let steps = dense_steps(&self.blocks.shape, self.stored)?;
+        let plan = Plan::new(&self.blocks.shape, self.stored, position, &steps, &sel, WINDOW)?;
+        let windows = Windows::new(self.blob, &plan, self.conversion, self.past_end, self.size);
+        if let [row] = rows {
+            return windows.all(row);
+        }
+        let mut dense = vec![0; rows.iter().map(|row| row.len()).sum()];
+        if self.conversion.keeps {
+            let mut to = &mut dense[..];
+            for row in rows.iter() {
+                let (here, rest) = to.split_at_mut(row.len());
+                here.copy_from_slice(row);
+                to = rest;
+            }
+        }
+        let fits = windows.all(&mut dense)?;
+        let mut from = &dense[..];
+        for row in rows {
+            let (here, rest) = from.split_at(row.len());
+            row.copy_from_slice(here);
+            from = rest;
+        }
+        Ok(fits)
+    }
+
+    /// Does blocks with many tiny rows: some are decoded at a time, by all threads, and one thread copies them out.
+    fn one_by_one(&self, ranges: &Ranges, places: &[Place], out: &mut [u8]) -> Result<bool> {
+        let together = ((cache::budget() / 4) as u64 / self.block_len.max(1)).clamp(1, 64) as usize;
+        let all: Vec<_> = combinations(ranges).zip(places).collect();
+        let mut fits = true;
+        for some in all.chunks(together) {
+            let decode = |(at, place): &(SmallVec<[usize; 4]>, &Place)| self.whole(at, **place);
+            let blocks: Vec<Option<Vec<u8>>> = match pool::get().filter(|_| self.shares) {
+                Some(pool) => pool.install(|| some.par_iter().map(decode).collect::<Result<_>>())?,
+                None => some.iter().map(decode).collect::<Result<_>>()?,
+            };
+            Scratch::with(|scratch| {
+                for ((at, _), block) in some.iter().zip(&blocks) {
+                    fits &= self.copy_out(ranges, at, block.as_deref(), &mut scratch.dense, out);
+                }
+            });
+        }
+        Ok(fits)
+    }
+
+    /// A whole block, decoded; nothing if it is missing.
+    fn whole(&self, at: &[usize], place: Place) -> Result<Option<Vec<u8>>> {
+        let Place::At { at: position, len, mask } = place else { return Ok(None) };
+        if let Some(kept) = self.number(at).and_then(|number| self.cached().get(number)) {
+            return Ok(Some(kept.to_vec()));
+        }
+        self.check_inside(position, position.saturating_add(len))?;
+        let mut stored = vec![0; len as usize];
+        self.past_end.fetch(self.blob, position, &mut stored)?;
+        let block_len = self.block_len as usize;
+        let fail = |error: Error| error.at(format_args!("the block at byte {position}"));
+        self.blocks.chain.check_size(mask, stored.len(), block_len).map_err(fail)?;
+        let mut block = vec![0; block_len];
+        self.blocks.chain.decode(mask, &stored, &mut block).map_err(fail)?;
+        Ok(Some(block))
+    }
+
+    /// Copies the selected part of one block to its places in the memory of a region.
+    fn copy_out(
+        &self,
+        ranges: &Ranges,
+        at: &[usize],
+        block: Option<&[u8]>,
+        dense: &mut Buffer,
+        out: &mut [u8],
+    ) -> bool {
+        let part = self.part(at);
+        let rank = ranges.len();
+        // For each dimension, where in memory the block begins and the bytes from one index to the next.
+        let mut step = self.size;
+        let mut first = 0;
+        let mut outer: SmallVec<[Dim; 4]> = SmallVec::new();
+        for dim in (0..rank).rev() {
+            first += self.count(dim, (ranges[dim].0, at[dim])) * step;
+            if dim + 1 < self.inner {
+                outer.insert(0, Dim { count: self.hits[dim][at[dim]].count as u64, step: step as u64 });
+            }
+            step *= self.count(dim, ranges[dim]);
+        }
+        let row_len = part.row_elements() * self.size;
+        (0..part.rows()).fold(true, |fits, number| {
+            let mut rest = number as u64;
+            let mut to = first as u64;
+            for dim in outer.iter().rev() {
+                to += rest % dim.count * dim.step;
+                rest /= dim.count;
+            }
+            let row = &mut out[to as usize..][..row_len];
+            fits & match block {
+                Some(block) => part.row(block, number, &self.conversion, dense, row),
+                None => part.fill_row(&self.blocks.fill, number, &self.conversion, row),
+            }
+        })
+    }
+}
+
+/// Every choice of one hit for each dimension, last dimension fastest.
+fn combinations(ranges: &Ranges) -> impl Iterator<Item = SmallVec<[usize; 4]>> {
+    let mut next: Option<SmallVec<[usize; 4]>> = Some(ranges.iter().map(|range| range.0).collect());
+    std::iter::from_fn(move || {
+        let current = next.take()?;
+        let mut following = current.clone();
+        for dim in (0..ranges.len()).rev() {
+            following[dim] += 1;
+            if following[dim] < ranges[dim].1 {
+                next = Some(following);
+                break;
+            }
+            following[dim] = ranges[dim].0;
+        }
+        Some(current)
+    })
+}

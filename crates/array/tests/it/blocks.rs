@@ -1,0 +1,309 @@
+//! Blocks, mosaics and unusual elements against the oracle, on random arrays.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ferrocdf_array::{
+    Array, BlockIndex, Blocks, Kind, Layout, Mosaic, Out, Part, PastEnd, Place, Selection, Source, Stored,
+    Unusual, oracle, read,
+};
+use ferrocdf_bytes::{Code, Order, Result};
+use ferrocdf_codec::{Chain, Step};
+use ferrocdf_store::testing::{Counting, Rng};
+use ferrocdf_store::{Blob, MemoryBlob};
+
+use crate::engine::{NUMBERS, bytes, map, selection};
+
+/// Blocks by their coordinates.
+#[derive(Debug, Default)]
+struct Table(HashMap<Vec<u64>, Place>);
+
+impl BlockIndex for Table {
+    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>> {
+        let total: u64 = count.iter().product();
+        let place = |number: u64| {
+            let mut rest = number;
+            let mut at = vec![0; first.len()];
+            for dim in (0..first.len()).rev() {
+                at[dim] = first[dim] + rest % count[dim];
+                rest /= count[dim];
+            }
+            self.0.get(&at).copied().unwrap_or_default()
+        };
+        Ok((0..total).map(place).collect())
+    }
+}
+
+fn step(id: u32, params: &[u32]) -> Step {
+    Step { id, name: String::new(), optional: false, params: params.to_vec() }
+}
+
+/// A random array in blocks of at most about `most` elements, with its blob.
+fn in_blocks(rng: &mut Rng, most: u64, kind: Option<Kind>) -> (Arc<MemoryBlob>, Array) {
+    let rank = rng.below(4) as usize + 1;
+    let mut left = most;
+    let (mut shape, mut block) = (vec![], vec![]);
+    for _ in 0..rank {
+        let most = if rng.once_in(3) { left } else { left.min(9) };
+        let len = 1 + rng.below(most);
+        left = (left / len).max(1);
+        shape.push(len);
+        block.push(match rng.below(4) {
+            0 => 1,
+            1 => len + rng.below(3),
+            _ => 1 + rng.below(len),
+        });
+    }
+    let order = rng.pick(&[Order::Big, Order::Little]);
+    let stored = Stored { kind: kind.unwrap_or(rng.pick(&NUMBERS)), order };
+    let size = stored.kind.size();
+    let chain = Chain::new(match rng.below(3) {
+        0 => vec![],
+        1 => vec![step(1, &[1])],
+        _ => vec![step(2, &[size as u32]), step(1, &[4])],
+    });
+    let elements: u64 = block.iter().product();
+    let mut blob = vec![0; rng.below(50) as usize];
+    let mut table = Table::default();
+    let grid: Vec<u64> = shape.iter().zip(&block).map(|(len, block)| len.div_ceil(*block)).collect();
+    let mut places: Vec<Vec<u64>> = vec![vec![]];
+    for &len in &grid {
+        places = places.iter().flat_map(|at| (0..len).map(|b| [&at[..], &[b]].concat())).collect();
+    }
+    for number in (1..places.len()).rev() {
+        places.swap(number, rng.below(number as u64 + 1) as usize);
+    }
+    for at in places {
+        if rng.once_in(5) {
+            continue;
+        }
+        let plain = bytes(rng, stored, elements as usize);
+        let plain_mask = chain.steps().len() > 0 && rng.once_in(6);
+        let (packed, mask) = if plain_mask {
+            (plain, u32::MAX)
+        } else {
+            let mut packed = vec![];
+            let mask = chain.encode(&plain, &mut packed).unwrap();
+            (packed, mask)
+        };
+        let gap = if rng.once_in(3) { rng.below(40_000) } else { rng.below(9) } as usize;
+        blob.resize(blob.len() + gap, 7);
+        table.0.insert(at, Place::At { at: blob.len() as u64, len: packed.len() as u64, mask });
+        blob.extend(packed);
+    }
+    let fill = if rng.once_in(3) { vec![] } else { bytes(rng, stored, 1) };
+    let blocks = Blocks::new(block, Arc::new(table), Arc::new(chain), fill);
+    let layout = Layout::Blocks(blocks);
+    (
+        Arc::new(MemoryBlob::new(blob)),
+        Array { shape, stored, unusual: None, layout, past_end: PastEnd::Error },
+    )
+}
+
+fn agrees(rng: &mut Rng, blob: &dyn Blob, array: &Array, sel: &Selection) {
+    let memory = if rng.once_in(2) { array.stored.kind } else { rng.pick(&NUMBERS) };
+    let (map, held) = map(rng, sel);
+    let before: Vec<u8> = (0..held * memory.size()).map(|_| rng.number() as u8).collect();
+    let (mut fast, mut slow) = (before.clone(), before);
+    let out = |bytes| {
+        let out = Out::raw(memory, bytes);
+        match &map {
+            Some((steps, origin)) => out.mapped(*origin, steps),
+            None => out,
+        }
+    };
+    let fit = read(blob, array, sel, out(&mut fast)).unwrap();
+    let expected = oracle::read(blob, array, sel, out(&mut slow)).unwrap();
+    let overlaps = matches!(&array.layout, Layout::Mosaic(mosaic) if mosaic.parts.len() > 1);
+    assert!((overlaps || fit == expected) && fast == slow, "{array:?} {sel:?} to {memory:?} {map:?}");
+}
+
+#[test]
+fn blocks_are_the_oracles() {
+    let mut rng = Rng::new(11);
+    for _ in 0..4000 {
+        let (blob, array) = in_blocks(&mut rng, 300, None);
+        for _ in 0..2 {
+            let sel = selection(&mut rng, &array.shape);
+            agrees(&mut rng, &*blob, &array, &sel);
+        }
+    }
+}
+
+#[test]
+fn large_blocks_shared_among_threads_are_the_oracles() {
+    let mut rng = Rng::new(12);
+    for _ in 0..12 {
+        let (blob, array) = in_blocks(&mut rng, 300_000, None);
+        let sel = selection(&mut rng, &array.shape);
+        if array.shape.iter().product::<u64>() < 400_000 {
+            agrees(&mut rng, &*blob, &array, &sel);
+        }
+    }
+}
+
+#[test]
+fn many_tiny_rows_are_the_oracles() {
+    // Blocks of one column each.
+    let (rows, columns) = (3000u64, 40u64);
+    let mut table = Table::default();
+    let mut blob = Vec::new();
+    for column in 0..columns {
+        if column != 7 {
+            let len = rows * 2;
+            table.0.insert(vec![0, column], Place::At { at: blob.len() as u64, len, mask: 0 });
+            (0..rows).for_each(|row| blob.extend(((row * columns + column) as u16).to_le_bytes()));
+        }
+    }
+    let blocks = Blocks::new(vec![rows, 1], Arc::new(table), Arc::default(), vec![9, 9]);
+    let stored = Stored::little(Kind::U16);
+    let layout = Layout::Blocks(blocks);
+    let array = Array { shape: vec![rows, columns], stored, unusual: None, layout, past_end: PastEnd::Error };
+    let mut out = vec![0u16; (rows * columns) as usize];
+    let _ = read(&MemoryBlob::new(blob), &array, &Selection::all(&array.shape), Out::new(&mut out)).unwrap();
+    for (number, &value) in out.iter().enumerate() {
+        let wanted = if number as u64 % columns == 7 { 0x0909 } else { number as u16 };
+        assert_eq!(value, wanted, "{number}");
+    }
+}
+
+/// An array and its blob, or nothing.
+#[derive(Debug)]
+struct There(Option<(Arc<MemoryBlob>, Arc<Array>)>);
+
+impl Source for There {
+    fn open(&self) -> Result<Option<(Arc<dyn Blob>, Arc<Array>)>> {
+        Ok(self.0.as_ref().map(|(blob, array)| (blob.clone() as Arc<dyn Blob>, array.clone())))
+    }
+}
+
+/// A part of a mosaic of this shape, of an array in blocks that may be smaller than the part says.
+fn part(rng: &mut Rng, shape: &[u64], kind: Kind) -> Part {
+    let mut here = Selection::all(shape);
+    for (dim, &len) in shape.iter().enumerate() {
+        here.start[dim] = rng.below(len);
+        here.stride[dim] = 1 + rng.below(3);
+        here.count[dim] = 1 + rng.below((len - here.start[dim]).div_ceil(here.stride[dim]));
+    }
+    let (blob, array) = in_blocks(rng, 200, Some(kind));
+    let mut there = Selection::all(&[]);
+    let mut counts: Vec<u64> = here.count.iter().copied().filter(|&count| count != 1).collect();
+    while counts.len() < array.shape.len() {
+        counts.insert(rng.below(counts.len() as u64 + 1) as usize, 1);
+    }
+    if counts.len() > array.shape.len() {
+        // Not a part of this source: another one, of one element.
+        here.count.iter_mut().for_each(|count| *count = 1);
+        counts = vec![1; array.shape.len()];
+    }
+    for (dim, count) in counts.into_iter().enumerate() {
+        there.start.push(rng.below(array.shape[dim]));
+        there.stride.push(1 + rng.below(2));
+        there.count.push(count);
+    }
+    let source = There(if rng.once_in(6) { None } else { Some((blob, Arc::new(array))) });
+    Part { here, there, source: Arc::new(source) }
+}
+
+#[test]
+fn mosaics_are_the_oracles() {
+    let mut rng = Rng::new(13);
+    for _ in 0..3000 {
+        let shape: Vec<u64> = (0..rng.below(4)).map(|_| 1 + rng.below(12)).collect();
+        let stored = Stored::native(rng.pick(&NUMBERS));
+        let parts: Vec<Part> = (0..rng.below(4)).map(|_| part(&mut rng, &shape, stored.kind)).collect();
+        let mosaic = Mosaic { parts: parts.into(), fill: bytes(&mut rng, stored, 1).into() };
+        let layout = Layout::Mosaic(mosaic);
+        let array = Array { shape, stored, unusual: None, layout, past_end: PastEnd::Error };
+        let sel = selection(&mut rng, &array.shape);
+        agrees(&mut rng, &MemoryBlob::default(), &array, &sel);
+    }
+}
+
+/// Integers of three bytes.
+#[derive(Debug)]
+struct Three;
+
+impl Unusual for Three {
+    fn size(&self) -> usize {
+        3
+    }
+
+    fn convert(&self, stored: &[u8], elements: &mut [u8]) {
+        for (from, to) in stored.chunks_exact(3).zip(elements.chunks_exact_mut(4)) {
+            to.copy_from_slice(&u32::from_le_bytes([from[0], from[1], from[2], 0]).to_ne_bytes());
+        }
+    }
+}
+
+#[test]
+fn unusual_elements_are_the_oracles() {
+    let mut rng = Rng::new(14);
+    for number in 0..600 {
+        let (blob, blocks) = in_blocks(&mut rng, 100, None);
+        // The bytes of elements of another size, seen as elements of three: only the shape counts.
+        let mut array = match number % 2 {
+            0 => Array::inline(
+                blocks.shape.clone(),
+                blocks.stored,
+                bytes(&mut rng, Stored::little(Kind::U8), 3 * blocks.shape.iter().product::<u64>() as usize),
+            ),
+            _ => Array { layout: Layout::Fill(vec![1, 2, 3].into()), ..blocks },
+        };
+        array.stored = Stored::native(Kind::U32);
+        array.unusual = Some(Arc::new(Three));
+        let sel = selection(&mut rng, &array.shape);
+        agrees(&mut rng, &*blob, &array, &sel);
+    }
+}
+
+/// `count` blocks of 100 bytes side by side.
+fn row_of_blocks(count: u64) -> (Counting<MemoryBlob>, Array) {
+    let places = (0..count).map(|n| (vec![n], Place::At { at: n * 100, len: 100, mask: 0 }));
+    let blocks = Blocks::new(vec![100], Arc::new(Table(places.collect())), Arc::default(), vec![]);
+    let content: Vec<u8> = (0..count * 100).map(|n| n as u8).collect();
+    let stored = Stored::little(Kind::U8);
+    let layout = Layout::Blocks(blocks);
+    let array = Array { shape: vec![count * 100], stored, unusual: None, layout, past_end: PastEnd::Error };
+    (Counting::new(MemoryBlob::new(content)), array)
+}
+
+#[test]
+fn blocks_side_by_side_are_one_request() {
+    let (blob, array) = row_of_blocks(64);
+    let mut out = vec![0u8; 6400];
+    let _ = read(&blob, &array, &Selection::all(&[6400]), Out::new(&mut out)).unwrap();
+    assert!(out.iter().enumerate().all(|(n, &byte)| byte == n as u8));
+    assert_eq!(blob.reads().0, 1);
+}
+
+#[test]
+fn a_part_of_a_packed_block_is_decoded_once() {
+    let chain = Chain::new(vec![step(1, &[1])]);
+    let mut packed = vec![];
+    let plain: Vec<u8> = (0..1000u32).map(|n| (n / 7) as u8).collect();
+    let mask = chain.encode(&plain, &mut packed).unwrap();
+    let table = Table([(vec![0], Place::At { at: 0, len: packed.len() as u64, mask })].into());
+    let blocks = Blocks::new(vec![1000], Arc::new(table), Arc::new(chain), vec![]);
+    let stored = Stored::little(Kind::U8);
+    let layout = Layout::Blocks(blocks);
+    let array = Array { shape: vec![1000], stored, unusual: None, layout, past_end: PastEnd::Error };
+    let blob = Counting::new(MemoryBlob::new(packed));
+    for first in (0..1000u64).step_by(100) {
+        let mut out = [0u8; 100];
+        let _ = read(&blob, &array, &Selection::slab(&[first], &[100]), Out::new(&mut out)).unwrap();
+        assert_eq!(out[..], plain[first as usize..][..100]);
+    }
+    assert_eq!(blob.reads().0, 1);
+}
+
+#[test]
+fn a_block_outside_the_file_is_an_error() {
+    let (blob, array) = row_of_blocks(3);
+    let short = MemoryBlob::new(vec![0; 250]);
+    let mut out = vec![0u8; 300];
+    let sel = Selection::all(&[300]);
+    let error = read(&short, &array, &sel, Out::new(&mut out)).unwrap_err();
+    assert_eq!(error.code, Code::ETRUNC);
+    assert!(read(&blob, &array, &sel, Out::new(&mut out)).is_ok());
+}
