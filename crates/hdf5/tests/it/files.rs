@@ -208,3 +208,16 @@ fn no_file_has_an_error_in_it() {
         assert_eq!(everything(&open(&name)).1, [], "{name}");
     }
 }
+
+#[test]
+fn many_threads_read_one_file() {
+    for name in ["dense_deep.h5", "shared_tree.h5", "filtered_heap_deep.h5"] {
+        let file = open(name);
+        let wanted = everything(&open(name));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| assert_eq!(everything(&file), wanted, "{name}"));
+            }
+        });
+    }
+}
