@@ -142,8 +142,13 @@ fn weave(a: &[u8], b: &[u8], both: &mut [u8]) {
 
 #[inline(never)]
 fn unweave(both: &[u8], a: &mut [u8], b: &mut [u8]) {
-    for ((&pair, a), b) in both.as_chunks::<2>().0.iter().zip(a).zip(b) {
-        [*a, *b] = pair;
+    // Two loops over halves of words are vectors; one loop over pairs is not.
+    let pairs = both.as_chunks::<2>().0;
+    for (&pair, a) in pairs.iter().zip(a) {
+        *a = u16::from_le_bytes(pair) as u8;
+    }
+    for (&pair, b) in pairs.iter().zip(b) {
+        *b = (u16::from_le_bytes(pair) >> 8) as u8;
     }
 }
 
