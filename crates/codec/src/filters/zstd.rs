@@ -8,7 +8,7 @@ use zstd::zstd_safe::{self, CCtx, DCtx};
 use crate::filter::{Codec, bad_params, corrupt};
 
 /// A block of 128 KiB takes no less than four bytes.
-const RATIO: usize = 32_768;
+pub const RATIO: usize = 32_768;
 
 thread_local! {
     static PACK: RefCell<Option<CCtx<'static>>> = const { RefCell::new(None) };
