@@ -6,6 +6,7 @@
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::messages::dataspace::SpaceKind;
+use ferrocdf_hdf5::messages::datatype::Class;
 use ferrocdf_hdf5::messages::fill::Fill;
 use ferrocdf_hdf5::messages::layout::DataLayout;
 use ferrocdf_hdf5::{Address, Dataset, File, LinkTarget, Object, ObjectKind};
@@ -154,8 +155,10 @@ impl Walk {
             return Ok(Some("a dataset without a shape"));
         }
         let grows = |dim: usize| space.max(dim).is_none();
+        // Of a virtual dataset the sources say how long it is.
+        let shape = dataset.shape()?;
         let extent: Vec<(u64, bool)> =
-            space.dims.iter().enumerate().map(|(dim, &len)| (len, grows(dim))).collect();
+            shape.iter().enumerate().map(|(dim, &len)| (len, grows(dim))).collect();
         let own = match extent.first() {
             Some(&first) if self.is_scale(object)? => Some(self.scale(group, name, object, first)?),
             _ => None,
@@ -180,8 +183,10 @@ impl Walk {
     }
 
     fn is_scale(&self, object: &Object) -> Result<bool> {
-        let class = object.attribute(names::CLASS)?;
-        Ok(class.is_some_and(|class| decode::text(&class, object.file()).starts_with(names::DIMENSION_SCALE)))
+        let Some(class) = object.attribute(names::CLASS)? else { return Ok(false) };
+        // Text of any length says nothing to the HDF5 library here.
+        let is_fixed = matches!(class.datatype.class, Class::Text(_));
+        Ok(is_fixed && decode::text(&class, object.file()).starts_with(names::DIMENSION_SCALE))
     }
 
     fn scale(
