@@ -27,7 +27,7 @@ fn every_mask_decodes_what_was_stored_with_it() {
 #[test]
 fn a_block_of_another_size_says_both_sizes() {
     let plain = data(1, 1000);
-    for steps in [&NET[..], &NET[1..2], &NET[..1], &NET[2..], &[]] {
+    for steps in [NET, &NET[1..2], &NET[..1], &NET[2..], &[]] {
         let mut stored = Vec::new();
         chain(steps).encode(&plain, &mut stored).unwrap();
         for len in [0, 900, 996, 1001, 1100] {
