@@ -131,3 +131,13 @@ fn fletcher32_takes_the_checksum_of_old_versions() {
     let error = chain.decode(0, &stored, &mut back).unwrap_err();
     assert!(error.what.contains("checksum"), "{error}");
 }
+
+#[test]
+fn what_lies_between_filters_is_bounded_by_the_block() {
+    let steps: &[(u32, &[u32])] = &[(32015, &[3]), (32015, &[3])];
+    let mut stored = Vec::new();
+    // The inner filter is told apart from what it should have made by its size alone.
+    chain(&steps[..1]).encode(&data(2, 32 << 20), &mut stored).unwrap();
+    let error = chain(steps).decode(0, &stored, &mut [0; 1000]).unwrap_err();
+    assert!(error.what.contains("become more than 67536"), "{error}");
+}
