@@ -3,7 +3,7 @@
 use ferrocdf_array::{Array, Element, Fit, In, Index, Kind, Out, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
-use ferrocdf_model::{Atomic, Format, Model, Values, VarId};
+use ferrocdf_model::{Atomic, Attr, Format, Model, Owner, Type, Values, VarId};
 
 use crate::file::State;
 use crate::{File, FileMut};
@@ -31,6 +31,8 @@ macro_rules! with_number {
         $body
     }};
 }
+
+pub(crate) use with_number;
 
 /// How many elements a selection holds, as a length in memory.
 pub(crate) fn elements(selection: &Selection) -> Result<usize> {
@@ -71,23 +73,44 @@ impl File {
 
     /// Reads a part of a variable in its own type.
     pub fn read_values(&self, var: VarId, start: &[u64], count: &[u64]) -> Result<Values> {
-        let selection = Selection::slab(start, count);
+        self.read_selected(var, &Selection::slab(start, count))
+    }
+
+    /// Reads a selection of a variable of any type, in that type, last dimension fastest.
+    pub fn read_selected(&self, var: VarId, selection: &Selection) -> Result<Values> {
         let model = self.model();
         // A wrong selection shall not cost memory.
         self.named(selection.check(&model.shape(var)).map_err(|error| error.at(model.var_path(var))))?;
-        let count = elements(&selection)?;
-        let atomic = self.named(model.atomic_type(var))?;
+        let count = elements(selection)?;
+        let Type::Atomic(atomic) = model.var(var).ty else { return self.trees(var, selection) };
         with_number!(atomic, variant => {
             let mut list = zeros(count)?;
-            let _exact = self.read(var, &selection, Out::new(&mut list))?;
+            let _exact = self.read(var, selection, Out::new(&mut list))?;
             Ok(variant(list))
         }, char => {
             let mut text = zeros(count)?;
-            let _exact = self.read(var, &selection, Out::text(&mut text))?;
+            let _exact = self.read(var, selection, Out::text(&mut text))?;
             Ok(Values::Char(text))
         }, string => {
-            Err(Error::new(Code::EBADTYPE, format!("{} holds strings", model.var_path(var))))
+            self.trees(var, selection)
         })
+    }
+
+    /// Reads values that are trees.
+    fn trees(&self, var: VarId, selection: &Selection) -> Result<Values> {
+        let state = self.read_state();
+        let values = state.driver.values(state.model(), var, selection);
+        self.named(values.map_err(|error| error.at(state.model().var_path(var))))
+    }
+
+    /// What the file holds that netCDF has no name for, and why; a line each.
+    pub fn left_out(&self) -> Vec<String> {
+        self.read_state().driver.left_out().to_vec()
+    }
+
+    /// Attributes that are shown only on request: those that say which library wrote the file, and how.
+    pub fn hidden_attributes(&self, owner: Owner) -> Vec<Attr> {
+        self.read_state().driver.hidden(owner)
     }
 }
 
@@ -120,9 +143,13 @@ impl FileMut {
 
 fn read(state: &State, var: VarId, selection: &Selection, out: Out<'_>) -> Result<Fit> {
     let kind = out.kind;
-    let done = state.array(var).and_then(|array| match as_unsigned(state.model(), array, kind) {
-        Some(array) => ferrocdf_array::read(state.driver.blob(), &array, selection, out),
-        None => ferrocdf_array::read(state.driver.blob(), array, selection, out),
+    let done = state.array(var).and_then(|array| {
+        let own = state.driver.blob_of(var);
+        let blob = own.as_deref().unwrap_or_else(|| state.driver.blob());
+        match as_unsigned(state.model(), array, kind) {
+            Some(array) => ferrocdf_array::read(blob, &array, selection, out),
+            None => ferrocdf_array::read(blob, array, selection, out),
+        }
     });
     done.map_err(|error| error.at(state.model().var_path(var)))
 }

@@ -1,9 +1,11 @@
 //! The seam between an open file and its format.
 
-use ferrocdf_array::Array;
+use std::sync::Arc;
+
+use ferrocdf_array::{Array, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
-use ferrocdf_model::{DimId, Model, VarId};
+use ferrocdf_model::{Attr, DimId, Model, Owner, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
 /// What a format does for an open file. Names, ids, types and attributes are the model's; copying and converting data
@@ -16,6 +18,31 @@ pub(crate) trait Driver: Send + Sync {
 
     /// The file's bytes.
     fn blob(&self) -> &dyn Blob;
+
+    /// The bytes that a variable lies in, where they are not the file's.
+    fn blob_of(&self, _var: VarId) -> Option<Arc<dyn Blob>> {
+        None
+    }
+
+    /// The selected values of a variable of strings or of a user-defined type, which is a tree each.
+    fn values(&self, model: &Model, var: VarId, _selection: &Selection) -> Result<Values> {
+        Err(Error::new(Code::EBADTYPE, format!("{} does not hold numbers or text", model.var_path(var))))
+    }
+
+    /// Attributes of an owner that are shown only on request: which library wrote the file, and how.
+    fn hidden(&self, _owner: Owner) -> Vec<Attr> {
+        vec![]
+    }
+
+    /// The bytes that a variable takes in the file, where its array does not say.
+    fn stored_bytes(&self, _var: VarId) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
+    /// What the file holds that netCDF has no name for, and why; a line each.
+    fn left_out(&self) -> &[String] {
+        &[]
+    }
 
     /// How many bytes the file is shorter than it says it should be.
     fn missing_bytes(&self) -> Result<u64> {

@@ -81,5 +81,6 @@ fn plain(state: &State, group: GroupId, var: usize, kind: Kind) -> Option<(VarId
     let var = *model.group(group).vars.get(var)?;
     let array = state.array(var).ok()?;
     let texts = (array.stored.kind == Kind::Char, kind == Kind::Char);
-    (texts.0 == texts.1 && as_unsigned(model, array, kind).is_none()).then_some((var, array))
+    let plain = texts.0 == texts.1 && as_unsigned(model, array, kind).is_none();
+    (plain && state.driver.blob_of(var).is_none()).then_some((var, array))
 }

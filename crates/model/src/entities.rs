@@ -1,7 +1,7 @@
 //! The parts of a model.
 
 use crate::named::Index;
-use crate::{HasName, Name, Named, Type, Values};
+use crate::{Attrs, HasName, Name, Type, Values};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $id:ident;)*) => { $(
@@ -69,9 +69,6 @@ pub struct Attr {
     /// Its values.
     pub value: Values,
 }
-
-/// The attributes of one owner.
-pub type Attrs = Named<Attr>;
 
 /// A variable.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,6 +5,7 @@
 //! definition step are two values of this type. Every change is checked against what the [`Format`] can hold.
 #![forbid(unsafe_code)]
 
+mod attrs;
 mod entities;
 mod format;
 mod model;
@@ -13,8 +14,9 @@ mod named;
 mod types;
 mod values;
 
+pub use attrs::{Attrs, LateAttrs};
 pub use entities::{
-    Attr, Attrs, Chunking, Dim, DimId, Endian, Filter, Group, GroupId, Owner, Storage, TypeId, Var, VarId,
+    Attr, Chunking, Dim, DimId, Endian, Filter, Group, GroupId, Owner, Storage, TypeId, Var, VarId,
 };
 pub use format::Format;
 pub use model::Model;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ferrocdf::{File, Model, Result, Values, VarId};
+use ferrocdf::{Attr, File, Model, Owner, Result, Values, VarId};
 use ferrocdf_cdl::print::Source;
 
 pub(super) struct FileSource {
@@ -17,5 +17,9 @@ impl Source for FileSource {
 
     fn read(&self, var: VarId, start: &[u64], count: &[u64]) -> Result<Values> {
         self.file.read_values(var, start, count)
+    }
+
+    fn hidden(&self, owner: Owner) -> Vec<Attr> {
+        self.file.hidden_attributes(owner)
     }
 }

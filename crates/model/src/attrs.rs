@@ -1,0 +1,129 @@
+//! The attributes of one owner, which may be read when somebody first looks at them.
+//!
+//! The decision that shaped it: a list that is still to be read looks like any other. What could not be read leaves the
+//! reason beside the list, so that who needs all of it can ask.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, OnceLock};
+
+use ferrocdf_bytes::{Error, Result};
+
+use crate::{Attr, Named};
+
+/// Reads attributes when they are first looked at.
+pub trait LateAttrs: Send + Sync {
+    /// The attributes of the owner with this key.
+    fn attrs(&self, key: u64) -> Result<Named<Attr>>;
+}
+
+/// The attributes of one owner.
+#[derive(Clone, Default)]
+pub struct Attrs {
+    known: OnceLock<Named<Attr>>,
+    failure: OnceLock<Error>,
+    /// Where they are read, while they are not known.
+    late: Option<(Arc<dyn LateAttrs>, u64)>,
+}
+
+impl Attrs {
+    /// Attributes that are read when somebody first looks.
+    pub fn late(from: Arc<dyn LateAttrs>, key: u64) -> Self {
+        Attrs { late: Some((from, key)), ..Attrs::default() }
+    }
+
+    /// Why attributes are missing, if some could not be read.
+    pub fn failure(&self) -> Option<&Error> {
+        self.get();
+        self.failure.get()
+    }
+
+    fn get(&self) -> &Named<Attr> {
+        self.known.get_or_init(|| match &self.late {
+            None => Named::default(),
+            Some((from, key)) => from.attrs(*key).unwrap_or_else(|error| {
+                // Set once, with the list.
+                let _ = self.failure.set(error);
+                Named::default()
+            }),
+        })
+    }
+}
+
+impl Deref for Attrs {
+    type Target = Named<Attr>;
+
+    fn deref(&self) -> &Named<Attr> {
+        self.get()
+    }
+}
+
+impl DerefMut for Attrs {
+    fn deref_mut(&mut self) -> &mut Named<Attr> {
+        self.get();
+        self.late = None;
+        self.known.get_mut().expect("got above")
+    }
+}
+
+impl From<Vec<Attr>> for Attrs {
+    fn from(attrs: Vec<Attr>) -> Self {
+        Attrs { known: OnceLock::from(Named::from(attrs)), ..Attrs::default() }
+    }
+}
+
+impl<'a> IntoIterator for &'a Attrs {
+    type Item = &'a Attr;
+    type IntoIter = std::slice::Iter<'a, Attr>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.get().iter()
+    }
+}
+
+impl PartialEq for Attrs {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl fmt::Debug for Attrs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ferrocdf_bytes::Code;
+
+    use super::*;
+    use crate::{Name, Values};
+
+    struct Two;
+
+    impl LateAttrs for Two {
+        fn attrs(&self, key: u64) -> Result<Named<Attr>> {
+            match key {
+                0 => Err(Error::new(Code::EATTMETA, "no")),
+                _ => Ok(vec![Attr { name: Name::new("a").unwrap(), value: Values::from("x") }].into()),
+            }
+        }
+    }
+
+    #[test]
+    fn late_attributes_look_like_others() {
+        let mut attrs = Attrs::late(Arc::new(Two), 1);
+        assert_eq!(attrs.len(), 1);
+        attrs.push(Attr { name: Name::new("b").unwrap(), value: Values::from("y") });
+        assert_eq!(attrs.position(b"b"), Some(1));
+        assert!(attrs.failure().is_none());
+    }
+
+    #[test]
+    fn a_failure_is_told() {
+        let attrs = Attrs::late(Arc::new(Two), 0);
+        assert!(attrs.is_empty());
+        assert_eq!(attrs.failure().map(|error| error.code), Some(Code::EATTMETA));
+    }
+}
