@@ -6,7 +6,7 @@ use crate::ncdump_tool::{Run, ours};
 use crate::{Entry, each, files};
 
 /// Seconds that the reference may take; it loops where hard links do.
-const PATIENCE: &str = "60";
+const PATIENCE: &str = "20";
 
 const WAYS: [&[&str]; 2] = [&[], &["-s"]];
 
