@@ -249,21 +249,19 @@ fn array_of(r: &Reader<'_>, version: u8, dims: Vec<u32>, base: Datatype) -> Resu
 }
 
 fn array(r: &mut Reader<'_>, version: u8, size: u32, depth: usize) -> Result<Class> {
-    if version < 2 {
-        return Err(r.error("version 1 has no arrays"));
-    }
+    // Version 1 should have no arrays, but some files do, stored as version 2 stores them.
     let rank = usize::from(r.u8()?);
     if rank == 0 || rank > RANK {
         return Err(r.error(format_args!("an array of {rank} dimensions")));
     }
-    if version == 2 {
+    if version < 3 {
         r.skip(3)?;
     }
     let mut dims = Vec::with_capacity(rank);
     for _ in 0..rank {
         dims.push(r.u32()?);
     }
-    if version == 2 {
+    if version < 3 {
         r.skip(4 * rank)?;
     }
     let base = datatype(r, depth)?;

@@ -167,3 +167,20 @@ fn edges_may_be_stored_plain() {
         assert_eq!(edges.collect::<Vec<_>>(), [false, true, false, true, true, true], "{path}");
     }
 }
+
+#[test]
+fn pages_that_were_never_written() {
+    let file = open("pages.h5");
+    let present = |n: usize| (1000..1024).contains(&n) || n >= 2500;
+    let wanted: Vec<f64> = expected(&[2600])
+        .into_iter()
+        .enumerate()
+        .map(|(n, value)| if present(n) { value } else { FILL })
+        .collect();
+    for path in ["paged", "pagedz"] {
+        assert_eq!(kind(&dataset(&file, path)), "fixed array");
+        assert_eq!(read_numbers(&file, path), wanted, "{path}");
+        check_boxes(&dataset(&file, path), &[1]);
+    }
+    assert_eq!(dataset(&file, "paged").storage_size().unwrap(), 2 * 124);
+}
