@@ -1,6 +1,6 @@
 //! Every chunk index, with missing chunks, partial edges, filters.
 
-use ferrocdf_array::{BlockIndex, Blocks, Layout, Place};
+use ferrocdf_array::{Blocks, Layout, Place};
 use ferrocdf_hdf5::messages::{ChunkIndex, DataLayout};
 use ferrocdf_hdf5::{Dataset, File};
 

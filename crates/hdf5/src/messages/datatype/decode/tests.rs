@@ -168,6 +168,7 @@ fn references_and_complex_numbers() {
     assert_eq!(decode("1700000008000000").class, Class::Reference(Reference::Object));
     assert_eq!(decode("170100000c000000").class, Class::Reference(Reference::Region));
     assert_eq!(decode("4712000012000000").class, Class::Reference(Reference::Object2(1)));
+    assert_eq!(decode("1712000012000000").class, Class::Reference(Reference::Object2(1)));
     assert_eq!(decode("4713000012000000").class, Class::Reference(Reference::Region2(1)));
     assert_eq!(decode("4714000012000000").class, Class::Reference(Reference::Attribute(1)));
     assert!(Datatype::decode(&bytes("1702000008000000")).is_err());
