@@ -8,7 +8,8 @@ use crate::{Entry, each, files};
 /// Seconds that the reference may take; it loops where hard links do.
 const PATIENCE: &str = "20";
 
-const WAYS: [&[&str]; 2] = [&[], &["-s"]];
+/// All of it, and what `-s` adds, which is in the header.
+const WAYS: [&[&str]; 2] = [&[], &["-h", "-s"]];
 
 /// Files where the two differ, by the end of their path, each with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[
