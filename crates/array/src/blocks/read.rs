@@ -547,14 +547,17 @@ impl<'a> Reader<'a> {
             return Ok(Some(kept.to_vec()));
         }
         self.check_inside(position, position.saturating_add(len))?;
-        let mut stored = vec![0; len as usize];
-        self.past_end.fetch(self.blob, position, &mut stored)?;
-        let block_len = self.block_len as usize;
-        let fail = |error: Error| error.at(format_args!("the block at byte {position}"));
-        self.blocks.chain.check_size(mask, stored.len(), block_len).map_err(fail)?;
-        let mut block = vec![0; block_len];
-        self.blocks.chain.decode(mask, &stored, &mut block).map_err(fail)?;
-        Ok(Some(block))
+        Scratch::with(|scratch| {
+            // Not more than the blob holds.
+            let stored = scratch.window.at(position, len as usize);
+            self.past_end.fetch(self.blob, position, stored)?;
+            let block_len = self.block_len as usize;
+            let fail = |error: Error| error.at(format_args!("the block at byte {position}"));
+            self.blocks.chain.check_size(mask, stored.len(), block_len).map_err(fail)?;
+            let mut block = vec![0; block_len];
+            self.blocks.chain.decode(mask, stored, &mut block).map_err(fail)?;
+            Ok(Some(block))
+        })
     }
 
     /// Copies the selected part of one block to its places in the memory of a region.
