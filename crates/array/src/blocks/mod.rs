@@ -2,7 +2,6 @@
 
 mod cache;
 mod hits;
-mod memory;
 mod part;
 mod read;
 
