@@ -1,6 +1,6 @@
 //! Reading and writing elements: from a variable id and a selection to the engine.
 
-use ferrocdf_array::{Array, Element, Fit, In, Index, Kind, Out, Selection};
+use ferrocdf_array::{Array, Direction, Element, Fit, In, Index, Kind, Out, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Atomic, Attr, Format, Model, Owner, Type, Values, VarId};
@@ -135,10 +135,11 @@ impl FileMut {
 }
 
 fn read(state: &State, var: VarId, selection: &Selection, out: Out<'_>) -> Result<Fit> {
+    let out = Out { rules: rules(state.model().format()), ..out };
     let kind = out.kind;
     let own = state.driver.blob_of(var);
     let blob = own.as_deref().unwrap_or_else(|| state.driver.blob());
-    let done = state.array(var).and_then(|array| match as_unsigned(state.model(), array, kind) {
+    let done = state.array(var).and_then(|array| match as_stored(state.model(), array, kind) {
         Some(array) => ferrocdf_array::read(blob, &array, selection, out),
         None => ferrocdf_array::read(blob, array, selection, out),
     });
@@ -173,7 +174,7 @@ fn write_grown(state: &mut State, var: VarId, selection: &Selection, input: In<'
     let (first, last, dense) = span(&shape, selection);
     state.before_write(var, first, last, dense)?;
     let array = state.array(var)?;
-    let fit = match as_unsigned(state.model(), array, input.kind) {
+    let fit = match as_stored(state.model(), array, input.kind) {
         Some(array) => ferrocdf_array::write(state.driver.blob_mut()?, &array, selection, input)?,
         None => ferrocdf_array::write(state.driver.blob_mut()?, array, selection, input)?,
     };
@@ -217,15 +218,26 @@ pub(crate) fn span(shape: &[u64], selection: &Selection) -> (u64, u64, bool) {
     (first, last + 1, dense)
 }
 
-/// In CDF-1 and CDF-2 `NC_BYTE` is the only 8-bit number, so memory of unsigned bytes takes it as unsigned.
+/// What becomes of numbers out of range when they are read.
+pub(crate) fn rules(format: Format) -> Direction {
+    if format.is_classic_file() { Direction::Get } else { Direction::Cast }
+}
+
+/// An array of 8-bit numbers that memory takes for what it holds itself. In CDF-1 and CDF-2 `NC_BYTE` is the only 8-bit
+/// number, so memory of unsigned bytes takes it as unsigned; in netCDF-4 files held to the classic model either memory
+/// takes either.
 #[inline]
-pub(crate) fn as_unsigned(model: &Model, array: &Array, memory: Kind) -> Option<Array> {
-    let applies = memory == Kind::U8
-        && array.stored.kind == Kind::I8
-        && matches!(model.format(), Format::Classic | Format::Offset64);
+pub(crate) fn as_stored(model: &Model, array: &Array, memory: Kind) -> Option<Array> {
+    let applies = match model.format() {
+        Format::Classic | Format::Offset64 => (array.stored.kind, memory) == (Kind::I8, Kind::U8),
+        Format::Netcdf4Classic => {
+            matches!((array.stored.kind, memory), (Kind::I8, Kind::U8) | (Kind::U8, Kind::I8))
+        }
+        Format::Data64 | Format::Netcdf4 => false,
+    };
     applies.then(|| {
         let mut array = array.clone();
-        array.stored.kind = Kind::U8;
+        array.stored.kind = memory;
         array
     })
 }
