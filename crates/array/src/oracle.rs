@@ -250,8 +250,11 @@ fn float_to_int(direction: Direction, from: Kind, float: f64, to: Kind) -> (Opti
     let (low, high) = bounds(to);
     let rounded_high = if to.size() == 8 && from == Kind::F32 { f64::from(high as f32) } else { high as f64 };
     // In netCDF-4 files the bound of 32 bits is rounded to the float type as well.
-    let rounded_high =
-        if direction == Direction::Cast && (from, to) == (Kind::F32, Kind::U32) { 2f64.powi(32) } else { rounded_high };
+    let rounded_high = if direction == Direction::Cast && (from, to) == (Kind::F32, Kind::U32) {
+        2f64.powi(32)
+    } else {
+        rounded_high
+    };
     let fits = !(float > rounded_high || float < low as f64);
     if direction == Direction::Get {
         if !fits {

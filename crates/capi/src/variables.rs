@@ -6,13 +6,14 @@ use std::ptr::null_mut as no;
 use ferrocdf::{Code, DimId, Model, Name, Owner, Result, Values, VarId};
 
 use crate::attribute_values::{put_values, values_of};
+use crate::attributes::attrs;
 use crate::boundary::{answer, fail, list, put, put_all, put_text, text};
 use crate::constants::NC_GLOBAL;
 use crate::data_checks::variable;
 use crate::dimensions::renamed;
 use crate::inquire::nc_inq_natts;
 use crate::open_files::{ask, find};
-use crate::types::{number_of, type_of};
+use crate::types::{number_of, size_of_type, type_of};
 
 /// `NC_MAX_VAR_DIMS`
 const MOST_DIMS: usize = 1024;
@@ -87,18 +88,27 @@ pub unsafe extern "C" fn nc_inq_var(
     ty: *mut c_int,
     dims_count: *mut c_int,
     dims: *mut c_int,
-    attrs: *mut c_int,
+    attrs_count: *mut c_int,
 ) -> c_int {
     answer(|| {
         ask(ncid, |model, group| {
-            let var = model.var(variable(model, group, varid)?);
+            if varid == NC_GLOBAL && !attrs_count.is_null() && !model.format().is_classic_file() {
+                // SAFETY: the contract of the interface.
+                unsafe { put(attrs_count, attrs(model, Owner::Group(group))?.len() as c_int) };
+                return Ok(());
+            }
+            let id = variable(model, group, varid)?;
+            let var = model.var(id);
+            if !attrs_count.is_null() {
+                // SAFETY: the contract of the interface.
+                unsafe { put(attrs_count, attrs(model, Owner::Var(id))?.len() as c_int) };
+            }
             // SAFETY: the contract of the interface.
             unsafe {
                 put_text(name, var.name.as_bytes());
                 put(ty, number_of(var.ty));
                 put(dims_count, var.dims.len() as c_int);
                 put_all(dims, var.dims.iter().map(|dim| dim.0 as c_int));
-                put(attrs, var.attrs.len() as c_int);
             }
             Ok(())
         })
@@ -122,12 +132,12 @@ part_of_inq_var!(nc_inq_varndims(count: *mut c_int) => (no(), no(), count, no(),
 part_of_inq_var!(nc_inq_vardimid(dims: *mut c_int) => (no(), no(), no(), dims, no()));
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_inq_varnatts(ncid: c_int, varid: c_int, attrs: *mut c_int) -> c_int {
+pub unsafe extern "C" fn nc_inq_varnatts(ncid: c_int, varid: c_int, count: *mut c_int) -> c_int {
     // SAFETY: the contract of the interface.
     unsafe {
         match varid {
-            NC_GLOBAL => nc_inq_natts(ncid, attrs),
-            _ => nc_inq_var(ncid, varid, no(), no(), no(), no(), attrs),
+            NC_GLOBAL => nc_inq_natts(ncid, count),
+            _ => nc_inq_var(ncid, varid, no(), no(), no(), no(), count),
         }
     }
 }
@@ -207,6 +217,10 @@ pub unsafe extern "C" fn nc_inq_var_fill(
         if value.is_null() {
             return Ok(());
         }
+        if !model.format().is_classic_file() {
+            // SAFETY: the contract of the interface.
+            return unsafe { give_fill(&model, var, value) };
+        }
         let own = described.attrs.find(FILL_VALUE.as_bytes()).map(|attr| attr.value.clone());
         // An attribute of another type or of many values is given as it is.
         let fill = match own {
@@ -214,8 +228,28 @@ pub unsafe extern "C" fn nc_inq_var_fill(
             None => Values::default_fill(model.atomic_type(var)?),
         };
         // SAFETY: the contract of the interface.
-        unsafe { put_values(value, &fill) }
+        unsafe { put_values(&model, value, &fill) }
     })
+}
+
+/// The fill value of a variable of a netCDF-4 file; none if it is not filled.
+///
+/// # Safety
+/// There is room for a value.
+unsafe fn give_fill(model: &Model, var: VarId, place: *mut c_void) -> Result<()> {
+    let described = model.var(var);
+    if described.storage.no_fill {
+        return Ok(());
+    }
+    if let Some(fill) = model.fill_value(var) {
+        // SAFETY: as the caller says.
+        return unsafe { put_values(model, place, &fill) };
+    }
+    // SAFETY: as the caller says.
+    let room =
+        unsafe { std::slice::from_raw_parts_mut(place.cast::<u8>(), size_of_type(model, described.ty)) };
+    room.fill(0);
+    Ok(())
 }
 
 #[unsafe(no_mangle)]

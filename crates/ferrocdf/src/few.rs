@@ -30,7 +30,12 @@ impl File {
         if state.driver.lacks_fill(var, span(array, &run, part).end) {
             return None;
         }
-        Some(self.named(run.read(state.driver.blob(), kind, rules(state.model().format()), memory(run.elements()))))
+        Some(self.named(run.read(
+            state.driver.blob(),
+            kind,
+            rules(state.model().format()),
+            memory(run.elements()),
+        )))
     }
 }
 

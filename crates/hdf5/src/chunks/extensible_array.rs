@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_bytes::Result;
 
+use super::Lazy;
 use super::fixed_array::check_width;
 use super::pages::{Cache, Leaf, Pages};
-use super::Lazy;
 use crate::wire::{CHECKSUM, Reader, bad, checked};
 use crate::{Address, Sizes, Source};
 
@@ -149,7 +149,8 @@ impl ExtensibleArray {
             return at.map_or(Ok(nothing), |at| self.block(source, header, at, &spot));
         }
         let Some(secondary) = self.secondary(source, opened, spot.group)? else { return Ok(nothing) };
-        let at = usize::try_from(spot.block).ok().and_then(|block| secondary.data.get(block).copied().flatten());
+        let at =
+            usize::try_from(spot.block).ok().and_then(|block| secondary.data.get(block).copied().flatten());
         let Some(at) = at else { return Ok(nothing) };
         if spot.entries <= header.per_page {
             return self.block(source, header, at, &spot);
@@ -184,7 +185,8 @@ impl ExtensibleArray {
         };
         let what = "extensible array index block";
         let entries = header.in_index as usize * header.width;
-        let size = 6 + sizes.offset + entries + (data as usize + secondary as usize) * sizes.offset + CHECKSUM;
+        let size =
+            6 + sizes.offset + entries + (data as usize + secondary as usize) * sizes.offset + CHECKSUM;
         let bytes = source.read(what, at, size as u64)?;
         let mut r = Reader::new(what, checked(what, at, &bytes)?);
         self.check_prefix(source, &header, b"EAIB", &mut r)?;

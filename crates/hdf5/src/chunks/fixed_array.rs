@@ -2,8 +2,8 @@
 
 use ferrocdf_bytes::Result;
 
-use super::pages::{Cache, Leaf, Pages};
 use super::Lazy;
+use super::pages::{Cache, Leaf, Pages};
 use crate::wire::{CHECKSUM, Reader, bad, checked};
 use crate::{Address, Sizes, Source};
 
@@ -90,7 +90,9 @@ impl FixedArray {
         let first = block.0.checked_add(opened.prefix);
         let pages = Pages {
             what: "fixed array data block page",
-            at: Address(first.ok_or_else(|| bad(format!("{what} at {block}: its pages lie beyond byte 2^64")))?),
+            at: Address(
+                first.ok_or_else(|| bad(format!("{what} at {block}: its pages lie beyond byte 2^64")))?,
+            ),
             first: 0,
             per_page: header.per_page,
             entries: header.entries,

@@ -53,7 +53,11 @@ enum Finder {
     Implicit(Address),
     FixedArray(FixedArray),
     ExtensibleArray(ExtensibleArray),
-    Tree { kind: ChunkIndex, root: Address, table: Lazy<Table> },
+    Tree {
+        kind: ChunkIndex,
+        root: Address,
+        table: Lazy<Table>,
+    },
 }
 
 /// What an index says of a chunk.
@@ -73,7 +77,8 @@ impl Chunks {
         if rank != chunk.len() {
             return Err(bad(format!("chunks of shape {chunk:?} in a dataset of shape {shape:?}")));
         }
-        let too_many = || bad(format!("chunks of shape {chunk:?} in a dataset of shape {shape:?} are too many"));
+        let too_many =
+            || bad(format!("chunks of shape {chunk:?} in a dataset of shape {shape:?} are too many"));
         let bytes = chunk.iter().try_fold(layout.element, |bytes, &len| bytes.checked_mul(len));
         let counts: Vec<u64> = shape.iter().zip(chunk).map(|(&len, &chunk)| len.div_ceil(chunk)).collect();
         let mut most = Vec::with_capacity(rank);
@@ -130,7 +135,9 @@ impl Chunks {
                 Ok(Some(Entry { at: Address(offset.ok_or_else(why)?), len: self.bytes, mask: 0 }))
             }
             Finder::FixedArray(array) => cursor.entry(number, sizes, || array.leaf(&self.source, number)),
-            Finder::ExtensibleArray(array) => cursor.entry(number, sizes, || array.leaf(&self.source, number)),
+            Finder::ExtensibleArray(array) => {
+                cursor.entry(number, sizes, || array.leaf(&self.source, number))
+            }
             Finder::Tree { kind, root, table } => {
                 let table = table.get(|| tree::load(self, *kind, *root))?;
                 Ok(table.find(number, &mut cursor.row))

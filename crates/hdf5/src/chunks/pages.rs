@@ -79,7 +79,8 @@ impl Pages<'_> {
     pub fn leaf(&self, source: &Source, cache: &Cache, index: u64) -> Result<Leaf> {
         let too_large = || bad(format!("{} at {}: its pages reach beyond byte 2^64", self.what, self.at));
         let width = self.width as u64;
-        let page_bytes = self.per_page.checked_mul(width).and_then(|bytes| bytes.checked_add(CHECKSUM as u64));
+        let page_bytes =
+            self.per_page.checked_mul(width).and_then(|bytes| bytes.checked_add(CHECKSUM as u64));
         let page_bytes = page_bytes.ok_or_else(too_large)?;
         let pages = self.entries.div_ceil(self.per_page);
         let run = (RUN / page_bytes).max(1);
@@ -88,7 +89,8 @@ impl Pages<'_> {
         // The pages before the last are whole; the number of entries bounds all of this.
         let first = from * self.per_page;
         let end = to.saturating_mul(self.per_page).min(self.entries);
-        let mut leaf = Leaf { first: self.first + first, end: self.first + end, width: self.width, bytes: None };
+        let mut leaf =
+            Leaf { first: self.first + first, end: self.first + end, width: self.width, bytes: None };
         let mut written = (from..to).filter(|&page| self.is_written(page));
         let Some(low) = written.next() else { return Ok(leaf) };
         let high = written.next_back().unwrap_or(low);
@@ -96,7 +98,8 @@ impl Pages<'_> {
             let offset = low.checked_mul(page_bytes).and_then(|offset| offset.checked_add(self.at.0));
             let at = Address(offset.ok_or_else(too_large)?);
             let last = (self.entries - high * self.per_page).min(self.per_page) * width + CHECKSUM as u64;
-            let read = source.read(self.what, at, (high - low).saturating_mul(page_bytes).saturating_add(last))?;
+            let read =
+                source.read(self.what, at, (high - low).saturating_mul(page_bytes).saturating_add(last))?;
             // All ones is an undefined address: no chunk.
             let mut bytes = vec![0xff; ((end - first) * width) as usize];
             for (page, stored) in (low..=high).zip(read.chunks(page_bytes as usize)) {

@@ -70,7 +70,10 @@ mod tests {
 
     #[test]
     fn entries_are_found() {
-        let table = Table::new(vec![(7, entry(70, 0)), (2, entry(20, 5)), (7, entry(71, 1)), (4, entry(40, 0))], true);
+        let table = Table::new(
+            vec![(7, entry(70, 0)), (2, entry(20, 5)), (7, entry(71, 1)), (4, entry(40, 0))],
+            true,
+        );
         for mut hint in 0..4 {
             assert_eq!(table.find(2, &mut hint), Some(entry(20, 5)));
             assert_eq!(table.find(4, &mut hint), Some(entry(40, 0)));

@@ -116,7 +116,8 @@ mod tests {
 
     #[test]
     fn nonsense_is_an_error() {
-        for bytes in [&[3, 0, 0, 0][..], &[2, 33, 0, 1], &[2, 1, 0, 2, 1, 0, 0, 0], &[2, 2, 0, 1, 1, 0, 0, 0]] {
+        for bytes in [&[3, 0, 0, 0][..], &[2, 33, 0, 1], &[2, 1, 0, 2, 1, 0, 0, 0], &[2, 2, 0, 1, 1, 0, 0, 0]]
+        {
             assert!(Dataspace::decode(bytes, SIZES).is_err(), "{bytes:?}");
         }
     }

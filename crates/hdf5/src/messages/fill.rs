@@ -93,7 +93,10 @@ mod tests {
             let bytes = [&[version, 2, 2, 1][..], &sized].concat();
             assert_eq!(FillMessage::decode(&bytes).unwrap(), message(&value));
             assert_eq!(FillMessage::decode(&[version, 2, 2, 0]).unwrap(), message(&Fill::Undefined));
-            assert_eq!(FillMessage::decode(&[version, 2, 2, 1, 0, 0, 0, 0]).unwrap(), message(&Fill::Default));
+            assert_eq!(
+                FillMessage::decode(&[version, 2, 2, 1, 0, 0, 0, 0]).unwrap(),
+                message(&Fill::Default)
+            );
         }
         assert_eq!(FillMessage::decode(&[&[3, 0b10_10_10][..], &sized].concat()).unwrap(), message(&value));
         assert_eq!(FillMessage::decode(&[3, 0b01_10_10]).unwrap(), message(&Fill::Undefined));
@@ -102,7 +105,8 @@ mod tests {
 
     #[test]
     fn nonsense_is_an_error() {
-        for bytes in [&[0, 2, 2, 0][..], &[4, 2, 2, 0], &[3, 0b11_0000], &[3, 0b10_0000, 9, 0, 0, 0, 1], &[]] {
+        for bytes in [&[0, 2, 2, 0][..], &[4, 2, 2, 0], &[3, 0b11_0000], &[3, 0b10_0000, 9, 0, 0, 0, 1], &[]]
+        {
             assert!(FillMessage::decode(bytes).is_err(), "{bytes:?}");
         }
     }

@@ -131,7 +131,9 @@ fn chunked(r: &mut Reader<'_>, rank: u8, width: usize, address: Option<Address>)
 fn chunk_shape(r: &mut Reader<'_>, rank: u8, width: usize) -> Result<(Vec<u64>, u64)> {
     let rank = usize::from(rank);
     if !(2..=RANK + 1).contains(&rank) {
-        return Err(r.error(format_args!("chunks of {rank} dimensions, that of the element's bytes included")));
+        return Err(
+            r.error(format_args!("chunks of {rank} dimensions, that of the element's bytes included"))
+        );
     }
     let mut shape = Vec::with_capacity(rank);
     for _ in 0..rank {
@@ -201,17 +203,20 @@ mod tests {
         let lengths = [3, 0, 0, 0, 5, 0, 0, 0, 4, 0, 0, 0];
         let three = decode(&[&[3, 2, 3, 9, 0][..], &lengths].concat());
         let one = decode(&[&[1, 3, 2, 0, 0, 0, 0, 0, 9, 0][..], &lengths].concat());
-        assert_eq!((three, one), (DataLayout::Chunked(expected.clone()), DataLayout::Chunked(expected.clone())));
-        let index = |flags: u8, index: &[u8]| match decode(
-            &[&[4, 2, flags, 3, 1, 3, 5, 4], index, &[9, 0]].concat(),
-        ) {
-            DataLayout::Chunked(chunked) => {
-                assert_eq!((&chunked.shape, chunked.element), (&expected.shape, 4));
-                assert_eq!((chunked.address, chunked.plain_edges), (expected.address, flags & 1 != 0));
-                chunked.index
-            }
-            other => panic!("{other:?}"),
-        };
+        assert_eq!(
+            (three, one),
+            (DataLayout::Chunked(expected.clone()), DataLayout::Chunked(expected.clone()))
+        );
+        let index =
+            |flags: u8, index: &[u8]| match decode(&[&[4, 2, flags, 3, 1, 3, 5, 4], index, &[9, 0]].concat())
+            {
+                DataLayout::Chunked(chunked) => {
+                    assert_eq!((&chunked.shape, chunked.element), (&expected.shape, 4));
+                    assert_eq!((chunked.address, chunked.plain_edges), (expected.address, flags & 1 != 0));
+                    chunked.index
+                }
+                other => panic!("{other:?}"),
+            };
         assert_eq!(index(0, &[1]), ChunkIndex::Single(None));
         assert_eq!(index(2, &[1, 17, 0, 1, 0, 0, 0]), ChunkIndex::Single(Some((17, 1))));
         assert_eq!(index(0, &[2]), ChunkIndex::Implicit);

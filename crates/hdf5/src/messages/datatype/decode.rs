@@ -2,9 +2,7 @@
 
 use ferrocdf_bytes::Result;
 
-use super::{
-    Bits, ByteOrder, Class, Datatype, Float, Integer, Member, Norm, Padding, Pads, Reference, Text,
-};
+use super::{Bits, ByteOrder, Class, Datatype, Float, Integer, Member, Norm, Padding, Pads, Reference, Text};
 use crate::wire::{Reader, up_to_nul, width_of};
 
 /// How deep datatypes may lie in one another.
@@ -105,7 +103,8 @@ fn integer(r: &mut Reader<'_>, flags: Flags, size: u32) -> Result<Integer> {
 fn value_fits(r: &Reader<'_>, offset: u16, precision: u16, size: u32) -> Result<()> {
     let bits = u64::from(size) * 8;
     if precision == 0 || u64::from(offset) + u64::from(precision) > bits {
-        let why = format_args!("a precision of {precision} bits at bit {offset} in an element of {bits} bits");
+        let why =
+            format_args!("a precision of {precision} bits at bit {offset} in an element of {bits} bits");
         return Err(r.error(why));
     }
     Ok(())
@@ -142,7 +141,8 @@ fn float(r: &mut Reader<'_>, version: u8, flags: Flags, size: u32) -> Result<Flo
     value_fits(r, float.offset, float.precision, size)?;
     let bits = u64::from(size) * 8;
     let inside = |low: u8, count: u8| u64::from(low) + u64::from(count) <= bits;
-    let parts = [(float.sign, 1), (float.exponent, float.exponent_bits), (float.mantissa, float.mantissa_bits)];
+    let parts =
+        [(float.sign, 1), (float.exponent, float.exponent_bits), (float.mantissa, float.mantissa_bits)];
     if !parts.iter().all(|&(low, count)| count > 0 && inside(low, count)) {
         return Err(r.error("sign, exponent or mantissa lie outside the element"));
     }
@@ -209,7 +209,9 @@ fn compound(r: &mut Reader<'_>, version: u8, count: u32, size: u32, depth: usize
         }
         if offset + u64::from(datatype.size) > u64::from(size) {
             let name = name.escape_ascii();
-            return Err(r.error(format_args!("member \"{name}\" reaches beyond the compound of {size} bytes")));
+            return Err(
+                r.error(format_args!("member \"{name}\" reaches beyond the compound of {size} bytes"))
+            );
         }
         // Not more than a size of 32 bits.
         members.push(Member { name, offset: offset as u32, datatype });
