@@ -75,8 +75,14 @@ struct Bytes {
     stored: Stored,
 }
 
-/// The bytes of a variable, if one step of its first dimension is one run.
-fn bytes_of(array: &Array) -> Option<Bytes> {
+/// The bytes of a variable in its file, if one step of its first dimension is one run.
+fn bytes_of(state: &State, var: VarId) -> Result<Option<Bytes>> {
+    let array = state.array(var)?;
+    let plain = array.unusual.is_none() && state.driver.blob_of(var).is_none();
+    Ok(run_of(array).filter(|_| plain))
+}
+
+fn run_of(array: &Array) -> Option<Bytes> {
     let Layout::Strided { begin, steps } = &array.layout else { return None };
     let mut size = array.stored.kind.size() as u64;
     for (&step, &len) in steps.iter().zip(&array.shape).skip(1).rev() {
@@ -97,7 +103,7 @@ fn move_fixed(
     progress: &mut dyn FnMut(u64),
 ) -> Result<bool> {
     let (source, mut target) = lock_both(from, to);
-    let (Some(a), Some(b)) = (bytes_of(source.array(from_var)?), bytes_of(target.array(to_var)?)) else {
+    let (Some(a), Some(b)) = (bytes_of(&source, from_var)?, bytes_of(&target, to_var)?) else {
         return Ok(false);
     };
     if target.model().is_record(to_var) || a.stored != b.stored || a.step != a.slab || b.step != b.slab {
@@ -121,7 +127,7 @@ fn move_records(from: &File, to: &FileMut, pairs: &[Pair], progress: &mut dyn Fn
     }
     let mut origin = None;
     for &(from_var, to_var) in pairs {
-        let (Some(a), Some(b)) = (bytes_of(source.array(from_var)?), bytes_of(target.array(to_var)?)) else {
+        let (Some(a), Some(b)) = (bytes_of(&source, from_var)?, bytes_of(&target, to_var)?) else {
             return Ok(false);
         };
         let (a_first, b_first) = *origin.get_or_insert((a.begin, b.begin));
@@ -136,7 +142,7 @@ fn move_records(from: &File, to: &FileMut, pairs: &[Pair], progress: &mut dyn Fn
         mark_written(&mut target, to_var)?;
     }
     let (begin, to_begin) = origin.expect("there is a first pair");
-    let step = match bytes_of(target.array(to_first)?) {
+    let step = match bytes_of(&target, to_first)? {
         Some(bytes) => bytes.step,
         None => return Ok(false),
     };

@@ -32,6 +32,8 @@ macro_rules! with_number {
     }};
 }
 
+pub(crate) use with_number;
+
 /// How many elements a selection holds, as a length in memory.
 pub(crate) fn elements(selection: &Selection) -> Result<usize> {
     selection.elements().and_then(|count| usize::try_from(count).ok()).ok_or_else(|| {
@@ -101,6 +103,11 @@ impl File {
         self.named(values.map_err(|error| error.at(state.model().var_path(var))))
     }
 
+    /// What the file holds that netCDF has no name for, and why; a line each.
+    pub fn left_out(&self) -> Vec<String> {
+        self.read_state().driver.left_out().to_vec()
+    }
+
     /// Attributes that are shown only on request: those that say which library wrote the file, and how.
     pub fn hidden_attributes(&self, owner: Owner) -> Vec<Attr> {
         self.read_state().driver.hidden(owner)
@@ -137,11 +144,13 @@ impl FileMut {
 fn read(state: &State, var: VarId, selection: &Selection, out: Out<'_>) -> Result<Fit> {
     let out = Out { rules: rules(state.model().format()), ..out };
     let kind = out.kind;
-    let own = state.driver.blob_of(var);
-    let blob = own.as_deref().unwrap_or_else(|| state.driver.blob());
-    let done = state.array(var).and_then(|array| match as_stored(state.model(), array, kind) {
-        Some(array) => ferrocdf_array::read(blob, &array, selection, out),
-        None => ferrocdf_array::read(blob, array, selection, out),
+    let done = state.array(var).and_then(|array| {
+        let own = state.driver.blob_of(var);
+        let blob = own.as_deref().unwrap_or_else(|| state.driver.blob());
+        match as_stored(state.model(), array, kind) {
+            Some(array) => ferrocdf_array::read(blob, &array, selection, out),
+            None => ferrocdf_array::read(blob, array, selection, out),
+        }
     });
     done.map_err(|error| error.at(state.model().var_path(var)))
 }

@@ -34,6 +34,16 @@ pub(crate) trait Driver: Send + Sync {
         vec![]
     }
 
+    /// The bytes that a variable takes in the file, where its array does not say.
+    fn stored_bytes(&self, _var: VarId) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
+    /// What the file holds that netCDF has no name for, and why; a line each.
+    fn left_out(&self) -> &[String] {
+        &[]
+    }
+
     /// How many bytes the file is shorter than it says it should be.
     fn missing_bytes(&self) -> Result<u64> {
         Ok(0)

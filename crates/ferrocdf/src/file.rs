@@ -119,7 +119,7 @@ impl File {
         let blob = FileBlob::open(path)?;
         let blob: Arc<dyn Blob> =
             if options.shared { Arc::new(blob) } else { Arc::new(ReadAhead::new(blob)) };
-        let (driver, model) = drivers::in_file(path, drivers::open(blob, options))?;
+        let (driver, model) = drivers::in_file(path, drivers::open(blob, Some(path), options))?;
         Ok(File::new(path, State::opened(driver, model)))
     }
 
@@ -130,7 +130,7 @@ impl File {
 
     /// Opens the bytes of a file in memory for reading, with options.
     pub fn from_bytes_with(bytes: Vec<u8>, options: &OpenOptions) -> Result<File> {
-        let (driver, model) = drivers::open(Arc::new(MemoryBlob::new(bytes)), options)?;
+        let (driver, model) = drivers::open(Arc::new(MemoryBlob::new(bytes)), None, options)?;
         Ok(File::new(Path::new("memory"), State::opened(driver, model)))
     }
 

@@ -26,7 +26,7 @@
 //! ranges, indices, tuples or slices (see [`Extents`]). Below them lie the model ([`model`]) and the array engine
 //! ([`mod@array`]), which tools use directly.
 //!
-//! This version reads and writes the classic formats CDF-1, CDF-2 and CDF-5.
+//! This version reads and writes the classic formats CDF-1, CDF-2 and CDF-5, and reads netCDF-4 and other HDF5 files.
 #![forbid(unsafe_code)]
 
 mod copy;
@@ -37,6 +37,8 @@ mod extents;
 mod few;
 mod file;
 mod handles;
+mod nc4;
+mod neighbours;
 mod storage;
 
 use std::path::Path;

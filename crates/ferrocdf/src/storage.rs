@@ -2,6 +2,7 @@
 
 use ferrocdf_array::{Array, Layout};
 use ferrocdf_bytes::Result;
+use ferrocdf_model::{Atomic, Chunking, Type};
 
 use crate::Variable;
 
@@ -20,6 +21,10 @@ pub enum Arrangement {
     },
     /// In the header.
     Inline,
+    /// In chunks of this shape, in elements.
+    Chunked(Vec<u64>),
+    /// In other datasets.
+    Virtual,
 }
 
 /// Where and how large a variable is.
@@ -44,20 +49,26 @@ impl StorageInfo {
     }
 
     fn of(array: &Array, is_record: bool) -> StorageInfo {
-        let size = array.stored.kind.size() as u64;
+        let size = array.unusual.as_ref().map_or(array.stored.kind.size(), |unusual| unusual.size()) as u64;
         let bytes = array.shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
-        let inline = StorageInfo {
-            arrangement: Arrangement::Inline,
+        let nowhere = |arrangement| StorageInfo {
+            arrangement,
             bytes,
             stored_bytes: bytes,
             begin: None,
             end: None,
         };
-        let Layout::Strided { begin, steps } = &array.layout else { return inline };
+        let (begin, steps) = match &array.layout {
+            Layout::Strided { begin, steps } => (*begin, steps),
+            Layout::Blocks(blocks) => return nowhere(Arrangement::Chunked(blocks.shape.clone())),
+            Layout::Mosaic(_) => return nowhere(Arrangement::Virtual),
+            Layout::Fill(_) => return StorageInfo { stored_bytes: 0, ..nowhere(Arrangement::Contiguous) },
+            _ => return nowhere(Arrangement::Inline),
+        };
         let last = steps
             .iter()
             .zip(&array.shape)
-            .fold(*begin, |at, (&step, &len)| at.saturating_add(step.saturating_mul(len.saturating_sub(1))));
+            .fold(begin, |at, (&step, &len)| at.saturating_add(step.saturating_mul(len.saturating_sub(1))));
         let arrangement = match steps.first() {
             Some(&record) if is_record => {
                 let slab = array.shape.iter().skip(1).fold(size, |bytes, &len| bytes.saturating_mul(len));
@@ -66,15 +77,38 @@ impl StorageInfo {
             _ => Arrangement::Contiguous,
         };
         let end = (bytes > 0).then(|| last.saturating_add(size));
-        StorageInfo { arrangement, begin: Some(*begin), end, ..inline }
+        StorageInfo { begin: Some(begin), end, ..nowhere(arrangement) }
     }
 }
 
 impl Variable<'_> {
-    /// How it is stored.
+    /// How it is stored. Of chunks the whole index is read.
     pub fn storage(&self) -> Result<StorageInfo> {
         let state = self.file().read_state();
-        let is_record = state.model().is_record(self.id());
-        Ok(StorageInfo::of(state.array(self.id())?, is_record))
+        let var = state.model().var(self.id());
+        let is_record = state.model().format().is_classic_file() && state.model().is_record(self.id());
+        let mut info = match var.ty {
+            Type::Atomic(atomic) if atomic != Atomic::String => StorageInfo::of(state.array(self.id())?, is_record),
+            // Strings and user-defined types have no array of numbers; the model says how they are stored.
+            _ => StorageInfo {
+                arrangement: match &var.storage.chunking {
+                    Some(Chunking::Chunked(shape)) => Arrangement::Chunked(shape.clone()),
+                    Some(Chunking::Compact) => Arrangement::Inline,
+                    Some(Chunking::Contiguous) => Arrangement::Contiguous,
+                    None => Arrangement::Virtual,
+                },
+                bytes: 0,
+                stored_bytes: 0,
+                begin: None,
+                end: None,
+            },
+        };
+        if let Some(stored) = state.driver.stored_bytes(self.id())? {
+            info.stored_bytes = stored;
+            if info.bytes == 0 {
+                info.bytes = stored;
+            }
+        }
+        Ok(info)
     }
 }

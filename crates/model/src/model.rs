@@ -58,6 +58,11 @@ impl Model {
         (0..self.vars.len()).map(VarId::from_index)
     }
 
+    /// Ids of all groups.
+    pub fn group_ids(&self) -> impl ExactSizeIterator<Item = GroupId> + use<> {
+        (0..self.groups.len()).map(GroupId::from_index)
+    }
+
     /// A group.
     ///
     /// # Panics
@@ -240,6 +245,11 @@ impl Model {
     /// Adds an attribute as found in a file.
     pub fn push_attr(&mut self, owner: Owner, attr: Attr) {
         self.attrs_mut(owner).push(attr);
+    }
+
+    /// Sets all attributes of a group, as found in a file.
+    pub fn set_attrs(&mut self, group: GroupId, attrs: Attrs) {
+        self.groups[group.index()].attrs = attrs;
     }
 
     /// Sets the present length of an unlimited dimension.

@@ -5,6 +5,7 @@
 //! or in data, without harm.
 
 mod content;
+mod hdf5_ncdump;
 mod nccopy_files;
 #[path = "../it/nccopy_tool.rs"]
 mod nccopy_tool;

@@ -7,11 +7,14 @@ use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::{ClassicFile, Version};
+use ferrocdf_hdf5::Neighbours;
 use ferrocdf_model::{Format, Model};
 use ferrocdf_store::{Blob, BlobMut};
 
 use crate::driver::Driver;
 use crate::file::OpenOptions;
+use crate::nc4::Nc4;
+use crate::neighbours::Beside;
 
 /// What the first bytes of a file say it is.
 enum Magic {
@@ -37,33 +40,59 @@ fn magic(blob: &dyn Blob) -> Result<Magic> {
 /// What the system answers to reading a folder.
 const EISDIR: Code = Code(21);
 
-fn check_classic(blob: &dyn Blob) -> Result<()> {
-    let magic = magic(blob).map_err(|error| match error.code {
+/// What the content of a blob is; a folder is no file of any format.
+fn known_magic(blob: &dyn Blob) -> Result<Magic> {
+    magic(blob).map_err(|error| match error.code {
         EISDIR => Error { code: Code::ENOTNC, ..error },
         _ => error,
-    });
-    let why = match magic? {
-        Magic::Classic => return Ok(()),
-        Magic::Hdf5 => "it is an HDF5 file; this version reads classic files (CDF-1, CDF-2, CDF-5)",
-        Magic::Hdf4 => "it is an HDF4 file; this version reads classic files (CDF-1, CDF-2, CDF-5)",
-        Magic::Empty => "it is empty",
-        Magic::Other => "its first bytes are those of no netCDF format",
-    };
-    Err(Error::new(Code::ENOTNC, why))
+    })
 }
 
-/// Opens a file for reading, as what its content says it is.
-pub(crate) fn open(blob: Arc<dyn Blob>, options: &OpenOptions) -> Result<(Box<dyn Driver>, Model)> {
-    check_classic(&*blob)?;
-    let (file, model) = ClassicFile::open(blob, options.allow_missing)?;
-    Ok((Box::new(file), model))
+fn unknown(magic: &Magic) -> Error {
+    let why = match magic {
+        Magic::Hdf4 => "it is an HDF4 file; this version reads classic files (CDF-1, CDF-2, CDF-5) and HDF5",
+        Magic::Empty => "it is empty",
+        _ => "its first bytes are those of no netCDF format",
+    };
+    Error::new(Code::ENOTNC, why)
+}
+
+/// Opens a file for reading, as what its content says it is. `path` is where it is, if it is a file of the system.
+pub(crate) fn open(
+    blob: Arc<dyn Blob>,
+    path: Option<&Path>,
+    options: &OpenOptions,
+) -> Result<(Box<dyn Driver>, Model)> {
+    let magic = known_magic(&*blob)?;
+    match magic {
+        Magic::Classic => {
+            let (file, model) = ClassicFile::open(blob, options.allow_missing)?;
+            Ok((Box::new(file), model))
+        }
+        // A user block may come before the superblock.
+        Magic::Hdf5 | Magic::Other => {
+            let neighbours = path.map(|path| Arc::new(Beside::new(path)) as Arc<dyn Neighbours>);
+            match Nc4::open(blob, ferrocdf_hdf5::OpenOptions { neighbours }) {
+                Ok((file, model)) => Ok((Box::new(file), model)),
+                Err(error) if error.code == Code::ENOTNC => Err(unknown(&magic)),
+                Err(error) => Err(error),
+            }
+        }
+        Magic::Hdf4 | Magic::Empty => Err(unknown(&magic)),
+    }
 }
 
 /// Opens a file for reading and writing, as what its content says it is.
 pub(crate) fn open_mut(blob: Arc<dyn BlobMut>) -> Result<(Box<dyn Driver>, Model)> {
-    check_classic(&*blob)?;
-    let (file, model) = ClassicFile::open_mut(blob)?;
-    Ok((Box::new(file), model))
+    let magic = known_magic(&*blob)?;
+    match magic {
+        Magic::Classic => {
+            let (file, model) = ClassicFile::open_mut(blob)?;
+            Ok((Box::new(file), model))
+        }
+        Magic::Hdf5 => Err(Error::new(Code::EPERM, "this version does not write HDF5 files")),
+        _ => Err(unknown(&magic)),
+    }
 }
 
 /// A driver for a new file of a format.

@@ -30,6 +30,8 @@ fn variable(file: &File, model: &Model, id: VarId) -> Result<Value> {
     let (arrangement, slab, record) = match storage.arrangement {
         Arrangement::Records { slab, record } => ("records", Some(slab), Some(record)),
         Arrangement::Inline => ("inline", None, None),
+        Arrangement::Chunked(_) => ("chunked", None, None),
+        Arrangement::Virtual => ("virtual", None, None),
         _ => ("contiguous", None, None),
     };
     let dims: Vec<_> = var.dims.iter().map(|&dim| model.dim(dim).name.to_str()).collect();

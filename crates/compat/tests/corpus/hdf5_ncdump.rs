@@ -1,0 +1,71 @@
+//! Every HDF5 file of the corpus that the reference prints, printed by both, byte for byte.
+
+use std::process::Command;
+
+use crate::ncdump_tool::{Run, ours};
+use crate::{Entry, each, files};
+
+/// Seconds that the reference may take; it loops where hard links do.
+const PATIENCE: &str = "60";
+
+const WAYS: [&[&str]; 2] = [&[], &["-s"]];
+
+/// Files where the two differ, by the end of their path, each with the reason.
+const EXCEPTIONS: &[(&str, &str)] = &[];
+
+fn exception(entry: &Entry) -> Option<&'static str> {
+    let path = entry.path.to_string_lossy();
+    EXCEPTIONS.iter().find(|(name, _)| path.ends_with(name)).map(|&(_, why)| why)
+}
+
+fn reference(args: &[&str]) -> Run {
+    let run = Command::new("timeout").args([PATIENCE, "ncdump"]).args(args).output();
+    let output = run.expect("the reference's ncdump must be installed");
+    Run { code: output.status.code(), out: output.stdout, err: output.stderr }
+}
+
+/// The first line that differs.
+fn difference(theirs: &[u8], mine: &[u8]) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().take(120).collect::<String>();
+    let (mut their, mut my) = (theirs.split(|&b| b == b'\n'), mine.split(|&b| b == b'\n'));
+    for number in 1.. {
+        match (their.next(), my.next()) {
+            (Some(a), Some(b)) if a == b => {}
+            (Some(a), Some(b)) => return format!("line {number}: {:?}, ours {:?}", text(a), text(b)),
+            (a, b) => return format!("line {number}: {:?}, ours {:?}", a.map(text), b.map(text)),
+        }
+    }
+    unreachable!("two texts that are the same")
+}
+
+#[test]
+fn what_the_reference_prints_we_print() {
+    let files = files(&["hdf5"]);
+    assert!(files.len() > 1000, "only {} HDF5 files", files.len());
+    let compared = std::sync::atomic::AtomicUsize::new(0);
+    let differences = each(&files, |entry| {
+        let file = entry.path.to_str().expect("names in the corpus are UTF-8");
+        let mut found = vec![];
+        for way in WAYS {
+            let args = [way, &[file]].concat();
+            let theirs = reference(&args);
+            if theirs.code != Some(0) {
+                continue;
+            }
+            compared.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let mine = ours(&args);
+            if (mine.code, &mine.out) != (theirs.code, &theirs.out) && exception(entry).is_none() {
+                let what = match mine.code {
+                    Some(0) => difference(&theirs.out, &mine.out),
+                    _ => String::from_utf8_lossy(&mine.err).into_owned(),
+                };
+                found.push(format!("{file} {way:?}: {what}"));
+            }
+        }
+        found
+    });
+    let compared = compared.into_inner();
+    println!("{compared} runs of the reference, {} files excused", EXCEPTIONS.len());
+    assert!(compared > 1500, "only {compared} runs of the reference went well");
+    assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
+}

@@ -1,0 +1,188 @@
+//! From what HDF5 stores to the values of the model.
+
+use ferrocdf_array::{Array, Layout, Out, PastEnd, Selection, read};
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_hdf5::messages::datatype::{ByteOrder, Class as Stored, Datatype};
+use ferrocdf_hdf5::{Address, Attribute, File, Value as Raw, Values as Decoder};
+use ferrocdf_model::{Atomic, Class, Field, Type, Value, Values};
+use ferrocdf_store::MemoryBlob;
+
+use crate::data::{with_number, zeros};
+
+/// The most bytes that the values of one request or attribute take: a small file may point to the same bytes often.
+const BUDGET: u64 = 4 << 30;
+
+fn wrong(what: &str) -> Error {
+    Error::new(Code::EHDFERR, format!("the values are not {what}"))
+}
+
+/// The integer of an element.
+pub(super) fn integer(datatype: &Datatype, bytes: &[u8]) -> Option<i128> {
+    let number = datatype.number()?;
+    let kind = number.stored.kind;
+    let array = Array { shape: vec![], stored: number.stored, unusual: number.unusual, layout: Layout::Inline(bytes.into()), past_end: PastEnd::Error };
+    let sel = Selection::all(&[]);
+    let blob = MemoryBlob::default();
+    let (mut signed, mut unsigned) = ([0i64], [0u64]);
+    use ferrocdf_array::Kind::{I8, I16, I32, I64};
+    if matches!(kind, I8 | I16 | I32 | I64) {
+        let _exact = read(&blob, &array, &sel, Out::new(&mut signed)).ok()?;
+        return Some(signed[0].into());
+    }
+    let _exact = read(&blob, &array, &sel, Out::new(&mut unsigned)).ok()?;
+    Some(unsigned[0].into())
+}
+
+/// The byte order of numbers; `true` is most significant byte first.
+pub(super) fn endian(datatype: &Datatype) -> Option<bool> {
+    match &datatype.class {
+        Stored::Integer(integer) => Some(integer.order == ByteOrder::Big),
+        Stored::Float(float) => Some(float.order == ByteOrder::Big),
+        _ => None,
+    }
+}
+
+/// Text up to its first zero byte, as C programs see it.
+pub(super) fn c_text(mut text: Vec<u8>) -> Vec<u8> {
+    if let Some(end) = text.iter().position(|&byte| byte == 0) {
+        text.truncate(end);
+    }
+    text
+}
+
+/// The text of an attribute; empty if it is none.
+pub(super) fn text(attribute: &Attribute, file: &File) -> Vec<u8> {
+    match Decoder::new(file, BUDGET).list(&attribute.datatype, &attribute.data).map(|mut list| list.pop()) {
+        Ok(Some(Raw::Text(text) | Raw::String(Some(text)))) => c_text(text),
+        _ => vec![],
+    }
+}
+
+/// The integers of an attribute; none if it holds others.
+pub(super) fn integers(attribute: &Attribute) -> Vec<i64> {
+    let size = attribute.datatype.size.max(1) as usize;
+    let one = |bytes| integer(&attribute.datatype, bytes).and_then(|number| i64::try_from(number).ok());
+    attribute.data.chunks_exact(size).map_while(one).collect()
+}
+
+/// For each sequence of references of an attribute the last one, as the reference takes it.
+pub(super) fn references(file: &File, attribute: &Attribute) -> Result<Vec<Option<Address>>> {
+    let list = Decoder::new(file, BUDGET).list(&attribute.datatype, &attribute.data)?;
+    let last = |value: Raw| match value {
+        Raw::Sequence(list) => match list.into_iter().next_back() {
+            Some(Raw::Reference(Some(referred))) => Some(referred.object),
+            _ => None,
+        },
+        Raw::Reference(Some(referred)) => Some(referred.object),
+        _ => None,
+    };
+    Ok(list.into_iter().map(last).collect())
+}
+
+/// Numbers side by side, in the C type that holds them.
+pub(super) fn numbers(datatype: &Datatype, atomic: Atomic, bytes: &[u8]) -> Result<Values> {
+    let number = datatype.number().ok_or_else(|| wrong("numbers"))?;
+    let count = bytes.len() / (datatype.size.max(1) as usize);
+    let shape = vec![count as u64];
+    let sel = Selection::all(&shape);
+    let layout = Layout::Inline(bytes.into());
+    let array = Array { shape, stored: number.stored, unusual: number.unusual, layout, past_end: PastEnd::Error };
+    with_number!(atomic, variant => {
+        let mut list = zeros(count)?;
+        let _exact = read(&MemoryBlob::default(), &array, &sel, Out::new(&mut list))?;
+        Ok(variant(list))
+    }, char => Err(wrong("numbers")), string => Err(wrong("numbers")))
+}
+
+/// Elements side by side as values of a type. `classes` are the user-defined types of the file.
+pub(super) fn values(
+    file: &File,
+    classes: &[Class],
+    ty: Type,
+    datatype: &Datatype,
+    bytes: &[u8],
+) -> Result<Values> {
+    match ty {
+        Type::Atomic(Atomic::Char) => Ok(Values::Char(bytes.to_vec())),
+        Type::Atomic(Atomic::String) => {
+            atomics(Atomic::String, Decoder::new(file, BUDGET).list(datatype, bytes)?)
+        }
+        Type::Atomic(atomic) => numbers(datatype, atomic, bytes),
+        Type::User(id) => {
+            let list = Decoder::new(file, BUDGET).list(datatype, bytes)?;
+            Ok(Values::User(id, list.into_iter().map(|raw| tree(classes, ty, raw)).collect::<Result<_>>()?))
+        }
+    }
+}
+
+/// A list of values of an atomic type.
+fn atomics(atomic: Atomic, list: Vec<Raw>) -> Result<Values> {
+    with_number!(atomic, variant => {
+        let number = |raw| match raw {
+            Raw::Int(number) => Ok(number as _),
+            Raw::Uint(number) => Ok(number as _),
+            Raw::Float(number) => Ok(number as _),
+            _ => Err(wrong("numbers")),
+        };
+        Ok(variant(list.into_iter().map(number).collect::<Result<_>>()?))
+    }, char => {
+        let mut all = vec![];
+        for raw in list {
+            match raw {
+                Raw::Text(text) => all.extend(text),
+                _ => return Err(wrong("text")),
+            }
+        }
+        Ok(Values::Char(all))
+    }, string => {
+        let text = |raw| match raw {
+            Raw::Text(text) => Ok(Some(c_text(text))),
+            Raw::String(text) => Ok(text.map(c_text)),
+            _ => Err(wrong("strings")),
+        };
+        Ok(Values::String(list.into_iter().map(text).collect::<Result<_>>()?))
+    })
+}
+
+/// A value of any type.
+fn tree(classes: &[Class], ty: Type, raw: Raw) -> Result<Value> {
+    let id = match ty {
+        Type::Atomic(atomic) => return atomics(atomic, vec![raw]).map(Value::Atomic),
+        Type::User(id) => id,
+    };
+    let class = classes.get(id.index()).ok_or_else(|| wrong("of a type of the file"))?;
+    match (class, raw) {
+        (Class::Compound { fields, .. }, Raw::Compound(members)) if members.len() == fields.len() => {
+            let members = fields.iter().zip(members).map(|(of, raw)| field(classes, of, raw));
+            Ok(Value::Compound(members.collect::<Result<_>>()?))
+        }
+        (Class::Vlen(base), Raw::Sequence(list)) => several(classes, *base, list).map(Value::Vlen),
+        (Class::Opaque(_), Raw::Bytes(bytes)) => Ok(Value::Opaque(bytes)),
+        (Class::Enum { .. }, Raw::Int(number)) => Ok(Value::Enum(number.into())),
+        (Class::Enum { .. }, Raw::Uint(number)) => Ok(Value::Enum(number.into())),
+        _ => Err(wrong("of the type that they should have")),
+    }
+}
+
+fn field(classes: &[Class], field: &Field, raw: Raw) -> Result<Value> {
+    match (raw, field.shape.is_empty()) {
+        (raw, true) => tree(classes, field.ty, raw),
+        (Raw::Array(list), false) => {
+            let mut list = several(classes, field.ty, list)?;
+            match field.ty {
+                Type::Atomic(_) => list.pop().ok_or_else(|| wrong("an array")),
+                Type::User(_) => Ok(Value::Array(list)),
+            }
+        }
+        _ => Err(wrong("an array")),
+    }
+}
+
+/// Those of an atomic type are one value, those of a user-defined type one each.
+fn several(classes: &[Class], ty: Type, list: Vec<Raw>) -> Result<Vec<Value>> {
+    match ty {
+        Type::Atomic(atomic) => Ok(vec![Value::Atomic(atomics(atomic, list)?)]),
+        Type::User(_) => list.into_iter().map(|raw| tree(classes, ty, raw)).collect(),
+    }
+}
+

@@ -1,0 +1,167 @@
+//! Which dimensions a file has, and which of them each dataset lies on.
+//!
+//! A dimension is a dimension scale; a dataset says which scales it has by the ids of netCDF, or by the references that
+//! every HDF5 program writes. Datasets without scales get dimensions that are made up, as the reference makes them.
+
+use std::collections::{HashMap, HashSet};
+
+use ferrocdf_bytes::Result;
+use ferrocdf_hdf5::{Address, Object};
+use ferrocdf_model::{Dim, DimId, GroupId, Model, Name};
+
+use super::walk::Found;
+use super::{decode, names};
+
+/// A dimension.
+#[derive(Clone, Debug)]
+pub(super) struct Scale {
+    /// The id that the file gives it, or the next one that is free.
+    pub(super) id: i64,
+    pub(super) group: GroupId,
+    pub(super) name: Name,
+    pub(super) len: u64,
+    pub(super) unlimited: bool,
+    pub(super) has_variable: bool,
+    /// Where the scale is.
+    pub(super) at: Address,
+}
+
+/// What a dataset says of its dimensions.
+#[derive(Debug)]
+pub(super) enum Slots {
+    /// Their ids; the variable of a dimension may know but its own, the first.
+    Ids(Vec<i64>),
+    /// For each, where its scale is.
+    Scales(Vec<Option<Address>>),
+    /// Nothing.
+    None,
+}
+
+impl Slots {
+    /// What a dataset of that many dimensions says; `own` is the dimension whose scale it is.
+    pub(super) fn read(object: &Object, own: Option<i64>, rank: usize) -> Result<Slots> {
+        if let Some(ids) = object.attribute(names::COORDINATES)? {
+            let ids = decode::integers(&ids);
+            if ids.len() == rank {
+                return Ok(Slots::Ids(ids));
+            }
+        }
+        if let Some(own) = own {
+            return Ok(Slots::Ids(vec![own]));
+        }
+        let Some(list) = object.attribute(names::DIMENSION_LIST)? else { return Ok(Slots::None) };
+        let scales = decode::references(object.file(), &list)?;
+        // As the reference, which looks at the first one.
+        match scales.first() {
+            Some(Some(_)) => Ok(Slots::Scales(scales)),
+            _ => Ok(Slots::None),
+        }
+    }
+}
+
+/// The dimensions of a file, in the order in which they were found.
+#[derive(Default)]
+pub(super) struct Dims {
+    all: Vec<Scale>,
+    ids: HashSet<i64>,
+    by_address: HashMap<Address, Vec<usize>>,
+    next: i64,
+}
+
+impl Dims {
+    /// Adds a scale with the id that the file gives it, if it does.
+    pub(super) fn add_scale(&mut self, mut scale: Scale, id: Option<i64>) -> Scale {
+        scale.id = id.filter(|&id| (0..i64::from(u32::MAX)).contains(&id)).unwrap_or(self.next);
+        self.next = self.next.max(scale.id + 1);
+        self.ids.insert(scale.id);
+        self.by_address.entry(scale.at).or_default().push(self.all.len());
+        self.all.push(scale.clone());
+        scale
+    }
+
+    /// Gives every variable its dimensions, adds them to the model, and gives for each variable their ids.
+    pub(super) fn resolve(mut self, model: &mut Model, vars: &[Found]) -> Vec<Vec<DimId>> {
+        let mut ids: Vec<Vec<i64>> = vec![vec![]; vars.len()];
+        let mut of_group: Vec<Vec<usize>> = vec![vec![]; model.groups().len()];
+        for (number, var) in vars.iter().enumerate() {
+            of_group[var.group.index()].push(number);
+        }
+        for group in inside_out(model) {
+            for &number in &of_group[group.index()] {
+                ids[number] = self.of_variable(model, &vars[number]);
+            }
+        }
+        // An unlimited dimension is as long as the longest dataset that lies on it.
+        let mut longest: HashMap<i64, u64> = HashMap::new();
+        for (var, ids) in vars.iter().zip(&ids) {
+            for (&(len, _), &id) in var.extent.iter().zip(ids) {
+                let known = longest.entry(id).or_default();
+                *known = len.max(*known);
+            }
+        }
+        self.all.sort_by_key(|dim| dim.id);
+        let mut numbers = HashMap::new();
+        for Scale { id, group, name, len, unlimited, .. } in self.all {
+            let len = if unlimited { longest.get(&id).copied().unwrap_or(0) } else { len };
+            let dim = model.push_dim(Dim { name, group, len, unlimited });
+            numbers.entry(id).or_insert(dim);
+        }
+        ids.iter().map(|ids| ids.iter().map(|id| numbers[id]).collect()).collect()
+    }
+
+    /// The ids of a variable's dimensions, each of which is there when this returns.
+    fn of_variable(&mut self, model: &Model, var: &Found) -> Vec<i64> {
+        let mut ids: Vec<i64> = Vec::new();
+        for dim in 0..var.extent.len() {
+            let known = match &var.dims {
+                Slots::Ids(list) => list.get(dim).copied().filter(|id| self.ids.contains(id)),
+                Slots::Scales(list) => {
+                    list.get(dim).copied().flatten().and_then(|at| self.seen_from(model, var.group, at))
+                }
+                Slots::None => None,
+            };
+            let id = known.unwrap_or_else(|| self.made_up(var, dim, &ids));
+            ids.push(id);
+        }
+        ids
+    }
+
+    /// The dimension whose scale is at an address, in a group or one that it is in.
+    fn seen_from(&self, model: &Model, group: GroupId, at: Address) -> Option<i64> {
+        let candidates = self.by_address.get(&at)?;
+        let in_group = |group: GroupId| candidates.iter().find(|&&dim| self.all[dim].group == group);
+        model.and_parents(group).find_map(in_group).map(|&dim| self.all[dim].id)
+    }
+
+    /// A dimension of the right length in the variable's group that it does not use yet, or a new one.
+    fn made_up(&mut self, var: &Found, dim: usize, used: &[i64]) -> i64 {
+        let (len, unlimited) = var.extent[dim];
+        let fits = |scale: &&Scale| {
+            scale.group == var.group && scale.len == len && scale.unlimited == unlimited && !used.contains(&scale.id)
+        };
+        if let Some(found) = self.all.iter().find(fits) {
+            return found.id;
+        }
+        let (id, group) = (self.next, var.group);
+        let name = Name::stored(format!("phony_dim_{id}").as_bytes());
+        self.next += 1;
+        self.ids.insert(id);
+        // No scale is at the end of the address space.
+        let at = Address(u64::MAX);
+        self.all.push(Scale { id, group, name, len, unlimited, has_variable: false, at });
+        id
+    }
+}
+
+/// All groups, those within a group before it.
+fn inside_out(model: &Model) -> Vec<GroupId> {
+    fn add(model: &Model, group: GroupId, list: &mut Vec<GroupId>) {
+        for &child in &model.group(group).groups {
+            add(model, child, list);
+        }
+        list.push(group);
+    }
+    let mut list = Vec::new();
+    add(model, GroupId::ROOT, &mut list);
+    list
+}

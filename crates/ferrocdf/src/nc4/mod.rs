@@ -1,0 +1,213 @@
+//! The netCDF-4 convention: what the objects of an HDF5 file are to netCDF ("netCDF-4 Format" in the file format
+//! specifications).
+//!
+//! Everything but attributes is known when the file is open; where data lies is found when it is first asked for.
+
+mod attributes;
+mod decode;
+mod dims;
+mod names;
+mod trees;
+mod types;
+mod walk;
+
+use std::sync::{Arc, OnceLock};
+
+use ferrocdf_array::{Array, Layout, Mosaic, Part, Selection, Source};
+use ferrocdf_bytes::Result;
+use ferrocdf_hdf5::messages::fill::Fill;
+use ferrocdf_hdf5::{Dataset, File, ObjectKind, OpenOptions};
+use ferrocdf_model::{Attr, Attrs, Model, Name, Owner, Type, Values, Var, VarId};
+use ferrocdf_store::Blob;
+
+use crate::driver::Driver;
+use attributes::Owners;
+use walk::{Place, walk};
+
+/// An HDF5 file as netCDF sees it.
+pub(crate) struct Nc4 {
+    file: File,
+    options: OpenOptions,
+    /// What the variables are, and what was left out.
+    content: Content,
+}
+
+struct Content {
+    vars: Vec<Variable>,
+    owners: Arc<Owners>,
+    left_out: Vec<String>,
+}
+
+struct Variable {
+    place: Place,
+    /// The lengths of the dataset's dimensions. Those of netCDF may be longer, where another dataset is.
+    extent: Vec<u64>,
+    /// The bytes it lies in, if they are not the file's.
+    blob: OnceLock<Option<Arc<dyn Blob>>>,
+}
+
+impl Nc4 {
+    /// Opens a file for reading. `NC_ENOTNC` if it is not HDF5.
+    pub(crate) fn open(blob: Arc<dyn Blob>, options: OpenOptions) -> Result<(Nc4, Model)> {
+        let file = File::open_with(blob, options.clone())?;
+        let (content, model) = Content::read(&file)?;
+        Ok((Nc4 { file, options, content }, model))
+    }
+
+    /// The dataset of a variable.
+    fn dataset(&self, var: VarId) -> Result<Dataset> {
+        Dataset::open(&self.content.vars[var.index()].place.object()?)
+    }
+
+    /// Whether a netCDF library wrote the file, as far as can be seen.
+    fn is_netcdf4(&self) -> Result<bool> {
+        let root = self.file.root()?;
+        for name in [names::STRICT, names::PROPERTIES] {
+            if root.attribute(name)?.is_some() {
+                return Ok(true);
+            }
+        }
+        // One marker may be chance.
+        let mut found = 0;
+        for place in &self.content.owners.places {
+            let object = place.object()?;
+            if object.kind() == ObjectKind::Dataset || object.address() != root.address() {
+                let attributes = object.attributes()?;
+                found += attributes.list.iter().filter(|(name, _)| names::MARKERS.contains(&&name[..])).count();
+            }
+            if found >= 2 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Content {
+    fn read(file: &File) -> Result<(Content, Model)> {
+        let walk = walk(file)?;
+        let mut model = walk.model;
+        let dims = walk.dims.resolve(&mut model, &walk.vars);
+        let classes = model.types().iter().map(|ty| ty.class.clone()).collect();
+        let groups = walk.groups.len();
+        let places = walk.groups.into_iter().chain(walk.vars.iter().map(|var| var.place.clone())).collect();
+        let owners = Arc::new(Owners { places, types: walk.types, classes });
+        let late = |key: usize| Attrs::late(owners.clone(), key as u64);
+        for group in model.group_ids() {
+            model.set_attrs(group, late(group.index()));
+        }
+        model.reserve_vars(walk.vars.len());
+        let mut vars = Vec::with_capacity(walk.vars.len());
+        for (number, (found, dims)) in walk.vars.into_iter().zip(dims).enumerate() {
+            let attrs = late(groups + number);
+            let walk::Found { group, name, ty, storage, extent, place, .. } = found;
+            model.push_var(Var { name, group, ty, dims, attrs, storage });
+            let extent = extent.into_iter().map(|(len, _)| len).collect();
+            vars.push(Variable { place, extent, blob: OnceLock::new() });
+        }
+        Ok((Content { vars, owners, left_out: walk.left_out }, model))
+    }
+}
+
+/// One array, as a source of another one.
+#[derive(Debug)]
+struct Whole {
+    blob: Held,
+    array: Arc<Array>,
+}
+
+struct Held(Arc<dyn Blob>);
+
+impl std::fmt::Debug for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0.name())
+    }
+}
+
+impl Source for Whole {
+    fn open(&self) -> Result<Option<(Arc<dyn Blob>, Arc<Array>)>> {
+        Ok(Some((self.blob.0.clone(), self.array.clone())))
+    }
+}
+
+impl Driver for Nc4 {
+    fn array(&self, model: &Model, var: VarId) -> Result<Array> {
+        let variable = &self.content.vars[var.index()];
+        let dataset = self.dataset(var)?;
+        let placed = dataset.array()?;
+        let shape = model.shape(var);
+        if shape == placed.array.shape {
+            let own = !Arc::ptr_eq(&placed.blob, &self.file.source().blob);
+            let _ = variable.blob.set(own.then_some(placed.blob));
+            return Ok(placed.array);
+        }
+        // What is beyond the dataset has the fill value.
+        let stored = ferrocdf_array::Stored::native(placed.array.stored.kind);
+        let fill = trees::fill_bytes(&dataset, model, var)?;
+        let source = Whole { blob: Held(placed.blob), array: Arc::new(placed.array) };
+        let common: Vec<u64> = shape.iter().zip(&variable.extent).map(|(&a, &b)| a.min(b)).collect();
+        let all = Selection::slab(&vec![0; common.len()], &common);
+        let part = Part { here: all.clone(), there: all, source: Arc::new(source) };
+        let parts = if common.contains(&0) { vec![] } else { vec![part] };
+        let layout = Layout::Mosaic(Mosaic { parts: parts.into(), fill: fill.into() });
+        let _ = variable.blob.set(None);
+        Ok(Array { shape, stored, unusual: None, layout, past_end: ferrocdf_array::PastEnd::Error })
+    }
+
+    fn blob(&self) -> &dyn Blob {
+        &*self.file.source().blob
+    }
+
+    fn blob_of(&self, var: VarId) -> Option<Arc<dyn Blob>> {
+        self.content.vars.get(var.index())?.blob.get()?.clone()
+    }
+
+    fn values(&self, model: &Model, var: VarId, selection: &Selection) -> Result<Values> {
+        let variable = &self.content.vars[var.index()];
+        let dataset = self.dataset(var)?;
+        let place = &variable.place;
+        trees::read(&place.file, &dataset, &self.content.owners.classes, model, var, &variable.extent, selection)
+    }
+
+    fn hidden(&self, owner: Owner) -> Vec<Attr> {
+        let Owner::Group(ferrocdf_model::GroupId::ROOT) = owner else { return vec![] };
+        let number = |name: &[u8], number: i32| Attr { name: Name::stored(name), value: Values::Int(vec![number]) };
+        let properties = self.file.root().and_then(|root| root.attribute(names::PROPERTIES)).ok().flatten();
+        let properties = properties.map(|found| Attr {
+            name: Name::stored(names::PROPERTIES),
+            value: Values::Char(decode::text(&found, &self.file)),
+        });
+        let superblock = number(b"_SuperblockVersion", self.file.superblock().version.into());
+        let marked = number(b"_IsNetcdf4", self.is_netcdf4().unwrap_or(false).into());
+        properties.into_iter().chain([superblock, marked]).collect()
+    }
+
+    fn stored_bytes(&self, var: VarId) -> Result<Option<u64>> {
+        self.dataset(var)?.storage_size().map(Some)
+    }
+
+    fn left_out(&self) -> &[String] {
+        &self.content.left_out
+    }
+
+    fn refresh(&mut self) -> Result<Model> {
+        let blob = self.file.source().blob.clone();
+        blob.forget();
+        let (file, model) = Nc4::open(blob, self.options.clone())?;
+        *self = file;
+        Ok(model)
+    }
+}
+
+/// The fill value of a dataset in its own bytes, if its maker set one.
+fn own_fill(dataset: &Dataset) -> Option<&[u8]> {
+    match &dataset.fill().value {
+        Fill::Value(bytes) if bytes.len() == dataset.datatype().size as usize => Some(bytes),
+        _ => None,
+    }
+}
+
+/// The type of a variable.
+fn type_of(model: &Model, var: VarId) -> Type {
+    model.var(var).ty
+}

@@ -1,0 +1,238 @@
+//! From the objects of a file to a model: groups, types, dimension scales and datasets, in the order of the reference.
+//!
+//! The objects of a group come in the order in which they were made, where the file keeps it, else by name; groups within
+//! it come after all else. What netCDF has no name for is left out and told, and so is what is damaged: one bad object
+//! never hides the others.
+
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_hdf5::messages::dataspace::SpaceKind;
+use ferrocdf_hdf5::messages::fill::Fill;
+use ferrocdf_hdf5::messages::layout::DataLayout;
+use ferrocdf_hdf5::{Address, Dataset, File, LinkTarget, Object, ObjectKind};
+use ferrocdf_model::{Chunking, Endian, Filter, Format, GroupId, Model, Name, Storage, Type};
+
+use super::dims::{Dims, Scale, Slots};
+use super::types::Types;
+use super::{decode, names};
+
+/// The most groups of a file, and the most groups within each other. Hard links can make few groups look like many.
+const GROUPS: usize = 100_000;
+const DEPTH: usize = 256;
+
+/// An object of a file, which another file may hold.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) file: File,
+    pub(super) at: Address,
+}
+
+impl Place {
+    fn of(object: &Object) -> Place {
+        Place { file: object.file().clone(), at: object.address() }
+    }
+
+    pub(super) fn object(&self) -> Result<Object> {
+        self.file.object(self.at)
+    }
+}
+
+/// A variable that was found.
+pub(super) struct Found {
+    pub(super) group: GroupId,
+    pub(super) name: Name,
+    pub(super) ty: Type,
+    pub(super) storage: Storage,
+    /// The lengths of the dataset's dimensions, and which may grow.
+    pub(super) extent: Vec<(u64, bool)>,
+    pub(super) dims: Slots,
+    pub(super) place: Place,
+}
+
+/// What a file holds, before its dimensions are known.
+pub(super) struct Walk {
+    /// Groups and types.
+    pub(super) model: Model,
+    pub(super) types: Types,
+    pub(super) dims: Dims,
+    pub(super) vars: Vec<Found>,
+    /// Where each group is.
+    pub(super) groups: Vec<Place>,
+    /// What was left out, and why.
+    pub(super) left_out: Vec<String>,
+}
+
+/// Looks at all objects of a file.
+pub(super) fn walk(file: &File) -> Result<Walk> {
+    let root = file.root()?;
+    let strict = root.attribute(names::STRICT)?.is_some();
+    let format = if strict { Format::Netcdf4Classic } else { Format::Netcdf4 };
+    let mut walk = Walk {
+        model: Model::new(format),
+        types: Types::default(),
+        dims: Dims::default(),
+        vars: vec![],
+        groups: vec![Place::of(&root)],
+        left_out: vec![],
+    };
+    walk.group(GroupId::ROOT, &root, &mut vec![root.address()])?;
+    Ok(walk)
+}
+
+impl Walk {
+    fn group(&mut self, group: GroupId, object: &Object, way: &mut Vec<Address>) -> Result<()> {
+        let mut within = Vec::new();
+        for link in object.links()?.list {
+            let found = match &link.target {
+                LinkTarget::Hard(at) => object.file().object(*at).map(Some),
+                _ => object.file().open_path(object.address(), &link.name),
+            };
+            let found = match found {
+                Ok(Some(found)) => found,
+                Ok(None) => {
+                    self.leave_out(group, &link.name, "the link leads nowhere");
+                    continue;
+                }
+                Err(error) => {
+                    self.leave_out(group, &link.name, error.what);
+                    continue;
+                }
+            };
+            let done = match found.kind() {
+                ObjectKind::Group => {
+                    within.push((link.name, found));
+                    continue;
+                }
+                ObjectKind::Dataset => self.dataset(group, &link.name, &found),
+                ObjectKind::Datatype => self.datatype(group, &link.name, &found),
+                ObjectKind::Unknown => Ok(Some("an object of an unknown kind")),
+            };
+            match done {
+                Ok(None) => {}
+                Ok(Some(why)) => self.leave_out(group, &link.name, why),
+                Err(error) => self.leave_out(group, &link.name, error.what),
+            }
+        }
+        for (name, object) in within {
+            let at = object.address();
+            if way.contains(&at) {
+                self.leave_out(group, &name, "the group is within itself");
+                continue;
+            }
+            if self.groups.len() >= GROUPS || way.len() >= DEPTH {
+                let what = format!("more than {GROUPS} groups, or {DEPTH} within each other");
+                return Err(Error::new(Code::EHDFERR, what));
+            }
+            let child = self.model.push_group(group, Name::stored(&name));
+            self.groups.push(Place::of(&object));
+            way.push(at);
+            if let Err(error) = self.group(child, &object, way) {
+                self.leave_out(group, &name, error.what);
+            }
+            way.pop();
+        }
+        Ok(())
+    }
+
+    fn leave_out(&mut self, group: GroupId, name: &[u8], why: impl std::fmt::Display) {
+        let path = self.model.group_path(group);
+        let name = String::from_utf8_lossy(name);
+        self.left_out.push(format!("{}/{name}: {why}", path.trim_end_matches('/')));
+    }
+
+    /// A committed datatype. Gives the reason if it is left out.
+    fn datatype(&mut self, group: GroupId, name: &[u8], object: &Object) -> Result<Option<&'static str>> {
+        let datatype = ferrocdf_hdf5::committed_datatype(object)?;
+        let added = self.types.add(&mut self.model, group, name, &datatype)?;
+        Ok(added.is_none().then_some("a type with parts that netCDF has no type for"))
+    }
+
+    /// A dataset: a variable, a dimension, or both. Gives the reason if it is left out.
+    fn dataset(&mut self, group: GroupId, name: &[u8], object: &Object) -> Result<Option<&'static str>> {
+        let dataset = Dataset::open(object)?;
+        let space = dataset.dataspace();
+        if space.kind == SpaceKind::Null {
+            return Ok(Some("a dataset without a shape"));
+        }
+        let grows = |dim: usize| space.max(dim).is_none();
+        let extent: Vec<(u64, bool)> =
+            space.dims.iter().enumerate().map(|(dim, &len)| (len, grows(dim))).collect();
+        let own = match extent.first() {
+            Some(&first) if self.is_scale(object)? => Some(self.scale(group, name, object, first)?),
+            _ => None,
+        };
+        if own.as_ref().is_some_and(|own| !own.has_variable) {
+            return Ok(None);
+        }
+        let Some(ty) = self.types.of_variable(dataset.datatype()) else {
+            return Ok(Some("a dataset of a type that netCDF does not know"));
+        };
+        let dims = Slots::read(object, own.map(|own| own.id), extent.len())?;
+        self.vars.push(Found {
+            group,
+            name: Name::stored(name.strip_prefix(names::NON_COORDINATE).unwrap_or(name)),
+            ty,
+            storage: storage(&dataset, ty),
+            extent,
+            dims,
+            place: Place::of(object),
+        });
+        Ok(None)
+    }
+
+    fn is_scale(&self, object: &Object) -> Result<bool> {
+        let class = object.attribute(names::CLASS)?;
+        Ok(class.is_some_and(|class| decode::text(&class, object.file()).starts_with(names::DIMENSION_SCALE)))
+    }
+
+    fn scale(
+        &mut self,
+        group: GroupId,
+        name: &[u8],
+        object: &Object,
+        (len, unlimited): (u64, bool),
+    ) -> Result<Scale> {
+        let id = object.attribute(names::DIMID)?.and_then(|id| decode::integers(&id).first().copied());
+        let title = object.attribute(names::NAME)?;
+        let has_variable = !title.is_some_and(|title| decode::text(&title, object.file()).starts_with(names::NO_VARIABLE));
+        let name = Name::stored(name);
+        Ok(self.dims.add_scale(Scale { id: 0, group, name, len, unlimited, has_variable, at: object.address() }, id))
+    }
+}
+
+const DEFLATE: u32 = 1;
+const SZIP: u32 = 4;
+/// The option bits of szip that users choose.
+const SZIP_OPTIONS: u32 = 1 | 2 | 4 | 32;
+
+/// How a dataset is stored, in the words of netCDF.
+fn storage(dataset: &Dataset, ty: Type) -> Storage {
+    let chunking = match dataset.layout() {
+        DataLayout::Compact(_) => Some(Chunking::Compact),
+        DataLayout::Contiguous { .. } => Some(Chunking::Contiguous),
+        DataLayout::Chunked(chunked) => Some(Chunking::Chunked(chunked.shape.clone())),
+        DataLayout::Virtual(_) => None,
+    };
+    let endian = match ty {
+        Type::Atomic(_) => decode::endian(dataset.datatype()),
+        Type::User(_) => None,
+    };
+    let filter = |step: &ferrocdf_hdf5::Step| {
+        let mut params = step.params.clone();
+        match step.id {
+            // The library adds what it learns of the data to what was asked for.
+            SZIP if params.len() == 4 => {
+                params.truncate(2);
+                params[0] &= SZIP_OPTIONS;
+            }
+            DEFLATE => params.truncate(1),
+            _ => {}
+        }
+        Filter { id: step.id, params }
+    };
+    Storage {
+        no_fill: !matches!(dataset.fill().value, Fill::Value(_)),
+        chunking,
+        endian: endian.map(|big| if big { Endian::Big } else { Endian::Little }),
+        filters: dataset.filters().iter().map(filter).collect(),
+    }
+}
