@@ -8,6 +8,7 @@
 
 // Calls across the C interface are unsafe by nature.
 #[allow(unsafe_code)]
+pub mod ask;
 pub mod both;
 mod reference;
 pub mod script;
