@@ -12,6 +12,8 @@ use ferrocdf_store::Blob;
 
 use crate::cache_image;
 use crate::groups::LinkTarget;
+use crate::heaps::{GlobalHeap, HeapObject};
+use crate::messages::HeapId;
 use crate::objects::header::{Header, Object, kind};
 use crate::sohm::SharedMessages;
 use crate::superblock::Superblock;
@@ -46,6 +48,7 @@ struct Parts {
     source: Source,
     superblock: Superblock,
     shared: Option<SharedMessages>,
+    heap: GlobalHeap,
 }
 
 /// Files that are reached from one another, by the names they are reached by.
@@ -77,7 +80,7 @@ impl Parts {
                 shared = Some(SharedMessages::read(&source, &table.body)?);
             }
         }
-        Ok(Parts { source, superblock, shared })
+        Ok(Parts { source, superblock, shared, heap: GlobalHeap::default() })
     }
 }
 
@@ -191,6 +194,11 @@ impl File {
         let parts = Parts::open(blob).map_err(|error| error.at(format_args!("file {key:?}")))?;
         let parts = lock(&family.files).entry(key).or_insert(Arc::new(parts)).clone();
         Ok(Some(File { parts, family }))
+    }
+
+    /// An object of the global heap.
+    pub fn heap_object(&self, id: HeapId) -> Result<HeapObject> {
+        self.parts.heap.object(&self.parts.source, id)
     }
 
     /// The message of a kind in the shared message table, under this identifier.

@@ -3,20 +3,30 @@
 
 mod cache_image;
 mod chunks;
+mod dataset;
+mod external;
 mod file;
 pub mod groups;
 mod heaps;
 pub mod messages;
+mod numbers;
 pub mod objects;
+pub mod selection;
 mod sohm;
 mod source;
 mod superblock;
 mod trees;
+pub mod values;
+mod virtual_layout;
 mod wire;
 
+pub use dataset::{Dataset, Placed};
 pub use file::{File, Neighbours, OpenOptions};
 pub use groups::{Charset, Link, LinkTarget, Links};
+pub use heaps::HeapObject;
+pub use numbers::Number;
 pub use objects::attribute::{Attribute, Attributes, Order};
 pub use objects::header::{Message, Object, ObjectKind, Times, kind};
 pub use source::{Address, Sizes, Source};
 pub use superblock::Superblock;
+pub use values::{Value, Values};

@@ -250,7 +250,8 @@ mod tests {
             assert_eq!(decode(&three.concat()), expected);
         }
         assert_eq!((expected.unlimited(), expected.rank(), limited.end()), (Some(1), Some(2), Some(16)));
-        let twice = [&words(&[2, 2])[..], &[1], &words(&[68, 2]), &dims([0, 1, u64::MAX, 1, 0, 1, u64::MAX, 1], 8)];
+        let twice =
+            [&words(&[2, 2])[..], &[1], &words(&[68, 2]), &dims([0, 1, u64::MAX, 1, 0, 1, u64::MAX, 1], 8)];
         assert!(SpaceSelection::decode(&twice.concat()).is_err());
     }
 

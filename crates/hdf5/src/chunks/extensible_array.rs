@@ -106,6 +106,13 @@ impl Header {
         1 << (group / 2)
     }
 
+    /// The number behind the last of a group.
+    fn groups_end(&self, group: u32) -> u64 {
+        // All groups up to this one have 2^(group + 1) - 1 times the smallest size together.
+        let entries = (u128::from(self.smallest) << (group + 1)) - u128::from(self.smallest);
+        u64::try_from(entries + u128::from(self.in_index)).unwrap_or(u64::MAX)
+    }
+
     /// Where the entry of this number lies; `None` if it is more than the array can have.
     fn spot(&self, number: u64) -> Option<Spot> {
         let rest = number.checked_sub(self.in_index)?;
@@ -148,7 +155,10 @@ impl ExtensibleArray {
             let at = opened.data.get((before + spot.block) as usize).copied().flatten();
             return at.map_or(Ok(nothing), |at| self.block(source, header, at, &spot));
         }
-        let Some(secondary) = self.secondary(source, opened, spot.group)? else { return Ok(nothing) };
+        let Some(secondary) = self.secondary(source, opened, spot.group)? else {
+            let end = header.groups_end(spot.group);
+            return Ok(Leaf { first: number, end, width, bytes: None });
+        };
         let at =
             usize::try_from(spot.block).ok().and_then(|block| secondary.data.get(block).copied().flatten());
         let Some(at) = at else { return Ok(nothing) };

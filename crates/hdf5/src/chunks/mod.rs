@@ -145,6 +145,38 @@ impl Chunks {
         }
     }
 
+    /// Bytes of all stored chunks.
+    pub fn stored_bytes(&self) -> Result<u64> {
+        let bytes = |entry: Entry| if self.filtered { entry.len } else { self.bytes };
+        match &self.finder {
+            Finder::Nothing => Ok(0),
+            Finder::Single(entry) => Ok(bytes(*entry)),
+            Finder::Implicit(_) => {
+                let count = self.counts.iter().fold(1u64, |count, &more| count.saturating_mul(more));
+                Ok(count.saturating_mul(self.bytes))
+            }
+            Finder::FixedArray(array) => self.sum(|number| array.leaf(&self.source, number), bytes),
+            Finder::ExtensibleArray(array) => self.sum(|number| array.leaf(&self.source, number), bytes),
+            Finder::Tree { kind, root, table } => {
+                let table = table.get(|| tree::load(self, *kind, *root))?;
+                Ok(table.entries().fold(0, |sum, entry| bytes(entry).saturating_add(sum)))
+            }
+        }
+    }
+
+    /// The bytes of the chunks of an array, leaf by leaf.
+    fn sum(&self, leaf: impl Fn(u64) -> Result<Leaf>, bytes: impl Fn(Entry) -> u64) -> Result<u64> {
+        let (mut sum, mut number) = (0u64, 0);
+        while number < u64::MAX {
+            let leaf = leaf(number)?;
+            let stored = leaf.bytes.iter().flat_map(|list| list.chunks_exact(leaf.width));
+            let entries = stored.filter_map(|entry| Entry::decode(entry, self.source.sizes));
+            sum = entries.fold(sum, |sum, entry| sum.saturating_add(bytes(entry)));
+            number = leaf.end;
+        }
+        Ok(sum)
+    }
+
     /// The number of the chunk at these coordinates; `None` if it lies outside the present extent.
     fn number(&self, coords: impl Iterator<Item = u64>) -> Option<u64> {
         let mut number = 0;

@@ -42,6 +42,17 @@ impl Table {
         table
     }
 
+    /// All entries.
+    pub fn entries(&self) -> impl Iterator<Item = Entry> {
+        (0..self.addresses.len()).filter_map(|row| self.row(row))
+    }
+
+    fn row(&self, row: usize) -> Option<Entry> {
+        let at = Address(*self.addresses.get(row)?);
+        let len = self.lens.get(row).copied().unwrap_or_default();
+        Some(Entry { at, len, mask: self.masks.get(row).copied().unwrap_or_default() })
+    }
+
     /// The entry of this chunk. `hint` is the row that was found last: neighbours are often asked for in turn.
     pub fn find(&self, number: u64, hint: &mut usize) -> Option<Entry> {
         let row = if self.numbers.is_empty() {
@@ -53,10 +64,8 @@ impl Table {
                 _ => self.numbers.binary_search(&number).ok()?,
             }
         };
-        let at = Address(*self.addresses.get(row)?);
         *hint = row;
-        let of = |list: &[u64]| list.get(row).copied().unwrap_or_default();
-        Some(Entry { at, len: of(&self.lens), mask: self.masks.get(row).copied().unwrap_or_default() })
+        self.row(row)
     }
 }
 

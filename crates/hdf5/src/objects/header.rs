@@ -30,8 +30,18 @@ pub mod kind {
     pub const LINK_INFO: u16 = 0x02;
     /// Datatype.
     pub const DATATYPE: u16 = 0x03;
+    /// Fill Value (Old).
+    pub const FILL_OLD: u16 = 0x04;
+    /// Fill Value.
+    pub const FILL: u16 = 0x05;
     /// Link.
     pub const LINK: u16 = 0x06;
+    /// External Data Files.
+    pub const EXTERNAL: u16 = 0x07;
+    /// Data Layout.
+    pub const LAYOUT: u16 = 0x08;
+    /// Filter Pipeline.
+    pub const PIPELINE: u16 = 0x0B;
     /// Attribute.
     pub const ATTRIBUTE: u16 = 0x0C;
     /// Shared Message Table.
