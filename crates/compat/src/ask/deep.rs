@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::fmt::Write;
 
-use super::{NO_INT, NO_SIZE, NO_TEXT};
+use super::NO_TEXT;
 use crate::both::Session;
 use crate::call;
 
