@@ -111,7 +111,7 @@ impl<C: Codec> Filter for Packed<C> {
         match done {
             Ok(Some(len)) => {
                 plain.truncate(len);
-                return Ok(());
+                Ok(())
             }
             Ok(None) => {
                 plain.clear();

@@ -51,13 +51,8 @@ impl StorageInfo {
     fn of(array: &Array, is_record: bool) -> StorageInfo {
         let size = array.unusual.as_ref().map_or(array.stored.kind.size(), |unusual| unusual.size()) as u64;
         let bytes = array.shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
-        let nowhere = |arrangement| StorageInfo {
-            arrangement,
-            bytes,
-            stored_bytes: bytes,
-            begin: None,
-            end: None,
-        };
+        let nowhere =
+            |arrangement| StorageInfo { arrangement, bytes, stored_bytes: bytes, begin: None, end: None };
         let (begin, steps) = match &array.layout {
             Layout::Strided { begin, steps } => (*begin, steps),
             Layout::Blocks(blocks) => return nowhere(Arrangement::Chunked(blocks.shape.clone())),
@@ -88,7 +83,9 @@ impl Variable<'_> {
         let var = state.model().var(self.id());
         let is_record = state.model().format().is_classic_file() && state.model().is_record(self.id());
         let mut info = match var.ty {
-            Type::Atomic(atomic) if atomic != Atomic::String => StorageInfo::of(state.array(self.id())?, is_record),
+            Type::Atomic(atomic) if atomic != Atomic::String => {
+                StorageInfo::of(state.array(self.id())?, is_record)
+            }
             // Strings and user-defined types have no array of numbers; the model says how they are stored.
             _ => StorageInfo {
                 arrangement: match &var.storage.chunking {

@@ -9,6 +9,7 @@
 //! the targets can be handed to cargo-fuzz as they are, but that needs a nightly toolchain and is not set up.
 #![deny(unsafe_code)]
 
+mod filters;
 mod memory;
 mod mutate;
 mod seeds;

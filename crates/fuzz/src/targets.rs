@@ -7,7 +7,7 @@ use ferrocdf_cdl::parse::{Failure, Options, Sink, parse};
 use ferrocdf_classic::Header;
 use ferrocdf_store::MemoryBlob;
 
-use crate::seeds;
+use crate::{filters, seeds};
 
 /// One target.
 pub struct Target {
@@ -23,14 +23,41 @@ pub struct Target {
 /// For values within [`BUDGET`], and buffers.
 const MEMORY: usize = 4 << 20;
 
+/// Compressors keep tables of their own.
+const FILTER_MEMORY: usize = 32 << 20;
+
 /// The parser holds back the first 16 MiB of values.
 const CDL_MEMORY: usize = 40 << 20;
+
+/// The target of the filter of this number.
+macro_rules! filter_target {
+    ($name:literal, $id:literal) => {
+        Target {
+            name: concat!("filter_", $name),
+            seeds: || filters::seeds($id),
+            memory: FILTER_MEMORY,
+            run: |data| filters::run($id, data),
+        }
+    };
+}
 
 pub const TARGETS: &[Target] = &[
     Target { name: "header", seeds: seeds::classic, memory: MEMORY, run: header },
     Target { name: "read", seeds: seeds::classic, memory: MEMORY, run: read },
     Target { name: "edit", seeds: seeds::classic, memory: MEMORY, run: edit },
     Target { name: "cdl", seeds: seeds::cdl, memory: CDL_MEMORY, run: cdl },
+    filter_target!("deflate", 1),
+    filter_target!("shuffle", 2),
+    filter_target!("fletcher32", 3),
+    filter_target!("szip", 4),
+    filter_target!("nbit", 5),
+    filter_target!("scaleoffset", 6),
+    filter_target!("bzip2", 307),
+    filter_target!("lzf", 32000),
+    filter_target!("blosc", 32001),
+    filter_target!("lz4", 32004),
+    filter_target!("bitshuffle", 32008),
+    filter_target!("zstd", 32015),
 ];
 
 /// Bytes of values that one input may make a target read.

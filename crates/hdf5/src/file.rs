@@ -16,8 +16,8 @@ use crate::heaps::{GlobalHeap, HeapObject};
 use crate::messages::HeapId;
 use crate::objects::header::{Header, Object, kind};
 use crate::sohm::SharedMessages;
-use crate::superblock::Superblock;
-use crate::wire::bad;
+use crate::superblock::{Superblock, check_driver};
+use crate::wire::{Reader, bad};
 use crate::{Address, Source};
 
 /// Soft and external links that a path may go through. The reference stops at 16.
@@ -69,10 +69,19 @@ impl Parts {
     fn open(blob: Arc<dyn Blob>) -> Result<Parts> {
         let superblock = Superblock::find(&blob)?;
         let mut source = Source { blob, base: superblock.base, sizes: superblock.sizes };
+        if let Some(at) = superblock.driver {
+            // Version, reserved bytes and size come before the name.
+            check_driver(&source.read("driver information block", at, 16)?[8..])?;
+        }
         let mut shared = None;
         if let Some(at) = superblock.extension {
             let extension = Header::read(&source, at).map_err(|error| error.at("superblock extension"))?;
             let message = |kind| extension.messages.iter().find(|message| message.kind == kind);
+            if let Some(driver) = message(kind::DRIVER_INFO) {
+                let mut reader = Reader::new("driver information message", &driver.body);
+                reader.version(0..=0)?;
+                check_driver(reader.take(8)?)?;
+            }
             if let Some(image) = message(kind::CACHE_IMAGE) {
                 source.blob = cache_image::laid_over(&source, &image.body)?;
             }

@@ -21,11 +21,13 @@ mod virtual_layout;
 mod wire;
 
 pub use dataset::{Dataset, Placed};
+pub use ferrocdf_codec::Step;
 pub use file::{File, Neighbours, OpenOptions};
 pub use groups::{Charset, Link, LinkTarget, Links};
 pub use heaps::HeapObject;
 pub use numbers::Number;
 pub use objects::attribute::{Attribute, Attributes, Order};
+pub use objects::committed_datatype;
 pub use objects::header::{Message, Object, ObjectKind, Times, kind};
 pub use source::{Address, Sizes, Source};
 pub use superblock::Superblock;

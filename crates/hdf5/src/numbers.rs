@@ -23,13 +23,16 @@ pub struct Number {
 
 impl Datatype {
     /// How the array engine sees elements of this type; `None` if they are no numbers. Enumerations are their integers,
-    /// bits are unsigned integers.
+    /// bits are unsigned integers, strings of one byte are text.
     pub fn number(&self) -> Option<Number> {
         match &self.class {
             Class::Integer(int) => self.whole(int.order, int.signed, int.offset, int.precision),
             Class::Bits(bits) => self.whole(bits.order, false, bits.offset, bits.precision),
             Class::Enumeration { base, .. } => base.number(),
             Class::Float(float) => self.float(float),
+            Class::Text(_) if self.size == 1 => {
+                Some(Number { stored: Stored::native(Kind::Char), unusual: None })
+            }
             _ => None,
         }
     }

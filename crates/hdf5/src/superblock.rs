@@ -18,7 +18,6 @@ const SMALLEST_USER_BLOCK: u64 = 512;
 const FIRST_READ: u64 = 4096;
 /// More than any superblock has.
 const LARGEST: u64 = 128;
-/// "Driver Information", "Superblock Extension" and the like sit at addresses; this is the name of the whole in errors.
 const WHAT: &str = "superblock";
 
 /// What a superblock says.
@@ -34,6 +33,8 @@ pub struct Superblock {
     pub root: Address,
     /// The object header with more about the file (versions 2 and 3).
     pub extension: Option<Address>,
+    /// The block that says which driver wrote the file (versions 0 and 1).
+    pub driver: Option<Address>,
     /// Bytes that the file should have, user block included.
     pub end: u64,
 }
@@ -48,6 +49,7 @@ struct Stored {
     base: u64,
     extension: u64,
     end: u64,
+    driver: u64,
     root: u64,
     /// Fields that readers have no use for.
     passed: u64,
@@ -84,7 +86,7 @@ impl Stored {
         c.uint("base address", offset, &mut self.base)?;
         c.uint("address of file free space info", offset, &mut self.passed)?;
         c.uint("end of file address", offset, &mut self.end)?;
-        c.uint("driver information block address", offset, &mut self.passed)?;
+        c.uint("driver information block address", offset, &mut self.driver)?;
         // The start of the root group's symbol table entry.
         c.uint("link name offset", length, &mut self.passed)?;
         c.uint("object header address", offset, &mut self.root)
@@ -166,7 +168,19 @@ impl Superblock {
             sizes,
             root: sizes.address(stored.root).ok_or_else(undefined)?,
             extension: if stored.version >= 2 { sizes.address(stored.extension) } else { None },
+            driver: if stored.version < 2 { sizes.address(stored.driver) } else { None },
             end,
         })
     }
+}
+
+/// "Driver Information" (II.B and its message): an error if this file is a part of one that lies in several files. Its
+/// `name` has 8 bytes.
+pub fn check_driver(name: &[u8]) -> Result<()> {
+    let parts = match name {
+        b"NCSAfami" => "a family of files, cut into pieces of one size",
+        b"NCSAmult" => "several files, one for each kind of data",
+        _ => return Ok(()),
+    };
+    Err(bad(format!("this file is a part of {parts}, and cannot be read alone")))
 }

@@ -1,6 +1,8 @@
 //! What a filter packs it unpacks to the same; and of damaged bytes it makes an error or data, in bounded memory.
 
-use crate::help::{Numbers, chain, data};
+use ferrocdf_codec::{Chain, Step};
+
+use crate::help::{Numbers, data, step};
 
 /// Chains of every filter, with the size of an element that the data must be made of.
 pub const CHAINS: &[(usize, &[(u32, &[u32])])] = &[
@@ -16,18 +18,48 @@ pub const CHAINS: &[(usize, &[(u32, &[u32])])] = &[
     (1, &[(3, &[])]),
     (1, &[(2, &[4]), (1, &[4]), (3, &[])]),
     (1, &[(3, &[]), (2, &[4]), (1, &[4])]),
+    (1, &[(4, &[32, 8, 8, 100])]),
+    (1, &[(4, &[4, 4, 32, 128])]),
+    (2, &[(4, &[32 | 16, 32, 16, 1000])]),
+    (8, &[(4, &[32, 16, 64, 256])]),
+    (1, &[(307, &[9])]),
+    (1, &[(307, &[1])]),
+    (1, &[(32000, &[])]),
+    (4, &[(2, &[4]), (32000, &[4, 261, 0])]),
+    (1, &[(32004, &[])]),
+    (1, &[(32004, &[1000])]),
+    (1, &[(32015, &[])]),
+    (1, &[(32015, &[19])]),
+    (1, &[(2, &[4]), (32015, &[1])]),
+    (1, &[(32008, &[0, 4, 1, 0, 0])]),
+    (64, &[(32008, &[0, 4, 64, 16, 2])]),
+    (4, &[(32008, &[0, 4, 4, 0, 0])]),
+    (8, &[(32008, &[0, 4, 8, 64, 2])]),
+    (3, &[(32008, &[0, 4, 3, 0, 2])]),
+    (2, &[(32008, &[0, 4, 2, 0, 3, 5])]),
+    (1, &[(32001, &[2, 2, 1, 0, 5, 0, 0])]),
+    (1, &[(32001, &[2, 2, 4, 0, 5, 1, 0])]),
+    (1, &[(32001, &[2, 2, 4, 0, 5, 2, 1])]),
+    (1, &[(32001, &[2, 2, 8, 0, 5, 1, 2])]),
+    (1, &[(32001, &[2, 2, 2, 0, 5, 1, 3])]),
+    (1, &[(32001, &[2, 2, 12, 0, 5, 2, 4])]),
+    (1, &[(32001, &[2, 2, 3, 0, 5, 1, 5])]),
+    (1, &[(32001, &[2, 2, 4, 0, 0, 1, 0])]),
+    (1, &[(32001, &[2, 2, 200, 0, 9, 1, 1])]),
 ];
 
 const SIZES: &[usize] = &[
     0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 100, 127, 128, 129, 255, 257, 511, 513, 1000,
-    1023, 1025, 4095, 4096, 4097, 8191, 8193, 10_007, 65_537, 200_001,
+    1023, 1025, 4095, 4096, 4097, 8191, 8193, 10_007, 65_537, 140_001,
 ];
 
 #[test]
 fn what_is_packed_unpacks_to_the_same() {
     for &(element, steps) in CHAINS {
-        let chain = chain(steps);
-        for &size in SIZES {
+        let chain = optional(steps);
+        // Hard packing takes its time.
+        let slow = matches!(steps[0], (32015, &[19]) | (307, _) | (32001, &[.., 5]));
+        for &size in SIZES.iter().filter(|&&size| !slow || size < 5000) {
             for kind in 0..4 {
                 let plain = data(kind, size * element);
                 let mut stored = vec![9; 3];
@@ -45,9 +77,9 @@ fn what_is_packed_unpacks_to_the_same() {
 fn damaged_bytes_are_an_error_or_data() {
     let mut numbers = Numbers::new(7);
     for &(element, steps) in CHAINS {
-        let chain = chain(steps);
+        let chain = optional(steps);
         let mut refused = 0;
-        for turn in 0..400 {
+        for turn in 0..150 {
             let plain = data(turn, element * numbers.below(600));
             let mut stored = Vec::new();
             let mask = chain.encode(&plain, &mut stored).unwrap();
@@ -58,8 +90,18 @@ fn damaged_bytes_are_an_error_or_data() {
             let _ = chain.decode(0, &noise, &mut back);
         }
         // Shorter or longer bytes, at least, are noticed.
-        assert!(refused > 20, "{steps:?}: {refused} of 400 refused");
+        assert!(refused > 15, "{steps:?}: {refused} of 150 refused");
     }
+}
+
+/// Filters, of which those that refuse to make bytes more are left out then.
+fn optional(steps: &[(u32, &[u32])]) -> Chain {
+    Chain::new(
+        steps
+            .iter()
+            .map(|&(id, params)| Step { optional: id == 4 || id == 32000, ..step(id, params) })
+            .collect(),
+    )
 }
 
 fn damage(stored: &mut Vec<u8>, numbers: &mut Numbers) {

@@ -20,7 +20,13 @@ fn wrong(what: &str) -> Error {
 pub(super) fn integer(datatype: &Datatype, bytes: &[u8]) -> Option<i128> {
     let number = datatype.number()?;
     let kind = number.stored.kind;
-    let array = Array { shape: vec![], stored: number.stored, unusual: number.unusual, layout: Layout::Inline(bytes.into()), past_end: PastEnd::Error };
+    let array = Array {
+        shape: vec![],
+        stored: number.stored,
+        unusual: number.unusual,
+        layout: Layout::Inline(bytes.into()),
+        past_end: PastEnd::Error,
+    };
     let sel = Selection::all(&[]);
     let blob = MemoryBlob::default();
     let (mut signed, mut unsigned) = ([0i64], [0u64]);
@@ -86,7 +92,8 @@ pub(super) fn numbers(datatype: &Datatype, atomic: Atomic, bytes: &[u8]) -> Resu
     let shape = vec![count as u64];
     let sel = Selection::all(&shape);
     let layout = Layout::Inline(bytes.into());
-    let array = Array { shape, stored: number.stored, unusual: number.unusual, layout, past_end: PastEnd::Error };
+    let array =
+        Array { shape, stored: number.stored, unusual: number.unusual, layout, past_end: PastEnd::Error };
     with_number!(atomic, variant => {
         let mut list = zeros(count)?;
         let _exact = read(&MemoryBlob::default(), &array, &sel, Out::new(&mut list))?;
@@ -185,4 +192,3 @@ fn several(classes: &[Class], ty: Type, list: Vec<Raw>) -> Result<Vec<Value>> {
         Type::User(_) => list.into_iter().map(|raw| tree(classes, ty, raw)).collect(),
     }
 }
-

@@ -137,7 +137,10 @@ impl Dims {
     fn made_up(&mut self, var: &Found, dim: usize, used: &[i64]) -> i64 {
         let (len, unlimited) = var.extent[dim];
         let fits = |scale: &&Scale| {
-            scale.group == var.group && scale.len == len && scale.unlimited == unlimited && !used.contains(&scale.id)
+            scale.group == var.group
+                && scale.len == len
+                && scale.unlimited == unlimited
+                && !used.contains(&scale.id)
         };
         if let Some(found) = self.all.iter().find(fits) {
             return found.id;

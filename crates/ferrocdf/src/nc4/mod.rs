@@ -73,7 +73,8 @@ impl Nc4 {
             let object = place.object()?;
             if object.kind() == ObjectKind::Dataset || object.address() != root.address() {
                 let attributes = object.attributes()?;
-                found += attributes.list.iter().filter(|(name, _)| names::MARKERS.contains(&&name[..])).count();
+                found +=
+                    attributes.list.iter().filter(|(name, _)| names::MARKERS.contains(&&name[..])).count();
             }
             if found >= 2 {
                 return Ok(true);
@@ -166,12 +167,21 @@ impl Driver for Nc4 {
         let variable = &self.content.vars[var.index()];
         let dataset = self.dataset(var)?;
         let place = &variable.place;
-        trees::read(&place.file, &dataset, &self.content.owners.classes, model, var, &variable.extent, selection)
+        trees::read(
+            &place.file,
+            &dataset,
+            &self.content.owners.classes,
+            model,
+            var,
+            &variable.extent,
+            selection,
+        )
     }
 
     fn hidden(&self, owner: Owner) -> Vec<Attr> {
         let Owner::Group(ferrocdf_model::GroupId::ROOT) = owner else { return vec![] };
-        let number = |name: &[u8], number: i32| Attr { name: Name::stored(name), value: Values::Int(vec![number]) };
+        let number =
+            |name: &[u8], number: i32| Attr { name: Name::stored(name), value: Values::Int(vec![number]) };
         let properties = self.file.root().and_then(|root| root.attribute(names::PROPERTIES)).ok().flatten();
         let properties = properties.map(|found| Attr {
             name: Name::stored(names::PROPERTIES),

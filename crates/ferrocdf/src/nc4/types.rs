@@ -60,7 +60,8 @@ impl Native {
             datatype::Class::Opaque { tag } => (size, 1, Shape::Opaque(tag.clone())),
             datatype::Class::Enumeration { base, members } => {
                 let atomic = number(base)?;
-                let value = |(name, bytes): &(Vec<u8>, Vec<u8>)| Some((name.clone(), decode::integer(base, bytes)?));
+                let value =
+                    |(name, bytes): &(Vec<u8>, Vec<u8>)| Some((name.clone(), decode::integer(base, bytes)?));
                 let members = members.iter().map(value).collect::<Option<_>>()?;
                 (atomic.size(), atomic.size(), Shape::Enum(atomic, members))
             }
@@ -160,7 +161,10 @@ impl Types {
                     };
                     Some(Field { name: Name::stored(name), offset: *offset, ty: self.find(native)?, shape })
                 };
-                Class::Compound { size: native.size, fields: fields.iter().map(field).collect::<Option<_>>()? }
+                Class::Compound {
+                    size: native.size,
+                    fields: fields.iter().map(field).collect::<Option<_>>()?,
+                }
             }
             Shape::Enum(base, members) => {
                 let members = members.iter().map(|(name, value)| (Name::stored(name), *value)).collect();

@@ -193,9 +193,12 @@ impl Walk {
     ) -> Result<Scale> {
         let id = object.attribute(names::DIMID)?.and_then(|id| decode::integers(&id).first().copied());
         let title = object.attribute(names::NAME)?;
-        let has_variable = !title.is_some_and(|title| decode::text(&title, object.file()).starts_with(names::NO_VARIABLE));
+        let has_variable =
+            !title.is_some_and(|title| decode::text(&title, object.file()).starts_with(names::NO_VARIABLE));
         let name = Name::stored(name);
-        Ok(self.dims.add_scale(Scale { id: 0, group, name, len, unlimited, has_variable, at: object.address() }, id))
+        Ok(self
+            .dims
+            .add_scale(Scale { id: 0, group, name, len, unlimited, has_variable, at: object.address() }, id))
     }
 }
 

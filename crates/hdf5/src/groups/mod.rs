@@ -116,9 +116,10 @@ impl Object {
                 links.order = Order::Creation;
             }
         }
-        match links.order {
-            Order::Creation => links.list.sort_by(|a, b| (a.order, &a.name).cmp(&(b.order, &b.name))),
-            Order::Name => links.list.sort_by(|a, b| a.name.cmp(&b.name)),
+        if links.order == Order::Creation {
+            links.list.sort_by_key(|link| link.order);
+        } else {
+            links.list.sort_by(|a, b| a.name.cmp(&b.name));
         }
         Ok(links)
     }

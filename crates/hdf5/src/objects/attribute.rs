@@ -44,6 +44,10 @@ pub enum Order {
     Creation,
     /// By the bytes of their names: the file does not say how they were made.
     Name,
+    /// As they stand in the file, which does not say how they were made. In a header that often is how they were; in a
+    /// B-tree it is by the hashes of their names. The reference library lists attributes like this when it is asked for
+    /// their creation order.
+    Stored,
 }
 
 /// The attributes of an object.
@@ -115,7 +119,7 @@ fn tree(source: &Source, at: Address) -> Result<Tree<'_>> {
 }
 
 impl Object {
-    /// All attributes: in the order in which they were made where that is kept, else by name.
+    /// All attributes: in the order in which they were made where that is kept, else as they are stored.
     pub fn attributes(&self) -> Result<Attributes> {
         let mut found = Vec::new();
         for message in self.messages(kind::ATTRIBUTE) {
@@ -137,13 +141,10 @@ impl Object {
                 Ok(())
             })?;
         }
-        let order = match self.tracks_attribute_order() {
-            true => Order::Creation,
-            false => Order::Name,
-        };
-        match order {
-            Order::Creation => found.sort_by_key(|&(order, ..)| order),
-            Order::Name => found.sort_by(|(_, a, _), (_, b, _)| a.cmp(b)),
+        let mut order = Order::Stored;
+        if self.tracks_attribute_order() {
+            order = Order::Creation;
+            found.sort_by_key(|&(order, ..)| order);
         }
         Ok(Attributes {
             order,
@@ -245,7 +246,7 @@ impl Attribute {
             0 => Dataspace::decode(dataspace, sizes)?,
             _ => Dataspace::decode(&shared::resolve(file, kind::DATASPACE, dataspace)?.body, sizes)?,
         };
-        let len = dataspace.elements().and_then(|elements| elements.checked_mul(u64::from(datatype.size())));
+        let len = dataspace.elements().and_then(|elements| elements.checked_mul(datatype.size() as u64));
         let stored = data.len();
         let short = || bad(format!("its elements take more than the {stored} bytes that are stored"));
         let len =

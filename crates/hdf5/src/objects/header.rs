@@ -50,6 +50,8 @@ pub mod kind {
     pub const CONTINUATION: u16 = 0x10;
     /// Symbol Table Message.
     pub const SYMBOL_TABLE: u16 = 0x11;
+    /// Driver Information.
+    pub const DRIVER_INFO: u16 = 0x14;
     /// Attribute Info.
     pub const ATTRIBUTE_INFO: u16 = 0x15;
     /// Object Reference Count.

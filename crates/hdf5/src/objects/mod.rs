@@ -3,3 +3,18 @@
 pub mod attribute;
 pub mod header;
 mod shared;
+
+use ferrocdf_bytes::Result;
+
+use crate::messages::Datatype;
+use crate::wire::bad;
+
+/// The datatype that an object is.
+///
+/// # Errors
+/// `EHDFERR` if it is none.
+pub fn committed_datatype(object: &header::Object) -> Result<Datatype> {
+    let message =
+        object.message(header::kind::DATATYPE).ok_or_else(|| bad("an object that is no datatype"))?;
+    Datatype::decode(message.body()?)
+}

@@ -15,6 +15,9 @@ const WHAT: &str = "version 1 B-tree node";
 /// Children for which the first read of a node has room: twice the usual K of chunk trees, the larger of both.
 const USUAL_CHILDREN: u64 = 64;
 
+/// Says, of the left and the right key of a child, whether it is wanted.
+pub type Wanted<'a> = dyn FnMut(&[u8], &[u8]) -> Result<bool> + 'a;
+
 /// Visits the children of all leaves in the order of their keys: what stands below the leaves, each with its left key.
 pub fn walk(
     source: &Source,
@@ -32,7 +35,7 @@ pub fn walk_where(
     root: Address,
     node_type: u8,
     key_size: usize,
-    wanted: &mut dyn FnMut(&[u8], &[u8]) -> Result<bool>,
+    wanted: &mut Wanted<'_>,
     visit: &mut dyn FnMut(&[u8], Address) -> Result<()>,
 ) -> Result<()> {
     let left = source.blob.size()?;
@@ -44,7 +47,7 @@ struct Walk<'a> {
     source: &'a Source,
     node_type: u8,
     key_size: usize,
-    wanted: &'a mut dyn FnMut(&[u8], &[u8]) -> Result<bool>,
+    wanted: &'a mut Wanted<'a>,
     visit: &'a mut dyn FnMut(&[u8], Address) -> Result<()>,
     seen: HashSet<Address>,
     /// Bytes of the file that are not in a visited node.

@@ -129,7 +129,9 @@ impl Header {
             true => Ok(number),
             false => Err(bad(format!("{what} {number} is not a power of two"))),
         };
-        let max_direct = power("maximum direct block size", stored.max_direct)?;
+        // The reference cuts its usual size, 2^16, to what two bytes hold.
+        let cut = sizes.length == 2 && stored.max_direct == 0;
+        let max_direct = power("maximum direct block size", if cut { 1 << 16 } else { stored.max_direct })?;
         let starting_block = power("starting block size", stored.starting_block)?;
         if starting_block > max_direct {
             return Err(bad(format!(

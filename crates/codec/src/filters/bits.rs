@@ -1,0 +1,161 @@
+//! Numbers of any count of bits in a run of bytes, the highest bit first.
+
+/// Reads from the front.
+pub struct Bits<'a> {
+    rest: &'a [u8],
+    /// The next bits, from the top; what is below them is zero or what comes next.
+    next: u64,
+    /// How many of them count.
+    have: u32,
+}
+
+impl<'a> Bits<'a> {
+    pub fn new(bytes: &'a [u8]) -> Bits<'a> {
+        Bits { rest: bytes, next: 0, have: 0 }
+    }
+
+    /// Has at least 56 bits afterwards, or all that are left.
+    #[inline]
+    fn fill(&mut self) {
+        if let Some(eight) = self.rest.first_chunk::<8>() {
+            self.next |= u64::from_be_bytes(*eight) >> self.have;
+            let bytes = (63 - self.have) / 8;
+            self.rest = &self.rest[bytes as usize..];
+            self.have += bytes * 8;
+            return;
+        }
+        while self.have <= 56
+            && let Some((&byte, rest)) = self.rest.split_first()
+        {
+            self.next |= u64::from(byte) << (56 - self.have);
+            self.have += 8;
+            self.rest = rest;
+        }
+    }
+
+    /// The next `count` bits, at most 64; `None` if there are not as many.
+    #[inline]
+    pub fn read(&mut self, count: u32) -> Option<u64> {
+        if count > 32 {
+            let high = self.read(count - 32)?;
+            return Some(high << 32 | self.read(32)?);
+        }
+        if self.have < count {
+            self.fill();
+            if self.have < count {
+                return None;
+            }
+        }
+        // Twice, as a shift by all 64 is none.
+        let value = self.next >> 1 >> (63 - count);
+        self.next <<= count;
+        self.have -= count;
+        Some(value)
+    }
+
+    /// The zeros before the next one, which is taken as well; `None` if there is no one.
+    #[inline]
+    pub fn zeros(&mut self) -> Option<u32> {
+        let mut zeros = 0u32;
+        loop {
+            if self.have == 0 {
+                self.fill();
+                if self.have == 0 {
+                    return None;
+                }
+            }
+            let lead = self.next.leading_zeros();
+            if lead < self.have {
+                self.next = self.next << lead << 1;
+                self.have -= lead + 1;
+                return zeros.checked_add(lead);
+            }
+            zeros = zeros.checked_add(self.have)?;
+            (self.next, self.have) = (0, 0);
+        }
+    }
+}
+
+/// Writes behind what is in a buffer.
+pub struct Writer<'a> {
+    out: &'a mut Vec<u8>,
+    /// Bits not yet in the buffer, from the top, fewer than eight between calls.
+    next: u64,
+    have: u32,
+}
+
+impl<'a> Writer<'a> {
+    pub fn new(out: &'a mut Vec<u8>) -> Writer<'a> {
+        Writer { out, next: 0, have: 0 }
+    }
+
+    /// Writes the low `count` bits of `value`, at most 64.
+    #[inline]
+    pub fn write(&mut self, value: u64, count: u32) {
+        if count > 32 {
+            self.write(value >> 32, count - 32);
+            return self.write(value, 32);
+        }
+        let value = value & ((1 << count) - 1);
+        self.next |= value << 1 << (63 - count - self.have);
+        self.have += count;
+        let whole = (self.have / 8) as usize;
+        self.out.extend_from_slice(&self.next.to_be_bytes()[..whole]);
+        self.next <<= whole * 8;
+        self.have %= 8;
+    }
+
+    /// Writes that many zeros, and a one.
+    #[inline]
+    pub fn zeros(&mut self, mut zeros: u32) {
+        while zeros >= 32 {
+            self.write(0, 32);
+            zeros -= 32;
+        }
+        self.write(1, zeros + 1);
+    }
+
+    /// Ends the last byte with zeros.
+    pub fn finish(self) {
+        if self.have > 0 {
+            self.out.push((self.next >> 56) as u8);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let counts: Vec<u32> = (0..2000).map(|at: u32| at * 7 % 65).collect();
+        let value = |at: usize, count: u32| {
+            let noise = (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            if count == 0 { 0 } else { noise >> (64 - count) }
+        };
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(&mut bytes);
+        for (at, &count) in counts.iter().enumerate() {
+            writer.write(value(at, count), count);
+            writer.zeros(at as u32 % 100);
+        }
+        writer.finish();
+        let mut bits = Bits::new(&bytes);
+        for (at, &count) in counts.iter().enumerate() {
+            assert_eq!(bits.read(count), Some(value(at, count)), "{count} bits");
+            assert_eq!(bits.zeros(), Some(at as u32 % 100));
+        }
+        assert_eq!((bits.zeros(), bits.read(8)), (None, None));
+    }
+
+    #[test]
+    fn the_highest_bit_is_first() {
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(&mut bytes);
+        writer.write(0b101, 3);
+        writer.write(0x1ff, 9);
+        writer.finish();
+        assert_eq!(bytes, [0b1011_1111, 0b1111_0000]);
+    }
+}

@@ -1,0 +1,207 @@
+//! Bitshuffle (filter 32008): in each block, all first bits of the elements, then all second bits, and so on; each block
+//! packed by LZ4 or zstd if the parameters say so (bitshuffle's `bshuf_h5filter`).
+//!
+//! Parameters are two versions, the size of an element, the elements of a block (0 for a choice by size), what packs (0
+//! nothing, 2 LZ4, 3 zstd), and the level of zstd. Packed data begin with their unpacked size in 8 bytes and the size of a
+//! block in 4, and each block with its packed size in 4; all big-endian. Elements after the last multiple of eight stay
+//! as they are. Bits are shuffled by way of bytes: bytes into planes, words of a plane turned around their diagonal, and
+//! the words into planes again, so that the fast shuffle does most of the work.
+
+use ferrocdf_bytes::Result;
+
+use super::{lz4, shuffle, zstd};
+use crate::filter::{Codec, bad_params, corrupt};
+use crate::scratch::with_buffer;
+
+/// Bytes of a block that is chosen by size, and the fewest elements of it.
+const BLOCK_BYTES: usize = 8192;
+const BLOCK_ELEMENTS: usize = 128;
+
+const HEADER: usize = 12;
+
+#[derive(Debug)]
+pub struct Bitshuffle {
+    size: usize,
+    /// Elements, a multiple of eight.
+    block: usize,
+    packer: Packer,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Packer {
+    None,
+    Lz4,
+    Zstd(i32),
+}
+
+impl Bitshuffle {
+    pub fn new(params: &[u32]) -> Result<Bitshuffle> {
+        let param = |at: usize| params.get(at).copied().unwrap_or(0);
+        let (size, block) = (param(2) as usize, param(3) as usize);
+        if size == 0 || !block.is_multiple_of(8) || block.checked_mul(size).is_none() {
+            return Err(bad_params(format!("blocks of {block} elements of {size} bytes")));
+        }
+        let packer = match param(4) {
+            0 => Packer::None,
+            2 => Packer::Lz4,
+            3 if params.len() > 5 => Packer::Zstd(param(5) as i32),
+            3 => Packer::Zstd(3),
+            other => return Err(bad_params(format!("bitshuffle has no compression {other}"))),
+        };
+        let chosen = (BLOCK_BYTES / size / 8 * 8).max(BLOCK_ELEMENTS);
+        Ok(Bitshuffle { size, block: if block == 0 { chosen } else { block }, packer })
+    }
+
+    /// The size of a block in bytes as the stored bytes say, and what comes behind.
+    fn header<'a>(&self, stored: &'a [u8]) -> Result<(usize, &'a [u8])> {
+        let Some((&[.., a, b, c, d], rest)) = stored.split_first_chunk::<HEADER>() else {
+            return Err(corrupt(format!("{} bytes do not hold a header of {HEADER}", stored.len())));
+        };
+        let block = u32::from_be_bytes([a, b, c, d]) as usize;
+        if block == 0 || !(block / self.size).is_multiple_of(8) || !block.is_multiple_of(self.size) {
+            return Err(corrupt(format!("blocks of {block} bytes with elements of {}", self.size)));
+        }
+        Ok((block, rest))
+    }
+
+    /// Bytes that are in blocks; the rest stays as it is.
+    fn shuffled(&self, len: usize) -> Result<usize> {
+        if !len.is_multiple_of(self.size) {
+            return Err(corrupt(format!("{len} bytes are no whole elements of {}", self.size)));
+        }
+        Ok(len / (8 * self.size) * (8 * self.size))
+    }
+}
+
+/// Puts bits together: a multiple of eight elements of `size` bytes.
+pub fn join(size: usize, stored: &[u8], plain: &mut [u8]) {
+    let plane = stored.len() / size;
+    with_buffer(|planes| {
+        planes.resize(stored.len(), 0);
+        for (rows, bytes) in stored.chunks_exact(plane.max(1)).zip(planes.chunks_exact_mut(plane.max(1))) {
+            shuffle::gather(8, rows, bytes);
+            turn(bytes);
+        }
+        shuffle::unshuffle(size, planes, plain);
+    });
+}
+
+/// Takes bits apart: a multiple of eight elements of `size` bytes.
+pub fn spread(size: usize, plain: &[u8], stored: &mut [u8]) {
+    let plane = plain.len() / size;
+    with_buffer(|planes| {
+        planes.resize(plain.len(), 0);
+        shuffle::shuffle(size, plain, planes);
+        turn(planes);
+        for (bytes, rows) in planes.chunks_exact(plane.max(1)).zip(stored.chunks_exact_mut(plane.max(1))) {
+            shuffle::scatter(8, bytes, rows);
+        }
+    });
+}
+
+/// Turns each eight bytes around, so that bit `i` of byte `j` is bit `j` of byte `i`.
+fn turn(bytes: &mut [u8]) {
+    for word in bytes.as_chunks_mut::<8>().0 {
+        let mut bits = u64::from_le_bytes(*word);
+        for (by, these) in
+            [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]
+        {
+            let swap = (bits ^ bits >> by) & these;
+            bits ^= swap ^ swap << by;
+        }
+        *word = bits.to_le_bytes();
+    }
+}
+
+impl Codec for Bitshuffle {
+    fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>> {
+        if self.packer == Packer::None {
+            return Ok(Some(stored.len()));
+        }
+        self.header(stored)?;
+        let len = stored.first_chunk::<8>().map_or(0, |len| u64::from_be_bytes(*len));
+        usize::try_from(len).map(Some).map_err(|_| corrupt(format!("{len} bytes are too many")))
+    }
+
+    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
+        let len = plain.len();
+        let shuffled = self.shuffled(len)?;
+        let (blocks, end) = plain.split_at_mut(shuffled);
+        if self.packer == Packer::None {
+            let block = self.block * self.size;
+            let (stored, rest) = stored.split_at(shuffled);
+            for (from, to) in stored.chunks(block).zip(blocks.chunks_mut(block)) {
+                join(self.size, from, to);
+            }
+            end.copy_from_slice(rest);
+            return Ok(Some(len));
+        }
+        let short = || corrupt(format!("the {} stored bytes end within a block", stored.len()));
+        let (block, mut rest) = self.header(stored)?;
+        with_buffer(|bits| {
+            for to in blocks.chunks_mut(block) {
+                let (packed, after) = rest.split_first_chunk::<4>().ok_or_else(short)?;
+                let packed = u32::from_be_bytes(*packed) as usize;
+                let (packed, after) = after.split_at_checked(packed).ok_or_else(short)?;
+                rest = after;
+                bits.resize(to.len(), 0);
+                match self.packer {
+                    Packer::Zstd(_) if zstd::unpack(packed, bits)? == Some(to.len()) => {}
+                    Packer::Zstd(_) => {
+                        return Err(corrupt(format!("a block does not unpack to {} bytes", to.len())));
+                    }
+                    _ => lz4::unpack_block(packed, bits)?,
+                }
+                join(self.size, bits, to);
+            }
+            end.copy_from_slice(rest.get(..end.len()).ok_or_else(short)?);
+            Ok(Some(len))
+        })
+    }
+
+    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
+        let block = self.block * self.size;
+        let (blocks, end) = plain.split_at(self.shuffled(plain.len())?);
+        if self.packer == Packer::None {
+            stored.resize(blocks.len(), 0);
+            for (from, to) in blocks.chunks(block).zip(stored.chunks_mut(block)) {
+                spread(self.size, from, to);
+            }
+            stored.extend_from_slice(end);
+            return Ok(Some(()));
+        }
+        let Ok(block_size) = u32::try_from(block) else {
+            return Err(bad_params(format!("blocks of {block} bytes are too large to pack")));
+        };
+        stored.extend_from_slice(&(plain.len() as u64).to_be_bytes());
+        stored.extend_from_slice(&block_size.to_be_bytes());
+        with_buffer(|bits| {
+            for from in blocks.chunks(block) {
+                bits.resize(from.len(), 0);
+                spread(self.size, from, bits);
+                let start = stored.len();
+                stored.extend_from_slice(&[0; 4]);
+                match self.packer {
+                    Packer::Zstd(level) => zstd::pack(level, bits, stored)?,
+                    _ => lz4::pack_block(bits, stored)?,
+                }
+                let len = (stored.len() - start - 4) as u32;
+                stored[start..start + 4].copy_from_slice(&len.to_be_bytes());
+            }
+            stored.extend_from_slice(end);
+            Ok(Some(()))
+        })
+    }
+
+    fn most_decoded(&self, stored: usize) -> usize {
+        match self.packer {
+            Packer::None => stored,
+            Packer::Lz4 => stored.saturating_mul(255),
+            Packer::Zstd(_) => stored.saturating_mul(zstd::RATIO),
+        }
+    }
+
+    fn encoded_len(&self, plain: usize) -> Option<usize> {
+        (self.packer == Packer::None).then_some(plain)
+    }
+}

@@ -1,0 +1,298 @@
+//! Blosc (filter 32001), the format of c-blosc 1: a header, where each block begins, and the blocks; bytes or bits of a
+//! block are shuffled, and it is packed whole or in as many splits as an element has bytes.
+//!
+//! The header has the version, the version of the compressor, flags (1 shuffled bytes, 2 not packed at all, 4 shuffled
+//! bits, 16 no splits, the compressor above), the size of an element, then the unpacked size, that of a block and the
+//! packed size, in four bytes each; all little-endian. Parameters are two versions, the size of an element, the size of a
+//! chunk, the level, what is shuffled, and the compressor. What to unpack is all in the header.
+//!
+//! Not done: c-blosc's own choice of the size of a block, which is free.
+
+use std::cell::RefCell;
+
+use ferrocdf_bytes::Result;
+
+use super::{bitshuffle, blosclz, deflate, lz4, shuffle, zstd};
+use crate::filter::{Codec, bad_params, corrupt};
+use crate::scratch::with_buffer;
+
+const HEADER: usize = 16;
+
+/// Splits are for elements of at most this many bytes, in blocks of at least that many elements.
+const MOST_SPLITS: usize = 16;
+const LEAST_SPLIT: usize = 128;
+
+const BYTES: u8 = 1;
+const NOT_PACKED: u8 = 2;
+const BITS: u8 = 4;
+const NO_SPLITS: u8 = 16;
+
+/// Blocks are about that large, so that a block and its planes stay in the second cache.
+const BLOCK: usize = 1 << 17;
+
+thread_local! {
+    static SNAPPY: RefCell<snap::raw::Encoder> = RefCell::new(snap::raw::Encoder::new());
+}
+
+/// What packs, in the numbers of the header.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Packer {
+    BloscLz = 0,
+    Lz4 = 1,
+    Snappy = 2,
+    Zlib = 3,
+    Zstd = 4,
+}
+
+#[derive(Debug)]
+pub struct Blosc {
+    size: usize,
+    level: i32,
+    shuffle: u8,
+    packer: Packer,
+}
+
+/// The header and what follows from it.
+struct Header {
+    flags: u8,
+    /// Of an element.
+    size: usize,
+    len: usize,
+    block: usize,
+    packer: Packer,
+}
+
+impl Blosc {
+    pub fn new(params: &[u32]) -> Result<Blosc> {
+        let param = |at: usize, other: u32| params.get(at).copied().unwrap_or(other);
+        let (size, level, shuffle) = (param(2, 1), param(4, 5), param(5, 1));
+        // As numbered for callers, where LZ4's two ways of packing are two.
+        let packer = match param(6, 0) {
+            0 => Packer::BloscLz,
+            1 | 2 => Packer::Lz4,
+            3 => Packer::Snappy,
+            4 => Packer::Zlib,
+            5 => Packer::Zstd,
+            other => return Err(bad_params(format!("blosc has no compressor {other}"))),
+        };
+        if level > 9 || shuffle > 2 {
+            return Err(bad_params(format!("blosc has no level {level} with shuffle {shuffle}")));
+        }
+        // Elements that are too large are bytes to blosc.
+        let size = if (1..=255).contains(&size) { size as usize } else { 1 };
+        Ok(Blosc { size, level: level as i32, shuffle: [0, BYTES, BITS][shuffle as usize], packer })
+    }
+}
+
+impl Header {
+    fn read(stored: &[u8]) -> Result<Header> {
+        let Some((&[version, _, flags, size, ref numbers @ ..], _)) = stored.split_first_chunk::<HEADER>()
+        else {
+            return Err(corrupt(format!("{} bytes do not hold a header of {HEADER}", stored.len())));
+        };
+        let number = |at: usize| {
+            let bytes = [numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]];
+            u32::from_le_bytes(bytes) as usize
+        };
+        let (len, block, packed) = (number(0), number(4), number(8));
+        if !(1..=2).contains(&version) {
+            return Err(corrupt(format!("version {version} of blosc is not known")));
+        }
+        if packed > stored.len() || size == 0 || len > 0 && !(1..=len).contains(&block) {
+            return Err(corrupt(format!(
+                "a header of {packed} bytes of which {} are there, with blocks of {block} and elements of {size}",
+                stored.len()
+            )));
+        }
+        let packer = match flags >> 5 {
+            0 => Packer::BloscLz,
+            1 => Packer::Lz4,
+            2 => Packer::Snappy,
+            3 => Packer::Zlib,
+            4 => Packer::Zstd,
+            other => return Err(corrupt(format!("blosc has no format {other}"))),
+        };
+        Ok(Header { flags, size: size.into(), len, block, packer })
+    }
+
+    fn write(&self, stored: &mut [u8], packed: usize) {
+        stored[..4].copy_from_slice(&[2, 1, self.flags, self.size as u8]);
+        for (at, number) in [(4, self.len), (8, self.block), (12, packed)] {
+            stored[at..at + 4].copy_from_slice(&(number as u32).to_le_bytes());
+        }
+    }
+
+    /// In how many splits a block is packed.
+    fn splits(&self, block: usize) -> usize {
+        let whole = block == self.block;
+        let splits = self.flags & NO_SPLITS == 0
+            && whole
+            && self.size <= MOST_SPLITS
+            && self.block / self.size >= LEAST_SPLIT;
+        if splits { self.size } else { 1 }
+    }
+
+    /// What is shuffled of a block. Bits are where elements are a multiple of eight.
+    fn shuffled(&self, block: usize) -> u8 {
+        match self.flags & (BYTES | BITS) {
+            BYTES if self.size > 1 => BYTES,
+            BITS if block >= self.size && (block / self.size).is_multiple_of(8) => BITS,
+            _ => 0,
+        }
+    }
+
+    fn unpack_block(&self, mut rest: &[u8], plain: &mut [u8]) -> Result<()> {
+        let short = || corrupt("a block ends outside of the stored bytes");
+        let split = plain.len() / self.splits(plain.len());
+        if !plain.len().is_multiple_of(split) {
+            return Err(corrupt(format!(
+                "a block of {} bytes cannot be split by {}",
+                plain.len(),
+                self.size
+            )));
+        }
+        for to in plain.chunks_exact_mut(split) {
+            let (packed, after) = rest.split_first_chunk::<4>().ok_or_else(short)?;
+            let (packed, after) =
+                after.split_at_checked(u32::from_le_bytes(*packed) as usize).ok_or_else(short)?;
+            rest = after;
+            if packed.len() == split {
+                to.copy_from_slice(packed);
+                continue;
+            }
+            let made = match self.packer {
+                Packer::BloscLz => blosclz::unpack(packed, to).map(|()| Some(split))?,
+                Packer::Lz4 => lz4::unpack_block(packed, to).map(|()| Some(split))?,
+                Packer::Snappy => snappy(packed, to)?,
+                Packer::Zlib => deflate::inflate(packed, to)?,
+                Packer::Zstd => zstd::unpack(packed, to)?,
+            };
+            if made != Some(split) {
+                return Err(corrupt(format!("a part of a block does not unpack to {split} bytes")));
+            }
+        }
+        Ok(())
+    }
+
+    fn pack_block(&self, level: i32, plain: &[u8], stored: &mut Vec<u8>) -> Result<()> {
+        let split = plain.len() / self.splits(plain.len());
+        for from in plain.chunks_exact(split) {
+            let start = stored.len();
+            stored.extend_from_slice(&[0; 4]);
+            match self.packer {
+                Packer::BloscLz => blosclz::pack(from, stored),
+                Packer::Lz4 => lz4::pack_block(from, stored)?,
+                Packer::Zlib => deflate::deflate(level, from, stored)?,
+                // As c-blosc does it.
+                Packer::Zstd => zstd::pack(if level < 9 { level * 2 - 1 } else { 22 }, from, stored)?,
+                Packer::Snappy => {
+                    stored.resize(start + 4 + snap::raw::max_compress_len(from.len()), 0);
+                    let made =
+                        SNAPPY.with(|snappy| snappy.borrow_mut().compress(from, &mut stored[start + 4..]));
+                    let len = made.map_err(|error| corrupt(format!("snappy cannot pack: {error}")))?;
+                    stored.truncate(start + 4 + len);
+                }
+            }
+            if stored.len() - start - 4 >= split {
+                stored.truncate(start + 4);
+                stored.extend_from_slice(from);
+            }
+            let len = (stored.len() - start - 4) as u32;
+            stored[start..start + 4].copy_from_slice(&len.to_le_bytes());
+        }
+        Ok(())
+    }
+}
+
+fn snappy(packed: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
+    let damaged = |error| corrupt(format!("{} bytes of snappy are damaged: {error}", packed.len()));
+    if snap::raw::decompress_len(packed).map_err(damaged)? != plain.len() {
+        return Ok(None);
+    }
+    snap::raw::Decoder::new().decompress(packed, plain).map(Some).map_err(damaged)
+}
+
+impl Codec for Blosc {
+    fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>> {
+        Header::read(stored).map(|header| Some(header.len))
+    }
+
+    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
+        let header = Header::read(stored)?;
+        let short = || corrupt(format!("{} stored bytes do not hold the blocks", stored.len()));
+        let (_, data) = stored.split_at_checked(HEADER).ok_or_else(short)?;
+        if header.flags & NOT_PACKED != 0 {
+            plain.copy_from_slice(data.get(..header.len).ok_or_else(short)?);
+            return Ok(Some(header.len));
+        }
+        let blocks = plain.chunks_mut(header.block.max(1));
+        let starts = data.get(..blocks.len().saturating_mul(4)).ok_or_else(short)?;
+        with_buffer(|packed| {
+            for (to, start) in blocks.zip(starts.as_chunks::<4>().0) {
+                let from = stored.get(u32::from_le_bytes(*start) as usize..).ok_or_else(short)?;
+                let shuffled = header.shuffled(to.len());
+                if shuffled == 0 {
+                    header.unpack_block(from, to)?;
+                    continue;
+                }
+                packed.resize(to.len(), 0);
+                header.unpack_block(from, packed)?;
+                let whole = to.len() / header.size * header.size;
+                let (elements, end) = to.split_at_mut(whole);
+                match shuffled {
+                    BYTES => shuffle::unshuffle(header.size, &packed[..whole], elements),
+                    _ => bitshuffle::join(header.size, &packed[..whole], elements),
+                }
+                end.copy_from_slice(&packed[whole..]);
+            }
+            Ok(Some(header.len))
+        })
+    }
+
+    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
+        if plain.len() > i32::MAX as usize - HEADER {
+            return Err(bad_params(format!("{} bytes are too many for blosc", plain.len())));
+        }
+        // Eight elements at least, which bits are shuffled of.
+        let block = (BLOCK / (8 * self.size) * 8 * self.size).min(plain.len());
+        let splits = !matches!(self.packer, Packer::Zlib | Packer::Zstd) && self.shuffle == BYTES;
+        let flags = self.shuffle | (self.packer as u8) << 5 | if splits { 0 } else { NO_SPLITS };
+        let mut header = Header { flags, size: self.size, len: plain.len(), block, packer: self.packer };
+        if splits && header.splits(block) > 1 && !block.is_multiple_of(self.size) {
+            header.flags |= NO_SPLITS;
+        }
+        let blocks = plain.chunks(block.max(1));
+        stored.resize(HEADER + 4 * blocks.len(), 0);
+        if self.level > 0 && plain.len() >= LEAST_SPLIT {
+            with_buffer(|shuffled| {
+                for (at, from) in blocks.enumerate() {
+                    let start = (stored.len() as u32).to_le_bytes();
+                    stored[HEADER + 4 * at..][..4].copy_from_slice(&start);
+                    shuffled.resize(from.len(), 0);
+                    let whole = from.len() / self.size * self.size;
+                    match header.shuffled(from.len()) {
+                        BYTES => shuffle::shuffle(self.size, &from[..whole], &mut shuffled[..whole]),
+                        BITS => bitshuffle::spread(self.size, &from[..whole], &mut shuffled[..whole]),
+                        _ => shuffled[..whole].copy_from_slice(&from[..whole]),
+                    }
+                    shuffled[whole..].copy_from_slice(&from[whole..]);
+                    header.pack_block(self.level, shuffled, stored)?;
+                }
+                Ok(())
+            })?;
+        }
+        let packed = stored.len();
+        if self.level == 0 || plain.len() < LEAST_SPLIT || packed >= plain.len() + HEADER {
+            header.flags |= NOT_PACKED;
+            stored.truncate(HEADER);
+            stored.extend_from_slice(plain);
+        }
+        let packed = stored.len();
+        header.write(stored, packed);
+        Ok(Some(()))
+    }
+
+    fn most_decoded(&self, stored: usize) -> usize {
+        stored.saturating_mul(zstd::RATIO)
+    }
+}

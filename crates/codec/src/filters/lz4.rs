@@ -1,0 +1,106 @@
+//! LZ4 (filter 32004), framed as in "HDF5 LZ4 format" (LZ4/LZ4_HDF5_format.md of HDFGroup/hdf5_plugins): the unpacked size
+//! in 8 bytes and the size of a block in 4, then blocks with their packed size before each; all big-endian. A block that
+//! is stored in its own size is not packed. The parameter is the size of a block, 1 GiB without one.
+
+use ferrocdf_bytes::Result;
+use lz4_flex::block;
+
+use crate::filter::{Codec, bad_params, corrupt};
+
+const DEFAULT_BLOCK: usize = 1 << 30;
+
+/// What LZ4 can take in one go.
+const LARGEST_BLOCK: usize = 0x7e00_0000;
+
+const HEADER: usize = 12;
+
+#[derive(Debug)]
+pub struct Lz4 {
+    block: usize,
+}
+
+impl Lz4 {
+    pub fn new(params: &[u32]) -> Result<Lz4> {
+        match params.first().map_or(0, |&block| block as usize) {
+            0 => Ok(Lz4 { block: DEFAULT_BLOCK }),
+            block @ ..=LARGEST_BLOCK => Ok(Lz4 { block }),
+            block => Err(bad_params(format!("a block of {block} bytes is too large for LZ4"))),
+        }
+    }
+}
+
+/// Unpacks a block of LZ4 that must fill `plain`.
+pub fn unpack_block(packed: &[u8], plain: &mut [u8]) -> Result<()> {
+    let should = plain.len();
+    match block::decompress_into(packed, plain) {
+        Ok(len) if len == should => Ok(()),
+        Ok(len) => Err(corrupt(format!("a block of LZ4 unpacks to {len} bytes and not {should}"))),
+        Err(error) => Err(corrupt(format!("a block of LZ4 for {should} bytes is damaged: {error}"))),
+    }
+}
+
+/// Packs to a block of LZ4 at the end of `stored`.
+pub fn pack_block(plain: &[u8], stored: &mut Vec<u8>) -> Result<()> {
+    let start = stored.len();
+    stored.resize(start + block::get_maximum_output_size(plain.len()), 0);
+    let len = block::compress_into(plain, &mut stored[start..])
+        .map_err(|error| corrupt(format!("LZ4 cannot pack: {error}")))?;
+    stored.truncate(start + len);
+    Ok(())
+}
+
+impl Codec for Lz4 {
+    fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>> {
+        let Some((len, _)) = stored.split_first_chunk::<8>().filter(|(_, rest)| rest.len() >= 4) else {
+            return Err(corrupt(format!("{} bytes do not hold a header of {HEADER}", stored.len())));
+        };
+        let len = u64::from_be_bytes(*len);
+        usize::try_from(len).map(Some).map_err(|_| corrupt(format!("{len} bytes are too many")))
+    }
+
+    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
+        let short = || corrupt(format!("the {} stored bytes end within a block", stored.len()));
+        let (_, rest) = stored.split_at_checked(8).ok_or_else(short)?;
+        let (size, mut rest) = rest.split_first_chunk::<4>().ok_or_else(short)?;
+        let len = plain.len();
+        let size = u32::from_be_bytes(*size) as usize;
+        if size == 0 && len > 0 {
+            return Err(corrupt("the blocks have no bytes"));
+        }
+        for room in plain.chunks_mut(size.max(1)) {
+            let (packed, after) = rest.split_first_chunk::<4>().ok_or_else(short)?;
+            let (packed, after) =
+                after.split_at_checked(u32::from_be_bytes(*packed) as usize).ok_or_else(short)?;
+            rest = after;
+            if packed.len() == room.len() {
+                room.copy_from_slice(packed);
+            } else {
+                unpack_block(packed, room)?;
+            }
+        }
+        Ok(Some(len))
+    }
+
+    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
+        let size = self.block.min(plain.len());
+        stored.extend_from_slice(&(plain.len() as u64).to_be_bytes());
+        stored.extend_from_slice(&(size as u32).to_be_bytes());
+        for block in plain.chunks(size.max(1)) {
+            let start = stored.len();
+            stored.extend_from_slice(&[0; 4]);
+            pack_block(block, stored)?;
+            if stored.len() - start - 4 >= block.len() {
+                stored.truncate(start + 4);
+                stored.extend_from_slice(block);
+            }
+            let len = (stored.len() - start - 4) as u32;
+            stored[start..start + 4].copy_from_slice(&len.to_be_bytes());
+        }
+        Ok(Some(()))
+    }
+
+    fn most_decoded(&self, stored: usize) -> usize {
+        // A byte of LZ4 says 255 more.
+        stored.saturating_sub(HEADER).saturating_mul(255)
+    }
+}

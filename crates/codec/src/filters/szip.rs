@@ -1,0 +1,150 @@
+//! Szip (filter 4): the unpacked size in four bytes, little-endian, and adaptive entropy coding of the pixels.
+//!
+//! Parameters are option bits (16 big-endian pixels, 32 differences; the others say which coder was asked for and change
+//! nothing that is stored), pixels in a block, bits of a pixel, and pixels in a scanline. A scanline is a reference
+//! interval, filled up to whole blocks. Pixels of 32 and 64 bits are taken apart into planes of bytes, which are then the
+//! pixels, as in libaec's `sz_compat`.
+
+use ferrocdf_bytes::Result;
+
+use super::aec::Coding;
+use super::bits::{Bits, Writer};
+use super::nbit::{get, put};
+use super::shuffle;
+use crate::filter::{Codec, bad_params, corrupt};
+use crate::scratch::with_buffer;
+
+const BIG_ENDIAN: u32 = 16;
+const DIFFERENCES: u32 = 32;
+
+const HEADER: usize = 4;
+
+/// Blocks of a scanline.
+const MOST_BLOCKS: usize = 4096;
+
+#[derive(Debug)]
+pub struct Szip {
+    coding: Coding,
+    /// Bytes of a pixel that is taken apart, else 1.
+    planes: usize,
+    /// Bytes of a pixel that is coded: 1, 2 or 4.
+    size: usize,
+    /// Pixels in it.
+    scanline: usize,
+    big: bool,
+}
+
+impl Szip {
+    pub fn new(params: &[u32]) -> Result<Szip> {
+        let &[options, block, bits, scanline] = params else {
+            return Err(bad_params(format!("{} parameters and not 4", params.len())));
+        };
+        let (planes, coded) = match bits {
+            32 | 64 => (bits as usize / 8, 8),
+            1..=24 => (1, bits),
+            _ => return Err(bad_params(format!("szip has no pixels of {bits} bits"))),
+        };
+        let (block, scanline) = (block as usize, scanline as usize);
+        if block < 2 || block > 256 || block % 2 == 1 || scanline == 0 || scanline > MOST_BLOCKS * block {
+            return Err(bad_params(format!("blocks of {block} pixels in scanlines of {scanline}")));
+        }
+        let blocks = scanline.div_ceil(block);
+        let coding = Coding { bits: coded, block, blocks, differences: options & DIFFERENCES != 0 };
+        let size = match coded {
+            ..=8 => 1,
+            ..=16 => 2,
+            _ => 4,
+        };
+        Ok(Szip { coding, planes, size, scanline, big: options & BIG_ENDIAN != 0 })
+    }
+
+    fn read_pixels(&self, packed: &[u8], to: &mut [u8]) -> Result<()> {
+        let mut bits = Bits::new(packed);
+        let mut samples = vec![0; self.coding.interval()];
+        for line in to.chunks_mut(self.scanline * self.size) {
+            // The last line has no more pixels than bytes; in others all that fill up the interval are coded.
+            let pixels = line.len().div_ceil(self.size);
+            let coded = if pixels == self.scanline { samples.len() } else { pixels };
+            self.coding.read(&mut bits, &mut samples[..coded])?;
+            for (pixel, &sample) in line.chunks_mut(self.size).zip(&samples) {
+                put(sample.into(), self.big, pixel);
+            }
+        }
+        Ok(())
+    }
+
+    /// `false` if a pixel has more bits than it should.
+    fn write_pixels(&self, from: &[u8], stored: &mut Vec<u8>) -> bool {
+        let most = u64::from(u32::MAX >> (32 - self.coding.bits));
+        let mut bits = Writer::new(stored);
+        let mut samples = vec![0; self.coding.interval()];
+        for line in from.chunks(self.scanline * self.size) {
+            let mut filler = 0;
+            let mut pixels = line.chunks_exact(self.size);
+            for sample in &mut samples {
+                let pixel = pixels.next().map(|pixel| get(self.big, pixel));
+                if pixel.is_some_and(|pixel| pixel > most) {
+                    return false;
+                }
+                *sample = pixel.map_or(filler, |pixel| pixel as u32);
+                if self.coding.differences {
+                    filler = *sample;
+                }
+            }
+            self.coding.write(&mut samples, &mut bits);
+        }
+        bits.finish();
+        true
+    }
+}
+
+impl Codec for Szip {
+    fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>> {
+        match stored.first_chunk::<HEADER>() {
+            Some(len) => Ok(Some(u32::from_le_bytes(*len) as usize)),
+            None => Err(corrupt(format!("{} bytes do not hold a size", stored.len()))),
+        }
+    }
+
+    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
+        let packed = stored.get(HEADER..).unwrap_or(&[]);
+        if self.planes == 1 {
+            self.read_pixels(packed, plain)?;
+        } else {
+            with_buffer(|planes| {
+                planes.resize(plain.len(), 0);
+                self.read_pixels(packed, planes)?;
+                shuffle::unshuffle(self.planes, planes, plain);
+                Ok(())
+            })?;
+        }
+        Ok(Some(plain.len()))
+    }
+
+    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
+        let Ok(len) = u32::try_from(plain.len()) else {
+            return Err(bad_params(format!("{} bytes are too many for szip", plain.len())));
+        };
+        if !plain.len().is_multiple_of(self.size) {
+            return Ok(None);
+        }
+        stored.extend_from_slice(&len.to_le_bytes());
+        let fits = if self.planes == 1 {
+            self.write_pixels(plain, stored)
+        } else {
+            with_buffer(|planes| {
+                planes.resize(plain.len(), 0);
+                shuffle::shuffle(self.planes, plain, planes);
+                self.write_pixels(planes, stored)
+            })
+        };
+        // As in HDF5, bytes that become more are refused.
+        Ok((fits && stored.len() - HEADER <= plain.len()).then_some(()))
+    }
+
+    fn most_decoded(&self, stored: usize) -> usize {
+        // In five bits and a segment's end, all blocks up to that end are zero.
+        let block = self.coding.block * self.size;
+        stored.saturating_sub(HEADER).saturating_mul(2).saturating_mul(64 * block)
+    }
+}

@@ -1,0 +1,74 @@
+//! Zstandard (filter 32015): frames, one behind the other. Its parameter is the level; 3 without one.
+
+use std::cell::RefCell;
+
+use ferrocdf_bytes::Result;
+use zstd::zstd_safe::{self, CCtx, DCtx};
+
+use crate::filter::{Codec, bad_params, corrupt};
+
+/// A block of 128 KiB takes no less than four bytes.
+pub const RATIO: usize = 32_768;
+
+thread_local! {
+    static PACK: RefCell<Option<CCtx<'static>>> = const { RefCell::new(None) };
+    static UNPACK: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
+}
+
+#[derive(Debug)]
+pub struct Zstd {
+    level: i32,
+}
+
+impl Zstd {
+    pub fn new(params: &[u32]) -> Result<Zstd> {
+        // Negative levels are stored as they are in 32 bits.
+        let level = params.first().map_or(3, |&level| level as i32);
+        if level > zstd_safe::max_c_level() {
+            return Err(bad_params(format!("there is no level {level} of zstd")));
+        }
+        Ok(Zstd { level })
+    }
+}
+
+/// Unpacks frames into the front of `plain`; `None` if that is too small.
+pub fn unpack(stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
+    let done =
+        UNPACK.with(|kept| kept.borrow_mut().get_or_insert_with(DCtx::create).decompress(plain, stored));
+    match done.map_err(zstd_safe::get_error_name) {
+        Ok(len) => Ok(Some(len)),
+        Err("Destination buffer is too small") => Ok(None),
+        Err(why) => Err(corrupt(format!("the {} stored bytes are not zstd: {why}", stored.len()))),
+    }
+}
+
+/// Packs to a frame at the end of `stored`.
+pub fn pack(level: i32, plain: &[u8], stored: &mut Vec<u8>) -> Result<()> {
+    let start = stored.len();
+    stored.resize(start + zstd_safe::compress_bound(plain.len()), 0);
+    let made = PACK.with(|kept| {
+        kept.borrow_mut().get_or_insert_with(CCtx::create).compress(&mut stored[start..], plain, level)
+    });
+    let len =
+        made.map_err(|code| corrupt(format!("zstd cannot pack: {}", zstd_safe::get_error_name(code))))?;
+    stored.truncate(start + len);
+    Ok(())
+}
+
+impl Codec for Zstd {
+    fn plain_len(&self, _stored: &[u8]) -> Result<Option<usize>> {
+        Ok(None)
+    }
+
+    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
+        unpack(stored, plain)
+    }
+
+    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
+        pack(self.level, plain, stored).map(Some)
+    }
+
+    fn most_decoded(&self, stored: usize) -> usize {
+        stored.saturating_mul(RATIO)
+    }
+}

@@ -1,0 +1,72 @@
+//! Targets of single filters. An input is a count of parameters, the parameters in four bytes each, the size of the block
+//! in two, all little-endian, and the stored bytes.
+
+use ferrocdf_codec::{Chain, Step};
+
+/// Decodes, and encodes what came out, which must come back but for what a lossy filter drops.
+pub fn run(id: u32, data: &[u8]) {
+    let Some((params, len, stored)) = parse(data) else { return };
+    let chain = chain(id, params.clone());
+    let mut plain = vec![0; len];
+    if chain.decode(0, stored, &mut plain).is_err() {
+        return;
+    }
+    let mut packed = Vec::new();
+    let Ok(mask) = chain.encode(&plain, &mut packed) else { return };
+    let mut back = vec![0; len];
+    let done = chain.decode(mask, &packed, &mut back);
+    assert_eq!(done, Ok(()), "filter {id} with {params:?} does not unpack what it packed");
+    // Scale-offset rounds, and with a fixed count of bits drops the others.
+    assert!(id == 6 || back == plain, "filter {id} with {params:?} gives other bytes back");
+}
+
+fn chain(id: u32, params: Vec<u32>) -> Chain {
+    Chain::new(vec![Step { id, name: String::new(), optional: false, params }])
+}
+
+fn parse(data: &[u8]) -> Option<(Vec<u32>, usize, &[u8])> {
+    let (&count, rest) = data.split_first()?;
+    let (params, rest) = rest.split_at_checked(usize::from(count) * 4)?;
+    let params = params.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
+    let (len, stored) = rest.split_first_chunk::<2>()?;
+    Some((params, u16::from_le_bytes(*len).into(), stored))
+}
+
+/// Blocks that the filter packed itself, with a few sets of its parameters.
+pub fn seeds(id: u32) -> Vec<Vec<u8>> {
+    const SCALED: [u32; 20] = [2, 0, 100, 0, 4, 1, 0, 1, 1007, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    const SCALED_FLOATS: [u32; 20] = [0, 2, 100, 1, 4, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let params: &[&[u32]] = match id {
+        1 => &[&[1], &[9]],
+        2 => &[&[4], &[3]],
+        4 => &[&[32, 8, 32, 64], &[4, 4, 8, 30], &[48, 16, 16, 200]],
+        5 => &[&[8, 0, 100, 1, 4, 0, 17, 2], &[14, 0, 40, 3, 10, 2, 0, 4, 3, 4, 1, 4, 1, 32], NESTED],
+        6 => &[&SCALED, &SCALED_FLOATS],
+        307 => &[&[1], &[9]],
+        32001 => &[
+            &[2, 2, 4, 400, 5, 1, 0],
+            &[2, 2, 4, 400, 5, 2, 1],
+            &[2, 2, 2, 400, 5, 1, 3],
+            &[2, 2, 8, 400, 1, 0, 5],
+        ],
+        32004 => &[&[], &[100]],
+        32008 => &[&[0, 4, 4, 0, 0], &[0, 4, 4, 16, 2], &[0, 4, 2, 0, 3]],
+        32015 => &[&[3]],
+        _ => &[&[]],
+    };
+    let slope: Vec<u8> = (0..100u32).flat_map(|at| (1000 + at / 3 + at % 5).to_le_bytes()).collect();
+    params.iter().filter_map(|params| seed(id, params, &slope)).collect()
+}
+
+/// A compound of an array and bytes.
+const NESTED: &[u32] = &[17, 0, 40, 3, 10, 2, 0, 2, 4, 1, 2, 0, 9, 1, 6, 4, 3];
+
+fn seed(id: u32, params: &[u32], plain: &[u8]) -> Option<Vec<u8>> {
+    let mut packed = Vec::new();
+    chain(id, params.to_vec()).encode(plain, &mut packed).ok()?;
+    let mut seed = vec![params.len() as u8];
+    params.iter().for_each(|param| seed.extend_from_slice(&param.to_le_bytes()));
+    seed.extend_from_slice(&(plain.len() as u16).to_le_bytes());
+    seed.extend_from_slice(&packed);
+    Some(seed)
+}
