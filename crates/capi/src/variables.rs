@@ -3,7 +3,8 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::null_mut as no;
 
-use ferrocdf::{Code, DimId, Model, Name, Owner, Result, Values, VarId};
+use ferrocdf::model::Class;
+use ferrocdf::{Code, DimId, Model, Name, Owner, Result, Type, Values, VarId};
 
 use crate::attribute_values::{put_values, values_of};
 use crate::attributes::attrs;
@@ -244,6 +245,12 @@ unsafe fn give_fill(model: &Model, var: VarId, place: *mut c_void) -> Result<()>
     if let Some(fill) = model.fill_value(var) {
         // SAFETY: as the caller says.
         return unsafe { put_values(model, place, &fill) };
+    }
+    if let Type::User(id) = described.ty
+        && let Class::Enum { base, .. } = model.user_type(id).class
+    {
+        // SAFETY: as the caller says.
+        return unsafe { put_values(model, place, &Values::default_fill(base)) };
     }
     // SAFETY: as the caller says.
     let room =

@@ -210,7 +210,9 @@ fn types(m: &Maker<'_>) {
     m.put_part(strings, &[0, 0], &[2, 2], &[c"a".as_ptr(), c"bb".as_ptr(), c"".as_ptr(), c"\xc3\xa9".as_ptr()]);
     m.put(alone, &[c"alone".as_ptr()]);
     m.put(letters, b"abcdef");
-    m.put_part(grid, &[1, 0], &[1, 3], &[1.5f64, 2.5, -3.5]);
+    // Nothing is beyond the end of a dataset but in a first dimension, the only unlimited one: else the reference puts
+    // what is read into wrong places.
+    m.put_part(grid, &[2, 0], &[1, 5], &[1.5f64, 2.5, -3.5, 1e300, 300.0]);
     m.put_part(growing, &[0], &[1], &[point(9)]);
 
     let g = m.group(c"g");
@@ -224,7 +226,7 @@ fn types(m: &Maker<'_>) {
     let h = g.group(c"h");
     let far = h.var(c"far", inner, &[n, r]);
     h.att(far, c"inner", inner, &[(7, 7.5f32)]);
-    h.put_part(far, &[0, 0], &[2, 1], &[(1, 1.5f32), (2, 2.5)]);
+    h.put_part(far, &[0, 1], &[2, 1], &[(1, 1.5f32), (2, 2.5)]);
     m.group(c"e");
 }
 
@@ -249,8 +251,11 @@ fn attributes(m: &Maker<'_>) {
         m.att(owner, c"strings", 12, &[c"one".as_ptr(), c"".as_ptr(), c"three".as_ptr()]);
         m.att::<u8>(owner, c"no_strings", 12, &[]);
     }
-    m.att(var, c"_QuantizeBitGroomNumberOfSignificantDigits", 4, &[3]);
-    m.att(m.var(c"plain", 5, &[x]), c"_QuantizeBitRoundNumberOfSignificantBits", 4, &[9]);
+    for (name, way) in [(c"groomed", 1), (c"rounded", 2), (c"bits", 3)] {
+        let quantized = m.var(name, 5, &[x]);
+        call!(m.s, nc_def_var_quantize(m.id, quantized, way, 4));
+        m.put(quantized, &[1.5f32, -2.0]);
+    }
     for number in 0..60 {
         let name = std::ffi::CString::new(format!("number{number}")).unwrap();
         m.att(GLOBAL, &name, 4, &[number]);
