@@ -35,6 +35,11 @@ struct Link {
     filter: Result<Box<dyn Filter>>,
 }
 
+/// What lies between two filters is never larger than so many times the unpacked block, and so much more. A filter that
+/// packs tiny blocks one by one may make them several times as large.
+const TIMES: usize = 16;
+const SLACK: usize = 1 << 20;
+
 /// What a filter's input may have become in bytes, seen from the caller's end.
 #[derive(Clone, Copy)]
 struct Size {
@@ -176,8 +181,9 @@ impl Chain {
                 Some(inside) if whole.is_some() => whole = Some(inside),
                 _ => {
                     let start = Size { exact: Some(plain.len()), most: plain.len() };
+                    let cap = plain.len().saturating_mul(TIMES).saturating_add(SLACK);
                     let size = self.used(mask).take(left).try_fold(start, |size, link| link.packed(size))?;
-                    filter.decode(bytes, output, size.exact, size.most).at(at)?;
+                    filter.decode(bytes, output, size.exact, size.most.min(cap)).at(at)?;
                     whole = None;
                     std::mem::swap(input, output);
                 }

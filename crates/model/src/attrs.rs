@@ -7,14 +7,14 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
 
-use ferrocdf_bytes::{Error, Result};
+use ferrocdf_bytes::Error;
 
 use crate::{Attr, Named};
 
 /// Reads attributes when they are first looked at.
 pub trait LateAttrs: Send + Sync {
-    /// The attributes of the owner with this key.
-    fn attrs(&self, key: u64) -> Result<Named<Attr>>;
+    /// The attributes of the owner with this key that can be read, and why others cannot.
+    fn attrs(&self, key: u64) -> (Named<Attr>, Option<Error>);
 }
 
 /// The attributes of one owner.
@@ -41,11 +41,14 @@ impl Attrs {
     fn get(&self) -> &Named<Attr> {
         self.known.get_or_init(|| match &self.late {
             None => Named::default(),
-            Some((from, key)) => from.attrs(*key).unwrap_or_else(|error| {
-                // Set once, with the list.
-                let _ = self.failure.set(error);
-                Named::default()
-            }),
+            Some((from, key)) => {
+                let (attrs, failure) = from.attrs(*key);
+                if let Some(failure) = failure {
+                    // Set once, with the list.
+                    let _ = self.failure.set(failure);
+                }
+                attrs
+            }
         })
     }
 }
@@ -103,11 +106,9 @@ mod tests {
     struct Two;
 
     impl LateAttrs for Two {
-        fn attrs(&self, key: u64) -> Result<Named<Attr>> {
-            match key {
-                0 => Err(Error::new(Code::EATTMETA, "no")),
-                _ => Ok(vec![Attr { name: Name::new("a").unwrap(), value: Values::from("x") }].into()),
-            }
+        fn attrs(&self, key: u64) -> (Named<Attr>, Option<Error>) {
+            let attrs = vec![Attr { name: Name::new("a").unwrap(), value: Values::from("x") }];
+            (attrs.into(), (key == 0).then(|| Error::new(Code::EATTMETA, "no")))
         }
     }
 
@@ -123,7 +124,7 @@ mod tests {
     #[test]
     fn a_failure_is_told() {
         let attrs = Attrs::late(Arc::new(Two), 0);
-        assert!(attrs.is_empty());
+        assert_eq!(attrs.len(), 1);
         assert_eq!(attrs.failure().map(|error| error.code), Some(Code::EATTMETA));
     }
 }

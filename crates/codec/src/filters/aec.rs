@@ -73,12 +73,12 @@ impl Coding {
     /// outside.
     fn read_blocks(&self, bits: &mut Bits, samples: &mut [u32], at: usize) -> Option<usize> {
         let end = at + self.block;
-        let id = bits.read(self.id_bits())? as u32;
-        let pairs = id == 0 && bits.read(1)? == 1;
+        let id = bits.read_word(self.id_bits())? as u32;
+        let pairs = id == 0 && bits.read_word(1)? == 1;
         // The first sample of differences is a whole one. A block that is not coded has it in its place anyway.
         let first = usize::from(self.differences && at == 0 && id != self.uncoded());
         if first == 1 {
-            samples[0] = bits.read(self.bits)? as u32;
+            samples[0] = bits.read_word(self.bits)? as u32;
         }
         let last = end.min(samples.len());
         if pairs {
@@ -99,7 +99,7 @@ impl Coding {
             return Some(end);
         } else if id == self.uncoded() {
             for sample in &mut samples[at..last] {
-                *sample = bits.read(self.bits)? as u32;
+                *sample = bits.read_word(self.bits)? as u32;
             }
         } else {
             let low = id - 1;
@@ -115,7 +115,7 @@ impl Coding {
             }
             if low > 0 {
                 for sample in &mut samples[at + first..last] {
-                    *sample |= bits.read(low)? as u32;
+                    *sample |= bits.read_word(low)? as u32;
                 }
             }
         }
@@ -150,13 +150,11 @@ impl Coding {
         let Some((&mut first, rest)) = samples.split_first_mut() else { return };
         let mut sample = first;
         for difference in rest {
+            // Without branches, which could not be foretold.
             let (steps, down) = (*difference / 2, *difference & 1);
-            let flip = if sample <= most / 2 { 0 } else { most };
-            sample = if steps + down <= flip ^ sample {
-                if down == 1 { sample.wrapping_sub(steps + 1) } else { sample.wrapping_add(steps) }
-            } else {
-                flip ^ *difference
-            } & most;
+            let flip = most & u32::from(sample > most / 2).wrapping_neg();
+            let near = sample.wrapping_add(steps ^ down.wrapping_neg());
+            sample = if steps + down <= flip ^ sample { near } else { flip ^ *difference } & most;
             *difference = sample;
         }
     }
@@ -194,8 +192,8 @@ impl Coding {
             if zeros > 0 {
                 let left = (SEGMENT - at % SEGMENT).min(self.blocks - at);
                 let blocks = zeros.min(left);
-                bits.write(0, self.id_bits() + 1);
-                first.into_iter().for_each(|first| bits.write(first.into(), self.bits));
+                bits.write_word(0, self.id_bits() + 1);
+                first.into_iter().for_each(|first| bits.write_word(first.into(), self.bits));
                 bits.zeros(match blocks as u32 {
                     few @ 1..=REST => few - 1,
                     _ if blocks == left => REST,
@@ -233,18 +231,18 @@ impl Coding {
             .unwrap_or(u64::MAX);
         let shortest = uncoded.min(by_split).min(by_pairs);
         let put_first =
-            |bits: &mut Writer| first.into_iter().for_each(|first| bits.write(first.into(), self.bits));
+            |bits: &mut Writer| first.into_iter().for_each(|first| bits.write_word(first.into(), self.bits));
         if shortest == uncoded {
-            bits.write(self.uncoded().into(), self.id_bits());
+            bits.write_word(self.uncoded().into(), self.id_bits());
             put_first(bits);
-            coded.iter().for_each(|&sample| bits.write(sample.into(), self.bits));
+            coded.iter().for_each(|&sample| bits.write_word(sample.into(), self.bits));
         } else if shortest == by_split {
-            bits.write(u64::from(low) + 1, self.id_bits());
+            bits.write_word(u64::from(low) + 1, self.id_bits());
             put_first(bits);
             coded.iter().for_each(|&sample| bits.zeros(sample >> low));
-            coded.iter().for_each(|&sample| bits.write(sample.into(), low));
+            coded.iter().for_each(|&sample| bits.write_word(sample.into(), low));
         } else {
-            bits.write(1, self.id_bits() + 1);
+            bits.write_word(1, self.id_bits() + 1);
             put_first(bits);
             pairs.iter().filter_map(code).for_each(|code| bits.zeros(code));
         }

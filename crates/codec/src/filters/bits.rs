@@ -37,9 +37,15 @@ impl<'a> Bits<'a> {
     #[inline]
     pub fn read(&mut self, count: u32) -> Option<u64> {
         if count > 32 {
-            let high = self.read(count - 32)?;
-            return Some(high << 32 | self.read(32)?);
+            let high = self.read_word(count - 32)?;
+            return Some(high << 32 | self.read_word(32)?);
         }
+        self.read_word(count)
+    }
+
+    /// The next `count` bits, at most 32.
+    #[inline]
+    pub fn read_word(&mut self, count: u32) -> Option<u64> {
         if self.have < count {
             self.fill();
             if self.have < count {
@@ -58,17 +64,17 @@ impl<'a> Bits<'a> {
     pub fn zeros(&mut self) -> Option<u32> {
         let mut zeros = 0u32;
         loop {
-            if self.have == 0 {
+            if self.have < 32 {
                 self.fill();
-                if self.have == 0 {
-                    return None;
-                }
             }
             let lead = self.next.leading_zeros();
             if lead < self.have {
                 self.next = self.next << lead << 1;
                 self.have -= lead + 1;
                 return zeros.checked_add(lead);
+            }
+            if self.have == 0 {
+                return None;
             }
             zeros = zeros.checked_add(self.have)?;
             (self.next, self.have) = (0, 0);
@@ -79,7 +85,7 @@ impl<'a> Bits<'a> {
 /// Writes behind what is in a buffer.
 pub struct Writer<'a> {
     out: &'a mut Vec<u8>,
-    /// Bits not yet in the buffer, from the top, fewer than eight between calls.
+    /// Bits not yet in the buffer, from the top, fewer than 32 between calls.
     next: u64,
     have: u32,
 }
@@ -93,33 +99,65 @@ impl<'a> Writer<'a> {
     #[inline]
     pub fn write(&mut self, value: u64, count: u32) {
         if count > 32 {
-            self.write(value >> 32, count - 32);
-            return self.write(value, 32);
+            self.write_word(value >> 32, count - 32);
+            return self.write_word(value, 32);
         }
+        self.write_word(value, count);
+    }
+
+    /// Writes the low `count` bits of `value`, at most 32.
+    #[inline]
+    pub fn write_word(&mut self, value: u64, count: u32) {
         let value = value & ((1 << count) - 1);
         self.next |= value << 1 << (63 - count - self.have);
         self.have += count;
-        let whole = (self.have / 8) as usize;
-        self.out.extend_from_slice(&self.next.to_be_bytes()[..whole]);
-        self.next <<= whole * 8;
-        self.have %= 8;
+        if self.have >= 32 {
+            self.out.extend_from_slice(&((self.next >> 32) as u32).to_be_bytes());
+            self.next <<= 32;
+            self.have -= 32;
+        }
     }
 
     /// Writes that many zeros, and a one.
     #[inline]
     pub fn zeros(&mut self, mut zeros: u32) {
         while zeros >= 32 {
-            self.write(0, 32);
+            self.write_word(0, 32);
             zeros -= 32;
         }
-        self.write(1, zeros + 1);
+        self.write_word(1, zeros + 1);
     }
 
     /// Ends the last byte with zeros.
     pub fn finish(self) {
-        if self.have > 0 {
-            self.out.push((self.next >> 56) as u8);
-        }
+        let bytes = self.have.div_ceil(8) as usize;
+        self.out.extend_from_slice(&self.next.to_be_bytes()[..bytes]);
+    }
+}
+
+/// The number in at most eight bytes.
+#[inline]
+pub fn get(big: bool, from: &[u8]) -> u64 {
+    let value = match *from {
+        [a] => return a.into(),
+        [a, b] => u64::from(u16::from_le_bytes([a, b])),
+        [a, b, c, d] => u32::from_le_bytes([a, b, c, d]).into(),
+        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        _ => from.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)),
+    };
+    if big { value.swap_bytes() >> (64 - 8 * from.len()) } else { value }
+}
+
+/// Puts the low bytes of a number into at most eight bytes.
+#[inline]
+pub fn put(value: u64, big: bool, to: &mut [u8]) {
+    let value = if big { value.swap_bytes() >> (64 - 8 * to.len()) } else { value };
+    match to {
+        [byte] => *byte = value as u8,
+        [a, b] => [*a, *b] = (value as u16).to_le_bytes(),
+        [a, b, c, d] => [*a, *b, *c, *d] = (value as u32).to_le_bytes(),
+        [a, b, c, d, e, f, g, h] => [*a, *b, *c, *d, *e, *f, *g, *h] = value.to_le_bytes(),
+        _ => to.iter_mut().zip(value.to_le_bytes()).for_each(|(to, byte)| *to = byte),
     }
 }
 
@@ -147,6 +185,19 @@ mod tests {
             assert_eq!(bits.zeros(), Some(at as u32 % 100));
         }
         assert_eq!((bits.zeros(), bits.read(8)), (None, None));
+    }
+
+    #[test]
+    fn numbers_of_any_size_are_put_and_got() {
+        for len in 1..=8 {
+            for big in [false, true] {
+                let value = 0x8877_6655_4433_2211 & (u64::MAX >> (64 - 8 * len));
+                let mut bytes = [0; 8];
+                put(0x8877_6655_4433_2211, big, &mut bytes[..len]);
+                assert_eq!(bytes[if big { len - 1 } else { 0 }], 0x11);
+                assert_eq!(get(big, &bytes[..len]), value);
+            }
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 use ferrocdf_bytes::Result;
 
-use super::bits::{Bits, Writer};
+use super::bits::{Bits, Writer, get, put};
 use crate::filter::{Codec, bad_params, corrupt};
 
 /// Types within types.
@@ -175,30 +175,6 @@ impl Part {
 fn byte_of(bit: u32, big: bool, size: usize) -> usize {
     let at = (bit / 8) as usize;
     if big { size - 1 - at } else { at }
-}
-
-/// The number in at most eight bytes.
-#[inline]
-pub fn get(big: bool, from: &[u8]) -> u64 {
-    let mut bytes = [0; 8];
-    if big {
-        bytes[8 - from.len()..].copy_from_slice(from);
-        u64::from_be_bytes(bytes)
-    } else {
-        bytes[..from.len()].copy_from_slice(from);
-        u64::from_le_bytes(bytes)
-    }
-}
-
-/// Puts the low bytes of a number into at most eight bytes.
-#[inline]
-pub fn put(value: u64, big: bool, to: &mut [u8]) {
-    let len = to.len();
-    if big {
-        to.copy_from_slice(&value.to_be_bytes()[8 - len..]);
-    } else {
-        to.copy_from_slice(&value.to_le_bytes()[..len]);
-    }
 }
 
 impl Codec for Nbit {

@@ -8,8 +8,7 @@
 
 use ferrocdf_bytes::Result;
 
-use super::bits::{Bits, Writer};
-use super::nbit::{get, put};
+use super::bits::{Bits, Writer, get, put};
 use crate::filter::{Codec, bad_params, corrupt};
 
 const PARAMS: usize = 20;

@@ -8,8 +8,7 @@
 use ferrocdf_bytes::Result;
 
 use super::aec::Coding;
-use super::bits::{Bits, Writer};
-use super::nbit::{get, put};
+use super::bits::{Bits, Writer, get, put};
 use super::shuffle;
 use crate::filter::{Codec, bad_params, corrupt};
 use crate::scratch::with_buffer;
@@ -45,15 +44,15 @@ impl Szip {
             _ => return Err(bad_params(format!("szip has no pixels of {bits} bits"))),
         };
         let (block, scanline) = (block as usize, scanline as usize);
-        if block < 2 || block > 256 || block % 2 == 1 || scanline == 0 || scanline > MOST_BLOCKS * block {
+        if !(2..=256).contains(&block) || block % 2 == 1 || scanline == 0 || scanline > MOST_BLOCKS * block {
             return Err(bad_params(format!("blocks of {block} pixels in scanlines of {scanline}")));
         }
         let blocks = scanline.div_ceil(block);
         let coding = Coding { bits: coded, block, blocks, differences: options & DIFFERENCES != 0 };
         let size = match coded {
-            ..=8 => 1,
-            ..=16 => 2,
-            _ => 4,
+            17.. => 4,
+            9.. => 2,
+            _ => 1,
         };
         Ok(Szip { coding, planes, size, scanline, big: options & BIG_ENDIAN != 0 })
     }
@@ -66,6 +65,10 @@ impl Szip {
             let pixels = line.len().div_ceil(self.size);
             let coded = if pixels == self.scanline { samples.len() } else { pixels };
             self.coding.read(&mut bits, &mut samples[..coded])?;
+            if self.size == 1 {
+                line.iter_mut().zip(&samples).for_each(|(pixel, &sample)| *pixel = sample as u8);
+                continue;
+            }
             for (pixel, &sample) in line.chunks_mut(self.size).zip(&samples) {
                 put(sample.into(), self.big, pixel);
             }

@@ -27,7 +27,7 @@ fn every_mask_decodes_what_was_stored_with_it() {
 #[test]
 fn a_block_of_another_size_says_both_sizes() {
     let plain = data(1, 1000);
-    for steps in [&NET[..], &NET[1..2], &NET[..1], &NET[2..], &[]] {
+    for steps in [NET, &NET[1..2], &NET[..1], &NET[2..], &[]] {
         let mut stored = Vec::new();
         chain(steps).encode(&plain, &mut stored).unwrap();
         for len in [0, 900, 996, 1001, 1100] {
@@ -130,4 +130,14 @@ fn fletcher32_takes_the_checksum_of_old_versions() {
     stored[3] ^= 1;
     let error = chain.decode(0, &stored, &mut back).unwrap_err();
     assert!(error.what.contains("checksum"), "{error}");
+}
+
+#[test]
+fn what_lies_between_filters_is_bounded_by_the_block() {
+    let steps: &[(u32, &[u32])] = &[(32015, &[3]), (32015, &[3])];
+    let mut stored = Vec::new();
+    // The inner filter is told apart from what it should have made by its size alone.
+    chain(&steps[..1]).encode(&data(2, 32 << 20), &mut stored).unwrap();
+    let error = chain(steps).decode(0, &stored, &mut [0; 1000]).unwrap_err();
+    assert!(error.what.contains("become more than 67536"), "{error}");
 }

@@ -2,6 +2,9 @@
 
 use ferrocdf_codec::{Chain, Step};
 
+/// Filters by their numbers and parameters.
+pub type Steps = [(u32, &'static [u32])];
+
 /// A filter that must be there.
 pub fn step(id: u32, params: &[u32]) -> Step {
     Step { id, name: String::new(), optional: false, params: params.to_vec() }

@@ -2,10 +2,10 @@
 
 use ferrocdf_codec::{Chain, Step};
 
-use crate::help::{Numbers, data, step};
+use crate::help::{Numbers, Steps, data, step};
 
 /// Chains of every filter, with the size of an element that the data must be made of.
-pub const CHAINS: &[(usize, &[(u32, &[u32])])] = &[
+const CHAINS: &[(usize, &Steps)] = &[
     (1, &[(1, &[1])]),
     (1, &[(1, &[9])]),
     (1, &[(2, &[1])]),
@@ -95,7 +95,7 @@ fn damaged_bytes_are_an_error_or_data() {
 }
 
 /// Filters, of which those that refuse to make bytes more are left out then.
-fn optional(steps: &[(u32, &[u32])]) -> Chain {
+fn optional(steps: &Steps) -> Chain {
     Chain::new(
         steps
             .iter()

@@ -1,6 +1,6 @@
 //! Attributes, read when they are first looked at.
 
-use ferrocdf_bytes::{Context, Result};
+use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::messages::dataspace::SpaceKind;
 use ferrocdf_hdf5::messages::datatype::Class as Stored;
 use ferrocdf_hdf5::{Attribute, File};
@@ -20,23 +20,33 @@ pub(super) struct Owners {
 }
 
 impl LateAttrs for Owners {
-    fn attrs(&self, key: u64) -> Result<Named<Attr>> {
-        let Some(place) = self.places.get(key as usize) else { return Ok(Named::default()) };
-        let object = place.object()?;
-        let mut attrs = Vec::new();
-        for (name, attribute) in object.attributes()?.list {
+    fn attrs(&self, key: u64) -> (Named<Attr>, Option<Error>) {
+        let Some(place) = self.places.get(key as usize) else { return (Named::default(), None) };
+        let list = match place.object().and_then(|object| object.attributes()) {
+            Ok(attributes) => attributes.list,
+            Err(error) => return (Named::default(), Some(no_attribute(error))),
+        };
+        let (mut attrs, mut failure) = (Vec::new(), None);
+        for (name, attribute) in list {
             if names::is_reserved(&name) {
                 continue;
             }
-            let value = attribute
-                .and_then(|attribute| self.value(&place.file, &attribute))
-                .at(|| format!("attribute \"{}\"", name.escape_ascii()))?;
-            if let Some(value) = value {
-                attrs.push(Attr { name: Name::stored(&name), value });
+            match attribute.and_then(|attribute| self.value(&place.file, &attribute)) {
+                Ok(Some(value)) => attrs.push(Attr { name: Name::stored(&name), value }),
+                Ok(None) => {}
+                Err(error) => {
+                    let error = error.at(format_args!("attribute \"{}\"", name.escape_ascii()));
+                    failure.get_or_insert(no_attribute(error));
+                }
             }
         }
-        Ok(attrs.into())
+        (attrs.into(), failure)
     }
+}
+
+/// An error that says that attributes cannot be read.
+fn no_attribute(error: Error) -> Error {
+    Error { code: Code::EATTMETA, ..error }
 }
 
 impl Owners {

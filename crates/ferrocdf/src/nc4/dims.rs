@@ -69,12 +69,19 @@ pub(super) struct Dims {
 }
 
 impl Dims {
-    /// Adds a scale with the id that the file gives it, if it does.
+    /// Adds a scale with the id that the file gives it, if it does and no other has it.
     pub(super) fn add_scale(&mut self, mut scale: Scale, id: Option<i64>) -> Scale {
-        scale.id = id.filter(|&id| (0..i64::from(u32::MAX)).contains(&id)).unwrap_or(self.next);
+        let free = |id: &i64| (0..i64::from(u32::MAX)).contains(id) && !self.ids.contains(id);
+        scale.id = id.filter(free).unwrap_or(self.next);
+        self.by_address.entry(scale.at).or_default().push(self.all.len());
+        self.add(scale)
+    }
+
+    /// Adds a dimension. One of no length is unlimited, as in all of netCDF.
+    fn add(&mut self, mut scale: Scale) -> Scale {
+        scale.unlimited |= scale.len == 0;
         self.next = self.next.max(scale.id + 1);
         self.ids.insert(scale.id);
-        self.by_address.entry(scale.at).or_default().push(self.all.len());
         self.all.push(scale.clone());
         scale
     }
@@ -147,12 +154,9 @@ impl Dims {
         }
         let (id, group) = (self.next, var.group);
         let name = Name::stored(format!("phony_dim_{id}").as_bytes());
-        self.next += 1;
-        self.ids.insert(id);
         // No scale is at the end of the address space.
         let at = Address(u64::MAX);
-        self.all.push(Scale { id, group, name, len, unlimited, has_variable: false, at });
-        id
+        self.add(Scale { id, group, name, len, unlimited, has_variable: false, at }).id
     }
 }
 

@@ -6,6 +6,7 @@
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::messages::dataspace::SpaceKind;
+use ferrocdf_hdf5::messages::datatype::Class;
 use ferrocdf_hdf5::messages::fill::Fill;
 use ferrocdf_hdf5::messages::layout::DataLayout;
 use ferrocdf_hdf5::{Address, Dataset, File, LinkTarget, Object, ObjectKind};
@@ -154,8 +155,10 @@ impl Walk {
             return Ok(Some("a dataset without a shape"));
         }
         let grows = |dim: usize| space.max(dim).is_none();
+        // Of a virtual dataset the sources say how long it is.
+        let shape = dataset.shape()?;
         let extent: Vec<(u64, bool)> =
-            space.dims.iter().enumerate().map(|(dim, &len)| (len, grows(dim))).collect();
+            shape.iter().enumerate().map(|(dim, &len)| (len, grows(dim))).collect();
         let own = match extent.first() {
             Some(&first) if self.is_scale(object)? => Some(self.scale(group, name, object, first)?),
             _ => None,
@@ -180,8 +183,10 @@ impl Walk {
     }
 
     fn is_scale(&self, object: &Object) -> Result<bool> {
-        let class = object.attribute(names::CLASS)?;
-        Ok(class.is_some_and(|class| decode::text(&class, object.file()).starts_with(names::DIMENSION_SCALE)))
+        let Some(class) = object.attribute(names::CLASS)? else { return Ok(false) };
+        // Text of any length says nothing to the HDF5 library here.
+        let is_fixed = matches!(class.datatype.class, Class::Text(_));
+        Ok(is_fixed && decode::text(&class, object.file()).starts_with(names::DIMENSION_SCALE))
     }
 
     fn scale(
@@ -203,9 +208,37 @@ impl Walk {
 }
 
 const DEFLATE: u32 = 1;
+const SHUFFLE: u32 = 2;
+const FLETCHER32: u32 = 3;
 const SZIP: u32 = 4;
-/// The option bits of szip that users choose.
-const SZIP_OPTIONS: u32 = 1 | 2 | 4 | 32;
+/// The option bits of szip that netCDF shows.
+const SZIP_OPTIONS: u32 = 2 | 4 | 32;
+
+/// The filters of a dataset as netCDF shows them: each once, with the parameters it has last, checksum and shuffle first.
+fn filters(dataset: &Dataset) -> Vec<Filter> {
+    let mut shown: Vec<Filter> = Vec::new();
+    for step in dataset.filters() {
+        let mut params = step.params.clone();
+        match step.id {
+            // The library adds what it learns of the data to what was asked for.
+            SZIP if params.len() == 4 => {
+                params.truncate(2);
+                params[0] &= SZIP_OPTIONS;
+            }
+            DEFLATE => params.truncate(1),
+            _ => {}
+        }
+        let filter = Filter { id: step.id, params };
+        let checked = shown.first().is_some_and(|first| first.id == FLETCHER32);
+        match shown.iter_mut().find(|shown| shown.id == step.id) {
+            Some(known) => *known = filter,
+            None if step.id == FLETCHER32 => shown.insert(0, filter),
+            None if step.id == SHUFFLE => shown.insert(usize::from(checked), filter),
+            None => shown.push(filter),
+        }
+    }
+    shown
+}
 
 /// How a dataset is stored, in the words of netCDF.
 fn storage(dataset: &Dataset, ty: Type) -> Storage {
@@ -219,23 +252,10 @@ fn storage(dataset: &Dataset, ty: Type) -> Storage {
         Type::Atomic(_) => decode::endian(dataset.datatype()),
         Type::User(_) => None,
     };
-    let filter = |step: &ferrocdf_hdf5::Step| {
-        let mut params = step.params.clone();
-        match step.id {
-            // The library adds what it learns of the data to what was asked for.
-            SZIP if params.len() == 4 => {
-                params.truncate(2);
-                params[0] &= SZIP_OPTIONS;
-            }
-            DEFLATE => params.truncate(1),
-            _ => {}
-        }
-        Filter { id: step.id, params }
-    };
     Storage {
         no_fill: !matches!(dataset.fill().value, Fill::Value(_)),
         chunking,
         endian: endian.map(|big| if big { Endian::Big } else { Endian::Little }),
-        filters: dataset.filters().iter().map(filter).collect(),
+        filters: filters(dataset),
     }
 }

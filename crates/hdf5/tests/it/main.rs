@@ -1,5 +1,6 @@
 //! Files of the reference library, read; and the same files damaged.
 
+mod data_half;
 mod files;
 mod hostile;
 mod paths;

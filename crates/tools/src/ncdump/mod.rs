@@ -12,7 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use ferrocdf::Error;
+use ferrocdf::{Error, Model, Owner};
 use ferrocdf_cdl::print::{Failure, print_cdl, print_ncml};
 
 use crate::input::Input;
@@ -108,10 +108,26 @@ fn run(job: &Job, program: &str, out: &mut dyn Write, err: &mut dyn Write) -> Re
             } else {
                 print_ncml(&source, &job.options, out)?;
             }
+            if let Some(error) = missing_attributes(&source.model) {
+                return Err(Failure::Source(error.at(path.display())).into());
+            }
         }
     }
     out.flush()?;
     Ok(())
+}
+
+/// Why attributes were not printed, if some could not be read.
+fn missing_attributes(model: &Model) -> Option<Error> {
+    let groups = model.group_ids().map(Owner::Group).map(|owner| (owner, None));
+    let vars = model.var_ids().map(|var| (Owner::Var(var), Some(var)));
+    groups.chain(vars).find_map(|(owner, var)| {
+        let error = model.attrs(owner).failure()?.clone();
+        Some(match var {
+            Some(var) => error.at(model.var_path(var)),
+            None => error,
+        })
+    })
 }
 
 /// Runs the tool as a process does: with its arguments and its standard streams.

@@ -70,7 +70,7 @@ fn regular(dims: &[[u64; 4]]) -> SpaceSelection {
 #[test]
 fn boxes_of_the_same_shape_are_one_pair() {
     let all = SpaceSelection::All;
-    assert_eq!(check(&regular(&[[2, 1, 1, 3], [1, 1, 4, 1]]), &[6, 6], &all, &[3, 4]), 1);
+    assert_eq!(check(&regular(&[[2, 3, 1, 3], [1, 1, 4, 1]]), &[6, 6], &all, &[3, 4]), 1);
     assert_eq!(check(&regular(&[[2, 1, 1, 1], [1, 2, 4, 1]]), &[6, 9], &all, &[4]), 1);
     assert_eq!(check(&all, &[3, 1, 4], &regular(&[[0, 3, 3, 1], [5, 1, 1, 4]]), &[9, 9]), 1);
     assert_eq!(check(&all, &[], &regular(&[[3, 1, 1, 1]]), &[4]), 1);
