@@ -220,7 +220,7 @@ fn one(direction: Direction, from: Stored, input: &[u8], to: Stored, output: &mu
             let widening = to.kind == Kind::F64;
             let beyond = float.abs() > f64::from(f32::MAX);
             match direction {
-                Direction::Get if widening => (Some(Number::Float(float)), true),
+                Direction::Get | Direction::Cast if widening => (Some(Number::Float(float)), true),
                 Direction::Get if beyond => (Some(Number::Float(f64::from(f32::MAX).copysign(float))), false),
                 _ => (Some(Number::Float(float)), !beyond),
             }

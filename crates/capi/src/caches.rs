@@ -34,11 +34,7 @@ struct Wishes {
     metadata: usize,
 }
 
-static WISHES: Mutex<Wishes> = Mutex::new(Wishes {
-    cache: USUAL,
-    alignment: (0, 0),
-    metadata: 0,
-});
+static WISHES: Mutex<Wishes> = Mutex::new(Wishes { cache: USUAL, alignment: (0, 0), metadata: 0 });
 
 fn wishes() -> MutexGuard<'static, Wishes> {
     WISHES.lock().unwrap_or_else(PoisonError::into_inner)
@@ -131,7 +127,8 @@ fn usual_cache(model: &Model, var: VarId) -> Cache {
     let described = model.var(var);
     let Some(Chunking::Chunked(shape)) = &described.storage.chunking else { return PLAIN };
     let mut cache = wishes().cache;
-    let chunk = shape.iter().fold(size_of_type(model, described.ty) as u64, |all, &len| all.saturating_mul(len));
+    let chunk =
+        shape.iter().fold(size_of_type(model, described.ty) as u64, |all, &len| all.saturating_mul(len));
     if cache.size == USUAL.size && chunk > cache.size as u64 {
         cache.size = chunk.saturating_mul(CHUNKS).min(MOST) as usize;
     }
@@ -173,8 +170,10 @@ pub extern "C" fn nc_set_var_chunk_cache_ints(
     places: c_int,
     preemption: c_int,
 ) -> c_int {
-    let size = usize::try_from(size).map_or(PLAIN.size, |size| size.saturating_mul(MEGABYTE));
-    let places = usize::try_from(places).unwrap_or(PLAIN.places);
+    // HDF5's word for its own defaults.
+    const DEFAULT: usize = usize::MAX;
+    let size = usize::try_from(size).map_or(DEFAULT, |size| size.saturating_mul(MEGABYTE));
+    let places = usize::try_from(places).unwrap_or(DEFAULT);
     let preemption = if preemption < 0 { USUAL.preemption } else { preemption as f32 / WHOLE as f32 };
     nc_set_var_chunk_cache(ncid, varid, size, places, preemption)
 }

@@ -130,8 +130,16 @@ impl OpenFile {
         if self.is_defining() { fail(Code::EINDEFINE, "the file is in define mode") } else { Ok(()) }
     }
 
-    /// Fails with `NC_ENOTINDEFINE` outside define mode.
+    /// Fails with `NC_ENOTINDEFINE` outside define mode, and with `NC_EPERM` for netCDF-4 files that are only read.
     pub(crate) fn check_define_mode(&self) -> Result<()> {
+        if !self.file().format().is_classic_file() {
+            self.writable()?;
+        }
+        self.check_defining()
+    }
+
+    /// Fails with `NC_ENOTINDEFINE` outside define mode.
+    pub(crate) fn check_defining(&self) -> Result<()> {
         if self.is_defining() { Ok(()) } else { fail(Code::ENOTINDEFINE, "the file is not in define mode") }
     }
 }

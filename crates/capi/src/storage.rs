@@ -18,6 +18,8 @@ use crate::variables::check_not_global;
 const NC_CHUNKED: c_int = 0;
 const NC_CONTIGUOUS: c_int = 1;
 const NC_COMPACT: c_int = 2;
+/// Any other, such as pieces of other files.
+const NC_UNKNOWN_STORAGE: c_int = 3;
 const NC_ENDIAN_LITTLE: c_int = 1;
 const NC_ENDIAN_BIG: c_int = 2;
 
@@ -105,6 +107,7 @@ unsafe fn give_chunking<T: TryFrom<u64>>(
         let number = match &storage.chunking {
             Some(Chunking::Chunked(_)) => NC_CHUNKED,
             Some(Chunking::Compact) => NC_COMPACT,
+            None if find_enhanced(ncid).is_ok() => NC_UNKNOWN_STORAGE,
             Some(Chunking::Contiguous) | None => NC_CONTIGUOUS,
         };
         // SAFETY: the contract of the interface.

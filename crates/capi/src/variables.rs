@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ptr::null_mut as no;
 
 use ferrocdf::model::Class;
-use ferrocdf::{Code, DimId, Model, Name, Owner, Result, Type, Values, VarId};
+use ferrocdf::{Code, DimId, File, Model, Name, Owner, Result, Type, Values, VarId};
 
 use crate::attribute_values::{put_values, values_of};
 use crate::attributes::attrs;
@@ -68,6 +68,10 @@ pub unsafe extern "C" fn nc_inq_varid(ncid: c_int, name: *const c_char, id: *mut
         let (file, group) = find(ncid)?;
         // SAFETY: the contract of the interface.
         let name = unsafe { text(name) }?;
+        if id.is_null() && !file.file().format().is_classic_file() {
+            // Whether there is one is not even looked for, as in the reference.
+            return Ok(());
+        }
         let place = file.file().look(|model| {
             let var = model.find_var(group, name)?;
             model.group(group).vars.iter().position(|&known| known == var)
@@ -220,7 +224,7 @@ pub unsafe extern "C" fn nc_inq_var_fill(
         }
         if !model.format().is_classic_file() {
             // SAFETY: the contract of the interface.
-            return unsafe { give_fill(&model, var, value) };
+            return unsafe { give_fill(file.file(), &model, var, value) };
         }
         let own = described.attrs.find(FILL_VALUE.as_bytes()).map(|attr| attr.value.clone());
         // An attribute of another type or of many values is given as it is.
@@ -237,12 +241,12 @@ pub unsafe extern "C" fn nc_inq_var_fill(
 ///
 /// # Safety
 /// There is room for a value.
-unsafe fn give_fill(model: &Model, var: VarId, place: *mut c_void) -> Result<()> {
+unsafe fn give_fill(file: &File, model: &Model, var: VarId, place: *mut c_void) -> Result<()> {
     let described = model.var(var);
     if described.storage.no_fill {
         return Ok(());
     }
-    if let Some(fill) = model.fill_value(var) {
+    if let Some(fill) = file.fill_value(var)? {
         // SAFETY: as the caller says.
         return unsafe { put_values(model, place, &fill) };
     }

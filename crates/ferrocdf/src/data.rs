@@ -108,6 +108,17 @@ impl File {
         self.read_state().driver.left_out().to_vec()
     }
 
+    /// The value that elements of a variable have which were never written, one of its type; `None` if nobody set one and
+    /// the type has none. In a netCDF-4 file it need not be what the attribute `_FillValue` says.
+    pub fn fill_value(&self, var: VarId) -> Result<Option<Values>> {
+        let state = self.read_state();
+        if state.has_draft() {
+            return Ok(state.view().fill_value(var));
+        }
+        let fill = state.driver.fill(state.model(), var);
+        self.named(fill.map_err(|error| error.at(state.model().var_path(var))))
+    }
+
     /// Attributes that are shown only on request: those that say which library wrote the file, and how.
     pub fn hidden_attributes(&self, owner: Owner) -> Vec<Attr> {
         self.read_state().driver.hidden(owner)

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use ferrocdf_array::{Array, Fit, Kind, ShortRun};
 use ferrocdf_bytes::Result;
-use ferrocdf_model::{GroupId, Model, VarId};
+use ferrocdf_model::{GroupId, Model, Type, VarId};
 
 use crate::data::{as_stored, rules};
 use crate::file::State;
@@ -84,6 +84,10 @@ fn plain(state: &State, group: GroupId, var: usize, kind: Kind) -> Option<(VarId
     }
     let model: &Model = state.model();
     let var = *model.group(group).vars.get(var)?;
+    // The numbers of an enumeration do not convert.
+    if let Type::User(_) = model.var(var).ty {
+        return None;
+    }
     let array = state.array(var).ok()?;
     let texts = (array.stored.kind == Kind::Char, kind == Kind::Char);
     let plain = texts.0 == texts.1 && as_stored(model, array, kind).is_none();

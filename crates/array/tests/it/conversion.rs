@@ -92,7 +92,8 @@ fn negative_bytes_put_as_u32_keep_their_low_bits() {
 
 #[test]
 fn numbers_of_netcdf4_files_are_cast() {
-    let cases: [(Kind, &[u8], Kind, &[u8], Fit); 5] = [
+    let cases: [(Kind, &[u8], Kind, &[u8], Fit); 6] = [
+        (Kind::F32, &f32::INFINITY.to_le_bytes(), Kind::F64, &f64::INFINITY.to_le_bytes(), Fit::Exact),
         (Kind::F32, &300f32.to_le_bytes(), Kind::U8, &[44], Fit::OutOfRange),
         (Kind::F64, &1e300f64.to_le_bytes(), Kind::F32, &f32::INFINITY.to_le_bytes(), Fit::OutOfRange),
         (Kind::F32, &4294967296f32.to_le_bytes(), Kind::U32, &[0; 4], Fit::Exact),

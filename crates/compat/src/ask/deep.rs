@@ -11,7 +11,9 @@ use crate::call;
 pub enum Deep {
     /// Numbers or text of a size.
     Flat(usize),
+    /// A pointer to text.
     String,
+    /// A list.
     Vlen(Box<Deep>),
     /// Bytes of a value; offset, type and number of values of each field.
     Compound(usize, Vec<(usize, Deep, usize)>),
@@ -36,7 +38,19 @@ impl Deep {
             16 => {
                 let field = |at: c_int| {
                     let (mut offset, mut of, mut rank, mut shape) = (0usize, 0, 0, [0; 64]);
-                    call!(s, nc_inq_compound_field(id, ty, at, NO_TEXT, &mut offset, &mut of, &mut rank, &mut shape));
+                    call!(
+                        s,
+                        nc_inq_compound_field(
+                            id,
+                            ty,
+                            at,
+                            NO_TEXT,
+                            &mut offset,
+                            &mut of,
+                            &mut rank,
+                            &mut shape
+                        )
+                    );
                     let count = shape[..rank as usize].iter().map(|&len| len as usize).product();
                     (offset, Self::learn(s, id, of), count)
                 };
@@ -80,7 +94,8 @@ pub unsafe fn tell(deep: &Deep, values: *const u8, count: usize) -> String {
 unsafe fn tell_to(deep: &Deep, values: *const u8, count: usize, to: &mut String) {
     if let Deep::Flat(size) = deep {
         // SAFETY: as the caller says.
-        let bytes = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(values, size * count) } };
+        let bytes =
+            if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(values, size * count) } };
         to.push_str(&super::digest(bytes));
         return;
     }
@@ -95,7 +110,8 @@ unsafe fn tell_to(deep: &Deep, values: *const u8, count: usize, to: &mut String)
                     if string.is_null() {
                         to.push_str("null ");
                     } else {
-                        write!(to, "\"{}\" ", CStr::from_ptr(string).to_bytes().escape_ascii()).expect("text");
+                        write!(to, "\"{}\" ", CStr::from_ptr(string).to_bytes().escape_ascii())
+                            .expect("text");
                     }
                 }
                 Deep::Vlen(base) => {

@@ -12,6 +12,7 @@ pub use deep::{Deep, tell};
 use crate::both::{Session, text};
 use crate::call;
 
+/// The variable id of global attributes.
 pub const GLOBAL: c_int = -1;
 const NO_INT: *mut c_int = null_mut();
 const NO_SIZE: *mut usize = null_mut();
@@ -133,7 +134,10 @@ fn user_type(s: &Session<'_>, id: c_int, ty: c_int) {
         let (mut offset, mut of, mut rank, mut shape) = (77usize, -7, -7, [-7; 64]);
         match class {
             16 => {
-                call!(s, nc_inq_compound_field(id, ty, at, &mut name, &mut offset, &mut of, &mut rank, &mut shape));
+                call!(
+                    s,
+                    nc_inq_compound_field(id, ty, at, &mut name, &mut offset, &mut of, &mut rank, &mut shape)
+                );
                 s.note((text(&name), offset, of, rank, &shape[..rank.max(0) as usize]));
                 call!(s, nc_inq_compound_fieldindex(id, ty, name.as_ptr(), &mut found));
                 s.note(found);
@@ -202,9 +206,9 @@ fn digest(bytes: &[u8]) -> String {
     if bytes.len() <= 2000 {
         return format!("{bytes:02x?}");
     }
-    let sum = bytes.iter().fold(0xcbf2_9ce4_8422_2325u64, |sum, &byte| {
-        (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-    });
+    let sum = bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325u64, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
     format!("{} bytes, {sum:x}", bytes.len())
 }
 

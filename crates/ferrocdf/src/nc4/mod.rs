@@ -179,6 +179,17 @@ impl Driver for Nc4 {
         )
     }
 
+    fn fill(&self, model: &Model, var: VarId) -> Result<Option<Values>> {
+        let dataset = self.dataset(var)?;
+        let (place, classes) = (&self.content.vars[var.index()].place, &self.content.owners.classes);
+        match own_fill(&dataset) {
+            Some(bytes) => {
+                decode::values(&place.file, classes, type_of(model, var), dataset.datatype(), bytes).map(Some)
+            }
+            None => Ok(model.fill_value(var)),
+        }
+    }
+
     fn hidden(&self, owner: Owner) -> Vec<Attr> {
         let Owner::Group(ferrocdf_model::GroupId::ROOT) = owner else { return vec![] };
         let number =

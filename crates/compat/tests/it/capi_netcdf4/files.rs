@@ -88,7 +88,10 @@ impl Maker<'_> {
             if rank == 0 {
                 call!(self.s, nc_insert_compound(self.id, ty, name, *offset, *of));
             } else {
-                call!(self.s, nc_insert_array_compound(self.id, ty, name, *offset, *of, rank, shape.as_ptr()));
+                call!(
+                    self.s,
+                    nc_insert_array_compound(self.id, ty, name, *offset, *of, rank, shape.as_ptr())
+                );
             }
         }
         ty
@@ -207,7 +210,12 @@ fn types(m: &Maker<'_>) {
     m.put(points, &[point(1), point(2), point(3)]);
     m.put(mixed_var, &some);
     m.put(all, &[List::of(&some), List::of(&some[..0])]);
-    m.put_part(strings, &[0, 0], &[2, 2], &[c"a".as_ptr(), c"bb".as_ptr(), c"".as_ptr(), c"\xc3\xa9".as_ptr()]);
+    m.put_part(
+        strings,
+        &[0, 0],
+        &[2, 2],
+        &[c"a".as_ptr(), c"bb".as_ptr(), c"".as_ptr(), c"\xc3\xa9".as_ptr()],
+    );
     m.put(alone, &[c"alone".as_ptr()]);
     m.put(letters, b"abcdef");
     // Nothing is beyond the end of a dataset but in a first dimension, the only unlimited one: else the reference puts
