@@ -39,8 +39,11 @@ pub struct Part {
 pub trait Source: Debug + Send + Sync {
     /// Opens it; called when a part of it is first needed, and again each time, so it should remember. `None` says that it
     /// is not there: its elements are fill values. Elements of `there` outside its shape are fill values too.
-    fn open(&self) -> Result<Option<(Arc<dyn Blob>, Arc<Array>)>>;
+    fn open(&self) -> Result<Option<Opened>>;
 }
+
+/// An array, and the bytes that it lies in.
+pub type Opened = (Arc<dyn Blob>, Arc<Array>);
 
 /// Reads the selected elements, at least one, into dense memory of `size` bytes an element.
 pub(crate) fn read(
