@@ -67,8 +67,6 @@ unsafe fn find<F>(library: &Library, name: &str) -> Symbol<F> {
 /// Calls a function of the library of a [`Session`], notes its code, and gives it:
 /// `call!(session, nc_inq_dimlen(id, 0, &mut len))`. Arguments must have the exact types of the prototype; plain whole
 /// numbers are `int`.
-// Every call across the C interface is unsafe, and tests are nothing else.
-#[allow(clippy::macro_metavars_in_unsafe)]
 #[macro_export]
 macro_rules! call {
     ($session:expr, $name:ident($($argument:expr),* $(,)?)) => {

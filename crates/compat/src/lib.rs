@@ -5,6 +5,8 @@
 //! "the same" is one comparison of text. [`both`] loads the reference and our C library into one process and runs the
 //! same calls through each. The reference is a need, not an option: without it these tests fail.
 #![deny(unsafe_code)]
+// The arguments of `call!` are those of a C function: all of it is unsafe, and its users are tests.
+#![allow(clippy::macro_metavars_in_unsafe)]
 
 // Calls across the C interface are unsafe by nature.
 #[allow(unsafe_code)]
