@@ -30,9 +30,12 @@ pub fn corpus(args: &[String]) -> Outcome {
         return Err(format!("{} is not there; FERROCDF_CORPUS names the folder", index.display()));
     }
     let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
+    let python = crate::setup::python()?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     let test = ["test", "--package", "ferrocdf-compat", "--features", "corpus", "--test", "corpus"];
-    cargo(&[&test[..], &extra].concat(), &[("FERROCDF_CORPUS", &folder.to_string_lossy())])
+    let env =
+        [("FERROCDF_CORPUS", &*folder.to_string_lossy()), ("FERROCDF_PYTHON", &*python.to_string_lossy())];
+    cargo(&[&test[..], &extra].concat(), &env)
 }
 
 /// Installs ferrocdf beside the build, and runs programs that others wrote on it.
