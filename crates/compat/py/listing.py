@@ -25,7 +25,7 @@ import numpy as np  # noqa: E402
 from h5py import h5a, h5d, h5f, h5g, h5l, h5o, h5p, h5s, h5t  # noqa: E402
 
 # Bytes of elements that are compared in full, and what is taken of larger datasets. See `sample` in src/listing.
-NUMBERS, OTHERS, SAMPLE = 64 << 20, 4 << 20, 1 << 20
+NUMBERS, OTHERS, SAMPLE = 64 << 20, 1 << 20, 1 << 20
 SECONDS = 20
 MEMORY = 6 << 30
 
@@ -56,6 +56,8 @@ for name, result, arguments in [
     ("H5Rdereference2", HID, [HID, HID, ctypes.c_int, ctypes.c_void_p]),
     ("H5Rget_region", HID, [HID, ctypes.c_int, ctypes.c_void_p]),
     ("H5Ropen_object", HID, [ctypes.c_void_p, HID, HID]),
+    ("H5Ropen_region", HID, [ctypes.c_void_p, HID, HID]),
+    ("H5Rget_type", ctypes.c_int, [ctypes.c_void_p]),
     ("H5Oget_info3", ctypes.c_int, [HID, ctypes.c_void_p, ctypes.c_uint]),
     ("H5Sget_select_npoints", ctypes.c_int64, [HID]),
     ("H5Sget_simple_extent_ndims", ctypes.c_int, [HID]),
@@ -99,11 +101,14 @@ def describe(t):
         tag = t.get_tag()
         return f"opaque{size}[{escape(tag if isinstance(tag, bytes) else tag.encode())}]"
     if kind == h5t.COMPOUND:
+        # Pointers have another size in memory, where the library says that the datatype is.
+        moved = has_pointers(t)
         members = (
-            f"{escape(t.get_member_name(i))}@{t.get_member_offset(i)}:{describe(t.get_member_type(i))}"
+            f"{escape(t.get_member_name(i))}@{'' if moved else t.get_member_offset(i)}"
+            f":{describe(t.get_member_type(i))}"
             for i in range(t.get_nmembers())
         )
-        return f"{size}{{{';'.join(members)}}}"
+        return f"{'' if moved else size}{{{';'.join(members)}}}"
     if kind == h5t.ENUM:
         members = (
             f"{escape(t.get_member_name(i))}={t.get_member_value(i)}" for i in range(t.get_nmembers())
@@ -120,6 +125,16 @@ def describe(t):
 
 def parent(t):
     return t.get_super()
+
+
+def has_pointers(t):
+    """Whether elements are larger or smaller in memory than in the file."""
+    kind = C.H5Tget_class(t.id)
+    if kind == h5t.COMPOUND:
+        return any(has_pointers(t.get_member_type(i)) for i in range(t.get_nmembers()))
+    if kind == h5t.ARRAY:
+        return has_pointers(parent(t))
+    return kind in (h5t.VLEN, h5t.REFERENCE) or (kind == h5t.STRING and t.is_variable_str())
 
 
 def is_new(t):
@@ -197,7 +212,11 @@ def region(place, element):
         return [0]
     pointer = ctypes.create_string_buffer(element, len(element))
     target = C.H5Rdereference2(place.id, 0, 1, pointer)
-    space = C.H5Rget_region(place.id, 1, pointer)
+    return elements_of(target, C.H5Rget_region(place.id, 1, pointer))
+
+
+def elements_of(target, space):
+    """The object, the number of elements and their bounds."""
     count = C.H5Sget_select_npoints(space) if space >= 0 else -1
     if target < 0 or count < 0:
         raise ValueError("H5Rget_region")
@@ -210,10 +229,13 @@ def region(place, element):
 
 
 def reference(element):
-    """The object of a reference of the revised kind."""
+    """What a reference of the revised kind refers to."""
     if not any(element):
         return [0]
-    target = C.H5Ropen_object(ctypes.create_string_buffer(element, len(element)), 0, 0)
+    pointer = ctypes.create_string_buffer(element, len(element))
+    target = C.H5Ropen_object(pointer, 0, 0)
+    if C.H5Rget_type(pointer) == 3:
+        return elements_of(target, C.H5Ropen_region(pointer, 0, 0))
     if target < 0:
         raise ValueError("H5Ropen_object")
     return [address_of(target)]
@@ -314,6 +336,8 @@ def dataset_values(dataset, t, space):
     kind = space.get_simple_extent_type()
     if kind == h5s.NULL:
         return "none"
+    if t.get_size() > OTHERS:
+        return "too large"
     shape = space.shape
     counts, strides = sample(shape, t.get_size(), NUMBERS if is_number(t) else OTHERS)
     count = 1
@@ -337,6 +361,8 @@ def dataset_values(dataset, t, space):
 def attribute_values(place, attribute, t, space):
     if space.get_simple_extent_type() == h5s.NULL:
         return "none"
+    if t.get_size() > OTHERS:
+        return "too large"
     mem, dtype = memory(t)
     count = space.get_simple_extent_npoints()
     raw = buffer(count, dtype)
@@ -374,7 +400,9 @@ def most(space):
     if space.get_simple_extent_type() != h5s.SIMPLE:
         return ""
     limits = space.get_simple_extent_dims(True)
-    return "x".join("u" if limit in (h5s.UNLIMITED, 2**64 - 1) else str(limit) for limit in limits)
+    # In files with lengths of 4 bytes the library does not know "without limit" again.
+    unlimited = (h5s.UNLIMITED, 2**64 - 1, 2**32 - 1)
+    return "x".join("u" if limit in unlimited else str(limit) for limit in limits)
 
 
 def list_attributes(out, address, place):
@@ -455,24 +483,25 @@ def listing(path):
     return out
 
 
-def alone(path, target):
-    """Lists one file in a process of its own."""
+def alone(work):
+    """Does something in a process of its own; the status it ended with."""
     child = os.fork()
     if child == 0:
         signal.setitimer(signal.ITIMER_REAL, SECONDS)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         try:
-            with open(target, "w") as out:
-                out.writelines(line + "\n" for line in listing(path))
+            work()
             os._exit(0)
         except BaseException as error:
-            print(f"{path}: {error!r}", file=sys.stderr)
+            print(repr(error), file=sys.stderr)
             os._exit(1)
-    status = os.waitpid(child, 0)[1]
-    if status != 0:
-        with open(target, "w") as out:
-            out.write(f"0\topen\terror the process ended with status {status}\n")
+    return os.waitpid(child, 0)[1]
+
+
+def write(path, target):
+    with open(target, "w") as out:
+        out.writelines(line + "\n" for line in listing(path))
 
 
 def main():
@@ -480,7 +509,11 @@ def main():
     with open(names) as lines:
         paths = lines.read().splitlines()
     for number in range(part, len(paths), parts):
-        alone(paths[number], f"{folder}/{number}")
+        target = f"{folder}/{number}"
+        status = alone(lambda: write(paths[number], target))
+        if status != 0:
+            with open(target, "w") as out:
+                out.write(f"0\topen\terror the process ended with status {status}\n")
 
 
 if __name__ == "__main__":

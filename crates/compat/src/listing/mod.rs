@@ -7,6 +7,7 @@
 //! - strings of fixed length, opaque elements and times as stored; other strings up to their first NUL, all lengths
 //!   first; sequences likewise;
 //! - compounds member by member: all elements of the first, then all of the next;
+//! - elements of more than a megabyte each are passed over;
 //! - references to objects as addresses; those to regions with the number and the bounds of the elements.
 
 mod types;
@@ -32,6 +33,8 @@ pub type Facts = BTreeMap<(u64, String), String>;
 
 /// Bytes that the values of one dataset or attribute may take.
 const BUDGET: u64 = 2 << 30;
+/// What is said of elements that are not compared.
+pub const TOO_LARGE: &str = "too large";
 /// Objects of a file that are listed; damaged files may have any number.
 const OBJECTS: usize = 100_000;
 
@@ -286,6 +289,9 @@ fn dataset_values(dataset: &Dataset) -> Result<String, Error> {
         return Ok("none".to_string());
     }
     let datatype = dataset.datatype();
+    if u64::from(datatype.size) > OTHERS {
+        return Ok(TOO_LARGE.to_string());
+    }
     let shape = dataset.shape()?;
     let number = values::is_number(datatype);
     let (mut counts, mut strides) =
@@ -315,6 +321,9 @@ fn dataset_values(dataset: &Dataset) -> Result<String, Error> {
 fn attribute_values(file: &File, attribute: &Attribute) -> Result<String, Error> {
     if attribute.dataspace.kind == SpaceKind::Null {
         return Ok("none".to_string());
+    }
+    if u64::from(attribute.datatype.size) > OTHERS {
+        return Ok(TOO_LARGE.to_string());
     }
     let values = Values::new(file, BUDGET).list(&attribute.datatype, &attribute.data)?;
     let mut canonical = Canonical::default();

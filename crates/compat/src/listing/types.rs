@@ -18,10 +18,14 @@ pub fn describe(datatype: &Datatype) -> String {
         Class::Text(text) => format!("str{size},{}", string(*text)),
         Class::Opaque { tag } => format!("opaque{size}[{}]", escape(tag)),
         Class::Compound { members } => {
+            // The reference tells what a compound is in memory, where pointers have another size.
+            let moved = datatype.has_pointers();
+            let unless_moved = |number: u32| if moved { String::new() } else { number.to_string() };
             let members = members.iter().map(|member| {
-                format!("{}@{}:{}", escape(&member.name), member.offset, describe(&member.datatype))
+                let offset = unless_moved(member.offset);
+                format!("{}@{offset}:{}", escape(&member.name), describe(&member.datatype))
             });
-            format!("{size}{{{}}}", members.collect::<Vec<_>>().join(";"))
+            format!("{}{{{}}}", unless_moved(size), members.collect::<Vec<_>>().join(";"))
         }
         Class::Enumeration { base, members } => {
             let members =

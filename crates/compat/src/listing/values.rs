@@ -11,7 +11,7 @@ use super::Error;
 /// Bytes of numbers that are compared in full.
 pub const NUMBERS: u64 = 64 << 20;
 /// Bytes of other elements that are compared in full.
-pub const OTHERS: u64 = 4 << 20;
+pub const OTHERS: u64 = 1 << 20;
 /// About the bytes that are compared of larger datasets.
 pub const SAMPLE: u64 = 1 << 20;
 
@@ -203,13 +203,17 @@ fn referred(file: &File, referred: Option<&Referred>) -> Result<Vec<u64>, Error>
             let boxes: Vec<(&[u64], &[u64])> =
                 corners.chunks_exact(2 * rank).map(|corners| corners.split_at(*rank)).collect();
             let volume = |(first, last): &(&[u64], &[u64])| -> u64 {
-                first.iter().zip(*last).map(|(first, last)| last - first + 1).product()
+                let lengths = first
+                    .iter()
+                    .zip(*last)
+                    .map(|(first, last)| last.saturating_sub(*first).saturating_add(1));
+                lengths.fold(1, u64::saturating_mul)
             };
             let (firsts, lasts): (Vec<_>, Vec<_>) = boxes.iter().copied().unzip();
-            bounds(boxes.iter().map(volume).sum(), &firsts, &lasts)
+            bounds(boxes.iter().map(volume).fold(0, u64::saturating_add), &firsts, &lasts)
         }
         SpaceSelection::Regular(dims) => (
-            dims.iter().map(|dim| dim.count * dim.block).product(),
+            dims.iter().fold(1, |count: u64, dim| count.saturating_mul(dim.count).saturating_mul(dim.block)),
             dims.iter().map(|dim| dim.start).collect(),
             dims.iter().map(|dim| dim.end().unwrap_or(0).saturating_sub(1)).collect(),
         ),

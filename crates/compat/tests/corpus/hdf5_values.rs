@@ -17,7 +17,35 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const TRIES: usize = 3;
 
 /// Files where the two differ, by the end of their path and a part of the difference, each with the reason.
-const EXCEPTIONS: &[(&str, &str, &str)] = &[];
+const EXCEPTIONS: &[(&str, &str, &str)] = &[
+    ("", "filter 32013 (zfp", NOT_BUILT_IN),
+    ("", "filter 32017 (", NOT_BUILT_IN),
+    ("", "filter 32018 (", NOT_BUILT_IN),
+    ("", "filter 32024 (", NOT_BUILT_IN),
+    ("", "filter 32026 (", NOT_BUILT_IN),
+    ("", "filter 32028 (", NOT_BUILT_IN),
+    ("fill_value/FValue_chunk.h5", "values", NEVER_FILLED),
+    ("fill_value/FValue_fd.h5", "values", NEVER_FILLED),
+    ("fill_value/FValue_int64.h5", "values", NEVER_FILLED),
+    ("fill_value/FValue_int8.h5", "values", NEVER_FILLED),
+    ("fill_value/FValue_uint64.h5", "values", NEVER_FILLED),
+    ("fill_value/FValue_uint8.h5", "values", NEVER_FILLED),
+    ("cve-2018-13871.h5", "rest", "the damaged heap of an empty group, which the reference never looks at"),
+    (
+        "cve-2025-2309.h5",
+        "@Comp_OBJREF",
+        "a datatype of bits beyond its element: the reference reads what lies there",
+    ),
+    ("dtype_unbounded_recursion.h5", "", "types within one another, deeper than the 64 that we follow"),
+    (
+        "gh-4431-poc-03.h5",
+        "",
+        "a driver information block beyond the end of the file, which the reference does not read",
+    ),
+];
+
+const NOT_BUILT_IN: &str = "a filter of hdf5plugin that is not built in; the error names it";
+const NEVER_FILLED: &str = "chunks that were never written, of a dataset that is never filled: the reference leaves memory as it was";
 
 fn exception(path: &str, difference: &str) -> Option<usize> {
     EXCEPTIONS.iter().position(|(file, part, _)| path.ends_with(file) && difference.contains(part))
