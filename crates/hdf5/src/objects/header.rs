@@ -5,12 +5,14 @@
 //! place: one of them does not hide the rest.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use ferrocdf_bytes::Result;
 
 use crate::wire::{self, CHECKSUM, Reader, bad};
 use crate::{Address, File, Source};
 
+use super::attribute::Dense;
 use super::shared;
 
 const WHAT: &str = "object header";
@@ -135,6 +137,8 @@ pub struct Object {
     references: u32,
     times: Option<Times>,
     messages: Vec<Message>,
+    /// The attributes that are not in the header, once they were looked for.
+    pub(super) dense: Arc<OnceLock<Option<Dense>>>,
 }
 
 impl Object {
@@ -154,7 +158,7 @@ impl Object {
             }
         }
         let Header { flags, references, times, messages, .. } = header;
-        Ok(Object { file: file.clone(), address, flags, references, times, messages })
+        Ok(Object { file: file.clone(), address, flags, references, times, messages, dense: Arc::default() })
     }
 
     /// The file it is in.

@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
+use std::sync::OnceLock;
 
 use ferrocdf_bytes::{Code, Coder, Record, Result};
 
@@ -50,12 +51,13 @@ impl Record for Header {
     }
 }
 
-/// A tree whose header is read.
+/// A tree whose header is read. The root node is kept once it was read: most trees are no more.
 #[derive(Debug)]
-pub struct Tree<'a> {
-    source: &'a Source,
+pub struct Tree {
+    source: Source,
     header: Header,
     levels: Vec<Level>,
+    top: OnceLock<Node>,
 }
 
 /// A node that another one, or the header, points at.
@@ -101,9 +103,9 @@ impl Header {
     }
 }
 
-impl<'a> Tree<'a> {
+impl Tree {
     /// Reads the header.
-    pub fn open(source: &'a Source, at: Address) -> Result<Tree<'a>> {
+    pub fn open(source: &Source, at: Address) -> Result<Tree> {
         let sizes = source.sizes;
         let len = 4 + 12 + sizes.offset + 2 + sizes.length + CHECKSUM;
         let bytes = source.read(HEADER, at, len as u64)?;
@@ -124,7 +126,7 @@ impl<'a> Tree<'a> {
         };
         wire::decode(&mut header, HEADER, at, reader.rest())?;
         let levels = header.levels().map_err(|error| error.at(format_args!("{HEADER} at {at}")))?;
-        Ok(Tree { source, header, levels })
+        Ok(Tree { source: source.clone(), header, levels, top: OnceLock::new() })
     }
 
     /// What the records are: "Type".
@@ -148,8 +150,15 @@ impl<'a> Tree<'a> {
     /// The record for which `compare` says `Equal`; it says how the key that is looked for is to a record's.
     pub fn find(&self, compare: &mut dyn FnMut(&[u8]) -> Result<Ordering>) -> Result<Option<Vec<u8>>> {
         let mut next = self.root()?;
+        let mut below;
         while let Some(child) = next {
-            let node = self.read(child)?;
+            let node = match child.depth + 1 == self.levels.len() {
+                true => self.top(child)?,
+                false => {
+                    below = self.read(child)?;
+                    &below
+                }
+            };
             let (mut from, mut to) = (0, node.records);
             while from < to {
                 let middle = from + (to - from) / 2;
@@ -173,6 +182,15 @@ impl<'a> Tree<'a> {
             records: self.header.root_records,
             depth: self.levels.len() - 1,
         }))
+    }
+
+    /// The root node, read if it was not yet.
+    fn top(&self, root: Child) -> Result<&Node> {
+        if let Some(node) = self.top.get() {
+            return Ok(node);
+        }
+        let node = self.read(root)?;
+        Ok(self.top.get_or_init(|| node))
     }
 
     fn walk_node(
@@ -225,6 +243,7 @@ impl<'a> Tree<'a> {
 }
 
 /// A node that was read whole.
+#[derive(Debug)]
 struct Node {
     at: Address,
     bytes: Vec<u8>,
@@ -240,7 +259,7 @@ impl Node {
     }
 
     /// The child before record `index`, or behind the last.
-    fn child(&self, tree: &Tree<'_>, index: usize) -> Result<Child> {
+    fn child(&self, tree: &Tree, index: usize) -> Result<Child> {
         let [_, count, _] = self.level.pointer;
         let pointer = self.level.pointer.iter().sum::<usize>();
         let start = NODE_HEAD + self.records * self.record_size + index * pointer;
