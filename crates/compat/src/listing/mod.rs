@@ -7,7 +7,7 @@
 //! - strings of fixed length, opaque elements and times as stored; other strings up to their first NUL, all lengths
 //!   first; sequences likewise;
 //! - compounds member by member: all elements of the first, then all of the next;
-//! - elements of more than a megabyte each are passed over;
+//! - elements of more than 256 KiB each are passed over;
 //! - references to objects as addresses; those to regions with the number and the bounds of the elements.
 
 mod types;
