@@ -25,7 +25,9 @@ import numpy as np  # noqa: E402
 from h5py import h5a, h5d, h5f, h5g, h5l, h5o, h5p, h5s, h5t  # noqa: E402
 
 # Bytes of elements that are compared in full, and what is taken of larger datasets. See `sample` in src/listing.
-NUMBERS, OTHERS, SAMPLE = 64 << 20, 1 << 20, 1 << 20
+NUMBERS, OTHERS, SAMPLE = 64 << 20, 256 << 10, 256 << 10
+# Types that lie in one another, before one is refused: a library call for each takes long.
+DEPTH = 60
 SECONDS = 20
 MEMORY = 6 << 30
 
@@ -76,11 +78,14 @@ def escape(name):
 COMPLEX = 11
 
 
-def describe(t):
+def describe(t, depth=0):
     """A datatype as text; see `describe` in src/listing."""
+    if depth > DEPTH:
+        raise ValueError("too many types in one another")
+    depth += 1
     kind, size = C.H5Tget_class(t.id), t.get_size()
     if kind == COMPLEX:
-        return f"complex({describe(parent(t))})"
+        return f"complex({describe(parent(t), depth)})"
     if kind == h5t.INTEGER:
         sign = "s" if t.get_sign() == h5t.SGN_2 else "u"
         return f"int{size}{sign}{t.get_order()}+{t.get_offset()}.{t.get_precision()}"
@@ -105,7 +110,7 @@ def describe(t):
         moved = has_pointers(t)
         members = (
             f"{escape(t.get_member_name(i))}@{'' if moved else t.get_member_offset(i)}"
-            f":{describe(t.get_member_type(i))}"
+            f":{describe(t.get_member_type(i), depth)}"
             for i in range(t.get_nmembers())
         )
         return f"{'' if moved else size}{{{';'.join(members)}}}"
@@ -113,11 +118,11 @@ def describe(t):
         members = (
             f"{escape(t.get_member_name(i))}={t.get_member_value(i)}" for i in range(t.get_nmembers())
         )
-        return f"enum({describe(parent(t))}){{{','.join(members)}}}"
+        return f"enum({describe(parent(t), depth)}){{{','.join(members)}}}"
     if kind == h5t.VLEN:
-        return f"vlen({describe(parent(t))})"
+        return f"vlen({describe(parent(t), depth)})"
     if kind == h5t.ARRAY:
-        return f"array{'x'.join(map(str, t.get_array_dims()))}({describe(parent(t))})"
+        return f"array{'x'.join(map(str, t.get_array_dims()))}({describe(parent(t), depth)})"
     if kind == h5t.REFERENCE:
         return "reference" if is_new(t) else "object" if t.equal(h5t.STD_REF_OBJ) else "region"
     raise ValueError(f"class {kind}")
@@ -127,13 +132,16 @@ def parent(t):
     return t.get_super()
 
 
-def has_pointers(t):
+def has_pointers(t, depth=0):
     """Whether elements are larger or smaller in memory than in the file."""
+    if depth > DEPTH:
+        raise ValueError("too many types in one another")
+    depth += 1
     kind = C.H5Tget_class(t.id)
     if kind == h5t.COMPOUND:
-        return any(has_pointers(t.get_member_type(i)) for i in range(t.get_nmembers()))
+        return any(has_pointers(t.get_member_type(i), depth) for i in range(t.get_nmembers()))
     if kind == h5t.ARRAY:
-        return has_pointers(parent(t))
+        return has_pointers(parent(t), depth)
     return kind in (h5t.VLEN, h5t.REFERENCE) or (kind == h5t.STRING and t.is_variable_str())
 
 

@@ -53,9 +53,13 @@ def storage(r, shape, unlimited, kind):
     if r.chance(0.5):
         made["chunksizes"] = tuple(1 + r.below(n if n else 5) for n in shape)
     if r.chance(0.6) and kind == "number":
-        made["compression"] = r.one(
-            ["zlib", "szip", "zstd", "bzip2", "blosc_lz", "blosc_lz4", "blosc_lz4hc", "blosc_zlib", "blosc_zstd"]
-        )
+        packers = ["zlib", "szip", "zstd", "bzip2"]
+        if np.prod([n if n else 1 for n in shape]) >= 100:
+            packers += ["blosc_lz", "blosc_lz4", "blosc_lz4hc", "blosc_zlib", "blosc_zstd"]
+        made["compression"] = r.one(packers)
+        if made["compression"].startswith("blosc"):
+            # It fails at what it cannot make smaller.
+            made.pop("chunksizes", None)
         made["complevel"] = 1 + r.below(9)
         made["szip_coding"] = r.one(["nn", "ec"])
         made["szip_pixels_per_block"] = r.one([4, 8, 16])
@@ -84,7 +88,9 @@ def types(r, group):
 
 def fill(r, kind, variable, made, shape):
     count = int(np.prod(shape))
-    if kind == "number":
+    if kind == "number" and (variable.filters() or {}).get("blosc"):
+        data = np.full(shape, r.below(99), variable.dtype)
+    elif kind == "number":
         data = r.numbers(variable.dtype, shape)
     elif kind == "char":
         data = np.array([b"abcxyz\\"[i % 7 : i % 7 + 1] for i in range(count)], "S1").reshape(shape)
@@ -151,7 +157,11 @@ def content(r, group, depth, known):
             keywords["least_significant_digit" if r.chance(0.5) else "significant_digits"] = 2 + r.below(3)
         if kind in ("compound", "vlen", "text", "enum"):
             keywords.pop("endian", None)
-        variable = group.createVariable(name, dtype, tuple(dim.name for dim in some), **keywords)
+        try:
+            variable = group.createVariable(name, dtype, tuple(dim.name for dim in some), **keywords)
+        except RuntimeError:
+            # A filter that does not fit.
+            continue
         variable.set_auto_mask(False)
         attributes(r, variable)
         if r.chance(0.85) and 0 not in shape:
@@ -178,7 +188,10 @@ def classic(r, file):
         some = [record] * r.below(2) + [r.one(dims) for _ in range(r.below(3))]
         dtype = r.one(["i1", "i2", "i4", "f4", "f8"])
         keywords = storage(r, [0 if dim.isunlimited() else len(dim) for dim in some], record in some, "number")
-        variable = file.createVariable(r.name(), dtype, tuple(dim.name for dim in some), **keywords)
+        try:
+            variable = file.createVariable(r.name(), dtype, tuple(dim.name for dim in some), **keywords)
+        except RuntimeError:
+            continue
         shape = tuple(5 if dim is record else len(dim) for dim in some)
         fill(r, "number", variable, None, shape)
 

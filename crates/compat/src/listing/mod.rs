@@ -7,7 +7,7 @@
 //! - strings of fixed length, opaque elements and times as stored; other strings up to their first NUL, all lengths
 //!   first; sequences likewise;
 //! - compounds member by member: all elements of the first, then all of the next;
-//! - elements of more than a megabyte each are passed over;
+//! - elements of more than 256 KiB each are passed over;
 //! - references to objects as addresses; those to regions with the number and the bounds of the elements.
 
 mod types;
@@ -67,17 +67,24 @@ pub fn open(path: &Path) -> Result<File, Error> {
 
 /// The facts of a file. What cannot be read has a value that begins with "error".
 pub fn listing(path: &Path) -> Facts {
-    let mut facts = Facts::new();
-    let found = open(path).and_then(|file| {
-        let root = file.superblock().root;
-        file.root()?;
-        walk(&file, root.0, &mut facts);
-        Ok(())
-    });
-    if let Err(error) = found {
-        facts.insert((0, "open".to_string()), format!("error {error}"));
+    match open(path) {
+        Ok(file) => walk_open(&file),
+        Err(error) => not_open(&error),
     }
+}
+
+/// The facts of an open file.
+pub fn walk_open(file: &File) -> Facts {
+    if let Err(error) = file.root() {
+        return not_open(&error);
+    }
+    let mut facts = Facts::new();
+    walk(file, file.superblock().root.0, &mut facts);
     facts
+}
+
+fn not_open(error: &Error) -> Facts {
+    Facts::from([((0, "open".to_string()), format!("error {error}"))])
 }
 
 /// The facts that `listing.py` wrote.

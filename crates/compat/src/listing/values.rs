@@ -11,9 +11,9 @@ use super::Error;
 /// Bytes of numbers that are compared in full.
 pub const NUMBERS: u64 = 64 << 20;
 /// Bytes of other elements that are compared in full.
-pub const OTHERS: u64 = 1 << 20;
+pub const OTHERS: u64 = 256 << 10;
 /// About the bytes that are compared of larger datasets.
-pub const SAMPLE: u64 = 1 << 20;
+pub const SAMPLE: u64 = 256 << 10;
 
 /// Whether the array engine reads it.
 pub(super) fn is_number(datatype: &Datatype) -> bool {

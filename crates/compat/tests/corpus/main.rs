@@ -21,6 +21,7 @@ mod ncgen_files;
 mod ncgen_source;
 #[path = "../it/ncgen_tool.rs"]
 mod ncgen_tool;
+mod threads;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
