@@ -10,6 +10,7 @@
 #![deny(unsafe_code)]
 
 mod filters;
+mod hdf5;
 mod memory;
 mod mutate;
 mod seeds;
@@ -82,6 +83,8 @@ fn campaign(seconds: u64, only: Option<&str>, seed: Option<u64>) -> Result<(), S
 fn fuzz(target: &Target, seconds: u64, seed: u64) -> Result<(), String> {
     println!("{}: {seconds} s with seed {seed}", target.name);
     let seeds = (target.seeds)();
+    let structures: Vec<_> =
+        seeds.iter().map(|seed| if target.repair { mutate::structures(seed) } else { Vec::new() }).collect();
     let mut rng = Rng::new(seed);
     let end = Instant::now() + Duration::from_secs(seconds);
     let (mut inputs, mut slowest, mut most) = (0u64, Duration::ZERO, 0);
@@ -89,7 +92,10 @@ fn fuzz(target: &Target, seconds: u64, seed: u64) -> Result<(), String> {
         check(target, seed, 0)?;
     }
     while Instant::now() < end {
-        let input = mutate::mutate(&seeds, &mut rng);
+        let input = match target.repair && rng.once_in(2) {
+            true => mutate::repaired(&seeds, &structures, &mut rng),
+            false => mutate::mutate(&seeds, &mut rng),
+        };
         let (time, peak) = check(target, &input, seed)?;
         inputs += 1;
         slowest = slowest.max(time);
