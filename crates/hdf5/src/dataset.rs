@@ -280,12 +280,10 @@ impl Dataset {
             }
             DataLayout::Virtual(_) => {
                 // Here the fill value is an element of the array, not of the file.
-                if let Some(unusual) = array.unusual.take() {
-                    if !fill.is_empty() {
-                        let mut made = vec![0; array.stored.kind.size()];
-                        unusual.convert(&fill, &mut made);
-                        fill = made.into();
-                    }
+                if let Some(unusual) = array.unusual.take().filter(|_| !fill.is_empty()) {
+                    let mut made = vec![0; array.stored.kind.size()];
+                    unusual.convert(&fill, &mut made);
+                    fill = made.into();
                 }
                 let width = raw.then_some(size);
                 let shape = self.shape()?;

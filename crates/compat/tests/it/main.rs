@@ -32,6 +32,7 @@ mod ncgen_files;
 mod ncgen_messages;
 mod ncgen_source;
 mod ncgen_tool;
+mod netcdf4_reading;
 mod sequences;
 mod sizes;
 

@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use ferrocdf_array::{Array, Layout, Mosaic, Part, Selection, Source};
 use ferrocdf_bytes::Result;
 use ferrocdf_hdf5::messages::fill::Fill;
-use ferrocdf_hdf5::{Dataset, File, ObjectKind, OpenOptions};
+use ferrocdf_hdf5::{Dataset, File, LinkTarget, ObjectKind, OpenOptions};
 use ferrocdf_model::{Attr, Attrs, Model, Name, Owner, Type, Values, Var, VarId};
 use ferrocdf_store::Blob;
 
@@ -59,25 +59,26 @@ impl Nc4 {
         Dataset::open(&self.content.vars[var.index()].place.object()?)
     }
 
-    /// Whether a netCDF library wrote the file, as far as can be seen.
+    /// Whether a netCDF library wrote the file, as the reference guesses it: by two attributes of its conventions on
+    /// datasets anywhere. (Its newest version looks at the root group first, Debian's does not.)
     fn is_netcdf4(&self) -> Result<bool> {
-        let root = self.file.root()?;
-        for name in [names::STRICT, names::PROPERTIES] {
-            if root.attribute(name)?.is_some() {
-                return Ok(true);
-            }
+        if self.file.root()?.attribute(names::STRICT)?.is_some() {
+            return Ok(false);
         }
-        // One marker may be chance.
         let mut found = 0;
         for place in &self.content.owners.places {
             let object = place.object()?;
-            if object.kind() == ObjectKind::Dataset || object.address() != root.address() {
-                let attributes = object.attributes()?;
-                found +=
-                    attributes.list.iter().filter(|(name, _)| names::MARKERS.contains(&&name[..])).count();
-            }
-            if found >= 2 {
-                return Ok(true);
+            for link in object.links()?.list {
+                let LinkTarget::Hard(at) = link.target else { continue };
+                let Ok(object) = object.file().object(at) else { continue };
+                if object.kind() == ObjectKind::Dataset
+                    && let Ok(attributes) = object.attributes()
+                {
+                    found += attributes.list.iter().filter(|(name, _)| names::is_reserved(name)).count();
+                }
+                if found >= 2 {
+                    return Ok(true);
+                }
             }
         }
         Ok(false)

@@ -21,12 +21,15 @@ pub(super) const PROPERTIES: &[u8] = b"_NCProperties";
 /// What the name of a dataset begins with if the variable is no coordinate of the dimension of its name.
 pub(super) const NON_COORDINATE: &[u8] = b"_nc4_non_coord_";
 
-/// Attributes whose presence says that a netCDF library wrote the file.
-pub(super) const MARKERS: [&[u8]; 6] = [CLASS, NAME, DIMENSION_LIST, REFERENCE_LIST, COORDINATES, DIMID];
-
 /// Whether an attribute is no user's but a convention's, and is not shown.
 pub(super) fn is_reserved(name: &[u8]) -> bool {
-    const OTHERS: [&[u8]; 11] = [
+    const RESERVED: [&[u8]; 17] = [
+        CLASS,
+        NAME,
+        DIMENSION_LIST,
+        REFERENCE_LIST,
+        COORDINATES,
+        DIMID,
         STRICT,
         PROPERTIES,
         b"_ARRAY_DIMENSIONS",
@@ -39,5 +42,5 @@ pub(super) fn is_reserved(name: &[u8]) -> bool {
         b"_nczarr_array",
         b"_nczarr_superblock",
     ];
-    MARKERS.contains(&name) || OTHERS.contains(&name)
+    RESERVED.contains(&name)
 }

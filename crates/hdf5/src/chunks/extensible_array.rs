@@ -270,3 +270,6 @@ impl ExtensibleArray {
         Ok(Some(Arc::clone(held().entry(group).or_insert(block))))
     }
 }
+
+#[cfg(test)]
+mod tests;

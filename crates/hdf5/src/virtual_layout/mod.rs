@@ -82,6 +82,12 @@ pub(crate) struct Virtual {
     sources: Arc<Sources>,
 }
 
+/// The file and the path of a source.
+type Name = (Vec<u8>, Vec<u8>);
+
+/// The bytes and the elements of a source.
+type Elements = (Arc<dyn Blob>, Arc<Array>);
+
 /// The sources of a virtual dataset.
 #[derive(Debug)]
 struct Sources {
@@ -89,7 +95,7 @@ struct Sources {
     datatype: Datatype,
     ancestors: Ancestors,
     /// Those that were looked for, by file and path.
-    opened: Mutex<HashMap<(Vec<u8>, Vec<u8>), Option<Arc<Dataset>>>>,
+    opened: Mutex<HashMap<Name, Option<Arc<Dataset>>>>,
 }
 
 impl Sources {
@@ -330,7 +336,7 @@ struct SourceOf {
     file: Vec<u8>,
     path: Vec<u8>,
     raw: bool,
-    placed: Lazy<Option<(Arc<dyn Blob>, Arc<Array>)>>,
+    placed: Lazy<Option<Elements>>,
 }
 
 impl fmt::Debug for SourceOf {
@@ -340,7 +346,7 @@ impl fmt::Debug for SourceOf {
 }
 
 impl Source for SourceOf {
-    fn open(&self) -> Result<Option<(Arc<dyn Blob>, Arc<Array>)>> {
+    fn open(&self) -> Result<Option<Elements>> {
         self.placed
             .get(|| {
                 let Some(dataset) = self.sources.open(&self.file, &self.path)? else { return Ok(None) };

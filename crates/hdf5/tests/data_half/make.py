@@ -75,6 +75,15 @@ def resized(name, libver):
                 d.resize((11, 9))
 
 
+def pages(name):
+    """A fixed array of three pages, of which the second was never written."""
+    with h5py.File(name, "w", libver="latest") as f:
+        for tail, deflate in (("", False), ("z", True)):
+            d = dataset(f, f"paged{tail}", (2600,), (1,), (2600,), deflate=deflate)
+            d[1000:1024] = expected((2600,))[1000:1024]
+            d[2500:] = expected((2600,))[2500:]
+
+
 def edges(name):
     """Chunks that reach beyond the dataset are not filtered (layout flag)."""
     with h5py.File(name, "w", libver="latest") as f:
@@ -203,6 +212,7 @@ if __name__ == "__main__":
     chunked("chunks_v5.h5", ("v200", "latest"))
     resized("resized_old.h5", ("earliest", "v108"))
     resized("resized_new.h5", ("v110", "v114"))
+    pages("pages.h5")
     edges("edges.h5")
     layouts("layouts.h5")
     types("types.h5")

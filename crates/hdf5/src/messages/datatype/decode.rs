@@ -77,7 +77,7 @@ fn datatype(r: &mut Reader<'_>, depth: usize) -> Result<Datatype> {
         }
         5 => Class::Opaque { tag: up_to_nul(r.take(flags.field(0, 8) as usize)?).to_vec() },
         6 => compound(r, version, flags.field(0, 16), size, depth)?,
-        7 => Class::Reference(reference(r, version, flags)?),
+        7 => Class::Reference(reference(r, flags)?),
         8 => enumeration(r, version, flags.field(0, 16), size, depth)?,
         9 => {
             let text = match flags.field(0, 4) {
@@ -116,7 +116,7 @@ fn float(r: &mut Reader<'_>, version: u8, flags: Flags, size: u32) -> Result<Flo
         (true, true) => ByteOrder::Vax,
         (true, false) => return Err(r.error("the order of the bytes is unknown")),
     };
-    if order == ByteOrder::Vax && size % 2 != 0 {
+    if order == ByteOrder::Vax && !size.is_multiple_of(2) {
         return Err(r.error("an odd number of bytes in pairs"));
     }
     let norm = match flags.field(4, 2) {
@@ -170,15 +170,16 @@ fn text(r: &Reader<'_>, flags: Flags, low: u32) -> Result<Text> {
     Ok(Text { padding, charset })
 }
 
-fn reference(r: &Reader<'_>, version: u8, flags: Flags) -> Result<Reference> {
+/// The revised kinds came with version 4, but the reference writes them in version 1 too. They have one encoding yet.
+fn reference(r: &Reader<'_>, flags: Flags) -> Result<Reference> {
     let encoding = flags.field(4, 4) as u8;
-    match (flags.field(0, 4), version) {
+    match (flags.field(0, 4), encoding) {
         (0, _) => Ok(Reference::Object),
         (1, _) => Ok(Reference::Region),
-        (2, 4..) => Ok(Reference::Object2(encoding)),
-        (3, 4..) => Ok(Reference::Region2(encoding)),
-        (4, 4..) => Ok(Reference::Attribute(encoding)),
-        (kind, _) => Err(r.error(format_args!("kind {kind} of references is unknown"))),
+        (2, 1) => Ok(Reference::Object2(encoding)),
+        (3, 1) => Ok(Reference::Region2(encoding)),
+        (4, 1) => Ok(Reference::Attribute(encoding)),
+        (kind, _) => Err(r.error(format_args!("kind {kind} of references, encoding {encoding}, is unknown"))),
     }
 }
 
@@ -249,21 +250,19 @@ fn array_of(r: &Reader<'_>, version: u8, dims: Vec<u32>, base: Datatype) -> Resu
 }
 
 fn array(r: &mut Reader<'_>, version: u8, size: u32, depth: usize) -> Result<Class> {
-    if version < 2 {
-        return Err(r.error("version 1 has no arrays"));
-    }
+    // Version 1 should have no arrays, but some files do, stored as version 2 stores them.
     let rank = usize::from(r.u8()?);
     if rank == 0 || rank > RANK {
         return Err(r.error(format_args!("an array of {rank} dimensions")));
     }
-    if version == 2 {
+    if version < 3 {
         r.skip(3)?;
     }
     let mut dims = Vec::with_capacity(rank);
     for _ in 0..rank {
         dims.push(r.u32()?);
     }
-    if version == 2 {
+    if version < 3 {
         r.skip(4 * rank)?;
     }
     let base = datatype(r, depth)?;
