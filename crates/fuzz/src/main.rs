@@ -27,6 +27,9 @@ use targets::{TARGETS, Target};
 /// How many times its own size an input may cost in memory, on top of what its target is allowed.
 const TIMES: usize = 64;
 
+/// Where inputs are saved.
+const FOLDER: &str = "target/fuzz";
+
 /// A call that takes longer hangs, or nearly so.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -82,6 +85,7 @@ fn campaign(seconds: u64, only: Option<&str>, seed: Option<u64>) -> Result<(), S
 
 fn fuzz(target: &Target, seconds: u64, seed: u64) -> Result<(), String> {
     println!("{}: {seconds} s with seed {seed}", target.name);
+    std::fs::create_dir_all(FOLDER).map_err(|error| format!("{FOLDER}: {error}"))?;
     let seeds = (target.seeds)();
     let structures: Vec<_> =
         seeds.iter().map(|seed| if target.repair { mutate::structures(seed) } else { Vec::new() }).collect();
@@ -115,6 +119,7 @@ fn check(target: &Target, input: &[u8], seed: u64) -> Result<(Duration, usize), 
 
 /// Runs a target on an input. Gives the time it took and its peak of memory.
 fn run(target: &Target, input: &[u8]) -> Result<(Duration, usize), String> {
+    memory::keep(format!("{FOLDER}/{}-refused", target.name), input);
     let before = memory::restart_peak();
     let start = Instant::now();
     let done = catch_unwind(AssertUnwindSafe(|| (target.run)(input)));
@@ -138,7 +143,7 @@ fn run(target: &Target, input: &[u8]) -> Result<(Duration, usize), String> {
 }
 
 fn save(target: &Target, input: &[u8]) -> std::io::Result<PathBuf> {
-    let folder = PathBuf::from("target/fuzz");
+    let folder = PathBuf::from(FOLDER);
     std::fs::create_dir_all(&folder)?;
     let path = folder.join(format!("{}-{:016x}", target.name, mutate::fingerprint(input)));
     std::fs::write(&path, input)?;
