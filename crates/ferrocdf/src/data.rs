@@ -41,11 +41,18 @@ pub(crate) fn elements(selection: &Selection) -> Result<usize> {
     })
 }
 
+/// Bytes that no request gives at once.
+const MOST: u64 = 1 << 40;
+
 /// A list of `count` zeros, or an error where memory does not reach.
 pub(crate) fn zeros<T: Default + Clone>(count: usize) -> Result<Vec<T>> {
     let mut list = Vec::new();
-    let no_memory = |_| Error::new(Code::ENOMEM, format!("no memory for {count} elements"));
-    list.try_reserve_exact(count).map_err(no_memory)?;
+    let no_memory = || Error::new(Code::ENOMEM, format!("no memory for {count} elements"));
+    // Systems promise memory that they do not have.
+    if count.checked_mul(size_of::<T>()).is_none_or(|bytes| bytes as u64 >= MOST) {
+        return Err(no_memory());
+    }
+    list.try_reserve_exact(count).map_err(|_| no_memory())?;
     list.resize(count, T::default());
     Ok(list)
 }

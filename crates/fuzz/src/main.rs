@@ -30,6 +30,9 @@ const TIMES: usize = 64;
 /// Where inputs are saved.
 const FOLDER: &str = "target/fuzz";
 
+/// A call that takes longer is saved, to be looked at.
+const SLOW: Duration = Duration::from_secs(1);
+
 /// A call that takes longer hangs, or nearly so.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -102,6 +105,10 @@ fn fuzz(target: &Target, seconds: u64, seed: u64) -> Result<(), String> {
         };
         let (time, peak) = check(target, &input, seed)?;
         inputs += 1;
+        if time > slowest && time > SLOW {
+            let path = save(target, &input).map_err(|error| format!("a slow input not saved: {error}"))?;
+            println!("  {time:.1?}: {}", path.display());
+        }
         slowest = slowest.max(time);
         most = most.max(peak);
     }

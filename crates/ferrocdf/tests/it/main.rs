@@ -1,5 +1,8 @@
 //! Open files as programs use them.
 
+mod build;
 mod concurrency;
 mod damaged;
+mod hostile;
 mod refusals;
+mod requests;
