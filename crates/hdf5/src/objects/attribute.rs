@@ -9,7 +9,7 @@ use ferrocdf_bytes::{Result, lookup3};
 use crate::heaps::FractalHeap;
 use crate::messages::dataspace::Dataspace;
 use crate::messages::datatype::Datatype;
-use crate::trees::btree2::Tree;
+use crate::trees::btree2::{Tree, search};
 use crate::wire::{Reader, bad, up_to_nul};
 use crate::{Address, File, Source};
 
@@ -167,19 +167,53 @@ impl Object {
         }
         let Some(info) = Info::of(self)? else { return Ok(None) };
         let file = self.file();
-        let heap = FractalHeap::open(file.source(), info.heap)?;
         let hash = lookup3(name, 0);
-        let found = tree(file.source(), info.by_name)?.find(&mut |record| {
+        let mut heap = None;
+        let mut message = |record: &Record<'_>| {
+            if heap.is_none() {
+                heap = Some(FractalHeap::open(file.source(), info.heap)?);
+            }
+            match &heap {
+                Some(heap) => record.message(file, heap),
+                None => Ok(Vec::new()),
+            }
+        };
+        let found = self.find_record(&info, &mut |record| {
             let record = Record::decode(record)?;
             Ok(match hash.cmp(&record.hash) {
                 // Names of one hash are in the order of their bytes.
-                Ordering::Equal => name.cmp(&name_of(&record.message(file, &heap)?)?),
+                Ordering::Equal => name.cmp(&name_of(&message(&record)?)?),
                 other => other,
             })
         })?;
         let Some(record) = found else { return Ok(None) };
         let record = Record::decode(&record)?;
-        Attribute::decode(file, &record.message(file, &heap)?, record.order()).map(Some)
+        Attribute::decode(file, &message(&record)?, record.order()).map(Some)
+    }
+
+    /// The record of a dense attribute. A small index is read once.
+    fn find_record(
+        &self,
+        info: &Info,
+        compare: &mut dyn FnMut(&[u8]) -> Result<Ordering>,
+    ) -> Result<Option<Vec<u8>>> {
+        let records = match self.attributes.get() {
+            Some(records) => records,
+            None => {
+                let tree = tree(self.file().source(), info.by_name)?;
+                if !tree.is_leaf() {
+                    return tree.find(compare);
+                }
+                let mut records = Vec::new();
+                tree.walk(&mut |record| {
+                    records.push(record.to_vec());
+                    Ok(())
+                })?;
+                self.attributes.get_or_init(|| records)
+            }
+        };
+        let found = search(records.len(), |index| &records[index], compare)?;
+        Ok(found.ok().map(|index| records[index].clone()))
     }
 
     /// The number of attributes.

@@ -5,6 +5,7 @@
 //! place: one of them does not hide the rest.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use ferrocdf_bytes::Result;
 
@@ -138,6 +139,8 @@ pub struct Object {
     times: Option<Times>,
     messages: Vec<Message>,
     len: u64,
+    /// The index of dense attributes, once it was read, if it is small.
+    pub(super) attributes: OnceLock<Vec<Vec<u8>>>,
 }
 
 impl Object {
@@ -170,7 +173,16 @@ impl Object {
             }
         }
         let Header { flags, references, times, messages, len, .. } = header;
-        Ok(Object { file: file.clone(), address, flags, references, times, messages, len })
+        Ok(Object {
+            file: file.clone(),
+            address,
+            flags,
+            references,
+            times,
+            messages,
+            len,
+            attributes: OnceLock::new(),
+        })
     }
 
     /// The file it is in.

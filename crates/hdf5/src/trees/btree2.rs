@@ -143,6 +143,11 @@ impl<'a> Tree<'a> {
         self.header.records
     }
 
+    /// Whether all records are in one node.
+    pub fn is_leaf(&self) -> bool {
+        self.levels.len() == 1
+    }
+
     /// Visits all records in the order of their keys.
     pub fn walk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         match self.root()? {
@@ -159,17 +164,11 @@ impl<'a> Tree<'a> {
         let mut next = self.root()?;
         while let Some(child) = next {
             let node = self.read(child)?;
-            let (mut from, mut to) = (0, node.records);
-            while from < to {
-                let middle = from + (to - from) / 2;
-                let record = node.record(middle);
-                match compare(record)? {
-                    Ordering::Equal => return Ok(Some(record.to_vec())),
-                    Ordering::Less => to = middle,
-                    Ordering::Greater => from = middle + 1,
-                }
+            match search(node.records, |index| node.record(index), compare)? {
+                Ok(index) => return Ok(Some(node.record(index).to_vec())),
+                Err(_) if child.depth == 0 => next = None,
+                Err(index) => next = Some(node.child(self, index)?),
             }
-            next = if child.depth == 0 { None } else { Some(node.child(self, from)?) };
         }
         Ok(None)
     }
@@ -233,6 +232,24 @@ impl<'a> Tree<'a> {
         let record_size = self.header.record_size as usize;
         Ok(Node { at, bytes, record_size, records: records as usize, depth, level })
     }
+}
+
+/// The index of the record for which `compare` says `Equal`, or of the first that is greater than what is looked for.
+pub fn search<'r>(
+    records: usize,
+    record: impl Fn(usize) -> &'r [u8],
+    compare: &mut dyn FnMut(&[u8]) -> Result<Ordering>,
+) -> Result<std::result::Result<usize, usize>> {
+    let (mut from, mut to) = (0, records);
+    while from < to {
+        let middle = from + (to - from) / 2;
+        match compare(record(middle))? {
+            Ordering::Equal => return Ok(Ok(middle)),
+            Ordering::Less => to = middle,
+            Ordering::Greater => from = middle + 1,
+        }
+    }
+    Ok(Err(from))
 }
 
 /// A node that was read whole.
