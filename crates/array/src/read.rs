@@ -29,10 +29,10 @@ pub fn read(blob: &dyn Blob, array: &Array, sel: &Selection, out: Out<'_>) -> Re
     if out.map.is_none()
         && let Some(run) = ShortRun::of(array, sel)
     {
-        return run.read(blob, out.kind, out.bytes);
+        return run.read(blob, out.kind, out.rules, out.bytes);
     }
     sel.check(&array.shape)?;
-    let conversion = Conversion::new(Direction::Get, array.stored, Stored::native(out.kind))?;
+    let conversion = Conversion::new(out.rules, array.stored, Stored::native(out.kind))?;
     let elements = sel.elements().ok_or_else(|| too_large(&array.shape))?;
     if out.map.is_none() {
         check_dense(out.bytes.len(), out.kind, elements)?;

@@ -8,6 +8,8 @@
 
 // Calls across the C interface are unsafe by nature.
 #[allow(unsafe_code)]
+pub mod ask;
+#[allow(unsafe_code)]
 pub mod both;
 mod reference;
 pub mod script;

@@ -29,6 +29,11 @@ pub(crate) trait Driver: Send + Sync {
         Err(Error::new(Code::EBADTYPE, format!("{} does not hold numbers or text", model.var_path(var))))
     }
 
+    /// The value that elements of a variable have which were never written, one of its type; `None` if that is not known.
+    fn fill(&self, model: &Model, var: VarId) -> Result<Option<Values>> {
+        Ok(model.fill_value(var))
+    }
+
     /// Attributes of an owner that are shown only on request: which library wrote the file, and how.
     fn hidden(&self, _owner: Owner) -> Vec<Attr> {
         vec![]

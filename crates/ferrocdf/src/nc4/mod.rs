@@ -13,7 +13,7 @@ mod walk;
 
 use std::sync::{Arc, OnceLock};
 
-use ferrocdf_array::{Array, Layout, Mosaic, Part, Selection, Source};
+use ferrocdf_array::{Array, Layout, Mosaic, Opened, Part, Selection, Source};
 use ferrocdf_bytes::Result;
 use ferrocdf_hdf5::messages::fill::Fill;
 use ferrocdf_hdf5::{Dataset, File, LinkTarget, ObjectKind, OpenOptions};
@@ -127,7 +127,7 @@ impl std::fmt::Debug for Held {
 }
 
 impl Source for Whole {
-    fn open(&self) -> Result<Option<(Arc<dyn Blob>, Arc<Array>)>> {
+    fn open(&self) -> Result<Option<Opened>> {
         Ok(Some((self.blob.0.clone(), self.array.clone())))
     }
 }
@@ -177,6 +177,17 @@ impl Driver for Nc4 {
             &variable.extent,
             selection,
         )
+    }
+
+    fn fill(&self, model: &Model, var: VarId) -> Result<Option<Values>> {
+        let dataset = self.dataset(var)?;
+        let (place, classes) = (&self.content.vars[var.index()].place, &self.content.owners.classes);
+        match own_fill(&dataset) {
+            Some(bytes) => {
+                decode::values(&place.file, classes, type_of(model, var), dataset.datatype(), bytes).map(Some)
+            }
+            None => Ok(model.fill_value(var)),
+        }
     }
 
     fn hidden(&self, owner: Owner) -> Vec<Attr> {
