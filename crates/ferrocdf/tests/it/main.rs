@@ -3,6 +3,7 @@
 mod build;
 mod concurrency;
 mod damaged;
+mod groups;
 mod hostile;
 mod refusals;
 mod requests;

@@ -121,7 +121,8 @@ mod tests {
     #[test]
     fn nonsense_is_an_error() {
         let longer = [&[2, 1, 1, 1][..], &[4, 0, 0, 0, 3, 0, 0, 0]].concat();
-        for bytes in [&longer[..], &[3, 0, 0, 0], &[2, 33, 0, 1], &[2, 1, 0, 2, 1, 0, 0, 0], &[2, 2, 0, 1, 1, 0, 0, 0]]
+        for bytes in
+            [&longer[..], &[3, 0, 0, 0], &[2, 33, 0, 1], &[2, 1, 0, 2, 1, 0, 0, 0], &[2, 2, 0, 1, 1, 0, 0, 0]]
         {
             assert!(Dataspace::decode(bytes, SIZES).is_err(), "{bytes:?}");
         }
