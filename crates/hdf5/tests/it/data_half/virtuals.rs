@@ -62,7 +62,7 @@ fn a_circle_is_an_error() {
 #[test]
 fn few_datasets_on_many_paths() {
     let file = open("paths.h5");
-    let read = |name: &str| dataset(&file, name).array().and_then(|placed| super::numbers(&placed));
+    let read = |name: &str| dataset(&file, name).array().and_then(|placed| numbers(&placed));
     assert_eq!(read("24a"), Ok(vec![5.0]));
     // 2^12 paths lead from here to the end, 2^24 from the top.
     assert_eq!(read("12b"), Ok(vec![5.0]));
