@@ -135,6 +135,9 @@ pub fn text(buffer: &[c_char]) -> String {
     bytes.escape_ascii().to_string()
 }
 
+/// Files by their names.
+type Files = BTreeMap<PathBuf, Vec<u8>>;
+
 /// Calls that differ beyond this many are not shown.
 const MOST_SHOWN: usize = 12;
 
@@ -142,7 +145,7 @@ const MOST_SHOWN: usize = 12;
 const CLOSED: [&str; 2] = ["nc_close gives 0", "nc_close gives -33"];
 
 /// Runs a test on the reference and on ours. Gives what each noted and the files it left.
-fn run_both(test: impl Fn(&Session<'_>)) -> [(Vec<String>, BTreeMap<PathBuf, Vec<u8>>); 2] {
+fn run_both(test: impl Fn(&Session<'_>)) -> [(Vec<String>, Files); 2] {
     libraries().each_ref().map(|library| {
         let folder = tempfile::tempdir().expect("a folder for files");
         let session = Session { library, folder: folder.path(), lines: RefCell::default() };
@@ -208,7 +211,7 @@ pub fn compare(test: impl Fn(&Session<'_>)) {
 }
 
 /// The files of a folder.
-fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+fn files(folder: &Path) -> Files {
     let entries = std::fs::read_dir(folder).expect("the folder is there");
     let paths = entries.map(|entry| entry.expect("it can be listed").path());
     paths

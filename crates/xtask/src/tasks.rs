@@ -14,9 +14,10 @@ pub fn test(args: &[String]) -> Outcome {
     setup(&[])?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     cargo(&[&["test", "--workspace"][..], &extra].concat(), &[])?;
+    models(&[])?;
     clients(&[])?;
     println!(
-        "test: unit, integration and documentation tests of all crates passed, the comparison with netCDF-C, and programs that others wrote"
+        "test: unit, integration and documentation tests of all crates passed, the comparison with netCDF-C and h5py, and programs that others wrote"
     );
     Ok(())
 }
@@ -30,9 +31,20 @@ pub fn corpus(args: &[String]) -> Outcome {
         return Err(format!("{} is not there; FERROCDF_CORPUS names the folder", index.display()));
     }
     let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
+    let python = crate::setup::python()?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     let test = ["test", "--package", "ferrocdf-compat", "--features", "corpus", "--test", "corpus"];
-    cargo(&[&test[..], &extra].concat(), &[("FERROCDF_CORPUS", &folder.to_string_lossy())])
+    let env =
+        [("FERROCDF_CORPUS", &*folder.to_string_lossy()), ("FERROCDF_PYTHON", &*python.to_string_lossy())];
+    cargo(&[&test[..], &extra].concat(), &env)
+}
+
+/// Reads random files that h5py and netCDF4-python make. `FERROCDF_MODELS` says how many; see the tests.
+pub fn models(args: &[String]) -> Outcome {
+    let python = crate::setup::python()?;
+    let extra: Vec<&str> = args.iter().map(String::as_str).collect();
+    let test = ["test", "--package", "ferrocdf-compat", "--features", "models", "--test", "hdf5"];
+    cargo(&[&test[..], &extra].concat(), &[("FERROCDF_PYTHON", &*python.to_string_lossy())])
 }
 
 /// Installs ferrocdf beside the build, and runs programs that others wrote on it.

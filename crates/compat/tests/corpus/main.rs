@@ -6,6 +6,7 @@
 
 mod content;
 mod hdf5_ncdump;
+mod hdf5_values;
 mod nccopy_files;
 #[path = "../it/nccopy_tool.rs"]
 mod nccopy_tool;

@@ -12,7 +12,7 @@ use crate::trees::btree2::Tree;
 use crate::wire::{Reader, bad};
 use crate::{Address, Source};
 
-fn tree(source: &Source, at: Address) -> Result<Tree<'_>> {
+fn tree(source: &Source, at: Address) -> Result<Tree> {
     let tree = Tree::open(source, at)?;
     match tree.record_type() {
         5 => Ok(tree),

@@ -3,13 +3,14 @@
 //! Each attribute is a result of its own: one of an unknown type or with damage hides no other.
 
 use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 use ferrocdf_bytes::{Result, lookup3};
 
 use crate::heaps::FractalHeap;
 use crate::messages::dataspace::Dataspace;
 use crate::messages::datatype::Datatype;
-use crate::trees::btree2::{Tree, search};
+use crate::trees::btree2::Tree;
 use crate::wire::{Reader, bad, up_to_nul};
 use crate::{Address, File, Source};
 
@@ -110,7 +111,7 @@ impl Record<'_> {
     }
 }
 
-fn tree(source: &Source, at: Address) -> Result<Tree<'_>> {
+fn tree(source: &Source, at: Address) -> Result<Tree> {
     let tree = Tree::open(source, at)?;
     match tree.record_type() {
         8 => Ok(tree),
@@ -118,7 +119,39 @@ fn tree(source: &Source, at: Address) -> Result<Tree<'_>> {
     }
 }
 
+/// The attributes of an object that are not in its header. The heap is opened when an attribute is there: most questions
+/// are about one that is not.
+#[derive(Debug)]
+pub(super) struct Dense {
+    tree: Tree,
+    heap_at: Address,
+    heap: OnceLock<FractalHeap>,
+}
+
+impl Dense {
+    fn heap(&self, source: &Source) -> Result<&FractalHeap> {
+        if let Some(heap) = self.heap.get() {
+            return Ok(heap);
+        }
+        let heap = FractalHeap::open(source, self.heap_at)?;
+        Ok(self.heap.get_or_init(|| heap))
+    }
+}
+
 impl Object {
+    /// The attributes that are not in the header; `None` if all are.
+    fn dense(&self) -> Result<Option<&Dense>> {
+        if let Some(dense) = self.dense.get() {
+            return Ok(dense.as_ref());
+        }
+        let open = |info: Info| {
+            let tree = tree(self.file().source(), info.by_name)?;
+            Ok(Dense { tree, heap_at: info.heap, heap: OnceLock::new() })
+        };
+        let dense = Info::of(self)?.map(open).transpose()?;
+        Ok(self.dense.get_or_init(|| dense).as_ref())
+    }
+
     /// All attributes: in the order in which they were made where that is kept, else as they are stored.
     pub fn attributes(&self) -> Result<Attributes> {
         let mut found = Vec::new();
@@ -128,13 +161,13 @@ impl Object {
             let name = message.body().and_then(name_of).unwrap_or_default();
             found.push((order, name, attribute));
         }
-        if let Some(info) = Info::of(self)? {
+        if let Some(dense) = self.dense()? {
             let file = self.file();
-            let heap = FractalHeap::open(file.source(), info.heap)?;
+            let heap = dense.heap(file.source())?;
             let mut left = heap.most()?;
-            tree(file.source(), info.by_name)?.walk(&mut |record| {
+            dense.tree.walk(&mut |record| {
                 let record = Record::decode(record)?;
-                let message = record.message(file, &heap);
+                let message = record.message(file, heap);
                 // Each is stored on its own: more than there is would be the same ones again.
                 let len = message.as_ref().map_or(0, Vec::len) as u64;
                 left =
@@ -165,62 +198,31 @@ impl Object {
                 return Attribute::decode(self.file(), body, message.order.map(u32::from)).map(Some);
             }
         }
-        let Some(info) = Info::of(self)? else { return Ok(None) };
+        let Some(dense) = self.dense()? else { return Ok(None) };
         let file = self.file();
         let hash = lookup3(name, 0);
-        let mut heap = None;
-        let mut message = |record: &Record<'_>| {
-            if heap.is_none() {
-                heap = Some(FractalHeap::open(file.source(), info.heap)?);
-            }
-            match &heap {
-                Some(heap) => record.message(file, heap),
-                None => Ok(Vec::new()),
-            }
-        };
-        let found = self.find_record(&info, &mut |record| {
+        let found = dense.tree.find(&mut |record| {
             let record = Record::decode(record)?;
             Ok(match hash.cmp(&record.hash) {
                 // Names of one hash are in the order of their bytes.
-                Ordering::Equal => name.cmp(&name_of(&message(&record)?)?),
+                Ordering::Equal => {
+                    let heap = dense.heap(file.source())?;
+                    name.cmp(&name_of(&record.message(file, heap)?)?)
+                }
                 other => other,
             })
         })?;
         let Some(record) = found else { return Ok(None) };
         let record = Record::decode(&record)?;
-        Attribute::decode(file, &message(&record)?, record.order()).map(Some)
-    }
-
-    /// The record of a dense attribute. A small index is read once.
-    fn find_record(
-        &self,
-        info: &Info,
-        compare: &mut dyn FnMut(&[u8]) -> Result<Ordering>,
-    ) -> Result<Option<Vec<u8>>> {
-        let records = match self.attributes.get() {
-            Some(records) => records,
-            None => {
-                let tree = tree(self.file().source(), info.by_name)?;
-                if !tree.is_leaf() {
-                    return tree.find(compare);
-                }
-                let mut records = Vec::new();
-                tree.walk(&mut |record| {
-                    records.push(record.to_vec());
-                    Ok(())
-                })?;
-                self.attributes.get_or_init(|| records)
-            }
-        };
-        let found = search(records.len(), |index| &records[index], compare)?;
-        Ok(found.ok().map(|index| records[index].clone()))
+        let heap = dense.heap(file.source())?;
+        Attribute::decode(file, &record.message(file, heap)?, record.order()).map(Some)
     }
 
     /// The number of attributes.
     pub fn attribute_count(&self) -> Result<u64> {
         let here = self.messages(kind::ATTRIBUTE).count() as u64;
-        match Info::of(self)? {
-            Some(info) => Ok(here.saturating_add(tree(self.file().source(), info.by_name)?.records())),
+        match self.dense()? {
+            Some(dense) => Ok(here.saturating_add(dense.tree.records())),
             None => Ok(here),
         }
     }

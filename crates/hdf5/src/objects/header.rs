@@ -5,13 +5,14 @@
 //! place: one of them does not hide the rest.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use ferrocdf_bytes::Result;
 
 use crate::wire::{self, CHECKSUM, Reader, bad};
 use crate::{Address, File, Source};
 
+use super::attribute::Dense;
 use super::shared;
 
 const WHAT: &str = "object header";
@@ -139,8 +140,8 @@ pub struct Object {
     times: Option<Times>,
     messages: Vec<Message>,
     len: u64,
-    /// The index of dense attributes, once it was read, if it is small.
-    pub(super) attributes: OnceLock<Vec<Vec<u8>>>,
+    /// The attributes that are not in the header, once they were looked for.
+    pub(super) dense: Arc<OnceLock<Option<Dense>>>,
 }
 
 impl Object {
@@ -173,16 +174,8 @@ impl Object {
             }
         }
         let Header { flags, references, times, messages, len, .. } = header;
-        Ok(Object {
-            file: file.clone(),
-            address,
-            flags,
-            references,
-            times,
-            messages,
-            len,
-            attributes: OnceLock::new(),
-        })
+        let (file, dense) = (file.clone(), Arc::default());
+        Ok(Object { file, address, flags, references, times, messages, len, dense })
     }
 
     /// The file it is in.

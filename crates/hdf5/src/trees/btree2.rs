@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
+use std::sync::OnceLock;
 
 use ferrocdf_bytes::{Code, Coder, Record, Result};
 
@@ -50,12 +51,13 @@ impl Record for Header {
     }
 }
 
-/// A tree whose header is read.
+/// A tree whose header is read. The root node is kept once it was read: most trees are no more.
 #[derive(Debug)]
-pub struct Tree<'a> {
-    source: &'a Source,
+pub struct Tree {
+    source: Source,
     header: Header,
     levels: Vec<Level>,
+    top: OnceLock<Node>,
 }
 
 /// A node that another one, or the header, points at.
@@ -107,9 +109,9 @@ impl Header {
     }
 }
 
-impl<'a> Tree<'a> {
+impl Tree {
     /// Reads the header.
-    pub fn open(source: &'a Source, at: Address) -> Result<Tree<'a>> {
+    pub fn open(source: &Source, at: Address) -> Result<Tree> {
         let sizes = source.sizes;
         let len = 4 + 12 + sizes.offset + 2 + sizes.length + CHECKSUM;
         let bytes = source.read(HEADER, at, len as u64)?;
@@ -130,7 +132,7 @@ impl<'a> Tree<'a> {
         };
         wire::decode(&mut header, HEADER, at, reader.rest())?;
         let levels = header.levels().map_err(|error| error.at(format_args!("{HEADER} at {at}")))?;
-        Ok(Tree { source, header, levels })
+        Ok(Tree { source: source.clone(), header, levels, top: OnceLock::new() })
     }
 
     /// What the records are: "Type".
@@ -141,11 +143,6 @@ impl<'a> Tree<'a> {
     /// The number of records, as the header says.
     pub fn records(&self) -> u64 {
         self.header.records
-    }
-
-    /// Whether all records are in one node.
-    pub fn is_leaf(&self) -> bool {
-        self.levels.len() == 1
     }
 
     /// Visits all records in the order of their keys.
@@ -162,13 +159,26 @@ impl<'a> Tree<'a> {
     /// The record for which `compare` says `Equal`; it says how the key that is looked for is to a record's.
     pub fn find(&self, compare: &mut dyn FnMut(&[u8]) -> Result<Ordering>) -> Result<Option<Vec<u8>>> {
         let mut next = self.root()?;
+        let mut below;
         while let Some(child) = next {
-            let node = self.read(child)?;
-            match search(node.records, |index| node.record(index), compare)? {
-                Ok(index) => return Ok(Some(node.record(index).to_vec())),
-                Err(_) if child.depth == 0 => next = None,
-                Err(index) => next = Some(node.child(self, index)?),
+            let node = match child.depth + 1 == self.levels.len() {
+                true => self.top(child)?,
+                false => {
+                    below = self.read(child)?;
+                    &below
+                }
+            };
+            let (mut from, mut to) = (0, node.records);
+            while from < to {
+                let middle = from + (to - from) / 2;
+                let record = node.record(middle);
+                match compare(record)? {
+                    Ordering::Equal => return Ok(Some(record.to_vec())),
+                    Ordering::Less => to = middle,
+                    Ordering::Greater => from = middle + 1,
+                }
             }
+            next = if child.depth == 0 { None } else { Some(node.child(self, from)?) };
         }
         Ok(None)
     }
@@ -181,6 +191,15 @@ impl<'a> Tree<'a> {
             records: self.header.root_records,
             depth: self.levels.len() - 1,
         }))
+    }
+
+    /// The root node, read if it was not yet.
+    fn top(&self, root: Child) -> Result<&Node> {
+        if let Some(node) = self.top.get() {
+            return Ok(node);
+        }
+        let node = self.read(root)?;
+        Ok(self.top.get_or_init(|| node))
     }
 
     fn walk_node(
@@ -234,25 +253,8 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// The index of the record for which `compare` says `Equal`, or of the first that is greater than what is looked for.
-pub fn search<'r>(
-    records: usize,
-    record: impl Fn(usize) -> &'r [u8],
-    compare: &mut dyn FnMut(&[u8]) -> Result<Ordering>,
-) -> Result<std::result::Result<usize, usize>> {
-    let (mut from, mut to) = (0, records);
-    while from < to {
-        let middle = from + (to - from) / 2;
-        match compare(record(middle))? {
-            Ordering::Equal => return Ok(Ok(middle)),
-            Ordering::Less => to = middle,
-            Ordering::Greater => from = middle + 1,
-        }
-    }
-    Ok(Err(from))
-}
-
 /// A node that was read whole.
+#[derive(Debug)]
 struct Node {
     at: Address,
     bytes: Vec<u8>,
@@ -268,7 +270,7 @@ impl Node {
     }
 
     /// The child before record `index`, or behind the last.
-    fn child(&self, tree: &Tree<'_>, index: usize) -> Result<Child> {
+    fn child(&self, tree: &Tree, index: usize) -> Result<Child> {
         let [_, count, _] = self.level.pointer;
         let pointer = self.level.pointer.iter().sum::<usize>();
         let start = NODE_HEAD + self.records * self.record_size + index * pointer;
