@@ -146,7 +146,9 @@ impl Reader<'_> {
         let conversion = Conversion::new(Direction::Get, stored, stored)?;
         let reader = Reader { blob: self.blob, array: &bytes, conversion, size: 1 };
         let (mut from, mut to) = (Vec::new(), Vec::new());
-        sel.pieces(self.piece()).try_fold(true, |fits, (first, elements, mut piece)| {
+        // Elements as stored may be much longer than what they are turned into.
+        let limit = (self.piece() * made as u64 / raw.max(made) as u64).max(1);
+        sel.pieces(limit).try_fold(true, |fits, (first, elements, mut piece)| {
             piece.start.push(0);
             piece.count.push(raw as u64);
             piece.stride.push(1);

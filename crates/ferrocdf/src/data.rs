@@ -41,13 +41,20 @@ pub(crate) fn elements(selection: &Selection) -> Result<usize> {
     })
 }
 
+/// Bytes that no request gives at once.
+const MOST: u64 = 1 << 40;
+
 /// A list of `count` zeros, or an error where memory does not reach. Zeros that come from the system are not written, so
 /// that whoever fills them, on whatever thread, is the first to touch the memory.
 pub(crate) fn zeros<T: Default + Clone>(count: usize) -> Result<Vec<T>> {
-    let no_memory = |_| Error::new(Code::ENOMEM, format!("no memory for {count} elements"));
+    let no_memory = || Error::new(Code::ENOMEM, format!("no memory for {count} elements"));
+    // Systems promise memory that they do not have.
+    if count.checked_mul(size_of::<T>()).is_none_or(|bytes| bytes as u64 >= MOST) {
+        return Err(no_memory());
+    }
     // Only asks whether there is so much: `vec!` has no way to say no.
     let mut room = Vec::<T>::new();
-    room.try_reserve_exact(count).map_err(no_memory)?;
+    room.try_reserve_exact(count).map_err(|_| no_memory())?;
     drop(std::hint::black_box(room));
     Ok(vec![T::default(); count])
 }

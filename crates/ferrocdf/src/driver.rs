@@ -39,8 +39,9 @@ pub(crate) trait Driver: Send + Sync {
         vec![]
     }
 
-    /// The bytes that a variable takes in the file, where its array does not say.
-    fn stored_bytes(&self, _var: VarId) -> Result<Option<u64>> {
+    /// The bytes of a variable's elements as the file has them, before and after its filters, where its array does not
+    /// say.
+    fn file_bytes(&self, _var: VarId) -> Result<Option<(u64, u64)>> {
         Ok(None)
     }
 

@@ -10,6 +10,7 @@
 #![deny(unsafe_code)]
 
 mod filters;
+mod hdf5;
 mod memory;
 mod mutate;
 mod seeds;
@@ -25,6 +26,12 @@ use targets::{TARGETS, Target};
 
 /// How many times its own size an input may cost in memory, on top of what its target is allowed.
 const TIMES: usize = 64;
+
+/// Where inputs are saved.
+const FOLDER: &str = "target/fuzz";
+
+/// A call that takes longer is saved, to be looked at.
+const SLOW: Duration = Duration::from_secs(1);
 
 /// A call that takes longer hangs, or nearly so.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -81,7 +88,10 @@ fn campaign(seconds: u64, only: Option<&str>, seed: Option<u64>) -> Result<(), S
 
 fn fuzz(target: &Target, seconds: u64, seed: u64) -> Result<(), String> {
     println!("{}: {seconds} s with seed {seed}", target.name);
+    std::fs::create_dir_all(FOLDER).map_err(|error| format!("{FOLDER}: {error}"))?;
     let seeds = (target.seeds)();
+    let structures: Vec<_> =
+        seeds.iter().map(|seed| if target.repair { mutate::structures(seed) } else { Vec::new() }).collect();
     let mut rng = Rng::new(seed);
     let end = Instant::now() + Duration::from_secs(seconds);
     let (mut inputs, mut slowest, mut most) = (0u64, Duration::ZERO, 0);
@@ -89,9 +99,16 @@ fn fuzz(target: &Target, seconds: u64, seed: u64) -> Result<(), String> {
         check(target, seed, 0)?;
     }
     while Instant::now() < end {
-        let input = mutate::mutate(&seeds, &mut rng);
+        let input = match target.repair && rng.once_in(2) {
+            true => mutate::repaired(&seeds, &structures, &mut rng),
+            false => mutate::mutate(&seeds, &mut rng),
+        };
         let (time, peak) = check(target, &input, seed)?;
         inputs += 1;
+        if time > slowest && time > SLOW {
+            let path = save(target, &input).map_err(|error| format!("a slow input not saved: {error}"))?;
+            println!("  {time:.1?}: {}", path.display());
+        }
         slowest = slowest.max(time);
         most = most.max(peak);
     }
@@ -109,6 +126,7 @@ fn check(target: &Target, input: &[u8], seed: u64) -> Result<(Duration, usize), 
 
 /// Runs a target on an input. Gives the time it took and its peak of memory.
 fn run(target: &Target, input: &[u8]) -> Result<(Duration, usize), String> {
+    memory::keep(format!("{FOLDER}/{}-refused", target.name), input);
     let before = memory::restart_peak();
     let start = Instant::now();
     let done = catch_unwind(AssertUnwindSafe(|| (target.run)(input)));
@@ -132,7 +150,7 @@ fn run(target: &Target, input: &[u8]) -> Result<(Duration, usize), String> {
 }
 
 fn save(target: &Target, input: &[u8]) -> std::io::Result<PathBuf> {
-    let folder = PathBuf::from("target/fuzz");
+    let folder = PathBuf::from(FOLDER);
     std::fs::create_dir_all(&folder)?;
     let path = folder.join(format!("{}-{:016x}", target.name, mutate::fingerprint(input)));
     std::fs::write(&path, input)?;

@@ -204,8 +204,12 @@ impl Driver for Nc4 {
         properties.into_iter().chain([superblock, marked]).collect()
     }
 
-    fn stored_bytes(&self, var: VarId) -> Result<Option<u64>> {
-        self.dataset(var)?.storage_size().map(Some)
+    fn file_bytes(&self, var: VarId) -> Result<Option<(u64, u64)>> {
+        let dataset = self.dataset(var)?;
+        let extent = &self.content.vars[var.index()].extent;
+        let size = u64::from(dataset.datatype().size());
+        let plain = extent.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
+        Ok(Some((plain, dataset.storage_size()?)))
     }
 
     fn left_out(&self) -> &[String] {
