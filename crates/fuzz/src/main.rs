@@ -3,6 +3,8 @@
 //!     ferrocdf-fuzz [SECONDS [TARGET [SEED]]]
 //!     ferrocdf-fuzz replay TARGET FILE
 //!
+//! The seed is the one given, else the number in `FERROCDF_SEED`, else the time.
+//!
 //! A target is a function of bytes, in a table. The driver feeds it mutations of a few valid files, made here, for some
 //! time; a run with the same seed makes the same inputs. A failure is a panic, memory beyond a small multiple of the
 //! input, or a call that does not come back soon; its input is saved under `target/fuzz`. There is no coverage feedback:
@@ -74,7 +76,8 @@ fn replay(target: &str, file: &str) -> Result<(), String> {
 
 /// Runs the chosen target, or each, for some seconds.
 fn campaign(seconds: u64, only: Option<&str>, seed: Option<u64>) -> Result<(), String> {
-    let seed = seed.unwrap_or_else(|| {
+    let told = || std::env::var("FERROCDF_SEED").ok()?.parse().ok();
+    let seed = seed.or_else(told).unwrap_or_else(|| {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         now.map_or(1, |since| since.as_secs())
     });
