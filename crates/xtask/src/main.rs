@@ -31,6 +31,11 @@ const TASKS: &[Task] = &[
         run: tasks::corpus,
     },
     Task {
+        name: "models",
+        help: "random HDF5 files that h5py and netCDF4-python make; FERROCDF_MODELS=COUNT[:SEED]",
+        run: tasks::models,
+    },
+    Task {
         name: "clients",
         help: "programs that others wrote, on our C library, beside the same programs on the reference",
         run: tasks::clients,

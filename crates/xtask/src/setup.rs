@@ -28,13 +28,15 @@ const NEEDS: &[Need] = &[
     Need { what: "the reference library", package: "libnetcdf-dev", is_there: || compiles("netcdf.h") },
 ];
 
+/// What the Python environment of the tests is made with.
+const PYTHON: &[Need] = &[Need {
+    what: "Python with environments",
+    package: "python3-venv",
+    is_there: || works("python3", &["-c", "import venv, ensurepip"]),
+}];
+
 /// What runs on our C library in tests.
 const CLIENTS: &[Need] = &[
-    Need {
-        what: "Python with environments",
-        package: "python3-venv",
-        is_there: || works("python3", &["-c", "import venv, ensurepip"]),
-    },
     Need { what: "valgrind", package: "valgrind", is_there: || works("valgrind", &["--version"]) },
     Need { what: "NCO", package: "nco", is_there: || on_path("ncks") },
     Need { what: "CDO", package: "cdo", is_there: || on_path("cdo") },
@@ -70,14 +72,22 @@ pub fn clients() -> Outcome {
 }
 
 /// What the Python environment of the tests holds.
-const WHEELS: &[&str] = &["netCDF4==1.7.5.1.post1", "numpy==2.4.6", "cftime==1.6.6.1", "certifi==2026.10.18"];
+const WHEELS: &[&str] = &[
+    "netCDF4==1.7.5.1.post1",
+    "numpy==2.4.6",
+    "cftime==1.6.6.1",
+    "certifi==2026.10.18",
+    "h5py==3.16.0",
+    "hdf5plugin==7.1.0",
+];
 
 /// A Python environment of its own, under `target`; its interpreter.
 pub fn python() -> Result<PathBuf, String> {
     let folder = std::env::current_dir().map_err(|error| error.to_string())?.join("target/python");
     let python = folder.join("bin/python");
-    let there = || works(&python.to_string_lossy(), &["-c", "import netCDF4"]);
+    let there = || works(&python.to_string_lossy(), &["-c", "import netCDF4, h5py, hdf5plugin"]);
     if !there() {
+        install(PYTHON)?;
         run("python3", &["-m", "venv", "--clear", &folder.to_string_lossy()], &[])?;
         let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
         run(&python.to_string_lossy(), &[&pip[..], WHEELS].concat(), &[])?;

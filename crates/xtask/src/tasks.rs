@@ -14,9 +14,10 @@ pub fn test(args: &[String]) -> Outcome {
     setup(&[])?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     cargo(&[&["test", "--workspace"][..], &extra].concat(), &[])?;
+    models(&[])?;
     clients(&[])?;
     println!(
-        "test: unit, integration and documentation tests of all crates passed, the comparison with netCDF-C, and programs that others wrote"
+        "test: unit, integration and documentation tests of all crates passed, the comparison with netCDF-C and h5py, and programs that others wrote"
     );
     Ok(())
 }
@@ -30,9 +31,20 @@ pub fn corpus(args: &[String]) -> Outcome {
         return Err(format!("{} is not there; FERROCDF_CORPUS names the folder", index.display()));
     }
     let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
+    let python = crate::setup::python()?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     let test = ["test", "--package", "ferrocdf-compat", "--features", "corpus", "--test", "corpus"];
-    cargo(&[&test[..], &extra].concat(), &[("FERROCDF_CORPUS", &folder.to_string_lossy())])
+    let env =
+        [("FERROCDF_CORPUS", &*folder.to_string_lossy()), ("FERROCDF_PYTHON", &*python.to_string_lossy())];
+    cargo(&[&test[..], &extra].concat(), &env)
+}
+
+/// Reads random files that h5py and netCDF4-python make. `FERROCDF_MODELS` says how many; see the tests.
+pub fn models(args: &[String]) -> Outcome {
+    let python = crate::setup::python()?;
+    let extra: Vec<&str> = args.iter().map(String::as_str).collect();
+    let test = ["test", "--package", "ferrocdf-compat", "--features", "models", "--test", "hdf5"];
+    cargo(&[&test[..], &extra].concat(), &[("FERROCDF_PYTHON", &*python.to_string_lossy())])
 }
 
 /// Installs ferrocdf beside the build, and runs programs that others wrote on it.
@@ -66,11 +78,23 @@ pub fn sanitize(args: &[String]) -> Outcome {
 
 /// Runs each fuzz target for a while.
 pub fn fuzz(args: &[String]) -> Outcome {
+    fuzz_with(args, &[])
+}
+
+fn fuzz_with(args: &[String], env: &[(&str, &str)]) -> Outcome {
     let mut extra: Vec<&str> = args.iter().map(String::as_str).collect();
     if extra.is_empty() {
         extra.push(FUZZ_SECONDS);
     }
-    cargo(&[&["run", "--quiet", "--release", "--package", "ferrocdf-fuzz", "--"][..], &extra].concat(), &[])
+    cargo(&[&["run", "--quiet", "--release", "--package", "ferrocdf-fuzz", "--"][..], &extra].concat(), env)
+}
+
+/// The fuzz seed of a change: each commit has its own, and two runs of one commit see the same inputs.
+fn seed() -> String {
+    let commit = std::process::Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).output();
+    let commit = commit.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string());
+    let number = commit.ok().and_then(|commit| u64::from_str_radix(&commit, 16).ok());
+    number.unwrap_or(1).to_string()
 }
 
 /// Measures.
@@ -109,5 +133,5 @@ fn steps(times: &mut Vec<(&'static str, std::time::Duration)>) -> Outcome {
     timed(times, "features", || cargo(&["test", "--package", "ferrocdf", "--all-features"], &[]))?;
     timed(times, "corpus", || corpus(&[]))?;
     timed(times, "sanitize", || sanitize(&[]))?;
-    timed(times, "fuzz", || fuzz(&[]))
+    timed(times, "fuzz", || fuzz_with(&[], &[("FERROCDF_SEED", &seed())]))
 }

@@ -6,6 +6,7 @@
 
 mod content;
 mod hdf5_ncdump;
+mod hdf5_values;
 mod nccopy_files;
 #[path = "../it/nccopy_tool.rs"]
 mod nccopy_tool;
@@ -20,6 +21,7 @@ mod ncgen_files;
 mod ncgen_source;
 #[path = "../it/ncgen_tool.rs"]
 mod ncgen_tool;
+mod threads;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

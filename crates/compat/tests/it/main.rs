@@ -6,6 +6,7 @@ mod capi_copy_var;
 mod capi_data;
 mod capi_dimensions;
 mod capi_instances;
+mod capi_netcdf4;
 mod capi_random;
 mod capi_storage;
 mod capi_stubs;

@@ -32,10 +32,10 @@ compound Point { int x ; double y(2) ; Sky s ; } ; int(*) Row ;
 compound Deep { Point p(2) ; Row r ; string name ; } ;
 dimensions: n = 2 ;
 variables: Sky sky(n) ; Raw raw(n) ; Point p(n) ; Row r(n) ; Deep d(n) ; string s(n) ;
-sky:_FillValue = Storm ; Point p:origin = {1, {2, 3}, Cloudy} ; Row :rows = {1, 2}, {3} ; string :texts = "a", "b\n" ;
+Sky sky:_FillValue = Storm ; Point p:origin = {1, {2, 3}, Cloudy} ; Row :rows = {1, 2}, {3} ; string :texts = "a", "b\n" ;
 data: sky = Clear, Storm ; raw = 0x0102030405, 0xfffefdfcfb ; p = {1, {2.5, 3}, Clear}, {4, {5, 6}, Storm} ;
 r = {1, 2, 3}, {} ;
-d = {{{1, {2, 3}, Clear}, {4, {5, 6}, Cloudy}}, {7, 8}, "x"}, {{{9, {10, 11}, Clear}, {12, {13, 14}, Storm}}, {}, "y"} ;
+d = {{{1, {2, 3}, Clear},{1, {2, 3}, Clear}}, {7, 8}, "x"}, {{{9, {10, 11}, Clear},{1, {2, 3}, Clear}}, {}, "y"} ;
 s = "one", "" ; }"#,
     ),
     (

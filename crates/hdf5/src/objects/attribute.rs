@@ -164,9 +164,14 @@ impl Object {
         if let Some(dense) = self.dense()? {
             let file = self.file();
             let heap = dense.heap(file.source())?;
+            let mut left = heap.most()?;
             dense.tree.walk(&mut |record| {
                 let record = Record::decode(record)?;
                 let message = record.message(file, heap);
+                // Each is stored on its own: more than there is would be the same ones again.
+                let len = message.as_ref().map_or(0, Vec::len) as u64;
+                left =
+                    left.checked_sub(len).ok_or_else(|| bad("attributes that are longer than their heap"))?;
                 let name =
                     message.as_ref().map_err(Clone::clone).and_then(|body| name_of(body)).unwrap_or_default();
                 let attribute = message.and_then(|body| Attribute::decode(file, &body, record.order()));

@@ -69,6 +69,12 @@ struct Child {
     depth: usize,
 }
 
+/// Nodes that were visited, and the bytes of the file that are in none of them.
+struct Visited {
+    nodes: HashSet<Address>,
+    left: u64,
+}
+
 /// What holds for all nodes of a depth.
 #[derive(Clone, Copy, Debug)]
 struct Level {
@@ -142,7 +148,10 @@ impl Tree {
     /// Visits all records in the order of their keys.
     pub fn walk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         match self.root()? {
-            Some(root) => self.walk_node(root, &mut HashSet::new(), visit),
+            Some(root) => {
+                let mut visited = Visited { nodes: HashSet::new(), left: self.source.blob.size()? };
+                self.walk_node(root, &mut visited, visit)
+            }
             None => Ok(()),
         }
     }
@@ -196,13 +205,15 @@ impl Tree {
     fn walk_node(
         &self,
         child: Child,
-        seen: &mut HashSet<Address>,
+        seen: &mut Visited,
         visit: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        if !seen.insert(child.at) {
+        if !seen.nodes.insert(child.at) {
             return Err(bad(format!("{NODE} at {}: it is in the tree twice", child.at)));
         }
         let node = self.read(child)?;
+        let overlap = || bad(format!("{NODE} at {}: the nodes of its tree overlap", child.at));
+        seen.left = seen.left.checked_sub(node.bytes.len() as u64).ok_or_else(overlap)?;
         for index in 0..node.records {
             if child.depth > 0 {
                 self.walk_node(node.child(self, index)?, seen, visit)?;

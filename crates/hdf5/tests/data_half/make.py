@@ -217,3 +217,20 @@ if __name__ == "__main__":
     layouts("layouts.h5")
     types("types.h5")
     virtual("virtual")
+
+
+def paths(name, levels):
+    """Virtual datasets that take the same element in two ways each, level below level."""
+    with h5py.File(name, "w", libver="latest") as f:
+        for which in "ab":
+            f[f"{levels}{which}"] = np.array([5], "u2")
+        for level in reversed(range(levels)):
+            for which in "ab":
+                plist = h5p.create(h5p.DATASET_CREATE)
+                one = h5s.create_simple((1,))
+                for source in "ab":
+                    plist.set_virtual(one, b".", f"{level + 1}{source}".encode(), one)
+                h5d.create(f.id, f"{level}{which}".encode(), h5t.STD_U16LE, one, plist)
+
+
+paths("paths.h5", 24)

@@ -8,6 +8,9 @@ use crate::wire::{Reader, up_to_nul, width_of};
 /// How deep datatypes may lie in one another.
 const DEPTH: usize = 64;
 
+/// The most bytes of a number: offset and precision have 16 bits.
+const WIDEST: u32 = 1 << 14;
+
 /// The most dimensions of an array.
 const RANK: usize = 32;
 
@@ -102,6 +105,9 @@ fn integer(r: &mut Reader<'_>, flags: Flags, size: u32) -> Result<Integer> {
 
 fn value_fits(r: &Reader<'_>, offset: u16, precision: u16, size: u32) -> Result<()> {
     let bits = u64::from(size) * 8;
+    if size > WIDEST {
+        return Err(r.error(format_args!("a number of {size} bytes, of which {precision} bits count")));
+    }
     if precision == 0 || u64::from(offset) + u64::from(precision) > bits {
         let why =
             format_args!("a precision of {precision} bits at bit {offset} in an element of {bits} bits");

@@ -1,0 +1,72 @@
+//! The Python of the tests, with h5py, netCDF4 and the filters of hdf5plugin: `FERROCDF_PYTHON` names its interpreter.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use crate::listing::{Facts, parse};
+
+/// A command that runs a script of the folder `py`.
+///
+/// # Panics
+/// If `FERROCDF_PYTHON` is not set; the tasks do that.
+pub fn script(name: &str) -> Command {
+    let python = std::env::var_os("FERROCDF_PYTHON").expect(
+        "FERROCDF_PYTHON names a Python with h5py; `cargo xtask corpus` and `cargo xtask models` make it",
+    );
+    let mut command = Command::new(python);
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("py").join(name)).stdin(Stdio::null());
+    command
+}
+
+/// Ends with what a process said unless it went well.
+///
+/// # Panics
+/// If it did not.
+pub fn finish(child: Child) {
+    let output = child.wait_with_output().expect("a child that was started");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "Python ended with {}: {said}", output.status);
+}
+
+/// What h5py finds in files, with two processes at a time; `folder` takes their answers.
+pub struct Listings {
+    children: Vec<Child>,
+    folder: PathBuf,
+}
+
+impl Listings {
+    /// Begins with the listing.
+    ///
+    /// # Panics
+    /// If Python cannot be started.
+    pub fn start(paths: &[PathBuf], folder: &Path) -> Listings {
+        let list = folder.join("paths");
+        let names: Vec<&str> = paths.iter().map(|path| path.to_str().expect("a path of UTF-8")).collect();
+        std::fs::write(&list, names.join("\n")).expect("a folder that can be written to");
+        let start = |part: &str| {
+            let mut command = script("listing.py");
+            command.arg(&list).arg(folder).args([part, "2"]).stderr(Stdio::piped());
+            command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"))
+        };
+        Listings { children: ["0", "1"].map(start).into(), folder: folder.to_path_buf() }
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Panics
+    /// If a listing process failed.
+    pub fn finish(&mut self) {
+        self.children.drain(..).for_each(finish);
+    }
+
+    /// The facts of the file of this number.
+    ///
+    /// # Panics
+    /// If it was not listed.
+    pub fn facts(&self, number: usize) -> Facts {
+        let path = self.folder.join(number.to_string());
+        let text =
+            std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        parse(&text)
+    }
+}

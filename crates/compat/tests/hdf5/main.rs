@@ -1,0 +1,11 @@
+//! Files made at random by others, read by all: `cargo xtask models`.
+//!
+//! h5py and netCDF4-python make them, h5py lists what is in them, and so do we; the netCDF-4 ones are printed by the
+//! reference's `ncdump` too. `FERROCDF_MODELS` says how many files of each kind to make, and from which seed on after a
+//! colon; without it there are few.
+
+mod many_chunks;
+mod models;
+#[allow(dead_code, reason = "another test binary uses the rest")]
+#[path = "../it/ncdump_tool.rs"]
+mod ncdump_tool;
