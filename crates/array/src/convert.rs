@@ -8,13 +8,16 @@ use ferrocdf_bytes::{Code, Error, Result};
 use crate::kernels::{Kernel, kernel};
 use crate::{Fit, Kind, Stored};
 
-/// Which way a conversion goes. The reference treats values out of range differently in the two.
+/// Which way a conversion goes, which decides what becomes of numbers out of range: the reference treats them
+/// differently in the two, and in netCDF-4 files in a third way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// From a file to memory.
     Get,
     /// From memory to a file.
     Put,
+    /// Either way, in netCDF-4 files.
+    Cast,
 }
 
 /// Bytes of a piece: stays in the first-level cache, and its buffer on the stack costs a one-value request little.
@@ -60,6 +63,7 @@ pub(crate) struct Conversion {
     /// Whether elements out of range leave the destination as it was.
     pub(crate) keeps: bool,
     to: Stored,
+    direction: Direction,
 }
 
 impl Conversion {
@@ -83,7 +87,13 @@ impl Conversion {
             kernel: (!same).then(|| kernel(direction, from.kind, to.kind)),
             keeps: direction == Direction::Get && from.kind.is_float() && !to.kind.is_float(),
             to,
+            direction,
         })
+    }
+
+    /// Which way it goes.
+    pub(crate) fn direction(&self) -> Direction {
+        self.direction
     }
 
     /// What elements are converted to.

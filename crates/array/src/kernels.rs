@@ -13,6 +13,8 @@
 //! - `f64` to `f32`: rounded; beyond the largest finite `f32`, infinities included, is out of range, and becomes the
 //!   largest finite value when getting, infinity when putting.
 //! - `f32` to `f64`: exact; when putting, infinity is out of range (and stored all the same).
+//! - In netCDF-4 files all is as when putting, either way, but for two: the bound of `f32` to `u32` is rounded too, and
+//!   `f32` to `f64` is never out of range.
 //!
 //! Measured, with the swap of the bytes, on one core in the second-level cache, in 10^9 elements a second: integers
 //! among each other 0.7 to 22, 16-bit integers to `f32` 4.9, `f32` to `f64` 1.7, `f64` to `f32` 0.7 (getting) and 1.3
@@ -199,6 +201,11 @@ macro_rules! put_float_to_int {
     };
 }
 
+/// As putting, but for the bound, which is rounded to `f32`.
+fn cast_f32_to_u32(from: &[u8], to: &mut [u8]) -> bool {
+    each::<f32, u32>(from, to, |x, _| (x.truncate(), !(x > u32::MAX as f32 || x < 0.0)))
+}
+
 /// Whether a number is larger than any finite `f32`; NaN is not.
 #[inline(always)]
 fn is_beyond_f32(x: f64) -> bool {
@@ -267,7 +274,9 @@ pub(crate) fn kernel(direction: Direction, from: Kind, to: Kind) -> Kernel {
                 Kind::F32 => same!(f32), Kind::F64 => get_f32_to_f64),
             Kind::F64 => match_int!(to, get_float_to_int[f64,],
                 Kind::F32 => get_f64_to_f32, Kind::F64 => same!(f64))),
-        Direction::Put => match_int!(from, from_int[],
+        Direction::Cast if (from, to) == (Kind::F32, Kind::U32) => cast_f32_to_u32,
+        Direction::Cast if (from, to) == (Kind::F32, Kind::F64) => get_f32_to_f64,
+        Direction::Put | Direction::Cast => match_int!(from, from_int[],
             Kind::F32 => match_int!(to, put_float_to_int[f32,],
                 Kind::F32 => same!(f32), Kind::F64 => put_f32_to_f64),
             Kind::F64 => match_int!(to, put_float_to_int[f64,],

@@ -62,7 +62,7 @@ pub use convert::{Direction, convert};
 pub use copy::copy_bytes;
 pub use kind::{Element, Kind, Stored};
 pub use memory::{Fit, In, Map, Out};
-pub use mosaic::{Mosaic, Part, Source};
+pub use mosaic::{Mosaic, Opened, Part, Source};
 pub use pool::get as pool;
 pub use read::read;
 pub use selection::{Index, Selection};

@@ -8,7 +8,7 @@
 use ferrocdf_bytes::{Code, Error, Result};
 use smallvec::SmallVec;
 
-use crate::{Element, Kind};
+use crate::{Direction, Element, Kind};
 
 /// Whether every number could be represented in the type it was converted to.
 #[must_use]
@@ -44,6 +44,8 @@ pub struct Out<'a> {
     pub bytes: &'a mut [u8],
     /// Where they lie; dense if there is none.
     pub map: Option<Map<'a>>,
+    /// What becomes of numbers out of range: that of [`Direction::Get`] or of [`Direction::Cast`].
+    pub rules: Direction,
 }
 
 /// Memory that is written from.
@@ -70,13 +72,19 @@ impl<'a> Out<'a> {
 
     /// Dense elements of `kind`.
     pub fn raw(kind: Kind, bytes: &'a mut [u8]) -> Self {
-        Out { kind, bytes, map: None }
+        Out { kind, bytes, map: None, rules: Direction::Get }
     }
 
     /// The same memory, addressed through a map.
     #[must_use]
     pub fn mapped(self, origin: usize, steps: &'a [isize]) -> Self {
         Out { map: Some(Map { origin, steps }), ..self }
+    }
+
+    /// The same memory, for numbers of a netCDF-4 file.
+    #[must_use]
+    pub fn cast(self) -> Self {
+        Out { rules: Direction::Cast, ..self }
     }
 }
 

@@ -12,7 +12,7 @@ use ferrocdf_store::{Blob, MemoryBlob};
 use smallvec::SmallVec;
 
 use crate::convert::Conversion;
-use crate::{Array, Blocks, Fit, Kind, Out, Selection, blocks};
+use crate::{Array, Blocks, Fit, Out, Selection, blocks};
 
 /// An array made of parts of other arrays: an HDF5 virtual dataset.
 #[derive(Clone, Debug)]
@@ -39,8 +39,11 @@ pub struct Part {
 pub trait Source: Debug + Send + Sync {
     /// Opens it; called when a part of it is first needed, and again each time, so it should remember. `None` says that it
     /// is not there: its elements are fill values. Elements of `there` outside its shape are fill values too.
-    fn open(&self) -> Result<Option<(Arc<dyn Blob>, Arc<Array>)>>;
+    fn open(&self) -> Result<Option<Opened>>;
 }
+
+/// An array, and the bytes that it lies in.
+pub type Opened = (Arc<dyn Blob>, Arc<Array>);
 
 /// Reads the selected elements, at least one, into dense memory of `size` bytes an element.
 pub(crate) fn read(
@@ -59,7 +62,7 @@ pub(crate) fn read(
         let Some((blob, source)) = part.source.open()? else { continue };
         if let Some(overlap) = overlap.within(&source.shape)? {
             covered += overlap.there.elements().unwrap_or(u64::MAX) as usize;
-            fits &= overlap.read(&*blob, &source, conversion.to().kind, out)? == Fit::Exact;
+            fits &= overlap.read(&*blob, &source, conversion, out)? == Fit::Exact;
         }
     }
     // A fill value that does not fit counts only where it is seen. Parts seldom overlap.
@@ -183,13 +186,15 @@ impl Overlap {
         Ok(Some(self))
     }
 
-    fn read(&self, blob: &dyn Blob, source: &Array, kind: Kind, out: &mut [u8]) -> Result<Fit> {
+    fn read(&self, blob: &dyn Blob, source: &Array, conversion: Conversion, out: &mut [u8]) -> Result<Fit> {
+        let kind = conversion.to().kind;
         let counts = self.there.count.iter().zip(&self.steps);
         let reach: usize = counts.map(|(&count, &step)| (count as usize - 1) * step as usize).sum();
         let size = kind.size();
         // The map may then turn out to be dense, which is the fast way.
         let memory = &mut out[self.origin * size..(self.origin + reach + 1) * size];
-        crate::read(blob, source, &self.there, Out::raw(kind, memory).mapped(0, &self.steps))
+        let memory = Out { rules: conversion.direction(), ..Out::raw(kind, memory) };
+        crate::read(blob, source, &self.there, memory.mapped(0, &self.steps))
     }
 }
 

@@ -22,7 +22,7 @@ pub fn read(blob: &dyn Blob, array: &Array, sel: &Selection, out: Out<'_>) -> Re
         // Of several that lie over each other, the last is seen.
         let mut fits = Fit::Exact;
         for (bytes, stored) in layers(blob, array, &at)? {
-            fits = one(Direction::Get, stored, &bytes, Stored::native(out.kind), place);
+            fits = one(out.rules, stored, &bytes, Stored::native(out.kind), place);
         }
         if fits == Fit::OutOfRange {
             fit = fits;
@@ -220,7 +220,7 @@ fn one(direction: Direction, from: Stored, input: &[u8], to: Stored, output: &mu
             let widening = to.kind == Kind::F64;
             let beyond = float.abs() > f64::from(f32::MAX);
             match direction {
-                Direction::Get if widening => (Some(Number::Float(float)), true),
+                Direction::Get | Direction::Cast if widening => (Some(Number::Float(float)), true),
                 Direction::Get if beyond => (Some(Number::Float(f64::from(f32::MAX).copysign(float))), false),
                 _ => (Some(Number::Float(float)), !beyond),
             }
@@ -249,6 +249,12 @@ fn in_range(int: i128, kind: Kind) -> bool {
 fn float_to_int(direction: Direction, from: Kind, float: f64, to: Kind) -> (Option<Number>, bool) {
     let (low, high) = bounds(to);
     let rounded_high = if to.size() == 8 && from == Kind::F32 { f64::from(high as f32) } else { high as f64 };
+    // In netCDF-4 files the bound of 32 bits is rounded to the float type as well.
+    let rounded_high = if direction == Direction::Cast && (from, to) == (Kind::F32, Kind::U32) {
+        2f64.powi(32)
+    } else {
+        rounded_high
+    };
     let fits = !(float > rounded_high || float < low as f64);
     if direction == Direction::Get {
         if !fits {

@@ -29,10 +29,10 @@ pub fn read(blob: &dyn Blob, array: &Array, sel: &Selection, out: Out<'_>) -> Re
     if out.map.is_none()
         && let Some(run) = ShortRun::of(array, sel)
     {
-        return run.read(blob, out.kind, out.bytes);
+        return run.read(blob, out.kind, out.rules, out.bytes);
     }
     sel.check(&array.shape)?;
-    let conversion = Conversion::new(Direction::Get, array.stored, Stored::native(out.kind))?;
+    let conversion = Conversion::new(out.rules, array.stored, Stored::native(out.kind))?;
     let elements = sel.elements().ok_or_else(|| too_large(&array.shape))?;
     if out.map.is_none() {
         check_dense(out.bytes.len(), out.kind, elements)?;
@@ -146,7 +146,9 @@ impl Reader<'_> {
         let conversion = Conversion::new(Direction::Get, stored, stored)?;
         let reader = Reader { blob: self.blob, array: &bytes, conversion, size: 1 };
         let (mut from, mut to) = (Vec::new(), Vec::new());
-        sel.pieces(self.piece()).try_fold(true, |fits, (first, elements, mut piece)| {
+        // Elements as stored may be much longer than what they are turned into.
+        let limit = (self.piece() * made as u64 / raw.max(made) as u64).max(1);
+        sel.pieces(limit).try_fold(true, |fits, (first, elements, mut piece)| {
             piece.start.push(0);
             piece.count.push(raw as u64);
             piece.stride.push(1);

@@ -70,12 +70,12 @@ impl ShortRun {
         self.len / self.stored.kind.size()
     }
 
-    /// Reads it into dense memory for just its elements.
+    /// Reads it into dense memory for just its elements; `rules` are as in [`Out`](crate::Out).
     ///
     /// # Errors
     /// `ECHAR` between text and numbers; `EINVAL` for memory of another size; the blob's.
-    pub fn read(&self, blob: &dyn Blob, kind: Kind, out: &mut [u8]) -> Result<Fit> {
-        let conversion = Conversion::new(Direction::Get, self.stored, Stored::native(kind))?;
+    pub fn read(&self, blob: &dyn Blob, kind: Kind, rules: Direction, out: &mut [u8]) -> Result<Fit> {
+        let conversion = Conversion::new(rules, self.stored, Stored::native(kind))?;
         check_dense(out.len(), kind, self.elements() as u64)?;
         if conversion.is_in_place() {
             self.past_end.fetch(blob, self.at, out)?;

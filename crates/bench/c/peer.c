@@ -1,39 +1,6 @@
 /* The workloads of the bench through netcdf-c. usage: peer WORKLOAD FILE
  * Prints the seconds spent in the library's calls. Each is written as a careful user of the C library would. */
-#include <netcdf.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#define CHECK(call)                                                                                                  \
-    do {                                                                                                             \
-        int code_ = (call);                                                                                          \
-        if (code_) {                                                                                                 \
-            fprintf(stderr, "%s: %s\n", #call, nc_strerror(code_));                                                  \
-            exit(1);                                                                                                 \
-        }                                                                                                            \
-    } while (0)
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec + t.tv_nsec / 1e9;
-}
-
-static size_t elements(int nc, int var, size_t *shape)
-{
-    int dims[NC_MAX_VAR_DIMS], rank;
-    size_t count = 1;
-    CHECK(nc_inq_varndims(nc, var, &rank));
-    CHECK(nc_inq_vardimid(nc, var, dims));
-    for (int d = 0; d < rank; d++) {
-        CHECK(nc_inq_dimlen(nc, dims[d], &shape[d]));
-        count *= shape[d];
-    }
-    return count;
-}
+#include "common.h"
 
 /* Every variable whole, into a buffer that was used before. */
 static double read_all(const char *path)

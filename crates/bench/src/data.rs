@@ -1,10 +1,13 @@
-//! The files the workloads read, made once by ferrocdf.
+//! The files the workloads read, each made once when the first row needs it: classic ones by ferrocdf, netCDF-4 ones by
+//! the peer.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use ferrocdf::{CreateOptions, FileMut, Format, In, Selection};
 
+use crate::measure::Peers;
 use crate::workers::define_many;
 
 /// Where the data lies.
@@ -18,23 +21,45 @@ fn text(error: impl std::fmt::Display) -> String {
 }
 
 impl Data {
-    /// Makes what is not there yet.
-    pub fn make(folder: PathBuf) -> Result<Data, String> {
+    /// The data in a folder, which is made.
+    pub fn new(folder: PathBuf) -> Result<Data, String> {
         std::fs::create_dir_all(&folder).map_err(text)?;
-        let data = Data { folder };
-        data.once("fixed.nc", fixed)?;
-        data.once("interleaved.nc", interleaved)?;
-        data.once("records.nc", |path| records(path, 55_000, 1000))?;
-        data.once("small.nc", |path| records(path, 1_000_000, 55))?;
-        data.once("mixed.nc", mixed)?;
-        data.once("c.nc", |path| many(path, 2000, 20))?;
-        data.once("many.nc", |path| many(path, 10_000, 10))?;
-        data.once("one.nc", |path| many(path, 1, 2))?;
-        data.once("floats.nc", floats)?;
-        data.once("floats2.cdl", |path| cdl(path, 2_000_000))?;
-        data.once("floats20.cdl", |path| cdl(path, 20_000_000))?;
-        data.once("c.cdl", |path| many_cdl(path, 2000, 20))?;
-        Ok(data)
+        Ok(Data { folder })
+    }
+
+    /// Makes a file, unless it is there or workloads make it.
+    pub fn ready(&self, name: &str, peers: &Peers) -> Result<(), String> {
+        let by_peer = |what: &str| self.by_peer(name, &[&peers.make4, what]);
+        let packed = |filter: &str| {
+            let python = peers.python.as_deref().ok_or("there is no Python")?;
+            self.ready("a4.nc", peers)?;
+            self.by_peer(name, &[python, &peers.script, "make", filter, &self.path("a4.nc")])
+        };
+        match name {
+            "fixed.nc" => self.once(name, fixed),
+            "interleaved.nc" => self.once(name, interleaved),
+            "records.nc" => self.once(name, |path| records(path, 55_000, 1000)),
+            "small.nc" => self.once(name, |path| records(path, 1_000_000, 55)),
+            "mixed.nc" => self.once(name, mixed),
+            "c.nc" => self.once(name, |path| many(path, 2000, 20)),
+            "many.nc" => self.once(name, |path| many(path, 10_000, 10)),
+            "one.nc" => self.once(name, |path| many(path, 1, 2)),
+            "floats.nc" => self.once(name, floats),
+            "floats2.cdl" => self.once(name, |path| cdl(path, 2_000_000)),
+            "floats20.cdl" => self.once(name, |path| cdl(path, 20_000_000)),
+            "c.cdl" => self.once(name, |path| many_cdl(path, 2000, 20)),
+            "a4.nc" => by_peer("floats"),
+            "flat4.nc" => by_peer("contiguous"),
+            "b4.nc" => by_peer("shorts"),
+            "tiny4.nc" => by_peer("tiny"),
+            "tinyp4.nc" => by_peer("tiny-packed"),
+            "c4.nc" => by_peer("2000x20"),
+            "many4.nc" => by_peer("10000x10"),
+            "zstd4.nc" => packed("zstd"),
+            "lz44.nc" => packed("lz4"),
+            "blosc4.nc" => packed("blosc"),
+            _ => Ok(()),
+        }
     }
 
     /// The path of a file.
@@ -43,13 +68,25 @@ impl Data {
     }
 
     fn once(&self, name: &str, make: impl FnOnce(&Path) -> ferrocdf::Result<()>) -> Result<(), String> {
+        self.made(name, |draft| make(draft).map_err(text))
+    }
+
+    /// Has a command make a file, whose path is its last argument.
+    fn by_peer(&self, name: &str, command: &[&str]) -> Result<(), String> {
+        self.made(name, |draft| match Command::new(command[0]).args(&command[1..]).arg(draft).status() {
+            Ok(status) if status.success() => Ok(()),
+            _ => Err(format!("this command failed: {}", command.join(" "))),
+        })
+    }
+
+    fn made(&self, name: &str, make: impl FnOnce(&Path) -> Result<(), String>) -> Result<(), String> {
         let path = self.folder.join(name);
         if path.exists() {
             return Ok(());
         }
         eprintln!("making {}", path.display());
         let draft = self.folder.join(format!("{name}.part"));
-        make(&draft).map_err(text)?;
+        make(&draft)?;
         std::fs::rename(&draft, &path).map_err(text)
     }
 }

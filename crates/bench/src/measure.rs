@@ -1,7 +1,7 @@
 //! One turn: a command, what it cost, and what it said.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// What one turn cost.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -14,12 +14,28 @@ pub struct Cost {
     pub memory: u64,
 }
 
-/// The peer's program on either library.
+/// The peer's programs.
 pub struct Peers {
-    /// On the reference.
+    /// The workloads on the reference.
     pub theirs: String,
-    /// On ours.
+    /// The same on ours.
     pub ours: String,
+    /// The workloads of netCDF-4, on the reference.
+    pub theirs4: String,
+    /// What makes netCDF-4 files.
+    pub make4: String,
+    /// A Python that has h5py and hdf5plugin, if there is one.
+    pub python: Option<String>,
+    /// The workloads in Python.
+    pub script: String,
+}
+
+/// The Python of the variable `FERROCDF_PYTHON`, else that of the tests, if it has what the workloads need.
+fn python() -> Option<String> {
+    let python = std::env::var("FERROCDF_PYTHON").unwrap_or_else(|_| "target/python/bin/python".to_string());
+    let mut import = Command::new(&python);
+    let found = import.args(["-c", "import h5py, hdf5plugin"]).stderr(Stdio::null()).status();
+    found.is_ok_and(|status| status.success()).then_some(python)
 }
 
 /// Runs commands and measures them.
@@ -29,8 +45,8 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Compiles the helper programs into `folder`. Returns the meter, the path of the peer's program, and that of the same
-    /// program on our library, which lies in `built`.
+    /// Compiles the helper programs into `folder`. Returns the meter and the peer's programs, one of them on our library,
+    /// which lies in `built`.
     pub fn new(folder: &Path, built: &Path) -> Result<(Meter, Peers), String> {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("c");
         let compile = |as_: &str, name: &str, libraries: &[&str]| -> Result<PathBuf, String> {
@@ -52,7 +68,11 @@ impl Meter {
         }
         let (search, run) = (format!("-L{}", lib.display()), format!("-Wl,-rpath,{}", lib.display()));
         let ours = compile("peer-on-ours", "peer", &[&search, &run, "-lnetcdf"])?;
-        let peers = Peers { theirs: theirs.display().to_string(), ours: ours.display().to_string() };
+        let theirs4 = compile("peer4", "peer4", &["-lnetcdf"])?;
+        let make4 = compile("make4", "make4", &["-lnetcdf", "-lm"])?;
+        let [theirs, ours, theirs4, make4, script] =
+            [theirs, ours, theirs4, make4, source.join("peer.py")].map(|path| path.display().to_string());
+        let peers = Peers { theirs, ours, theirs4, make4, python: python(), script };
         Ok((Meter { runner, folder: folder.to_path_buf() }, peers))
     }
 

@@ -1,4 +1,4 @@
-//! The table: what is measured, against whom, and the ratio to reach.
+//! The table: what is measured, against whom, and the ratio to reach. Rows about netCDF-4 form the group `nc4`.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,11 @@ pub fn options(words: &[&str]) -> Result<Options, String> {
 
 /// One line of the table.
 struct Row {
+    /// Rows that belong together; empty for most.
+    group: &'static str,
     what: &'static str,
+    /// The file it needs.
+    file: &'static str,
     /// The peer's time over ours that is to be reached.
     target: f64,
     peer: Vec<String>,
@@ -41,16 +45,26 @@ struct Row {
 pub fn run(options: &Options) -> Result<(), String> {
     let folder =
         std::env::var_os("FERROCDF_BENCH_DIR").map_or_else(|| PathBuf::from("target/bench"), PathBuf::from);
-    let data = Data::make(folder)?;
+    let data = Data::new(folder)?;
     let me = std::env::current_exe().map_err(|error| error.to_string())?;
     let built = me.parent().unwrap_or(Path::new("."));
     let (meter, peers) = Meter::new(&data.folder, built)?;
     let rows = rows(&data, &peers, &me.display().to_string(), built);
+    let chosen =
+        |row: &&Row| options.only.as_ref().is_none_or(|word| row.what.contains(word) || row.group == word);
     println!(
         "| workload | netcdf-c s | ferrocdf s | ratio | to reach | CPU s, theirs / ours | peak MB, theirs / ours |"
     );
     println!("|---|---|---|---|---|---|---|");
-    for row in rows.iter().filter(|row| options.only.as_ref().is_none_or(|word| row.what.contains(word))) {
+    for row in rows.iter().filter(chosen) {
+        if row.peer.is_empty() {
+            eprintln!(
+                "left out, since FERROCDF_PYTHON names no Python with h5py and hdf5plugin: {}",
+                row.what
+            );
+            continue;
+        }
+        data.ready(row.file, &peers)?;
         let (theirs, ours) = turns(&meter, row, options.turns)?;
         let megabytes = |cost: &Cost| cost.memory as f64 / 1e6;
         println!(
@@ -84,39 +98,64 @@ fn turns(meter: &Meter, row: &Row, turns: usize) -> Result<(Cost, Cost), String>
 
 fn rows(data: &Data, peers: &Peers, me: &str, bin: &Path) -> Vec<Row> {
     let own = |words: &[&str]| words.iter().map(|word| word.to_string()).collect::<Vec<_>>();
-    let library = |what: &'static str, workload: &str, file: &str, target: f64| Row {
+    let library = |what: &'static str, workload: &str, file: &'static str, target: f64| Row {
+        group: "",
         what,
+        file,
         target,
         peer: own(&[&peers.theirs, workload, &data.path(file)]),
         ours: own(&[me, "worker", workload, &data.path(file)]),
         timed_inside: true,
     };
-    let interface = |what: &'static str, workload: &str, file: &str| Row {
+    let interface = |what: &'static str, workload: &str, file: &'static str| Row {
+        group: "",
         what,
+        file,
         target: 1.0,
         peer: own(&[&peers.theirs, workload, &data.path(file)]),
         ours: own(&[&peers.ours, workload, &data.path(file)]),
         timed_inside: true,
     };
-    let on_ours = |what: &'static str, workload: &str, file: &str| Row {
+    let on_ours = |what: &'static str, workload: &str, file: &'static str| Row {
+        group: "",
         what,
+        file,
         target: 0.97,
         peer: own(&[me, "worker", workload, &data.path(file)]),
         ours: own(&[&peers.ours, workload, &data.path(file)]),
         timed_inside: true,
     };
-    let tool = |what: &'static str, name: &str, words: &[&str], target: f64| {
+    let tool = |what: &'static str, name: &str, words: &[&str], file: &'static str, target: f64| {
         let ours = bin.join(name).display().to_string();
-        let words = own(words);
+        let input = data.path(file);
+        let words: Vec<&str> =
+            words.iter().map(|&word| if word == "INPUT" { &input } else { word }).collect();
+        let words = own(&words);
         Row {
+            group: "",
             what,
+            file,
             target,
             peer: [own(&[name]), words.clone()].concat(),
             ours: [own(&[&ours]), words].concat(),
             timed_inside: false,
         }
     };
+    let nc4 = |row: Row| Row { group: "nc4", ..row };
+    let in_nc4 = |what: &'static str, workload: &str, file: &'static str, target: f64| Row {
+        peer: own(&[&peers.theirs4, workload, &data.path(file)]),
+        ..nc4(library(what, workload, file, target))
+    };
+    let against_python = |what: &'static str, file: &'static str, target: f64| {
+        let command = |python: &String| own(&[python, &peers.script, "read", &data.path(file)]);
+        Row {
+            peer: peers.python.as_ref().map(command).unwrap_or_default(),
+            ..nc4(library(what, "read-fresh", file, target))
+        }
+    };
     let plain = Row {
+        group: "",
+        file: "fixed.nc",
         what: "plain parallel pread + swap (theirs) against read whole (ours), 1 GB CDF-5",
         target: 0.8,
         peer: own(&[me, "worker", "plain-read", &data.path("fixed.nc")]),
@@ -149,20 +188,20 @@ fn rows(data: &Data, peers: &Peers, me: &str, bin: &Path) -> Vec<Row> {
         library("write 1 GB CDF-5", "write-fixed", "out.nc", 2.0),
         library("write 1 GB CDF-5, record by record", "write-records", "out.nc", 2.5),
         library("write 220 MB CDF-5, a million records one by one", "write-small", "out.nc", 2.5),
-        tool("nccopy 1 GB CDF-5 to CDF-5", "nccopy", &[&data.path("fixed.nc"), &copy], 2.5),
-        tool("nccopy 1 GB of records, CDF-5 to CDF-5", "nccopy", &[&data.path("interleaved.nc"), &copy], 2.5),
+        tool("nccopy 1 GB CDF-5 to CDF-5", "nccopy", &["INPUT", &copy], "fixed.nc", 2.5),
+        tool("nccopy 1 GB of records, CDF-5 to CDF-5", "nccopy", &["INPUT", &copy], "interleaved.nc", 2.5),
         library("open 2,000 variables x 20 attributes", "open", "c.nc", 1.0),
         library("open 10,000 variables x 10 attributes", "open", "many.nc", 1.0),
         library("open 2,000 x 20 and read every attribute", "read-attributes", "c.nc", 1.0),
         library("open 2,000 x 20 and read every variable", "read-tiny", "c.nc", 1.0),
         library("create 2,000 variables x 20 attributes", "create-2000x20", "out.nc", 1.0),
         library("create 10,000 variables x 10 attributes", "create-10000x10", "out.nc", 1.0),
-        tool("ncdump -h of 2,000 x 20", "ncdump", &["-h", &data.path("c.nc")], 2.0),
-        tool("ncdump -h of one variable", "ncdump", &["-h", &data.path("one.nc")], 2.0),
-        tool("ncdump of 20 million floats", "ncdump", &[&data.path("floats.nc")], 8.0),
-        tool("ncgen of 2,000 x 20", "ncgen", &["-3", "-o", &out, &data.path("c.cdl")], 50.0),
-        tool("ncgen of 2 million floats", "ncgen", &["-6", "-o", &out, &data.path("floats2.cdl")], 8.0),
-        tool("ncgen of 20 million floats", "ncgen", &["-6", "-o", &out, &data.path("floats20.cdl")], 12.0),
+        tool("ncdump -h of 2,000 x 20", "ncdump", &["-h", "INPUT"], "c.nc", 2.0),
+        tool("ncdump -h of one variable", "ncdump", &["-h", "INPUT"], "one.nc", 2.0),
+        tool("ncdump of 20 million floats", "ncdump", &["INPUT"], "floats.nc", 8.0),
+        tool("ncgen of 2,000 x 20", "ncgen", &["-3", "-o", &out, "INPUT"], "c.cdl", 50.0),
+        tool("ncgen of 2 million floats", "ncgen", &["-6", "-o", &out, "INPUT"], "floats2.cdl", 8.0),
+        tool("ncgen of 20 million floats", "ncgen", &["-6", "-o", &out, "INPUT"], "floats20.cdl", 12.0),
         interface("C: 10 million calls of nc_get_var1_float, one after the other", "get-var1", "small.nc"),
         interface("C: 3 million calls of nc_get_var1_float, here and there", "get-var1-random", "small.nc"),
         interface("C: 10 million calls of nc_inq_dimlen, nc_inq_varid, nc_inq_var", "inquire", "c.nc"),
@@ -171,5 +210,28 @@ fn rows(data: &Data, peers: &Peers, me: &str, bin: &Path) -> Vec<Row> {
         interface("C: read every record, one call each, 220 bytes each", "read-records", "small.nc"),
         on_ours("C interface against the Rust one: read 1 GB whole", "read-all", "fixed.nc"),
         on_ours("C interface against the Rust one: write 1 GB", "write-fixed", "out.nc"),
+        in_nc4("nc4: 1 GB, deflate 4 + shuffle, whole into fresh memory", "read-fresh", "a4.nc", 3.5),
+        in_nc4("nc4: the same in ten slabs, buffer reused", "read-slabs", "a4.nc", 5.0),
+        in_nc4("nc4: the same, one time step", "read-step", "a4.nc", 5.0),
+        in_nc4("nc4: the same, one point through all time", "read-point", "a4.nc", 5.0),
+        in_nc4("nc4: the same, every fourth index of each dimension", "read-strided", "a4.nc", 3.5),
+        against_python("nc4: the same whole, h5py (theirs)", "a4.nc", 3.5),
+        in_nc4("nc4: 1 GB, contiguous, whole into fresh memory", "read-fresh", "flat4.nc", 1.5),
+        in_nc4("nc4: 1 GB, contiguous, in ten slabs, buffer reused", "read-slabs", "flat4.nc", 1.5),
+        in_nc4("nc4: 0.5 GB of int16, deflate 1, whole into fresh memory", "read-shorts", "b4.nc", 3.6),
+        against_python("nc4: 1 GB, zstd + shuffle, whole, h5py (theirs)", "zstd4.nc", 3.5),
+        against_python("nc4: 1 GB, lz4 + shuffle, whole, h5py (theirs)", "lz44.nc", 3.5),
+        against_python("nc4: 1 GB, blosc lz4, whole, h5py (theirs)", "blosc4.nc", 3.5),
+        in_nc4("nc4: 100,000 tiny chunks, whole", "read-fresh", "tiny4.nc", 6.0),
+        in_nc4("nc4: 100,000 tiny chunks, deflate 1 + shuffle, whole", "read-fresh", "tinyp4.nc", 6.0),
+        in_nc4("nc4: 100,000 tiny chunks, one element at a time", "read-elements", "tiny4.nc", 3.0),
+        nc4(library("nc4: open 2,000 variables x 20 attributes", "open", "c4.nc", 10.0)),
+        nc4(library("nc4: open 2,000 x 20 and read every attribute", "read-attributes", "c4.nc", 8.0)),
+        nc4(library("nc4: open 2,000 x 20 and read every variable", "read-tiny", "c4.nc", 20.0)),
+        nc4(library("nc4: open 10,000 variables x 10 attributes", "open", "many4.nc", 10.0)),
+        nc4(library("nc4: open 10,000 x 10 and read every attribute", "read-attributes", "many4.nc", 10.0)),
+        nc4(library("nc4: open 10,000 x 10 and read every variable", "read-tiny", "many4.nc", 10.0)),
+        nc4(tool("nc4: ncdump -h of 2,000 x 20", "ncdump", &["-h", "INPUT"], "c4.nc", 8.0)),
+        nc4(tool("nc4: ncdump of 2,000 x 20", "ncdump", &["INPUT"], "c4.nc", 20.0)),
     ]
 }

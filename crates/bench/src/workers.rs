@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
-use ferrocdf::{Atomic, CreateOptions, Format, GroupId, In, Model, Out, Owner, Selection, Values};
+use ferrocdf::{
+    Atomic, CreateOptions, Format, GroupId, In, Model, NetcdfType, Out, Owner, Selection, Values,
+};
 
 type Done<T> = Result<T, String>;
 
@@ -21,6 +23,15 @@ pub fn run(what: &str, path: &str) -> Done<()> {
         "create-2000x20" => create_many(path, 2000, 20),
         "create-10000x10" => create_many(path, 10_000, 10),
         "plain-read" => plain_read(path),
+        "read-fresh" => read_fresh::<f32>(path),
+        "read-shorts" => read_fresh::<i16>(path),
+        "read-slabs" => read_slabs(path),
+        "read-step" => read_part(path, |shape| Selection::slab(&[100, 0, 0], &[1, shape[1], shape[2]])),
+        "read-point" => read_part(path, |shape| Selection::slab(&[0, 300, 700], &[shape[0], 1, 1])),
+        "read-strided" => read_part(path, |shape| {
+            Selection::strided(&[0; 3], &[shape[0] / 4, shape[1] / 4, shape[2] / 4], &[4; 3])
+        }),
+        "read-elements" => read_elements(path),
         _ => return Err(format!("no workload {what}")),
     };
     println!("{:.6}", seconds.map_err(|error| error.to_string())?);
@@ -178,6 +189,56 @@ fn create_many(path: &str, vars: usize, attrs: usize) -> ferrocdf::Result<f64> {
     let file = ferrocdf::FileMut::create(path, &CreateOptions::format(Format::Classic))?;
     file.define(|model| define_many(model, vars, attrs))?;
     file.close()?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// The only variable whole, into memory never used before.
+fn read_fresh<T: NetcdfType>(path: &str) -> ferrocdf::Result<f64> {
+    let file = ferrocdf::open(path)?;
+    let var = file.variables().next().expect("the file has one");
+    let start = Instant::now();
+    let values: Vec<T> = var.get_values(..)?;
+    let spent = start.elapsed().as_secs_f64();
+    std::hint::black_box(&values);
+    Ok(spent)
+}
+
+/// As many times as a chunk has after the other, into one buffer.
+fn read_slabs(path: &str) -> ferrocdf::Result<f64> {
+    const TIMES: u64 = 24;
+    let file = ferrocdf::open(path)?;
+    let var = file.variables().next().expect("the file has one");
+    let shape = var.shape();
+    let mut buffer = vec![1f32; (TIMES * shape[1] * shape[2]) as usize];
+    let start = Instant::now();
+    for at in (0..shape[0]).step_by(TIMES as usize) {
+        let selection = Selection::slab(&[at, 0, 0], &[TIMES, shape[1], shape[2]]);
+        let _exact = file.read(var.id(), &selection, Out::new(&mut buffer))?;
+    }
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// A part, into a buffer that was used before.
+fn read_part(path: &str, of: impl Fn(&[u64]) -> Selection) -> ferrocdf::Result<f64> {
+    let file = ferrocdf::open(path)?;
+    let var = file.variables().next().expect("the file has one");
+    let selection = of(&var.shape());
+    let mut buffer = vec![1f32; selection.elements().expect("few") as usize];
+    let start = Instant::now();
+    let _exact = file.read(var.id(), &selection, Out::new(&mut buffer))?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// One element of each row, one call each.
+fn read_elements(path: &str) -> ferrocdf::Result<f64> {
+    let file = ferrocdf::open(path)?;
+    let var = file.variables().next().expect("the file has one");
+    let rows = var.shape()[0];
+    let mut value = [0f32];
+    let start = Instant::now();
+    for row in 0..rows {
+        let _exact = file.read(var.id(), &Selection::slab(&[row, 3], &[1, 1]), Out::new(&mut value))?;
+    }
     Ok(start.elapsed().as_secs_f64())
 }
 

@@ -3,10 +3,11 @@
 use std::ffi::{c_char, c_void};
 
 use ferrocdf::array::{Direction, Kind, Stored, convert};
-use ferrocdf::{Atomic, Code, Fit, Format, Result, Type, Values, kind_of};
+use ferrocdf::{Atomic, Code, Fit, Format, Model, Result, Type, Values, kind_of};
 
-use crate::boundary::{fail, list, put_all, text};
-use crate::memory::copy_of_text;
+use crate::boundary::{fail, list, text};
+use crate::trees::lay_out;
+use crate::types::size_of_type;
 
 /// Fails between text and numbers, which do not convert to each other.
 fn check_text(one: Atomic, other: Atomic) -> Result<()> {
@@ -17,10 +18,16 @@ fn check_text(one: Atomic, other: Atomic) -> Result<()> {
 }
 
 /// The kind that a conversion takes each side for. In CDF-1 and CDF-2 `NC_BYTE` is the only 8-bit number, so memory of
-/// unsigned bytes takes it as unsigned. Fails with `NC_EBADTYPE` for strings, which only convert to strings.
+/// unsigned bytes takes it as unsigned; in netCDF-4 files held to the classic model either takes either. Fails with
+/// `NC_EBADTYPE` for strings, which only convert to strings.
 fn kinds(format: Format, file: Atomic, memory: Atomic) -> Result<(Kind, Kind)> {
-    let same = matches!(format, Format::Classic | Format::Offset64)
-        && (file, memory) == (Atomic::Byte, Atomic::Ubyte);
+    let same = match format {
+        Format::Classic | Format::Offset64 => (file, memory) == (Atomic::Byte, Atomic::Ubyte),
+        Format::Netcdf4Classic => {
+            matches!((file, memory), (Atomic::Byte, Atomic::Ubyte) | (Atomic::Ubyte, Atomic::Byte))
+        }
+        Format::Data64 | Format::Netcdf4 => false,
+    };
     match (kind_of(if same { memory } else { file }), kind_of(memory)) {
         (Some(file), Some(memory)) => Ok((file, memory)),
         _ => fail(Code::EBADTYPE, format!("{memory} does not convert to {file}")),
@@ -55,7 +62,7 @@ fn bytes_mut(values: &mut Values) -> &mut [u8] {
 }
 
 /// The bytes of numbers or text; none of other values.
-fn bytes(values: &Values) -> &[u8] {
+pub(crate) fn bytes(values: &Values) -> &[u8] {
     match values {
         Values::Char(text) => text,
         numbers => ferrocdf::model::each_numbers!(numbers, list => bytemuck::cast_slice(list), _ => &[]),
@@ -97,61 +104,71 @@ pub(crate) unsafe fn values_of(
     Ok((values, fit))
 }
 
-/// Gives the caller the values of an attribute as values of type `memory`. No values need no memory and no conversion.
+/// Gives the caller the values of an attribute as values of type `memory`, or of their own. No values need no memory and
+/// no conversion; in netCDF-4 files a null pointer asks for nothing.
 ///
 /// # Safety
 /// The pointer is null or has room for the values.
 pub(crate) unsafe fn give_values(
+    model: &Model,
+    values: &Values,
+    memory: Option<Atomic>,
+    place: *mut c_void,
+) -> Result<Fit> {
+    let format = model.format();
+    if values.is_empty() || (place.is_null() && !format.is_classic_file()) {
+        return Ok(Fit::Exact);
+    }
+    match (values.ty(), memory) {
+        (Type::User(_) | Type::Atomic(Atomic::String), None)
+        | (Type::Atomic(Atomic::String), Some(Atomic::String)) => {
+            // SAFETY: as the caller says.
+            unsafe { put_values(model, place, values) }.map(|()| Fit::Exact)
+        }
+        (Type::Atomic(file), memory) => {
+            let memory = memory.unwrap_or(file);
+            check_text(file, memory)?;
+            // SAFETY: as the caller says.
+            unsafe { give_converted(format, values, memory, place) }
+        }
+        (Type::User(_), Some(Atomic::Char)) => fail(Code::ECHAR, "values of user-defined types are no text"),
+        (Type::User(_), Some(_)) => fail(Code::EBADTYPE, "values of user-defined types do not convert"),
+    }
+}
+
+/// Gives the caller numbers or text as numbers or text.
+///
+/// # Safety
+/// The pointer is null or has room for the values.
+pub(crate) unsafe fn give_converted(
     format: Format,
     values: &Values,
     memory: Atomic,
     place: *mut c_void,
 ) -> Result<Fit> {
-    if values.is_empty() {
-        return Ok(Fit::Exact);
-    }
-    let Type::Atomic(file) = values.ty() else {
-        return fail(Code::EBADTYPE, "values of user-defined types do not convert");
-    };
-    check_text(file, memory)?;
-    if let (Values::String(strings), Atomic::String) = (values, memory) {
-        // SAFETY: as the caller says.
-        return unsafe { give_strings(strings, place.cast()) };
-    }
-    let (from, to) = kinds(format, file, memory)?;
+    let (from, to) = kinds(format, values.atomic().unwrap_or(Atomic::String), memory)?;
     if place.is_null() {
         return fail(Code::EINVAL, "the memory for the values is a null pointer");
     }
     // SAFETY: as the caller says; it is not null.
     let room = unsafe { std::slice::from_raw_parts_mut(place.cast::<u8>(), values.len() * to.size()) };
-    convert(Direction::Get, Stored::native(from), bytes(values), Stored::native(to), room)
-}
-
-/// Strings in memory of `malloc`, which `nc_free_string` takes back.
-unsafe fn give_strings(strings: &[Option<Vec<u8>>], place: *mut *mut c_char) -> Result<Fit> {
-    let mut copies = Vec::with_capacity(strings.len());
-    for string in strings {
-        copies.push(match string {
-            None => std::ptr::null_mut(),
-            Some(string) => copy_of_text(string)?,
-        });
-    }
-    // SAFETY: as the caller says.
-    unsafe { put_all(place, copies) };
-    Ok(Fit::Exact)
+    let rules = if format.is_classic_file() { Direction::Get } else { Direction::Cast };
+    convert(rules, Stored::native(from), bytes(values), Stored::native(to), room)
 }
 
 /// Gives the caller values in their own type.
 ///
 /// # Safety
 /// The pointer is null or has room for the values.
-pub(crate) unsafe fn put_values(place: *mut c_void, values: &Values) -> Result<()> {
-    let Some(atomic) = values.atomic() else {
-        return fail(Code::EBADTYPE, "values of user-defined types are not given");
+pub(crate) unsafe fn put_values(model: &Model, place: *mut c_void, values: &Values) -> Result<()> {
+    if place.is_null() {
+        return Ok(());
+    }
+    let Some(size) = size_of_type(model, values.ty()).checked_mul(values.len()) else {
+        return fail(Code::ENOMEM, format!("{} values are larger than memory", values.len()));
     };
-    // The format does not matter where nothing is converted.
-    // SAFETY: as the caller says.
-    unsafe { give_values(Format::Netcdf4, values, atomic, place) }.map(drop)
+    // SAFETY: as the caller says; it is not null.
+    lay_out(model, values, unsafe { std::slice::from_raw_parts_mut(place.cast::<u8>(), size) })
 }
 
 /// The number that the bytes of one integer in memory are.

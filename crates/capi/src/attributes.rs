@@ -5,9 +5,11 @@ use std::ffi::{
 };
 use std::ptr::null_mut as no;
 
+use ferrocdf::model::Attrs;
 use ferrocdf::{Atomic, Attr, Code, Fit, Format, GroupId, Model, Name, Owner, Result, Type, Values};
 
 use crate::attribute_values::{give_values, values_of};
+use crate::attributes_hidden as hidden;
 use crate::boundary::{answer, fail, in_range, put, put_text, text};
 use crate::constants::NC_GLOBAL;
 use crate::data_checks::variable;
@@ -32,8 +34,14 @@ unsafe fn name_of<'a>(name: *const c_char) -> Result<&'a [u8]> {
     unsafe { text(name) }
 }
 
+/// The attributes of an owner. Fails if they cannot be read.
+pub(crate) fn attrs(model: &Model, owner: Owner) -> Result<&Attrs> {
+    let attrs = model.attrs(owner);
+    attrs.failure().map_or(Ok(attrs), |error| Err(error.clone()))
+}
+
 fn attribute<'a>(model: &'a Model, owner: Owner, name: &[u8]) -> Result<&'a Attr> {
-    match model.find_attr(owner, name) {
+    match attrs(model, owner)?.find(&Name::wanted(name)) {
         Some(attr) => Ok(attr),
         None => fail(Code::ENOTATT, format!("no attribute \"{}\"", name.escape_ascii())),
     }
@@ -48,6 +56,15 @@ pub unsafe extern "C" fn nc_inq_att(
     len: *mut usize,
 ) -> c_int {
     answer(|| {
+        // SAFETY: the contract of the interface.
+        if let Some(attr) = unsafe { hidden::find(ncid, varid, name) }? {
+            // SAFETY: the contract of the interface.
+            unsafe {
+                put(ty, number_of(attr.value.ty()));
+                put(len, attr.value.len());
+            }
+            return Ok(());
+        }
         ask(ncid, |model, group| {
             let owner = owner(model, group, varid)?;
             // SAFETY: the contract of the interface.
@@ -92,8 +109,12 @@ pub unsafe extern "C" fn nc_inq_attid(
     id: *mut c_int,
 ) -> c_int {
     answer(|| {
+        // SAFETY: the contract of the interface.
+        if unsafe { hidden::find(ncid, varid, name) }?.is_some() {
+            return fail(Code::EATTMETA, "the attribute is not counted, so it has no number");
+        }
         ask(ncid, |model, group| {
-            let attrs = model.attrs(owner(model, group, varid)?);
+            let attrs = attrs(model, owner(model, group, varid)?)?;
             // SAFETY: the contract of the interface.
             let name = unsafe { text(name) }?;
             let Some(place) = attrs.position(&Name::wanted(name)) else {
@@ -110,7 +131,7 @@ pub unsafe extern "C" fn nc_inq_attid(
 pub unsafe extern "C" fn nc_inq_attname(ncid: c_int, varid: c_int, at: c_int, name: *mut c_char) -> c_int {
     answer(|| {
         ask(ncid, |model, group| {
-            let attrs = model.attrs(owner(model, group, varid)?);
+            let attrs = attrs(model, owner(model, group, varid)?)?;
             let Some(attr) = usize::try_from(at).ok().and_then(|at| attrs.get(at)) else {
                 return fail(Code::ENOTATT, format!("no attribute is number {at}"));
             };
@@ -256,15 +277,18 @@ pub(crate) unsafe fn get_attribute(
     memory: Option<Atomic>,
 ) -> c_int {
     answer(|| {
+        // SAFETY: the contract of the interface.
+        if let Some(attr) = unsafe { hidden::find(ncid, varid, name) }? {
+            // SAFETY: the contract of the interface.
+            return unsafe { hidden::give(&attr.value, memory, values) };
+        }
         let (file, group) = find(ncid)?;
         let fit = file.file().look(|model| {
             let owner = owner(model, group, varid)?;
             // SAFETY: the contract of the interface.
             let value = &attribute(model, owner, unsafe { name_of(name) }?)?.value;
-            // Values of user-defined types are refused, whatever they are taken for.
-            let memory = memory.or(value.atomic()).unwrap_or(Atomic::String);
             // SAFETY: the contract of the interface.
-            unsafe { give_values(model.format(), value, memory, values) }
+            unsafe { give_values(model, value, memory, values) }
         })?;
         in_range(fit)
     })

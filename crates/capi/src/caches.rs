@@ -1,23 +1,29 @@
 //! Wishes on chunk caches, alignment and blocks of metadata, for formats that have them. Those of the process are kept
-//! and told; a classic file has none of its own.
+//! and told, and so are those of variables of netCDF-4 files; a classic file has none of its own.
 
 use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ferrocdf::Code;
+use ferrocdf::model::Chunking;
+use ferrocdf::{Code, Model, Result, VarId};
 
 use crate::boundary::{answer, fail, put};
-use crate::constants::NC_NOERR;
 use crate::data_checks::variable;
 use crate::groups::find_enhanced;
+use crate::types::size_of_type;
 
 /// A chunk cache: bytes, places for chunks, and how much chunks that were used up are preferred to leave it.
 #[derive(Clone, Copy)]
-struct Cache {
+pub(crate) struct Cache {
     size: usize,
     places: usize,
     preemption: f32,
 }
+
+/// The cache of the process before any wish.
+const USUAL: Cache = Cache { size: 16 << 20, places: 4133, preemption: 0.75 };
+/// The cache of a variable that is not in chunks.
+const PLAIN: Cache = Cache { size: 1 << 20, places: 521, preemption: 0.75 };
 
 /// What is wished for files to come.
 struct Wishes {
@@ -28,11 +34,7 @@ struct Wishes {
     metadata: usize,
 }
 
-static WISHES: Mutex<Wishes> = Mutex::new(Wishes {
-    cache: Cache { size: 16 << 20, places: 4133, preemption: 0.75 },
-    alignment: (0, 0),
-    metadata: 0,
-});
+static WISHES: Mutex<Wishes> = Mutex::new(Wishes { cache: USUAL, alignment: (0, 0), metadata: 0 });
 
 fn wishes() -> MutexGuard<'static, Wishes> {
     WISHES.lock().unwrap_or_else(PoisonError::into_inner)
@@ -40,14 +42,32 @@ fn wishes() -> MutexGuard<'static, Wishes> {
 
 /// Preemption in hundredths, as Fortran has it.
 const WHOLE: c_int = 100;
+/// The unit in which Fortran has the size of a variable's cache.
+const MEGABYTE: usize = 1 << 20;
+
+/// Fails with `NC_EINVAL`. What is not a number passes, as it does in the reference.
+fn check_preemption(preemption: f32) -> Result<()> {
+    if (0.0..=1.0).contains(&preemption) || preemption.is_nan() {
+        return Ok(());
+    }
+    fail(Code::EINVAL, format!("the preemption is {preemption}, not 0 to 1"))
+}
+
+/// # Safety
+/// Each pointer is null or valid for writing.
+unsafe fn give_cache(cache: Cache, size: *mut usize, places: *mut usize, preemption: *mut f32) {
+    // SAFETY: as the caller says.
+    unsafe {
+        put(size, cache.size);
+        put(places, cache.places);
+        put(preemption, cache.preemption);
+    }
+}
 
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_set_chunk_cache(size: usize, places: usize, preemption: f32) -> c_int {
     answer(|| {
-        // What is not a number passes, as it does in the reference.
-        if !(0.0..=1.0).contains(&preemption) && !preemption.is_nan() {
-            return fail(Code::EINVAL, format!("the preemption is {preemption}, not 0 to 1"));
-        }
+        check_preemption(preemption)?;
         wishes().cache = Cache { size, places, preemption };
         Ok(())
     })
@@ -60,13 +80,8 @@ pub unsafe extern "C" fn nc_get_chunk_cache(
     preemption: *mut f32,
 ) -> c_int {
     answer(|| {
-        let cache = wishes().cache;
         // SAFETY: the contract of the interface.
-        unsafe {
-            put(size, cache.size);
-            put(places, cache.places);
-            put(preemption, cache.preemption);
-        }
+        unsafe { give_cache(wishes().cache, size, places, preemption) };
         Ok(())
     })
 }
@@ -104,34 +119,63 @@ pub unsafe extern "C" fn nc_get_chunk_cache_ints(
     })
 }
 
-/// There is no cache of a variable's own: checks that a file may have one, and the variable.
-fn of_variable(ncid: c_int, varid: c_int) -> c_int {
-    answer(|| {
-        let (file, group) = find_enhanced(ncid)?;
-        file.file().look(|model| variable(model, group, varid)).map(drop)
-    })
+/// The cache that a variable has without wishes: what HDF5 gives what is not in chunks, else that of the process, larger
+/// where a chunk would not fit.
+fn usual_cache(model: &Model, var: VarId) -> Cache {
+    const CHUNKS: u64 = 10;
+    const MOST: u64 = 64 << 20;
+    let described = model.var(var);
+    let Some(Chunking::Chunked(shape)) = &described.storage.chunking else { return PLAIN };
+    let mut cache = wishes().cache;
+    let chunk =
+        shape.iter().fold(size_of_type(model, described.ty) as u64, |all, &len| all.saturating_mul(len));
+    if cache.size == USUAL.size && chunk > cache.size as u64 {
+        cache.size = chunk.saturating_mul(CHUNKS).min(MOST) as usize;
+    }
+    cache
+}
+
+/// Looks at the cache of a variable, or changes it. Nothing depends on it here, but it is told.
+fn with_cache(ncid: c_int, varid: c_int, work: impl FnOnce(&mut Cache)) -> Result<()> {
+    let (file, group) = find_enhanced(ncid)?;
+    let (var, usual) = file.file().look(|model| {
+        let var = variable(model, group, varid)?;
+        Ok((var, usual_cache(model, var)))
+    })?;
+    let mut caches = file.caches.lock().unwrap_or_else(PoisonError::into_inner);
+    work(caches.entry(var).or_insert(usual));
+    Ok(())
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_set_var_chunk_cache(
     ncid: c_int,
     varid: c_int,
-    _size: usize,
-    _places: usize,
-    _preemption: f32,
+    size: usize,
+    places: usize,
+    preemption: f32,
 ) -> c_int {
-    of_variable(ncid, varid)
+    answer(|| {
+        find_enhanced(ncid)?;
+        check_preemption(preemption)?;
+        with_cache(ncid, varid, |cache| *cache = Cache { size, places, preemption })
+    })
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_set_var_chunk_cache_ints(
     ncid: c_int,
     varid: c_int,
-    _size: c_int,
-    _places: c_int,
-    _preemption: c_int,
+    size: c_int,
+    places: c_int,
+    preemption: c_int,
 ) -> c_int {
-    of_variable(ncid, varid)
+    // HDF5's word for its own defaults.
+    const DEFAULT: usize = usize::MAX;
+    let size = usize::try_from(size).map_or(DEFAULT, |size| size.saturating_mul(MEGABYTE));
+    let places = usize::try_from(places).unwrap_or(DEFAULT);
+    let preemption = if preemption < 0 { USUAL.preemption } else { preemption as f32 / WHOLE as f32 };
+    nc_set_var_chunk_cache(ncid, varid, size, places, preemption)
 }
 
 #[unsafe(no_mangle)]
@@ -142,11 +186,8 @@ pub unsafe extern "C" fn nc_get_var_chunk_cache(
     places: *mut usize,
     preemption: *mut f32,
 ) -> c_int {
-    match of_variable(ncid, varid) {
-        // SAFETY: the contract of the interface.
-        NC_NOERR => unsafe { nc_get_chunk_cache(size, places, preemption) },
-        code => code,
-    }
+    // SAFETY: the contract of the interface.
+    answer(|| with_cache(ncid, varid, |cache| unsafe { give_cache(*cache, size, places, preemption) }))
 }
 
 #[unsafe(no_mangle)]
@@ -157,11 +198,16 @@ pub unsafe extern "C" fn nc_get_var_chunk_cache_ints(
     places: *mut c_int,
     preemption: *mut c_int,
 ) -> c_int {
-    match of_variable(ncid, varid) {
-        // SAFETY: the contract of the interface.
-        NC_NOERR => unsafe { nc_get_chunk_cache_ints(size, places, preemption) },
-        code => code,
-    }
+    answer(|| {
+        with_cache(ncid, varid, |cache| {
+            // SAFETY: the contract of the interface.
+            unsafe {
+                put(size, (cache.size / MEGABYTE) as c_int);
+                put(places, cache.places as c_int);
+                put(preemption, (cache.preemption * WHOLE as f32) as c_int);
+            }
+        })
+    })
 }
 
 #[unsafe(no_mangle)]

@@ -17,7 +17,7 @@ use crate::open_files::{OpenFile, find};
 use crate::variables::check_not_global;
 
 /// Distances in memory, in elements.
-type Steps = smallvec::SmallVec<[isize; 4]>;
+pub(crate) type Steps = smallvec::SmallVec<[isize; 4]>;
 
 /// What part of a variable a call names. Pointers may be null.
 #[derive(Clone, Copy)]
@@ -62,10 +62,10 @@ impl Part {
 
 /// Memory for elements that are moved.
 #[derive(Clone, Copy)]
-struct Buffer {
-    memory: Memory,
-    values: *mut c_void,
-    way: Way,
+pub(crate) struct Buffer {
+    pub(crate) memory: Memory,
+    pub(crate) values: *mut c_void,
+    pub(crate) way: Way,
 }
 
 /// Reads into the memory at `values`.
@@ -115,7 +115,8 @@ pub(crate) unsafe fn put(
 unsafe fn transfer(ncid: c_int, varid: c_int, part: Part, buffer: Buffer) -> Result<()> {
     let (file, group) = find(ncid)?;
     let find = || file.file().look(|model| Target::find(model, group, varid));
-    let target = if part.looks_first(buffer.memory) {
+    let classic = file.file().format().is_classic_file();
+    let target = if !classic || part.looks_first(buffer.memory) {
         let target = find()?;
         if target.rank() > 0 && part.corner().0.is_null() && !matches!(part, Part::All) {
             return fail(Code::EINVALCOORDS, "the start is a null pointer");
@@ -127,6 +128,10 @@ unsafe fn transfer(ncid: c_int, varid: c_int, part: Part, buffer: Buffer) -> Res
         find()?
     };
     let mut request = Request { file, target, buffer };
+    if !classic && buffer.way == Way::Get {
+        // SAFETY: as the caller says.
+        return unsafe { request.get_netcdf4(part) };
+    }
     // SAFETY: as the caller says.
     unsafe {
         match part {
@@ -144,10 +149,11 @@ fn check_mode(file: &OpenFile, way: Way) -> Result<()> {
     file.check_data_mode()
 }
 
-struct Request {
-    file: Arc<OpenFile>,
-    target: Target,
-    buffer: Buffer,
+/// A call that moves data.
+pub(crate) struct Request {
+    pub(crate) file: Arc<OpenFile>,
+    pub(crate) target: Target,
+    pub(crate) buffer: Buffer,
 }
 
 impl Request {
@@ -208,7 +214,7 @@ impl Request {
     }
 
     /// The strides at a pointer, 1 if it is null.
-    unsafe fn strides(&self, stride: *const isize) -> Steps {
+    pub(crate) unsafe fn strides(&self, stride: *const isize) -> Steps {
         let rank = self.target.rank();
         // SAFETY: as the caller says.
         let stride = unsafe { list(stride, rank) };
@@ -243,7 +249,7 @@ impl Request {
     }
 
     /// The corner and counts of a part that has them, and of all that has not.
-    unsafe fn corner(&self, part: Part) -> (Index, Index) {
+    pub(crate) unsafe fn corner(&self, part: Part) -> (Index, Index) {
         let rank = self.target.rank();
         let numbers = |list: &[usize]| list.iter().map(|&number| number as u64).collect::<Index>();
         let (start, count) = part.corner();
@@ -259,7 +265,7 @@ impl Request {
     }
 
     /// Text and numbers do not convert to each other.
-    fn check_text(&self) -> Result<()> {
+    pub(crate) fn check_text(&self) -> Result<()> {
         let of_text = |kind: Kind| kind == Kind::Char;
         let text = self.target.kind.is_some_and(of_text);
         let fits = match self.buffer.memory {
@@ -339,7 +345,7 @@ impl Request {
             let size = kind.size() as isize;
             Some((low.checked_mul(size)?, len.checked_mul(size)? as usize))
         })
-        .ok_or_else(|| Error::new(Code::EINVAL, "the request is larger than memory".to_string()))?;
+        .ok_or_else(too_large)?;
         let origin = low.unsigned_abs() / kind.size();
         // SAFETY: the memory from the lowest to the highest element that the request addresses is the caller's, by the
         // contract of the interface.
@@ -360,14 +366,18 @@ impl Request {
     }
 }
 
+pub(crate) fn too_large() -> Error {
+    Error::new(Code::EINVAL, "the request is larger than memory".to_string())
+}
+
 /// The steps of dense memory, last dimension fastest.
-fn dense_steps(count: &[u64]) -> Result<Steps> {
+pub(crate) fn dense_steps(count: &[u64]) -> Result<Steps> {
     let mut steps = Steps::from_elem(1, count.len());
     for dim in (1..count.len()).rev() {
         let step = isize::try_from(count[dim]).ok().and_then(|count| count.checked_mul(steps[dim]));
         match step {
             Some(step) => steps[dim - 1] = step,
-            None => return fail(Code::EINVAL, "the request is larger than memory"),
+            None => return Err(too_large()),
         }
     }
     Ok(steps)
@@ -375,7 +385,7 @@ fn dense_steps(count: &[u64]) -> Result<Steps> {
 
 /// The lowest element of memory that a map addresses, relative to the first selected one, and the number of elements from
 /// there to the highest. No count is 0.
-fn span(count: &[u64], steps: &[isize]) -> Option<(isize, isize)> {
+pub(crate) fn span(count: &[u64], steps: &[isize]) -> Option<(isize, isize)> {
     let (mut low, mut high) = (0isize, 0isize);
     for (&count, &step) in count.iter().zip(steps) {
         let reach = isize::try_from(count - 1).ok()?.checked_mul(step)?;

@@ -1,6 +1,6 @@
 //! Which part of a variable a call addresses, and whether it may: the reference's checks of coordinates, in its order.
 //!
-//! The rules are those of the classic formats, where only the first dimension may be unlimited. A writer may address
+//! Most rules are those of the classic formats, where only the first dimension may be unlimited. A writer may address
 //! any record; a strided request is checked as if its strides were 1, and then fails at the first element outside, with
 //! those inside already moved.
 
@@ -32,6 +32,7 @@ pub(crate) fn variable(model: &Model, group: GroupId, varid: c_int) -> Result<Va
 /// What a transfer needs to know of a variable.
 pub(crate) struct Target {
     pub(crate) var: VarId,
+    pub(crate) ty: Type,
     /// The kind of its elements; `None` for strings and user-defined types.
     pub(crate) kind: Option<Kind>,
     pub(crate) shape: Index,
@@ -45,6 +46,7 @@ impl Target {
         let described = model.var(var);
         Ok(Target {
             var,
+            ty: described.ty,
             kind: match described.ty {
                 Type::Atomic(atomic) => kind_of(atomic),
                 Type::User(_) => None,
@@ -122,6 +124,25 @@ impl Target {
     /// The dimensions before this one may be written at any index.
     fn unchecked(&self, way: Way) -> usize {
         usize::from(self.is_record && way == Way::Put)
+    }
+
+    /// Checks a request for elements of a netCDF-4 file, which is checked to its last element.
+    pub(crate) fn check_netcdf4(&self, start: &[u64], count: &[u64], stride: &[u64]) -> Result<()> {
+        for (dim, &len) in self.shape.iter().enumerate() {
+            let (start, count) = (start[dim], count[dim]);
+            if start > len || (start == len && count > 0) {
+                return outside(dim, start, len);
+            }
+            let last =
+                count.checked_sub(1).map(|steps| stride[dim].saturating_mul(steps).saturating_add(start));
+            if last.is_some_and(|last| last >= len) {
+                let what = format!(
+                    "dimension {dim}: {count} elements from {start} on reach beyond its length {len}"
+                );
+                return fail(Code::EEDGE, what);
+            }
+        }
+        Ok(())
     }
 
     fn check_dimension(&self, dim: usize, start: &[u64], count: &[u64]) -> Result<()> {

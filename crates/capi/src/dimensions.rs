@@ -6,6 +6,7 @@ use ferrocdf::{Code, DimId, Model, Name, Result};
 
 use crate::boundary::{answer, fail, put, put_text, text};
 use crate::constants::NC_UNLIMITED;
+use crate::groups::split_path;
 use crate::open_files::{OpenFile, ask, find};
 
 /// The dimension with an id. Fails with `NC_EBADDIM`.
@@ -43,7 +44,16 @@ pub unsafe extern "C" fn nc_inq_dimid(ncid: c_int, name: *const c_char, id: *mut
         ask(ncid, |model, group| {
             // SAFETY: the contract of the interface.
             let name = unsafe { text(name) }?;
-            let Some(found) = model.find_dim(group, name) else {
+            let of_path = if model.format().is_classic_file() { None } else { split_path(model, name)? };
+            let found = match of_path {
+                None => model.find_dim(group, name),
+                Some((group, name)) => match model.dim_in(group, name) {
+                    // The code for types is the reference's.
+                    None => return fail(Code::EBADTYPE, format!("no dimension \"{}\"", name.escape_ascii())),
+                    found => found,
+                },
+            };
+            let Some(found) = found else {
                 return fail(Code::EBADDIM, format!("no dimension \"{}\"", name.escape_ascii()));
             };
             // SAFETY: the contract of the interface.

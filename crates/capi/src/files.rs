@@ -268,7 +268,7 @@ pub extern "C" fn nc__enddef(
 /// Leaves define mode.
 pub(crate) fn end_definitions(file: &OpenFile, alignment: &Alignment) -> Result<()> {
     let mut state = file.state();
-    file.check_define_mode()?;
+    file.check_defining()?;
     file.writable()?.commit_aligned(alignment)?;
     state.is_new = false;
     file.set_defining(false);

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 use std::ptr::null_mut;
 use std::sync::Arc;
 
-use ferrocdf::{Code, GroupId, Result};
+use ferrocdf::{Code, GroupId, Model, Name, Result};
 
 use crate::boundary::{answer, fail, put, put_all, put_text, text};
 use crate::open_files::{OpenFile, find, group_id};
@@ -22,7 +22,7 @@ fn no_group<T>(name: &[u8]) -> Result<T> {
     fail(Code::ENOGRP, format!("no group \"{}\"", name.escape_ascii()))
 }
 
-/// The id of a group below one. Any name finds the group itself in a classic file.
+/// The id of a group below one; without a name, of the root. Any name finds the group itself in a classic file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_ncid(ncid: c_int, name: *const c_char, id: *mut c_int) -> c_int {
     answer(|| {
@@ -31,9 +31,12 @@ pub unsafe extern "C" fn nc_inq_ncid(ncid: c_int, name: *const c_char, id: *mut 
             if model.format().is_classic_file() {
                 return Ok(group);
             }
+            if name.is_null() {
+                return Ok(GroupId::ROOT);
+            }
             // SAFETY: the contract of the interface.
             let name = unsafe { text(name) }?;
-            model.find_group(group, name).map_or_else(|| no_group(name), Ok)
+            child(model, group, name)
         })?;
         // SAFETY: the contract of the interface.
         unsafe { put(id, group_id(ncid, found)) };
@@ -47,21 +50,46 @@ pub unsafe extern "C" fn nc_inq_grp_ncid(ncid: c_int, name: *const c_char, id: *
     unsafe { nc_inq_ncid(ncid, name, id) }
 }
 
-/// The id of the group with a path, such as `/a/b`. Not even the root is found so in a classic file.
+/// The group with a path from another one, such as `/a/b`. The path to the group itself is only known of the root.
+fn by_path(model: &Model, from: GroupId, path: &[u8]) -> Result<GroupId> {
+    let mut names = path.split(|&byte| byte == b'/').filter(|name| !name.is_empty()).peekable();
+    if names.peek().is_none() && from != GroupId::ROOT {
+        return no_group(path);
+    }
+    names.try_fold(from, |group, name| child(model, group, name))
+}
+
+/// A group within another. Names that could not be given are not even looked for.
+fn child(model: &Model, group: GroupId, name: &[u8]) -> Result<GroupId> {
+    let name = Name::new(name)?;
+    model.find_group(group, name.as_bytes()).map_or_else(|| no_group(name.as_bytes()), Ok)
+}
+
+/// The group and the name in it that a path such as `/a/b` stands for; nothing for a plain name. Fails with `NC_EINVAL` for
+/// a path that does not start at the root, and, as in the reference, for one that leads to the root group.
+pub(crate) fn split_path<'a>(model: &Model, path: &'a [u8]) -> Result<Option<(GroupId, &'a [u8])>> {
+    match path.iter().rposition(|&byte| byte == b'/') {
+        None => Ok(None),
+        Some(last) if last > 0 && path.starts_with(b"/") => {
+            Ok(Some((by_path(model, GroupId::ROOT, &path[..last])?, &path[last + 1..])))
+        }
+        Some(_) => fail(Code::EINVAL, format!("\"{}\" is no path from the root", path.escape_ascii())),
+    }
+}
+
+/// The id of the group with a path, such as `/a/b`, from the group of the id. Not even the root is found so in a classic
+/// file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_grp_full_ncid(ncid: c_int, path: *const c_char, id: *mut c_int) -> c_int {
     answer(|| {
-        let (file, _) = find(ncid)?;
+        let (file, group) = find(ncid)?;
         let found = file.file().look(|model| {
             if model.format().is_classic_file() {
                 return fail(Code::ENOGRP, "classic files have no paths of groups");
             }
             // SAFETY: the contract of the interface.
             let path = unsafe { text(path) }?;
-            let mut names = path.split(|&byte| byte == b'/').filter(|name| !name.is_empty());
-            names.try_fold(GroupId::ROOT, |group, name| {
-                model.find_group(group, name).map_or_else(|| no_group(name), Ok)
-            })
+            by_path(model, group, path)
         })?;
         // SAFETY: the contract of the interface.
         unsafe { put(id, group_id(ncid, found)) };

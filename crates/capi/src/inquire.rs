@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_int};
 
 use ferrocdf::Owner;
 
+use crate::attributes::attrs;
 use crate::boundary::{answer, put, put_text};
 use crate::constants::{NC_FORMATX_NC_HDF5, NC_FORMATX_NC3, format_number};
 use crate::open_files::{find, find_file};
@@ -13,7 +14,7 @@ pub unsafe extern "C" fn nc_inq(
     ncid: c_int,
     dims: *mut c_int,
     vars: *mut c_int,
-    attrs: *mut c_int,
+    attrs_count: *mut c_int,
     unlimited: *mut c_int,
 ) -> c_int {
     answer(|| {
@@ -25,7 +26,9 @@ pub unsafe extern "C" fn nc_inq(
         unsafe {
             put(dims, in_group.dims.len() as c_int);
             put(vars, in_group.vars.len() as c_int);
-            put(attrs, model.attrs(Owner::Group(group)).len() as c_int);
+            if !attrs_count.is_null() {
+                put(attrs_count, attrs(&model, Owner::Group(group))?.len() as c_int);
+            }
             put(unlimited, first.map_or(-1, |dim| dim.0 as c_int));
         }
         Ok(())

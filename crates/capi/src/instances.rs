@@ -47,7 +47,7 @@ fn is_flat(model: &Model, ty: Type) -> bool {
 ///
 /// # Safety
 /// There are `count` values of the type, and what hangs from them is from `malloc`.
-unsafe fn reclaim(model: &Model, ty: Type, values: *mut u8, count: usize) -> Result<()> {
+pub(crate) unsafe fn reclaim(model: &Model, ty: Type, values: *mut u8, count: usize) -> Result<()> {
     if is_flat(model, ty) {
         return Ok(());
     }

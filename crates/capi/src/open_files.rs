@@ -4,15 +4,17 @@
 //! free again once its file is closed, and the first free one is taken. The table's lock is held only while it is looked
 //! at: calls keep the file alive through a count, so a close on one thread never pulls a file from under another.
 
+use std::collections::HashMap;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
-use ferrocdf::{Code, Error, File, FileMut, GroupId, Model, Result};
+use ferrocdf::{Code, Error, File, FileMut, GroupId, Model, Result, VarId};
 
 use crate::boundary::fail;
-use crate::constants::{NC_NETCDF4, format_flags};
+use crate::caches::Cache;
+use crate::constants::{NC_CLASSIC_MODEL, NC_NETCDF4, format_flags};
 use crate::memory_files::GivenMemory;
 
 /// Bits of an id that are for groups.
@@ -35,6 +37,8 @@ pub(crate) struct OpenFile {
     pub(crate) at_close: AtClose,
     /// The memory that the caller gave and that it gets back.
     pub(crate) given: Option<GivenMemory>,
+    /// The chunk caches that variables of a netCDF-4 file have, once they were asked for.
+    pub(crate) caches: Mutex<HashMap<VarId, Cache>>,
     access: Access,
     defining: AtomicBool,
     state: Mutex<State>,
@@ -71,7 +75,9 @@ impl OpenFile {
         };
         OpenFile {
             path,
-            mode: (mode & !NC_NETCDF4) | format_flags(format),
+            // That a file keeps to the classic model is told of new ones only.
+            mode: (mode & !NC_NETCDF4) | (format_flags(format) & if is_new { !0 } else { !NC_CLASSIC_MODEL }),
+            caches: Mutex::default(),
             at_close: AtClose::Nothing,
             given: None,
             access,
@@ -124,8 +130,16 @@ impl OpenFile {
         if self.is_defining() { fail(Code::EINDEFINE, "the file is in define mode") } else { Ok(()) }
     }
 
-    /// Fails with `NC_ENOTINDEFINE` outside define mode.
+    /// Fails with `NC_ENOTINDEFINE` outside define mode, and with `NC_EPERM` for netCDF-4 files that are only read.
     pub(crate) fn check_define_mode(&self) -> Result<()> {
+        if !self.file().format().is_classic_file() {
+            self.writable()?;
+        }
+        self.check_defining()
+    }
+
+    /// Fails with `NC_ENOTINDEFINE` outside define mode.
+    pub(crate) fn check_defining(&self) -> Result<()> {
         if self.is_defining() { Ok(()) } else { fail(Code::ENOTINDEFINE, "the file is not in define mode") }
     }
 }

@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_uint};
 
 use ferrocdf::model::{Chunking, Endian, Storage};
-use ferrocdf::{Code, Error, Result};
+use ferrocdf::{Code, Error, Owner, Result, Values};
 
 use crate::boundary::{answer, fail, list, put, put_all};
 use crate::data_checks::variable;
@@ -18,6 +18,8 @@ use crate::variables::check_not_global;
 const NC_CHUNKED: c_int = 0;
 const NC_CONTIGUOUS: c_int = 1;
 const NC_COMPACT: c_int = 2;
+/// Any other, such as pieces of other files.
+const NC_UNKNOWN_STORAGE: c_int = 3;
 const NC_ENDIAN_LITTLE: c_int = 1;
 const NC_ENDIAN_BIG: c_int = 2;
 
@@ -105,6 +107,7 @@ unsafe fn give_chunking<T: TryFrom<u64>>(
         let number = match &storage.chunking {
             Some(Chunking::Chunked(_)) => NC_CHUNKED,
             Some(Chunking::Compact) => NC_COMPACT,
+            None if find_enhanced(ncid).is_ok() => NC_UNKNOWN_STORAGE,
             Some(Chunking::Contiguous) | None => NC_CONTIGUOUS,
         };
         // SAFETY: the contract of the interface.
@@ -276,25 +279,52 @@ pub unsafe extern "C" fn nc_inq_var_szip(
     })
 }
 
-/// Quantized values come with the formats that compress.
-fn no_quantization(ncid: c_int, varid: c_int) -> Result<()> {
-    find(ncid)?;
-    check_not_global(varid)?;
-    find_enhanced(ncid)?;
-    Err(Error::new(Code::ENOTBUILT, "this version does not quantize"))
-}
-
+/// Quantized values come with writing formats that compress.
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_def_var_quantize(ncid: c_int, varid: c_int, _mode: c_int, _digits: c_int) -> c_int {
-    answer(|| no_quantization(ncid, varid))
+    answer(|| {
+        find(ncid)?;
+        check_not_global(varid)?;
+        let (file, _) = find_enhanced(ncid)?;
+        file.writable()?;
+        Err(Error::new(Code::ENOTBUILT, "this version does not quantize"))
+    })
 }
 
+/// The attributes that say that the values of a variable were quantized, and how many digits or bits are left, with the
+/// numbers of the ways to do it.
+const QUANTIZED: [(&[u8], c_int); 3] = [
+    (b"_QuantizeBitGroomNumberOfSignificantDigits", 1),
+    (b"_QuantizeGranularBitRoundNumberOfSignificantDigits", 2),
+    (b"_QuantizeBitRoundNumberOfSignificantBits", 3),
+];
+
 #[unsafe(no_mangle)]
-pub extern "C" fn nc_inq_var_quantize(
+pub unsafe extern "C" fn nc_inq_var_quantize(
     ncid: c_int,
     varid: c_int,
-    _mode: *mut c_int,
-    _digits: *mut c_int,
+    mode: *mut c_int,
+    digits: *mut c_int,
 ) -> c_int {
-    answer(|| no_quantization(ncid, varid))
+    answer(|| {
+        find(ncid)?;
+        check_not_global(varid)?;
+        let (file, group) = find_enhanced(ncid)?;
+        let (way, left) = file.file().look(|model| {
+            let var = variable(model, group, varid)?;
+            let found = QUANTIZED.iter().find_map(|(name, way)| {
+                match model.find_attr(Owner::Var(var), name)?.value {
+                    Values::Int(ref numbers) => Some((*way, *numbers.first()?)),
+                    _ => None,
+                }
+            });
+            Ok(found.unwrap_or((0, 0)))
+        })?;
+        // SAFETY: the contract of the interface.
+        unsafe {
+            put(mode, way);
+            put(digits, left);
+        }
+        Ok(())
+    })
 }

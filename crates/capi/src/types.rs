@@ -3,12 +3,14 @@
 use std::ffi::{c_char, c_int};
 
 use ferrocdf::model::{Class, TypeId, UserType};
-use ferrocdf::{Atomic, Code, Model, Result, Type};
+use ferrocdf::{Atomic, Code, Model, Name, Result, Type};
 
 use crate::boundary::{answer, fail, put, put_all, put_text, text};
-use crate::groups::find_enhanced;
+use crate::groups::{find_enhanced, split_path};
 use crate::open_files::{find, find_file};
 
+/// The last number of an atomic type.
+const LAST_ATOMIC: c_int = Atomic::String as c_int;
 /// `NC_FIRSTUSERTYPEID`
 const FIRST_USER_TYPE: c_int = 32;
 
@@ -109,7 +111,16 @@ pub unsafe extern "C" fn nc_inq_typeid(ncid: c_int, name: *const c_char, id: *mu
                     format!("classic files have no type \"{}\"", name.escape_ascii()),
                 );
             }
-            match model.and_parents(group).find_map(|group| model.type_in(group, name)) {
+            let found = match split_path(model, name)? {
+                Some((group, name)) => model.type_in(group, name),
+                // In a group around this one, or else in any.
+                None => model.and_parents(group).find_map(|group| model.type_in(group, name)).or_else(|| {
+                    let wanted = Name::wanted(name);
+                    let named = |ty: &UserType| ty.name.as_bytes() == &*wanted;
+                    model.types().iter().position(named).map(|at| TypeId(at as u32))
+                }),
+            };
+            match found {
                 Some(id) => Ok(number_of(Type::User(id))),
                 None => fail(Code::EBADTYPE, format!("no type \"{}\"", name.escape_ascii())),
             }
@@ -196,7 +207,11 @@ pub unsafe extern "C" fn nc_inq_type_equal(
         let model = file.model();
         let answer = if model.format().is_classic_file() {
             ty == other && ty <= number_of(Atomic::Double.into())
+        } else if (ty > LAST_ATOMIC) != (other > LAST_ATOMIC) || ty <= LAST_ATOMIC + 1 {
+            // The number behind the last atomic type is taken for one too, as in the reference.
+            ty == other
         } else {
+            user_type(&model, ty)?;
             let others = find_file(other_id)?.model();
             is_equal((&model, type_of(ty)?), (&others, type_of(other)?))?
         };

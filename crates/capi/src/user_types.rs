@@ -343,11 +343,16 @@ pub unsafe extern "C" fn nc_inq_enum_ident(
     name: *mut c_char,
 ) -> c_int {
     with_members(ncid, ty, |_, members| {
-        let Some((found, _)) = members.iter().find(|(_, number)| *number == i128::from(value)) else {
-            return fail(Code::EINVAL, format!("no member has the value {value}"));
+        // The largest numbers are negative here, as in the reference.
+        let found = members.iter().find(|(_, number)| *number as c_longlong == value);
+        let found = match found {
+            Some((found, _)) => found.as_bytes(),
+            // HDF5 fills with zeros where no fill value is set.
+            None if value == 0 => b"_UNDEFINED",
+            None => return fail(Code::EINVAL, format!("no member has the value {value}")),
         };
         // SAFETY: the contract of the interface.
-        unsafe { put_text(name, found.as_bytes()) };
+        unsafe { put_text(name, found) };
         Ok(())
     })
 }

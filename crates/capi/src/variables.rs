@@ -3,16 +3,18 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::null_mut as no;
 
-use ferrocdf::{Code, DimId, Model, Name, Owner, Result, Values, VarId};
+use ferrocdf::model::Class;
+use ferrocdf::{Code, DimId, File, Model, Name, Owner, Result, Type, Values, VarId};
 
 use crate::attribute_values::{put_values, values_of};
+use crate::attributes::attrs;
 use crate::boundary::{answer, fail, list, put, put_all, put_text, text};
 use crate::constants::NC_GLOBAL;
 use crate::data_checks::variable;
 use crate::dimensions::renamed;
 use crate::inquire::nc_inq_natts;
 use crate::open_files::{ask, find};
-use crate::types::{number_of, type_of};
+use crate::types::{number_of, size_of_type, type_of};
 
 /// `NC_MAX_VAR_DIMS`
 const MOST_DIMS: usize = 1024;
@@ -66,6 +68,10 @@ pub unsafe extern "C" fn nc_inq_varid(ncid: c_int, name: *const c_char, id: *mut
         let (file, group) = find(ncid)?;
         // SAFETY: the contract of the interface.
         let name = unsafe { text(name) }?;
+        if id.is_null() && !file.file().format().is_classic_file() {
+            // Whether there is one is not even looked for, as in the reference.
+            return Ok(());
+        }
         let place = file.file().look(|model| {
             let var = model.find_var(group, name)?;
             model.group(group).vars.iter().position(|&known| known == var)
@@ -87,18 +93,27 @@ pub unsafe extern "C" fn nc_inq_var(
     ty: *mut c_int,
     dims_count: *mut c_int,
     dims: *mut c_int,
-    attrs: *mut c_int,
+    attrs_count: *mut c_int,
 ) -> c_int {
     answer(|| {
         ask(ncid, |model, group| {
-            let var = model.var(variable(model, group, varid)?);
+            if varid == NC_GLOBAL && !attrs_count.is_null() && !model.format().is_classic_file() {
+                // SAFETY: the contract of the interface.
+                unsafe { put(attrs_count, attrs(model, Owner::Group(group))?.len() as c_int) };
+                return Ok(());
+            }
+            let id = variable(model, group, varid)?;
+            let var = model.var(id);
+            if !attrs_count.is_null() {
+                // SAFETY: the contract of the interface.
+                unsafe { put(attrs_count, attrs(model, Owner::Var(id))?.len() as c_int) };
+            }
             // SAFETY: the contract of the interface.
             unsafe {
                 put_text(name, var.name.as_bytes());
                 put(ty, number_of(var.ty));
                 put(dims_count, var.dims.len() as c_int);
                 put_all(dims, var.dims.iter().map(|dim| dim.0 as c_int));
-                put(attrs, var.attrs.len() as c_int);
             }
             Ok(())
         })
@@ -122,12 +137,12 @@ part_of_inq_var!(nc_inq_varndims(count: *mut c_int) => (no(), no(), count, no(),
 part_of_inq_var!(nc_inq_vardimid(dims: *mut c_int) => (no(), no(), no(), dims, no()));
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_inq_varnatts(ncid: c_int, varid: c_int, attrs: *mut c_int) -> c_int {
+pub unsafe extern "C" fn nc_inq_varnatts(ncid: c_int, varid: c_int, count: *mut c_int) -> c_int {
     // SAFETY: the contract of the interface.
     unsafe {
         match varid {
-            NC_GLOBAL => nc_inq_natts(ncid, attrs),
-            _ => nc_inq_var(ncid, varid, no(), no(), no(), no(), attrs),
+            NC_GLOBAL => nc_inq_natts(ncid, count),
+            _ => nc_inq_var(ncid, varid, no(), no(), no(), no(), count),
         }
     }
 }
@@ -207,6 +222,10 @@ pub unsafe extern "C" fn nc_inq_var_fill(
         if value.is_null() {
             return Ok(());
         }
+        if !model.format().is_classic_file() {
+            // SAFETY: the contract of the interface.
+            return unsafe { give_fill(file.file(), &model, var, value) };
+        }
         let own = described.attrs.find(FILL_VALUE.as_bytes()).map(|attr| attr.value.clone());
         // An attribute of another type or of many values is given as it is.
         let fill = match own {
@@ -214,8 +233,34 @@ pub unsafe extern "C" fn nc_inq_var_fill(
             None => Values::default_fill(model.atomic_type(var)?),
         };
         // SAFETY: the contract of the interface.
-        unsafe { put_values(value, &fill) }
+        unsafe { put_values(&model, value, &fill) }
     })
+}
+
+/// The fill value of a variable of a netCDF-4 file; none if it is not filled.
+///
+/// # Safety
+/// There is room for a value.
+unsafe fn give_fill(file: &File, model: &Model, var: VarId, place: *mut c_void) -> Result<()> {
+    let described = model.var(var);
+    if described.storage.no_fill {
+        return Ok(());
+    }
+    if let Some(fill) = file.fill_value(var)? {
+        // SAFETY: as the caller says.
+        return unsafe { put_values(model, place, &fill) };
+    }
+    if let Type::User(id) = described.ty
+        && let Class::Enum { base, .. } = model.user_type(id).class
+    {
+        // SAFETY: as the caller says.
+        return unsafe { put_values(model, place, &Values::default_fill(base)) };
+    }
+    // SAFETY: as the caller says.
+    let room =
+        unsafe { std::slice::from_raw_parts_mut(place.cast::<u8>(), size_of_type(model, described.ty)) };
+    room.fill(0);
+    Ok(())
 }
 
 #[unsafe(no_mangle)]

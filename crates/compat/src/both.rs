@@ -13,9 +13,10 @@ use std::ffi::{CString, c_char, c_int};
 use std::fmt::{Debug, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
+use tempfile::TempDir;
 
 /// Its own symbols come first, so that what ours exports is never taken for a part of the reference.
 const DEEPBIND: c_int = libc::RTLD_DEEPBIND;
@@ -109,6 +110,11 @@ impl Session<'_> {
         write!(line, " {seen:?}").expect("strings take everything");
     }
 
+    /// Notes words of the test's own.
+    pub fn say(&self, what: impl Into<String>) {
+        self.lines.borrow_mut().push(what.into());
+    }
+
     /// A path in the session's folder, for C.
     pub fn path(&self, name: &str) -> CString {
         CString::new(self.folder.join(name).into_os_string().into_encoded_bytes()).expect("no zero in it")
@@ -129,26 +135,67 @@ pub fn text(buffer: &[c_char]) -> String {
     bytes.escape_ascii().to_string()
 }
 
+/// Files by their names.
+type Files = BTreeMap<PathBuf, Vec<u8>>;
+
+/// Calls that differ beyond this many are not shown.
+const MOST_SHOWN: usize = 12;
+
 /// What closing a file may give: nothing, or that there is none.
 const CLOSED: [&str; 2] = ["nc_close gives 0", "nc_close gives -33"];
 
-/// Runs a test on the reference and on ours, and fails where the two differ.
-pub fn compare(test: impl Fn(&Session<'_>)) {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let [(their_lines, their_files), (our_lines, our_files)] = libraries().each_ref().map(|library| {
+/// Runs a test on the reference and on ours. Gives what each noted and the files it left.
+fn run_both(test: impl Fn(&Session<'_>)) -> [(Vec<String>, Files); 2] {
+    libraries().each_ref().map(|library| {
         let folder = tempfile::tempdir().expect("a folder for files");
         let session = Session { library, folder: folder.path(), lines: RefCell::default() };
         test(&session);
         (session.lines.into_inner(), files(folder.path()))
-    });
-    for (at, (their, our)) in their_lines.iter().zip(&our_lines).enumerate() {
+    })
+}
+
+/// Held while the reference is used.
+fn turn() -> MutexGuard<'static, ()> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes files with the reference: every call must succeed. The files are in the folder that is given.
+pub fn make(make: impl FnOnce(&Session<'_>)) -> TempDir {
+    let _turn = turn();
+    let folder = tempfile::tempdir().expect("a folder for files");
+    let session = Session { library: &libraries()[0], folder: folder.path(), lines: RefCell::default() };
+    make(&session);
+    let bad = session.lines.borrow().iter().find(|line| !line.contains("gives 0")).cloned();
+    assert_eq!(bad, None, "the reference makes the file");
+    folder
+}
+
+/// Runs a test on the reference and on ours, and gives where they differ: the line before, theirs, ours. What comes behind
+/// a call that only one of them made differs as well.
+pub fn differences(test: impl Fn(&Session<'_>)) -> Vec<[String; 3]> {
+    let _turn = turn();
+    let [(theirs, _), (ours, _)] = run_both(test);
+    let line = |lines: &[String], at: usize| lines.get(at).cloned().unwrap_or_default();
+    let differs = |&at: &usize| theirs.get(at) != ours.get(at);
+    let all = (0..theirs.len().max(ours.len())).filter(differs);
+    all.map(|at| {
+        [at.checked_sub(1).map_or(String::new(), |at| line(&theirs, at)), line(&theirs, at), line(&ours, at)]
+    })
+    .collect()
+}
+
+/// Runs a test on the reference and on ours, and fails where the two differ.
+pub fn compare(test: impl Fn(&Session<'_>)) {
+    let _turn = turn();
+    let [(their_lines, their_files), (our_lines, our_files)] = run_both(test);
+    let pairs = their_lines.iter().zip(&our_lines).enumerate();
+    let differing: Vec<_> = pairs.filter(|(_, (their, our))| their != our).take(MOST_SHOWN).collect();
+    let show = |(at, (their, our)): &(usize, (&String, &String))| {
         let before = at.checked_sub(1).map_or("nothing", |before| &their_lines[before]);
-        assert_eq!(
-            their, our,
-            "call {at}: the reference gives the left, ferrocdf the right; before it {before}"
-        );
-    }
+        format!("call {at}, after {before}\n  the reference: {their}\n  ferrocdf:      {our}")
+    };
+    assert!(differing.is_empty(), "{}", differing.iter().map(show).collect::<Vec<_>>().join("\n"));
     assert_eq!(their_lines.len(), our_lines.len(), "the number of calls");
     // The reference keeps an id that it could not close, without a file behind it, and dies of its next use.
     let kept = their_lines
@@ -164,7 +211,7 @@ pub fn compare(test: impl Fn(&Session<'_>)) {
 }
 
 /// The files of a folder.
-fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+fn files(folder: &Path) -> Files {
     let entries = std::fs::read_dir(folder).expect("the folder is there");
     let paths = entries.map(|entry| entry.expect("it can be listed").path());
     paths

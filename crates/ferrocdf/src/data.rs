@@ -1,6 +1,6 @@
 //! Reading and writing elements: from a variable id and a selection to the engine.
 
-use ferrocdf_array::{Array, Element, Fit, In, Index, Kind, Out, Selection};
+use ferrocdf_array::{Array, Direction, Element, Fit, In, Index, Kind, Out, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Atomic, Attr, Format, Model, Owner, Type, Values, VarId};
@@ -41,13 +41,22 @@ pub(crate) fn elements(selection: &Selection) -> Result<usize> {
     })
 }
 
-/// A list of `count` zeros, or an error where memory does not reach.
+/// Bytes that no request gives at once.
+const MOST: u64 = 1 << 40;
+
+/// A list of `count` zeros, or an error where memory does not reach. Zeros that come from the system are not written, so
+/// that whoever fills them, on whatever thread, is the first to touch the memory.
 pub(crate) fn zeros<T: Default + Clone>(count: usize) -> Result<Vec<T>> {
-    let mut list = Vec::new();
-    let no_memory = |_| Error::new(Code::ENOMEM, format!("no memory for {count} elements"));
-    list.try_reserve_exact(count).map_err(no_memory)?;
-    list.resize(count, T::default());
-    Ok(list)
+    let no_memory = || Error::new(Code::ENOMEM, format!("no memory for {count} elements"));
+    // Systems promise memory that they do not have.
+    if count.checked_mul(size_of::<T>()).is_none_or(|bytes| bytes as u64 >= MOST) {
+        return Err(no_memory());
+    }
+    // Only asks whether there is so much: `vec!` has no way to say no.
+    let mut room = Vec::<T>::new();
+    room.try_reserve_exact(count).map_err(|_| no_memory())?;
+    drop(std::hint::black_box(room));
+    Ok(vec![T::default(); count])
 }
 
 impl File {
@@ -108,6 +117,17 @@ impl File {
         self.read_state().driver.left_out().to_vec()
     }
 
+    /// The value that elements of a variable have which were never written, one of its type; `None` if nobody set one and
+    /// the type has none. In a netCDF-4 file it need not be what the attribute `_FillValue` says.
+    pub fn fill_value(&self, var: VarId) -> Result<Option<Values>> {
+        let state = self.read_state();
+        if state.has_draft() {
+            return Ok(state.view().fill_value(var));
+        }
+        let fill = state.driver.fill(state.model(), var);
+        self.named(fill.map_err(|error| error.at(state.model().var_path(var))))
+    }
+
     /// Attributes that are shown only on request: those that say which library wrote the file, and how.
     pub fn hidden_attributes(&self, owner: Owner) -> Vec<Attr> {
         self.read_state().driver.hidden(owner)
@@ -142,11 +162,12 @@ impl FileMut {
 }
 
 fn read(state: &State, var: VarId, selection: &Selection, out: Out<'_>) -> Result<Fit> {
+    let out = Out { rules: rules(state.model().format()), ..out };
     let kind = out.kind;
     let done = state.array(var).and_then(|array| {
         let own = state.driver.blob_of(var);
         let blob = own.as_deref().unwrap_or_else(|| state.driver.blob());
-        match as_unsigned(state.model(), array, kind) {
+        match as_stored(state.model(), array, kind) {
             Some(array) => ferrocdf_array::read(blob, &array, selection, out),
             None => ferrocdf_array::read(blob, array, selection, out),
         }
@@ -182,7 +203,7 @@ fn write_grown(state: &mut State, var: VarId, selection: &Selection, input: In<'
     let (first, last, dense) = span(&shape, selection);
     state.before_write(var, first, last, dense)?;
     let array = state.array(var)?;
-    let fit = match as_unsigned(state.model(), array, input.kind) {
+    let fit = match as_stored(state.model(), array, input.kind) {
         Some(array) => ferrocdf_array::write(state.driver.blob_mut()?, &array, selection, input)?,
         None => ferrocdf_array::write(state.driver.blob_mut()?, array, selection, input)?,
     };
@@ -226,15 +247,26 @@ pub(crate) fn span(shape: &[u64], selection: &Selection) -> (u64, u64, bool) {
     (first, last + 1, dense)
 }
 
-/// In CDF-1 and CDF-2 `NC_BYTE` is the only 8-bit number, so memory of unsigned bytes takes it as unsigned.
+/// What becomes of numbers out of range when they are read.
+pub(crate) fn rules(format: Format) -> Direction {
+    if format.is_classic_file() { Direction::Get } else { Direction::Cast }
+}
+
+/// An array of 8-bit numbers that memory takes for what it holds itself. In CDF-1 and CDF-2 `NC_BYTE` is the only 8-bit
+/// number, so memory of unsigned bytes takes it as unsigned; in netCDF-4 files held to the classic model either memory
+/// takes either.
 #[inline]
-pub(crate) fn as_unsigned(model: &Model, array: &Array, memory: Kind) -> Option<Array> {
-    let applies = memory == Kind::U8
-        && array.stored.kind == Kind::I8
-        && matches!(model.format(), Format::Classic | Format::Offset64);
+pub(crate) fn as_stored(model: &Model, array: &Array, memory: Kind) -> Option<Array> {
+    let applies = match model.format() {
+        Format::Classic | Format::Offset64 => (array.stored.kind, memory) == (Kind::I8, Kind::U8),
+        Format::Netcdf4Classic => {
+            matches!((array.stored.kind, memory), (Kind::I8, Kind::U8) | (Kind::U8, Kind::I8))
+        }
+        Format::Data64 | Format::Netcdf4 => false,
+    };
     applies.then(|| {
         let mut array = array.clone();
-        array.stored.kind = Kind::U8;
+        array.stored.kind = memory;
         array
     })
 }

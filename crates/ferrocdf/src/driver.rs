@@ -29,13 +29,19 @@ pub(crate) trait Driver: Send + Sync {
         Err(Error::new(Code::EBADTYPE, format!("{} does not hold numbers or text", model.var_path(var))))
     }
 
+    /// The value that elements of a variable have which were never written, one of its type; `None` if that is not known.
+    fn fill(&self, model: &Model, var: VarId) -> Result<Option<Values>> {
+        Ok(model.fill_value(var))
+    }
+
     /// Attributes of an owner that are shown only on request: which library wrote the file, and how.
     fn hidden(&self, _owner: Owner) -> Vec<Attr> {
         vec![]
     }
 
-    /// The bytes that a variable takes in the file, where its array does not say.
-    fn stored_bytes(&self, _var: VarId) -> Result<Option<u64>> {
+    /// The bytes of a variable's elements as the file has them, before and after its filters, where its array does not
+    /// say.
+    fn file_bytes(&self, _var: VarId) -> Result<Option<(u64, u64)>> {
         Ok(None)
     }
 

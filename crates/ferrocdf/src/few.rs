@@ -7,9 +7,9 @@ use std::ops::Range;
 
 use ferrocdf_array::{Array, Fit, Kind, ShortRun};
 use ferrocdf_bytes::Result;
-use ferrocdf_model::{GroupId, Model, VarId};
+use ferrocdf_model::{GroupId, Model, Type, VarId};
 
-use crate::data::as_unsigned;
+use crate::data::{as_stored, rules};
 use crate::file::State;
 use crate::{File, FileMut};
 
@@ -30,7 +30,12 @@ impl File {
         if state.driver.lacks_fill(var, span(array, &run, part).end) {
             return None;
         }
-        Some(self.named(run.read(state.driver.blob(), kind, memory(run.elements()))))
+        Some(self.named(run.read(
+            state.driver.blob(),
+            kind,
+            rules(state.model().format()),
+            memory(run.elements()),
+        )))
     }
 }
 
@@ -79,8 +84,12 @@ fn plain(state: &State, group: GroupId, var: usize, kind: Kind) -> Option<(VarId
     }
     let model: &Model = state.model();
     let var = *model.group(group).vars.get(var)?;
+    // The numbers of an enumeration do not convert.
+    if let Type::User(_) = model.var(var).ty {
+        return None;
+    }
     let array = state.array(var).ok()?;
     let texts = (array.stored.kind == Kind::Char, kind == Kind::Char);
-    let plain = texts.0 == texts.1 && as_unsigned(model, array, kind).is_none();
+    let plain = texts.0 == texts.1 && as_stored(model, array, kind).is_none();
     (plain && state.driver.blob_of(var).is_none()).then_some((var, array))
 }

@@ -134,6 +134,14 @@ impl File {
         Ok(File::new(Path::new("memory"), State::opened(driver, model)))
     }
 
+    /// Opens what another blob than a file of the system holds, for reading. Small requests come in any order: wrap it in
+    /// [`ReadAhead`] if each costs time. Files that it names are not looked for.
+    pub fn from_blob(blob: Arc<dyn Blob>, options: &OpenOptions) -> Result<File> {
+        let path = PathBuf::from(blob.name());
+        let (driver, model) = drivers::in_file(&path, drivers::open(blob, None, options))?;
+        Ok(File::new(&path, State::opened(driver, model)))
+    }
+
     fn new(path: &Path, state: State) -> File {
         File { shared: Arc::new(Shared { path: path.to_path_buf(), state: RwLock::new(state) }) }
     }

@@ -47,10 +47,12 @@ pub use ferrocdf_array as array;
 pub use ferrocdf_array::{Element, Fit, In, Out, Selection};
 pub use ferrocdf_bytes::{Code, Context, Error, Result};
 pub use ferrocdf_classic::{Alignment, kind_of};
+pub use ferrocdf_codec::registered_name as filter_name;
 pub use ferrocdf_model as model;
 pub use ferrocdf_model::{
     Atomic, Attr, DimId, Format, GroupId, Model, Name, Owner, Type, Value, Values, VarId,
 };
+pub use ferrocdf_store as store;
 
 pub use copy::{Pair, copy_data};
 pub use extents::{Extent, Extents, every};

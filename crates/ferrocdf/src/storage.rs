@@ -27,12 +27,22 @@ pub enum Arrangement {
     Virtual,
 }
 
+impl Arrangement {
+    fn of(chunking: &Chunking) -> Arrangement {
+        match chunking {
+            Chunking::Chunked(shape) => Arrangement::Chunked(shape.clone()),
+            Chunking::Compact => Arrangement::Inline,
+            Chunking::Contiguous => Arrangement::Contiguous,
+        }
+    }
+}
+
 /// Where and how large a variable is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StorageInfo {
     /// How it is stored.
     pub arrangement: Arrangement,
-    /// Bytes of its elements, not compressed.
+    /// Bytes of its elements, not compressed: of strings and lists those that say where they are.
     pub bytes: u64,
     /// Bytes they take in the file.
     pub stored_bytes: u64,
@@ -88,22 +98,18 @@ impl Variable<'_> {
             }
             // Strings and user-defined types have no array of numbers; the model says how they are stored.
             _ => StorageInfo {
-                arrangement: match &var.storage.chunking {
-                    Some(Chunking::Chunked(shape)) => Arrangement::Chunked(shape.clone()),
-                    Some(Chunking::Compact) => Arrangement::Inline,
-                    Some(Chunking::Contiguous) => Arrangement::Contiguous,
-                    None => Arrangement::Virtual,
-                },
+                arrangement: var.storage.chunking.as_ref().map_or(Arrangement::Virtual, Arrangement::of),
                 bytes: 0,
                 stored_bytes: 0,
                 begin: None,
                 end: None,
             },
         };
-        if let Some(stored) = state.driver.stored_bytes(self.id())? {
-            info.stored_bytes = stored;
-            if info.bytes == 0 {
-                info.bytes = stored;
+        if let Some((plain, stored)) = state.driver.file_bytes(self.id())? {
+            (info.bytes, info.stored_bytes) = (plain, stored);
+            // A dataset shorter than its dimensions is seen through a mosaic.
+            if let (Arrangement::Virtual, Some(chunking)) = (&info.arrangement, &var.storage.chunking) {
+                info.arrangement = Arrangement::of(chunking);
             }
         }
         Ok(info)

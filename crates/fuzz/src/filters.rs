@@ -1,10 +1,15 @@
-//! Targets of single filters. An input is a count of parameters, the parameters in four bytes each, the size of the block
-//! in two, all little-endian, and the stored bytes.
+//! Filters. An input is which filter of [`IDS`], a count of parameters, the parameters in four bytes each, the size of the
+//! block in two, all little-endian, and the stored bytes.
 
 use ferrocdf_codec::{Chain, Step};
 
+/// The registered numbers of the built-in filters.
+const IDS: [u32; 12] = [1, 2, 3, 4, 5, 6, 307, 32000, 32001, 32004, 32008, 32015];
+
 /// Decodes, and encodes what came out, which must come back but for what a lossy filter drops.
-pub fn run(id: u32, data: &[u8]) {
+pub fn run(data: &[u8]) {
+    let Some((&which, data)) = data.split_first() else { return };
+    let id = IDS[usize::from(which) % IDS.len()];
     let Some((params, len, stored)) = parse(data) else { return };
     let chain = chain(id, params.clone());
     let mut plain = vec![0; len];
@@ -32,8 +37,16 @@ fn parse(data: &[u8]) -> Option<(Vec<u32>, usize, &[u8])> {
     Some((params, u16::from_le_bytes(*len).into(), stored))
 }
 
-/// Blocks that the filter packed itself, with a few sets of its parameters.
-pub fn seeds(id: u32) -> Vec<Vec<u8>> {
+/// Blocks that the filters packed themselves, with a few sets of their parameters.
+pub fn seeds() -> Vec<Vec<u8>> {
+    let seeds = |which: usize| {
+        let numbered = move |seed: Vec<u8>| [&[which as u8][..], &seed].concat();
+        seeds_of(IDS[which]).into_iter().map(numbered)
+    };
+    (0..IDS.len()).flat_map(seeds).collect()
+}
+
+fn seeds_of(id: u32) -> Vec<Vec<u8>> {
     const SCALED: [u32; 20] = [2, 0, 100, 0, 4, 1, 0, 1, 1007, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     const SCALED_FLOATS: [u32; 20] = [0, 2, 100, 1, 4, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     let params: &[&[u32]] = match id {

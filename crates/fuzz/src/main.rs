@@ -3,6 +3,8 @@
 //!     ferrocdf-fuzz [SECONDS [TARGET [SEED]]]
 //!     ferrocdf-fuzz replay TARGET FILE
 //!
+//! The seed is the one given, else the number in `FERROCDF_SEED`, else the time.
+//!
 //! A target is a function of bytes, in a table. The driver feeds it mutations of a few valid files, made here, for some
 //! time; a run with the same seed makes the same inputs. A failure is a panic, memory beyond a small multiple of the
 //! input, or a call that does not come back soon; its input is saved under `target/fuzz`. There is no coverage feedback:
@@ -10,6 +12,7 @@
 #![deny(unsafe_code)]
 
 mod filters;
+mod hdf5;
 mod memory;
 mod mutate;
 mod seeds;
@@ -25,6 +28,12 @@ use targets::{TARGETS, Target};
 
 /// How many times its own size an input may cost in memory, on top of what its target is allowed.
 const TIMES: usize = 64;
+
+/// Where inputs are saved.
+const FOLDER: &str = "target/fuzz";
+
+/// A call that takes longer is saved, to be looked at.
+const SLOW: Duration = Duration::from_secs(1);
 
 /// A call that takes longer hangs, or nearly so.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -67,7 +76,8 @@ fn replay(target: &str, file: &str) -> Result<(), String> {
 
 /// Runs the chosen target, or each, for some seconds.
 fn campaign(seconds: u64, only: Option<&str>, seed: Option<u64>) -> Result<(), String> {
-    let seed = seed.unwrap_or_else(|| {
+    let told = || std::env::var("FERROCDF_SEED").ok()?.parse().ok();
+    let seed = seed.or_else(told).unwrap_or_else(|| {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         now.map_or(1, |since| since.as_secs())
     });
@@ -81,7 +91,10 @@ fn campaign(seconds: u64, only: Option<&str>, seed: Option<u64>) -> Result<(), S
 
 fn fuzz(target: &Target, seconds: u64, seed: u64) -> Result<(), String> {
     println!("{}: {seconds} s with seed {seed}", target.name);
+    std::fs::create_dir_all(FOLDER).map_err(|error| format!("{FOLDER}: {error}"))?;
     let seeds = (target.seeds)();
+    let structures: Vec<_> =
+        seeds.iter().map(|seed| if target.repair { mutate::structures(seed) } else { Vec::new() }).collect();
     let mut rng = Rng::new(seed);
     let end = Instant::now() + Duration::from_secs(seconds);
     let (mut inputs, mut slowest, mut most) = (0u64, Duration::ZERO, 0);
@@ -89,9 +102,16 @@ fn fuzz(target: &Target, seconds: u64, seed: u64) -> Result<(), String> {
         check(target, seed, 0)?;
     }
     while Instant::now() < end {
-        let input = mutate::mutate(&seeds, &mut rng);
+        let input = match target.repair && rng.once_in(2) {
+            true => mutate::repaired(&seeds, &structures, &mut rng),
+            false => mutate::mutate(&seeds, &mut rng),
+        };
         let (time, peak) = check(target, &input, seed)?;
         inputs += 1;
+        if time > slowest && time > SLOW {
+            let path = save(target, &input).map_err(|error| format!("a slow input not saved: {error}"))?;
+            println!("  {time:.1?}: {}", path.display());
+        }
         slowest = slowest.max(time);
         most = most.max(peak);
     }
@@ -109,6 +129,7 @@ fn check(target: &Target, input: &[u8], seed: u64) -> Result<(Duration, usize), 
 
 /// Runs a target on an input. Gives the time it took and its peak of memory.
 fn run(target: &Target, input: &[u8]) -> Result<(Duration, usize), String> {
+    memory::keep(format!("{FOLDER}/{}-refused", target.name), input);
     let before = memory::restart_peak();
     let start = Instant::now();
     let done = catch_unwind(AssertUnwindSafe(|| (target.run)(input)));
@@ -132,7 +153,7 @@ fn run(target: &Target, input: &[u8]) -> Result<(Duration, usize), String> {
 }
 
 fn save(target: &Target, input: &[u8]) -> std::io::Result<PathBuf> {
-    let folder = PathBuf::from("target/fuzz");
+    let folder = PathBuf::from(FOLDER);
     std::fs::create_dir_all(&folder)?;
     let path = folder.join(format!("{}-{:016x}", target.name, mutate::fingerprint(input)));
     std::fs::write(&path, input)?;

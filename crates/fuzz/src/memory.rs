@@ -7,7 +7,20 @@
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// The input that is being run: a request that is refused mostly ends the process, and the driver with it.
+static INPUT: Mutex<(String, Vec<u8>)> = Mutex::new((String::new(), Vec::new()));
+
+/// Notes an input, to be saved as this file if a request for memory is refused.
+pub fn keep(path: String, input: &[u8]) {
+    if let Ok(mut kept) = INPUT.lock() {
+        kept.0 = path;
+        kept.1.clear();
+        kept.1.extend_from_slice(input);
+    }
+}
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
@@ -60,6 +73,10 @@ fn add(size: usize) -> bool {
     let now = NOW.fetch_add(size, Relaxed).saturating_add(size);
     if now > LIMIT {
         NOW.fetch_sub(size, Relaxed);
+        if let Ok(kept) = INPUT.try_lock() {
+            // It may be no more than a refusal that the target takes well.
+            let _ = std::fs::write(&kept.0, &kept.1);
+        }
         return false;
     }
     PEAK.fetch_max(now, Relaxed);

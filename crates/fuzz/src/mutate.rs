@@ -1,5 +1,9 @@
 //! New inputs from old ones.
+//!
+//! HDF5 structures have checksums (lookup3), behind which damage goes no further. [`repaired`] sets them right: in a seed,
+//! every checksum that is right is found; in a mutation that moved nothing, it is computed again.
 
+use ferrocdf_bytes::lookup3;
 use ferrocdf_store::testing::Rng;
 
 /// A number below `end`; 0 if that is 0.
@@ -40,6 +44,57 @@ pub fn mutate(seeds: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
     bytes
 }
 
+/// A structure of a seed: where it begins, and where its checksum is.
+pub type Checked = (usize, usize);
+
+/// What structures with checksums begin with.
+const SIGNATURES: [&[u8; 4]; 19] = [
+    b"\x89HDF", b"OHDR", b"OCHK", b"BTHD", b"BTIN", b"BTLF", b"FRHP", b"FHIB", b"FHDB", b"SMTB", b"SMLI",
+    b"MDCI", b"FAHD", b"FADB", b"EAHD", b"EAIB", b"EASB", b"EADB", b"FSHD",
+];
+
+/// No checked structure of a seed is longer.
+const STRUCTURE: usize = 4096;
+
+/// The structures of a seed.
+pub fn structures(seed: &[u8]) -> Vec<Checked> {
+    let mut found = Vec::new();
+    for start in 0..seed.len().saturating_sub(12) {
+        if SIGNATURES.iter().any(|name| seed[start..].starts_with(*name)) {
+            let last = (start + STRUCTURE).min(seed.len() - 4);
+            let right = |&end: &usize| seed[end..end + 4] == lookup3(&seed[start..end], 0).to_le_bytes();
+            found.extend((start + 8..=last).find(right).map(|end| (start, end)));
+        }
+    }
+    found
+}
+
+/// A seed with a few numbers changed, half of them in structures whose checksums are right again.
+pub fn repaired(seeds: &[Vec<u8>], structures: &[Vec<Checked>], rng: &mut Rng) -> Vec<u8> {
+    let which = below(rng, seeds.len());
+    let (mut bytes, structures) = (seeds[which].clone(), &structures[which]);
+    for _ in 0..1 + below(rng, 4) {
+        let within =
+            if structures.is_empty() { (0, bytes.len()) } else { structures[below(rng, structures.len())] };
+        let (from, to) = if below(rng, 2) == 0 { within } else { (0, bytes.len()) };
+        let at = from + below(rng, to - from);
+        let width = [1, 1, 2, 4, 8][below(rng, 5)];
+        let number = match below(rng, 3) {
+            0 => rng.number(),
+            1 => rng.below(bytes.len() as u64),
+            _ => NUMBERS[below(rng, NUMBERS.len())],
+        };
+        let place = bytes[at..].iter_mut().take(width);
+        place.zip(number.to_le_bytes()).for_each(|(place, byte)| *place = byte);
+    }
+    // Those within others come later and must be right first.
+    for &(start, end) in structures.iter().rev() {
+        let checksum = lookup3(&bytes[start..end], 0).to_le_bytes();
+        bytes[end..end + 4].copy_from_slice(&checksum);
+    }
+    bytes
+}
+
 fn change(bytes: &mut Vec<u8>, seeds: &[Vec<u8>], rng: &mut Rng) {
     let len = bytes.len();
     let at = below(rng, len);
@@ -54,7 +109,10 @@ fn change(bytes: &mut Vec<u8>, seeds: &[Vec<u8>], rng: &mut Rng) {
             let number =
                 NUMBERS[below(rng, NUMBERS.len())].wrapping_add(below(rng, 3) as u64).wrapping_sub(1);
             if let Some(place) = bytes.get_mut(at..at + width) {
-                place.copy_from_slice(&number.to_be_bytes()[8 - width..]);
+                match below(rng, 2) {
+                    0 => place.copy_from_slice(&number.to_be_bytes()[8 - width..]),
+                    _ => place.copy_from_slice(&number.to_le_bytes()[..width]),
+                }
             }
         }
         6 => {

@@ -1,4 +1,6 @@
-//! Valid files to start from, made by ferrocdf itself.
+//! Valid files to start from, made by ferrocdf itself, or of the tests.
+
+use std::path::Path;
 
 use ferrocdf::{Alignment, CreateOptions, FileMut, Format, Result};
 
@@ -59,4 +61,30 @@ pub fn cdl() -> Vec<Vec<u8>> {
          data: t = \"abc\", \"\\x41\\101\" ; f = NaNf, -Infinityf, 1.f, 1e-45, .5 ; }\n",
     ];
     TEXTS.map(|text| text.as_bytes().to_vec()).to_vec()
+}
+
+/// Larger files are left out: most of their bytes are data.
+const LARGEST: u64 = 40 << 10;
+
+/// The small files of a folder of this repository, by name.
+fn files(folder: &str, endings: &[&str]) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
+    let mut paths: Vec<_> = std::fs::read_dir(&folder)
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        .map(|entry| entry.expect("the folder can be listed").path())
+        .filter(|path| endings.iter().any(|ending| path.extension().is_some_and(|found| found == *ending)))
+        .filter(|path| path.metadata().is_ok_and(|data| data.len() <= LARGEST))
+        .collect();
+    paths.sort();
+    paths.iter().map(|path| std::fs::read(path).expect("the file can be read")).collect()
+}
+
+/// Files of the reference library.
+pub fn hdf5() -> Vec<Vec<u8>> {
+    ["hdf5/tests/data", "hdf5/tests/data_half"].iter().flat_map(|folder| files(folder, &["h5"])).collect()
+}
+
+/// Files with all that netCDF-4 has, and what other programs write.
+pub fn netcdf4() -> Vec<Vec<u8>> {
+    [files("ferrocdf/tests/data", &["nc", "h5"]), files("hdf5/tests/data_half", &["h5"])].concat()
 }

@@ -7,7 +7,7 @@ use ferrocdf_cdl::parse::{Failure, Options, Sink, parse};
 use ferrocdf_classic::Header;
 use ferrocdf_store::MemoryBlob;
 
-use crate::{filters, seeds};
+use crate::{filters, hdf5, seeds};
 
 /// One target.
 pub struct Target {
@@ -18,7 +18,12 @@ pub struct Target {
     pub memory: usize,
     /// Panics if something is wrong.
     pub run: fn(&[u8]),
+    /// Whether inputs have checksums of their own, which are set right again in some of them.
+    pub repair: bool,
 }
+
+/// A target without checksums.
+const PLAIN: Target = Target { name: "", seeds: Vec::new, memory: 0, run: |_| {}, repair: false };
 
 /// For values within [`BUDGET`], and buffers.
 const MEMORY: usize = 4 << 20;
@@ -26,38 +31,21 @@ const MEMORY: usize = 4 << 20;
 /// Compressors keep tables of their own.
 const FILTER_MEMORY: usize = 32 << 20;
 
+/// Blocks that the engine keeps for the next request, values that share bytes of the file, and buffers of filters.
+const HDF5_MEMORY: usize = 64 << 20;
+
 /// The parser holds back the first 16 MiB of values.
 const CDL_MEMORY: usize = 40 << 20;
 
-/// The target of the filter of this number.
-macro_rules! filter_target {
-    ($name:literal, $id:literal) => {
-        Target {
-            name: concat!("filter_", $name),
-            seeds: || filters::seeds($id),
-            memory: FILTER_MEMORY,
-            run: |data| filters::run($id, data),
-        }
-    };
-}
-
 pub const TARGETS: &[Target] = &[
-    Target { name: "header", seeds: seeds::classic, memory: MEMORY, run: header },
-    Target { name: "read", seeds: seeds::classic, memory: MEMORY, run: read },
-    Target { name: "edit", seeds: seeds::classic, memory: MEMORY, run: edit },
-    Target { name: "cdl", seeds: seeds::cdl, memory: CDL_MEMORY, run: cdl },
-    filter_target!("deflate", 1),
-    filter_target!("shuffle", 2),
-    filter_target!("fletcher32", 3),
-    filter_target!("szip", 4),
-    filter_target!("nbit", 5),
-    filter_target!("scaleoffset", 6),
-    filter_target!("bzip2", 307),
-    filter_target!("lzf", 32000),
-    filter_target!("blosc", 32001),
-    filter_target!("lz4", 32004),
-    filter_target!("bitshuffle", 32008),
-    filter_target!("zstd", 32015),
+    Target { name: "header", seeds: seeds::classic, memory: MEMORY, run: header, ..PLAIN },
+    Target { name: "read", seeds: seeds::classic, memory: MEMORY, run: read, ..PLAIN },
+    Target { name: "edit", seeds: seeds::classic, memory: MEMORY, run: edit, ..PLAIN },
+    Target { name: "cdl", seeds: seeds::cdl, memory: CDL_MEMORY, run: cdl, ..PLAIN },
+    Target { name: "filters", seeds: filters::seeds, memory: FILTER_MEMORY, run: filters::run, ..PLAIN },
+    Target { name: "hdf5", seeds: seeds::hdf5, memory: HDF5_MEMORY, run: hdf5::file, repair: true },
+    Target { name: "messages", seeds: hdf5::messages, memory: MEMORY, run: hdf5::message, ..PLAIN },
+    Target { name: "netcdf4", seeds: seeds::netcdf4, memory: HDF5_MEMORY, run: whole, repair: true },
 ];
 
 /// Bytes of values that one input may make a target read.
@@ -91,6 +79,24 @@ fn read(data: &[u8]) {
             None => ends(&file, var, &shape),
         }
     }
+}
+
+/// [`read`], and all that an HDF5 file may say besides.
+fn whole(data: &[u8]) {
+    read(data);
+    let Ok(file) = File::from_bytes(data.to_vec()) else { return };
+    let model = file.model();
+    let mut words = 0;
+    for group in model.group_ids() {
+        words += model.attrs(Owner::Group(group)).iter().count();
+    }
+    for var in model.var_ids() {
+        words += model.attrs(Owner::Var(var)).iter().count();
+        let _ = file.variable_of(var).storage();
+    }
+    words += file.hidden_attributes(Owner::Group(GroupId::ROOT)).len();
+    assert!(words < data.len(), "{words} attributes in {} bytes", data.len());
+    assert!(file.left_out().iter().all(|word| !word.is_empty()), "what is left out is told");
 }
 
 fn ends(file: &File, var: VarId, shape: &[u64]) {

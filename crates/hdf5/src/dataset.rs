@@ -23,6 +23,10 @@ use crate::virtual_layout::{Ancestors, Virtual};
 use crate::wire::bad;
 use crate::{Address, Number};
 
+/// Elements of more bytes must be in a file that can hold one, packed as well as the best filter packs.
+const LARGE: u32 = 1 << 22;
+const PACKED: u64 = 1 << 11;
+
 /// A dataset.
 #[derive(Debug)]
 pub struct Dataset {
@@ -76,6 +80,11 @@ impl Dataset {
         let body = |kind| object.message(kind).map(|message| message.body()).transpose();
         let needed = |kind, name| body(kind)?.ok_or_else(|| bad(format!("it has no {name} message")));
         let datatype = Datatype::decode(needed(kind::DATATYPE, "datatype")?)?;
+        let file_size = object.file().source().blob.size()?;
+        if datatype.size > LARGE && u64::from(datatype.size) / PACKED > file_size {
+            let size = datatype.size;
+            return Err(bad(format!("elements of {size} bytes in a file of {file_size}")));
+        }
         let space = Dataspace::decode(needed(kind::DATASPACE, "dataspace")?, sizes)?;
         let layout = DataLayout::decode(needed(kind::LAYOUT, "data layout")?, sizes)?;
         let fill = match (body(kind::FILL)?, body(kind::FILL_OLD)?) {
@@ -280,12 +289,10 @@ impl Dataset {
             }
             DataLayout::Virtual(_) => {
                 // Here the fill value is an element of the array, not of the file.
-                if let Some(unusual) = array.unusual.take() {
-                    if !fill.is_empty() {
-                        let mut made = vec![0; array.stored.kind.size()];
-                        unusual.convert(&fill, &mut made);
-                        fill = made.into();
-                    }
+                if let Some(unusual) = array.unusual.take().filter(|_| !fill.is_empty()) {
+                    let mut made = vec![0; array.stored.kind.size()];
+                    unusual.convert(&fill, &mut made);
+                    fill = made.into();
                 }
                 let width = raw.then_some(size);
                 let shape = self.shape()?;

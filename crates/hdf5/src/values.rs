@@ -74,7 +74,7 @@ impl<'a> Values<'a> {
     /// larger than the budget.
     pub fn list(&mut self, datatype: &Datatype, bytes: &[u8]) -> Result<Vec<Value>> {
         let size = datatype.size as usize;
-        if size == 0 || bytes.len() % size != 0 {
+        if size == 0 || !bytes.len().is_multiple_of(size) {
             return Err(bad(format!("{} bytes are no elements of {size} bytes", bytes.len())));
         }
         self.spend(bytes.len() / size * size_of::<Value>())?;

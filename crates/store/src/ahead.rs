@@ -2,8 +2,10 @@
 //!
 //! One window per blob, filled when requests come near each other, or when the whole blob fits in it: a caller who jumps
 //! about in a large one pays nothing. A thread that finds the window in use reads for itself, so that readers never wait
-//! for each other. What is written through this wrapper is seen at once; what others write meanwhile may be seen late.
+//! for each other. What is written through this wrapper is seen at once; what others write meanwhile may be seen late. The
+//! size is asked for once, since who reads many small structures asks for it with each.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::Result;
@@ -26,7 +28,12 @@ const JUMPS: u32 = 8;
 pub struct ReadAhead<B> {
     inner: B,
     window: Mutex<Window>,
+    /// The size of the blob; from [`UNKNOWN`] on, how often it was forgotten.
+    size: AtomicU64,
 }
+
+/// No blob is so large.
+const UNKNOWN: u64 = 1 << 63;
 
 #[derive(Debug, Default)]
 struct Window {
@@ -46,7 +53,14 @@ struct Window {
 impl<B: Blob> ReadAhead<B> {
     /// Reads ahead in `inner`.
     pub fn new(inner: B) -> Self {
-        ReadAhead { inner, window: Mutex::default() }
+        ReadAhead { inner, window: Mutex::default(), size: AtomicU64::new(UNKNOWN) }
+    }
+
+    /// The next who wants to know the size asks again. A thread that is asking just now keeps its answer to itself: the
+    /// number that it found here is not there any more.
+    fn forget_size(&self) {
+        static TIMES: AtomicU64 = AtomicU64::new(1);
+        self.size.store(UNKNOWN + TIMES.fetch_add(1, Relaxed), Relaxed);
     }
 
     // Nothing panics half-way through a change of the window.
@@ -82,7 +96,16 @@ impl Window {
 
 impl<B: Blob> Blob for ReadAhead<B> {
     fn size(&self) -> Result<u64> {
-        self.inner.size()
+        let known = self.size.load(Relaxed);
+        if known < UNKNOWN {
+            return Ok(known);
+        }
+        let size = self.inner.size()?;
+        if size < UNKNOWN {
+            // Unless it was forgotten meanwhile.
+            let _ = self.size.compare_exchange(known, size, Relaxed, Relaxed);
+        }
+        Ok(size)
     }
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
@@ -116,6 +139,7 @@ impl<B: Blob> Blob for ReadAhead<B> {
     fn forget(&self) {
         self.lock().len = 0;
         self.inner.forget();
+        self.forget_size();
     }
 }
 
@@ -124,6 +148,7 @@ impl<B: BlobMut> BlobMut for ReadAhead<B> {
         // The window is held meanwhile, so that nobody fills it with what was there before.
         let mut window = self.lock();
         let done = self.inner.write_at(at, from);
+        self.forget_size();
         match done {
             Ok(()) => window.wrote(at, from),
             // Who knows what was written.
@@ -135,13 +160,17 @@ impl<B: BlobMut> BlobMut for ReadAhead<B> {
     fn set_size(&self, size: u64) -> Result<()> {
         let mut window = self.lock();
         window.len = 0;
-        self.inner.set_size(size)
+        let done = self.inner.set_size(size);
+        self.forget_size();
+        done
     }
 
     /// After this, what others wrote is seen too.
     fn flush(&self) -> Result<()> {
         self.lock().len = 0;
-        self.inner.flush()
+        let done = self.inner.flush();
+        self.forget_size();
+        done
     }
 
     fn sync(&self) -> Result<()> {
@@ -255,6 +284,20 @@ mod tests {
         blob.forget();
         blob.read_at(50, &mut into).unwrap();
         assert_eq!(into, [99; 10]);
+    }
+
+    #[test]
+    fn the_size_is_that_of_the_last_write() {
+        let blob = ReadAhead::new(MemoryBlob::default());
+        assert_eq!(blob.size().unwrap(), 0);
+        blob.write_at(10, &[1; 5]).unwrap();
+        assert_eq!((blob.size().unwrap(), blob.size().unwrap()), (15, 15));
+        blob.set_size(7).unwrap();
+        assert_eq!(blob.size().unwrap(), 7);
+        blob.inner.set_size(9).unwrap();
+        assert_eq!(blob.size().unwrap(), 7);
+        blob.forget();
+        assert_eq!(blob.size().unwrap(), 9);
     }
 
     #[test]

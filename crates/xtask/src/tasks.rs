@@ -78,11 +78,23 @@ pub fn sanitize(args: &[String]) -> Outcome {
 
 /// Runs each fuzz target for a while.
 pub fn fuzz(args: &[String]) -> Outcome {
+    fuzz_with(args, &[])
+}
+
+fn fuzz_with(args: &[String], env: &[(&str, &str)]) -> Outcome {
     let mut extra: Vec<&str> = args.iter().map(String::as_str).collect();
     if extra.is_empty() {
         extra.push(FUZZ_SECONDS);
     }
-    cargo(&[&["run", "--quiet", "--release", "--package", "ferrocdf-fuzz", "--"][..], &extra].concat(), &[])
+    cargo(&[&["run", "--quiet", "--release", "--package", "ferrocdf-fuzz", "--"][..], &extra].concat(), env)
+}
+
+/// The fuzz seed of a change: each commit has its own, and two runs of one commit see the same inputs.
+fn seed() -> String {
+    let commit = std::process::Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).output();
+    let commit = commit.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string());
+    let number = commit.ok().and_then(|commit| u64::from_str_radix(&commit, 16).ok());
+    number.unwrap_or(1).to_string()
 }
 
 /// Measures.
@@ -121,5 +133,5 @@ fn steps(times: &mut Vec<(&'static str, std::time::Duration)>) -> Outcome {
     timed(times, "features", || cargo(&["test", "--package", "ferrocdf", "--all-features"], &[]))?;
     timed(times, "corpus", || corpus(&[]))?;
     timed(times, "sanitize", || sanitize(&[]))?;
-    timed(times, "fuzz", || fuzz(&[]))
+    timed(times, "fuzz", || fuzz_with(&[], &[("FERROCDF_SEED", &seed())]))
 }

@@ -9,6 +9,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::memory::Memory;
+
 /// The budget in bytes if `FERROCDF_CACHE` does not say.
 const BUDGET: usize = 256 << 20;
 
@@ -29,11 +31,11 @@ struct Cache {
     queue: VecDeque<(u64, u64)>,
     bytes: usize,
     budget: usize,
-    spare: Vec<Vec<u8>>,
+    spare: Vec<Memory>,
 }
 
 struct Block {
-    bytes: Arc<Vec<u8>>,
+    bytes: Arc<Memory>,
     used: bool,
 }
 
@@ -52,17 +54,17 @@ pub(crate) fn budget() -> usize {
 }
 
 /// `len` bytes with any content, from a block that is no longer needed if there is one.
-pub(crate) fn buffer(len: usize) -> Vec<u8> {
+pub(crate) fn buffer(len: usize) -> Memory {
     let spare = cache().and_then(|mut cache| {
-        let at = cache.spare.iter().position(|spare| spare.len() >= len && spare.len() / 2 <= len)?;
+        let at = cache.spare.iter().position(|spare| spare.fits(len))?;
         Some(cache.spare.swap_remove(at))
     });
     match spare {
         Some(mut spare) => {
-            spare.truncate(len);
+            spare.cut(len);
             spare
         }
-        None => vec![0; len],
+        None => Memory::new(len),
     }
 }
 
@@ -74,7 +76,7 @@ impl Cached {
     }
 
     /// A block, if it is there.
-    pub(crate) fn get(&self, block: u64) -> Option<Arc<Vec<u8>>> {
+    pub(crate) fn get(&self, block: u64) -> Option<Arc<Memory>> {
         if !self.any.load(Relaxed) {
             return None;
         }
@@ -85,13 +87,13 @@ impl Cached {
     }
 
     /// Keeps a block, if it is within the budget.
-    pub(crate) fn keep(&self, block: u64, bytes: &Arc<Vec<u8>>) {
+    pub(crate) fn keep(&self, block: u64, bytes: &Arc<Memory>) {
         let Some(mut cache) = cache() else { return };
-        if bytes.len() > cache.budget || cache.blocks.contains_key(&(self.id, block)) {
+        if bytes.size() > cache.budget || cache.blocks.contains_key(&(self.id, block)) {
             return;
         }
-        cache.make_room(bytes.len());
-        cache.bytes += bytes.len();
+        cache.make_room(bytes.size());
+        cache.bytes += bytes.size();
         cache.blocks.insert((self.id, block), Block { bytes: bytes.clone(), used: false });
         cache.queue.push_back((self.id, block));
         self.any.store(true, Relaxed);
@@ -109,7 +111,7 @@ impl Drop for Cached {
         cache.blocks.retain(|key, block| {
             let stays = key.0 != self.id;
             if !stays {
-                cache.bytes -= block.bytes.len();
+                cache.bytes -= block.bytes.size();
             }
             stays
         });
@@ -138,7 +140,7 @@ impl Cache {
                 continue;
             }
             let Some(block) = self.blocks.remove(&key) else { continue };
-            self.bytes -= block.bytes.len();
+            self.bytes -= block.bytes.size();
             if let Ok(bytes) = Arc::try_unwrap(block.bytes)
                 && self.spare.len() < SPARE
             {
@@ -158,7 +160,7 @@ mod tests {
         for block in 0..3 {
             cache.make_room(10);
             cache.bytes += 10;
-            cache.blocks.insert((0, block), Block { bytes: Arc::new(vec![0; 10]), used: block == 0 });
+            cache.blocks.insert((0, block), Block { bytes: Arc::new(Memory::new(10)), used: block == 0 });
             cache.queue.push_back((0, block));
         }
         cache.make_room(10);
@@ -171,9 +173,11 @@ mod tests {
     fn blocks_of_a_dropped_array_are_forgotten() {
         let array = Cached::new();
         let key = (array.id, 7);
-        array.keep(7, &Arc::new(vec![1, 2, 3]));
-        assert_eq!(array.get(7).as_deref(), Some(&vec![1, 2, 3]));
-        assert_eq!(array.get(8), None);
+        let mut block = Memory::new(3);
+        block.copy_from_slice(&[1, 2, 3]);
+        array.keep(7, &Arc::new(block));
+        assert_eq!(array.get(7).as_deref().map(|block| &block[..]), Some(&[1, 2, 3][..]));
+        assert!(array.get(8).is_none());
         drop(array);
         assert!(!cache().unwrap().blocks.contains_key(&key));
     }

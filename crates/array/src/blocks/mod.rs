@@ -2,6 +2,7 @@
 
 mod cache;
 mod hits;
+mod memory;
 mod part;
 mod read;
 

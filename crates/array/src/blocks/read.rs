@@ -16,6 +16,7 @@ use smallvec::SmallVec;
 
 use super::cache::{self, Cached};
 use super::hits::{Hit, hits};
+use super::memory::Memory;
 use super::part::{Part, push};
 use super::{Blocks, Place};
 use crate::array::{dense_steps, too_large};
@@ -87,7 +88,7 @@ struct Item<'o> {
     /// Which hit of each dimension.
     at: SmallVec<[usize; 4]>,
     rows: SmallVec<[&'o mut [u8]; 1]>,
-    kept: Option<Arc<Vec<u8>>>,
+    kept: Option<Arc<Memory>>,
 }
 
 impl<'a> Reader<'a> {

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ferrocdf_array::{
-    Array, BlockIndex, Blocks, Kind, Layout, Mosaic, Out, Part, PastEnd, Place, Selection, Source, Stored,
-    Unusual, oracle, read,
+    Array, BlockIndex, Blocks, Kind, Layout, Mosaic, Opened, Out, Part, PastEnd, Place, Selection, Source,
+    Stored, Unusual, oracle, read,
 };
 use ferrocdf_bytes::{Code, Order, Result};
 use ferrocdf_codec::{Chain, Step};
@@ -172,7 +172,7 @@ fn many_tiny_rows_are_the_oracles() {
 struct There(Option<(Arc<MemoryBlob>, Arc<Array>)>);
 
 impl Source for There {
-    fn open(&self) -> Result<Option<(Arc<dyn Blob>, Arc<Array>)>> {
+    fn open(&self) -> Result<Option<Opened>> {
         Ok(self.0.as_ref().map(|(blob, array)| (blob.clone() as Arc<dyn Blob>, array.clone())))
     }
 }

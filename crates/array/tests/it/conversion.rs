@@ -91,6 +91,37 @@ fn negative_bytes_put_as_u32_keep_their_low_bits() {
 }
 
 #[test]
+fn numbers_of_netcdf4_files_are_cast() {
+    type Case = (Kind, Vec<u8>, Kind, Vec<u8>, Fit);
+    let cases: [Case; 6] = [
+        (
+            Kind::F32,
+            f32::INFINITY.to_le_bytes().to_vec(),
+            Kind::F64,
+            f64::INFINITY.to_le_bytes().to_vec(),
+            Fit::Exact,
+        ),
+        (Kind::F32, 300f32.to_le_bytes().to_vec(), Kind::U8, vec![44], Fit::OutOfRange),
+        (
+            Kind::F64,
+            1e300f64.to_le_bytes().to_vec(),
+            Kind::F32,
+            f32::INFINITY.to_le_bytes().to_vec(),
+            Fit::OutOfRange,
+        ),
+        (Kind::F32, 4294967296f32.to_le_bytes().to_vec(), Kind::U32, vec![0; 4], Fit::Exact),
+        (Kind::F32, 4294967808f32.to_le_bytes().to_vec(), Kind::U32, vec![0, 2, 0, 0], Fit::OutOfRange),
+        (Kind::I16, (-1i16).to_le_bytes().to_vec(), Kind::U32, vec![255; 4], Fit::OutOfRange),
+    ];
+    for (from, input, to, wanted, fit) in cases {
+        let mut output = vec![0xab; wanted.len()];
+        let (source, target) = (Stored::little(from), Stored::little(to));
+        assert_eq!(convert(Direction::Cast, source, &input, target, &mut output), Ok(fit), "{from:?} {to:?}");
+        assert_eq!(output, wanted, "{from:?} {to:?}");
+    }
+}
+
+#[test]
 fn same_kind_keeps_every_bit() {
     // A signalling NaN would be changed by arithmetic.
     let nan = 0x7fa0_0001u32;

@@ -66,6 +66,18 @@ const CLIENTS: &[Client] = &[
             "ncflint -h -O -w 0.25,0.75 in1.nc in2.nc out.nc",
             "ncecat -h -O in1.nc in2.nc out.nc",
             "nces -h -O in1.nc in2.nc out.nc",
+            "ncks -h --cdl n4.nc",
+            "ncks -h -m z4.nc",
+            "ncks -h -H -v tas -d lat,1,4 s4.nc",
+            "ncks -h -O -3 z4.nc out.nc",
+            "ncks -h -O -6 -d time,1,3,2 -d lon,,,3 n4.nc out.nc",
+            "ncks -h -O -5 -v tas -d lat,1,4 z4.nc out.nc",
+            "ncks -h --jsn z4.nc",
+            "! ncks -h --cdl -g g rich.nc",
+            "! ncks -h --cdl -v d,z,big,ub,us,ui,i64,u64,str0 rich.nc",
+            "ncra -h -O -3 n4.nc z4.nc out.nc",
+            "ncwa -h -O -3 -a lat,lon z4.nc out.nc",
+            "ncbo -h -O -3 --op_typ=- n4.nc in2.nc out.nc",
             "! ncks -h nothing.nc",
             "! ncks -h -O -v nothing in1.nc out.nc",
         ],
@@ -89,6 +101,12 @@ const CLIENTS: &[Client] = &[
             "cdo -s --no_history -b F64 addc,1 -selname,pr in1.nc out.nc",
             "cdo -s --no_history selmon,2 in5.nc out.nc",
             "cdo -s --no_history splitname -selname,tas,pr in1.nc part_",
+            "cdo -s sinfon z4.nc",
+            "cdo -s infon n4.nc",
+            "cdo -s diffn in1.nc z4.nc",
+            "cdo -s --no_history -f nc2 copy z4.nc out.nc",
+            "cdo -s --no_history -f nc zonmean -selname,tas n4.nc out.nc",
+            "cdo -s output -fldmean -selname,tas s4.nc",
             "cdo -s diffn in1.nc in2.nc",
             "! cdo -s info nothing.nc",
         ],
@@ -105,6 +123,14 @@ const CLIENTS: &[Client] = &[
             "gdal_translate -q -of GTiff NETCDF:in1.nc:tas out.tif",
             "gdal_translate -q -of netCDF -co FORMAT=NC -co WRITE_GDAL_VERSION=NO -co WRITE_GDAL_HISTORY=NO NETCDF:in1.nc:tas out.nc",
             "gdal_translate -q -of netCDF -co FORMAT=NC2 -co WRITE_GDAL_VERSION=NO -co WRITE_GDAL_HISTORY=NO NETCDF:in2.nc:pr out.nc",
+            "gdalinfo z4.nc",
+            "gdalinfo -stats NETCDF:z4.nc:pr",
+            "gdalinfo rich.nc",
+            "gdalinfo NETCDF:rich.nc:z",
+            "gdalmdiminfo rich.nc",
+            "gdalmdiminfo -detailed n4.nc",
+            "gdal_translate -q -of AAIGrid NETCDF:z4.nc:mask out.asc",
+            "gdal_translate -q -of GTiff NETCDF:n4.nc:tas out.tif",
             "! gdalinfo NETCDF:nothing.nc:tas",
         ],
     },
@@ -118,10 +144,18 @@ const CLIENTS: &[Client] = &[
         prepare: "g++ -o classes @/classes.cc -lnetcdf_c++4 -lnetcdf",
         cases: &["./classes"],
     },
-    Client { name: "python3-netcdf4", prepare: "", cases: &["/usr/bin/python3 @/python.py"] },
+    Client {
+        name: "python3-netcdf4",
+        prepare: "",
+        cases: &["/usr/bin/python3 @/python.py", "/usr/bin/python3 @/rich.py"],
+    },
     Client { name: "ncdf4", prepare: "", cases: &["Rscript --vanilla @/frames.R"] },
     // The wheel brings the reference along under a name of its own, so that ours has to come before it.
-    Client { name: "netCDF4 wheel", prepare: "", cases: &["LD_PRELOAD=$LIBRARY $PYTHON @/python.py"] },
+    Client {
+        name: "netCDF4 wheel",
+        prepare: "",
+        cases: &["LD_PRELOAD=$LIBRARY $PYTHON @/python.py", "LD_PRELOAD=$LIBRARY $PYTHON @/rich.py"],
+    },
 ];
 
 /// Cases whose outputs differ for a reason, which is given.
@@ -158,11 +192,14 @@ fn shell(line: &str, at: &Path, lib: Option<&Path>) -> (Option<i32>, String, Str
     (done.status.code(), text(&done.stdout), text(&done.stderr))
 }
 
-/// A folder with the files that cases read: one small climate in all three kinds, and a copy to change.
+/// A folder with the files that cases read: one small climate in all three classic kinds, in netCDF-4, compressed, and held
+/// to the classic model, a copy to change, and a file of all types.
 fn scene(client: &Client) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder for the case");
     let make = "ncgen -k classic -o in1.nc @/climate.cdl && ncgen -k 64-bit-offset -o in2.nc @/climate.cdl && \
-        ncgen -k cdf5 -o in5.nc @/climate.cdl && cp in1.nc grow.nc";
+        ncgen -k cdf5 -o in5.nc @/climate.cdl && cp in1.nc grow.nc && \
+        ncgen -k nc4 -o n4.nc @/climate.cdl && ncgen -k nc7 -o s4.nc @/climate.cdl && \
+        nccopy -d 3 -s -c time/2,lat/3,lon/4 n4.nc z4.nc && ncgen -k nc4 -o rich.nc @/rich.cdl";
     for line in [make, client.prepare] {
         let (code, out, err) = shell(line, folder.path(), None);
         assert_eq!(code, Some(0), "{}: {line}: {out}{err}", client.name);

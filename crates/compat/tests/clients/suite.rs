@@ -1,7 +1,7 @@
 //! The reference's own C test programs, compiled against our headers and linked to our library.
 //!
 //! Listed are all programs of `nc_test` and `nctest` that are for classic files, or for every format, and need no other
-//! library. (`tst_diskless2`, `tst_diskless6` and `tst_open_mem` make or read netCDF-4 files; `tst_diskless5` wants a file
+//! library, and those that only read netCDF-4 files. (`tst_diskless2` and `tst_diskless6` make netCDF-4 files; `tst_diskless5` wants a file
 //! that its own build does not bring; `tst_large`, `tst_large_cdf5` and `large_files` write tens of gigabytes.) Three use
 //! a few functions of the reference's inside, which `c/suite/internals.c` has. All must pass; on Debian's
 //! library, which is older than they are, `t_nc`, `tst_misc` and `tst_default_format` fail.
@@ -30,6 +30,11 @@ const fn one(name: &'static str) -> Program {
 
 const fn with(name: &'static str, runs: &'static [&'static [&'static str]]) -> Program {
     Program { runs, ..one(name) }
+}
+
+/// A program of `nc_test4`, which reads netCDF-4 files.
+const fn netcdf4(name: &'static str) -> Program {
+    Program { folder: "nc_test4", ..one(name) }
 }
 
 /// A program that uses functions from the reference's inside.
@@ -123,6 +128,8 @@ const PROGRAMS: &[Program] = &[
         &["tst_utf8_validate.c", "../libdispatch/dutf8.c", "../libdispatch/utf8proc.c"],
     ),
     one("quick_large_files"),
+    with("tst_open_mem", &[&["@/f03tst_open_mem.nc"]]),
+    netcdf4("tst_broken_files"),
 ];
 
 /// Programs that fail here, each with the reason.

@@ -6,6 +6,7 @@ mod capi_copy_var;
 mod capi_data;
 mod capi_dimensions;
 mod capi_instances;
+mod capi_netcdf4;
 mod capi_random;
 mod capi_storage;
 mod capi_stubs;
@@ -32,6 +33,7 @@ mod ncgen_files;
 mod ncgen_messages;
 mod ncgen_source;
 mod ncgen_tool;
+mod netcdf4_reading;
 mod sequences;
 mod sizes;
 

@@ -45,10 +45,13 @@ impl Dimension {
 }
 
 impl File {
-    /// The variable called `name` in the root group.
+    /// The variable called `name`: of the root group, or with a path, such as `/model/wind`, of another.
     pub fn variable(&self, name: &str) -> Option<Variable<'_>> {
-        let id = self.model().find_var(GroupId::ROOT, name.as_bytes())?;
-        Some(Variable::new(self, id))
+        let model = self.model();
+        let mut steps = name.strip_prefix('/').unwrap_or(name).split('/').map(str::as_bytes);
+        let last = steps.next_back()?;
+        let group = steps.try_fold(GroupId::ROOT, |group, step| model.find_group(group, step))?;
+        Some(Variable::new(self, model.find_var(group, last)?))
     }
 
     /// All variables, in definition order.

@@ -9,8 +9,21 @@ use ferrocdf_store::MemoryBlob;
 
 use crate::data::{with_number, zeros};
 
-/// The most bytes that the values of one request or attribute take: a small file may point to the same bytes often.
-const BUDGET: u64 = 4 << 30;
+/// What makes values of stored elements. A small file may point to the same bytes again and again, so they may only take
+/// some times what the file has and the elements are.
+fn decoder<'a>(file: &'a File, datatype: &Datatype, bytes: &[u8]) -> Result<Decoder<'a>> {
+    const LEAST: u64 = 32 << 20;
+    let (size, stored) = (file.source().blob.size()?, bytes.len() as u64);
+    let elements = stored / u64::from(datatype.size.max(1));
+    let times = |count: u64, bytes: u64| count.saturating_mul(bytes);
+    Ok(Decoder::new(
+        file,
+        LEAST
+            .saturating_add(times(64, size))
+            .saturating_add(times(64, stored))
+            .saturating_add(times(256, elements)),
+    ))
+}
 
 fn wrong(what: &str) -> Error {
     Error::new(Code::EHDFERR, format!("the values are not {what}"))
@@ -58,7 +71,9 @@ pub(super) fn c_text(mut text: Vec<u8>) -> Vec<u8> {
 
 /// The text of an attribute; empty if it is none.
 pub(super) fn text(attribute: &Attribute, file: &File) -> Vec<u8> {
-    match Decoder::new(file, BUDGET).list(&attribute.datatype, &attribute.data).map(|mut list| list.pop()) {
+    let list = decoder(file, &attribute.datatype, &attribute.data)
+        .and_then(|mut decoder| decoder.list(&attribute.datatype, &attribute.data));
+    match list.map(|mut list| list.pop()) {
         Ok(Some(Raw::Text(text) | Raw::String(Some(text)))) => c_text(text),
         _ => vec![],
     }
@@ -73,7 +88,8 @@ pub(super) fn integers(attribute: &Attribute) -> Vec<i64> {
 
 /// For each sequence of references of an attribute the last one, as the reference takes it.
 pub(super) fn references(file: &File, attribute: &Attribute) -> Result<Vec<Option<Address>>> {
-    let list = Decoder::new(file, BUDGET).list(&attribute.datatype, &attribute.data)?;
+    let list =
+        decoder(file, &attribute.datatype, &attribute.data)?.list(&attribute.datatype, &attribute.data)?;
     let last = |value: Raw| match value {
         Raw::Sequence(list) => match list.into_iter().next_back() {
             Some(Raw::Reference(Some(referred))) => Some(referred.object),
@@ -112,11 +128,11 @@ pub(super) fn values(
     match ty {
         Type::Atomic(Atomic::Char) => Ok(Values::Char(bytes.to_vec())),
         Type::Atomic(Atomic::String) => {
-            atomics(Atomic::String, Decoder::new(file, BUDGET).list(datatype, bytes)?)
+            atomics(Atomic::String, decoder(file, datatype, bytes)?.list(datatype, bytes)?)
         }
         Type::Atomic(atomic) => numbers(datatype, atomic, bytes),
         Type::User(id) => {
-            let list = Decoder::new(file, BUDGET).list(datatype, bytes)?;
+            let list = decoder(file, datatype, bytes)?.list(datatype, bytes)?;
             Ok(Values::User(id, list.into_iter().map(|raw| tree(classes, ty, raw)).collect::<Result<_>>()?))
         }
     }

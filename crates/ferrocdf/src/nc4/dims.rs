@@ -64,7 +64,10 @@ impl Slots {
 pub(super) struct Dims {
     all: Vec<Scale>,
     ids: HashSet<i64>,
-    by_address: HashMap<Address, Vec<usize>>,
+    /// The first scale at an address in a group.
+    by_address: HashMap<(Address, GroupId), i64>,
+    /// The dimensions of a group, by length and whether they are unlimited, in the order in which they were found.
+    by_length: HashMap<(GroupId, u64, bool), Vec<i64>>,
     next: i64,
 }
 
@@ -73,7 +76,7 @@ impl Dims {
     pub(super) fn add_scale(&mut self, mut scale: Scale, id: Option<i64>) -> Scale {
         let free = |id: &i64| (0..i64::from(u32::MAX)).contains(id) && !self.ids.contains(id);
         scale.id = id.filter(free).unwrap_or(self.next);
-        self.by_address.entry(scale.at).or_default().push(self.all.len());
+        self.by_address.entry((scale.at, scale.group)).or_insert(scale.id);
         self.add(scale)
     }
 
@@ -82,6 +85,7 @@ impl Dims {
         scale.unlimited |= scale.len == 0;
         self.next = self.next.max(scale.id + 1);
         self.ids.insert(scale.id);
+        self.by_length.entry((scale.group, scale.len, scale.unlimited)).or_default().push(scale.id);
         self.all.push(scale.clone());
         scale
     }
@@ -135,22 +139,15 @@ impl Dims {
 
     /// The dimension whose scale is at an address, in a group or one that it is in.
     fn seen_from(&self, model: &Model, group: GroupId, at: Address) -> Option<i64> {
-        let candidates = self.by_address.get(&at)?;
-        let in_group = |group: GroupId| candidates.iter().find(|&&dim| self.all[dim].group == group);
-        model.and_parents(group).find_map(in_group).map(|&dim| self.all[dim].id)
+        model.and_parents(group).find_map(|group| self.by_address.get(&(at, group)).copied())
     }
 
     /// A dimension of the right length in the variable's group that it does not use yet, or a new one.
     fn made_up(&mut self, var: &Found, dim: usize, used: &[i64]) -> i64 {
         let (len, unlimited) = var.extent[dim];
-        let fits = |scale: &&Scale| {
-            scale.group == var.group
-                && scale.len == len
-                && scale.unlimited == unlimited
-                && !used.contains(&scale.id)
-        };
-        if let Some(found) = self.all.iter().find(fits) {
-            return found.id;
+        let fitting = self.by_length.get(&(var.group, len, unlimited));
+        if let Some(&found) = fitting.and_then(|ids| ids.iter().find(|id| !used.contains(id))) {
+            return found;
         }
         let (id, group) = (self.next, var.group);
         let name = Name::stored(format!("phony_dim_{id}").as_bytes());

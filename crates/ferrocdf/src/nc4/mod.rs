@@ -13,7 +13,7 @@ mod walk;
 
 use std::sync::{Arc, OnceLock};
 
-use ferrocdf_array::{Array, Layout, Mosaic, Part, Selection, Source};
+use ferrocdf_array::{Array, Layout, Mosaic, Opened, Part, Selection, Source};
 use ferrocdf_bytes::Result;
 use ferrocdf_hdf5::messages::fill::Fill;
 use ferrocdf_hdf5::{Dataset, File, LinkTarget, ObjectKind, OpenOptions};
@@ -127,7 +127,7 @@ impl std::fmt::Debug for Held {
 }
 
 impl Source for Whole {
-    fn open(&self) -> Result<Option<(Arc<dyn Blob>, Arc<Array>)>> {
+    fn open(&self) -> Result<Option<Opened>> {
         Ok(Some((self.blob.0.clone(), self.array.clone())))
     }
 }
@@ -179,6 +179,17 @@ impl Driver for Nc4 {
         )
     }
 
+    fn fill(&self, model: &Model, var: VarId) -> Result<Option<Values>> {
+        let dataset = self.dataset(var)?;
+        let (place, classes) = (&self.content.vars[var.index()].place, &self.content.owners.classes);
+        match own_fill(&dataset) {
+            Some(bytes) => {
+                decode::values(&place.file, classes, type_of(model, var), dataset.datatype(), bytes).map(Some)
+            }
+            None => Ok(model.fill_value(var)),
+        }
+    }
+
     fn hidden(&self, owner: Owner) -> Vec<Attr> {
         let Owner::Group(ferrocdf_model::GroupId::ROOT) = owner else { return vec![] };
         let number =
@@ -193,8 +204,12 @@ impl Driver for Nc4 {
         properties.into_iter().chain([superblock, marked]).collect()
     }
 
-    fn stored_bytes(&self, var: VarId) -> Result<Option<u64>> {
-        self.dataset(var)?.storage_size().map(Some)
+    fn file_bytes(&self, var: VarId) -> Result<Option<(u64, u64)>> {
+        let dataset = self.dataset(var)?;
+        let extent = &self.content.vars[var.index()].extent;
+        let size = u64::from(dataset.datatype().size());
+        let plain = extent.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
+        Ok(Some((plain, dataset.storage_size()?)))
     }
 
     fn left_out(&self) -> &[String] {

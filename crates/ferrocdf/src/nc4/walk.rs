@@ -4,6 +4,8 @@
 //! it come after all else. What netCDF has no name for is left out and told, and so is what is damaged: one bad object
 //! never hides the others.
 
+use std::collections::HashSet;
+
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::messages::dataspace::SpaceKind;
 use ferrocdf_hdf5::messages::datatype::Class;
@@ -19,6 +21,18 @@ use super::{decode, names};
 /// The most groups of a file, and the most groups within each other. Hard links can make few groups look like many.
 const GROUPS: usize = 100_000;
 const DEPTH: usize = 256;
+
+/// Links and headers are looked at until they add up to twice the bytes of the files they are in, and so many more: a
+/// file in which each link leads to an object of its own has less. Only so many other files count.
+const LEAST: u64 = 1 << 16;
+const FILES: usize = 16;
+
+/// Bytes that a link takes besides its name, with what it leads to.
+const LINK: u64 = 24;
+
+/// The most words on what was left out, and the bytes of one.
+const WORDS: usize = 1000;
+const WORD: usize = 1000;
 
 /// An object of a file, which another file may hold.
 #[derive(Clone, Debug)]
@@ -60,6 +74,15 @@ pub(super) struct Walk {
     pub(super) groups: Vec<Place>,
     /// What was left out, and why.
     pub(super) left_out: Vec<String>,
+    /// The files that were met.
+    files: HashSet<usize>,
+    /// Bytes of links and headers that may still be looked at; nothing once that was too much.
+    budget: Option<u64>,
+}
+
+/// Where an object is, among all that links lead to.
+fn place_of(object: &Object) -> (usize, Address) {
+    (std::sync::Arc::as_ptr(&object.file().source().blob).cast::<()>().addr(), object.address())
 }
 
 /// Looks at all objects of a file.
@@ -74,21 +97,28 @@ pub(super) fn walk(file: &File) -> Result<Walk> {
         vars: vec![],
         groups: vec![Place::of(&root)],
         left_out: vec![],
+        files: HashSet::new(),
+        budget: Some(LEAST),
     };
-    walk.group(GroupId::ROOT, &root, &mut vec![root.address()])?;
+    walk.spend(&root, 0);
+    walk.group(GroupId::ROOT, &root, &mut vec![place_of(&root)])?;
     Ok(walk)
 }
 
 impl Walk {
-    fn group(&mut self, group: GroupId, object: &Object, way: &mut Vec<Address>) -> Result<()> {
+    fn group(&mut self, group: GroupId, object: &Object, way: &mut Vec<(usize, Address)>) -> Result<()> {
         let mut within = Vec::new();
         for link in object.links()?.list {
+            if !self.spend(object, link.name.len() as u64) {
+                return Ok(());
+            }
             let found = match &link.target {
                 LinkTarget::Hard(at) => object.file().object(*at).map(Some),
                 _ => object.file().open_path(object.address(), &link.name),
             };
             let found = match found {
-                Ok(Some(found)) => found,
+                Ok(Some(found)) if self.spend(&found, found.stored_len()) => found,
+                Ok(Some(_)) => return Ok(()),
                 Ok(None) => {
                     self.leave_out(group, &link.name, "the link leads nowhere");
                     continue;
@@ -114,7 +144,7 @@ impl Walk {
             }
         }
         for (name, object) in within {
-            let at = object.address();
+            let at = place_of(&object);
             if way.contains(&at) {
                 self.leave_out(group, &name, "the group is within itself");
                 continue;
@@ -134,10 +164,30 @@ impl Walk {
         Ok(())
     }
 
+    /// Notes that so many bytes of an object's file are looked at. False if they are too many; that is told once.
+    fn spend(&mut self, object: &Object, bytes: u64) -> bool {
+        let Some(budget) = &mut self.budget else { return false };
+        if self.files.len() < FILES && self.files.insert(place_of(object).0) {
+            let size = object.file().source().blob.size().unwrap_or_default();
+            *budget = budget.saturating_add(size.saturating_mul(2));
+        }
+        self.budget = budget.checked_sub(LINK.saturating_add(bytes));
+        if self.budget.is_none() {
+            self.left_out.truncate(WORDS - 1);
+            self.left_out.push("the rest: links lead to the same objects again and again".to_string());
+        }
+        self.budget.is_some()
+    }
+
     fn leave_out(&mut self, group: GroupId, name: &[u8], why: impl std::fmt::Display) {
+        if self.left_out.len() >= WORDS {
+            return;
+        }
         let path = self.model.group_path(group);
         let name = String::from_utf8_lossy(name);
-        self.left_out.push(format!("{}/{name}: {why}", path.trim_end_matches('/')));
+        let word = format!("{}/{name}: {why}", path.trim_end_matches('/'));
+        let end = word.char_indices().map(|(at, _)| at).find(|&at| at >= WORD).unwrap_or(word.len());
+        self.left_out.push(word[..end].to_string());
     }
 
     /// A committed datatype. Gives the reason if it is left out.

@@ -231,13 +231,13 @@ impl ExtensibleArray {
     /// A data block without pages.
     fn block(&self, source: &Source, header: &Header, at: Address, spot: &Spot) -> Result<Leaf> {
         let what = "extensible array data block";
-        let bytes = self.cache.get(spot.first, || {
+        let bytes = self.cache.get(source, spot.first, || {
             let prefix = self.prefix(source, header);
             let size = spot.entries.saturating_mul(header.width as u64).saturating_add(prefix as u64);
             let bytes = source.read(what, at, size)?;
             let body = checked(what, at, &bytes)?;
             self.check_prefix(source, header, b"EADB", &mut Reader::new(what, body))?;
-            Ok(body[prefix - CHECKSUM..].into())
+            Ok((body[prefix - CHECKSUM..].into(), bytes.len()))
         })?;
         let end = spot.first.saturating_add(spot.entries);
         Ok(Leaf { first: spot.first, end, width: header.width, bytes: Some(bytes) })
@@ -270,3 +270,6 @@ impl ExtensibleArray {
         Ok(Some(Arc::clone(held().entry(group).or_insert(block))))
     }
 }
+
+#[cfg(test)]
+mod tests;

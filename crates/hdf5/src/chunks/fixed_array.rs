@@ -76,14 +76,14 @@ impl FixedArray {
         let Some(block) = header.block else { return Ok(nothing(0, header.entries)) };
         let what = "fixed array data block";
         if header.entries <= header.per_page {
-            let bytes = self.cache.get(0, || {
+            let bytes = self.cache.get(source, 0, || {
                 // The size of the entries overflows only if it is more than the file has.
                 let size = header.entries.saturating_mul(header.width as u64).saturating_add(opened.prefix);
                 let bytes = source.read(what, block, size)?;
                 let prefix = opened.prefix as usize - CHECKSUM;
                 let body = checked(what, block, &bytes)?;
                 self.check_prefix(source, header, body)?;
-                Ok(body[prefix..].into())
+                Ok((body[prefix..].into(), bytes.len()))
             })?;
             return Ok(Leaf { first: 0, end: header.entries, width: header.width, bytes: Some(bytes) });
         }

@@ -41,17 +41,38 @@ impl Leaf {
 
 /// Leaves that were read.
 #[derive(Debug, Default)]
-pub(super) struct Cache(Mutex<HashMap<u64, Arc<[u8]>>>);
+pub(super) struct Cache(Mutex<Leaves>);
+
+#[derive(Debug, Default)]
+struct Leaves {
+    by_key: HashMap<u64, Arc<[u8]>>,
+    /// Bytes that were read for them.
+    read: u64,
+}
 
 impl Cache {
-    /// The leaf of this key, read if it was not yet.
-    pub fn get(&self, key: u64, read: impl FnOnce() -> Result<Arc<[u8]>>) -> Result<Arc<[u8]>> {
+    /// The leaf of this key, read if it was not yet; `read` gives its bytes and how many were read for it. Leaves lie
+    /// side by side in the file: more of them than it has are the same ones again.
+    pub fn get(
+        &self,
+        source: &Source,
+        key: u64,
+        read: impl FnOnce() -> Result<(Arc<[u8]>, usize)>,
+    ) -> Result<Arc<[u8]>> {
         let held = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(leaf) = held().get(&key) {
+        if let Some(leaf) = held().by_key.get(&key) {
             return Ok(Arc::clone(leaf));
         }
-        let leaf = read()?;
-        Ok(Arc::clone(held().entry(key).or_insert(leaf)))
+        let size = source.blob.size()?;
+        let (leaf, read) = read()?;
+        let mut leaves = held();
+        if !leaves.by_key.contains_key(&key) {
+            leaves.read = leaves.read.saturating_add(read as u64);
+        }
+        if leaves.read > size {
+            return Err(bad("the blocks of a chunk index lie over one another"));
+        }
+        Ok(Arc::clone(leaves.by_key.entry(key).or_insert(leaf)))
     }
 }
 
@@ -94,7 +115,7 @@ impl Pages<'_> {
         let mut written = (from..to).filter(|&page| self.is_written(page));
         let Some(low) = written.next() else { return Ok(leaf) };
         let high = written.next_back().unwrap_or(low);
-        leaf.bytes = Some(cache.get(leaf.first, || {
+        leaf.bytes = Some(cache.get(source, leaf.first, || {
             let offset = low.checked_mul(page_bytes).and_then(|offset| offset.checked_add(self.at.0));
             let at = Address(offset.ok_or_else(too_large)?);
             let last = (self.entries - high * self.per_page).min(self.per_page) * width + CHECKSUM as u64;
@@ -109,7 +130,7 @@ impl Pages<'_> {
                     bytes[into..into + entries.len()].copy_from_slice(entries);
                 }
             }
-            Ok(bytes.into())
+            Ok((bytes.into(), read.len()))
         })?);
         Ok(leaf)
     }

@@ -12,7 +12,7 @@ use crate::trees::btree2::Tree;
 use crate::wire::{Reader, bad};
 use crate::{Address, Source};
 
-fn tree(source: &Source, at: Address) -> Result<Tree<'_>> {
+fn tree(source: &Source, at: Address) -> Result<Tree> {
     let tree = Tree::open(source, at)?;
     match tree.record_type() {
         5 => Ok(tree),
@@ -29,8 +29,13 @@ fn record(bytes: &[u8]) -> Result<(u32, &[u8])> {
 /// Adds all links.
 pub fn all(source: &Source, heap: Address, by_name: Address, links: &mut Vec<Link>) -> Result<()> {
     let heap = FractalHeap::open(source, heap)?;
+    let mut left = heap.most()?;
     tree(source, by_name)?.walk(&mut |bytes| {
-        links.push(Link::decode(&heap.object(record(bytes)?.1)?, source.sizes)?);
+        let link = heap.object(record(bytes)?.1)?;
+        // Each is stored on its own: more than there is would be the same ones again.
+        let rest = left.checked_sub(link.len() as u64);
+        left = rest.ok_or_else(|| bad("links that are longer than their heap"))?;
+        links.push(Link::decode(&link, source.sizes)?);
         Ok(())
     })
 }

@@ -70,6 +70,10 @@ impl Dataspace {
                 let unlimited = u64::MAX >> (64 - 8 * sizes.length.clamp(1, 8));
                 list.push(Some(r.length(sizes)?).filter(|&len| len != unlimited));
             }
+            let beyond = dims.iter().zip(&list).position(|(&len, max)| max.is_some_and(|max| len > max));
+            if let Some(dim) = beyond {
+                return Err(r.error(format_args!("dimension {dim} is longer than it may be")));
+            }
             max = Some(list);
         }
         Ok(Dataspace { kind, dims, max })
@@ -116,7 +120,9 @@ mod tests {
 
     #[test]
     fn nonsense_is_an_error() {
-        for bytes in [&[3, 0, 0, 0][..], &[2, 33, 0, 1], &[2, 1, 0, 2, 1, 0, 0, 0], &[2, 2, 0, 1, 1, 0, 0, 0]]
+        let longer = [&[2, 1, 1, 1][..], &[4, 0, 0, 0, 3, 0, 0, 0]].concat();
+        for bytes in
+            [&longer[..], &[3, 0, 0, 0], &[2, 33, 0, 1], &[2, 1, 0, 2, 1, 0, 0, 0], &[2, 2, 0, 1, 1, 0, 0, 0]]
         {
             assert!(Dataspace::decode(bytes, SIZES).is_err(), "{bytes:?}");
         }

@@ -3,6 +3,7 @@
 //! Each attribute is a result of its own: one of an unknown type or with damage hides no other.
 
 use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 use ferrocdf_bytes::{Result, lookup3};
 
@@ -110,7 +111,7 @@ impl Record<'_> {
     }
 }
 
-fn tree(source: &Source, at: Address) -> Result<Tree<'_>> {
+fn tree(source: &Source, at: Address) -> Result<Tree> {
     let tree = Tree::open(source, at)?;
     match tree.record_type() {
         8 => Ok(tree),
@@ -118,7 +119,39 @@ fn tree(source: &Source, at: Address) -> Result<Tree<'_>> {
     }
 }
 
+/// The attributes of an object that are not in its header. The heap is opened when an attribute is there: most questions
+/// are about one that is not.
+#[derive(Debug)]
+pub(super) struct Dense {
+    tree: Tree,
+    heap_at: Address,
+    heap: OnceLock<FractalHeap>,
+}
+
+impl Dense {
+    fn heap(&self, source: &Source) -> Result<&FractalHeap> {
+        if let Some(heap) = self.heap.get() {
+            return Ok(heap);
+        }
+        let heap = FractalHeap::open(source, self.heap_at)?;
+        Ok(self.heap.get_or_init(|| heap))
+    }
+}
+
 impl Object {
+    /// The attributes that are not in the header; `None` if all are.
+    fn dense(&self) -> Result<Option<&Dense>> {
+        if let Some(dense) = self.dense.get() {
+            return Ok(dense.as_ref());
+        }
+        let open = |info: Info| {
+            let tree = tree(self.file().source(), info.by_name)?;
+            Ok(Dense { tree, heap_at: info.heap, heap: OnceLock::new() })
+        };
+        let dense = Info::of(self)?.map(open).transpose()?;
+        Ok(self.dense.get_or_init(|| dense).as_ref())
+    }
+
     /// All attributes: in the order in which they were made where that is kept, else as they are stored.
     pub fn attributes(&self) -> Result<Attributes> {
         let mut found = Vec::new();
@@ -128,12 +161,17 @@ impl Object {
             let name = message.body().and_then(name_of).unwrap_or_default();
             found.push((order, name, attribute));
         }
-        if let Some(info) = Info::of(self)? {
+        if let Some(dense) = self.dense()? {
             let file = self.file();
-            let heap = FractalHeap::open(file.source(), info.heap)?;
-            tree(file.source(), info.by_name)?.walk(&mut |record| {
+            let heap = dense.heap(file.source())?;
+            let mut left = heap.most()?;
+            dense.tree.walk(&mut |record| {
                 let record = Record::decode(record)?;
-                let message = record.message(file, &heap);
+                let message = record.message(file, heap);
+                // Each is stored on its own: more than there is would be the same ones again.
+                let len = message.as_ref().map_or(0, Vec::len) as u64;
+                left =
+                    left.checked_sub(len).ok_or_else(|| bad("attributes that are longer than their heap"))?;
                 let name =
                     message.as_ref().map_err(Clone::clone).and_then(|body| name_of(body)).unwrap_or_default();
                 let attribute = message.and_then(|body| Attribute::decode(file, &body, record.order()));
@@ -160,28 +198,31 @@ impl Object {
                 return Attribute::decode(self.file(), body, message.order.map(u32::from)).map(Some);
             }
         }
-        let Some(info) = Info::of(self)? else { return Ok(None) };
+        let Some(dense) = self.dense()? else { return Ok(None) };
         let file = self.file();
-        let heap = FractalHeap::open(file.source(), info.heap)?;
         let hash = lookup3(name, 0);
-        let found = tree(file.source(), info.by_name)?.find(&mut |record| {
+        let found = dense.tree.find(&mut |record| {
             let record = Record::decode(record)?;
             Ok(match hash.cmp(&record.hash) {
                 // Names of one hash are in the order of their bytes.
-                Ordering::Equal => name.cmp(&name_of(&record.message(file, &heap)?)?),
+                Ordering::Equal => {
+                    let heap = dense.heap(file.source())?;
+                    name.cmp(&name_of(&record.message(file, heap)?)?)
+                }
                 other => other,
             })
         })?;
         let Some(record) = found else { return Ok(None) };
         let record = Record::decode(&record)?;
-        Attribute::decode(file, &record.message(file, &heap)?, record.order()).map(Some)
+        let heap = dense.heap(file.source())?;
+        Attribute::decode(file, &record.message(file, heap)?, record.order()).map(Some)
     }
 
     /// The number of attributes.
     pub fn attribute_count(&self) -> Result<u64> {
         let here = self.messages(kind::ATTRIBUTE).count() as u64;
-        match Info::of(self)? {
-            Some(info) => Ok(here.saturating_add(tree(self.file().source(), info.by_name)?.records())),
+        match self.dense()? {
+            Some(dense) => Ok(here.saturating_add(dense.tree.records())),
             None => Ok(here),
         }
     }

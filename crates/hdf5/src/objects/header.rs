@@ -5,12 +5,14 @@
 //! place: one of them does not hide the rest.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use ferrocdf_bytes::Result;
 
 use crate::wire::{self, CHECKSUM, Reader, bad};
 use crate::{Address, File, Source};
 
+use super::attribute::Dense;
 use super::shared;
 
 const WHAT: &str = "object header";
@@ -124,6 +126,8 @@ pub struct Header {
     pub times: Option<Times>,
     /// All messages but NIL and continuations.
     pub messages: Vec<Message>,
+    /// Bytes of the header in the file.
+    pub len: u64,
 }
 
 /// An object: a group, a dataset or a committed datatype.
@@ -135,26 +139,43 @@ pub struct Object {
     references: u32,
     times: Option<Times>,
     messages: Vec<Message>,
+    len: u64,
+    /// The attributes that are not in the header, once they were looked for.
+    pub(super) dense: Arc<OnceLock<Option<Dense>>>,
 }
 
 impl Object {
     /// Reads the header of the object at an address.
     pub(crate) fn open(file: &File, address: Address) -> Result<Object> {
         let mut header = Header::read(file.source(), address)?;
+        // Each shared message stands for bytes of its own; many that stand for the same would be more than there are.
+        let mut left = file.source().blob.size()?.saturating_mul(4);
         for message in &mut header.messages {
             if message.flags & Message::SHARED == 0 {
                 continue;
             }
             let stored = std::mem::take(&mut message.body);
             match shared::resolve(file, message.kind, &stored) {
-                Ok(real) => (message.body, message.committed) = (real.body, real.committed),
+                Ok(real) => match left.checked_sub(real.cost) {
+                    Some(rest) => {
+                        left = rest;
+                        (message.body, message.committed) = (real.body, real.committed);
+                    }
+                    None => {
+                        message.damage = Some(bad(format!(
+                            "{WHAT} at {address}: its shared messages are longer than the file"
+                        )));
+                        left = 0;
+                    }
+                },
                 Err(error) => {
                     message.damage = Some(error.at(format_args!("{WHAT} at {address}: shared message")));
                 }
             }
         }
-        let Header { flags, references, times, messages, .. } = header;
-        Ok(Object { file: file.clone(), address, flags, references, times, messages })
+        let Header { flags, references, times, messages, len, .. } = header;
+        let (file, dense) = (file.clone(), Arc::default());
+        Ok(Object { file, address, flags, references, times, messages, len, dense })
     }
 
     /// The file it is in.
@@ -202,6 +223,11 @@ impl Object {
         stored.map_or(self.references, |count| wire::number(count) as u32)
     }
 
+    /// Bytes of its header in the file.
+    pub fn stored_len(&self) -> u64 {
+        self.len
+    }
+
     /// When it was used, where that is kept.
     pub fn times(&self) -> Option<Times> {
         self.times
@@ -224,7 +250,8 @@ impl Header {
     /// Reads the header at an address.
     pub fn read(source: &Source, at: Address) -> Result<Header> {
         let start = source.read_some(WHAT, at, FIRST_READ)?;
-        let header = Header { version: 1, flags: 0, references: 1, times: None, messages: Vec::new() };
+        let header =
+            Header { version: 1, flags: 0, references: 1, times: None, messages: Vec::new(), len: 0 };
         let mut chunks = Chunks { source, at, taken: BTreeMap::new(), waiting: Vec::new(), header };
         match start.starts_with(b"OHDR") {
             true => chunks.first_2(start),
@@ -304,6 +331,7 @@ impl Chunks<'_> {
             return Err(bad(format!("the chunk at {at} overlaps another one")));
         }
         self.taken.insert(at.0, end);
+        self.header.len = self.header.len.saturating_add(len);
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
+use std::sync::OnceLock;
 
 use ferrocdf_bytes::{Code, Coder, Record, Result};
 
@@ -50,12 +51,13 @@ impl Record for Header {
     }
 }
 
-/// A tree whose header is read.
+/// A tree whose header is read. The root node is kept once it was read: most trees are no more.
 #[derive(Debug)]
-pub struct Tree<'a> {
-    source: &'a Source,
+pub struct Tree {
+    source: Source,
     header: Header,
     levels: Vec<Level>,
+    top: OnceLock<Node>,
 }
 
 /// A node that another one, or the header, points at.
@@ -65,6 +67,12 @@ struct Child {
     records: u64,
     /// 0 is a leaf.
     depth: usize,
+}
+
+/// Nodes that were visited, and the bytes of the file that are in none of them.
+struct Visited {
+    nodes: HashSet<Address>,
+    left: u64,
 }
 
 /// What holds for all nodes of a depth.
@@ -101,9 +109,9 @@ impl Header {
     }
 }
 
-impl<'a> Tree<'a> {
+impl Tree {
     /// Reads the header.
-    pub fn open(source: &'a Source, at: Address) -> Result<Tree<'a>> {
+    pub fn open(source: &Source, at: Address) -> Result<Tree> {
         let sizes = source.sizes;
         let len = 4 + 12 + sizes.offset + 2 + sizes.length + CHECKSUM;
         let bytes = source.read(HEADER, at, len as u64)?;
@@ -124,7 +132,7 @@ impl<'a> Tree<'a> {
         };
         wire::decode(&mut header, HEADER, at, reader.rest())?;
         let levels = header.levels().map_err(|error| error.at(format_args!("{HEADER} at {at}")))?;
-        Ok(Tree { source, header, levels })
+        Ok(Tree { source: source.clone(), header, levels, top: OnceLock::new() })
     }
 
     /// What the records are: "Type".
@@ -140,7 +148,10 @@ impl<'a> Tree<'a> {
     /// Visits all records in the order of their keys.
     pub fn walk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         match self.root()? {
-            Some(root) => self.walk_node(root, &mut HashSet::new(), visit),
+            Some(root) => {
+                let mut visited = Visited { nodes: HashSet::new(), left: self.source.blob.size()? };
+                self.walk_node(root, &mut visited, visit)
+            }
             None => Ok(()),
         }
     }
@@ -148,8 +159,15 @@ impl<'a> Tree<'a> {
     /// The record for which `compare` says `Equal`; it says how the key that is looked for is to a record's.
     pub fn find(&self, compare: &mut dyn FnMut(&[u8]) -> Result<Ordering>) -> Result<Option<Vec<u8>>> {
         let mut next = self.root()?;
+        let mut below;
         while let Some(child) = next {
-            let node = self.read(child)?;
+            let node = match child.depth + 1 == self.levels.len() {
+                true => self.top(child)?,
+                false => {
+                    below = self.read(child)?;
+                    &below
+                }
+            };
             let (mut from, mut to) = (0, node.records);
             while from < to {
                 let middle = from + (to - from) / 2;
@@ -175,16 +193,27 @@ impl<'a> Tree<'a> {
         }))
     }
 
+    /// The root node, read if it was not yet.
+    fn top(&self, root: Child) -> Result<&Node> {
+        if let Some(node) = self.top.get() {
+            return Ok(node);
+        }
+        let node = self.read(root)?;
+        Ok(self.top.get_or_init(|| node))
+    }
+
     fn walk_node(
         &self,
         child: Child,
-        seen: &mut HashSet<Address>,
+        seen: &mut Visited,
         visit: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        if !seen.insert(child.at) {
+        if !seen.nodes.insert(child.at) {
             return Err(bad(format!("{NODE} at {}: it is in the tree twice", child.at)));
         }
         let node = self.read(child)?;
+        let overlap = || bad(format!("{NODE} at {}: the nodes of its tree overlap", child.at));
+        seen.left = seen.left.checked_sub(node.bytes.len() as u64).ok_or_else(overlap)?;
         for index in 0..node.records {
             if child.depth > 0 {
                 self.walk_node(node.child(self, index)?, seen, visit)?;
@@ -225,6 +254,7 @@ impl<'a> Tree<'a> {
 }
 
 /// A node that was read whole.
+#[derive(Debug)]
 struct Node {
     at: Address,
     bytes: Vec<u8>,
@@ -240,7 +270,7 @@ impl Node {
     }
 
     /// The child before record `index`, or behind the last.
-    fn child(&self, tree: &Tree<'_>, index: usize) -> Result<Child> {
+    fn child(&self, tree: &Tree, index: usize) -> Result<Child> {
         let [_, count, _] = self.level.pointer;
         let pointer = self.level.pointer.iter().sum::<usize>();
         let start = NODE_HEAD + self.records * self.record_size + index * pointer;

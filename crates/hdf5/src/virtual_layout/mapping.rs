@@ -13,6 +13,9 @@ const FILE_SHARED: u8 = 1;
 const PATH_SHARED: u8 = 2;
 const SAME_FILE: u8 = 4;
 
+/// The most bytes of a name that has a place for a number: it is made again for each source.
+const PATTERN: usize = 4096;
+
 /// Which elements of a virtual dataset are which of a source.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mapping {
@@ -26,25 +29,28 @@ pub(super) struct Mapping {
 
 impl Mapping {
     /// The name of the source's file, of this number if it is numbered. "." is the same file.
-    pub fn file(&self, number: u64) -> Vec<u8> {
+    pub fn file(&self, number: u64) -> Arc<[u8]> {
         self.name(&self.file, number)
     }
 
     /// The path of the source in its file.
-    pub fn path(&self, number: u64) -> Vec<u8> {
+    pub fn path(&self, number: u64) -> Arc<[u8]> {
         self.name(&self.path, number)
     }
 
     /// Whether the names have a place for a number.
     pub fn is_numbered(&self) -> bool {
-        [&self.file, &self.path].iter().any(|name| name.windows(2).any(|pair| pair == b"%b"))
+        [&self.file, &self.path].iter().any(|name| self.name(name, 0) != self.name(name, 1))
     }
 
     /// A name in which "%b" is the number, if there are more sources than one, and "%%" a per cent sign.
-    fn name(&self, pattern: &[u8], number: u64) -> Vec<u8> {
+    fn name(&self, pattern: &Arc<[u8]>, number: u64) -> Arc<[u8]> {
+        if !pattern.contains(&b'%') {
+            return Arc::clone(pattern);
+        }
         let numbered = self.here.unlimited().is_some() && self.there.unlimited().is_none();
         let mut name = Vec::with_capacity(pattern.len());
-        let mut rest = pattern;
+        let mut rest = &pattern[..];
         while let Some((&byte, behind)) = rest.split_first() {
             rest = behind;
             match (byte, behind.first()) {
@@ -59,7 +65,7 @@ impl Mapping {
                 _ => name.push(byte),
             }
         }
-        name
+        name.into()
     }
 }
 
@@ -109,6 +115,9 @@ fn name(r: &mut Reader<'_>) -> Result<Arc<[u8]>> {
     let name = up_to_nul(rest);
     if name.len() == rest.len() {
         return Err(r.error("a name has no end"));
+    }
+    if name.len() > PATTERN && name.contains(&b'%') {
+        return Err(r.error(format_args!("a name with a number that has {} bytes", name.len())));
     }
     r.skip(name.len() + 1)?;
     Ok(name.into())

@@ -12,6 +12,7 @@ mod mapping;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_array::{Array, Index, Part, Source};
@@ -31,6 +32,10 @@ use mapping::Mapping;
 /// Virtual datasets may be sources of others, this deep.
 const DEPTH: usize = 32;
 
+/// The most sources that the virtual datasets among the sources of one may have together: the same ones, reached in many
+/// ways, count each time.
+const NESTED: usize = 1 << 14;
+
 /// The most sources of one mapping whose names are numbered.
 const NUMBERED: u64 = 1 << 20;
 
@@ -48,6 +53,8 @@ struct Ancestor {
     object: Address,
     depth: usize,
     parent: Ancestors,
+    /// How many sources of sources the first of them has opened.
+    nested: Arc<AtomicUsize>,
 }
 
 impl Ancestors {
@@ -59,11 +66,17 @@ impl Ancestors {
     fn with(&self, object: &Object) -> Ancestors {
         let (file, object) = Self::key(object);
         let depth = self.0.as_ref().map_or(0, |parent| parent.depth) + 1;
-        Ancestors(Some(Arc::new(Ancestor { file, object, depth, parent: self.clone() })))
+        let nested = self.0.as_ref().map(|parent| Arc::clone(&parent.nested)).unwrap_or_default();
+        Ancestors(Some(Arc::new(Ancestor { file, object, depth, parent: self.clone(), nested })))
     }
 
     fn check(&self, object: &Object) -> Result<()> {
         let key = Self::key(object);
+        if let Some(nearest) = self.0.as_ref().filter(|nearest| nearest.depth > 1)
+            && nearest.nested.fetch_add(1, Relaxed) >= NESTED
+        {
+            return Err(bad(format!("virtual datasets that have more than {NESTED} sources in others")));
+        }
         let mut next = &self.0;
         while let Some(ancestor) = next {
             if (ancestor.file, ancestor.object) == key || ancestor.depth > DEPTH {
@@ -82,6 +95,12 @@ pub(crate) struct Virtual {
     sources: Arc<Sources>,
 }
 
+/// The file and the path of a source.
+type Name = (Arc<[u8]>, Arc<[u8]>);
+
+/// The bytes and the elements of a source.
+type Elements = (Arc<dyn Blob>, Arc<Array>);
+
 /// The sources of a virtual dataset.
 #[derive(Debug)]
 struct Sources {
@@ -89,14 +108,14 @@ struct Sources {
     datatype: Datatype,
     ancestors: Ancestors,
     /// Those that were looked for, by file and path.
-    opened: Mutex<HashMap<(Vec<u8>, Vec<u8>), Option<Arc<Dataset>>>>,
+    opened: Mutex<HashMap<Name, Option<Arc<Dataset>>>>,
 }
 
 impl Sources {
     /// A source; `None` if it is not there.
-    fn open(&self, file: &[u8], path: &[u8]) -> Result<Option<Arc<Dataset>>> {
+    fn open(&self, file: &Arc<[u8]>, path: &Arc<[u8]>) -> Result<Option<Arc<Dataset>>> {
         let held = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (file.to_vec(), path.to_vec());
+        let key = (Arc::clone(file), Arc::clone(path));
         if let Some(known) = held().get(&key) {
             return Ok(known.clone());
         }
@@ -327,10 +346,10 @@ fn widened((mut here, mut there): Pair, width: Option<u64>) -> Pair {
 /// A source as the array engine sees it.
 struct SourceOf {
     sources: Arc<Sources>,
-    file: Vec<u8>,
-    path: Vec<u8>,
+    file: Arc<[u8]>,
+    path: Arc<[u8]>,
     raw: bool,
-    placed: Lazy<Option<(Arc<dyn Blob>, Arc<Array>)>>,
+    placed: Lazy<Option<Elements>>,
 }
 
 impl fmt::Debug for SourceOf {
@@ -340,7 +359,7 @@ impl fmt::Debug for SourceOf {
 }
 
 impl Source for SourceOf {
-    fn open(&self) -> Result<Option<(Arc<dyn Blob>, Arc<Array>)>> {
+    fn open(&self) -> Result<Option<Elements>> {
         self.placed
             .get(|| {
                 let Some(dataset) = self.sources.open(&self.file, &self.path)? else { return Ok(None) };
@@ -359,7 +378,7 @@ impl SourceOf {
         if dataset.datatype() != datatype {
             return Err(Error::new(Code::EBADTYPE, "its elements are of another type"));
         }
-        if datatype.has_pointers() && self.file != b"." {
+        if datatype.has_pointers() && *self.file != *b"." {
             return Err(Error::new(Code::EBADTYPE, "its elements point to what is in its own file"));
         }
         dataset.raw()

@@ -75,6 +75,15 @@ def resized(name, libver):
                 d.resize((11, 9))
 
 
+def pages(name):
+    """A fixed array of three pages, of which the second was never written."""
+    with h5py.File(name, "w", libver="latest") as f:
+        for tail, deflate in (("", False), ("z", True)):
+            d = dataset(f, f"paged{tail}", (2600,), (1,), (2600,), deflate=deflate)
+            d[1000:1024] = expected((2600,))[1000:1024]
+            d[2500:] = expected((2600,))[2500:]
+
+
 def edges(name):
     """Chunks that reach beyond the dataset are not filtered (layout flag)."""
     with h5py.File(name, "w", libver="latest") as f:
@@ -203,7 +212,25 @@ if __name__ == "__main__":
     chunked("chunks_v5.h5", ("v200", "latest"))
     resized("resized_old.h5", ("earliest", "v108"))
     resized("resized_new.h5", ("v110", "v114"))
+    pages("pages.h5")
     edges("edges.h5")
     layouts("layouts.h5")
     types("types.h5")
     virtual("virtual")
+
+
+def paths(name, levels):
+    """Virtual datasets that take the same element in two ways each, level below level."""
+    with h5py.File(name, "w", libver="latest") as f:
+        for which in "ab":
+            f[f"{levels}{which}"] = np.array([5], "u2")
+        for level in reversed(range(levels)):
+            for which in "ab":
+                plist = h5p.create(h5p.DATASET_CREATE)
+                one = h5s.create_simple((1,))
+                for source in "ab":
+                    plist.set_virtual(one, b".", f"{level + 1}{source}".encode(), one)
+                h5d.create(f.id, f"{level}{which}".encode(), h5t.STD_U16LE, one, plist)
+
+
+paths("paths.h5", 24)

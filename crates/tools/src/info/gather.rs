@@ -1,5 +1,6 @@
 //! The facts about a file, as JSON.
 
+use ferrocdf::model::Class;
 use ferrocdf::{Arrangement, Attr, File, GroupId, Model, Owner, Result, Values, VarId};
 use serde_json::{Map, Value, json};
 
@@ -10,7 +11,23 @@ pub fn facts(file: &File) -> Result<Value> {
     let dims: Vec<Value> = model
         .dims()
         .iter()
-        .map(|dim| json!({ "name": dim.name.to_str(), "length": dim.len, "unlimited": dim.unlimited }))
+        .map(|dim| {
+            json!({
+                "name": dim.name.to_str(),
+                "path": within(&model, dim.group, &dim.name.to_str()),
+                "length": dim.len,
+                "unlimited": dim.unlimited,
+            })
+        })
+        .collect();
+    let types: Vec<Value> = (0..model.types().len()).map(|number| user_type(&model, number)).collect();
+    let groups: Vec<Value> = model
+        .group_ids()
+        .filter(|&group| group != GroupId::ROOT)
+        .map(|group| {
+            let attributes = attributes(model.attrs(Owner::Group(group)).iter());
+            json!({ "path": model.group_path(group), "attributes": attributes })
+        })
         .collect();
     let vars = model.var_ids().map(|var| variable(file, &model, var)).collect::<Result<Vec<_>>>()?;
     Ok(json!({
@@ -18,10 +35,50 @@ pub fn facts(file: &File) -> Result<Value> {
         "format": model.format().kind_name(),
         "size": size,
         "missing_bytes": file.missing_bytes()?,
+        "types": types,
         "dimensions": dims,
         "attributes": attributes(model.attrs(Owner::Group(GroupId::ROOT)).iter()),
         "variables": vars,
+        "groups": groups,
+        "left_out": file.left_out(),
     }))
+}
+
+/// A name in a group: as it is in the root group, else with the path.
+fn within(model: &Model, group: GroupId, name: &str) -> String {
+    match group {
+        GroupId::ROOT => name.to_string(),
+        _ => format!("{}/{name}", model.group_path(group)),
+    }
+}
+
+fn user_type(model: &Model, number: usize) -> Value {
+    let ty = &model.types()[number];
+    let (class, size, of) = match &ty.class {
+        Class::Compound { size, fields } => {
+            let field = |field: &ferrocdf::model::Field| {
+                let lens: Vec<String> = field.shape.iter().map(usize::to_string).collect();
+                let shape = if lens.is_empty() { String::new() } else { format!("({})", lens.join(", ")) };
+                format!("{} {}{shape}", model.type_name(field.ty), field.name)
+            };
+            ("compound", Some(*size), fields.iter().map(field).collect())
+        }
+        Class::Vlen(base) => ("vlen", None, vec![model.type_name(*base)]),
+        Class::Opaque(size) => ("opaque", Some(*size), vec![]),
+        Class::Enum { base, members } => {
+            let member = |(name, value): &(ferrocdf::Name, i128)| format!("{name} = {value}");
+            let first = std::iter::once(base.cdl_name().to_string());
+            ("enum", Some(base.size()), first.chain(members.iter().map(member)).collect())
+        }
+    };
+    let name = ty.name.to_str();
+    json!({
+        "name": name,
+        "path": within(model, ty.group, &name),
+        "class": class,
+        "size": size,
+        "of": of,
+    })
 }
 
 fn variable(file: &File, model: &Model, id: VarId) -> Result<Value> {
@@ -34,9 +91,16 @@ fn variable(file: &File, model: &Model, id: VarId) -> Result<Value> {
         Arrangement::Virtual => ("virtual", None, None),
         _ => ("contiguous", None, None),
     };
+    let chunks = match &storage.arrangement {
+        Arrangement::Chunked(shape) => json!(shape),
+        _ => Value::Null,
+    };
+    let filter = |filter: &ferrocdf::model::Filter| json!({ "id": filter.id, "name": ferrocdf::filter_name(filter.id), "parameters": filter.params });
+    let filters: Vec<Value> = var.storage.filters.iter().map(filter).collect();
     let dims: Vec<_> = var.dims.iter().map(|&dim| model.dim(dim).name.to_str()).collect();
     Ok(json!({
         "name": var.name.to_str(),
+        "path": within(model, var.group, &var.name.to_str()),
         "type": model.type_name(var.ty),
         "dimensions": dims,
         "shape": model.shape(id),
@@ -48,8 +112,8 @@ fn variable(file: &File, model: &Model, id: VarId) -> Result<Value> {
         "record_bytes": record,
         "begin": storage.begin,
         "end": storage.end,
-        "chunks": Value::Null,
-        "filters": [],
+        "chunks": chunks,
+        "filters": filters,
         "attributes": attributes(var.attrs.iter()),
     }))
 }

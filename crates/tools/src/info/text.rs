@@ -40,9 +40,12 @@ pub fn text(facts: &Value, colours: bool) -> String {
     let colours = Colours::new(colours);
     let mut out = String::new();
     let _ = head(&mut out, facts, &colours)
+        .and_then(|()| types(&mut out, facts, &colours))
         .and_then(|()| dimensions(&mut out, facts, &colours))
         .and_then(|()| variables(&mut out, facts, &colours))
-        .and_then(|()| globals(&mut out, facts, &colours));
+        .and_then(|()| globals(&mut out, facts, &colours))
+        .and_then(|()| groups(&mut out, facts, &colours))
+        .and_then(|()| left_out(&mut out, facts, &colours));
     out
 }
 
@@ -67,15 +70,32 @@ fn head(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Result 
     }
 }
 
+fn types(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Result {
+    let types = list(facts, "types");
+    if types.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", paint(colours.heading, "types"))?;
+    for ty in types {
+        let class = string(ty, "class");
+        let size = ty["size"].as_u64().map_or(String::new(), |size| format!(" of {}", bytes(size)));
+        let parts: Vec<&str> = list(ty, "of").iter().filter_map(Value::as_str).collect();
+        let name = paint(colours.name, plain(string(ty, "path")));
+        let parts = if parts.is_empty() { String::new() } else { format!(": {}", plain(&parts.join(", "))) };
+        writeln!(out, "  {class} {name}{size}{parts}")?;
+    }
+    Ok(())
+}
+
 fn dimensions(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Result {
     let dims = list(facts, "dimensions");
     if dims.is_empty() {
         return Ok(());
     }
     writeln!(out, "\n{}", paint(colours.heading, "dimensions"))?;
-    let width = dims.iter().map(|dim| string(dim, "name").chars().count()).max().unwrap_or(0);
+    let width = dims.iter().map(|dim| string(dim, "path").chars().count()).max().unwrap_or(0);
     for dim in dims {
-        let name = string(dim, "name");
+        let name = string(dim, "path");
         let gap = " ".repeat(width - name.chars().count());
         let unlimited =
             if dim["unlimited"] == true { paint(colours.faint, " unlimited") } else { String::new() };
@@ -96,8 +116,16 @@ fn variables(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Re
         let dims: Vec<String> =
             dims.map(|(name, len)| format!("{} {len}", name.as_str().unwrap_or(""))).collect();
         let shape = if dims.is_empty() { "scalar".to_string() } else { dims.join(" x ") };
-        writeln!(out, "  {} {}: {shape}", string(var, "type"), paint(colours.name, string(var, "name")))?;
+        writeln!(
+            out,
+            "  {} {}: {shape}",
+            string(var, "type"),
+            paint(colours.name, plain(string(var, "path")))
+        )?;
         writeln!(out, "      {}", paint(colours.faint, stored(var)))?;
+        if let Some(filters) = filters(var) {
+            writeln!(out, "      {}", paint(colours.faint, filters))?;
+        }
         attributes(out, &var["attributes"], "      ", colours)?;
     }
     Ok(())
@@ -115,9 +143,27 @@ fn stored(var: &Value) -> String {
         "records" => {
             format!("{} in each record of {}", bytes(number("slab_bytes")), bytes(number("record_bytes")))
         }
+        "chunked" => {
+            let lens: Vec<String> = list(var, "chunks").iter().map(Value::to_string).collect();
+            format!("chunks of {}", lens.join(" x "))
+        }
         other => other.to_string(),
     };
     format!("{}, {ratio}, {how}", bytes(size))
+}
+
+/// The filters in the order in which they pack.
+fn filters(var: &Value) -> Option<String> {
+    let filter = |filter: &Value| {
+        let id = &filter["id"];
+        let name = filter["name"].as_str().map_or(format!("filter {id}"), |name| format!("{name} ({id})"));
+        let parameters: Vec<String> = list(filter, "parameters").iter().map(Value::to_string).collect();
+        let parameters =
+            if parameters.is_empty() { String::new() } else { format!(" with {}", parameters.join(" ")) };
+        format!("{name}{parameters}")
+    };
+    let filters: Vec<String> = list(var, "filters").iter().map(filter).collect();
+    (!filters.is_empty()).then(|| filters.join(", then "))
 }
 
 fn globals(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Result {
@@ -126,6 +172,28 @@ fn globals(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Resu
     }
     writeln!(out, "\n{}", paint(colours.heading, "attributes"))?;
     attributes(out, &facts["attributes"], "  ", colours)
+}
+
+fn groups(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Result {
+    let groups = list(facts, "groups");
+    if groups.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", paint(colours.heading, "groups"))?;
+    for group in groups {
+        writeln!(out, "  {}", paint(colours.name, plain(string(group, "path"))))?;
+        attributes(out, &group["attributes"], "      ", colours)?;
+    }
+    Ok(())
+}
+
+fn left_out(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Result {
+    let words = list(facts, "left_out");
+    if words.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", paint(colours.heading, "left out"))?;
+    words.iter().try_for_each(|word| writeln!(out, "  {}", plain(word.as_str().unwrap_or(""))))
 }
 
 fn attributes(out: &mut String, attrs: &Value, indent: &str, colours: &Colours) -> std::fmt::Result {
@@ -138,18 +206,22 @@ fn attributes(out: &mut String, attrs: &Value, indent: &str, colours: &Colours) 
         if shown.len() < value.len() {
             shown.push_str("...");
         }
-        // Control characters of a file never reach the terminal.
-        let shown: String = shown.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-        writeln!(out, "{indent}{} {shown}", paint(colours.faint, format_args!("{name}:")))?;
+        let shown = plain(&shown);
+        writeln!(out, "{indent}{} {shown}", paint(colours.faint, format_args!("{}:", plain(name))))?;
     }
     Ok(())
+}
+
+/// Text without the control characters of a file, which never reach the terminal.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 /// A number of bytes in the largest unit that keeps it above one.
 fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
     if count < 1000 {
-        return format!("{count} bytes");
+        return if count == 1 { "1 byte".to_string() } else { format!("{count} bytes") };
     }
     let mut size = count as f64 / 1000.0;
     let mut unit = 0;

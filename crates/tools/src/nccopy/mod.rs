@@ -71,6 +71,10 @@ fn copy(program: &str, options: &Options, errors: &mut dyn Write) -> Result<(), 
     check_length(&input, pairs.iter().map(|&(var, _)| var))?;
     input.warn_of_missing(program, &options.input, "are copied as zeros", errors);
     let input = input.file;
+    for object in input.left_out() {
+        // There is nowhere to tell that this failed.
+        let _ = writeln!(errors, "{program}: left out: {object}");
+    }
     let output = create(options, format)?;
     output.set_no_fill(true)?;
     let pairs = output.define(|model| schema::copy(&source, model, options, &wanted))?;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use ferrocdf::{DimId, GroupId, Model, Owner, Result, VarId};
+use ferrocdf::{Code, DimId, Error, GroupId, Model, Owner, Result, VarId};
 
 use super::Stop;
 use super::options::Options;
@@ -33,6 +33,13 @@ pub fn copy(
     wanted: &HashSet<VarId>,
 ) -> Result<Vec<(VarId, VarId)>> {
     let root = GroupId::ROOT;
+    let holds_not = |what: &str| format!("{} files hold no {what}", target.format().kind_name());
+    if source.groups().len() > 1 {
+        return Err(Error::new(Code::ENOGRP, holds_not("groups")));
+    }
+    if !source.types().is_empty() {
+        return Err(Error::new(Code::EBADTYPE, holds_not("user-defined types")));
+    }
     for dim in source.dims() {
         // A dimension of length 0 is unlimited in classic files, whatever was asked for.
         let fixed = (!dim.unlimited || options.fix_unlimited) && dim.len > 0;
@@ -53,7 +60,11 @@ pub fn copy(
 }
 
 fn copy_attrs(source: &Model, from: Owner, target: &mut Model, to: Owner) -> Result<()> {
-    for attr in source.attrs(from) {
+    let attrs = source.attrs(from);
+    if let Some(failure) = attrs.failure() {
+        return Err(failure.clone());
+    }
+    for attr in attrs {
         target.put_attr(to, attr.name.as_bytes(), attr.value.clone())?;
     }
     Ok(())

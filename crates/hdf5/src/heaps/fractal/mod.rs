@@ -50,6 +50,13 @@ impl FractalHeap {
         Ok(FractalHeap { source: source.clone(), header, blocks: Mutex::default() })
     }
 
+    /// The most bytes that all objects together can have.
+    pub fn most(&self) -> Result<u64> {
+        // Filters seldom pack descriptions better than this.
+        let times = if self.header.chain.is_some() { 256 } else { 1 };
+        Ok(self.source.blob.size()?.saturating_mul(times))
+    }
+
     /// The object under an identifier ("Fractal Heap ID").
     pub fn object(&self, id: &[u8]) -> Result<Vec<u8>> {
         let Some((&first, rest)) = id.get(..self.header.id_length).and_then(|id| id.split_first()) else {

@@ -8,6 +8,9 @@ use crate::wire::{Reader, up_to_nul, width_of};
 /// How deep datatypes may lie in one another.
 const DEPTH: usize = 64;
 
+/// The most bytes of a number: offset and precision have 16 bits.
+const WIDEST: u32 = 1 << 14;
+
 /// The most dimensions of an array.
 const RANK: usize = 32;
 
@@ -102,6 +105,9 @@ fn integer(r: &mut Reader<'_>, flags: Flags, size: u32) -> Result<Integer> {
 
 fn value_fits(r: &Reader<'_>, offset: u16, precision: u16, size: u32) -> Result<()> {
     let bits = u64::from(size) * 8;
+    if size > WIDEST {
+        return Err(r.error(format_args!("a number of {size} bytes, of which {precision} bits count")));
+    }
     if precision == 0 || u64::from(offset) + u64::from(precision) > bits {
         let why =
             format_args!("a precision of {precision} bits at bit {offset} in an element of {bits} bits");
@@ -116,7 +122,7 @@ fn float(r: &mut Reader<'_>, version: u8, flags: Flags, size: u32) -> Result<Flo
         (true, true) => ByteOrder::Vax,
         (true, false) => return Err(r.error("the order of the bytes is unknown")),
     };
-    if order == ByteOrder::Vax && size % 2 != 0 {
+    if order == ByteOrder::Vax && !size.is_multiple_of(2) {
         return Err(r.error("an odd number of bytes in pairs"));
     }
     let norm = match flags.field(4, 2) {
@@ -170,16 +176,16 @@ fn text(r: &Reader<'_>, flags: Flags, low: u32) -> Result<Text> {
     Ok(Text { padding, charset })
 }
 
-/// The revised kinds came with version 4, but the first release that wrote them left older versions in messages.
+/// The revised kinds came with version 4, but the reference writes them in version 1 too. They have one encoding yet.
 fn reference(r: &Reader<'_>, flags: Flags) -> Result<Reference> {
     let encoding = flags.field(4, 4) as u8;
-    match flags.field(0, 4) {
-        0 => Ok(Reference::Object),
-        1 => Ok(Reference::Region),
-        2 => Ok(Reference::Object2(encoding)),
-        3 => Ok(Reference::Region2(encoding)),
-        4 => Ok(Reference::Attribute(encoding)),
-        kind => Err(r.error(format_args!("kind {kind} of references is unknown"))),
+    match (flags.field(0, 4), encoding) {
+        (0, _) => Ok(Reference::Object),
+        (1, _) => Ok(Reference::Region),
+        (2, 1) => Ok(Reference::Object2(encoding)),
+        (3, 1) => Ok(Reference::Region2(encoding)),
+        (4, 1) => Ok(Reference::Attribute(encoding)),
+        (kind, _) => Err(r.error(format_args!("kind {kind} of references, encoding {encoding}, is unknown"))),
     }
 }
 
@@ -250,19 +256,19 @@ fn array_of(r: &Reader<'_>, version: u8, dims: Vec<u32>, base: Datatype) -> Resu
 }
 
 fn array(r: &mut Reader<'_>, version: u8, size: u32, depth: usize) -> Result<Class> {
+    // Version 1 should have no arrays, but some files do, stored as version 2 stores them.
     let rank = usize::from(r.u8()?);
     if rank == 0 || rank > RANK {
         return Err(r.error(format_args!("an array of {rank} dimensions")));
     }
-    // Arrays came with version 2, but files have them in messages of version 1 too.
-    if version <= 2 {
+    if version < 3 {
         r.skip(3)?;
     }
     let mut dims = Vec::with_capacity(rank);
     for _ in 0..rank {
         dims.push(r.u32()?);
     }
-    if version <= 2 {
+    if version < 3 {
         r.skip(4 * rank)?;
     }
     let base = datatype(r, depth)?;

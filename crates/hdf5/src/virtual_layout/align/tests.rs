@@ -17,9 +17,9 @@ fn listed(selection: &SpaceSelection, shape: &[u64]) -> Vec<Vec<u64>> {
         SpaceSelection::All => all().collect(),
         SpaceSelection::Points { rank, coords } => coords.chunks(*rank).map(<[u64]>::to_vec).collect(),
         SpaceSelection::Regular(dims) => {
-            let inside = |(&at, dim): (&u64, &Blocks)| {
-                let at = at.checked_sub(dim.start);
-                at.is_some_and(|at| at / dim.stride < dim.count && at % dim.stride < dim.block)
+            let inside = |(at, dim): (&u64, &Blocks)| {
+                let starts = (0..dim.count).map(|n| dim.start + n * dim.stride);
+                starts.into_iter().any(|start| (start..start + dim.block).contains(at))
             };
             all().filter(|at| at.iter().zip(dims).all(inside)).collect()
         }

@@ -1,6 +1,6 @@
 //! Every chunk index, with missing chunks, partial edges, filters.
 
-use ferrocdf_array::{BlockIndex, Blocks, Layout, Place};
+use ferrocdf_array::{Blocks, Layout, Place};
 use ferrocdf_hdf5::messages::{ChunkIndex, DataLayout};
 use ferrocdf_hdf5::{Dataset, File};
 
@@ -166,4 +166,21 @@ fn edges_may_be_stored_plain() {
         let edges = places.iter().map(|place| matches!(place, Place::At { mask: u32::MAX, len: 32, .. }));
         assert_eq!(edges.collect::<Vec<_>>(), [false, true, false, true, true, true], "{path}");
     }
+}
+
+#[test]
+fn pages_that_were_never_written() {
+    let file = open("pages.h5");
+    let present = |n: usize| (1000..1024).contains(&n) || n >= 2500;
+    let wanted: Vec<f64> = expected(&[2600])
+        .into_iter()
+        .enumerate()
+        .map(|(n, value)| if present(n) { value } else { FILL })
+        .collect();
+    for path in ["paged", "pagedz"] {
+        assert_eq!(kind(&dataset(&file, path)), "fixed array");
+        assert_eq!(read_numbers(&file, path), wanted, "{path}");
+        check_boxes(&dataset(&file, path), &[1]);
+    }
+    assert_eq!(dataset(&file, "paged").storage_size().unwrap(), 2 * 124);
 }

@@ -9,7 +9,7 @@ mod virtuals;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ferrocdf_array::{Out, Selection, read};
+use ferrocdf_array::{Fit, Out, Selection, read};
 use ferrocdf_bytes::Result;
 use ferrocdf_hdf5::{Dataset, File, Neighbours, OpenOptions, Placed, Value, Values};
 use ferrocdf_store::{Blob, MemoryBlob};
@@ -51,7 +51,8 @@ fn numbers(placed: &Placed) -> Result<Vec<f64>> {
     let shape = &placed.array.shape;
     let mut numbers = vec![0.0; shape.iter().product::<u64>() as usize];
     if !numbers.is_empty() {
-        read(&*placed.blob, &placed.array, &Selection::all(shape), Out::new(&mut numbers))?;
+        let fit = read(&*placed.blob, &placed.array, &Selection::all(shape), Out::new(&mut numbers))?;
+        assert_eq!(fit, Fit::Exact);
     }
     Ok(numbers)
 }
@@ -66,7 +67,8 @@ fn read_bytes(dataset: &Dataset) -> Result<Vec<u8>> {
     let shape = &placed.array.shape;
     let mut bytes = vec![0u8; shape.iter().product::<u64>() as usize];
     if !bytes.is_empty() {
-        read(&*placed.blob, &placed.array, &Selection::all(shape), Out::new(&mut bytes))?;
+        let fit = read(&*placed.blob, &placed.array, &Selection::all(shape), Out::new(&mut bytes))?;
+        assert_eq!(fit, Fit::Exact);
     }
     Ok(bytes)
 }

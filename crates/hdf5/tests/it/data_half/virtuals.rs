@@ -58,3 +58,16 @@ fn a_circle_is_an_error() {
     let error = dataset(&file, "loop").array().and_then(|placed| numbers(&placed)).unwrap_err();
     assert!(error.what.contains("of itself"), "{error}");
 }
+
+#[test]
+fn few_datasets_on_many_paths() {
+    let file = open("paths.h5");
+    let read = |name: &str| dataset(&file, name).array().and_then(|placed| numbers(&placed));
+    assert_eq!(read("24a"), Ok(vec![5.0]));
+    // 2^12 paths lead from here to the end, 2^24 from the top.
+    assert_eq!(read("12b"), Ok(vec![5.0]));
+    let start = std::time::Instant::now();
+    let error = read("0a").unwrap_err();
+    assert!(error.what.contains("sources in others"), "{error}");
+    assert!(start.elapsed() < std::time::Duration::from_secs(4), "{:?}", start.elapsed());
+}

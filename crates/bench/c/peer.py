@@ -1,0 +1,31 @@
+"""The bench through h5py with hdf5plugin.
+
+make FILTER FROM TO: the variable of a file, packed otherwise. read FILE: reads it whole, prints the seconds.
+"""
+
+import sys
+import time
+
+import h5py
+import hdf5plugin
+
+FILTERS = {
+    "zstd": {"shuffle": True, **hdf5plugin.Zstd(clevel=3)},
+    "lz4": {"shuffle": True, **hdf5plugin.LZ4()},
+    "blosc": hdf5plugin.Blosc(cname="lz4", clevel=5, shuffle=hdf5plugin.Blosc.SHUFFLE),
+}
+
+if sys.argv[1] == "make":
+    _, _, packed, source, target = sys.argv
+    with h5py.File(source) as old, h5py.File(target, "w") as new:
+        var = old["v"]
+        made = new.create_dataset("v", var.shape, var.dtype, chunks=var.chunks, **FILTERS[packed])
+        step = var.chunks[0]
+        for at in range(0, len(var), step):
+            made[at : at + step] = var[at : at + step]
+else:
+    with h5py.File(sys.argv[2]) as file:
+        start = time.perf_counter()
+        values = file["v"][...]
+        spent = time.perf_counter() - start
+    print(f"{spent:.6f}")

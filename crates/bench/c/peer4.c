@@ -1,0 +1,85 @@
+/* The netCDF-4 workloads of the bench through netcdf-c; open and attributes are in peer.c. usage: peer4 WORKLOAD FILE
+ * Prints the seconds spent in the library's calls. */
+#include "common.h"
+
+/* The only variable whole, into memory never used before. */
+static double read_fresh(int nc, int shorts, const size_t *shape)
+{
+    size_t count = 1;
+    for (int d = 0; d < 3; d++)
+        count *= shape[d];
+    double start = now();
+    void *buffer = malloc(count * (shorts ? sizeof(short) : sizeof(float)));
+    if (shorts)
+        CHECK(nc_get_var_short(nc, 0, buffer));
+    else
+        CHECK(nc_get_var_float(nc, 0, buffer));
+    return now() - start;
+}
+
+/* As many times as a chunk has after the other, into one buffer. */
+static double read_slabs(int nc, const size_t *shape)
+{
+    size_t at[3] = {0, 0, 0}, count[3] = {24, shape[1], shape[2]};
+    size_t len = 24 * shape[1] * shape[2] * sizeof(float);
+    float *buffer = malloc(len);
+    memset(buffer, 1, len);
+    double start = now();
+    for (; at[0] < shape[0]; at[0] += 24)
+        CHECK(nc_get_vara_float(nc, 0, at, count, buffer));
+    return now() - start;
+}
+
+/* A part, into a buffer that was used before. */
+static double read_part(int nc, const size_t *at, const size_t *count, const ptrdiff_t *stride)
+{
+    size_t len = count[0] * count[1] * count[2] * sizeof(float);
+    float *buffer = malloc(len);
+    memset(buffer, 1, len);
+    double start = now();
+    CHECK(nc_get_vars_float(nc, 0, at, count, stride, buffer));
+    return now() - start;
+}
+
+/* One element of each row, one call each. */
+static double read_elements(int nc, const size_t *shape)
+{
+    float value;
+    size_t at[2] = {0, 3};
+    double start = now();
+    for (; at[0] < shape[0]; at[0]++)
+        CHECK(nc_get_var1_float(nc, 0, at, &value));
+    return now() - start;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3)
+        return 2;
+    const char *what = argv[1];
+    int nc;
+    size_t shape[NC_MAX_VAR_DIMS] = {1, 1, 1}, origin[3] = {0, 0, 0};
+    CHECK(nc_open(argv[2], NC_NOWRITE, &nc));
+    elements(nc, 0, shape);
+    double spent;
+    if (!strcmp(what, "read-fresh"))
+        spent = read_fresh(nc, 0, shape);
+    else if (!strcmp(what, "read-shorts"))
+        spent = read_fresh(nc, 1, shape);
+    else if (!strcmp(what, "read-slabs"))
+        spent = read_slabs(nc, shape);
+    else if (!strcmp(what, "read-step"))
+        spent = read_part(nc, (size_t[]){100, 0, 0}, (size_t[]){1, shape[1], shape[2]}, (ptrdiff_t[]){1, 1, 1});
+    else if (!strcmp(what, "read-point"))
+        spent = read_part(nc, (size_t[]){0, 300, 700}, (size_t[]){shape[0], 1, 1}, (ptrdiff_t[]){1, 1, 1});
+    else if (!strcmp(what, "read-strided"))
+        spent = read_part(nc, origin, (size_t[]){shape[0] / 4, shape[1] / 4, shape[2] / 4},
+                          (ptrdiff_t[]){4, 4, 4});
+    else if (!strcmp(what, "read-elements"))
+        spent = read_elements(nc, shape);
+    else
+        return 2;
+    CHECK(nc_close(nc));
+    printf("%.6f\n", spent);
+    return 0;
+}

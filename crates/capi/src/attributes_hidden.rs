@@ -1,0 +1,59 @@
+//! Attributes that netCDF-4 files have and do not count: which library wrote the file, and how. Who asks for one by its
+//! name is told, on any group.
+
+use std::ffi::{c_char, c_int, c_void};
+
+use ferrocdf::model::Attr;
+use ferrocdf::{Atomic, Code, Format, GroupId, Owner, Result, Values};
+
+use crate::attribute_values::give_converted;
+use crate::boundary::{fail, text};
+use crate::constants::NC_GLOBAL;
+use crate::open_files::find_file;
+
+const NAMES: [&[u8]; 3] = [b"_NCProperties", b"_IsNetcdf4", b"_SuperblockVersion"];
+
+/// The attribute with a name, if it is one of those. Fails with `NC_ENOTATT` if the file does not have it.
+///
+/// # Safety
+/// The name is null or ends in a zero byte.
+pub(crate) unsafe fn find(ncid: c_int, varid: c_int, name: *const c_char) -> Result<Option<Attr>> {
+    if varid != NC_GLOBAL || name.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: as the caller says.
+    let name = unsafe { text(name) }?;
+    if !NAMES.contains(&name) {
+        return Ok(None);
+    }
+    let file = find_file(ncid)?;
+    if file.file().format().is_classic_file() {
+        return Ok(None);
+    }
+    let mut attrs = file.file().hidden_attributes(Owner::Group(GroupId::ROOT)).into_iter();
+    match attrs.find(|attr| attr.name.as_bytes() == name) {
+        Some(attr) => Ok(Some(attr)),
+        None => fail(Code::ENOTATT, format!("no attribute \"{}\"", name.escape_ascii())),
+    }
+}
+
+/// Gives the value: text as text, a number as any integer, whether or not it fits.
+///
+/// # Safety
+/// The pointer is null or has room for it.
+pub(crate) unsafe fn give(value: &Values, memory: Option<Atomic>, place: *mut c_void) -> Result<()> {
+    let memory = memory.or(value.atomic());
+    match (value, memory) {
+        (Values::Char(_), Some(Atomic::Char)) => {}
+        (Values::Char(_), _) => return fail(Code::ECHAR, "text does not convert to numbers"),
+        (_, Some(Atomic::Char | Atomic::Float | Atomic::Double | Atomic::String) | None) => {
+            return fail(Code::ERANGE, "the number is given as an integer");
+        }
+        _ => {}
+    }
+    if place.is_null() {
+        return Ok(());
+    }
+    // SAFETY: as the caller says.
+    unsafe { give_converted(Format::Netcdf4, value, memory.unwrap_or(Atomic::Int), place) }.map(drop)
+}

@@ -1,0 +1,98 @@
+"""Makes the files of this folder: `python make.py` with numpy, h5py 3 and netCDF4 1.7."""
+import zlib
+
+import h5py
+import netCDF4
+import numpy as np
+
+
+def everything():
+    """What the netCDF-4 model has, in one file."""
+    with netCDF4.Dataset("everything.nc", "w") as f:
+        f.title = "all of it"
+        f.numbers = np.array([1, -2, 3], "i2")
+        f.createDimension("x", 4)
+        f.createDimension("time", None)
+        x = f.createVariable("x", "f4", ("x",))
+        x[:] = [0.5, 1.5, 2.5, 3.5]
+        x.units = "m"
+        t = f.createVariable("temp", "f8", ("time", "x"), zlib=True, shuffle=True, chunksizes=(8, 4), fill_value=-1.0)
+        t[0:20] = np.arange(80).reshape(20, 4)
+        t.setncattr_string("names", ["one", "two"])
+        names = f.createVariable("names", str, ("x",))
+        names[:] = np.array(["a", "bc", "", "defg"], object)
+        c = f.createVariable("code", "S1", ("x",))
+        c[:] = np.array([b"a", b"b", b"c", b"d"])
+        point = np.dtype([("lat", "f4"), ("n", "i2", (3,))], align=True)
+        point_t = f.createCompoundType(point, "point")
+        p = f.createVariable("points", point_t, ("x",))
+        data = np.zeros(4, point)
+        data["lat"] = [1, 2, 3, 4]
+        p[:] = data
+        ragged_t = f.createVLType(np.int32, "ragged")
+        r = f.createVariable("rows", ragged_t, ("x",))
+        for n in range(3):
+            r[n] = np.arange(n + 1, dtype="i4")
+        sky_t = f.createEnumType(np.uint8, "sky", {"clear": 0, "cloudy": 1})
+        s = f.createVariable("cover", sky_t, ("x",))
+        s[:] = [0, 1, 0, 1]
+        g = f.createGroup("model")
+        g.run = 7
+        g.createDimension("level", 2)
+        u = g.createVariable("u", "i4", ("time", "level"), fletcher32=True)
+        u[0:3] = np.arange(6).reshape(3, 2)
+        h = g.createGroup("deep")
+        v = h.createVariable("v", "u8", ("level",), contiguous=True)
+        v[:] = [1, 2]
+
+
+def left_out():
+    """What the netCDF model has no words for, beside what it has."""
+    with h5py.File("left_out.h5", "w") as f:
+        f["kept"] = np.arange(6, dtype="i4").reshape(2, 3)
+        f["complex"] = np.array([1 + 2j])
+        f["references"] = np.array([f["kept"].ref], h5py.ref_dtype)
+        f["nothing"] = h5py.Empty("f4")
+        f["soft"] = h5py.SoftLink("/not/there")
+        f["other"] = h5py.ExternalLink("absent.h5", "/x")
+        f["again"] = f["/"]
+        sub = f.create_group("sub")
+        sub.create_dataset("packed", data=np.zeros((16, 16), "i2"), chunks=(8, 8), compression="lzf", shuffle=True)
+        sub.create_dataset("bools", data=np.array([True, False]))
+
+
+def many():
+    """250 variables of 20 attributes each, packed with zlib: the length in 8 bytes, then the stream."""
+    with netCDF4.Dataset("many.tmp", "w") as f:
+        f.createDimension("x", 3)
+        for n in range(250):
+            v = f.createVariable(f"v{n:03}", "i4", ("x",), contiguous=True)
+            for a in range(20):
+                v.setncattr(f"attribute_{a:02}", np.int32(a))
+            v[:] = [n, n + 1, n + 2]
+    pack("many")
+
+
+def chunks():
+    """A float variable of 256 chunks of 4 kB, deflate behind, packed as `many`."""
+    with netCDF4.Dataset("chunks.tmp", "w") as f:
+        f.createDimension("y", 256)
+        f.createDimension("x", 1024)
+        v = f.createVariable("v", "f4", ("y", "x"), chunksizes=(1, 1024), zlib=True, complevel=1)
+        v[:] = np.arange(256)[:, None] + np.arange(1024)[None, :] % 7
+    pack("chunks")
+
+
+def pack(name):
+    import os
+
+    data = open(f"{name}.tmp", "rb").read()
+    open(f"{name}.z", "wb").write(len(data).to_bytes(8, "little") + zlib.compress(data, 9))
+    os.remove(f"{name}.tmp")
+    print(name, len(data), os.path.getsize(f"{name}.z"))
+
+
+everything()
+left_out()
+many()
+chunks()

@@ -1,0 +1,86 @@
+//! Requests that reading HDF5 costs: on a slow store each is a wait.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ferrocdf::array::Out;
+use ferrocdf::store::testing::Counting;
+use ferrocdf::store::{Blob, MemoryBlob, ReadAhead};
+use ferrocdf::{File, OpenOptions, Owner, Selection, Values, VarId};
+use ferrocdf_codec::{Chain, Step};
+
+/// A packed file of `tests/data`.
+fn unpacked(name: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
+    let packed = std::fs::read(path).unwrap();
+    let (len, packed) = packed.split_first_chunk().unwrap();
+    let mut bytes = vec![0; u64::from_le_bytes(*len) as usize];
+    let deflate = Step { id: 1, name: String::new(), optional: false, params: vec![6] };
+    Chain::new(vec![deflate]).decode(0, packed, &mut bytes).unwrap();
+    bytes
+}
+
+type Counted = Arc<Counting<MemoryBlob>>;
+
+fn open(bytes: Vec<u8>, ahead: bool) -> (File, Counted) {
+    let counting = Arc::new(Counting::new(MemoryBlob::new(bytes)));
+    let blob: Arc<dyn Blob> =
+        if ahead { Arc::new(ReadAhead::new(counting.clone())) } else { counting.clone() };
+    (File::from_blob(blob, &OpenOptions::default()).unwrap(), counting)
+}
+
+/// Requests and bytes since the last time.
+fn since(counted: &Counted, before: &mut (u64, u64)) -> (u64, u64) {
+    let now = counted.reads();
+    let since = (now.0 - before.0, now.1 - before.1);
+    *before = now;
+    since
+}
+
+#[test]
+fn opening_looks_at_no_attributes_but_those_of_dimensions() {
+    let bytes = unpacked("many.z");
+    let size = bytes.len() as u64;
+    let (file, counted) = open(bytes.clone(), false);
+    assert_eq!(file.model().vars().len(), 250);
+    let mut before = (0, 0);
+    let (requests, read) = since(&counted, &mut before);
+    // A variable's header, the index of its attributes, and the one that says which dimension it lies on.
+    assert!(requests < 8 * 250 && read < size, "{requests} requests for {read} of {size} bytes");
+    // The others are read when they are asked for, those of one variable at a time.
+    assert_eq!(file.model().attrs(Owner::Var(VarId(7))).iter().count(), 20);
+    let (requests, read) = since(&counted, &mut before);
+    assert!((1..=8).contains(&requests) && read < 8192, "{requests} requests for {read} bytes");
+    assert_eq!(file.model().attrs(Owner::Var(VarId(7))).iter().count(), 20);
+    assert_eq!(since(&counted, &mut before), (0, 0));
+    // What is side by side is read ahead.
+    let (_, counted) = open(bytes, true);
+    let (requests, read) = counted.reads();
+    assert!(requests <= 40 && read <= 2 * size, "{requests} requests for {read} of {size} bytes");
+}
+
+#[test]
+fn chunks_side_by_side_are_one_request() {
+    let (file, counted) = open(unpacked("chunks.z"), false);
+    let var = file.model().find_var(ferrocdf::GroupId::ROOT, b"v").unwrap();
+    let read = |rows: std::ops::Range<u64>| {
+        let mut values = vec![0f32; (rows.end - rows.start) as usize * 1024];
+        let selection = Selection::slab(&[rows.start, 0], &[rows.end - rows.start, 1024]);
+        let _exact = file.read(var, &selection, Out::new(&mut values)).unwrap();
+        values
+    };
+    // The first read reads the index.
+    assert_eq!(read(0..1)[8], 1.0);
+    let mut before = counted.reads();
+    assert_eq!(read(100..101)[8], 101.0);
+    let (requests, bytes) = since(&counted, &mut before);
+    assert!(requests == 1 && bytes < 1000, "{requests} requests for {bytes} bytes");
+    assert_eq!(read(130..194)[8 + 1024], 132.0);
+    let (requests, bytes) = since(&counted, &mut before);
+    assert!(requests == 1 && bytes < 64_000, "{requests} requests for {bytes} bytes");
+    // What was not asked for whole is kept.
+    assert_eq!(file.read_values(var, &[200, 8], &[1, 1]), Ok(Values::Float(vec![201.0])));
+    since(&counted, &mut before);
+    assert_eq!(file.read_values(var, &[200, 9], &[1, 1]), Ok(Values::Float(vec![202.0])));
+    assert_eq!(since(&counted, &mut before).0, 0);
+}
