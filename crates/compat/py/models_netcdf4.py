@@ -152,7 +152,8 @@ def content(r, group, depth, known):
         )
         keywords = storage(r, [0 if dim.isunlimited() else len(dim) for dim in some], unlimited, kind)
         if kind == "number" and r.chance(0.3):
-            keywords["fill_value"] = r.one([7, False])
+            # Elements that are never filled nor written are whatever the reference's memory was.
+            keywords["fill_value"] = r.one([7, 7 if unlimited else False])
         if dtype in ("f4", "f8") and r.chance(0.2):
             keywords["least_significant_digit" if r.chance(0.5) else "significant_digits"] = 2 + r.below(3)
         if kind in ("compound", "vlen", "text", "enum"):
@@ -164,7 +165,7 @@ def content(r, group, depth, known):
             continue
         variable.set_auto_mask(False)
         attributes(r, variable)
-        if r.chance(0.85) and 0 not in shape:
+        if (r.chance(0.85) or keywords.get("fill_value") is False) and 0 not in shape:
             fill(r, kind, variable, dtype, shape)
     attributes(r, group)
     if depth < 3:
