@@ -175,7 +175,7 @@ pub fn message(data: &[u8]) {
     }
 }
 
-/// The messages of the files that are seeds of [`file`].
+/// The messages of the files that are seeds of [`file()`].
 pub fn messages() -> Vec<Vec<u8>> {
     let mut found: Vec<Vec<u8>> = Vec::new();
     for bytes in seeds::hdf5() {

@@ -39,6 +39,9 @@ fn netcdf(path: &Path) -> u64 {
 
 type Seen = (Facts, u64);
 
+/// What one thread read: files of its own, and those that all share, by their number.
+type Read = (Vec<(PathBuf, Seen)>, Vec<(usize, Facts)>);
+
 #[test]
 fn sixteen_threads_read_what_one_reads() {
     let began = Instant::now();
@@ -55,7 +58,7 @@ fn sixteen_threads_read_what_one_reads() {
         mine
     };
     let look = |path: &Path| -> Seen { (listing(path), netcdf(path)) };
-    let read: Vec<(Vec<(PathBuf, Seen)>, Vec<(usize, Facts)>)> = std::thread::scope(|scope| {
+    let read: Vec<Read> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS)
             .map(|thread| {
                 let (shared, part, look) = (&shared, &part, &look);
