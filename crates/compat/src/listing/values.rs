@@ -49,10 +49,8 @@ const TABLE: [u32; 256] = {
     table
 };
 
-const NO_VALUE: &str = "a value that is none of its datatype";
-
 fn wrong() -> Error {
-    Error::new(ferrocdf_bytes::Code::EHDFERR, NO_VALUE)
+    Error::new(ferrocdf_bytes::Code::EHDFERR, "a value that is none of its datatype")
 }
 
 impl Canonical {
@@ -69,7 +67,8 @@ impl Canonical {
 
     /// Numbers of this machine's byte order.
     pub fn native(&mut self, kind: Kind, bytes: &[u8]) {
-        const { assert!(cfg!(target_endian = "little"), "the comparison runs on little-endian machines") };
+        // Elements in this machine's order are compared as they are.
+        const { assert!(cfg!(target_endian = "little")) };
         match kind {
             Kind::F32 => {
                 for bytes in bytes.chunks_exact(4) {

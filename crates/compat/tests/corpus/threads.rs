@@ -37,10 +37,10 @@ fn netcdf(path: &Path) -> u64 {
     hasher.finish()
 }
 
+/// The facts of a file, and what netCDF sees of it.
 type Seen = (Facts, u64);
-
-/// What one thread read: files of its own, and those that all share, by their number.
-type Read = (Vec<(PathBuf, Seen)>, Vec<(usize, Facts)>);
+/// What a thread saw: files of its own, and the shared ones by their number.
+type SeenByOne = (Vec<(PathBuf, Seen)>, Vec<(usize, Facts)>);
 
 #[test]
 fn sixteen_threads_read_what_one_reads() {
@@ -58,7 +58,7 @@ fn sixteen_threads_read_what_one_reads() {
         mine
     };
     let look = |path: &Path| -> Seen { (listing(path), netcdf(path)) };
-    let read: Vec<Read> = std::thread::scope(|scope| {
+    let read: Vec<SeenByOne> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS)
             .map(|thread| {
                 let (shared, part, look) = (&shared, &part, &look);

@@ -33,7 +33,7 @@ fn make(name: &str, folder: &Path, first: usize, count: usize) -> Vec<PathBuf> {
         // The filters of others complain of data that they cannot pack.
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a Python that starts")
     });
-    children.map(finish);
+    children.into_iter().for_each(finish);
     let extension = if name == "models_hdf5.py" { "h5" } else { "nc" };
     let path = |seed| folder.join(format!("{seed}.{extension}"));
     (first..first + count).map(path).filter(|path| path.exists()).collect()
