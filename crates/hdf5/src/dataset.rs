@@ -23,8 +23,8 @@ use crate::virtual_layout::{Ancestors, Virtual};
 use crate::wire::bad;
 use crate::{Address, Number};
 
-/// Elements of more bytes must be in a file that can hold one, packed as well as the best filter packs.
-const LARGE: u32 = 1 << 22;
+/// Elements of more bytes are read only from a file that can hold one, packed as well as the best filter packs.
+const LARGE: u64 = 160 << 20;
 const PACKED: u64 = 1 << 11;
 
 /// A dataset.
@@ -80,11 +80,6 @@ impl Dataset {
         let body = |kind| object.message(kind).map(|message| message.body()).transpose();
         let needed = |kind, name| body(kind)?.ok_or_else(|| bad(format!("it has no {name} message")));
         let datatype = Datatype::decode(needed(kind::DATATYPE, "datatype")?)?;
-        let file_size = object.file().source().blob.size()?;
-        if datatype.size > LARGE && u64::from(datatype.size) / PACKED > file_size {
-            let size = datatype.size;
-            return Err(bad(format!("elements of {size} bytes in a file of {file_size}")));
-        }
         let space = Dataspace::decode(needed(kind::DATASPACE, "dataspace")?, sizes)?;
         let layout = DataLayout::decode(needed(kind::LAYOUT, "data layout")?, sizes)?;
         let fill = match (body(kind::FILL)?, body(kind::FILL_OLD)?) {
@@ -229,6 +224,10 @@ impl Dataset {
         let source = self.object.file().source();
         let size = u64::from(self.datatype.size);
         let raw = number.is_none();
+        let file_size = source.blob.size()?;
+        if size > LARGE && size / PACKED > file_size {
+            return Err(bad(format!("elements of {size} bytes in a file of {file_size}")));
+        }
         let number = number.unwrap_or(Number { stored: Stored::native(Kind::U8), unusual: None });
         let bytes = |mut shape: Vec<u64>| {
             shape.extend(raw.then_some(size));

@@ -74,15 +74,17 @@ fn bytes(dataset: &Dataset, selection: &Selection) -> Result<Vec<u8>> {
     let size = dataset.datatype().size as usize;
     let wanted = elements(selection)?.checked_mul(size);
     let wanted = wanted.ok_or_else(|| Error::new(Code::ENOMEM, "the values are larger than memory"))?;
-    let mut bytes = zeros(wanted)?;
-    if wanted > 0 {
-        let placed = dataset.raw()?;
-        let mut selection = selection.clone();
-        selection.start.push(0);
-        selection.count.push(size as u64);
-        selection.stride.push(1);
-        let _exact = read_array(&*placed.blob, &placed.array, &selection, Out::new(&mut bytes))?;
+    if wanted == 0 {
+        return Ok(Vec::new());
     }
+    // What is wrong with the dataset is told before memory is taken.
+    let placed = dataset.raw()?;
+    let mut bytes = zeros(wanted)?;
+    let mut selection = selection.clone();
+    selection.start.push(0);
+    selection.count.push(size as u64);
+    selection.stride.push(1);
+    let _exact = read_array(&*placed.blob, &placed.array, &selection, Out::new(&mut bytes))?;
     Ok(bytes)
 }
 

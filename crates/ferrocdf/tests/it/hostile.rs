@@ -265,6 +265,16 @@ fn types_within_types_without_end() {
 }
 
 #[test]
+fn one_element_larger_than_its_file() {
+    let _watch = watch();
+    let mut builder = Builder::new();
+    let at = builder.put(&[b'x'; 20]);
+    let text = [0x13, 0, 0, 0, 0, 0, 0, 0x80].to_vec();
+    let object = builder.object(&[space(&[1]), datatype(text), contiguous(at, 1 << 31)]);
+    fails_with(first(&open(builder.holding("v", object))), "elements of 2147483648 bytes in a file of");
+}
+
+#[test]
 fn scales_that_are_none() {
     let _watch = watch();
     let mut builder = Builder::new();
