@@ -10,9 +10,8 @@
 mod align;
 mod mapping;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_array::{Array, Index, Part, Source};
@@ -32,9 +31,9 @@ use mapping::Mapping;
 /// Virtual datasets may be sources of others, this deep.
 const DEPTH: usize = 32;
 
-/// The most sources that the virtual datasets among the sources of one may have together: the same ones, reached in many
-/// ways, count each time.
-const NESTED: usize = 1 << 14;
+/// How often the virtual datasets among the sources of one may open the same sources again, besides twice each: few of them
+/// can lead to one another in very many ways.
+const NESTED: usize = 256;
 
 /// The most sources of one mapping whose names are numbered.
 const NUMBERED: u64 = 1 << 20;
@@ -53,8 +52,24 @@ struct Ancestor {
     object: Address,
     depth: usize,
     parent: Ancestors,
-    /// How many sources of sources the first of them has opened.
-    nested: Arc<AtomicUsize>,
+    /// The sources of sources that the first of them has opened.
+    nested: Arc<Mutex<Nested>>,
+}
+
+/// How many sources were opened, and which.
+#[derive(Debug, Default)]
+struct Nested {
+    opened: usize,
+    known: HashSet<(usize, Address)>,
+}
+
+impl Nested {
+    /// Counts a source; false if they are too many.
+    fn add(&mut self, source: (usize, Address)) -> bool {
+        self.opened += 1;
+        self.known.insert(source);
+        self.opened <= NESTED + 2 * self.known.len()
+    }
 }
 
 impl Ancestors {
@@ -73,9 +88,9 @@ impl Ancestors {
     fn check(&self, object: &Object) -> Result<()> {
         let key = Self::key(object);
         if let Some(nearest) = self.0.as_ref().filter(|nearest| nearest.depth > 1)
-            && nearest.nested.fetch_add(1, Relaxed) >= NESTED
+            && !nearest.nested.lock().unwrap_or_else(PoisonError::into_inner).add(key)
         {
-            return Err(bad(format!("virtual datasets that have more than {NESTED} sources in others")));
+            return Err(bad("virtual datasets that take elements of the same ones in too many ways"));
         }
         let mut next = &self.0;
         while let Some(ancestor) = next {

@@ -233,4 +233,4 @@ def paths(name, levels):
                 h5d.create(f.id, f"{level}{which}".encode(), h5t.STD_U16LE, one, plist)
 
 
-paths("paths.h5", 24)
+paths("paths.h5", 12)

@@ -63,11 +63,11 @@ fn a_circle_is_an_error() {
 fn few_datasets_on_many_paths() {
     let file = open("paths.h5");
     let read = |name: &str| dataset(&file, name).array().and_then(|placed| numbers(&placed));
-    assert_eq!(read("24a"), Ok(vec![5.0]));
-    // 2^12 paths lead from here to the end, 2^24 from the top.
-    assert_eq!(read("12b"), Ok(vec![5.0]));
+    assert_eq!(read("12a"), Ok(vec![5.0]));
+    // 2^6 paths lead from here to the end, 2^12 from the top.
+    assert_eq!(read("6b"), Ok(vec![5.0]));
     let start = std::time::Instant::now();
     let error = read("0a").unwrap_err();
-    assert!(error.what.contains("sources in others"), "{error}");
+    assert!(error.what.contains("in too many ways"), "{error}");
     assert!(start.elapsed() < std::time::Duration::from_secs(4), "{:?}", start.elapsed());
 }
