@@ -95,7 +95,7 @@ fn common((a, a_step, a_count): (u64, u64, u64), (b, b_step, b_count): (u64, u64
     }
     let (i_step, j_step) = (b_step / gcd, a_step / gcd);
     // The first common index of the endless rows, then the first that is in `b`.
-    let mut i = ((b - a) / gcd % i_step * (inverse % i_step)).rem_euclid(i_step);
+    let mut i = product((b - a) / gcd, inverse, i_step);
     if a + i * a_step < b {
         let missing = b - a - i * a_step;
         i += (missing + i_step * a_step - 1) / (i_step * a_step) * i_step;
@@ -108,6 +108,22 @@ fn common((a, a_step, a_count): (u64, u64, u64), (b, b_step, b_count): (u64, u64
     // All are at most the counts, which are of 64 bits.
     let count = (i_left / i_step).min(j_left / j_step) + 1;
     Some(Common { first: (i as u64, j as u64), step: (i_step as u64, j_step as u64), count: count as u64 })
+}
+
+/// `a` times `b` modulo `m`, all below 2^66 or so: their product may not be.
+fn product(a: i128, b: i128, m: i128) -> i128 {
+    let (mut a, mut b) = (a.rem_euclid(m), b.rem_euclid(m));
+    if let Some(product) = a.checked_mul(b) {
+        return product % m;
+    }
+    let mut sum = 0;
+    while b > 0 {
+        if b & 1 == 1 {
+            sum = (sum + a) % m;
+        }
+        (a, b) = (a * 2 % m, b >> 1);
+    }
+    sum
 }
 
 /// The greatest common divisor of `a` and `b`, and the factor of `a` that makes it, up to multiples of `b`.
@@ -201,6 +217,15 @@ impl Overlap {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn products_beyond_128_bits() {
+        let m = (1 << 64) - 59;
+        assert_eq!(product(m - 1, m - 1, m), 1);
+        assert_eq!(product(-3, 5, 7), 6);
+        let wide = (1i128 << 65) - 1;
+        assert_eq!(product(wide - 2, wide - 3, wide), 6);
+    }
 
     #[test]
     fn rows_meet_where_they_do() {

@@ -31,6 +31,10 @@ impl Neighbours for Beside {
             false => [Some(self.folder.join(name)), Some(name.to_path_buf())],
         };
         for place in places.into_iter().flatten() {
+            // Reading from a pipe or a device may never end.
+            if std::fs::metadata(&place).is_ok_and(|found| !found.is_file()) {
+                continue;
+            }
             match FileBlob::open(&place) {
                 Ok(blob) => return Ok(Some(Arc::new(ReadAhead::new(blob)))),
                 Err(error) if matches!(error.code, Code(ENOENT | ENOTDIR)) => {}

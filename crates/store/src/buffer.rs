@@ -61,6 +61,9 @@ impl Buffer {
         if skip > len || into.len() > len - skip {
             return false;
         }
+        if into.is_empty() {
+            return true;
+        }
         into.copy_from_slice(&self.again(at, len)[skip..][..into.len()]);
         true
     }

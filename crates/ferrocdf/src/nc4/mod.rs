@@ -11,6 +11,7 @@ mod trees;
 mod types;
 mod walk;
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use ferrocdf_array::{Array, Layout, Mosaic, Opened, Part, Selection, Source};
@@ -22,7 +23,7 @@ use ferrocdf_store::Blob;
 
 use crate::driver::Driver;
 use attributes::Owners;
-use walk::{Place, walk};
+use walk::{Place, place_of, walk};
 
 /// An HDF5 file as netCDF sees it.
 pub(crate) struct Nc4 {
@@ -65,13 +66,17 @@ impl Nc4 {
         if self.file.root()?.attribute(names::STRICT)?.is_some() {
             return Ok(false);
         }
-        let mut found = 0;
+        let (mut found, mut seen) = (0, HashSet::new());
         for place in &self.content.owners.places {
             let object = place.object()?;
+            if !seen.insert(place_of(&object)) {
+                continue;
+            }
             for link in object.links()?.list {
                 let LinkTarget::Hard(at) = link.target else { continue };
                 let Ok(object) = object.file().object(at) else { continue };
                 if object.kind() == ObjectKind::Dataset
+                    && seen.insert(place_of(&object))
                     && let Ok(attributes) = object.attributes()
                 {
                     found += attributes.list.iter().filter(|(name, _)| names::is_reserved(name)).count();

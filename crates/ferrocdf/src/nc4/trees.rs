@@ -35,6 +35,7 @@ pub(super) fn read(
     extent: &[u64],
     selection: &Selection,
 ) -> Result<Values> {
+    elements(selection)?;
     let ty = type_of(model, var);
     let datatype = dataset.datatype();
     let inside = within(extent, selection);
@@ -90,8 +91,11 @@ fn bytes(dataset: &Dataset, selection: &Selection) -> Result<Vec<u8>> {
 
 /// Values of a box at the origin of a larger one, the rest of which is `fill`.
 fn spread(found: Values, fill: Values, inside: &[u64], count: &[u64]) -> Result<Values> {
+    // The caller has seen that as many values can be counted.
     let total = count.iter().product::<u64>();
     let mut from = Vec::new();
+    from.try_reserve_exact(total as usize)
+        .map_err(|_| Error::new(Code::ENOMEM, format!("no memory for {total} values")))?;
     let mut next = 0;
     for number in 0..total {
         let mut rest = number;

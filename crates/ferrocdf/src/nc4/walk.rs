@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::Result;
 use ferrocdf_hdf5::messages::dataspace::SpaceKind;
 use ferrocdf_hdf5::messages::datatype::Class;
 use ferrocdf_hdf5::messages::fill::Fill;
@@ -23,8 +23,10 @@ const GROUPS: usize = 100_000;
 const DEPTH: usize = 256;
 
 /// Links and headers are looked at until they add up to twice the bytes of the files they are in, and so many more: a
-/// file in which each link leads to an object of its own has less. Only so many other files count.
-const LEAST: u64 = 1 << 16;
+/// file in which each link leads to an object of its own has less. A header that was met before costs less. Only so many
+/// other files count.
+const LEAST: u64 = 4 << 20;
+const AGAIN: u64 = 8;
 const FILES: usize = 16;
 
 /// Bytes that a link takes besides its name, with what it leads to.
@@ -74,14 +76,15 @@ pub(super) struct Walk {
     pub(super) groups: Vec<Place>,
     /// What was left out, and why.
     pub(super) left_out: Vec<String>,
-    /// The files that were met.
+    /// The files that were met, and the objects.
     files: HashSet<usize>,
+    seen: HashSet<(usize, Address)>,
     /// Bytes of links and headers that may still be looked at; nothing once that was too much.
     budget: Option<u64>,
 }
 
 /// Where an object is, among all that links lead to.
-fn place_of(object: &Object) -> (usize, Address) {
+pub(super) fn place_of(object: &Object) -> (usize, Address) {
     (std::sync::Arc::as_ptr(&object.file().source().blob).cast::<()>().addr(), object.address())
 }
 
@@ -98,6 +101,7 @@ pub(super) fn walk(file: &File) -> Result<Walk> {
         groups: vec![Place::of(&root)],
         left_out: vec![],
         files: HashSet::new(),
+        seen: HashSet::new(),
         budget: Some(LEAST),
     };
     walk.spend(&root, 0);
@@ -107,6 +111,9 @@ pub(super) fn walk(file: &File) -> Result<Walk> {
 
 impl Walk {
     fn group(&mut self, group: GroupId, object: &Object, way: &mut Vec<(usize, Address)>) -> Result<()> {
+        if self.budget.is_none() {
+            return Ok(());
+        }
         let mut within = Vec::new();
         for link in object.links()?.list {
             if !self.spend(object, link.name.len() as u64) {
@@ -117,7 +124,7 @@ impl Walk {
                 _ => object.file().open_path(object.address(), &link.name),
             };
             let found = match found {
-                Ok(Some(found)) if self.spend(&found, found.stored_len()) => found,
+                Ok(Some(found)) if self.meet(&found) => found,
                 Ok(Some(_)) => return Ok(()),
                 Ok(None) => {
                     self.leave_out(group, &link.name, "the link leads nowhere");
@@ -149,9 +156,13 @@ impl Walk {
                 self.leave_out(group, &name, "the group is within itself");
                 continue;
             }
+            if self.budget.is_none() {
+                return Ok(());
+            }
             if self.groups.len() >= GROUPS || way.len() >= DEPTH {
                 let what = format!("more than {GROUPS} groups, or {DEPTH} within each other");
-                return Err(Error::new(Code::EHDFERR, what));
+                self.leave_out(group, &name, what);
+                return Ok(());
             }
             let child = self.model.push_group(group, Name::stored(&name));
             self.groups.push(Place::of(&object));
@@ -162,6 +173,13 @@ impl Walk {
             way.pop();
         }
         Ok(())
+    }
+
+    /// Notes that an object is looked at. False if that is too much.
+    fn meet(&mut self, object: &Object) -> bool {
+        let len = object.stored_len();
+        let is_new = self.seen.insert(place_of(object));
+        self.spend(object, if is_new { len } else { len / AGAIN })
     }
 
     /// Notes that so many bytes of an object's file are looked at. False if they are too many; that is told once.

@@ -96,3 +96,18 @@ everything()
 left_out()
 many()
 chunks()
+
+# One dataset with many attributes that soft links in many groups lead to.
+with h5py.File("reached_again.h5", "w", track_order=True) as file:
+    dataset = file.create_dataset("d", data=np.arange(3))
+    for number in range(20):
+        dataset.attrs["attribute_%02d" % number] = "some words about it, and more of them %d" % number
+    for number in range(12):
+        group = file.create_group("g%02d" % number)
+        group["d"] = h5py.SoftLink("/d")
+        group.create_dataset("own", data=np.int8(number))
+
+# A link to another file, which the test makes empty.
+with h5py.File("link_out.h5", "w") as file:
+    file["out"] = h5py.ExternalLink("nothing.h5", "/")
+    file["v"] = np.int8(1)
