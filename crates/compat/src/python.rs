@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::listing::{Facts, parse};
 
@@ -14,15 +15,29 @@ pub fn script(name: &str) -> Command {
         "FERROCDF_PYTHON names a Python with h5py; `cargo xtask corpus` and `cargo xtask models` make it",
     );
     let mut command = Command::new(python);
+    // The scripts fork; threads that a library started at its import can keep them from that.
+    command.env("OPENBLAS_NUM_THREADS", "1").env("BLOSC_NTHREADS", "1");
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("py").join(name)).stdin(Stdio::null());
     command
 }
 
+/// How long a process may take: many times what the longest does.
+const PATIENCE: Duration = Duration::from_secs(500);
+
 /// Ends with what a process said unless it went well.
 ///
 /// # Panics
-/// If it did not.
-pub fn finish(child: Child) {
+/// If it did not, or did not end.
+pub fn finish(mut child: Child) {
+    let began = Instant::now();
+    while child.try_wait().expect("a child that was started").is_none() {
+        if began.elapsed() > PATIENCE {
+            // One that has just ended cannot be killed, and need not be.
+            let _ = child.kill();
+            panic!("Python did not end within {PATIENCE:?}");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
     let output = child.wait_with_output().expect("a child that was started");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "Python ended with {}: {said}", output.status);
