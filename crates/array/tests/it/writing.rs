@@ -120,7 +120,8 @@ impl Case {
         let mut left = most;
         let (mut largest, mut shape, mut block, mut fixed) = (vec![], vec![], vec![], vec![]);
         for dim in 0..rank {
-            let len = 1 + rng.below(if rng.once_in(3) { left } else { left.min(9) });
+            let most = if rng.once_in(3) { left } else { left.min(9) };
+            let len = 1 + rng.below(most);
             left = (left / len).max(1);
             let grows = rng.once_in(2);
             if !grows {
