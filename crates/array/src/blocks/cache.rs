@@ -17,6 +17,9 @@ use crate::Index;
 /// The budget in bytes if `FERROCDF_CACHE` does not say.
 const BUDGET: usize = 256 << 20;
 
+/// The most blocks whose memory is kept for others.
+const SPARE: usize = 64;
+
 /// The blocks of one array among all that are cached. When the last handle is dropped its blocks are forgotten.
 #[derive(Debug)]
 pub(crate) struct Cached {
@@ -41,10 +44,13 @@ struct Cache {
     held: BTreeMap<u64, (u64, Key)>,
     /// The number of the next place in either.
     turn: u64,
-    /// Bytes of all blocks, and of those held.
+    /// Bytes of all blocks and spare memory, and of the blocks held.
     bytes: usize,
     held_bytes: usize,
     budget: usize,
+    /// Memory of blocks that went, for the next ones; its bytes are among all.
+    spare: Vec<Vec<u8>>,
+    spare_bytes: usize,
 }
 
 struct Block {
@@ -84,23 +90,42 @@ fn cache() -> Option<MutexGuard<'static, Cache>> {
 
 /// The bytes that decoded blocks may take.
 pub(crate) fn budget() -> usize {
-    cache().map_or(0, |cache| cache.budget)
+    static WISHED: OnceLock<usize> = OnceLock::new();
+    *WISHED.get_or_init(|| {
+        let wished = std::env::var("FERROCDF_CACHE").ok().and_then(|text| text.trim().parse().ok());
+        wished.unwrap_or(BUDGET)
+    })
 }
 
-/// Whether blocks of `len` bytes can be held at all.
+/// The bytes that blocks which are not stored may take of a budget.
+fn most_held(budget: usize) -> usize {
+    budget - budget / 4
+}
+
+/// Whether blocks of `len` bytes are ever held.
 pub(super) fn may_hold(len: usize) -> bool {
-    cache().is_some_and(|cache| len <= cache.most_held())
+    len <= most_held(budget())
 }
 
 /// Whether there is room for `len` more bytes of blocks that are not stored.
 pub(super) fn can_hold(len: usize) -> bool {
-    cache().is_some_and(|cache| cache.held_bytes.saturating_add(len) <= cache.most_held())
+    cache().is_some_and(|cache| cache.can_hold(len))
 }
 
-/// `len` bytes with any content, from a block that has to go if there is one: fresh memory costs as much as decoding.
+/// `len` bytes with any content, from a block that went or has to go if there is one: fresh memory costs as much as
+/// decoding.
 pub(crate) fn buffer(len: usize) -> Vec<u8> {
-    let old = cache().and_then(|mut cache| cache.make_room(len));
-    match old.filter(|old| old.len() >= len && old.len() / 2 <= len) {
+    let fits = |old: &Vec<u8>| old.len() >= len && old.len() / 2 <= len;
+    let old = cache().and_then(|mut cache| match cache.spare.iter().rposition(fits) {
+        Some(at) => {
+            let old = cache.spare.swap_remove(at);
+            cache.bytes -= old.len();
+            cache.spare_bytes -= old.len();
+            Some(old)
+        }
+        None => cache.make_room(len),
+    });
+    match old.filter(fits) {
         Some(mut old) => {
             old.truncate(len);
             old
@@ -109,11 +134,27 @@ pub(crate) fn buffer(len: usize) -> Vec<u8> {
     }
 }
 
+/// Takes the memory of blocks that are no longer needed, if there is room and little of it.
+pub(super) fn recycle(blocks: impl Iterator<Item = Vec<u8>>) {
+    let Some(mut cache) = cache() else { return };
+    for block in blocks {
+        let len = block.len();
+        if cache.spare.len() < SPARE
+            && cache.spare_bytes + len <= cache.budget / 4
+            && cache.bytes + len <= cache.budget
+        {
+            cache.bytes += len;
+            cache.spare_bytes += len;
+            cache.spare.push(block);
+        }
+    }
+}
+
 /// Blocks of one array, those written to longest ago, that have to be stored before `len` more bytes can be held; nothing
 /// if there is room. Those of the arrays in `busy` are passed over; no blocks if all are.
 pub(super) fn leaving(len: usize, busy: &[u64]) -> Option<Leaving> {
     let cache = cache()?;
-    let most = cache.most_held();
+    let most = most_held(cache.budget);
     let over = cache.held_bytes.saturating_add(len).checked_sub(most).filter(|&over| over > 0)?;
     // Some more than has to go: they are packed by all threads at once.
     let goal = over.max(most / 8);
@@ -203,10 +244,13 @@ impl Cached {
         Some(Taken { bytes, written: block.written, held: block.held.is_some() })
     }
 
-    /// Holds a block of which so many elements were written. There should be room, see [`leaving`]; it is held all the
-    /// same, except that a process without a cache gives it back.
-    pub(super) fn hold(&self, key: Key, bytes: Vec<u8>, written: u64) -> Option<Vec<u8>> {
-        let (Some(mut cache), Some(home)) = (cache(), &self.home) else { return Some(bytes) };
+    /// Holds a block of which so many elements were written, if there is room or it must be. Else gives it back, as always
+    /// in a process without a cache.
+    pub(super) fn hold(&self, key: Key, bytes: Vec<u8>, written: u64, must: bool) -> Option<(Key, Vec<u8>)> {
+        let (Some(mut cache), Some(home)) = (cache(), &self.home) else { return Some((key, bytes)) };
+        if !must && !cache.can_hold(bytes.len()) {
+            return Some((key, bytes));
+        }
         self.any.store(true, Relaxed);
         cache.make_room(bytes.len());
         cache.insert(self.id, key, Arc::new(bytes), (written, Some(home.clone())));
@@ -263,7 +307,6 @@ impl Drop for Cached {
 
 impl Cache {
     fn new() -> Cache {
-        let wished = std::env::var("FERROCDF_CACHE").ok().and_then(|text| text.trim().parse().ok());
         Cache {
             arrays: HashMap::new(),
             kept: BTreeMap::new(),
@@ -271,12 +314,15 @@ impl Cache {
             turn: 0,
             bytes: 0,
             held_bytes: 0,
-            budget: wished.unwrap_or(BUDGET),
+            budget: budget(),
+            spare: Vec::new(),
+            spare_bytes: 0,
         }
     }
 
-    fn most_held(&self) -> usize {
-        self.budget - self.budget / 4
+    /// Whether `len` more bytes can be held.
+    fn can_hold(&self, len: usize) -> bool {
+        self.held_bytes.saturating_add(len) <= most_held(self.budget)
     }
 
     fn insert(&mut self, array: u64, key: Key, bytes: Bytes, (written, held): (u64, Option<Arc<Home>>)) {
@@ -316,11 +362,17 @@ impl Cache {
         block.is_some_and(|block| block.held.is_some() && Arc::ptr_eq(&block.bytes, bytes))
     }
 
-    /// Lets blocks go that are stored until `len` more bytes are within the budget, or none is left; gives the memory of
-    /// one of them.
+    /// Lets spare memory and blocks that are stored go until `len` more bytes are within the budget, or none is left; gives
+    /// the memory of one of them.
     fn make_room(&mut self, len: usize) -> Option<Vec<u8>> {
         let mut memory = None;
         while self.bytes.saturating_add(len) > self.budget {
+            if let Some(spare) = self.spare.pop() {
+                self.bytes -= spare.len();
+                self.spare_bytes -= spare.len();
+                memory = Some(spare);
+                continue;
+            }
             let Some((_, (array, key))) = self.kept.pop_first() else { return memory };
             let Some(blocks) = self.arrays.get_mut(&array) else { continue };
             let Some(block) = blocks.get_mut(&key) else { continue };

@@ -79,8 +79,11 @@ pub(super) fn store<B: Blocks + ?Sized>(
     blocks: &B,
 ) -> Result<()> {
     let all = blocks.len();
+    if all == 0 {
+        return Ok(());
+    }
     let shared = all > 1 && all.saturating_mul(block_len) >= SHARED;
-    let pool = pool::get().filter(|_| shared);
+    let pool = if shared { pool::get() } else { None };
     let threads = pool.map_or(1, |pool| pool.current_num_threads());
     let most = (cache::budget() / 2 / block_len.max(1)).max(1);
     let together = (BATCH / block_len.max(1)).max(4 * threads).min(most);
@@ -196,7 +199,8 @@ pub(super) fn each<T: Send>(
     items: &mut [T],
     work: impl Fn(usize, &mut T) -> Result<()> + Sync + Send,
 ) -> Result<()> {
-    match pool::get().filter(|_| shares && items.len() > 1) {
+    let pool = if shares && items.len() > 1 { pool::get() } else { None };
+    match pool {
         Some(pool) => pool.install(|| {
             let items = items.par_iter_mut().enumerate().with_max_len(1);
             items.try_for_each(|(number, item)| work(number, item))

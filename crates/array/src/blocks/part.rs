@@ -85,16 +85,14 @@ impl Part {
         conversion.run(dense, out)
     }
 
-    /// Converts one row of memory into a block.
+    /// Converts one row of memory into a block, whose bytes from where the row begins are `to`.
     pub(super) fn put_row(
         &self,
         row: &[u8],
-        number: usize,
         conversion: &Conversion,
         dense: &mut Buffer,
-        block: &mut [u8],
+        to: &mut [u8],
     ) -> bool {
-        let to = &mut block[self.row_at(number)..];
         if let [run] = &self.inner[..] {
             return conversion.run(row, &mut to[..run.count as usize * self.size]);
         }
