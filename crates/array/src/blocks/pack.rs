@@ -89,8 +89,8 @@ pub(super) fn store<B: Blocks + ?Sized>(
     let together = (BATCH / block_len.max(1)).max(4 * threads).min(most);
     let packer = Packer { home, blob, block_len, blocks, shares: shared };
     let mut packed = PACKED.take();
-    let batches = (0..all).step_by(together).map(|first| first..(first + together).min(all));
-    let done = batches.map(|batch| packer.batch(batch, &mut packed)).collect();
+    let mut batches = (0..all).step_by(together).map(|first| first..(first + together).min(all));
+    let done = batches.try_for_each(|batch| packer.batch(batch, &mut packed));
     let mut kept = 0;
     packed.retain(|packed| {
         kept += packed.bytes.capacity();
