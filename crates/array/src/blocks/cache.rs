@@ -1,13 +1,15 @@
 //! Blocks kept decoded, for the next request that needs them.
 //!
 //! One cache for the process, within one budget of bytes: the environment variable `FERROCDF_CACHE`, else 256 MiB. Only
-//! blocks of which a request took a part are kept. The block that was not asked for longest goes first, roughly: each
+//! blocks of which a request took a part are kept, and those only once some block of the array was asked for twice. The block that was not asked for longest goes first, roughly: each
 //! that was used since it was last looked at gets a second round. A process made by `fork` has no cache, since another
 //! thread may have held its lock.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::part::Block;
 
 /// The budget in bytes if `FERROCDF_CACHE` does not say.
 const BUDGET: usize = 256 << 20;
@@ -21,10 +23,42 @@ pub(crate) struct Cached {
     id: u64,
     /// Whether a block of it was ever kept.
     any: AtomicBool,
+    seen: Seen,
+}
+
+/// Whether an array is read a part of a block at a time, again and again: its first blocks are only remembered by their
+/// numbers, since keeping what is never asked for again costs as much memory, and nearly as much time, as decoding it.
+#[derive(Debug, Default)]
+struct Seen {
+    again: AtomicBool,
+    /// Never waited for: a number that is not noted is noted the next time.
+    blocks: Mutex<HashSet<u64>>,
+}
+
+/// The most blocks that are remembered by their numbers.
+const REMEMBERED: usize = 4096;
+
+impl Seen {
+    /// Whether a block was asked for twice, this one or another; notes that this one was asked for.
+    fn again(&self, block: u64) -> bool {
+        if self.again.load(Relaxed) {
+            return true;
+        }
+        let Ok(mut blocks) = self.blocks.try_lock() else { return false };
+        if blocks.len() >= REMEMBERED {
+            blocks.clear();
+        }
+        let again = !blocks.insert(block);
+        if again {
+            self.again.store(true, Relaxed);
+            *blocks = HashSet::new();
+        }
+        again
+    }
 }
 
 struct Cache {
-    blocks: HashMap<(u64, u64), Block>,
+    blocks: HashMap<(u64, u64), Entry>,
     /// All keys in the order in which they are looked at for eviction.
     queue: VecDeque<(u64, u64)>,
     bytes: usize,
@@ -32,8 +66,21 @@ struct Cache {
     spare: Vec<Vec<u8>>,
 }
 
-struct Block {
-    bytes: Arc<Vec<u8>>,
+/// A decoded block, maybe still taken apart; see [`Block`].
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) planes: bool,
+}
+
+impl Kept {
+    pub(crate) fn view(&self) -> Block<'_> {
+        Block { bytes: &self.bytes, planes: self.planes }
+    }
+}
+
+struct Entry {
+    block: Arc<Kept>,
     used: bool,
 }
 
@@ -70,30 +117,36 @@ impl Cached {
     /// An array none of whose blocks is cached.
     pub(crate) fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Cached { id: NEXT.fetch_add(1, Relaxed), any: AtomicBool::new(false) }
+        Cached { id: NEXT.fetch_add(1, Relaxed), any: AtomicBool::new(false), seen: Seen::default() }
     }
 
     /// A block, if it is there.
-    pub(crate) fn get(&self, block: u64) -> Option<Arc<Vec<u8>>> {
+    pub(crate) fn get(&self, block: u64) -> Option<Arc<Kept>> {
         if !self.any.load(Relaxed) {
             return None;
         }
         let mut cache = cache()?;
         let found = cache.blocks.get_mut(&(self.id, block))?;
         found.used = true;
-        Some(found.bytes.clone())
+        Some(found.block.clone())
+    }
+
+    /// Whether a block that a request wants a part of is worth keeping; see [`Seen`].
+    pub(crate) fn wants(&self, block: u64) -> bool {
+        self.seen.again(block)
     }
 
     /// Keeps a block, if it is within the budget.
-    pub(crate) fn keep(&self, block: u64, bytes: &Arc<Vec<u8>>) {
+    pub(crate) fn keep(&self, number: u64, block: &Arc<Kept>) {
+        let len = block.bytes.len();
         let Some(mut cache) = cache() else { return };
-        if bytes.len() > cache.budget || cache.blocks.contains_key(&(self.id, block)) {
+        if len > cache.budget || cache.blocks.contains_key(&(self.id, number)) {
             return;
         }
-        cache.make_room(bytes.len());
-        cache.bytes += bytes.len();
-        cache.blocks.insert((self.id, block), Block { bytes: bytes.clone(), used: false });
-        cache.queue.push_back((self.id, block));
+        cache.make_room(len);
+        cache.bytes += len;
+        cache.blocks.insert((self.id, number), Entry { block: block.clone(), used: false });
+        cache.queue.push_back((self.id, number));
         self.any.store(true, Relaxed);
     }
 }
@@ -106,10 +159,10 @@ impl Drop for Cached {
         let Some(mut cache) = cache() else { return };
         let cache = &mut *cache;
         cache.queue.retain(|key| key.0 != self.id);
-        cache.blocks.retain(|key, block| {
+        cache.blocks.retain(|key, entry| {
             let stays = key.0 != self.id;
             if !stays {
-                cache.bytes -= block.bytes.len();
+                cache.bytes -= entry.block.bytes.len();
             }
             stays
         });
@@ -132,17 +185,17 @@ impl Cache {
     fn make_room(&mut self, len: usize) {
         while self.bytes + len > self.budget {
             let Some(key) = self.queue.pop_front() else { return };
-            let Some(block) = self.blocks.get_mut(&key) else { continue };
-            if std::mem::take(&mut block.used) {
+            let Some(entry) = self.blocks.get_mut(&key) else { continue };
+            if std::mem::take(&mut entry.used) {
                 self.queue.push_back(key);
                 continue;
             }
-            let Some(block) = self.blocks.remove(&key) else { continue };
-            self.bytes -= block.bytes.len();
-            if let Ok(bytes) = Arc::try_unwrap(block.bytes)
+            let Some(entry) = self.blocks.remove(&key) else { continue };
+            self.bytes -= entry.block.bytes.len();
+            if let Ok(block) = Arc::try_unwrap(entry.block)
                 && self.spare.len() < SPARE
             {
-                self.spare.push(bytes);
+                self.spare.push(block.bytes);
             }
         }
     }
@@ -158,7 +211,8 @@ mod tests {
         for block in 0..3 {
             cache.make_room(10);
             cache.bytes += 10;
-            cache.blocks.insert((0, block), Block { bytes: Arc::new(vec![0; 10]), used: block == 0 });
+            let kept = Kept { bytes: vec![0; 10], planes: false };
+            cache.blocks.insert((0, block), Entry { block: Arc::new(kept), used: block == 0 });
             cache.queue.push_back((0, block));
         }
         cache.make_room(10);
@@ -171,8 +225,9 @@ mod tests {
     fn blocks_of_a_dropped_array_are_forgotten() {
         let array = Cached::new();
         let key = (array.id, 7);
-        array.keep(7, &Arc::new(vec![1, 2, 3]));
-        assert_eq!(array.get(7).as_deref(), Some(&vec![1, 2, 3]));
+        let block = Arc::new(Kept { bytes: vec![1, 2, 3], planes: false });
+        array.keep(7, &block);
+        assert_eq!(array.get(7), Some(block));
         assert_eq!(array.get(8), None);
         drop(array);
         assert!(!cache().unwrap().blocks.contains_key(&key));

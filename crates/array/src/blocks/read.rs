@@ -14,9 +14,9 @@ use ferrocdf_store::{Blob, Buffer};
 use rayon::prelude::*;
 use smallvec::SmallVec;
 
-use super::cache::{self, Cached};
+use super::cache::{self, Cached, Kept};
 use super::hits::{Hit, hits};
-use super::part::{Part, push};
+use super::part::{Block, Part, push};
 use super::{Blocks, Place};
 use crate::array::{dense_steps, too_large};
 use crate::convert::Conversion;
@@ -87,7 +87,7 @@ struct Item<'o> {
     /// Which hit of each dimension.
     at: SmallVec<[usize; 4]>,
     rows: SmallVec<[&'o mut [u8]; 1]>,
-    kept: Option<Arc<Vec<u8>>>,
+    kept: Option<Arc<Kept>>,
 }
 
 impl<'a> Reader<'a> {
@@ -437,7 +437,7 @@ impl<'a> Reader<'a> {
             }));
         };
         if let Some(block) = item.kept.take() {
-            return Ok(self.rows(&part, &block, &mut item.rows, &mut scratch.dense));
+            return Ok(self.rows(&part, block.view(), &mut item.rows, &mut scratch.dense));
         }
         if self.reads_in_part(&item) {
             return self.in_part(&item.at, at, &mut item.rows);
@@ -449,7 +449,8 @@ impl<'a> Reader<'a> {
                 let what = format!("has {} bytes of {block_len}", stored.len());
                 return Err(fail(Error::new(Code::EHDFERR, what)));
             }
-            return Ok(self.rows(&part, stored, &mut item.rows, &mut scratch.dense));
+            let block = Block { bytes: stored, planes: false };
+            return Ok(self.rows(&part, block, &mut item.rows, &mut scratch.dense));
         }
         self.blocks.chain.check_size(mask, stored.len(), block_len).map_err(fail)?;
         if let ([row], [run]) = (&mut item.rows[..], &part.inner[..])
@@ -461,26 +462,33 @@ impl<'a> Reader<'a> {
             self.conversion.run_in_place(row);
             return Ok(true);
         }
-        match self.number(&item.at).filter(|_| !self.takes_all(&item.at) && block_len <= cache::budget()) {
+        let (planes, mask) = match self.blocks.chain.but_for_planes(mask) {
+            Some((size, mask)) if size == part.size && part.pays_apart(block_len) => (true, mask),
+            _ => (false, mask),
+        };
+        let keeps = !self.takes_all(&item.at) && block_len <= cache::budget();
+        match self.number(&item.at).filter(|&number| keeps && self.cached().wants(number)) {
             Some(number) => {
-                let mut block = cache::buffer(block_len);
-                self.blocks.chain.decode(mask, stored, &mut block).map_err(fail)?;
-                let block = Arc::new(block);
+                let mut bytes = cache::buffer(block_len);
+                self.blocks.chain.decode(mask, stored, &mut bytes).map_err(fail)?;
+                let block = Arc::new(Kept { bytes, planes });
                 self.cached().keep(number, &block);
-                Ok(self.rows(&part, &block, &mut item.rows, &mut scratch.dense))
+                Ok(self.rows(&part, block.view(), &mut item.rows, &mut scratch.dense))
             }
             None => {
                 let mut buffer = std::mem::take(&mut scratch.stored);
-                let block = buffer.get(block_len);
-                let done = self.blocks.chain.decode(mask, stored, block).map_err(fail);
-                let done = done.map(|()| self.rows(&part, block, &mut item.rows, &mut scratch.dense));
+                let bytes = buffer.get(block_len);
+                let done =
+                    self.blocks.chain.decode(mask, stored, bytes).map_err(fail).map(|()| {
+                        self.rows(&part, Block { bytes, planes }, &mut item.rows, &mut scratch.dense)
+                    });
                 scratch.stored = buffer;
                 done
             }
         }
     }
 
-    fn rows(&self, part: &Part, block: &[u8], rows: &mut [&mut [u8]], dense: &mut Buffer) -> bool {
+    fn rows(&self, part: &Part, block: Block<'_>, rows: &mut [&mut [u8]], dense: &mut Buffer) -> bool {
         let rows = rows.iter_mut().enumerate();
         rows.fold(true, |fits, (number, row)| fits & part.row(block, number, &self.conversion, dense, row))
     }
@@ -526,13 +534,14 @@ impl<'a> Reader<'a> {
         let mut fits = true;
         for some in all.chunks(together) {
             let decode = |(at, place): &(SmallVec<[usize; 4]>, &Place)| self.whole(at, **place);
-            let blocks: Vec<Option<Vec<u8>>> = match pool::get().filter(|_| self.shares) {
+            let blocks: Vec<Option<Arc<Kept>>> = match pool::get().filter(|_| self.shares) {
                 Some(pool) => pool.install(|| some.par_iter().map(decode).collect::<Result<_>>())?,
                 None => some.iter().map(decode).collect::<Result<_>>()?,
             };
             Scratch::with(|scratch| {
                 for ((at, _), block) in some.iter().zip(&blocks) {
-                    fits &= self.copy_out(ranges, at, block.as_deref(), &mut scratch.dense, out);
+                    fits &=
+                        self.copy_out(ranges, at, block.as_deref().map(Kept::view), &mut scratch.dense, out);
                 }
             });
         }
@@ -540,10 +549,10 @@ impl<'a> Reader<'a> {
     }
 
     /// A whole block, decoded; nothing if it is missing.
-    fn whole(&self, at: &[usize], place: Place) -> Result<Option<Vec<u8>>> {
+    fn whole(&self, at: &[usize], place: Place) -> Result<Option<Arc<Kept>>> {
         let Place::At { at: position, len, mask } = place else { return Ok(None) };
         if let Some(kept) = self.number(at).and_then(|number| self.cached().get(number)) {
-            return Ok(Some(kept.to_vec()));
+            return Ok(Some(kept));
         }
         self.check_inside(position, position.saturating_add(len))?;
         Scratch::with(|scratch| {
@@ -553,9 +562,9 @@ impl<'a> Reader<'a> {
             let block_len = self.block_len as usize;
             let fail = |error: Error| error.at(format_args!("the block at byte {position}"));
             self.blocks.chain.check_size(mask, stored.len(), block_len).map_err(fail)?;
-            let mut block = vec![0; block_len];
-            self.blocks.chain.decode(mask, stored, &mut block).map_err(fail)?;
-            Ok(Some(block))
+            let mut bytes = vec![0; block_len];
+            self.blocks.chain.decode(mask, stored, &mut bytes).map_err(fail)?;
+            Ok(Some(Arc::new(Kept { bytes, planes: false })))
         })
     }
 
@@ -564,7 +573,7 @@ impl<'a> Reader<'a> {
         &self,
         ranges: &Ranges,
         at: &[usize],
-        block: Option<&[u8]>,
+        block: Option<Block<'_>>,
         dense: &mut Buffer,
         out: &mut [u8],
     ) -> bool {
