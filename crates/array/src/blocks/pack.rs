@@ -52,11 +52,11 @@ impl Blocks for [(Key, Bytes)] {
     }
 
     fn there(&self, number: usize) -> Option<&[u8]> {
-        Some(&self[number].1)
+        Some(&self[number].1.bytes)
     }
 
     fn make(&self, number: usize, _dense: &mut Buffer, block: &mut [u8]) {
-        block.copy_from_slice(&self[number].1);
+        block.copy_from_slice(&self[number].1.bytes);
     }
 }
 

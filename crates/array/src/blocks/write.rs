@@ -15,7 +15,7 @@ use ferrocdf_store::{BlobMut, Buffer};
 use rayon::prelude::*;
 use smallvec::SmallVec;
 
-use super::cache::{self, Bytes, Key};
+use super::cache::{self, Kept, Key};
 use super::pack;
 use super::pending::{Home, make_room};
 use super::read::{Ranges, Reader, TOGETHER, combinations};
@@ -149,17 +149,16 @@ impl Writer<'_> {
             let done_with = job.written >= self.needed(&job.at) || !may_hold;
             let Some(block) = job.block.filter(|_| done.is_ok() || job.held) else { continue };
             if done.is_ok() && done_with {
-                ready.push((job.key, Arc::new(block)));
+                ready.push((job.key, Arc::new(Kept::plain(block))));
             } else {
                 held.push((job.key, block, job.written));
             }
         }
         let done = done.and_then(|()| self.home.store(self.blob, &ready));
-        let unshared = |bytes: Bytes| Arc::try_unwrap(bytes).unwrap_or_else(|shared| shared.to_vec());
         if done.is_err() {
-            held.extend(ready.into_iter().map(|(key, bytes)| (key, unshared(bytes), 0)));
+            held.extend(ready.into_iter().map(|(key, bytes)| (key, cache::owned(bytes), 0)));
         } else if !ready.is_empty() {
-            cache::recycle(ready.into_iter().map(|(_, bytes)| unshared(bytes)));
+            cache::recycle(ready.into_iter().map(|(_, bytes)| cache::owned(bytes)));
         }
         held.into_iter().fold(done, |done, (key, block, written)| self.hold(done, key, block, written))
     }
@@ -173,10 +172,10 @@ impl Writer<'_> {
             cached.hold(key, block, written, true);
             return room.map(drop);
         }
-        let alone = [(key, Arc::new(block))];
+        let alone = [(key, Arc::new(Kept::plain(block)))];
         self.home.store(self.blob, &alone).inspect_err(|_| {
             let [(key, block)] = alone;
-            cached.hold(key, block.to_vec(), written, true);
+            cached.hold(key, cache::owned(block), written, true);
         })
     }
 
@@ -240,7 +239,7 @@ impl Writer<'_> {
             if let Some(position) = self.in_place(job, written) {
                 return Scratch::with(|scratch| self.write_in_place(&job.at, position, &mut scratch.dense));
             }
-            let stored = self.grid.whole(job.place)?.map(Arc::unwrap_or_clone);
+            let stored = self.grid.whole(job.place)?;
             job.block = Some(stored.unwrap_or_else(|| {
                 let mut block = cache::buffer(self.grid.block_len as usize);
                 self.fill(&mut block);
