@@ -289,15 +289,19 @@ impl Cached {
         self.any.load(Relaxed)
     }
 
-    /// A block, if it is there.
-    pub(crate) fn get(&self, key: &Key) -> Option<Bytes> {
+    /// These blocks, as far as they are there; nothing if none of the array is.
+    pub(super) fn get(&self, keys: impl Iterator<Item = Key>) -> Vec<Option<Bytes>> {
         if !self.any() {
-            return None;
+            return Vec::new();
         }
-        let mut cache = cache()?;
-        let found = cache.arrays.get_mut(&self.id)?.get_mut(key)?;
-        found.used = true;
-        Some(found.block.clone())
+        let Some(mut cache) = cache() else { return Vec::new() };
+        let Some(blocks) = cache.arrays.get_mut(&self.id) else { return Vec::new() };
+        let found = keys.map(|key| {
+            let found = blocks.get_mut(&key)?;
+            found.used = true;
+            Some(found.block.clone())
+        });
+        found.collect()
     }
 
     /// Whether a block that a request wants a part of is worth keeping; see [`Seen`].
@@ -506,8 +510,7 @@ mod tests {
         let array = Cached::new(None);
         let block = Arc::new(Kept::plain(vec![1, 2, 3]));
         array.keep(key(7), &block);
-        assert_eq!(array.get(&key(7)), Some(block));
-        assert_eq!(array.get(&key(8)), None);
+        assert_eq!(array.get([key(7), key(8)].into_iter()), [Some(block), None]);
         let id = array.id;
         drop(array);
         let cache = cache().unwrap();

@@ -244,7 +244,11 @@ impl<'a> Reader<'a> {
             return items;
         }
         let outer = self.inner - 1;
-        let cut = (ranges[outer].0..ranges[outer].1).map(|hit| self.hits[outer].at(hit));
+        // For each dimension that is cut or counts rows, the elements of each hit.
+        let counts = |dim: usize| -> Vec<usize> {
+            (ranges[dim].0..ranges[dim].1).map(|hit| self.hits[dim].at(hit).count).collect()
+        };
+        let counts: SmallVec<[Vec<usize>; 4]> = (0..=outer).map(counts).collect();
         let within: usize = (self.inner..ranges.len()).map(|dim| self.count(dim, ranges[dim])).product();
         // The position in each outer dimension: the hit, and the index in it.
         let mut odometer: SmallVec<[(usize, usize); 4]> = SmallVec::from_elem((0, 0), outer);
@@ -254,15 +258,15 @@ impl<'a> Reader<'a> {
                 .iter()
                 .zip(ranges)
                 .fold(0, |first, (&(hit, _), &(from, to))| first * (to - from) + hit);
-            for (segment, hit) in cut.clone().enumerate() {
-                let (row, more) = std::mem::take(&mut rest).split_at_mut(hit.count * within * self.size);
+            for (segment, count) in counts[outer].iter().enumerate() {
+                let (row, more) = std::mem::take(&mut rest).split_at_mut(count * within * self.size);
                 rest = more;
                 items[first * segments + segment].rows.push(row);
             }
             for dim in (0..outer).rev() {
                 let (hit, index) = &mut odometer[dim];
                 *index += 1;
-                if *index < self.hits[dim].at(ranges[dim].0 + *hit).count {
+                if *index < counts[dim][*hit] {
                     break;
                 }
                 (*hit, *index) = (*hit + 1, 0);
@@ -309,11 +313,12 @@ impl<'a> Reader<'a> {
     /// The blocks in a box of hits that are kept, last dimension fastest; empty if none is. This comes before their places
     /// are looked for: one that was held is in its place when it is no longer kept.
     fn kept(&self, ranges: &Ranges) -> Vec<Option<Bytes>> {
-        if !self.cached().any() {
-            return Vec::new();
-        }
         let size = self.stored.kind.size();
-        combinations(ranges).map(|at| Some(self.cached().get(&self.key(&at))?.for_elements(size))).collect()
+        let mut kept = self.cached().get(combinations(ranges).map(|at| self.key(&at)));
+        for block in &mut kept {
+            *block = block.take().map(|block| block.for_elements(size));
+        }
+        kept
     }
 
     /// Does all blocks, shared among threads if that pays.
@@ -350,7 +355,8 @@ impl<'a> Reader<'a> {
                 _ => groups.push(vec![item]),
             }
         }
-        match pool::get().filter(|_| self.shares && groups.len() > 1) {
+        let pool = if self.shares && groups.len() > 1 { pool::get() } else { None };
+        match pool {
             Some(pool) => pool.install(|| {
                 groups
                     .into_par_iter()
