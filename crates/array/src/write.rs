@@ -32,8 +32,8 @@ const PIECE: u64 = 16 << 20;
 /// # Errors
 /// Those of [`Selection::check`]; `ECHAR` between text and numbers; `EINVAL` if `input` is not exactly the selected
 /// elements, or its map leads outside; `EPERM` for an inline array, blocks that are only read, and unusual elements;
-/// `EVARSIZE` for positions beyond 64 bits; for blocks those of the filters and the store, which may be an earlier call's; the
-/// blob's. After an error any part may have been written.
+/// `EVARSIZE` for positions beyond 64 bits; the blob's; for blocks those of the filters and the store, which may have been
+/// met after an earlier call. After an error any part may have been written.
 pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) -> Result<Fit> {
     if input.map.is_none()
         && let Some(run) = ShortRun::of(array, sel)
