@@ -6,6 +6,7 @@ mod global;
 mod local;
 
 pub use fractal::FractalHeap;
+pub(crate) use fractal::{BuiltHeap, NewHeap};
 pub(crate) use global::GlobalHeap;
 pub use global::HeapObject;
 pub use local::LocalHeap;
