@@ -14,7 +14,7 @@ use ferrocdf_bytes::{Result, lookup3};
 
 use crate::wire::{self, CHECKSUM, Reader, number};
 use crate::{Address, Source};
-pub(crate) use build::{BuiltHeap, NewHeap};
+pub(crate) use build::NewHeap;
 use header::Header;
 
 const DIRECT: &str = "fractal heap direct block";
