@@ -3,6 +3,8 @@
 // Encoders whose callers are not there yet.
 #![allow(dead_code)]
 
+#[cfg(test)]
+mod assembled;
 mod block;
 mod cache_image;
 mod chunks;
