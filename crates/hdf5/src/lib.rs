@@ -16,6 +16,8 @@ mod heaps;
 pub mod messages;
 mod numbers;
 pub mod objects;
+#[cfg(test)]
+mod reencoded;
 pub mod selection;
 mod sohm;
 mod source;
