@@ -371,8 +371,7 @@ fn objects_with_any_number_of_attributes() {
                 .collect();
             let attributes = file.attributes(&list, ordered);
             let flags = if ordered { ORDERED } else { 0 };
-            let root =
-                file.group(form(flags), &[link("self", None, LinkTarget::Soft(b"/".to_vec()))], attributes);
+            let root = file.group(form(flags), &[], attributes);
             let file = file.finish(&format!("attributes-{count}-{ordered}.h5"), root);
             let root = file.root().unwrap();
             let mut found: Vec<_> = root
