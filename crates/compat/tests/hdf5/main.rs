@@ -7,5 +7,12 @@
 mod many_chunks;
 mod models;
 #[allow(dead_code, reason = "another test binary uses the rest")]
+#[path = "../it/nccopy_tool.rs"]
+mod nccopy_tool;
+#[allow(dead_code, reason = "another test binary uses the rest")]
 #[path = "../it/ncdump_tool.rs"]
 mod ncdump_tool;
+#[allow(dead_code, reason = "another test binary uses the rest")]
+#[path = "../it/ncgen_tool.rs"]
+mod ncgen_tool;
+mod written;

@@ -17,7 +17,7 @@ const NETCDF4: usize = 60;
 const BATCH: usize = 200;
 
 /// The number of files, and the first seed.
-fn wanted(usual: usize) -> (usize, usize) {
+pub(crate) fn wanted(usual: usize) -> (usize, usize) {
     let Ok(text) = std::env::var("FERROCDF_MODELS") else { return (usual, 1) };
     let (count, first) = text.split_once(':').unwrap_or((&text, "1"));
     let number = |text: &str| text.parse().expect("FERROCDF_MODELS is a number, or two with a colon between");
@@ -25,7 +25,7 @@ fn wanted(usual: usize) -> (usize, usize) {
 }
 
 /// The files that a script makes of seeds, by two processes.
-fn make(name: &str, folder: &Path, first: usize, count: usize) -> Vec<PathBuf> {
+pub(crate) fn make(name: &str, folder: &Path, first: usize, count: usize) -> Vec<PathBuf> {
     let half = count / 2;
     let children = [(first, half), (first + half, count - half)].map(|(first, count)| {
         let mut command = script(name);

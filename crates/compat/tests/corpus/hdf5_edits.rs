@@ -1,0 +1,86 @@
+//! The HDF5 files of the corpus with one attribute more: everything else must be as it was, object by object as h5py sees it.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use ferrocdf_compat::python::{finish, script};
+
+use crate::{each, files};
+
+/// The attribute that is added.
+const NAME: &str = "added_by_ferrocdf";
+
+/// Files that are not compared, by the end of their path, each with the reason.
+const EXCEPTIONS: &[(&str, &str)] = &[];
+
+/// Files of more bytes are not copied.
+const MOST: u64 = 64 << 20;
+
+/// What h5py says of files, in their order.
+fn structures(paths: &[PathBuf], folder: &Path) -> Vec<String> {
+    let (list, said) = (folder.join("list"), folder.join("said"));
+    let names: Vec<&str> = paths.iter().map(|path| path.to_str().expect("a path of UTF-8")).collect();
+    std::fs::write(&list, names.join("\n")).expect("a folder that can be written to");
+    let (list, out) = (File::open(&list).expect("just written"), File::create(&said).expect("a new file"));
+    let mut command = script("structure.py");
+    finish(command.stdin(list).stdout(out).stderr(Stdio::piped()).spawn().expect("a Python that starts"));
+    let said = std::fs::read(&said).expect("just written");
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let blocks = said.split("== ").skip(1).map(|block| block.split_once('\n').map_or("", |(_, rest)| rest));
+    blocks.map(str::to_string).collect()
+}
+
+/// Adds the attribute to a copy of a file.
+fn edited(path: &Path, to: &Path) -> ferrocdf::Result<()> {
+    std::fs::copy(path, to).expect("a folder that can be written to");
+    let file = ferrocdf::append(to)?;
+    file.put_attribute(NAME, 7i32)?;
+    file.close()
+}
+
+#[test]
+fn an_attribute_more_changes_nothing_else() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let excused = |path: &Path| EXCEPTIONS.iter().any(|(name, _)| path.ends_with(name));
+    let small = |path: &Path| std::fs::metadata(path).is_ok_and(|meta| meta.len() <= MOST);
+    let files: Vec<_> = files(&["hdf5"])
+        .into_iter()
+        .filter(|entry| small(&entry.path) && !excused(&entry.path) && ferrocdf::open(&entry.path).is_ok())
+        .collect();
+    assert!(files.len() > 900, "only {} files can be read", files.len());
+    let name = |path: &Path| folder.path().join(path.to_string_lossy().replace('/', "_"));
+    let mut differences = each(&files, |entry| match edited(&entry.path, &name(&entry.path)) {
+        Ok(()) => vec![],
+        Err(error) if entry.normal => vec![format!("{}: {error}", entry.path.display())],
+        Err(_) => {
+            // Whatever is wrong with it, it is left as it was.
+            let same = std::fs::read(&entry.path).ok() == std::fs::read(name(&entry.path)).ok();
+            let changed = format!("{}: refused, but changed", entry.path.display());
+            if same { vec![] } else { vec![changed] }
+        }
+    });
+    let (old, new): (Vec<_>, Vec<_>) = files.iter().map(|entry| (entry.path.clone(), name(&entry.path))).unzip();
+    let [before, after] = std::thread::scope(|scope| {
+        let jobs = [old.clone(), new].map(|paths| {
+            scope.spawn(move || structures(&paths, tempfile::tempdir().expect("a folder").path()))
+        });
+        jobs.map(|job| job.join().expect("a listing"))
+    });
+    assert_eq!((before.len(), after.len()), (files.len(), files.len()));
+    let mut compared = 0;
+    for ((path, before), after) in old.iter().zip(before).zip(after) {
+        if before.contains("cannot be read:") {
+            continue;
+        }
+        compared += 1;
+        let rest: Vec<&str> = after.lines().filter(|line| !line.contains(NAME)).collect();
+        let differs = before.lines().zip(&rest).find(|(a, b)| a != *b);
+        if differs.is_some() || rest.len() != before.lines().count() {
+            differences.push(format!("{}: {} and {} lines, {differs:?}", path.display(), before.lines().count(), rest.len()));
+        }
+    }
+    println!("{compared} files compared of {}", files.len());
+    assert!(compared > 800, "h5py reads only {compared} files");
+    assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
+}

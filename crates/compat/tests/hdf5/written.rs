@@ -1,0 +1,140 @@
+//! Random netCDF-4 models, written by the reference and by us, must hold the same.
+//!
+//! netCDF4-python makes files at random; the reference prints each as CDL, storage included. Out of that text its `ncgen`
+//! and ours make a file each, and its `nccopy` and ours copy the file. What is made is compared as the reference prints it,
+//! as we print it, and object by object as h5py sees it: types, shapes, layouts, filters, fill values, attributes, hidden
+//! ones included, and the order of everything.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use ferrocdf_compat::python::{finish, script};
+
+use crate::models::{make, wanted};
+use crate::ncdump_tool::{ours as print_ours, reference as print_theirs};
+use crate::{nccopy_tool, ncgen_tool};
+
+/// How many files a usual run makes, and how many are in the works at a time.
+const USUAL: usize = 60;
+const BATCH: usize = 200;
+
+/// What is printed: storage, and all digits.
+const PRINT: [&str; 3] = ["-s", "-p", "9,17"];
+
+/// The two files of a model that are to be the same.
+struct Pair {
+    theirs: PathBuf,
+    ours: PathBuf,
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a path of UTF-8")
+}
+
+/// A printed file without the line that names its writer.
+fn without_writer(printed: &[u8]) -> Vec<&[u8]> {
+    let names = |line: &&[u8]| line.windows(13).any(|part| part == b"_NCProperties");
+    printed.split(|&byte| byte == b'\n').filter(|line| !names(line)).collect()
+}
+
+/// How a pair differs, as both tools print it.
+fn difference(pair: &Pair) -> Option<String> {
+    let args = |path| [&PRINT[..], &["-n", "same", text(path)]].concat();
+    let (theirs, ours) = (print_theirs(&args(&pair.theirs)), print_theirs(&args(&pair.ours)));
+    let error = |run: &[u8]| String::from_utf8_lossy(run).into_owned();
+    if ours.code != Some(0) {
+        return Some(format!("{}: the reference cannot print it: {}", text(&pair.ours), error(&ours.err)));
+    }
+    let (a, b) = (without_writer(&theirs.out), without_writer(&ours.out));
+    if a != b {
+        let line = a.iter().zip(&b).find(|(a, b)| a != b).map(|(a, b)| (error(a), error(b)));
+        return Some(format!("{}: {} and {} lines, {line:?}", text(&pair.ours), a.len(), b.len()));
+    }
+    let mine = print_ours(&args(&pair.ours));
+    (mine.out != ours.out).then(|| format!("{}: we print it differently", text(&pair.ours)))
+}
+
+/// Makes both files of a model and both copies of it; what the reference itself cannot make is left out.
+fn pairs(model: &Path, folder: &Path) -> Vec<Pair> {
+    let stem = model.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+    let path = |name: &str| folder.join(format!("{stem}-{name}.nc"));
+    let kind = match &print_theirs(&["-k", text(model)]).out[..] {
+        b"netCDF-4 classic model\n" => "nc7",
+        _ => "nc4",
+    };
+    let printed = print_theirs(&[&PRINT[..], &[text(model)]].concat());
+    if printed.code != Some(0) {
+        return vec![];
+    }
+    let cdl = folder.join(format!("{stem}.cdl"));
+    std::fs::write(&cdl, &printed.out).expect("a folder that can be written to");
+    let mut pairs = vec![];
+    let made = Pair { theirs: path("made-theirs"), ours: path("made-ours") };
+    let (_, _, code) = ncgen_tool::theirs(&["-k", kind, "-o", text(&made.theirs), text(&cdl)], folder);
+    if code == Some(0) {
+        let (_, said, code) = ncgen_tool::ours(&["-k", kind, "-o", text(&made.ours), text(&cdl)], &[]);
+        assert_eq!(code, Some(0), "{}: {said}", cdl.display());
+        pairs.push(made);
+    }
+    let copied = Pair { theirs: path("copied-theirs"), ours: path("copied-ours") };
+    if nccopy_tool::reference(&[text(model), text(&copied.theirs)], folder).code == Some(0) {
+        let run = nccopy_tool::ours(&[text(model), text(&copied.ours)]);
+        assert_eq!(run.code, Some(0), "{}: {}", model.display(), run.said);
+        pairs.push(copied);
+    }
+    pairs
+}
+
+/// What h5py says of files, each of which begins with its path.
+fn structures(paths: &[&Path], folder: &Path) -> Vec<String> {
+    let (list, said) = (folder.join("list"), folder.join("said"));
+    let names: Vec<&str> = paths.iter().map(|path| text(path)).collect();
+    std::fs::write(&list, names.join("\n")).expect("a folder that can be written to");
+    let (list, out) = (File::open(&list).expect("just written"), File::create(&said).expect("a new file"));
+    let mut command: Command = script("structure.py");
+    finish(command.stdin(list).stdout(out).stderr(Stdio::piped()).spawn().expect("a Python that starts"));
+    let said = std::fs::read_to_string(&said).expect("text of UTF-8");
+    let blocks = said.split("== ").skip(1).map(|block| block.split_once('\n').map_or("", |(_, rest)| rest));
+    blocks.map(str::to_string).collect()
+}
+
+#[test]
+fn random_models_are_written_as_the_reference_does() {
+    let (count, first) = wanted(USUAL);
+    let (mut models, mut compared) = (0, 0);
+    let mut differences: Vec<String> = vec![];
+    for start in (first..first + count).step_by(BATCH) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let paths = make("models_netcdf4.py", folder.path(), start, BATCH.min(first + count - start));
+        models += paths.len();
+        let (next, found) = (AtomicUsize::new(0), Mutex::new(vec![]));
+        let work = || {
+            while let Some(model) = paths.get(next.fetch_add(1, Relaxed)) {
+                let made = pairs(model, folder.path());
+                found.lock().expect("no panic").extend(made);
+            }
+        };
+        std::thread::scope(|scope| {
+            [scope.spawn(work), scope.spawn(work)].map(|worker| worker.join().expect("a worker"))
+        });
+        let pairs = found.into_inner().expect("no panic");
+        compared += pairs.len();
+        differences.extend(pairs.iter().filter_map(difference));
+        let theirs: Vec<&Path> = pairs.iter().map(|pair| &*pair.theirs).collect();
+        let ours: Vec<&Path> = pairs.iter().map(|pair| &*pair.ours).collect();
+        let [theirs, mine] = [structures(&theirs, folder.path()), structures(&ours, folder.path())];
+        assert_eq!((theirs.len(), mine.len()), (pairs.len(), pairs.len()));
+        for ((pair, theirs), mine) in pairs.iter().zip(theirs).zip(mine) {
+            if theirs != mine {
+                let line = theirs.lines().zip(mine.lines()).find(|(a, b)| a != b);
+                differences.push(format!("{}: {line:?}", text(&pair.ours)));
+            }
+        }
+    }
+    println!("{models} models of {count} seeds, {compared} pairs of files compared");
+    assert!(compared > count, "only {compared} pairs of {count} seeds");
+    assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
+}
