@@ -34,8 +34,8 @@ fn structures(paths: &[PathBuf], folder: &Path) -> Vec<String> {
 /// Adds the attribute to a copy of a file.
 fn edited(path: &Path, to: &Path) -> ferrocdf::Result<()> {
     std::fs::copy(path, to).expect("a folder that can be written to");
-    let file = ferrocdf::append(to)?;
-    file.put_attribute(NAME, 7i32)?;
+    let mut file = ferrocdf::append(to)?;
+    file.add_attribute(NAME, 7i32)?;
     file.close()
 }
 
@@ -60,7 +60,8 @@ fn an_attribute_more_changes_nothing_else() {
             if same { vec![] } else { vec![changed] }
         }
     });
-    let (old, new): (Vec<_>, Vec<_>) = files.iter().map(|entry| (entry.path.clone(), name(&entry.path))).unzip();
+    let (old, new): (Vec<_>, Vec<_>) =
+        files.iter().map(|entry| (entry.path.clone(), name(&entry.path))).unzip();
     let [before, after] = std::thread::scope(|scope| {
         let jobs = [old.clone(), new].map(|paths| {
             scope.spawn(move || structures(&paths, tempfile::tempdir().expect("a folder").path()))
@@ -77,7 +78,12 @@ fn an_attribute_more_changes_nothing_else() {
         let rest: Vec<&str> = after.lines().filter(|line| !line.contains(NAME)).collect();
         let differs = before.lines().zip(&rest).find(|(a, b)| a != *b);
         if differs.is_some() || rest.len() != before.lines().count() {
-            differences.push(format!("{}: {} and {} lines, {differs:?}", path.display(), before.lines().count(), rest.len()));
+            differences.push(format!(
+                "{}: {} and {} lines, {differs:?}",
+                path.display(),
+                before.lines().count(),
+                rest.len()
+            ));
         }
     }
     println!("{compared} files compared of {}", files.len());

@@ -6,6 +6,7 @@
 
 mod content;
 mod hdf5_clients;
+mod hdf5_edits;
 mod hdf5_ncdump;
 mod hdf5_values;
 mod nccopy_files;
