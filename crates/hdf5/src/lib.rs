@@ -4,6 +4,7 @@
 mod cache_image;
 mod chunks;
 mod dataset;
+pub mod edit;
 mod external;
 mod file;
 pub mod groups;
