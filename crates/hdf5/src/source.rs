@@ -35,6 +35,11 @@ impl Sizes {
     pub fn undefined(self) -> u64 {
         u64::MAX >> (64 - 8 * self.offset.clamp(1, 8))
     }
+
+    /// The length that means "without limit", as stored.
+    pub fn unlimited(self) -> u64 {
+        u64::MAX >> (64 - 8 * self.length.clamp(1, 8))
+    }
 }
 
 /// The bytes of one file.

@@ -1,11 +1,12 @@
-//! Structures out of bytes: a reader over a slice, checksums, and the errors of both.
+//! Structures out of bytes and into bytes: a reader over a slice, a writer, checksums, and the errors of all.
 //!
 //! The reader gives an error that names the structure and the byte where the bytes end too early; positions are
-//! counted from the start of the slice.
+//! counted from the start of the slice. The writer keeps its first error until the end, so that an encoder reads like
+//! the structure.
 
 use std::fmt;
 
-use ferrocdf_bytes::{Code, Decoder, Error, Record, Result, lookup3};
+use ferrocdf_bytes::{Code, Decoder, Encoder, Error, Record, Result, lookup3};
 
 use crate::source::ORDER;
 use crate::{Address, Sizes};
@@ -118,6 +119,117 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Puts a structure together, front to back.
+#[derive(Debug)]
+pub struct Writer {
+    bytes: Vec<u8>,
+    what: &'static str,
+    /// The first number that did not fit.
+    error: Option<Error>,
+}
+
+impl Writer {
+    /// A writer of nothing yet; `what` names the structure in errors.
+    pub fn new(what: &'static str) -> Self {
+        Writer { bytes: Vec::new(), what, error: None }
+    }
+
+    /// A writer that begins with the four bytes that name a structure, and its version.
+    pub fn signed(what: &'static str, signature: &[u8; 4], version: u8) -> Self {
+        let mut writer = Writer::new(what);
+        writer.bytes(signature);
+        writer.u8(version);
+        writer
+    }
+
+    /// Notes that something cannot be written.
+    pub fn fail(&mut self, why: impl fmt::Display) {
+        let (what, at) = (self.what, self.bytes.len());
+        self.error
+            .get_or_insert_with(|| Error::new(Code::ERANGE, format!("{what} (byte {at}): {why}")));
+    }
+
+    /// An unsigned number of `width` bytes, 0 to 8.
+    pub fn uint(&mut self, width: usize, value: u64) {
+        if width < 8 && value >> (8 * width) != 0 {
+            self.fail(format_args!("{value} is more than {width} bytes hold"));
+        }
+        self.bytes.extend_from_slice(&value.to_le_bytes()[..width.min(8)]);
+    }
+
+    /// A number of one byte.
+    pub fn u8(&mut self, value: u8) {
+        self.bytes.push(value);
+    }
+
+    /// A number of two bytes.
+    pub fn u16(&mut self, value: u16) {
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// A number of four bytes.
+    pub fn u32(&mut self, value: u32) {
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// How many of something there are, or how many bytes it has, in `width` bytes.
+    pub fn count(&mut self, width: usize, value: usize) {
+        self.uint(width, value as u64);
+    }
+
+    /// An address; `None` is the undefined one.
+    pub fn address(&mut self, sizes: Sizes, address: Option<Address>) {
+        if address == Some(Address(sizes.undefined())) {
+            self.fail("an address that means none");
+        }
+        self.uint(sizes.offset, address.map_or(sizes.undefined(), |address| address.0));
+    }
+
+    /// A length.
+    pub fn length(&mut self, sizes: Sizes, len: u64) {
+        self.uint(sizes.length, len);
+    }
+
+    /// Bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// That many zeros.
+    pub fn zeros(&mut self, len: usize) {
+        self.bytes.resize(self.bytes.len().saturating_add(len), 0);
+    }
+
+    /// Zeros up to the next multiple of `unit`, counted from the start.
+    pub fn pad(&mut self, unit: usize) {
+        self.bytes.resize(self.bytes.len().next_multiple_of(unit), 0);
+    }
+
+    /// Bytes written so far.
+    pub fn position(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The checksum of all that was written so far.
+    pub fn checksum(&mut self) {
+        self.u32(lookup3(&self.bytes, 0));
+    }
+
+    /// The structure.
+    pub fn finish(self) -> Result<Vec<u8>> {
+        match self.error {
+            None => Ok(self.bytes),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// The structure with its checksum behind it.
+    pub fn finish_checked(mut self) -> Result<Vec<u8>> {
+        self.checksum();
+        self.finish()
+    }
+}
+
 /// The number that up to 8 bytes make, least significant first; of more, the first 8.
 pub fn number(bytes: &[u8]) -> u64 {
     let mut wide = [0; 8];
@@ -160,9 +272,40 @@ pub fn decode(record: &mut impl Record, what: &str, at: Address, bytes: &[u8]) -
     record.fields(&mut decoder).map_err(|error| bad(format!("{what} at {at}: {}", error.what)))
 }
 
+/// The bytes of a structure.
+pub fn encode(record: &mut impl Record) -> Result<Vec<u8>> {
+    let mut encoder = Encoder::new(ORDER, 0);
+    record.fields(&mut encoder)?;
+    Ok(encoder.finish())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_writer_keeps_its_first_error() {
+        let sizes = Sizes { offset: 2, length: 4 };
+        let mut writer = Writer::signed("thing", b"ABCD", 1);
+        writer.u16(0x0302);
+        writer.address(sizes, None);
+        writer.address(sizes, Some(Address(5)));
+        writer.length(sizes, 6);
+        writer.pad(8);
+        let checked = writer.finish_checked().unwrap();
+        let wanted = [b'A', b'B', b'C', b'D', 1, 2, 3, 255, 255, 5, 0, 6, 0, 0, 0, 0];
+        assert_eq!(wire_checked(&checked), wanted);
+        let mut writer = Writer::new("thing");
+        writer.uint(1, 255);
+        writer.uint(1, 256);
+        writer.address(sizes, Some(Address(65_535)));
+        let error = writer.finish().unwrap_err();
+        assert_eq!(&*error.what, "thing (byte 1): 256 is more than 1 bytes hold");
+    }
+
+    fn wire_checked(bytes: &[u8]) -> &[u8] {
+        checked("thing", Address(0), bytes).unwrap()
+    }
 
     #[test]
     fn widths() {

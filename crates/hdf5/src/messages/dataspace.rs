@@ -3,7 +3,7 @@
 use ferrocdf_bytes::Result;
 
 use crate::Sizes;
-use crate::wire::Reader;
+use crate::wire::{Reader, Writer};
 
 /// The most dimensions.
 const RANK: u8 = 32;
@@ -67,8 +67,7 @@ impl Dataspace {
         if flags & 1 != 0 {
             let mut list = Vec::with_capacity(usize::from(rank));
             for _ in 0..rank {
-                let unlimited = u64::MAX >> (64 - 8 * sizes.length.clamp(1, 8));
-                list.push(Some(r.length(sizes)?).filter(|&len| len != unlimited));
+                list.push(Some(r.length(sizes)?).filter(|&len| len != sizes.unlimited()));
             }
             let beyond = dims.iter().zip(&list).position(|(&len, max)| max.is_some_and(|max| len > max));
             if let Some(dim) = beyond {
@@ -77,6 +76,32 @@ impl Dataspace {
             max = Some(list);
         }
         Ok(Dataspace { kind, dims, max })
+    }
+
+    /// The message of version 2.
+    ///
+    /// # Errors
+    /// `ERANGE` for a length that the file's width of lengths cannot hold, or too many dimensions.
+    pub fn encode(&self, sizes: Sizes) -> Result<Vec<u8>> {
+        let mut w = Writer::new("dataspace");
+        if self.dims.len() > usize::from(RANK) {
+            w.fail(format_args!("{} dimensions", self.dims.len()));
+        }
+        w.u8(2);
+        w.u8(self.dims.len() as u8);
+        w.u8(u8::from(self.max.is_some()));
+        w.u8(match self.kind {
+            SpaceKind::Scalar => 0,
+            SpaceKind::Simple => 1,
+            SpaceKind::Null => 2,
+        });
+        for &len in &self.dims {
+            w.length(sizes, len);
+        }
+        for &max in self.max.iter().flatten() {
+            w.length(sizes, max.unwrap_or(sizes.unlimited()));
+        }
+        w.finish()
     }
 
     /// The number of elements, or nothing if it is more than 64 bits hold.
@@ -111,11 +136,16 @@ mod tests {
         let expected =
             Dataspace { kind: SpaceKind::Simple, dims: vec![3, 5], max: Some(vec![Some(3), None]) };
         assert_eq!((&one, &two), (&expected, &expected));
+        assert_eq!(expected.encode(SIZES).unwrap(), [&[2, 2, 1, 1], &dims[..]].concat());
         assert_eq!((one.elements(), one.max(0), one.max(1)), (Some(15), Some(3), None));
         let scalar = Dataspace::decode(&[1, 0, 0, 0, 0, 0, 0, 0], SIZES).unwrap();
         assert_eq!((scalar.kind, scalar.elements()), (SpaceKind::Scalar, Some(1)));
         let null = Dataspace::decode(&[2, 0, 0, 2], SIZES).unwrap();
         assert_eq!((null.kind, null.elements()), (SpaceKind::Null, Some(0)));
+        assert_eq!(scalar.encode(SIZES).unwrap(), [2, 0, 0, 0]);
+        assert_eq!(null.encode(SIZES).unwrap(), [2, 0, 0, 2]);
+        let long = Dataspace { kind: SpaceKind::Simple, dims: vec![1 << 32], max: None };
+        assert!(long.encode(SIZES).is_err());
     }
 
     #[test]

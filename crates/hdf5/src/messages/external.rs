@@ -39,11 +39,10 @@ impl ExternalFiles {
             return Err(r.error(format_args!("{used} slots of {allocated} are used")));
         }
         let heap = r.defined(sizes, "name heap")?;
-        let unlimited = u64::MAX >> (64 - 8 * sizes.length.clamp(1, 8));
         let mut slots = Vec::new();
         for _ in 0..used {
             let (name, offset) = (r.length(sizes)?, r.length(sizes)?);
-            let size = Some(r.length(sizes)?).filter(|&size| size != unlimited);
+            let size = Some(r.length(sizes)?).filter(|&size| size != sizes.unlimited());
             slots.push(ExternalSlot { name, offset, size });
         }
         Ok(ExternalFiles { heap, slots })

@@ -3,7 +3,7 @@
 
 use ferrocdf_bytes::Result;
 
-use crate::wire::Reader;
+use crate::wire::{Reader, Writer};
 
 /// The fill value of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +68,47 @@ impl FillMessage {
         let value = if defined == 0 { Fill::Undefined } else { value(&mut r)? };
         Ok(FillMessage { value, allocation, writing })
     }
+
+    /// The new message, of version 3.
+    ///
+    /// # Errors
+    /// `ERANGE` for times that are none, or a value of 2^31 bytes.
+    pub fn encode(&self) -> Result<Vec<u8>> {
+        let mut w = Writer::new("fill value");
+        w.u8(3);
+        if self.allocation > 3 || self.writing > 2 {
+            w.fail(format_args!("allocation time {} and fill time {}", self.allocation, self.writing));
+        }
+        let defined = match &self.value {
+            Fill::Default => 0,
+            Fill::Undefined => 1,
+            Fill::Value(_) => 2,
+        };
+        w.u8(self.allocation & 3 | (self.writing & 3) << 2 | defined << 4);
+        if let Fill::Value(value) = &self.value {
+            encode_value(&mut w, value);
+        }
+        w.finish()
+    }
+
+    /// The old message, which only holds the value; zeros if it has none.
+    ///
+    /// # Errors
+    /// `ERANGE` for a value of 2^31 bytes.
+    pub fn encode_old(&self) -> Result<Vec<u8>> {
+        let mut w = Writer::new("old fill value");
+        encode_value(&mut w, self.value.bytes());
+        w.finish()
+    }
+}
+
+/// A value behind its size.
+fn encode_value(w: &mut Writer, value: &[u8]) {
+    if value.len() > i32::MAX as usize {
+        w.fail(format_args!("a value of {} bytes", value.len()));
+    }
+    w.count(4, value.len());
+    w.bytes(value);
 }
 
 /// A value behind its size, which is negative (undefined), 0 (default), or the number of bytes.
@@ -101,6 +142,11 @@ mod tests {
         assert_eq!(FillMessage::decode(&[&[3, 0b10_10_10][..], &sized].concat()).unwrap(), message(&value));
         assert_eq!(FillMessage::decode(&[3, 0b01_10_10]).unwrap(), message(&Fill::Undefined));
         assert_eq!(FillMessage::decode(&[3, 0b00_10_10]).unwrap(), message(&Fill::Default));
+        assert_eq!(message(&value).encode().unwrap(), [&[3, 0b10_10_10][..], &sized].concat());
+        assert_eq!(message(&Fill::Undefined).encode().unwrap(), [3, 0b01_10_10]);
+        assert_eq!(message(&Fill::Default).encode().unwrap(), [3, 0b00_10_10]);
+        assert_eq!(message(&value).encode_old().unwrap(), sized);
+        assert!(FillMessage { value, allocation: 2, writing: 3 }.encode().is_err());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use ferrocdf_bytes::Result;
 
 use super::HeapId;
-use crate::wire::Reader;
+use crate::wire::{Reader, Writer, width_of};
 use crate::{Address, Sizes};
 
 /// The most dimensions of a chunk, that of the bytes of an element aside.
@@ -101,6 +101,85 @@ impl DataLayout {
     }
 }
 
+impl DataLayout {
+    /// The message: of version 3 where it can hold the layout, else of version 4.
+    ///
+    /// # Errors
+    /// `ERANGE` for more bytes or longer chunks than the message can hold.
+    pub fn encode(&self, sizes: Sizes) -> Result<Vec<u8>> {
+        let mut w = Writer::new("data layout");
+        match self {
+            DataLayout::Compact(bytes) => {
+                w.bytes(&[3, 0]);
+                w.count(2, bytes.len());
+                w.bytes(bytes);
+            }
+            DataLayout::Contiguous { address, size } => {
+                w.bytes(&[3, 1]);
+                w.address(sizes, *address);
+                match size {
+                    Some(size) => w.length(sizes, *size),
+                    None => w.fail("the size of contiguous data is not known"),
+                }
+            }
+            DataLayout::Chunked(chunked) => chunked.encode(&mut w, sizes),
+            DataLayout::Virtual(id) => {
+                w.bytes(&[4, 3]);
+                w.address(sizes, id.map(|id| id.collection));
+                w.u32(id.map_or(0, |id| id.index));
+            }
+        }
+        w.finish()
+    }
+}
+
+impl ChunkedLayout {
+    fn encode(&self, w: &mut Writer, sizes: Sizes) {
+        let lens = self.shape.iter().chain([&self.element]);
+        if self.shape.is_empty() || self.shape.len() > RANK || lens.clone().any(|&len| len == 0) {
+            w.fail(format_args!("chunks of shape {:?}", self.shape));
+        }
+        let rank = self.shape.len() + 1;
+        if self.index == ChunkIndex::BTree1 {
+            if self.plain_edges {
+                w.fail("a B-tree of version 1 for chunks that are filtered only inside");
+            }
+            w.bytes(&[3, 2]);
+            w.count(1, rank);
+            w.address(sizes, self.address);
+            lens.for_each(|&len| w.uint(4, len));
+            return;
+        }
+        w.bytes(&[4, 2]);
+        let filtered_single = matches!(self.index, ChunkIndex::Single(Some(_)));
+        w.u8(u8::from(self.plain_edges) | u8::from(filtered_single) << 1);
+        w.count(1, rank);
+        let width = width_of(lens.clone().copied().max().unwrap_or(0));
+        w.count(1, width);
+        lens.for_each(|&len| w.uint(width, len));
+        match self.index {
+            ChunkIndex::Single(None) | ChunkIndex::BTree1 => w.u8(1),
+            ChunkIndex::Single(Some((len, mask))) => {
+                w.u8(1);
+                w.length(sizes, len);
+                w.u32(mask);
+            }
+            ChunkIndex::Implicit => w.u8(2),
+            ChunkIndex::FixedArray { page_bits } => w.bytes(&[3, page_bits]),
+            ChunkIndex::ExtensibleArray(parameters) => {
+                w.u8(4);
+                w.bytes(&parameters);
+            }
+            ChunkIndex::BTree2 { node, split, merge } => {
+                w.u8(5);
+                w.u32(node);
+                w.bytes(&[split, merge]);
+            }
+        }
+        w.address(sizes, self.address);
+    }
+}
+
 /// Versions 1 and 2.
 fn old(r: &mut Reader<'_>, sizes: Sizes) -> Result<DataLayout> {
     let (rank, class) = (r.u8()?, r.u8()?);
@@ -172,8 +251,16 @@ mod tests {
 
     const SIZES: Sizes = Sizes { offset: 2, length: 2 };
 
+    /// Also encodes it again, which gives the same bytes for versions 3 and 4 as they are written.
     fn decode(bytes: &[u8]) -> DataLayout {
-        DataLayout::decode(bytes, SIZES).unwrap()
+        let layout = DataLayout::decode(bytes, SIZES).unwrap();
+        let again = layout.encode(SIZES);
+        match (&layout, bytes[0]) {
+            (DataLayout::Contiguous { size: None, .. }, _) => assert!(again.is_err()),
+            (DataLayout::Chunked(_), 3..) | (_, 3) => assert_eq!(again.unwrap(), bytes),
+            _ => assert_eq!(DataLayout::decode(&again.unwrap(), SIZES).unwrap(), layout),
+        }
+        layout
     }
 
     #[test]
@@ -200,6 +287,11 @@ mod tests {
             index: ChunkIndex::BTree1,
             address: Some(Address(9)),
         };
+        let large = ChunkedLayout { shape: vec![1 << 32], ..expected.clone() };
+        assert!(DataLayout::Chunked(large.clone()).encode(SIZES).is_err());
+        let large = ChunkedLayout { index: ChunkIndex::Implicit, ..large };
+        let large = DataLayout::Chunked(large);
+        assert_eq!(decode(&large.encode(SIZES).unwrap()), large);
         let lengths = [3, 0, 0, 0, 5, 0, 0, 0, 4, 0, 0, 0];
         let three = decode(&[&[3, 2, 3, 9, 0][..], &lengths].concat());
         let one = decode(&[&[1, 3, 2, 0, 0, 0, 0, 0, 9, 0][..], &lengths].concat());

@@ -3,7 +3,7 @@
 use ferrocdf_bytes::Result;
 use ferrocdf_codec::Step;
 
-use crate::wire::{Reader, up_to_nul};
+use crate::wire::{Reader, Writer, up_to_nul};
 
 /// The most filters in a message: a filter mask has as many bits.
 const FILTERS: u8 = 32;
@@ -45,6 +45,37 @@ fn step(r: &mut Reader<'_>, version: u8) -> Result<Step> {
     Ok(Step { id: u32::from(id), name, optional: flags & 1 != 0, params })
 }
 
+/// The message of version 2.
+///
+/// # Errors
+/// `ERANGE` for more filters, longer names or more values than the message can hold.
+pub fn encode(steps: &[Step]) -> Result<Vec<u8>> {
+    let mut w = Writer::new("filter pipeline");
+    if steps.len() > usize::from(FILTERS) {
+        w.fail(format_args!("{} filters", steps.len()));
+    }
+    w.u8(2);
+    w.u8(steps.len() as u8);
+    for step in steps {
+        w.uint(2, u64::from(step.id));
+        if step.id >= u32::from(NAMED) {
+            // A name ends with a NUL, unless there is none.
+            let len = if step.name.is_empty() { 0 } else { step.name.len() + 1 };
+            w.count(2, len);
+        }
+        w.u16(u16::from(step.optional));
+        w.count(2, step.params.len());
+        if step.id >= u32::from(NAMED) && !step.name.is_empty() {
+            w.bytes(step.name.as_bytes());
+            w.u8(0);
+        }
+        for &value in &step.params {
+            w.u32(value);
+        }
+    }
+    w.finish()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,6 +105,10 @@ mod tests {
         ]
         .concat();
         assert_eq!(decode(&two).unwrap(), expected());
+        assert_eq!(encode(&expected()).unwrap(), two);
+        let nameless = Step { name: String::new(), ..expected().remove(1) };
+        assert_eq!(decode(&encode(&[nameless.clone()]).unwrap()).unwrap(), [nameless]);
+        assert!(encode(&vec![expected().remove(0); 33]).is_err());
         assert!(decode(&two[..two.len() - 1]).is_err());
         assert!(decode(&[2, 33]).is_err());
     }
