@@ -57,7 +57,7 @@ mod short;
 mod write;
 
 pub use array::{Array, Layout, PastEnd, Unusual};
-pub use blocks::{BlockIndex, Blocks, Place};
+pub use blocks::{BlockIndex, BlockStore, Blocks, Place, copy_blocks, flush};
 pub use convert::{Direction, convert};
 pub use copy::copy_bytes;
 pub use kind::{Element, Kind, Stored};

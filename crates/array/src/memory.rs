@@ -57,6 +57,8 @@ pub struct In<'a> {
     pub bytes: &'a [u8],
     /// Where they lie; dense if there is none.
     pub map: Option<Map<'a>>,
+    /// What becomes of numbers out of range: that of [`Direction::Put`] or of [`Direction::Cast`].
+    pub rules: Direction,
 }
 
 impl<'a> Out<'a> {
@@ -101,13 +103,19 @@ impl<'a> In<'a> {
 
     /// Dense elements of `kind`.
     pub fn raw(kind: Kind, bytes: &'a [u8]) -> Self {
-        In { kind, bytes, map: None }
+        In { kind, bytes, map: None, rules: Direction::Put }
     }
 
     /// The same memory, addressed through a map.
     #[must_use]
     pub fn mapped(self, origin: usize, steps: &'a [isize]) -> Self {
         In { map: Some(Map { origin, steps }), ..self }
+    }
+
+    /// The same memory, for numbers of a netCDF-4 file.
+    #[must_use]
+    pub fn cast(self) -> Self {
+        In { rules: Direction::Cast, ..self }
     }
 }
 

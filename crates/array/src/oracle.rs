@@ -136,8 +136,7 @@ pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) 
         let from = element(input.map, number, &index) * held;
         let from = &input.bytes[from..from + held];
         let mut stored = vec![0; array.stored.kind.size()];
-        if one(Direction::Put, Stored::native(input.kind), from, array.stored, &mut stored) == Fit::OutOfRange
-        {
+        if one(input.rules, Stored::native(input.kind), from, array.stored, &mut stored) == Fit::OutOfRange {
             fit = Fit::OutOfRange;
         }
         blob.write_at(selected(array, sel, &index), &stored)?;

@@ -88,12 +88,12 @@ impl ShortRun {
         })
     }
 
-    /// Writes it from dense memory of just its elements.
+    /// Writes it from dense memory of just its elements; `rules` are as in [`In`](crate::In).
     ///
     /// # Errors
     /// `ECHAR` between text and numbers; `EINVAL` for memory of another size; the blob's.
-    pub fn write(&self, blob: &dyn BlobMut, kind: Kind, input: &[u8]) -> Result<Fit> {
-        let conversion = Conversion::new(Direction::Put, Stored::native(kind), self.stored)?;
+    pub fn write(&self, blob: &dyn BlobMut, kind: Kind, rules: Direction, input: &[u8]) -> Result<Fit> {
+        let conversion = Conversion::new(rules, Stored::native(kind), self.stored)?;
         check_dense(input.len(), kind, self.elements() as u64)?;
         self.with_room(|stored| {
             let fits = conversion.run(input, stored);

@@ -33,10 +33,10 @@ pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) 
     if input.map.is_none()
         && let Some(run) = ShortRun::of(array, sel)
     {
-        return run.write(blob, input.kind, input.bytes);
+        return run.write(blob, input.kind, input.rules, input.bytes);
     }
     sel.check(&array.shape)?;
-    let conversion = Conversion::new(Direction::Put, Stored::native(input.kind), array.stored)?;
+    let conversion = Conversion::new(input.rules, Stored::native(input.kind), array.stored)?;
     let elements = sel.elements().ok_or_else(|| too_large(&array.shape))?;
     if input.map.is_none() {
         check_dense(input.bytes.len(), input.kind, elements)?;

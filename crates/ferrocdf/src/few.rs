@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use ferrocdf_array::{Array, Fit, Kind, ShortRun};
+use ferrocdf_array::{Array, Direction, Fit, Kind, ShortRun};
 use ferrocdf_bytes::Result;
 use ferrocdf_model::{GroupId, Model, Type, VarId};
 
@@ -55,7 +55,7 @@ impl FileMut {
         let span = span(array, &run, part);
         state.driver.blob_mut().ok()?;
         let done = state.before_write(var, span.start, span.end, true).and_then(|()| {
-            let fit = run.write(state.driver.blob_mut()?, kind, memory(run.elements()))?;
+            let fit = run.write(state.driver.blob_mut()?, kind, Direction::Put, memory(run.elements()))?;
             state.driver.wrote(var, span.end);
             Ok(fit)
         });

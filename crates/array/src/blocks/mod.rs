@@ -1,19 +1,29 @@
 //! Arrays cut into blocks: chunks that are found through an index and may be packed by filters.
+//!
+//! Blocks that can be written have a [`BlockStore`], which gives each packed block a place. A block of which a part was
+//! written is held back decoded ("pending") in the cache that readers use too, and is packed once.
 
 mod cache;
+mod copy;
 mod hits;
 mod part;
+mod pending;
 mod read;
+mod write;
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
 use ferrocdf_bytes::Result;
 use ferrocdf_codec::Chain;
+use ferrocdf_store::BlobMut;
 
 use cache::Cached;
 
+pub use copy::copy_blocks;
+pub use pending::flush;
 pub(crate) use read::read;
+pub(crate) use write::write;
 
 /// An array cut into blocks of one shape.
 #[derive(Clone, Debug)]
@@ -30,6 +40,8 @@ pub struct Blocks {
     pub fill: Arc<[u8]>,
     /// The blocks that are kept decoded.
     cached: Arc<Cached>,
+    /// What takes blocks that are written, if they can be.
+    store: Option<Arc<dyn BlockStore>>,
 }
 
 impl Blocks {
@@ -40,7 +52,19 @@ impl Blocks {
         chain: Arc<Chain>,
         fill: impl Into<Arc<[u8]>>,
     ) -> Self {
-        Blocks { shape, index, chain, fill: fill.into(), cached: Arc::new(Cached::new()) }
+        Blocks { shape, index, chain, fill: fill.into(), cached: Arc::new(Cached::new()), store: None }
+    }
+
+    /// Blocks that can be written as well. Clones of them share what is held back, whatever becomes of the array's shape:
+    /// their owner makes them once and calls [`flush`] before the store's blob is used without them, or dropped.
+    pub fn stored(
+        shape: Vec<u64>,
+        store: Arc<dyn BlockStore>,
+        chain: Arc<Chain>,
+        fill: impl Into<Arc<[u8]>>,
+    ) -> Self {
+        let index: Arc<dyn BlockIndex> = store.clone();
+        Blocks { store: Some(store), ..Blocks::new(shape, index, chain, fill) }
     }
 
     /// The same blocks of bytes: one more dimension, the fastest, of `size` bytes. They are not kept: the index is asked
@@ -63,6 +87,38 @@ pub trait BlockIndex: Debug + Send + Sync {
     /// dimension fastest. Coordinates are in blocks, not elements. The box may reach beyond the array: blocks there are
     /// missing.
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>>;
+}
+
+/// An index that blocks can be put into.
+///
+/// Its methods never call the engine, since blocks that leave the cache are placed by whoever needs the room: perhaps a
+/// thread that writes to another file, but never while the owner of the blocks is inside [`write()`](crate::write) or
+/// [`flush`], and never after a `flush` until the next `write`.
+pub trait BlockStore: BlockIndex {
+    /// Finds a place for a packed block of `len` bytes, stored without the filters in `mask`, and notes it: from now on
+    /// `locate` gives it. The caller writes the bytes there. Calls come in an order that does not depend on threads.
+    ///
+    /// A block may be placed again; where its last place is not yet part of what was committed, it may be used again.
+    fn place(&self, block: &[u64], len: u64, mask: u32) -> Result<u64>;
+
+    /// The bytes that places are positions in: the same that are given to [`write()`](crate::write).
+    fn blob(&self) -> Arc<dyn BlobMut>;
+
+    /// Where a block lies, if it may be changed there: its place is not part of what was committed.
+    fn in_place(&self, _block: &[u64]) -> Option<u64> {
+        None
+    }
+
+    /// Whether the array may become longer along a dimension. Blocks that reach beyond the array there are held back for
+    /// what may follow; others are packed as soon as all that the array has of them was written.
+    fn grows(&self, _dim: usize) -> bool {
+        true
+    }
+
+    /// Whether a block is to be stored as it is, without any filter.
+    fn is_plain(&self, _block: &[u64]) -> bool {
+        false
+    }
 }
 
 /// Where one block lies.
