@@ -7,7 +7,7 @@
 use ferrocdf_bytes::{Code, Coder, Error, Record, Result};
 use ferrocdf_store::Blob;
 
-use crate::wire::{self, bad};
+use crate::wire::{self, Reader, Writer, bad};
 use crate::{Address, Sizes};
 
 /// The first bytes of a superblock.
@@ -120,6 +120,36 @@ impl Stored {
 }
 
 impl Superblock {
+    /// A superblock of version 2 or 3, signature and checksum included. It belongs at [`Superblock::base`].
+    ///
+    /// # Errors
+    /// `ERANGE` for a number that the file's widths cannot hold; `EHDFERR` for another version.
+    pub fn encode(&self) -> Result<Vec<u8>> {
+        if !(2..=3).contains(&self.version) {
+            return Err(bad(format!("superblocks of version {} are not written", self.version)));
+        }
+        let mut stored = Stored {
+            version: self.version.into(),
+            offset: self.sizes.offset as u64,
+            length: self.sizes.length as u64,
+            flags: 0,
+            base: self.base,
+            extension: self.extension.map_or(self.sizes.undefined(), |at| at.0),
+            end: self.end,
+            root: self.root.0,
+            ..Stored::default()
+        };
+        let mut w = Writer::new(WHAT);
+        w.bytes(&SIGNATURE);
+        w.bytes(&wire::encode(&mut stored).map_err(|error| error.at(WHAT))?);
+        w.finish_checked()
+    }
+
+    /// Bytes of a superblock of version 2 or 3.
+    pub fn encoded_len(sizes: Sizes) -> u64 {
+        (SIGNATURE.len() + 4 + 4 * sizes.offset + wire::CHECKSUM) as u64
+    }
+
     /// Finds and reads it. `NC_ENOTNC` where there is none.
     pub fn find(blob: &dyn Blob) -> Result<Superblock> {
         let size = blob.size()?;
@@ -183,4 +213,80 @@ pub fn check_driver(name: &[u8]) -> Result<()> {
         _ => return Ok(()),
     };
     Err(bad(format!("this file is a part of {parts}, and cannot be read alone")))
+}
+
+/// "B-tree 'K' Values" (IV.A.2.t, in the superblock extension): half the children of nodes of version 1 B-trees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeSizes {
+    /// Of chunk indexes.
+    pub chunks: u16,
+    /// Of groups.
+    pub groups: u16,
+    /// Half the entries of a symbol table node.
+    pub symbols: u16,
+}
+
+impl Default for TreeSizes {
+    fn default() -> Self {
+        TreeSizes { chunks: 32, groups: 16, symbols: 4 }
+    }
+}
+
+impl TreeSizes {
+    /// The values from a message.
+    pub fn decode(body: &[u8]) -> Result<TreeSizes> {
+        let mut r = Reader::new("B-tree 'K' values message", body);
+        r.version(0..=0)?;
+        Ok(TreeSizes { chunks: r.u16()?, groups: r.u16()?, symbols: r.u16()? })
+    }
+
+    /// The message.
+    pub fn encode(&self) -> Result<Vec<u8>> {
+        let mut w = Writer::new("B-tree 'K' values message");
+        w.u8(0);
+        [self.chunks, self.groups, self.symbols].into_iter().for_each(|k| w.u16(k));
+        w.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the reference writes it into an empty file.
+    const TWO: &str = "\
+        894844460d0a1a0a 02 08 08 00 0000000000000000 ffffffffffffffff eb3a000000000000 3000000000000000 36ab2000";
+
+    #[test]
+    fn version_2_as_the_reference_writes_it() {
+        let digits: Vec<u8> = TWO.bytes().filter(u8::is_ascii_hexdigit).collect();
+        let digit = |d: u8| (d as char).to_digit(16).unwrap() as u8;
+        let bytes: Vec<u8> =
+            digits.chunks_exact(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect();
+        let superblock = Superblock::decode(&bytes[8..], 0, 0x3aeb).unwrap();
+        assert_eq!(superblock.encode().unwrap(), bytes);
+        assert_eq!(Superblock::encoded_len(superblock.sizes), bytes.len() as u64);
+        // Behind a user block, with an extension, and short numbers.
+        let sizes = Sizes { offset: 4, length: 2 };
+        let other = Superblock {
+            version: 3,
+            base: 512,
+            sizes,
+            extension: Some(Address(99)),
+            end: 1000,
+            ..superblock.clone()
+        };
+        let again = Superblock::decode(&other.encode().unwrap()[8..], 512, 1000).unwrap();
+        assert_eq!(format!("{again:?}"), format!("{other:?}"));
+        assert!(Superblock { end: 1 << 32, ..other }.encode().is_err());
+        assert!(Superblock { version: 1, ..superblock }.encode().is_err());
+    }
+
+    #[test]
+    fn tree_sizes() {
+        let sizes = TreeSizes { chunks: 64, groups: 16, symbols: 4 };
+        let bytes = sizes.encode().unwrap();
+        assert_eq!(bytes, [0, 64, 0, 16, 0, 4, 0]);
+        assert_eq!(TreeSizes::decode(&bytes).unwrap(), sizes);
+    }
 }

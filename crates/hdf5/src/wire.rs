@@ -145,8 +145,7 @@ impl Writer {
     /// Notes that something cannot be written.
     pub fn fail(&mut self, why: impl fmt::Display) {
         let (what, at) = (self.what, self.bytes.len());
-        self.error
-            .get_or_insert_with(|| Error::new(Code::ERANGE, format!("{what} (byte {at}): {why}")));
+        self.error.get_or_insert_with(|| Error::new(Code::ERANGE, format!("{what} (byte {at}): {why}")));
     }
 
     /// An unsigned number of `width` bytes, 0 to 8.

@@ -9,10 +9,10 @@ mod symbols;
 
 use ferrocdf_bytes::Result;
 
+use crate::Address;
 use crate::objects::attribute::Order;
+use crate::objects::dense_info::{DenseInfo, Of};
 use crate::objects::header::{Object, kind};
-use crate::wire::Reader;
-use crate::{Address, Sizes};
 
 /// The encoding of a link's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,30 +70,10 @@ pub struct Links {
     pub list: Vec<Link>,
 }
 
-/// "Link Info Message".
-#[derive(Debug)]
-struct Info {
-    tracked: bool,
-    /// The heap of dense links, and its index by name.
-    dense: Option<(Address, Address)>,
-}
-
-impl Info {
-    fn decode(body: &[u8], sizes: Sizes) -> Result<Info> {
-        let mut reader = Reader::new("link info message", body);
-        reader.version(0..=0)?;
-        let tracked = reader.u8()? & 0x01 != 0;
-        // Maximum creation index.
-        reader.skip(if tracked { 8 } else { 0 })?;
-        let heap = reader.address(sizes)?;
-        let by_name = reader.address(sizes)?;
-        Ok(Info { tracked, dense: heap.zip(by_name) })
-    }
-
-    fn of(object: &Object) -> Result<Option<Info>> {
-        let Some(message) = object.message(kind::LINK_INFO) else { return Ok(None) };
-        Info::decode(message.body()?, object.file().source().sizes).map(Some)
-    }
+/// What the link info message of an object says.
+fn info(object: &Object) -> Result<Option<DenseInfo>> {
+    let Some(message) = object.message(kind::LINK_INFO) else { return Ok(None) };
+    DenseInfo::decode(Of::Links, message.body()?, object.file().source().sizes).map(Some)
 }
 
 impl Object {
@@ -108,11 +88,11 @@ impl Object {
         for message in self.messages(kind::LINK) {
             links.list.push(Link::decode(message.body()?, source.sizes)?);
         }
-        if let Some(info) = Info::of(self)? {
-            if let Some((heap, by_name)) = info.dense {
+        if let Some(info) = info(self)? {
+            if let Some((heap, by_name)) = info.heap.zip(info.by_name) {
                 dense::all(source, heap, by_name, &mut links.list)?;
             }
-            if info.tracked {
+            if info.next_order.is_some() {
                 links.order = Order::Creation;
             }
         }
@@ -136,7 +116,7 @@ impl Object {
                 return Ok(Some(link));
             }
         }
-        match Info::of(self)?.and_then(|info| info.dense) {
+        match info(self)?.and_then(|info| info.heap.zip(info.by_name)) {
             Some((heap, by_name)) => dense::find(source, heap, by_name, name),
             None => Ok(None),
         }

@@ -2,10 +2,9 @@
 //!
 //! A datatype is a tree that keeps all that is stored, padding types and tags too, so that it can be written again. Two
 //! are equal if they describe the same elements, whatever message version they were stored with.
-//!
-//! Not done: writing.
 
 mod decode;
+mod encode;
 
 use crate::{Address, Sizes};
 

@@ -11,9 +11,10 @@ use crate::heaps::FractalHeap;
 use crate::messages::dataspace::Dataspace;
 use crate::messages::datatype::Datatype;
 use crate::trees::btree2::Tree;
-use crate::wire::{Reader, bad, up_to_nul};
+use crate::wire::{Reader, Writer, bad, up_to_nul};
 use crate::{Address, File, Source};
 
+use super::dense_info::{DenseInfo, Of};
 use super::header::{Message, Object, kind};
 use super::shared;
 
@@ -60,27 +61,11 @@ pub struct Attributes {
     pub list: Vec<(Vec<u8>, Result<Attribute>)>,
 }
 
-/// "Attribute Info Message".
-#[derive(Debug)]
-struct Info {
-    heap: Address,
-    by_name: Address,
-}
-
-impl Info {
-    /// Where the attributes are that are not in the header; `None` if all are.
-    fn of(object: &Object) -> Result<Option<Info>> {
-        let Some(message) = object.message(kind::ATTRIBUTE_INFO) else { return Ok(None) };
-        let sizes = object.file().source().sizes;
-        let mut reader = Reader::new("attribute info message", message.body()?);
-        reader.version(0..=0)?;
-        let flags = reader.u8()?;
-        // Maximum creation index.
-        reader.skip(if flags & 0x01 != 0 { 2 } else { 0 })?;
-        let heap = reader.address(sizes)?;
-        let by_name = reader.address(sizes)?;
-        Ok(heap.zip(by_name).map(|(heap, by_name)| Info { heap, by_name }))
-    }
+/// Where the attributes are that are not in the header: their heap and their index by name; `None` if all are.
+fn info(object: &Object) -> Result<Option<(Address, Address)>> {
+    let Some(message) = object.message(kind::ATTRIBUTE_INFO) else { return Ok(None) };
+    let info = DenseInfo::decode(Of::Attributes, message.body()?, object.file().source().sizes)?;
+    Ok(info.heap.zip(info.by_name))
 }
 
 /// "Version 2 B-tree, Type 8 Record Layout": an attribute by its name.
@@ -144,11 +129,11 @@ impl Object {
         if let Some(dense) = self.dense.get() {
             return Ok(dense.as_ref());
         }
-        let open = |info: Info| {
-            let tree = tree(self.file().source(), info.by_name)?;
-            Ok(Dense { tree, heap_at: info.heap, heap: OnceLock::new() })
+        let open = |(heap_at, by_name): (Address, Address)| {
+            let tree = tree(self.file().source(), by_name)?;
+            Ok(Dense { tree, heap_at, heap: OnceLock::new() })
         };
-        let dense = Info::of(self)?.map(open).transpose()?;
+        let dense = info(self)?.map(open).transpose()?;
         Ok(self.dense.get_or_init(|| dense).as_ref())
     }
 
@@ -229,22 +214,50 @@ impl Object {
 }
 
 /// An attribute message cut into its parts.
-struct Parts<'a> {
-    flags: u8,
-    name: &'a [u8],
-    datatype: &'a [u8],
-    dataspace: &'a [u8],
-    data: &'a [u8],
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parts<'a> {
+    /// Bit 0 if the datatype, bit 1 if the dataspace is a shared message.
+    pub flags: u8,
+    /// The name, which has no NUL in it.
+    pub name: &'a [u8],
+    /// The encoding of the name: 0 ASCII, 1 UTF-8.
+    pub charset: u8,
+    /// The datatype message.
+    pub datatype: &'a [u8],
+    /// The dataspace message.
+    pub dataspace: &'a [u8],
+    /// The elements; there may be something behind them.
+    pub data: &'a [u8],
+}
+
+impl Parts<'_> {
+    /// The message, of version 3.
+    pub fn encode(&self) -> Result<Vec<u8>> {
+        let mut w = Writer::new(WHAT);
+        if self.name.contains(&0) {
+            w.fail("a name with a NUL in it");
+        }
+        w.bytes(&[3, self.flags]);
+        w.count(2, self.name.len() + 1);
+        w.count(2, self.datatype.len());
+        w.count(2, self.dataspace.len());
+        w.u8(self.charset);
+        w.bytes(self.name);
+        w.u8(0);
+        w.bytes(self.datatype);
+        w.bytes(self.dataspace);
+        w.bytes(self.data);
+        w.finish()
+    }
 }
 
 /// Cuts a message of any version.
-fn parts(body: &[u8]) -> Result<Parts<'_>> {
+pub(crate) fn parts(body: &[u8]) -> Result<Parts<'_>> {
     let mut reader = Reader::new(WHAT, body);
     let version = reader.version(1..=3)?;
     let flags = if version == 1 { reader.skip(1).map(|()| 0)? } else { reader.u8()? };
     let sizes = [reader.u16()?, reader.u16()?, reader.u16()?].map(usize::from);
-    // Encoding of the name.
-    reader.skip(if version == 3 { 1 } else { 0 })?;
+    let charset = if version == 3 { reader.u8()? } else { 0 };
     let mut part = |len: usize| {
         let taken = reader.take(len)?;
         let padding = if version == 1 { len.next_multiple_of(8) - len } else { 0 };
@@ -252,7 +265,7 @@ fn parts(body: &[u8]) -> Result<Parts<'_>> {
         Ok(taken)
     };
     let [name, datatype, dataspace] = [part(sizes[0])?, part(sizes[1])?, part(sizes[2])?];
-    Ok(Parts { flags, name: up_to_nul(name), datatype, dataspace, data: reader.rest() })
+    Ok(Parts { flags, name: up_to_nul(name), charset, datatype, dataspace, data: reader.rest() })
 }
 
 fn name_of(body: &[u8]) -> Result<Vec<u8>> {
@@ -262,7 +275,7 @@ fn name_of(body: &[u8]) -> Result<Vec<u8>> {
 impl Attribute {
     /// Takes a message apart; its datatype and dataspace may be somewhere else in the file.
     fn decode(file: &File, body: &[u8], order: Option<u32>) -> Result<Attribute> {
-        let Parts { flags, name, datatype, dataspace, data } = parts(body)?;
+        let Parts { flags, name, datatype, dataspace, data, .. } = parts(body)?;
         Self::from_parts(file, flags, [datatype, dataspace], data, name.to_vec(), order)
             .map_err(|error| error.at(format_args!("attribute {:?}", String::from_utf8_lossy(name))))
     }
@@ -293,5 +306,24 @@ impl Attribute {
         let len =
             len.and_then(|len| usize::try_from(len).ok()).filter(|&len| len <= stored).ok_or_else(short)?;
         Ok(Attribute { name, order, datatype, committed, dataspace, data: data[..len].to_vec() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_all_versions_are_cut_and_written_as_the_latest() {
+        let cut =
+            Parts { flags: 1, name: b"ab", charset: 1, datatype: b"types", dataspace: b"space", data: b"xy" };
+        let three = cut.encode().unwrap();
+        assert_eq!(three, [&[3, 1, 3, 0, 5, 0, 5, 0, 1][..], b"ab\0typesspacexy"].concat());
+        assert_eq!(parts(&three).unwrap(), cut);
+        let two = [&[2, 1, 3, 0, 5, 0, 5, 0][..], b"ab\0typesspacexy"].concat();
+        assert_eq!(parts(&two).unwrap(), Parts { charset: 0, ..cut });
+        let one = [&[1, 0, 3, 0, 5, 0, 5, 0][..], b"ab\0\0\0\0\0\0types\0\0\0space\0\0\0xy"].concat();
+        assert_eq!(parts(&one).unwrap(), Parts { charset: 0, flags: 0, ..cut });
+        assert!(Parts { name: b"a\0", ..cut }.encode().is_err());
     }
 }

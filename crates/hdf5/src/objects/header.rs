@@ -42,6 +42,8 @@ pub mod kind {
     pub const EXTERNAL: u16 = 0x07;
     /// Data Layout.
     pub const LAYOUT: u16 = 0x08;
+    /// Group Info.
+    pub const GROUP_INFO: u16 = 0x0A;
     /// Filter Pipeline.
     pub const PIPELINE: u16 = 0x0B;
     /// Attribute.
@@ -52,6 +54,10 @@ pub mod kind {
     pub const CONTINUATION: u16 = 0x10;
     /// Symbol Table Message.
     pub const SYMBOL_TABLE: u16 = 0x11;
+    /// Object Modification Time.
+    pub const MODIFICATION_TIME: u16 = 0x12;
+    /// B-tree 'K' Values.
+    pub const TREE_SIZES: u16 = 0x13;
     /// Driver Information.
     pub const DRIVER_INFO: u16 = 0x14;
     /// Attribute Info.
@@ -124,6 +130,8 @@ pub struct Header {
     pub references: u32,
     /// The times of version 2, where kept.
     pub times: Option<Times>,
+    /// Maximum compact and minimum dense number of attributes, where they are stored: for writers.
+    pub attribute_limits: Option<(u16, u16)>,
     /// All messages but NIL and continuations.
     pub messages: Vec<Message>,
     /// Bytes of the header in the file.
@@ -250,8 +258,15 @@ impl Header {
     /// Reads the header at an address.
     pub fn read(source: &Source, at: Address) -> Result<Header> {
         let start = source.read_some(WHAT, at, FIRST_READ)?;
-        let header =
-            Header { version: 1, flags: 0, references: 1, times: None, messages: Vec::new(), len: 0 };
+        let header = Header {
+            version: 1,
+            flags: 0,
+            references: 1,
+            times: None,
+            attribute_limits: None,
+            messages: Vec::new(),
+            len: 0,
+        };
         let mut chunks = Chunks { source, at, taken: BTreeMap::new(), waiting: Vec::new(), header };
         match start.starts_with(b"OHDR") {
             true => chunks.first_2(start),
@@ -292,8 +307,7 @@ impl Chunks<'_> {
             self.header.times = Some(Times { access_modification_change_birth: times });
         }
         if flags & 0x10 != 0 {
-            // Maximum compact and minimum dense number of attributes: for writers.
-            reader.skip(4)?;
+            self.header.attribute_limits = Some((reader.u16()?, reader.u16()?));
         }
         let size = reader.uint(1 << (flags & 0x03))?;
         let head = reader.position();

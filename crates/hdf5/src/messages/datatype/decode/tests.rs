@@ -15,7 +15,45 @@ fn decode(hex: &str) -> Datatype {
     // No shorter part of it is a datatype, and nothing behind it matters.
     (0..taken).for_each(|len| assert!(Datatype::decode(&bytes[..len]).is_err()));
     assert_eq!(Datatype::decode(&[&bytes[..], &[9; 9]].concat()).unwrap(), datatype);
+    assert_eq!(datatype.encode().unwrap(), bytes, "{hex}");
     datatype
+}
+
+#[test]
+fn settled_datatypes_are_as_the_reference_writes_them() {
+    // A compound of the three versions, with an array, an enumeration and a list of a compound inside.
+    let mut settled = decode(
+        "1602000018000000 6100000000000000 00000000
+         02000000 00000000 00000000 02000000 01000000 00000000 00000000 100800000200000000001000
+         6200000000000000 08000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000
+         1900000010000000 1601000002000000 6300000000000000 00000000
+         00000000 00000000 00000000 00000000 00000000 00000000 00000000 100800000200000000001000",
+    );
+    settled.settle();
+    let expected = decode(
+        "3602000018000000 6100 00 3a00000004000000 02 02000000 01000000 100800000200000000001000
+         6200 08 3900000010000000 3601000002000000 6300 00 100800000200000000001000",
+    );
+    assert_eq!(settled.encode().unwrap(), expected.encode().unwrap());
+}
+
+#[test]
+fn what_a_message_cannot_hold_is_an_error() {
+    let number = decode(INT4);
+    let of = |class| Datatype { version: 1, size: 4, class };
+    let member = |name: &[u8]| Member { name: name.to_vec(), offset: 0, datatype: number.clone() };
+    let cases = [
+        of(Class::Opaque { tag: vec![b'a'; 249] }),
+        of(Class::Compound { members: vec![member(b"a\0")] }),
+        of(Class::Compound { members: vec![member(b"a"); 1 << 16] }),
+        of(Class::Enumeration { base: Box::new(number.clone()), members: vec![(b"a".to_vec(), vec![1])] }),
+        Datatype { size: 0, ..number.clone() },
+        of(integer(ByteOrder::Vax, true, 0, 32)),
+    ];
+    for case in cases {
+        assert!(case.encode().is_err(), "{case:?}");
+    }
+    assert_eq!(of(Class::Opaque { tag: vec![b'a'; 248] }).encode().unwrap().len(), 8 + 248);
 }
 
 const PADS: Pads = Pads { low: false, high: false, internal: false };
