@@ -13,14 +13,42 @@
 //! Not done: making datasets shorter; writing virtual datasets and external raw data; keeping a list of free space in
 //! the file (what is free is found again by the blocks that use their old places, not by other ones).
 
-use std::sync::Arc;
+mod attributes;
+mod chunks;
+mod commit;
+mod create;
+mod dataset;
+mod extents;
+mod group;
+mod heap;
+mod journal;
+mod named;
+mod object;
+mod space;
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::sync::{Arc, Mutex};
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::Step;
 use ferrocdf_store::BlobMut;
 
+use crate::groups::LinkTarget;
 use crate::messages::{Dataspace, Datatype, HeapId};
-use crate::{Address, File, HeapObject, OpenOptions, Placed};
+use crate::objects::attribute::Parts;
+use crate::objects::encode::committed;
+use crate::objects::header::{Message, kind};
+use crate::superblock::TreeSizes;
+use crate::wire::bad;
+use crate::{Address, Dataset, File, HeapObject, OpenOptions, Placed, Source, Superblock};
+use attributes::{Attributes, committed_at, committed_type};
+use chunks::lock;
+use dataset::{Data, Place};
+use group::{Links, Target};
+use heap::Heap;
+use object::{CONSTANT, Extent, NOT_SHARED, Object, message};
+use space::Space;
 
 /// Which readers a new file is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -172,34 +200,53 @@ pub struct AttributeSpec {
 /// A file that is edited.
 pub struct Editor {
     blob: Arc<dyn BlobMut>,
+    /// The committed state.
     file: File,
+    options: OpenOptions,
+    /// The bytes as they are now, committed or not.
+    source: Source,
+    /// The superblock to be written, of version 2 or 3.
+    superblock: Superblock,
+    /// The messages of the superblock extension that stay, and where it is.
+    extension: Vec<Message>,
+    extension_at: Vec<Extent>,
+    /// The shape of old B-trees and symbol tables.
+    tree_sizes: TreeSizes,
+    /// The end of the file is a multiple of this.
+    page: u64,
+    profile: Profile,
+    barrier: Barrier,
+    space: Arc<Mutex<Space>>,
+    objects: Vec<Object>,
+    by_address: HashMap<Address, Node>,
+    /// What has to be written.
+    dirty: BTreeSet<Node>,
+    /// Datasets with a store for chunks.
+    stores: BTreeSet<Node>,
+    heap: Heap,
+    /// Whether the superblock has to be written, whatever else was changed.
+    unwritten: bool,
+    /// Whether the blob has a committed state.
+    begun: bool,
+    /// The error of a commit.
+    broken: Option<Error>,
 }
 
-fn later<T>() -> Result<T> {
-    Err(Error::new(Code::EINTERNAL, "later"))
+impl fmt::Debug for Editor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Editor").field("blob", &self.blob.name()).finish_non_exhaustive()
+    }
+}
+
+fn wrong(what: impl Into<String>) -> Error {
+    Error::new(Code::EINVAL, what)
+}
+
+fn no_link(name: &str) -> Error {
+    Error::new(Code::ENOTFOUND, format!("there is no link {name:?}"))
 }
 
 impl Editor {
-    /// A new file, all of what the blob holds is given up at the first commit; nothing is written before. (Bytes of
-    /// the user block are kept.)
-    ///
-    /// # Errors
-    /// `EINVAL` for options that no file can have.
-    pub fn create(blob: Arc<dyn BlobMut>, options: &CreateOptions) -> Result<Editor> {
-        let _ = (blob, options);
-        later()
-    }
-
-    /// A file to be edited. One that was left in the middle of a commit is brought to its committed state.
-    ///
-    /// # Errors
-    /// Those of [`File::open_with`], and of the blob.
-    pub fn open(blob: Arc<dyn BlobMut>, options: OpenOptions, barrier: Barrier) -> Result<Editor> {
-        let file = File::open_with(blob.clone(), options)?;
-        let _ = barrier;
-        Ok(Editor { blob, file })
-    }
-
     /// The committed state. Of a file that was never committed, one with an empty root group in memory.
     pub fn file(&self) -> &File {
         &self.file
@@ -220,8 +267,11 @@ impl Editor {
     /// # Errors
     /// Those of reading its header.
     pub fn node(&mut self, at: Address) -> Result<Node> {
-        let _ = at;
-        later()
+        if let Some(&node) = self.by_address.get(&at) {
+            return Ok(node);
+        }
+        let object = Object::read(self.file.source(), at)?;
+        Ok(self.insert(object))
     }
 
     /// The object that a name of a group leads to by a hard link; `None` if there is no such link.
@@ -229,8 +279,10 @@ impl Editor {
     /// # Errors
     /// Those of reading the links.
     pub fn child(&mut self, parent: Node, name: &str) -> Result<Option<Node>> {
-        let _ = (parent, name);
-        later()
+        match self.links(parent)?.list.get(name.as_bytes()).cloned() {
+            Some(target) => self.target(&target),
+            None => Ok(None),
+        }
     }
 
     /// The address of an object's header, the same for ever. A new one gets its place now, with room for the messages
@@ -240,8 +292,17 @@ impl Editor {
     /// # Errors
     /// `EINVAL` for an object that was deleted.
     pub fn address(&mut self, node: Node) -> Result<Address> {
-        let _ = node;
-        later()
+        let object = self.object(node)?;
+        if let Some(at) = object.address() {
+            return Ok(at);
+        }
+        let messages = self.messages(node)?;
+        let sizes = self.source.sizes;
+        let len = self.object(node)?.fit(&messages, sizes);
+        let at = lock(&self.space).take_meta(len)?;
+        self.object(node)?.chunks.push(Extent { at, len });
+        self.by_address.insert(at, node);
+        Ok(at)
     }
 
     /// A new group.
@@ -249,8 +310,11 @@ impl Editor {
     /// # Errors
     /// `ENAMEINUSE` if the name is taken; `EINVAL` if `parent` is no group.
     pub fn create_group(&mut self, parent: Node, name: &str, options: GroupOptions) -> Result<Node> {
-        let _ = (parent, name, options);
-        later()
+        self.check_new(parent, name)?;
+        let links = Links::new(options.link_order);
+        let mut object = Object::new(options.attribute_order, links.first_messages(self.source.sizes)?);
+        object.links = Some(links);
+        self.adopt(parent, name, object)
     }
 
     /// A new committed datatype.
@@ -258,8 +322,11 @@ impl Editor {
     /// # Errors
     /// As [`create_group`](Editor::create_group).
     pub fn commit_datatype(&mut self, parent: Node, name: &str, datatype: &Datatype) -> Result<Node> {
-        let _ = (parent, name, datatype);
-        later()
+        self.check_new(parent, name)?;
+        let mut datatype = datatype.clone();
+        datatype.settle();
+        let message = message(kind::DATATYPE, CONSTANT | NOT_SHARED, datatype.encode()?);
+        self.adopt(parent, name, Object::new(true, vec![message]))
     }
 
     /// A new dataset.
@@ -267,8 +334,20 @@ impl Editor {
     /// # Errors
     /// As [`create_group`](Editor::create_group); `EINVAL` for a specification that does not fit together.
     pub fn create_dataset(&mut self, parent: Node, name: &str, spec: DatasetSpec) -> Result<Node> {
-        let _ = (parent, name, spec);
-        later()
+        self.check_new(parent, name)?;
+        let (datatype, at) = self.datatype(&spec.datatype)?;
+        let (data, messages) = dataset::create(&spec, datatype, at, self.profile, self.source.sizes)?;
+        let early = data.fill.allocation == 1;
+        let mut object = Object::new(spec.attribute_order, messages);
+        object.data = Some(Box::new(data));
+        if let Some(at) = at {
+            self.count(at, 1)?;
+        }
+        let node = self.adopt(parent, name, object)?;
+        if early {
+            self.allocate(node, true)?;
+        }
+        Ok(node)
     }
 
     /// Takes a name away. With the last hard link the object goes too.
@@ -276,8 +355,9 @@ impl Editor {
     /// # Errors
     /// `ENOTFOUND` if there is no such link.
     pub fn unlink(&mut self, parent: Node, name: &str) -> Result<()> {
-        let _ = (parent, name);
-        later()
+        let target = self.links(parent)?.remove(name.as_bytes()).ok_or_else(|| no_link(name))?;
+        self.dirty.insert(parent);
+        self.release(&target)
     }
 
     /// Gives a link another name; it keeps its place in the order of creation.
@@ -285,8 +365,18 @@ impl Editor {
     /// # Errors
     /// `ENOTFOUND` if there is no such link, `ENAMEINUSE` if the new name is taken.
     pub fn rename_link(&mut self, parent: Node, old: &str, new: &str) -> Result<()> {
-        let _ = (parent, old, new);
-        later()
+        if self.links(parent)?.list.get(old.as_bytes()).is_none() {
+            return Err(no_link(old));
+        }
+        if old == new {
+            return Ok(());
+        }
+        self.check_new(parent, new)?;
+        let links = self.links(parent)?;
+        links.list.rename(old.as_bytes(), new.as_bytes());
+        links.changed = true;
+        self.dirty.insert(parent);
+        Ok(())
     }
 
     /// Moves a link to another group; it comes last in the order of creation there.
@@ -294,8 +384,14 @@ impl Editor {
     /// # Errors
     /// As [`rename_link`](Editor::rename_link).
     pub fn move_link(&mut self, parent: Node, name: &str, to: Node, new: &str) -> Result<()> {
-        let _ = (parent, name, to, new);
-        later()
+        if self.links(parent)?.list.get(name.as_bytes()).is_none() {
+            return Err(no_link(name));
+        }
+        self.check_new(to, new)?;
+        let target = self.links(parent)?.remove(name.as_bytes()).ok_or_else(|| no_link(name))?;
+        self.links(to)?.add(new.as_bytes(), target);
+        self.dirty.extend([parent, to]);
+        Ok(())
     }
 
     /// One more hard link to an object.
@@ -303,8 +399,12 @@ impl Editor {
     /// # Errors
     /// As [`create_group`](Editor::create_group).
     pub fn link(&mut self, parent: Node, name: &str, node: Node) -> Result<()> {
-        let _ = (parent, name, node);
-        later()
+        self.check_new(parent, name)?;
+        let object = self.object(node)?;
+        object.references = object.references.saturating_add(1);
+        self.links(parent)?.add(name.as_bytes(), Target::Node(node));
+        self.dirty.extend([parent, node]);
+        Ok(())
     }
 
     /// Sets an attribute: a new one comes last in the order of creation, one that is there keeps its place. What the
@@ -313,8 +413,40 @@ impl Editor {
     /// # Errors
     /// `EINVAL` if the data is not that of the shape; those of reading the attributes that there are.
     pub fn set_attribute(&mut self, node: Node, attribute: AttributeSpec) -> Result<()> {
-        let _ = (node, attribute);
-        later()
+        let AttributeSpec { name, datatype, space, data } = attribute;
+        let sizes = self.source.sizes;
+        let (mut datatype, at) = self.datatype(&datatype)?;
+        let needed = space.elements().and_then(|count| count.checked_mul(datatype.size.into()));
+        if needed != Some(data.len() as u64) || name.is_empty() || name.contains('\0') {
+            let len = data.len();
+            return Err(wrong(format!("attribute {name:?} of {len} bytes, its shape needs {needed:?}")));
+        }
+        datatype.settle();
+        let stored = match at {
+            Some(at) => committed(at, sizes)?,
+            None => datatype.encode()?,
+        };
+        let body = Parts {
+            flags: u8::from(at.is_some()),
+            name: name.as_bytes(),
+            charset: u8::from(!name.is_ascii()),
+            datatype: &stored,
+            dataspace: &space.encode(sizes)?,
+            data: &data,
+        }
+        .encode()?;
+        if body.len() > usize::from(u16::MAX) && self.object(node)?.form.version == 1 {
+            self.upgrade(node)?;
+        }
+        let old = self.attributes(node)?.set(name.as_bytes(), body)?;
+        self.dirty.insert(node);
+        if let Some(at) = at {
+            self.count(at, 1)?;
+        }
+        match old.and_then(|old| committed_type(&old, sizes)) {
+            Some(old) => self.count(old, -1),
+            None => Ok(()),
+        }
     }
 
     /// Takes an attribute away.
@@ -322,8 +454,13 @@ impl Editor {
     /// # Errors
     /// `ENOTATT` if there is none of this name.
     pub fn remove_attribute(&mut self, node: Node, name: &str) -> Result<()> {
-        let _ = (node, name);
-        later()
+        let removed = self.attributes(node)?.remove(name.as_bytes());
+        let body = removed.ok_or_else(|| no_attribute(name))?;
+        self.dirty.insert(node);
+        match committed_type(&body, self.source.sizes) {
+            Some(at) => self.count(at, -1),
+            None => Ok(()),
+        }
     }
 
     /// Gives an attribute another name; it keeps its place in the order of creation.
@@ -331,8 +468,26 @@ impl Editor {
     /// # Errors
     /// `ENOTATT` if there is none of this name, `ENAMEINUSE` if the new one is taken.
     pub fn rename_attribute(&mut self, node: Node, old: &str, new: &str) -> Result<()> {
-        let _ = (node, old, new);
-        later()
+        let attributes = self.attributes(node)?;
+        let found = attributes.list.get(old.as_bytes()).ok_or_else(|| no_attribute(old))?;
+        if old == new {
+            return Ok(());
+        }
+        if attributes.list.get(new.as_bytes()).is_some() {
+            return Err(Error::new(Code::ENAMEINUSE, format!("attribute {new:?} is there already")));
+        }
+        let parts = crate::objects::attribute::parts(&found.body)?;
+        let mut dataspace = parts.dataspace.to_vec();
+        dataspace.shrink_to_fit();
+        let charset = u8::from(!new.is_ascii());
+        let body = Parts { name: new.as_bytes(), charset, dataspace: &dataspace, ..parts }.encode()?;
+        attributes.list.rename(old.as_bytes(), new.as_bytes());
+        attributes.changed = true;
+        if let Some(attribute) = attributes.list.get_mut(new.as_bytes()) {
+            attribute.body = body;
+        }
+        self.dirty.insert(node);
+        Ok(())
     }
 
     /// Makes a dataset longer.
@@ -340,8 +495,12 @@ impl Editor {
     /// # Errors
     /// `EINVAL` for fewer elements in a dimension than there are, and for more than there may be.
     pub fn set_extent(&mut self, node: Node, dims: &[u64]) -> Result<()> {
-        let _ = (node, dims);
-        later()
+        let data = self.data(node)?;
+        if data.space.dims != dims {
+            data.extend(dims)?;
+            self.dirty.insert(node);
+        }
+        Ok(())
     }
 
     /// Puts bytes into the global heap.
@@ -349,8 +508,9 @@ impl Editor {
     /// # Errors
     /// Those of the blob.
     pub fn heap_put(&mut self, bytes: &[u8]) -> Result<HeapId> {
-        let _ = bytes;
-        later()
+        let (blob, source) = (&self.blob, &self.source);
+        let mut write = |at: Address, bytes: &[u8]| blob.write_at(source.position(at)?, bytes);
+        self.heap.put(bytes, source, &mut lock(&self.space), &mut write)
     }
 
     /// Gives up an object of the global heap.
@@ -358,8 +518,7 @@ impl Editor {
     /// # Errors
     /// `EHDFERR` if it is not there.
     pub fn heap_free(&mut self, id: HeapId) -> Result<()> {
-        let _ = id;
-        later()
+        self.heap.free(id, &self.source, &mut lock(&self.space))
     }
 
     /// An object of the global heap, committed or new.
@@ -367,19 +526,19 @@ impl Editor {
     /// # Errors
     /// `EHDFERR` if it is not there.
     pub fn heap_get(&self, id: HeapId) -> Result<HeapObject> {
-        let _ = id;
-        later()
+        self.heap.get(id, &self.source)
     }
 
     /// The elements of a dataset as numbers, to be read and written. Space for contiguous elements is taken now, and
     /// filled, if there was none. Chunks go where the store inside puts them, and are the file's with the next commit;
-    /// `ferrocdf_array::flush` comes before that.
+    /// `ferrocdf_array::flush` comes before that. A dataset is written either like this or as [`raw`](Editor::raw) bytes
+    /// between two flushes, not both.
     ///
     /// # Errors
     /// As [`Dataset::array`](crate::Dataset::array).
     pub fn array(&mut self, node: Node) -> Result<Placed> {
-        let _ = node;
-        later()
+        self.allocate(node, true)?;
+        self.placed(node, false)
     }
 
     /// The elements of a dataset as bytes: one more dimension, the fastest. As [`array`](Editor::array).
@@ -387,8 +546,16 @@ impl Editor {
     /// # Errors
     /// As [`Dataset::raw`](crate::Dataset::raw).
     pub fn raw(&mut self, node: Node) -> Result<Placed> {
-        let _ = node;
-        later()
+        self.allocate(node, true)?;
+        self.placed(node, true)
+    }
+
+    /// The elements of a dataset as numbers or as bytes, to be read: no space is taken.
+    ///
+    /// # Errors
+    /// As [`Dataset::array`](crate::Dataset::array).
+    pub fn look(&mut self, node: Node, raw: bool) -> Result<Placed> {
+        self.placed(node, raw)
     }
 
     /// Takes space for contiguous elements, if there is none yet, without filling it: all will be written. Of other
@@ -397,8 +564,7 @@ impl Editor {
     /// # Errors
     /// `EINVAL` if it is no dataset.
     pub fn allocate_unfilled(&mut self, node: Node) -> Result<()> {
-        let _ = node;
-        later()
+        self.allocate(node, false)
     }
 
     /// Whether space was taken for any of its elements.
@@ -406,8 +572,7 @@ impl Editor {
     /// # Errors
     /// `EINVAL` if it is no dataset.
     pub fn is_allocated(&mut self, node: Node) -> Result<bool> {
-        let _ = node;
-        later()
+        self.data(node)?.is_allocated()
     }
 
     /// Sets all elements of a compact dataset, as stored.
@@ -415,8 +580,9 @@ impl Editor {
     /// # Errors
     /// `EINVAL` if it is none, or has another number of bytes.
     pub fn write_compact(&mut self, node: Node, bytes: &[u8]) -> Result<()> {
-        let _ = (node, bytes);
-        later()
+        self.data(node)?.write_compact(bytes)?;
+        self.dirty.insert(node);
+        Ok(())
     }
 
     /// Makes all that was changed the committed state of the file.
@@ -425,6 +591,207 @@ impl Editor {
     /// Those of the blob. After one the file is in its last committed state or, if the error came late, in the new
     /// one, and the editor can do no more.
     pub fn commit(&mut self) -> Result<()> {
-        later()
+        if let Some(error) = &self.broken {
+            return Err(error.clone());
+        }
+        let done = self.commit_all();
+        self.broken = done.as_ref().err().cloned();
+        done
+    }
+}
+
+fn no_attribute(name: &str) -> Error {
+    Error::new(Code::ENOTATT, format!("there is no attribute {name:?}"))
+}
+
+/// What the methods are made of.
+impl Editor {
+    fn object(&mut self, node: Node) -> Result<&mut Object> {
+        let object = self.objects.get_mut(node.0 as usize).filter(|object| !object.gone);
+        object.ok_or_else(|| wrong("an object that is not there"))
+    }
+
+    fn insert(&mut self, object: Object) -> Node {
+        let node = Node(self.objects.len() as u32);
+        if let Some(at) = object.address() {
+            self.by_address.insert(at, node);
+        }
+        self.objects.push(object);
+        node
+    }
+
+    /// Gives a new object its first link.
+    fn adopt(&mut self, parent: Node, name: &str, mut object: Object) -> Result<Node> {
+        object.references = 1;
+        object.attributes = Some(Attributes::new(object.is_ordered()));
+        let node = self.insert(object);
+        self.links(parent)?.add(name.as_bytes(), Target::Node(node));
+        self.dirty.extend([parent, node]);
+        Ok(node)
+    }
+
+    /// An error unless a link of this name can be added.
+    fn check_new(&mut self, parent: Node, name: &str) -> Result<()> {
+        if name.is_empty() || name == "." || name.contains(['/', '\0']) {
+            return Err(Error::new(Code::EBADNAME, format!("a link cannot have the name {name:?}")));
+        }
+        match self.links(parent)?.list.get(name.as_bytes()) {
+            Some(_) => Err(Error::new(Code::ENAMEINUSE, format!("link {name:?} is there already"))),
+            None => Ok(()),
+        }
+    }
+
+    fn links(&mut self, node: Node) -> Result<&mut Links> {
+        let k = (self.tree_sizes.groups, self.tree_sizes.symbols);
+        let file = self.file.clone();
+        let object = self.object(node)?;
+        if object.links.is_none() {
+            let group = [kind::LINK_INFO, kind::SYMBOL_TABLE].iter().any(|&kind| object.message(kind).is_some());
+            if !group {
+                return Err(Error::new(Code::EBADGRPID, "an object that is no group"));
+            }
+            object.links = Some(Links::load(object, &file, k)?);
+        }
+        object.links.as_mut().ok_or_else(|| wrong("links"))
+    }
+
+    fn attributes(&mut self, node: Node) -> Result<&mut Attributes> {
+        let file = self.file.clone();
+        let object = self.object(node)?;
+        if object.attributes.is_none() {
+            object.attributes = Some(Attributes::load(object, &file)?);
+        }
+        object.attributes.as_mut().ok_or_else(|| wrong("attributes"))
+    }
+
+    fn data(&mut self, node: Node) -> Result<&mut Data> {
+        let file = self.file.clone();
+        let object = self.object(node)?;
+        if object.data.is_none() {
+            if object.message(kind::LAYOUT).is_none() {
+                return Err(wrong("an object that is no dataset"));
+            }
+            let at = object.address().ok_or_else(|| wrong("a dataset without a place"))?;
+            object.data = Some(Box::new(Data::load(Dataset::open(&file.object(at)?)?)));
+        }
+        object.data.as_deref_mut().ok_or_else(|| wrong("data"))
+    }
+
+    /// Does something with the data of a dataset and the bytes of the file.
+    fn with_data<T>(&mut self, node: Node, what: impl FnOnce(&mut Data, &Place<'_>) -> Result<T>) -> Result<T> {
+        let (blob, source, space) = (self.blob.clone(), self.source.clone(), self.space.clone());
+        let place = Place { blob: &blob, source: &source, space: &space };
+        what(self.data(node)?, &place)
+    }
+
+    fn allocate(&mut self, node: Node, filled: bool) -> Result<()> {
+        if self.with_data(node, |data, place| data.allocate(place, filled))? {
+            self.dirty.insert(node);
+        }
+        Ok(())
+    }
+
+    fn placed(&mut self, node: Node, raw: bool) -> Result<Placed> {
+        let (placed, stored) = self.with_data(node, |data, place| {
+            let placed = data.placed(raw, place)?;
+            Ok((placed, data.store.is_some()))
+        })?;
+        if stored {
+            self.stores.insert(node);
+        }
+        Ok(placed)
+    }
+
+    /// A datatype, and where it is if it is a committed one.
+    fn datatype(&mut self, datatype: &TypeRef) -> Result<(Datatype, Option<Address>)> {
+        match datatype {
+            TypeRef::Inline(datatype) => Ok((datatype.clone(), None)),
+            TypeRef::Committed(node) => {
+                let at = self.address(*node)?;
+                let message = self.object(*node)?.message(kind::DATATYPE);
+                let message = message.ok_or_else(|| Error::new(Code::EBADTYPID, "an object that is no datatype"))?;
+                Ok((Datatype::decode(&message.body)?, Some(at)))
+            }
+        }
+    }
+
+    /// Counts a use of a committed datatype, or one less.
+    fn count(&mut self, at: Address, more: i32) -> Result<()> {
+        let node = self.node(at)?;
+        let object = self.object(node)?;
+        object.references = object.references.saturating_add_signed(more);
+        self.dirty.insert(node);
+        if self.object(node)?.references == 0 { self.delete(node) } else { Ok(()) }
+    }
+
+    /// The object that a hard link leads to.
+    fn target(&mut self, target: &Target) -> Result<Option<Node>> {
+        match target {
+            Target::Node(node) => Ok(Some(*node)),
+            Target::Other(LinkTarget::Hard(at), _) => self.node(*at).map(Some),
+            Target::Other(..) => Ok(None),
+        }
+    }
+
+    /// Takes away one of the links to an object.
+    fn release(&mut self, target: &Target) -> Result<()> {
+        let Some(node) = self.target(target)? else { return Ok(()) };
+        let object = self.object(node)?;
+        object.references = object.references.saturating_sub(1);
+        self.dirty.insert(node);
+        if object.references == 0 { self.delete(node) } else { Ok(()) }
+    }
+
+    /// Gives up the space of an object, and the links that it has.
+    fn delete(&mut self, node: Node) -> Result<()> {
+        if node == self.root() {
+            return Err(wrong("the root group cannot be deleted"));
+        }
+        let sizes = self.source.sizes;
+        let mut targets = Vec::new();
+        let is_group = {
+            let object = self.object(node)?;
+            object.links.is_some()
+                || [kind::LINK_INFO, kind::SYMBOL_TABLE].iter().any(|&kind| object.message(kind).is_some())
+        };
+        let mut used = Vec::new();
+        if is_group {
+            let links = self.links(node)?;
+            targets.extend(links.list.values().cloned());
+            used.append(&mut links.blocks);
+        }
+        let attributes = self.attributes(node)?;
+        used.append(&mut attributes.blocks);
+        let mut types: Vec<Address> =
+            attributes.list.values().filter_map(|attribute| committed_type(&attribute.body, sizes)).collect();
+        if self.object(node)?.message(kind::LAYOUT).is_some() {
+            used.extend(self.storage(node)?);
+            let datatype = self.object(node)?.message(kind::DATATYPE).filter(|message| {
+                message.flags & Message::SHARED != 0
+            });
+            types.extend(datatype.and_then(|message| committed_at(&message.body, sizes)));
+        }
+        let object = self.object(node)?;
+        object.gone = true;
+        let (chunks, was_committed, at) = (std::mem::take(&mut object.chunks), object.committed, object.address());
+        {
+            let mut space = lock(&self.space);
+            for Extent { at, len } in chunks.iter().copied() {
+                match was_committed {
+                    true => space.give_up(at, len),
+                    false => space.give_back(at, len),
+                }
+            }
+            used.into_iter().for_each(|extent| space.give_up(extent.at, extent.len));
+        }
+        if let Some(at) = at.or(chunks.first().map(|chunk| chunk.at)) {
+            self.by_address.remove(&at);
+        }
+        self.dirty.remove(&node);
+        self.stores.remove(&node);
+        for target in targets {
+            self.release(&target)?;
+        }
+        types.into_iter().try_for_each(|at| self.count(at, -1))
     }
 }

@@ -16,6 +16,7 @@ use crate::{Address, Sizes, Source};
 
 /// Flags of messages ("Header Message Flags").
 pub(super) const CONSTANT: u8 = 0x01;
+pub(super) const SHARED: u8 = Message::SHARED;
 pub(super) const NOT_SHARED: u8 = 0x04;
 /// Header flags: the order of attributes is tracked and indexed.
 const ORDERED: u8 = 0x0c;
