@@ -3,6 +3,7 @@
 // Encoders whose callers are not there yet.
 #![allow(dead_code)]
 
+mod block;
 mod cache_image;
 mod chunks;
 mod dataset;

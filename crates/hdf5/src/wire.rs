@@ -204,6 +204,11 @@ impl Writer {
         self.bytes.resize(self.bytes.len().next_multiple_of(unit), 0);
     }
 
+    /// Zeros up to a byte counted from the start.
+    pub fn pad_to(&mut self, len: usize) {
+        self.zeros(len.saturating_sub(self.bytes.len()));
+    }
+
     /// Bytes written so far.
     pub fn position(&self) -> usize {
         self.bytes.len()
@@ -212,6 +217,14 @@ impl Writer {
     /// The checksum of all that was written so far.
     pub fn checksum(&mut self) {
         self.u32(lookup3(&self.bytes, 0));
+    }
+
+    /// Puts the checksum of all that was written so far over four bytes of it.
+    pub fn checksum_at(&mut self, at: usize) {
+        let checksum = lookup3(&self.bytes, 0).to_le_bytes();
+        if let Some(place) = self.bytes.get_mut(at..).and_then(|bytes| bytes.first_chunk_mut()) {
+            *place = checksum;
+        }
     }
 
     /// The structure.

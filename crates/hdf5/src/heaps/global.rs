@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ferrocdf_bytes::Result;
 
 use crate::messages::HeapId;
-use crate::wire::{Reader, bad};
+use crate::wire::{Reader, Writer, bad};
 use crate::{Address, Sizes, Source};
 
 const WHAT: &str = "global heap collection";
@@ -128,38 +128,117 @@ fn head(r: &mut Reader<'_>, sizes: Sizes) -> Result<u64> {
     r.length(sizes)
 }
 
+/// An object as it stands in a collection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoredObject {
+    /// Its index, not 0.
+    pub index: u16,
+    /// "Reference Count", which nobody counts.
+    pub references: u16,
+    /// Where its data is in the collection.
+    pub data: Range<usize>,
+}
+
+/// The objects of a collection in the order in which they are stored, and its size.
+pub(crate) fn stored_objects(bytes: &[u8], sizes: Sizes) -> Result<(Vec<StoredObject>, usize)> {
+    let mut r = Reader::new(WHAT, bytes);
+    let size = usize::try_from(head(&mut r, sizes)?).unwrap_or(usize::MAX);
+    let Some(bytes) = bytes.get(..size).filter(|_| size >= head_size(sizes)) else {
+        return Err(r.error(format_args!("its size is {size}")));
+    };
+    let mut r = Reader::new(WHAT, bytes);
+    r.skip(head_size(sizes))?;
+    let mut objects = Vec::new();
+    // What is left may be too short for another head.
+    while r.rest().len() >= head_size(sizes) {
+        let (index, references) = (r.u16()?, r.u16()?);
+        r.skip(4)?;
+        let len = r.length(sizes)?;
+        r.skip(head_size(sizes) - 8 - sizes.length)?;
+        if index == 0 {
+            // Free space, behind which there is nothing.
+            break;
+        }
+        let start = r.position();
+        let left = r.rest().len();
+        let Some(len) = usize::try_from(len).ok().filter(|&len| len <= left) else {
+            return Err(r.error(format_args!("object {index} has {len} bytes, {left} are left")));
+        };
+        objects.push(StoredObject { index, references, data: start..start + len });
+        r.skip(len.next_multiple_of(8).min(left))?;
+    }
+    Ok((objects, size))
+}
+
 impl Collection {
     fn parse(mut bytes: Vec<u8>, sizes: Sizes) -> Result<Collection> {
-        let mut r = Reader::new(WHAT, &bytes);
-        let size = usize::try_from(head(&mut r, sizes)?).unwrap_or(usize::MAX);
-        if size < head_size(sizes) || size > bytes.len() {
-            return Err(r.error(format_args!("its size is {size}")));
-        }
+        let (objects, size) = stored_objects(&bytes, sizes)?;
         bytes.truncate(size);
-        let mut r = Reader::new(WHAT, &bytes);
-        r.skip(head_size(sizes))?;
-        let mut objects = Vec::new();
-        // What is left may be too short for another head.
-        while r.rest().len() >= head_size(sizes) {
-            let index = r.u16()?;
-            r.skip(6)?;
-            let len = r.length(sizes)?;
-            r.skip(head_size(sizes) - 8 - sizes.length)?;
-            if index == 0 {
-                // Free space, behind which there is nothing.
-                break;
-            }
-            let start = r.position();
-            let left = r.rest().len();
-            let Some(len) = usize::try_from(len).ok().filter(|&len| len <= left) else {
-                return Err(r.error(format_args!("object {index} has {len} bytes, {left} are left")));
-            };
-            objects.push((index, start..start + len));
-            r.skip(len.next_multiple_of(8).min(left))?;
-        }
+        let mut objects: Vec<_> = objects.into_iter().map(|object| (object.index, object.data)).collect();
         objects.sort_by_key(|object| object.0);
         Ok(Collection { bytes, objects })
     }
+}
+
+/// The smallest collection that the reference makes, in bytes.
+pub(crate) const SMALLEST: u64 = 4096;
+
+/// An object of a collection to be written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewObject<'a> {
+    /// Its index, not 0; no two of a collection have the same.
+    pub index: u16,
+    /// "Reference Count": 0 as the reference has it, or what was there.
+    pub references: u16,
+    /// Its data.
+    pub data: &'a [u8],
+}
+
+/// Bytes of a collection that an object of `len` bytes takes.
+pub(crate) fn object_size(len: u64, sizes: Sizes) -> Option<u64> {
+    len.checked_next_multiple_of(8)?.checked_add(head_size(sizes) as u64)
+}
+
+/// Bytes of a collection that no object can have.
+pub(crate) fn overhead(sizes: Sizes) -> u64 {
+    head_size(sizes) as u64
+}
+
+/// A collection of `size` bytes with these objects, and free space behind them.
+///
+/// # Errors
+/// `ERANGE` if the objects do not fit.
+pub(crate) fn encode(objects: &[NewObject<'_>], size: u64, sizes: Sizes) -> Result<Vec<u8>> {
+    let mut w = Writer::signed(WHAT, b"GCOL", 1);
+    w.zeros(3);
+    w.length(sizes, size);
+    w.pad(8);
+    let object = |w: &mut Writer, index: u16, references: u16, len: u64| {
+        w.u16(index);
+        w.u16(references);
+        w.zeros(4);
+        w.length(sizes, len);
+        w.pad(8);
+    };
+    for &NewObject { index, references, data } in objects {
+        if index == 0 {
+            w.fail("an object of index 0");
+        }
+        object(&mut w, index, references, data.len() as u64);
+        w.bytes(data);
+        w.pad(8);
+    }
+    match size.checked_sub(w.position() as u64) {
+        None => w.fail(format_args!("its objects take more than {size} bytes")),
+        Some(left) => {
+            // The length of free space counts its head; what is too short for one stays zero.
+            if left >= head_size(sizes) as u64 {
+                object(&mut w, 0, 0, left);
+            }
+            w.pad_to(usize::try_from(size).unwrap_or(usize::MAX));
+        }
+    }
+    w.finish()
 }
 
 #[cfg(test)]
@@ -198,6 +277,35 @@ mod tests {
             assert!(object(&source, 0).is_err());
             assert!(object(&source, 2).is_err());
             assert!(object(&source, 1 << 16 | 1).is_err());
+        }
+    }
+
+    #[test]
+    fn collections_are_read_as_they_were_written() {
+        for sizes in [SIZES, Sizes { offset: 4, length: 4 }, Sizes { offset: 8, length: 2 }] {
+            let objects = [(3, 1, &b"three"[..]), (1, 0, b"one12345"), (300, 0, b"")]
+                .map(|(index, references, data)| NewObject { index, references, data });
+            let used = overhead(sizes)
+                + objects.iter().map(|o| object_size(o.data.len() as u64, sizes).unwrap()).sum::<u64>();
+            for spare in [0, 8, 16, 24, 4000] {
+                let bytes = encode(&objects, used + spare, sizes).unwrap();
+                assert_eq!(bytes.len() as u64, used + spare);
+                let (found, size) = stored_objects(&bytes, sizes).unwrap();
+                assert_eq!(size, bytes.len());
+                let found: Vec<_> =
+                    found.into_iter().map(|o| (o.index, o.references, &bytes[o.data])).collect();
+                assert_eq!(found, objects.map(|o| (o.index, o.references, o.data)));
+                let again: Vec<_> = found
+                    .iter()
+                    .map(|&(index, references, data)| NewObject { index, references, data })
+                    .collect();
+                assert_eq!(encode(&again, size as u64, sizes).unwrap(), bytes);
+                if spare >= 16 {
+                    assert_eq!(crate::wire::number(&bytes[used as usize + 8..][..sizes.length]), spare);
+                }
+            }
+            assert!(encode(&objects, used - 8, sizes).is_err());
+            assert!(encode(&[NewObject { index: 0, ..objects[0] }], 4096, sizes).is_err());
         }
     }
 

@@ -2,10 +2,11 @@
 //! shared messages (III.G).
 
 mod fractal;
-mod global;
+pub(crate) mod global;
 mod local;
 
 pub use fractal::FractalHeap;
+pub(crate) use fractal::NewHeap;
 pub(crate) use global::GlobalHeap;
 pub use global::HeapObject;
 pub use local::LocalHeap;

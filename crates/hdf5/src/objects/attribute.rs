@@ -14,13 +14,11 @@ use crate::trees::btree2::Tree;
 use crate::wire::{Reader, Writer, bad, up_to_nul};
 use crate::{Address, File, Source};
 
-use super::dense_info::{DenseInfo, Of};
+use super::dense_info::{DenseInfo, NO_ORDER, Of};
 use super::header::{Message, Object, kind};
 use super::shared;
 
 const WHAT: &str = "attribute message";
-/// "Creation Order" of an attribute that has none.
-const NO_ORDER: u32 = 0xffff;
 
 /// An attribute.
 #[derive(Clone, Debug)]

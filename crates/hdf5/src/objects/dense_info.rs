@@ -1,12 +1,21 @@
 //! "Link Info Message" (IV.A.2.c) and "Attribute Info Message" (IV.A.2.v): where the links or attributes of an object lie
 //! that are not in its header, and whether their order is kept.
 //!
-//! Both messages are the same but for the width of one number.
+//! Both messages are the same but for the width of one number. What they point at is built here too: a heap with the
+//! messages of the links or attributes, and its indexes (record types 5, 6, 8 and 9 of III.A.2).
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, lookup3};
 
+use crate::block::{Alloc, Block};
+use crate::heaps::NewHeap;
+use crate::trees::btree2::NewTree;
 use crate::wire::{Reader, Writer};
 use crate::{Address, Sizes};
+
+/// Bytes of a node of the indexes.
+const NODE_SIZE: u32 = 512;
+/// "Creation Order" of an attribute that has none.
+pub(crate) const NO_ORDER: u32 = 0xffff;
 
 /// What a message of this kind is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +29,21 @@ impl Of {
         match self {
             Of::Links => "link info message",
             Of::Attributes => "attribute info message",
+        }
+    }
+
+    fn heap(self) -> NewHeap {
+        match self {
+            Of::Links => NewHeap::LINKS,
+            Of::Attributes => NewHeap::ATTRIBUTES,
+        }
+    }
+
+    /// Record types of the indexes by name and by creation order.
+    fn record_types(self) -> [u8; 2] {
+        match self {
+            Of::Links => [5, 6],
+            Of::Attributes => [8, 9],
         }
     }
 
@@ -77,9 +101,99 @@ impl DenseInfo {
     }
 }
 
+/// A link or an attribute that goes into a heap.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DenseItem<'a> {
+    pub name: &'a [u8],
+    /// "Creation Order", where it is tracked.
+    pub order: Option<u64>,
+    /// The message.
+    pub body: &'a [u8],
+}
+
+impl AsRef<[u8]> for DenseItem<'_> {
+    fn as_ref(&self) -> &[u8] {
+        self.body
+    }
+}
+
+impl DenseInfo {
+    /// Builds the heap of all these items, and its indexes: by name, and by creation order if `self.indexed`. Notes
+    /// where they are.
+    ///
+    /// # Errors
+    /// `ERANGE` for an order that the index cannot hold, those of the heap, and of `alloc`.
+    pub fn build(
+        &mut self,
+        of: Of,
+        items: &[DenseItem<'_>],
+        sizes: Sizes,
+        alloc: &mut Alloc<'_>,
+        blocks: &mut Vec<Block>,
+    ) -> Result<()> {
+        let heap = of.heap().build(items, sizes, alloc, blocks)?;
+        let id_length = of.heap().id_length;
+        let mut keys: Vec<_> = items
+            .iter()
+            .zip(heap.ids.chunks_exact(id_length))
+            .map(|(item, id)| (lookup3(item.name, 0), item, id))
+            .collect();
+        let [by_name, by_order] = of.record_types();
+        let mut tree = |record_type, records: Vec<u8>| {
+            let record_size = records.len() / items.len().max(1);
+            let tree = NewTree { record_type, record_size, node_size: NODE_SIZE, records: &records };
+            tree.build(sizes, alloc, blocks)
+        };
+        self.heap = Some(heap.at);
+        // Names of one hash are in the order of their bytes.
+        keys.sort_unstable_by_key(|&(hash, item, _)| (hash, item.name));
+        let mut w = Writer::new("index by name");
+        for &(hash, item, id) in &keys {
+            match of {
+                Of::Links => {
+                    w.u32(hash);
+                    w.bytes(id);
+                }
+                Of::Attributes => {
+                    attribute(&mut w, item, id);
+                    w.u32(hash);
+                }
+            }
+        }
+        self.by_name = Some(tree(by_name, w.finish()?)?);
+        self.by_order = None;
+        if self.indexed {
+            keys.sort_by_key(|&(_, item, _)| item.order);
+            let mut w = Writer::new("index by creation order");
+            for &(_, item, id) in &keys {
+                match of {
+                    Of::Links => {
+                        w.uint(8, item.order.unwrap_or_default());
+                        w.bytes(id);
+                    }
+                    Of::Attributes => attribute(&mut w, item, id),
+                }
+            }
+            self.by_order = Some(tree(by_order, w.finish()?)?);
+        }
+        Ok(())
+    }
+}
+
+/// What both records of an attribute begin with: its identifier, no message flags, and its order.
+fn attribute(w: &mut Writer, item: &DenseItem<'_>, id: &[u8]) {
+    w.bytes(id);
+    w.u8(0);
+    w.uint(4, item.order.unwrap_or(NO_ORDER.into()));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::block::tests::Space;
+    use crate::heaps::FractalHeap;
+    use crate::trees::btree2::Tree;
+    use crate::wire::number;
 
     #[test]
     fn both_messages_there_and_back() {
@@ -111,5 +225,54 @@ mod tests {
         let many = DenseInfo { next_order: Some(1 << 16), ..DenseInfo::default() };
         assert!(many.encode(Of::Attributes, sizes).is_err());
         assert!(many.encode(Of::Links, sizes).is_ok());
+    }
+    #[test]
+    fn items_are_found_by_both_indexes() {
+        let sizes = Sizes { offset: 8, length: 8 };
+        let names: Vec<_> = (0..700).map(|item| format!("item{item}")).collect();
+        // Made in the reverse order.
+        let order = |item: usize| (names.len() - item) as u64;
+        let items: Vec<_> = names
+            .iter()
+            .enumerate()
+            .map(|(at, name)| DenseItem {
+                name: name.as_bytes(),
+                order: Some(order(at)),
+                body: name.as_bytes(),
+            })
+            .collect();
+        // Where the order, the identifier and the hash are in the records of each.
+        for (of, hash, name_id, order_width, order_at, order_id, id_length) in
+            [(Of::Links, 0, 4, 8, 0, 8, 7), (Of::Attributes, 13, 0, 4, 9, 0, 8)]
+        {
+            let (mut space, mut blocks) = (Space::new(), Vec::new());
+            let mut info = DenseInfo { indexed: true, ..DenseInfo::default() };
+            info.build(of, &items, sizes, &mut |len| space.take(len), &mut blocks).unwrap();
+            let source = space.file(&blocks, sizes);
+            let heap = FractalHeap::open(&source, info.heap.unwrap()).unwrap();
+            let body = |record: &[u8], at: usize| heap.object(&record[at..at + id_length]).unwrap();
+            let [named, ordered] = of.record_types();
+            let tree = Tree::open(&source, info.by_name.unwrap()).unwrap();
+            assert_eq!((tree.record_type(), tree.records()), (named, 700));
+            let mut before = 0;
+            tree.walk(&mut |record| {
+                let hash = number(&record[hash..hash + 4]);
+                assert!(before <= hash);
+                before = hash;
+                assert_eq!(lookup3(&body(record, name_id), 0), hash as u32);
+                Ok(())
+            })
+            .unwrap();
+            let tree = Tree::open(&source, info.by_order.unwrap()).unwrap();
+            assert_eq!((tree.record_type(), tree.records()), (ordered, 700));
+            let mut next = 1;
+            tree.walk(&mut |record| {
+                assert_eq!(number(&record[order_at..order_at + order_width]), next);
+                assert_eq!(body(record, order_id), names[names.len() - next as usize].as_bytes());
+                next += 1;
+                Ok(())
+            })
+            .unwrap();
+        }
     }
 }

@@ -4,12 +4,16 @@
 //! and so are nodes that together are longer than the file, so that no damaged tree leads in a circle or makes more
 //! work than the file has bytes.
 
+mod build;
+
 use std::collections::HashSet;
 
 use ferrocdf_bytes::Result;
 
 use crate::wire::{Reader, bad};
 use crate::{Address, Source};
+
+pub(crate) use build::NewTree;
 
 const WHAT: &str = "version 1 B-tree node";
 /// Children for which the first read of a node has room: twice the usual K of chunk trees, the larger of both.

@@ -3,6 +3,8 @@
 //! What is in a record is the caller's matter; here it is bytes of one length. Widths of the counts in internal nodes
 //! follow from how many records can be below a node, which `Shape` works out once.
 
+mod build;
+
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -11,6 +13,8 @@ use ferrocdf_bytes::{Code, Coder, Record, Result};
 
 use crate::wire::{self, CHECKSUM, Reader, bad, width_of};
 use crate::{Address, Sizes, Source};
+
+pub(crate) use build::NewTree;
 
 const HEADER: &str = "version 2 B-tree header";
 const NODE: &str = "version 2 B-tree node";

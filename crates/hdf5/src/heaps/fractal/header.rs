@@ -21,15 +21,25 @@ pub struct Stored {
     pub filters_length: u64,
     pub flags: u64,
     pub max_managed: u64,
+    pub next_huge: u64,
     pub huge_index: u64,
+    pub free: u64,
+    pub free_space: u64,
+    pub managed_size: u64,
+    pub allocated: u64,
+    pub iterator: u64,
+    pub managed_count: u64,
+    pub huge_size: u64,
+    pub huge_count: u64,
+    pub tiny_size: u64,
+    pub tiny_count: u64,
     pub table_width: u64,
     pub starting_block: u64,
     pub max_direct: u64,
     pub max_heap_size: u64,
+    pub starting_rows: u64,
     pub root_block: u64,
     pub root_rows: u64,
-    /// What only writers need, and statistics.
-    pub passed: u64,
 }
 
 impl Record for Stored {
@@ -43,25 +53,32 @@ impl Record for Stored {
         c.uint("I/O filters' encoded length", 2, &mut self.filters_length)?;
         c.uint("flags", 1, &mut self.flags)?;
         c.uint("maximum size of managed objects", 4, &mut self.max_managed)?;
-        c.uint("next huge object ID", length, &mut self.passed)?;
+        c.uint("next huge object ID", length, &mut self.next_huge)?;
         c.uint("v2 B-tree address of huge objects", offset, &mut self.huge_index)?;
-        c.uint("amount of free space in managed blocks", length, &mut self.passed)?;
-        c.uint("address of managed block free space manager", offset, &mut self.passed)?;
-        c.uint("amount of managed space in heap", length, &mut self.passed)?;
-        c.uint("amount of allocated managed space in heap", length, &mut self.passed)?;
-        c.uint("offset of direct block allocation iterator", length, &mut self.passed)?;
-        c.uint("number of managed objects in heap", length, &mut self.passed)?;
-        c.uint("size of huge objects in heap", length, &mut self.passed)?;
-        c.uint("number of huge objects in heap", length, &mut self.passed)?;
-        c.uint("size of tiny objects in heap", length, &mut self.passed)?;
-        c.uint("number of tiny objects in heap", length, &mut self.passed)?;
+        c.uint("amount of free space in managed blocks", length, &mut self.free)?;
+        c.uint("address of managed block free space manager", offset, &mut self.free_space)?;
+        c.uint("amount of managed space in heap", length, &mut self.managed_size)?;
+        c.uint("amount of allocated managed space in heap", length, &mut self.allocated)?;
+        c.uint("offset of direct block allocation iterator", length, &mut self.iterator)?;
+        c.uint("number of managed objects in heap", length, &mut self.managed_count)?;
+        c.uint("size of huge objects in heap", length, &mut self.huge_size)?;
+        c.uint("number of huge objects in heap", length, &mut self.huge_count)?;
+        c.uint("size of tiny objects in heap", length, &mut self.tiny_size)?;
+        c.uint("number of tiny objects in heap", length, &mut self.tiny_count)?;
         c.uint("table width", 2, &mut self.table_width)?;
         c.uint("starting block size", length, &mut self.starting_block)?;
         c.uint("maximum direct block size", length, &mut self.max_direct)?;
         c.uint("maximum heap size", 2, &mut self.max_heap_size)?;
-        c.uint("starting # of rows in root indirect block", 2, &mut self.passed)?;
+        c.uint("starting # of rows in root indirect block", 2, &mut self.starting_rows)?;
         c.uint("address of root block", offset, &mut self.root_block)?;
         c.uint("current # of rows in root indirect block", 2, &mut self.root_rows)
+    }
+}
+
+impl Stored {
+    /// Bytes of a header without filters.
+    pub fn len(sizes: Sizes) -> usize {
+        4 + 1 + 2 + 2 + 1 + 4 + 3 * sizes.offset + 12 * sizes.length + 8 + CHECKSUM
     }
 }
 
@@ -102,7 +119,7 @@ impl Header {
     /// Reads the header at an address.
     pub fn read(source: &Source, at: Address) -> Result<Header> {
         let sizes = source.sizes;
-        let plain = 4 + 1 + 2 + 2 + 1 + 4 + 3 * sizes.offset + 12 * sizes.length + 8;
+        let plain = Stored::len(sizes) - CHECKSUM;
         let bytes = source.read_some(WHAT, at, (plain + CHECKSUM) as u64)?;
         let mut reader = Reader::new(WHAT, &bytes);
         reader.signature(b"FRHP").map_err(|error| error.at(at))?;
@@ -124,7 +141,8 @@ impl Header {
         Ok(header)
     }
 
-    fn check(stored: &Stored, at: Address, sizes: Sizes) -> Result<Header> {
+    /// The header from what is stored, checked.
+    pub fn check(stored: &Stored, at: Address, sizes: Sizes) -> Result<Header> {
         let power = |what: &str, number: u64| match number.is_power_of_two() {
             true => Ok(number),
             false => Err(bad(format!("{what} {number} is not a power of two"))),
@@ -184,6 +202,12 @@ impl Header {
     /// Rows of an indirect block whose blocks are direct ones.
     pub fn direct_rows(&self) -> u64 {
         u64::from(self.max_direct.ilog2() - self.starting_block.ilog2()) + 2
+    }
+
+    /// Rows that an indirect block of so many bytes in the heap has.
+    pub fn rows_of(&self, size: u64) -> u64 {
+        let first_row = self.starting_block.saturating_mul(self.width);
+        u64::from(size.ilog2().saturating_sub(first_row.ilog2())) + 1
     }
 
     /// The row, the column and the start of the block in which an offset lies, counted in an indirect block's span.

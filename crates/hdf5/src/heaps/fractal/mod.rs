@@ -3,6 +3,7 @@
 //! Blocks are read whole and kept until they take `KEPT` bytes: neighbours in an index are mostly neighbours in the
 //! heap. The place of an object follows from its offset alone, so nothing is read but the blocks on the way to it.
 
+mod build;
 mod header;
 mod huge;
 
@@ -13,6 +14,7 @@ use ferrocdf_bytes::{Result, lookup3};
 
 use crate::wire::{self, CHECKSUM, Reader, number};
 use crate::{Address, Source};
+pub(crate) use build::NewHeap;
 use header::Header;
 
 const DIRECT: &str = "fractal heap direct block";
@@ -121,8 +123,7 @@ impl FractalHeap {
             }
             at = child.at;
             // A block in this row spans `size` bytes: as many rows as add up to that. Fewer than this block has.
-            let first_row = header.starting_block.saturating_mul(header.width);
-            rows = u64::from(size.ilog2().saturating_sub(first_row.ilog2())) + 1;
+            rows = header.rows_of(size);
         }
     }
 
