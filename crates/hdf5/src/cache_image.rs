@@ -9,12 +9,15 @@ use std::sync::Arc;
 use ferrocdf_bytes::Result;
 use ferrocdf_store::Blob;
 
-use crate::Source;
+use crate::{Address, Source};
 use crate::wire::{self, Reader, bad};
 
 const WHAT: &str = "metadata cache image";
 /// The flag of an entry with addresses of others that it depends on.
 const IS_DEPENDENT: u8 = 0x08;
+
+/// Bytes by positions in the blob, and the place of the image that holds them.
+pub type Entries = (BTreeMap<u64, Vec<u8>>, Option<(Address, u64)>);
 
 /// A blob of which some bytes are given by others.
 struct Overlay {
@@ -27,12 +30,21 @@ struct Overlay {
 
 /// The bytes of a file with its image over them, which a message of kind 0x18 names.
 pub fn laid_over(source: &Source, message: &[u8]) -> Result<Arc<dyn Blob>> {
+    let (over, _) = entries(source, message)?;
+    if over.is_empty() {
+        return Ok(source.blob.clone());
+    }
+    Overlay::over(source.blob.clone(), over).map(|blob| Arc::new(blob) as Arc<dyn Blob>)
+}
+
+/// What an image holds, by positions in the blob, and where the image itself is.
+pub fn entries(source: &Source, message: &[u8]) -> Result<Entries> {
     let sizes = source.sizes;
     let mut reader = Reader::new("metadata cache image message", message);
     reader.version(0..=0)?;
     let (at, len) = (reader.address(sizes)?, reader.length(sizes)?);
     // An image that was used is taken off by its address.
-    let Some(at) = at else { return Ok(source.blob.clone()) };
+    let Some(at) = at else { return Ok((BTreeMap::new(), None)) };
     let bytes = source.read(WHAT, at, len)?;
     let mut reader = Reader::new(WHAT, wire::checked(WHAT, at, &bytes)?);
     reader.signature(b"MDCI").map_err(|error| error.at(at))?;
@@ -56,7 +68,7 @@ pub fn laid_over(source: &Source, message: &[u8]) -> Result<Arc<dyn Blob>> {
         let image = reader.take(usize::try_from(len).unwrap_or(usize::MAX))?;
         over.insert(source.position(entry)?, image.to_vec());
     }
-    Overlay::over(source.blob.clone(), over).map(|blob| Arc::new(blob) as Arc<dyn Blob>)
+    Ok((over, Some((at, len))))
 }
 
 impl Overlay {

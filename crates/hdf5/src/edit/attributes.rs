@@ -5,12 +5,13 @@
 
 use ferrocdf_bytes::{Code, Error, Result};
 
+use super::commit::Build;
 use super::extents;
 use super::named::Named;
 use super::object::{Extent, NOT_SHARED, Object, message};
 use crate::heaps::FractalHeap;
 use crate::objects::attribute::parts;
-use crate::objects::dense_info::{DenseInfo, Of};
+use crate::objects::dense_info::{DenseInfo, DenseItem, Of};
 use crate::objects::header::{Message, kind};
 use crate::trees::btree2::Tree;
 use crate::wire::{Reader, bad};
@@ -171,30 +172,31 @@ impl Attributes {
         Ok(messages)
     }
 
-    /// Sets what the info message says, which is as long with any places.
-    pub fn settle(&mut self, object_is_ordered: bool, dense: Option<DensePlaces>) {
-        self.info.next_order = object_is_ordered.then_some(self.next.min(NO_ORDER));
-        self.info.indexed = object_is_ordered && self.info.indexed;
-        self.info.heap = dense.map(|dense| dense.heap);
-        self.info.by_name = dense.map(|dense| dense.by_name);
-        self.info.by_order = dense.and_then(|dense| dense.by_order);
+    /// Sets what the info message says; dense attributes are built.
+    pub fn settle(&mut self, dense: bool, ordered: bool, build: &mut Build<'_>) -> Result<()> {
+        self.info.next_order = ordered.then_some(self.next.min(NO_ORDER));
+        self.info.indexed &= ordered;
+        (self.info.heap, self.info.by_name, self.info.by_order) = (None, None, None);
+        if !dense {
+            build.give_up(&mut self.blocks);
+            return Ok(());
+        }
+        let items: Vec<DenseItem<'_>> = self
+            .list
+            .iter()
+            .map(|(order, name, attribute)| DenseItem {
+                name,
+                order: ordered.then_some(order),
+                body: &attribute.body,
+            })
+            .collect();
+        let (info, sizes) = (&mut self.info, build.sizes);
+        build.build(&mut self.blocks, |alloc, blocks| info.build(Of::Attributes, &items, sizes, alloc, blocks))
     }
 
     /// For a new object: orders are indexed where they are kept.
     pub fn new(ordered: bool) -> Attributes {
-        Attributes { info: DenseInfo { indexed: ordered, ..DenseInfo::default() }, ..Attributes::default() }
+        let info = DenseInfo { next_order: ordered.then_some(0), indexed: ordered, ..DenseInfo::default() };
+        Attributes { info, ..Attributes::default() }
     }
-
-    /// Whether there is an index by creation order.
-    pub fn is_indexed(&self) -> bool {
-        self.info.indexed
-    }
-}
-
-/// Where dense links or attributes are.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct DensePlaces {
-    pub heap: Address,
-    pub by_name: Address,
-    pub by_order: Option<Address>,
 }

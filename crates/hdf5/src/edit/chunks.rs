@@ -94,6 +94,11 @@ impl ChunkStore {
         Ok(ChunkStore { blob, base, space, bytes, filtered, grows, implicit, state })
     }
 
+    /// Whether the index has to be made anew.
+    pub fn is_changed(&self) -> bool {
+        lock(&self.state).changed
+    }
+
     /// All chunks by their coordinates, in their order, if the index has to be made anew.
     pub fn changed(&self) -> Option<Vec<(Vec<u64>, Spot)>> {
         let state = lock(&self.state);

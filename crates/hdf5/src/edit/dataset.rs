@@ -11,7 +11,7 @@ use ferrocdf_codec::{Chain, Step};
 use ferrocdf_store::{Blob, BlobMut};
 
 use super::chunks::{Bytewise, ChunkStore, Facts, lock};
-use super::object::{CONSTANT, Object, SHARED, message};
+use super::object::{CONSTANT, Extent, Object, SHARED, message};
 use super::space::Space;
 use super::{AllocTime, DatasetSpec, FillTime, NewLayout, Profile};
 use crate::chunks::Chunks;
@@ -37,6 +37,8 @@ pub(super) struct Data {
     pub filters: Vec<Step>,
     /// What chunks are put into, once it was needed.
     pub store: Option<Arc<ChunkStore>>,
+    /// Where the committed index of its chunks is, once that was looked for.
+    pub blocks: Option<Vec<Extent>>,
     /// Data that is only read: virtual, or in other files.
     foreign: Option<Dataset>,
     numbers: Option<Placed>,
@@ -129,6 +131,7 @@ pub(super) fn create(
         layout,
         filters,
         store: None,
+        blocks: None,
         foreign: None,
         numbers: None,
         bytes: None,
@@ -187,6 +190,7 @@ impl Data {
             layout: dataset.layout().clone(),
             filters: dataset.filters().to_vec(),
             store: None,
+            blocks: None,
             foreign: foreign.then_some(dataset),
             numbers: None,
             bytes: None,
@@ -345,6 +349,27 @@ impl Data {
         let store = Arc::new(ChunkStore::new(facts, old)?);
         self.store = Some(store.clone());
         Ok(store)
+    }
+
+    /// How many chunks an implicit index has.
+    pub fn implicit_chunks(&self) -> u64 {
+        let DataLayout::Chunked(layout) = &self.layout else { return 0 };
+        counts(layout, &self.space).into_iter().fold(1, u64::saturating_mul)
+    }
+
+    /// Sets all elements of compact data.
+    pub fn write_compact(&mut self, bytes: &[u8]) -> Result<()> {
+        match &mut self.layout {
+            DataLayout::Compact(data) if data.len() == bytes.len() => {
+                data.copy_from_slice(bytes);
+                (self.numbers, self.bytes) = (None, None);
+                Ok(())
+            }
+            DataLayout::Compact(data) => {
+                Err(wrong(format!("{} bytes for compact data of {}", bytes.len(), data.len())))
+            }
+            _ => Err(wrong("a dataset that is not compact")),
+        }
     }
 
     /// Sets the lengths of its dimensions.

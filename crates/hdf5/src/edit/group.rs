@@ -6,12 +6,12 @@
 use ferrocdf_bytes::Result;
 
 use super::Node;
-use super::attributes::DensePlaces;
+use super::commit::Build;
 use super::extents;
 use super::named::Named;
 use super::object::{CONSTANT, Extent, Object, message};
 use crate::groups::{Charset, Link, LinkTarget};
-use crate::objects::dense_info::{DenseInfo, Of};
+use crate::objects::dense_info::{DenseInfo, DenseItem, Of};
 use crate::objects::encode::GROUP_INFO;
 use crate::objects::header::{Message, kind};
 use crate::wire::{Reader, bad};
@@ -141,24 +141,36 @@ impl Links {
             .collect()
     }
 
-    /// Puts the info message, and a group info message, in the place of what was there.
-    pub fn settle(&mut self, object: &mut Object, dense: Option<DensePlaces>, sizes: Sizes) -> Result<()> {
-        let ordered = self.info.next_order.is_some();
+    /// Puts the info message, and a group info message, in the place of what was there; dense links are built.
+    pub fn settle(
+        &mut self,
+        object: &mut Object,
+        build: &mut Build<'_>,
+        at: &dyn Fn(Node) -> Result<Address>,
+    ) -> Result<()> {
+        let (ordered, dense) = (self.info.next_order.is_some(), self.is_dense());
+        let sizes = build.sizes;
         self.info.next_order = ordered.then_some(self.next);
-        self.info.heap = dense.map(|dense| dense.heap);
-        self.info.by_name = dense.map(|dense| dense.by_name);
-        self.info.by_order = dense.and_then(|dense| dense.by_order);
+        (self.info.heap, self.info.by_name, self.info.by_order) = (None, None, None);
+        if dense {
+            let mut info = self.info;
+            let mut blocks = std::mem::take(&mut self.blocks);
+            let links = self.encode(sizes, at)?;
+            let items: Vec<DenseItem<'_>> = links
+                .iter()
+                .map(|(order, name, body)| DenseItem { name, order: ordered.then_some(*order), body })
+                .collect();
+            build.build(&mut blocks, |alloc, made| info.build(Of::Links, &items, sizes, alloc, made))?;
+            (self.info, self.blocks) = (info, blocks);
+        } else {
+            build.give_up(&mut self.blocks);
+        }
         let old = object.take(kind::SYMBOL_TABLE);
         object.set(kind::LINK_INFO, 0, self.info.encode(Of::Links, sizes)?);
         if !old.is_empty() && object.message(kind::GROUP_INFO).is_none() {
             object.set(kind::GROUP_INFO, CONSTANT, GROUP_INFO.to_vec());
         }
         Ok(())
-    }
-
-    /// Whether there is an index by creation order.
-    pub fn is_indexed(&self) -> bool {
-        self.info.indexed
     }
 }
 

@@ -9,14 +9,14 @@ use ferrocdf_bytes::{Code, Error, Result};
 
 use super::object::Extent;
 use super::space::Space;
-use crate::heaps::{GlobalHeap, HeapObject, PutObject};
+use crate::heaps::global::{self, NewObject, SMALLEST};
+use crate::heaps::{GlobalHeap, HeapObject};
 use crate::messages::HeapId;
 use crate::wire::{Reader, bad};
 use crate::{Address, Sizes, Source};
 
 const WHAT: &str = "global heap collection";
-/// The smallest collection, and the largest that is made for many objects.
-const SMALLEST: u64 = 4096;
+/// The largest collection that is made for many objects.
 const LARGEST: u64 = 64 << 10;
 /// A collection with less room is full.
 const FULL: u64 = 64;
@@ -55,19 +55,16 @@ struct Object {
     bytes: Vec<u8>,
 }
 
-/// Bytes of the head of a collection, and of an object.
-fn head(sizes: Sizes) -> u64 {
-    (8 + sizes.length as u64).next_multiple_of(8)
-}
-
 /// Bytes that an object takes.
-fn taken(sizes: Sizes, len: usize) -> u64 {
-    head(sizes) + (len as u64).next_multiple_of(8)
+fn taken(sizes: Sizes, len: usize) -> Result<u64> {
+    let long = || Error::new(Code::EVARSIZE, "an object of the global heap that is too long");
+    global::object_size(len as u64, sizes).ok_or_else(long)
 }
 
 impl Collection {
     fn new(size: u64, sizes: Sizes) -> Collection {
-        Collection { size, objects: BTreeMap::new(), used: head(sizes), committed: false, changed: true }
+        let used = global::overhead(sizes);
+        Collection { size, objects: BTreeMap::new(), used, committed: false, changed: true }
     }
 
     fn read(source: &Source, at: Address) -> Result<Collection> {
@@ -75,28 +72,15 @@ impl Collection {
         let start = source.read_some(WHAT, at, SMALLEST)?;
         let mut reader = Reader::new(WHAT, &start);
         reader.signature(b"GCOL").map_err(|error| error.at(at))?;
-        reader.version(1..=1)?;
-        reader.skip(3)?;
+        reader.skip(4)?;
         let size = reader.length(sizes)?;
-        if size < head(sizes) {
-            return Err(reader.error(format_args!("its size is {size}")));
-        }
         let bytes = source.read_on(WHAT, at, start, size)?;
+        let (objects, _) = global::stored_objects(&bytes, sizes).map_err(|error| error.at(at))?;
         let mut collection = Collection { committed: true, changed: false, ..Collection::new(size, sizes) };
-        let mut reader = Reader::new(WHAT, &bytes);
-        reader.skip(head(sizes) as usize)?;
-        while reader.rest().len() as u64 >= head(sizes) {
-            let (index, references) = (reader.u16()?, reader.u16()?);
-            reader.skip(4)?;
-            let len = reader.length(sizes)?;
-            if index == 0 {
-                break;
-            }
-            reader.skip(head(sizes) as usize - 8 - sizes.length)?;
-            let bytes = reader.take(usize::try_from(len).unwrap_or(usize::MAX))?.to_vec();
-            reader.skip((bytes.len().next_multiple_of(8) - bytes.len()).min(reader.rest().len()))?;
-            collection.used += taken(sizes, bytes.len());
-            collection.objects.insert(index, Object { references, bytes });
+        for object in objects {
+            let bytes = bytes[object.data].to_vec();
+            collection.used += taken(sizes, bytes.len())?;
+            collection.objects.insert(object.index, Object { references: object.references, bytes });
         }
         Ok(collection)
     }
@@ -106,12 +90,12 @@ impl Collection {
     }
 
     fn encode(&self, sizes: Sizes) -> Result<Vec<u8>> {
-        let objects: Vec<PutObject<'_>> = self
+        let objects: Vec<NewObject<'_>> = self
             .objects
             .iter()
-            .map(|(&index, object)| PutObject { index, references: object.references, bytes: &object.bytes })
+            .map(|(&index, object)| NewObject { index, references: object.references, data: &object.bytes })
             .collect();
-        crate::heaps::encode_collection(&objects, self.size, sizes)
+        global::encode(&objects, self.size, sizes)
     }
 }
 
@@ -125,12 +109,12 @@ impl Heap {
         write: &mut dyn FnMut(Address, &[u8]) -> Result<()>,
     ) -> Result<HeapId> {
         let sizes = source.sizes;
-        let need = taken(sizes, bytes.len());
+        let need = taken(sizes, bytes.len())?;
         let at = match self.open.range((need, Address(0))..).next() {
             Some(&(_, at)) => at,
             None => {
                 let usual = (self.put / 128).next_multiple_of(SMALLEST).clamp(SMALLEST, LARGEST);
-                let size = usual.max(head(sizes) + need);
+                let size = usual.max(global::overhead(sizes) + need);
                 let at = space.take_meta(size)?;
                 self.collections.insert(at, Collection::new(size, sizes));
                 at
@@ -170,7 +154,7 @@ impl Heap {
         self.open.remove(&(collection.room(), at));
         let index = u16::try_from(id.index).map_err(|_| none())?;
         let object = collection.objects.remove(&index).ok_or_else(none)?;
-        collection.used -= taken(source.sizes, object.bytes.len());
+        collection.used -= taken(source.sizes, object.bytes.len())?;
         collection.changed = true;
         if !collection.objects.is_empty() {
             self.open.insert((collection.room(), at));

@@ -21,6 +21,7 @@ mod dataset;
 mod extents;
 mod group;
 mod heap;
+mod index;
 mod journal;
 mod named;
 mod object;
@@ -37,10 +38,9 @@ use ferrocdf_store::BlobMut;
 use crate::groups::LinkTarget;
 use crate::messages::{Dataspace, Datatype, HeapId};
 use crate::objects::attribute::Parts;
-use crate::objects::encode::committed;
+use crate::objects::encode::{committed, reference_count};
 use crate::objects::header::{Message, kind};
 use crate::superblock::TreeSizes;
-use crate::wire::bad;
 use crate::{Address, Dataset, File, HeapObject, OpenOptions, Placed, Source, Superblock};
 use attributes::{Attributes, committed_at, committed_type};
 use chunks::lock;
@@ -83,6 +83,8 @@ pub struct CreateOptions {
     pub meta_block: u64,
     /// What a commit waits for.
     pub barrier: Barrier,
+    /// What the root group keeps.
+    pub root: GroupOptions,
 }
 
 impl Default for CreateOptions {
@@ -93,6 +95,7 @@ impl Default for CreateOptions {
             alignment: (1, 1),
             meta_block: 2048,
             barrier: Barrier::default(),
+            root: GroupOptions::default(),
         }
     }
 }
@@ -210,6 +213,7 @@ pub struct Editor {
     /// The messages of the superblock extension that stay, and where it is.
     extension: Vec<Message>,
     extension_at: Vec<Extent>,
+    extension_changed: bool,
     /// The shape of old B-trees and symbol tables.
     tree_sizes: TreeSizes,
     /// The end of the file is a multiple of this.
@@ -226,8 +230,6 @@ pub struct Editor {
     heap: Heap,
     /// Whether the superblock has to be written, whatever else was changed.
     unwritten: bool,
-    /// Whether the blob has a committed state.
-    begun: bool,
     /// The error of a commit.
     broken: Option<Error>,
 }
@@ -296,9 +298,15 @@ impl Editor {
         if let Some(at) = object.address() {
             return Ok(at);
         }
-        let messages = self.messages(node)?;
+        let mut messages = self.messages(node)?;
         let sizes = self.source.sizes;
-        let len = self.object(node)?.fit(&messages, sizes);
+        let object = self.object(node)?;
+        if object.message(kind::LAYOUT).is_none() && object.message(kind::DATATYPE).is_some() {
+            // Whoever asks for the place of a datatype is about to use it: room for a reference count.
+            messages.retain(|message| message.kind != kind::REFERENCE_COUNT);
+            messages.push(message(kind::REFERENCE_COUNT, NOT_SHARED, reference_count(1)));
+        }
+        let len = object.fit(&messages, sizes);
         let at = lock(&self.space).take_meta(len)?;
         self.object(node)?.chunks.push(Extent { at, len });
         self.by_address.insert(at, node);
@@ -715,6 +723,19 @@ impl Editor {
         }
     }
 
+    /// Makes a header of version 1 one of version 2, in the same place: only such a one can have its attributes in a
+    /// heap.
+    fn upgrade(&mut self, node: Node) -> Result<()> {
+        self.attributes(node)?;
+        let object = self.object(node)?;
+        let len = object.chunks.first().map_or(0, |chunk| chunk.len);
+        object.form.version = 2;
+        object.form.flags = 0;
+        object.form.fit(len);
+        self.dirty.insert(node);
+        Ok(())
+    }
+
     /// Counts a use of a committed datatype, or one less.
     fn count(&mut self, at: Address, more: i32) -> Result<()> {
         let node = self.node(at)?;
@@ -738,8 +759,9 @@ impl Editor {
         let Some(node) = self.target(target)? else { return Ok(()) };
         let object = self.object(node)?;
         object.references = object.references.saturating_sub(1);
+        let last = object.references == 0;
         self.dirty.insert(node);
-        if object.references == 0 { self.delete(node) } else { Ok(()) }
+        if last { self.delete(node) } else { Ok(()) }
     }
 
     /// Gives up the space of an object, and the links that it has.

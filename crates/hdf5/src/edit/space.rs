@@ -44,6 +44,11 @@ impl Space {
         Space { end, free, by_len, given_up: Vec::new(), meta: (0, 0), meta_block, alignment, limit }
     }
 
+    /// Other rules for what is taken from now on.
+    pub fn set(&mut self, alignment: (u64, u64), meta_block: u64) {
+        (self.alignment, self.meta_block) = ((alignment.0, alignment.1.max(1)), meta_block);
+    }
+
     /// Where the file ends.
     pub fn end(&self) -> u64 {
         self.end
