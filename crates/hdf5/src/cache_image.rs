@@ -1,7 +1,8 @@
 //! "Metadata Cache Image" (III.J): metadata that was never written to its place, because the file was closed with an
 //! image of the cache.
 //!
-//! The image is laid over the file as a blob of its own, so that all other code reads metadata where it belongs.
+//! The image is laid over the file as a blob of its own, so that all other code reads metadata where it belongs. An image
+//! that is written here makes a change of many blocks one change: whoever opens the file sees all of them or none.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,12 +10,21 @@ use std::sync::Arc;
 use ferrocdf_bytes::Result;
 use ferrocdf_store::Blob;
 
-use crate::{Address, Source};
-use crate::wire::{self, Reader, bad};
+use crate::block::Block;
+use crate::wire::{self, CHECKSUM, Reader, Writer, bad};
+use crate::{Address, Sizes, Source};
 
 const WHAT: &str = "metadata cache image";
+/// The flag of an entry that was never written to its place.
+const IS_DIRTY: u8 = 0x01;
+/// The flag of an entry with a rank among those not used lately.
+const IS_RANKED: u8 = 0x02;
 /// The flag of an entry with addresses of others that it depends on.
 const IS_DEPENDENT: u8 = 0x08;
+/// "Ring" of everything but free space, and what describes the file itself.
+const USER_RING: u8 = 1;
+/// Entries have fewer bytes than this in the reference.
+const LARGEST: usize = 32 << 20;
 
 /// Bytes by positions in the blob, and the place of the image that holds them.
 pub type Entries = (BTreeMap<u64, Vec<u8>>, Option<(Address, u64)>);
@@ -69,6 +79,46 @@ pub fn entries(source: &Source, message: &[u8]) -> Result<Entries> {
         over.insert(source.position(entry)?, image.to_vec());
     }
     Ok((over, Some((at, len))))
+}
+
+/// An image of these blocks, at least one, none of which may describe the file itself (the superblock and its extension).
+/// They are told to be newer than what is in their places.
+///
+/// # Errors
+/// `EHDFERR` for what no cache holds, `ERANGE` for blocks that are too large for one.
+pub(crate) fn encode(blocks: &[Block], sizes: Sizes) -> Result<Vec<u8>> {
+    let mut entries = Writer::new("entries of a metadata cache image");
+    for (rank, block) in blocks.iter().enumerate() {
+        let kind = block.kind.cache_type();
+        entries.u8(kind.ok_or_else(|| bad(format!("{WHAT}: no cache holds {:?}", block.kind)))?);
+        entries.bytes(&[IS_DIRTY | IS_RANKED, USER_RING]);
+        // Age, dependent entries, dirty ones of them, those that this one depends on.
+        entries.zeros(1 + 2 + 2 + 2);
+        entries.count(4, rank + 1);
+        entries.address(sizes, Some(block.at));
+        entries.length(sizes, block.bytes.len() as u64);
+        if block.bytes.len() >= LARGEST || block.bytes.is_empty() {
+            entries.fail(format_args!("a block of {} bytes at {}", block.bytes.len(), block.at));
+        }
+        entries.bytes(&block.bytes);
+    }
+    let entries = entries.finish()?;
+    let mut w = Writer::signed(WHAT, b"MDCI", 0);
+    w.u8(0);
+    w.length(sizes, (4 + 1 + 1 + sizes.length + 4 + entries.len() + CHECKSUM) as u64);
+    w.count(4, blocks.len());
+    w.bytes(&entries);
+    w.finish_checked()
+}
+
+/// The body of a message that names an image, by its place and its bytes ("Metadata Cache Image", IV.A.2.z); it stands
+/// in the superblock extension.
+pub(crate) fn message(at: Address, len: u64, sizes: Sizes) -> Result<Vec<u8>> {
+    let mut w = Writer::new("metadata cache image message");
+    w.u8(0);
+    w.address(sizes, Some(at));
+    w.length(sizes, len);
+    w.finish()
 }
 
 impl Overlay {
@@ -133,6 +183,33 @@ mod tests {
                 assert_eq!(&into[..got], wanted, "{len} bytes at {from}");
             }
         }
+    }
+
+    #[test]
+    fn an_image_is_read_as_it_was_written() {
+        use crate::block::BlockKind;
+        let sizes = Sizes { offset: 8, length: 4 };
+        let block = |at, kind, byte, len| Block { at: Address(at), kind, bytes: vec![byte; len] };
+        let blocks = [
+            block(3, BlockKind::Header, 1, 4),
+            block(90, BlockKind::Tree2Leaf, 2, 5),
+            block(0, BlockKind::FixedPage, 3, 2),
+        ];
+        let image = encode(&blocks, sizes).unwrap();
+        let mut bytes = vec![9; 20];
+        bytes.extend(&image);
+        let source = Source { blob: Arc::new(MemoryBlob::new(bytes)), base: 10, sizes };
+        let named = message(Address(10), image.len() as u64, sizes).unwrap();
+        assert_eq!(wire::number(&image[6..10]), image.len() as u64);
+        let over = laid_over(&source, &named).unwrap();
+        let mut start = [0; 20];
+        over.read_exact_at(0, &mut start).unwrap();
+        assert_eq!(start, [9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 3, 3, 9, 1, 1, 1, 1, 9, 9, 9]);
+        let mut second = [0; 5];
+        over.read_exact_at(100, &mut second).unwrap();
+        assert_eq!(second, [2; 5]);
+        assert!(encode(&[block(1, BlockKind::Huge, 0, 4)], sizes).is_err());
+        assert!(encode(&[block(1, BlockKind::Header, 0, 0)], sizes).is_err());
     }
 
     #[test]

@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Puts a structure together, front to back.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Writer {
     bytes: Vec<u8>,
     what: &'static str,

@@ -4,6 +4,8 @@
 //! block: group `u` has 2^(u/2) data blocks of 2^((u+1)/2) times the smallest size each. The data blocks of the first
 //! groups hang on the index block; the others on secondary blocks, which hang on the index block.
 
+mod build;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,6 +16,8 @@ use super::fixed_array::check_width;
 use super::pages::{Cache, Leaf, Pages};
 use crate::wire::{CHECKSUM, Reader, bad, checked};
 use crate::{Address, Sizes, Source};
+
+pub(super) use build::build;
 
 /// An extensible array.
 #[derive(Debug)]

@@ -1,11 +1,15 @@
 //! The fixed array index (specification, appendix C, section "The Fixed Array Index").
 
+mod build;
+
 use ferrocdf_bytes::Result;
 
 use super::Lazy;
 use super::pages::{Cache, Leaf, Pages};
 use crate::wire::{CHECKSUM, Reader, bad, checked};
 use crate::{Address, Sizes, Source};
+
+pub(super) use build::{build, put_all};
 
 /// A fixed array.
 #[derive(Debug)]

@@ -6,6 +6,7 @@
 //!
 //! Not done: reading only a part of a tree.
 
+pub(crate) mod build;
 mod extensible_array;
 mod fixed_array;
 mod pages;
@@ -81,10 +82,7 @@ impl Chunks {
             || bad(format!("chunks of shape {chunk:?} in a dataset of shape {shape:?} are too many"));
         let bytes = chunk.iter().try_fold(layout.element, |bytes, &len| bytes.checked_mul(len));
         let counts: Vec<u64> = shape.iter().zip(chunk).map(|(&len, &chunk)| len.div_ceil(chunk)).collect();
-        let mut most = Vec::with_capacity(rank);
-        for (dim, &chunk) in chunk.iter().enumerate() {
-            most.push(space.max(dim).map(|len| len.div_ceil(chunk)));
-        }
+        let most = most_chunks(space, chunk);
         let finder = match (layout.index, layout.address) {
             (_, None) => Finder::Nothing,
             (ChunkIndex::Single(filtered), Some(at)) => {
@@ -99,22 +97,18 @@ impl Chunks {
             }
         };
         let weights = match finder {
-            Finder::Nothing | Finder::Single(_) => Some(vec![0; rank]),
-            Finder::Implicit(_) | Finder::FixedArray(_) => weights(&most, 0..rank),
-            Finder::ExtensibleArray(_) => {
-                // The unlimited dimension comes first.
-                let grows = most.iter().position(Option::is_none);
-                let grows = grows.ok_or_else(|| bad("an extensible array for a dataset that cannot grow"))?;
-                let rest = (0..rank).filter(|&dim| dim != grows);
-                weights(&most, [grows].into_iter().chain(rest))
+            Finder::Nothing | Finder::Single(_) => vec![0; rank],
+            Finder::Implicit(_) | Finder::FixedArray(_) => array_weights(&most, false)?,
+            Finder::ExtensibleArray(_) => array_weights(&most, true)?,
+            Finder::Tree { .. } => {
+                array_weights(&counts.iter().copied().map(Some).collect::<Vec<_>>(), false)?
             }
-            Finder::Tree { .. } => weights(&counts.iter().copied().map(Some).collect::<Vec<_>>(), 0..rank),
         };
         Ok(Chunks {
             source: source.clone(),
             shape: shape.clone(),
             chunk: chunk.clone(),
-            weights: weights.ok_or_else(too_many)?,
+            weights,
             bytes: bytes.ok_or_else(too_many)?,
             counts,
             filtered,
@@ -254,6 +248,27 @@ fn step(offsets: &mut [u64], count: &[u64]) -> bool {
         *at = 0;
     }
     false
+}
+
+/// How many chunks there may be in each dimension, `None` without limit.
+fn most_chunks(space: &Dataspace, chunk: &[u64]) -> Vec<Option<u64>> {
+    let most = |(dim, &chunk): (usize, &u64)| space.max(dim).map(|len| len.div_ceil(chunk));
+    chunk.iter().enumerate().map(most).collect()
+}
+
+/// The weights with which an array counts that many chunks in each dimension: the first dimension is the slowest, but in
+/// one that `grows` it is that without limit.
+fn array_weights(most: &[Option<u64>], grows: bool) -> Result<Vec<u64>> {
+    let rank = most.len();
+    let weights = if grows {
+        let slowest = most.iter().position(Option::is_none);
+        let slowest = slowest.ok_or_else(|| bad("an extensible array for a dataset that cannot grow"))?;
+        let rest = (0..rank).filter(|&dim| dim != slowest);
+        weights(most, [slowest].into_iter().chain(rest))
+    } else {
+        weights(most, 0..rank)
+    };
+    weights.ok_or_else(|| bad(format!("{most:?} chunks are too many to be counted")))
 }
 
 /// The weight of each dimension if they are counted through in this order, slowest first. The length of the slowest

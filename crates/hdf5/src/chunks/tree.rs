@@ -11,7 +11,7 @@ use crate::trees::{btree1, btree2};
 use crate::wire::{Reader, bad};
 
 /// Node type of chunks in trees of version 1.
-const CHUNKS: u8 = 1;
+pub(super) const CHUNKS: u8 = 1;
 
 /// Record types of chunks in trees of version 2.
 const PLAIN: u8 = 10;

@@ -13,14 +13,14 @@ use ferrocdf_store::BlobMut;
 
 use super::space::Space;
 use crate::Address;
-use crate::chunks::Chunks;
+use crate::chunks::{ChunkList, Chunks, Entry};
 
 /// Where one chunk lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Spot {
-    pub at: Address,
-    pub len: u64,
-    pub mask: u32,
+struct Spot {
+    at: Address,
+    len: u64,
+    mask: u32,
     /// Not part of the committed state.
     fresh: bool,
 }
@@ -100,10 +100,14 @@ impl ChunkStore {
     }
 
     /// All chunks by their coordinates, in their order, if the index has to be made anew.
-    pub fn changed(&self) -> Option<Vec<(Vec<u64>, Spot)>> {
+    pub fn changed(&self) -> Option<ChunkList> {
         let state = lock(&self.state);
         let map = state.map.as_ref().filter(|_| state.changed)?;
-        Some(map.spots.iter().map(|(&number, &spot)| (map.coords(number), spot)).collect())
+        let mut list = ChunkList::new(self.grows.len());
+        for (&number, &Spot { at, len, mask, .. }) in &map.spots {
+            list.push(&map.coords(number), Entry { at, len, mask });
+        }
+        Some(list)
     }
 
     /// Whether any chunk has a place.

@@ -165,16 +165,15 @@ fn chunked_layout(shape: &[u64], spec: &DatasetSpec, element: u64, profile: Prof
     if bytes.is_none_or(|bytes| bytes > u64::from(u32::MAX)) {
         return Err(wrong(format!("chunks of shape {shape:?} have 4 GiB or more")));
     }
-    let unlimited = (0..shape.len()).filter(|&dim| space.max(dim).is_none()).count();
-    let fixed = (0..shape.len()).all(|dim| space.max(dim) == Some(space.dims[dim]));
     let filtered = !spec.filters.is_empty();
-    let index = match (profile, unlimited) {
-        (Profile::Compatible, _) => ChunkIndex::BTree1,
-        (_, 0) if fixed && space.dims == shape => ChunkIndex::Single(filtered.then_some((0, 0))),
-        (_, 0) if fixed && !filtered && spec.alloc_time == AllocTime::Early => ChunkIndex::Implicit,
-        (_, 0) => ChunkIndex::FixedArray { page_bits: 10 },
-        (_, 1) => ChunkIndex::ExtensibleArray([32, 4, 4, 16, 10]),
-        _ => ChunkIndex::BTree2 { node: 2048, split: 100, merge: 40 },
+    let index = match profile {
+        Profile::Compatible => ChunkIndex::BTree1,
+        Profile::Modern => ChunkIndex::best(shape, space, filtered, spec.alloc_time == AllocTime::Early),
+    };
+    let index = match index {
+        // The message has its full length from the start.
+        ChunkIndex::Single(_) => ChunkIndex::Single(filtered.then_some((0, 0))),
+        index => index,
     };
     Ok(ChunkedLayout { shape: shape.to_vec(), element, plain_edges: false, index, address: None })
 }

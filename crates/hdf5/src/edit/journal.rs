@@ -5,7 +5,7 @@
 //! that names the image: from now on every reader sees the new state, since it takes from the image what it has. Only
 //! then is anything changed in its place, and at last the superblock written without the image.
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Error, Result};
 
 use super::commit::Output;
 use super::object::message;
@@ -13,36 +13,10 @@ use super::{Barrier, Editor, lock};
 use crate::block::Block;
 use crate::objects::encode::{HeaderForm, NewChunk, NewMessage};
 use crate::objects::header::{Message, kind};
-use crate::wire::Writer;
-use crate::{Address, Sizes, Superblock};
+use crate::{Address, Superblock, cache_image};
 
-/// Flags of an entry of an image: it is to be written to its place, and is kept by when it was used.
-const DIRTY_AND_USED: u8 = 0x03;
-/// "Ring" of entries: the user's.
-const USER: u8 = 1;
 /// The flag of a message that a reader must know.
 const FAIL_IF_UNKNOWN: u8 = 0x80;
-
-/// The image of these blocks.
-fn image(blocks: &[Block], sizes: Sizes) -> Result<Vec<u8>> {
-    let head = 2 * 4 + 4 + sizes.offset + sizes.length;
-    let len: usize = blocks.iter().map(|block| head + block.bytes.len()).sum();
-    let len = len + 4 + 1 + 1 + sizes.length + 4 + 4;
-    let mut w = Writer::signed("metadata cache image", b"MDCI", 0);
-    w.u8(0);
-    w.length(sizes, len as u64);
-    w.count(4, blocks.len());
-    for (rank, block) in blocks.iter().enumerate() {
-        w.bytes(&[block.kind.cache_type().unwrap_or_default(), DIRTY_AND_USED, USER, 0]);
-        // No dependencies.
-        w.zeros(6);
-        w.count(4, rank);
-        w.address(sizes, Some(block.at));
-        w.length(sizes, block.bytes.len() as u64);
-        w.bytes(&block.bytes);
-    }
-    w.finish_checked()
-}
 
 /// The header of a superblock extension.
 pub(super) fn extension(messages: &[Message]) -> Result<Vec<u8>> {
@@ -97,14 +71,11 @@ impl Editor {
     /// Changes blocks of the committed state, which is the new one as soon as the superblock names the image.
     fn write_changed(&mut self, blocks: &mut Vec<Block>) -> Result<()> {
         let sizes = self.source.sizes;
-        let image = image(blocks, sizes)?;
+        let image = cache_image::encode(blocks, sizes)?;
         let mut messages = self.extension.clone();
         let pointer = |at: Address| {
-            let mut w = Writer::new("metadata cache image message");
-            w.u8(0);
-            w.address(sizes, Some(at));
-            w.length(sizes, image.len() as u64);
-            Ok(message(kind::CACHE_IMAGE, FAIL_IF_UNKNOWN, w.finish()?))
+            let body = cache_image::message(at, image.len() as u64, sizes)?;
+            Ok::<Message, Error>(message(kind::CACHE_IMAGE, FAIL_IF_UNKNOWN, body))
         };
         messages.push(pointer(Address(0))?);
         let len = extension(&messages)?.len() as u64;
