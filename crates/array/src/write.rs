@@ -15,10 +15,13 @@ use crate::plan::{self, Plan, Tile};
 use crate::read::check_rank;
 use crate::scratch::Scratch;
 use crate::short::ShortRun;
-use crate::{Array, Direction, Fit, In, Layout, Selection, Stored, pick};
+use crate::{Array, Blocks, Direction, Fit, In, Layout, Selection, Stored, blocks, pick};
 
 /// The largest window in bytes. A new file of 1 GB takes a quarter less time than in windows of 256 KiB.
-const WINDOW: u64 = 1 << 20;
+pub(crate) const WINDOW: u64 = 1 << 20;
+
+/// Bytes of a piece of mapped memory, or of one value, that is written to blocks at a time: larger ones cut fewer blocks.
+const PIECE: u64 = 16 << 20;
 
 /// Writes `input` to the selected elements of `array`. The shape is that after growth; the blob grows as needed.
 ///
@@ -45,6 +48,20 @@ pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) 
         Some(map) if elements > 0 => Walk::new(map, &sel.count, input.bytes.len(), input.kind)?,
         _ => None,
     };
+    if let Some(blocks) = in_blocks(array, elements)? {
+        let size = input.kind.size();
+        let dense = |sel: &Selection, elements: &[u8]| {
+            blocks::write(blob, array, blocks, sel, conversion, size, elements)
+        };
+        let Some(walk) = walk else { return dense(sel, input.bytes).map(Fit::from) };
+        let mut buffer = Vec::new();
+        let fits = sel.pieces(PIECE / size as u64).try_fold(true, |fits, (first, elements, piece)| {
+            buffer.resize(elements * size, 0);
+            walk.gather(input.bytes, size, first, &mut buffer);
+            Ok(fits & dense(&piece, &buffer)?)
+        });
+        return fits.map(Fit::from);
+    }
     // A mapped tile lies in memory twice more, in up to eight times its size.
     let limit = if walk.is_some() { plan::WINDOW } else { WINDOW };
     let Some(plan) = make_plan(array, sel, elements, limit)? else { return Ok(Fit::Exact) };
@@ -67,16 +84,53 @@ pub fn fill(blob: &dyn BlobMut, array: &Array, sel: &Selection, value: &[u8]) ->
         return Err(Error::new(Code::EINVAL, what));
     }
     let elements = sel.elements().ok_or_else(|| too_large(&array.shape))?;
-    let Some(plan) = make_plan(array, sel, elements, WINDOW)? else { return Ok(()) };
     let conversion = Conversion::new(Direction::Put, array.stored, array.stored)?;
+    if let Some(blocks) = in_blocks(array, elements)? {
+        let most = PIECE / size as u64;
+        let all = value.repeat(most.min(elements) as usize);
+        return sel.pieces(most).try_for_each(|(_, elements, piece)| {
+            let elements = &all[..elements * size];
+            blocks::write(blob, array, blocks, &piece, conversion, size, elements).map(drop)
+        });
+    }
+    let Some(plan) = make_plan(array, sel, elements, WINDOW)? else { return Ok(()) };
     let source = Source::Same(value.repeat(plan.largest()));
     Writer { blob, plan: &plan, conversion, source, size }.all().map(drop)
 }
 
+/// The blocks of an array, if it has any and some elements are to be written.
+fn in_blocks(array: &Array, elements: u64) -> Result<Option<&Blocks>> {
+    if array.unusual.is_some() {
+        return Err(Error::new(Code::EPERM, "elements of an unusual format are only written as bytes"));
+    }
+    match &array.layout {
+        Layout::Blocks(blocks) if elements > 0 => Ok(Some(blocks)),
+        _ => Ok(None),
+    }
+}
+
+/// Writes dense memory of `size` bytes an element to the tiles of a plan.
+pub(crate) fn dense(
+    blob: &dyn BlobMut,
+    plan: &Plan,
+    conversion: Conversion,
+    input: &[u8],
+    size: usize,
+) -> Result<bool> {
+    Writer { blob, plan, conversion, source: Source::Dense(input), size }.all()
+}
+
 /// The tiles of a selection to be written; none if it is empty.
 fn make_plan(array: &Array, sel: &Selection, elements: u64, limit: u64) -> Result<Option<Plan>> {
-    let Layout::Strided { begin, steps } = &array.layout else {
-        return Err(Error::new(Code::EPERM, "only data at fixed distances is written"));
+    let (begin, steps) = match &array.layout {
+        Layout::Strided { begin, steps } => (begin, steps),
+        Layout::Blocks(_) => return Ok(None),
+        _ => {
+            return Err(Error::new(
+                Code::EPERM,
+                "data that has no place of its own in the file is only read",
+            ));
+        }
     };
     check_rank(array, steps)?;
     if elements == 0 {

@@ -1,20 +1,205 @@
 //! Moving packed blocks from one array to another, unopened.
+//!
+//! Some are moved at a time: placed in their order, read in the order in which they lie, written in that of their new
+//! places; near ones together each time.
 
-use ferrocdf_bytes::Result;
-use ferrocdf_store::{Blob, BlobMut};
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_store::{Blob, BlobMut, Buffer};
 
-use crate::Array;
+use super::cache::Key;
+use super::pack::{BATCH, each, runs};
+use super::pending::Home;
+use super::read::TOGETHER;
+use super::{Blocks, Place};
+use crate::plan::{REQUEST, SHARED};
+use crate::scratch::Scratch;
+use crate::{Array, Layout, Selection};
 
-/// Moves all blocks of one array to another without unpacking them, where both have the same shape, blocks, elements,
-/// filters and fill value, and neither has blocks that are held back. `false` says that this is not so: nothing was done.
+/// The most blocks that are looked for at a time.
+const BLOCKS: u64 = 1 << 16;
+
+/// Moves all blocks of one array to another without unpacking them. `false` says that this cannot be, and that nothing was
+/// done: both must have the same shape, blocks, elements, filters and fill value, none of `to` may be stored yet, and none
+/// of either may be held back. Filters are the same if their numbers and parameters are.
 ///
 /// # Errors
-/// `ETRUNC` for a block outside its blob; the blobs' and the store's.
-pub fn copy_blocks(
-    _from_blob: &dyn Blob,
-    _from: &Array,
-    _to_blob: &dyn BlobMut,
-    _to: &Array,
-) -> Result<bool> {
-    Ok(false)
+/// `ETRUNC` for a block outside its blob; the blobs', the index's and the store's. After an error some blocks may have
+/// been moved.
+pub fn copy_blocks(from_blob: &dyn Blob, from: &Array, to_blob: &dyn BlobMut, to: &Array) -> Result<bool> {
+    let (Layout::Blocks(from_blocks), Layout::Blocks(to_blocks)) = (&from.layout, &to.layout) else {
+        return Ok(false);
+    };
+    let usual = from.unusual.is_none() && to.unusual.is_none();
+    if !usual || (&from.shape, from.stored) != (&to.shape, to.stored) || !from_blocks.is_like(to_blocks) {
+        return Ok(false);
+    }
+    let Some(home) = to_blocks.cached.home() else { return Ok(false) };
+    let mut failed = home.lock();
+    if let Some(error) = failed.take() {
+        return Err(error);
+    }
+    if from.shape.contains(&0) {
+        return Ok(true);
+    }
+    if from.shape.len() != from_blocks.shape.len() || from_blocks.shape.contains(&0) {
+        let what = format!("blocks of shape {:?} of an array of shape {:?}", from_blocks.shape, from.shape);
+        return Err(Error::new(Code::EINVAL, what));
+    }
+    let grid: Key =
+        from.shape.iter().zip(&from_blocks.shape).map(|(len, block)| len.div_ceil(*block)).collect();
+    let grid = Selection::all(&grid);
+    let mover = Mover { from_blob, from: from_blocks, to_blob, to: to_blocks, home };
+    for (_, _, some) in grid.pieces(BLOCKS) {
+        if !mover.can_move(&some)? {
+            return Ok(false);
+        }
+    }
+    let mut memory = Buffer::new();
+    let mut moved = grid.pieces(BLOCKS).map(|(_, _, some)| mover.all(&some, &mut memory));
+    moved.try_for_each(|moved| moved).map(|()| true)
+}
+
+impl Blocks {
+    /// Whether blocks can be moved between these and others as they are.
+    fn is_like(&self, other: &Blocks) -> bool {
+        let steps = |blocks: &Blocks| -> Vec<(u32, Vec<u32>)> {
+            blocks.chain.steps().map(|step| (step.id, step.params.clone())).collect()
+        };
+        let zeros = |fill: &[u8]| fill.iter().all(|&byte| byte == 0);
+        self.shape == other.shape
+            && steps(self) == steps(other)
+            && (self.fill == other.fill || (zeros(&self.fill) && zeros(&other.fill)))
+            && !self.cached.holds()
+            && !other.cached.holds()
+    }
+}
+
+struct Mover<'a> {
+    from_blob: &'a dyn Blob,
+    from: &'a Blocks,
+    to_blob: &'a dyn BlobMut,
+    to: &'a Blocks,
+    home: &'a Home,
+}
+
+/// A block to be moved.
+struct Moved {
+    key: Key,
+    at: u64,
+    len: u64,
+    mask: u32,
+}
+
+impl Mover<'_> {
+    /// Whether the blocks in a box can be moved.
+    fn can_move(&self, some: &Selection) -> Result<bool> {
+        let (count, there) = (&some.count, self.to.index.locate(&some.start, &some.count)?);
+        if there.iter().any(|place| *place != Place::Missing) {
+            return Ok(false);
+        }
+        let here = self.from.index.locate(&some.start, count)?;
+        let agrees = |(number, place): (usize, &Place)| match *place {
+            Place::Missing => true,
+            Place::At { mask, .. } => {
+                self.from.chain.is_plain(mask) || !self.home.store.is_plain(&self.key(some, number))
+            }
+        };
+        Ok(here.iter().enumerate().all(agrees))
+    }
+
+    /// What the block of this number in a box is placed by.
+    fn key(&self, some: &Selection, number: usize) -> Key {
+        let (mut rest, mut block) = (number as u64, some.start.clone());
+        for (at, count) in block.iter_mut().zip(&some.count).rev() {
+            *at += rest % count;
+            rest /= count;
+        }
+        self.to.key(block.into_iter())
+    }
+
+    /// Moves the blocks in a box.
+    fn all(&self, some: &Selection, memory: &mut Buffer) -> Result<()> {
+        let size = self.from_blob.size()?;
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        for (number, place) in self.from.index.locate(&some.start, &some.count)?.into_iter().enumerate() {
+            let Place::At { at, len, mask } = place else { continue };
+            if at.checked_add(len).is_none_or(|end| end > size) {
+                let what = format!("a block of {len} bytes at byte {at} of a file of {size} bytes");
+                return Err(Error::new(Code::ETRUNC, what));
+            }
+            if bytes > 0 && len.saturating_add(bytes) > BATCH as u64 {
+                self.batch(&batch, memory)?;
+                batch.clear();
+                bytes = 0;
+            }
+            // Neither is more than the file has.
+            bytes += len;
+            batch.push(Moved { key: self.key(some, number), at, len, mask });
+        }
+        self.batch(&batch, memory)
+    }
+
+    /// Moves some blocks.
+    fn batch(&self, blocks: &[Moved], memory: &mut Buffer) -> Result<()> {
+        let place = |block: &Moved| self.home.store.place(&block.key, block.len, block.mask);
+        let places: Vec<u64> = blocks.iter().map(place).collect::<Result<_>>()?;
+        let all: u64 = blocks.iter().map(|block| block.len).sum();
+        let shares = blocks.len() > 1 && all >= SHARED;
+        let too_large = |_| Error::new(Code::ENOMEM, format!("no memory for {all} bytes of blocks"));
+        let memory = memory.get(usize::try_from(all).map_err(too_large)?);
+
+        let mut rest = &mut *memory;
+        let mut parts = Vec::with_capacity(blocks.len());
+        for block in blocks {
+            let (here, more) = std::mem::take(&mut rest).split_at_mut(block.len as usize);
+            parts.push((block.at, here));
+            rest = more;
+        }
+        parts.sort_unstable_by_key(|part| part.0);
+        let mut near: Vec<Vec<(u64, &mut [u8])>> = Vec::new();
+        let (mut begin, mut end) = (0, 0);
+        for (at, bytes) in parts {
+            let after = at + bytes.len() as u64;
+            match near.last_mut() {
+                Some(group) if at >= end && at - end <= REQUEST && after - begin <= TOGETHER => {
+                    group.push((at, bytes));
+                }
+                _ => {
+                    near.push(vec![(at, bytes)]);
+                    begin = at;
+                }
+            }
+            end = after;
+        }
+        each(shares, &mut near, |_, group| self.fetch(group))?;
+
+        let mut runs = runs(&places, |number| blocks[number].len);
+        let mut starts = vec![0];
+        starts.extend(blocks.iter().scan(0, |end, block| {
+            *end += block.len as usize;
+            Some(*end)
+        }));
+        each(shares, &mut runs, |_, run| {
+            let bytes = &memory[starts[run.start]..starts[run.end]];
+            self.to_blob.write_at(places[run.start], bytes)
+        })
+    }
+
+    /// Reads blocks that lie near each other.
+    fn fetch(&self, group: &mut [(u64, &mut [u8])]) -> Result<()> {
+        if let [(at, bytes)] = group {
+            return self.from_blob.read_exact_at(*at, bytes);
+        }
+        let begin = group.first().map_or(0, |(at, _)| *at);
+        let end = group.last().map_or(0, |(at, bytes)| at + bytes.len() as u64);
+        Scratch::with(|scratch| {
+            let window = scratch.window.at(begin, (end - begin) as usize);
+            self.from_blob.read_exact_at(begin, window)?;
+            for (at, bytes) in group {
+                let from = (*at - begin) as usize;
+                bytes.copy_from_slice(&window[from..from + bytes.len()]);
+            }
+            Ok(())
+        })
+    }
 }

@@ -6,6 +6,7 @@
 mod cache;
 mod copy;
 mod hits;
+mod pack;
 mod part;
 mod pending;
 mod read;
@@ -18,7 +19,8 @@ use ferrocdf_bytes::Result;
 use ferrocdf_codec::Chain;
 use ferrocdf_store::BlobMut;
 
-use cache::Cached;
+use cache::{Cached, Key};
+use pending::Home;
 
 pub use copy::copy_blocks;
 pub use pending::flush;
@@ -40,8 +42,8 @@ pub struct Blocks {
     pub fill: Arc<[u8]>,
     /// The blocks that are kept decoded.
     cached: Arc<Cached>,
-    /// What takes blocks that are written, if they can be.
-    store: Option<Arc<dyn BlockStore>>,
+    /// How many of the last dimensions the index's blocks do not have: bytes of elements, along which there is one block.
+    inner: usize,
 }
 
 impl Blocks {
@@ -52,7 +54,8 @@ impl Blocks {
         chain: Arc<Chain>,
         fill: impl Into<Arc<[u8]>>,
     ) -> Self {
-        Blocks { shape, index, chain, fill: fill.into(), cached: Arc::new(Cached::new()), store: None }
+        let cached = Arc::new(Cached::new(None));
+        Blocks { shape, index, chain, fill: fill.into(), cached, inner: 0 }
     }
 
     /// Blocks that can be written as well. Clones of them share what is held back, whatever becomes of the array's shape:
@@ -63,15 +66,22 @@ impl Blocks {
         chain: Arc<Chain>,
         fill: impl Into<Arc<[u8]>>,
     ) -> Self {
-        let index: Arc<dyn BlockIndex> = store.clone();
-        Blocks { store: Some(store), ..Blocks::new(shape, index, chain, fill) }
+        let home = Home::new(store.clone(), chain.clone());
+        let cached = Arc::new(Cached::new(Some(Arc::new(home))));
+        Blocks { shape, index: store, chain, fill: fill.into(), cached, inner: 0 }
     }
 
-    /// The same blocks of bytes: one more dimension, the fastest, of `size` bytes. They are not kept: the index is asked
-    /// in other coordinates.
-    pub(crate) fn as_bytes(&self, size: u64) -> Self {
+    /// The same blocks seen as bytes: one more dimension, the fastest, of `size` bytes. What is kept and held back is that
+    /// of these blocks.
+    pub fn as_bytes(&self, size: u64) -> Self {
         let shape = self.shape.iter().copied().chain([size]).collect();
-        Blocks::new(shape, Arc::new(Bytewise(self.index.clone())), self.chain.clone(), self.fill.clone())
+        let index = Arc::new(Bytewise(self.index.clone()));
+        Blocks { shape, index, inner: self.inner + 1, ..self.clone() }
+    }
+
+    /// What a block is kept by; its coordinates may be those of one seen as bytes.
+    fn key(&self, block: impl Iterator<Item = u64>) -> Key {
+        block.take(self.shape.len().saturating_sub(self.inner)).collect()
     }
 
     /// One block of this shape that is nowhere: every element has the fill value.

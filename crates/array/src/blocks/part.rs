@@ -85,6 +85,29 @@ impl Part {
         conversion.run(dense, out)
     }
 
+    /// Converts one row of memory into a block.
+    pub(super) fn put_row(
+        &self,
+        row: &[u8],
+        number: usize,
+        conversion: &Conversion,
+        dense: &mut Buffer,
+        block: &mut [u8],
+    ) -> bool {
+        let to = &mut block[self.row_at(number)..];
+        if let [run] = &self.inner[..] {
+            return conversion.run(row, &mut to[..run.count as usize * self.size]);
+        }
+        if conversion.is_copy() {
+            pick::scatter(row, &self.inner, self.size, to);
+            return true;
+        }
+        let dense = dense.get(self.row_elements() * self.size);
+        let fits = conversion.run(row, dense);
+        pick::scatter(dense, &self.inner, self.size, to);
+        fits
+    }
+
     /// Converts one row of a block that is made of `fill`, repeated.
     pub(crate) fn fill_row(
         &self,

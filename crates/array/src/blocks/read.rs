@@ -14,8 +14,8 @@ use ferrocdf_store::{Blob, Buffer};
 use rayon::prelude::*;
 use smallvec::SmallVec;
 
-use super::cache::{self, Cached};
-use super::hits::{Hit, hits};
+use super::cache::{self, Bytes, Cached, Key};
+use super::hits::Hits;
 use super::part::{Part, push};
 use super::{Blocks, Place};
 use crate::array::{dense_steps, too_large};
@@ -35,7 +35,7 @@ const BLOCKS: usize = 1 << 16;
 const TINY: usize = 32;
 
 /// Bytes of near blocks that are fetched together, and the largest gap between two of them.
-const TOGETHER: u64 = 1 << 20;
+pub(super) const TOGETHER: u64 = 1 << 20;
 
 /// Blocks without data that one thread does in one go.
 const AT_ONCE: usize = 64;
@@ -56,9 +56,9 @@ pub(crate) fn read(
 }
 
 /// For each dimension, which of its hits.
-type Ranges = SmallVec<[(usize, usize); 4]>;
+pub(super) type Ranges = SmallVec<[(usize, usize); 4]>;
 
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     blob: &'a dyn Blob,
     past_end: PastEnd,
     stored: Stored,
@@ -67,16 +67,16 @@ struct Reader<'a> {
     /// Bytes of an element in memory.
     size: usize,
     /// For each dimension, the parts of the selection in each block.
-    hits: Vec<Vec<Hit>>,
+    pub(super) hits: Vec<Hits>,
     /// For each dimension, the bytes of a decoded block from one selected element to the next, and from one element to
     /// the next.
-    steps: Vec<(u64, u64)>,
+    pub(super) steps: Vec<(u64, u64)>,
     /// Bytes of a decoded block.
-    block_len: u64,
+    pub(super) block_len: u64,
     /// Elements of the array, and of a block, along each dimension.
     shape: &'a [u64],
     /// Dimensions from here on lie in one block each: a row spans them all.
-    inner: usize,
+    pub(super) inner: usize,
     /// Whether there is enough to do for all threads.
     shares: bool,
 }
@@ -87,11 +87,11 @@ struct Item<'o> {
     /// Which hit of each dimension.
     at: SmallVec<[usize; 4]>,
     rows: SmallVec<[&'o mut [u8]; 1]>,
-    kept: Option<Arc<Vec<u8>>>,
+    kept: Option<Bytes>,
 }
 
 impl<'a> Reader<'a> {
-    fn new(
+    pub(super) fn new(
         blob: &'a dyn Blob,
         array: &'a Array,
         blocks: &'a Blocks,
@@ -112,8 +112,8 @@ impl<'a> Reader<'a> {
         };
         let block_len =
             block_len.filter(|&len| usize::try_from(len).is_ok()).ok_or_else(|| too_large(&blocks.shape))?;
-        let each = |dim: usize| hits(sel.start[dim], sel.count[dim], sel.stride[dim], blocks.shape[dim]);
-        let hits: Vec<Vec<Hit>> = (0..rank).map(each).collect();
+        let each = |dim: usize| Hits::new(sel.start[dim], sel.count[dim], sel.stride[dim], blocks.shape[dim]);
+        let hits: Vec<Hits> = (0..rank).map(each).collect();
         let inner = hits.iter().rposition(|hits| hits.len() > 1).map_or(0, |last| last + 1);
         let steps = dense
             .iter()
@@ -145,7 +145,7 @@ impl<'a> Reader<'a> {
 
     /// Elements that a range of hits of one dimension selects.
     fn count(&self, dim: usize, (from, to): (usize, usize)) -> usize {
-        self.hits[dim][from..to].iter().map(|hit| hit.count).sum()
+        self.hits[dim].before(to) - self.hits[dim].before(from)
     }
 
     /// Reads the blocks in a box of hits, whose elements are `out`.
@@ -172,11 +172,13 @@ impl<'a> Reader<'a> {
                 return Ok(self.region(&left, first)? & self.region(&right, second)?);
             }
         }
+        let mut kept = self.kept(ranges);
+        kept.resize(blocks, None);
         let places = self.places(ranges, blocks)?;
         if rows > BLOCKS && out.len() / rows < TINY {
-            return self.one_by_one(ranges, &places, out);
+            return self.one_by_one(ranges, &places, &kept, out);
         }
-        let items = self.items(ranges, places, (lines, segments), out);
+        let items = self.items(ranges, (places, kept), (lines, segments), out);
         self.all(items)
     }
 
@@ -185,8 +187,9 @@ impl<'a> Reader<'a> {
         let mut first = SmallVec::<[u64; 4]>::new();
         let mut span = SmallVec::<[u64; 4]>::new();
         for (hits, &(from, to)) in self.hits.iter().zip(ranges) {
-            first.push(hits[from].block);
-            span.push(hits[to - 1].block - hits[from].block + 1);
+            let block = hits.at(from).block;
+            first.push(block);
+            span.push(hits.at(to - 1).block - block + 1);
         }
         let spanned = span.iter().try_fold(1u64, |all, &len| all.checked_mul(len));
         let wanted = blocks as u64;
@@ -197,7 +200,7 @@ impl<'a> Reader<'a> {
             }
             let place = |at: SmallVec<[usize; 4]>| {
                 let in_box = at.iter().enumerate().fold(0, |index, (dim, &hit)| {
-                    index * span[dim] + (self.hits[dim][hit].block - first[dim])
+                    index * span[dim] + (self.hits[dim].at(hit).block - first[dim])
                 });
                 found[in_box as usize]
             };
@@ -208,13 +211,13 @@ impl<'a> Reader<'a> {
         combinations(ranges)
             .map(|at| {
                 let block: SmallVec<[u64; 4]> =
-                    at.iter().enumerate().map(|(dim, &hit)| self.hits[dim][hit].block).collect();
+                    at.iter().enumerate().map(|(dim, &hit)| self.hits[dim].at(hit).block).collect();
                 Ok(self.locate(&block, &one)?[0])
             })
             .collect()
     }
 
-    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>> {
+    pub(super) fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>> {
         let places = self.blocks.index.locate(first, count)?;
         let wanted: u64 = count.iter().product();
         if places.len() as u64 != wanted {
@@ -228,20 +231,20 @@ impl<'a> Reader<'a> {
     fn items<'o>(
         &self,
         ranges: &Ranges,
-        places: Vec<Place>,
+        (places, kept): (Vec<Place>, Vec<Option<Bytes>>),
         (lines, segments): (usize, usize),
         out: &'o mut [u8],
     ) -> Vec<Item<'o>> {
         let mut items: Vec<Item<'o>> = combinations(ranges)
-            .zip(places)
-            .map(|(at, place)| Item { place, at, rows: SmallVec::new(), kept: None })
+            .zip(places.into_iter().zip(kept))
+            .map(|(at, (place, kept))| Item { place, at, rows: SmallVec::new(), kept })
             .collect();
         if items.len() == 1 {
             items[0].rows.push(out);
             return items;
         }
         let outer = self.inner - 1;
-        let cut = &self.hits[outer][ranges[outer].0..ranges[outer].1];
+        let cut = (ranges[outer].0..ranges[outer].1).map(|hit| self.hits[outer].at(hit));
         let within: usize = (self.inner..ranges.len()).map(|dim| self.count(dim, ranges[dim])).product();
         // The position in each outer dimension: the hit, and the index in it.
         let mut odometer: SmallVec<[(usize, usize); 4]> = SmallVec::from_elem((0, 0), outer);
@@ -251,7 +254,7 @@ impl<'a> Reader<'a> {
                 .iter()
                 .zip(ranges)
                 .fold(0, |first, (&(hit, _), &(from, to))| first * (to - from) + hit);
-            for (segment, hit) in cut.iter().enumerate() {
+            for (segment, hit) in cut.clone().enumerate() {
                 let (row, more) = std::mem::take(&mut rest).split_at_mut(hit.count * within * self.size);
                 rest = more;
                 items[first * segments + segment].rows.push(row);
@@ -259,7 +262,7 @@ impl<'a> Reader<'a> {
             for dim in (0..outer).rev() {
                 let (hit, index) = &mut odometer[dim];
                 *index += 1;
-                if *index < self.hits[dim][ranges[dim].0 + *hit].count {
+                if *index < self.hits[dim].at(ranges[dim].0 + *hit).count {
                     break;
                 }
                 (*hit, *index) = (*hit + 1, 0);
@@ -273,12 +276,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The selected part of a block.
-    fn part(&self, at: &[usize]) -> Part {
+    pub(super) fn part(&self, at: &[usize]) -> Part {
         let size = self.stored.kind.size();
         let (mut outer, mut inner) = (SmallVec::new(), SmallVec::new());
         let mut base = 0;
         for (dim, &hit) in at.iter().enumerate() {
-            let hit = self.hits[dim][hit];
+            let hit = self.hits[dim].at(hit);
             let (step, unit) = self.steps[dim];
             base += hit.offset * unit;
             let dims = if dim + 1 < self.inner { &mut outer } else { &mut inner };
@@ -292,25 +295,28 @@ impl<'a> Reader<'a> {
     /// Whether a request takes all that a block has of the array.
     fn takes_all(&self, at: &[usize]) -> bool {
         at.iter().enumerate().all(|(dim, &hit)| {
-            let (hit, len) = (self.hits[dim][hit], self.blocks.shape[dim]);
+            let (hit, len) = (self.hits[dim].at(hit), self.blocks.shape[dim]);
             let first = hit.block * len;
             hit.count as u64 == len.min(self.shape[dim] - first)
         })
     }
 
-    /// The number of a block among all of the array, by which it is kept.
-    fn number(&self, at: &[usize]) -> Option<u64> {
-        at.iter().enumerate().try_fold(0u64, |number, (dim, &hit)| {
-            let along = self.shape[dim].div_ceil(self.blocks.shape[dim]);
-            number.checked_mul(along)?.checked_add(self.hits[dim][hit].block)
-        })
+    /// What a block is kept by.
+    pub(super) fn key(&self, at: &[usize]) -> Key {
+        self.blocks.key(at.iter().zip(&self.hits).map(|(&hit, hits)| hits.at(hit).block))
+    }
+
+    /// The blocks in a box of hits that are kept, last dimension fastest; empty if none is. This comes before their places
+    /// are looked for: one that was held is in its place when it is no longer kept.
+    fn kept(&self, ranges: &Ranges) -> Vec<Option<Bytes>> {
+        if !self.cached().any() {
+            return Vec::new();
+        }
+        combinations(ranges).map(|at| self.cached().get(&self.key(&at))).collect()
     }
 
     /// Does all blocks, shared among threads if that pays.
     fn all(&self, mut items: Vec<Item<'_>>) -> Result<bool> {
-        for item in &mut items {
-            item.kept = self.number(&item.at).and_then(|number| self.cached().get(number));
-        }
         if items.len() > 1 {
             items.sort_by_key(|item| match item.place {
                 Place::At { at, .. } if item.kept.is_none() => at,
@@ -416,7 +422,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A block whose place is outside the blob is an error before memory is taken for it.
-    fn check_inside(&self, begin: u64, end: u64) -> Result<()> {
+    pub(super) fn check_inside(&self, begin: u64, end: u64) -> Result<()> {
         let size = self.blob.size()?;
         if end <= size {
             return Ok(());
@@ -429,6 +435,9 @@ impl<'a> Reader<'a> {
     /// Fills the rows of one block.
     fn item(&self, mut item: Item<'_>, stored: &[u8], scratch: &mut Scratch) -> Result<bool> {
         let part = self.part(&item.at);
+        if let Some(block) = item.kept.take() {
+            return Ok(self.rows(&part, &block, &mut item.rows, &mut scratch.dense));
+        }
         let Place::At { at, mask, .. } = item.place else {
             let fill = &self.blocks.fill;
             let rows = item.rows.iter_mut().enumerate();
@@ -436,9 +445,6 @@ impl<'a> Reader<'a> {
                 fits & part.fill_row(fill, number, &self.conversion, row)
             }));
         };
-        if let Some(block) = item.kept.take() {
-            return Ok(self.rows(&part, &block, &mut item.rows, &mut scratch.dense));
-        }
         if self.reads_in_part(&item) {
             return self.in_part(&item.at, at, &mut item.rows);
         }
@@ -461,23 +467,19 @@ impl<'a> Reader<'a> {
             self.conversion.run_in_place(row);
             return Ok(true);
         }
-        match self.number(&item.at).filter(|_| !self.takes_all(&item.at) && block_len <= cache::budget()) {
-            Some(number) => {
-                let mut block = cache::buffer(block_len);
-                self.blocks.chain.decode(mask, stored, &mut block).map_err(fail)?;
-                let block = Arc::new(block);
-                self.cached().keep(number, &block);
-                Ok(self.rows(&part, &block, &mut item.rows, &mut scratch.dense))
-            }
-            None => {
-                let mut buffer = std::mem::take(&mut scratch.stored);
-                let block = buffer.get(block_len);
-                let done = self.blocks.chain.decode(mask, stored, block).map_err(fail);
-                let done = done.map(|()| self.rows(&part, block, &mut item.rows, &mut scratch.dense));
-                scratch.stored = buffer;
-                done
-            }
+        if !self.takes_all(&item.at) && block_len <= cache::budget() {
+            let mut block = cache::buffer(block_len);
+            self.blocks.chain.decode(mask, stored, &mut block).map_err(fail)?;
+            let block = Arc::new(block);
+            self.cached().keep(self.key(&item.at), &block);
+            return Ok(self.rows(&part, &block, &mut item.rows, &mut scratch.dense));
         }
+        let mut buffer = std::mem::take(&mut scratch.stored);
+        let block = buffer.get(block_len);
+        let done = self.blocks.chain.decode(mask, stored, block).map_err(fail);
+        let done = done.map(|()| self.rows(&part, block, &mut item.rows, &mut scratch.dense));
+        scratch.stored = buffer;
+        done
     }
 
     fn rows(&self, part: &Part, block: &[u8], rows: &mut [&mut [u8]], dense: &mut Buffer) -> bool {
@@ -487,7 +489,7 @@ impl<'a> Reader<'a> {
 
     /// Reads the wanted part of a block that has no filters, and no more.
     fn in_part(&self, at: &[usize], position: u64, rows: &mut [&mut [u8]]) -> Result<bool> {
-        let hit = |(dim, &hit): (usize, &usize)| self.hits[dim][hit];
+        let hit = |(dim, &hit): (usize, &usize)| self.hits[dim].at(hit);
         let stride = |dim: usize| (self.steps[dim].0 / self.steps[dim].1).max(1);
         let sel = Selection {
             start: at.iter().enumerate().map(|at| hit(at).offset).collect(),
@@ -520,19 +522,34 @@ impl<'a> Reader<'a> {
     }
 
     /// Does blocks with many tiny rows: some are decoded at a time, by all threads, and one thread copies them out.
-    fn one_by_one(&self, ranges: &Ranges, places: &[Place], out: &mut [u8]) -> Result<bool> {
+    fn one_by_one(
+        &self,
+        ranges: &Ranges,
+        places: &[Place],
+        kept: &[Option<Bytes>],
+        out: &mut [u8],
+    ) -> Result<bool> {
         let together = ((cache::budget() / 4) as u64 / self.block_len.max(1)).clamp(1, 64) as usize;
-        let all: Vec<_> = combinations(ranges).zip(places).collect();
+        let all: Vec<_> = combinations(ranges).zip(places.iter().zip(kept)).collect();
         let mut fits = true;
         for some in all.chunks(together) {
-            let decode = |(at, place): &(SmallVec<[usize; 4]>, &Place)| self.whole(at, **place);
-            let blocks: Vec<Option<Vec<u8>>> = match pool::get().filter(|_| self.shares) {
+            let decode = |(_, (place, kept)): &(SmallVec<[usize; 4]>, (&Place, &Option<Bytes>))| match kept {
+                Some(kept) => Ok(Some(kept.clone())),
+                None => self.whole(**place),
+            };
+            let blocks: Vec<Option<Bytes>> = match pool::get().filter(|_| self.shares) {
                 Some(pool) => pool.install(|| some.par_iter().map(decode).collect::<Result<_>>())?,
                 None => some.iter().map(decode).collect::<Result<_>>()?,
             };
             Scratch::with(|scratch| {
                 for ((at, _), block) in some.iter().zip(&blocks) {
-                    fits &= self.copy_out(ranges, at, block.as_deref(), &mut scratch.dense, out);
+                    fits &= self.copy_out(
+                        ranges,
+                        at,
+                        block.as_ref().map(|block| &block[..]),
+                        &mut scratch.dense,
+                        out,
+                    );
                 }
             });
         }
@@ -540,11 +557,8 @@ impl<'a> Reader<'a> {
     }
 
     /// A whole block, decoded; nothing if it is missing.
-    fn whole(&self, at: &[usize], place: Place) -> Result<Option<Vec<u8>>> {
+    pub(super) fn whole(&self, place: Place) -> Result<Option<Bytes>> {
         let Place::At { at: position, len, mask } = place else { return Ok(None) };
-        if let Some(kept) = self.number(at).and_then(|number| self.cached().get(number)) {
-            return Ok(Some(kept.to_vec()));
-        }
         self.check_inside(position, position.saturating_add(len))?;
         Scratch::with(|scratch| {
             // Not more than the blob holds.
@@ -553,9 +567,9 @@ impl<'a> Reader<'a> {
             let block_len = self.block_len as usize;
             let fail = |error: Error| error.at(format_args!("the block at byte {position}"));
             self.blocks.chain.check_size(mask, stored.len(), block_len).map_err(fail)?;
-            let mut block = vec![0; block_len];
+            let mut block = cache::buffer(block_len);
             self.blocks.chain.decode(mask, stored, &mut block).map_err(fail)?;
-            Ok(Some(block))
+            Ok(Some(Arc::new(block)))
         })
     }
 
@@ -577,7 +591,7 @@ impl<'a> Reader<'a> {
         for dim in (0..rank).rev() {
             first += self.count(dim, (ranges[dim].0, at[dim])) * step;
             if dim + 1 < self.inner {
-                outer.insert(0, Dim { count: self.hits[dim][at[dim]].count as u64, step: step as u64 });
+                outer.insert(0, Dim { count: self.hits[dim].at(at[dim]).count as u64, step: step as u64 });
             }
             step *= self.count(dim, ranges[dim]);
         }
@@ -599,7 +613,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Every choice of one hit for each dimension, last dimension fastest.
-fn combinations(ranges: &Ranges) -> impl Iterator<Item = SmallVec<[usize; 4]>> {
+pub(super) fn combinations(ranges: &Ranges) -> impl Iterator<Item = SmallVec<[usize; 4]>> {
     let mut next: Option<SmallVec<[usize; 4]>> = Some(ranges.iter().map(|range| range.0).collect());
     std::iter::from_fn(move || {
         let current = next.take()?;

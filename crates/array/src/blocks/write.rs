@@ -1,21 +1,417 @@
-//! Writing blocks.
+//! Writing blocks: what is written whole is packed at once, the rest is held back.
+//!
+//! A block is whole if a request has all elements that the array can ever have in it. Of the other blocks, those that are
+//! stored as they were made and may be changed where they are are written in part if that is little of them; the rest
+//! goes the way that `pending` describes. Beyond the array a block has the fill value.
+//!
+//! Held blocks are dealt with before whole ones, and by numbers that do not depend on threads, so that blocks get the
+//! same places whatever the number of threads.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::BlobMut;
+use ferrocdf_store::{BlobMut, Buffer};
+use rayon::prelude::*;
+use smallvec::SmallVec;
 
-use super::Blocks;
+use super::cache::{self, Key};
+use super::pack;
+use super::pending::{Home, make_room};
+use super::read::{Ranges, Reader, TOGETHER, combinations};
+use super::{Blocks, Place};
+use crate::array::dense_steps;
 use crate::convert::Conversion;
-use crate::{Array, Selection};
+use crate::plan::{Dim, Plan, REQUEST, SHARED};
+use crate::scratch::Scratch;
+use crate::{Array, Selection, pick, pool};
+
+/// The most blocks that are looked at at a time.
+const BLOCKS: usize = 1 << 16;
+
+/// The most blocks, and bytes of them, that are taken out of the cache at a time.
+const TAKEN: (usize, usize) = (1 << 10, 64 << 20);
+
+/// Rows shorter than this many bytes are collected before they are converted.
+const TINY: usize = 64;
 
 /// Writes dense memory of `size` bytes an element to the selected elements, at least one.
 pub(crate) fn write(
-    _blob: &dyn BlobMut,
-    _array: &Array,
-    _blocks: &Blocks,
-    _sel: &Selection,
-    _conversion: Conversion,
-    _size: usize,
-    _input: &[u8],
+    blob: &dyn BlobMut,
+    array: &Array,
+    blocks: &Blocks,
+    sel: &Selection,
+    conversion: Conversion,
+    size: usize,
+    input: &[u8],
 ) -> Result<bool> {
-    Err(Error::new(Code::EPERM, "these blocks are only read"))
+    let Some(home) = blocks.cached.home() else {
+        return Err(Error::new(Code::EPERM, "these blocks are only read"));
+    };
+    let grid = Reader::new(blob, array, blocks, sel, conversion, size)?;
+    let mut failed = home.lock();
+    if let Some(error) = failed.take() {
+        return Err(error);
+    }
+    let rank = array.shape.len();
+    let mut steps = SmallVec::from_elem(size, rank);
+    for dim in (1..rank).rev() {
+        // Within memory.
+        steps[dim - 1] = steps[dim] * sel.count[dim] as usize;
+    }
+    let grows = (0..rank).map(|dim| dim + blocks.inner < rank && home.store.grows(dim)).collect();
+    let fits = AtomicBool::new(true);
+    let writer = Writer { blob, grid, array, blocks, home, conversion, input, size, steps, grows, fits };
+    writer.region(&writer.grid.hits.iter().map(|hits| (0, hits.len())).collect())?;
+    Ok(writer.fits.into_inner())
+}
+
+/// Which hit of each dimension.
+type At = SmallVec<[usize; 4]>;
+
+struct Writer<'a> {
+    blob: &'a dyn BlobMut,
+    /// Which blocks the selection meets, and where in them.
+    grid: Reader<'a>,
+    array: &'a Array,
+    blocks: &'a Blocks,
+    home: &'a Home,
+    conversion: Conversion,
+    input: &'a [u8],
+    /// Bytes of an element in memory.
+    size: usize,
+    /// For each dimension, the bytes of memory from one element to the next.
+    steps: SmallVec<[usize; 4]>,
+    /// For each dimension, whether the array may become longer.
+    grows: SmallVec<[bool; 8]>,
+    /// Whether all numbers were in range.
+    fits: AtomicBool,
+}
+
+/// A block of which a part is written.
+struct Job {
+    at: At,
+    key: Key,
+    /// Its bytes, once they are there.
+    block: Option<Vec<u8>>,
+    written: u64,
+    /// Whether `block` is not stored yet.
+    held: bool,
+    place: Place,
+}
+
+impl Writer<'_> {
+    /// Writes the blocks in a box of hits.
+    fn region(&self, ranges: &Ranges) -> Result<()> {
+        let blocks = ranges.iter().fold(1, |all: usize, &(from, to)| all.saturating_mul(to - from));
+        let cut = ranges.iter().position(|&(from, to)| to - from > 1);
+        if let Some(dim) = cut.filter(|_| blocks > BLOCKS) {
+            let (from, to) = ranges[dim];
+            let middle = from + (to - from) / 2;
+            let (mut left, mut right) = (ranges.clone(), ranges.clone());
+            (left[dim], right[dim]) = ((from, middle), (middle, to));
+            return self.region(&left).and_then(|()| self.region(&right));
+        }
+        let (whole, parts): (Vec<At>, Vec<At>) =
+            combinations(ranges).partition(|at| self.written(at) == self.needed(at));
+        let block_len = self.grid.block_len as usize;
+        let together = (cache::budget() / 4).min(TAKEN.1) / block_len;
+        parts.chunks(together.clamp(1, TAKEN.0)).try_for_each(|some| self.parts(some))?;
+        if self.blocks.cached.any() {
+            whole.iter().for_each(|at| drop(self.blocks.cached.take(&self.grid.key(at))));
+        }
+        pack::store(self.home, self.blob, block_len, &Whole { writer: self, blocks: whole })
+    }
+
+    /// Elements of a block that are written.
+    fn written(&self, at: &[usize]) -> u64 {
+        at.iter().zip(&self.grid.hits).map(|(&hit, hits)| hits.at(hit).count as u64).product()
+    }
+
+    /// Elements of a block that the array may ever have.
+    fn needed(&self, at: &[usize]) -> u64 {
+        let along = at.iter().enumerate().map(|(dim, &hit)| {
+            let len = self.blocks.shape[dim];
+            let first = self.grid.hits[dim].at(hit).block * len;
+            if self.grows[dim] { len } else { len.min(self.array.shape[dim] - first) }
+        });
+        along.product()
+    }
+
+    /// Writes parts of some blocks.
+    fn parts(&self, some: &[At]) -> Result<()> {
+        let mut jobs: Vec<Job> = some.iter().map(|at| self.job(at)).collect();
+        let done = self.find(&mut jobs).and_then(|()| self.work(&mut jobs));
+        let block_len = self.grid.block_len as usize;
+        let may_hold = cache::may_hold(block_len);
+        let (mut ready, mut held) = (Vec::new(), Vec::new());
+        for job in jobs {
+            let done_with = job.written >= self.needed(&job.at) || !may_hold;
+            let Some(block) = job.block.filter(|_| done.is_ok() || job.held) else { continue };
+            if done.is_ok() && done_with {
+                ready.push((job.key, Arc::new(block)));
+            } else {
+                held.push((job.key, block, job.written));
+            }
+        }
+        let done = done.and_then(|()| self.home.store(self.blob, &ready));
+        if done.is_err() {
+            for (key, bytes) in ready {
+                let bytes = Arc::try_unwrap(bytes).unwrap_or_else(|shared| shared.to_vec());
+                held.push((key, bytes, 0));
+            }
+        }
+        held.into_iter().fold(done, |done, (key, block, written)| {
+            let room = done.and_then(|()| make_room(self.blob, &self.blocks.cached, block_len));
+            if room == Ok(false) {
+                let alone = [(key, Arc::new(block))];
+                let stored = self.home.store(self.blob, &alone);
+                return stored.inspect_err(|_| {
+                    let [(key, block)] = alone;
+                    self.blocks.cached.hold(key, block.to_vec(), written);
+                });
+            }
+            // After an error what is not stored is held, whatever room there is.
+            self.blocks.cached.hold(key, block, written);
+            room.map(drop)
+        })
+    }
+
+    fn job(&self, at: &At) -> Job {
+        let key = self.grid.key(at);
+        let taken = self.blocks.cached.take(&key);
+        let (written, held) = taken.as_ref().map_or((0, false), |taken| (taken.written, taken.held));
+        let block = taken.map(|taken| taken.bytes);
+        Job { at: at.clone(), key, block, written, held, place: Place::Missing }
+    }
+
+    /// Looks for the places of the blocks that are not there.
+    fn find(&self, jobs: &mut [Job]) -> Result<()> {
+        let absent: SmallVec<[&mut Job; 4]> = jobs.iter_mut().filter(|job| job.block.is_none()).collect();
+        let Some(job) = absent.first() else { return Ok(()) };
+        let block = |job: &Job| -> Key {
+            job.at.iter().zip(&self.grid.hits).map(|(&hit, hits)| hits.at(hit).block).collect()
+        };
+        let mut first = block(job);
+        let mut last = first.clone();
+        for job in &absent[1..] {
+            for (dim, at) in block(job).into_iter().enumerate() {
+                (first[dim], last[dim]) = (first[dim].min(at), last[dim].max(at));
+            }
+        }
+        let span: Key = first.iter().zip(&last).map(|(first, last)| last - first + 1).collect();
+        let spanned = span.iter().try_fold(1u64, |all, &len| all.checked_mul(len));
+        if spanned.is_some_and(|spanned| spanned <= absent.len() as u64 * 4) {
+            let places = self.grid.locate(&first, &span)?;
+            for job in absent {
+                let at = block(job);
+                let in_box = (0..at.len()).fold(0, |index, dim| index * span[dim] + (at[dim] - first[dim]));
+                job.place = places[in_box as usize];
+            }
+            return Ok(());
+        }
+        let one = Key::from_elem(1, first.len());
+        for job in absent {
+            job.place = self.grid.locate(&block(job), &one)?[0];
+        }
+        Ok(())
+    }
+
+    /// Brings the blocks into memory and changes them there, shared among threads if that pays.
+    fn work(&self, jobs: &mut [Job]) -> Result<()> {
+        let bytes = |job: &Job| match job.block {
+            Some(_) => self.written(&job.at) * self.array.stored.kind.size() as u64,
+            None => self.grid.block_len,
+        };
+        let shares = jobs.len() > 1 && jobs.iter().map(bytes).sum::<u64>() >= SHARED;
+        match pool::get().filter(|_| shares) {
+            Some(pool) => pool.install(|| jobs.par_iter_mut().try_for_each(|job| self.change(job))),
+            None => jobs.iter_mut().try_for_each(|job| self.change(job)),
+        }
+    }
+
+    fn change(&self, job: &mut Job) -> Result<()> {
+        let written = self.written(&job.at);
+        if job.block.is_none() {
+            if let Some(position) = self.in_place(job, written) {
+                return Scratch::with(|scratch| self.write_in_place(&job.at, position, &mut scratch.dense));
+            }
+            let stored = self.grid.whole(job.place)?.map(Arc::unwrap_or_clone);
+            job.block = Some(stored.unwrap_or_else(|| {
+                let mut block = cache::buffer(self.grid.block_len as usize);
+                self.fill(&mut block);
+                block
+            }));
+        }
+        if let Some(block) = &mut job.block {
+            Scratch::with(|scratch| self.put(&job.at, &mut scratch.dense, block));
+            job.written += written;
+            job.held = true;
+        }
+        Ok(())
+    }
+
+    /// Where a block lies, if writing a part of it there is right and worth it.
+    fn in_place(&self, job: &Job, written: u64) -> Option<u64> {
+        let Place::At { len, mask, .. } = job.place else { return None };
+        let bytes = written * self.array.stored.kind.size() as u64;
+        let little = len > TOGETHER || (len > REQUEST && bytes < len / 4);
+        let plain = len == self.grid.block_len && self.blocks.chain.is_plain(mask);
+        self.home.store.in_place(&job.key).filter(|_| plain && little)
+    }
+
+    fn write_in_place(&self, at: &[usize], position: u64, dense: &mut Buffer) -> Result<()> {
+        let (shape, stored) = (&self.blocks.shape, self.array.stored);
+        let hit = |dim: usize| self.grid.hits[dim].at(at[dim]);
+        let rank = at.len();
+        let sel = Selection {
+            start: (0..rank).map(|dim| hit(dim).offset).collect(),
+            count: (0..rank).map(|dim| hit(dim).count as u64).collect(),
+            stride: self.grid.steps.iter().map(|&(step, unit)| (step / unit).max(1)).collect(),
+        };
+        let steps = dense_steps(shape, stored)?;
+        let plan = Plan::new(shape, stored, position, &steps, &sel, crate::write::WINDOW)?;
+        let rows = self.memory(at);
+        let elements = match rows.only() {
+            Some(row) => &self.input[row],
+            None => {
+                let elements = dense.get(rows.bytes());
+                pick::gather(&self.input[rows.first..], &rows.dims, self.size, elements);
+                elements
+            }
+        };
+        let fits = crate::write::dense(self.blob, &plan, self.conversion, elements, self.size)?;
+        self.fits.fetch_and(fits, Relaxed);
+        Ok(())
+    }
+
+    /// Makes a block of the fill value.
+    fn fill(&self, block: &mut [u8]) {
+        let fill = &self.blocks.fill;
+        if fill.is_empty() {
+            return block.fill(0);
+        }
+        let unit = fill.len().min(block.len());
+        block[..unit].copy_from_slice(&fill[..unit]);
+        let mut done = unit;
+        while done < block.len() {
+            let more = done.min(((64 << 10) / unit).max(1) * unit).min(block.len() - done);
+            block.copy_within(..more, done);
+            done += more;
+        }
+    }
+
+    /// Where the elements for a block lie in memory.
+    fn memory(&self, at: &[usize]) -> Memory {
+        let inner = self.grid.inner;
+        let (mut first, mut row) = (0, self.size);
+        let mut dims = SmallVec::new();
+        for (dim, &number) in at.iter().enumerate() {
+            let hits = &self.grid.hits[dim];
+            first += hits.before(number) * self.steps[dim];
+            let count = hits.at(number).count;
+            if dim + 1 < inner {
+                if count > 1 {
+                    dims.push(Dim { count: count as u64, step: self.steps[dim] as u64 });
+                }
+            } else {
+                row *= count;
+            }
+        }
+        dims.push(Dim { count: (row / self.size) as u64, step: self.size as u64 });
+        Memory { first, dims, row }
+    }
+
+    /// Puts the elements for a block into it.
+    fn put(&self, at: &[usize], dense: &mut Buffer, block: &mut [u8]) {
+        let (part, memory) = (self.grid.part(at), self.memory(at));
+        let conversion = &self.conversion;
+        let mut fits = true;
+        if memory.dims.len() > 1 && memory.row < TINY {
+            // One after another: collect, convert, place; what is in order already needs no collecting.
+            let bytes = memory.bytes();
+            let made = bytes / self.size * part.size;
+            let both = dense.get(bytes + made);
+            let (elements, stored) = both.split_at_mut(bytes);
+            pick::gather(&self.input[memory.first..], &memory.dims, self.size, elements);
+            let stored = if conversion.is_copy() {
+                elements
+            } else {
+                fits = conversion.run(elements, stored);
+                stored
+            };
+            let dims: SmallVec<[Dim; 8]> = part.outer.iter().chain(&part.inner).copied().collect();
+            pick::scatter(stored, &dims, part.size, &mut block[part.base..]);
+        } else {
+            for number in 0..part.rows() {
+                let row = &self.input[memory.row_at(number)..][..memory.row];
+                fits &= part.put_row(row, number, conversion, dense, block);
+            }
+        }
+        self.fits.fetch_and(fits, Relaxed);
+    }
+}
+
+/// The elements for one block in memory.
+struct Memory {
+    /// The byte of the first.
+    first: usize,
+    /// The dimensions that count rows, and the elements of a row.
+    dims: SmallVec<[Dim; 4]>,
+    /// Bytes of a row.
+    row: usize,
+}
+
+impl Memory {
+    fn bytes(&self) -> usize {
+        self.dims[..self.dims.len() - 1].iter().fold(self.row, |bytes, dim| bytes * dim.count as usize)
+    }
+
+    /// The bytes of all elements, if they are one row.
+    fn only(&self) -> Option<std::ops::Range<usize>> {
+        (self.dims.len() == 1).then(|| self.first..self.first + self.row)
+    }
+
+    fn row_at(&self, number: usize) -> usize {
+        let (mut rest, mut at) = (number as u64, self.first as u64);
+        for dim in self.dims[..self.dims.len() - 1].iter().rev() {
+            at += rest % dim.count * dim.step;
+            rest /= dim.count;
+        }
+        at as usize
+    }
+}
+
+/// Blocks that are written whole.
+struct Whole<'a, 'w> {
+    writer: &'a Writer<'w>,
+    blocks: Vec<At>,
+}
+
+impl pack::Blocks for Whole<'_, '_> {
+    fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn key(&self, number: usize) -> Key {
+        self.writer.grid.key(&self.blocks[number])
+    }
+
+    fn there(&self, number: usize) -> Option<&[u8]> {
+        let writer = self.writer;
+        if !writer.conversion.is_copy() {
+            return None;
+        }
+        let row = writer.memory(&self.blocks[number]).only()?;
+        // All its elements, and so in order.
+        (row.len() as u64 == writer.grid.block_len).then(|| &writer.input[row])
+    }
+
+    fn make(&self, number: usize, dense: &mut Buffer, block: &mut [u8]) {
+        let (writer, at) = (self.writer, &self.blocks[number]);
+        if writer.written(at) * (writer.array.stored.kind.size() as u64) < writer.grid.block_len {
+            writer.fill(block);
+        }
+        writer.put(at, dense, block);
+    }
 }

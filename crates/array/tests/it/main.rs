@@ -5,3 +5,4 @@ mod conversion;
 mod engine;
 mod errors;
 mod requests;
+mod writing;
