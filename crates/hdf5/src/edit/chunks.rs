@@ -13,7 +13,8 @@ use ferrocdf_store::BlobMut;
 
 use super::space::Space;
 use crate::Address;
-use crate::chunks::{ChunkList, Chunks, Entry};
+use crate::chunks::build::ChunkList;
+use crate::chunks::{Chunks, Entry};
 
 /// Where one chunk lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

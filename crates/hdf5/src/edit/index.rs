@@ -7,7 +7,7 @@ use super::dataset::Data;
 use super::extents;
 use super::object::Extent;
 use crate::Source;
-use crate::chunks::NewIndex;
+use crate::chunks::build::NewIndex;
 use crate::messages::{ChunkIndex, ChunkedLayout, DataLayout};
 
 
