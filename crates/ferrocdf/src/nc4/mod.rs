@@ -41,8 +41,8 @@ struct Content {
     vars: Vec<Variable>,
     owners: Arc<Owners>,
     left_out: Vec<String>,
-    /// Where types are and what they are; where dimensions come from.
-    types: Vec<(Place, Datatype)>,
+    /// What types are; where dimensions come from.
+    types: Vec<Datatype>,
     dims: Vec<Origin>,
 }
 

@@ -76,8 +76,8 @@ pub(super) struct Walk {
     pub(super) vars: Vec<Found>,
     /// Where each group is.
     pub(super) groups: Vec<Place>,
-    /// Where each type is, and what it is.
-    pub(super) committed: Vec<(Place, Datatype)>,
+    /// What each type is.
+    pub(super) committed: Vec<Datatype>,
     /// What was left out, and why.
     pub(super) left_out: Vec<String>,
     /// The files that were met, and the objects.
@@ -218,7 +218,7 @@ impl Walk {
         let datatype = ferrocdf_hdf5::committed_datatype(object)?;
         let added = self.types.add(&mut self.model, group, name, &datatype)?;
         if added.is_some() {
-            self.committed.push((Place::of(object), datatype));
+            self.committed.push(datatype);
         }
         Ok(added.is_none().then_some("a type with parts that netCDF has no type for"))
     }

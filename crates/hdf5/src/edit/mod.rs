@@ -334,7 +334,7 @@ impl Editor {
         let mut datatype = datatype.clone();
         datatype.settle();
         let message = message(kind::DATATYPE, CONSTANT | NOT_SHARED, datatype.encode()?);
-        self.adopt(parent, name, Object::new(true, vec![message]))
+        self.adopt(parent, name, Object::new(false, vec![message]))
     }
 
     /// A new dataset.

@@ -4,7 +4,7 @@ use ferrocdf_bytes::Result;
 use ferrocdf_hdf5::edit::{AttributeSpec, Node, TypeRef};
 use ferrocdf_hdf5::messages::datatype::Datatype;
 use ferrocdf_hdf5::messages::{Dataspace, HeapId, SpaceKind};
-use ferrocdf_model::{Atomic, Attr, Attrs, Type, Values};
+use ferrocdf_model::{Attr, Attrs, Values};
 
 use super::types::{self, Widths};
 use super::values::{Encoder, places};
@@ -90,20 +90,11 @@ impl Edited {
             let datatype = TypeRef::Inline(types::text(u32::try_from(text.len().max(1)).unwrap_or(u32::MAX)));
             return self.put_attribute(node, name, datatype, space, text.clone(), vec![]);
         }
-        let (datatype, reference) = match value.ty() {
-            Type::Atomic(Atomic::String) => (self.widths().string(), None),
-            Type::Atomic(atomic) => (types::atomic(atomic, None), None),
-            Type::User(id) => {
-                let place = self.user_type(id)?;
-                let (at, datatype) = (place.at, place.datatype.clone());
-                (datatype, Some(at.node(&mut self.editor)?))
-            }
-        };
+        let datatype = self.datatype(value.ty(), None)?;
         let mut encoder = Encoder::new(&mut self.editor);
         let data = encoder.all(&datatype, value)?;
         let made = std::mem::take(&mut encoder.made);
-        let datatype = reference.map_or(TypeRef::Inline(datatype), TypeRef::Committed);
-        self.put_attribute(node, name, datatype, space, data, made)
+        self.put_attribute(node, name, TypeRef::Inline(datatype), space, data, made)
     }
 
     /// Sets an attribute as stored. `made` is what it holds in the global heap.

@@ -140,7 +140,7 @@ impl Edited {
         let input = In::new(&bytes);
         let inline = match &placed.array.layout {
             Layout::Inline(now) | Layout::Fill(now) => {
-                self.write_compact(node, &placed.array, now, &selected, input)?;
+                let _exact = self.write_compact(node, &placed.array, now, &selected, input)?;
                 true
             }
             _ => {

@@ -11,7 +11,7 @@ use ferrocdf_hdf5::edit::{AllocTime, DatasetSpec, FillTime, GroupOptions, NewLay
 use ferrocdf_hdf5::messages::datatype::Datatype;
 use ferrocdf_hdf5::messages::{Dataspace, SpaceKind};
 use ferrocdf_model::{
-    Atomic, Attrs, Chunking, Class, DimId, GroupId, Model, Owner, Type, TypeId, Value, Values, VarId,
+    Atomic, Attrs, Chunking, Class, DimId, Endian, GroupId, Model, Owner, Type, TypeId, Value, Values, VarId,
 };
 
 use super::attrs::{list, scalar};
@@ -69,7 +69,7 @@ impl Edited {
         at.node(&mut self.editor)
     }
 
-    pub(super) fn user_type(&self, id: TypeId) -> Result<&TypePlace> {
+    fn user_type(&self, id: TypeId) -> Result<&TypePlace> {
         let place = self.types.get(id.index()).and_then(Option::as_ref);
         place.ok_or_else(|| Error::new(Code::EBADTYPE, format!("type {} is not in the file", id.0)))
     }
@@ -112,7 +112,8 @@ impl Edited {
         let named = |error: Error| error.at(format_args!("type \"{}\"", ty.name));
         let datatype = self.widths().user_defined(&ty.class, &classes, &known).map_err(named)?;
         let node = self.editor.commit_datatype(group, link_name(ty.name.as_bytes())?, &datatype)?;
-        self.types[id.index()] = Some(TypePlace { at: At::Node(node), datatype });
+        self.made.insert(node);
+        self.types[id.index()] = Some(TypePlace { datatype });
         Ok(())
     }
 
@@ -209,7 +210,7 @@ impl Edited {
     fn make_var(&mut self, new: &Model, var: VarId) -> Result<()> {
         let of = new.var(var);
         let group = self.group(of.group)?;
-        let (datatype, reference) = self.datatype_of(new, var)?;
+        let datatype = self.datatype(of.ty, of.storage.endian)?;
         let dims: Vec<(u64, bool)> =
             of.dims.iter().map(|&dim| (new.dim(dim).len, new.dim(dim).unlimited)).collect();
         // Datasets grow as they are written.
@@ -225,7 +226,7 @@ impl Edited {
             false => Some(self.fill_of(new, var, &datatype)?),
         };
         let spec = DatasetSpec {
-            datatype: reference.map_or(TypeRef::Inline(datatype.clone()), TypeRef::Committed),
+            datatype: TypeRef::Inline(datatype.clone()),
             space: space(&at_first),
             layout,
             filters,
@@ -260,17 +261,10 @@ impl Edited {
         self.put_plain(node, names::COORDINATES, types::atomic(Atomic::Int, None), list(dims.len()), ids)
     }
 
-    /// The datatype of a variable, and the object that it is if it is a user-defined one.
-    fn datatype_of(&mut self, new: &Model, var: VarId) -> Result<(Datatype, Option<Node>)> {
-        match type_of(new, var) {
-            Type::Atomic(Atomic::String) => Ok((self.widths().string(), None)),
-            Type::Atomic(atomic) => Ok((types::atomic(atomic, new.var(var).storage.endian), None)),
-            Type::User(id) => {
-                let place = self.user_type(id)?;
-                let (at, datatype) = (place.at, place.datatype.clone());
-                Ok((datatype, Some(at.node(&mut self.editor)?)))
-            }
-        }
+    /// The datatype of a type. Like the reference, variables and attributes of a user-defined type have it themselves and
+    /// do not refer to the committed one: that is why types are compared when they are read.
+    pub(super) fn datatype(&self, ty: Type, endian: Option<Endian>) -> Result<Datatype> {
+        self.widths().of(ty, endian, &|id| self.user_type(id).map(|place| place.datatype.clone()))
     }
 
     /// How a variable is stored: as asked for, else in one run where that is possible.

@@ -8,7 +8,6 @@ use ferrocdf_hdf5::Step;
 use ferrocdf_hdf5::messages::datatype::{ByteOrder, Class, Datatype};
 use ferrocdf_model::Filter;
 
-const DEFLATE: u32 = 1;
 const SHUFFLE: u32 = 2;
 const FLETCHER32: u32 = 3;
 const SZIP: u32 = 4;

@@ -77,7 +77,6 @@ impl At {
 
 /// A user-defined type.
 struct TypePlace {
-    at: At,
     datatype: Datatype,
 }
 
@@ -156,7 +155,7 @@ impl Nc4Writer {
         edited.classes.clone_from(&content.owners.classes);
         let types = content.types.into_iter();
         edited.types =
-            types.map(|(place, datatype)| Some(TypePlace { at: at(&place), datatype })).collect();
+            types.map(|datatype| Some(TypePlace { datatype })).collect();
         let mut coordinates = HashMap::new();
         for (number, var) in model.var_ids().zip(&content.vars) {
             coordinates.entry(var.place.at).or_insert(number);
