@@ -190,8 +190,12 @@ impl Attributes {
                 body: &attribute.body,
             })
             .collect();
-        let (info, sizes) = (&mut self.info, build.sizes);
-        build.build(&mut self.blocks, |alloc, blocks| info.build(Of::Attributes, &items, sizes, alloc, blocks))
+        let (info, sizes) = (self.info, build.sizes);
+        self.info = build.build(&mut self.blocks, |alloc, blocks| {
+            let mut info = info;
+            info.build(Of::Attributes, &items, sizes, alloc, blocks).map(|()| info)
+        })?;
+        Ok(())
     }
 
     /// For a new object: orders are indexed where they are kept.

@@ -4,7 +4,7 @@
 //! indexes, dense links and attributes are built, which tell headers where they are; then headers are put together. What
 //! lies in space that no committed state uses is written at once; what changes where it stands goes to the journal.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Mutex;
 
 use ferrocdf_bytes::{Code, Error, Result};
@@ -21,9 +21,9 @@ use crate::objects::encode::reference_count;
 use crate::objects::header::{Message, kind};
 use crate::{Address, File, Sizes, Source};
 
-/// Structures of committed blocks of more bytes are not built in the place of the old ones: readers that cannot hold
-/// them all in memory would lose some of a cache image.
-const IN_PLACE: u64 = 64 << 10;
+/// A structure of which more bytes change is not built in the place of the old one: readers that cannot hold them all in
+/// memory would lose some of a cache image.
+const IN_PLACE: usize = 64 << 10;
 /// Blocks side by side are written together up to this size.
 const TOGETHER: usize = 1 << 20;
 
@@ -51,41 +51,74 @@ impl Build<'_> {
         old.drain(..).for_each(|extent| space.give_up(extent.at, extent.len));
     }
 
-    /// Builds a structure anew, which was in `old` and gets to be there if that is small, piece by piece where the lengths
-    /// agree.
+    /// Builds a structure anew that was in `old`, and notes where it is now. It is built over the old one, piece by piece
+    /// where the lengths agree, if few bytes change by that; else into other space.
     pub fn build<T>(
         &mut self,
         old: &mut Vec<Extent>,
-        make: impl FnOnce(&mut Alloc<'_>, &mut Vec<Block>) -> Result<T>,
+        make: impl Fn(&mut Alloc<'_>, &mut Vec<Block>) -> Result<T>,
     ) -> Result<T> {
-        if old.iter().map(|extent| extent.len).sum::<u64>() > IN_PLACE {
-            self.give_up(old);
-        }
-        let (mut spare, mut taken, mut again) = (std::mem::take(old), Vec::new(), Vec::new());
-        let mut blocks = Vec::new();
         let space = self.space;
-        let mut alloc = |len: u64| {
-            let extent = match spare.iter().position(|extent| extent.len == len) {
-                Some(found) => {
-                    let extent = spare.remove(found);
-                    again.push(extent);
-                    extent
-                }
-                None => Extent { at: lock(space).take_meta(len)?, len },
+        let mut taken = Vec::new();
+        let mut blocks = Vec::new();
+        if !old.is_empty() {
+            let mut spare: HashMap<u64, VecDeque<Extent>> = HashMap::new();
+            old.iter().for_each(|&extent| spare.entry(extent.len).or_default().push_back(extent));
+            let mut again = BTreeMap::new();
+            let mut alloc = |len: u64| {
+                let extent = match spare.get_mut(&len).and_then(VecDeque::pop_front) {
+                    Some(extent) => {
+                        again.insert(extent.at, len);
+                        extent
+                    }
+                    None => Extent { at: lock(space).take_meta(len)?, len },
+                };
+                taken.push(extent);
+                Ok(extent.at)
             };
-            taken.push(extent);
-            Ok(extent.at)
+            let made = make(&mut alloc, &mut blocks)?;
+            let is_old = |block: &Block| {
+                let before = again.range(..=block.at).next_back();
+                before.is_some_and(|(at, len)| block.at.0 - at.0 < *len)
+            };
+            let (over, fresh): (Vec<Block>, Vec<Block>) = blocks.into_iter().partition(is_old);
+            let mut changed = Vec::new();
+            for block in over {
+                if !self.is_there(&block) {
+                    changed.push(block);
+                }
+            }
+            let bytes: usize = changed.iter().map(|block| block.bytes.len()).sum();
+            if bytes <= IN_PLACE && changed.iter().all(|block| block.kind.cache_type().is_some()) {
+                self.out.fresh.extend(fresh);
+                self.out.changed.extend(changed);
+                let mut rest = spare.into_values().flatten().collect();
+                self.give_up(&mut rest);
+                *old = taken;
+                return Ok(made);
+            }
+            let mut space = lock(space);
+            let unused = taken.drain(..).filter(|extent| !again.contains_key(&extent.at));
+            unused.for_each(|extent| space.give_back(extent.at, extent.len));
+            drop(space);
+            self.give_up(old);
+            blocks = Vec::new();
+        }
+        let mut alloc = |len: u64| {
+            let at = lock(space).take_meta(len)?;
+            taken.push(Extent { at, len });
+            Ok(at)
         };
         let made = make(&mut alloc, &mut blocks)?;
-        self.give_up(&mut spare);
         *old = taken;
-        for block in blocks {
-            let committed = again.iter().any(|old| {
-                old.at <= block.at && block.at.0 - old.at.0 < old.len
-            });
-            self.put(block, committed)?;
-        }
+        self.out.fresh.append(&mut blocks);
         Ok(made)
+    }
+
+    /// Whether a block has these bytes in the file.
+    fn is_there(&self, block: &Block) -> bool {
+        let there = self.source.read("a block", block.at, block.bytes.len() as u64);
+        there.is_ok_and(|there| there == block.bytes)
     }
 
     /// Notes a block to be written; a committed one only if it is not there already.
@@ -94,8 +127,7 @@ impl Build<'_> {
             self.out.fresh.push(block);
             return Ok(());
         }
-        let there = self.source.read("a block", block.at, block.bytes.len() as u64);
-        if there.is_ok_and(|there| there == block.bytes) {
+        if self.is_there(&block) {
             return Ok(());
         }
         if block.kind.cache_type().is_none() {

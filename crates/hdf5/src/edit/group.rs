@@ -153,15 +153,18 @@ impl Links {
         self.info.next_order = ordered.then_some(self.next);
         (self.info.heap, self.info.by_name, self.info.by_order) = (None, None, None);
         if dense {
-            let mut info = self.info;
+            let info = self.info;
             let mut blocks = std::mem::take(&mut self.blocks);
             let links = self.encode(sizes, at)?;
             let items: Vec<DenseItem<'_>> = links
                 .iter()
                 .map(|(order, name, body)| DenseItem { name, order: ordered.then_some(*order), body })
                 .collect();
-            build.build(&mut blocks, |alloc, made| info.build(Of::Links, &items, sizes, alloc, made))?;
-            (self.info, self.blocks) = (info, blocks);
+            self.info = build.build(&mut blocks, |alloc, made| {
+                let mut info = info;
+                info.build(Of::Links, &items, sizes, alloc, made).map(|()| info)
+            })?;
+            self.blocks = blocks;
         } else {
             build.give_up(&mut self.blocks);
         }

@@ -22,6 +22,8 @@ pub(super) const NOT_SHARED: u8 = 0x04;
 const ORDERED: u8 = 0x0c;
 /// Room for this many more bytes of messages in a new continuation of a committed object, of as many that it has.
 const SLACK: u64 = 4;
+/// A continuation of so many bytes is kept however little is in it.
+const KEPT: u64 = 4096;
 
 /// A piece of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,7 +161,8 @@ impl Object {
         let mut chunks = vec![first];
         if !rest.is_empty() {
             let needed = self.size(&rest) + self.form.continued_overhead() as u64;
-            let fits = |chunk: &&Extent| chunk.len >= needed && chunk.len <= needed * 2 + 128;
+            // What was needed once may be needed again: space that is given up is lost when the file is closed.
+            let fits = |chunk: &&Extent| chunk.len >= needed && chunk.len <= (4 * needed).max(KEPT);
             let place = unused.iter().filter(fits).min_by_key(|chunk| chunk.len).copied();
             let place = match place {
                 Some(place) => place,

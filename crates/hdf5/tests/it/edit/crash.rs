@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ferrocdf_hdf5::edit::{Barrier, Editor, Profile};
 use ferrocdf_hdf5::OpenOptions;
 use ferrocdf_store::MemoryBlob;
-use ferrocdf_store::testing::{Event, Log, Recording, Rng};
+use ferrocdf_store::testing::{Event, Failing, Log, Recording, Rng};
 
 use super::model::{text, text_of};
 use super::sequences::Pair;
@@ -76,4 +76,36 @@ fn the_test_can_fail() {
     let wrong = wrong(&Log { start: Vec::new(), events }, &texts, &mut Rng::new(1));
     let _ = std::panic::take_hook();
     assert!(wrong > 0);
+}
+
+#[test]
+fn a_full_disk_leaves_a_committed_state() {
+    let mut failed = 0;
+    for writes in (0..400).step_by(3) {
+        let inner = Arc::new(MemoryBlob::default());
+        let blob = Arc::new(Failing::after(inner.clone(), writes));
+        let mut rng = Rng::new(writes);
+        let mut pair = Pair::create(blob, Profile::Compatible);
+        let mut before = None;
+        for _ in 0..10 {
+            // Writes of elements and of the heap may fail, too.
+            let changes = || (0..3).for_each(|_| pair.change_but_contiguous(&mut rng));
+            let changed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(changes)).is_ok();
+            if changed && pair.editor.commit().is_ok() {
+                before = Some(pair.model.text());
+                continue;
+            }
+            failed += 1;
+            if changed {
+                assert!(pair.editor.commit().is_err());
+            }
+            let found = text_of(&inner.to_bytes());
+            match before {
+                Some(before) => assert!([before, pair.model.text()].contains(&found.unwrap()), "{writes} writes"),
+                None => assert!(found.is_err() || found.unwrap() == pair.model.text()),
+            }
+            break;
+        }
+    }
+    assert!(failed > 50);
 }

@@ -4,12 +4,9 @@ mod crash;
 mod model;
 mod sequences;
 
-use std::sync::Arc;
-
-use ferrocdf_hdf5::edit::{AttributeSpec, CreateOptions, Editor, Profile, TypeRef};
+use ferrocdf_hdf5::edit::{AttributeSpec, CreateOptions, Profile, TypeRef};
 use ferrocdf_hdf5::messages::datatype::{ByteOrder, Class, Integer, Pads};
 use ferrocdf_hdf5::messages::{Dataspace, Datatype, SpaceKind};
-use ferrocdf_store::{BlobMut, MemoryBlob};
 
 /// A little-endian integer type.
 pub fn integer(size: u32) -> Datatype {
@@ -30,13 +27,7 @@ pub fn attribute(name: &str, data: &[u8]) -> AttributeSpec {
     AttributeSpec { name: name.to_string(), datatype, space, data: data.to_vec() }
 }
 
-/// A new file in memory.
-pub fn create(profile: Profile) -> (Arc<MemoryBlob>, Editor) {
-    let blob = Arc::new(MemoryBlob::default());
-    let editor = Editor::create(blob.clone() as Arc<dyn BlobMut>, &options(profile)).unwrap();
-    (blob, editor)
-}
-
+/// Options of a new file.
 pub fn options(profile: Profile) -> CreateOptions {
     CreateOptions { profile, ..CreateOptions::default() }
 }

@@ -107,6 +107,6 @@ fn elements(dataset: &Dataset) -> (Vec<u64>, Vec<i32>) {
     let shape = placed.array.shape.clone();
     let mut elements = vec![0i32; shape.iter().product::<u64>() as usize];
     let all = Selection::slab(&vec![0; shape.len()], &shape);
-    read(&*placed.blob, &placed.array, &all, Out::new(&mut elements)).unwrap();
+    let _ = read(&*placed.blob, &placed.array, &all, Out::new(&mut elements)).unwrap();
     (shape, elements)
 }

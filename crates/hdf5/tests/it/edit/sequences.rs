@@ -307,7 +307,7 @@ impl Pair {
             self.editor.write_compact(node, &bytes).unwrap();
         } else if !values.is_empty() {
             let blob = self.editor.blob().clone();
-            write(&*blob, &placed.array, &Selection::slab(&first, &count), In::new(&values)).unwrap();
+            let _ = write(&*blob, &placed.array, &Selection::slab(&first, &count), In::new(&values)).unwrap();
             flush(&*blob, &placed.array).unwrap();
             put(&first, &count, &values, &dims, &mut now);
         }
