@@ -136,18 +136,15 @@ impl Edited {
                     .map_err(|error| error.at(new.var_path(var)))?;
                 continue;
             }
-            // Dimensions up to the next one that has a variable, which is this one or one to come.
-            while let Some(&dim) = dims.front() {
-                if let Some(scale) = coordinate(new, dim) {
-                    if self.vars[scale.index()].is_none() {
-                        break;
-                    }
-                } else {
-                    self.make_dim(new, dim)?;
-                }
+            // Dimensions up to the next one that has a variable. If that was made before, the others come last.
+            while let Some(&dim) = dims.front().filter(|&&dim| coordinate(new, dim).is_none()) {
+                self.make_dim(new, dim)?;
                 dims.pop_front();
             }
             self.make_var(new, var).map_err(|error| error.at(new.var_path(var)))?;
+            if dims.front().is_some_and(|&dim| coordinate(new, dim) == Some(var)) {
+                dims.pop_front();
+            }
             attach.vars.push(var);
         }
         for dim in dims {

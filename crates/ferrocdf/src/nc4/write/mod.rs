@@ -135,7 +135,8 @@ impl Nc4Writer {
         let options = CreateOptions { barrier: Barrier::Order, ..CreateOptions::default() };
         let editor = Editor::create(blob.clone(), &options)?;
         let groups = vec![Some(At::Node(editor.root()))];
-        let edited = Edited { fresh: true, groups, ..Edited::empty(editor) };
+        let made = HashSet::from([editor.root()]);
+        let edited = Edited { fresh: true, groups, made, ..Edited::empty(editor) };
         Ok(Self::new(blob, edited, vec![]))
     }
 
