@@ -108,6 +108,11 @@ impl File {
     /// Reads values that are trees.
     fn trees(&self, var: VarId, selection: &Selection) -> Result<Values> {
         let state = self.read_state();
+        if state.has_draft() {
+            drop(state);
+            self.named(self.write_state().commit(&Alignment::default()))?;
+            return self.trees(var, selection);
+        }
         let values = state.driver.values(state.model(), var, selection);
         self.named(values.map_err(|error| error.at(state.model().var_path(var))))
     }
@@ -151,14 +156,52 @@ impl FileMut {
         let selection = Selection::slab(start, count);
         match values {
             Values::Char(text) => self.write(var, &selection, In::text(text)),
-            Values::String(_) | Values::User(..) => {
-                Err(Error::new(Code::EBADTYPE, "classic files hold no strings and no user-defined types"))
-            }
+            Values::String(_) | Values::User(..) => self.write_trees(var, &selection, values),
             numbers => ferrocdf_model::each_numbers!(numbers, list => {
                 self.write(var, &selection, In::new(list))
             }, _ => unreachable!("text and user types are handled above")),
         }
     }
+}
+
+impl FileMut {
+    /// Writes strings or values of a user-defined type to a selection of a variable of that type, last dimension fastest.
+    /// Unlimited dimensions grow as needed.
+    ///
+    /// Fails with `NC_EBADTYPE` for values of another type, with `NC_EEDGE` for another number of them.
+    pub fn write_trees(&self, var: VarId, selection: &Selection, values: &Values) -> Result<Fit> {
+        let mut state = self.write_state();
+        let state = &mut *state;
+        let done = state.commit(&Alignment::default()).and_then(|()| {
+            state.driver.blob_mut().map(drop)?;
+            let shape = reached(state.model(), var, selection);
+            selection.check(&shape)?;
+            grow(state, var, &shape)?;
+            let model = state.model().clone();
+            let written = state.driver.write_values(&model, var, selection, values)?;
+            if written.moved {
+                state.forget_array(var);
+            }
+            Ok(written.fit)
+        });
+        self.named(done.map_err(|error| error.at(state.model().var_path(var))))
+    }
+}
+
+/// The shape of a variable once its unlimited dimensions are long enough for a selection.
+fn reached(model: &Model, var: VarId, selection: &Selection) -> Index {
+    let dims = &model.var(var).dims;
+    let lens = dims.iter().enumerate().map(|(place, &dim)| {
+        let dim = model.dim(dim);
+        if dim.unlimited { dim.len.max(end_of(selection, place).unwrap_or(u64::MAX)) } else { dim.len }
+    });
+    lens.collect()
+}
+
+/// Makes the unlimited dimensions of a variable as long as a shape says.
+fn grow(state: &mut State, var: VarId, shape: &[u64]) -> Result<()> {
+    let dims = state.model().var(var).dims.clone();
+    dims.iter().zip(shape).try_for_each(|(&dim, &len)| state.grow_dim(dim, len))
 }
 
 fn read(state: &State, var: VarId, selection: &Selection, out: Out<'_>) -> Result<Fit> {
@@ -176,19 +219,16 @@ fn read(state: &State, var: VarId, selection: &Selection, out: Out<'_>) -> Resul
 }
 
 fn write(state: &mut State, var: VarId, selection: &Selection, input: In<'_>) -> Result<Fit> {
+    let classic = state.model().format().is_classic_file();
+    let input = In { rules: if classic { Direction::Put } else { Direction::Cast }, ..input };
     let done = write_grown(state, var, selection, input);
     done.map_err(|error| error.at(state.model().var_path(var)))
 }
 
 fn write_grown(state: &mut State, var: VarId, selection: &Selection, input: In<'_>) -> Result<Fit> {
     state.driver.blob_mut().map(drop)?;
-    let end = record_end(selection);
-    let array = state.array(var)?;
-    let mut shape = Index::from_slice(&array.shape);
-    let stored = array.stored.kind;
-    if state.model().is_record(var) {
-        shape[0] = shape[0].max(end.unwrap_or(u64::MAX));
-    }
+    let stored = state.array(var)?.stored.kind;
+    let shape = reached(state.model(), var, selection);
     selection.check(&shape)?;
     if selection.elements() == Some(0) {
         return Ok(Fit::Exact);
@@ -199,7 +239,15 @@ fn write_grown(state: &mut State, var: VarId, selection: &Selection, input: In<'
     if input.map.is_none() {
         check_len(elements(selection)?, input)?;
     }
-    state.grow(var, end.unwrap_or(0))?;
+    grow(state, var, &shape)?;
+    let model = state.model().clone();
+    if let Some(written) = state.driver.write(&model, var, selection, input)? {
+        if written.moved {
+            state.forget_array(var);
+        }
+        return Ok(written.fit);
+    }
+    drop(model);
     let (first, last, dense) = span(&shape, selection);
     state.before_write(var, first, last, dense)?;
     let array = state.array(var)?;
@@ -220,9 +268,9 @@ fn check_len(wanted: usize, input: In<'_>) -> Result<()> {
     Err(Error::new(Code::EEDGE, format!("{given} values for a selection of {wanted} elements")))
 }
 
-/// One past the last index of the first dimension.
-fn record_end(selection: &Selection) -> Option<u64> {
-    match (selection.start.first(), selection.count.first(), selection.stride.first()) {
+/// One past the last index of a dimension; `None` if that is beyond 64 bits.
+fn end_of(selection: &Selection, dim: usize) -> Option<u64> {
+    match (selection.start.get(dim), selection.count.get(dim), selection.stride.get(dim)) {
         (Some(&start), Some(&count), Some(&stride)) if count > 0 => {
             (count - 1).checked_mul(stride)?.checked_add(start)?.checked_add(1)
         }

@@ -2,11 +2,18 @@
 
 use std::sync::Arc;
 
-use ferrocdf_array::{Array, Selection};
+use ferrocdf_array::{Array, Fit, In, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Attr, DimId, Model, Owner, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut};
+
+/// What writing did.
+pub(crate) struct Written {
+    pub(crate) fit: Fit,
+    /// Whether the variable's array is another one now.
+    pub(crate) moved: bool,
+}
 
 /// What a format does for an open file. Names, ids, types and attributes are the model's; copying and converting data
 /// is the engine's; a driver says where elements lie and brings the file from one model to the next.
@@ -63,9 +70,43 @@ pub(crate) trait Driver: Send + Sync {
         Err(read_only())
     }
 
-    /// The end of define mode: makes the file say what `model` says.
-    fn commit(&mut self, _model: &Model, _alignment: &Alignment) -> Result<()> {
+    /// The end of define mode: makes the file say what `model` says instead of what `old` says.
+    fn commit(&mut self, _old: &Model, _model: &Model, _alignment: &Alignment) -> Result<()> {
         Err(read_only())
+    }
+
+    /// Brings definitions that are held back to the file.
+    fn settle(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether a variable may be shorter than its dimensions: what lies beyond has the fill value.
+    fn is_padded(&self) -> bool {
+        false
+    }
+
+    /// Writes at least one number or character to a variable, whose dimensions are long enough. `None` leaves that to the
+    /// engine, with [`Driver::before_write`].
+    fn write(
+        &mut self,
+        _model: &Model,
+        _var: VarId,
+        _selection: &Selection,
+        _input: In<'_>,
+    ) -> Result<Option<Written>> {
+        Ok(None)
+    }
+
+    /// Writes strings or values of a user-defined type, which are a tree each, to a variable whose dimensions are long
+    /// enough.
+    fn write_values(
+        &mut self,
+        model: &Model,
+        var: VarId,
+        _selection: &Selection,
+        _values: &Values,
+    ) -> Result<Written> {
+        Err(Error::new(Code::EBADTYPE, format!("{} holds numbers or text", model.var_path(var))))
     }
 
     /// Makes an unlimited dimension longer.

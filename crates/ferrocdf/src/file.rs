@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 use ferrocdf_array::Array;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
-use ferrocdf_model::{Format, Model, VarId};
+use ferrocdf_model::{DimId, Format, Model, VarId};
 use ferrocdf_store::{Blob, BlobMut, FileBlob, MemoryBlob, ReadAhead, WriteBehind};
 
 use crate::driver::Driver;
@@ -286,7 +286,7 @@ impl State {
     /// Ends define mode, if it was entered.
     pub(crate) fn commit(&mut self, alignment: &Alignment) -> Result<()> {
         let Some(draft) = &self.draft else { return Ok(()) };
-        self.driver.commit(draft, alignment)?;
+        self.driver.commit(&self.model, draft, alignment)?;
         self.model = self.draft.take().expect("seen above");
         self.arrays = self.model.vars().iter().map(|_| OnceLock::new()).collect();
         self.is_new = false;
@@ -298,22 +298,38 @@ impl State {
         self.driver.before_write(&self.model, var, first, end, dense)
     }
 
-    /// Makes the record dimension of `var` at least `len` long.
+    /// Makes the first dimension of `var`, if it is unlimited, at least `len` long.
     pub(crate) fn grow(&mut self, var: VarId, len: u64) -> Result<()> {
         let Some(&dim) = self.model.var(var).dims.first() else { return Ok(()) };
+        self.grow_dim(dim, len)
+    }
+
+    /// Makes a dimension, if it is unlimited, at least `len` long.
+    pub(crate) fn grow_dim(&mut self, dim: DimId, len: u64) -> Result<()> {
         if !self.model.dim(dim).unlimited || self.model.dim(dim).len >= len {
             return Ok(());
         }
         self.driver.grow(dim, len)?;
         Arc::make_mut(&mut self.model).set_dim_len(dim, len);
+        let padded = self.driver.is_padded();
         for (at, cell) in self.arrays.iter_mut().enumerate() {
-            if let Some(array) = cell.get_mut()
-                && self.model.vars()[at].dims.first() == Some(&dim)
+            let dims = &self.model.vars()[at].dims;
+            if padded && dims.contains(&dim) {
+                *cell = OnceLock::new();
+            } else if let Some(array) = cell.get_mut()
+                && dims.first() == Some(&dim)
             {
                 array.shape[0] = len;
             }
         }
         Ok(())
+    }
+
+    /// Forgets where a variable's data lies: that changed.
+    pub(crate) fn forget_array(&mut self, var: VarId) {
+        if let Some(cell) = self.arrays.get_mut(var.index()) {
+            *cell = OnceLock::new();
+        }
     }
 }
 
@@ -331,7 +347,6 @@ impl FileMut {
     /// Fails with `NC_EEXIST` if there is one and `clobber` is off.
     pub fn create(path: impl AsRef<Path>, options: &CreateOptions) -> Result<FileMut> {
         let path = path.as_ref();
-        drivers::in_file(path, drivers::check_writable(options.format))?;
         let blob = if options.clobber { FileBlob::create(path) } else { FileBlob::create_new(path) };
         let blob = blob.map_err(|error| match error.code {
             Code(errno) if !options.clobber && errno == EEXIST => Error { code: Code::EEXIST, ..error },
@@ -346,7 +361,7 @@ impl FileMut {
     pub fn append(path: impl AsRef<Path>) -> Result<FileMut> {
         let path = path.as_ref();
         let blob: Arc<dyn BlobMut> = Arc::new(WriteBehind::new(ReadAhead::new(FileBlob::open_mut(path)?)));
-        let (driver, model) = drivers::in_file(path, drivers::open_mut(blob))?;
+        let (driver, model) = drivers::in_file(path, drivers::open_mut(blob, Some(path)))?;
         Ok(FileMut { file: File::new(path, State::opened(driver, model)), memory: None, open: true })
     }
 
@@ -366,7 +381,7 @@ impl FileMut {
     /// [`FileMut::append_bytes`] of a file that cannot grow beyond `limit` bytes: that fails with `NC_EINMEMORY`.
     pub fn append_bytes_within(bytes: Vec<u8>, limit: u64) -> Result<FileMut> {
         let memory = Arc::new(MemoryBlob::new(bytes).limited(limit));
-        let (driver, model) = drivers::open_mut(memory.clone())?;
+        let (driver, model) = drivers::open_mut(memory.clone(), None)?;
         let file = File::new(Path::new("memory"), State::opened(driver, model));
         Ok(FileMut { file, memory: Some(memory), open: true })
     }
@@ -409,7 +424,9 @@ impl FileMut {
 
     /// Ends define mode with free space and alignment as asked for (`nc__enddef`).
     pub fn commit_aligned(&self, alignment: &Alignment) -> Result<()> {
-        self.file.named(self.file.write_state().commit(alignment))
+        let mut state = self.file.write_state();
+        let done = state.commit(alignment).and_then(|()| state.driver.settle());
+        self.file.named(done)
     }
 
     /// Makes the unlimited first dimension of a variable at least `len` long, as a write that reaches so far does. There

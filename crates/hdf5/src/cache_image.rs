@@ -26,6 +26,9 @@ const USER_RING: u8 = 1;
 /// Entries have fewer bytes than this in the reference.
 const LARGEST: usize = 32 << 20;
 
+/// Bytes by positions in the blob, and the place of the image that holds them.
+pub type Entries = (BTreeMap<u64, Vec<u8>>, Option<(Address, u64)>);
+
 /// A blob of which some bytes are given by others.
 struct Overlay {
     under: Arc<dyn Blob>,
@@ -37,12 +40,21 @@ struct Overlay {
 
 /// The bytes of a file with its image over them, which a message of kind 0x18 names.
 pub fn laid_over(source: &Source, message: &[u8]) -> Result<Arc<dyn Blob>> {
+    let (over, _) = entries(source, message)?;
+    if over.is_empty() {
+        return Ok(source.blob.clone());
+    }
+    Overlay::over(source.blob.clone(), over).map(|blob| Arc::new(blob) as Arc<dyn Blob>)
+}
+
+/// What an image holds, by positions in the blob, and where the image itself is.
+pub fn entries(source: &Source, message: &[u8]) -> Result<Entries> {
     let sizes = source.sizes;
     let mut reader = Reader::new("metadata cache image message", message);
     reader.version(0..=0)?;
     let (at, len) = (reader.address(sizes)?, reader.length(sizes)?);
     // An image that was used is taken off by its address.
-    let Some(at) = at else { return Ok(source.blob.clone()) };
+    let Some(at) = at else { return Ok((BTreeMap::new(), None)) };
     let bytes = source.read(WHAT, at, len)?;
     let mut reader = Reader::new(WHAT, wire::checked(WHAT, at, &bytes)?);
     reader.signature(b"MDCI").map_err(|error| error.at(at))?;
@@ -66,7 +78,7 @@ pub fn laid_over(source: &Source, message: &[u8]) -> Result<Arc<dyn Blob>> {
         let image = reader.take(usize::try_from(len).unwrap_or(usize::MAX))?;
         over.insert(source.position(entry)?, image.to_vec());
     }
-    Overlay::over(source.blob.clone(), over).map(|blob| Arc::new(blob) as Arc<dyn Blob>)
+    Ok((over, Some((at, len))))
 }
 
 /// An image of these blocks, at least one, none of which may describe the file itself (the superblock and its extension).

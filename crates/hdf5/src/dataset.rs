@@ -304,7 +304,7 @@ impl Dataset {
 }
 
 /// The bytes from one index to the next in each dimension of elements side by side, which take no more than 64 bits.
-fn steps(shape: &[u64], width: u64) -> Vec<u64> {
+pub(crate) fn steps(shape: &[u64], width: u64) -> Vec<u64> {
     let mut steps = vec![0; shape.len()];
     let mut step = width;
     for (at, &len) in steps.iter_mut().zip(shape).rev() {

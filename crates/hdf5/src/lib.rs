@@ -9,6 +9,7 @@ mod block;
 mod cache_image;
 mod chunks;
 mod dataset;
+pub mod edit;
 mod external;
 mod file;
 pub mod groups;

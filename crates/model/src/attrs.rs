@@ -32,6 +32,11 @@ impl Attrs {
         Attrs { late: Some((from, key)), ..Attrs::default() }
     }
 
+    /// Whether they are still as a file has them: nobody changed them since it was opened.
+    pub fn is_late(&self) -> bool {
+        self.late.is_some()
+    }
+
     /// Why attributes are missing, if some could not be read.
     pub fn failure(&self) -> Option<&Error> {
         self.get();

@@ -29,7 +29,7 @@ impl Driver for ClassicFile {
         self.blob_mut()
     }
 
-    fn commit(&mut self, model: &Model, alignment: &Alignment) -> Result<()> {
+    fn commit(&mut self, _old: &Model, model: &Model, alignment: &Alignment) -> Result<()> {
         self.commit(model, alignment)
     }
 

@@ -13,7 +13,7 @@ use ferrocdf_store::{Blob, BlobMut};
 
 use crate::driver::Driver;
 use crate::file::OpenOptions;
-use crate::nc4::Nc4;
+use crate::nc4::{Nc4, Nc4Writer};
 use crate::neighbours::Beside;
 
 /// What the first bytes of a file say it is.
@@ -82,33 +82,33 @@ pub(crate) fn open(
     }
 }
 
-/// Opens a file for reading and writing, as what its content says it is.
-pub(crate) fn open_mut(blob: Arc<dyn BlobMut>) -> Result<(Box<dyn Driver>, Model)> {
+/// Opens a file for reading and writing, as what its content says it is. `path` is where it is, if it is a file of the
+/// system.
+pub(crate) fn open_mut(blob: Arc<dyn BlobMut>, path: Option<&Path>) -> Result<(Box<dyn Driver>, Model)> {
     let magic = known_magic(&*blob)?;
     match magic {
         Magic::Classic => {
             let (file, model) = ClassicFile::open_mut(blob)?;
             Ok((Box::new(file), model))
         }
-        Magic::Hdf5 => Err(Error::new(Code::EPERM, "this version does not write HDF5 files")),
-        _ => Err(unknown(&magic)),
+        Magic::Hdf5 | Magic::Other => {
+            let neighbours = path.map(|path| Arc::new(Beside::new(path)) as Arc<dyn Neighbours>);
+            match Nc4Writer::open(blob, ferrocdf_hdf5::OpenOptions { neighbours }) {
+                Ok((file, model)) => Ok((Box::new(file), model)),
+                Err(error) if error.code == Code::ENOTNC => Err(unknown(&magic)),
+                Err(error) => Err(error),
+            }
+        }
+        Magic::Hdf4 | Magic::Empty => Err(unknown(&magic)),
     }
 }
 
 /// A driver for a new file of a format.
 pub(crate) fn create(blob: Arc<dyn BlobMut>, format: Format) -> Result<Box<dyn Driver>> {
-    check_writable(format)?;
-    let version = Version::of(format).expect("checked above");
-    Ok(Box::new(ClassicFile::create(blob, version)))
-}
-
-/// Whether new files of this format can be made.
-pub(crate) fn check_writable(format: Format) -> Result<()> {
-    if Version::of(format).is_some() {
-        return Ok(());
-    }
-    let what = format!("{} files are not written by this version; choose a classic kind", format.kind_name());
-    Err(Error::new(Code::ENOTBUILT, what))
+    Ok(match Version::of(format) {
+        Some(version) => Box::new(ClassicFile::create(blob, version)),
+        None => Box::new(Nc4Writer::create(blob)?),
+    })
 }
 
 /// Names the file in an error.

@@ -26,6 +26,18 @@ pub(super) struct Scale {
     pub(super) at: Address,
 }
 
+/// No scale is at the end of the address space.
+const NOWHERE: Address = Address(u64::MAX);
+
+/// Where a dimension comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Origin {
+    /// The dataset that is its scale; made-up dimensions have none.
+    pub(super) at: Option<Address>,
+    /// Whether the scale is a variable.
+    pub(super) has_variable: bool,
+}
+
 /// What a dataset says of its dimensions.
 #[derive(Debug)]
 pub(super) enum Slots {
@@ -90,8 +102,9 @@ impl Dims {
         scale
     }
 
-    /// Gives every variable its dimensions, adds them to the model, and gives for each variable their ids.
-    pub(super) fn resolve(mut self, model: &mut Model, vars: &[Found]) -> Vec<Vec<DimId>> {
+    /// Gives every variable its dimensions, adds them to the model, and gives for each variable their ids, and for each
+    /// dimension its scale.
+    pub(super) fn resolve(mut self, model: &mut Model, vars: &[Found]) -> (Vec<Vec<DimId>>, Vec<Origin>) {
         let mut ids: Vec<Vec<i64>> = vec![vec![]; vars.len()];
         let mut of_group: Vec<Vec<usize>> = vec![vec![]; model.groups().len()];
         for (number, var) in vars.iter().enumerate() {
@@ -112,12 +125,14 @@ impl Dims {
         }
         self.all.sort_by_key(|dim| dim.id);
         let mut numbers = HashMap::new();
-        for Scale { id, group, name, len, unlimited, .. } in self.all {
+        let mut origins = Vec::with_capacity(self.all.len());
+        for Scale { id, group, name, len, unlimited, has_variable, at } in self.all {
+            origins.push(Origin { at: Some(at).filter(|&at| at != NOWHERE), has_variable });
             let len = if unlimited { longest.get(&id).copied().unwrap_or(0) } else { len };
             let dim = model.push_dim(Dim { name, group, len, unlimited });
             numbers.entry(id).or_insert(dim);
         }
-        ids.iter().map(|ids| ids.iter().map(|id| numbers[id]).collect()).collect()
+        (ids.iter().map(|ids| ids.iter().map(|id| numbers[id]).collect()).collect(), origins)
     }
 
     /// The ids of a variable's dimensions, each of which is there when this returns.
@@ -151,9 +166,7 @@ impl Dims {
         }
         let (id, group) = (self.next, var.group);
         let name = Name::stored(format!("phony_dim_{id}").as_bytes());
-        // No scale is at the end of the address space.
-        let at = Address(u64::MAX);
-        self.add(Scale { id, group, name, len, unlimited, has_variable: false, at }).id
+        self.add(Scale { id, group, name, len, unlimited, has_variable: false, at: NOWHERE }).id
     }
 }
 

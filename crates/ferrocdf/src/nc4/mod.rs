@@ -10,6 +10,7 @@ mod names;
 mod trees;
 mod types;
 mod walk;
+mod write;
 
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
@@ -17,13 +18,16 @@ use std::sync::{Arc, OnceLock};
 use ferrocdf_array::{Array, Layout, Mosaic, Opened, Part, Selection, Source};
 use ferrocdf_bytes::Result;
 use ferrocdf_hdf5::messages::fill::Fill;
-use ferrocdf_hdf5::{Dataset, File, LinkTarget, ObjectKind, OpenOptions};
+use ferrocdf_hdf5::{Dataset, File, LinkTarget, Object, ObjectKind, OpenOptions};
 use ferrocdf_model::{Attr, Attrs, Model, Name, Owner, Type, Values, Var, VarId};
 use ferrocdf_store::Blob;
 
 use crate::driver::Driver;
 use attributes::Owners;
+use dims::Origin;
+use ferrocdf_hdf5::messages::Datatype;
 use walk::{Place, place_of, walk};
+pub(crate) use write::Nc4Writer;
 
 /// An HDF5 file as netCDF sees it.
 pub(crate) struct Nc4 {
@@ -37,10 +41,15 @@ struct Content {
     vars: Vec<Variable>,
     owners: Arc<Owners>,
     left_out: Vec<String>,
+    /// What types are; where dimensions come from.
+    types: Vec<Datatype>,
+    dims: Vec<Origin>,
 }
 
 struct Variable {
     place: Place,
+    /// Whether its link has the prefix of variables that are no coordinates.
+    prefixed: bool,
     /// The lengths of the dataset's dimensions. Those of netCDF may be longer, where another dataset is.
     extent: Vec<u64>,
     /// The bytes it lies in, if they are not the file's.
@@ -60,15 +69,32 @@ impl Nc4 {
         Dataset::open(&self.content.vars[var.index()].place.object()?)
     }
 
-    /// Whether a netCDF library wrote the file, as the reference guesses it: by two attributes of its conventions on
-    /// datasets anywhere. (Its newest version looks at the root group first, Debian's does not.)
-    fn is_netcdf4(&self) -> Result<bool> {
-        if self.file.root()?.attribute(names::STRICT)?.is_some() {
+}
+
+/// Attributes that are shown only on request. `groups` are the groups of the file, perhaps with other objects.
+fn hidden(file: &File, owner: Owner, groups: impl Iterator<Item = Result<Object>>) -> Vec<Attr> {
+    let Owner::Group(ferrocdf_model::GroupId::ROOT) = owner else { return vec![] };
+    let number =
+        |name: &[u8], number: i32| Attr { name: Name::stored(name), value: Values::Int(vec![number]) };
+    let properties = file.root().and_then(|root| root.attribute(names::PROPERTIES)).ok().flatten();
+    let properties = properties.map(|found| Attr {
+        name: Name::stored(names::PROPERTIES),
+        value: Values::Char(decode::text(&found, file)),
+    });
+    let superblock = number(b"_SuperblockVersion", file.superblock().version.into());
+    let marked = number(b"_IsNetcdf4", is_netcdf4(file, groups).unwrap_or(false).into());
+    properties.into_iter().chain([superblock, marked]).collect()
+}
+
+/// Whether a netCDF library wrote the file, as the reference guesses it: by two attributes of its conventions on
+/// datasets anywhere. (Its newest version looks at the root group first, Debian's does not.)
+fn is_netcdf4(file: &File, groups: impl Iterator<Item = Result<Object>>) -> Result<bool> {
+        if file.root()?.attribute(names::STRICT)?.is_some() {
             return Ok(false);
         }
         let (mut found, mut seen) = (0, HashSet::new());
-        for place in &self.content.owners.places {
-            let object = place.object()?;
+        for object in groups {
+            let object = object?;
             if !seen.insert(place_of(&object)) {
                 continue;
             }
@@ -87,14 +113,13 @@ impl Nc4 {
             }
         }
         Ok(false)
-    }
 }
 
 impl Content {
     fn read(file: &File) -> Result<(Content, Model)> {
         let walk = walk(file)?;
         let mut model = walk.model;
-        let dims = walk.dims.resolve(&mut model, &walk.vars);
+        let (of_vars, dims) = walk.dims.resolve(&mut model, &walk.vars);
         let classes = model.types().iter().map(|ty| ty.class.clone()).collect();
         let groups = walk.groups.len();
         let places = walk.groups.into_iter().chain(walk.vars.iter().map(|var| var.place.clone())).collect();
@@ -105,14 +130,15 @@ impl Content {
         }
         model.reserve_vars(walk.vars.len());
         let mut vars = Vec::with_capacity(walk.vars.len());
-        for (number, (found, dims)) in walk.vars.into_iter().zip(dims).enumerate() {
+        for (number, (found, dims)) in walk.vars.into_iter().zip(of_vars).enumerate() {
             let attrs = late(groups + number);
-            let walk::Found { group, name, ty, storage, extent, place, .. } = found;
+            let walk::Found { group, name, prefixed, ty, storage, extent, place, .. } = found;
             model.push_var(Var { name, group, ty, dims, attrs, storage });
             let extent = extent.into_iter().map(|(len, _)| len).collect();
-            vars.push(Variable { place, extent, blob: OnceLock::new() });
+            vars.push(Variable { place, prefixed, extent, blob: OnceLock::new() });
         }
-        Ok((Content { vars, owners, left_out: walk.left_out }, model))
+        let (left_out, types) = (walk.left_out, walk.committed);
+        Ok((Content { vars, owners, left_out, types, dims }, model))
     }
 }
 
@@ -150,7 +176,7 @@ impl Driver for Nc4 {
         }
         // What is beyond the dataset has the fill value.
         let stored = ferrocdf_array::Stored::native(placed.array.stored.kind);
-        let fill = trees::fill_bytes(&dataset, model, var)?;
+        let fill = trees::fill_bytes(dataset.datatype(), own_fill(&dataset), model, var)?;
         let source = Whole { blob: Held(placed.blob), array: Arc::new(placed.array) };
         let common: Vec<u64> = shape.iter().zip(&variable.extent).map(|(&a, &b)| a.min(b)).collect();
         let all = Selection::slab(&vec![0; common.len()], &common);
@@ -196,17 +222,7 @@ impl Driver for Nc4 {
     }
 
     fn hidden(&self, owner: Owner) -> Vec<Attr> {
-        let Owner::Group(ferrocdf_model::GroupId::ROOT) = owner else { return vec![] };
-        let number =
-            |name: &[u8], number: i32| Attr { name: Name::stored(name), value: Values::Int(vec![number]) };
-        let properties = self.file.root().and_then(|root| root.attribute(names::PROPERTIES)).ok().flatten();
-        let properties = properties.map(|found| Attr {
-            name: Name::stored(names::PROPERTIES),
-            value: Values::Char(decode::text(&found, &self.file)),
-        });
-        let superblock = number(b"_SuperblockVersion", self.file.superblock().version.into());
-        let marked = number(b"_IsNetcdf4", self.is_netcdf4().unwrap_or(false).into());
-        properties.into_iter().chain([superblock, marked]).collect()
+        hidden(&self.file, owner, self.content.owners.places.iter().map(Place::object))
     }
 
     fn file_bytes(&self, var: VarId) -> Result<Option<(u64, u64)>> {

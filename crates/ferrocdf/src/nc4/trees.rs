@@ -3,6 +3,7 @@
 
 use ferrocdf_array::{Out, Selection, read as read_array};
 use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_hdf5::messages::datatype::Datatype;
 use ferrocdf_hdf5::{Dataset, File};
 use ferrocdf_model::{Class, Model, Type, Values, VarId, each_numbers, each_values};
 
@@ -10,11 +11,16 @@ use super::{decode, own_fill, type_of};
 use crate::data::{elements, zeros};
 
 /// The fill value of a variable of numbers or text, as memory holds it: its dataset's own, else the type's.
-pub(super) fn fill_bytes(dataset: &Dataset, model: &Model, var: VarId) -> Result<Vec<u8>> {
+pub(super) fn fill_bytes(
+    datatype: &Datatype,
+    own: Option<&[u8]>,
+    model: &Model,
+    var: VarId,
+) -> Result<Vec<u8>> {
     let Type::Atomic(atomic) = type_of(model, var) else { return Ok(vec![]) };
-    let values = match own_fill(dataset) {
+    let values = match own {
         Some(bytes) if atomic == ferrocdf_model::Atomic::Char => Values::Char(bytes.to_vec()),
-        Some(bytes) => decode::numbers(dataset.datatype(), atomic, bytes)?,
+        Some(bytes) => decode::numbers(datatype, atomic, bytes)?,
         None => Values::default_fill(atomic),
     };
     Ok(match values {

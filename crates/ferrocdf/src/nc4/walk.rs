@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use ferrocdf_bytes::Result;
 use ferrocdf_hdf5::messages::dataspace::SpaceKind;
-use ferrocdf_hdf5::messages::datatype::Class;
+use ferrocdf_hdf5::messages::datatype::{Class, Datatype};
 use ferrocdf_hdf5::messages::fill::Fill;
 use ferrocdf_hdf5::messages::layout::DataLayout;
 use ferrocdf_hdf5::{Address, Dataset, File, LinkTarget, Object, ObjectKind};
@@ -57,6 +57,8 @@ impl Place {
 pub(super) struct Found {
     pub(super) group: GroupId,
     pub(super) name: Name,
+    /// Whether the link has the prefix of variables that are no coordinates before the name.
+    pub(super) prefixed: bool,
     pub(super) ty: Type,
     pub(super) storage: Storage,
     /// The lengths of the dataset's dimensions, and which may grow.
@@ -74,6 +76,8 @@ pub(super) struct Walk {
     pub(super) vars: Vec<Found>,
     /// Where each group is.
     pub(super) groups: Vec<Place>,
+    /// What each type is.
+    pub(super) committed: Vec<Datatype>,
     /// What was left out, and why.
     pub(super) left_out: Vec<String>,
     /// The files that were met, and the objects.
@@ -99,6 +103,7 @@ pub(super) fn walk(file: &File) -> Result<Walk> {
         dims: Dims::default(),
         vars: vec![],
         groups: vec![Place::of(&root)],
+        committed: vec![],
         left_out: vec![],
         files: HashSet::new(),
         seen: HashSet::new(),
@@ -212,6 +217,9 @@ impl Walk {
     fn datatype(&mut self, group: GroupId, name: &[u8], object: &Object) -> Result<Option<&'static str>> {
         let datatype = ferrocdf_hdf5::committed_datatype(object)?;
         let added = self.types.add(&mut self.model, group, name, &datatype)?;
+        if added.is_some() {
+            self.committed.push(datatype);
+        }
         Ok(added.is_none().then_some("a type with parts that netCDF has no type for"))
     }
 
@@ -238,9 +246,11 @@ impl Walk {
             return Ok(Some("a dataset of a type that netCDF does not know"));
         };
         let dims = Slots::read(object, own.map(|own| own.id), extent.len())?;
+        let plain = name.strip_prefix(names::NON_COORDINATE);
         self.vars.push(Found {
             group,
-            name: Name::stored(name.strip_prefix(names::NON_COORDINATE).unwrap_or(name)),
+            name: Name::stored(plain.unwrap_or(name)),
+            prefixed: plain.is_some(),
             ty,
             storage: storage(&dataset, ty),
             extent,

@@ -346,3 +346,47 @@ impl<T> Lazy<T> {
         Ok(self.value.get_or_init(|| value))
     }
 }
+
+/// What is told of a chunk: its coordinates, its entry, and the filters that it is stored without.
+pub(crate) type EachChunk<'a> = dyn FnMut(&[u64], Entry, u32) -> Result<()> + 'a;
+
+impl Chunks {
+    /// How many chunks there are in each dimension now.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    /// Visits all stored chunks within the present extent.
+    pub fn each(&self, visit: &mut EachChunk<'_>) -> Result<()> {
+        let mut one = |coords: &[u64], entry: Entry| {
+            let plain = self.plain_edges && self.is_partial(coords);
+            visit(coords, entry, if plain { u32::MAX } else { entry.mask })
+        };
+        if let Finder::Tree { kind, root, table } = &self.finder {
+            let table = table.get(|| tree::load(self, *kind, *root))?;
+            let mut coords = vec![0; self.counts.len()];
+            for (mut number, entry) in table.numbered() {
+                for (at, &weight) in coords.iter_mut().zip(&self.weights) {
+                    (*at, number) = (number / weight.max(1), number % weight.max(1));
+                }
+                one(&coords, entry)?;
+            }
+            return Ok(());
+        }
+        // The other indexes have an entry for every chunk.
+        if matches!(self.finder, Finder::Nothing) || self.counts.contains(&0) {
+            return Ok(());
+        }
+        let (mut cursor, mut coords) = (Cursor::default(), vec![0; self.counts.len()]);
+        loop {
+            if let Some(number) = self.number(coords.iter().copied())
+                && let Some(entry) = self.entry(number, &mut cursor)?
+            {
+                one(&coords, entry)?;
+            }
+            if !step(&mut coords, &self.counts) {
+                return Ok(());
+            }
+        }
+    }
+}

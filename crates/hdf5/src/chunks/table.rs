@@ -47,6 +47,12 @@ impl Table {
         (0..self.addresses.len()).filter_map(|row| self.row(row))
     }
 
+    /// All entries with their numbers, in order.
+    pub fn numbered(&self) -> impl Iterator<Item = (u64, Entry)> {
+        let number = |row: usize| self.numbers.get(row).copied().unwrap_or(row as u64);
+        (0..self.addresses.len()).filter_map(move |row| Some((number(row), self.row(row)?)))
+    }
+
     fn row(&self, row: usize) -> Option<Entry> {
         let at = Address(*self.addresses.get(row)?);
         let len = self.lens.get(row).copied().unwrap_or_default();

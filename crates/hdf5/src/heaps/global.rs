@@ -69,6 +69,14 @@ pub struct HeapObject {
     range: Range<usize>,
 }
 
+impl HeapObject {
+    /// An object of its own.
+    pub(crate) fn of(bytes: Vec<u8>) -> HeapObject {
+        let range = 0..bytes.len();
+        HeapObject { collection: Arc::new(Collection { bytes, objects: Vec::new() }), range }
+    }
+}
+
 impl Deref for HeapObject {
     type Target = [u8];
 

@@ -98,3 +98,10 @@ impl<'a> LocalHeap<'a> {
         }
     }
 }
+
+impl LocalHeap<'_> {
+    /// Where its data is, and the bytes of that.
+    pub fn data(&self) -> (Address, u64) {
+        (self.data, self.size)
+    }
+}

@@ -134,6 +134,8 @@ pub struct Header {
     pub attribute_limits: Option<(u16, u16)>,
     /// All messages but NIL and continuations.
     pub messages: Vec<Message>,
+    /// Its chunks and their bytes, the first one first.
+    pub chunks: Vec<(Address, u64)>,
     /// Bytes of the header in the file.
     pub len: u64,
 }
@@ -265,6 +267,7 @@ impl Header {
             times: None,
             attribute_limits: None,
             messages: Vec::new(),
+            chunks: Vec::new(),
             len: 0,
         };
         let mut chunks = Chunks { source, at, taken: BTreeMap::new(), waiting: Vec::new(), header };
@@ -345,6 +348,7 @@ impl Chunks<'_> {
             return Err(bad(format!("the chunk at {at} overlaps another one")));
         }
         self.taken.insert(at.0, end);
+        self.header.chunks.push((at, len));
         self.header.len = self.header.len.saturating_add(len);
         Ok(())
     }

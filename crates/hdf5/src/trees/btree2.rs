@@ -292,3 +292,25 @@ pub fn walk(source: &Source, header: Address, visit: &mut dyn FnMut(&[u8]) -> Re
     tree.walk(visit)?;
     Ok(tree.record_type())
 }
+
+impl Tree {
+    /// Visits the places of all nodes, which are of one size.
+    pub fn nodes(&self, visit: &mut dyn FnMut(Address, u64)) -> Result<()> {
+        let Some(root) = self.root()? else { return Ok(()) };
+        let mut seen = HashSet::new();
+        let mut waiting = vec![root];
+        while let Some(child) = waiting.pop() {
+            if !seen.insert(child.at) {
+                return Err(bad(format!("{NODE} at {}: it is in the tree twice", child.at)));
+            }
+            visit(child.at, self.header.node_size);
+            if child.depth > 0 {
+                let node = self.read(child)?;
+                for index in 0..=node.records {
+                    waiting.push(node.child(self, index)?);
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,7 +1,9 @@
-//! For tests: a blob that counts requests, one that fails at the n-th write, and numbers that look random.
+//! For tests: blobs that count requests, fail at the n-th write, remember all writes; and numbers that look random.
 
+mod recording;
 mod rng;
 
+pub use recording::{Event, Log, Recording};
 pub use rng::Rng;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -106,9 +106,14 @@ fn write(
     // The values have the variable's own type, so all of them fit.
     let _exact = match values {
         Values::Char(text) => file.write(var, selection, In::text(&text[range]))?,
+        Values::String(list) => {
+            file.write_trees(var, selection, &Values::String(list[range].to_vec()))?
+        }
+        Values::User(id, list) => {
+            file.write_trees(var, selection, &Values::User(*id, list[range].to_vec()))?
+        }
         numbers => each_numbers!(numbers, list => file.write(var, selection, In::new(&list[range]))?, _ => {
-            let what = "strings and values of user-defined types are not written yet";
-            return Err(Error::new(Code::ENOTNC4, what));
+            unreachable!("text, strings and trees are handled above")
         }),
     };
     Ok(())

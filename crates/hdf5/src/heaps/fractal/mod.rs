@@ -241,3 +241,58 @@ impl FractalHeap {
         Ok(block)
     }
 }
+
+impl FractalHeap {
+    /// Visits the places and stored bytes of the header and of all blocks, but not of huge objects.
+    pub fn pieces(&self, visit: &mut dyn FnMut(Address, u64)) -> Result<()> {
+        let header = &self.header;
+        let filters = match &header.chain {
+            Some(_) => {
+                let bytes = self.source.read("fractal heap header", header.at, 9)?;
+                header.sizes.length as u64 + 4 + number(&bytes[7..9])
+            }
+            None => 0,
+        };
+        let plain = (4 + 1 + 2 + 2 + 1 + 4 + 3 * header.sizes.offset + 12 * header.sizes.length + 8) as u64;
+        visit(header.at, plain + filters + CHECKSUM as u64);
+        let Some(root) = header.root else { return Ok(()) };
+        if header.root_rows == 0 {
+            let packed = header.chain.is_some();
+            visit(root, if packed { header.root_filtered.0 } else { header.starting_block });
+            return Ok(());
+        }
+        self.below(root, header.root_rows, 0, 64, visit)
+    }
+
+    /// Visits an indirect block and what is below it.
+    fn below(
+        &self,
+        at: Address,
+        rows: u64,
+        start: u64,
+        left: u32,
+        visit: &mut dyn FnMut(Address, u64),
+    ) -> Result<()> {
+        let header = &self.header;
+        let nowhere = || header.error("its blocks are too deep");
+        let left = left.checked_sub(1).ok_or_else(nowhere)?;
+        let block = self.indirect(at, rows, start)?;
+        visit(at, block.len() as u64);
+        let mut offset = start;
+        for index in 0..rows * header.width {
+            let row = index / header.width;
+            let size = header.row_size(row).ok_or_else(nowhere)?;
+            if let Some(child) = self.entry(&block, rows, index)? {
+                if row < header.direct_rows() {
+                    visit(child.at, if header.chain.is_some() { child.filtered.0 } else { size });
+                } else {
+                    let first_row = header.starting_block.saturating_mul(header.width);
+                    let rows = u64::from(size.ilog2().saturating_sub(first_row.ilog2())) + 1;
+                    self.below(child.at, rows, offset, left, visit)?;
+                }
+            }
+            offset = offset.saturating_add(size);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,183 @@
+//! Attributes: those of users, and what the convention adds.
+
+use ferrocdf_bytes::Result;
+use ferrocdf_hdf5::edit::{AttributeSpec, Node, TypeRef};
+use ferrocdf_hdf5::messages::datatype::Datatype;
+use ferrocdf_hdf5::messages::{Dataspace, HeapId, SpaceKind};
+use ferrocdf_model::{Attr, Attrs, Values};
+
+use super::types::{self, Widths};
+use super::values::{Encoder, places};
+use super::{Edited, link_name};
+
+/// A dataspace without dimensions.
+pub(super) fn scalar() -> Dataspace {
+    Dataspace { kind: SpaceKind::Scalar, dims: vec![], max: None }
+}
+
+/// A dataspace of one dimension, which cannot grow.
+pub(super) fn list(len: usize) -> Dataspace {
+    let len = len as u64;
+    Dataspace { kind: SpaceKind::Simple, dims: vec![len], max: Some(vec![Some(len)]) }
+}
+
+impl Edited {
+    pub(super) fn widths(&self) -> Widths {
+        Widths { address: self.editor.file().source().sizes.offset }
+    }
+
+    /// Makes the attributes of an object in the file, `old`, what they shall be.
+    pub(super) fn change_attributes(&mut self, node: Node, old: &Attrs, new: &Attrs) -> Result<()> {
+        // Attributes that nobody looked at are as they were.
+        if new.is_late() {
+            return Ok(());
+        }
+        let (mut before, mut after) = (old.iter().peekable(), new.iter().peekable());
+        while let Some(&was) = before.peek() {
+            let is = after.peek().copied();
+            match is {
+                Some(is) if is.name == was.name => {
+                    if !same(&is.value, &was.value) {
+                        self.set_attribute(node, is)?;
+                    }
+                    after.next();
+                }
+                // A new name at the place of one that is gone: the attribute was renamed.
+                Some(is)
+                    if new.find(was.name.as_bytes()).is_none() && old.find(is.name.as_bytes()).is_none() =>
+                {
+                    self.rename_attribute(node, was, is)?;
+                    after.next();
+                }
+                _ => self.remove_attribute(node, was.name.as_bytes())?,
+            }
+            before.next();
+        }
+        after.try_for_each(|attr| self.set_attribute(node, attr))
+    }
+
+    /// Sets all attributes of a new object.
+    pub(super) fn set_attributes(&mut self, node: Node, attrs: &Attrs) -> Result<()> {
+        if let Some(failure) = attrs.failure() {
+            return Err(failure.clone());
+        }
+        attrs.iter().try_for_each(|attr| self.set_attribute(node, attr))
+    }
+
+    fn rename_attribute(&mut self, node: Node, was: &Attr, is: &Attr) -> Result<()> {
+        let (old, new) = (was.name.as_bytes(), is.name.as_bytes());
+        self.editor.rename_attribute(node, link_name(old)?, link_name(new)?)?;
+        if let Some(held) = self.heaped.remove(&(node, old.to_vec())) {
+            self.heaped.insert((node, new.to_vec()), held);
+        }
+        if same(&was.value, &is.value) { Ok(()) } else { self.set_attribute(node, is) }
+    }
+
+    fn set_attribute(&mut self, node: Node, attr: &Attr) -> Result<()> {
+        let name = attr.name.as_bytes();
+        let done = self.put_value(node, name, &attr.value);
+        done.map_err(|error| error.at(format_args!("attribute \"{}\"", attr.name)))
+    }
+
+    fn put_value(&mut self, node: Node, name: &[u8], value: &Values) -> Result<()> {
+        let space = match value {
+            _ if value.is_empty() => Dataspace { kind: SpaceKind::Null, dims: vec![], max: None },
+            Values::Char(_) => scalar(),
+            _ => list(value.len()),
+        };
+        // A text is one string as long as it is.
+        if let Values::Char(text) = value {
+            let datatype = TypeRef::Inline(types::text(u32::try_from(text.len().max(1)).unwrap_or(u32::MAX)));
+            return self.put_attribute(node, name, datatype, space, text.clone(), vec![]);
+        }
+        let datatype = self.datatype(value.ty(), None)?;
+        let mut encoder = Encoder::new(&mut self.editor);
+        let data = encoder.all(&datatype, value)?;
+        let made = std::mem::take(&mut encoder.made);
+        self.put_attribute(node, name, TypeRef::Inline(datatype), space, data, made)
+    }
+
+    /// Sets an attribute as stored. `made` is what it holds in the global heap.
+    pub(super) fn put_attribute(
+        &mut self,
+        node: Node,
+        name: &[u8],
+        datatype: TypeRef,
+        space: Dataspace,
+        data: Vec<u8>,
+        made: Vec<HeapId>,
+    ) -> Result<()> {
+        let given_up = self.heap_of(node, name)?;
+        let text = link_name(name)?.to_string();
+        self.editor.set_attribute(node, AttributeSpec { name: text, datatype, space, data })?;
+        // Elements that were never this session's may be shared; each is given up once.
+        for id in given_up {
+            let _ = self.editor.heap_free(id);
+        }
+        if made.is_empty() {
+            self.heaped.remove(&(node, name.to_vec()));
+        } else {
+            self.heaped.insert((node, name.to_vec()), made);
+        }
+        Ok(())
+    }
+
+    /// Sets a hidden attribute that holds no places.
+    pub(super) fn put_plain(
+        &mut self,
+        node: Node,
+        name: &[u8],
+        datatype: Datatype,
+        space: Dataspace,
+        data: Vec<u8>,
+    ) -> Result<()> {
+        let text = link_name(name)?.to_string();
+        let datatype = TypeRef::Inline(datatype);
+        self.editor.set_attribute(node, AttributeSpec { name: text, datatype, space, data })
+    }
+
+    /// Takes an attribute away, if it is there.
+    pub(super) fn remove_attribute(&mut self, node: Node, name: &[u8]) -> Result<()> {
+        let given_up = self.heap_of(node, name)?;
+        match self.editor.remove_attribute(node, link_name(name)?) {
+            Err(error) if error.code == ferrocdf_bytes::Code::ENOTATT => return Ok(()),
+            done => done?,
+        }
+        self.heaped.remove(&(node, name.to_vec()));
+        for id in given_up {
+            let _ = self.editor.heap_free(id);
+        }
+        Ok(())
+    }
+
+    /// What an attribute holds in the global heap.
+    fn heap_of(&mut self, node: Node, name: &[u8]) -> Result<Vec<HeapId>> {
+        let key = (node, name.to_vec());
+        if let Some(known) = self.heaped.remove(&key) {
+            return Ok(known);
+        }
+        // Of what was made in this session all is known.
+        if self.made.contains(&node) {
+            return Ok(vec![]);
+        }
+        let at = self.editor.address(node)?;
+        let Some(attribute) = self.editor.file().object(at)?.attribute(name)? else { return Ok(vec![]) };
+        let mut held = vec![];
+        places(&self.editor, &attribute.datatype, &attribute.data, &mut held);
+        Ok(held)
+    }
+}
+
+/// Whether two values are the same bytes: unlike numbers, NaN is like itself.
+fn same(a: &Values, b: &Values) -> bool {
+    macro_rules! bits {
+        ($a:expr, $b:expr) => {
+            $a.len() == $b.len() && $a.iter().zip($b).all(|(a, b)| a.to_bits() == b.to_bits())
+        };
+    }
+    match (a, b) {
+        (Values::Float(a), Values::Float(b)) => bits!(a, b),
+        (Values::Double(a), Values::Double(b)) => bits!(a, b),
+        (a, b) => a == b,
+    }
+}

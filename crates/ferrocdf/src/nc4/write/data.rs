@@ -1,0 +1,191 @@
+//! Elements: numbers through the engine, trees as bytes with their places in the global heap.
+
+use ferrocdf_array::{Array, Fit, In, Layout, Selection};
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_hdf5::edit::Node;
+use ferrocdf_model::{Model, Type, Values, VarId};
+use ferrocdf_store::MemoryBlob;
+
+use super::values::{Encoder, places};
+use super::{Edited, written};
+use crate::data::{as_stored, elements};
+use crate::driver::Written;
+
+impl Edited {
+    /// Makes a dataset long enough for a selection. Says whether it became longer.
+    fn reach(&mut self, model: &Model, var: VarId, node: Node, selection: &Selection) -> Result<bool> {
+        let mut extent = self.var(var)?.extent.clone();
+        let mut longer = false;
+        for (dim, len) in extent.iter_mut().enumerate() {
+            let end = end(selection, dim);
+            if end > *len && model.dim(model.var(var).dims[dim]).unlimited {
+                (*len, longer) = (end, true);
+            }
+        }
+        if longer {
+            self.editor.set_extent(node, &extent)?;
+            self.var_mut(var)?.extent = extent;
+        }
+        Ok(longer)
+    }
+
+    /// Takes space for contiguous elements; says whether there was none.
+    fn allocate(&mut self, node: Node, all: bool) -> Result<bool> {
+        if self.editor.is_allocated(node)? {
+            return Ok(false);
+        }
+        if all {
+            self.editor.allocate_unfilled(node)?;
+        }
+        Ok(true)
+    }
+
+    /// Writes numbers or text; a selection of at least one element.
+    pub(super) fn write(
+        &mut self,
+        model: &Model,
+        var: VarId,
+        selection: &Selection,
+        input: In<'_>,
+    ) -> Result<Written> {
+        self.changed = true;
+        let node = self.node(var)?;
+        let longer = self.reach(model, var, node, selection)?;
+        let all = is_all(selection, &self.var(var)?.extent);
+        let moved = self.allocate(node, all)?;
+        let array = self.editor.array(node)?.array;
+        let array = as_stored(model, &array, input.kind).unwrap_or(array);
+        if let Layout::Inline(bytes) | Layout::Fill(bytes) = &array.layout {
+            let fit = self.write_compact(node, &array, bytes, selection, input)?;
+            return Ok(written(fit, true));
+        }
+        let fit = ferrocdf_array::write(&**self.editor.blob(), &array, selection, input)?;
+        if let Layout::Blocks(_) = &array.layout {
+            self.written.insert(var, array);
+        }
+        Ok(written(fit, longer || moved))
+    }
+
+    /// Changes elements in the header of a dataset.
+    fn write_compact(
+        &mut self,
+        node: Node,
+        array: &Array,
+        now: &[u8],
+        selection: &Selection,
+        input: In<'_>,
+    ) -> Result<Fit> {
+        let blob = MemoryBlob::new(now.to_vec());
+        let copy = Array::contiguous(array.shape.clone(), array.stored, 0)?;
+        let fit = ferrocdf_array::write(&blob, &copy, selection, input)?;
+        self.editor.write_compact(node, &blob.to_bytes())?;
+        Ok(fit)
+    }
+
+    /// Writes values of any type that numbers do not hold.
+    pub(super) fn write_values(
+        &mut self,
+        model: &Model,
+        var: VarId,
+        selection: &Selection,
+        values: &Values,
+    ) -> Result<Written> {
+        let ty = model.var(var).ty;
+        let same = match (ty, values) {
+            (Type::User(_), Values::User(..)) => true,
+            (ty, values) => ty == values.ty(),
+        };
+        if !same {
+            let (is, shall) = (model.type_name(values.ty()), model.type_name(ty));
+            return Err(Error::new(Code::EBADTYPE, format!("values of type {is} for one of type {shall}")));
+        }
+        if elements(selection)? != values.len() {
+            let what = format!("{} values for a selection of {} elements", values.len(), elements(selection)?);
+            return Err(Error::new(Code::EEDGE, what));
+        }
+        if values.is_empty() {
+            return Ok(written(Fit::Exact, false));
+        }
+        self.changed = true;
+        let node = self.node(var)?;
+        let longer = self.reach(model, var, node, selection)?;
+        let facts = self.facts(var)?;
+        let size = facts.datatype.size as usize;
+        let fill = facts.fill.as_deref();
+        let pointed = facts.datatype.has_pointers() && fill.is_some_and(|fill| fill.iter().any(|&b| b != 0));
+        let extent = self.var(var)?.extent.clone();
+        let all = is_all(selection, &extent);
+        let moved = self.allocate(node, all || pointed)?;
+        let placed = self.editor.raw(node)?;
+        let mut selected = selection.clone();
+        selected.start.push(0);
+        selected.count.push(size as u64);
+        selected.stride.push(1);
+        let blob = self.editor.blob().clone();
+        // What is overwritten gives its place in the global heap up.
+        let mut given_up = vec![];
+        if facts.datatype.has_pointers() && !moved {
+            let mut old = vec![0u8; values.len().saturating_mul(size)];
+            let _exact =
+                ferrocdf_array::read(&*placed.blob, &placed.array, &selected, ferrocdf_array::Out::new(&mut old))?;
+            places(&self.editor, &facts.datatype, &old, &mut given_up);
+            let mut of_fill = vec![];
+            places(&self.editor, &facts.datatype, fill.unwrap_or_default(), &mut of_fill);
+            given_up.retain(|id| !of_fill.contains(id));
+        }
+        if moved && pointed && !all && matches!(placed.array.layout, Layout::Strided { .. }) {
+            self.fill_each(model, var, &placed.array)?;
+        }
+        let bytes = Encoder::new(&mut self.editor).all(&facts.datatype, values)?;
+        let input = In::new(&bytes);
+        let inline = match &placed.array.layout {
+            Layout::Inline(now) | Layout::Fill(now) => {
+                let _exact = self.write_compact(node, &placed.array, now, &selected, input)?;
+                true
+            }
+            _ => {
+                let _exact = ferrocdf_array::write(&*blob, &placed.array, &selected, input)?;
+                false
+            }
+        };
+        if let Layout::Blocks(_) = &placed.array.layout {
+            self.written.insert(var, placed.array);
+        }
+        for id in given_up {
+            // Another element may have had the same place.
+            let _ = self.editor.heap_free(id);
+        }
+        Ok(written(Fit::Exact, longer || moved || inline))
+    }
+
+    /// Gives each element of a dataset a fill value of its own: two that share a place in the global heap would lose it
+    /// together.
+    fn fill_each(&mut self, model: &Model, var: VarId, array: &Array) -> Result<()> {
+        let facts = self.facts(var)?;
+        let fill = model.fill_value(var);
+        let Some(fill) = fill.filter(|fill| fill.len() == 1) else { return Ok(()) };
+        let blob = self.editor.blob().clone();
+        let (&size, dims) = array.shape.split_last().unwrap_or((&0, &[]));
+        let count = dims.iter().fold(1u64, |count, &len| count.saturating_mul(len));
+        let Layout::Strided { begin, .. } = &array.layout else { return Ok(()) };
+        let mut encoder = Encoder::new(&mut self.editor);
+        for number in 0..count {
+            let bytes = encoder.all(&facts.datatype, &fill)?;
+            blob.write_at(begin + number * size, &bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// One past the last index of a dimension that a selection of at least one element reaches.
+fn end(selection: &Selection, dim: usize) -> u64 {
+    let reach = selection.count[dim].saturating_sub(1).saturating_mul(selection.stride[dim]);
+    selection.start[dim].saturating_add(reach).saturating_add(1)
+}
+
+/// Whether a selection is all of an array.
+fn is_all(selection: &Selection, shape: &[u64]) -> bool {
+    let starts = selection.start.iter().all(|&start| start == 0);
+    let strides = selection.stride.iter().zip(shape).all(|(&stride, &len)| stride == 1 || len == 1);
+    starts && strides && selection.count[..] == *shape
+}

@@ -1,0 +1,361 @@
+//! The end of define mode: from what a model says to objects of the file, in the order in which the reference makes them.
+//!
+//! First groups and types of the whole file, then group by group attributes, dimensions and variables, a dimension
+//! without variable as soon as it can be, a coordinate variable in its place among the others, so that reading gives
+//! back the same ids.
+
+use std::sync::Arc;
+
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_hdf5::edit::{AllocTime, DatasetSpec, FillTime, GroupOptions, NewLayout, Node, TypeRef};
+use ferrocdf_hdf5::messages::datatype::Datatype;
+use ferrocdf_hdf5::messages::{Dataspace, SpaceKind};
+use ferrocdf_model::{
+    Atomic, Attrs, Chunking, Class, DimId, Endian, GroupId, Model, Owner, Type, TypeId, Value, Values, VarId,
+};
+
+use super::attrs::{list, scalar};
+use super::values::Encoder;
+use super::{
+    At, DimPlace, Edited, Facts, TypePlace, VarPlace, chunks, filters, is_strict, link_name, type_of, types,
+};
+use crate::nc4::names;
+
+/// What a new file says of its maker.
+const PROPERTIES: &str = concat!("version=2,ferrocdf=", env!("CARGO_PKG_VERSION"));
+
+/// A dataspace with these lengths, each of which may grow or not.
+pub(super) fn space(dims: &[(u64, bool)]) -> Dataspace {
+    if dims.is_empty() {
+        return scalar();
+    }
+    Dataspace {
+        kind: SpaceKind::Simple,
+        dims: dims.iter().map(|&(len, _)| len).collect(),
+        max: Some(dims.iter().map(|&(len, grows)| (!grows).then_some(len)).collect()),
+    }
+}
+
+impl Edited {
+    /// Makes the file say what `new` says, which so far says what `old` says.
+    pub(super) fn define(&mut self, old: &Model, new: &Model) -> Result<()> {
+        self.changed = true;
+        self.groups.resize(new.groups().len(), None);
+        self.types.resize_with(new.types().len(), || None);
+        self.dims.resize_with(new.dims().len(), || None);
+        self.vars.resize_with(new.vars().len(), || None);
+        self.classes = new.types().iter().map(|ty| ty.class.clone()).collect();
+        let root = self.group(GroupId::ROOT)?;
+        if self.fresh && is_strict(new.format()) {
+            let one = 1i32.to_le_bytes().to_vec();
+            self.put_plain(root, names::STRICT, types::atomic(Atomic::Int, None), scalar(), one)?;
+        }
+        self.rename_groups(old, new)?;
+        let mut attach = self.change_roles(old, new)?;
+        self.groups_and_types(new, GroupId::ROOT)?;
+        self.contents(old, new, GroupId::ROOT, &mut attach)?;
+        self.attach(new, attach)?;
+        if self.fresh {
+            let text = types::text(PROPERTIES.len() as u32);
+            self.put_plain(root, names::PROPERTIES, text, scalar(), PROPERTIES.into())?;
+            self.fresh = false;
+        }
+        Ok(())
+    }
+
+    pub(super) fn group(&mut self, group: GroupId) -> Result<Node> {
+        let at = self.groups.get(group.index()).copied().flatten();
+        let at = at.ok_or_else(|| Error::new(Code::EBADGRPID, "the group is still being defined"))?;
+        at.node(&mut self.editor)
+    }
+
+    fn user_type(&self, id: TypeId) -> Result<&TypePlace> {
+        let place = self.types.get(id.index()).and_then(Option::as_ref);
+        place.ok_or_else(|| Error::new(Code::EBADTYPE, format!("type {} is not in the file", id.0)))
+    }
+
+    fn rename_groups(&mut self, old: &Model, new: &Model) -> Result<()> {
+        for id in old.group_ids() {
+            let (was, is) = (old.group(id), new.group(id));
+            let (Some(parent), true) = (was.parent, was.name != is.name) else { continue };
+            let parent = self.group(parent)?;
+            let (was, is) = (was.name.as_bytes(), is.name.as_bytes());
+            self.editor.rename_link(parent, link_name(was)?, link_name(is)?)?;
+        }
+        Ok(())
+    }
+
+    /// Makes new groups and types, those of a group before the groups in it.
+    fn groups_and_types(&mut self, new: &Model, group: GroupId) -> Result<()> {
+        if self.groups[group.index()].is_none()
+            && let Some(parent) = new.group(group).parent
+        {
+            let parent = self.group(parent)?;
+            let name = link_name(new.group(group).name.as_bytes())?;
+            let node = self.editor.create_group(parent, name, GroupOptions::default())?;
+            self.made.insert(node);
+            self.groups[group.index()] = Some(At::Node(node));
+        }
+        for &id in &new.group(group).types {
+            if self.types[id.index()].is_none() {
+                self.make_type(new, id)?;
+            }
+        }
+        new.group(group).groups.iter().try_for_each(|&child| self.groups_and_types(new, child))
+    }
+
+    fn make_type(&mut self, new: &Model, id: TypeId) -> Result<()> {
+        let ty = new.user_type(id);
+        let group = self.group(ty.group)?;
+        let classes = |id: TypeId| new.user_type(id).class.clone();
+        let known = |id: TypeId| self.user_type(id).map(|place| place.datatype.clone());
+        let named = |error: Error| error.at(format_args!("type \"{}\"", ty.name));
+        let datatype = self.widths().user_defined(&ty.class, &classes, &known).map_err(named)?;
+        let node = self.editor.commit_datatype(group, link_name(ty.name.as_bytes())?, &datatype)?;
+        self.made.insert(node);
+        self.types[id.index()] = Some(TypePlace { datatype });
+        Ok(())
+    }
+
+    /// Makes attributes, dimensions and variables of a group and of the groups in it. New variables are added to
+    /// `attach`.
+    fn contents(&mut self, old: &Model, new: &Model, group: GroupId, attach: &mut Attach) -> Result<()> {
+        let owner = Owner::Group(group);
+        let is_old = group.index() < old.groups().len();
+        let was = is_old.then(|| old.attrs(owner));
+        self.attributes(|held| held.group(group), was, new.attrs(owner))?;
+        let (dims, vars) = (&new.group(group).dims, &new.group(group).vars);
+        let unmade = |made: bool, id| (!made).then_some(id);
+        let mut dims: std::collections::VecDeque<DimId> =
+            dims.iter().filter_map(|&dim| unmade(self.dims[dim.index()].is_some(), dim)).collect();
+        for &var in vars {
+            if self.vars[var.index()].is_some() {
+                let is_old = var.index() < old.vars().len();
+                let was = is_old.then(|| &old.var(var).attrs);
+                self.attributes(|held| held.node(var), was, &new.var(var).attrs)
+                    .map_err(|error| error.at(new.var_path(var)))?;
+                continue;
+            }
+            // Dimensions up to the next one that has a variable. If that was made before, the others come last.
+            while let Some(&dim) = dims.front().filter(|&&dim| coordinate(new, dim).is_none()) {
+                self.make_dim(new, dim)?;
+                dims.pop_front();
+            }
+            self.make_var(new, var).map_err(|error| error.at(new.var_path(var)))?;
+            if dims.front().is_some_and(|&dim| coordinate(new, dim) == Some(var)) {
+                dims.pop_front();
+            }
+            attach.vars.push(var);
+        }
+        for dim in dims {
+            if self.dims[dim.index()].is_none() {
+                self.make_dim(new, dim)?;
+            }
+        }
+        new.group(group).groups.iter().try_for_each(|&child| self.contents(old, new, child, attach))
+    }
+
+    /// Changes the attributes of what is in the file; those of what is new are set.
+    fn attributes(
+        &mut self,
+        node: impl FnOnce(&mut Edited) -> Result<Node>,
+        was: Option<&Attrs>,
+        is: &Attrs,
+    ) -> Result<()> {
+        // Looking at nothing is quick.
+        if was.is_some() && is.is_late() {
+            return Ok(());
+        }
+        if let Some(was) = was
+            && !was.is_late()
+            && was == is
+        {
+            return Ok(());
+        }
+        let node = node(self)?;
+        match was {
+            Some(was) => self.change_attributes(node, was, is),
+            None => self.set_attributes(node, is),
+        }
+    }
+
+    /// Makes the dataset of a dimension without variable.
+    pub(super) fn make_dim(&mut self, new: &Model, dim: DimId) -> Result<()> {
+        let of = new.dim(dim);
+        let group = self.group(of.group)?;
+        let datatype = types::scale();
+        let spec = DatasetSpec {
+            datatype: TypeRef::Inline(datatype),
+            space: space(&[(of.len, of.unlimited)]),
+            layout: if of.unlimited { NewLayout::Chunked(vec![1]) } else { NewLayout::Contiguous },
+            filters: vec![],
+            fill: None,
+            fill_time: FillTime::default(),
+            alloc_time: AllocTime::default(),
+            attribute_order: true,
+        };
+        let node = self.editor.create_dataset(group, link_name(of.name.as_bytes())?, spec)?;
+        self.made.insert(node);
+        let mut title = names::NO_VARIABLE.to_vec();
+        title.extend(format!(".{:10}", of.len).into_bytes());
+        self.mark_scale(node, &title, dim)?;
+        self.dims[dim.index()] =
+            Some(DimPlace { scale: Some(At::Node(node)), coordinate: None, users: Some(vec![]) });
+        Ok(())
+    }
+
+    fn make_var(&mut self, new: &Model, var: VarId) -> Result<()> {
+        let of = new.var(var);
+        let group = self.group(of.group)?;
+        let datatype = self.datatype(of.ty, of.storage.endian)?;
+        let dims: Vec<(u64, bool)> =
+            of.dims.iter().map(|&dim| (new.dim(dim).len, new.dim(dim).unlimited)).collect();
+        // Datasets grow as they are written.
+        let at_first: Vec<(u64, bool)> =
+            dims.iter().map(|&(len, grows)| (if grows { 0 } else { len }, grows)).collect();
+        let layout = self.layout_of(new, var, &dims)?;
+        let filters = match &layout {
+            NewLayout::Chunked(chunk) => filters::steps(&of.storage.filters, &datatype, chunk)?,
+            _ => vec![],
+        };
+        let fill = match of.storage.no_fill {
+            true => None,
+            false => Some(self.fill_of(new, var, &datatype)?),
+        };
+        let spec = DatasetSpec {
+            datatype: TypeRef::Inline(datatype.clone()),
+            space: space(&at_first),
+            layout,
+            filters,
+            fill: fill.clone(),
+            fill_time: if of.storage.no_fill { FillTime::Never } else { FillTime::IfSet },
+            alloc_time: AllocTime::default(),
+            attribute_order: true,
+        };
+        let prefixed = is_prefixed(new, var);
+        let node = self.editor.create_dataset(group, &link_of(new, var, prefixed)?, spec)?;
+        self.made.insert(node);
+        let extent = at_first.iter().map(|&(len, _)| len).collect();
+        let facts = Some(Arc::new(Facts { datatype, fill }));
+        self.vars[var.index()] = Some(VarPlace { at: At::Node(node), prefixed, extent, facts });
+        self.put_dim_ids(new, var, node)?;
+        if let Some(dim) = role(new, var) {
+            self.mark_scale(node, of.name.as_bytes(), dim)?;
+            let scale = Some(At::Node(node));
+            self.dims[dim.index()] =
+                Some(DimPlace { scale, coordinate: Some(var), users: Some(vec![]) });
+        }
+        self.set_attributes(node, &of.attrs)
+    }
+
+    /// The ids of a variable's dimensions.
+    fn put_dim_ids(&mut self, new: &Model, var: VarId, node: Node) -> Result<()> {
+        let dims = &new.var(var).dims;
+        if dims.is_empty() {
+            return Ok(());
+        }
+        let ids = dims.iter().flat_map(|dim| dim.0.to_le_bytes()).collect();
+        self.put_plain(node, names::COORDINATES, types::atomic(Atomic::Int, None), list(dims.len()), ids)
+    }
+
+    /// The datatype of a type. Like the reference, variables and attributes of a user-defined type have it themselves and
+    /// do not refer to the committed one: that is why types are compared when they are read.
+    pub(super) fn datatype(&self, ty: Type, endian: Option<Endian>) -> Result<Datatype> {
+        self.widths().of(ty, endian, &|id| self.user_type(id).map(|place| place.datatype.clone()))
+    }
+
+    /// How a variable is stored: as asked for, else in one run where that is possible.
+    fn layout_of(&self, new: &Model, var: VarId, dims: &[(u64, bool)]) -> Result<NewLayout> {
+        let storage = &new.var(var).storage;
+        if dims.is_empty() {
+            let compact = storage.chunking == Some(Chunking::Compact);
+            return Ok(if compact { NewLayout::Compact } else { NewLayout::Contiguous });
+        }
+        let must_chunk = !storage.filters.is_empty() || dims.iter().any(|&(_, grows)| grows);
+        let classes = |id: TypeId| new.user_type(id).class.clone();
+        let default = || {
+            let size = types::memory_size(type_of(new, var), &classes);
+            NewLayout::Chunked(chunks::default(dims, size as u64))
+        };
+        Ok(match &storage.chunking {
+            Some(Chunking::Chunked(shape)) if shape.len() == dims.len() => {
+                let beyond = shape.iter().zip(dims).find(|(chunk, dim)| !dim.1 && **chunk > dim.0);
+                if let Some((chunk, dim)) = beyond {
+                    let what = format!("a chunk of {chunk} in a dimension of length {}", dim.0);
+                    return Err(Error::new(Code::EBADCHUNK, what));
+                }
+                NewLayout::Chunked(shape.iter().map(|&len| len.max(1)).collect())
+            }
+            Some(Chunking::Chunked(_)) => default(),
+            _ if must_chunk => default(),
+            Some(Chunking::Compact) => NewLayout::Compact,
+            Some(Chunking::Contiguous) | None => NewLayout::Contiguous,
+        })
+    }
+
+    /// The fill value of a variable as stored: its own, else that of its type.
+    fn fill_of(&mut self, new: &Model, var: VarId, datatype: &Datatype) -> Result<Vec<u8>> {
+        let value = match (new.fill_value(var), type_of(new, var)) {
+            (Some(value), _) => value,
+            (None, Type::User(id)) => match &new.user_type(id).class {
+                Class::Enum { base, .. } => default_enum(id, *base),
+                _ => return Ok(vec![0; datatype.size as usize]),
+            },
+            (None, Type::Atomic(_)) => return Ok(vec![0; datatype.size as usize]),
+        };
+        Encoder::new(&mut self.editor).all(datatype, &value)
+    }
+}
+
+/// The value of an enumeration that was never written: that of its integers.
+fn default_enum(id: TypeId, base: Atomic) -> Values {
+    let number = match Values::default_fill(base) {
+        Values::Byte(list) => list[0].into(),
+        Values::Short(list) => list[0].into(),
+        Values::Int(list) => list[0].into(),
+        Values::Ubyte(list) => list[0].into(),
+        Values::Ushort(list) => list[0].into(),
+        Values::Uint(list) => list[0].into(),
+        Values::Int64(list) => list[0].into(),
+        Values::Uint64(list) => list[0].into(),
+        _ => 0,
+    };
+    Values::User(id, vec![Value::Enum(number)])
+}
+
+/// What is to be attached to its scales.
+#[derive(Default)]
+pub(super) struct Attach {
+    /// New variables, and those that are attached anew.
+    pub(super) vars: Vec<VarId>,
+    /// Dimensions whose list of users is made anew from the model.
+    pub(super) dims: std::collections::BTreeSet<u32>,
+}
+
+/// The dimension whose coordinate a variable is: the first of its dimensions, if that is in the same group and has the
+/// same name.
+pub(super) fn role(model: &Model, var: VarId) -> Option<DimId> {
+    let var = model.var(var);
+    let &first = var.dims.first()?;
+    let dim = model.dim(first);
+    (dim.group == var.group && dim.name == var.name).then_some(first)
+}
+
+/// The variable that is the coordinate of a dimension.
+pub(super) fn coordinate(model: &Model, dim: DimId) -> Option<VarId> {
+    let of = model.dim(dim);
+    model.find_var(of.group, of.name.as_bytes()).filter(|&var| role(model, var) == Some(dim))
+}
+
+/// Whether a variable has the name of a dimension of its group whose coordinate it is not.
+pub(super) fn is_prefixed(model: &Model, var: VarId) -> bool {
+    let of = model.var(var);
+    role(model, var).is_none() && model.dim_in(of.group, of.name.as_bytes()).is_some()
+}
+
+/// The name of a variable's link.
+pub(super) fn link_of(model: &Model, var: VarId, prefixed: bool) -> Result<String> {
+    let name = link_name(model.var(var).name.as_bytes())?;
+    let prefix = if prefixed { link_name(names::NON_COORDINATE)? } else { "" };
+    Ok(format!("{prefix}{name}"))
+}

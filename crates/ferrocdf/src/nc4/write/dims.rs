@@ -1,0 +1,272 @@
+//! Dimension scales: which dataset is one, what is attached to it, and what becomes of both when dimensions and variables
+//! get other names ("HDF5 Dimension Scale Specification").
+//!
+//! A coordinate variable is the scale of its dimension; a dimension without one has a dataset of its own. References are
+//! addresses of headers, which are fixed when they are asked for: so all attributes get their sizes first.
+
+use ferrocdf_bytes::Result;
+use ferrocdf_hdf5::Value as Raw;
+use ferrocdf_hdf5::edit::{Node, TypeRef};
+use ferrocdf_model::{Atomic, DimId, Model, VarId};
+
+use super::attrs::{list, scalar};
+use super::define::{Attach, coordinate, is_prefixed, link_of, role};
+use super::values::Encoder;
+use super::{At, DimPlace, Edited, link_name, types};
+use crate::nc4::names;
+
+impl Edited {
+    /// Says that a dataset is the scale of a dimension.
+    pub(super) fn mark_scale(&mut self, node: Node, title: &[u8], dim: DimId) -> Result<()> {
+        for (name, text) in [(names::CLASS, names::DIMENSION_SCALE), (names::NAME, title)] {
+            let stored = [text, &[0]].concat();
+            self.put_plain(node, name, types::text(stored.len() as u32), scalar(), stored)?;
+        }
+        let id = dim.0.to_le_bytes().to_vec();
+        self.put_plain(node, names::DIMID, types::atomic(Atomic::Int, None), scalar(), id)
+    }
+
+    /// Gives links of what was renamed their names, and takes apart what is no scale any more or now becomes one. Gives
+    /// what must be attached anew; dimensions whose scale is to be made are left without a place.
+    pub(super) fn change_roles(&mut self, old: &Model, new: &Model) -> Result<Attach> {
+        let mut attach = Attach::default();
+        let renamed = |a: &ferrocdf_model::Name, b: &ferrocdf_model::Name| a != b;
+        let vars = old.vars().iter().zip(new.vars()).any(|(a, b)| renamed(&a.name, &b.name));
+        let dims = old.dims().iter().zip(new.dims()).any(|(a, b)| renamed(&a.name, &b.name));
+        let added = new.vars().len() > old.vars().len() || new.dims().len() > old.dims().len();
+        if !(vars || dims || added) {
+            return Ok(attach);
+        }
+        let ids = |len: usize| (0..len).map(|id| DimId(id as u32));
+        let mut lost = vec![];
+        let mut gained = vec![];
+        for dim in ids(old.dims().len()) {
+            let Some(place) = &self.dims[dim.index()] else { continue };
+            let (was, is) = (place.coordinate, coordinate(new, dim));
+            // A dimension that was made up gets a scale when it is used.
+            if was == is || place.scale.is_none() && is.is_none() {
+                continue;
+            }
+            lost.push((dim, was));
+            gained.extend(is.filter(|var| self.vars[var.index()].is_some()).map(|var| (dim, var)));
+        }
+        for &(dim, was) in &lost {
+            attach.dims.insert(dim.0);
+            match was {
+                Some(var) => {
+                    let node = self.node(var)?;
+                    for name in [names::CLASS, names::NAME, names::DIMID, names::REFERENCE_LIST] {
+                        self.remove_attribute(node, name)?;
+                    }
+                    attach.vars.push(var);
+                    attach.dims.extend(new.var(var).dims.iter().map(|dim| dim.0));
+                }
+                None if self.dims[dim.index()].as_ref().is_some_and(|place| place.scale.is_some()) => {
+                    let group = self.group(old.dim(dim).group)?;
+                    self.editor.unlink(group, link_name(old.dim(dim).name.as_bytes())?)?;
+                }
+                None => {}
+            }
+            self.dims[dim.index()] = None;
+        }
+        self.rename_links(old, new)?;
+        for &(dim, var) in &gained {
+            let node = self.node(var)?;
+            self.remove_attribute(node, names::DIMENSION_LIST)?;
+            self.mark_scale(node, new.var(var).name.as_bytes(), dim)?;
+            attach.dims.extend(new.var(var).dims.iter().map(|dim| dim.0));
+            let scale = Some(self.var(var)?.at);
+            self.dims[dim.index()] = Some(DimPlace { scale, coordinate: Some(var), users: Some(vec![]) });
+        }
+        if !lost.is_empty() {
+            let uses = |var: VarId| {
+                lost.iter().any(|(dim, _)| new.var(var).dims.contains(dim)) && role(new, var).is_none()
+            };
+            for var in old.var_ids().filter(|&var| uses(var)) {
+                if !attach.vars.contains(&var) {
+                    attach.vars.push(var);
+                }
+            }
+        }
+        Ok(attach)
+    }
+
+    /// Gives links their new names. A name may still be another's that gets a new one too.
+    fn rename_links(&mut self, old: &Model, new: &Model) -> Result<()> {
+        let mut changes: Vec<(Node, String, String)> = vec![];
+        for var in old.var_ids() {
+            let Some(place) = &self.vars[var.index()] else { continue };
+            let (at, was_prefixed, prefixed) = (place.at, place.prefixed, is_prefixed(new, var));
+            if old.var(var).name == new.var(var).name && (was_prefixed == prefixed || at == At::Elsewhere) {
+                continue;
+            }
+            let group = self.group(new.var(var).group)?;
+            changes.push((group, link_of(old, var, was_prefixed)?, link_of(new, var, prefixed)?));
+            self.var_mut(var)?.prefixed = prefixed;
+            // The scale keeps its variable's name.
+            if let (Some(dim), true) = (role(new, var), role(old, var) == role(new, var)) {
+                let node = self.node(var)?;
+                self.mark_scale(node, new.var(var).name.as_bytes(), dim)?;
+            }
+        }
+        for (number, (was, is)) in old.dims().iter().zip(new.dims()).enumerate() {
+            let own = self.dims[number].as_ref();
+            if was.name != is.name
+                && own.is_some_and(|place| place.coordinate.is_none() && place.scale.is_some())
+            {
+                let group = self.group(is.group)?;
+                let (was, is) = (link_name(was.name.as_bytes())?, link_name(is.name.as_bytes())?);
+                changes.push((group, was.to_string(), is.to_string()));
+            }
+        }
+        for (number, (group, was, is)) in changes.iter_mut().enumerate() {
+            if was != is && self.editor.child(*group, is)?.is_some() {
+                let meanwhile = format!("_nc4_renamed_{number}");
+                self.editor.rename_link(*group, was, &meanwhile)?;
+                *was = meanwhile;
+            }
+        }
+        changes.iter().try_for_each(|(group, was, is)| self.editor.rename_link(*group, was, is))
+    }
+
+    /// Attaches variables to the scales of their dimensions.
+    pub(super) fn attach(&mut self, new: &Model, attach: Attach) -> Result<()> {
+        let Attach { vars, dims: anew } = attach;
+        let vars: Vec<VarId> = vars
+            .into_iter()
+            .filter(|&var| !new.var(var).dims.is_empty() && !self.is_scale(new, var))
+            .filter(|var| self.vars[var.index()].as_ref().is_some_and(|place| place.at != At::Elsewhere))
+            .collect();
+        let mut changed = anew.clone();
+        for &var in &vars {
+            let at = self.var(var)?.at;
+            for (place, &dim) in (0..).zip(&new.var(var).dims) {
+                if self.dims[dim.index()].as_ref().is_none_or(|dim| dim.scale.is_none()) {
+                    self.make_dim(new, dim)?;
+                }
+                if !anew.contains(&dim.0) {
+                    self.users(dim)?.push((at, place));
+                    changed.insert(dim.0);
+                }
+            }
+        }
+        for &dim in &anew {
+            let mut users = vec![];
+            for group in outside_in(new) {
+                for &var in &new.group(group).vars {
+                    let Some(place) = &self.vars[var.index()] else { continue };
+                    if self.is_scale(new, var) || place.at == At::Elsewhere {
+                        continue;
+                    }
+                    let used = new.var(var).dims.iter().zip(0..).filter(|(of, _)| of.0 == dim);
+                    users.extend(used.map(|(_, number)| (place.at, number)));
+                }
+            }
+            *self.users(DimId(dim))? = users;
+        }
+        // First the sizes of all lists, then the addresses in them.
+        let widths = self.widths();
+        for &var in &vars {
+            let (node, count) = (self.node(var)?, new.var(var).dims.len());
+            let none = vec![0; count * widths.pointer()];
+            let datatype = TypeRef::Inline(widths.references()?);
+            self.put_attribute(node, names::DIMENSION_LIST, datatype, list(count), none, vec![])?;
+        }
+        for &dim in &changed {
+            let count = self.users(DimId(dim))?.len();
+            self.put_users(DimId(dim), &vec![0; count * widths.user()?.size as usize], count)?;
+        }
+        for &var in &vars {
+            let node = self.node(var)?;
+            self.editor.address(node)?;
+            let mut scales = vec![];
+            for dim in &new.var(var).dims {
+                let scale = self.dims[dim.index()].as_ref().and_then(|dim| dim.scale);
+                scales.push(scale.map(|at| at.address(&mut self.editor)).transpose()?);
+            }
+            let mut encoder = Encoder::new(&mut self.editor);
+            let bytes = encoder.references(&scales)?;
+            let made = std::mem::take(&mut encoder.made);
+            let datatype = TypeRef::Inline(widths.references()?);
+            self.put_attribute(node, names::DIMENSION_LIST, datatype, list(scales.len()), bytes, made)?;
+        }
+        for &dim in &changed {
+            let users = self.users(DimId(dim))?.clone();
+            let mut bytes = vec![];
+            for &(at, place) in &users {
+                let start = bytes.len();
+                let address = at.address(&mut self.editor)?;
+                Encoder::new(&mut self.editor).address(address, &mut bytes);
+                bytes.extend(place.to_le_bytes());
+                bytes.resize(start + widths.user()?.size as usize, 0);
+            }
+            self.put_users(DimId(dim), &bytes, users.len())?;
+        }
+        Ok(())
+    }
+
+    /// Whether a variable's dataset is the scale of its first dimension.
+    fn is_scale(&self, new: &Model, var: VarId) -> bool {
+        let Some(&first) = new.var(var).dims.first() else { return false };
+        self.dims[first.index()].as_ref().is_some_and(|dim| dim.coordinate == Some(var))
+    }
+
+    fn put_users(&mut self, dim: DimId, bytes: &[u8], count: usize) -> Result<()> {
+        let Some(scale) = self.dims[dim.index()].as_ref().and_then(|dim| dim.scale) else { return Ok(()) };
+        let node = scale.node(&mut self.editor)?;
+        if count == 0 {
+            return self.remove_attribute(node, names::REFERENCE_LIST);
+        }
+        let datatype = self.widths().user()?;
+        self.put_plain(node, names::REFERENCE_LIST, datatype, list(count), bytes.to_vec())
+    }
+
+    /// What uses the scale of a dimension.
+    fn users(&mut self, dim: DimId) -> Result<&mut Vec<(At, i32)>> {
+        let place = self.dims[dim.index()].get_or_insert_default();
+        if place.users.is_none() {
+            let scale = place.scale;
+            let read = match scale {
+                Some(At::Address(at)) => {
+                    let file = self.editor.file();
+                    let attribute = file.object(at)?.attribute(names::REFERENCE_LIST)?;
+                    let decode = |attribute: ferrocdf_hdf5::Attribute| {
+                        let most = attribute.data.len() as u64 * 64 + 4096;
+                        let mut values = ferrocdf_hdf5::Values::new(file, most);
+                        values.list(&attribute.datatype, &attribute.data)
+                    };
+                    attribute.map(decode).transpose()?.unwrap_or_default()
+                }
+                _ => vec![],
+            };
+            let users = read.into_iter().filter_map(|value| match value {
+                Raw::Compound(pair) => match pair.as_slice() {
+                    [Raw::Reference(Some(to)), Raw::Int(place)] => {
+                        Some((At::Address(to.object), i32::try_from(*place).ok()?))
+                    }
+                    [Raw::Reference(Some(to)), Raw::Uint(place)] => {
+                        Some((At::Address(to.object), i32::try_from(*place).ok()?))
+                    }
+                    _ => None,
+                },
+                _ => None,
+            });
+            let users = users.collect();
+            self.dims[dim.index()].get_or_insert_default().users = Some(users);
+        }
+        let place = self.dims[dim.index()].get_or_insert_default();
+        Ok(place.users.get_or_insert_default())
+    }
+}
+
+/// All groups, a group before those in it.
+fn outside_in(model: &Model) -> Vec<ferrocdf_model::GroupId> {
+    let mut list = vec![ferrocdf_model::GroupId::ROOT];
+    let mut next = 0;
+    while let Some(&group) = list.get(next) {
+        next += 1;
+        list.splice(next..next, model.group(group).groups.iter().copied());
+    }
+    list
+}
+

@@ -1,0 +1,419 @@
+//! Writing: a netCDF-4 file that is made or edited, as a driver.
+//!
+//! What a model says is brought to the file object by object through the HDF5 editor, as the reference would write it;
+//! objects that no model change concerns are not touched, whoever wrote them. The editor holds everything until it is
+//! settled: at the end of define mode, at a sync, at the end, and when strings or values of user-defined types are read
+//! back, which are read from the file.
+//!
+//! Not done: another fill value for a variable that is there; dimensions that become shorter.
+
+mod attrs;
+mod chunks;
+mod data;
+mod define;
+mod dims;
+mod filters;
+mod types;
+mod values;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use ferrocdf_array::{Array, Fit, In, Layout, Mosaic, Part, PastEnd, Selection, Stored};
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_classic::Alignment;
+use ferrocdf_hdf5::edit::{Barrier, CreateOptions, Editor, Node};
+use ferrocdf_hdf5::messages::HeapId;
+use ferrocdf_hdf5::messages::datatype::Datatype;
+use ferrocdf_hdf5::messages::fill::Fill;
+use ferrocdf_hdf5::{Address, Dataset, File, Object, OpenOptions};
+use ferrocdf_model::{Attr, Class, DimId, Format, Model, Owner, Type, Values, VarId};
+use ferrocdf_store::{Blob, BlobMut};
+
+use super::walk::Place;
+use super::{Content, Held, Whole, decode, hidden, trees};
+use crate::driver::Driver;
+use crate::driver::Written;
+
+/// A netCDF-4 file that is edited.
+pub(crate) struct Nc4Writer {
+    blob: Arc<dyn BlobMut>,
+    held: Mutex<Edited>,
+    /// The bytes of variables that lie in others than the file's.
+    elsewhere: RwLock<HashMap<VarId, Arc<dyn Blob>>>,
+    left_out: Vec<String>,
+}
+
+/// Where an object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    /// Made in this session.
+    Node(Node),
+    /// In the file since it was opened.
+    Address(Address),
+    /// In another file, which is not written.
+    Elsewhere,
+}
+
+impl At {
+    fn node(self, editor: &mut Editor) -> Result<Node> {
+        match self {
+            At::Node(node) => Ok(node),
+            At::Address(at) => editor.node(at),
+            At::Elsewhere => Err(Error::new(Code::EPERM, "it is in another file, which is only read")),
+        }
+    }
+
+    fn address(self, editor: &mut Editor) -> Result<Address> {
+        match self {
+            At::Address(at) => Ok(at),
+            at => {
+                let node = at.node(editor)?;
+                editor.address(node)
+            }
+        }
+    }
+}
+
+/// A user-defined type.
+struct TypePlace {
+    datatype: Datatype,
+}
+
+/// A dimension.
+#[derive(Default)]
+struct DimPlace {
+    /// Its scale; a made-up dimension of another writer's file has none.
+    scale: Option<At>,
+    /// The variable that is the scale.
+    coordinate: Option<VarId>,
+    /// What uses the scale, and which of its dimensions it is: what `REFERENCE_LIST` says. Read when it is needed.
+    users: Option<Vec<(At, i32)>>,
+}
+
+/// A variable.
+struct VarPlace {
+    at: At,
+    /// Whether its link has the prefix of variables that are no coordinates.
+    prefixed: bool,
+    /// The lengths of the dataset's dimensions.
+    extent: Vec<u64>,
+    facts: Option<Arc<Facts>>,
+}
+
+/// What does not change about a variable.
+#[derive(Debug)]
+struct Facts {
+    datatype: Datatype,
+    /// The fill value as stored, if there is one.
+    fill: Option<Vec<u8>>,
+}
+
+/// What is edited. Everything that the model has is at the position of its id, `None` while it is still to be made.
+struct Edited {
+    editor: Editor,
+    /// Nothing was defined yet.
+    fresh: bool,
+    groups: Vec<Option<At>>,
+    types: Vec<Option<TypePlace>>,
+    dims: Vec<Option<DimPlace>>,
+    vars: Vec<Option<VarPlace>>,
+    classes: Vec<Class>,
+    /// Objects made in this session.
+    made: HashSet<Node>,
+    /// Arrays of chunks of which some may be held back.
+    written: HashMap<VarId, Array>,
+    /// What attributes that were set hold in the global heap.
+    heaped: HashMap<(Node, Vec<u8>), Vec<HeapId>>,
+    /// Whether the file does not say everything yet.
+    changed: bool,
+}
+
+impl Nc4Writer {
+    /// A new file.
+    pub(crate) fn create(blob: Arc<dyn BlobMut>) -> Result<Nc4Writer> {
+        let options = CreateOptions { barrier: Barrier::Order, ..CreateOptions::default() };
+        let editor = Editor::create(blob.clone(), &options)?;
+        let groups = vec![Some(At::Node(editor.root()))];
+        let made = HashSet::from([editor.root()]);
+        let edited = Edited { fresh: true, groups, made, ..Edited::empty(editor) };
+        Ok(Self::new(blob, edited, vec![]))
+    }
+
+    /// A file that is there. `NC_ENOTNC` if it is not HDF5.
+    pub(crate) fn open(blob: Arc<dyn BlobMut>, options: OpenOptions) -> Result<(Nc4Writer, Model)> {
+        let editor = Editor::open(blob.clone(), options, Barrier::Order)?;
+        let file = editor.file().clone();
+        let (content, model) = Content::read(&file)?;
+        let mut edited = Edited::empty(editor);
+        let own = Arc::as_ptr(&file.source().blob).cast::<()>();
+        let at = |place: &Place| match Arc::as_ptr(&place.file.source().blob).cast::<()>() == own {
+            true => At::Address(place.at),
+            false => At::Elsewhere,
+        };
+        let groups = model.groups().len();
+        edited.groups = content.owners.places[..groups].iter().map(|place| Some(at(place))).collect();
+        edited.classes.clone_from(&content.owners.classes);
+        let types = content.types.into_iter();
+        edited.types =
+            types.map(|datatype| Some(TypePlace { datatype })).collect();
+        let mut coordinates = HashMap::new();
+        for (number, var) in model.var_ids().zip(&content.vars) {
+            coordinates.entry(var.place.at).or_insert(number);
+            edited.vars.push(Some(VarPlace {
+                at: at(&var.place),
+                prefixed: var.prefixed,
+                extent: var.extent.clone(),
+                facts: None,
+            }));
+        }
+        for dim in &content.dims {
+            let coordinate = dim.at.filter(|_| dim.has_variable).and_then(|at| coordinates.get(&at).copied());
+            edited.dims.push(Some(DimPlace { scale: dim.at.map(At::Address), coordinate, users: None }));
+        }
+        Ok((Self::new(blob, edited, content.left_out), model))
+    }
+
+    fn new(blob: Arc<dyn BlobMut>, edited: Edited, left_out: Vec<String>) -> Nc4Writer {
+        Nc4Writer { blob, held: Mutex::new(edited), elsewhere: RwLock::default(), left_out }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Edited> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn held_mut(&mut self) -> &mut Edited {
+        self.held.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Edited {
+    fn empty(editor: Editor) -> Edited {
+        Edited {
+            editor,
+            fresh: false,
+            groups: vec![],
+            types: vec![],
+            dims: vec![],
+            vars: vec![],
+            classes: vec![],
+            made: HashSet::new(),
+            written: HashMap::new(),
+            heaped: HashMap::new(),
+            changed: false,
+        }
+    }
+
+    fn var(&self, var: VarId) -> Result<&VarPlace> {
+        let place = self.vars.get(var.index()).and_then(Option::as_ref);
+        place.ok_or_else(|| Error::new(Code::EINDEFINE, "the variable is still being defined"))
+    }
+
+    fn var_mut(&mut self, var: VarId) -> Result<&mut VarPlace> {
+        let place = self.vars.get_mut(var.index()).and_then(Option::as_mut);
+        place.ok_or_else(|| Error::new(Code::EINDEFINE, "the variable is still being defined"))
+    }
+
+    fn node(&mut self, var: VarId) -> Result<Node> {
+        let at = self.var(var)?.at;
+        at.node(&mut self.editor)
+    }
+
+    /// What does not change about a variable.
+    fn facts(&mut self, var: VarId) -> Result<Arc<Facts>> {
+        let place = self.var(var)?;
+        if let Some(facts) = &place.facts {
+            return Ok(facts.clone());
+        }
+        let address = place.at.address(&mut self.editor)?;
+        let dataset = Dataset::open(&self.editor.file().object(address)?)?;
+        let datatype = dataset.datatype().clone();
+        let fill = match &dataset.fill().value {
+            Fill::Value(bytes) if bytes.len() == datatype.size as usize => Some(bytes.clone()),
+            _ => None,
+        };
+        let facts = Arc::new(Facts { datatype, fill });
+        self.var_mut(var)?.facts = Some(facts.clone());
+        Ok(facts)
+    }
+
+    /// Brings everything to the file.
+    fn settle(&mut self) -> Result<()> {
+        if !self.changed {
+            return Ok(());
+        }
+        let blob = self.editor.blob().clone();
+        for (var, array) in &self.written {
+            ferrocdf_array::flush(&*blob, array).map_err(|error| error.at(format_args!("variable {}", var.0)))?;
+        }
+        self.written.clear();
+        self.editor.commit()?;
+        self.changed = false;
+        Ok(())
+    }
+
+    /// The file with everything in it.
+    fn settled(&mut self) -> Result<File> {
+        self.settle()?;
+        Ok(self.editor.file().clone())
+    }
+
+    /// The dataset of a variable in the file with everything in it.
+    fn dataset(&mut self, var: VarId) -> Result<(File, Dataset)> {
+        let file = self.settled()?;
+        let at = self.var(var)?.at.address(&mut self.editor)?;
+        let dataset = Dataset::open(&file.object(at)?)?;
+        Ok((file, dataset))
+    }
+}
+
+impl Driver for Nc4Writer {
+    fn array(&self, model: &Model, var: VarId) -> Result<Array> {
+        let mut held = self.held();
+        let node = held.node(var)?;
+        let placed = held.editor.look(node, false)?;
+        let own = Arc::as_ptr(&placed.blob).cast::<()>() == Arc::as_ptr(&self.blob).cast::<()>();
+        let shape = model.shape(var);
+        if shape == placed.array.shape {
+            if !own {
+                let mut elsewhere = self.elsewhere.write().unwrap_or_else(PoisonError::into_inner);
+                elsewhere.insert(var, placed.blob);
+            }
+            return Ok(placed.array);
+        }
+        // What is beyond the dataset has the fill value.
+        let facts = held.facts(var)?;
+        let fill = trees::fill_bytes(&facts.datatype, facts.fill.as_deref(), model, var)?;
+        let common: Vec<u64> = shape.iter().zip(&placed.array.shape).map(|(&a, &b)| a.min(b)).collect();
+        Ok(padded(shape, Whole { blob: Held(placed.blob), array: Arc::new(placed.array) }, &common, fill))
+    }
+
+    fn blob(&self) -> &dyn Blob {
+        &*self.blob
+    }
+
+    fn blob_of(&self, var: VarId) -> Option<Arc<dyn Blob>> {
+        self.elsewhere.read().unwrap_or_else(PoisonError::into_inner).get(&var).cloned()
+    }
+
+    fn values(&self, model: &Model, var: VarId, selection: &Selection) -> Result<Values> {
+        let mut held = self.held();
+        let (file, dataset) = held.dataset(var)?;
+        let extent = held.var(var)?.extent.clone();
+        trees::read(&file, &dataset, &held.classes, model, var, &extent, selection)
+    }
+
+    fn fill(&self, model: &Model, var: VarId) -> Result<Option<Values>> {
+        let mut held = self.held();
+        let facts = held.facts(var)?;
+        let Some(bytes) = &facts.fill else { return Ok(model.fill_value(var)) };
+        let file = if facts.datatype.has_pointers() { held.settled()? } else { held.editor.file().clone() };
+        decode::values(&file, &held.classes, model.var(var).ty, &facts.datatype, bytes).map(Some)
+    }
+
+    fn hidden(&self, owner: Owner) -> Vec<Attr> {
+        let mut held = self.held();
+        let Ok(file) = held.settled() else { return vec![] };
+        let Edited { groups, editor, .. } = &mut *held;
+        let addresses = groups.iter().flatten().filter_map(|at| at.address(editor).ok());
+        let groups: Vec<Object> = addresses.filter_map(|at| file.object(at).ok()).collect();
+        hidden(&file, owner, groups.into_iter().map(Ok))
+    }
+
+    fn file_bytes(&self, var: VarId) -> Result<Option<(u64, u64)>> {
+        let mut held = self.held();
+        let (_, dataset) = held.dataset(var)?;
+        let size = u64::from(dataset.datatype().size());
+        let plain = held.var(var)?.extent.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
+        Ok(Some((plain, dataset.storage_size()?)))
+    }
+
+    fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+
+    fn refresh(&mut self) -> Result<Model> {
+        Err(Error::new(Code::EPERM, "a file that is written is not read again"))
+    }
+
+    fn blob_mut(&self) -> Result<&dyn BlobMut> {
+        Ok(&*self.blob)
+    }
+
+    fn commit(&mut self, old: &Model, model: &Model, _alignment: &Alignment) -> Result<()> {
+        self.held_mut().define(old, model)
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        self.held_mut().settle()
+    }
+
+    fn grow(&mut self, _dim: DimId, _len: u64) -> Result<()> {
+        // A dimension is as long as the longest dataset that lies on it.
+        Ok(())
+    }
+
+    fn before_write(&mut self, _: &Model, _: VarId, _: u64, _: u64, _: bool) -> Result<()> {
+        self.held_mut().changed = true;
+        Ok(())
+    }
+
+    fn write(
+        &mut self,
+        model: &Model,
+        var: VarId,
+        selection: &Selection,
+        input: In<'_>,
+    ) -> Result<Option<Written>> {
+        self.held_mut().write(model, var, selection, input).map(Some)
+    }
+
+    fn write_values(
+        &mut self,
+        model: &Model,
+        var: VarId,
+        selection: &Selection,
+        values: &Values,
+    ) -> Result<Written> {
+        self.held_mut().write_values(model, var, selection, values)
+    }
+
+    fn is_padded(&self) -> bool {
+        true
+    }
+
+    fn flush(&mut self, _model: &Model) -> Result<()> {
+        self.held_mut().settle()
+    }
+}
+
+/// A larger array with another one at its origin.
+fn padded(shape: Vec<u64>, source: Whole, common: &[u64], fill: Vec<u8>) -> Array {
+    let stored = Stored::native(source.array.stored.kind);
+    let all = Selection::slab(&vec![0; common.len()], common);
+    let part = Part { here: all.clone(), there: all, source: Arc::new(source) };
+    let parts = if common.contains(&0) { vec![] } else { vec![part] };
+    let layout = Layout::Mosaic(Mosaic { parts: parts.into(), fill: fill.into() });
+    Array { shape, stored, unusual: None, layout, past_end: PastEnd::Error }
+}
+
+/// A result of writing.
+fn written(fit: Fit, moved: bool) -> Written {
+    Written { fit, moved }
+}
+
+/// Whether a file of this format keeps to the classic model.
+fn is_strict(format: Format) -> bool {
+    format == Format::Netcdf4Classic
+}
+
+/// A name as a link or an attribute has it. `NC_EBADNAME` if it is not UTF-8.
+fn link_name(name: &[u8]) -> Result<&str> {
+    let bad = || Error::new(Code::EBADNAME, format!("name \"{}\" is not UTF-8", name.escape_ascii()));
+    std::str::from_utf8(name).map_err(|_| bad())
+}
+
+/// The type of a variable.
+fn type_of(model: &Model, var: VarId) -> Type {
+    model.var(var).ty
+}

@@ -1,0 +1,208 @@
+//! From values to elements as the file has them. What has no fixed size goes to the global heap.
+
+use ferrocdf_array::{Array, In, Selection};
+use ferrocdf_bytes::{Code, Error, Order, Result};
+use ferrocdf_hdf5::edit::Editor;
+use ferrocdf_hdf5::messages::HeapId;
+use ferrocdf_hdf5::messages::datatype::{Class, Datatype};
+use ferrocdf_hdf5::{Address, Sizes};
+use ferrocdf_model::{Value, Values, each_numbers};
+use ferrocdf_store::MemoryBlob;
+
+fn wrong(what: &str) -> Error {
+    Error::new(Code::EBADTYPE, format!("the values are not {what}"))
+}
+
+/// Puts values into a file.
+pub(super) struct Encoder<'a> {
+    pub(super) editor: &'a mut Editor,
+    pub(super) sizes: Sizes,
+    /// The objects of the global heap that were made.
+    pub(super) made: Vec<HeapId>,
+}
+
+impl<'a> Encoder<'a> {
+    pub(super) fn new(editor: &'a mut Editor) -> Self {
+        let sizes = editor.file().source().sizes;
+        Encoder { editor, sizes, made: vec![] }
+    }
+
+    /// Values side by side as elements of a datatype.
+    pub(super) fn all(&mut self, datatype: &Datatype, values: &Values) -> Result<Vec<u8>> {
+        let mut into = Vec::with_capacity(values.len().saturating_mul(datatype.size as usize));
+        self.list(datatype, values, &mut into)?;
+        Ok(into)
+    }
+
+    fn list(&mut self, datatype: &Datatype, values: &Values, into: &mut Vec<u8>) -> Result<()> {
+        match (&datatype.class, values) {
+            (Class::Text(_), Values::Char(text)) if datatype.size == 1 => into.extend(text),
+            (Class::Text(_), Values::String(list)) => {
+                for text in list {
+                    let (text, end) = (text.as_deref().unwrap_or_default(), into.len() + datatype.size as usize);
+                    into.extend(text.iter().take(datatype.size as usize));
+                    into.resize(end, 0);
+                }
+            }
+            (Class::Variable { text: Some(_), .. }, Values::String(list)) => {
+                for text in list {
+                    match text {
+                        Some(text) => self.pointer(text.len(), text, into)?,
+                        None => self.nothing(into),
+                    }
+                }
+            }
+            (_, Values::User(_, list)) => {
+                for value in list {
+                    self.value(datatype, value, into)?;
+                }
+            }
+            (_, Values::Char(_) | Values::String(_)) => return Err(wrong("of the type that is stored")),
+            (_, numbers) => into.extend(self::numbers(datatype, numbers)?),
+        }
+        Ok(())
+    }
+
+    /// One element.
+    fn value(&mut self, datatype: &Datatype, value: &Value, into: &mut Vec<u8>) -> Result<()> {
+        match (&datatype.class, value) {
+            (Class::Compound { members }, Value::Compound(fields)) if members.len() == fields.len() => {
+                let start = into.len();
+                into.resize(start + datatype.size as usize, 0);
+                for (member, field) in members.iter().zip(fields) {
+                    let mut bytes = Vec::with_capacity(member.datatype.size as usize);
+                    self.value(&member.datatype, field, &mut bytes)?;
+                    let at = start.saturating_add(member.offset as usize);
+                    let place = into.get_mut(at..at.saturating_add(member.datatype.size as usize));
+                    match place.filter(|place| place.len() == bytes.len()) {
+                        Some(place) => place.copy_from_slice(&bytes),
+                        None => return Err(wrong("as many as the field holds")),
+                    }
+                }
+                Ok(())
+            }
+            (Class::Array { base, .. }, Value::Array(list)) => {
+                list.iter().try_for_each(|value| self.value(base, value, into))
+            }
+            (Class::Array { base, .. }, Value::Atomic(values)) => self.list(base, values, into),
+            (Class::Variable { text: None, base }, Value::Vlen(list)) => {
+                let mut bytes = vec![];
+                list.iter().try_for_each(|value| self.value(base, value, &mut bytes))?;
+                match bytes.len() / (base.size.max(1) as usize) {
+                    0 => self.nothing(into),
+                    count => self.pointer(count, &bytes, into)?,
+                }
+                Ok(())
+            }
+            (Class::Opaque { .. }, Value::Opaque(bytes)) => {
+                let end = into.len() + datatype.size as usize;
+                into.extend(bytes.iter().take(datatype.size as usize));
+                into.resize(end, 0);
+                Ok(())
+            }
+            (Class::Enumeration { base, .. }, Value::Enum(number)) => {
+                let mut bytes = number.to_le_bytes()[..(base.size as usize).min(16)].to_vec();
+                if base.number().is_some_and(|number| number.stored.order == Order::Big) {
+                    bytes.reverse();
+                }
+                into.extend(bytes);
+                Ok(())
+            }
+            (_, Value::Atomic(values)) => self.list(datatype, values, into),
+            _ => Err(wrong("of the type that is stored")),
+        }
+    }
+
+    /// No place in the global heap: of an empty list, and of a string that is not there.
+    fn nothing(&self, into: &mut Vec<u8>) {
+        into.resize(into.len() + 4 + HeapId::size(self.sizes), 0);
+    }
+
+    /// `count` elements in the global heap.
+    fn pointer(&mut self, count: usize, bytes: &[u8], into: &mut Vec<u8>) -> Result<()> {
+        let count = u32::try_from(count)
+            .map_err(|_| Error::new(Code::ERANGE, format!("a list of {count} elements")))?;
+        let id = self.editor.heap_put(bytes)?;
+        self.made.push(id);
+        into.extend(count.to_le_bytes());
+        self.address(id.collection, into);
+        into.extend(id.index.to_le_bytes());
+        Ok(())
+    }
+
+    /// An address as stored.
+    pub(super) fn address(&self, at: Address, into: &mut Vec<u8>) {
+        into.extend(&at.0.to_le_bytes()[..self.sizes.offset.min(8)]);
+    }
+
+    /// For each scale an element that is a list of one reference; of no scale an empty one.
+    pub(super) fn references(&mut self, scales: &[Option<Address>]) -> Result<Vec<u8>> {
+        let mut into = vec![];
+        for scale in scales {
+            match scale {
+                Some(at) => {
+                    let mut reference = vec![];
+                    self.address(*at, &mut reference);
+                    self.pointer(1, &reference, &mut into)?;
+                }
+                None => self.nothing(&mut into),
+            }
+        }
+        Ok(into)
+    }
+}
+
+/// Numbers as elements of a datatype.
+fn numbers(datatype: &Datatype, values: &Values) -> Result<Vec<u8>> {
+    let number = datatype.number().ok_or_else(|| wrong("of the type that is stored"))?;
+    if number.unusual.is_some() {
+        return Err(Error::new(Code::EPERM, "numbers of this format are only read"));
+    }
+    let array = Array::contiguous(vec![values.len() as u64], number.stored, 0)?;
+    let blob = MemoryBlob::default();
+    each_numbers!(values, list => {
+        let _fits = ferrocdf_array::write(&blob, &array, &Selection::all(&array.shape), In::new(list))?;
+    }, _ => return Err(wrong("numbers")));
+    Ok(blob.to_bytes())
+}
+
+/// The places in the global heap that elements side by side hold, and those held in turn by what lies there.
+pub(super) fn places(editor: &Editor, datatype: &Datatype, bytes: &[u8], into: &mut Vec<HeapId>) {
+    if !datatype.has_pointers() {
+        return;
+    }
+    let sizes = editor.file().source().sizes;
+    for element in bytes.chunks_exact(datatype.size.max(1) as usize) {
+        match &datatype.class {
+            Class::Compound { members } => {
+                for member in members {
+                    let at = member.offset as usize;
+                    if let Some(part) = element.get(at..at.saturating_add(member.datatype.size as usize)) {
+                        places(editor, &member.datatype, part, into);
+                    }
+                }
+            }
+            Class::Array { base, .. } => places(editor, base, element, into),
+            Class::Variable { base, .. } => {
+                let Some((collection, index)) = place(element, sizes) else { continue };
+                let id = HeapId { collection, index };
+                if base.has_pointers()
+                    && let Ok(inside) = editor.heap_get(id)
+                {
+                    places(editor, base, &inside, into);
+                }
+                into.push(id);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn place(element: &[u8], sizes: Sizes) -> Option<(Address, u32)> {
+    let width = sizes.offset.min(8);
+    let mut address = [0; 8];
+    address[..width].copy_from_slice(element.get(4..4 + width)?);
+    let address = u64::from_le_bytes(address);
+    let index = element.get(4 + width..8 + width)?.try_into().ok()?;
+    (address != 0).then(|| (Address(address), u32::from_le_bytes(index)))
+}

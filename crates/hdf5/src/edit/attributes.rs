@@ -1,0 +1,207 @@
+//! Attributes of an object that changes: in its header, or in a heap once there are many ("Attribute Info Message").
+//!
+//! Each is kept as the message that it is. Dense attributes are written anew as a whole when one of them changes, to
+//! the places of the old ones as far as they fit.
+
+use ferrocdf_bytes::{Code, Error, Result};
+
+use super::commit::Build;
+use super::extents;
+use super::named::Named;
+use super::object::{Extent, NOT_SHARED, Object, message};
+use crate::heaps::FractalHeap;
+use crate::objects::attribute::parts;
+use crate::objects::dense_info::{DenseInfo, DenseItem, Of};
+use crate::objects::header::{Message, kind};
+use crate::trees::btree2::Tree;
+use crate::wire::{Reader, bad};
+use crate::{Address, File, Sizes};
+
+/// The most attributes in a header, and the fewest in a heap, unless the header says otherwise.
+const LIMITS: (u16, u16) = (8, 6);
+/// What "Creation Order" cannot be.
+const NO_ORDER: u64 = 0xffff;
+/// The longest body of a header message.
+const LONGEST: usize = 0xffff;
+
+/// The attributes of an object.
+#[derive(Debug, Default)]
+pub(super) struct Attributes {
+    /// The messages, by name and order of creation.
+    pub list: Named<Attribute>,
+    /// What the next one gets as its order.
+    next: u64,
+    /// What the file says of dense ones.
+    info: DenseInfo,
+    /// Where dense ones are in the committed file.
+    pub blocks: Vec<Extent>,
+    /// Whether they are not as in the file.
+    pub changed: bool,
+}
+
+/// An attribute as it is stored.
+#[derive(Debug)]
+pub(super) struct Attribute {
+    pub flags: u8,
+    pub body: Vec<u8>,
+}
+
+/// The committed datatype that an attribute message is of.
+pub(super) fn committed_type(body: &[u8], sizes: Sizes) -> Option<Address> {
+    let parts = parts(body).ok()?;
+    if parts.flags & 0x01 == 0 {
+        return None;
+    }
+    committed_at(parts.datatype, sizes)
+}
+
+/// The object that a shared message is of, unless it is in the shared message table.
+pub(super) fn committed_at(body: &[u8], sizes: Sizes) -> Option<Address> {
+    let mut reader = Reader::new("shared message", body);
+    let (version, place) = (reader.u8().ok()?, reader.u8().ok()?);
+    if version == 3 && place == 1 {
+        return None;
+    }
+    reader.skip(if version == 1 { 6 + sizes.length } else { 0 }).ok()?;
+    reader.address(sizes).ok()?
+}
+
+impl Attributes {
+    /// The attributes of an object, whose messages are taken out of its header.
+    pub fn load(object: &mut Object, file: &File) -> Result<Attributes> {
+        let source = file.source();
+        let mut all = Attributes::default();
+        if let Some(info) = object.message(kind::ATTRIBUTE_INFO) {
+            all.info = DenseInfo::decode(Of::Attributes, &info.body, source.sizes)?;
+        }
+        all.info.indexed |= object.form.version > 1 && object.form.flags & 0x08 != 0;
+        for message in object.take(kind::ATTRIBUTE) {
+            all.add(message.order.map(u64::from), message.flags, message.body, file)?;
+        }
+        if let Some((heap_at, by_name)) = all.info.heap.zip(all.info.by_name) {
+            let (tree, heap) = (Tree::open(source, by_name)?, FractalHeap::open(source, heap_at)?);
+            tree.walk(&mut |record| {
+                let mut reader = Reader::new("record of an attribute", record);
+                let (id, flags, order) = (reader.take(8)?, reader.u8()?, reader.u32()?);
+                match flags & Message::SHARED {
+                    0 => all.add(Some(order.into()), flags, heap.object(id)?, file),
+                    _ => {
+                        let body = file.shared_message(kind::ATTRIBUTE, id)?;
+                        all.add(Some(order.into()), flags & !Message::SHARED, body, file)
+                    }
+                }
+            })?;
+            all.blocks = extents::heap(source, heap_at)?;
+            for tree in [Some(by_name), all.info.by_order].into_iter().flatten() {
+                all.blocks.extend(extents::tree(source, tree)?);
+            }
+        }
+        all.next = all.info.next_order.unwrap_or(0).max(all.next);
+        all.changed = false;
+        Ok(all)
+    }
+
+    /// Adds a message of the file.
+    fn add(&mut self, order: Option<u64>, flags: u8, mut body: Vec<u8>, file: &File) -> Result<()> {
+        let mut flags = flags;
+        if flags & Message::SHARED != 0 {
+            // The table keeps its own; here it is an attribute like others from now on.
+            let id = body.get(2..).ok_or_else(|| bad("a shared attribute of no place"))?;
+            body = file.shared_message(kind::ATTRIBUTE, id)?;
+            flags &= !Message::SHARED;
+        }
+        let name = parts(&body)?.name.to_vec();
+        let order = order.filter(|&order| order != NO_ORDER).unwrap_or(self.next);
+        self.next = self.next.max(order + 1);
+        self.list.insert(order, name, Attribute { flags, body });
+        Ok(())
+    }
+
+    /// Adds one, or puts it in the place of the one that has its name; gives the body of that.
+    pub fn set(&mut self, name: &[u8], body: Vec<u8>) -> Result<Option<Vec<u8>>> {
+        self.changed = true;
+        if let Some(old) = self.list.get_mut(name) {
+            return Ok(Some(std::mem::replace(&mut old.body, body)));
+        }
+        if self.next >= NO_ORDER {
+            self.list.renumber();
+            self.next = self.list.len() as u64;
+            if self.next >= NO_ORDER {
+                return Err(Error::new(Code::EMAXATTS, "an object has at most 65,535 attributes"));
+            }
+        }
+        self.list.insert(self.next, name.to_vec(), Attribute { flags: 0, body });
+        self.next += 1;
+        Ok(None)
+    }
+
+    /// Takes one out, and gives its body.
+    pub fn remove(&mut self, name: &[u8]) -> Option<Vec<u8>> {
+        let removed = self.list.remove(name)?;
+        self.changed = true;
+        Some(removed.body)
+    }
+
+    /// Whether they belong into a heap.
+    pub fn is_dense(&self, object: &Object) -> bool {
+        if object.form.version == 1 {
+            return false;
+        }
+        let (most, fewest) = object.form.attribute_limits.unwrap_or(LIMITS);
+        let (count, dense) = (self.list.len(), self.info.heap.is_some());
+        let large = self.list.values().any(|attribute| attribute.body.len() > LONGEST);
+        large || count > usize::from(most) || (dense && count >= usize::from(fewest))
+    }
+
+    /// The messages in the header: with the info message, and without attributes if they are dense.
+    pub fn messages(&self, object: &Object, sizes: Sizes) -> Result<Vec<Message>> {
+        let mut messages = Vec::new();
+        if object.form.version > 1 && (self.list.len() > 0 || object.message(kind::ATTRIBUTE_INFO).is_some())
+        {
+            let body = self.info.encode(Of::Attributes, sizes)?;
+            let flags = object.message(kind::ATTRIBUTE_INFO).map_or(NOT_SHARED, |message| message.flags);
+            messages.push(message(kind::ATTRIBUTE_INFO, flags, body));
+        }
+        if self.is_dense(object) {
+            return Ok(messages);
+        }
+        let ordered = object.is_ordered();
+        messages.extend(self.list.iter().map(|(order, _, Attribute { flags, body })| Message {
+            order: ordered.then_some(order as u16),
+            ..message(kind::ATTRIBUTE, *flags, body.clone())
+        }));
+        Ok(messages)
+    }
+
+    /// Sets what the info message says; dense attributes are built.
+    pub fn settle(&mut self, dense: bool, ordered: bool, build: &mut Build<'_>) -> Result<()> {
+        self.info.next_order = ordered.then_some(self.next.min(NO_ORDER));
+        self.info.indexed &= ordered;
+        (self.info.heap, self.info.by_name, self.info.by_order) = (None, None, None);
+        if !dense {
+            build.give_up(&mut self.blocks);
+            return Ok(());
+        }
+        let items: Vec<DenseItem<'_>> = self
+            .list
+            .iter()
+            .map(|(order, name, attribute)| DenseItem {
+                name,
+                order: ordered.then_some(order),
+                body: &attribute.body,
+            })
+            .collect();
+        let (info, sizes) = (self.info, build.sizes);
+        self.info = build.build(&mut self.blocks, |alloc, blocks| {
+            let mut info = info;
+            info.build(Of::Attributes, &items, sizes, alloc, blocks).map(|()| info)
+        })?;
+        Ok(())
+    }
+
+    /// For a new object: orders are indexed where they are kept.
+    pub fn new(ordered: bool) -> Attributes {
+        let info = DenseInfo { next_order: ordered.then_some(0), indexed: ordered, ..DenseInfo::default() };
+        Attributes { info, ..Attributes::default() }
+    }
+}

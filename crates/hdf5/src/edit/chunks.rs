@@ -1,0 +1,360 @@
+//! Where the chunks of a dataset that is written lie: what the engine puts packed chunks into.
+//!
+//! Until the first chunk is placed the committed index answers. Then the map holds all chunks, 40 bytes each, and the
+//! index is made anew from it by the next commit. A chunk of the committed state is never overwritten: what replaces it
+//! goes elsewhere. Only an implicit index leaves no choice.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ferrocdf_array::{BlockIndex, BlockStore, Place};
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_store::BlobMut;
+
+use super::space::Space;
+use crate::Address;
+use crate::chunks::build::ChunkList;
+use crate::chunks::{Chunks, Entry};
+
+/// Where one chunk lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Spot {
+    at: Address,
+    len: u64,
+    mask: u32,
+    /// Not part of the committed state.
+    fresh: bool,
+}
+
+/// What takes the chunks of one dataset.
+pub(super) struct ChunkStore {
+    blob: Arc<dyn BlobMut>,
+    /// The byte of the blob that is address 0.
+    base: u64,
+    space: Arc<Mutex<Space>>,
+    /// Bytes of a chunk without filters.
+    bytes: u64,
+    filtered: bool,
+    /// Which dimensions may become longer.
+    grows: Vec<bool>,
+    /// Where the chunks of an implicit index begin, and the weight of each coordinate.
+    implicit: Option<(Address, Vec<u64>)>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// The committed index.
+    old: Option<Arc<Chunks>>,
+    /// All chunks, once one was placed.
+    map: Option<Map>,
+    changed: bool,
+}
+
+/// Chunks by number: their coordinates, each times a weight.
+#[derive(Debug)]
+struct Map {
+    /// How many chunks each dimension can have with these weights; of the first one any.
+    room: Vec<u64>,
+    weights: Vec<u64>,
+    spots: BTreeMap<u64, Spot>,
+}
+
+/// What does not change of a dataset's chunks.
+pub(super) struct Facts {
+    pub blob: Arc<dyn BlobMut>,
+    pub base: u64,
+    pub space: Arc<Mutex<Space>>,
+    /// Bytes of a chunk without filters.
+    pub bytes: u64,
+    pub filtered: bool,
+    pub grows: Vec<bool>,
+    /// Where the chunks of an implicit index begin, and how many there are in each dimension.
+    pub implicit: Option<(Address, Vec<u64>)>,
+}
+
+impl std::fmt::Debug for ChunkStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChunkStore").field("blob", &self.blob.name()).finish_non_exhaustive()
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl ChunkStore {
+    /// A store whose committed chunks are in `old`.
+    pub fn new(facts: Facts, old: Option<Arc<Chunks>>) -> Result<ChunkStore> {
+        let Facts { blob, base, space, bytes, filtered, grows, implicit } = facts;
+        let implicit = match implicit {
+            Some((at, counts)) => Some((at, weights(&counts)?)),
+            None => None,
+        };
+        let state = Mutex::new(State { old, map: None, changed: false });
+        Ok(ChunkStore { blob, base, space, bytes, filtered, grows, implicit, state })
+    }
+
+    /// Whether the index has to be made anew.
+    pub fn is_changed(&self) -> bool {
+        lock(&self.state).changed
+    }
+
+    /// All chunks by their coordinates, in their order, if the index has to be made anew.
+    pub fn changed(&self) -> Option<ChunkList> {
+        let state = lock(&self.state);
+        let map = state.map.as_ref().filter(|_| state.changed)?;
+        let mut list = ChunkList::new(self.grows.len());
+        for (&number, &Spot { at, len, mask, .. }) in &map.spots {
+            list.push(&map.coords(number), Entry { at, len, mask });
+        }
+        Some(list)
+    }
+
+    /// Whether any chunk has a place.
+    pub fn any(&self) -> Result<bool> {
+        let state = lock(&self.state);
+        match (&state.map, &state.old) {
+            (Some(map), _) => Ok(!map.spots.is_empty()),
+            (None, Some(old)) => Ok(old.stored_bytes()? > 0),
+            (None, None) => Ok(false),
+        }
+    }
+
+    /// The map is in the committed state now.
+    pub fn committed(&self) {
+        let mut state = lock(&self.state);
+        if !std::mem::take(&mut state.changed) {
+            return;
+        }
+        if let Some(map) = &mut state.map {
+            map.spots.values_mut().for_each(|spot| spot.fresh = false);
+            state.old = None;
+        }
+    }
+
+    /// Gives up the places of all chunks.
+    pub fn give_up(&self) -> Result<()> {
+        let mut state = lock(&self.state);
+        self.load(&mut state)?;
+        let mut space = lock(&self.space);
+        let spots = state.map.take().map(|map| map.spots).unwrap_or_default();
+        for spot in spots.into_values().filter(|_| self.implicit.is_none()) {
+            match spot.fresh {
+                true => space.give_back(spot.at, spot.len),
+                false => space.give_up(spot.at, spot.len),
+            }
+        }
+        state.old = None;
+        Ok(())
+    }
+
+    /// Reads the committed index, if no chunk was placed before.
+    fn load<'a>(&self, state: &'a mut State) -> Result<&'a mut Map> {
+        if state.map.is_none() {
+            let mut map = Map::new(state.old.as_ref().map_or(&[][..], |old| old.counts()))?;
+            if map.room.is_empty() {
+                map = Map::new(&vec![1; self.grows.len()])?;
+            }
+            if let Some(old) = &state.old {
+                old.each(&mut |coords, entry, mask| {
+                    let len = if self.filtered && mask != u32::MAX { entry.len } else { self.bytes };
+                    let number = map.number_for(coords)?;
+                    map.spots.insert(number, Spot { at: entry.at, len, mask, fresh: false });
+                    Ok(())
+                })?;
+            }
+            state.map = Some(map);
+        }
+        // It was made just now if it was not there.
+        state.map.as_mut().ok_or_else(|| Error::new(Code::EINTERNAL, "a map of chunks"))
+    }
+
+    fn position(&self, at: Address) -> Result<u64> {
+        let beyond = || Error::new(Code::EVARSIZE, "a chunk beyond byte 2^64");
+        self.base.checked_add(at.0).ok_or_else(beyond)
+    }
+}
+
+impl Map {
+    fn new(counts: &[u64]) -> Result<Map> {
+        let room: Vec<u64> = counts.iter().map(|&count| count.max(1)).collect();
+        Ok(Map { weights: weights(&room)?, room, spots: BTreeMap::new() })
+    }
+
+    /// The number of the chunk at these coordinates, if there is room for it.
+    fn number(&self, coords: &[u64]) -> Option<u64> {
+        if coords.len() != self.room.len()
+            || coords.iter().zip(&self.room).skip(1).any(|(at, room)| at >= room)
+        {
+            return None;
+        }
+        let parts = coords.iter().zip(&self.weights).map(|(at, weight)| at.checked_mul(*weight));
+        parts.into_iter().try_fold(0u64, |sum, part| sum.checked_add(part?))
+    }
+
+    /// The number of the chunk at these coordinates, for which room is made.
+    fn number_for(&mut self, coords: &[u64]) -> Result<u64> {
+        let beyond = || Error::new(Code::EVARSIZE, format!("chunk {coords:?}: there are too many before it"));
+        if let Some(number) = self.number(coords) {
+            return Ok(number);
+        }
+        if coords.len() != self.room.len() {
+            return Err(Error::new(Code::EINVAL, format!("chunk {coords:?} has the wrong rank")));
+        }
+        let mut room = self.room.clone();
+        for (room, &at) in room.iter_mut().zip(coords).skip(1).filter(|(room, at)| **at >= **room) {
+            *room = room.saturating_mul(2).max(at.saturating_add(1));
+        }
+        let mut wider = Map { weights: weights(&room)?, room, spots: BTreeMap::new() };
+        for (number, spot) in std::mem::take(&mut self.spots) {
+            let number = wider.number(&self.coords(number)).ok_or_else(beyond)?;
+            wider.spots.insert(number, spot);
+        }
+        *self = wider;
+        self.number(coords).ok_or_else(beyond)
+    }
+
+    fn coords(&self, mut number: u64) -> Vec<u64> {
+        let mut coords = Vec::with_capacity(self.weights.len());
+        for &weight in &self.weights {
+            coords.push(number / weight);
+            number %= weight;
+        }
+        coords
+    }
+}
+
+/// What each coordinate counts, the last one fastest.
+fn weights(room: &[u64]) -> Result<Vec<u64>> {
+    let mut weights = vec![1; room.len()];
+    let mut weight = 1u64;
+    for (at, &room) in weights.iter_mut().zip(room).rev() {
+        *at = weight;
+        // Only the first dimension may be longer than 64 bits can count.
+        weight = weight.saturating_mul(room);
+    }
+    match weights.first() {
+        Some(&u64::MAX) => Err(Error::new(Code::EVARSIZE, format!("{room:?} chunks are too many"))),
+        _ => Ok(weights),
+    }
+}
+
+impl BlockIndex for ChunkStore {
+    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>> {
+        let state = lock(&self.state);
+        let total = count.iter().try_fold(1u64, |total, &count| total.checked_mul(count));
+        let total = total.and_then(|total| usize::try_from(total).ok());
+        let Some(map) = &state.map else {
+            return match &state.old {
+                Some(old) => old.locate(first, count),
+                None => Ok(vec![Place::Missing; total.ok_or_else(|| too_many(count))?]),
+            };
+        };
+        let mut places = Vec::new();
+        let total =
+            total.filter(|&total| places.try_reserve_exact(total).is_ok()).ok_or_else(|| too_many(count))?;
+        let mut coords = first.to_vec();
+        for _ in 0..total {
+            let spot = map.number(&coords).and_then(|number| map.spots.get(&number));
+            places.push(match spot {
+                Some(spot) => Place::At { at: self.position(spot.at)?, len: spot.len, mask: spot.mask },
+                None => Place::Missing,
+            });
+            for ((at, &first), &count) in coords.iter_mut().zip(first).zip(count).rev() {
+                *at += 1;
+                if *at - first < count {
+                    break;
+                }
+                *at = first;
+            }
+        }
+        Ok(places)
+    }
+}
+
+fn too_many(count: &[u64]) -> Error {
+    Error::new(Code::ENOMEM, format!("no memory for the places of {count:?} chunks"))
+}
+
+impl BlockStore for ChunkStore {
+    fn place(&self, block: &[u64], len: u64, mask: u32) -> Result<u64> {
+        let mut state = lock(&self.state);
+        let map = self.load(&mut state)?;
+        if let Some((at, weights)) = &self.implicit {
+            let offset = block
+                .iter()
+                .zip(weights)
+                .try_fold(0u64, |sum, (at, weight)| sum.checked_add(at.checked_mul(*weight)?));
+            let at = offset.and_then(|number| number.checked_mul(self.bytes)?.checked_add(at.0));
+            return self.position(Address(at.ok_or_else(|| too_many(block))?));
+        }
+        if !self.filtered && len != self.bytes {
+            return Err(Error::new(Code::EINVAL, format!("a chunk of {len} bytes, not {}", self.bytes)));
+        }
+        let number = map.number_for(block)?;
+        let mut space = lock(&self.space);
+        match map.spots.get(&number) {
+            Some(spot) if spot.fresh && spot.len == len => {}
+            old => {
+                match old {
+                    Some(spot) if spot.fresh => space.give_back(spot.at, spot.len),
+                    Some(spot) => space.give_up(spot.at, spot.len),
+                    None => {}
+                }
+                let at = space.take(len)?;
+                map.spots.insert(number, Spot { at, len, mask, fresh: true });
+            }
+        }
+        drop(space);
+        let spot = map.spots.get_mut(&number).ok_or_else(|| Error::new(Code::EINTERNAL, "a chunk"))?;
+        spot.mask = mask;
+        let at = spot.at;
+        state.changed = true;
+        self.position(at)
+    }
+
+    fn blob(&self) -> Arc<dyn BlobMut> {
+        self.blob.clone()
+    }
+
+    fn in_place(&self, block: &[u64]) -> Option<u64> {
+        let state = lock(&self.state);
+        let map = state.map.as_ref()?;
+        let spot = map.spots.get(&map.number(block)?).filter(|spot| spot.fresh)?;
+        self.position(spot.at).ok()
+    }
+
+    fn grows(&self, dim: usize) -> bool {
+        self.grows.get(dim).copied().unwrap_or(false)
+    }
+}
+
+/// A store seen with one more dimension, the bytes of an element, along which there is one chunk.
+#[derive(Debug)]
+pub(super) struct Bytewise(pub Arc<ChunkStore>);
+
+impl BlockIndex for Bytewise {
+    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>> {
+        let rank = first.len().saturating_sub(1);
+        self.0.locate(&first[..rank], &count[..rank])
+    }
+}
+
+impl BlockStore for Bytewise {
+    fn place(&self, block: &[u64], len: u64, mask: u32) -> Result<u64> {
+        self.0.place(&block[..block.len().saturating_sub(1)], len, mask)
+    }
+
+    fn blob(&self) -> Arc<dyn BlobMut> {
+        self.0.blob()
+    }
+
+    fn in_place(&self, block: &[u64]) -> Option<u64> {
+        self.0.in_place(&block[..block.len().saturating_sub(1)])
+    }
+
+    fn grows(&self, dim: usize) -> bool {
+        self.0.grows(dim)
+    }
+}

@@ -1,0 +1,250 @@
+//! The beginning of editing: a new file, or one that is there.
+//!
+//! A file with a superblock of version 0 or 1 gets one of version 2 with the first commit, in the same place, since only
+//! that can name a metadata cache image. A file that was left in the middle of a commit, or closed with an image by the
+//! reference, has the image written to its place first.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex};
+
+use ferrocdf_bytes::Result;
+use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
+
+use super::attributes::Attributes;
+use super::group::Links;
+use super::heap::Heap;
+use super::object::Object;
+use super::space::Space;
+use super::{Barrier, CreateOptions, Editor, Profile, wrong};
+use crate::cache_image;
+use crate::objects::header::{Message, kind};
+use crate::superblock::TreeSizes;
+use crate::wire::{Reader, number};
+use crate::{Address, File, OpenOptions, Sizes, Source, Superblock};
+
+/// "File Space Info" in a superblock extension.
+const SPACE_INFO: u16 = 0x17;
+/// Its strategy of pages.
+const PAGES: u8 = 1;
+/// Widths of a new file.
+const SIZES: Sizes = Sizes { offset: 8, length: 8 };
+
+impl Editor {
+    /// A new file, all of what the blob holds is given up at the first commit; nothing is written before. (Bytes of
+    /// the user block are kept.)
+    ///
+    /// # Errors
+    /// `EINVAL` for options that no file can have.
+    pub fn create(blob: Arc<dyn BlobMut>, options: &CreateOptions) -> Result<Editor> {
+        let base = options.user_block;
+        if base != 0 && (base < 512 || !base.is_power_of_two()) {
+            return Err(wrong(format!("a user block of {base} bytes")));
+        }
+        let begin = Superblock::encoded_len(SIZES);
+        let version = if options.profile == Profile::Modern { 3 } else { 2 };
+        let superblock = Superblock {
+            version,
+            base,
+            sizes: SIZES,
+            root: Address(begin),
+            extension: None,
+            driver: None,
+            end: base,
+        };
+        let links = Links::new(options.root.link_order);
+        let mut root = Object::new(options.root.attribute_order, links.first_messages(SIZES)?);
+        root.references = 1;
+        let file = empty(&mut root, &superblock)?;
+        root.links = Some(links);
+        root.attributes = Some(Attributes::new(root.is_ordered()));
+        let source = Source { blob: blob.clone(), base, sizes: SIZES };
+        let space = Space::new(begin, options.meta_block, options.alignment, limit(SIZES));
+        let mut editor = Editor {
+            blob,
+            file,
+            options: OpenOptions::default(),
+            source,
+            superblock,
+            extension: Vec::new(),
+            extension_at: Vec::new(),
+            extension_changed: false,
+            tree_sizes: TreeSizes::default(),
+            page: 1,
+            profile: options.profile,
+            barrier: options.barrier,
+            space: Arc::new(Mutex::new(space)),
+            objects: Vec::new(),
+            by_address: HashMap::new(),
+            dirty: BTreeSet::new(),
+            stores: BTreeSet::new(),
+            heap: Heap::default(),
+            unwritten: true,
+            broken: None,
+        };
+        let root = editor.insert(root);
+        editor.dirty.insert(root);
+        Ok(editor)
+    }
+
+    /// A file to be edited. One that was left in the middle of a commit is brought to its committed state.
+    ///
+    /// # Errors
+    /// Those of [`File::open_with`], and of the blob.
+    pub fn open(blob: Arc<dyn BlobMut>, options: OpenOptions, barrier: Barrier) -> Result<Editor> {
+        recover(&blob, barrier)?;
+        let file = File::open_with(blob.clone(), options.clone())?;
+        let mut superblock = file.superblock().clone();
+        let (base, sizes) = (superblock.base, superblock.sizes);
+        let source = Source { blob: blob.clone(), base, sizes };
+        let mut tree_sizes = TreeSizes::default();
+        let (mut extension, mut extension_at) = (Vec::new(), Vec::new());
+        let (mut page, mut changed) = (1, false);
+        if let Some(at) = superblock.extension {
+            let object = Object::read(&source, at)?;
+            (extension, extension_at) = (object.messages, object.chunks);
+            for message in &mut extension {
+                match message.kind {
+                    kind::TREE_SIZES => tree_sizes = TreeSizes::decode(&message.body)?,
+                    SPACE_INFO => changed |= forget_free_space(message, sizes, &mut page)?,
+                    _ => {}
+                }
+            }
+        }
+        if superblock.version < 2 {
+            tree_sizes = old_tree_sizes(&source, superblock.version)?;
+            if tree_sizes != TreeSizes::default() {
+                extension.push(super::message(kind::TREE_SIZES, 0, tree_sizes.encode()?));
+                changed = true;
+            }
+            superblock.version = 2;
+        }
+        let end = superblock.end.saturating_sub(base);
+        let usual = CreateOptions::default();
+        let space = Space::new(end, usual.meta_block, usual.alignment, limit(sizes));
+        let profile = if superblock.version > 2 { Profile::Modern } else { Profile::Compatible };
+        let mut editor = Editor {
+            blob,
+            file,
+            options,
+            source,
+            superblock,
+            extension,
+            extension_at,
+            extension_changed: changed,
+            tree_sizes,
+            page,
+            profile,
+            barrier,
+            space: Arc::new(Mutex::new(space)),
+            objects: Vec::new(),
+            by_address: HashMap::new(),
+            dirty: BTreeSet::new(),
+            stores: BTreeSet::new(),
+            heap: Heap::default(),
+            unwritten: false,
+            broken: None,
+        };
+        let root = editor.superblock.root;
+        editor.node(root)?;
+        Ok(editor)
+    }
+
+    /// Pieces of at least as many bytes as the first number says begin at a multiple of the second from now on, and
+    /// metadata is kept together in pieces of this many bytes.
+    pub fn set_space(&mut self, alignment: (u64, u64), meta_block: u64) {
+        super::lock(&self.space).set(alignment, meta_block);
+    }
+}
+
+/// One more than the largest address.
+fn limit(sizes: Sizes) -> u64 {
+    sizes.undefined()
+}
+
+/// A file in memory with nothing but this root group.
+fn empty(root: &mut Object, superblock: &Superblock) -> Result<File> {
+    let messages = root.messages.clone();
+    let len = root.fit(&messages, SIZES);
+    root.chunks.push(super::Extent { at: superblock.root, len });
+    let chunks = root.encode(messages, SIZES, &mut |_| Ok(Address(0)), &mut Vec::new())?;
+    root.chunks.clear();
+    let mut bytes = Superblock { base: 0, end: superblock.root.0 + len, ..superblock.clone() }.encode()?;
+    chunks.into_iter().for_each(|(_, chunk)| bytes.extend(chunk));
+    File::open(Arc::new(MemoryBlob::new(bytes)))
+}
+
+/// The shape of trees that an old superblock says.
+fn old_tree_sizes(source: &Source, version: u8) -> Result<TreeSizes> {
+    let bytes = source.read("superblock", Address(0), 26)?;
+    let at = |at: usize| number(&bytes[at..at + 2]) as u16;
+    let chunks = if version == 1 { at(24) } else { TreeSizes::default().chunks };
+    Ok(TreeSizes { chunks, groups: at(18), symbols: at(16) })
+}
+
+/// Makes a message forget which space is free, since it will not be true any more. Says whether it knew of any, and
+/// notes the size of pages.
+fn forget_free_space(message: &mut Message, sizes: Sizes, page: &mut u64) -> Result<bool> {
+    let mut reader = Reader::new("file space info message", &message.body);
+    if reader.u8()? != 1 {
+        // The form of development versions before 1.10.
+        return Ok(false);
+    }
+    let (strategy, persists) = (reader.u8()?, reader.u8()?);
+    reader.skip(sizes.length)?;
+    let size = reader.length(sizes)?;
+    if strategy == PAGES {
+        *page = size.max(1);
+    }
+    reader.skip(2)?;
+    let known = reader.position();
+    if persists == 0 {
+        return Ok(false);
+    }
+    message.body[2] = 0;
+    message.body.truncate(known);
+    message.body.resize(known + sizes.offset, 0xff);
+    Ok(true)
+}
+
+/// Writes what a metadata cache image holds to its place, and takes the image off.
+fn recover(blob: &Arc<dyn BlobMut>, barrier: Barrier) -> Result<()> {
+    let wait = || match barrier {
+        Barrier::Sync => blob.sync(),
+        Barrier::Order => blob.flush(),
+    };
+    let superblock = Superblock::find(blob)?;
+    let (base, sizes) = (superblock.base, superblock.sizes);
+    let source = Source { blob: blob.clone() as Arc<dyn Blob>, base, sizes };
+    let Some(at) = superblock.extension else { return Ok(()) };
+    let mut object = Object::read(&source, at)?;
+    let images = object.take(kind::CACHE_IMAGE);
+    let Some(image) = images.first() else { return Ok(()) };
+    let (entries, place) = cache_image::entries(&source, &image.body)?;
+    for (&position, bytes) in &entries {
+        blob.write_at(position, bytes)?;
+    }
+    let reach = entries.iter().map(|(at, bytes)| at + bytes.len() as u64).max().unwrap_or(0);
+    let mut end = superblock.end;
+    let pieces = place.into_iter().chain(object.chunks.iter().map(|chunk| (chunk.at, chunk.len)));
+    for (at, len) in pieces {
+        // What lies at the end goes with it.
+        if source.position(at)?.checked_add(len) == Some(end) {
+            end = source.position(at)?;
+        }
+    }
+    let mut extension = None;
+    end = end.max(reach);
+    if !object.messages.is_empty() {
+        end = end.max(superblock.end);
+        let bytes = super::journal::extension(&object.messages)?;
+        blob.write_at(end, &bytes)?;
+        extension = Some(Address(end - base));
+        end += bytes.len() as u64;
+    }
+    if blob.size()? < end {
+        blob.set_size(end)?;
+    }
+    wait()?;
+    blob.write_at(base, &Superblock { extension, end, ..superblock }.encode()?)?;
+    wait()
+}

@@ -1,0 +1,208 @@
+//! The global heap of a file that is edited.
+//!
+//! New objects go to collections with room, new and committed ones alike; a committed one that changes goes through the
+//! journal. A new collection that is full is written at once and forgotten. One without objects is given up whole.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use ferrocdf_bytes::{Code, Error, Result};
+
+use super::object::Extent;
+use super::space::Space;
+use crate::heaps::global::{self, NewObject, SMALLEST};
+use crate::heaps::{GlobalHeap, HeapObject};
+use crate::messages::HeapId;
+use crate::wire::{Reader, bad};
+use crate::{Address, Sizes, Source};
+
+const WHAT: &str = "global heap collection";
+/// The largest collection that is made for many objects.
+const LARGEST: u64 = 64 << 10;
+/// A collection with less room is full.
+const FULL: u64 = 64;
+/// A collection with more objects takes no other.
+const MOST: usize = 65_000;
+
+/// The global heap.
+#[derive(Debug, Default)]
+pub(super) struct Heap {
+    /// The collections that are in memory.
+    collections: BTreeMap<Address, Collection>,
+    /// Those with room, by their room.
+    open: BTreeSet<(u64, Address)>,
+    /// Collections made since the last commit and written, with their sizes.
+    written: HashMap<Address, u64>,
+    /// Bytes put since the last commit.
+    put: u64,
+    /// Reads the others.
+    reader: GlobalHeap,
+}
+
+/// A collection.
+#[derive(Debug)]
+struct Collection {
+    size: u64,
+    objects: BTreeMap<u16, Object>,
+    /// Bytes that are taken, its head included.
+    used: u64,
+    committed: bool,
+    changed: bool,
+}
+
+#[derive(Debug)]
+struct Object {
+    references: u16,
+    bytes: Vec<u8>,
+}
+
+/// Bytes that an object takes.
+fn taken(sizes: Sizes, len: usize) -> Result<u64> {
+    let long = || Error::new(Code::EVARSIZE, "an object of the global heap that is too long");
+    global::object_size(len as u64, sizes).ok_or_else(long)
+}
+
+impl Collection {
+    fn new(size: u64, sizes: Sizes) -> Collection {
+        let used = global::overhead(sizes);
+        Collection { size, objects: BTreeMap::new(), used, committed: false, changed: true }
+    }
+
+    fn read(source: &Source, at: Address) -> Result<Collection> {
+        let sizes = source.sizes;
+        let start = source.read_some(WHAT, at, SMALLEST)?;
+        let mut reader = Reader::new(WHAT, &start);
+        reader.signature(b"GCOL").map_err(|error| error.at(at))?;
+        reader.skip(4)?;
+        let size = reader.length(sizes)?;
+        let bytes = source.read_on(WHAT, at, start, size)?;
+        let (objects, _) = global::stored_objects(&bytes, sizes).map_err(|error| error.at(at))?;
+        let mut collection = Collection { committed: true, changed: false, ..Collection::new(size, sizes) };
+        for object in objects {
+            let bytes = bytes[object.data].to_vec();
+            collection.used += taken(sizes, bytes.len())?;
+            collection.objects.insert(object.index, Object { references: object.references, bytes });
+        }
+        Ok(collection)
+    }
+
+    fn room(&self) -> u64 {
+        if self.objects.len() >= MOST { 0 } else { self.size.saturating_sub(self.used) }
+    }
+
+    fn encode(&self, sizes: Sizes) -> Result<Vec<u8>> {
+        let objects: Vec<NewObject<'_>> = self
+            .objects
+            .iter()
+            .map(|(&index, object)| NewObject { index, references: object.references, data: &object.bytes })
+            .collect();
+        global::encode(&objects, self.size, sizes)
+    }
+}
+
+impl Heap {
+    /// Puts bytes into a collection; a full new one is written by `write`.
+    pub fn put(
+        &mut self,
+        bytes: &[u8],
+        source: &Source,
+        space: &mut Space,
+        write: &mut dyn FnMut(Address, &[u8]) -> Result<()>,
+    ) -> Result<HeapId> {
+        let sizes = source.sizes;
+        let need = taken(sizes, bytes.len())?;
+        let at = match self.open.range((need, Address(0))..).next() {
+            Some(&(_, at)) => at,
+            None => {
+                let usual = (self.put / 128).next_multiple_of(SMALLEST).clamp(SMALLEST, LARGEST);
+                let size = usual.max(global::overhead(sizes) + need);
+                let at = space.take_meta(size)?;
+                self.collections.insert(at, Collection::new(size, sizes));
+                at
+            }
+        };
+        let gone = || Error::new(Code::EINTERNAL, "a collection of the global heap");
+        let collection = self.collections.get_mut(&at).ok_or_else(gone)?;
+        self.open.remove(&(collection.room(), at));
+        let last = collection.objects.last_key_value().map_or(0, |(&index, _)| index);
+        let unused = || (1..=u16::MAX).find(|index| !collection.objects.contains_key(index));
+        let index = last.checked_add(1).or_else(unused).ok_or_else(gone)?;
+        collection.objects.insert(index, Object { references: 0, bytes: bytes.to_vec() });
+        collection.used += need;
+        collection.changed = true;
+        self.put += need;
+        if collection.room() >= FULL {
+            self.open.insert((collection.room(), at));
+        } else if !collection.committed {
+            write(at, &collection.encode(sizes)?)?;
+            self.written.insert(at, collection.size);
+            self.collections.remove(&at);
+        }
+        Ok(HeapId { collection: at, index: u32::from(index) })
+    }
+
+    /// Takes an object out.
+    pub fn free(&mut self, id: HeapId, source: &Source, space: &mut Space) -> Result<()> {
+        let at = id.collection;
+        if !self.collections.contains_key(&at) {
+            let mut collection = Collection::read(source, at)?;
+            collection.committed = !self.written.contains_key(&at);
+            self.collections.insert(at, collection);
+            self.reader = GlobalHeap::default();
+        }
+        let none = || bad(format!("{WHAT} at {at}: it has no object {}", id.index));
+        let collection = self.collections.get_mut(&at).ok_or_else(none)?;
+        self.open.remove(&(collection.room(), at));
+        let index = u16::try_from(id.index).map_err(|_| none())?;
+        let object = collection.objects.remove(&index).ok_or_else(none)?;
+        collection.used -= taken(source.sizes, object.bytes.len())?;
+        collection.changed = true;
+        if !collection.objects.is_empty() {
+            self.open.insert((collection.room(), at));
+            return Ok(());
+        }
+        if collection.committed {
+            space.give_up(at, collection.size);
+        } else {
+            space.give_back(at, collection.size);
+            self.written.remove(&at);
+        }
+        self.collections.remove(&at);
+        Ok(())
+    }
+
+    /// The bytes of an object.
+    pub fn get(&self, id: HeapId, source: &Source) -> Result<HeapObject> {
+        let Some(collection) = self.collections.get(&id.collection) else {
+            return self.reader.object(source, id);
+        };
+        let object = u16::try_from(id.index).ok().and_then(|index| collection.objects.get(&index));
+        let none = || bad(format!("{WHAT} at {}: it has no object {}", id.collection, id.index));
+        Ok(HeapObject::of(object.ok_or_else(none)?.bytes.clone()))
+    }
+
+    /// The collections that changed: their place, their bytes, and whether they are committed ones.
+    pub fn changes(&self, sizes: Sizes) -> Result<Vec<(Extent, Vec<u8>, bool)>> {
+        let changed = self.collections.iter().filter(|(_, collection)| collection.changed);
+        let one = |(&at, collection): (&Address, &Collection)| {
+            let extent = Extent { at, len: collection.size };
+            Ok((extent, collection.encode(sizes)?, collection.committed))
+        };
+        changed.map(one).collect()
+    }
+
+    /// All that changed is committed now. Collections with room stay in memory.
+    pub fn committed(&mut self) {
+        self.written.clear();
+        self.put = 0;
+        self.reader = GlobalHeap::default();
+        self.collections.retain(|at, collection| {
+            (collection.committed, collection.changed) = (true, false);
+            self.open.contains(&(collection.room(), *at))
+        });
+        // The fullest go first.
+        while self.open.len() > 256 {
+            let Some((_, at)) = self.open.pop_first() else { return };
+            self.collections.remove(&at);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The index of a dataset's chunks, made anew after chunks were placed.
+
+use ferrocdf_bytes::Result;
+
+use super::commit::Build;
+use super::dataset::Data;
+use super::extents;
+use super::object::Extent;
+use crate::Source;
+use crate::chunks::build::NewIndex;
+use crate::messages::{ChunkIndex, ChunkedLayout, DataLayout};
+
+/// Node type of chunks in trees of version 1.
+const CHUNKS: u8 = 1;
+
+/// Bytes of a key of such a tree: size, mask, and the position of the chunk, the byte of the element last.
+fn key_size(layout: &ChunkedLayout) -> usize {
+    8 + 8 * (layout.shape.len() + 1)
+}
+
+/// Makes the index anew if chunks were placed; `k` is half the children of a node of a version 1 B-tree.
+pub(super) fn index(data: &mut Data, k: u16, build: &mut Build<'_>) -> Result<()> {
+    let Some(chunks) = data.store.as_ref().and_then(|store| store.changed()) else { return Ok(()) };
+    if data.blocks.is_none() {
+        data.blocks = Some(blocks(data, k, build.source)?);
+    }
+    let DataLayout::Chunked(layout) = &mut data.layout else { return Ok(()) };
+    let old = data.blocks.get_or_insert_default();
+    // Chunks that are stored plainly for lying at the edge are told from others by their masks from now on.
+    layout.plain_edges = false;
+    if layout.index == ChunkIndex::Implicit {
+        return Ok(());
+    }
+    let (space, filtered) = (&data.space, !data.filters.is_empty());
+    let new = NewIndex { layout, space, filtered, half: k };
+    let sizes = build.sizes;
+    let built = build.build(old, |alloc, made| new.build(&chunks, sizes, alloc, made))?;
+    (layout.index, layout.address) = (built.index, built.address);
+    Ok(())
+}
+
+/// Where the committed index is.
+pub(super) fn blocks(data: &Data, k: u16, source: &Source) -> Result<Vec<Extent>> {
+    if let Some(blocks) = &data.blocks {
+        return Ok(blocks.clone());
+    }
+    let DataLayout::Chunked(layout) = &data.layout else { return Ok(Vec::new()) };
+    match (layout.index, layout.address) {
+        (_, None) | (ChunkIndex::Implicit | ChunkIndex::Single(_), _) => Ok(Vec::new()),
+        (ChunkIndex::BTree1, Some(root)) => extents::old_tree(source, root, CHUNKS, key_size(layout), k),
+        (ChunkIndex::BTree2 { .. }, Some(root)) => extents::tree(source, root),
+        _ => Ok(Vec::new()),
+    }
+}

@@ -1,0 +1,197 @@
+//! A blob that remembers what was done to it, so that every way it could have been cut off can be tried.
+//!
+//! Between two barriers nothing is promised about the order in which writes reach the disk: any of them may be lost, and
+//! one may be torn. [`Log::cuts`] tries all prefixes, and of what lies behind the last barrier each write alone, each
+//! write lost, and random ones.
+
+use std::sync::{Mutex, PoisonError};
+
+use ferrocdf_bytes::Result;
+
+use super::Rng;
+use crate::{Blob, BlobMut};
+
+/// What was done to a blob.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Bytes were written at a position.
+    Write(u64, Vec<u8>),
+    /// The size was set.
+    Size(u64),
+    /// All before it is kept whatever happens.
+    Barrier,
+    /// The caller notes something.
+    Mark,
+}
+
+/// A blob that remembers what was done to it.
+#[derive(Debug)]
+pub struct Recording<B> {
+    inner: B,
+    events: Mutex<Vec<Event>>,
+}
+
+/// What was done, and to which bytes.
+#[derive(Clone, Debug)]
+pub struct Log {
+    /// The bytes at the start.
+    pub start: Vec<u8>,
+    /// What happened then.
+    pub events: Vec<Event>,
+}
+
+impl<B> Recording<B> {
+    /// Remembers what is done to a blob.
+    pub fn new(inner: B) -> Self {
+        Recording { inner, events: Mutex::default() }
+    }
+
+    fn note(&self, event: Event) {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+    }
+
+    /// Notes that something is true from now on.
+    pub fn mark(&self) {
+        self.note(Event::Mark);
+    }
+
+    /// What was done so far.
+    pub fn events(&self) -> Vec<Event> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl<B: Blob> Blob for Recording<B> {
+    fn size(&self) -> Result<u64> {
+        self.inner.size()
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
+        self.inner.read_at(at, into)
+    }
+
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+}
+
+impl<B: BlobMut> BlobMut for Recording<B> {
+    fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
+        self.note(Event::Write(at, from.to_vec()));
+        self.inner.write_at(at, from)
+    }
+
+    fn set_size(&self, size: u64) -> Result<()> {
+        self.note(Event::Size(size));
+        self.inner.set_size(size)
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.note(Event::Barrier);
+        self.inner.flush()
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.note(Event::Barrier);
+        self.inner.sync()
+    }
+}
+
+/// Does an event to bytes; of a write only the first `keep` bytes.
+fn apply(bytes: &mut Vec<u8>, event: &Event, keep: usize) {
+    match event {
+        Event::Write(at, from) => {
+            let from = &from[..keep.min(from.len())];
+            let end = *at as usize + from.len();
+            if bytes.len() < end {
+                bytes.resize(end, 0);
+            }
+            bytes[*at as usize..end].copy_from_slice(from);
+        }
+        Event::Size(size) => bytes.resize(*size as usize, 0),
+        Event::Barrier | Event::Mark => {}
+    }
+}
+
+impl Log {
+    /// Calls `visit` with the bytes that may be left if all stopped at some moment, with the number of marks that were
+    /// passed before, and with the number of events that led there.
+    pub fn cuts(&self, rng: &mut Rng, visit: &mut dyn FnMut(&[u8], usize, usize)) {
+        // The bytes at the last barrier, and what was done since.
+        let mut safe = self.start.clone();
+        let mut since: Vec<&Event> = Vec::new();
+        let mut marks = 0;
+        visit(&safe, 0, 0);
+        for (number, event) in self.events.iter().enumerate() {
+            match event {
+                Event::Barrier => {
+                    since.drain(..).for_each(|event| apply(&mut safe, event, usize::MAX));
+                    continue;
+                }
+                Event::Mark => {
+                    marks += 1;
+                    continue;
+                }
+                Event::Write(..) | Event::Size(_) => since.push(event),
+            }
+            let last = since.len() - 1;
+            let mut one = |keeps: &dyn Fn(usize) -> usize| {
+                let mut bytes = safe.clone();
+                since.iter().enumerate().for_each(|(index, event)| match keeps(index) {
+                    0 if matches!(event, Event::Size(_)) => {}
+                    keep => apply(&mut bytes, event, keep),
+                });
+                visit(&bytes, marks, number + 1);
+            };
+            one(&|_| usize::MAX);
+            if let Event::Write(_, from) = event {
+                let len = from.len();
+                // A sector is written whole: what is as short as a superblock is not torn.
+                for cut in [1, len / 2, len.saturating_sub(1), rng.index(len + 1)] {
+                    if len > 48 {
+                        one(&|index| if index == last { cut } else { usize::MAX });
+                    }
+                }
+            }
+            if last > 0 {
+                one(&|index| if index == last { usize::MAX } else { 0 });
+                let lost = rng.index(last + 1);
+                one(&|index| if index == lost { 0 } else { usize::MAX });
+                for _ in 0..2 {
+                    let kept: Vec<bool> = (0..=last).map(|_| rng.once_in(2)).collect();
+                    one(&|index| if kept[index] { usize::MAX } else { 0 });
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemoryBlob;
+
+    #[test]
+    fn passes_the_suite() {
+        crate::suite::blob(|_| Recording::new(MemoryBlob::default()));
+    }
+
+    #[test]
+    fn writes_are_lost_only_behind_the_last_barrier() {
+        let blob = Recording::new(MemoryBlob::default());
+        blob.write_at(0, b"ab").unwrap();
+        blob.sync().unwrap();
+        blob.mark();
+        blob.write_at(2, b"c").unwrap();
+        blob.write_at(0, b"x").unwrap();
+        let log = Log { start: Vec::new(), events: blob.events() };
+        let mut seen = std::collections::BTreeSet::new();
+        for seed in 0..20 {
+            log.cuts(&mut Rng::new(seed), &mut |bytes, marks, _| {
+                seen.insert((String::from_utf8_lossy(bytes).into_owned(), marks));
+            });
+        }
+        let seen: Vec<_> = seen.iter().map(|(text, marks)| (text.as_str(), *marks)).collect();
+        assert_eq!(seen, [("", 0), ("ab", 0), ("ab", 1), ("abc", 1), ("xb", 1), ("xbc", 1)]);
+    }
+}
