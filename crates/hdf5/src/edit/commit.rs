@@ -175,6 +175,7 @@ impl Editor {
             }
         }
         let sizes = self.source.sizes;
+        self.heap.give_up_empty(&mut lock(&self.space));
         let heap = self.heap.changes(sizes)?;
         if self.dirty.is_empty() && heap.is_empty() && !self.unwritten {
             return self.wait();
