@@ -230,6 +230,8 @@ pub struct Editor {
     heap: Heap,
     /// Whether the superblock has to be written, whatever else was changed.
     unwritten: bool,
+    /// Whether the root group in the file still holds free space that is given up.
+    reclaimed: bool,
     /// The error of a commit.
     broken: Option<Error>,
 }
@@ -272,7 +274,11 @@ impl Editor {
         if let Some(&node) = self.by_address.get(&at) {
             return Ok(node);
         }
-        let object = Object::read(self.file.source(), at)?;
+        let mut object = Object::read(self.file.source(), at)?;
+        if at != self.superblock.root {
+            // Chunks that another writer emptied go when the header changes.
+            object.chunks.append(&mut object.parked);
+        }
         Ok(self.insert(object))
     }
 
@@ -593,6 +599,25 @@ impl Editor {
         Ok(())
     }
 
+    /// Commits, and leaves a note in the file of the space in it that is free, for those who edit it later: as empty chunks
+    /// of the header of the root group, up to 256 KiB. Without this such space is lost when the editor goes.
+    ///
+    /// # Errors
+    /// As [`commit`](Editor::commit).
+    pub fn close(&mut self) -> Result<()> {
+        self.commit()?;
+        let pieces = lock(&self.space).take_pieces(PARKED);
+        if pieces.is_empty() {
+            return Ok(());
+        }
+        let root = self.root();
+        self.object(root)?.parked = pieces;
+        self.dirty.insert(root);
+        self.commit()?;
+        // Whatever comes now finds them free again.
+        self.reclaim()
+    }
+
     /// Makes all that was changed the committed state of the file.
     ///
     /// # Errors
@@ -612,8 +637,22 @@ fn no_attribute(name: &str) -> Error {
     Error::new(Code::ENOTATT, format!("there is no attribute {name:?}"))
 }
 
+/// Bytes of free space that a file keeps note of: whoever opens the root group reads them.
+const PARKED: u64 = 256 << 10;
+
 /// What the methods are made of.
 impl Editor {
+    /// Gives up the free space that the root group has kept; the next commit writes its header without it.
+    fn reclaim(&mut self) -> Result<()> {
+        let root = self.root();
+        let parked = std::mem::take(&mut self.object(root)?.parked);
+        let mut space = lock(&self.space);
+        parked.iter().for_each(|piece| space.give_up(piece.at, piece.len));
+        drop(space);
+        self.reclaimed = !parked.is_empty();
+        Ok(())
+    }
+
     fn object(&mut self, node: Node) -> Result<&mut Object> {
         let object = self.objects.get_mut(node.0 as usize).filter(|object| !object.gone);
         object.ok_or_else(|| wrong("an object that is not there"))
