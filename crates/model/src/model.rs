@@ -392,6 +392,13 @@ impl Model {
         Ok(())
     }
 
+    /// Puts the types of each group into another order, in which files store them: by a key of each. Their ids stay.
+    pub fn order_types<K: Ord>(&mut self, key: impl Fn(TypeId) -> K) {
+        for group in &mut self.groups {
+            group.types.sort_by_key(|&id| key(id));
+        }
+    }
+
     /// Renames a group. Fails with `NC_EBADNAME`, `NC_ENAMEINUSE`, and `NC_EBADGRPID` for the root.
     pub fn rename_group(&mut self, id: GroupId, to: impl AsRef<[u8]>) -> Result<()> {
         let to = Name::new(to)?;

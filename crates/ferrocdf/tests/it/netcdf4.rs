@@ -92,7 +92,8 @@ fn with_types(file: &FileMut) -> Vec<VarId> {
         };
         let mut add = |text: &str, class| model.def_type(UserType { name: name(text), group: ROOT, class });
         let base = Atomic::Byte;
-        let colour = add("colour", Class::Enum { base, members: vec![(name("red"), 1), (name("blue"), -2)] })?;
+        let colour =
+            add("colour", Class::Enum { base, members: vec![(name("red"), 1), (name("blue"), -2)] })?;
         let blob = add("blob", Class::Opaque(3))?;
         let row = add("row", Class::Vlen(Atomic::Short.into()))?;
         let fields = vec![
@@ -161,9 +162,11 @@ fn renaming_loses_nothing() {
         let mut file = create(Format::Netcdf4);
         file.add_dimension("x", 2).unwrap();
         file.add_dimension("y", 3).unwrap();
-        for (name, dims, values) in
-            [("x", vec!["x"], vec![1, 2]), ("v", vec!["x", "y"], (10..16).collect()), ("w", vec!["y"], vec![7, 8, 9])]
-        {
+        for (name, dims, values) in [
+            ("x", vec!["x"], vec![1, 2]),
+            ("v", vec!["x", "y"], (10..16).collect()),
+            ("w", vec!["y"], vec![7, 8, 9]),
+        ] {
             file.add_variable::<i32>(name, &dims).unwrap().put_values(&values, ..).unwrap();
         }
         let mut file = FileMut::append_bytes(bytes(file)).unwrap();

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use ferrocdf::array::{In, Selection};
-use ferrocdf::model::each_numbers;
+use ferrocdf::model::{Class, Type, each_numbers};
 use ferrocdf::{Code, CreateOptions, DimId, Error, FileMut, Model, Result, Values, VarId};
 use ferrocdf_cdl::parse::Sink;
 
@@ -18,11 +18,14 @@ pub(super) struct Output<'a> {
     options: &'a Options,
     errors: &'a mut dyn Write,
     made: Option<(PathBuf, FileMut)>,
+    /// For each variable the shape of its data, as the text has it: unlimited dimensions of the file are shorter until all
+    /// is written.
+    shapes: Vec<Vec<u64>>,
 }
 
 impl<'a> Output<'a> {
     pub fn new(options: &'a Options, errors: &'a mut dyn Write) -> Self {
-        Output { options, errors, made: None }
+        Output { options, errors, made: None, shapes: vec![] }
     }
 
     /// Completes the file.
@@ -63,9 +66,12 @@ impl Sink for Output<'_> {
             self.made = Some((path, file));
         }
         let Some((_, file)) = &self.made else { return Ok(()) };
+        self.shapes = model.var_ids().map(|var| model.shape(var)).collect();
         file.define(|draft| {
             let grown: Vec<_> = draft.dims().iter().map(|dim| dim.len).collect();
             *draft = model.clone();
+            let turns = turns(model);
+            draft.order_types(|id| turns[id.index()]);
             // Unlimited dimensions get their length from the data that is written.
             for at in 0..model.dims().len() {
                 let id = DimId(at as u32);
@@ -85,15 +91,43 @@ impl Sink for Output<'_> {
         let Some((_, file)) = &self.made else {
             return Err(Error::new(Code::EINTERNAL, "data before definitions"));
         };
-        let shape = file.model().shape(var);
         let mut result = Ok(());
-        boxes(&shape, first, values.len() as u64, &mut |start, count, range| {
+        boxes(&self.shapes[var.index()], first, values.len() as u64, &mut |start, count, range| {
             if result.is_ok() {
                 result = write(file, var, &Selection::slab(start, count), &values, range);
             }
         });
         result
     }
+}
+
+/// For each type the turn in which the reference defines it: first those that are made of no others, then, turn by turn
+/// through all that are left, those whose parts are there.
+fn turns(model: &Model) -> Vec<u32> {
+    let mut turns: Vec<Option<u32>> = vec![None; model.types().len()];
+    let has_turn = |turns: &[Option<u32>], ty: &Type| match ty {
+        Type::Atomic(_) => true,
+        Type::User(id) => turns[id.index()].is_some(),
+    };
+    for turn in 0.. {
+        let before = turns.clone();
+        for (at, ty) in model.types().iter().enumerate() {
+            // Within a turn, what was just defined counts, but for the first.
+            let known = if turn == 0 { &before } else { &turns };
+            let ready = match &ty.class {
+                Class::Opaque(_) | Class::Enum { .. } => true,
+                Class::Vlen(base) => has_turn(known, base),
+                Class::Compound { fields, .. } => fields.iter().all(|field| has_turn(known, &field.ty)),
+            };
+            if turns[at].is_none() && ready {
+                turns[at] = Some(turn);
+            }
+        }
+        if turns == before {
+            break;
+        }
+    }
+    turns.into_iter().map(|turn| turn.unwrap_or(u32::MAX)).collect()
 }
 
 fn write(
@@ -106,9 +140,7 @@ fn write(
     // The values have the variable's own type, so all of them fit.
     let _exact = match values {
         Values::Char(text) => file.write(var, selection, In::text(&text[range]))?,
-        Values::String(list) => {
-            file.write_trees(var, selection, &Values::String(list[range].to_vec()))?
-        }
+        Values::String(list) => file.write_trees(var, selection, &Values::String(list[range].to_vec()))?,
         Values::User(id, list) => {
             file.write_trees(var, selection, &Values::User(*id, list[range].to_vec()))?
         }

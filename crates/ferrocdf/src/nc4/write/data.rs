@@ -100,7 +100,8 @@ impl Edited {
             return Err(Error::new(Code::EBADTYPE, format!("values of type {is} for one of type {shall}")));
         }
         if elements(selection)? != values.len() {
-            let what = format!("{} values for a selection of {} elements", values.len(), elements(selection)?);
+            let what =
+                format!("{} values for a selection of {} elements", values.len(), elements(selection)?);
             return Err(Error::new(Code::EEDGE, what));
         }
         if values.is_empty() {
@@ -126,8 +127,12 @@ impl Edited {
         let mut given_up = vec![];
         if facts.datatype.has_pointers() && !moved {
             let mut old = vec![0u8; values.len().saturating_mul(size)];
-            let _exact =
-                ferrocdf_array::read(&*placed.blob, &placed.array, &selected, ferrocdf_array::Out::new(&mut old))?;
+            let _exact = ferrocdf_array::read(
+                &*placed.blob,
+                &placed.array,
+                &selected,
+                ferrocdf_array::Out::new(&mut old),
+            )?;
             places(&self.editor, &facts.datatype, &old, &mut given_up);
             let mut of_fill = vec![];
             places(&self.editor, &facts.datatype, fill.unwrap_or_default(), &mut of_fill);
