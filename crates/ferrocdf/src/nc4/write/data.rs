@@ -66,6 +66,22 @@ impl Edited {
         Ok(written(fit, longer || moved))
     }
 
+    /// The array of a chunked variable, made as long as its dimensions are.
+    pub(super) fn whole_blocks(&mut self, model: &Model, var: VarId) -> Result<Option<Array>> {
+        let node = self.node(var)?;
+        let shape = model.shape(var);
+        if shape.is_empty() || shape.contains(&0) {
+            return Ok(None);
+        }
+        let array = self.editor.look(node, false)?.array;
+        let Layout::Blocks(_) = &array.layout else { return Ok(None) };
+        self.changed = true;
+        let _longer = self.reach(model, var, node, &Selection::all(&shape))?;
+        let array = self.editor.array(node)?.array;
+        self.written.insert(var, array.clone());
+        Ok(Some(array))
+    }
+
     /// Changes elements in the header of a dataset.
     fn write_compact(
         &mut self,

@@ -368,6 +368,10 @@ impl Driver for Nc4Writer {
         self.held_mut().write(model, var, selection, input).map(Some)
     }
 
+    fn whole_blocks(&mut self, model: &Model, var: VarId) -> Result<Option<Array>> {
+        self.held_mut().whole_blocks(model, var)
+    }
+
     fn write_values(
         &mut self,
         model: &Model,
