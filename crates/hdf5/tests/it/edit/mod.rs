@@ -31,3 +31,9 @@ pub fn attribute(name: &str, data: &[u8]) -> AttributeSpec {
 pub fn options(profile: Profile) -> CreateOptions {
     CreateOptions { profile, ..CreateOptions::default() }
 }
+
+#[test]
+fn editors_go_from_thread_to_thread() {
+    fn check<T: Send + Sync>() {}
+    check::<ferrocdf_hdf5::edit::Editor>();
+}
