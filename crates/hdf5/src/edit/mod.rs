@@ -7,11 +7,11 @@
 //! Object headers never move, since references are their addresses; they grow by continuation chunks. Committed
 //! metadata that changes where it stands is written to a metadata cache image first, which every reader lays over the
 //! file until it has been taken off again (`journal`). Chunks of a committed state are never overwritten. Elements of
-//! contiguous, compact-turned-contiguous and implicitly indexed datasets are overwritten where they lie: there a crash
-//! leaves old and new ones side by side.
+//! contiguous and implicitly indexed datasets are overwritten where they lie: there a crash leaves old and new ones side
+//! by side.
 //!
-//! Not done: making datasets shorter; writing virtual datasets and external raw data; keeping a list of free space in
-//! the file (what is free is found again by the blocks that use their old places, not by other ones).
+//! Not done: making datasets shorter; writing virtual datasets and external raw data; finding the pieces of committed
+//! fixed and extensible arrays, which are lost when such an index is made anew for the first time after opening.
 
 mod attributes;
 mod chunks;
@@ -600,7 +600,7 @@ impl Editor {
     }
 
     /// Commits, and leaves a note in the file of the space in it that is free, for those who edit it later: as empty chunks
-    /// of the header of the root group, up to 256 KiB. Without this such space is lost when the editor goes.
+    /// of the header of the root group, up to 1 MiB. Without this such space is lost when the editor goes.
     ///
     /// # Errors
     /// As [`commit`](Editor::commit).
@@ -638,7 +638,7 @@ fn no_attribute(name: &str) -> Error {
 }
 
 /// Bytes of free space that a file keeps note of: whoever opens the root group reads them.
-const PARKED: u64 = 256 << 10;
+const PARKED: u64 = 1 << 20;
 
 /// What the methods are made of.
 impl Editor {

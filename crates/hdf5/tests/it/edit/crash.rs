@@ -24,6 +24,9 @@ fn record(seed: u64, changes: usize) -> (Log, Vec<String>) {
             pair.change_but_contiguous(&mut rng);
         }
         pair.commit();
+        if rng.once_in(3) {
+            pair.editor.close().unwrap();
+        }
         blob.mark();
         texts.push(pair.model.text());
         if rng.once_in(4) {
@@ -201,7 +204,6 @@ fn files_that_are_closed_and_opened_again_do_not_grow() {
         editor.close().unwrap();
         sizes.push(blob.size().unwrap());
     }
-    let largest = |range: &[u64]| range.iter().copied().max().unwrap_or(0);
-    assert!(largest(&sizes) < 600_000, "{sizes:?}");
-    assert!(largest(&sizes[300..]) <= largest(&sizes[..300]) * 5 / 4, "{sizes:?}");
+    // Some 20 MB were written.
+    assert!(sizes.iter().all(|&size| size < 1_000_000), "{sizes:?}");
 }
