@@ -104,7 +104,7 @@ fn pairs(model: &Path, folder: &Path) -> Vec<Pair> {
         pairs.push(made);
     }
     let copied = Pair { model: model.clone(), theirs: path("copied-theirs"), ours: path("copied-ours") };
-    if false && nccopy_tool::reference(&[text(&model), text(&copied.theirs)], folder).code == Some(0) {
+    if nccopy_tool::reference(&[text(&model), text(&copied.theirs)], folder).code == Some(0) {
         let run = nccopy_tool::ours(&[text(&model), text(&copied.ours)]);
         assert_eq!(run.code, Some(0), "{}: {}", model.display(), run.said);
         pairs.push(copied);
@@ -172,5 +172,5 @@ fn random_models_are_written_as_the_reference_does() {
         "{models} models of {count} seeds, {compared} pairs of files compared, {better} better than the reference's"
     );
     assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
-    assert!(compared > count / 2, "only {compared} pairs of {count} seeds");
+    assert!(compared > count, "only {compared} pairs of {count} seeds");
 }

@@ -55,6 +55,7 @@ impl Edited {
         self.groups_and_types(new, GroupId::ROOT)?;
         self.contents(old, new, GroupId::ROOT, &mut attach)?;
         self.attach(new, attach)?;
+        self.keep_ids(old, new)?;
         if self.fresh {
             let text = types::text(PROPERTIES.len() as u32);
             self.put_plain(root, names::PROPERTIES, text, scalar(), PROPERTIES.into())?;

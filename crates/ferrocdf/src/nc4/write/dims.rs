@@ -129,6 +129,23 @@ impl Edited {
         changes.iter().try_for_each(|(group, was, is)| self.editor.rename_link(*group, was, is))
     }
 
+    /// Where the order of datasets would give dimensions other ids than they have, new variables tell the id of their first
+    /// one, as the reference's do.
+    pub(super) fn keep_ids(&mut self, old: &Model, new: &Model) -> Result<()> {
+        if !loses_ids(new) {
+            return Ok(());
+        }
+        for var in new.var_ids().skip(old.vars().len()) {
+            let Some(&dim) = new.var(var).dims.first() else { continue };
+            if !self.is_scale(new, var) {
+                let node = self.node(var)?;
+                let id = dim.0.to_le_bytes().to_vec();
+                self.put_plain(node, names::DIMID, types::atomic(Atomic::Int, None), scalar(), id)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Attaches variables to the scales of their dimensions.
     pub(super) fn attach(&mut self, new: &Model, attach: Attach) -> Result<()> {
         let Attach { vars, dims: anew } = attach;
@@ -268,4 +285,19 @@ fn outside_in(model: &Model) -> Vec<ferrocdf_model::GroupId> {
         list.splice(next..next, model.group(group).groups.iter().copied());
     }
     list
+}
+
+/// Whether some coordinate variable has several dimensions, or comes before one whose dimension was defined earlier.
+fn loses_ids(model: &Model) -> bool {
+    model.group_ids().any(|group| {
+        let vars = model.group(group).vars.iter();
+        let mut last = None;
+        vars.filter(|&&var| role(model, var).is_some()).any(|&var| {
+            let dims = &model.var(var).dims;
+            let first = dims.first().copied();
+            let earlier = first < last;
+            last = first;
+            earlier || dims.len() > 1
+        })
+    })
 }
