@@ -34,8 +34,9 @@ pub(super) struct Data {
     pub space: Dataspace,
     pub fill: FillMessage,
     pub layout: DataLayout,
-    /// The layout as the header has it.
-    written: DataLayout,
+    /// The layout as the header has it; `None` if its message has to be made anew: an index that is made here goes with a
+    /// message that is made here, since versions of the message mean indexes of other widths.
+    pub written: Option<DataLayout>,
     pub filters: Vec<Step>,
     /// What chunks are put into, once it was needed.
     pub store: Option<Arc<ChunkStore>>,
@@ -128,7 +129,7 @@ pub(super) fn create(
         datatype,
         space,
         fill,
-        written: layout.clone(),
+        written: Some(layout.clone()),
         layout,
         filters,
         store: None,
@@ -193,7 +194,7 @@ impl Data {
             space: dataset.dataspace().clone(),
             fill: dataset.fill().clone(),
             layout: dataset.layout().clone(),
-            written: dataset.layout().clone(),
+            written: Some(dataset.layout().clone()),
             filters: dataset.filters().to_vec(),
             store: None,
             blocks: None,
@@ -418,11 +419,13 @@ impl Data {
                     let body = self.space.encode(sizes)?;
                     *message = super::object::message(kind::DATASPACE, message.flags & !SHARED, body);
                 }
-                kind::LAYOUT if self.layout != self.written => message.body = self.layout.encode(sizes)?,
+                kind::LAYOUT if self.written.as_ref() != Some(&self.layout) => {
+                    message.body = self.layout.encode(sizes)?
+                }
                 _ => {}
             }
         }
-        self.written.clone_from(&self.layout);
+        self.written = Some(self.layout.clone());
         Ok(())
     }
 }

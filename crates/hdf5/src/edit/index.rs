@@ -36,6 +36,7 @@ pub(super) fn index(data: &mut Data, k: u16, build: &mut Build<'_>) -> Result<()
     let sizes = build.sizes;
     let built = build.build(old, |alloc, made| new.build(&chunks, sizes, alloc, made))?;
     (layout.index, layout.address) = (built.index, built.address);
+    data.written = None;
     Ok(())
 }
 

@@ -11,7 +11,7 @@ fn all(placed: &Placed) -> Option<Vec<u8>> {
     let shape = &placed.array.shape;
     let mut bytes = vec![0; usize::try_from(shape.iter().product::<u64>()).ok()?];
     let selection = Selection::slab(&vec![0; shape.len()], shape);
-    read(&*placed.blob, &placed.array, &selection, Out::new(&mut bytes)).ok()?;
+    let _ = read(&*placed.blob, &placed.array, &selection, Out::new(&mut bytes)).ok()?;
     Some(bytes)
 }
 
