@@ -58,7 +58,7 @@ fn a_wrong_text_leaves_the_file_that_was_there() {
     }
     // Without a kind the text decides.
     assert_eq!(call(Program::Ncgen, &args[1..], b"netcdf a { group: g { } }").0, 0);
-    assert_eq!(ferrocdf::File::open(&path).unwrap().format(), ferrocdf::Format::Netcdf4);
+    assert_eq!(ferrocdf::File::open(&path).unwrap().format(), Format::Netcdf4);
 }
 
 #[test]
