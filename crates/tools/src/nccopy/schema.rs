@@ -198,11 +198,11 @@ fn choose_storage(
     });
     let grows = dims.iter().any(|&dim| target.dim(dim).unlimited);
     let must_chunk = grows || !storage.filters.is_empty();
-    // Small chunks that nothing asks for any more are one run.
-    if let (Some(Chunking::Chunked(shape)), false) = (&storage.chunking, must_chunk)
+    // Small chunks become one run, or, if filters ask for chunks, those that are made by default.
+    if let (Some(Chunking::Chunked(shape)), false) = (&storage.chunking, grows)
         && chunkspec::is_small(source, var, shape)
     {
-        storage.chunking = Some(Chunking::Contiguous);
+        storage.chunking = (!must_chunk).then_some(Chunking::Contiguous);
     }
     for spec in &options.chunkspecs {
         match chunkspec::wanted(source, var, spec)? {
