@@ -11,8 +11,9 @@ use crate::{each, files};
 /// The attribute that is added.
 const NAME: &str = "added_by_ferrocdf";
 
-/// Files that are not compared, by the end of their path, each with the reason.
-const EXCEPTIONS: &[(&str, &str)] = &[];
+/// Files whose length depends on files beside them, where copies are not.
+const FROM_OTHERS: &[&str] =
+    &["vds/1_vds.h5", "vds/3_1_vds.h5", "vds/4_vds.h5", "vds/vds-percival-unlim-maxmin.h5"];
 
 /// Files of more bytes are not copied.
 const MOST: u64 = 64 << 20;
@@ -42,7 +43,7 @@ fn edited(path: &Path, to: &Path) -> ferrocdf::Result<()> {
 #[test]
 fn an_attribute_more_changes_nothing_else() {
     let folder = tempfile::tempdir().expect("a folder");
-    let excused = |path: &Path| EXCEPTIONS.iter().any(|(name, _)| path.ends_with(name));
+    let excused = |path: &Path| FROM_OTHERS.iter().any(|name| path.ends_with(name));
     let small = |path: &Path| std::fs::metadata(path).is_ok_and(|meta| meta.len() <= MOST);
     let files: Vec<_> = files(&["hdf5"])
         .into_iter()
@@ -71,7 +72,7 @@ fn an_attribute_more_changes_nothing_else() {
     assert_eq!((before.len(), after.len()), (files.len(), files.len()));
     let mut compared = 0;
     for ((path, before), after) in old.iter().zip(before).zip(after) {
-        if before.contains("cannot be read:") {
+        if !before.ends_with("\nend\n") {
             continue;
         }
         compared += 1;
