@@ -33,9 +33,12 @@
 //! | 1 GB written as big-endian `f32`, new file; existing file | 3.2 to 3.8; 7.5 to 9 | 3.6 to 4.1 (one thread, no swap) |
 //! | one value, beyond the 0.6 us of `pread` | 0.25 to 0.4 us | |
 //!
-//! Not done: compressed chunks and virtual datasets, which will be further layouts; an order of its own for layouts
-//! whose last dimension is not the fastest, which are read and written rightly but slowly; sharing mapped reads among
-//! threads.
+//! Blocks are written by [`write()`] too; what is held back of them is stored by [`flush`]. Packing costs what the filters
+//! cost on all cores; blocks without filters are written as fast as their bytes are from memory.
+//!
+//! Not done: an order of its own for layouts whose last dimension is not the fastest, which are read and written rightly
+//! but slowly; sharing mapped reads and writes among threads; blocks of one column each of a wide array, which are
+//! collected one by one.
 #![forbid(unsafe_code)]
 
 mod array;

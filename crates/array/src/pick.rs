@@ -3,6 +3,8 @@
 //! The innermost dimension of a window is a run of bytes side by side. Runs of one element have loops of their own,
 //! where the length of a copy is known to the compiler.
 
+use ferrocdf_codec::unshuffle_part;
+
 use crate::plan::Dim;
 
 /// Calls `row` for each line of runs: position in the window, position in the dense buffer, number of runs, step.
@@ -47,6 +49,29 @@ pub(crate) fn gather(window: &[u8], dims: &[Dim], size: usize, dense: &mut [u8])
                 for (number, to) in to.chunks_exact_mut(run).enumerate() {
                     to.copy_from_slice(&from[number * step..][..run]);
                 }
+            }
+        }
+    });
+}
+
+/// Collects elements of a block that is still taken apart into planes of bytes, from the element `first` on, into
+/// `dense`. The dimensions are those of the whole elements.
+pub(crate) fn gather_planes(planes: &[u8], first: usize, dims: &[Dim], size: usize, dense: &mut [u8]) {
+    let (outer, run) = runs(dims, size);
+    let count_of = planes.len() / size;
+    lines(outer, run, |at, to, count, step| {
+        let to = &mut dense[to..to + count * run];
+        let (first, step) = (first + at / size, step / size);
+        if run > size || count == 1 {
+            for (number, to) in to.chunks_exact_mut(run).enumerate() {
+                unshuffle_part(size, planes, first + number * step, to);
+            }
+            return;
+        }
+        for (of, plane) in planes.chunks_exact(count_of).enumerate() {
+            let bytes = &plane[first..];
+            for (number, element) in to.chunks_exact_mut(size).enumerate() {
+                element[of] = bytes[number * step];
             }
         }
     });

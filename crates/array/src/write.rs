@@ -1,4 +1,4 @@
-//! Writing: convert, place, store.
+//! Writing: convert, place, store. Blocks are written by `blocks::write`.
 //!
 //! Where the selected elements lie close together but not side by side (one variable of a file of many small records),
 //! a window is read, changed and written back. The bytes between the selected ones are then rewritten as they were: the
@@ -26,12 +26,14 @@ const PIECE: u64 = 16 << 20;
 /// Writes `input` to the selected elements of `array`. The shape is that after growth; the blob grows as needed.
 ///
 /// Elements that are out of range of the stored kind are converted all the same; the result says so. No other thread
-/// may write to the blob meanwhile, near the selected elements at least.
+/// may write to the blob meanwhile, near the selected elements at least. Parts of blocks are held back until
+/// [`flush`](crate::flush).
 ///
 /// # Errors
 /// Those of [`Selection::check`]; `ECHAR` between text and numbers; `EINVAL` if `input` is not exactly the selected
-/// elements, or its map leads outside; `EPERM` for an inline array; `EVARSIZE` for positions beyond 64 bits; the
-/// blob's. After an error any part may have been written.
+/// elements, or its map leads outside; `EPERM` for an inline array, blocks that are only read, and unusual elements;
+/// `EVARSIZE` for positions beyond 64 bits; the blob's; for blocks those of the filters and the store, which may have been
+/// met after an earlier call. After an error any part may have been written.
 pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) -> Result<Fit> {
     if input.map.is_none()
         && let Some(run) = ShortRun::of(array, sel)

@@ -63,7 +63,7 @@ static void shorts(const char *path)
 {
     int dims[3], var, nc = grid(path, dims);
     size_t chunk[3] = {STEP, LATS / 2, LONS / 4}, at[3] = {0, 0, 0}, count[3] = {STEP, LATS, LONS};
-    float scale = 0.01f, offset = 280;
+    float scale = 0.06f, offset = 280;
     CHECK(nc_def_var(nc, "v", NC_SHORT, 3, dims, &var));
     CHECK(nc_def_var_chunking(nc, var, NC_CHUNKED, chunk));
     CHECK(nc_def_var_deflate(nc, var, 0, 1, 1));

@@ -89,6 +89,16 @@ impl Chain {
         self.used(mask).next().is_none()
     }
 
+    /// Where the first filter in use only takes elements apart into planes: the bytes of an element, and the mask with
+    /// which [`Chain::decode`] leaves them so. What of a block is wanted can then be put together alone.
+    pub fn but_for_planes(&self, mask: u32) -> Option<(usize, u32)> {
+        let first = self.used(mask).next()?;
+        let size = first.filter.as_ref().ok()?.planes_of()?;
+        let at = self.links.iter().position(|link| std::ptr::eq(link, first))?;
+        let bit = u32::try_from(at).ok().and_then(|at| 1u32.checked_shl(at))?;
+        Some((size, mask | bit))
+    }
+
     /// Checks, before memory is taken, that `stored` bytes can become a block of `plain` bytes at all.
     ///
     /// `NC_EHDFERR` if they cannot; also fails as [`Chain::check`] does.

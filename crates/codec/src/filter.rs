@@ -47,6 +47,12 @@ pub trait Filter: Debug + Send + Sync {
     fn most_decoded(&self, _stored: usize) -> usize {
         usize::MAX
     }
+
+    /// The bytes of an element, if this filter only takes elements apart into planes of bytes, of which
+    /// [`unshuffle_part`](crate::unshuffle_part) makes some whole again; `None` for all others.
+    fn planes_of(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// The filter of this HDF5 number, if it is built in.
@@ -76,6 +82,11 @@ pub(crate) trait Codec: Debug + Send + Sync {
 
     /// See [`Filter::peel`].
     fn peel<'a>(&self, _stored: &'a [u8]) -> Option<Result<&'a [u8]>> {
+        None
+    }
+
+    /// See [`Filter::planes_of`].
+    fn planes_of(&self) -> Option<usize> {
         None
     }
 }
@@ -153,6 +164,10 @@ impl<C: Codec> Filter for Packed<C> {
 
     fn most_decoded(&self, stored: usize) -> usize {
         self.0.most_decoded(stored)
+    }
+
+    fn planes_of(&self) -> Option<usize> {
+        self.0.planes_of()
     }
 }
 

@@ -13,4 +13,5 @@ mod scratch;
 
 pub use chain::{Chain, Step};
 pub use filter::{Filter, built_in};
+pub use filters::unshuffle_part;
 pub use registry::registered_name;

@@ -3,6 +3,8 @@
 // Encoders whose callers are not there yet.
 #![allow(dead_code)]
 
+#[cfg(test)]
+mod assembled;
 mod block;
 mod cache_image;
 mod chunks;
@@ -15,6 +17,8 @@ mod heaps;
 pub mod messages;
 mod numbers;
 pub mod objects;
+#[cfg(test)]
+mod reencoded;
 pub mod selection;
 mod sohm;
 mod source;

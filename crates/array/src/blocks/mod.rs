@@ -101,9 +101,10 @@ pub trait BlockIndex: Debug + Send + Sync {
 
 /// An index that blocks can be put into.
 ///
-/// Its methods never call the engine, since blocks that leave the cache are placed by whoever needs the room: perhaps a
-/// thread that writes to another file, but never while the owner of the blocks is inside [`write()`](crate::write) or
-/// [`flush`], and never after a `flush` until the next `write`.
+/// Blocks that are held back are placed by whoever needs their room: perhaps a thread that writes to another file. So its
+/// methods may be called at any time between a [`write()`](crate::write) of the owner and its next [`flush`], but never
+/// while the owner is inside one of these, and never from a `flush` on until the next `write`. They do not call the
+/// engine, and no lock that they take is held while the engine is called.
 pub trait BlockStore: BlockIndex {
     /// Finds a place for a packed block of `len` bytes, stored without the filters in `mask`, and notes it: from now on
     /// `locate` gives it. The caller writes the bytes there. Calls come in an order that does not depend on threads.

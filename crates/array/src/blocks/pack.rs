@@ -52,11 +52,11 @@ impl Blocks for [(Key, Bytes)] {
     }
 
     fn there(&self, number: usize) -> Option<&[u8]> {
-        Some(&self[number].1)
+        Some(&self[number].1.bytes)
     }
 
     fn make(&self, number: usize, _dense: &mut Buffer, block: &mut [u8]) {
-        block.copy_from_slice(&self[number].1);
+        block.copy_from_slice(&self[number].1.bytes);
     }
 }
 
@@ -79,15 +79,18 @@ pub(super) fn store<B: Blocks + ?Sized>(
     blocks: &B,
 ) -> Result<()> {
     let all = blocks.len();
+    if all == 0 {
+        return Ok(());
+    }
     let shared = all > 1 && all.saturating_mul(block_len) >= SHARED;
-    let pool = pool::get().filter(|_| shared);
+    let pool = if shared { pool::get() } else { None };
     let threads = pool.map_or(1, |pool| pool.current_num_threads());
     let most = (cache::budget() / 2 / block_len.max(1)).max(1);
     let together = (BATCH / block_len.max(1)).max(4 * threads).min(most);
     let packer = Packer { home, blob, block_len, blocks, shares: shared };
     let mut packed = PACKED.take();
-    let batches = (0..all).step_by(together).map(|first| first..(first + together).min(all));
-    let done = batches.map(|batch| packer.batch(batch, &mut packed)).collect();
+    let mut batches = (0..all).step_by(together).map(|first| first..(first + together).min(all));
+    let done = batches.try_for_each(|batch| packer.batch(batch, &mut packed));
     let mut kept = 0;
     packed.retain(|packed| {
         kept += packed.bytes.capacity();
@@ -196,7 +199,8 @@ pub(super) fn each<T: Send>(
     items: &mut [T],
     work: impl Fn(usize, &mut T) -> Result<()> + Sync + Send,
 ) -> Result<()> {
-    match pool::get().filter(|_| shares && items.len() > 1) {
+    let pool = if shares && items.len() > 1 { pool::get() } else { None };
+    match pool {
         Some(pool) => pool.install(|| {
             let items = items.par_iter_mut().enumerate().with_max_len(1);
             items.try_for_each(|(number, item)| work(number, item))

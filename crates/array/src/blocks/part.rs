@@ -7,6 +7,15 @@ use crate::pick;
 use crate::plan::Dim;
 use ferrocdf_store::Buffer;
 
+/// A decoded block.
+#[derive(Clone, Copy)]
+pub(crate) struct Block<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// Whether its elements are still taken apart: all first bytes, then all second ones, and so on. Where little of a
+    /// block is wanted only that is put together.
+    pub(crate) planes: bool,
+}
+
 /// The selected elements of one block, as rows that lie side by side in memory each.
 pub(crate) struct Part {
     /// The byte in the block of the first selected element.
@@ -18,6 +27,9 @@ pub(crate) struct Part {
     /// Bytes of an element in the block.
     pub(crate) size: usize,
 }
+
+/// Elements side by side that are put together about as fast as those of whole blocks.
+const LONG: u64 = 64;
 
 /// Adds a dimension inside the others, joined with the last one where they step alike.
 pub(crate) fn push(dims: &mut SmallVec<[Dim; 4]>, count: u64, step: u64) {
@@ -66,13 +78,16 @@ impl Part {
     /// Converts one row of a block into memory.
     pub(crate) fn row(
         &self,
-        block: &[u8],
+        block: Block<'_>,
         number: usize,
         conversion: &Conversion,
         dense: &mut Buffer,
         out: &mut [u8],
     ) -> bool {
-        let from = &block[self.row_at(number)..];
+        if block.planes {
+            return self.row_of_planes(block.bytes, number, conversion, dense, out);
+        }
+        let from = &block.bytes[self.row_at(number)..];
         if let [run] = &self.inner[..] {
             return conversion.run(&from[..run.count as usize * self.size], out);
         }
@@ -85,16 +100,14 @@ impl Part {
         conversion.run(dense, out)
     }
 
-    /// Converts one row of memory into a block.
+    /// Converts one row of memory into a block, whose bytes from where the row begins are `to`.
     pub(super) fn put_row(
         &self,
         row: &[u8],
-        number: usize,
         conversion: &Conversion,
         dense: &mut Buffer,
-        block: &mut [u8],
+        to: &mut [u8],
     ) -> bool {
-        let to = &mut block[self.row_at(number)..];
         if let [run] = &self.inner[..] {
             return conversion.run(row, &mut to[..run.count as usize * self.size]);
         }
@@ -106,6 +119,32 @@ impl Part {
         let fits = conversion.run(row, dense);
         pick::scatter(dense, &self.inner, self.size, to);
         fits
+    }
+
+    /// Puts one row of a block together that is still taken apart, and converts it into memory.
+    fn row_of_planes(
+        &self,
+        planes: &[u8],
+        number: usize,
+        conversion: &Conversion,
+        dense: &mut Buffer,
+        out: &mut [u8],
+    ) -> bool {
+        let first = self.row_at(number) / self.size;
+        if conversion.is_in_place() {
+            pick::gather_planes(planes, first, &self.inner, self.size, out);
+            conversion.run_in_place(out);
+            return true;
+        }
+        let dense = dense.get(self.row_elements() * self.size);
+        pick::gather_planes(planes, first, &self.inner, self.size, dense);
+        conversion.run(dense, out)
+    }
+
+    /// Whether putting single rows together costs less than doing so with a whole block of `len` bytes.
+    pub(crate) fn pays_apart(&self, len: usize) -> bool {
+        let run = self.inner.last().map_or(1, |run| run.count);
+        run >= LONG || self.rows() * self.row_elements() * self.size < len / 8
     }
 
     /// Converts one row of a block that is made of `fill`, repeated.

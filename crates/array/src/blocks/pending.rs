@@ -48,7 +48,7 @@ impl Home {
 
     /// Packs and stores blocks, all of the same length.
     pub(super) fn store(&self, blob: &dyn BlobMut, blocks: &[(Key, Bytes)]) -> Result<()> {
-        let len = blocks.first().map_or(0, |(_, bytes)| bytes.len());
+        let len = blocks.first().map_or(0, |(_, block)| block.bytes.len());
         pack::store(self, blob, len, blocks)
     }
 }

@@ -14,9 +14,9 @@ use ferrocdf_store::{Blob, Buffer};
 use rayon::prelude::*;
 use smallvec::SmallVec;
 
-use super::cache::{self, Bytes, Cached, Key};
+use super::cache::{self, Bytes, Cached, Kept, Key};
 use super::hits::Hits;
-use super::part::{Part, push};
+use super::part::{Block, Part, push};
 use super::{Blocks, Place};
 use crate::array::{dense_steps, too_large};
 use crate::convert::Conversion;
@@ -244,7 +244,11 @@ impl<'a> Reader<'a> {
             return items;
         }
         let outer = self.inner - 1;
-        let cut = (ranges[outer].0..ranges[outer].1).map(|hit| self.hits[outer].at(hit));
+        // For each dimension that is cut or counts rows, the elements of each hit.
+        let counts = |dim: usize| -> Vec<usize> {
+            (ranges[dim].0..ranges[dim].1).map(|hit| self.hits[dim].at(hit).count).collect()
+        };
+        let counts: SmallVec<[Vec<usize>; 4]> = (0..=outer).map(counts).collect();
         let within: usize = (self.inner..ranges.len()).map(|dim| self.count(dim, ranges[dim])).product();
         // The position in each outer dimension: the hit, and the index in it.
         let mut odometer: SmallVec<[(usize, usize); 4]> = SmallVec::from_elem((0, 0), outer);
@@ -254,15 +258,15 @@ impl<'a> Reader<'a> {
                 .iter()
                 .zip(ranges)
                 .fold(0, |first, (&(hit, _), &(from, to))| first * (to - from) + hit);
-            for (segment, hit) in cut.clone().enumerate() {
-                let (row, more) = std::mem::take(&mut rest).split_at_mut(hit.count * within * self.size);
+            for (segment, count) in counts[outer].iter().enumerate() {
+                let (row, more) = std::mem::take(&mut rest).split_at_mut(count * within * self.size);
                 rest = more;
                 items[first * segments + segment].rows.push(row);
             }
             for dim in (0..outer).rev() {
                 let (hit, index) = &mut odometer[dim];
                 *index += 1;
-                if *index < self.hits[dim].at(ranges[dim].0 + *hit).count {
+                if *index < counts[dim][*hit] {
                     break;
                 }
                 (*hit, *index) = (*hit + 1, 0);
@@ -309,10 +313,12 @@ impl<'a> Reader<'a> {
     /// The blocks in a box of hits that are kept, last dimension fastest; empty if none is. This comes before their places
     /// are looked for: one that was held is in its place when it is no longer kept.
     fn kept(&self, ranges: &Ranges) -> Vec<Option<Bytes>> {
-        if !self.cached().any() {
-            return Vec::new();
+        let size = self.stored.kind.size();
+        let mut kept = self.cached().get(combinations(ranges).map(|at| self.key(&at)));
+        for block in &mut kept {
+            *block = block.take().map(|block| block.for_elements(size));
         }
-        combinations(ranges).map(|at| self.cached().get(&self.key(&at))).collect()
+        kept
     }
 
     /// Does all blocks, shared among threads if that pays.
@@ -349,7 +355,8 @@ impl<'a> Reader<'a> {
                 _ => groups.push(vec![item]),
             }
         }
-        match pool::get().filter(|_| self.shares && groups.len() > 1) {
+        let pool = if self.shares && groups.len() > 1 { pool::get() } else { None };
+        match pool {
             Some(pool) => pool.install(|| {
                 groups
                     .into_par_iter()
@@ -436,7 +443,7 @@ impl<'a> Reader<'a> {
     fn item(&self, mut item: Item<'_>, stored: &[u8], scratch: &mut Scratch) -> Result<bool> {
         let part = self.part(&item.at);
         if let Some(block) = item.kept.take() {
-            return Ok(self.rows(&part, &block, &mut item.rows, &mut scratch.dense));
+            return Ok(self.rows(&part, block.view(), &mut item.rows, &mut scratch.dense));
         }
         let Place::At { at, mask, .. } = item.place else {
             let fill = &self.blocks.fill;
@@ -455,7 +462,8 @@ impl<'a> Reader<'a> {
                 let what = format!("has {} bytes of {block_len}", stored.len());
                 return Err(fail(Error::new(Code::EHDFERR, what)));
             }
-            return Ok(self.rows(&part, stored, &mut item.rows, &mut scratch.dense));
+            let block = Block { bytes: stored, planes: false };
+            return Ok(self.rows(&part, block, &mut item.rows, &mut scratch.dense));
         }
         self.blocks.chain.check_size(mask, stored.len(), block_len).map_err(fail)?;
         if let ([row], [run]) = (&mut item.rows[..], &part.inner[..])
@@ -467,22 +475,30 @@ impl<'a> Reader<'a> {
             self.conversion.run_in_place(row);
             return Ok(true);
         }
+        let (planes, mask) = match self.blocks.chain.but_for_planes(mask) {
+            Some((size, mask)) if size == part.size && part.pays_apart(block_len) => (true, mask),
+            _ => (false, mask),
+        };
         if !self.takes_all(&item.at) && block_len <= cache::budget() {
-            let mut block = cache::buffer(block_len);
-            self.blocks.chain.decode(mask, stored, &mut block).map_err(fail)?;
-            let block = Arc::new(block);
-            self.cached().keep(self.key(&item.at), &block);
-            return Ok(self.rows(&part, &block, &mut item.rows, &mut scratch.dense));
+            let key = self.key(&item.at);
+            if self.cached().wants(&key) {
+                let mut bytes = cache::buffer(block_len);
+                self.blocks.chain.decode(mask, stored, &mut bytes).map_err(fail)?;
+                let block = Arc::new(Kept { bytes, planes: planes.then_some(part.size) });
+                self.cached().keep(key, &block);
+                return Ok(self.rows(&part, block.view(), &mut item.rows, &mut scratch.dense));
+            }
         }
         let mut buffer = std::mem::take(&mut scratch.stored);
-        let block = buffer.get(block_len);
-        let done = self.blocks.chain.decode(mask, stored, block).map_err(fail);
-        let done = done.map(|()| self.rows(&part, block, &mut item.rows, &mut scratch.dense));
+        let bytes = buffer.get(block_len);
+        let done = self.blocks.chain.decode(mask, stored, bytes).map_err(fail);
+        let done =
+            done.map(|()| self.rows(&part, Block { bytes, planes }, &mut item.rows, &mut scratch.dense));
         scratch.stored = buffer;
         done
     }
 
-    fn rows(&self, part: &Part, block: &[u8], rows: &mut [&mut [u8]], dense: &mut Buffer) -> bool {
+    fn rows(&self, part: &Part, block: Block<'_>, rows: &mut [&mut [u8]], dense: &mut Buffer) -> bool {
         let rows = rows.iter_mut().enumerate();
         rows.fold(true, |fits, (number, row)| fits & part.row(block, number, &self.conversion, dense, row))
     }
@@ -535,7 +551,7 @@ impl<'a> Reader<'a> {
         for some in all.chunks(together) {
             let decode = |(_, (place, kept)): &(SmallVec<[usize; 4]>, (&Place, &Option<Bytes>))| match kept {
                 Some(kept) => Ok(Some(kept.clone())),
-                None => self.whole(**place),
+                None => Ok(self.whole(**place)?.map(|bytes| Arc::new(Kept::plain(bytes)))),
             };
             let blocks: Vec<Option<Bytes>> = match pool::get().filter(|_| self.shares) {
                 Some(pool) => pool.install(|| some.par_iter().map(decode).collect::<Result<_>>())?,
@@ -543,13 +559,8 @@ impl<'a> Reader<'a> {
             };
             Scratch::with(|scratch| {
                 for ((at, _), block) in some.iter().zip(&blocks) {
-                    fits &= self.copy_out(
-                        ranges,
-                        at,
-                        block.as_ref().map(|block| &block[..]),
-                        &mut scratch.dense,
-                        out,
-                    );
+                    fits &=
+                        self.copy_out(ranges, at, block.as_deref().map(Kept::view), &mut scratch.dense, out);
                 }
             });
         }
@@ -557,7 +568,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A whole block, decoded; nothing if it is missing.
-    pub(super) fn whole(&self, place: Place) -> Result<Option<Bytes>> {
+    pub(super) fn whole(&self, place: Place) -> Result<Option<Vec<u8>>> {
         let Place::At { at: position, len, mask } = place else { return Ok(None) };
         self.check_inside(position, position.saturating_add(len))?;
         Scratch::with(|scratch| {
@@ -569,7 +580,7 @@ impl<'a> Reader<'a> {
             self.blocks.chain.check_size(mask, stored.len(), block_len).map_err(fail)?;
             let mut block = cache::buffer(block_len);
             self.blocks.chain.decode(mask, stored, &mut block).map_err(fail)?;
-            Ok(Some(Arc::new(block)))
+            Ok(Some(block))
         })
     }
 
@@ -578,7 +589,7 @@ impl<'a> Reader<'a> {
         &self,
         ranges: &Ranges,
         at: &[usize],
-        block: Option<&[u8]>,
+        block: Option<Block<'_>>,
         dense: &mut Buffer,
         out: &mut [u8],
     ) -> bool {

@@ -15,7 +15,7 @@ use ferrocdf_store::{BlobMut, Buffer};
 use rayon::prelude::*;
 use smallvec::SmallVec;
 
-use super::cache::{self, Key};
+use super::cache::{self, Kept, Key};
 use super::pack;
 use super::pending::{Home, make_room};
 use super::read::{Ranges, Reader, TOGETHER, combinations};
@@ -149,31 +149,33 @@ impl Writer<'_> {
             let done_with = job.written >= self.needed(&job.at) || !may_hold;
             let Some(block) = job.block.filter(|_| done.is_ok() || job.held) else { continue };
             if done.is_ok() && done_with {
-                ready.push((job.key, Arc::new(block)));
+                ready.push((job.key, Arc::new(Kept::plain(block))));
             } else {
                 held.push((job.key, block, job.written));
             }
         }
         let done = done.and_then(|()| self.home.store(self.blob, &ready));
         if done.is_err() {
-            for (key, bytes) in ready {
-                let bytes = Arc::try_unwrap(bytes).unwrap_or_else(|shared| shared.to_vec());
-                held.push((key, bytes, 0));
-            }
+            held.extend(ready.into_iter().map(|(key, bytes)| (key, cache::owned(bytes), 0)));
+        } else if !ready.is_empty() {
+            cache::recycle(ready.into_iter().map(|(_, bytes)| cache::owned(bytes)));
         }
-        held.into_iter().fold(done, |done, (key, block, written)| {
-            let room = done.and_then(|()| make_room(self.blob, &self.blocks.cached, block_len));
-            if room == Ok(false) {
-                let alone = [(key, Arc::new(block))];
-                let stored = self.home.store(self.blob, &alone);
-                return stored.inspect_err(|_| {
-                    let [(key, block)] = alone;
-                    self.blocks.cached.hold(key, block.to_vec(), written);
-                });
-            }
-            // After an error what is not stored is held, whatever room there is.
-            self.blocks.cached.hold(key, block, written);
-            room.map(drop)
+        held.into_iter().fold(done, |done, (key, block, written)| self.hold(done, key, block, written))
+    }
+
+    /// Holds a block, or stores it where there is no room. After an error it is held whatever room there is.
+    fn hold(&self, done: Result<()>, key: Key, block: Vec<u8>, written: u64) -> Result<()> {
+        let cached = &self.blocks.cached;
+        let Some((key, block)) = cached.hold(key, block, written, done.is_err()) else { return done };
+        let room = done.and_then(|()| make_room(self.blob, cached, block.len()));
+        if room != Ok(false) {
+            cached.hold(key, block, written, true);
+            return room.map(drop);
+        }
+        let alone = [(key, Arc::new(Kept::plain(block)))];
+        self.home.store(self.blob, &alone).inspect_err(|_| {
+            let [(key, block)] = alone;
+            cached.hold(key, cache::owned(block), written, true);
         })
     }
 
@@ -224,7 +226,8 @@ impl Writer<'_> {
             None => self.grid.block_len,
         };
         let shares = jobs.len() > 1 && jobs.iter().map(bytes).sum::<u64>() >= SHARED;
-        match pool::get().filter(|_| shares) {
+        let pool = if shares { pool::get() } else { None };
+        match pool {
             Some(pool) => pool.install(|| jobs.par_iter_mut().try_for_each(|job| self.change(job))),
             None => jobs.iter_mut().try_for_each(|job| self.change(job)),
         }
@@ -236,7 +239,7 @@ impl Writer<'_> {
             if let Some(position) = self.in_place(job, written) {
                 return Scratch::with(|scratch| self.write_in_place(&job.at, position, &mut scratch.dense));
             }
-            let stored = self.grid.whole(job.place)?.map(Arc::unwrap_or_clone);
+            let stored = self.grid.whole(job.place)?;
             job.block = Some(stored.unwrap_or_else(|| {
                 let mut block = cache::buffer(self.grid.block_len as usize);
                 self.fill(&mut block);
@@ -322,6 +325,16 @@ impl Writer<'_> {
         Memory { first, dims, row }
     }
 
+    /// The dimensions that count the rows of a block.
+    fn outer(&self, at: &[usize]) -> impl Iterator<Item = Both> {
+        let outer = self.grid.inner.saturating_sub(1);
+        at[..outer].iter().enumerate().map(|(dim, &hit)| Both {
+            count: self.grid.hits[dim].at(hit).count,
+            block: self.grid.steps[dim].0 as usize,
+            memory: self.steps[dim],
+        })
+    }
+
     /// Puts the elements for a block into it.
     fn put(&self, at: &[usize], dense: &mut Buffer, block: &mut [u8]) {
         let (part, memory) = (self.grid.part(at), self.memory(at));
@@ -343,12 +356,46 @@ impl Writer<'_> {
             let dims: SmallVec<[Dim; 8]> = part.outer.iter().chain(&part.inner).copied().collect();
             pick::scatter(stored, &dims, part.size, &mut block[part.base..]);
         } else {
-            for number in 0..part.rows() {
-                let row = &self.input[memory.row_at(number)..][..memory.row];
-                fits &= part.put_row(row, number, conversion, dense, block);
-            }
+            let steps: SmallVec<[Both; 4]> = self.outer(at).collect();
+            walk(&steps, |to, from| {
+                let row = &self.input[memory.first + from..][..memory.row];
+                fits &= part.put_row(row, conversion, dense, &mut block[part.base + to..]);
+            });
         }
         self.fits.fetch_and(fits, Relaxed);
+    }
+}
+
+/// A dimension that counts rows: how many, and the bytes from one to the next in a block and in memory.
+struct Both {
+    count: usize,
+    block: usize,
+    memory: usize,
+}
+
+/// Visits all rows in order: where each begins in the block and in memory, from the first one on.
+fn walk(dims: &[Both], mut row: impl FnMut(usize, usize)) {
+    let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, dims.len());
+    let (mut block, mut memory) = (0, 0);
+    loop {
+        row(block, memory);
+        let mut dim = dims.len();
+        loop {
+            if dim == 0 {
+                return;
+            }
+            dim -= 1;
+            let Both { count, block: block_step, memory: memory_step } = dims[dim];
+            index[dim] += 1;
+            if index[dim] < count {
+                block += block_step;
+                memory += memory_step;
+                break;
+            }
+            index[dim] = 0;
+            block -= block_step * (count - 1);
+            memory -= memory_step * (count - 1);
+        }
     }
 }
 
@@ -370,15 +417,6 @@ impl Memory {
     /// The bytes of all elements, if they are one row.
     fn only(&self) -> Option<std::ops::Range<usize>> {
         (self.dims.len() == 1).then(|| self.first..self.first + self.row)
-    }
-
-    fn row_at(&self, number: usize) -> usize {
-        let (mut rest, mut at) = (number as u64, self.first as u64);
-        for dim in self.dims[..self.dims.len() - 1].iter().rev() {
-            at += rest % dim.count * dim.step;
-            rest /= dim.count;
-        }
-        at as usize
     }
 }
 

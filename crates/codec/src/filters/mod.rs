@@ -21,6 +21,8 @@ use ferrocdf_bytes::Result;
 
 use crate::filter::{Codec, Filter, Packed};
 
+pub use shuffle::unshuffle_part;
+
 /// The filter of this number with these parameters.
 pub fn make(id: u32, params: &[u32]) -> Option<Result<Box<dyn Filter>>> {
     match id {

@@ -46,7 +46,35 @@ impl Codec for Shuffle {
     fn encoded_len(&self, plain: usize) -> Option<usize> {
         Some(plain)
     }
+
+    fn planes_of(&self) -> Option<usize> {
+        Some(self.size)
+    }
 }
+
+/// Puts the bytes of some elements together, from the element `first` on, out of the planes of all; both slices hold
+/// whole elements of `size` bytes.
+///
+/// # Panics
+/// If there are not so many elements.
+pub fn unshuffle_part(size: usize, planes: &[u8], first: usize, elements: &mut [u8]) {
+    match size {
+        1 => elements.copy_from_slice(&planes[first..][..elements.len()]),
+        2 | 4 | 8 | 16 if elements.len() >= FEW * size => gather_from(size, planes, first, elements),
+        _ => {
+            let count = planes.len() / size;
+            for (of, plane) in planes.chunks_exact(count.max(1)).take(size).enumerate() {
+                let bytes = &plane[first..][..elements.len() / size];
+                for (element, &byte) in elements.chunks_exact_mut(size).zip(bytes) {
+                    element[of] = byte;
+                }
+            }
+        }
+    }
+}
+
+/// Fewer elements are put together byte by byte.
+const FEW: usize = 16;
 
 /// Puts the bytes of elements together. Both slices have the same length.
 pub fn unshuffle(size: usize, stored: &[u8], plain: &mut [u8]) {
@@ -82,10 +110,15 @@ const WOVEN: usize = 4096;
 /// Plane `i` is woven with plane `i + size / 2`, byte by byte, then the same is done with the half as many planes twice as
 /// long that this makes, until there is one.
 pub fn gather(size: usize, planes: &[u8], elements: &mut [u8]) {
+    gather_from(size, planes, 0, elements);
+}
+
+/// [`gather`] of some elements, from the element `first` on.
+fn gather_from(size: usize, planes: &[u8], first: usize, elements: &mut [u8]) {
     let count = planes.len() / size;
     let (mut now, mut next) = ([0; WOVEN], [0; WOVEN]);
     for (block, to) in elements.chunks_mut(WOVEN).enumerate() {
-        let (start, run) = (block * (WOVEN / size), to.len() / size);
+        let (start, run) = (first + block * (WOVEN / size), to.len() / size);
         let plane = |at: usize| &planes[at * count + start..][..run];
         if size == 2 {
             weave(plane(0), plane(1), to);

@@ -5,5 +5,6 @@ mod concurrency;
 mod damaged;
 mod groups;
 mod hostile;
+mod netcdf4;
 mod refusals;
 mod requests;

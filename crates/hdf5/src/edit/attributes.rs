@@ -156,7 +156,8 @@ impl Attributes {
     /// The messages in the header: with the info message, and without attributes if they are dense.
     pub fn messages(&self, object: &Object, sizes: Sizes) -> Result<Vec<Message>> {
         let mut messages = Vec::new();
-        if object.form.version > 1 && (self.list.len() > 0 || object.message(kind::ATTRIBUTE_INFO).is_some()) {
+        if object.form.version > 1 && (self.list.len() > 0 || object.message(kind::ATTRIBUTE_INFO).is_some())
+        {
             let body = self.info.encode(Of::Attributes, sizes)?;
             let flags = object.message(kind::ATTRIBUTE_INFO).map_or(NOT_SHARED, |message| message.flags);
             messages.push(message(kind::ATTRIBUTE_INFO, flags, body));

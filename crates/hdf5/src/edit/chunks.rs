@@ -184,7 +184,9 @@ impl Map {
 
     /// The number of the chunk at these coordinates, if there is room for it.
     fn number(&self, coords: &[u64]) -> Option<u64> {
-        if coords.len() != self.room.len() || coords.iter().zip(&self.room).skip(1).any(|(at, room)| at >= room) {
+        if coords.len() != self.room.len()
+            || coords.iter().zip(&self.room).skip(1).any(|(at, room)| at >= room)
+        {
             return None;
         }
         let parts = coords.iter().zip(&self.weights).map(|(at, weight)| at.checked_mul(*weight));
@@ -250,7 +252,8 @@ impl BlockIndex for ChunkStore {
             };
         };
         let mut places = Vec::new();
-        let total = total.filter(|&total| places.try_reserve_exact(total).is_ok()).ok_or_else(|| too_many(count))?;
+        let total =
+            total.filter(|&total| places.try_reserve_exact(total).is_ok()).ok_or_else(|| too_many(count))?;
         let mut coords = first.to_vec();
         for _ in 0..total {
             let spot = map.number(&coords).and_then(|number| map.spots.get(&number));
@@ -279,7 +282,10 @@ impl BlockStore for ChunkStore {
         let mut state = lock(&self.state);
         let map = self.load(&mut state)?;
         if let Some((at, weights)) = &self.implicit {
-            let offset = block.iter().zip(weights).try_fold(0u64, |sum, (at, weight)| sum.checked_add(at.checked_mul(*weight)?));
+            let offset = block
+                .iter()
+                .zip(weights)
+                .try_fold(0u64, |sum, (at, weight)| sum.checked_add(at.checked_mul(*weight)?));
             let at = offset.and_then(|number| number.checked_mul(self.bytes)?.checked_add(at.0));
             return self.position(Address(at.ok_or_else(|| too_many(block))?));
         }

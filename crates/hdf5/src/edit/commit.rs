@@ -11,9 +11,9 @@ use ferrocdf_bytes::{Code, Error, Result};
 
 use super::chunks::lock;
 use super::dataset::chunk_bytes;
+use super::index::{blocks as index_blocks, index};
 use super::object::{Extent, NOT_SHARED, Object, message};
 use super::space::Space;
-use super::index::{blocks as index_blocks, index};
 use super::{Editor, Node};
 use crate::block::{Alloc, Block, BlockKind};
 use crate::messages::{ChunkIndex, DataLayout};
@@ -23,7 +23,7 @@ use crate::{Address, File, Sizes, Source};
 
 /// A structure of which more bytes change is not built in the place of the old one: readers that cannot hold them all in
 /// memory would lose some of a cache image.
-const IN_PLACE: usize = 64 << 10;
+const IN_PLACE: usize = 256 << 10;
 /// Blocks side by side are written together up to this size.
 const TOGETHER: usize = 1 << 20;
 
@@ -175,6 +175,7 @@ impl Editor {
             }
         }
         let sizes = self.source.sizes;
+        self.heap.give_up_empty(&mut lock(&self.space));
         let heap = self.heap.changes(sizes)?;
         if self.dirty.is_empty() && heap.is_empty() && !self.unwritten {
             return self.wait();
@@ -261,7 +262,8 @@ impl Editor {
         }
         if let Some(data) = &mut data {
             let k = self.tree_sizes.chunks;
-            done = done.and_then(|()| index(data, k, &mut build)).and_then(|()| data.settle(&mut object, sizes));
+            done =
+                done.and_then(|()| index(data, k, &mut build)).and_then(|()| data.settle(&mut object, sizes));
         }
         (object.links, object.attributes, object.data) = (links, attributes, data);
         if let Some(place) = self.objects.get_mut(node.0 as usize) {

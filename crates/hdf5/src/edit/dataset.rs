@@ -114,9 +114,7 @@ pub(super) fn create(
     let mut messages = vec![message(kind::DATASPACE, 0, space.encode(sizes)?)];
     messages.push(match committed {
         None => message(kind::DATATYPE, CONSTANT, datatype.encode()?),
-        Some(at) => {
-            message(kind::DATATYPE, CONSTANT | SHARED, crate::objects::encode::committed(at, sizes)?)
-        }
+        Some(at) => message(kind::DATATYPE, CONSTANT | SHARED, crate::objects::encode::committed(at, sizes)?),
     });
     messages.push(message(kind::FILL, CONSTANT, fill.encode()?));
     messages.push(message(kind::LAYOUT, 0, layout.encode(sizes)?));
@@ -156,7 +154,12 @@ fn check_space(space: &Dataspace) -> Result<()> {
 }
 
 /// How chunks are found, by the rules of the format.
-fn chunked_layout(shape: &[u64], spec: &DatasetSpec, element: u64, profile: Profile) -> Result<ChunkedLayout> {
+fn chunked_layout(
+    shape: &[u64],
+    spec: &DatasetSpec,
+    element: u64,
+    profile: Profile,
+) -> Result<ChunkedLayout> {
     let space = &spec.space;
     if shape.is_empty() || shape.len() != space.dims.len() || shape.contains(&0) {
         return Err(wrong(format!("chunks of shape {shape:?} in a dataset of shape {:?}", space.dims)));
@@ -217,12 +220,14 @@ impl Data {
     /// Takes space for contiguous elements, or for those of an implicit index, and fills it if that is wanted and the
     /// dataset wants it. Says whether anything changed.
     pub fn allocate(&mut self, place: &Place<'_>, filled: bool) -> Result<bool> {
-        let implicit = |layout: &ChunkedLayout| layout.index == ChunkIndex::Implicit && layout.address.is_none();
+        let implicit =
+            |layout: &ChunkedLayout| layout.index == ChunkIndex::Implicit && layout.address.is_none();
         let len = match &self.layout {
             DataLayout::Contiguous { address: None, .. } if self.foreign.is_none() => self.bytes_needed()?,
             DataLayout::Chunked(layout) if implicit(layout) => {
                 let counts = counts(layout, &self.space);
-                let bytes = counts.iter().try_fold(chunk_bytes(layout)?, |bytes, &count| bytes.checked_mul(count));
+                let bytes =
+                    counts.iter().try_fold(chunk_bytes(layout)?, |bytes, &count| bytes.checked_mul(count));
                 bytes.ok_or_else(|| wrong("more chunks than 64 bits can count"))?
             }
             _ => return Ok(false),
@@ -425,7 +430,8 @@ pub(super) fn chunk_bytes(layout: &ChunkedLayout) -> Result<u64> {
 
 /// How many chunks there may be in each dimension that cannot grow, and how many there are in the others.
 fn counts(layout: &ChunkedLayout, space: &Dataspace) -> Vec<u64> {
-    let count = |(dim, &chunk): (usize, &u64)| space.max(dim).unwrap_or(space.dims[dim]).div_ceil(chunk.max(1));
+    let count =
+        |(dim, &chunk): (usize, &u64)| space.max(dim).unwrap_or(space.dims[dim]).div_ceil(chunk.max(1));
     layout.shape.iter().enumerate().map(count).collect()
 }
 

@@ -6,8 +6,8 @@ use ferrocdf_bytes::Result;
 
 use super::object::Extent;
 use crate::heaps::{FractalHeap, LocalHeap};
-use crate::trees::btree2::Tree;
 use crate::trees::btree1;
+use crate::trees::btree2::Tree;
 use crate::wire::{CHECKSUM, Reader, bad};
 use crate::{Address, Source};
 
@@ -45,7 +45,8 @@ pub(super) fn heap(source: &Source, at: Address) -> Result<Vec<Extent>> {
     }
     if let Some(manager) = manager {
         // Behind signature, version, client, four numbers and four of two bytes.
-        let len = (6 + 4 * sizes.length + 8 + sizes.length + sizes.offset + 2 * sizes.length + CHECKSUM) as u64;
+        let len =
+            (6 + 4 * sizes.length + 8 + sizes.length + sizes.offset + 2 * sizes.length + CHECKSUM) as u64;
         let head = source.read("free space manager", manager, len)?;
         let mut reader = Reader::new("free space manager", &head);
         reader.signature(b"FSHD")?;
@@ -79,7 +80,13 @@ pub(super) fn symbols(source: &Source, body: &[u8], k: (u16, u16)) -> Result<Vec
 }
 
 /// The nodes of a version 1 B-tree; `k` is half their children.
-pub(super) fn old_tree(source: &Source, root: Address, node_type: u8, key: usize, k: u16) -> Result<Vec<Extent>> {
+pub(super) fn old_tree(
+    source: &Source,
+    root: Address,
+    node_type: u8,
+    key: usize,
+    k: u16,
+) -> Result<Vec<Extent>> {
     let offset = source.sizes.offset;
     let head = 8 + 2 * offset;
     let len = (head + 2 * usize::from(k) * (key + offset) + key) as u64;

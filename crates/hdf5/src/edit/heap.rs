@@ -156,18 +156,28 @@ impl Heap {
         let object = collection.objects.remove(&index).ok_or_else(none)?;
         collection.used -= taken(source.sizes, object.bytes.len())?;
         collection.changed = true;
-        if !collection.objects.is_empty() {
+        // A committed one may be filled again before the commit: what replaces an object goes to its place.
+        if !collection.objects.is_empty() || collection.committed {
             self.open.insert((collection.room(), at));
             return Ok(());
         }
-        if collection.committed {
-            space.give_up(at, collection.size);
-        } else {
-            space.give_back(at, collection.size);
-            self.written.remove(&at);
-        }
+        space.give_back(at, collection.size);
+        self.written.remove(&at);
         self.collections.remove(&at);
         Ok(())
+    }
+
+    /// Gives up committed collections without objects. To be called before [`Heap::changes`].
+    pub fn give_up_empty(&mut self, space: &mut Space) {
+        let open = &mut self.open;
+        self.collections.retain(|&at, collection| {
+            let keep = !collection.objects.is_empty();
+            if !keep {
+                open.remove(&(collection.room(), at));
+                space.give_up(at, collection.size);
+            }
+            keep
+        });
     }
 
     /// The bytes of an object.

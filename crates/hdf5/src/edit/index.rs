@@ -10,7 +10,6 @@ use crate::Source;
 use crate::chunks::build::NewIndex;
 use crate::messages::{ChunkIndex, ChunkedLayout, DataLayout};
 
-
 /// Node type of chunks in trees of version 1.
 const CHUNKS: u8 = 1;
 

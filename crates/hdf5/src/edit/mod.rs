@@ -654,7 +654,8 @@ impl Editor {
         let file = self.file.clone();
         let object = self.object(node)?;
         if object.links.is_none() {
-            let group = [kind::LINK_INFO, kind::SYMBOL_TABLE].iter().any(|&kind| object.message(kind).is_some());
+            let group =
+                [kind::LINK_INFO, kind::SYMBOL_TABLE].iter().any(|&kind| object.message(kind).is_some());
             if !group {
                 return Err(Error::new(Code::EBADGRPID, "an object that is no group"));
             }
@@ -686,7 +687,11 @@ impl Editor {
     }
 
     /// Does something with the data of a dataset and the bytes of the file.
-    fn with_data<T>(&mut self, node: Node, what: impl FnOnce(&mut Data, &Place<'_>) -> Result<T>) -> Result<T> {
+    fn with_data<T>(
+        &mut self,
+        node: Node,
+        what: impl FnOnce(&mut Data, &Place<'_>) -> Result<T>,
+    ) -> Result<T> {
         let (blob, source, space) = (self.blob.clone(), self.source.clone(), self.space.clone());
         let place = Place { blob: &blob, source: &source, space: &space };
         what(self.data(node)?, &place)
@@ -717,7 +722,8 @@ impl Editor {
             TypeRef::Committed(node) => {
                 let at = self.address(*node)?;
                 let message = self.object(*node)?.message(kind::DATATYPE);
-                let message = message.ok_or_else(|| Error::new(Code::EBADTYPID, "an object that is no datatype"))?;
+                let message =
+                    message.ok_or_else(|| Error::new(Code::EBADTYPID, "an object that is no datatype"))?;
                 Ok((Datatype::decode(&message.body)?, Some(at)))
             }
         }
@@ -788,14 +794,16 @@ impl Editor {
             attributes.list.values().filter_map(|attribute| committed_type(&attribute.body, sizes)).collect();
         if self.object(node)?.message(kind::LAYOUT).is_some() {
             used.extend(self.storage(node)?);
-            let datatype = self.object(node)?.message(kind::DATATYPE).filter(|message| {
-                message.flags & Message::SHARED != 0
-            });
+            let datatype = self
+                .object(node)?
+                .message(kind::DATATYPE)
+                .filter(|message| message.flags & Message::SHARED != 0);
             types.extend(datatype.and_then(|message| committed_at(&message.body, sizes)));
         }
         let object = self.object(node)?;
         object.gone = true;
-        let (chunks, was_committed, at) = (std::mem::take(&mut object.chunks), object.committed, object.address());
+        let (chunks, was_committed, at) =
+            (std::mem::take(&mut object.chunks), object.committed, object.address());
         {
             let mut space = lock(&self.space);
             for Extent { at, len } in chunks.iter().copied() {

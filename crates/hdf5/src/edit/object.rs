@@ -93,7 +93,8 @@ impl Object {
         object.references = header.references;
         object.chunks = header.chunks.into_iter().map(|(at, len)| Extent { at, len }).collect();
         object.committed = true;
-        if let Some(count) = object.take(kind::REFERENCE_COUNT).first().and_then(|count| count.body.get(1..5)) {
+        if let Some(count) = object.take(kind::REFERENCE_COUNT).first().and_then(|count| count.body.get(1..5))
+        {
             object.references = crate::wire::number(count) as u32;
         }
         Ok(object)
@@ -182,7 +183,10 @@ impl Object {
         let new: Vec<NewChunk<'_>> = chunks
             .iter()
             .zip(&list)
-            .map(|(chunk, messages)| NewChunk { len: chunk.len, messages: messages.iter().map(new).collect() })
+            .map(|(chunk, messages)| NewChunk {
+                len: chunk.len,
+                messages: messages.iter().map(new).collect(),
+            })
             .collect();
         let bytes = self.form.encode(&new)?;
         self.chunks = chunks.clone();
@@ -191,7 +195,12 @@ impl Object {
 
     /// Divides messages between the first chunk, which has room for so many bytes of them, and a continuation. The order
     /// of messages of a kind stays.
-    fn divide(&self, messages: Vec<Message>, room: u64, sizes: Sizes) -> Result<(Vec<Message>, Vec<Message>)> {
+    fn divide(
+        &self,
+        messages: Vec<Message>,
+        room: u64,
+        sizes: Sizes,
+    ) -> Result<(Vec<Message>, Vec<Message>)> {
         if self.size(&messages) <= room {
             return Ok((messages, Vec::new()));
         }

@@ -10,7 +10,7 @@ const WHAT: &str = "link message";
 
 impl Link {
     /// Takes a message apart.
-    pub(super) fn decode(body: &[u8], sizes: Sizes) -> Result<Link> {
+    pub(crate) fn decode(body: &[u8], sizes: Sizes) -> Result<Link> {
         let mut reader = Reader::new(WHAT, body);
         reader.version(1..=1)?;
         let flags = reader.u8()?;

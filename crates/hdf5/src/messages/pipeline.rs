@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(decode(&two).unwrap(), expected());
         assert_eq!(encode(&expected()).unwrap(), two);
         let nameless = Step { name: String::new(), ..expected().remove(1) };
-        assert_eq!(decode(&encode(&[nameless.clone()]).unwrap()).unwrap(), [nameless]);
+        assert_eq!(decode(&encode(std::slice::from_ref(&nameless)).unwrap()).unwrap(), [nameless]);
         assert!(encode(&vec![expected().remove(0); 33]).is_err());
         assert!(decode(&two[..two.len() - 1]).is_err());
         assert!(decode(&[2, 33]).is_err());

@@ -91,6 +91,8 @@ impl Edited {
             return self.put_attribute(node, name, datatype, space, text.clone(), vec![]);
         }
         let datatype = self.datatype(value.ty(), None)?;
+        // Given up first, so that the new value takes the room of the old one.
+        self.give_up(node, name)?;
         let mut encoder = Encoder::new(&mut self.editor);
         let data = encoder.all(&datatype, value)?;
         let made = std::mem::take(&mut encoder.made);
@@ -107,18 +109,10 @@ impl Edited {
         data: Vec<u8>,
         made: Vec<HeapId>,
     ) -> Result<()> {
-        let given_up = self.heap_of(node, name)?;
+        self.give_up(node, name)?;
         let text = link_name(name)?.to_string();
         self.editor.set_attribute(node, AttributeSpec { name: text, datatype, space, data })?;
-        // Elements that were never this session's may be shared; each is given up once.
-        for id in given_up {
-            let _ = self.editor.heap_free(id);
-        }
-        if made.is_empty() {
-            self.heaped.remove(&(node, name.to_vec()));
-        } else {
-            self.heaped.insert((node, name.to_vec()), made);
-        }
+        self.heaped.insert((node, name.to_vec()), made);
         Ok(())
     }
 
@@ -138,15 +132,21 @@ impl Edited {
 
     /// Takes an attribute away, if it is there.
     pub(super) fn remove_attribute(&mut self, node: Node, name: &[u8]) -> Result<()> {
-        let given_up = self.heap_of(node, name)?;
+        self.give_up(node, name)?;
         match self.editor.remove_attribute(node, link_name(name)?) {
             Err(error) if error.code == ferrocdf_bytes::Code::ENOTATT => return Ok(()),
             done => done?,
         }
-        self.heaped.remove(&(node, name.to_vec()));
-        for id in given_up {
+        Ok(())
+    }
+
+    /// Gives up what an attribute holds in the global heap; its value is replaced or removed next.
+    fn give_up(&mut self, node: Node, name: &[u8]) -> Result<()> {
+        for id in self.heap_of(node, name)? {
+            // Other writers may have let two elements share a place; each is given up once.
             let _ = self.editor.heap_free(id);
         }
+        self.heaped.insert((node, name.to_vec()), vec![]);
         Ok(())
     }
 

@@ -17,8 +17,11 @@ use crate::{Address, Sizes};
 
 /// Objects of more bytes are huge.
 const MAX_MANAGED: u64 = 4096;
-/// Record type and bytes of a node of the tree of huge objects.
-const HUGE: (u8, u32) = (1, 512);
+/// Record types of the tree of huge objects: by number, and by place where identifiers have room for that.
+const BY_NUMBER: u8 = 1;
+const BY_PLACE: u8 = 3;
+/// Bytes of a node of that tree.
+const HUGE_NODE: u32 = 512;
 
 /// The parameters of a heap, as the reference chooses them.
 #[derive(Clone, Copy, Debug)]
@@ -54,8 +57,8 @@ struct Direct {
 enum Place {
     /// The direct block, and the byte in it.
     Managed(usize, usize),
-    /// The number of a huge object.
-    Huge(u64),
+    /// A huge object: where it lies, and its number.
+    Huge(Address, u64),
 }
 
 struct Build<'a, 'b> {
@@ -135,11 +138,13 @@ impl Build<'_, '_> {
             if len as u64 > MAX_MANAGED {
                 stored.huge_count += 1;
                 stored.huge_size += len as u64;
-                stored.next_huge += 1;
+                if !self.places_fit() {
+                    stored.next_huge += 1;
+                }
                 let at = (self.alloc)(len as u64)?;
                 self.blocks.push(Block { at, kind: BlockKind::Huge, bytes: object.to_vec() });
                 huge.push((at, len, stored.next_huge));
-                places.push(Place::Huge(stored.next_huge));
+                places.push(Place::Huge(at, stored.next_huge));
                 continue;
             }
             stored.managed_count += 1;
@@ -158,7 +163,7 @@ impl Build<'_, '_> {
             places.push(Place::Managed(index, from));
         }
         if !huge.is_empty() {
-            stored.huge_index = self.index(&huge)?.0;
+            stored.huge_index = self.index(&mut huge)?.0;
         }
         Ok(places)
     }
@@ -207,7 +212,12 @@ impl Build<'_, '_> {
                     w.uint(header.offset_width(), self.direct[block].start + byte as u64);
                     w.count(header.length_width, object.as_ref().len());
                 }
-                Place::Huge(number) => {
+                Place::Huge(at, _) if self.places_fit() => {
+                    w.u8(0x10);
+                    w.address(header.sizes, Some(at));
+                    w.count(header.sizes.length, object.as_ref().len());
+                }
+                Place::Huge(_, number) => {
                     w.u8(0x10);
                     w.uint((id_length - 1).min(stored.length), number);
                 }
@@ -220,18 +230,29 @@ impl Build<'_, '_> {
         w.finish()
     }
 
-    /// The index of huge objects: where each is, its bytes, and its number.
-    fn index(&mut self, huge: &[(Address, usize, u64)]) -> Result<Address> {
+    /// Whether identifiers have room for the place of a huge object, and need no number.
+    fn places_fit(&self) -> bool {
+        self.header.sizes.offset + self.header.sizes.length < self.header.id_length
+    }
+
+    /// The index of huge objects: where each is, its bytes, and its number, unless identifiers have the place.
+    fn index(&mut self, huge: &mut [(Address, usize, u64)]) -> Result<Address> {
         let sizes = self.header.sizes;
-        let mut w = Writer::new("records of huge objects");
-        for &(at, len, number) in huge {
-            w.address(sizes, Some(at));
-            w.length(sizes, len as u64);
-            w.length(sizes, number);
+        let numbered = !self.places_fit();
+        if !numbered {
+            huge.sort_unstable();
         }
-        let (record_type, node_size) = HUGE;
-        let record_size = sizes.offset + 2 * sizes.length;
-        let tree = btree2::NewTree { record_type, record_size, node_size, records: &w.finish()? };
+        let mut w = Writer::new("records of huge objects");
+        for &mut (at, len, number) in huge {
+            w.address(sizes, Some(at));
+            w.count(sizes.length, len);
+            if numbered {
+                w.length(sizes, number);
+            }
+        }
+        let record_size = sizes.offset + sizes.length * if numbered { 2 } else { 1 };
+        let record_type = if numbered { BY_NUMBER } else { BY_PLACE };
+        let tree = btree2::NewTree { record_type, record_size, node_size: HUGE_NODE, records: &w.finish()? };
         tree.build(sizes, self.alloc, self.blocks)
     }
 
@@ -351,13 +372,22 @@ mod tests {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) % most
         };
-        for sizes in [Sizes { offset: 8, length: 8 }, Sizes { offset: 4, length: 4 }] {
+        for (offset, length) in [(8, 8), (4, 4), (4, 2)] {
+            let sizes = Sizes { offset, length };
             for heap in [NewHeap::LINKS, NewHeap::ATTRIBUTES] {
                 for (count, most) in
                     [(0, 1), (1, 1), (9, 20), (3, 4500), (40, 40), (200, 6000), (3000, 100), (20_000, 300)]
                 {
-                    let objects: Vec<_> =
-                        (0..count).map(|_| vec![random(256) as u8; 1 + random(most) as usize]).collect();
+                    if length == 2 && count > 40 {
+                        // Lengths of two bytes hold no such heap.
+                        continue;
+                    }
+                    let mut len = || match 1 + random(most) as usize {
+                        // And no blocks for such objects.
+                        len @ 41.. if length == 2 => 4096 + len,
+                        len => len,
+                    };
+                    let objects: Vec<_> = (0..count).map(|at| vec![at as u8; len()]).collect();
                     let (read, made, _, stored) = built(heap, &objects, sizes);
                     assert_eq!(made.ids.len(), count * heap.id_length);
                     for (id, object) in made.ids.chunks(heap.id_length).zip(&objects) {

@@ -40,7 +40,8 @@ impl NewTree<'_> {
         let mut starts: Vec<usize> = (0..=children.len()).collect();
         for level in 0..=u8::MAX {
             let nodes = children.len().div_ceil(most).max(1);
-            let cut = |node: usize| children.len() * node / nodes;
+            // All nodes but the last are full: when children are added behind the others, those stay as they are.
+            let cut = |node: usize| node.saturating_mul(most).min(children.len());
             let addresses = (0..nodes).map(|_| alloc(len as u64)).collect::<Result<Vec<_>>>()?;
             for (node, &at) in addresses.iter().enumerate() {
                 let (from, to) = (cut(node), cut(node + 1));

@@ -61,7 +61,8 @@ impl Pair {
     }
 
     fn some(&self, rng: &mut Rng, wanted: impl Fn(&Thing) -> bool) -> Option<usize> {
-        let all: Vec<usize> = self.model.0.iter().filter(|(_, thing)| wanted(thing)).map(|(at, _)| *at).collect();
+        let all: Vec<usize> =
+            self.model.0.iter().filter(|(_, thing)| wanted(thing)).map(|(at, _)| *at).collect();
         if all.is_empty() { None } else { Some(rng.pick(&all)) }
     }
 
@@ -158,7 +159,8 @@ impl Pair {
                 }
             }
         }
-        let times = &[AllocTime::Usual, AllocTime::Usual, AllocTime::Early][..if self.only_chunks { 2 } else { 3 }];
+        let times =
+            &[AllocTime::Usual, AllocTime::Usual, AllocTime::Early][..if self.only_chunks { 2 } else { 3 }];
         let spec = DatasetSpec {
             datatype: TypeRef::Inline(integer(4)),
             space: simple(&dims, Some(max)),

@@ -1,0 +1,298 @@
+//! netCDF-4 files that are made, closed, opened again and edited.
+
+use ferrocdf::model::{Chunking, Class, Field, Filter, UserType, Value};
+use ferrocdf::{
+    Atomic, CreateOptions, File, FileMut, Format, GroupId, Name, Owner, Selection, Type, Values, VarId,
+};
+
+const ROOT: GroupId = GroupId::ROOT;
+
+fn create(format: Format) -> FileMut {
+    FileMut::in_memory(&CreateOptions::format(format)).unwrap()
+}
+
+fn bytes(file: FileMut) -> Vec<u8> {
+    file.into_bytes().unwrap().unwrap()
+}
+
+fn texts(list: &[&str]) -> Values {
+    Values::from(list)
+}
+
+/// The variables and dimensions of the root group, and values of the variables as numbers.
+fn numbers(file: &File, name: &str) -> Vec<f64> {
+    file.variable(name).unwrap_or_else(|| panic!("no {name}")).get_values::<f64, _>(..).unwrap()
+}
+
+#[test]
+fn both_formats_hold_what_the_classic_model_has() {
+    for format in [Format::Netcdf4, Format::Netcdf4Classic] {
+        let mut file = create(format);
+        file.add_unlimited_dimension("time").unwrap();
+        file.add_dimension("x", 3).unwrap();
+        file.add_attribute("title", "none").unwrap();
+        file.add_attribute("empty", "").unwrap();
+        let mut v = file.add_variable::<f32>("v", &["time", "x"]).unwrap();
+        v.put_attribute("range", [1i16, 2]).unwrap();
+        v.set_fill_value(-1f32).unwrap();
+        file.add_variable::<i32>("x", &["x"]).unwrap().put_values(&[1, 2, 3], ..).unwrap();
+        let mut v = file.variable_mut("v").unwrap();
+        v.put_values(&[1f32, 2., 3.], (1, ..)).unwrap();
+        assert_eq!(numbers(&file, "v"), [-1., -1., -1., 1., 2., 3.]);
+        let mut text = file.add_text_variable("c", &["x"]).unwrap();
+        text.put_text("ab", ..).unwrap();
+        let file = File::from_bytes(bytes(file)).unwrap();
+        assert_eq!(file.format(), format);
+        assert_eq!(numbers(&file, "v"), [-1., -1., -1., 1., 2., 3.]);
+        assert_eq!(numbers(&file, "x"), [1., 2., 3.]);
+        assert_eq!(file.variable("c").unwrap().get_text(..).unwrap(), "ab");
+        let model = file.model();
+        let names: Vec<String> = model.vars().iter().map(|var| var.name.to_string()).collect();
+        assert_eq!(names, ["v", "x", "c"]);
+        let attrs: Vec<_> = file.attributes();
+        assert_eq!(attrs, [("title".into(), "none".into()), ("empty".into(), "".into())]);
+        let of_v = file.variable("v").unwrap().attributes();
+        assert_eq!(of_v, [("range".into(), vec![1i16, 2].into()), ("_FillValue".into(), vec![-1f32].into())]);
+    }
+}
+
+#[test]
+fn dimensions_of_any_place_grow() {
+    let file = create(Format::Netcdf4);
+    let (u, a, b) = file
+        .define(|model| {
+            let u = model.def_dim(ROOT, "u", None)?;
+            let v = model.def_dim(ROOT, "v", None)?;
+            let a = model.def_var(ROOT, "a", Atomic::Short.into(), &[u, v])?;
+            Ok((v, a, model.def_var(ROOT, "b", Atomic::Short.into(), &[v])?))
+        })
+        .unwrap();
+    file.write_values(a, &[0, 0], &[2, 2], &vec![1i16, 2, 3, 4].into()).unwrap();
+    file.write_values(b, &[2], &[1], &vec![7i16].into()).unwrap();
+    let fill = -32767i16;
+    let all = |file: &File, var: VarId| {
+        let shape = file.model().shape(var);
+        file.read_selected(var, &Selection::all(&shape)).unwrap()
+    };
+    let wide = Values::Short(vec![1, 2, fill, 3, 4, fill]);
+    assert_eq!((all(&file, a), file.model().dim(u).len), (wide.clone(), 3));
+    let file = File::from_bytes(bytes(file)).unwrap();
+    assert_eq!((all(&file, a), all(&file, b)), (wide, Values::Short(vec![fill, fill, 7])));
+}
+
+/// A file with a type of each class, a variable of each, and strings.
+fn with_types(file: &FileMut) -> Vec<VarId> {
+    file.define(|model| {
+        let name = |name: &str| Name::new(name).unwrap();
+        let field = |text: &str, offset, ty: Type, shape: &[usize]| Field {
+            name: name(text),
+            offset,
+            ty,
+            shape: shape.to_vec(),
+        };
+        let mut add = |text: &str, class| model.def_type(UserType { name: name(text), group: ROOT, class });
+        let base = Atomic::Byte;
+        let colour = add("colour", Class::Enum { base, members: vec![(name("red"), 1), (name("blue"), -2)] })?;
+        let blob = add("blob", Class::Opaque(3))?;
+        let row = add("row", Class::Vlen(Atomic::Short.into()))?;
+        let fields = vec![
+            field("number", 0, Atomic::Int.into(), &[]),
+            field("name", 8, Atomic::String.into(), &[]),
+            field("rows", 16, Type::User(row), &[2]),
+            field("xyz", 48, Atomic::Double.into(), &[3]),
+        ];
+        let mix = add("mix", Class::Compound { size: 72, fields })?;
+        let x = model.def_dim(ROOT, "x", Some(2))?;
+        let t = model.def_dim(ROOT, "t", None)?;
+        let mut vars = vec![];
+        for (name, ty) in [("colours", colour), ("blobs", blob), ("rows", row), ("mixed", mix)] {
+            vars.push(model.def_var(ROOT, name, Type::User(ty), &[x])?);
+        }
+        vars.push(model.def_var(ROOT, "texts", Atomic::String.into(), &[t, x])?);
+        Ok(vars)
+    })
+    .unwrap()
+}
+
+#[test]
+fn trees_come_back() {
+    let file = create(Format::Netcdf4);
+    let vars = with_types(&file);
+    let ty = |var: VarId| match file.model().var(var).ty {
+        Type::User(id) => id,
+        Type::Atomic(_) => unreachable!("a type of the file"),
+    };
+    let row = |list: &[i16]| Value::Vlen(vec![Value::Atomic(list.to_vec().into())]);
+    let mix = |number: i32, text: &str| {
+        let rows = Value::Array(vec![row(&[1, 2]), row(&[3])]);
+        let xyz = Value::Atomic(vec![0.5, 1.5, number.into()].into());
+        Value::Compound(vec![Value::Atomic(number.into()), Value::Atomic(texts(&[text])), rows, xyz])
+    };
+    let given = [
+        Values::User(ty(vars[0]), vec![Value::Enum(1), Value::Enum(-2)]),
+        Values::User(ty(vars[1]), vec![Value::Opaque(vec![1, 2, 3]), Value::Opaque(vec![4, 5, 6])]),
+        Values::User(ty(vars[2]), vec![row(&[1, 2, 3]), row(&[9])]),
+        Values::User(ty(vars[3]), vec![mix(1, "one"), mix(2, "")]),
+    ];
+    for (&var, values) in vars.iter().zip(&given) {
+        file.write_values(var, &[0], &[2], values).unwrap();
+        file.define(|model| model.put_attr(Owner::Var(var), "same", values.clone())).unwrap();
+    }
+    file.write_values(vars[4], &[1, 0], &[1, 2], &texts(&["a", "longer"])).unwrap();
+    file.write_values(vars[4], &[1, 1], &[1, 1], &texts(&["other"])).unwrap();
+    let wrong = file.write_values(vars[4], &[0, 0], &[1, 1], &given[0]).unwrap_err();
+    assert_eq!(wrong.code, ferrocdf::Code::EBADTYPE);
+    let check = |file: &File| {
+        for (&var, values) in vars.iter().zip(&given) {
+            assert_eq!(file.read_values(var, &[0], &[2]).as_ref(), Ok(values));
+            assert_eq!(&file.model().find_attr(Owner::Var(var), b"same").unwrap().value, values);
+        }
+        let read = file.read_values(vars[4], &[1, 0], &[1, 2]);
+        assert_eq!(read, Ok(texts(&["a", "other"])));
+    };
+    check(&file);
+    check(&File::from_bytes(bytes(file)).unwrap());
+}
+
+/// Whatever gets another name keeps its values, also when two swap theirs.
+#[test]
+fn renaming_loses_nothing() {
+    let model = |renames: &[(&str, &str, bool)]| {
+        let mut file = create(Format::Netcdf4);
+        file.add_dimension("x", 2).unwrap();
+        file.add_dimension("y", 3).unwrap();
+        for (name, dims, values) in
+            [("x", vec!["x"], vec![1, 2]), ("v", vec!["x", "y"], (10..16).collect()), ("w", vec!["y"], vec![7, 8, 9])]
+        {
+            file.add_variable::<i32>(name, &dims).unwrap().put_values(&values, ..).unwrap();
+        }
+        let mut file = FileMut::append_bytes(bytes(file)).unwrap();
+        for &(old, new, dim) in renames {
+            match dim {
+                true => file.rename_dimension(old, new).unwrap(),
+                false => file.variable_mut(old).unwrap().rename(new).unwrap(),
+            }
+        }
+        File::from_bytes(bytes(file)).unwrap()
+    };
+    type Case<'a> = (&'a [(&'a str, &'a str, bool)], [&'a str; 2], [&'a str; 3]);
+    let cases: [Case<'_>; 7] = [
+        (&[("x", "lon", true)], ["lon", "y"], ["x", "v", "w"]),
+        (&[("x", "lon", false)], ["x", "y"], ["lon", "v", "w"]),
+        (&[("x", "lon", true), ("x", "lon", false)], ["lon", "y"], ["lon", "v", "w"]),
+        (&[("w", "y", false)], ["x", "y"], ["x", "v", "y"]),
+        (&[("y", "w", true)], ["x", "w"], ["x", "v", "w"]),
+        (&[("v", "y", false)], ["x", "y"], ["x", "y", "w"]),
+        (
+            &[("x", "t", true), ("y", "x", true), ("t", "y", true), ("x", "t", false), ("w", "x", false)],
+            ["y", "x"],
+            ["t", "v", "x"],
+        ),
+    ];
+    for (renames, dims, vars) in cases {
+        let file = model(renames);
+        let model = file.model();
+        let found: Vec<String> = model.dims().iter().map(|dim| dim.name.to_string()).collect();
+        assert_eq!(found, dims, "{renames:?}");
+        let mut found: Vec<String> = model.vars().iter().map(|var| var.name.to_string()).collect();
+        let mut wanted = vars.to_vec();
+        (found.sort(), wanted.sort()).0;
+        assert_eq!(found, wanted, "{renames:?}");
+        let values = [vec![1., 2.], (10..16).map(f64::from).collect(), vec![7., 8., 9.]];
+        let shapes = [vec![0], vec![0, 1], vec![1]];
+        for ((name, values), shape) in vars.iter().zip(values).zip(shapes) {
+            assert_eq!(numbers(&file, name), values, "{renames:?} {name}");
+            let var = file.variable(name).unwrap();
+            let dims: Vec<usize> = var.dimensions().iter().map(|dim| dim.id.index()).collect();
+            assert_eq!(dims, shape, "{renames:?} {name}");
+        }
+    }
+}
+
+#[test]
+fn attributes_keep_their_order() {
+    let mut file = create(Format::Netcdf4);
+    for name in ["a", "b", "c", "d"] {
+        file.add_attribute(name, 1).unwrap();
+    }
+    file.add_attribute("s", texts(&["x", "yz"])).unwrap();
+    let mut file = FileMut::append_bytes(bytes(file)).unwrap();
+    file.add_attribute("b", texts(&["longer than before"])).unwrap();
+    file.remove_attribute("a").unwrap();
+    file.define(|model| model.rename_attr(Owner::Group(ROOT), "c", Name::new("e").unwrap())).unwrap();
+    file.add_attribute("a", "again").unwrap();
+    let wanted = [
+        ("b".into(), texts(&["longer than before"])),
+        ("e".into(), 1.into()),
+        ("d".into(), 1.into()),
+        ("s".into(), texts(&["x", "yz"])),
+        ("a".into(), "again".into()),
+    ];
+    assert_eq!(file.attributes(), wanted);
+    assert_eq!(File::from_bytes(bytes(file)).unwrap().attributes(), wanted);
+}
+
+/// Attributes that are set again and again, over many sessions, take no more room.
+#[test]
+fn attributes_do_not_pile_up() {
+    let file = create(Format::Netcdf4);
+    let mut now = bytes(file);
+    let mut sizes = vec![];
+    for round in 0..30 {
+        let mut file = FileMut::append_bytes(now).unwrap();
+        for step in 0..20 {
+            file.add_attribute("history", texts(&[&"x".repeat(500 + step), &round.to_string()])).unwrap();
+            file.commit().unwrap();
+        }
+        now = bytes(file);
+        sizes.push(now.len());
+    }
+    assert!(sizes[29] <= sizes[4] + 8192, "{sizes:?}");
+}
+
+#[test]
+fn filters_and_layouts_are_kept() {
+    let file = create(Format::Netcdf4);
+    let filters = [
+        vec![(3, vec![]), (2, vec![]), (1, vec![4])],
+        vec![(32015, vec![3])],
+        vec![(307, vec![9])],
+        vec![(32001, vec![0, 0, 0, 0, 5, 1, 1])],
+        vec![(4, vec![32, 16])],
+        vec![],
+    ];
+    let list = |filters: &[(u32, Vec<u32>)]| -> Vec<Filter> {
+        filters.iter().map(|(id, params)| Filter { id: *id, params: params.clone() }).collect()
+    };
+    let values: Vec<f32> = (0..2000).map(|n| (n / 7) as f32).collect();
+    file.define(|model| {
+        let dims = [model.def_dim(ROOT, "y", Some(40))?, model.def_dim(ROOT, "x", Some(50))?];
+        for (number, filters) in filters.iter().enumerate() {
+            let var = model.def_var(ROOT, format!("v{number}"), Atomic::Float.into(), &dims)?;
+            let storage = &mut model.var_mut(var).storage;
+            storage.filters = list(filters);
+            storage.chunking = Some(Chunking::Chunked(vec![16, 20]));
+        }
+        let var = model.def_var(ROOT, "compact", Atomic::Float.into(), &dims)?;
+        model.var_mut(var).storage.chunking = Some(Chunking::Compact);
+        Ok(())
+    })
+    .unwrap();
+    for var in file.model().var_ids() {
+        file.write_values(var, &[0, 0], &[40, 50], &values.clone().into()).unwrap();
+        file.write_values(var, &[1, 2], &[1, 1], &vec![-5f32].into()).unwrap();
+    }
+    let file = File::from_bytes(bytes(file)).unwrap();
+    let mut wanted = values;
+    wanted[52] = -5.;
+    for (var, filters) in file.model().var_ids().zip(&filters) {
+        assert_eq!(file.read_values(var, &[0, 0], &[40, 50]), Ok(wanted.clone().into()), "{filters:?}");
+        let found = file.model().var(var).storage.clone();
+        assert_eq!(found.chunking, Some(Chunking::Chunked(vec![16, 20])));
+        let ids: Vec<u32> = found.filters.iter().map(|filter| filter.id).collect();
+        assert_eq!(ids, filters.iter().map(|(id, _)| *id).collect::<Vec<_>>());
+    }
+    let compact = file.model().find_var(ROOT, b"compact").unwrap();
+    assert_eq!(file.read_values(compact, &[0, 0], &[40, 50]), Ok(wanted.into()));
+    assert_eq!(file.model().var(compact).storage.chunking, Some(Chunking::Compact));
+}
