@@ -17,7 +17,7 @@ use crate::data_checks::variable;
 use crate::dimensions::renamed;
 use crate::open_files::{OpenFile, ask, find};
 use crate::trees::gather;
-use crate::types::{number_of, type_of};
+use crate::types::{equal_type, number_of, type_of};
 
 /// What has the attributes of a variable id. Fails with `NC_ENOTVAR`.
 pub(crate) fn owner(model: &Model, group: GroupId, varid: c_int) -> Result<Owner> {
@@ -178,6 +178,9 @@ pub unsafe extern "C" fn nc_del_att(ncid: c_int, varid: c_int, name: *const c_ch
     answer(|| {
         let (file, group) = find(ncid)?;
         let _state = file.state();
+        if !file.file().format().is_classic_file() {
+            file.writable()?;
+        }
         file.check_define_mode()?;
         let owner = owner(&file.model(), group, varid)?;
         // SAFETY: the contract of the interface.
@@ -204,34 +207,34 @@ pub unsafe extern "C" fn nc_copy_att(
             return Ok(());
         }
         let (from, from_group) = find(from_id)?;
-        let (name, value) = from.file().look(|model| {
-            let owner = owner(model, from_group, from_var)?;
-            // SAFETY: the contract of the interface.
-            let name = unsafe { name_of(name) }?;
-            Ok((name, attribute(model, owner, name)?.value.clone()))
-        })?;
-        copy_attribute(&to, to_group, to_var, name, value)
+        let model = from.model();
+        let owner = owner(&model, from_group, from_var)?;
+        // SAFETY: the contract of the interface.
+        let name = unsafe { name_of(name) }?;
+        copy_attribute((&to, to_group, to_var), name, &model, &attribute(&model, owner, name)?.value)
     })
 }
 
 /// Gives a variable an attribute of another one.
 pub(crate) fn copy_attribute(
-    to: &OpenFile,
-    group: GroupId,
-    varid: c_int,
+    (to, group, varid): (&OpenFile, GroupId, c_int),
     name: &[u8],
-    value: Values,
+    from: &Model,
+    value: &Values,
 ) -> Result<()> {
     let wanted = Wanted {
         group,
         varid,
         name: Ok(name),
-        ty: Ok(value.ty()),
+        ty: equal_type(from, value.ty(), &to.model()),
         memory: None,
         len: value.len(),
         is_null: false,
     };
-    store(to, wanted, |_, _| Ok((value, Fit::Exact)))
+    store(to, wanted, |_, ty| match (ty, value) {
+        (Type::User(id), Values::User(_, list)) => Ok((Values::User(id, list.clone()), Fit::Exact)),
+        (_, value) => Ok((value.clone(), Fit::Exact)),
+    })
 }
 
 /// Sets an attribute to values that `make` makes, given the model and the type, once all else is found to be right.

@@ -9,12 +9,9 @@ use ferrocdf::{Atomic, Code, GroupId, Model, Name, Owner, Result, Type};
 
 use crate::attributes::owner;
 use crate::boundary::fail;
-use crate::constants::NC_GLOBAL;
+use crate::constants::{LONGEST_NAME, NC_GLOBAL};
 use crate::open_files::{OpenFile, State};
 use crate::variables::FILL_VALUE;
-
-/// `NC_MAX_NAME`
-const LONGEST_NAME: usize = 256;
 
 /// Names by which the format and its kin keep books. They are shown on request, or not at all, and never set.
 const RESERVED: [&[u8]; 17] = [

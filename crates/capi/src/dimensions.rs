@@ -8,6 +8,7 @@ use crate::boundary::{answer, fail, put, put_text, text};
 use crate::constants::NC_UNLIMITED;
 use crate::groups::split_path;
 use crate::open_files::{OpenFile, ask, find};
+use crate::variables::check_wanted;
 
 /// The dimension with an id. Fails with `NC_EBADDIM`.
 pub(crate) fn dimension(model: &Model, id: c_int) -> Result<DimId> {
@@ -61,7 +62,12 @@ pub unsafe extern "C" fn nc_inq_dimid(ncid: c_int, name: *const c_char, id: *mut
         ask(ncid, |model, group| {
             // SAFETY: the contract of the interface.
             let name = unsafe { text(name) }?;
-            let of_path = if model.format().is_classic_file() { None } else { split_path(model, name)? };
+            let of_path = if model.format().is_classic_file() {
+                None
+            } else {
+                check_wanted(name)?;
+                split_path(model, name)?
+            };
             let found = match of_path {
                 None => model.find_dim(group, name),
                 Some((group, name)) => match model.dim_in(group, name) {

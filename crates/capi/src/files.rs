@@ -284,6 +284,7 @@ fn end_in_group(ncid: c_int, alignment: &Alignment) -> Result<()> {
 pub(crate) fn end_definitions(file: &OpenFile, alignment: &Alignment) -> Result<()> {
     let mut state = file.state();
     file.check_defining()?;
+    state.check_types(&file.model())?;
     file.writable()?.commit_aligned(alignment)?;
     state.is_new = false;
     state.all_stored(&file.model());
@@ -331,7 +332,7 @@ pub(crate) fn close(file: &Arc<OpenFile>) -> Result<()> {
         return Ok(());
     }
     let writable = file.writable()?;
-    if let Err(error) = writable.sync() {
+    if let Err(error) = state.check_types(&file.model()).and_then(|()| writable.sync()) {
         // What cannot be said is forgotten, as by `nc_abort`.
         writable.abort();
         if state.is_new {

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
+use ferrocdf::model::Class;
 use ferrocdf::{Code, Error, File, FileMut, Format, GroupId, Model, Result, Type, VarId};
 
 use crate::boundary::fail;
@@ -94,6 +95,19 @@ impl State {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Fails for types that are to be made and have nothing in them.
+    pub(crate) fn check_types(&self, model: &Model) -> Result<()> {
+        for ty in model.types().iter().skip(self.stored.1) {
+            let code = match &ty.class {
+                Class::Enum { members, .. } if members.is_empty() => Code::EINVAL,
+                Class::Compound { fields, .. } if fields.is_empty() => Code::EHDFERR,
+                _ => continue,
+            };
+            return fail(code, format!("type \"{}\" is empty", ty.name));
+        }
+        Ok(())
     }
 
     /// Takes note that a variable has values.
@@ -187,7 +201,7 @@ impl OpenFile {
         if self.file().format().is_classic_file() || self.is_defining() {
             return self.check_defining();
         }
-        if !self.is_free() && self.is_writable() {
+        if !self.is_free() {
             return self.check_defining();
         }
         self.writable()?;

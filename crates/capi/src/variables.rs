@@ -10,7 +10,7 @@ use crate::attribute_values::put_values;
 use crate::attributes::attrs;
 use crate::boundary::{answer, fail, list, put, put_all, put_text, text};
 use crate::chunk_shapes;
-use crate::constants::NC_GLOBAL;
+use crate::constants::{LONGEST_NAME, NC_GLOBAL};
 use crate::data_checks::variable;
 use crate::dimensions::renamed;
 use crate::inquire::nc_inq_natts;
@@ -27,6 +27,14 @@ pub(crate) const FILL_VALUE: &str = "_FillValue";
 /// Fails with `NC_EGLOBAL` where only a variable makes sense.
 pub(crate) fn check_not_global(varid: c_int) -> Result<()> {
     if varid == NC_GLOBAL { fail(Code::EGLOBAL, "NC_GLOBAL is no variable") } else { Ok(()) }
+}
+
+/// Fails with `NC_EMAXNAME` for a name that nothing in a netCDF-4 file has.
+pub(crate) fn check_wanted(name: &[u8]) -> Result<()> {
+    if Name::wanted(name).len() > LONGEST_NAME {
+        return fail(Code::EMAXNAME, "the name is too long");
+    }
+    Ok(())
 }
 
 /// Variables, groups and types of a netCDF-4 group share one space of names. Fails with `NC_ENAMEINUSE`.
@@ -99,6 +107,9 @@ pub unsafe extern "C" fn nc_inq_varid(ncid: c_int, name: *const c_char, id: *mut
         if id.is_null() && !file.file().format().is_classic_file() {
             // Whether there is one is not even looked for, as in the reference.
             return Ok(());
+        }
+        if !file.file().format().is_classic_file() {
+            check_wanted(name)?;
         }
         let place = file.file().look(|model| {
             let var = model.find_var(group, name)?;
