@@ -10,6 +10,7 @@ use ferrocdf::{Atomic, Code, GroupId, Model, Name, Owner, Result, Type};
 use crate::attributes::owner;
 use crate::boundary::fail;
 use crate::constants::{LONGEST_NAME, NC_GLOBAL};
+use crate::dimensions::check_longer;
 use crate::open_files::{OpenFile, State};
 use crate::variables::FILL_VALUE;
 
@@ -126,9 +127,7 @@ pub(crate) fn rename(
     let Some(old) = model.find_attr(owner, name) else {
         return fail(Code::ENOTATT, format!("no attribute \"{}\"", name.escape_ascii()));
     };
-    if !file.is_free() && !file.is_defining() && new.as_bytes().len() > old.name.as_bytes().len() {
-        return fail(Code::ENOTINDEFINE, "outside define mode names do not grow");
-    }
+    check_longer(file, &old.name, &new)?;
     check_reserved(owner, new.as_bytes())?;
     let is_fill = varid != NC_GLOBAL && new == FILL_VALUE;
     if is_fill {

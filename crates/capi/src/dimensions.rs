@@ -23,6 +23,15 @@ pub(crate) fn renamed(file: &OpenFile, old: &Name, new: Name) -> Result<Name> {
     if file.is_defining() || !file.model().format().is_classic_file() { Ok(new) } else { new.in_room_of(old) }
 }
 
+/// Fails with `NC_ENOTINDEFINE` for a longer name outside define mode, in a netCDF-4 file that keeps to the classic model.
+pub(crate) fn check_longer(file: &OpenFile, old: &Name, new: &Name) -> Result<()> {
+    let strict = file.file().format() == Format::Netcdf4Classic;
+    if strict && !file.is_defining() && new.as_bytes().len() > old.as_bytes().len() {
+        return fail(Code::ENOTINDEFINE, "outside define mode names do not grow");
+    }
+    Ok(())
+}
+
 /// What the classic model does not hold in a netCDF-4 file.
 fn check_strict(file: &OpenFile, len: Option<u64>) -> Result<()> {
     match len {

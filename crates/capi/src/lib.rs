@@ -46,6 +46,7 @@ mod memory_files;
 mod open_files;
 mod parallel;
 mod plugin_path;
+mod quantize;
 mod rc;
 mod storage;
 mod trees;

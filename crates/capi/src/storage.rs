@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_uint};
 
 use ferrocdf::model::{Chunking, Endian, Storage};
-use ferrocdf::{Atomic, Code, Error, Model, Owner, Result, Type, Values, VarId};
+use ferrocdf::{Atomic, Code, Model, Result, Type, VarId};
 
 use crate::boundary::{answer, fail, list, put, put_all};
 use crate::chunk_shapes;
@@ -14,6 +14,7 @@ use crate::filters::{
 };
 use crate::groups::find_enhanced;
 use crate::open_files::find;
+use crate::quantize::Quantize;
 use crate::types::size_of_type;
 use crate::variables::check_not_global;
 
@@ -315,25 +316,21 @@ pub unsafe extern "C" fn nc_inq_var_szip(
     })
 }
 
-/// Quantized values come with writing formats that compress.
 #[unsafe(no_mangle)]
-pub extern "C" fn nc_def_var_quantize(ncid: c_int, varid: c_int, _mode: c_int, _digits: c_int) -> c_int {
+pub extern "C" fn nc_def_var_quantize(ncid: c_int, varid: c_int, way: c_int, left: c_int) -> c_int {
     answer(|| {
         find(ncid)?;
         check_not_global(varid)?;
-        let (file, _) = find_enhanced(ncid)?;
+        let (file, group) = find_enhanced(ncid)?;
         file.writable()?;
-        Err(Error::new(Code::ENOTBUILT, "this version does not quantize"))
+        let mut state = file.state();
+        let model = file.model();
+        let var = variable(&model, group, varid)?;
+        state.check_open(var)?;
+        state.set_quantize(var, Quantize::new(&model, var, way, left)?);
+        Ok(())
     })
 }
-
-/// The attributes that say that the values of a variable were quantized, and how many digits or bits are left, with the
-/// numbers of the ways to do it.
-const QUANTIZED: [(&[u8], c_int); 3] = [
-    (b"_QuantizeBitGroomNumberOfSignificantDigits", 1),
-    (b"_QuantizeGranularBitRoundNumberOfSignificantDigits", 2),
-    (b"_QuantizeBitRoundNumberOfSignificantBits", 3),
-];
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_var_quantize(
@@ -346,16 +343,8 @@ pub unsafe extern "C" fn nc_inq_var_quantize(
         find(ncid)?;
         check_not_global(varid)?;
         let (file, group) = find_enhanced(ncid)?;
-        let (way, left) = file.file().look(|model| {
-            let var = variable(model, group, varid)?;
-            let found = QUANTIZED.iter().find_map(|(name, way)| {
-                match model.find_attr(Owner::Var(var), name)?.value {
-                    Values::Int(ref numbers) => Some((*way, *numbers.first()?)),
-                    _ => None,
-                }
-            });
-            Ok(found.unwrap_or((0, 0)))
-        })?;
+        let model = file.model();
+        let Quantize { way, left } = file.state().quantize(&model, variable(&model, group, varid)?);
         // SAFETY: the contract of the interface.
         unsafe {
             put(mode, way);

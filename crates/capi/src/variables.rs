@@ -12,7 +12,7 @@ use crate::boundary::{answer, fail, list, put, put_all, put_text, text};
 use crate::chunk_shapes;
 use crate::constants::{LONGEST_NAME, NC_GLOBAL};
 use crate::data_checks::variable;
-use crate::dimensions::renamed;
+use crate::dimensions::{check_longer, renamed};
 use crate::inquire::nc_inq_natts;
 use crate::open_files::{ask, find};
 use crate::trees::gather;
@@ -204,6 +204,7 @@ pub unsafe extern "C" fn nc_rename_var(ncid: c_int, varid: c_int, name: *const c
         }
         check_not_global(varid)?;
         let var = found()?;
+        check_longer(&file, &model.var(var).name, &name)?;
         let name = renamed(&file, &model.var(var).name, name)?;
         writable.define(|model| model.rename_var(var, name))
     })
