@@ -5,15 +5,13 @@
 //! element before anything is moved, values of all types come in their own type, and a file in define mode leaves it by
 //! itself unless it keeps to the classic model.
 
-use ferrocdf::array::{Direction, In, Index, Kind, Out, Stored, convert};
+use ferrocdf::array::{In, Index, Kind, Out};
 use ferrocdf::{Atomic, Code, Fit, Result, Selection, Type};
 
-use crate::attribute_values::{bytes_mut, zeros};
 use crate::boundary::{fail, in_range};
 use crate::data::{Memory, Part, Request, Steps, dense_steps, span, too_large};
 use crate::data_checks::{Way, check_strides};
 use crate::files::ready_for_data;
-use crate::quantize::{self, Quantize};
 use crate::trees::{gather, lay_out};
 use crate::types::size_of_type;
 
@@ -180,37 +178,7 @@ impl Request {
         let (bytes, origin) = unsafe { self.memory(&selection.count, kind.size(), steps) }?;
         let input = In::raw(kind, bytes);
         let input = if let Some(steps) = steps { input.mapped(origin, steps) } else { input };
-        let (file, var) = (self.file.writable()?, self.target.var);
-        let model = file.model();
-        let wish = if self.is_float() { self.file.state().quantize(&model, var) } else { Quantize::NONE };
-        if wish == Quantize::NONE {
-            drop(model);
-            return file.write(var, selection, input);
-        }
-        // The values as the variable has them, dense, go through memory.
-        let dense: Vec<u8> = match steps {
-            Some(steps) => mapped(&selection.count, steps, origin)
-                .flat_map(|at| bytes[at * kind.size()..][..kind.size()].iter().copied())
-                .collect(),
-            None => bytes.to_vec(),
-        };
-        let mut values = zeros(model.atomic_type(var)?, dense.len() / kind.size())?;
-        let own = self.target.kind.unwrap_or(kind);
-        let fit = convert(
-            Direction::Cast,
-            Stored::native(kind),
-            &dense,
-            Stored::native(own),
-            bytes_mut(&mut values),
-        )?;
-        quantize::apply(wish, model.fill_value(var).as_ref(), &mut values)?;
-        let _exact = file.write(var, selection, In::raw(own, bytes_mut(&mut values)))?;
-        Ok(fit)
-    }
-
-    /// Whether the variable holds numbers that can be quantized.
-    fn is_float(&self) -> bool {
-        matches!(self.target.ty, Type::Atomic(Atomic::Float | Atomic::Double))
+        self.file.writable()?.write(self.target.var, selection, input)
     }
 
     unsafe fn write_trees(&self, selection: &Selection, steps: Option<&[isize]>) -> Result<Fit> {

@@ -11,7 +11,7 @@ use crate::boundary::{answer, fail, put, text};
 use crate::constants::*;
 use crate::library::default_format;
 use crate::memory_files;
-use crate::open_files::{Access, AtClose, OpenFile, State, find, find_file, insert, remove};
+use crate::open_files::{Access, AtClose, OpenFile, find, find_file, insert, remove};
 
 /// The path a caller means: blanks before it are not part of it.
 ///
@@ -284,20 +284,11 @@ fn end_in_group(ncid: c_int, alignment: &Alignment) -> Result<()> {
 pub(crate) fn end_definitions(file: &OpenFile, alignment: &Alignment) -> Result<()> {
     let mut state = file.state();
     file.check_defining()?;
-    complete_definitions(file, &state)?;
+    state.check_types(&file.model())?;
     file.writable()?.commit_aligned(alignment)?;
     state.is_new = false;
     state.all_stored(&file.model());
     file.set_defining(false);
-    Ok(())
-}
-
-/// What is left to say and to check of definitions before they go to the file.
-fn complete_definitions(file: &OpenFile, state: &State) -> Result<()> {
-    state.check_types(&file.model())?;
-    if state.is_quantizing() {
-        file.writable()?.define(|model| state.say_quantized(model))?;
-    }
     Ok(())
 }
 
@@ -345,7 +336,7 @@ pub(crate) fn close(file: &Arc<OpenFile>) -> Result<()> {
         return Ok(());
     }
     let writable = file.writable()?;
-    if let Err(error) = complete_definitions(file, &state).and_then(|()| writable.sync()) {
+    if let Err(error) = state.check_types(&file.model()).and_then(|()| writable.sync()) {
         // What cannot be said is forgotten, as by `nc_abort`.
         writable.abort();
         if state.is_new {

@@ -46,7 +46,6 @@ mod memory_files;
 mod open_files;
 mod parallel;
 mod plugin_path;
-mod quantize;
 mod rc;
 mod storage;
 mod trees;

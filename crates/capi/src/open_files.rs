@@ -17,7 +17,6 @@ use crate::boundary::fail;
 use crate::caches::Cache;
 use crate::constants::{NC_CLASSIC_MODEL, NC_NETCDF4, format_flags};
 use crate::memory_files::GivenMemory;
-use crate::quantize::Quantize;
 
 /// Bits of an id that are for groups.
 const GROUP_BITS: u32 = 16;
@@ -72,8 +71,6 @@ pub(crate) struct State {
     /// Variables of netCDF-4 files that are taken to have values, so that their fill value is decided: those that were
     /// there when the file was opened, and these.
     written: (usize, HashSet<VarId>),
-    /// Variables of this session whose values are quantized. Those that are not yet in the file do not say it.
-    quantized: HashMap<VarId, Quantize>,
 }
 
 impl State {
@@ -113,30 +110,6 @@ impl State {
         Ok(())
     }
 
-    /// How values of a variable are to be quantized.
-    pub(crate) fn set_quantize(&mut self, var: VarId, wish: Quantize) {
-        self.quantized.insert(var, wish);
-    }
-
-    /// How values of a variable are quantized.
-    pub(crate) fn quantize(&self, model: &Model, var: VarId) -> Quantize {
-        match self.quantized.get(&var) {
-            Some(&wish) if var.index() >= self.stored.0 => wish,
-            _ => Quantize::of(model, var),
-        }
-    }
-
-    /// Makes variables that are about to be made say that they are quantized.
-    pub(crate) fn say_quantized(&self, model: &mut Model) -> Result<()> {
-        let new = self.quantized.iter().filter(|(var, _)| var.index() >= self.stored.0);
-        new.into_iter().try_for_each(|(&var, wish)| wish.say(model, var))
-    }
-
-    /// Whether there are such variables.
-    pub(crate) fn is_quantizing(&self) -> bool {
-        self.quantized.keys().any(|var| var.index() >= self.stored.0)
-    }
-
     /// Takes note that a variable has values.
     pub(crate) fn set_written(&mut self, var: VarId) {
         self.written.1.insert(var);
@@ -168,13 +141,7 @@ impl OpenFile {
             given: None,
             access,
             defining: AtomicBool::new(is_new),
-            state: Mutex::new(State {
-                is_new,
-                no_fill: false,
-                stored,
-                written: (stored.0, HashSet::new()),
-                quantized: HashMap::new(),
-            }),
+            state: Mutex::new(State { is_new, no_fill: false, stored, written: (stored.0, HashSet::new()) }),
         }
     }
 

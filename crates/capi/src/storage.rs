@@ -3,8 +3,8 @@
 
 use std::ffi::{c_int, c_uint};
 
-use ferrocdf::model::{Chunking, Endian, Storage};
-use ferrocdf::{Atomic, Code, Model, Result, Type, VarId};
+use ferrocdf::model::{Chunking, Endian, Quantization, Quantize, Storage};
+use ferrocdf::{Atomic, Code, Model, Owner, Result, Type, Values, VarId};
 
 use crate::boundary::{answer, fail, list, put, put_all};
 use crate::chunk_shapes;
@@ -14,7 +14,6 @@ use crate::filters::{
 };
 use crate::groups::find_enhanced;
 use crate::open_files::find;
-use crate::quantize::Quantize;
 use crate::types::size_of_type;
 use crate::variables::check_not_global;
 
@@ -316,19 +315,41 @@ pub unsafe extern "C" fn nc_inq_var_szip(
     })
 }
 
+/// The ways to quantize: their numbers, the attributes that tell of them, and how many digits or bits there are of
+/// `float` and of `double`.
+const QUANTIZED: [(c_int, Quantization, &[u8], [c_int; 2]); 3] = [
+    (1, Quantization::BitGroom, b"_QuantizeBitGroomNumberOfSignificantDigits", [6, 15]),
+    (2, Quantization::GranularBitRound, b"_QuantizeGranularBitRoundNumberOfSignificantDigits", [6, 15]),
+    (3, Quantization::BitRound, b"_QuantizeBitRoundNumberOfSignificantBits", [23, 52]),
+];
+
 #[unsafe(no_mangle)]
-pub extern "C" fn nc_def_var_quantize(ncid: c_int, varid: c_int, way: c_int, left: c_int) -> c_int {
+pub extern "C" fn nc_def_var_quantize(ncid: c_int, varid: c_int, mode: c_int, digits: c_int) -> c_int {
     answer(|| {
         find(ncid)?;
         check_not_global(varid)?;
-        let (file, group) = find_enhanced(ncid)?;
-        file.writable()?;
-        let mut state = file.state();
-        let model = file.model();
-        let var = variable(&model, group, varid)?;
-        state.check_open(var)?;
-        state.set_quantize(var, Quantize::new(&model, var, way, left)?);
-        Ok(())
+        wish(ncid, varid, |model, var| {
+            let quantize = if mode == 0 {
+                None
+            } else {
+                let way = QUANTIZED.iter().find(|(number, ..)| *number == mode);
+                let most = way.and_then(|(_, way, _, [float, double])| match model.var(var).ty {
+                    Type::Atomic(Atomic::Float) => Some((*way, *float)),
+                    Type::Atomic(Atomic::Double) => Some((*way, *double)),
+                    _ => None,
+                });
+                match most {
+                    Some((way, most)) if (1..=most).contains(&digits) => {
+                        Some(Quantize { way, digits: digits as u32 })
+                    }
+                    _ => {
+                        return fail(Code::EINVAL, format!("no way {mode} to keep {digits} digits of these"));
+                    }
+                }
+            };
+            model.var_mut(var).storage.quantize = quantize;
+            Ok(())
+        })
     })
 }
 
@@ -343,8 +364,20 @@ pub unsafe extern "C" fn nc_inq_var_quantize(
         find(ncid)?;
         check_not_global(varid)?;
         let (file, group) = find_enhanced(ncid)?;
-        let model = file.model();
-        let Quantize { way, left } = file.state().quantize(&model, variable(&model, group, varid)?);
+        let (way, left) = file.file().look(|model| {
+            let var = variable(model, group, varid)?;
+            let wanted = model.var(var).storage.quantize;
+            let found = QUANTIZED.iter().find_map(|&(number, way, name, _)| {
+                if let Some(wanted) = wanted {
+                    return (wanted.way == way).then_some((number, wanted.digits as c_int));
+                }
+                match model.find_attr(Owner::Var(var), name)?.value {
+                    Values::Int(ref numbers) => Some((number, *numbers.first()?)),
+                    _ => None,
+                }
+            });
+            Ok(found.unwrap_or((0, 0)))
+        })?;
         // SAFETY: the contract of the interface.
         unsafe {
             put(mode, way);

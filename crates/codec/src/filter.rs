@@ -60,6 +60,11 @@ pub fn built_in(id: u32, params: &[u32]) -> Option<Result<Box<dyn Filter>>> {
     filters::make(id, params)
 }
 
+/// Whether the filter of this HDF5 number is built in.
+pub fn is_built_in(id: u32) -> bool {
+    built_in(id, &[]).is_some()
+}
+
 /// A built-in filter.
 pub(crate) trait Codec: Debug + Send + Sync {
     /// Bytes that `stored` becomes, where it says so.

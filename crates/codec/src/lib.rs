@@ -12,6 +12,6 @@ mod registry;
 mod scratch;
 
 pub use chain::{Chain, Step};
-pub use filter::{Filter, built_in};
+pub use filter::{Filter, built_in, is_built_in};
 pub use filters::unshuffle_part;
 pub use registry::registered_name;

@@ -8,7 +8,7 @@ use std::sync::{RwLockReadGuard, RwLockWriteGuard};
 
 use ferrocdf_array::{Array, Fit, In, Layout, Out, Selection, Stored};
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Model, VarId};
+use ferrocdf_model::{Atomic, Model, Type, Values, VarId};
 
 use crate::data::{elements, span, zeros};
 use crate::file::State;
@@ -38,8 +38,24 @@ pub fn copy_data(
     for &(from_var, to_var) in pairs {
         check_shapes(&source, &target, from_var, to_var)?;
     }
-    let is_record = |&(var, _): &Pair| source.is_record(var);
-    let (records, fixed): (Vec<Pair>, Vec<Pair>) = pairs.iter().partition(|pair| is_record(pair));
+    let is_tree = |&(var, _): &Pair| match source.var(var).ty {
+        Type::Atomic(atomic) => atomic == Atomic::String,
+        Type::User(_) => true,
+    };
+    let (trees, numbers): (Vec<Pair>, Vec<Pair>) = pairs.iter().partition(|pair| is_tree(pair));
+    for pair in trees {
+        copy_trees(from, to, pair, budget)?;
+    }
+    let mut rest: Vec<Pair> = vec![];
+    for pair in numbers {
+        if !move_blocks(from, to, pair, progress)? {
+            rest.push(pair);
+        }
+    }
+    // Only the records of classic files lie together.
+    let is_record = |&(var, _): &Pair| source.format().is_classic_file() && source.is_record(var);
+    rest.retain(|&(var, _)| !source.shape(var).contains(&0));
+    let (records, fixed): (Vec<Pair>, Vec<Pair>) = rest.iter().partition(|pair| is_record(pair));
     // Only the engine knows what stands for bytes that are not there.
     let whole = from.missing_bytes()? == 0;
     for &pair in &fixed {
@@ -57,8 +73,10 @@ pub fn copy_data(
 
 fn check_shapes(source: &Model, target: &Model, from: VarId, to: VarId) -> Result<()> {
     let (from_shape, mut to_shape) = (source.shape(from), target.shape(to));
-    if target.is_record(to) && !from_shape.is_empty() && !to_shape.is_empty() {
-        to_shape[0] = from_shape[0];
+    for (place, &dim) in target.var(to).dims.iter().enumerate() {
+        if let (true, Some(&len)) = (target.dim(dim).unlimited, from_shape.get(place)) {
+            to_shape[place] = len;
+        }
     }
     if from_shape == to_shape {
         return Ok(());
@@ -148,6 +166,53 @@ fn move_records(from: &File, to: &FileMut, pairs: &[Pair], progress: &mut dyn Fn
     };
     move_bytes(from, &source, to, &target, (begin, to_begin, step * records), progress)?;
     Ok(true)
+}
+
+/// Moves the packed blocks of a variable unopened, if they are alike in both files. `false` if they are not.
+fn move_blocks(from: &File, to: &FileMut, pair: Pair, progress: &mut dyn FnMut(u64)) -> Result<bool> {
+    let (from_var, to_var) = pair;
+    let (source, mut target) = lock_both(from, to);
+    let array = source.array(from_var)?;
+    if !matches!(array.layout, Layout::Blocks(_)) || source.driver.blob_of(from_var).is_some() {
+        return Ok(false);
+    }
+    let dims = target.model().var(to_var).dims.clone();
+    dims.iter().zip(&array.shape).try_for_each(|(&dim, &len)| target.grow_dim(dim, len))?;
+    let model = target.model().clone();
+    let Some(blocks) = target.driver.whole_blocks(&model, to_var)? else { return Ok(false) };
+    target.forget_array(to_var);
+    let moved = ferrocdf_array::copy_blocks(source.driver.blob(), array, target.driver.blob_mut()?, &blocks)?;
+    if moved {
+        let size = array.stored.kind.size() as u64;
+        progress(array.shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len)));
+    }
+    Ok(moved)
+}
+
+/// Bytes that a value which is a tree may take.
+const TREE: u64 = 256;
+
+/// Copies a variable of strings or of a user-defined type, some rows at a time.
+fn copy_trees(from: &File, to: &FileMut, (var, to_var): Pair, budget: usize) -> Result<()> {
+    let shape = from.model().shape(var);
+    let ty = to.model().var(to_var).ty;
+    let rows = shape.first().copied().unwrap_or(1);
+    let row = shape.iter().skip(1).fold(1u64, |count, &len| count.saturating_mul(len));
+    let block = (budget as u64 / row.saturating_mul(TREE).max(1)).clamp(1, rows.max(1));
+    let mut at = 0;
+    while at < rows && row > 0 {
+        let mut selection = Selection::all(&shape);
+        if let (Some(start), Some(count)) = (selection.start.first_mut(), selection.count.first_mut()) {
+            (*start, *count) = (at, block.min(rows - at));
+        }
+        let values = match (from.read_selected(var, &selection)?, ty) {
+            (Values::User(_, list), Type::User(id)) => Values::User(id, list),
+            (values, _) => values,
+        };
+        let _exact = to.write_trees(to_var, &selection, &values)?;
+        at += block;
+    }
+    Ok(())
 }
 
 /// Locks the source for reading and the target for writing, in an order that depends on nothing but the files, so that

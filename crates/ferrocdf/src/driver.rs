@@ -97,6 +97,11 @@ pub(crate) trait Driver: Send + Sync {
         Ok(None)
     }
 
+    /// The array of a variable to be written whole, block by block; `None` if it has no blocks.
+    fn whole_blocks(&mut self, _model: &Model, _var: VarId) -> Result<Option<Array>> {
+        Ok(None)
+    }
+
     /// Writes strings or values of a user-defined type, which are a tree each, to a variable whose dimensions are long
     /// enough.
     fn write_values(

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 use ferrocdf_array::Array;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
-use ferrocdf_model::{DimId, Format, Model, VarId};
+use ferrocdf_model::{Atomic, DimId, Format, Model, Type, VarId};
 use ferrocdf_store::{Blob, BlobMut, FileBlob, MemoryBlob, ReadAhead, WriteBehind};
 
 use crate::driver::Driver;
@@ -347,11 +347,19 @@ impl FileMut {
     /// Fails with `NC_EEXIST` if there is one and `clobber` is off.
     pub fn create(path: impl AsRef<Path>, options: &CreateOptions) -> Result<FileMut> {
         let path = path.as_ref();
+        // A file that another one writes must not be emptied before that is known.
+        let locks = !options.format.is_classic_file();
+        if locks && options.clobber && path.is_file() {
+            locked(FileBlob::open_mut(path)?, path)?;
+        }
         let blob = if options.clobber { FileBlob::create(path) } else { FileBlob::create_new(path) };
-        let blob = blob.map_err(|error| match error.code {
+        let mut blob = blob.map_err(|error| match error.code {
             Code(errno) if !options.clobber && errno == EEXIST => Error { code: Code::EEXIST, ..error },
             _ => error,
         })?;
+        if locks {
+            blob = locked(blob, path)?;
+        }
         let blob = Arc::new(WriteBehind::new(ReadAhead::new(blob)));
         let driver = drivers::in_file(path, drivers::create(blob, options.format))?;
         Ok(FileMut { file: File::new(path, State::created(driver, options)), memory: None, open: true })
@@ -360,7 +368,11 @@ impl FileMut {
     /// Opens an existing file for reading and writing.
     pub fn append(path: impl AsRef<Path>) -> Result<FileMut> {
         let path = path.as_ref();
-        let blob: Arc<dyn BlobMut> = Arc::new(WriteBehind::new(ReadAhead::new(FileBlob::open_mut(path)?)));
+        let mut blob = FileBlob::open_mut(path)?;
+        if !drivers::is_classic(&blob) {
+            blob = locked(blob, path)?;
+        }
+        let blob: Arc<dyn BlobMut> = Arc::new(WriteBehind::new(ReadAhead::new(blob)));
         let (driver, model) = drivers::in_file(path, drivers::open_mut(blob, Some(path)))?;
         Ok(FileMut { file: File::new(path, State::opened(driver, model)), memory: None, open: true })
     }
@@ -400,7 +412,7 @@ impl FileMut {
         let result = change(draft);
         if state.no_fill {
             for var in draft.var_ids().skip(known) {
-                draft.var_mut(var).storage.no_fill = true;
+                draft.var_mut(var).storage.no_fill |= can_be_undefined(draft, var);
             }
         }
         self.file.named(result)
@@ -410,7 +422,9 @@ impl FileMut {
     pub fn set_no_fill(&self, no_fill: bool) -> Result<()> {
         self.file.write_state().no_fill = no_fill;
         self.define(|model| {
-            model.var_ids().for_each(|var| model.var_mut(var).storage.no_fill = no_fill);
+            for var in model.var_ids() {
+                model.var_mut(var).storage.no_fill = no_fill && can_be_undefined(model, var);
+            }
             Ok(())
         })
     }
@@ -482,8 +496,25 @@ impl FileMut {
     }
 }
 
-/// `EEXIST` of the operating system.
+/// Whether the fill mode of the file is one for a variable: strings and values of user-defined types are always filled.
+fn can_be_undefined(model: &Model, var: VarId) -> bool {
+    matches!(model.var(var).ty, Type::Atomic(atomic) if atomic != Atomic::String)
+}
+
+/// `EEXIST` and `EAGAIN` of the operating system.
 const EEXIST: i32 = 17;
+const EAGAIN: i32 = 11;
+
+/// A netCDF-4 file with the lock of its only writer, which HDF5 programs take too. As with them, `FALSE` or `0` in the
+/// environment variable `HDF5_USE_FILE_LOCKING` means none. Reading takes no lock and looks at none.
+fn locked(blob: FileBlob, path: &Path) -> Result<FileBlob> {
+    let wanted = std::env::var_os("HDF5_USE_FILE_LOCKING");
+    let without = wanted.is_some_and(|word| word.eq_ignore_ascii_case("FALSE") || word == "0");
+    if without || blob.lock()? {
+        return Ok(blob);
+    }
+    Err(Error::new(Code(EAGAIN), "another one has it open for writing").at(path.display()))
+}
 
 impl Drop for FileMut {
     fn drop(&mut self) {

@@ -80,16 +80,18 @@ impl Assembly {
 
     /// A header, in two chunks if there are more than three messages, with some room in both.
     fn header(&mut self, mut form: HeaderForm, messages: &[Message]) -> Address {
-        let new = |message: &Message| NewMessage {
-            kind: message.0,
-            flags: message.1,
-            order: message.2,
-            body: Box::leak(message.3.clone().into_boxed_slice()),
-        };
         let sum = |list: &[NewMessage<'_>]| -> usize {
             list.iter().map(|message| form.message_len(message.body.len())).sum()
         };
-        let messages: Vec<_> = messages.iter().map(new).collect();
+        let messages: Vec<_> = messages
+            .iter()
+            .map(|message| NewMessage {
+                kind: message.0,
+                flags: message.1,
+                order: message.2,
+                body: &message.3,
+            })
+            .collect();
         let (first, second) = messages.split_at(messages.len().min(3));
         let pointer = form.message_len(16);
         let spare = 40;
@@ -281,7 +283,7 @@ enum NewLayout {
 }
 
 struct NewDataset {
-    name: &'static str,
+    name: String,
     dims: Vec<u64>,
     max: Vec<Option<u64>>,
     layout: NewLayout,
@@ -408,8 +410,8 @@ fn objects_with_any_number_of_attributes() {
 }
 
 fn datasets() -> Vec<NewDataset> {
-    let new = |name, dims: &[u64], max: &[Option<u64>], layout| NewDataset {
-        name,
+    let new = |name: &str, dims: &[u64], max: &[Option<u64>], layout| NewDataset {
+        name: name.to_string(),
         dims: dims.to_vec(),
         max: max.to_vec(),
         layout,
@@ -443,21 +445,22 @@ fn datasets_of_all_layouts() {
         let mut all = datasets();
         // Data blocks of extensible arrays have pages only behind 131,000 entries.
         all.push(NewDataset {
-            name: "extensible-pages",
+            name: "extensible-pages".to_string(),
             dims: vec![150_000],
             max: vec![None],
             layout: NewLayout::Chunked(vec![1], ChunkIndex::ExtensibleArray([32, 4, 4, 16, 10])),
             filtered: false,
         });
         all.extend(
-            datasets().into_iter().filter(|new| matches!(new.layout, NewLayout::Chunked(..))).map(|new| {
-                NewDataset { filtered: true, name: format!("{}-filtered", new.name).leak(), ..new }
-            }),
+            datasets()
+                .into_iter()
+                .filter(|new| matches!(new.layout, NewLayout::Chunked(..)))
+                .map(|new| NewDataset { filtered: true, name: format!("{}-filtered", new.name), ..new }),
         );
         for new in &all {
             let at = file.dataset(form, new);
             // With an order, netCDF's own library writes to the file.
-            links.push(link(new.name, Some(links.len() as i64), LinkTarget::Hard(at)));
+            links.push(link(&new.name, Some(links.len() as i64), LinkTarget::Hard(at)));
         }
         if old_headers {
             all.retain(|new| new.dims.iter().product::<u64>() < 100);

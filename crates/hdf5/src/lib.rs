@@ -1,4 +1,4 @@
-//! The HDF5 file format, read with no C library inside. Folders follow the chapters of the HDF5 File Format Specification.
+//! The HDF5 file format, read, made and edited with no C library inside. Folders follow the chapters of the HDF5 File Format Specification.
 #![forbid(unsafe_code)]
 // Encoders whose callers are not there yet.
 #![allow(dead_code)]

@@ -36,6 +36,17 @@ impl FileBlob {
         Self::with(OpenOptions::new().read(true).write(true).create_new(true), path)
     }
 
+    /// Takes the lock of a writer: no other process, and no other opening of the file, may have one. False if somebody has.
+    /// File systems that cannot lock are fine. It is given back when the file is closed.
+    pub fn lock(&self) -> Result<bool> {
+        match rustix::fs::flock(&self.file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(true),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
+            // Whoever cannot lock here cannot elsewhere.
+            Err(_) => Ok(true),
+        }
+    }
+
     /// The path it was opened with.
     pub fn path(&self) -> &Path {
         &self.path

@@ -31,11 +31,16 @@ pub fn corpus(args: &[String]) -> Outcome {
         return Err(format!("{} is not there; FERROCDF_CORPUS names the folder", index.display()));
     }
     let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
+    crate::setup::clients()?;
     let python = crate::setup::python()?;
+    let prefix = installed()?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     let test = ["test", "--package", "ferrocdf-compat", "--features", "corpus", "--test", "corpus"];
-    let env =
-        [("FERROCDF_CORPUS", &*folder.to_string_lossy()), ("FERROCDF_PYTHON", &*python.to_string_lossy())];
+    let env = [
+        ("FERROCDF_CORPUS", &*folder.to_string_lossy()),
+        ("FERROCDF_PREFIX", &*prefix),
+        ("FERROCDF_PYTHON", &*python.to_string_lossy()),
+    ];
     cargo(&[&test[..], &extra].concat(), &env)
 }
 
@@ -47,14 +52,20 @@ pub fn models(args: &[String]) -> Outcome {
     cargo(&[&test[..], &extra].concat(), &[("FERROCDF_PYTHON", &*python.to_string_lossy())])
 }
 
+/// Installs ferrocdf beside the build; the folder.
+fn installed() -> Result<String, String> {
+    let prefix = std::env::current_dir().map_err(|error| error.to_string())?.join("target/prefix");
+    let prefix = prefix.to_string_lossy().into_owned();
+    install(&["--prefix".to_string(), prefix.clone()])?;
+    Ok(prefix)
+}
+
 /// Installs ferrocdf beside the build, and runs programs that others wrote on it.
 pub fn clients(args: &[String]) -> Outcome {
     crate::setup::clients()?;
     let reference = crate::source::fetch()?;
     let python = crate::setup::python()?;
-    let prefix = std::env::current_dir().map_err(|error| error.to_string())?.join("target/prefix");
-    let prefix = prefix.to_string_lossy().into_owned();
-    install(&["--prefix".to_string(), prefix.clone()])?;
+    let prefix = installed()?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     let test = ["test", "--package", "ferrocdf-compat", "--features", "clients", "--test", "clients"];
     let env = [

@@ -5,6 +5,7 @@
 //! or in data, without harm.
 
 mod content;
+mod hdf5_clients;
 mod hdf5_ncdump;
 mod hdf5_values;
 mod nccopy_files;

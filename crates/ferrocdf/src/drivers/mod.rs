@@ -111,6 +111,11 @@ pub(crate) fn create(blob: Arc<dyn BlobMut>, format: Format) -> Result<Box<dyn D
     })
 }
 
+/// Whether the content is that of a classic file.
+pub(crate) fn is_classic(blob: &dyn Blob) -> bool {
+    matches!(magic(blob), Ok(Magic::Classic))
+}
+
 /// Names the file in an error.
 pub(crate) fn in_file<T>(path: &Path, result: Result<T>) -> Result<T> {
     result.map_err(|error| error.at(path.display()))

@@ -68,7 +68,6 @@ impl Nc4 {
     fn dataset(&self, var: VarId) -> Result<Dataset> {
         Dataset::open(&self.content.vars[var.index()].place.object()?)
     }
-
 }
 
 /// Attributes that are shown only on request. `groups` are the groups of the file, perhaps with other objects.
@@ -89,30 +88,30 @@ fn hidden(file: &File, owner: Owner, groups: impl Iterator<Item = Result<Object>
 /// Whether a netCDF library wrote the file, as the reference guesses it: by two attributes of its conventions on
 /// datasets anywhere. (Its newest version looks at the root group first, Debian's does not.)
 fn is_netcdf4(file: &File, groups: impl Iterator<Item = Result<Object>>) -> Result<bool> {
-        if file.root()?.attribute(names::STRICT)?.is_some() {
-            return Ok(false);
+    if file.root()?.attribute(names::STRICT)?.is_some() {
+        return Ok(false);
+    }
+    let (mut found, mut seen) = (0, HashSet::new());
+    for object in groups {
+        let object = object?;
+        if !seen.insert(place_of(&object)) {
+            continue;
         }
-        let (mut found, mut seen) = (0, HashSet::new());
-        for object in groups {
-            let object = object?;
-            if !seen.insert(place_of(&object)) {
-                continue;
+        for link in object.links()?.list {
+            let LinkTarget::Hard(at) = link.target else { continue };
+            let Ok(object) = object.file().object(at) else { continue };
+            if object.kind() == ObjectKind::Dataset
+                && seen.insert(place_of(&object))
+                && let Ok(attributes) = object.attributes()
+            {
+                found += attributes.list.iter().filter(|(name, _)| names::is_reserved(name)).count();
             }
-            for link in object.links()?.list {
-                let LinkTarget::Hard(at) = link.target else { continue };
-                let Ok(object) = object.file().object(at) else { continue };
-                if object.kind() == ObjectKind::Dataset
-                    && seen.insert(place_of(&object))
-                    && let Ok(attributes) = object.attributes()
-                {
-                    found += attributes.list.iter().filter(|(name, _)| names::is_reserved(name)).count();
-                }
-                if found >= 2 {
-                    return Ok(true);
-                }
+            if found >= 2 {
+                return Ok(true);
             }
         }
-        Ok(false)
+    }
+    Ok(false)
 }
 
 impl Content {

@@ -19,7 +19,13 @@ fn texts(list: &[&str]) -> Values {
     Values::from(list)
 }
 
-/// The variables and dimensions of the root group, and values of the variables as numbers.
+/// Writes values that fit.
+fn put(file: &FileMut, var: VarId, start: &[u64], count: &[u64], values: &Values) {
+    let fit = file.write_values(var, start, count, values).unwrap();
+    assert_eq!(fit, ferrocdf::Fit::Exact);
+}
+
+/// The values of a variable as numbers.
 fn numbers(file: &File, name: &str) -> Vec<f64> {
     file.variable(name).unwrap_or_else(|| panic!("no {name}")).get_values::<f64, _>(..).unwrap()
 }
@@ -67,8 +73,8 @@ fn dimensions_of_any_place_grow() {
             Ok((v, a, model.def_var(ROOT, "b", Atomic::Short.into(), &[v])?))
         })
         .unwrap();
-    file.write_values(a, &[0, 0], &[2, 2], &vec![1i16, 2, 3, 4].into()).unwrap();
-    file.write_values(b, &[2], &[1], &vec![7i16].into()).unwrap();
+    put(&file, a, &[0, 0], &[2, 2], &vec![1i16, 2, 3, 4].into());
+    put(&file, b, &[2], &[1], &vec![7i16].into());
     let fill = -32767i16;
     let all = |file: &File, var: VarId| {
         let shape = file.model().shape(var);
@@ -92,7 +98,8 @@ fn with_types(file: &FileMut) -> Vec<VarId> {
         };
         let mut add = |text: &str, class| model.def_type(UserType { name: name(text), group: ROOT, class });
         let base = Atomic::Byte;
-        let colour = add("colour", Class::Enum { base, members: vec![(name("red"), 1), (name("blue"), -2)] })?;
+        let colour =
+            add("colour", Class::Enum { base, members: vec![(name("red"), 1), (name("blue"), -2)] })?;
         let blob = add("blob", Class::Opaque(3))?;
         let row = add("row", Class::Vlen(Atomic::Short.into()))?;
         let fields = vec![
@@ -135,11 +142,11 @@ fn trees_come_back() {
         Values::User(ty(vars[3]), vec![mix(1, "one"), mix(2, "")]),
     ];
     for (&var, values) in vars.iter().zip(&given) {
-        file.write_values(var, &[0], &[2], values).unwrap();
+        put(&file, var, &[0], &[2], values);
         file.define(|model| model.put_attr(Owner::Var(var), "same", values.clone())).unwrap();
     }
-    file.write_values(vars[4], &[1, 0], &[1, 2], &texts(&["a", "longer"])).unwrap();
-    file.write_values(vars[4], &[1, 1], &[1, 1], &texts(&["other"])).unwrap();
+    put(&file, vars[4], &[1, 0], &[1, 2], &texts(&["a", "longer"]));
+    put(&file, vars[4], &[1, 1], &[1, 1], &texts(&["other"]));
     let wrong = file.write_values(vars[4], &[0, 0], &[1, 1], &given[0]).unwrap_err();
     assert_eq!(wrong.code, ferrocdf::Code::EBADTYPE);
     let check = |file: &File| {
@@ -161,9 +168,11 @@ fn renaming_loses_nothing() {
         let mut file = create(Format::Netcdf4);
         file.add_dimension("x", 2).unwrap();
         file.add_dimension("y", 3).unwrap();
-        for (name, dims, values) in
-            [("x", vec!["x"], vec![1, 2]), ("v", vec!["x", "y"], (10..16).collect()), ("w", vec!["y"], vec![7, 8, 9])]
-        {
+        for (name, dims, values) in [
+            ("x", vec!["x"], vec![1, 2]),
+            ("v", vec!["x", "y"], (10..16).collect()),
+            ("w", vec!["y"], vec![7, 8, 9]),
+        ] {
             file.add_variable::<i32>(name, &dims).unwrap().put_values(&values, ..).unwrap();
         }
         let mut file = FileMut::append_bytes(bytes(file)).unwrap();
@@ -251,6 +260,41 @@ fn attributes_do_not_pile_up() {
 }
 
 #[test]
+fn one_writer_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("one.nc");
+    let options = CreateOptions::format(Format::Netcdf4);
+    let mut first = FileMut::create(&path, &options).unwrap();
+    first.add_attribute("a", 1).unwrap();
+    first.commit().unwrap();
+    assert!(FileMut::append(&path).is_err());
+    assert!(FileMut::create(&path, &options).is_err());
+    assert_eq!(File::open(&path).unwrap().attributes().len(), 1);
+    first.close().unwrap();
+    FileMut::append(&path).unwrap().close().unwrap();
+}
+
+/// Readers see what was committed, and nothing else.
+#[test]
+fn what_is_committed_is_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("seen.nc");
+    let mut file = FileMut::create(&path, &CreateOptions::format(Format::Netcdf4)).unwrap();
+    file.add_unlimited_dimension("t").unwrap();
+    file.add_variable::<i32>("v", &["t"]).unwrap();
+    file.commit().unwrap();
+    let mut v = file.variable_mut("v").unwrap();
+    for round in 0..3 {
+        v.put_value(round, [u64::try_from(round).unwrap()]).unwrap();
+        let before = File::open(&path).unwrap();
+        assert_eq!(before.variable("v").unwrap().len(), u64::try_from(round).unwrap());
+        file.sync().unwrap();
+        let after = File::open(&path).unwrap();
+        assert_eq!(numbers(&after, "v").len(), usize::try_from(round).unwrap() + 1);
+    }
+}
+
+#[test]
 fn filters_and_layouts_are_kept() {
     let file = create(Format::Netcdf4);
     let filters = [
@@ -279,8 +323,8 @@ fn filters_and_layouts_are_kept() {
     })
     .unwrap();
     for var in file.model().var_ids() {
-        file.write_values(var, &[0, 0], &[40, 50], &values.clone().into()).unwrap();
-        file.write_values(var, &[1, 2], &[1, 1], &vec![-5f32].into()).unwrap();
+        put(&file, var, &[0, 0], &[40, 50], &values.clone().into());
+        put(&file, var, &[1, 2], &[1, 1], &vec![-5f32].into());
     }
     let file = File::from_bytes(bytes(file)).unwrap();
     let mut wanted = values;

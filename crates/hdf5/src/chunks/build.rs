@@ -385,6 +385,38 @@ mod tests {
         }
     }
 
+    /// The node that the reference writes for three chunks of 16 bytes in a dataset of shape [3, 4], but for its places.
+    #[test]
+    fn a_version_1_tree_as_the_reference_writes_it() {
+        let space = Dataspace { kind: SpaceKind::Simple, dims: vec![3, 4], max: Some(vec![None, Some(4)]) };
+        let index = ChunkIndex::BTree1;
+        let layout =
+            ChunkedLayout { shape: vec![1, 4], element: 4, plain_edges: false, index, address: None };
+        let mut list = ChunkList::new(2);
+        for row in 0..3 {
+            list.push(&[row, 0], Entry { at: Address(10_808 + 16 * row), len: 16, mask: 0 });
+        }
+        let new = NewIndex { layout: &layout, space: &space, filtered: true, half: 32 };
+        let (mut taken, mut blocks) = (Space::new(), Vec::new());
+        new.build(&list, SIZES, &mut |len| taken.take(len), &mut blocks).unwrap();
+        let mut wanted = [&b"TREE"[..], &[1, 0, 3, 0], &[255; 16]].concat();
+        for (size, position, child) in [
+            (16u64, [0, 0, 0], 10_808u64),
+            (16, [1, 0, 0], 10_824),
+            (16, [2, 0, 0], 10_840),
+            (0, [3, 4, 4], 0),
+        ] {
+            // The filter mask behind the size is 0.
+            wanted.extend(size.to_le_bytes());
+            wanted.extend(position.iter().flat_map(|at: &u64| at.to_le_bytes()));
+            wanted.extend(child.to_le_bytes());
+        }
+        // Behind the last key there is no child; all the rest is not used.
+        wanted.resize(24 + 64 * 40 + 32, 0);
+        assert_eq!(blocks.len(), 1);
+        assert!(blocks[0].bytes == wanted, "{:?}", &blocks[0].bytes[..160]);
+    }
+
     #[test]
     fn many_chunks_take_little() {
         for (index, max) in

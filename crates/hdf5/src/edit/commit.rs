@@ -181,6 +181,9 @@ impl Editor {
             return self.wait();
         }
         let mut out = Output::default();
+        if std::mem::take(&mut self.reclaimed) {
+            self.dirty.insert(self.root());
+        }
         let dirty: Vec<Node> = self.dirty.iter().copied().collect();
         for &node in &dirty {
             self.address(node)?;

@@ -79,6 +79,7 @@ impl Editor {
             stores: BTreeSet::new(),
             heap: Heap::default(),
             unwritten: true,
+            reclaimed: false,
             broken: None,
         };
         let root = editor.insert(root);
@@ -142,10 +143,17 @@ impl Editor {
             stores: BTreeSet::new(),
             heap: Heap::default(),
             unwritten: false,
+            reclaimed: false,
             broken: None,
         };
         let root = editor.superblock.root;
-        editor.node(root)?;
+        let root = editor.node(root)?;
+        editor.reclaim()?;
+        if std::mem::take(&mut editor.reclaimed) {
+            // Now, so that what is free can be taken by the first changes.
+            editor.dirty.insert(root);
+            editor.commit()?;
+        }
         Ok(editor)
     }
 

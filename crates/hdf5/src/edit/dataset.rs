@@ -34,6 +34,8 @@ pub(super) struct Data {
     pub space: Dataspace,
     pub fill: FillMessage,
     pub layout: DataLayout,
+    /// The layout as the header has it.
+    written: DataLayout,
     pub filters: Vec<Step>,
     /// What chunks are put into, once it was needed.
     pub store: Option<Arc<ChunkStore>>,
@@ -126,6 +128,7 @@ pub(super) fn create(
         datatype,
         space,
         fill,
+        written: layout.clone(),
         layout,
         filters,
         store: None,
@@ -190,6 +193,7 @@ impl Data {
             space: dataset.dataspace().clone(),
             fill: dataset.fill().clone(),
             layout: dataset.layout().clone(),
+            written: dataset.layout().clone(),
             filters: dataset.filters().to_vec(),
             store: None,
             blocks: None,
@@ -397,7 +401,7 @@ impl Data {
     }
 
     /// Writes dims and layout into the messages of the header.
-    pub fn settle(&self, object: &mut Object, sizes: Sizes) -> Result<()> {
+    pub fn settle(&mut self, object: &mut Object, sizes: Sizes) -> Result<()> {
         for message in &mut object.messages {
             match message.kind {
                 kind::DATASPACE if message.flags & SHARED == 0 => {
@@ -414,10 +418,11 @@ impl Data {
                     let body = self.space.encode(sizes)?;
                     *message = super::object::message(kind::DATASPACE, message.flags & !SHARED, body);
                 }
-                kind::LAYOUT if self.foreign.is_none() => message.body = self.layout.encode(sizes)?,
+                kind::LAYOUT if self.layout != self.written => message.body = self.layout.encode(sizes)?,
                 _ => {}
             }
         }
+        self.written.clone_from(&self.layout);
         Ok(())
     }
 }

@@ -44,6 +44,9 @@ pub(super) enum Target {
     Other(LinkTarget, Charset),
 }
 
+/// A link: its order, its name, its message.
+pub(super) type Encoded<'a> = (u64, &'a [u8], Vec<u8>);
+
 impl Links {
     /// The links of a new group.
     pub fn new(ordered: bool) -> Links {
@@ -118,11 +121,7 @@ impl Links {
     }
 
     /// The link messages with their orders; `at` says where an object is.
-    pub fn encode(
-        &self,
-        sizes: Sizes,
-        at: &dyn Fn(Node) -> Result<Address>,
-    ) -> Result<Vec<(u64, &[u8], Vec<u8>)>> {
+    pub fn encode(&self, sizes: Sizes, at: &dyn Fn(Node) -> Result<Address>) -> Result<Vec<Encoded<'_>>> {
         let ordered = self.info.next_order.is_some();
         let one = |(order, name, target): (u64, &'_ [u8], &Target)| {
             let (target, charset) = match target {

@@ -7,11 +7,11 @@
 //! Object headers never move, since references are their addresses; they grow by continuation chunks. Committed
 //! metadata that changes where it stands is written to a metadata cache image first, which every reader lays over the
 //! file until it has been taken off again (`journal`). Chunks of a committed state are never overwritten. Elements of
-//! contiguous, compact-turned-contiguous and implicitly indexed datasets are overwritten where they lie: there a crash
-//! leaves old and new ones side by side.
+//! contiguous and implicitly indexed datasets are overwritten where they lie: there a crash leaves old and new ones side
+//! by side.
 //!
-//! Not done: making datasets shorter; writing virtual datasets and external raw data; keeping a list of free space in
-//! the file (what is free is found again by the blocks that use their old places, not by other ones).
+//! Not done: making datasets shorter; writing virtual datasets and external raw data; finding the pieces of committed
+//! fixed and extensible arrays, which are lost when such an index is made anew for the first time after opening.
 
 mod attributes;
 mod chunks;
@@ -230,6 +230,8 @@ pub struct Editor {
     heap: Heap,
     /// Whether the superblock has to be written, whatever else was changed.
     unwritten: bool,
+    /// Whether the root group in the file still holds free space that is given up.
+    reclaimed: bool,
     /// The error of a commit.
     broken: Option<Error>,
 }
@@ -272,7 +274,11 @@ impl Editor {
         if let Some(&node) = self.by_address.get(&at) {
             return Ok(node);
         }
-        let object = Object::read(self.file.source(), at)?;
+        let mut object = Object::read(self.file.source(), at)?;
+        if at != self.superblock.root {
+            // Chunks that another writer emptied go when the header changes.
+            object.chunks.append(&mut object.parked);
+        }
         Ok(self.insert(object))
     }
 
@@ -593,6 +599,25 @@ impl Editor {
         Ok(())
     }
 
+    /// Commits, and leaves a note in the file of the space in it that is free, for those who edit it later: as empty chunks
+    /// of the header of the root group, up to 1 MiB. Without this such space is lost when the editor goes.
+    ///
+    /// # Errors
+    /// As [`commit`](Editor::commit).
+    pub fn close(&mut self) -> Result<()> {
+        self.commit()?;
+        let pieces = lock(&self.space).take_pieces(PARKED);
+        if pieces.is_empty() {
+            return Ok(());
+        }
+        let root = self.root();
+        self.object(root)?.parked = pieces;
+        self.dirty.insert(root);
+        self.commit()?;
+        // Whatever comes now finds them free again.
+        self.reclaim()
+    }
+
     /// Makes all that was changed the committed state of the file.
     ///
     /// # Errors
@@ -612,8 +637,22 @@ fn no_attribute(name: &str) -> Error {
     Error::new(Code::ENOTATT, format!("there is no attribute {name:?}"))
 }
 
+/// Bytes of free space that a file keeps note of: whoever opens the root group reads them.
+const PARKED: u64 = 1 << 20;
+
 /// What the methods are made of.
 impl Editor {
+    /// Gives up the free space that the root group has kept; the next commit writes its header without it.
+    fn reclaim(&mut self) -> Result<()> {
+        let root = self.root();
+        let parked = std::mem::take(&mut self.object(root)?.parked);
+        let mut space = lock(&self.space);
+        parked.iter().for_each(|piece| space.give_up(piece.at, piece.len));
+        drop(space);
+        self.reclaimed = !parked.is_empty();
+        Ok(())
+    }
+
     fn object(&mut self, node: Node) -> Result<&mut Object> {
         let object = self.objects.get_mut(node.0 as usize).filter(|object| !object.gone);
         object.ok_or_else(|| wrong("an object that is not there"))

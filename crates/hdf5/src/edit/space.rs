@@ -10,10 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ferrocdf_bytes::{Code, Error, Result};
 
+use super::object::Extent;
 use crate::Address;
 
 /// Free pieces that are looked at for one that can be aligned.
 const TRIED: usize = 32;
+/// The smallest piece that is worth a chunk of a header, and the most of them.
+const PIECE: u64 = 64;
+const PIECES: usize = 64;
 
 /// What may be taken of a file.
 #[derive(Debug)]
@@ -109,6 +113,25 @@ impl Space {
             self.remove(at, len);
             self.end = at;
         }
+    }
+
+    /// Takes free pieces, the largest first of those that together have no more bytes than this; each a multiple of 8 and
+    /// at least of some size.
+    pub fn take_pieces(&mut self, mut bytes: u64) -> Vec<Extent> {
+        let mut pieces = Vec::new();
+        for &(len, at) in self.by_len.iter().rev() {
+            let len = len & !7;
+            if (PIECE..=bytes).contains(&len) && pieces.len() < PIECES {
+                bytes -= len;
+                pieces.push(Extent { at: Address(at), len });
+            }
+        }
+        for &Extent { at, len } in &pieces {
+            let whole = self.free.get(&at.0).copied().unwrap_or(len);
+            self.remove(at.0, whole);
+            self.put_back(at.0 + len, whole - len);
+        }
+        pieces
     }
 
     /// Takes this many bytes at the end of the file, from a multiple of 8 on.

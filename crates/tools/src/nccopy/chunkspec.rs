@@ -1,7 +1,77 @@
 //! Chunk specifications (`-c`): checked here against the input's names, as the reference does before it creates the
-//! output. Classic files have no chunks, so nothing else is done with them.
+//! output, and turned into chunk shapes for outputs that have chunks.
 
-use ferrocdf::{Code, Error, GroupId, Model, Result};
+use ferrocdf::model::Chunking;
+use ferrocdf::{Atomic, Code, Error, GroupId, Model, Result, Type, VarId};
+
+/// Chunks of fewer bytes are not made of variables on fixed dimensions, unless they are asked for by name.
+const LEAST: u64 = 8192;
+
+/// What a specification that was checked says of a variable; `None` if nothing.
+pub fn wanted(model: &Model, var: VarId, spec: &[u8]) -> Result<Option<Chunking>> {
+    let shape = model.shape(var);
+    if let Some(colon) = spec.iter().position(|&byte| byte == b':') {
+        let (name, sizes) = (&spec[..colon], &spec[colon + 1..]);
+        let plain = name.strip_prefix(b"/").unwrap_or(name);
+        if model.find_var(GroupId::ROOT, plain) != Some(var) {
+            return Ok(None);
+        }
+        return Ok(Some(match sizes {
+            _ if sizes.eq_ignore_ascii_case(b"compact") => Chunking::Compact,
+            _ if sizes.is_empty() || sizes.eq_ignore_ascii_case(b"contiguous") => Chunking::Contiguous,
+            _ => {
+                let list = sizes.strip_suffix(b",").unwrap_or(sizes).split(|&byte| byte == b',');
+                Chunking::Chunked(list.map(chunk_size).collect::<Result<_>>()?)
+            }
+        }));
+    }
+    let dims = &model.var(var).dims;
+    if matches!(spec, b"" | b"/" | b"//") {
+        return Ok((!dims.is_empty()).then_some(Chunking::Contiguous));
+    }
+    let known = match &model.var(var).storage.chunking {
+        Some(Chunking::Chunked(known)) if known.len() == dims.len() => Some(known.clone()),
+        _ => None,
+    };
+    let usual = dims.iter().zip(&shape).map(|(&dim, &len)| if model.dim(dim).unlimited { 1 } else { len });
+    let mut chunk: Vec<u64> = known.unwrap_or_else(|| usual.collect());
+    let mut named = false;
+    for part in parts(spec) {
+        let Some(slash) = part.iter().rposition(|&byte| byte == b'/') else { continue };
+        let Some(dim) = model.find_dim(GroupId::ROOT, &part[..slash]) else { continue };
+        for (place, _) in dims.iter().enumerate().filter(|(_, of)| **of == dim) {
+            let whole = model.dim(dim).len.max(1);
+            let size = integer(&part[slash + 1..]).and_then(|size| u64::try_from(size).ok());
+            chunk[place] = size.filter(|_| !part[slash + 1..].is_empty()).unwrap_or(whole);
+            if !model.dim(dim).unlimited {
+                chunk[place] = chunk[place].min(whole);
+            }
+            named = true;
+        }
+    }
+    let grows = dims.iter().any(|&dim| model.dim(dim).unlimited);
+    Ok((named && (grows || !is_small(model, var, &chunk))).then_some(Chunking::Chunked(chunk)))
+}
+
+/// Whether chunks of a shape are too small to be made of a variable on fixed dimensions.
+pub fn is_small(model: &Model, var: VarId, chunk: &[u64]) -> bool {
+    let size = match model.var(var).ty {
+        Type::Atomic(Atomic::String) | Type::User(_) => 8,
+        Type::Atomic(atomic) => atomic.size() as u64,
+    };
+    chunk.iter().fold(size, |bytes, &len| bytes.saturating_mul(len)) < LEAST
+}
+
+/// What lies between commas; one behind a backslash belongs to a name.
+fn parts(spec: &[u8]) -> Vec<&[u8]> {
+    let mut before = 0;
+    let splits = |&byte: &u8| {
+        let splits = byte == b',' && before != b'\\';
+        before = byte;
+        splits
+    };
+    spec.split(splits).collect()
+}
 
 /// Checks one specification: `dim1/n1,dim2/n2,...`, `/`, `var:n1,n2,...`, `var:`, `var:compact`, `var:contiguous`.
 ///
@@ -45,15 +115,7 @@ fn check_dims(model: &Model, spec: &[u8]) -> Result<()> {
     if spec.is_empty() || spec == b"/" || spec == b"//" {
         return Ok(());
     }
-    // A comma behind a backslash belongs to a name.
-    let mut before = 0;
-    let parts: Vec<&[u8]> = spec
-        .split(|&byte| {
-            let splits = byte == b',' && before != b'\\';
-            before = byte;
-            splits
-        })
-        .collect();
+    let parts = parts(spec);
     if parts.windows(2).any(|pair| pair[0].is_empty() || pair[1].is_empty()) {
         return Err(Error::new(Code::EINVAL, "a dimension is missing between two commas"));
     }

@@ -31,6 +31,8 @@ pub struct Options {
     pub kind: Option<Format>,
     /// Deflation level, 0 to 9.
     pub deflate: Option<u8>,
+    /// Whether filters of the input are left out.
+    pub no_filters: bool,
     /// Whether to shuffle bytes before deflation.
     pub shuffle: bool,
     /// Whether unlimited dimensions become fixed ones.
@@ -148,6 +150,8 @@ fn read(args: Vec<OsString>, program: &str) -> Result<Options, String> {
 fn read_filterspec(spec: &OsStr, options: &mut Options) {
     if spec != "none" && !spec.as_bytes().eq_ignore_ascii_case(b"*,none") {
         options.kind = Some(Format::Netcdf4);
+    } else {
+        options.no_filters = true;
     }
 }
 

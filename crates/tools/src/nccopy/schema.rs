@@ -1,27 +1,97 @@
 //! What the copy defines.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use ferrocdf::{Code, DimId, Error, GroupId, Model, Owner, Result, VarId};
+use ferrocdf::model::{Chunking, Class, Field, Filter, UserType};
+use ferrocdf::{Atomic, Code, DimId, Error, GroupId, Model, Owner, Result, Type, Values, VarId};
 
 use super::Stop;
-use super::options::Options;
+use super::chunkspec;
+use super::options::{Choice, Options};
+
+/// HDF5's numbers of the filters that have options of their own.
+const DEFLATE: u32 = 1;
+const SHUFFLE: u32 = 2;
+const FLETCHER32: u32 = 3;
 
 /// The variables whose data is copied. Fails if one that was asked for is not there.
 pub fn wanted_vars(model: &Model, options: &Options) -> Result<HashSet<VarId>, Stop> {
-    let wanted = match &options.vars {
+    let mut wanted: HashSet<VarId> = match &options.vars {
         None => model.var_ids().collect(),
         Some(choice) => {
-            let find = |name: &Vec<u8>| {
-                let missing = || Stop::Said(format!("{}: No such variable", String::from_utf8_lossy(name)));
-                model.find_var(GroupId::ROOT, name).ok_or_else(missing)
-            };
-            choice.names.iter().map(find).collect::<Result<_, Stop>>()?
+            let mut found = HashSet::new();
+            for name in &choice.names {
+                let before = found.len();
+                found.extend(named(model, name));
+                if found.len() == before {
+                    return Err(Stop::Said(format!("{}: No such variable", String::from_utf8_lossy(name))));
+                }
+            }
+            found
         }
     };
-    match options.groups {
-        Some(_) => Err(Stop::Said("Group list (-g ...) only permitted for netCDF-4 file".to_string())),
-        None => Ok(wanted),
+    if let Some(choice) = &options.groups {
+        if !model.format().is_enhanced() {
+            return Err(Stop::Said("Group list (-g ...) only permitted for netCDF-4 file".to_string()));
+        }
+        let groups = wanted_groups(model, choice)?;
+        wanted.retain(|&var| groups.contains(&model.var(var).group));
+    }
+    Ok(wanted)
+}
+
+/// The variables that a name means: that of a path, or those of this name in any group.
+fn named(model: &Model, name: &[u8]) -> Vec<VarId> {
+    let mut steps: Vec<&[u8]> = name.strip_prefix(b"/").unwrap_or(name).split(|&byte| byte == b'/').collect();
+    let last = steps.pop().unwrap_or_default();
+    if name.contains(&b'/') {
+        let group = steps.iter().try_fold(GroupId::ROOT, |group, step| model.find_group(group, step));
+        return group.and_then(|group| model.find_var(group, last)).into_iter().collect();
+    }
+    model.group_ids().filter_map(|group| model.find_var(group, last)).collect()
+}
+
+/// Groups by path or by name, with those within them.
+fn wanted_groups(model: &Model, choice: &Choice) -> Result<HashSet<GroupId>, Stop> {
+    let mut wanted = HashSet::new();
+    for name in &choice.names {
+        let text = String::from_utf8_lossy(name);
+        let is_named = |&id: &GroupId| match name.first() {
+            Some(b'/') => model.group_path(id) == text,
+            _ => model.group(id).name.as_bytes() == name,
+        };
+        let found: Vec<GroupId> = model.group_ids().filter(is_named).collect();
+        if found.is_empty() {
+            return Err(Stop::Said(format!("{text}: No such group")));
+        }
+        let inside = |id: &GroupId| model.and_parents(*id).any(|parent| found.contains(&parent));
+        wanted.extend(model.group_ids().filter(inside));
+    }
+    Ok(wanted)
+}
+
+/// What groups and types of the source are in the target.
+struct Ids {
+    groups: Vec<GroupId>,
+    types: HashMap<u32, Type>,
+}
+
+impl Ids {
+    fn ty(&self, ty: Type) -> Type {
+        match ty {
+            Type::User(id) => self.types.get(&id.0).copied().unwrap_or(ty),
+            atomic => atomic,
+        }
+    }
+
+    fn values(&self, values: &Values) -> Values {
+        match values {
+            Values::User(id, list) => match self.ty(Type::User(*id)) {
+                Type::User(id) => Values::User(id, list.clone()),
+                Type::Atomic(_) => values.clone(),
+            },
+            values => values.clone(),
+        }
     }
 }
 
@@ -32,40 +102,135 @@ pub fn copy(
     options: &Options,
     wanted: &HashSet<VarId>,
 ) -> Result<Vec<(VarId, VarId)>> {
-    let root = GroupId::ROOT;
     let holds_not = |what: &str| format!("{} files hold no {what}", target.format().kind_name());
-    if source.groups().len() > 1 {
+    if source.groups().len() > 1 && !target.format().is_enhanced() {
         return Err(Error::new(Code::ENOGRP, holds_not("groups")));
     }
-    if !source.types().is_empty() {
+    if !source.types().is_empty() && !target.format().is_enhanced() {
         return Err(Error::new(Code::EBADTYPE, holds_not("user-defined types")));
+    }
+    let mut ids = Ids { groups: vec![GroupId::ROOT], types: HashMap::new() };
+    for group in source.group_ids().skip(1) {
+        let from = source.group(group);
+        let parent = ids.groups[from.parent.unwrap_or(GroupId::ROOT).index()];
+        ids.groups.push(target.def_group(parent, from.name.as_bytes())?);
+    }
+    for (number, ty) in (0..).zip(source.types()) {
+        let (name, group) = (ty.name.clone(), ids.groups[ty.group.index()]);
+        let class = same_class(&ty.class, &ids);
+        ids.types.insert(number, Type::User(target.def_type(UserType { name, group, class })?));
     }
     for dim in source.dims() {
         // A dimension of length 0 is unlimited in classic files, whatever was asked for.
         let fixed = (!dim.unlimited || options.fix_unlimited) && dim.len > 0;
-        target.def_dim(root, dim.name.as_bytes(), fixed.then_some(dim.len))?;
+        target.def_dim(ids.groups[dim.group.index()], dim.name.as_bytes(), fixed.then_some(dim.len))?;
     }
-    copy_attrs(source, Owner::Group(root), target, Owner::Group(root))?;
-    let all_definitions = options.vars.as_ref().is_none_or(|choice| choice.keep_definitions);
+    for (group, &to) in source.group_ids().zip(&ids.groups) {
+        copy_attrs(source, Owner::Group(group), target, Owner::Group(to), &ids)?;
+    }
+    let keeps = |choice: &Option<Choice>| choice.as_ref().is_none_or(|choice| choice.keep_definitions);
+    let all_definitions = keeps(&options.vars) && keeps(&options.groups);
     let mut pairs = vec![];
     for var in source.var_ids().filter(|var| all_definitions || wanted.contains(var)) {
         let from = source.var(var);
         // Dimensions were copied in order, so their ids are the same.
         let dims: Vec<DimId> = from.dims.clone();
-        let to = target.def_var(root, from.name.as_bytes(), from.ty, &dims)?;
-        copy_attrs(source, Owner::Var(var), target, Owner::Var(to))?;
+        let group = ids.groups[from.group.index()];
+        let to = target.def_var(group, from.name.as_bytes(), ids.ty(from.ty), &dims)?;
+        copy_attrs(source, Owner::Var(var), target, Owner::Var(to), &ids)?;
+        if !target.format().is_classic_file() {
+            choose_storage(source, var, target, to, options)?;
+        }
         pairs.push((var, to));
     }
     Ok(pairs)
 }
 
-fn copy_attrs(source: &Model, from: Owner, target: &mut Model, to: Owner) -> Result<()> {
+/// A class whose parts are types of the target.
+fn same_class(class: &Class, ids: &Ids) -> Class {
+    match class {
+        Class::Compound { size, fields } => {
+            let field = |field: &Field| Field { ty: ids.ty(field.ty), ..field.clone() };
+            Class::Compound { size: *size, fields: fields.iter().map(field).collect() }
+        }
+        Class::Vlen(base) => Class::Vlen(ids.ty(*base)),
+        Class::Opaque(_) | Class::Enum { .. } => class.clone(),
+    }
+}
+
+/// How a variable of a netCDF-4 file is stored: as it was, but for what the options say.
+fn choose_storage(
+    source: &Model,
+    var: VarId,
+    target: &mut Model,
+    to: VarId,
+    options: &Options,
+) -> Result<()> {
+    let mut storage = source.var(var).storage.clone();
+    if source.format().is_classic_file() {
+        storage.chunking = None;
+    }
+    storage.no_fill = target.var(to).storage.no_fill;
+    // Of the parameters that filters learn, each learns anew.
+    if let Some(shuffle) = storage.filters.iter_mut().find(|filter| filter.id == SHUFFLE) {
+        shuffle.params.clear();
+    }
+    let is_number = matches!(source.var(var).ty, Type::Atomic(atomic) if atomic != Atomic::String);
+    let dims = source.var(var).dims.clone();
+    if options.no_filters {
+        storage.filters.clear();
+    }
+    if let (Some(level), true) = (options.deflate, is_number && !dims.is_empty()) {
+        storage.filters.retain(|filter| filter.id != DEFLATE);
+        if level > 0 {
+            storage.filters.push(Filter { id: DEFLATE, params: vec![level.into()] });
+            if options.shuffle && storage.filters.iter().all(|filter| filter.id != SHUFFLE) {
+                storage.filters.push(Filter { id: SHUFFLE, params: vec![] });
+            }
+        } else {
+            storage.filters.retain(|filter| filter.id != SHUFFLE);
+        }
+    }
+    storage.filters.sort_by_key(|filter| match filter.id {
+        FLETCHER32 => 0,
+        SHUFFLE => 1,
+        _ => 2,
+    });
+    let grows = dims.iter().any(|&dim| target.dim(dim).unlimited);
+    let must_chunk = grows || !storage.filters.is_empty();
+    // Small chunks that nothing asks for any more are one run.
+    if let (Some(Chunking::Chunked(shape)), false) = (&storage.chunking, must_chunk)
+        && chunkspec::is_small(source, var, shape)
+    {
+        storage.chunking = Some(Chunking::Contiguous);
+    }
+    for spec in &options.chunkspecs {
+        match chunkspec::wanted(source, var, spec)? {
+            Some(Chunking::Contiguous | Chunking::Compact) if must_chunk => {}
+            Some(chunking) => storage.chunking = Some(chunking),
+            None => {}
+        }
+    }
+    if let Some(Chunking::Chunked(shape)) = &mut storage.chunking {
+        // A dimension that is fixed now may be shorter than a chunk was.
+        for (chunk, &dim) in shape.iter_mut().zip(&dims) {
+            let dim = target.dim(dim);
+            if !dim.unlimited {
+                *chunk = (*chunk).min(dim.len).max(1);
+            }
+        }
+    }
+    target.var_mut(to).storage = storage;
+    Ok(())
+}
+
+fn copy_attrs(source: &Model, from: Owner, target: &mut Model, to: Owner, ids: &Ids) -> Result<()> {
     let attrs = source.attrs(from);
     if let Some(failure) = attrs.failure() {
         return Err(failure.clone());
     }
     for attr in attrs {
-        target.put_attr(to, attr.name.as_bytes(), attr.value.clone())?;
+        target.put_attr(to, attr.name.as_bytes(), ids.values(&attr.value))?;
     }
     Ok(())
 }

@@ -106,9 +106,7 @@ fn write(
     // The values have the variable's own type, so all of them fit.
     let _exact = match values {
         Values::Char(text) => file.write(var, selection, In::text(&text[range]))?,
-        Values::String(list) => {
-            file.write_trees(var, selection, &Values::String(list[range].to_vec()))?
-        }
+        Values::String(list) => file.write_trees(var, selection, &Values::String(list[range].to_vec()))?,
         Values::User(id, list) => {
             file.write_trees(var, selection, &Values::User(*id, list[range].to_vec()))?
         }

@@ -103,7 +103,7 @@ impl Maker<'_> {
         ty
     }
 
-    fn enumeration<T>(&self, name: &CStr, base: c_int, members: &[(&CStr, T)]) -> c_int {
+    pub fn enumeration<T>(&self, name: &CStr, base: c_int, members: &[(&CStr, T)]) -> c_int {
         let mut ty = 0;
         call!(self.s, nc_def_enum(self.id, base, name.as_ptr(), &mut ty));
         for (name, value) in members {

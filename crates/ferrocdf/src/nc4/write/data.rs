@@ -66,6 +66,22 @@ impl Edited {
         Ok(written(fit, longer || moved))
     }
 
+    /// The array of a chunked variable, made as long as its dimensions are.
+    pub(super) fn whole_blocks(&mut self, model: &Model, var: VarId) -> Result<Option<Array>> {
+        let node = self.node(var)?;
+        let shape = model.shape(var);
+        if shape.is_empty() || shape.contains(&0) {
+            return Ok(None);
+        }
+        let array = self.editor.look(node, false)?.array;
+        let Layout::Blocks(_) = &array.layout else { return Ok(None) };
+        self.changed = true;
+        let _longer = self.reach(model, var, node, &Selection::all(&shape))?;
+        let array = self.editor.array(node)?.array;
+        self.written.insert(var, array.clone());
+        Ok(Some(array))
+    }
+
     /// Changes elements in the header of a dataset.
     fn write_compact(
         &mut self,
@@ -100,7 +116,8 @@ impl Edited {
             return Err(Error::new(Code::EBADTYPE, format!("values of type {is} for one of type {shall}")));
         }
         if elements(selection)? != values.len() {
-            let what = format!("{} values for a selection of {} elements", values.len(), elements(selection)?);
+            let what =
+                format!("{} values for a selection of {} elements", values.len(), elements(selection)?);
             return Err(Error::new(Code::EEDGE, what));
         }
         if values.is_empty() {
@@ -126,8 +143,12 @@ impl Edited {
         let mut given_up = vec![];
         if facts.datatype.has_pointers() && !moved {
             let mut old = vec![0u8; values.len().saturating_mul(size)];
-            let _exact =
-                ferrocdf_array::read(&*placed.blob, &placed.array, &selected, ferrocdf_array::Out::new(&mut old))?;
+            let _exact = ferrocdf_array::read(
+                &*placed.blob,
+                &placed.array,
+                &selected,
+                ferrocdf_array::Out::new(&mut old),
+            )?;
             places(&self.editor, &facts.datatype, &old, &mut given_up);
             let mut of_fill = vec![];
             places(&self.editor, &facts.datatype, fill.unwrap_or_default(), &mut of_fill);

@@ -242,8 +242,7 @@ impl Edited {
         if let Some(dim) = role(new, var) {
             self.mark_scale(node, of.name.as_bytes(), dim)?;
             let scale = Some(At::Node(node));
-            self.dims[dim.index()] =
-                Some(DimPlace { scale, coordinate: Some(var), users: Some(vec![]) });
+            self.dims[dim.index()] = Some(DimPlace { scale, coordinate: Some(var), users: Some(vec![]) });
         }
         self.set_attributes(node, &of.attrs)
     }

@@ -269,4 +269,3 @@ fn outside_in(model: &Model) -> Vec<ferrocdf_model::GroupId> {
     }
     list
 }
-

@@ -155,8 +155,7 @@ impl Nc4Writer {
         edited.groups = content.owners.places[..groups].iter().map(|place| Some(at(place))).collect();
         edited.classes.clone_from(&content.owners.classes);
         let types = content.types.into_iter();
-        edited.types =
-            types.map(|datatype| Some(TypePlace { datatype })).collect();
+        edited.types = types.map(|datatype| Some(TypePlace { datatype })).collect();
         let mut coordinates = HashMap::new();
         for (number, var) in model.var_ids().zip(&content.vars) {
             coordinates.entry(var.place.at).or_insert(number);
@@ -244,7 +243,8 @@ impl Edited {
         }
         let blob = self.editor.blob().clone();
         for (var, array) in &self.written {
-            ferrocdf_array::flush(&*blob, array).map_err(|error| error.at(format_args!("variable {}", var.0)))?;
+            ferrocdf_array::flush(&*blob, array)
+                .map_err(|error| error.at(format_args!("variable {}", var.0)))?;
         }
         self.written.clear();
         self.editor.commit()?;
@@ -366,6 +366,10 @@ impl Driver for Nc4Writer {
         input: In<'_>,
     ) -> Result<Option<Written>> {
         self.held_mut().write(model, var, selection, input).map(Some)
+    }
+
+    fn whole_blocks(&mut self, model: &Model, var: VarId) -> Result<Option<Array>> {
+        self.held_mut().whole_blocks(model, var)
     }
 
     fn write_values(

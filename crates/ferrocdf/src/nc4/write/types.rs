@@ -183,7 +183,8 @@ impl Widths {
             members.push(Member { name: field.name.as_bytes().to_vec(), offset: 0, datatype });
         }
         for (member, field) in members.iter_mut().zip(fields) {
-            let before = grown.iter().filter(|(at, _)| *at < field.offset).map(|(_, more)| more).sum::<usize>();
+            let before =
+                grown.iter().filter(|(at, _)| *at < field.offset).map(|(_, more)| more).sum::<usize>();
             let offset = field.offset.saturating_add(before);
             member.offset = u32::try_from(offset).unwrap_or(u32::MAX);
         }

@@ -39,7 +39,8 @@ impl<'a> Encoder<'a> {
             (Class::Text(_), Values::Char(text)) if datatype.size == 1 => into.extend(text),
             (Class::Text(_), Values::String(list)) => {
                 for text in list {
-                    let (text, end) = (text.as_deref().unwrap_or_default(), into.len() + datatype.size as usize);
+                    let (text, end) =
+                        (text.as_deref().unwrap_or_default(), into.len() + datatype.size as usize);
                     into.extend(text.iter().take(datatype.size as usize));
                     into.resize(end, 0);
                 }

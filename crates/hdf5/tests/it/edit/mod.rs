@@ -1,6 +1,7 @@
 //! Files made and changed by the editor, against a model of what they should hold; and every way a commit can be cut off.
 
 mod crash;
+mod foreign;
 mod model;
 mod sequences;
 
@@ -30,4 +31,10 @@ pub fn attribute(name: &str, data: &[u8]) -> AttributeSpec {
 /// Options of a new file.
 pub fn options(profile: Profile) -> CreateOptions {
     CreateOptions { profile, ..CreateOptions::default() }
+}
+
+#[test]
+fn editors_go_from_thread_to_thread() {
+    fn check<T: Send + Sync>() {}
+    check::<ferrocdf_hdf5::edit::Editor>();
 }

@@ -1,0 +1,233 @@
+//! The HDF5 files of the corpus through programs of the field, on the reference's library and on ours.
+//!
+//! The module netCDF4, Debian's and that of the wheel, says all it finds in a file; NCO, CDO and GDAL print it. Where the
+//! reference reads a file to its end, ours must say the same; where it cannot read some data, ours may. A program takes
+//! its time to start, so that each but Debian's module runs on a part of the files: one in `FERROCDF_EVERY`, by default 6.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use ferrocdf_compat::python;
+
+use crate::{Entry, each, files};
+
+/// Files where the two differ, by the end of their path, each with the reason.
+const EXCEPTIONS: &[(&str, &str)] = &[
+    ("tCVE-2021-37501_attr_decode.h5", DAMAGED),
+    ("cve-2024-29160.h5", DAMAGED),
+    ("tscalarstring.h5", FIXED_TEXT),
+    ("issue255_example.hdf5", FIXED_TEXT),
+    ("jsfive/test/test.h5", FIXED_TEXT),
+    ("f03tst_open_mem.nc", NO_FILL),
+    ("FValue_chunk.h5", NO_FILL),
+    ("FValue_fd.h5", NO_FILL),
+    ("FValue_int64.h5", NO_FILL),
+    ("FValue_int8.h5", NO_FILL),
+    ("FValue_uint64.h5", NO_FILL),
+    ("FValue_uint8.h5", NO_FILL),
+    ("nc4_groups.nc", "two dimensions of one id, which the reference takes for one"),
+];
+
+/// Datasets without a dataspace, by the ends of their files' paths: the reference shows scalars that cannot be read, we
+/// leave them out with a word.
+const NO_SPACE: &[&str] = &[
+    "h5wasm/test/empty.h5",
+    "hdf5/array_attr.h5",
+    "hdf5/compound_array_attr.h5",
+    "hdf5/enum_attr.h5",
+    "hdf5/fixed_string_attr.h5",
+    "hdf5/null_space_dset.h5",
+    "hdf5/objref_attr.h5",
+    "hdf5/objref_dset.h5",
+    "hdf5/opaque_attr.h5",
+    "hdf5/regionref_attr.h5",
+    "hdf5/vlen_string_attr.h5",
+    "hdf5/vlen_string_nullterm_attr.h5",
+    "hdf5/vlen_unicode_attr.h5",
+    "tnullspace.h5",
+    "h5copytst.h5",
+    "h5copytst_new.h5",
+    "tgrpnullspace.h5",
+    "test_odd_datasets_latest.hdf5",
+    "test_scalar_empty_datasets_earliest.hdf5",
+    "test_scalar_empty_datasets_latest.hdf5",
+    "t_space_null.h5",
+];
+
+const DAMAGED: &str = "a damaged attribute, which newer versions of the HDF5 library refuse too";
+const FIXED_TEXT: &str = "the reference gives what lies behind text of fixed length without a zero byte";
+const NO_FILL: &str =
+    "the reference gives what memory held where chunks are missing that are not to be filled";
+
+/// Seconds that the reference may take; it loops where hard links do.
+const PATIENCE: &str = "10";
+
+fn is_excused(path: &Path) -> bool {
+    let mut excused = EXCEPTIONS.iter().map(|(name, _)| name).chain(NO_SPACE);
+    excused.any(|name| path.ends_with(name))
+}
+
+/// The folder of our library.
+fn lib() -> PathBuf {
+    let prefix = std::env::var_os("FERROCDF_PREFIX");
+    PathBuf::from(prefix.expect("FERROCDF_PREFIX names an installed ferrocdf: run `cargo xtask corpus`"))
+        .join("lib")
+}
+
+/// The files that are compared, one in so many.
+fn chosen(every: usize) -> Vec<Entry> {
+    let files = files(&["hdf5"]).into_iter().filter(|entry| !is_excused(&entry.path));
+    files.step_by(every).collect()
+}
+
+fn every() -> usize {
+    let wished = std::env::var("FERROCDF_EVERY").ok();
+    wished.map_or(6, |every| every.parse().expect("FERROCDF_EVERY is a number above 0"))
+}
+
+/// Makes a program find our library, or leaves it the reference's.
+fn on(command: &mut Command, ours: bool) -> &mut Command {
+    if ours {
+        command.env("LD_LIBRARY_PATH", lib());
+    }
+    command.env("LC_ALL", "C.UTF-8").env("TZ", "UTC")
+}
+
+/// What the module netCDF4 of a Python says of files, by their paths.
+fn listing(mut command: Command, files: &[Entry]) -> BTreeMap<String, Vec<String>> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (list, said) = (folder.path().join("paths"), folder.path().join("said"));
+    let mut paths = File::create(&list).expect("a new file");
+    for entry in files {
+        writeln!(paths, "{}", entry.path.display()).expect("a file that can be written");
+    }
+    let (list, out) = (File::open(&list).expect("just written"), File::create(&said).expect("a new file"));
+    python::finish(command.stdin(list).stdout(out).stderr(Stdio::piped()).spawn().expect("there is Python"));
+    let said = std::fs::read(&said).expect("just written");
+    let mut of = BTreeMap::new();
+    for file in String::from_utf8_lossy(&said).split("== ").skip(1) {
+        let mut lines = file.lines().map(str::to_string);
+        let path = lines.next().expect("a path");
+        of.insert(path, lines.collect());
+    }
+    of
+}
+
+/// Compares what a module netCDF4 says on both libraries.
+fn compare_modules(python: impl Fn(bool) -> Command + Sync, files: &[Entry], least: usize) {
+    let [theirs, ours] = std::thread::scope(|scope| {
+        let listings = [false, true].map(|mine| {
+            let python = &python;
+            scope.spawn(move || listing(python(mine), files))
+        });
+        listings.map(|listing| listing.join().expect("a listing"))
+    });
+    let (mut compared, mut differences) = (0, vec![]);
+    for (path, theirs) in &theirs {
+        // A reference that stopped judges nothing. Types without names are shown by its newest version alone; Debian's
+        // leaves their variables out, and so do we.
+        let newest = |line: &String| line.contains("'_Anonymous");
+        if theirs.last().is_none_or(|last| last != "end") || theirs.iter().any(newest) {
+            continue;
+        }
+        compared += 1;
+        let ours = &ours[path];
+        let differs = theirs.iter().zip(ours).find(|(a, b)| a != b && !a.contains(" cannot be read:"));
+        if theirs.len() != ours.len() || differs.is_some() {
+            differences.push(format!("{path}: {} and {} lines, {differs:?}", theirs.len(), ours.len()));
+        }
+    }
+    println!("{compared} files compared of {}", files.len());
+    assert!(compared >= least, "only {compared} files were read by the reference");
+    assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
+}
+
+#[test]
+fn debians_python_module() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("py/netcdf4_values.py");
+    let python = |mine| {
+        let mut command = Command::new("/usr/bin/python3");
+        on(&mut command, mine).arg(&script);
+        command
+    };
+    compare_modules(python, &chosen(1), 800);
+}
+
+#[test]
+fn the_wheel() {
+    let python = |mine| {
+        let mut command = python::script("netcdf4_values.py");
+        if mine {
+            // The wheel brings the reference along under a name of its own, so that ours has to come before it.
+            command.env("LD_PRELOAD", lib().join("libnetcdf.so.22"));
+        }
+        on(&mut command, mine);
+        command
+    };
+    let files = chosen(every());
+    compare_modules(python, &files, files.len() / 2);
+}
+
+/// Compares what a program prints of the files, but for some that are excused with a reason.
+fn compare_program(words: &[&str], excused: &[(&str, &str)]) {
+    let files = chosen(every());
+    let is_excused = |path: &Path| excused.iter().any(|(name, _)| path.ends_with(name));
+    let compared = std::sync::atomic::AtomicUsize::new(0);
+    let differences = each(&files, |entry| {
+        let run = |mine| {
+            let mut command = Command::new("timeout");
+            let output = on(&mut command, mine).arg(PATIENCE).args(words).arg(&entry.path).output();
+            output.expect("there is timeout")
+        };
+        let theirs = run(false);
+        if !theirs.status.success() || is_excused(&entry.path) {
+            return vec![];
+        }
+        compared.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let mine = run(true);
+        if theirs.stdout == mine.stdout && mine.status.success() {
+            return vec![];
+        }
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (a, b) = (text(&theirs.stdout), text(&mine.stdout));
+        let line = a.lines().zip(b.lines()).find(|(a, b)| a != b);
+        vec![format!("{}: {:?}, {line:?}, {}", entry.path.display(), mine.status, text(&mine.stderr))]
+    });
+    let compared = compared.into_inner();
+    println!("{words:?}: {compared} files compared of {}", files.len());
+    assert!(compared * 10 > files.len(), "only {compared} files were read by the reference");
+    assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
+}
+
+#[test]
+fn nco() {
+    compare_program(&["ncks", "-h", "--cdl"], &[]);
+}
+
+#[test]
+fn cdo() {
+    let gaps = "it writes past its memory where the numbers of dimensions have gaps";
+    let excused = [
+        ("c_1_8/v2_superblock.h5", gaps),
+        ("dim_scale_name_clash.h5", gaps),
+        ("dim_scale_dim_name_clash.h5", gaps),
+        ("dim_scale_smix.h5", gaps),
+        ("old_h5fc_ext2_if.h5", gaps),
+        ("old_h5fc_ext2_is.h5", gaps),
+        ("old_h5fc_ext2_sf.h5", gaps),
+        ("tmisc38a.h5", "a damaged block, which newer versions of the HDF5 library refuse too"),
+        ("tfloatsattrs.h5", "the reference takes floats of 16 bytes for pointers to text"),
+    ];
+    compare_program(&["cdo", "-s", "infon"], &excused);
+}
+
+#[test]
+fn gdal() {
+    compare_program(
+        &["gdalmdiminfo", "-if", "netCDF"],
+        &[("test_attribute_latest.hdf5", "it prints an attribute of no values")],
+    );
+}
