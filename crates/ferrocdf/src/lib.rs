@@ -26,7 +26,8 @@
 //! ranges, indices, tuples or slices (see [`Extents`]). Below them lie the model ([`model`]) and the array engine
 //! ([`mod@array`]), which tools use directly.
 //!
-//! This version reads and writes the classic formats CDF-1, CDF-2 and CDF-5, and reads netCDF-4 and other HDF5 files.
+//! This version reads and writes the classic formats CDF-1, CDF-2 and CDF-5, and netCDF-4; of other HDF5 files it reads and
+//! edits what netCDF has names for.
 #![forbid(unsafe_code)]
 
 mod copy;

@@ -98,6 +98,29 @@ pub struct Storage {
     pub endian: Option<Endian>,
     /// The filters in the order they are applied when writing.
     pub filters: Vec<Filter>,
+    /// How numbers are rounded that are written; an attribute of the file says it, which is written with the variable. Of a
+    /// variable that is in the file already this is `None`.
+    pub quantize: Option<Quantize>,
+}
+
+/// How numbers are rounded so that they compress better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quantize {
+    /// The way.
+    pub way: Quantization,
+    /// Significant decimal digits that are kept, or bits with [`Quantization::BitRound`].
+    pub digits: u32,
+}
+
+/// The ways to round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantization {
+    /// Bits beyond the precision are cleared and set in turns.
+    BitGroom,
+    /// Each number is rounded to the bits that its digits need.
+    GranularBitRound,
+    /// All are rounded to the same number of bits.
+    BitRound,
 }
 
 /// The arrangement of a variable's data.

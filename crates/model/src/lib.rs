@@ -16,7 +16,8 @@ mod values;
 
 pub use attrs::{Attrs, LateAttrs};
 pub use entities::{
-    Attr, Chunking, Dim, DimId, Endian, Filter, Group, GroupId, Owner, Storage, TypeId, Var, VarId,
+    Attr, Chunking, Dim, DimId, Endian, Filter, Group, GroupId, Owner, Quantization, Quantize, Storage,
+    TypeId, Var, VarId,
 };
 pub use format::Format;
 pub use model::Model;

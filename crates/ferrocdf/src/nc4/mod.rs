@@ -1,4 +1,4 @@
-//! The netCDF-4 convention: what the objects of an HDF5 file are to netCDF ("netCDF-4 Format" in the file format
+//! The netCDF-4 convention, read here and written by `write`: what the objects of an HDF5 file are to netCDF ("netCDF-4 Format" in the file format
 //! specifications).
 //!
 //! Everything but attributes is known when the file is open; where data lies is found when it is first asked for.

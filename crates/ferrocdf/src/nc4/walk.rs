@@ -335,5 +335,6 @@ fn storage(dataset: &Dataset, ty: Type) -> Storage {
         chunking,
         endian: endian.map(|big| if big { Endian::Big } else { Endian::Little }),
         filters: filters(dataset),
+        quantize: None,
     }
 }

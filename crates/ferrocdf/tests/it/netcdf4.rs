@@ -205,7 +205,8 @@ fn renaming_loses_nothing() {
         assert_eq!(found, dims, "{renames:?}");
         let mut found: Vec<String> = model.vars().iter().map(|var| var.name.to_string()).collect();
         let mut wanted = vars.to_vec();
-        (found.sort(), wanted.sort()).0;
+        found.sort();
+        wanted.sort();
         assert_eq!(found, wanted, "{renames:?}");
         let values = [vec![1., 2.], (10..16).map(f64::from).collect(), vec![7., 8., 9.]];
         let shapes = [vec![0], vec![0, 1], vec![1]];
@@ -339,4 +340,27 @@ fn filters_and_layouts_are_kept() {
     let compact = file.model().find_var(ROOT, b"compact").unwrap();
     assert_eq!(file.read_values(compact, &[0, 0], &[40, 50]), Ok(wanted.into()));
     assert_eq!(file.model().var(compact).storage.chunking, Some(Chunking::Compact));
+}
+
+#[test]
+fn numbers_are_rounded_where_that_is_asked_for() {
+    use ferrocdf::model::{Quantization, Quantize};
+    let file = create(Format::Netcdf4);
+    let var = file
+        .define(|model| {
+            let x = model.def_dim(ROOT, "x", Some(3))?;
+            let var = model.def_var(ROOT, "v", Atomic::Float.into(), &[x])?;
+            model.var_mut(var).storage.quantize = Some(Quantize { way: Quantization::BitRound, digits: 3 });
+            Ok(var)
+        })
+        .unwrap();
+    let rounded = |first: f32| Values::Float(vec![first, f32::INFINITY, 0.]);
+    put(&file, var, &[0], &[3], &rounded(1.111_111));
+    assert_eq!(file.read_values(var, &[0], &[3]), Ok(rounded(1.125)));
+    // The file says so to who opens it next.
+    let file = FileMut::append_bytes(bytes(file)).unwrap();
+    let name = b"_QuantizeBitRoundNumberOfSignificantBits";
+    assert_eq!(file.model().find_attr(Owner::Var(var), name).unwrap().value, 3.into());
+    put(&file, var, &[0], &[1], &vec![2.111_111f32].into());
+    assert_eq!(file.read_values(var, &[0], &[3]), Ok(rounded(2.)));
 }

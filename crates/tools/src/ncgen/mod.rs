@@ -28,10 +28,13 @@ use crate::says;
 pub const OPTIONS_TEXT: &str = "\
 \x20 [-o outfile] write this file
   [-b]      write a file named like the text, with \".nc\" for what is behind its last dot
-  [-k kind] kind of the file: 'classic', '64-bit offset', 'cdf5'; the default is what the text needs
+  [-k kind] kind of the file: 'classic', '64-bit offset', 'cdf5', 'netCDF-4', 'netCDF-4 classic model'; the
+            default is what the text needs
   [-3]      short for -k 'classic'
   [-6]      short for -k '64-bit offset'
   [-5]      short for -k 'cdf5'
+  [-4]      short for -k 'netCDF-4'
+  [-7]      short for -k 'netCDF-4 classic model'
   [-x]      leave elements that the text does not give undefined, without fill values
   [-H]      definitions only, no data
   [-N name] the name of the dataset, instead of the one in the text

@@ -79,7 +79,7 @@ impl Edited {
         done.map_err(|error| error.at(format_args!("attribute \"{}\"", attr.name)))
     }
 
-    fn put_value(&mut self, node: Node, name: &[u8], value: &Values) -> Result<()> {
+    pub(super) fn put_value(&mut self, node: Node, name: &[u8], value: &Values) -> Result<()> {
         let space = match value {
             _ if value.is_empty() => Dataspace { kind: SpaceKind::Null, dims: vec![], max: None },
             Values::Char(_) => scalar(),

@@ -36,9 +36,8 @@ pub(super) fn default(dims: &[(u64, bool)], size: u64) -> Vec<u64> {
     // The last chunk of a dimension shall not be nearly empty.
     for (chunk, &(len, _)) in shape.iter_mut().zip(dims) {
         let count = len.div_ceil(*chunk);
-        if count > 0 {
-            *chunk -= (count.saturating_mul(*chunk) - len) / count;
-        }
+        let beyond = count.saturating_mul(*chunk) - len;
+        *chunk -= beyond.checked_div(count).unwrap_or(0);
     }
     shape
 }

@@ -7,7 +7,7 @@ use ferrocdf_model::{Model, Type, Values, VarId};
 use ferrocdf_store::MemoryBlob;
 
 use super::values::{Encoder, places};
-use super::{Edited, written};
+use super::{Edited, quantize, trees, written};
 use crate::data::{as_stored, elements};
 use crate::driver::Written;
 
@@ -59,7 +59,18 @@ impl Edited {
             let fit = self.write_compact(node, &array, bytes, selection, input)?;
             return Ok(written(fit, true));
         }
-        let fit = ferrocdf_array::write(&**self.editor.blob(), &array, selection, input)?;
+        let fit = match self.facts(var)?.quantize {
+            Some(how) if array.unusual.is_none() => {
+                let facts = self.facts(var)?;
+                let fill = trees::fill_bytes(&facts.datatype, facts.fill.as_deref(), model, var)?;
+                let kind = array.stored.kind;
+                let (fit, bytes) = quantize::apply(how, kind, &selection.count, &fill, input)?;
+                let rounded = In::raw(kind, &bytes);
+                let _exact = ferrocdf_array::write(&**self.editor.blob(), &array, selection, rounded)?;
+                fit
+            }
+            _ => ferrocdf_array::write(&**self.editor.blob(), &array, selection, input)?,
+        };
         if let Layout::Blocks(_) = &array.layout {
             self.written.insert(var, array);
         }

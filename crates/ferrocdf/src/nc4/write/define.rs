@@ -17,7 +17,8 @@ use ferrocdf_model::{
 use super::attrs::{list, scalar};
 use super::values::Encoder;
 use super::{
-    At, DimPlace, Edited, Facts, TypePlace, VarPlace, chunks, filters, is_strict, link_name, type_of, types,
+    At, DimPlace, Edited, Facts, TypePlace, VarPlace, chunks, filters, is_strict, link_name, quantize,
+    type_of, types,
 };
 use crate::nc4::names;
 
@@ -236,13 +237,19 @@ impl Edited {
         let node = self.editor.create_dataset(group, &link_of(new, var, prefixed)?, spec)?;
         self.made.insert(node);
         let extent = at_first.iter().map(|&(len, _)| len).collect();
-        let facts = Some(Arc::new(Facts { datatype, fill }));
+        let is_float = matches!(of.ty, Type::Atomic(Atomic::Float | Atomic::Double));
+        let rounded = of.storage.quantize.filter(|_| is_float);
+        let facts = Some(Arc::new(Facts { datatype, fill, quantize: rounded }));
         self.vars[var.index()] = Some(VarPlace { at: At::Node(node), prefixed, extent, facts });
         self.put_dim_ids(new, var, node)?;
         if let Some(dim) = role(new, var) {
             self.mark_scale(node, of.name.as_bytes(), dim)?;
             let scale = Some(At::Node(node));
             self.dims[dim.index()] = Some(DimPlace { scale, coordinate: Some(var), users: Some(vec![]) });
+        }
+        if let Some(how) = rounded {
+            let value = Values::Int(vec![how.digits.cast_signed()]);
+            self.put_value(node, quantize::attribute(how.way), &value)?;
         }
         self.set_attributes(node, &of.attrs)
     }

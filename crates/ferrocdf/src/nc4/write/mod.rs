@@ -13,6 +13,7 @@ mod data;
 mod define;
 mod dims;
 mod filters;
+mod quantize;
 mod types;
 mod values;
 
@@ -24,10 +25,10 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_hdf5::edit::{Barrier, CreateOptions, Editor, Node};
 use ferrocdf_hdf5::messages::HeapId;
-use ferrocdf_hdf5::messages::datatype::Datatype;
+use ferrocdf_hdf5::messages::datatype::{Class as Number, Datatype};
 use ferrocdf_hdf5::messages::fill::Fill;
 use ferrocdf_hdf5::{Address, Dataset, File, Object, OpenOptions};
-use ferrocdf_model::{Attr, Class, DimId, Format, Model, Owner, Type, Values, VarId};
+use ferrocdf_model::{Attr, Class, DimId, Format, Model, Owner, Quantize, Type, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
 use super::walk::Place;
@@ -107,6 +108,8 @@ struct Facts {
     datatype: Datatype,
     /// The fill value as stored, if there is one.
     fill: Option<Vec<u8>>,
+    /// How numbers are rounded that are written.
+    quantize: Option<Quantize>,
 }
 
 /// What is edited. Everything that the model has is at the position of its id, `None` while it is still to be made.
@@ -231,7 +234,16 @@ impl Edited {
             Fill::Value(bytes) if bytes.len() == datatype.size as usize => Some(bytes.clone()),
             _ => None,
         };
-        let facts = Arc::new(Facts { datatype, fill });
+        let mut rounded = None;
+        if matches!(datatype.class, Number::Float(_)) {
+            for (name, way) in quantize::ATTRIBUTES {
+                let attribute = dataset.object().attribute(name)?;
+                let digits = attribute.and_then(|found| decode::integers(&found).first().copied());
+                let digits = digits.and_then(|digits| u32::try_from(digits).ok());
+                rounded = rounded.or(digits.map(|digits| Quantize { way, digits }));
+            }
+        }
+        let facts = Arc::new(Facts { datatype, fill, quantize: rounded });
         self.var_mut(var)?.facts = Some(facts.clone());
         Ok(facts)
     }
