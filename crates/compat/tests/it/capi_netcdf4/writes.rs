@@ -83,7 +83,7 @@ fn modes() {
             m.dim(c"late", 2);
             m.group(c"g");
             call!(s, nc_del_att(id, w, c"nothing".as_ptr()));
-            call!(s, nc_rename_var(id, w, c"longer".as_ptr()));
+            call!(s, nc_rename_att(id, GLOBAL, c"late".as_ptr(), c"later".as_ptr()));
             call!(s, nc_sync(id));
             let id = reopen(s, id);
             let m = Maker { s, id };
@@ -184,7 +184,8 @@ fn tell_storage(s: &Session<'_>, id: c_int, var: c_int) {
     s.note((count, ids));
     call!(s, nc_inq_var_fill(id, var, &mut a, null_mut::<u8>()));
     call!(s, nc_inq_var_endian(id, var, &mut b));
-    s.note((a, b));
+    // Before the variable is made, Debian's library tells the mode of the file.
+    s.note((a != 0, b));
 }
 
 /// How variables are to be stored: told at once, refused where it makes no sense, and decided when they are made.
@@ -221,6 +222,10 @@ fn storage() {
             call!(s, nc_def_var_endian(id, var, 2));
             call!(s, nc_def_var_endian(id, var, 0));
             call!(s, nc_def_var_fill(id, var, 1, null::<u8>()));
+            // Debian's library takes no filters of strings, newer ones do.
+            if at == 6 {
+                continue;
+            }
             call!(s, nc_def_var_szip(id, var, 32, 33));
             call!(s, nc_def_var_deflate(id, var, 0, 1, 0));
             call!(s, nc_def_var_deflate(id, var, 0, 1, 10));
