@@ -11,7 +11,7 @@ use crate::boundary::{answer, fail, put, text};
 use crate::constants::*;
 use crate::library::default_format;
 use crate::memory_files;
-use crate::open_files::{Access, AtClose, OpenFile, find, find_file, insert, remove};
+use crate::open_files::{Access, AtClose, OpenFile, find, find_file, insert, remove, writer_of};
 
 /// The path a caller means: blanks before it are not part of it.
 ///
@@ -112,7 +112,7 @@ unsafe fn create(
             memory_files::create(path, mode, &options)?
         } else {
             let file = FileMut::create(as_path(path), &options)?;
-            OpenFile::new(path.to_vec(), mode, Access::Write(file), true)
+            OpenFile::new(path.to_vec(), mode, Access::Write(Arc::new(file)), true)
         };
         let new = insert(file)?;
         // SAFETY: the contract of the interface.
@@ -143,7 +143,10 @@ unsafe fn open(path_: *const c_char, mode: c_int, basepe: c_int, hint: *mut usiz
             memory_files::open_diskless(path, mode)?
         } else {
             let access = if mode & NC_WRITE != 0 {
-                Access::Write(FileMut::append(as_path(path))?)
+                match writer_of(as_path(path)) {
+                    Some(writer) => Access::Write(writer),
+                    None => Access::Write(Arc::new(FileMut::append(as_path(path))?)),
+                }
             } else {
                 let options = missing_is_zero().shared(mode & NC_SHARE != 0);
                 Access::Read(File::open_with(as_path(path), &options)?)

@@ -6,6 +6,8 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::c_int;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
@@ -15,7 +17,8 @@ use ferrocdf::{Code, Error, File, FileMut, Format, GroupId, Model, Result, Type,
 
 use crate::boundary::fail;
 use crate::caches::Cache;
-use crate::constants::{NC_CLASSIC_MODEL, NC_NETCDF4, format_flags};
+use crate::constants::{NC_CLASSIC_MODEL, NC_DISKLESS, NC_INMEMORY, NC_NETCDF4, format_flags};
+use crate::files::as_path;
 use crate::memory_files::GivenMemory;
 
 /// Bits of an id that are for groups.
@@ -48,7 +51,8 @@ pub(crate) struct OpenFile {
 /// How a file is open.
 pub(crate) enum Access {
     Read(File),
-    Write(FileMut),
+    /// Shared by all openings of one netCDF-4 file for writing in this process.
+    Write(Arc<FileMut>),
 }
 
 /// What is done with the bytes of a file when it is closed.
@@ -290,6 +294,23 @@ pub(crate) fn insert(file: OpenFile) -> Result<c_int> {
     }
     files[at] = Some(Arc::new(file));
     Ok((at << GROUP_BITS) as c_int)
+}
+
+/// The writer of a netCDF-4 file that is already open for writing in this process, if the file at a path is one: two
+/// writers of one file would not know of each other.
+pub(crate) fn writer_of(path: &Path) -> Option<Arc<FileMut>> {
+    let place = |path: &Path| std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
+    let wanted = place(path)?;
+    table().iter().flatten().find_map(|open| match &open.access {
+        Access::Write(writer)
+            if open.mode & (NC_DISKLESS | NC_INMEMORY) == 0
+                && !writer.format().is_classic_file()
+                && place(as_path(&open.path)) == Some(wanted) =>
+        {
+            Some(writer.clone())
+        }
+        _ => None,
+    })
 }
 
 /// Takes a file from the table. Fails with `NC_EBADID`.

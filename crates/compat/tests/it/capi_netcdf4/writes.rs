@@ -242,7 +242,7 @@ fn storage() {
         }
         call!(s, nc_def_var_deflate(id, 77, 1, 1, 3));
         call!(s, nc_def_var_chunking(id, -1, 1, null::<usize>()));
-        call!(s, nc_def_var_filter(id, vars[0], 1u32, 0usize, null::<u32>()));
+        call!(s, nc_def_var_filter(id, vars[0], 1u32, 1usize, &5u32));
         call!(s, nc_def_var_filter(id, vars[0], 9999u32, 0usize, null::<u32>()));
         call!(s, nc_inq_filter_avail(id, 1u32));
         call!(s, nc_inq_filter_avail(id, 9999u32));
