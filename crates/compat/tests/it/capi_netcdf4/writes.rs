@@ -8,6 +8,8 @@ use ferrocdf_compat::ask::{GLOBAL, Options, ask};
 use ferrocdf_compat::both::{Session, compare_content};
 use ferrocdf_compat::call;
 
+use ferrocdf_store::testing::Rng;
+
 use super::files::{self, Maker};
 
 const NC_NETCDF4: c_int = 0x1000;
@@ -222,6 +224,9 @@ fn storage() {
             call!(s, nc_def_var_endian(id, var, 2));
             call!(s, nc_def_var_endian(id, var, 0));
             call!(s, nc_def_var_fill(id, var, 1, null::<u8>()));
+            tell_storage(s, id, var);
+            // What is never written must have a value, to be compared.
+            call!(s, nc_def_var_fill(id, var, 0, null::<u8>()));
             // Debian's library takes no filters of strings, newer ones do.
             if at == 6 {
                 continue;
@@ -261,6 +266,97 @@ fn storage() {
         call!(s, nc_def_var_filter(id, var, 1u32, 1usize, &3u32));
         m.att(var, c"_FillValue", 6, &[1.0f64]);
         m.put_part(vars[1], &[4], &[2], &[1.5f32, 2.5]);
+        call!(s, nc_close(id));
+    });
+}
+
+/// Numbers of memory; text and strings are others.
+const NUMBERS: [(&str, usize); 12] = [
+    ("_schar", 1),
+    ("_uchar", 1),
+    ("_ubyte", 1),
+    ("_short", 2),
+    ("_ushort", 2),
+    ("_int", 4),
+    ("_uint", 4),
+    ("_long", 8),
+    ("_longlong", 8),
+    ("_ulonglong", 8),
+    ("_float", 4),
+    ("_double", 8),
+];
+
+/// Small whole numbers of a type of memory, one after the other.
+fn numbers(ending: &str, size: usize, first: u64) -> Vec<u8> {
+    let number = |at: u64| match ending {
+        "_float" => ((first + at) as f32).to_ne_bytes().to_vec(),
+        "_double" => ((first + at) as f64).to_ne_bytes().to_vec(),
+        _ => (first + at).to_ne_bytes()[..size].to_vec(),
+    };
+    (0..400).flat_map(number).collect()
+}
+
+/// Random parts of variables, right and wrong ones, along a dimension that grows; some of them in define mode.
+#[test]
+fn random_puts() {
+    compare(|s| {
+        let id = create(s, NC_NETCDF4);
+        let m = Maker { s, id };
+        let (x, y, t) = (m.dim(c"x", 4), m.dim(c"y", 5), m.dim(c"t", 0));
+        let shapes: [&[(c_int, usize)]; 4] = [&[(t, 0), (x, 4)], &[(x, 4), (y, 5)], &[(t, 0)], &[]];
+        let mut vars = vec![];
+        for (at, shape) in shapes.iter().enumerate() {
+            for ty in [1, 3, 4, 5, 6, 7, 8, 10, 11] {
+                let name = std::ffi::CString::new(format!("v{at}_{ty}")).unwrap();
+                let dims: Vec<c_int> = shape.iter().map(|(dim, _)| *dim).collect();
+                vars.push((m.var(&name, ty, &dims), *shape));
+            }
+        }
+        let mut rng = Rng::new(7);
+        for turn in 0..1200 {
+            let (var, shape) = rng.pick(&vars);
+            let (mut start, mut count, mut stride, mut map) = (vec![], vec![], vec![], vec![]);
+            let wild = rng.once_in(4);
+            for &(_, len) in shape {
+                let room = if len == 0 { 6 } else { len };
+                let first = if wild { rng.index(room + 2) } else { rng.index(room) };
+                let step = 1 + rng.index(2);
+                let many = if wild { rng.index(4) } else { 1 + rng.index((room - first).div_ceil(step)) };
+                start.push(first);
+                count.push(many);
+                stride.push(if wild && rng.once_in(9) { 0 } else { step as isize });
+                map.push(if map.is_empty() && shape.len() == 2 { 9isize } else { 1 });
+            }
+            if rng.once_in(2) {
+                map.reverse();
+            }
+            let (ending, size) = rng.pick(&NUMBERS);
+            let bytes = numbers(ending, size, turn % 400);
+            let values = bytes.as_ptr();
+            let (first, many, strides, maps) =
+                (start.as_ptr(), count.as_ptr(), stride.as_ptr(), map.as_ptr());
+            // SAFETY: the lists have a number for each dimension, and there are more values than are taken.
+            unsafe {
+                match rng.below(5) {
+                    0 => s.call(&format!("nc_put_var1{ending}"), (id, var, first, values)),
+                    1 => s.call(&format!("nc_put_vars{ending}"), (id, var, first, many, strides, values)),
+                    2 => {
+                        s.call(&format!("nc_put_varm{ending}"), (id, var, first, many, strides, maps, values))
+                    }
+                    3 if wild => {
+                        s.call(&format!("nc_put_vara{ending}"), (id, var, null::<usize>(), many, values))
+                    }
+                    _ => s.call(&format!("nc_put_vara{ending}"), (id, var, first, many, values)),
+                }
+            };
+            s.note((var, &start, &count, &stride, &map));
+            let mut len = 0usize;
+            call!(s, nc_inq_dimlen(id, t, &mut len));
+            s.note(len);
+            if rng.once_in(50) {
+                m.att(var, c"turn", 4, &[turn as c_int]);
+            }
+        }
         call!(s, nc_close(id));
     });
 }
