@@ -15,8 +15,8 @@
 /* Formats. */
 #define NC_HAS_NC2           1 /* the version 2 interface */
 #define NC_HAS_CDF5          1
-#define NC_HAS_NC4           0 /* netCDF-4; an old macro */
-#define NC_HAS_HDF5          0 /* netCDF-4 */
+#define NC_HAS_NC4           1 /* netCDF-4; an old macro */
+#define NC_HAS_HDF5          1 /* netCDF-4 */
 #define NC_HAS_HDF4          0
 #define NC_HAS_NCZARR        0
 #define NC_HAS_DAP2          0
@@ -38,13 +38,13 @@
 #define NC_HAS_PAR_FILTERS   0
 
 /* Filters. */
-#define NC_HAS_SZIP          0
-#define NC_HAS_SZIP_WRITE    0
-#define NC_HAS_ZSTD          0
-#define NC_HAS_BLOSC         0
-#define NC_HAS_BZ2           0
-#define NC_HAS_QUANTIZE      0
-#define NC_HAS_MULTIFILTERS  0 /* an old macro */
+#define NC_HAS_SZIP          1
+#define NC_HAS_SZIP_WRITE    1
+#define NC_HAS_ZSTD          1
+#define NC_HAS_BLOSC         1
+#define NC_HAS_BZ2           1
+#define NC_HAS_QUANTIZE      1
+#define NC_HAS_MULTIFILTERS  1 /* an old macro */
 
 /* The rest. */
 #define NC_HAS_ERANGE_FILL   1 /* a value out of range is stored as the fill value */

@@ -35,7 +35,7 @@ fn kinds(format: Format, file: Atomic, memory: Atomic) -> Result<(Kind, Kind)> {
 }
 
 /// Room for numbers or text.
-fn zeros(atomic: Atomic, count: usize) -> Result<Values> {
+pub(crate) fn zeros(atomic: Atomic, count: usize) -> Result<Values> {
     fn resize<T: Default + Clone>(list: &mut Vec<T>, count: usize) -> Result<()> {
         if list.try_reserve_exact(count).is_err() {
             return fail(Code::ENOMEM, format!("no memory for {count} values"));
@@ -52,7 +52,7 @@ fn zeros(atomic: Atomic, count: usize) -> Result<Values> {
 }
 
 /// The bytes of numbers or text; none of other values.
-fn bytes_mut(values: &mut Values) -> &mut [u8] {
+pub(crate) fn bytes_mut(values: &mut Values) -> &mut [u8] {
     match values {
         Values::Char(text) => text,
         numbers => {

@@ -6,19 +6,21 @@ use std::ffi::{
 use std::ptr::null_mut as no;
 
 use ferrocdf::model::Attrs;
-use ferrocdf::{Atomic, Attr, Code, Fit, Format, GroupId, Model, Name, Owner, Result, Type, Values};
+use ferrocdf::{Atomic, Attr, Code, Fit, GroupId, Model, Name, Owner, Result, Type, Values};
 
 use crate::attribute_values::{give_values, values_of};
 use crate::attributes_hidden as hidden;
+use crate::attributes_netcdf4::{self as netcdf4, Wanted};
 use crate::boundary::{answer, fail, in_range, put, put_text, text};
 use crate::constants::NC_GLOBAL;
 use crate::data_checks::variable;
 use crate::dimensions::renamed;
 use crate::open_files::{OpenFile, ask, find};
-use crate::types::{number_of, type_of};
+use crate::trees::gather;
+use crate::types::{equal_type, number_of, type_of};
 
 /// What has the attributes of a variable id. Fails with `NC_ENOTVAR`.
-fn owner(model: &Model, group: GroupId, varid: c_int) -> Result<Owner> {
+pub(crate) fn owner(model: &Model, group: GroupId, varid: c_int) -> Result<Owner> {
     match varid {
         NC_GLOBAL => Ok(Owner::Group(group)),
         _ => variable(model, group, varid).map(Owner::Var),
@@ -151,6 +153,11 @@ pub unsafe extern "C" fn nc_rename_att(
 ) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
+        if !file.file().format().is_classic_file() {
+            // SAFETY: the contract of the interface.
+            let names = unsafe { (text(name)?, text(new)?) };
+            return netcdf4::rename(&file, group, varid, names);
+        }
         let writable = file.writable()?;
         let _state = file.state();
         let model = file.model();
@@ -171,6 +178,9 @@ pub unsafe extern "C" fn nc_del_att(ncid: c_int, varid: c_int, name: *const c_ch
     answer(|| {
         let (file, group) = find(ncid)?;
         let _state = file.state();
+        if !file.file().format().is_classic_file() {
+            file.writable()?;
+        }
         file.check_define_mode()?;
         let owner = owner(&file.model(), group, varid)?;
         // SAFETY: the contract of the interface.
@@ -197,45 +207,60 @@ pub unsafe extern "C" fn nc_copy_att(
             return Ok(());
         }
         let (from, from_group) = find(from_id)?;
-        let (name, value) = from.file().look(|model| {
-            let owner = owner(model, from_group, from_var)?;
-            // SAFETY: the contract of the interface.
-            let name = unsafe { name_of(name) }?;
-            Ok((name, attribute(model, owner, name)?.value.clone()))
-        })?;
-        copy_attribute(&to, to_group, to_var, name, value)
+        let model = from.model();
+        let owner = owner(&model, from_group, from_var)?;
+        // SAFETY: the contract of the interface.
+        let name = unsafe { name_of(name) }?;
+        copy_attribute((&to, to_group, to_var), name, &model, &attribute(&model, owner, name)?.value)
     })
 }
 
 /// Gives a variable an attribute of another one.
 pub(crate) fn copy_attribute(
-    to: &OpenFile,
-    group: GroupId,
-    varid: c_int,
+    (to, group, varid): (&OpenFile, GroupId, c_int),
     name: &[u8],
-    value: Values,
+    from: &Model,
+    value: &Values,
 ) -> Result<()> {
-    store(to, group, varid, Ok(name), Ok(value.ty()), |_, _| Ok((value, Fit::Exact)))
+    let wanted = Wanted {
+        group,
+        varid,
+        name: Ok(name),
+        ty: equal_type(from, value.ty(), &to.model()),
+        memory: None,
+        len: value.len(),
+        is_null: false,
+    };
+    store(to, wanted, |_, ty| match (ty, value) {
+        (Type::User(id), Values::User(_, list)) => Ok((Values::User(id, list.clone()), Fit::Exact)),
+        (_, value) => Ok((value.clone(), Fit::Exact)),
+    })
 }
 
-/// Sets an attribute to values that `make` makes, given the format and the type, once all else is found to be right.
+/// Sets an attribute to values that `make` makes, given the model and the type, once all else is found to be right.
 /// In data mode an attribute of a classic file may be set to what takes no more room.
 fn store(
     file: &OpenFile,
-    group: GroupId,
-    varid: c_int,
-    name: Result<&[u8]>,
-    ty: Result<Type>,
-    make: impl FnOnce(Format, Type) -> Result<(Values, Fit)>,
+    wanted: Wanted<'_>,
+    make: impl FnOnce(&Model, Type) -> Result<(Values, Fit)>,
 ) -> Result<()> {
+    if !file.file().format().is_classic_file() {
+        let state = file.state();
+        let model = file.model();
+        let (owner, name, ty) = wanted.check(file, &state, &model)?;
+        let (values, fit) = make(&model, ty)?;
+        drop(model);
+        file.writable()?.define(|model| model.put_attr(owner, name, values))?;
+        return in_range(fit);
+    }
     let writable = file.writable()?;
     let _state = file.state();
     let model = file.model();
-    let owner = owner(&model, group, varid)?;
-    let (name, ty) = (name?, ty?);
+    let owner = owner(&model, wanted.group, wanted.varid)?;
+    let (name, ty) = (wanted.name?, wanted.ty?);
     model.check_type(ty)?;
-    let (values, fit) = make(model.format(), ty)?;
-    if !file.is_defining() && model.format().is_classic_file() {
+    let (values, fit) = make(&model, ty)?;
+    if !file.is_defining() {
         let room = |values: &Values| {
             let size = values.atomic().map_or(0, Atomic::size);
             (values.len() * size).next_multiple_of(4)
@@ -260,12 +285,21 @@ pub(crate) unsafe fn put_attribute(
         let (file, group) = find(ncid)?;
         // SAFETY: the contract of the interface.
         let name = unsafe { name_of(name) };
-        store(&file, group, varid, name, type_of(ty), |format, ty| {
-            let Type::Atomic(atomic) = ty else {
-                return fail(Code::EBADTYPE, "values of user-defined types are not taken");
-            };
+        let is_null = values.is_null();
+        let wanted = Wanted { group, varid, name, ty: type_of(ty), memory, len, is_null };
+        store(&file, wanted, |model, ty| {
             // SAFETY: the contract of the interface.
-            unsafe { values_of(format, atomic, memory.unwrap_or(atomic), values, len) }
+            match (ty, memory) {
+                (Type::Atomic(atomic), memory) => unsafe {
+                    values_of(model.format(), atomic, memory.unwrap_or(atomic), values, len)
+                },
+                (Type::User(_), None) => {
+                    unsafe { gather(model, ty, values.cast(), len) }.map(|values| (values, Fit::Exact))
+                }
+                (Type::User(_), Some(_)) => {
+                    fail(Code::EBADTYPE, "values of user-defined types do not convert")
+                }
+            }
         })
     })
 }

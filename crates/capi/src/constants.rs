@@ -30,6 +30,9 @@ pub(crate) const NC_GLOBAL: c_int = -1;
 /// The length that makes a dimension unlimited.
 pub(crate) const NC_UNLIMITED: usize = 0;
 
+/// `NC_MAX_NAME`
+pub(crate) const LONGEST_NAME: usize = 256;
+
 /// `NC_FORMAT_*`
 pub(crate) const FORMATS: [(c_int, Format); 5] = [
     (1, Format::Classic),

@@ -10,6 +10,7 @@ use crate::boundary::{answer, fail, in_range};
 use crate::data_checks::variable;
 use crate::files::{end_definitions, redefine};
 use crate::open_files::{OpenFile, find};
+use crate::types::equal_type;
 
 /// Bytes of data that are in memory at a time.
 const BUDGET: usize = 16 << 20;
@@ -46,11 +47,12 @@ fn define(from: &OpenFile, var: VarId, to: &OpenFile, group: GroupId) -> Result<
     }
     let writable = to.writable()?;
     let (copy, place) = writable.define(|model| {
-        let copy = model.def_var(group, described.name.as_bytes(), described.ty, &dims)?;
+        let ty = equal_type(&source, described.ty, model)?;
+        let copy = model.def_var(group, described.name.as_bytes(), ty, &dims)?;
         Ok((copy, model.group(group).vars.len() - 1))
     })?;
     for Attr { name, value } in described.attrs.iter() {
-        copy_attribute(to, group, place as c_int, name.as_bytes(), value.clone())?;
+        copy_attribute((to, group, place as c_int), name.as_bytes(), &source, value)?;
     }
     Ok(copy)
 }

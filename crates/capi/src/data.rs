@@ -128,9 +128,9 @@ unsafe fn transfer(ncid: c_int, varid: c_int, part: Part, buffer: Buffer) -> Res
         find()?
     };
     let mut request = Request { file, target, buffer };
-    if !classic && buffer.way == Way::Get {
+    if !classic {
         // SAFETY: as the caller says.
-        return unsafe { request.get_netcdf4(part) };
+        return unsafe { request.move_netcdf4(part) };
     }
     // SAFETY: as the caller says.
     unsafe {

@@ -36,6 +36,8 @@ pub(crate) struct Target {
     /// The kind of its elements; `None` for strings and user-defined types.
     pub(crate) kind: Option<Kind>,
     pub(crate) shape: Index,
+    /// Whether each dimension is unlimited.
+    pub(crate) grows: smallvec::SmallVec<[bool; 4]>,
     /// Whether the first dimension is unlimited.
     pub(crate) is_record: bool,
 }
@@ -52,6 +54,7 @@ impl Target {
                 Type::User(_) => None,
             },
             shape: described.dims.iter().map(|&dim| model.dim(dim).len).collect(),
+            grows: described.dims.iter().map(|&dim| model.dim(dim).unlimited).collect(),
             is_record: model.is_record(var),
         })
     }
@@ -126,16 +129,21 @@ impl Target {
         usize::from(self.is_record && way == Way::Put)
     }
 
-    /// Checks a request for elements of a netCDF-4 file, which is checked to its last element.
-    pub(crate) fn check_netcdf4(&self, start: &[u64], count: &[u64], stride: &[u64]) -> Result<()> {
+    /// Checks a request for elements of a netCDF-4 file, which is checked to its last element. Unlimited dimensions may be
+    /// written at any index, and nothing is written without being checked for where it ends.
+    pub(crate) fn check_netcdf4(&self, start: &[u64], count: &[u64], stride: &[u64], way: Way) -> Result<()> {
+        let nothing = way == Way::Put && count.contains(&0);
         for (dim, &len) in self.shape.iter().enumerate() {
             let (start, count) = (start[dim], count[dim]);
+            if way == Way::Put && self.grows[dim] {
+                continue;
+            }
             if start > len || (start == len && count > 0) {
                 return outside(dim, start, len);
             }
             let last =
                 count.checked_sub(1).map(|steps| stride[dim].saturating_mul(steps).saturating_add(start));
-            if last.is_some_and(|last| last >= len) {
+            if !nothing && last.is_some_and(|last| last >= len) {
                 let what = format!(
                     "dimension {dim}: {count} elements from {start} on reach beyond its length {len}"
                 );

@@ -1,56 +1,60 @@
-//! Reading the variables of netCDF-4 files: which requests are right, in the reference's order, and values of all types.
+//! Reading and writing the variables of netCDF-4 files: which requests are right, in the reference's order, and values of
+//! all types.
 //!
 //! The rules are not those of classic files: any dimension may be unlimited, a strided request is checked to its last
-//! element before anything is read, and values of all types come in their own type.
+//! element before anything is moved, values of all types come in their own type, and a file in define mode leaves it by
+//! itself unless it keeps to the classic model.
 
-use ferrocdf::array::{Index, Kind, Out};
+use ferrocdf::array::{In, Index, Kind, Out};
 use ferrocdf::{Atomic, Code, Fit, Result, Selection, Type};
 
 use crate::boundary::{fail, in_range};
 use crate::data::{Memory, Part, Request, Steps, dense_steps, span, too_large};
-use crate::data_checks::check_strides;
-use crate::trees::lay_out;
+use crate::data_checks::{Way, check_strides};
+use crate::files::ready_for_data;
+use crate::trees::{gather, lay_out};
 use crate::types::size_of_type;
 
 impl Request {
-    /// Reads what `part` names.
+    /// Moves what `part` names.
     ///
     /// # Safety
     /// The contract of the interface.
-    pub(crate) unsafe fn get_netcdf4(&self, part: Part) -> Result<()> {
+    pub(crate) unsafe fn move_netcdf4(&self, part: Part) -> Result<()> {
         // SAFETY: as the caller says.
         unsafe {
             match part {
                 Part::All | Part::One { .. } | Part::Slab { .. } => {
-                    self.get_strided(part, Steps::from_elem(1, self.target.rank()))
+                    self.move_strided(part, Steps::from_elem(1, self.target.rank()))
                 }
-                Part::Strided { stride, .. } => self.get_strided(part, self.strides(stride)),
-                Part::Mapped { stride, map, .. } => self.get_mapped(part, self.strides(stride), map),
+                Part::Strided { stride, .. } => self.move_strided(part, self.strides(stride)),
+                Part::Mapped { stride, map, .. } => self.move_mapped(part, self.strides(stride), map),
             }
         }
     }
 
     /// Dense in memory.
-    unsafe fn get_strided(&self, part: Part, stride: Steps) -> Result<()> {
+    unsafe fn move_strided(&self, part: Part, stride: Steps) -> Result<()> {
         self.check_text()?;
+        ready_for_data(&self.file)?;
         if let Some(dim) = stride.iter().position(|&stride| stride <= 0) {
             return fail(Code::ESTRIDE, format!("dimension {dim}: the stride is {}", stride[dim]));
         }
         // SAFETY: as the caller says.
         let (start, count) = unsafe { self.corner(part) };
         let stride: Index = stride.iter().map(|&stride| stride as u64).collect();
-        self.target.check_netcdf4(&start, &count, &stride)?;
+        self.target.check_netcdf4(&start, &count, &stride, self.buffer.way)?;
         self.check_conversion()?;
         if count.contains(&0) {
             return Ok(());
         }
         // SAFETY: as the caller says.
-        in_range(unsafe { self.read(Selection { start, count, stride }, None) }?)
+        in_range(unsafe { self.elements(Selection { start, count, stride }, None) }?)
     }
 
-    /// With a map of memory: an element at a time as the reference does it, so the elements inside are read even where
+    /// With a map of memory: an element at a time as the reference does it, so the elements inside are moved even where
     /// the last is outside.
-    unsafe fn get_mapped(&self, part: Part, stride: Steps, map: *const isize) -> Result<()> {
+    unsafe fn move_mapped(&self, part: Part, stride: Steps, map: *const isize) -> Result<()> {
         if let Type::User(_) = self.target.ty {
             return fail(Code::EMAPTYPE, "values of user-defined types are not mapped");
         }
@@ -59,12 +63,12 @@ impl Request {
         let map = unsafe { crate::boundary::list(map, self.target.rank()) };
         if self.target.rank() == 0 {
             // SAFETY: as the caller says.
-            return unsafe { self.get_strided(part, stride) };
+            return unsafe { self.move_strided(part, stride) };
         }
         check_strides(&stride)?;
         if map.is_empty() && stride.iter().all(|&stride| stride == 1) {
             // SAFETY: as the caller says.
-            return unsafe { self.get_strided(part, stride) };
+            return unsafe { self.move_strided(part, stride) };
         }
         // SAFETY: as the caller says.
         let (start, count) = unsafe { self.corner(part) };
@@ -72,6 +76,7 @@ impl Request {
         if count.contains(&0) {
             return Ok(());
         }
+        ready_for_data(&self.file)?;
         self.check_conversion()?;
         let steps = if map.is_empty() { dense_steps(&count)? } else { Steps::from_slice(map) };
         let stride: Index = stride.iter().map(|&stride| stride as u64).collect();
@@ -82,10 +87,10 @@ impl Request {
             Ok(Fit::Exact)
         } else {
             // SAFETY: as the caller says.
-            unsafe { self.read(Selection { start, count: inside, stride }, Some(&steps)) }
+            unsafe { self.elements(Selection { start, count: inside, stride }, Some(&steps)) }
         };
         let one = Index::from_elem(1, last.len());
-        self.target.check_netcdf4(&last, &one, &one)?;
+        self.target.check_netcdf4(&last, &one, &one, self.buffer.way)?;
         in_range(moved?)
     }
 
@@ -103,8 +108,8 @@ impl Request {
         }
     }
 
-    /// Reads elements that are all inside, at least one.
-    unsafe fn read(&self, selection: Selection, steps: Option<&[isize]>) -> Result<Fit> {
+    /// Moves elements that are all inside, at least one.
+    unsafe fn elements(&self, selection: Selection, steps: Option<&[isize]>) -> Result<Fit> {
         if self.buffer.values.is_null() {
             return fail(Code::EINVAL, "the memory for values is a null pointer");
         }
@@ -114,12 +119,18 @@ impl Request {
             Memory::Strings => None,
         };
         // SAFETY: as the caller says.
-        unsafe {
-            match kind {
-                Some(kind) => self.read_numbers(&selection, kind, steps),
-                None => self.read_trees(&selection, steps).map(|()| Fit::Exact),
+        let fit = unsafe {
+            match (kind, self.buffer.way) {
+                (Some(kind), Way::Get) => self.read_numbers(&selection, kind, steps),
+                (None, Way::Get) => self.read_trees(&selection, steps).map(|()| Fit::Exact),
+                (Some(kind), Way::Put) => self.write_numbers(&selection, kind, steps),
+                (None, Way::Put) => self.write_trees(&selection, steps),
             }
+        }?;
+        if self.buffer.way == Way::Put {
+            self.file.state().set_written(self.target.var);
         }
+        Ok(fit)
     }
 
     /// The caller's memory for elements of a size, and the one that is the first selected.
@@ -157,6 +168,34 @@ impl Request {
         self.file.file().read(self.target.var, selection, out)
     }
 
+    unsafe fn write_numbers(
+        &self,
+        selection: &Selection,
+        kind: Kind,
+        steps: Option<&[isize]>,
+    ) -> Result<Fit> {
+        // SAFETY: as the caller says.
+        let (bytes, origin) = unsafe { self.memory(&selection.count, kind.size(), steps) }?;
+        let input = In::raw(kind, bytes);
+        let input = if let Some(steps) = steps { input.mapped(origin, steps) } else { input };
+        self.file.writable()?.write(self.target.var, selection, input)
+    }
+
+    unsafe fn write_trees(&self, selection: &Selection, steps: Option<&[isize]>) -> Result<Fit> {
+        let (model, ty) = (self.file.model(), self.target.ty);
+        let size = size_of_type(&model, ty);
+        // SAFETY: as the caller says.
+        let (bytes, origin) = unsafe { self.memory(&selection.count, size, steps) }?;
+        let dense: Option<Vec<u8>> = steps.map(|steps| {
+            let places = mapped(&selection.count, steps, origin);
+            places.flat_map(|at| bytes[at * size..][..size].iter().copied()).collect()
+        });
+        let dense = dense.as_deref().unwrap_or(bytes);
+        // SAFETY: the memory holds just the values, and what hangs from them is the caller's.
+        let values = unsafe { gather(&model, ty, dense.as_ptr(), dense.len() / size.max(1)) }?;
+        self.file.writable()?.write_trees(self.target.var, selection, &values)
+    }
+
     unsafe fn read_trees(&self, selection: &Selection, steps: Option<&[isize]>) -> Result<()> {
         let model = self.file.model();
         let size = size_of_type(&model, self.target.ty);
@@ -166,19 +205,27 @@ impl Request {
         let Some(steps) = steps else { return lay_out(&model, &values, bytes) };
         let mut dense = vec![0; values.len() * size];
         lay_out(&model, &values, &mut dense)?;
-        let mut index = Index::from_elem(0, selection.count.len());
-        for value in dense.chunks_exact(size.max(1)) {
-            let offset: isize = index.iter().zip(steps).map(|(&at, &step)| at as isize * step).sum();
-            let to = (origin as isize + offset) as usize * size;
-            bytes[to..to + size].copy_from_slice(value);
-            for dim in (0..index.len()).rev() {
-                index[dim] += 1;
-                if index[dim] < selection.count[dim] {
-                    break;
-                }
-                index[dim] = 0;
-            }
+        for (at, value) in mapped(&selection.count, steps, origin).zip(dense.chunks_exact(size.max(1))) {
+            bytes[at * size..][..size].copy_from_slice(value);
         }
         Ok(())
     }
+}
+
+/// Where the elements of a map lie in memory, last dimension fastest. No count is 0.
+fn mapped(count: &[u64], steps: &[isize], origin: usize) -> impl Iterator<Item = usize> {
+    let mut next = Some(Index::from_elem(0, count.len()));
+    std::iter::from_fn(move || {
+        let mut index = next.take()?;
+        let offset: isize = index.iter().zip(steps).map(|(&at, &step)| at as isize * step).sum();
+        for dim in (0..index.len()).rev() {
+            index[dim] += 1;
+            if index[dim] < count[dim] {
+                next = Some(index);
+                break;
+            }
+            index[dim] = 0;
+        }
+        Some((origin as isize + offset) as usize)
+    })
 }

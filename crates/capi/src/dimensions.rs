@@ -2,12 +2,13 @@
 
 use std::ffi::{c_char, c_int};
 
-use ferrocdf::{Code, DimId, Model, Name, Result};
+use ferrocdf::{Code, DimId, Format, Model, Name, Result};
 
 use crate::boundary::{answer, fail, put, put_text, text};
 use crate::constants::NC_UNLIMITED;
 use crate::groups::split_path;
 use crate::open_files::{OpenFile, ask, find};
+use crate::variables::check_wanted;
 
 /// The dimension with an id. Fails with `NC_EBADDIM`.
 pub(crate) fn dimension(model: &Model, id: c_int) -> Result<DimId> {
@@ -22,15 +23,41 @@ pub(crate) fn renamed(file: &OpenFile, old: &Name, new: Name) -> Result<Name> {
     if file.is_defining() || !file.model().format().is_classic_file() { Ok(new) } else { new.in_room_of(old) }
 }
 
+/// Fails with `NC_ENOTINDEFINE` for a longer name outside define mode, in a netCDF-4 file that keeps to the classic model.
+pub(crate) fn check_longer(file: &OpenFile, old: &Name, new: &Name) -> Result<()> {
+    let strict = file.file().format() == Format::Netcdf4Classic;
+    if strict && !file.is_defining() && new.as_bytes().len() > old.as_bytes().len() {
+        return fail(Code::ENOTINDEFINE, "outside define mode names do not grow");
+    }
+    Ok(())
+}
+
+/// What the classic model does not hold in a netCDF-4 file.
+fn check_strict(file: &OpenFile, len: Option<u64>) -> Result<()> {
+    match len {
+        None if file.file().look(|model| model.record_dim().is_some()) => {
+            fail(Code::EUNLIMIT, "the classic model has one unlimited dimension at most")
+        }
+        Some(len) if file.is_defining() && len > u32::MAX.into() => {
+            fail(Code::EDIMSIZE, format!("a length of {len}, the classic model has 32 bits for it"))
+        }
+        _ => Ok(()),
+    }
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_def_dim(ncid: c_int, name: *const c_char, len: usize, id: *mut c_int) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
         let _state = file.state();
+        let len = (len != NC_UNLIMITED).then_some(len as u64);
+        if file.file().format() == Format::Netcdf4Classic {
+            file.writable()?;
+            check_strict(&file, len)?;
+        }
         file.check_define_mode()?;
         // SAFETY: the contract of the interface.
         let name = unsafe { text(name) }?;
-        let len = (len != NC_UNLIMITED).then_some(len as u64);
         let new = file.writable()?.define(|model| model.def_dim(group, name, len))?;
         // SAFETY: the contract of the interface.
         unsafe { put(id, new.0 as c_int) };
@@ -44,7 +71,12 @@ pub unsafe extern "C" fn nc_inq_dimid(ncid: c_int, name: *const c_char, id: *mut
         ask(ncid, |model, group| {
             // SAFETY: the contract of the interface.
             let name = unsafe { text(name) }?;
-            let of_path = if model.format().is_classic_file() { None } else { split_path(model, name)? };
+            let of_path = if model.format().is_classic_file() {
+                None
+            } else {
+                check_wanted(name)?;
+                split_path(model, name)?
+            };
             let found = match of_path {
                 None => model.find_dim(group, name),
                 Some((group, name)) => match model.dim_in(group, name) {
@@ -93,16 +125,25 @@ pub unsafe extern "C" fn nc_inq_dimlen(ncid: c_int, id: c_int, len: *mut usize) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_rename_dim(ncid: c_int, id: c_int, name: *const c_char) -> c_int {
     answer(|| {
-        let (file, _) = find(ncid)?;
+        let (file, group) = find(ncid)?;
         let writable = file.writable()?;
         // SAFETY: the contract of the interface.
         let name = Name::new(unsafe { text(name) }?)?;
         let _state = file.state();
         let model = file.model();
-        if model.dims().iter().any(|dim| dim.name == name) {
+        let classic = model.format().is_classic_file();
+        let dim = dimension(&model, id);
+        if !classic {
+            dim.as_ref().map_err(Clone::clone)?;
+        }
+        let taken = match classic {
+            true => model.dims().iter().any(|dim| dim.name == name),
+            false => model.dim_in(group, name.as_bytes()).is_some(),
+        };
+        if taken {
             return fail(Code::ENAMEINUSE, format!("a dimension \"{name}\" exists already"));
         }
-        let dim = dimension(&model, id)?;
+        let dim = dim?;
         let name = renamed(&file, &model.dim(dim).name, name)?;
         writable.define(|model| model.rename_dim(dim, name))
     })

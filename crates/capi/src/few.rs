@@ -60,7 +60,11 @@ pub(crate) unsafe fn put(
     if values.is_null() {
         return None;
     }
-    let open = find_root(ncid).filter(|open| !open.is_defining() && open.mode & NC_SHARE == 0)?;
+    let open = find_root(ncid)?;
+    let is_short = open.file().format().is_classic_file() && open.mode & NC_SHARE == 0;
+    if !is_short || open.is_defining() {
+        return None;
+    }
     // SAFETY: the elements are there, by the contract of the interface.
     let memory = |count| unsafe { std::slice::from_raw_parts(values.cast(), count * kind.size()) };
     open.writable().ok()?.write_few((GroupId::ROOT, var), kind, bounds, memory)

@@ -11,7 +11,7 @@ use crate::boundary::{answer, fail, put, text};
 use crate::constants::*;
 use crate::library::default_format;
 use crate::memory_files;
-use crate::open_files::{Access, AtClose, OpenFile, find_file, insert, remove};
+use crate::open_files::{Access, AtClose, OpenFile, find, find_file, insert, remove, writer_of};
 
 /// The path a caller means: blanks before it are not part of it.
 ///
@@ -112,7 +112,7 @@ unsafe fn create(
             memory_files::create(path, mode, &options)?
         } else {
             let file = FileMut::create(as_path(path), &options)?;
-            OpenFile::new(path.to_vec(), mode, Access::Write(file), true)
+            OpenFile::new(path.to_vec(), mode, Access::Write(Arc::new(file)), true)
         };
         let new = insert(file)?;
         // SAFETY: the contract of the interface.
@@ -143,7 +143,10 @@ unsafe fn open(path_: *const c_char, mode: c_int, basepe: c_int, hint: *mut usiz
             memory_files::open_diskless(path, mode)?
         } else {
             let access = if mode & NC_WRITE != 0 {
-                Access::Write(FileMut::append(as_path(path))?)
+                match writer_of(as_path(path)) {
+                    Some(writer) => Access::Write(writer),
+                    None => Access::Write(Arc::new(FileMut::append(as_path(path))?)),
+                }
             } else {
                 let options = missing_is_zero().shared(mode & NC_SHARE != 0);
                 Access::Read(File::open_with(as_path(path), &options)?)
@@ -234,6 +237,10 @@ pub extern "C" fn nc_redef(ncid: c_int) -> c_int {
 pub(crate) fn redefine(file: &OpenFile) -> Result<()> {
     let writable = file.writable()?;
     let _state = file.state();
+    if file.is_free() {
+        file.set_defining(true);
+        return Ok(());
+    }
     file.check_data_mode()?;
     // A draft, even if nothing is changed in it: its end may ask for alignment.
     writable.define(|_| Ok(()))?;
@@ -243,7 +250,7 @@ pub(crate) fn redefine(file: &OpenFile) -> Result<()> {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_enddef(ncid: c_int) -> c_int {
-    answer(|| end_definitions(&*find_file(ncid)?, &Alignment::default()))
+    answer(|| end_in_group(ncid, &Alignment::default()))
 }
 
 #[unsafe(no_mangle)]
@@ -261,24 +268,52 @@ pub extern "C" fn nc__enddef(
             fixed_free: data_free as u64,
             records: records_align as u64,
         };
-        end_definitions(&*find_file(ncid)?, &alignment)
+        end_in_group(ncid, &alignment)
     })
+}
+
+/// Leaves define mode as a caller asks for it. In a netCDF-4 file the variables of the group then count as written, as
+/// they do in the reference.
+fn end_in_group(ncid: c_int, alignment: &Alignment) -> Result<()> {
+    let (file, group) = find(ncid)?;
+    if !file.file().format().is_classic_file() {
+        let mut state = file.state();
+        file.file().look(|model| model.group(group).vars.iter().for_each(|&var| state.set_written(var)));
+    }
+    end_definitions(&file, alignment)
 }
 
 /// Leaves define mode.
 pub(crate) fn end_definitions(file: &OpenFile, alignment: &Alignment) -> Result<()> {
     let mut state = file.state();
     file.check_defining()?;
+    state.check_types(&file.model())?;
     file.writable()?.commit_aligned(alignment)?;
     state.is_new = false;
+    state.all_stored(&file.model());
     file.set_defining(false);
     Ok(())
+}
+
+/// Leaves define mode before elements are moved, where that is free. Fails with `NC_EINDEFINE` where it is not.
+pub(crate) fn ready_for_data(file: &OpenFile) -> Result<()> {
+    if !file.is_defining() || !file.is_free() {
+        return file.check_data_mode();
+    }
+    match end_definitions(file, &Alignment::default()) {
+        // Another thread was faster.
+        Err(error) if error.code == Code::ENOTINDEFINE => Ok(()),
+        done => done,
+    }
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_sync(ncid: c_int) -> c_int {
     answer(|| {
         let file = find_file(ncid)?;
+        if file.is_free() && file.is_defining() {
+            end_in_group(ncid, &Alignment::default())?;
+        }
         file.check_data_mode()?;
         if file.is_writable() { file.writable()?.sync() } else { file.file().refresh() }
     })
@@ -287,8 +322,12 @@ pub extern "C" fn nc_sync(ncid: c_int) -> c_int {
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_close(ncid: c_int) -> c_int {
     answer(|| {
-        // The id must be right before the file is taken away.
-        find_file(ncid)?;
+        // The id must be right before the file is taken away, and so must types that can still be completed.
+        let file = find_file(ncid)?;
+        if file.is_writable() {
+            file.state().check_types(&file.model())?;
+        }
+        drop(file);
         close(&remove(ncid)?)
     })
 }
@@ -300,7 +339,7 @@ pub(crate) fn close(file: &Arc<OpenFile>) -> Result<()> {
         return Ok(());
     }
     let writable = file.writable()?;
-    if let Err(error) = writable.sync() {
+    if let Err(error) = state.check_types(&file.model()).and_then(|()| writable.sync()) {
         // What cannot be said is forgotten, as by `nc_abort`.
         writable.abort();
         if state.is_new {
@@ -344,7 +383,9 @@ pub unsafe extern "C" fn nc_set_fill(ncid: c_int, mode: c_int, old: *mut c_int) 
         }
         let before = if state.no_fill { NC_NOFILL } else { NC_FILL };
         state.no_fill = mode == NC_NOFILL;
-        writable.set_no_fill(state.no_fill)?;
+        if file.file().format().is_classic_file() {
+            writable.set_no_fill(state.no_fill)?;
+        }
         // SAFETY: the contract of the interface.
         unsafe { put(old, before) };
         Ok(())

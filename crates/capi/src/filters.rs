@@ -2,11 +2,13 @@
 
 use std::ffi::{c_int, c_uint};
 
-use ferrocdf::model::{Filter, Storage};
-use ferrocdf::{Code, Result};
+use ferrocdf::model::{Chunking, Filter};
+use ferrocdf::{Code, Model, Result, VarId};
 
 use crate::boundary::{answer, fail, list, put, put_all};
+use crate::chunk_shapes;
 use crate::data_checks::variable;
+use crate::groups::find_enhanced;
 use crate::open_files::find;
 use crate::storage::{storage_of, wish};
 
@@ -32,13 +34,61 @@ pub(crate) fn parameters(filters: &[Filter], id: c_uint) -> Option<&[c_uint]> {
     filters.iter().find(|filter| filter.id == id).map(|filter| filter.params.as_slice())
 }
 
-/// Adds a filter behind the others, or sets its parameters.
-pub(crate) fn set_filter(storage: &mut Storage, id: c_uint, params: &[c_uint]) {
-    let params = params.to_vec();
-    match storage.filters.iter_mut().find(|filter| filter.id == id) {
-        Some(filter) => filter.params = params,
-        None => storage.filters.push(Filter { id, params }),
+/// Pixels of a block of szip, at most.
+const MOST_PIXELS: c_uint = 32;
+
+/// Adds a filter, or sets its parameters: a checksum of the elements comes first, shuffling before all that compresses,
+/// the others in the order in which they are asked for. What goes through filters is stored in chunks.
+pub(crate) fn set_filter(model: &mut Model, var: VarId, id: c_uint, params: &[c_uint]) -> Result<()> {
+    let described = model.var(var);
+    if described.dims.is_empty() {
+        return fail(Code::EINVAL, "a scalar goes through no filters");
     }
+    check_built(id)?;
+    let filters = &described.storage.filters;
+    let has = |id: c_uint| filters.iter().any(|filter| filter.id == id);
+    let known = has(id);
+    match (id, params) {
+        (DEFLATE, _) if known => {}
+        (DEFLATE, &[0..=9]) if !has(SZIP) => {}
+        (DEFLATE, [_]) => return fail(Code::EINVAL, "deflate has levels 0 to 9, and does not go with szip"),
+        (SZIP, &[_, pixels]) => {
+            let elements = model.shape(var).into_iter().filter(|&len| len > 0);
+            let elements = elements.fold(1, u64::saturating_mul);
+            let fits = known || (pixels % 2 == 0 && pixels <= MOST_PIXELS && !has(DEFLATE));
+            if !fits || u64::from(pixels) > elements {
+                return fail(Code::EINVAL, format!("szip in blocks of {pixels} pixels of {elements}"));
+            }
+        }
+        (DEFLATE | SZIP, _) => return fail(Code::EFILTER, format!("filter {id} with {params:?}")),
+        _ => {}
+    }
+    if !matches!(described.storage.chunking, Some(Chunking::Chunked(_))) {
+        let chunk = chunk_shapes::usual(model, var);
+        model.var_mut(var).storage.chunking = Some(Chunking::Chunked(chunk));
+    }
+    let filters = &mut model.var_mut(var).storage.filters;
+    let params = params.to_vec();
+    if let Some(filter) = filters.iter_mut().find(|filter| filter.id == id) {
+        filter.params = params;
+        return Ok(());
+    }
+    let place = match id {
+        FLETCHER32 => 0,
+        SHUFFLE => usize::from(filters.first().is_some_and(|filter| filter.id == FLETCHER32)),
+        _ => filters.len(),
+    };
+    filters.insert(place, Filter { id, params });
+    Ok(())
+}
+
+/// Adds a filter to a variable that is still to be made, in define mode.
+pub(crate) fn define_filter(ncid: c_int, varid: c_int, id: c_uint, params: &[c_uint]) -> Result<()> {
+    let (file, _) = find_enhanced(ncid)?;
+    if !file.is_defining() {
+        return fail(Code::EINDEFINE, "filters are set in define mode");
+    }
+    wish(ncid, varid, |model, var| set_filter(model, var, id, params))
 }
 
 #[unsafe(no_mangle)]
@@ -52,12 +102,11 @@ pub unsafe extern "C" fn nc_def_var_filter(
     answer(|| {
         let (file, group) = find(ncid)?;
         file.file().look(|model| variable(model, group, varid))?;
+        if params.is_null() && count > 0 {
+            return fail(Code::EINVAL, "the parameters are a null pointer");
+        }
         // SAFETY: the contract of the interface.
-        let params = unsafe { list(params, count) };
-        wish(ncid, varid, |storage, _| {
-            set_filter(storage, id, params);
-            Ok(())
-        })
+        define_filter(ncid, varid, id, unsafe { list(params, count) })
     })
 }
 
@@ -129,13 +178,21 @@ pub unsafe extern "C" fn nc_inq_var_filter(
     })
 }
 
-/// Fails with `NC_ENOFILTER` for a filter that is not built in, and for any in a file of a format that has none.
-fn check_available(ncid: c_int, id: c_uint) -> Result<()> {
-    let (file, _) = find(ncid)?;
-    if !file.file().format().is_classic_file() && ferrocdf::has_filter(id) {
+/// Fails with `NC_ENOFILTER` for a filter that is not built in.
+fn check_built(id: c_uint) -> Result<()> {
+    if ferrocdf::has_filter(id) {
         return Ok(());
     }
     fail(Code::ENOFILTER, format!("filter {id} is not available"))
+}
+
+/// Fails with `NC_ENOFILTER` for a filter that is not built in, and for any in a file of a format that has none.
+fn check_available(ncid: c_int, id: c_uint) -> Result<()> {
+    let (file, _) = find(ncid)?;
+    if file.file().format().is_classic_file() {
+        return fail(Code::ENOFILTER, "classic files have no filters");
+    }
+    check_built(id)
 }
 
 #[unsafe(no_mangle)]
@@ -150,10 +207,7 @@ fn set_named(ncid: c_int, varid: c_int, id: c_uint, right: bool, params: &[c_uin
         if !right {
             return fail(Code::EINVAL, format!("{params:?} are no parameters of filter {id}"));
         }
-        wish(ncid, varid, |storage, _| {
-            set_filter(storage, id, params);
-            Ok(())
-        })
+        define_filter(ncid, varid, id, params)
     })
 }
 

@@ -4,10 +4,11 @@ use std::ffi::{c_char, c_int};
 use std::ptr::null_mut;
 use std::sync::Arc;
 
-use ferrocdf::{Code, GroupId, Model, Name, Result};
+use ferrocdf::{Code, Format, GroupId, Model, Name, Result};
 
 use crate::boundary::{answer, fail, put, put_all, put_text, text};
 use crate::open_files::{OpenFile, find, group_id};
+use crate::variables::check_new;
 
 /// The file and group with an id, for what classic files do not have. Fails with `NC_ENOTNC4` for those.
 pub(crate) fn find_enhanced(ncid: c_int) -> Result<(Arc<OpenFile>, GroupId)> {
@@ -164,8 +165,14 @@ pub unsafe extern "C" fn nc_def_grp(ncid: c_int, name: *const c_char, id: *mut c
     answer(|| {
         let (file, group) = find_enhanced(ncid)?;
         // SAFETY: the contract of the interface.
-        let name = unsafe { text(name) }?;
-        let new = file.writable()?.define(|model| model.def_group(group, name))?;
+        let name = Name::new(unsafe { text(name) }?)?;
+        let _state = file.state();
+        file.file().look(|model| check_new(model, group, &name))?;
+        if file.file().format() == Format::Netcdf4Classic {
+            return fail(Code::ESTRICTNC3, "the classic model has one group");
+        }
+        file.check_define_mode()?;
+        let new = file.writable()?.define(|model| model.def_group(group, name.as_bytes()))?;
         // SAFETY: the contract of the interface.
         unsafe { put(id, group_id(ncid, new)) };
         Ok(())
@@ -178,7 +185,9 @@ pub unsafe extern "C" fn nc_rename_grp(ncid: c_int, name: *const c_char) -> c_in
         let (file, group) = find_enhanced(ncid)?;
         // SAFETY: the contract of the interface.
         let name = unsafe { text(name) }?;
-        file.writable()?.define(|model| model.rename_group(group, name))
+        let _state = file.state();
+        file.writable()?.define(|model| model.rename_group(group, name))?;
+        file.check_define_mode()
     })
 }
 

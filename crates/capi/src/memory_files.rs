@@ -62,7 +62,8 @@ pub(crate) fn create(path: &[u8], mode: c_int, options: &CreateOptions) -> Resul
     if path.is_empty() {
         return fail(Code::EINVAL, "a file in memory needs a name");
     }
-    let mut file = OpenFile::new(path.to_vec(), mode, Access::Write(FileMut::in_memory(options)?), true);
+    let mut file =
+        OpenFile::new(path.to_vec(), mode, Access::Write(Arc::new(FileMut::in_memory(options)?)), true);
     if mode & NC_PERSIST != 0 {
         check_writable(path)?;
         file.at_close = AtClose::Persist;
@@ -93,7 +94,7 @@ pub(crate) fn open_diskless(path: &[u8], mode: c_int) -> Result<OpenFile> {
 
 fn access(bytes: Vec<u8>, mode: c_int, limit: u64) -> Result<Access> {
     if mode & NC_WRITE != 0 {
-        FileMut::append_bytes_within(bytes, limit).map(Access::Write)
+        FileMut::append_bytes_within(bytes, limit).map(Arc::new).map(Access::Write)
     } else {
         File::from_bytes_with(bytes, &missing_is_zero()).map(Access::Read)
     }

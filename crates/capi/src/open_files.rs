@@ -4,17 +4,21 @@
 //! free again once its file is closed, and the first free one is taken. The table's lock is held only while it is looked
 //! at: calls keep the file alive through a count, so a close on one thread never pulls a file from under another.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::c_int;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
-use ferrocdf::{Code, Error, File, FileMut, GroupId, Model, Result, VarId};
+use ferrocdf::model::Class;
+use ferrocdf::{Code, Error, File, FileMut, Format, GroupId, Model, Result, Type, VarId};
 
 use crate::boundary::fail;
 use crate::caches::Cache;
-use crate::constants::{NC_CLASSIC_MODEL, NC_NETCDF4, format_flags};
+use crate::constants::{NC_CLASSIC_MODEL, NC_DISKLESS, NC_INMEMORY, NC_NETCDF4, format_flags};
+use crate::files::as_path;
 use crate::memory_files::GivenMemory;
 
 /// Bits of an id that are for groups.
@@ -47,7 +51,8 @@ pub(crate) struct OpenFile {
 /// How a file is open.
 pub(crate) enum Access {
     Read(File),
-    Write(FileMut),
+    /// Shared by all openings of one netCDF-4 file for writing in this process.
+    Write(Arc<FileMut>),
 }
 
 /// What is done with the bytes of a file when it is closed.
@@ -65,14 +70,72 @@ pub(crate) struct State {
     pub(crate) is_new: bool,
     /// Whether variables to come are not filled.
     pub(crate) no_fill: bool,
+    /// How many variables and user-defined types are in the file: how these are stored is decided.
+    stored: (usize, usize),
+    /// Variables of netCDF-4 files that are taken to have values, so that their fill value is decided: those that were
+    /// there when the file was opened, and these.
+    written: (usize, HashSet<VarId>),
+}
+
+impl State {
+    /// Takes note that the file says all that the model says.
+    pub(crate) fn all_stored(&mut self, model: &Model) {
+        self.stored = (model.vars().len(), model.types().len());
+    }
+
+    /// Fails with `NC_ELATEDEF` if a variable is in the file.
+    pub(crate) fn check_open(&self, var: VarId) -> Result<()> {
+        if var.index() < self.stored.0 {
+            return fail(Code::ELATEDEF, "the variable is in the file, as it was defined");
+        }
+        Ok(())
+    }
+
+    /// Fails with `NC_ETYPDEFINED` if a user-defined type is in the file.
+    pub(crate) fn check_type_open(&self, ty: Type) -> Result<()> {
+        match ty {
+            Type::User(id) if id.index() < self.stored.1 => {
+                fail(Code::ETYPDEFINED, "the type is in the file, as it was defined")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Fails for types that are to be made and have nothing in them.
+    pub(crate) fn check_types(&self, model: &Model) -> Result<()> {
+        for ty in model.types().iter().skip(self.stored.1) {
+            let code = match &ty.class {
+                Class::Enum { members, .. } if members.is_empty() => Code::EINVAL,
+                Class::Compound { fields, .. } if fields.is_empty() => Code::EHDFERR,
+                _ => continue,
+            };
+            return fail(code, format!("type \"{}\" is empty", ty.name));
+        }
+        Ok(())
+    }
+
+    /// Takes note that a variable has values.
+    pub(crate) fn set_written(&mut self, var: VarId) {
+        self.written.1.insert(var);
+    }
+
+    /// Fails with `NC_ELATEFILL` if a variable has values.
+    pub(crate) fn check_unwritten(&self, var: VarId) -> Result<()> {
+        if var.index() < self.written.0 || self.written.1.contains(&var) {
+            return fail(Code::ELATEFILL, "the variable has values, and gets no other fill value");
+        }
+        Ok(())
+    }
 }
 
 impl OpenFile {
     pub(crate) fn new(path: Vec<u8>, mode: c_int, access: Access, is_new: bool) -> Self {
-        let format = match &access {
-            Access::Read(file) => file.format(),
-            Access::Write(file) => file.format(),
+        let file: &File = match &access {
+            Access::Read(file) => file,
+            Access::Write(file) => file,
         };
+        let format = file.format();
+        let stored = file.look(|model| (model.vars().len(), model.types().len()));
         OpenFile {
             path,
             // That a file keeps to the classic model is told of new ones only.
@@ -82,7 +145,7 @@ impl OpenFile {
             given: None,
             access,
             defining: AtomicBool::new(is_new),
-            state: Mutex::new(State { is_new, no_fill: false }),
+            state: Mutex::new(State { is_new, no_fill: false, stored, written: (stored.0, HashSet::new()) }),
         }
     }
 
@@ -130,12 +193,24 @@ impl OpenFile {
         if self.is_defining() { fail(Code::EINDEFINE, "the file is in define mode") } else { Ok(()) }
     }
 
-    /// Fails with `NC_ENOTINDEFINE` outside define mode, and with `NC_EPERM` for netCDF-4 files that are only read.
+    /// Whether the file enters and leaves define mode by itself, as calls need it: netCDF-4 files that are not held to
+    /// the classic model.
+    pub(crate) fn is_free(&self) -> bool {
+        self.file().format() == Format::Netcdf4
+    }
+
+    /// Enters define mode where that is free. Fails with `NC_ENOTINDEFINE` where it is not, and with `NC_EPERM` for
+    /// netCDF-4 files that are only read.
     pub(crate) fn check_define_mode(&self) -> Result<()> {
-        if !self.file().format().is_classic_file() {
-            self.writable()?;
+        if self.file().format().is_classic_file() || self.is_defining() {
+            return self.check_defining();
         }
-        self.check_defining()
+        if !self.is_free() {
+            return self.check_defining();
+        }
+        self.writable()?;
+        self.set_defining(true);
+        Ok(())
     }
 
     /// Fails with `NC_ENOTINDEFINE` outside define mode.
@@ -219,6 +294,23 @@ pub(crate) fn insert(file: OpenFile) -> Result<c_int> {
     }
     files[at] = Some(Arc::new(file));
     Ok((at << GROUP_BITS) as c_int)
+}
+
+/// The writer of a netCDF-4 file that is already open for writing in this process, if the file at a path is one: two
+/// writers of one file would not know of each other.
+pub(crate) fn writer_of(path: &Path) -> Option<Arc<FileMut>> {
+    let place = |path: &Path| std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
+    let wanted = place(path)?;
+    table().iter().flatten().find_map(|open| match &open.access {
+        Access::Write(writer)
+            if open.mode & (NC_DISKLESS | NC_INMEMORY) == 0
+                && !writer.format().is_classic_file()
+                && place(as_path(&open.path)) == Some(wanted) =>
+        {
+            Some(writer.clone())
+        }
+        _ => None,
+    })
 }
 
 /// Takes a file from the table. Fails with `NC_EBADID`.

@@ -3,16 +3,18 @@
 
 use std::ffi::{c_int, c_uint};
 
-use ferrocdf::model::{Chunking, Endian, Storage};
-use ferrocdf::{Code, Error, Owner, Result, Values};
+use ferrocdf::model::{Chunking, Endian, Quantization, Quantize, Storage};
+use ferrocdf::{Atomic, Code, Model, Owner, Result, Type, Values, VarId};
 
 use crate::boundary::{answer, fail, list, put, put_all};
+use crate::chunk_shapes;
 use crate::data_checks::variable;
 use crate::filters::{
-    DEFLATE, FLETCHER32, SHUFFLE, SZIP, filters_of, nc_def_var_filter, parameters, set_filter,
+    DEFLATE, FLETCHER32, SHUFFLE, SZIP, define_filter, filters_of, nc_def_var_filter, parameters, set_filter,
 };
 use crate::groups::find_enhanced;
 use crate::open_files::find;
+use crate::types::size_of_type;
 use crate::variables::check_not_global;
 
 const NC_CHUNKED: c_int = 0;
@@ -23,18 +25,18 @@ const NC_UNKNOWN_STORAGE: c_int = 3;
 const NC_ENDIAN_LITTLE: c_int = 1;
 const NC_ENDIAN_BIG: c_int = 2;
 
-/// Changes how a variable shall be stored, where that is a choice.
+/// Changes how a variable shall be stored, where that is a choice and not yet decided.
 pub(crate) fn wish(
     ncid: c_int,
     varid: c_int,
-    change: impl FnOnce(&mut Storage, usize) -> Result<()>,
+    change: impl FnOnce(&mut Model, VarId) -> Result<()>,
 ) -> Result<()> {
     let (file, group) = find_enhanced(ncid)?;
-    file.writable()?.define(|model| {
-        let var = variable(model, group, varid)?;
-        let rank = model.var(var).dims.len();
-        change(&mut model.var_mut(var).storage, rank)
-    })
+    let writable = file.writable()?;
+    let state = file.state();
+    let var = file.file().look(|model| variable(model, group, varid))?;
+    state.check_open(var)?;
+    writable.define(|model| change(model, var))
 }
 
 /// How a variable is stored; classic files say nothing of it.
@@ -42,6 +44,9 @@ pub(crate) fn storage_of(ncid: c_int, varid: c_int) -> Result<Storage> {
     let (file, group) = find(ncid)?;
     file.file().look(|model| Ok(model.var(variable(model, group, varid)?).storage.clone()))
 }
+
+/// Bytes of a variable that lies in its header, at most.
+const MOST_COMPACT: u64 = 64 << 10;
 
 /// `sizes` are not looked at unless the variable is chunked.
 fn set_chunking(
@@ -51,13 +56,39 @@ fn set_chunking(
     sizes: impl FnOnce(usize) -> Option<Vec<u64>>,
 ) -> c_int {
     answer(|| {
-        wish(ncid, varid, |storage, rank| {
-            storage.chunking = match kind {
-                NC_CONTIGUOUS => Some(Chunking::Contiguous),
-                NC_COMPACT => Some(Chunking::Compact),
-                NC_CHUNKED => sizes(rank).map(Chunking::Chunked),
-                _ => return fail(Code::EINVAL, format!("{kind} is no way to store a variable")),
+        wish(ncid, varid, |model, var| {
+            let rank = model.var(var).dims.len();
+            let grows = model.var(var).dims.iter().any(|&dim| model.dim(dim).unlimited);
+            let must_chunk = grows || !model.var(var).storage.filters.is_empty();
+            let chunking = match kind {
+                NC_CHUNKED if rank == 0 => return fail(Code::EINVAL, "a scalar has no chunks"),
+                NC_CHUNKED => {
+                    let sizes = sizes(rank);
+                    if let Some(sizes) = &sizes {
+                        chunk_shapes::check(model, var, sizes)?;
+                    }
+                    match (sizes, &model.var(var).storage.chunking) {
+                        (Some(sizes), _) if sizes.first() != Some(&0) => Chunking::Chunked(sizes),
+                        (None, Some(Chunking::Chunked(known))) => Chunking::Chunked(known.clone()),
+                        _ => Chunking::Chunked(chunk_shapes::usual(model, var)),
+                    }
+                }
+                _ if must_chunk => {
+                    return fail(Code::EINVAL, "what grows or goes through filters is stored in chunks");
+                }
+                NC_CONTIGUOUS => Chunking::Contiguous,
+                NC_COMPACT => {
+                    let size = size_of_type(model, model.var(var).ty) as u64;
+                    let bytes = model.shape(var).iter().fold(size, |all, &len| all.saturating_mul(len));
+                    if bytes > MOST_COMPACT {
+                        return fail(Code::EVARSIZE, format!("{bytes} bytes do not fit in a header"));
+                    }
+                    Chunking::Compact
+                }
+                // The reference takes any number, and does nothing.
+                _ => return Ok(()),
             };
+            model.var_mut(var).storage.chunking = Some(chunking);
             Ok(())
         })
     })
@@ -147,8 +178,12 @@ pub unsafe extern "C" fn nc_inq_var_chunking_ints(
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_def_var_endian(ncid: c_int, varid: c_int, endian: c_int) -> c_int {
     answer(|| {
-        wish(ncid, varid, |storage, _| {
-            storage.endian = match endian {
+        wish(ncid, varid, |model, var| {
+            let ordered = |atomic| !matches!(atomic, Atomic::Char | Atomic::String);
+            if !matches!(model.var(var).ty, Type::Atomic(atomic) if ordered(atomic)) {
+                return fail(Code::EINVAL, "only numbers have a byte order");
+            }
+            model.var_mut(var).storage.endian = match endian {
                 0 => None,
                 NC_ENDIAN_LITTLE => Some(Endian::Little),
                 NC_ENDIAN_BIG => Some(Endian::Big),
@@ -187,17 +222,17 @@ pub extern "C" fn nc_def_var_deflate(
     level: c_int,
 ) -> c_int {
     answer(|| {
-        wish(ncid, varid, |storage, _| {
+        wish(ncid, varid, |model, var| {
             if shuffle != 0 {
-                set_filter(storage, SHUFFLE, &[]);
-            }
-            match u32::try_from(level) {
-                _ if deflate == 0 => {}
-                Ok(level @ 0..=9) => set_filter(storage, DEFLATE, &[level]),
-                _ => return fail(Code::EINVAL, format!("the level of deflate is {level}, not 0 to 9")),
+                set_filter(model, var, SHUFFLE, &[])?;
             }
             Ok(())
-        })
+        })?;
+        // Level 0 is a valid one, of which nobody has anything.
+        if deflate == 0 || level == 0 {
+            return Ok(());
+        }
+        define_filter(ncid, varid, DEFLATE, &[level as c_uint])
     })
 }
 
@@ -230,12 +265,13 @@ pub unsafe extern "C" fn nc_inq_var_deflate(
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_def_var_fletcher32(ncid: c_int, varid: c_int, checksum: c_int) -> c_int {
     answer(|| {
-        wish(ncid, varid, |storage, _| {
-            if checksum != 0 {
-                set_filter(storage, FLETCHER32, &[]);
-            }
-            Ok(())
-        })
+        wish(
+            ncid,
+            varid,
+            |model, var| {
+                if checksum != 0 { set_filter(model, var, FLETCHER32, &[]) } else { Ok(()) }
+            },
+        )
     })
 }
 
@@ -279,25 +315,43 @@ pub unsafe extern "C" fn nc_inq_var_szip(
     })
 }
 
-/// Quantized values come with writing formats that compress.
+/// The ways to quantize: their numbers, the attributes that tell of them, and how many digits or bits there are of
+/// `float` and of `double`.
+const QUANTIZED: [(c_int, Quantization, &[u8], [c_int; 2]); 3] = [
+    (1, Quantization::BitGroom, b"_QuantizeBitGroomNumberOfSignificantDigits", [6, 15]),
+    (2, Quantization::GranularBitRound, b"_QuantizeGranularBitRoundNumberOfSignificantDigits", [6, 15]),
+    (3, Quantization::BitRound, b"_QuantizeBitRoundNumberOfSignificantBits", [23, 52]),
+];
+
 #[unsafe(no_mangle)]
-pub extern "C" fn nc_def_var_quantize(ncid: c_int, varid: c_int, _mode: c_int, _digits: c_int) -> c_int {
+pub extern "C" fn nc_def_var_quantize(ncid: c_int, varid: c_int, mode: c_int, digits: c_int) -> c_int {
     answer(|| {
         find(ncid)?;
         check_not_global(varid)?;
-        let (file, _) = find_enhanced(ncid)?;
-        file.writable()?;
-        Err(Error::new(Code::ENOTBUILT, "this version does not quantize"))
+        wish(ncid, varid, |model, var| {
+            let quantize = if mode == 0 {
+                None
+            } else {
+                let way = QUANTIZED.iter().find(|(number, ..)| *number == mode);
+                let most = way.and_then(|(_, way, _, [float, double])| match model.var(var).ty {
+                    Type::Atomic(Atomic::Float) => Some((*way, *float)),
+                    Type::Atomic(Atomic::Double) => Some((*way, *double)),
+                    _ => None,
+                });
+                match most {
+                    Some((way, most)) if (1..=most).contains(&digits) => {
+                        Some(Quantize { way, digits: digits as u32 })
+                    }
+                    _ => {
+                        return fail(Code::EINVAL, format!("no way {mode} to keep {digits} digits of these"));
+                    }
+                }
+            };
+            model.var_mut(var).storage.quantize = quantize;
+            Ok(())
+        })
     })
 }
-
-/// The attributes that say that the values of a variable were quantized, and how many digits or bits are left, with the
-/// numbers of the ways to do it.
-const QUANTIZED: [(&[u8], c_int); 3] = [
-    (b"_QuantizeBitGroomNumberOfSignificantDigits", 1),
-    (b"_QuantizeGranularBitRoundNumberOfSignificantDigits", 2),
-    (b"_QuantizeBitRoundNumberOfSignificantBits", 3),
-];
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_var_quantize(
@@ -312,9 +366,13 @@ pub unsafe extern "C" fn nc_inq_var_quantize(
         let (file, group) = find_enhanced(ncid)?;
         let (way, left) = file.file().look(|model| {
             let var = variable(model, group, varid)?;
-            let found = QUANTIZED.iter().find_map(|(name, way)| {
+            let wanted = model.var(var).storage.quantize;
+            let found = QUANTIZED.iter().find_map(|&(number, way, name, _)| {
+                if let Some(wanted) = wanted {
+                    return (wanted.way == way).then_some((number, wanted.digits as c_int));
+                }
                 match model.find_attr(Owner::Var(var), name)?.value {
-                    Values::Int(ref numbers) => Some((*way, *numbers.first()?)),
+                    Values::Int(ref numbers) => Some((number, *numbers.first()?)),
                     _ => None,
                 }
             });

@@ -1,5 +1,5 @@
 //! Values that are trees, as C programs have them in memory: strings and lists in memory of `malloc`, fields at the
-//! offsets of their type.
+//! offsets of their type. [`lay_out`] makes them, [`gather`] reads them.
 //!
 //! The decision that shaped it: memory is zero before anything is put into it, and the memory of a list is part of the
 //! whole before its elements are made. So whatever fails, [`reclaim`] frees just what was made.
@@ -9,9 +9,9 @@ use std::ffi::c_char;
 use ferrocdf::model::{Class, Field, TypeId, Value};
 use ferrocdf::{Atomic, Code, Error, Model, Result, Type, Values};
 
-use crate::attribute_values::bytes;
-use crate::boundary::fail;
-use crate::instances::{count_of, reclaim};
+use crate::attribute_values::{bytes, bytes_mut, number_of_bytes, zeros};
+use crate::boundary::{fail, list, text};
+use crate::instances::{count_of, read_list, reclaim};
 use crate::memory::{allocate, copy_of_text};
 use crate::types::{NcVlen, size_of_type};
 
@@ -31,6 +31,88 @@ pub(crate) fn lay_out(model: &Model, values: &Values, room: &mut [u8]) -> Result
         };
         debug_assert!(freed.is_ok());
         room.fill(0);
+    })
+}
+
+/// Values that C programs have in memory.
+///
+/// # Safety
+/// There are `count` values of the type, and what hangs from them is as the type says.
+pub(crate) unsafe fn gather(model: &Model, ty: Type, from: *const u8, count: usize) -> Result<Values> {
+    // SAFETY: as the caller says.
+    unsafe {
+        match ty {
+            Type::Atomic(atomic) => gather_atomic(atomic, from, count),
+            Type::User(id) => gather_each(model, id, from, count).map(|list| Values::User(id, list)),
+        }
+    }
+}
+
+/// # Safety
+/// That of [`gather`].
+unsafe fn gather_atomic(atomic: Atomic, from: *const u8, count: usize) -> Result<Values> {
+    if atomic == Atomic::String {
+        // SAFETY: there are as many pointers; a null pointer is a string too.
+        let string = |at: usize| unsafe {
+            let string = from.cast::<*const c_char>().add(at).read_unaligned();
+            text(string).ok().map(<[u8]>::to_vec)
+        };
+        return Ok(Values::String((0..count).map(string).collect()));
+    }
+    let mut values = zeros(atomic, count)?;
+    // SAFETY: as the caller says.
+    bytes_mut(&mut values).copy_from_slice(unsafe { list(from, count * atomic.size()) });
+    Ok(values)
+}
+
+/// # Safety
+/// That of [`gather`].
+unsafe fn gather_each(model: &Model, id: TypeId, from: *const u8, count: usize) -> Result<Vec<Value>> {
+    let size = size_of_type(model, Type::User(id));
+    // SAFETY: each is one of the values.
+    (0..count).map(|at| unsafe { gather_value(model, id, from.add(at * size)) }).collect()
+}
+
+/// # Safety
+/// That of [`gather`], for one value.
+unsafe fn gather_value(model: &Model, id: TypeId, from: *const u8) -> Result<Value> {
+    // SAFETY: as the caller says; a field lies within its compound.
+    unsafe {
+        match &model.user_type(id).class {
+            Class::Compound { size, fields } => {
+                let field = |field| gather_field(model, field, from, *size);
+                fields.iter().map(field).collect::<Result<_>>().map(Value::Compound)
+            }
+            Class::Vlen(base) => {
+                let list = read_list(from)?;
+                Ok(Value::Vlen(match gather(model, *base, list.values.cast(), list.len)? {
+                    Values::User(_, values) => values,
+                    values => vec![Value::Atomic(values)],
+                }))
+            }
+            Class::Opaque(size) => Ok(Value::Opaque(list(from, *size).to_vec())),
+            Class::Enum { base, .. } => number_of_bytes(*base, list(from, base.size())).map(Value::Enum),
+        }
+    }
+}
+
+/// # Safety
+/// That of [`gather`], for one value of `size` bytes.
+unsafe fn gather_field(model: &Model, field: &Field, from: *const u8, size: usize) -> Result<Value> {
+    let count = count_of(field);
+    let bytes = size_of_type(model, field.ty).checked_mul(count);
+    if bytes.and_then(|bytes| field.offset.checked_add(bytes)).is_none_or(|end| end > size) {
+        return fail(Code::EBADTYPE, format!("field \"{}\" lies outside its type", field.name));
+    }
+    // SAFETY: as the caller says, and as seen above.
+    let values = unsafe { gather(model, field.ty, from.add(field.offset), count) }?;
+    Ok(match values {
+        Values::User(_, mut list) if field.shape.is_empty() => match list.pop() {
+            Some(value) => value,
+            None => return Err(mismatch()),
+        },
+        Values::User(_, list) => Value::Array(list),
+        values => Value::Atomic(values),
     })
 }
 
@@ -201,6 +283,13 @@ mod tests {
             let list = std::slice::from_raw_parts(made[0].lists[0].values.cast::<u8>(), made[0].lists[0].len);
             assert_eq!((list, made[0].lists[1].len, made[0].colour), (&[1, 2, 3][..], 0, -2));
             assert_eq!((made[1].text.is_null(), made[1].lists[0].len, made[1].colour), (true, 0, 0x102));
+            let again = gather(&model, Type::User(lists), room.as_ptr().cast(), 2).unwrap();
+            let mut second = [NcVlen { len: 7, values: std::ptr::null_mut() }; 2];
+            let bytes = std::slice::from_raw_parts_mut(second.as_mut_ptr().cast::<u8>(), 32);
+            lay_out(&model, &again, bytes).unwrap();
+            assert_eq!(gather(&model, Type::User(lists), bytes.as_ptr(), 2).unwrap(), again);
+            assert!(format!("{again:?}").contains("Enum(-2)"), "{again:?}");
+            reclaim(&model, Type::User(lists), second.as_mut_ptr().cast(), 2).unwrap();
             reclaim(&model, Type::User(lists), room.as_mut_ptr().cast(), 2).unwrap();
         }
     }

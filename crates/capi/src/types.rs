@@ -221,6 +221,18 @@ pub unsafe extern "C" fn nc_inq_type_equal(
     })
 }
 
+/// The type of a file that equals a type of another one, or of itself. Fails with `NC_EBADTYPE`.
+pub(crate) fn equal_type(from: &Model, ty: Type, to: &Model) -> Result<Type> {
+    let Type::User(_) = ty else { return Ok(ty) };
+    for at in 0..to.types().len() {
+        let other = Type::User(TypeId(at as u32));
+        if is_equal((from, ty), (to, other))? {
+            return Ok(other);
+        }
+    }
+    fail(Code::EBADTYPE, format!("the file has no type like \"{}\"", from.type_name(ty)))
+}
+
 /// Whether two types, of one file or of two, have the same name and are made alike.
 fn is_equal((model, ty): (&Model, Type), (other_model, other): (&Model, Type)) -> Result<bool> {
     let (Type::User(_), Type::User(_)) = (ty, other) else { return Ok(ty == other) };

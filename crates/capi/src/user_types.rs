@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_longlong, c_void};
 use std::ptr::null_mut as no;
 
 use ferrocdf::model::{Class, Field, UserType};
-use ferrocdf::{Atomic, Code, Error, Model, Name, Result, Type};
+use ferrocdf::{Atomic, Code, Error, Format, Model, Name, Result, Type};
 
 use crate::attribute_values::number_of_bytes;
 use crate::boundary::{answer, fail, list, put, put_all, put_text, text};
@@ -27,8 +27,16 @@ unsafe fn define(
         let (file, group) = find_enhanced(ncid)?;
         // SAFETY: the contract of the interface.
         let name = Name::new(unsafe { text(name) }?)?;
+        let _state = file.state();
+        if file.file().format() == Format::Netcdf4Classic {
+            return fail(Code::ESTRICTNC3, "the classic model has no types of its own");
+        }
+        file.check_define_mode()?;
         let new = file.writable()?.define(|model| {
             let class = class(model)?;
+            if let Class::Compound { size: 0, .. } | Class::Opaque(0) = class {
+                return fail(Code::EINVAL, "values of the type have no bytes");
+            }
             model.def_type(UserType { name, group, class })
         })?;
         // SAFETY: the contract of the interface.
@@ -117,8 +125,12 @@ pub unsafe extern "C" fn nc_insert_array_compound(
         // SAFETY: the contract of the interface.
         let (name, shape) =
             unsafe { (Name::new(text(name)?)?, list(shape, usize::try_from(rank).unwrap_or(0))) };
+        let state = file.state();
         file.writable()?.define(|model| {
             let (id, ty) = (user_type(model, ty)?, part(model, field)?);
+            if let Class::Compound { .. } = model.user_type(id).class {
+                state.check_type_open(Type::User(id))?;
+            }
             let shape = shape.iter().map(|&len| usize::try_from(len)).collect::<Result<_, _>>();
             let Ok(shape) = shape else { return fail(Code::EINVAL, "a length is negative") };
             match &mut model.user_type_mut(id).class {
@@ -141,8 +153,12 @@ pub unsafe extern "C" fn nc_insert_enum(
         let (file, _) = find_enhanced(ncid)?;
         // SAFETY: the contract of the interface.
         let name = Name::new(unsafe { text(name) }?)?;
+        let state = file.state();
         file.writable()?.define(|model| {
             let id = user_type(model, ty)?;
+            if let Class::Enum { .. } = model.user_type(id).class {
+                state.check_type_open(Type::User(id))?;
+            }
             let Class::Enum { base, members } = &mut model.user_type_mut(id).class else {
                 return wrong_class();
             };

@@ -4,25 +4,46 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ptr::null_mut as no;
 
 use ferrocdf::model::Class;
-use ferrocdf::{Code, DimId, File, Model, Name, Owner, Result, Type, Values, VarId};
+use ferrocdf::{Atomic, Code, DimId, File, GroupId, Model, Name, Owner, Result, Type, Values, VarId};
 
-use crate::attribute_values::{put_values, values_of};
+use crate::attribute_values::put_values;
 use crate::attributes::attrs;
 use crate::boundary::{answer, fail, list, put, put_all, put_text, text};
-use crate::constants::NC_GLOBAL;
+use crate::chunk_shapes;
+use crate::constants::{LONGEST_NAME, NC_GLOBAL};
 use crate::data_checks::variable;
-use crate::dimensions::renamed;
+use crate::dimensions::{check_longer, renamed};
 use crate::inquire::nc_inq_natts;
 use crate::open_files::{ask, find};
+use crate::trees::gather;
 use crate::types::{number_of, size_of_type, type_of};
 
 /// `NC_MAX_VAR_DIMS`
 const MOST_DIMS: usize = 1024;
+/// What HDF5 has room for.
+const MOST_DIMS_OF_HDF5: c_int = 32;
 pub(crate) const FILL_VALUE: &str = "_FillValue";
 
 /// Fails with `NC_EGLOBAL` where only a variable makes sense.
 pub(crate) fn check_not_global(varid: c_int) -> Result<()> {
     if varid == NC_GLOBAL { fail(Code::EGLOBAL, "NC_GLOBAL is no variable") } else { Ok(()) }
+}
+
+/// Fails with `NC_EMAXNAME` for a name that nothing in a netCDF-4 file has.
+pub(crate) fn check_wanted(name: &[u8]) -> Result<()> {
+    if Name::wanted(name).len() > LONGEST_NAME {
+        return fail(Code::EMAXNAME, "the name is too long");
+    }
+    Ok(())
+}
+
+/// Variables, groups and types of a netCDF-4 group share one space of names. Fails with `NC_ENAMEINUSE`.
+pub(crate) fn check_new(model: &Model, group: GroupId, name: &Name) -> Result<()> {
+    let bytes = name.as_bytes();
+    let taken = model.find_var(group, bytes).is_some()
+        || model.find_group(group, bytes).is_some()
+        || model.type_in(group, bytes).is_some();
+    if taken { fail(Code::ENAMEINUSE, format!("\"{name}\" exists already")) } else { Ok(()) }
 }
 
 #[unsafe(no_mangle)]
@@ -36,12 +57,19 @@ pub unsafe extern "C" fn nc_def_var(
 ) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
-        let _state = file.state();
+        let classic = file.file().format().is_classic_file();
+        let state = file.state();
+        if !classic && dims_count > MOST_DIMS_OF_HDF5 {
+            return fail(Code::EMAXDIMS, format!("{dims_count} dimensions, {MOST_DIMS_OF_HDF5} are allowed"));
+        }
         file.check_define_mode()?;
         // SAFETY: the contract of the interface.
         let name = Name::new(unsafe { text(name) }?)?;
         let ty = type_of(ty)?;
-        file.file().look(|model| model.check_type(ty))?;
+        file.file().look(|model| {
+            model.check_type(ty)?;
+            if classic { Ok(()) } else { check_new(model, group, &name) }
+        })?;
         if dims_count > MOST_DIMS as c_int {
             return fail(Code::EMAXDIMS, format!("{dims_count} dimensions, {MOST_DIMS} are allowed"));
         }
@@ -53,7 +81,15 @@ pub unsafe extern "C" fn nc_def_var(
         // A negative id becomes one that is too large.
         let dims: Vec<DimId> = dims.iter().map(|&id| DimId(id as u32)).collect();
         let varid = file.writable()?.define(|model| {
-            model.def_var(group, name.as_bytes(), ty, &dims)?;
+            let var = model.def_var(group, name.as_bytes(), ty, &dims)?;
+            if !classic {
+                let chunking = chunk_shapes::of_new(model, var);
+                let storage = &mut model.var_mut(var).storage;
+                // Strings and lists are always filled.
+                storage.no_fill =
+                    state.no_fill && matches!(ty, Type::Atomic(atomic) if atomic != Atomic::String);
+                storage.chunking = Some(chunking);
+            }
             Ok(model.group(group).vars.len() - 1)
         })?;
         // SAFETY: the contract of the interface.
@@ -71,6 +107,9 @@ pub unsafe extern "C" fn nc_inq_varid(ncid: c_int, name: *const c_char, id: *mut
         if id.is_null() && !file.file().format().is_classic_file() {
             // Whether there is one is not even looked for, as in the reference.
             return Ok(());
+        }
+        if !file.file().format().is_classic_file() {
+            check_wanted(name)?;
         }
         let place = file.file().look(|model| {
             let var = model.find_var(group, name)?;
@@ -156,11 +195,16 @@ pub unsafe extern "C" fn nc_rename_var(ncid: c_int, varid: c_int, name: *const c
         let name = Name::new(unsafe { text(name) }?)?;
         let _state = file.state();
         let model = file.model();
+        let found = || variable(&model, group, varid);
+        if !model.format().is_classic_file() {
+            found()?;
+        }
         if model.find_var(group, name.as_bytes()).is_some() {
             return fail(Code::ENAMEINUSE, format!("a variable \"{name}\" exists already"));
         }
         check_not_global(varid)?;
-        let var = variable(&model, group, varid)?;
+        let var = found()?;
+        check_longer(&file, &model.var(var).name, &name)?;
         let name = renamed(&file, &model.var(var).name, name)?;
         writable.define(|model| model.rename_var(var, name))
     })
@@ -177,20 +221,35 @@ pub unsafe extern "C" fn nc_def_var_fill(
         let (file, group) = find(ncid)?;
         check_not_global(varid)?;
         let writable = file.writable()?;
-        let _state = file.state();
-        file.check_define_mode()?;
+        let state = file.state();
         let model = file.model();
+        let classic = model.format().is_classic_file();
+        if classic {
+            file.check_define_mode()?;
+        }
         let var = variable(&model, group, varid)?;
-        let no_fill = no_fill != 0;
+        let (no_fill, ty) = (no_fill != 0, model.var(var).ty);
+        if !classic {
+            state.check_open(var)?;
+            if no_fill && ty == Atomic::String.into() {
+                return fail(Code::EINVAL, "strings are always filled");
+            }
+            if !no_fill && !value.is_null() {
+                state.check_unwritten(var)?;
+            }
+        }
         let value = if value.is_null() || no_fill {
             None
         } else {
-            let atomic = model.atomic_type(var)?;
             // SAFETY: the contract of the interface: the value is of the variable's type.
-            Some(unsafe { values_of(model.format(), atomic, atomic, value, 1) }?.0)
+            Some(unsafe { gather(&model, ty, value.cast(), 1) }?)
         };
+        drop(model);
         writable.define(|model| {
             model.var_mut(var).storage.no_fill = no_fill;
+            if !classic && no_fill && model.find_attr(Owner::Var(var), FILL_VALUE.as_bytes()).is_some() {
+                model.del_attr(Owner::Var(var), FILL_VALUE)?;
+            }
             value.map_or(Ok(()), |value| set_fill_value(model, var, value))
         })
     })

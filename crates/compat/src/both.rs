@@ -9,7 +9,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::fmt::{Debug, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -189,7 +189,49 @@ pub fn differences(test: impl Fn(&Session<'_>)) -> Vec<[String; 3]> {
 pub fn compare(test: impl Fn(&Session<'_>)) {
     let _turn = turn();
     let [(their_lines, their_files), (our_lines, our_files)] = run_both(test);
-    let pairs = their_lines.iter().zip(&our_lines).enumerate();
+    check_lines(&their_lines, &our_lines);
+    assert!(their_files.keys().eq(our_files.keys()), "{:?} {:?}", their_files.keys(), our_files.keys());
+    for (name, theirs) in &their_files {
+        let ours = &our_files[name];
+        let differs = theirs.iter().zip(ours).position(|(their, our)| their != our);
+        assert_eq!((differs, theirs.len()), (None, ours.len()), "{name:?}: first difference; sizes");
+    }
+}
+
+/// Runs a test on the reference and on ours, and fails where the calls differ, or what either library reads of the file
+/// that the other one made: for formats that leave a writer a choice of bytes.
+pub fn compare_content(test: impl Fn(&Session<'_>), ask: impl Fn(&Session<'_>, &CStr)) {
+    let _turn = turn();
+    let [(their_lines, their_files), (our_lines, our_files)] = run_both(test);
+    check_lines(&their_lines, &our_lines);
+    assert!(their_files.keys().eq(our_files.keys()), "{:?} {:?}", their_files.keys(), our_files.keys());
+    for (name, theirs) in &their_files {
+        let folder = tempfile::tempdir().expect("a folder for files");
+        let path = folder.path().join(name);
+        let c_path = CString::new(path.clone().into_os_string().into_encoded_bytes()).expect("no zero in it");
+        for (reader, library) in ["the reference", "ferrocdf"].into_iter().zip(libraries()) {
+            let read = |bytes: &[u8]| {
+                std::fs::write(&path, bytes).expect("the folder takes files");
+                let session = Session { library, folder: folder.path(), lines: RefCell::default() };
+                ask(&session, &c_path);
+                session.lines.into_inner()
+            };
+            let (of_theirs, of_ours) = (read(theirs), read(&our_files[name]));
+            let differs = of_theirs.iter().zip(&of_ours).position(|(their, our)| their != our);
+            if let Some(at) = differs.or((of_theirs.len() != of_ours.len()).then_some(of_theirs.len() - 1)) {
+                let before = at.checked_sub(1).map_or("", |before| &of_theirs[before]);
+                let (their, our) = (&of_theirs[at], of_ours.get(at));
+                panic!(
+                    "{reader} reads {name:?} otherwise if ferrocdf wrote it, after {before}\n  {their}\n  {our:?}"
+                );
+            }
+        }
+    }
+}
+
+/// Fails where two libraries gave other things.
+fn check_lines(their_lines: &[String], our_lines: &[String]) {
+    let pairs = their_lines.iter().zip(our_lines).enumerate();
     let differing: Vec<_> = pairs.filter(|(_, (their, our))| their != our).take(MOST_SHOWN).collect();
     let show = |(at, (their, our)): &(usize, (&String, &String))| {
         let before = at.checked_sub(1).map_or("nothing", |before| &their_lines[before]);
@@ -202,12 +244,6 @@ pub fn compare(test: impl Fn(&Session<'_>)) {
         .iter()
         .any(|line| line.starts_with("nc_close gives ") && !CLOSED.contains(&line.as_str()));
     assert!(!kept, "tests must leave files that can be closed");
-    assert!(their_files.keys().eq(our_files.keys()), "{:?} {:?}", their_files.keys(), our_files.keys());
-    for (name, theirs) in &their_files {
-        let ours = &our_files[name];
-        let differs = theirs.iter().zip(ours).position(|(their, our)| their != our);
-        assert_eq!((differs, theirs.len()), (None, ours.len()), "{name:?}: first difference; sizes");
-    }
 }
 
 /// The files of a folder.

@@ -62,25 +62,25 @@ fn mixed(n: i8, text: Option<&'static CStr>, lists: [&[c_int]; 2]) -> Mixed {
 }
 
 /// Ids of a file that is being made.
-struct Maker<'a> {
-    s: &'a Session<'a>,
-    id: c_int,
+pub struct Maker<'a> {
+    pub s: &'a Session<'a>,
+    pub id: c_int,
 }
 
 impl Maker<'_> {
-    fn dim(&self, name: &CStr, len: usize) -> c_int {
+    pub fn dim(&self, name: &CStr, len: usize) -> c_int {
         let mut dim = 0;
         call!(self.s, nc_def_dim(self.id, name.as_ptr(), len, &mut dim));
         dim
     }
 
-    fn var(&self, name: &CStr, ty: c_int, dims: &[c_int]) -> c_int {
+    pub fn var(&self, name: &CStr, ty: c_int, dims: &[c_int]) -> c_int {
         let mut var = 0;
         call!(self.s, nc_def_var(self.id, name.as_ptr(), ty, dims.len() as c_int, dims.as_ptr(), &mut var));
         var
     }
 
-    fn compound(&self, size: usize, name: &CStr, fields: &[(&CStr, usize, c_int, &[c_int])]) -> c_int {
+    pub fn compound(&self, size: usize, name: &CStr, fields: &[(&CStr, usize, c_int, &[c_int])]) -> c_int {
         let mut ty = 0;
         call!(self.s, nc_def_compound(self.id, size, name.as_ptr(), &mut ty));
         for (name, offset, of, shape) in fields {
@@ -97,13 +97,13 @@ impl Maker<'_> {
         ty
     }
 
-    fn vlen(&self, name: &CStr, of: c_int) -> c_int {
+    pub fn vlen(&self, name: &CStr, of: c_int) -> c_int {
         let mut ty = 0;
         call!(self.s, nc_def_vlen(self.id, name.as_ptr(), of, &mut ty));
         ty
     }
 
-    fn enumeration<T>(&self, name: &CStr, base: c_int, members: &[(&CStr, T)]) -> c_int {
+    pub fn enumeration<T>(&self, name: &CStr, base: c_int, members: &[(&CStr, T)]) -> c_int {
         let mut ty = 0;
         call!(self.s, nc_def_enum(self.id, base, name.as_ptr(), &mut ty));
         for (name, value) in members {
@@ -112,23 +112,23 @@ impl Maker<'_> {
         ty
     }
 
-    fn put<T>(&self, var: c_int, values: &[T]) {
+    pub fn put<T>(&self, var: c_int, values: &[T]) {
         call!(self.s, nc_put_var(self.id, var, values.as_ptr()));
     }
 
-    fn put_part<T>(&self, var: c_int, start: &[usize], count: &[usize], values: &[T]) {
+    pub fn put_part<T>(&self, var: c_int, start: &[usize], count: &[usize], values: &[T]) {
         call!(self.s, nc_put_vara(self.id, var, start.as_ptr(), count.as_ptr(), values.as_ptr()));
     }
 
-    fn att<T>(&self, var: c_int, name: &CStr, ty: c_int, values: &[T]) {
+    pub fn att<T>(&self, var: c_int, name: &CStr, ty: c_int, values: &[T]) {
         call!(self.s, nc_put_att(self.id, var, name.as_ptr(), ty, values.len(), values.as_ptr()));
     }
 
-    fn fill<T>(&self, var: c_int, value: &T) {
+    pub fn fill<T>(&self, var: c_int, value: &T) {
         call!(self.s, nc_def_var_fill(self.id, var, 0, std::ptr::from_ref(value)));
     }
 
-    fn group(&self, name: &CStr) -> Maker<'_> {
+    pub fn group(&self, name: &CStr) -> Maker<'_> {
         let mut id = 0;
         call!(self.s, nc_def_grp(self.id, name.as_ptr(), &mut id));
         Maker { s: self.s, id }
@@ -136,7 +136,7 @@ impl Maker<'_> {
 }
 
 /// Types of all classes, within each other, on variables and attributes, in nested groups.
-fn types(m: &Maker<'_>) {
+pub fn types(m: &Maker<'_>) {
     let (n, t, k, u) = (m.dim(c"n", 3), m.dim(c"t", 0), m.dim(c"k", 2), m.dim(c"u", 0));
     let colour = m.enumeration(c"colour", 1, &[(c"red", 0i8), (c"green", -1), (c"blue", 7)]);
     let wide = m.enumeration(c"wide", 11, &[(c"low", 0u64), (c"high", u64::MAX)]);
@@ -239,7 +239,7 @@ fn types(m: &Maker<'_>) {
 }
 
 /// Attributes of all atomic types, of no values, and of many.
-fn attributes(m: &Maker<'_>) {
+pub fn attributes(m: &Maker<'_>) {
     let x = m.dim(c"x", 2);
     let var = m.var(c"x", 4, &[x]);
     for owner in [GLOBAL, var] {

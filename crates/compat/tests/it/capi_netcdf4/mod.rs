@@ -1,8 +1,9 @@
-//! Reading netCDF-4 files through both C libraries. The reference makes the files.
+//! netCDF-4 files through both C libraries: those that the reference makes are read, others are made by each.
 
 mod files;
 mod misuse;
 mod reads;
+mod writes;
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
