@@ -54,8 +54,9 @@ impl FileMut {
         let run = find(array, &part)?;
         let span = span(array, &run, part);
         state.driver.blob_mut().ok()?;
+        let rules = if state.model().format().is_classic_file() { Direction::Put } else { Direction::Cast };
         let done = state.before_write(var, span.start, span.end, true).and_then(|()| {
-            let fit = run.write(state.driver.blob_mut()?, kind, Direction::Put, memory(run.elements()))?;
+            let fit = run.write(state.driver.blob_mut()?, kind, rules, memory(run.elements()))?;
             state.driver.wrote(var, span.end);
             Ok(fit)
         });

@@ -1,7 +1,6 @@
-//! The HDF5 file format, read, made and edited with no C library inside. Folders follow the chapters of the HDF5 File Format Specification.
+//! The HDF5 file format, read, made and edited with no C library inside. Folders follow the chapters of the HDF5 File
+//! Format Specification.
 #![forbid(unsafe_code)]
-// Encoders whose callers are not there yet.
-#![allow(dead_code)]
 
 #[cfg(test)]
 mod assembled;

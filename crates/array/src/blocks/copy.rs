@@ -19,8 +19,9 @@ use crate::{Array, Layout, Selection};
 const BLOCKS: u64 = 1 << 16;
 
 /// Moves all blocks of one array to another without unpacking them. `false` says that this cannot be, and that nothing was
-/// done: both must have the same shape, blocks, elements, filters and fill value, none of `to` may be stored yet, and none
-/// of either may be held back. Filters are the same if their numbers and parameters are.
+/// done: both must have the same shape, blocks, elements and filters, none of `to` may be stored yet, and none of either may
+/// be held back. Filters are the same if their numbers and parameters are. Fill values must be the same where elements have
+/// them: in missing blocks, and behind the end of a dimension that grows, unless `to` has none.
 ///
 /// # Errors
 /// `ETRUNC` for a block outside its blob; the blobs', the index's and the store's. After an error some blocks may have
@@ -48,7 +49,12 @@ pub fn copy_blocks(from_blob: &dyn Blob, from: &Array, to_blob: &dyn BlobMut, to
     let grid: Key =
         from.shape.iter().zip(&from_blocks.shape).map(|(len, block)| len.div_ceil(*block)).collect();
     let grid = Selection::all(&grid);
-    let mover = Mover { from_blob, from: from_blocks, to_blob, to: to_blocks, home };
+    let same_fill = same_fill(&from_blocks.fill, &to_blocks.fill);
+    let open_end = |dim: usize| home.store.grows(dim) && from.shape[dim] % from_blocks.shape[dim] != 0;
+    if !same_fill && !to_blocks.fill.is_empty() && (0..from.shape.len()).any(open_end) {
+        return Ok(false);
+    }
+    let mover = Mover { from_blob, from: from_blocks, to_blob, to: to_blocks, home, same_fill };
     for (_, _, some) in grid.pieces(BLOCKS) {
         if !mover.can_move(&some)? {
             return Ok(false);
@@ -65,13 +71,17 @@ impl Blocks {
         let steps = |blocks: &Blocks| -> Vec<(u32, Vec<u32>)> {
             blocks.chain.steps().map(|step| (step.id, step.params.clone())).collect()
         };
-        let zeros = |fill: &[u8]| fill.iter().all(|&byte| byte == 0);
         self.shape == other.shape
             && steps(self) == steps(other)
-            && (self.fill == other.fill || (zeros(&self.fill) && zeros(&other.fill)))
             && !self.cached.holds()
             && !other.cached.holds()
     }
+}
+
+/// Whether elements without a value have the same one in both.
+fn same_fill(from: &[u8], to: &[u8]) -> bool {
+    let zeros = |fill: &[u8]| fill.iter().all(|&byte| byte == 0);
+    from == to || (zeros(from) && zeros(to))
 }
 
 struct Mover<'a> {
@@ -80,6 +90,7 @@ struct Mover<'a> {
     to_blob: &'a dyn BlobMut,
     to: &'a Blocks,
     home: &'a Home,
+    same_fill: bool,
 }
 
 /// A block to be moved.
@@ -99,7 +110,7 @@ impl Mover<'_> {
         }
         let here = self.from.index.locate(&some.start, count)?;
         let agrees = |(number, place): (usize, &Place)| match *place {
-            Place::Missing => true,
+            Place::Missing => self.same_fill,
             Place::At { mask, .. } => {
                 self.from.chain.is_plain(mask) || !self.home.store.is_plain(&self.key(some, number))
             }

@@ -506,6 +506,15 @@ fn blocks_that_differ_are_not_moved() {
     ] {
         assert!(!copy_blocks(&shelf.blob, &array, &to.blob, &different).unwrap(), "{different:?}");
     }
+    // Where no block is missing and nothing grows, or where there is no fill value, another one does not matter.
+    let narrow = |array: &Array| Array { shape: vec![20, 100], ..array.clone() };
+    for fill in [vec![8], vec![]] {
+        let target = Arc::new(Shelf { fixed: vec![0, 1], ..Shelf::default() });
+        let chain = Arc::new(Chain::new(deflate(1)));
+        let layout = Layout::Blocks(Blocks::stored(vec![10, 100], target.clone(), chain, fill));
+        let target_array = narrow(&Array { layout, ..other.clone() });
+        assert!(copy_blocks(&shelf.blob, &narrow(&array), &target.blob, &target_array).unwrap());
+    }
     let held = Selection::slab(&[0, 0], &[1, 1]);
     let _ = write(&shelf.blob, &array, &held, In::new(&[3u8])).unwrap();
     assert!(!copy_blocks(&shelf.blob, &array, &to.blob, &other).unwrap());

@@ -262,8 +262,9 @@ fn holds_fill(items: &[Item]) -> bool {
     })
 }
 
-/// Filters as `id,param,…|id,…`. Parameters are unsigned, or numbers with a suffix, whose bits they are.
-fn filters(text: &str) -> Option<Vec<Filter>> {
+/// Filters as `id,param,…|id,…`, the text of `_Filter`. Parameters are unsigned, or numbers with a suffix, whose bits they
+/// are. `None` for any other text.
+pub fn filters(text: &str) -> Option<Vec<Filter>> {
     text.split('|')
         .map(|one| {
             let mut words = one.split(',').map(str::trim);

@@ -26,6 +26,8 @@ mod time;
 mod tree;
 mod types;
 
+pub use attr::filters;
+
 use std::io::Read;
 
 use ferrocdf_bytes::{Error, Result};

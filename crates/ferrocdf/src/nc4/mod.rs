@@ -1,9 +1,10 @@
-//! The netCDF-4 convention, read here and written by `write`: what the objects of an HDF5 file are to netCDF ("netCDF-4 Format" in the file format
-//! specifications).
+//! The netCDF-4 convention, read here and written by `write`: what the objects of an HDF5 file are to netCDF ("netCDF-4
+//! Format" in the file format specifications).
 //!
 //! Everything but attributes is known when the file is open; where data lies is found when it is first asked for.
 
 mod attributes;
+mod chunks;
 mod decode;
 mod dims;
 mod names;
@@ -24,6 +25,7 @@ use ferrocdf_store::Blob;
 
 use crate::driver::Driver;
 use attributes::Owners;
+pub use chunks::{default_chunks, fits as chunk_fits};
 use dims::Origin;
 use ferrocdf_hdf5::messages::Datatype;
 use walk::{Place, place_of, walk};

@@ -5,6 +5,7 @@
 //! gave undefined, as the reference does.
 
 mod chunkspec;
+mod filterspec;
 mod options;
 mod schema;
 

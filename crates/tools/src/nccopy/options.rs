@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use ferrocdf::Format;
 
+use super::filterspec::FilterSpec;
 use crate::getopt::{Getopt, Opt};
 use crate::kinds;
 
@@ -14,6 +15,9 @@ const KNOWN: &str = "k:34567d:sum:c:h:e:rwxg:G:v:V:F:L:M:";
 
 /// The size of the copy buffer, in bytes.
 const DEFAULT_BUFFER: usize = 5_000_000;
+
+/// Chunks of fewer bytes are not made where nothing asks for chunks, without `-M`.
+const LEAST_CHUNK: u64 = 8192;
 
 /// Which variables or groups to copy.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -33,6 +37,10 @@ pub struct Options {
     pub deflate: Option<u8>,
     /// Whether filters of the input are left out.
     pub no_filters: bool,
+    /// Filters of variables; of several for one, the last counts.
+    pub filterspecs: Vec<FilterSpec>,
+    /// Chunks of fewer bytes are not made where nothing asks for chunks.
+    pub least_chunk: u64,
     /// Whether to shuffle bytes before deflation.
     pub shuffle: bool,
     /// Whether unlimited dimensions become fixed ones.
@@ -85,7 +93,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Parsed {
 
 fn read(args: Vec<OsString>, program: &str) -> Result<Options, String> {
     let say = |message: String| format!("{program}: {message}");
-    let mut options = Options { buffer: DEFAULT_BUFFER, ..Options::default() };
+    let mut options = Options { buffer: DEFAULT_BUFFER, least_chunk: LEAST_CHUNK, ..Options::default() };
     let mut getopt = Getopt::new(args, KNOWN);
     for opt in getopt.by_ref() {
         match opt {
@@ -127,10 +135,20 @@ fn read(args: Vec<OsString>, program: &str) -> Result<Options, String> {
                 options.groups =
                     Some(Choice { names: split_names(&names), keep_definitions: letter == b'g' });
             }
-            Opt::Value(b'F', spec) => read_filterspec(&spec, &mut options),
-            // Estimates of chunk caches, the logging level, and the least size of a chunked variable: nothing that
-            // shows in a classic file.
-            Opt::Flag(b'x') | Opt::Value(b'L' | b'M', _) => {}
+            Opt::Value(b'F', spec) => {
+                if read_filterspec(&spec, &mut options).is_none() {
+                    return Err(say(format!("invalid filter specification: {}", spec.to_string_lossy())));
+                }
+            }
+            Opt::Value(b'M', size) => match size_with_suffix(&size) {
+                Some(size) => options.least_chunk = size as u64,
+                None => {
+                    let what = "Suffix used for '-M' option value must be K, M, G, T, or P";
+                    return Err(say(what.to_string()));
+                }
+            },
+            // Estimates of chunk caches, and the logging level: nothing that shows in a file.
+            Opt::Flag(b'x') | Opt::Value(b'L', _) => {}
             Opt::Flag(_) | Opt::Value(..) => return Err(usage(program)),
             Opt::Wrong(message) => {
                 return Err(format!("{}\n{}", String::from_utf8_lossy(&message), usage(program)));
@@ -147,12 +165,14 @@ fn read(args: Vec<OsString>, program: &str) -> Result<Options, String> {
 }
 
 /// A filter makes the output netCDF-4, but for the word that takes filters away.
-fn read_filterspec(spec: &OsStr, options: &mut Options) {
-    if spec != "none" && !spec.as_bytes().eq_ignore_ascii_case(b"*,none") {
-        options.kind = Some(Format::Netcdf4);
-    } else {
+fn read_filterspec(spec: &OsStr, options: &mut Options) -> Option<()> {
+    if spec == "none" || spec.as_bytes().eq_ignore_ascii_case(b"*,none") {
         options.no_filters = true;
+    } else {
+        options.filterspecs.push(FilterSpec::parse(spec.to_str()?)?);
+        options.kind = Some(Format::Netcdf4);
     }
+    Some(())
 }
 
 /// The integer at the start of a word, 0 if there is none, as C's `strtol` reads it.

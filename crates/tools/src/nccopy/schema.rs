@@ -177,10 +177,14 @@ fn choose_storage(
     }
     let is_number = matches!(source.var(var).ty, Type::Atomic(atomic) if atomic != Atomic::String);
     let dims = source.var(var).dims.clone();
-    if options.no_filters {
-        storage.filters.clear();
+    let wished = options.filterspecs.iter().rev().find_map(|spec| spec.of(source, var));
+    match wished {
+        Some(filters) if !dims.is_empty() => storage.filters = filters.to_vec(),
+        None if options.no_filters => storage.filters.clear(),
+        _ => {}
     }
-    if let (Some(level), true) = (options.deflate, is_number && !dims.is_empty()) {
+    let refused = wished.is_some_and(<[Filter]>::is_empty);
+    if let (Some(level), true) = (options.deflate, is_number && !dims.is_empty() && !refused) {
         storage.filters.retain(|filter| filter.id != DEFLATE);
         if level > 0 {
             storage.filters.push(Filter { id: DEFLATE, params: vec![level.into()] });
@@ -200,12 +204,12 @@ fn choose_storage(
     let must_chunk = grows || !storage.filters.is_empty();
     // Small chunks become one run, or, if filters ask for chunks, those that are made by default.
     if let (Some(Chunking::Chunked(shape)), false) = (&storage.chunking, grows)
-        && chunkspec::is_small(source, var, shape)
+        && chunkspec::is_small(source, var, shape, options.least_chunk)
     {
         storage.chunking = (!must_chunk).then_some(Chunking::Contiguous);
     }
     for spec in &options.chunkspecs {
-        match chunkspec::wanted(source, var, spec)? {
+        match chunkspec::wanted(source, var, spec, options.least_chunk)? {
             Some(Chunking::Contiguous | Chunking::Compact) if must_chunk => {}
             Some(chunking) => storage.chunking = Some(chunking),
             None => {}

@@ -17,9 +17,9 @@ use ferrocdf_model::{
 use super::attrs::{list, scalar};
 use super::values::Encoder;
 use super::{
-    At, DimPlace, Edited, Facts, TypePlace, VarPlace, chunks, filters, is_strict, link_name, quantize,
-    type_of, types,
+    At, DimPlace, Edited, Facts, TypePlace, VarPlace, filters, is_strict, link_name, quantize, type_of, types,
 };
+use crate::nc4::chunks::default_chunks;
 use crate::nc4::names;
 
 /// What a new file says of its maker.
@@ -282,7 +282,7 @@ impl Edited {
         let classes = |id: TypeId| new.user_type(id).class.clone();
         let default = || {
             let size = types::memory_size(type_of(new, var), &classes);
-            NewLayout::Chunked(chunks::default(dims, size as u64))
+            NewLayout::Chunked(default_chunks(dims, size as u64))
         };
         Ok(match &storage.chunking {
             Some(Chunking::Chunked(shape)) if shape.len() == dims.len() => {

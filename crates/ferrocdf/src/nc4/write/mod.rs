@@ -8,7 +8,6 @@
 //! Not done: another fill value for a variable that is there; dimensions that become shorter.
 
 mod attrs;
-mod chunks;
 mod data;
 mod define;
 mod dims;

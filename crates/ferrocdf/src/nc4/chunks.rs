@@ -13,7 +13,7 @@ const MOST: f64 = u32::MAX as f64;
 
 /// The default chunk shape of a variable with elements of `size` bytes in memory, on dimensions of these lengths now, of
 /// which some grow.
-pub(super) fn default(dims: &[(u64, bool)], size: u64) -> Vec<u64> {
+pub fn default_chunks(dims: &[(u64, bool)], size: u64) -> Vec<u64> {
     let size = size.max(1);
     let rank = dims.len() as f64;
     let growing = dims.iter().filter(|(_, grows)| *grows).count();
@@ -30,7 +30,7 @@ pub(super) fn default(dims: &[(u64, bool)], size: u64) -> Vec<u64> {
         let wanted = (part * len as f64 - 0.5) as u64;
         *chunk = wanted.min(len).max(1);
     }
-    while shape.iter().fold(size as f64, |bytes, &chunk| bytes * chunk as f64) > MOST {
+    while !fits(&shape, size) {
         shape.iter_mut().for_each(|chunk| *chunk = (*chunk / 2).max(1));
     }
     // The last chunk of a dimension shall not be nearly empty.
@@ -42,6 +42,11 @@ pub(super) fn default(dims: &[(u64, bool)], size: u64) -> Vec<u64> {
     shape
 }
 
+/// Whether a file can hold a chunk of this shape of elements of `size` bytes.
+pub fn fits(shape: &[u64], size: u64) -> bool {
+    shape.iter().fold(size as f64, |bytes, &chunk| bytes * chunk as f64) <= MOST
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,11 +55,11 @@ mod tests {
     #[test]
     fn shapes_of_the_reference() {
         let (fixed, grows) = (|len| (len, false), (0, true));
-        assert_eq!(default(&[grows], 4), [1024]);
-        assert_eq!(default(&[grows], 8), [512]);
-        assert_eq!(default(&[grows, grows], 4), [2048, 2048]);
-        assert_eq!(default(&[fixed(2), grows], 4), [2, 1]);
-        assert_eq!(default(&[grows, fixed(4), fixed(3)], 4), [1, 4, 3]);
-        assert_eq!(default(&[(3, true)], 4), [3]);
+        assert_eq!(default_chunks(&[grows], 4), [1024]);
+        assert_eq!(default_chunks(&[grows], 8), [512]);
+        assert_eq!(default_chunks(&[grows, grows], 4), [2048, 2048]);
+        assert_eq!(default_chunks(&[fixed(2), grows], 4), [2, 1]);
+        assert_eq!(default_chunks(&[grows, fixed(4), fixed(3)], 4), [1, 4, 3]);
+        assert_eq!(default_chunks(&[(3, true)], 4), [3]);
     }
 }
