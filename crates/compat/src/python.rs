@@ -1,5 +1,6 @@
 //! The Python of the tests, with h5py, netCDF4 and the filters of hdf5plugin: `FERROCDF_PYTHON` names its interpreter.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -41,6 +42,28 @@ pub fn finish(mut child: Child) {
     let output = child.wait_with_output().expect("a child that was started");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "Python ended with {}: {said}", output.status);
+}
+
+/// What a script says of files, whose paths it reads from its standard input: a text for each, in their order.
+///
+/// # Panics
+/// If it cannot be started, or fails.
+pub fn texts(mut command: Command, paths: &[&Path]) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (list, said) = (folder.path().join("list"), folder.path().join("said"));
+    let names: Vec<&str> = paths.iter().map(|path| path.to_str().expect("a path of UTF-8")).collect();
+    std::fs::write(&list, names.join("\n")).expect("a folder that can be written to");
+    let (list, out) = (File::open(&list).expect("just written"), File::create(&said).expect("a new file"));
+    finish(command.stdin(list).stdout(out).stderr(Stdio::piped()).spawn().expect("a Python that starts"));
+    let said = std::fs::read(&said).expect("just written");
+    let said = String::from_utf8_lossy(&said);
+    let texts: Vec<String> = said
+        .split("== ")
+        .skip(1)
+        .map(|text| text.split_once('\n').map_or_else(String::new, |(_, rest)| rest.to_string()))
+        .collect();
+    assert_eq!(texts.len(), paths.len(), "a text for each file");
+    texts
 }
 
 /// What h5py finds in files, with two processes at a time; `folder` takes their answers.

@@ -50,7 +50,8 @@ pub fn copy_blocks(from_blob: &dyn Blob, from: &Array, to_blob: &dyn BlobMut, to
         from.shape.iter().zip(&from_blocks.shape).map(|(len, block)| len.div_ceil(*block)).collect();
     let grid = Selection::all(&grid);
     let same_fill = same_fill(&from_blocks.fill, &to_blocks.fill);
-    let open_end = |dim: usize| home.store.grows(dim) && from.shape[dim] % from_blocks.shape[dim] != 0;
+    let open_end =
+        |dim: usize| home.store.grows(dim) && !from.shape[dim].is_multiple_of(from_blocks.shape[dim]);
     if !same_fill && !to_blocks.fill.is_empty() && (0..from.shape.len()).any(open_end) {
         return Ok(false);
     }

@@ -4,11 +4,8 @@
 //! reference reads a file to its end, ours must say the same; where it cannot read some data, ours may. A program takes
 //! its time to start, so that each but Debian's module runs on a part of the files: one in `FERROCDF_EVERY`, by default 6.
 
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use ferrocdf_compat::python;
 
@@ -96,48 +93,34 @@ fn on(command: &mut Command, ours: bool) -> &mut Command {
     command.env("LC_ALL", "C.UTF-8").env("TZ", "UTC")
 }
 
-/// What the module netCDF4 of a Python says of files, by their paths.
-fn listing(mut command: Command, files: &[Entry]) -> BTreeMap<String, Vec<String>> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (list, said) = (folder.path().join("paths"), folder.path().join("said"));
-    let mut paths = File::create(&list).expect("a new file");
-    for entry in files {
-        writeln!(paths, "{}", entry.path.display()).expect("a file that can be written");
-    }
-    let (list, out) = (File::open(&list).expect("just written"), File::create(&said).expect("a new file"));
-    python::finish(command.stdin(list).stdout(out).stderr(Stdio::piped()).spawn().expect("there is Python"));
-    let said = std::fs::read(&said).expect("just written");
-    let mut of = BTreeMap::new();
-    for file in String::from_utf8_lossy(&said).split("== ").skip(1) {
-        let mut lines = file.lines().map(str::to_string);
-        let path = lines.next().expect("a path");
-        of.insert(path, lines.collect());
-    }
-    of
-}
-
 /// Compares what a module netCDF4 says on both libraries.
-fn compare_modules(python: impl Fn(bool) -> Command + Sync, files: &[Entry], least: usize) {
+fn compare_modules(of: impl Fn(bool) -> Command + Sync, files: &[Entry], least: usize) {
     let [theirs, ours] = std::thread::scope(|scope| {
         let listings = [false, true].map(|mine| {
-            let python = &python;
-            scope.spawn(move || listing(python(mine), files))
+            let of = &of;
+            let paths: Vec<&Path> = files.iter().map(|entry| &*entry.path).collect();
+            scope.spawn(move || python::texts(of(mine), &paths))
         });
         listings.map(|listing| listing.join().expect("a listing"))
     });
     let (mut compared, mut differences) = (0, vec![]);
-    for (path, theirs) in &theirs {
+    for ((entry, theirs), ours) in files.iter().zip(&theirs).zip(&ours) {
+        let [theirs, ours] = [theirs, ours].map(|text| text.lines().collect::<Vec<_>>());
         // A reference that stopped judges nothing. Types without names are shown by its newest version alone; Debian's
         // leaves their variables out, and so do we.
-        let newest = |line: &String| line.contains("'_Anonymous");
-        if theirs.last().is_none_or(|last| last != "end") || theirs.iter().any(newest) {
+        let newest = |line: &&str| line.contains("'_Anonymous");
+        if theirs.last().is_none_or(|last| *last != "end") || theirs.iter().any(newest) {
             continue;
         }
         compared += 1;
-        let ours = &ours[path];
-        let differs = theirs.iter().zip(ours).find(|(a, b)| a != b && !a.contains(" cannot be read:"));
+        let differs = theirs.iter().zip(&ours).find(|(a, b)| a != b && !a.contains(" cannot be read:"));
         if theirs.len() != ours.len() || differs.is_some() {
-            differences.push(format!("{path}: {} and {} lines, {differs:?}", theirs.len(), ours.len()));
+            differences.push(format!(
+                "{}: {} and {} lines, {differs:?}",
+                entry.path.display(),
+                theirs.len(),
+                ours.len()
+            ));
         }
     }
     println!("{compared} files compared of {}", files.len());

@@ -5,13 +5,11 @@
 //! as we print it, and object by object as h5py sees it: types, shapes, layouts, filters, fill values, attributes, hidden
 //! ones included, and the order of everything.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use ferrocdf_compat::python::{finish, script};
+use ferrocdf_compat::python::{script, texts};
 
 use crate::models::{make, wanted};
 use crate::ncdump_tool::{ours as print_ours, reference as print_theirs};
@@ -118,19 +116,6 @@ fn pairs(model: &Path, folder: &Path) -> Vec<Pair> {
     pairs
 }
 
-/// What h5py says of files, each of which begins with its path.
-fn structures(paths: &[&Path], folder: &Path) -> Vec<String> {
-    let (list, said) = (folder.join("list"), folder.join("said"));
-    let names: Vec<&str> = paths.iter().map(|path| text(path)).collect();
-    std::fs::write(&list, names.join("\n")).expect("a folder that can be written to");
-    let (list, out) = (File::open(&list).expect("just written"), File::create(&said).expect("a new file"));
-    let mut command: Command = script("structure.py");
-    finish(command.stdin(list).stdout(out).stderr(Stdio::piped()).spawn().expect("a Python that starts"));
-    let said = std::fs::read_to_string(&said).expect("text of UTF-8");
-    let blocks = said.split("== ").skip(1).map(|block| block.split_once('\n').map_or("", |(_, rest)| rest));
-    blocks.map(str::to_string).collect()
-}
-
 #[test]
 fn random_models_are_written_as_the_reference_does() {
     let (count, first) = wanted(USUAL);
@@ -165,8 +150,7 @@ fn random_models_are_written_as_the_reference_does() {
         });
         let theirs: Vec<&Path> = pairs.iter().map(|pair| &*pair.theirs).collect();
         let ours: Vec<&Path> = pairs.iter().map(|pair| &*pair.ours).collect();
-        let [theirs, mine] = [structures(&theirs, folder.path()), structures(&ours, folder.path())];
-        assert_eq!((theirs.len(), mine.len()), (pairs.len(), pairs.len()));
+        let [theirs, mine] = [theirs, ours].map(|paths| texts(script("structure.py"), &paths));
         for ((pair, theirs), mine) in pairs.iter().zip(theirs).zip(mine) {
             if theirs != mine || !mine.ends_with("\nend\n") {
                 let line = theirs.lines().zip(mine.lines()).find(|(a, b)| a != b);

@@ -214,13 +214,6 @@ impl Space {
         self.free.insert(at, len);
         self.by_len.insert((len, at));
     }
-
-    /// Whether any byte of a piece is free.
-    #[cfg(test)]
-    pub fn is_free(&self, at: u64, len: u64) -> bool {
-        let before = self.free.range(..at + len).next_back();
-        before.is_some_and(|(&start, &its)| start + its > at)
-    }
 }
 
 #[cfg(test)]
