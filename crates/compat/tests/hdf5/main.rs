@@ -5,6 +5,7 @@
 //! colon; without it there are few.
 
 mod cut_off;
+mod killed;
 mod many_chunks;
 mod models;
 #[allow(dead_code, reason = "another test binary uses the rest")]
