@@ -52,12 +52,61 @@ static double read_elements(int nc, const size_t *shape)
     return now() - start;
 }
 
+/* Chunks hold as many times. */
+enum { STEP = 24 };
+
+/* The variable of an open file written to another, contiguous (no chunks) or in chunks, packed or not. */
+static double write_grid(int in, const char *path, const size_t *shape, int chunked, int level)
+{
+    size_t count[3] = {STEP, shape[1], shape[2]}, at[3] = {0, 0, 0};
+    float *values = malloc(shape[0] * shape[1] * shape[2] * sizeof *values);
+    CHECK(nc_get_var_float(in, 0, values));
+    int nc, dims[3], var;
+    double start = now();
+    CHECK(nc_create(path, NC_CLOBBER | NC_NETCDF4, &nc));
+    CHECK(nc_def_dim(nc, "time", shape[0], &dims[0]));
+    CHECK(nc_def_dim(nc, "lat", shape[1], &dims[1]));
+    CHECK(nc_def_dim(nc, "lon", shape[2], &dims[2]));
+    CHECK(nc_def_var(nc, "v", NC_FLOAT, 3, dims, &var));
+    if (chunked)
+        CHECK(nc_def_var_chunking(nc, var, NC_CHUNKED, (size_t[]){STEP, shape[1] / 2, shape[2] / 4}));
+    if (level)
+        CHECK(nc_def_var_deflate(nc, var, 1, 1, level));
+    for (; at[0] < shape[0]; at[0] += STEP)
+        CHECK(nc_put_vara_float(nc, var, at, count, values + at[0] * shape[1] * shape[2]));
+    CHECK(nc_close(nc));
+    return now() - start;
+}
+
+/* A hundred thousand chunks of ten floats, in one call or one by one. */
+static double write_tiny(const char *path, int each)
+{
+    enum { ROWS = 100000 };
+    size_t at[2] = {0, 0}, count[2] = {each ? 1 : ROWS, 10};
+    float *values = malloc(ROWS * 10 * sizeof *values);
+    for (int i = 0; i < ROWS * 10; i++)
+        values[i] = i * 0.5f;
+    int nc, dims[2], var;
+    double start = now();
+    CHECK(nc_create(path, NC_CLOBBER | NC_NETCDF4, &nc));
+    CHECK(nc_def_dim(nc, "time", NC_UNLIMITED, &dims[0]));
+    CHECK(nc_def_dim(nc, "x", 10, &dims[1]));
+    CHECK(nc_def_var(nc, "v", NC_FLOAT, 2, dims, &var));
+    CHECK(nc_def_var_chunking(nc, var, NC_CHUNKED, (size_t[]){1, 10}));
+    for (; at[0] < ROWS; at[0] += count[0])
+        CHECK(nc_put_vara_float(nc, var, at, count, values + at[0] * 10));
+    CHECK(nc_close(nc));
+    return now() - start;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 3)
         return 2;
     const char *what = argv[1];
+    char made[4096];
     int nc;
+    snprintf(made, sizeof made, "%s.made", argv[2]);
     size_t shape[NC_MAX_VAR_DIMS] = {1, 1, 1}, origin[3] = {0, 0, 0};
     CHECK(nc_open(argv[2], NC_NOWRITE, &nc));
     elements(nc, 0, shape);
@@ -77,6 +126,16 @@ int main(int argc, char **argv)
                           (ptrdiff_t[]){4, 4, 4});
     else if (!strcmp(what, "read-elements"))
         spent = read_elements(nc, shape);
+    else if (!strcmp(what, "write-packed"))
+        spent = write_grid(nc, made, shape, 1, 4);
+    else if (!strcmp(what, "write-chunked"))
+        spent = write_grid(nc, made, shape, 1, 0);
+    else if (!strcmp(what, "write-contiguous"))
+        spent = write_grid(nc, made, shape, 0, 0);
+    else if (!strcmp(what, "write-tiny"))
+        spent = write_tiny(made, 0);
+    else if (!strcmp(what, "append-tiny"))
+        spent = write_tiny(made, 1);
     else
         return 2;
     CHECK(nc_close(nc));

@@ -153,6 +153,14 @@ fn rows(data: &Data, peers: &Peers, me: &str, bin: &Path) -> Vec<Row> {
             ..nc4(library(what, "read-fresh", file, target))
         }
     };
+    // Rows of writing form the group `nc4w`.
+    let made = |row: Row| Row { group: "nc4w", ..row };
+    let made_nc4 = |what: &'static str, workload: &str, file: &'static str, target: f64| {
+        made(in_nc4(what, workload, file, target))
+    };
+    let copied = |what: &'static str, words: &[&str], file: &'static str, target: f64| {
+        made(tool(what, "nccopy", words, file, target))
+    };
     let plain = Row {
         group: "",
         file: "fixed.nc",
@@ -233,5 +241,21 @@ fn rows(data: &Data, peers: &Peers, me: &str, bin: &Path) -> Vec<Row> {
         nc4(library("nc4: open 10,000 x 10 and read every variable", "read-tiny", "many4.nc", 10.0)),
         nc4(tool("nc4: ncdump -h of 2,000 x 20", "ncdump", &["-h", "INPUT"], "c4.nc", 8.0)),
         nc4(tool("nc4: ncdump of 2,000 x 20", "ncdump", &["INPUT"], "c4.nc", 20.0)),
+        made_nc4("nc4: write 1 GB, deflate 4 + shuffle", "write-packed", "flat4.nc", 3.3),
+        made_nc4("nc4: write 1 GB, contiguous", "write-contiguous", "flat4.nc", 2.5),
+        made_nc4("nc4: write 1 GB, chunked, unfiltered", "write-chunked", "flat4.nc", 2.5),
+        made_nc4("nc4: write 100,000 tiny chunks in one call", "write-tiny", "tiny4.nc", 5.0),
+        made_nc4("nc4: append 100,000 tiny chunks one by one", "append-tiny", "tiny4.nc", 3.0),
+        copied("nc4: nccopy unchanged", &["INPUT", &copy], "a4.nc", 60.0),
+        copied("nc4: nccopy -d 4 -s, from contiguous", &["-d", "4", "-s", "INPUT", &copy], "flat4.nc", 3.2),
+        copied("nc4: nccopy -d 0", &["-d", "0", "INPUT", &copy], "a4.nc", 4.0),
+        copied(
+            "nc4: nccopy, time slices to time series",
+            &["-c", "time/240,lat/36,lon/72", "INPUT", &copy],
+            "a4.nc",
+            3.0,
+        ),
+        copied("nc4: nccopy -4 -d 1 of CDF-5", &["-4", "-d", "1", "INPUT", &copy], "interleaved.nc", 3.2),
+        made(tool("nc4: ncgen -4 of 2,000 x 20", "ncgen", &["-4", "-o", &out, "INPUT"], "c.cdl", 50.0)),
     ]
 }

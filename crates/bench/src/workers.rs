@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
+use ferrocdf::model::{Chunking, Filter};
 use ferrocdf::{
-    Atomic, CreateOptions, Format, GroupId, In, Model, NetcdfType, Out, Owner, Selection, Values,
+    Atomic, CreateOptions, FileMut, Format, GroupId, In, Model, NetcdfType, Out, Owner, Selection, Values,
 };
 
 type Done<T> = Result<T, String>;
@@ -32,6 +33,11 @@ pub fn run(what: &str, path: &str) -> Done<()> {
             Selection::strided(&[0; 3], &[shape[0] / 4, shape[1] / 4, shape[2] / 4], &[4; 3])
         }),
         "read-elements" => read_elements(path),
+        "write-packed" => write_grid(path, true, 4),
+        "write-chunked" => write_grid(path, true, 0),
+        "write-contiguous" => write_grid(path, false, 0),
+        "write-tiny" => write_tiny(path, TINY),
+        "append-tiny" => write_tiny(path, 1),
         _ => return Err(format!("no workload {what}")),
     };
     println!("{:.6}", seconds.map_err(|error| error.to_string())?);
@@ -186,7 +192,7 @@ pub fn define_many(model: &mut Model, vars: usize, attrs: usize) -> ferrocdf::Re
 /// Makes a file of many variables with attributes.
 fn create_many(path: &str, vars: usize, attrs: usize) -> ferrocdf::Result<f64> {
     let start = Instant::now();
-    let file = ferrocdf::FileMut::create(path, &CreateOptions::format(Format::Classic))?;
+    let file = FileMut::create(path, &CreateOptions::format(Format::Classic))?;
     file.define(|model| define_many(model, vars, attrs))?;
     file.close()?;
     Ok(start.elapsed().as_secs_f64())
@@ -268,5 +274,62 @@ fn plain_read(path: &str) -> ferrocdf::Result<f64> {
         });
     }
     std::hint::black_box(&buffer);
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// Chunks hold as many times.
+const STEP: u64 = 24;
+
+/// The variable of a file written to another, netCDF-4: contiguous or in chunks, packed or not.
+fn write_grid(path: &str, chunked: bool, level: u32) -> ferrocdf::Result<f64> {
+    let from = ferrocdf::open(path)?;
+    let from = from.variables().next().expect("the file has one");
+    let shape = from.shape();
+    let mut values = vec![0f32; from.len() as usize];
+    from.get_into(&mut values, ..)?;
+    let start = Instant::now();
+    let mut file = FileMut::create(format!("{path}.made"), &CreateOptions::format(Format::Netcdf4))?;
+    for (name, &len) in ["time", "lat", "lon"].into_iter().zip(&shape) {
+        file.add_dimension(name, len)?;
+    }
+    let var = file.add_variable::<f32>("v", &["time", "lat", "lon"])?.id();
+    file.define(|model| {
+        let storage = &mut model.var_mut(var).storage;
+        storage.chunking = chunked.then(|| Chunking::Chunked(vec![STEP, shape[1] / 2, shape[2] / 4]));
+        if level > 0 {
+            storage.filters = vec![Filter { id: 2, params: vec![] }, Filter { id: 1, params: vec![level] }];
+        }
+        Ok(())
+    })?;
+    let slab = (STEP * shape[1] * shape[2]) as usize;
+    for (number, values) in (0..).zip(values.chunks(slab)) {
+        let count = values.len() as u64 / (shape[1] * shape[2]);
+        let selection = Selection::slab(&[number * STEP, 0, 0], &[count, shape[1], shape[2]]);
+        let _exact = file.write(var, &selection, In::new(values))?;
+    }
+    file.close()?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// Chunks of ten floats.
+const TINY: u64 = 100_000;
+
+/// A hundred thousand tiny chunks, so many with one call.
+fn write_tiny(path: &str, together: u64) -> ferrocdf::Result<f64> {
+    let values: Vec<f32> = (0..TINY * 10).map(|i| i as f32 * 0.5).collect();
+    let start = Instant::now();
+    let mut file = FileMut::create(format!("{path}.made"), &CreateOptions::format(Format::Netcdf4))?;
+    file.add_unlimited_dimension("time")?;
+    file.add_dimension("x", 10)?;
+    let var = file.add_variable::<f32>("v", &["time", "x"])?.id();
+    file.define(|model| {
+        model.var_mut(var).storage.chunking = Some(Chunking::Chunked(vec![1, 10]));
+        Ok(())
+    })?;
+    for (number, values) in (0..).zip(values.chunks(together as usize * 10)) {
+        let selection = Selection::slab(&[number * together, 0], &[together, 10]);
+        let _exact = file.write(var, &selection, In::new(values))?;
+    }
+    file.close()?;
     Ok(start.elapsed().as_secs_f64())
 }
