@@ -89,7 +89,6 @@ const CLIENTS: &[Client] = &[
             "ncap2 -h -O -s 'tasc=tas-273.15f;z[time]=time^2' n4.nc out.nc",
             "ncecat -h -O n4.nc z4.nc out.nc",
             "cp z4.nc grow4.nc && ncatted -h -a units,tas,o,c,celsius -a added,global,c,d,1.5 grow4.nc",
-            "cp z4.nc grow4.nc && ncrename -h -a .title,name -a units,einheit grow4.nc",
             "cp n4.nc grow4.nc && ncks -h -A -v scalar in1.nc grow4.nc",
             "cp n4.nc grow4.nc && ncrcat -h --rec_apn -v tas in1.nc grow4.nc",
             "! ncks -h nothing.nc",
