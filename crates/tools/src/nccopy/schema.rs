@@ -21,11 +21,11 @@ pub fn wanted_vars(model: &Model, options: &Options) -> Result<HashSet<VarId>, S
         Some(choice) => {
             let mut found = HashSet::new();
             for name in &choice.names {
-                let before = found.len();
-                found.extend(named(model, name));
-                if found.len() == before {
+                let these = named(model, name);
+                if these.is_empty() {
                     return Err(Stop::Said(format!("{}: No such variable", String::from_utf8_lossy(name))));
                 }
+                found.extend(these);
             }
             found
         }
@@ -40,8 +40,11 @@ pub fn wanted_vars(model: &Model, options: &Options) -> Result<HashSet<VarId>, S
     Ok(wanted)
 }
 
-/// The variables that a name means: that of a path, or those of this name in any group.
+/// The variables that a name means: that of a path, or those of this name in any group. Classic files have no paths.
 fn named(model: &Model, name: &[u8]) -> Vec<VarId> {
+    if model.format().is_classic_file() {
+        return model.find_var(GroupId::ROOT, name).into_iter().collect();
+    }
     let mut steps: Vec<&[u8]> = name.strip_prefix(b"/").unwrap_or(name).split(|&byte| byte == b'/').collect();
     let last = steps.pop().unwrap_or_default();
     if name.contains(&b'/') {
