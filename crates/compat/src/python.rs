@@ -57,12 +57,20 @@ pub fn texts(mut command: Command, paths: &[&Path]) -> Vec<String> {
     finish(command.stdin(list).stdout(out).stderr(Stdio::piped()).spawn().expect("a Python that starts"));
     let said = std::fs::read(&said).expect("just written");
     let said = String::from_utf8_lossy(&said);
-    let texts: Vec<String> = said
-        .split("== ")
-        .skip(1)
-        .map(|text| text.split_once('\n').map_or_else(String::new, |(_, rest)| rest.to_string()))
-        .collect();
-    assert_eq!(texts.len(), paths.len(), "a text for each file");
+    // A process that was stopped may have left half a line before the next head.
+    let mut rest = &said[..];
+    let mut texts = vec![];
+    for (number, name) in names.iter().enumerate() {
+        let head = format!("== {name}\n");
+        let at = rest.find(&head).unwrap_or_else(|| panic!("nothing is said of {name}"));
+        if number > 0 {
+            texts.push(rest[..at].to_string());
+        }
+        rest = &rest[at + head.len()..];
+    }
+    if !names.is_empty() {
+        texts.push(rest.to_string());
+    }
     texts
 }
 
