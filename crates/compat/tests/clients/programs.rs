@@ -177,7 +177,10 @@ const CLIENTS: &[Client] = &[
 ];
 
 /// Cases whose outputs differ for a reason, which is given.
-const EXCUSED: &[(&str, &str)] = &[];
+const EXCUSED: &[(&str, &str)] = &[(
+    "cp z4.nc grow4.nc && ncatted -h -a units,tas,o,c,celsius -a added,global,c,d,1.5 grow4.nc",
+    "the reference moves attributes that change their length behind the others; ours keep their place",
+)];
 
 /// What a case said and left behind.
 #[derive(PartialEq)]
