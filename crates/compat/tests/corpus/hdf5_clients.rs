@@ -93,6 +93,12 @@ fn on(command: &mut Command, ours: bool) -> &mut Command {
     command.env("LC_ALL", "C.UTF-8").env("TZ", "UTC")
 }
 
+/// Whether a line tells a filter that Debian's library is built without, and therefore keeps quiet about.
+fn has_more_filters(line: &str) -> bool {
+    let filters = ["'zstd': True", "'bzip2': True", "'blosc': {"];
+    line.starts_with(" storage ") && filters.iter().any(|filter| line.contains(filter))
+}
+
 /// Compares what a module netCDF4 says on both libraries.
 fn compare_modules(of: impl Fn(bool) -> Command + Sync, files: &[Entry], least: usize) {
     let [theirs, ours] = std::thread::scope(|scope| {
@@ -113,7 +119,8 @@ fn compare_modules(of: impl Fn(bool) -> Command + Sync, files: &[Entry], least: 
             continue;
         }
         compared += 1;
-        let differs = theirs.iter().zip(&ours).find(|(a, b)| a != b && !a.contains(" cannot be read:"));
+        let excused = |a: &str, b: &str| a.contains(" cannot be read:") || has_more_filters(b);
+        let differs = theirs.iter().zip(&ours).find(|(a, b)| a != b && !excused(a, b));
         if theirs.len() != ours.len() || differs.is_some() {
             differences.push(format!(
                 "{}: {} and {} lines, {differs:?}",
@@ -150,7 +157,9 @@ fn the_wheel() {
         on(&mut command, mine);
         command
     };
-    let files = chosen(every());
+    let mut files = chosen(every());
+    // The newest version takes the names of dimensions from the metadata of HDF-EOS.
+    files.retain(|entry| !entry.path.ends_with("dummy_HDFEOS_IIRS_Grid_IMG_2D_issue_1294.h5"));
     compare_modules(python, &files, files.len() / 2);
 }
 
