@@ -8,11 +8,6 @@ use ferrocdf_hdf5::Step;
 use ferrocdf_hdf5::messages::datatype::{ByteOrder, Class, Datatype};
 use ferrocdf_model::Filter;
 
-const SHUFFLE: u32 = 2;
-const FLETCHER32: u32 = 3;
-const SZIP: u32 = 4;
-const BLOSC: u32 = 32001;
-
 /// The filters of a dataset with elements of a type, in chunks of a shape. Those of strings and lists learn nothing.
 pub(super) fn steps(filters: &[Filter], datatype: &Datatype, chunk: &[u64]) -> Result<Vec<Step>> {
     filters.iter().map(|filter| step(filter, datatype, chunk)).collect()
@@ -24,11 +19,11 @@ fn step(filter: &Filter, datatype: &Datatype, chunk: &[u64]) -> Result<Step> {
     let varies = matches!(datatype.class, Class::Variable { .. });
     let elements = chunk.iter().fold(1u64, |count, &len| count.saturating_mul(len));
     match *id {
-        SHUFFLE if varies => params.clear(),
-        SHUFFLE => params = vec![datatype.size],
-        FLETCHER32 => params.clear(),
-        SZIP if !varies => params = szip(&params, datatype, chunk, elements)?,
-        BLOSC if !varies => {
+        Filter::SHUFFLE if varies => params.clear(),
+        Filter::SHUFFLE => params = vec![datatype.size],
+        Filter::FLETCHER32 => params.clear(),
+        Filter::SZIP if !varies => params = szip(&params, datatype, chunk, elements)?,
+        Filter::BLOSC if !varies => {
             params.resize(params.len().max(7), 0);
             params[2] = datatype.size;
             params[3] = u32::try_from(elements.saturating_mul(datatype.size.into())).unwrap_or(u32::MAX);
@@ -36,7 +31,7 @@ fn step(filter: &Filter, datatype: &Datatype, chunk: &[u64]) -> Result<Step> {
         _ => {}
     }
     let name = ferrocdf_codec::registered_name(*id).unwrap_or_default().to_string();
-    Ok(Step { id: *id, name, optional: *id != FLETCHER32, params })
+    Ok(Step { id: *id, name, optional: *id != Filter::FLETCHER32, params })
 }
 
 /// Option bits of szip: 13-bit samples allowed, no "chip", least and most significant byte first, no header.
@@ -93,10 +88,10 @@ mod tests {
             let filter = Filter { id, params: params.to_vec() };
             steps(&[filter], &float, &[64, 64]).unwrap().remove(0)
         };
-        assert_eq!(of(SZIP, &[32, 32]).params, [169, 32, 32, 64]);
-        assert_eq!(of(SZIP, &[4, 16]).params, [141, 16, 32, 64]);
-        assert_eq!(of(BLOSC, &[0, 0, 0, 0, 7, 2, 5]).params, [0, 0, 4, 16384, 7, 2, 5]);
-        assert_eq!(of(SHUFFLE, &[]).params, [4]);
-        assert!(!of(FLETCHER32, &[]).optional && of(SHUFFLE, &[]).optional);
+        assert_eq!(of(Filter::SZIP, &[32, 32]).params, [169, 32, 32, 64]);
+        assert_eq!(of(Filter::SZIP, &[4, 16]).params, [141, 16, 32, 64]);
+        assert_eq!(of(Filter::BLOSC, &[0, 0, 0, 0, 7, 2, 5]).params, [0, 0, 4, 16384, 7, 2, 5]);
+        assert_eq!(of(Filter::SHUFFLE, &[]).params, [4]);
+        assert!(!of(Filter::FLETCHER32, &[]).optional && of(Filter::SHUFFLE, &[]).optional);
     }
 }
