@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_int};
 use std::ptr::{null, null_mut};
 
-use ferrocdf_compat::ask::{GLOBAL, Options, ask};
+use ferrocdf_compat::ask::{GLOBAL, MEMORY, Options, ask};
 use ferrocdf_compat::both::{Session, compare_content};
 use ferrocdf_compat::call;
 
@@ -270,21 +270,10 @@ fn storage() {
     });
 }
 
-/// Numbers of memory; text and strings are others.
-const NUMBERS: [(&str, usize); 12] = [
-    ("_schar", 1),
-    ("_uchar", 1),
-    ("_ubyte", 1),
-    ("_short", 2),
-    ("_ushort", 2),
-    ("_int", 4),
-    ("_uint", 4),
-    ("_long", 8),
-    ("_longlong", 8),
-    ("_ulonglong", 8),
-    ("_float", 4),
-    ("_double", 8),
-];
+/// The types of memory that are numbers: neither text, the first, nor strings, the last.
+fn numbers_of_memory() -> &'static [(&'static str, usize)] {
+    &MEMORY[1..MEMORY.len() - 1]
+}
 
 /// Small whole numbers of a type of memory, one after the other.
 fn numbers(ending: &str, size: usize, first: u64) -> Vec<u8> {
@@ -330,7 +319,7 @@ fn random_puts() {
             if rng.once_in(2) {
                 map.reverse();
             }
-            let (ending, size) = rng.pick(&NUMBERS);
+            let (ending, size) = rng.pick(numbers_of_memory());
             let bytes = numbers(ending, size, turn % 400);
             let values = bytes.as_ptr();
             let (first, many, strides, maps) =
