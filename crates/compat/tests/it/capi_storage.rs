@@ -172,6 +172,7 @@ fn aligned_data(s: &Session<'_>) {
     call!(s, nc_close(id));
     let path = std::path::Path::new(path.to_str().unwrap());
     let bytes = std::fs::read(path).unwrap();
+    call!(s, nc_get_alignment(NO_INT, NO_INT));
     let at = bytes.windows(8).position(|bytes| bytes == [13, 12, 11, 10, 13, 12, 11, 10]);
     s.note(at.map(|at| at % 4096));
     std::fs::remove_file(path).unwrap();
