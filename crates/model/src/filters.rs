@@ -23,6 +23,10 @@ impl Filter {
     pub const FLETCHER32: u32 = 3;
     /// The id of szip; its parameters are options and pixels of a block.
     pub const SZIP: u32 = 4;
+    /// The id of n-bit.
+    pub const NBIT: u32 = 5;
+    /// The id of scale-offset; its parameters are the way to scale and a factor.
+    pub const SCALE_OFFSET: u32 = 6;
     /// The id of bzip2; its parameter is the level.
     pub const BZIP2: u32 = 307;
     /// The id of blosc.
