@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use ferrocdf::model::Attr;
-use ferrocdf::{Alignment, Code, GroupId, Result, VarId, copy_data};
+use ferrocdf::{Code, FileMut, GroupId, Result, VarId, copy_data};
 
 use crate::attributes::copy_attribute;
 use crate::boundary::{answer, fail, in_range};
@@ -23,7 +23,7 @@ pub extern "C" fn nc_copy_var(from_id: c_int, varid: c_int, to_id: c_int) -> c_i
         let (to, to_group) = find(to_id)?;
         let copy = define(&from, var, &to, to_group)?;
         // What was defined stays, and so does the data that was copied until an error.
-        let _ = end_definitions(&to, &Alignment::default());
+        let _ = end_definitions(&to, FileMut::commit);
         let _ = to.writable()?.sync();
         copy_values(&from, var, &to, copy)
     })

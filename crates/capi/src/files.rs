@@ -280,15 +280,15 @@ fn end_in_group(ncid: c_int, alignment: &Alignment) -> Result<()> {
         let mut state = file.state();
         file.file().look(|model| model.group(group).vars.iter().for_each(|&var| state.set_written(var)));
     }
-    end_definitions(&file, alignment)
+    end_definitions(&file, |file| file.commit_aligned(alignment))
 }
 
-/// Leaves define mode.
-pub(crate) fn end_definitions(file: &OpenFile, alignment: &Alignment) -> Result<()> {
+/// Leaves define mode in one of the ways that a file has.
+pub(crate) fn end_definitions(file: &OpenFile, end: impl FnOnce(&FileMut) -> Result<()>) -> Result<()> {
     let mut state = file.state();
     file.check_defining()?;
     state.check_types(&file.model())?;
-    file.writable()?.commit_aligned(alignment)?;
+    end(file.writable()?)?;
     state.is_new = false;
     state.all_stored(&file.model());
     file.set_defining(false);
@@ -300,7 +300,7 @@ pub(crate) fn ready_for_data(file: &OpenFile) -> Result<()> {
     if !file.is_defining() || !file.is_free() {
         return file.check_data_mode();
     }
-    match end_definitions(file, &Alignment::default()) {
+    match end_definitions(file, FileMut::apply) {
         // Another thread was faster.
         Err(error) if error.code == Code::ENOTINDEFINE => Ok(()),
         done => done,

@@ -85,6 +85,11 @@ pub(crate) trait Driver: Send + Sync {
         Ok(())
     }
 
+    /// The same, if much of them is held back for what the file has.
+    fn settle_if_due(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Whether a variable may be shorter than its dimensions: what lies beyond has the fill value.
     fn is_padded(&self) -> bool {
         false

@@ -466,6 +466,14 @@ impl FileMut {
         self.file.named(done)
     }
 
+    /// Ends define mode as writing does. What was defined may be held back in memory until the next commit, sync or close,
+    /// so that a netCDF-4 file that is defined and written by turns is not brought up to date each time.
+    pub fn apply(&self) -> Result<()> {
+        let mut state = self.file.write_state();
+        let done = state.commit(&Alignment::default()).and_then(|()| state.driver.settle_if_due());
+        self.file.named(done)
+    }
+
     /// Makes the unlimited first dimension of a variable at least `len` long, as a write that reaches so far does. There
     /// is nothing to do if it is longer, or not unlimited.
     pub fn grow(&self, var: VarId, len: u64) -> Result<()> {

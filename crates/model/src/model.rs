@@ -4,6 +4,8 @@
 //! `rename_*` are what a user asks for, checked against the format and the rules of names in the order in which the
 //! reference checks, so that the same mistake gives the same code.
 
+use std::sync::Arc;
+
 use ferrocdf_bytes::{Code, Error, Result};
 
 use crate::named::in_use;
@@ -19,7 +21,7 @@ pub struct Model {
     groups: Vec<Group>,
     dims: Vec<Dim>,
     types: Vec<UserType>,
-    vars: Vec<Var>,
+    vars: Vec<Arc<Var>>,
 }
 
 impl Model {
@@ -48,8 +50,8 @@ impl Model {
         &self.types
     }
 
-    /// All variables; `VarId`s are positions.
-    pub fn vars(&self) -> &[Var] {
+    /// All variables; `VarId`s are positions. Models that came from each other share those that are the same.
+    pub fn vars(&self) -> &[Arc<Var>] {
         &self.vars
     }
 
@@ -83,7 +85,7 @@ impl Model {
 
     /// A variable, to be changed in all but its name, group and dimensions.
     pub fn var_mut(&mut self, id: VarId) -> &mut Var {
-        &mut self.vars[id.index()]
+        Arc::make_mut(&mut self.vars[id.index()])
     }
 
     /// A user-defined type.
@@ -107,7 +109,7 @@ impl Model {
     fn attrs_mut(&mut self, owner: Owner) -> &mut Attrs {
         match owner {
             Owner::Group(id) => &mut self.groups[id.index()].attrs,
-            Owner::Var(id) => &mut self.vars[id.index()].attrs,
+            Owner::Var(id) => &mut self.var_mut(id).attrs,
         }
     }
 
@@ -235,7 +237,7 @@ impl Model {
     pub fn push_var(&mut self, var: Var) -> VarId {
         let id = VarId::from_index(self.vars.len());
         let group = &mut self.groups[var.group.index()];
-        self.vars.push(var);
+        self.vars.push(Arc::new(var));
         group.vars.push(id);
         let (vars, ids) = (&self.vars, &group.vars);
         group.var_index.appended(ids.len(), |at| &vars[ids[at].index()].name);
@@ -385,7 +387,7 @@ impl Model {
         if self.find_var(group, to.as_bytes()).is_some() {
             return Err(in_use(&to).at("variable"));
         }
-        self.vars[id.index()].name = to;
+        self.var_mut(id).name = to;
         let group = &mut self.groups[group.index()];
         let (vars, ids) = (&self.vars, &group.vars);
         group.var_index.rebuild(ids.len(), |at| &vars[ids[at].index()].name);

@@ -41,6 +41,7 @@ impl Edited {
     /// Makes the file say what `new` says, which so far says what `old` says.
     pub(super) fn define(&mut self, old: &Model, new: &Model) -> Result<()> {
         self.changed = true;
+        self.steps += 1;
         self.groups.resize(new.groups().len(), None);
         self.types.resize_with(new.types().len(), || None);
         self.dims.resize_with(new.dims().len(), || None);
@@ -132,8 +133,11 @@ impl Edited {
             dims.iter().filter_map(|&dim| unmade(self.dims[dim.index()].is_some(), dim)).collect();
         for &var in vars {
             if self.vars[var.index()].is_some() {
-                let is_old = var.index() < old.vars().len();
-                let was = is_old.then(|| &old.var(var).attrs);
+                let was = old.vars().get(var.index());
+                if was.is_some_and(|was| Arc::ptr_eq(was, &new.vars()[var.index()])) {
+                    continue;
+                }
+                let was = was.map(|was| &was.attrs);
                 self.attributes(|held| held.node(var), was, &new.var(var).attrs)
                     .map_err(|error| error.at(new.var_path(var)))?;
                 continue;

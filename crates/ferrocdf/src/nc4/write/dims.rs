@@ -33,8 +33,8 @@ impl Edited {
         let renamed = |a: &ferrocdf_model::Name, b: &ferrocdf_model::Name| a != b;
         let vars = old.vars().iter().zip(new.vars()).any(|(a, b)| renamed(&a.name, &b.name));
         let dims = old.dims().iter().zip(new.dims()).any(|(a, b)| renamed(&a.name, &b.name));
-        let added = new.vars().len() > old.vars().len() || new.dims().len() > old.dims().len();
-        if !(vars || dims || added) {
+        let more_dims = new.dims().len() > old.dims().len();
+        if !(vars || dims || more_dims || new.vars().len() > old.vars().len()) {
             return Ok(attach);
         }
         let ids = |len: usize| (0..len).map(|id| DimId(id as u32));
@@ -69,7 +69,9 @@ impl Edited {
             }
             self.dims[dim.index()] = None;
         }
-        self.rename_links(old, new)?;
+        if vars || dims || more_dims {
+            self.rename_links(old, new)?;
+        }
         for &(dim, var) in &gained {
             let node = self.node(var)?;
             self.remove_attribute(node, names::DIMENSION_LIST)?;
@@ -207,7 +209,14 @@ impl Edited {
             let datatype = TypeRef::Inline(widths.references()?);
             self.put_attribute(node, names::DIMENSION_LIST, datatype, list(scales.len()), bytes, made)?;
         }
-        for &dim in &changed {
+        self.unlisted.extend(changed);
+        Ok(())
+    }
+
+    /// Writes the addresses of what uses scales, where that changed.
+    pub(super) fn list_users(&mut self) -> Result<()> {
+        let size = self.widths().user()?.size as usize;
+        for dim in std::mem::take(&mut self.unlisted) {
             let users = self.users(DimId(dim))?.clone();
             let mut bytes = vec![];
             for &(at, place) in &users {
@@ -215,7 +224,7 @@ impl Edited {
                 let address = at.address(&mut self.editor)?;
                 Encoder::new(&mut self.editor).address(address, &mut bytes);
                 bytes.extend(place.to_le_bytes());
-                bytes.resize(start + widths.user()?.size as usize, 0);
+                bytes.resize(start + size, 0);
             }
             self.put_users(DimId(dim), &bytes, users.len())?;
         }
@@ -289,15 +298,14 @@ fn outside_in(model: &Model) -> Vec<ferrocdf_model::GroupId> {
 
 /// Whether some coordinate variable has several dimensions, or comes before one whose dimension was defined earlier.
 fn loses_ids(model: &Model) -> bool {
-    model.group_ids().any(|group| {
-        let vars = model.group(group).vars.iter();
-        let mut last = None;
-        vars.filter(|&&var| role(model, var).is_some()).any(|&var| {
-            let dims = &model.var(var).dims;
-            let first = dims.first().copied();
-            let earlier = first < last;
-            last = first;
-            earlier || dims.len() > 1
-        })
+    let dims = (0..model.dims().len()).map(|dim| DimId(dim as u32));
+    let mut coordinates: Vec<(VarId, DimId)> =
+        dims.filter_map(|dim| Some((coordinate(model, dim)?, dim))).collect();
+    coordinates.sort_unstable();
+    let group = |var: VarId| model.var(var).group;
+    let mut last = std::collections::HashMap::new();
+    coordinates.into_iter().any(|(var, dim)| {
+        let earlier = last.insert(group(var), dim).is_some_and(|last| dim < last);
+        earlier || model.var(var).dims.len() > 1
     })
 }

@@ -16,7 +16,7 @@ mod quantize;
 mod types;
 mod values;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use ferrocdf_array::{Array, Fit, In, Layout, Mosaic, Part, PastEnd, Selection, Stored};
@@ -35,6 +35,10 @@ use super::{Content, Held, Whole, decode, hidden, trees};
 use crate::driver::Driver;
 use crate::driver::Written;
 use crate::file::SpaceOptions;
+
+/// Steps of defining are held back while this many times as many are fewer than the objects of the file: bringing it up to
+/// date takes time that grows with them.
+const HELD_BACK: usize = 8;
 
 /// A netCDF-4 file that is edited.
 pub(crate) struct Nc4Writer {
@@ -130,6 +134,10 @@ struct Edited {
     heaped: HashMap<(Node, Vec<u8>), Vec<HeapId>>,
     /// Whether the file does not say everything yet.
     changed: bool,
+    /// Dimensions whose scales do not say yet what uses them.
+    unlisted: BTreeSet<u32>,
+    /// Steps of defining that the file does not say yet.
+    steps: usize,
 }
 
 impl Nc4Writer {
@@ -203,6 +211,8 @@ impl Edited {
             written: HashMap::new(),
             heaped: HashMap::new(),
             changed: false,
+            unlisted: BTreeSet::new(),
+            steps: 0,
         }
     }
 
@@ -259,8 +269,9 @@ impl Edited {
                 .map_err(|error| error.at(format_args!("variable {}", var.0)))?;
         }
         self.written.clear();
+        self.list_users()?;
         self.editor.commit()?;
-        self.changed = false;
+        (self.changed, self.steps) = (false, 0);
         Ok(())
     }
 
@@ -363,6 +374,12 @@ impl Driver for Nc4Writer {
 
     fn settle(&mut self) -> Result<()> {
         self.held_mut().settle()
+    }
+
+    fn settle_if_due(&mut self) -> Result<()> {
+        let held = self.held_mut();
+        let all = held.groups.len() + held.types.len() + held.dims.len() + held.vars.len();
+        if held.steps.saturating_mul(HELD_BACK) >= all { held.settle() } else { Ok(()) }
     }
 
     fn grow(&mut self, _dim: DimId, _len: u64) -> Result<()> {

@@ -216,7 +216,7 @@ impl Sink for Gather<'_, '_> {
             Type::User(_) => Err(refused()),
         };
         let dataset = &mut *self.dataset;
-        dataset.columns = model.vars().iter().map(column).collect::<Result<_>>()?;
+        dataset.columns = model.vars().iter().map(|var| column(var)).collect::<Result<_>>()?;
         dataset.model = model.clone();
         dataset.file = dataset.options.output_path(name).to_string_lossy().into_owned();
         dataset.name = match &dataset.options.dataset {
