@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::folder;
-use crate::suite::{Program, compile, helper, helper_hdf5, inside};
+use crate::suite::{INMEMORY, Program, compile, helper, helper_hdf5};
 
 /// Scripts, and programs that scripts behind them need the files of, in an order that suits them all.
 const SCRIPTS: &[(&str, &str)] = &[
@@ -117,8 +117,8 @@ const HELPERS: &[Program] = &[
     helper_hdf5("nc_test4", "h5testszip"),
     helper_hdf5("nc_test4", "tst_filter_vlen"),
     helper("nc_test4", "tst_zstd"),
-    Program { defines: &["USE_HDF5"], ..inside("tst_inmemory", &["tst_inmemory.c"]) },
-    helper("nc_test", "tst_open_mem"),
+    INMEMORY,
+    helper_hdf5("nc_test", "tst_open_mem"),
 ];
 
 /// Names where a filter's plugin is: ours has its filters built in, so that nothing is there.
