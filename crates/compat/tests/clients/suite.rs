@@ -244,6 +244,7 @@ const PROGRAMS: &[Program] = &[
     netcdf4("tst_utf8"),
     hdf5("build_fixedstring"),
     hdf5("h5testszip"),
+    hdf5("tst_alignment"),
     Program { defines: &["USE_HDF5"], ..hdf5("tst_atts") },
     hdf5("tst_empty_vlen_unlim"),
     Program { defines: &["USE_HDF5"], ..hdf5("tst_files6") },
@@ -264,9 +265,8 @@ const PROGRAMS: &[Program] = &[
 /// What a program wants that our library does not do, for a reason.
 struct Excuse {
     program: &'static str,
-    wants: &'static str,
-    /// What stands in its place when the rest of the program is judged.
-    instead: &'static str,
+    /// Lines of its source, and what stands in their place when the rest of the program is judged.
+    changes: &'static [(&'static str, &'static str)],
     why: &'static str,
 }
 
@@ -274,35 +274,47 @@ struct Excuse {
 const EXCUSED: &[Excuse] = &[
     Excuse {
         program: "tst_atts",
-        wants: "if (natts != 1) ERR;
+        changes: &[
+            (
+                "if (natts != 1) ERR;
 
       /* Get the attribute. */
       if (nc_get_att_text(ncid, NC_GLOBAL, OLD_NAME, data_in)) ERR;",
-        instead: "if (natts != 0) ERR;",
-        why: "wants an attribute that was deleted to be there still, and says that it should not",
+                "if (natts != 0) ERR;",
+            ),
+            ("if (nc_close(ncid) != NC_EATTMETA) ERR;", "if (nc_close(ncid)) ERR;"),
+            ("if (error_code != NC_EATTMETA) ERR;", "if (error_code) ERR;"),
+        ],
+        why: "wants an attribute that was deleted to be there still, and says that it should not; wants attributes \
+            not to change any more after 65,536 times",
     },
     Excuse {
         program: "tst_files6",
-        wants: "if (nc_open(HDF5_FILE_NAME, NC_NOWRITE, &ncid) != NC_EHDFERR) ERR;",
-        instead: "if (nc_open(HDF5_FILE_NAME, NC_NOWRITE, &ncid) || nc_close(ncid)) ERR;",
+        changes: &[(
+            "if (nc_open(HDF5_FILE_NAME, NC_NOWRITE, &ncid) != NC_EHDFERR) ERR;",
+            "if (nc_open(HDF5_FILE_NAME, NC_NOWRITE, &ncid) || nc_close(ncid)) ERR;",
+        )],
         why: "wants a file not to open in which a group leads back to itself; ours leaves that link out",
     },
     Excuse {
         program: "tst_interops5",
-        wants: "if (nc_open(filename, NC_WRITE, &ncid) != NC_ECANTWRITE) ERR;",
-        instead: "if (nc_open(filename, NC_WRITE, &ncid) || nc_close(ncid)) ERR;",
+        changes: &[(
+            "if (nc_open(filename, NC_WRITE, &ncid) != NC_ECANTWRITE) ERR;",
+            "if (nc_open(filename, NC_WRITE, &ncid) || nc_close(ncid)) ERR;",
+        )],
         why: "wants files whose groups keep no order not to be opened for writing; ours writes them",
     },
     Excuse {
         program: "tst_utf8",
-        wants: "if (!strcmp(name_in, norm_utf8)) ERR;",
-        instead: "if (strcmp(name_in, norm_utf8)) ERR;",
+        changes: &[("if (!strcmp(name_in, norm_utf8)) ERR;", "if (strcmp(name_in, norm_utf8)) ERR;")],
         why: "says that a renamed variable's name is to be normalized, and fails if it is",
     },
     Excuse {
         program: "tst_h_transient_types",
-        wants: "if (num_types != 2) ERR;",
-        instead: "if (num_types == 0) { nc_close(ncid); printf(\"no types\"); return 0; }",
+        changes: &[(
+            "if (num_types != 2) ERR;",
+            "if (num_types == 0) { nc_close(ncid); printf(\"no types\"); return 0; }",
+        )],
         why: "wants names made up for types that have none, which Debian's library does not make up",
     },
 ];
@@ -313,12 +325,15 @@ const LIMIT: Duration = Duration::from_secs(300);
 impl Excuse {
     /// Writes the source with other lines into a folder.
     fn change(&self, source: &Path, folder: &Path) -> Result<PathBuf, String> {
-        let text = std::fs::read_to_string(source).map_err(|error| error.to_string())?;
-        if !text.contains(self.wants) {
-            return Err(format!("{} does not want what it is excused for", self.program));
+        let mut text = std::fs::read_to_string(source).map_err(|error| error.to_string())?;
+        for (wants, instead) in self.changes {
+            if !text.contains(wants) {
+                return Err(format!("{} does not want what it is excused for", self.program));
+            }
+            text = text.replace(wants, instead);
         }
         let path = folder.join(self.program).with_extension("c");
-        std::fs::write(&path, text.replace(self.wants, self.instead)).map_err(|error| error.to_string())?;
+        std::fs::write(&path, text).map_err(|error| error.to_string())?;
         Ok(path)
     }
 }
