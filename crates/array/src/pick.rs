@@ -5,7 +5,7 @@
 
 use ferrocdf_codec::unshuffle_part;
 
-use crate::plan::Dim;
+use crate::plan::{Dim, offset};
 
 /// Calls `row` for each line of runs: position in the window, position in the dense buffer, number of runs, step.
 fn lines(dims: &[Dim], run: usize, mut row: impl FnMut(usize, usize, usize, usize)) {
@@ -16,13 +16,7 @@ fn lines(dims: &[Dim], run: usize, mut row: impl FnMut(usize, usize, usize, usiz
     let (count, step) = (line.count as usize, line.step as usize);
     let rows: u64 = outer.iter().map(|dim| dim.count).product();
     for number in 0..rows {
-        let mut rest = number;
-        let mut at = 0;
-        for dim in outer.iter().rev() {
-            at += rest % dim.count * dim.step;
-            rest /= dim.count;
-        }
-        row(at as usize, number as usize * count * run, count, step);
+        row(offset(outer, number) as usize, number as usize * count * run, count, step);
     }
 }
 

@@ -32,6 +32,16 @@ pub(crate) struct Dim {
     pub(crate) step: u64,
 }
 
+/// The bytes from the first row of a box to the one with this number, where the last dimension is the fastest.
+pub(crate) fn offset(dims: &[Dim], number: u64) -> u64 {
+    let (mut rest, mut at) = (number, 0);
+    for dim in dims.iter().rev() {
+        at += rest % dim.count * dim.step;
+        rest /= dim.count;
+    }
+    at
+}
+
 /// A selection of a strided array, cut into tiles.
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -154,15 +164,11 @@ impl Plan {
 
     /// The tile of this number; they follow each other without gaps in dense order.
     pub(crate) fn tile(&self, number: u64) -> Tile {
-        let (mut outer, piece) = (number / self.pieces, number % self.pieces);
+        let (outer, piece) = (number / self.pieces, number % self.pieces);
         let Dim { count, step } = self.dims[self.cut];
         let rows = self.piece.min(count - piece * self.piece);
-        let mut at = self.begin + piece * self.piece * step;
+        let at = self.begin + piece * self.piece * step + offset(&self.dims[..self.cut], outer);
         let first = (outer * count + piece * self.piece) * self.row_elements;
-        for dim in self.dims[..self.cut].iter().rev() {
-            at += outer % dim.count * dim.step;
-            outer /= dim.count;
-        }
         Tile {
             at,
             span: (self.row_span + (rows - 1) * step) as usize,

@@ -104,19 +104,19 @@ static double write_records(const char *path)
     return now() - start;
 }
 
-/* 220 MB in a million records of 55 floats, one call each. */
-static double write_small(const char *path)
+/* Records of 55 floats, one call each. */
+static double write_small(const char *path, int mode, size_t records)
 {
     int nc, dims[2], var;
     size_t columns = 55, at[2] = {0, 0}, count[2] = {1, columns};
     float *buffer = values(columns);
     double start = now();
-    CHECK(nc_create(path, NC_CLOBBER | NC_64BIT_DATA, &nc));
+    CHECK(nc_create(path, NC_CLOBBER | mode, &nc));
     CHECK(nc_def_dim(nc, "time", NC_UNLIMITED, &dims[0]));
     CHECK(nc_def_dim(nc, "column", columns, &dims[1]));
     CHECK(nc_def_var(nc, "v", NC_FLOAT, 2, dims, &var));
     CHECK(nc_enddef(nc));
-    for (; at[0] < 1000000; at[0]++)
+    for (; at[0] < records; at[0]++)
         CHECK(nc_put_vara_float(nc, var, at, count, buffer));
     CHECK(nc_close(nc));
     return now() - start;
@@ -171,12 +171,12 @@ static double read_tiny(const char *path)
 }
 
 /* Makes a file of many variables with attributes. */
-static double create_many(const char *path, int vars, int atts)
+static double create_many(const char *path, int mode, int vars, int atts)
 {
     int nc, dim, var;
     char name[64];
     double start = now();
-    CHECK(nc_create(path, NC_CLOBBER, &nc));
+    CHECK(nc_create(path, NC_CLOBBER | mode, &nc));
     CHECK(nc_def_dim(nc, "x", 4, &dim));
     for (int v = 0; v < vars; v++) {
         sprintf(name, "variable_%d", v);
@@ -305,7 +305,9 @@ int main(int argc, char **argv)
     else if (!strcmp(what, "write-records"))
         spent = write_records(path);
     else if (!strcmp(what, "write-small"))
-        spent = write_small(path);
+        spent = write_small(path, NC_64BIT_DATA, 1000000);
+    else if (!strcmp(what, "write-small4"))
+        spent = write_small(path, NC_NETCDF4, 10000);
     else if (!strcmp(what, "open"))
         spent = open_only(path);
     else if (!strcmp(what, "read-attributes"))
@@ -323,9 +325,13 @@ int main(int argc, char **argv)
     else if (!strcmp(what, "put-var1"))
         spent = put_var1(path);
     else if (!strcmp(what, "create-2000x20"))
-        spent = create_many(path, 2000, 20);
+        spent = create_many(path, 0, 2000, 20);
+    else if (!strcmp(what, "create4-2000x20"))
+        spent = create_many(path, NC_NETCDF4, 2000, 20);
+    else if (!strcmp(what, "create4-10000x10"))
+        spent = create_many(path, NC_NETCDF4, 10000, 10);
     else if (!strcmp(what, "create-10000x10"))
-        spent = create_many(path, 10000, 10);
+        spent = create_many(path, 0, 10000, 10);
     else
         return 2;
     printf("%.6f\n", spent);

@@ -1,6 +1,7 @@
 """The bench through h5py with hdf5plugin.
 
 make FILTER FROM TO: the variable of a file, packed otherwise. read FILE: reads it whole, prints the seconds.
+write-FILTER FILE: the same as make, from memory and with the chunks of the bench, prints the seconds.
 """
 
 import sys
@@ -23,6 +24,16 @@ if sys.argv[1] == "make":
         step = var.chunks[0]
         for at in range(0, len(var), step):
             made[at : at + step] = var[at : at + step]
+elif sys.argv[1].startswith("write-"):
+    with h5py.File(sys.argv[2]) as file:
+        values = file["v"][...]
+    start = time.perf_counter()
+    with h5py.File(sys.argv[2] + ".made", "w") as new:
+        chunks = (24, values.shape[1] // 2, values.shape[2] // 4)
+        made = new.create_dataset("v", values.shape, values.dtype, chunks=chunks, **FILTERS[sys.argv[1][6:]])
+        for at in range(0, len(values), chunks[0]):
+            made[at : at + chunks[0]] = values[at : at + chunks[0]]
+    print(f"{time.perf_counter() - start:.6f}")
 else:
     with h5py.File(sys.argv[2]) as file:
         start = time.perf_counter()

@@ -128,6 +128,8 @@ int main(int argc, char **argv)
         spent = read_elements(nc, shape);
     else if (!strcmp(what, "write-packed"))
         spent = write_grid(nc, made, shape, 1, 4);
+    else if (!strcmp(what, "write-packed1"))
+        spent = write_grid(nc, made, shape, 1, 1);
     else if (!strcmp(what, "write-chunked"))
         spent = write_grid(nc, made, shape, 1, 0);
     else if (!strcmp(what, "write-contiguous"))

@@ -146,12 +146,13 @@ fn rows(data: &Data, peers: &Peers, me: &str, bin: &Path) -> Vec<Row> {
         peer: own(&[&peers.theirs4, workload, &data.path(file)]),
         ..nc4(library(what, workload, file, target))
     };
+    // The same by a script that names the workload otherwise.
+    let by_python = |workload: &str, row: Row| {
+        let command = |python: &String| own(&[python, &peers.script, workload, &data.path(row.file)]);
+        Row { peer: peers.python.as_ref().map(command).unwrap_or_default(), ..row }
+    };
     let against_python = |what: &'static str, file: &'static str, target: f64| {
-        let command = |python: &String| own(&[python, &peers.script, "read", &data.path(file)]);
-        Row {
-            peer: peers.python.as_ref().map(command).unwrap_or_default(),
-            ..nc4(library(what, "read-fresh", file, target))
-        }
+        by_python("read", nc4(library(what, "read-fresh", file, target)))
     };
     // Rows of writing form the group `nc4w`.
     let made = |row: Row| Row { group: "nc4w", ..row };
@@ -242,12 +243,26 @@ fn rows(data: &Data, peers: &Peers, me: &str, bin: &Path) -> Vec<Row> {
         nc4(tool("nc4: ncdump -h of 2,000 x 20", "ncdump", &["-h", "INPUT"], "c4.nc", 8.0)),
         nc4(tool("nc4: ncdump of 2,000 x 20", "ncdump", &["INPUT"], "c4.nc", 20.0)),
         made_nc4("nc4: write 1 GB, deflate 4 + shuffle", "write-packed", "flat4.nc", 3.3),
+        made_nc4("nc4: write 1 GB, deflate 1 + shuffle", "write-packed1", "flat4.nc", 3.8),
+        by_python(
+            "write-zstd",
+            made(library("nc4: write 1 GB, zstd 3 + shuffle, h5py (theirs)", "write-zstd", "flat4.nc", 2.5)),
+        ),
         made_nc4("nc4: write 1 GB, contiguous", "write-contiguous", "flat4.nc", 2.5),
         made_nc4("nc4: write 1 GB, chunked, unfiltered", "write-chunked", "flat4.nc", 2.5),
         made_nc4("nc4: write 100,000 tiny chunks in one call", "write-tiny", "tiny4.nc", 5.0),
         made_nc4("nc4: append 100,000 tiny chunks one by one", "append-tiny", "tiny4.nc", 3.0),
+        made(library(
+            "nc4: append 10,000 small records, chunks as by default",
+            "write-small4",
+            "out.nc",
+            3.0,
+        )),
+        made(library("nc4: create 2,000 variables x 20 attributes", "create4-2000x20", "out.nc", 5.0)),
+        made(library("nc4: create 10,000 variables x 10 attributes", "create4-10000x10", "out.nc", 10.0)),
         copied("nc4: nccopy unchanged", &["INPUT", &copy], "a4.nc", 60.0),
         copied("nc4: nccopy -d 4 -s, from contiguous", &["-d", "4", "-s", "INPUT", &copy], "flat4.nc", 3.2),
+        copied("nc4: nccopy -d 1 -s, recompressed", &["-d", "1", "-s", "INPUT", &copy], "a4.nc", 3.2),
         copied("nc4: nccopy -d 0", &["-d", "0", "INPUT", &copy], "a4.nc", 4.0),
         copied(
             "nc4: nccopy, time slices to time series",

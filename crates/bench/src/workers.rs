@@ -17,12 +17,15 @@ pub fn run(what: &str, path: &str) -> Done<()> {
         "read-records" => read_records(path),
         "write-fixed" => write_fixed(path),
         "write-records" => write_records(path),
-        "write-small" => write_small(path),
+        "write-small" => write_small(path, Format::Data64, 1_000_000),
+        "write-small4" => write_small(path, Format::Netcdf4, 10_000),
         "open" => open(path),
         "read-attributes" => read_attributes(path),
         "read-tiny" => read_tiny(path),
-        "create-2000x20" => create_many(path, 2000, 20),
-        "create-10000x10" => create_many(path, 10_000, 10),
+        "create-2000x20" => create_many(path, Format::Classic, 2000, 20),
+        "create-10000x10" => create_many(path, Format::Classic, 10_000, 10),
+        "create4-2000x20" => create_many(path, Format::Netcdf4, 2000, 20),
+        "create4-10000x10" => create_many(path, Format::Netcdf4, 10_000, 10),
         "plain-read" => plain_read(path),
         "read-fresh" => read_fresh::<f32>(path),
         "read-shorts" => read_fresh::<i16>(path),
@@ -33,9 +36,11 @@ pub fn run(what: &str, path: &str) -> Done<()> {
             Selection::strided(&[0; 3], &[shape[0] / 4, shape[1] / 4, shape[2] / 4], &[4; 3])
         }),
         "read-elements" => read_elements(path),
-        "write-packed" => write_grid(path, true, 4),
-        "write-chunked" => write_grid(path, true, 0),
-        "write-contiguous" => write_grid(path, false, 0),
+        "write-packed" => write_grid(path, true, &[(Filter::SHUFFLE, &[]), (Filter::DEFLATE, &[4])]),
+        "write-packed1" => write_grid(path, true, &[(Filter::SHUFFLE, &[]), (Filter::DEFLATE, &[1])]),
+        "write-zstd" => write_grid(path, true, &[(Filter::SHUFFLE, &[]), (Filter::ZSTD, &[3])]),
+        "write-chunked" => write_grid(path, true, &[]),
+        "write-contiguous" => write_grid(path, false, &[]),
         "write-tiny" => write_tiny(path, TINY),
         "append-tiny" => write_tiny(path, 1),
         _ => return Err(format!("no workload {what}")),
@@ -121,16 +126,16 @@ fn write_records(path: &str) -> ferrocdf::Result<f64> {
     Ok(start.elapsed().as_secs_f64())
 }
 
-/// 220 MB in a million records of 55 floats, one call each.
-fn write_small(path: &str) -> ferrocdf::Result<f64> {
+/// Records of 55 floats, one call each.
+fn write_small(path: &str, format: Format, records: u64) -> ferrocdf::Result<f64> {
     let columns = 55;
     let buffer = values(columns as usize);
     let start = Instant::now();
-    let mut file = ferrocdf::create(path)?;
+    let mut file = FileMut::create(path, &CreateOptions::format(format))?;
     file.add_unlimited_dimension("time")?;
     file.add_dimension("column", columns)?;
     let var = file.add_variable::<f32>("v", &["time", "column"])?.id();
-    for record in 0..1_000_000 {
+    for record in 0..records {
         let _exact = file.write(var, &Selection::slab(&[record, 0], &[1, columns]), In::new(&buffer))?;
     }
     file.close()?;
@@ -190,9 +195,9 @@ pub fn define_many(model: &mut Model, vars: usize, attrs: usize) -> ferrocdf::Re
 }
 
 /// Makes a file of many variables with attributes.
-fn create_many(path: &str, vars: usize, attrs: usize) -> ferrocdf::Result<f64> {
+fn create_many(path: &str, format: Format, vars: usize, attrs: usize) -> ferrocdf::Result<f64> {
     let start = Instant::now();
-    let file = FileMut::create(path, &CreateOptions::format(Format::Classic))?;
+    let file = FileMut::create(path, &CreateOptions::format(format))?;
     file.define(|model| define_many(model, vars, attrs))?;
     file.close()?;
     Ok(start.elapsed().as_secs_f64())
@@ -280,8 +285,8 @@ fn plain_read(path: &str) -> ferrocdf::Result<f64> {
 /// Chunks hold as many times.
 const STEP: u64 = 24;
 
-/// The variable of a file written to another, netCDF-4: contiguous or in chunks, packed or not.
-fn write_grid(path: &str, chunked: bool, level: u32) -> ferrocdf::Result<f64> {
+/// The variable of a file written to another, netCDF-4: contiguous or in chunks, with filters or without.
+fn write_grid(path: &str, chunked: bool, filters: &[(u32, &[u32])]) -> ferrocdf::Result<f64> {
     let from = ferrocdf::open(path)?;
     let from = from.variables().next().expect("the file has one");
     let shape = from.shape();
@@ -296,9 +301,7 @@ fn write_grid(path: &str, chunked: bool, level: u32) -> ferrocdf::Result<f64> {
     file.define(|model| {
         let storage = &mut model.var_mut(var).storage;
         storage.chunking = chunked.then(|| Chunking::Chunked(vec![STEP, shape[1] / 2, shape[2] / 4]));
-        if level > 0 {
-            storage.filters = vec![Filter { id: 2, params: vec![] }, Filter { id: 1, params: vec![level] }];
-        }
+        filters.iter().for_each(|(id, params)| storage.set_filter(*id, params.to_vec()));
         Ok(())
     })?;
     let slab = (STEP * shape[1] * shape[2]) as usize;

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrocdf::model::Chunking;
-use ferrocdf::{Code, Model, Result, VarId};
+use ferrocdf::{Code, Model, Result, SpaceOptions, VarId};
 
 use crate::boundary::{answer, fail, put};
 use crate::data_checks::variable;
@@ -35,6 +35,21 @@ struct Wishes {
 }
 
 static WISHES: Mutex<Wishes> = Mutex::new(Wishes { cache: USUAL, alignment: (0, 0), metadata: 0 });
+
+/// What is wished of space in files to come.
+pub(crate) fn space() -> SpaceOptions {
+    let wishes = wishes();
+    let mut space = SpaceOptions::default();
+    if let (Ok(threshold), Ok(alignment @ 1..)) =
+        (wishes.alignment.0.try_into(), wishes.alignment.1.try_into())
+    {
+        (space.threshold, space.alignment) = (threshold, alignment);
+    }
+    if wishes.metadata > 0 {
+        space.meta_block = wishes.metadata as u64;
+    }
+    space
+}
 
 fn wishes() -> MutexGuard<'static, Wishes> {
     WISHES.lock().unwrap_or_else(PoisonError::into_inner)

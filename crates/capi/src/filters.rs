@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use ferrocdf::model::{Chunking, Filter};
+use ferrocdf::model::{Chunking, Filter, Storage};
 use ferrocdf::{Code, Model, Result, VarId};
 
 use crate::boundary::{answer, fail, list, put, put_all};
@@ -12,26 +12,13 @@ use crate::groups::find_enhanced;
 use crate::open_files::find;
 use crate::storage::{storage_of, wish};
 
-pub(crate) const DEFLATE: c_uint = 1;
-pub(crate) const SHUFFLE: c_uint = 2;
-pub(crate) const FLETCHER32: c_uint = 3;
-pub(crate) const SZIP: c_uint = 4;
-const BZIP2: c_uint = 307;
-const BLOSC: c_uint = 32001;
-const ZSTD: c_uint = 32015;
-
-/// The filters of a variable. A variable of a classic file has none, whether or not it exists.
-pub(crate) fn filters_of(ncid: c_int, varid: c_int) -> Result<Vec<Filter>> {
+/// How a variable is stored. One of a classic file has no filters, whether or not it exists.
+pub(crate) fn filtered(ncid: c_int, varid: c_int) -> Result<Storage> {
     let (file, _) = find(ncid)?;
     if file.file().format().is_classic_file() {
-        return Ok(vec![]);
+        return Ok(Storage::default());
     }
-    storage_of(ncid, varid).map(|storage| storage.filters)
-}
-
-/// The parameters of a filter.
-pub(crate) fn parameters(filters: &[Filter], id: c_uint) -> Option<&[c_uint]> {
-    filters.iter().find(|filter| filter.id == id).map(|filter| filter.params.as_slice())
+    storage_of(ncid, varid)
 }
 
 /// Pixels of a block of szip, at most.
@@ -45,40 +32,32 @@ pub(crate) fn set_filter(model: &mut Model, var: VarId, id: c_uint, params: &[c_
         return fail(Code::EINVAL, "a scalar goes through no filters");
     }
     check_built(id)?;
-    let filters = &described.storage.filters;
-    let has = |id: c_uint| filters.iter().any(|filter| filter.id == id);
+    let has = |id: c_uint| described.storage.filter(id).is_some();
     let known = has(id);
     match (id, params) {
-        (DEFLATE, _) if known => {}
-        (DEFLATE, &[0..=9]) if !has(SZIP) => {}
-        (DEFLATE, [_]) => return fail(Code::EINVAL, "deflate has levels 0 to 9, and does not go with szip"),
-        (SZIP, &[_, pixels]) => {
+        (Filter::DEFLATE, _) if known => {}
+        (Filter::DEFLATE, &[0..=9]) if !has(Filter::SZIP) => {}
+        (Filter::DEFLATE, [_]) => {
+            return fail(Code::EINVAL, "deflate has levels 0 to 9, and does not go with szip");
+        }
+        (Filter::SZIP, &[_, pixels]) => {
             let elements = model.shape(var).into_iter().filter(|&len| len > 0);
             let elements = elements.fold(1, u64::saturating_mul);
-            let fits = known || (pixels % 2 == 0 && pixels <= MOST_PIXELS && !has(DEFLATE));
+            let fits = known || (pixels % 2 == 0 && pixels <= MOST_PIXELS && !has(Filter::DEFLATE));
             if !fits || u64::from(pixels) > elements {
                 return fail(Code::EINVAL, format!("szip in blocks of {pixels} pixels of {elements}"));
             }
         }
-        (DEFLATE | SZIP, _) => return fail(Code::EFILTER, format!("filter {id} with {params:?}")),
+        (Filter::DEFLATE | Filter::SZIP, _) => {
+            return fail(Code::EFILTER, format!("filter {id} with {params:?}"));
+        }
         _ => {}
     }
     if !matches!(described.storage.chunking, Some(Chunking::Chunked(_))) {
         let chunk = chunk_shapes::usual(model, var);
         model.var_mut(var).storage.chunking = Some(Chunking::Chunked(chunk));
     }
-    let filters = &mut model.var_mut(var).storage.filters;
-    let params = params.to_vec();
-    if let Some(filter) = filters.iter_mut().find(|filter| filter.id == id) {
-        filter.params = params;
-        return Ok(());
-    }
-    let place = match id {
-        FLETCHER32 => 0,
-        SHUFFLE => usize::from(filters.first().is_some_and(|filter| filter.id == FLETCHER32)),
-        _ => filters.len(),
-    };
-    filters.insert(place, Filter { id, params });
+    model.var_mut(var).storage.set_filter(id, params.to_vec());
     Ok(())
 }
 
@@ -118,7 +97,7 @@ pub unsafe extern "C" fn nc_inq_var_filter_ids(
     ids: *mut c_uint,
 ) -> c_int {
     answer(|| {
-        let filters = filters_of(ncid, varid)?;
+        let filters = filtered(ncid, varid)?.filters;
         // SAFETY: the contract of the interface.
         unsafe {
             put(count, filters.len());
@@ -146,8 +125,8 @@ pub unsafe extern "C" fn nc_inq_var_filter_info(
     params: *mut c_uint,
 ) -> c_int {
     answer(|| {
-        let filters = filters_of(ncid, varid)?;
-        let Some(found) = parameters(&filters, id) else {
+        let storage = filtered(ncid, varid)?;
+        let Some(found) = storage.filter(id) else {
             return fail(Code::ENOFILTER, format!("the variable does not go through filter {id}"));
         };
         // SAFETY: the contract of the interface.
@@ -166,7 +145,7 @@ pub unsafe extern "C" fn nc_inq_var_filter(
     params: *mut c_uint,
 ) -> c_int {
     answer(|| {
-        let filters = filters_of(ncid, varid)?;
+        let filters = filtered(ncid, varid)?.filters;
         // SAFETY: the contract of the interface.
         unsafe {
             put(id, filters.first().map_or(0, |filter| filter.id));
@@ -222,8 +201,8 @@ unsafe fn named<const COUNT: usize>(
     // SAFETY: the contract of the interface.
     unsafe { put(has, 0) };
     check_available(ncid, id)?;
-    let filters = filters_of(ncid, varid)?;
-    let Some(found) = parameters(&filters, id) else { return Ok(None) };
+    let storage = filtered(ncid, varid)?;
+    let Some(found) = storage.filter(id) else { return Ok(None) };
     // SAFETY: the contract of the interface.
     unsafe { put(has, 1) };
     match found.try_into() {
@@ -234,12 +213,12 @@ unsafe fn named<const COUNT: usize>(
 
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_def_var_bzip2(ncid: c_int, varid: c_int, level: c_int) -> c_int {
-    set_named(ncid, varid, BZIP2, (1..=9).contains(&level), &[level as c_uint])
+    set_named(ncid, varid, Filter::BZIP2, (1..=9).contains(&level), &[level as c_uint])
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_def_var_zstandard(ncid: c_int, varid: c_int, level: c_int) -> c_int {
-    set_named(ncid, varid, ZSTD, (-131072..=22).contains(&level), &[level as c_uint])
+    set_named(ncid, varid, Filter::ZSTD, (-131072..=22).contains(&level), &[level as c_uint])
 }
 
 /// A function that tells whether a variable goes through a filter, and at which level.
@@ -261,8 +240,8 @@ macro_rules! inquire_level {
 }
 
 inquire_level! {
-    nc_inq_var_bzip2 => BZIP2;
-    nc_inq_var_zstandard => ZSTD;
+    nc_inq_var_bzip2 => Filter::BZIP2;
+    nc_inq_var_zstandard => Filter::ZSTD;
 }
 
 /// The last of the compressors inside blosc, and of its ways to shuffle.
@@ -279,7 +258,7 @@ pub extern "C" fn nc_def_var_blosc(
     shuffle: c_uint,
 ) -> c_int {
     let right = compressor <= LAST_COMPRESSOR && shuffle <= LAST_SHUFFLE;
-    set_named(ncid, varid, BLOSC, right, &[0, 0, 0, block, level, shuffle, compressor])
+    set_named(ncid, varid, Filter::BLOSC, right, &[0, 0, 0, block, level, shuffle, compressor])
 }
 
 #[unsafe(no_mangle)]
@@ -294,7 +273,7 @@ pub unsafe extern "C" fn nc_inq_var_blosc(
 ) -> c_int {
     answer(|| {
         // SAFETY: the contract of the interface.
-        if let Some(found) = unsafe { named::<7>(ncid, varid, BLOSC, has) }? {
+        if let Some(found) = unsafe { named::<7>(ncid, varid, Filter::BLOSC, has) }? {
             // SAFETY: the contract of the interface.
             unsafe {
                 put(block, found[3]);

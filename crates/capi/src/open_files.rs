@@ -16,7 +16,7 @@ use ferrocdf::model::Class;
 use ferrocdf::{Code, Error, File, FileMut, Format, GroupId, Model, Result, Type, VarId};
 
 use crate::boundary::fail;
-use crate::caches::Cache;
+use crate::caches::{self, Cache};
 use crate::constants::{NC_CLASSIC_MODEL, NC_DISKLESS, NC_INMEMORY, NC_NETCDF4, format_flags};
 use crate::files::as_path;
 use crate::memory_files::GivenMemory;
@@ -137,7 +137,10 @@ impl OpenFile {
     pub(crate) fn new(path: Vec<u8>, mode: c_int, access: Access, is_new: bool) -> Self {
         let file: &File = match &access {
             Access::Read(file) => file,
-            Access::Write(file) => file,
+            Access::Write(file) => {
+                file.set_space(&caches::space());
+                file
+            }
         };
         let format = file.format();
         let stored = file.look(|model| (model.vars().len(), model.types().len()));

@@ -3,15 +3,13 @@
 
 use std::ffi::{c_int, c_uint};
 
-use ferrocdf::model::{Chunking, Endian, Quantization, Quantize, Storage};
+use ferrocdf::model::{Chunking, Endian, Filter, Quantization, Quantize, Storage};
 use ferrocdf::{Atomic, Code, Model, Owner, Result, Type, Values, VarId};
 
 use crate::boundary::{answer, fail, list, put, put_all};
 use crate::chunk_shapes;
 use crate::data_checks::variable;
-use crate::filters::{
-    DEFLATE, FLETCHER32, SHUFFLE, SZIP, define_filter, filters_of, nc_def_var_filter, parameters, set_filter,
-};
+use crate::filters::{define_filter, filtered, nc_def_var_filter, set_filter};
 use crate::groups::find_enhanced;
 use crate::open_files::find;
 use crate::types::size_of_type;
@@ -224,7 +222,7 @@ pub extern "C" fn nc_def_var_deflate(
     answer(|| {
         wish(ncid, varid, |model, var| {
             if shuffle != 0 {
-                set_filter(model, var, SHUFFLE, &[])?;
+                set_filter(model, var, Filter::SHUFFLE, &[])?;
             }
             Ok(())
         })?;
@@ -232,7 +230,7 @@ pub extern "C" fn nc_def_var_deflate(
         if deflate == 0 || level == 0 {
             return Ok(());
         }
-        define_filter(ncid, varid, DEFLATE, &[level as c_uint])
+        define_filter(ncid, varid, Filter::DEFLATE, &[level as c_uint])
     })
 }
 
@@ -246,15 +244,15 @@ pub unsafe extern "C" fn nc_inq_var_deflate(
     level: *mut c_int,
 ) -> c_int {
     answer(|| {
-        let filters = filters_of(ncid, varid)?;
-        let found = parameters(&filters, DEFLATE);
+        let storage = filtered(ncid, varid)?;
+        let found = storage.filter(Filter::DEFLATE);
         // SAFETY: the contract of the interface.
         unsafe {
             put(deflate, c_int::from(found.is_some()));
             put(level, found.and_then(|found| found.first().copied()).unwrap_or(0) as c_int);
         }
         if !shuffle.is_null() {
-            let shuffled = parameters(&storage_of(ncid, varid)?.filters, SHUFFLE).is_some();
+            let shuffled = storage_of(ncid, varid)?.filter(Filter::SHUFFLE).is_some();
             // SAFETY: the contract of the interface.
             unsafe { put(shuffle, c_int::from(shuffled)) };
         }
@@ -265,20 +263,16 @@ pub unsafe extern "C" fn nc_inq_var_deflate(
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_def_var_fletcher32(ncid: c_int, varid: c_int, checksum: c_int) -> c_int {
     answer(|| {
-        wish(
-            ncid,
-            varid,
-            |model, var| {
-                if checksum != 0 { set_filter(model, var, FLETCHER32, &[]) } else { Ok(()) }
-            },
-        )
+        wish(ncid, varid, |model, var| {
+            if checksum != 0 { set_filter(model, var, Filter::FLETCHER32, &[]) } else { Ok(()) }
+        })
     })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_var_fletcher32(ncid: c_int, varid: c_int, checksum: *mut c_int) -> c_int {
     answer(|| {
-        let found = parameters(&storage_of(ncid, varid)?.filters, FLETCHER32).is_some();
+        let found = storage_of(ncid, varid)?.filter(Filter::FLETCHER32).is_some();
         // SAFETY: the contract of the interface.
         unsafe { put(checksum, c_int::from(found)) };
         Ok(())
@@ -289,7 +283,7 @@ pub unsafe extern "C" fn nc_inq_var_fletcher32(ncid: c_int, varid: c_int, checks
 pub extern "C" fn nc_def_var_szip(ncid: c_int, varid: c_int, mask: c_int, pixels: c_int) -> c_int {
     let parameters = [mask as c_uint, pixels as c_uint];
     // SAFETY: there are two parameters.
-    unsafe { nc_def_var_filter(ncid, varid, SZIP, parameters.len(), parameters.as_ptr()) }
+    unsafe { nc_def_var_filter(ncid, varid, Filter::SZIP, parameters.len(), parameters.as_ptr()) }
 }
 
 #[unsafe(no_mangle)]
@@ -300,8 +294,8 @@ pub unsafe extern "C" fn nc_inq_var_szip(
     pixels: *mut c_int,
 ) -> c_int {
     answer(|| {
-        let filters = filters_of(ncid, varid)?;
-        let found = match parameters(&filters, SZIP) {
+        let storage = filtered(ncid, varid)?;
+        let found = match storage.filter(Filter::SZIP) {
             None => &[0, 0],
             Some(found) if found.len() < 2 => return fail(Code::EFILTER, "szip has too few parameters"),
             Some(found) => found,

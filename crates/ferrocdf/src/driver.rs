@@ -8,6 +8,8 @@ use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Attr, DimId, Model, Owner, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
+use crate::file::SpaceOptions;
+
 /// What writing did.
 pub(crate) struct Written {
     pub(crate) fit: Fit,
@@ -69,6 +71,9 @@ pub(crate) trait Driver: Send + Sync {
     fn blob_mut(&self) -> Result<&dyn BlobMut> {
         Err(read_only())
     }
+
+    /// How space is taken from now on, in formats that leave a choice.
+    fn set_space(&mut self, _space: &SpaceOptions) {}
 
     /// The end of define mode: makes the file say what `model` says instead of what `old` says.
     fn commit(&mut self, _old: &Model, _model: &Model, _alignment: &Alignment) -> Result<()> {

@@ -81,6 +81,24 @@ impl OpenOptions {
     }
 }
 
+/// How space is taken in a netCDF-4 file (`nc_set_alignment`, `nc_set_meta_block_size`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpaceOptions {
+    /// Pieces of at least so many bytes are aligned.
+    pub threshold: u64,
+    /// They begin at a multiple of this many bytes.
+    pub alignment: u64,
+    /// Metadata is kept together in pieces of this many bytes.
+    pub meta_block: u64,
+}
+
+impl Default for SpaceOptions {
+    /// No alignment, pieces of 2 KiB.
+    fn default() -> Self {
+        SpaceOptions { threshold: 1, alignment: 1, meta_block: 2048 }
+    }
+}
+
 /// How a file is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -427,6 +445,11 @@ impl FileMut {
             }
             Ok(())
         })
+    }
+
+    /// Chooses how space is taken from now on in a netCDF-4 file; others leave no choice.
+    pub fn set_space(&self, space: &SpaceOptions) {
+        self.file.write_state().driver.set_space(space);
     }
 
     /// Ends define mode: the file says what was defined. Data is moved if the header outgrew its place.

@@ -57,7 +57,7 @@ pub use ferrocdf_store as store;
 
 pub use copy::{Pair, copy_data};
 pub use extents::{Extent, Extents, every};
-pub use file::{CreateOptions, File, FileMut, OpenOptions};
+pub use file::{CreateOptions, File, FileMut, OpenOptions, SpaceOptions};
 pub use handles::{Dimension, NetcdfType, Variable, VariableMut};
 pub use nc4::{chunk_fits, default_chunks};
 pub use storage::{Arrangement, StorageInfo};

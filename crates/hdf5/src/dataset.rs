@@ -8,7 +8,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ferrocdf_array::{Array, BlockIndex, Blocks, Kind, Layout, Mosaic, PastEnd, Place, Stored};
+use ferrocdf_array::{Array, Blocks, Kind, Layout, Mosaic, PastEnd, Stored};
 use ferrocdf_bytes::{Code, Context, Error, Result};
 use ferrocdf_codec::{Chain, Step};
 use ferrocdf_store::Blob;
@@ -281,10 +281,9 @@ impl Dataset {
                         "its chunks have elements of {has} bytes, its datatype of {size}"
                     )));
                 }
-                let index: Arc<dyn BlockIndex> = Arc::clone(self.chunks(layout)?) as _;
-                let index = if raw { Arc::new(Bytewise(index)) } else { index };
-                let shape = bytes(layout.shape.clone());
-                array.layout = Layout::Blocks(Blocks::new(shape, index, Arc::clone(&self.chain), fill));
+                let index = Arc::clone(self.chunks(layout)?);
+                let blocks = Blocks::new(layout.shape.clone(), index, Arc::clone(&self.chain), fill);
+                array.layout = Layout::Blocks(if raw { blocks.as_bytes(size) } else { blocks });
             }
             DataLayout::Virtual(_) => {
                 // Here the fill value is an element of the array, not of the file.
@@ -312,26 +311,4 @@ pub(crate) fn steps(shape: &[u64], width: u64) -> Vec<u64> {
         step = step.saturating_mul(len);
     }
     steps
-}
-
-/// An index seen with one more dimension, the bytes of an element, along which there is one block.
-#[derive(Debug)]
-struct Bytewise(Arc<dyn BlockIndex>);
-
-impl BlockIndex for Bytewise {
-    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>> {
-        let (Some((&byte, first)), Some((&bytes, count))) = (first.split_last(), count.split_last()) else {
-            return Err(Error::new(Code::EINVAL, "blocks of no dimensions"));
-        };
-        if (byte, bytes) == (0, 1) {
-            return self.0.locate(first, count);
-        }
-        let mut all = Vec::new();
-        for place in self.0.locate(first, count)? {
-            all.extend(
-                (0..bytes).map(|at| if byte.saturating_add(at) == 0 { place } else { Place::Missing }),
-            );
-        }
-        Ok(all)
-    }
 }

@@ -1,5 +1,6 @@
 //! The parts of a model.
 
+use crate::filters::Filter;
 use crate::named::Index;
 use crate::{Attrs, HasName, Name, Type, Values};
 
@@ -141,15 +142,6 @@ pub enum Endian {
     Little,
     /// Most significant byte first.
     Big,
-}
-
-/// A filter by its HDF5 number, with its parameters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Filter {
-    /// The registered HDF5 filter id.
-    pub id: u32,
-    /// The client values.
-    pub params: Vec<u32>,
 }
 
 /// A group.

@@ -7,6 +7,7 @@
 
 mod attrs;
 mod entities;
+mod filters;
 mod format;
 mod model;
 mod name;
@@ -16,9 +17,10 @@ mod values;
 
 pub use attrs::{Attrs, LateAttrs};
 pub use entities::{
-    Attr, Chunking, Dim, DimId, Endian, Filter, Group, GroupId, Owner, Quantization, Quantize, Storage,
-    TypeId, Var, VarId,
+    Attr, Chunking, Dim, DimId, Endian, Group, GroupId, Owner, Quantization, Quantize, Storage, TypeId, Var,
+    VarId,
 };
+pub use filters::Filter;
 pub use format::Format;
 pub use model::Model;
 pub use name::Name;

@@ -1,10 +1,10 @@
 //! Moving packed blocks from one array to another, unopened.
 //!
 //! Some are moved at a time: placed in their order, read in the order in which they lie, written in that of their new
-//! places; near ones together each time.
+//! places; near ones together each time. While some are written the next are read.
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::{Blob, BlobMut, Buffer};
+use ferrocdf_store::{Blob, BlobMut};
 
 use super::cache::Key;
 use super::pack::{BATCH, each, runs};
@@ -13,7 +13,7 @@ use super::read::TOGETHER;
 use super::{Blocks, Place};
 use crate::plan::{REQUEST, SHARED};
 use crate::scratch::Scratch;
-use crate::{Array, Layout, Selection};
+use crate::{Array, Layout, Selection, pool};
 
 /// The most blocks that are looked for at a time.
 const BLOCKS: u64 = 1 << 16;
@@ -61,9 +61,10 @@ pub fn copy_blocks(from_blob: &dyn Blob, from: &Array, to_blob: &dyn BlobMut, to
             return Ok(false);
         }
     }
-    let mut memory = Buffer::new();
-    let mut moved = grid.pieces(BLOCKS).map(|(_, _, some)| mover.all(&some, &mut memory));
-    moved.try_for_each(|moved| moved).map(|()| true)
+    let mut line = Line { mover: &mover, read: Batch::default(), free: vec![] };
+    let mut moved = grid.pieces(BLOCKS).map(|(_, _, some)| line.all(&some));
+    moved.try_for_each(|moved| moved)?;
+    line.next(vec![]).map(|()| true)
 }
 
 impl Blocks {
@@ -129,38 +130,9 @@ impl Mover<'_> {
         self.to.key(block.into_iter())
     }
 
-    /// Moves the blocks in a box.
-    fn all(&self, some: &Selection, memory: &mut Buffer) -> Result<()> {
-        let size = self.from_blob.size()?;
-        let (mut batch, mut bytes) = (Vec::new(), 0);
-        for (number, place) in self.from.index.locate(&some.start, &some.count)?.into_iter().enumerate() {
-            let Place::At { at, len, mask } = place else { continue };
-            if at.checked_add(len).is_none_or(|end| end > size) {
-                let what = format!("a block of {len} bytes at byte {at} of a file of {size} bytes");
-                return Err(Error::new(Code::ETRUNC, what));
-            }
-            if bytes > 0 && len.saturating_add(bytes) > BATCH as u64 {
-                self.batch(&batch, memory)?;
-                batch.clear();
-                bytes = 0;
-            }
-            // Neither is more than the file has.
-            bytes += len;
-            batch.push(Moved { key: self.key(some, number), at, len, mask });
-        }
-        self.batch(&batch, memory)
-    }
-
-    /// Moves some blocks.
-    fn batch(&self, blocks: &[Moved], memory: &mut Buffer) -> Result<()> {
-        let place = |block: &Moved| self.home.store.place(&block.key, block.len, block.mask);
-        let places: Vec<u64> = blocks.iter().map(place).collect::<Result<_>>()?;
-        let all: u64 = blocks.iter().map(|block| block.len).sum();
-        let shares = blocks.len() > 1 && all >= SHARED;
-        let too_large = |_| Error::new(Code::ENOMEM, format!("no memory for {all} bytes of blocks"));
-        let memory = memory.get(usize::try_from(all).map_err(too_large)?);
-
-        let mut rest = &mut *memory;
+    /// Reads some blocks that are placed already.
+    fn read(&self, blocks: &[Moved], memory: &mut [u8]) -> Result<()> {
+        let mut rest = memory;
         let mut parts = Vec::with_capacity(blocks.len());
         for block in blocks {
             let (here, more) = std::mem::take(&mut rest).split_at_mut(block.len as usize);
@@ -183,15 +155,18 @@ impl Mover<'_> {
             }
             end = after;
         }
-        each(shares, &mut near, |_, group| self.fetch(group))?;
+        each(shares(blocks), &mut near, |_, group| self.fetch(group))
+    }
 
-        let mut runs = runs(&places, |number| blocks[number].len);
+    /// Writes some blocks to their places.
+    fn write(&self, Batch { blocks, places, memory }: &Batch) -> Result<()> {
+        let mut runs = runs(places, |number| blocks[number].len);
         let mut starts = vec![0];
         starts.extend(blocks.iter().scan(0, |end, block| {
             *end += block.len as usize;
             Some(*end)
         }));
-        each(shares, &mut runs, |_, run| {
+        each(shares(blocks), &mut runs, |_, run| {
             let bytes = &memory[starts[run.start]..starts[run.end]];
             self.to_blob.write_at(places[run.start], bytes)
         })
@@ -214,4 +189,77 @@ impl Mover<'_> {
             Ok(())
         })
     }
+}
+
+/// Blocks that are moved together.
+#[derive(Default)]
+struct Batch {
+    blocks: Vec<Moved>,
+    places: Vec<u64>,
+    /// Their bytes, one after the other.
+    memory: Vec<u8>,
+}
+
+/// Batches on their way, one after the other.
+struct Line<'a> {
+    mover: &'a Mover<'a>,
+    /// Read, and still to be written.
+    read: Batch,
+    /// Memory for the next.
+    free: Vec<u8>,
+}
+
+impl Line<'_> {
+    /// Moves the blocks in a box, the last of them with the [`next`](Line::next) batch.
+    fn all(&mut self, some: &Selection) -> Result<()> {
+        let mover = self.mover;
+        let size = mover.from_blob.size()?;
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        for (number, place) in mover.from.index.locate(&some.start, &some.count)?.into_iter().enumerate() {
+            let Place::At { at, len, mask } = place else { continue };
+            if at.checked_add(len).is_none_or(|end| end > size) {
+                let what = format!("a block of {len} bytes at byte {at} of a file of {size} bytes");
+                return Err(Error::new(Code::ETRUNC, what));
+            }
+            if bytes > 0 && len.saturating_add(bytes) > BATCH as u64 {
+                self.next(std::mem::take(&mut batch))?;
+                bytes = 0;
+            }
+            // Neither is more than the file has.
+            bytes += len;
+            batch.push(Moved { key: mover.key(some, number), at, len, mask });
+        }
+        self.next(batch)
+    }
+
+    /// Places and reads a batch, while the one before it is written.
+    fn next(&mut self, blocks: Vec<Moved>) -> Result<()> {
+        let mover = self.mover;
+        let place = |block: &Moved| mover.home.store.place(&block.key, block.len, block.mask);
+        let places: Vec<u64> = blocks.iter().map(place).collect::<Result<_>>()?;
+        let all = bytes(&blocks);
+        let too_large = |_| Error::new(Code::ENOMEM, format!("no memory for {all} bytes of blocks"));
+        let len = usize::try_from(all).map_err(too_large)?;
+        let mut memory = std::mem::take(&mut self.free);
+        memory.resize(len.max(memory.len()), 0);
+        let before = std::mem::take(&mut self.read);
+        let (wrote, read) = match pool::get().filter(|_| all.max(bytes(&before.blocks)) >= SHARED) {
+            Some(pool) => pool.join(|| mover.write(&before), || mover.read(&blocks, &mut memory[..len])),
+            None => (mover.write(&before), mover.read(&blocks, &mut memory[..len])),
+        };
+        wrote.and(read)?;
+        self.free = before.memory;
+        self.read = Batch { blocks, places, memory };
+        Ok(())
+    }
+}
+
+/// Bytes of some blocks.
+fn bytes(blocks: &[Moved]) -> u64 {
+    blocks.iter().map(|block| block.len).sum()
+}
+
+/// Whether moving some blocks is worth the work of several threads.
+fn shares(blocks: &[Moved]) -> bool {
+    blocks.len() > 1 && bytes(blocks) >= SHARED
 }

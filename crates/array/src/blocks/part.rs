@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::convert::Conversion;
 use crate::pick;
-use crate::plan::Dim;
+use crate::plan::{Dim, offset};
 use ferrocdf_store::Buffer;
 
 /// A decoded block.
@@ -66,13 +66,7 @@ impl Part {
 
     /// The byte in the block where a row begins.
     pub(crate) fn row_at(&self, number: usize) -> usize {
-        let mut rest = number as u64;
-        let mut at = 0;
-        for dim in self.outer.iter().rev() {
-            at += rest % dim.count * dim.step;
-            rest /= dim.count;
-        }
-        self.base + at as usize
+        self.base + offset(&self.outer, number as u64) as usize
     }
 
     /// Converts one row of a block into memory.
@@ -175,13 +169,7 @@ impl Part {
         }
         let mut fits = true;
         for (index, to) in out.chunks_exact_mut(made).enumerate() {
-            let mut rest = index as u64;
-            let mut at = start as u64;
-            for dim in self.inner.iter().rev() {
-                at += rest % dim.count * dim.step;
-                rest /= dim.count;
-            }
-            let from = at as usize % fill.len();
+            let from = (start + offset(&self.inner, index as u64) as usize) % fill.len();
             fits &= conversion.run(&fill[from..from + self.size], to);
         }
         fits

@@ -20,7 +20,7 @@ use super::part::{Block, Part, push};
 use super::{Blocks, Place};
 use crate::array::{dense_steps, too_large};
 use crate::convert::Conversion;
-use crate::plan::{Dim, Plan, REQUEST, SHARED, WINDOW};
+use crate::plan::{Dim, Plan, REQUEST, SHARED, WINDOW, offset};
 use crate::read::Windows;
 use crate::scratch::Scratch;
 use crate::{Array, PastEnd, Selection, Stored, pool};
@@ -608,13 +608,8 @@ impl<'a> Reader<'a> {
         }
         let row_len = part.row_elements() * self.size;
         (0..part.rows()).fold(true, |fits, number| {
-            let mut rest = number as u64;
-            let mut to = first as u64;
-            for dim in outer.iter().rev() {
-                to += rest % dim.count * dim.step;
-                rest /= dim.count;
-            }
-            let row = &mut out[to as usize..][..row_len];
+            let to = first + offset(&outer, number as u64) as usize;
+            let row = &mut out[to..][..row_len];
             fits & match block {
                 Some(block) => part.row(block, number, &self.conversion, dense, row),
                 None => part.fill_row(&self.blocks.fill, number, &self.conversion, row),

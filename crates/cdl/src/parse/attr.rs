@@ -8,11 +8,6 @@ use super::header::{AttrDecl, Thing};
 use super::lexer::{Special, Token};
 use super::parser::{Parsed, Parser};
 
-/// HDF5's numbers of the filters that have attributes of their own.
-const DEFLATE: u32 = 1;
-const SHUFFLE: u32 = 2;
-const FLETCHER32: u32 = 3;
-
 impl Parser<'_> {
     /// `… : name = values ;`
     pub fn attribute_statement(&mut self, wanted: &str) -> Parsed<()> {
@@ -190,15 +185,15 @@ impl Parser<'_> {
             }
             Special::Fletcher32 => {
                 let on = self.special_flag(special)?;
-                self.set_filter(var, FLETCHER32, on.then(Vec::new));
+                self.set_filter(var, Filter::FLETCHER32, on.then(Vec::new));
             }
             Special::Shuffle => {
                 let on = self.special_flag(special)?;
-                self.set_filter(var, SHUFFLE, on.then(Vec::new));
+                self.set_filter(var, Filter::SHUFFLE, on.then(Vec::new));
             }
             Special::DeflateLevel => {
                 let level = self.integer("")?;
-                self.set_filter(var, DEFLATE, u32::try_from(level).ok().map(|level| vec![level]));
+                self.set_filter(var, Filter::DEFLATE, u32::try_from(level).ok().map(|level| vec![level]));
             }
             Special::Endianness => {
                 let text = self.special_text()?;
@@ -226,22 +221,13 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Adds a filter, replaces its parameters, or removes it. Checksum comes first, shuffle next, the others in the
-    /// order of the text.
+    /// Adds a filter, replaces its parameters, or removes it.
     fn set_filter(&mut self, var: usize, id: u32, params: Option<Vec<u32>>) {
-        let filters = &mut self.header.vars[var].storage.filters;
-        let place = filters.iter().position(|filter| filter.id == id);
-        match (place, params) {
-            (Some(at), Some(params)) => filters[at].params = params,
-            (Some(at), None) => drop(filters.remove(at)),
-            (None, Some(params)) => filters.push(Filter { id, params }),
-            (None, None) => {}
+        let storage = &mut self.header.vars[var].storage;
+        match params {
+            Some(params) => storage.set_filter(id, params),
+            None => storage.remove_filter(id),
         }
-        filters.sort_by_key(|filter| match filter.id {
-            FLETCHER32 => 0,
-            SHUFFLE => 1,
-            _ => 2,
-        });
     }
 }
 

@@ -1,13 +1,14 @@
 //! Virtual attributes, which tell how a dataset is stored.
 
-use ferrocdf_model::{Atomic, Attr, Chunking, Class, Endian, Format, GroupId, Owner, Type, Values, VarId};
+use ferrocdf_model::{
+    Atomic, Attr, Chunking, Class, Endian, Filter, Format, GroupId, Owner, Type, Values, VarId,
+};
 
 use super::escape::{c_text, name};
 use super::{Failure, Printer};
 
-const DEFLATE: u32 = 1;
-const SHUFFLE: u32 = 2;
-const FLETCHER32: u32 = 3;
+/// The filters that have attributes of their own.
+const OWN_FORM: [u32; 3] = [Filter::DEFLATE, Filter::SHUFFLE, Filter::FLETCHER32];
 
 impl Printer<'_> {
     fn special(&mut self, owner: &[u8], attr: &str, value: impl AsRef<[u8]>) -> Result<(), Failure> {
@@ -44,23 +45,22 @@ impl Printer<'_> {
             self.special(owner, "_ChunkSizes", sizes.join(", "))?;
         }
         let one_form = self.options.filters_in_one_form;
-        let find = |id| storage.filters.iter().find(|filter| filter.id == id);
         if !one_form {
-            if find(FLETCHER32).is_some() {
+            if storage.filter(Filter::FLETCHER32).is_some() {
                 self.special(owner, "_Fletcher32", "\"true\"")?;
             }
-            if find(SHUFFLE).is_some() {
+            if storage.filter(Filter::SHUFFLE).is_some() {
                 self.special(owner, "_Shuffle", "\"true\"")?;
             }
-            if let Some(deflate) = find(DEFLATE) {
-                let level = deflate.params.first().copied().unwrap_or(0);
+            if let Some(params) = storage.filter(Filter::DEFLATE) {
+                let level = params.first().copied().unwrap_or(0);
                 self.special(owner, "_DeflateLevel", level.to_string())?;
             }
         }
         let filters: Vec<_> = storage
             .filters
             .iter()
-            .filter(|filter| one_form || !matches!(filter.id, DEFLATE | SHUFFLE | FLETCHER32))
+            .filter(|filter| one_form || !OWN_FORM.contains(&filter.id))
             .map(|filter| {
                 let numbers = std::iter::once(&filter.id).chain(&filter.params);
                 numbers.map(u32::to_string).collect::<Vec<_>>().join(",")

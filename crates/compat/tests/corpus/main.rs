@@ -5,6 +5,7 @@
 //! or in data, without harm.
 
 mod content;
+mod excused;
 mod hdf5_clients;
 mod hdf5_edits;
 mod hdf5_ncdump;

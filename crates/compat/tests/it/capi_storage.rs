@@ -148,13 +148,34 @@ fn the_process_keeps_its_wishes() {
             call!(s, nc_get_chunk_cache(&mut size, &mut places, &mut preemption));
             s.note((size, places, preemption));
         }
-        for (from, to) in [(0, 0), (-1, 5), (1 << 20, 4096), (0, 0)] {
+        for (from, to) in [(0, 0), (-1, 5), (1 << 20, 4096), (5000, 4096), (0, 0)] {
             call!(s, nc_set_alignment(from, to));
             call!(s, nc_get_alignment(&mut a, &mut b));
             s.note((a, b));
+            if from == 5000 {
+                aligned_data(s);
+            }
         }
         call!(s, nc_get_alignment(NO_INT, NO_INT));
     });
+}
+
+/// A netCDF-4 file of which one variable is large enough to be aligned. Where the others lie is for each library to say.
+fn aligned_data(s: &Session<'_>) {
+    let (path, mut id, mut dim, mut var) = (s.path("aligned.nc"), 0, 0, 0);
+    call!(s, nc_create(path.as_ptr(), 0x1000, &mut id));
+    call!(s, nc_def_dim(id, c"x".as_ptr(), 4996usize, &mut dim));
+    call!(s, nc_def_var(id, c"small".as_ptr(), 1, 1, &dim, &mut var));
+    call!(s, nc_put_var_schar(id, var, [77i8; 4996].as_ptr()));
+    call!(s, nc_def_var(id, c"large".as_ptr(), 4, 1, &dim, &mut var));
+    call!(s, nc_put_var_int(id, var, [0x0a0b_0c0d; 4996].as_ptr()));
+    call!(s, nc_close(id));
+    let path = std::path::Path::new(path.to_str().unwrap());
+    let bytes = std::fs::read(path).unwrap();
+    call!(s, nc_get_alignment(NO_INT, NO_INT));
+    let at = bytes.windows(8).position(|bytes| bytes == [13, 12, 11, 10, 13, 12, 11, 10]);
+    s.note(at.map(|at| at % 4096));
+    std::fs::remove_file(path).unwrap();
 }
 
 #[test]

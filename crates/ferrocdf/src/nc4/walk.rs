@@ -285,37 +285,24 @@ impl Walk {
     }
 }
 
-const DEFLATE: u32 = 1;
-const SHUFFLE: u32 = 2;
-const FLETCHER32: u32 = 3;
-const SZIP: u32 = 4;
 /// The option bits of szip that netCDF shows.
 const SZIP_OPTIONS: u32 = 2 | 4 | 32;
 
 /// The filters of a dataset as netCDF shows them: each once, with the parameters it has last, checksum and shuffle first.
-fn filters(dataset: &Dataset) -> Vec<Filter> {
-    let mut shown: Vec<Filter> = Vec::new();
+fn set_filters(storage: &mut Storage, dataset: &Dataset) {
     for step in dataset.filters() {
         let mut params = step.params.clone();
         match step.id {
             // The library adds what it learns of the data to what was asked for.
-            SZIP if params.len() == 4 => {
+            Filter::SZIP if params.len() == 4 => {
                 params.truncate(2);
                 params[0] &= SZIP_OPTIONS;
             }
-            DEFLATE => params.truncate(1),
+            Filter::DEFLATE => params.truncate(1),
             _ => {}
         }
-        let filter = Filter { id: step.id, params };
-        let checked = shown.first().is_some_and(|first| first.id == FLETCHER32);
-        match shown.iter_mut().find(|shown| shown.id == step.id) {
-            Some(known) => *known = filter,
-            None if step.id == FLETCHER32 => shown.insert(0, filter),
-            None if step.id == SHUFFLE => shown.insert(usize::from(checked), filter),
-            None => shown.push(filter),
-        }
+        storage.set_filter(step.id, params);
     }
-    shown
 }
 
 /// How a dataset is stored, in the words of netCDF.
@@ -330,11 +317,12 @@ fn storage(dataset: &Dataset, ty: Type) -> Storage {
         Type::Atomic(_) => decode::endian(dataset.datatype()),
         Type::User(_) => None,
     };
-    Storage {
+    let mut storage = Storage {
         no_fill: !matches!(dataset.fill().value, Fill::Value(_)),
         chunking,
         endian: endian.map(|big| if big { Endian::Big } else { Endian::Little }),
-        filters: filters(dataset),
-        quantize: None,
-    }
+        ..Storage::default()
+    };
+    set_filters(&mut storage, dataset);
+    storage
 }

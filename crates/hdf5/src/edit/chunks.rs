@@ -329,32 +329,3 @@ impl BlockStore for ChunkStore {
         self.grows.get(dim).copied().unwrap_or(false)
     }
 }
-
-/// A store seen with one more dimension, the bytes of an element, along which there is one chunk.
-#[derive(Debug)]
-pub(super) struct Bytewise(pub Arc<ChunkStore>);
-
-impl BlockIndex for Bytewise {
-    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>> {
-        let rank = first.len().saturating_sub(1);
-        self.0.locate(&first[..rank], &count[..rank])
-    }
-}
-
-impl BlockStore for Bytewise {
-    fn place(&self, block: &[u64], len: u64, mask: u32) -> Result<u64> {
-        self.0.place(&block[..block.len().saturating_sub(1)], len, mask)
-    }
-
-    fn blob(&self) -> Arc<dyn BlobMut> {
-        self.0.blob()
-    }
-
-    fn in_place(&self, block: &[u64]) -> Option<u64> {
-        self.0.in_place(&block[..block.len().saturating_sub(1)])
-    }
-
-    fn grows(&self, dim: usize) -> bool {
-        self.0.grows(dim)
-    }
-}

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use ferrocdf_bytes::{Code, Error, Result};
 
 use super::chunks::lock;
-use super::dataset::chunk_bytes;
+use super::dataset::{Data, chunk_bytes};
 use super::index::{blocks as index_blocks, index};
 use super::object::{Extent, NOT_SHARED, Object, message};
 use super::space::Space;
@@ -168,6 +168,9 @@ impl Editor {
     }
 
     pub(super) fn commit_all(&mut self) -> Result<()> {
+        for node in std::mem::take(&mut self.unfilled) {
+            self.with_data(node, Data::finish)?;
+        }
         for &node in &self.stores {
             let data = self.objects.get(node.0 as usize).and_then(|object| object.data.as_ref());
             if data.and_then(|data| data.store.as_ref()).is_some_and(|store| store.is_changed()) {

@@ -3,6 +3,7 @@
 //! An array is made once for a dataset, and only its shape changes afterwards, so that what the engine holds back of it
 //! stays in one place.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use ferrocdf_array::{Array, Blocks, Kind, Layout, PastEnd, Stored};
@@ -10,7 +11,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::{Chain, Step};
 use ferrocdf_store::{Blob, BlobMut};
 
-use super::chunks::{Bytewise, ChunkStore, Facts, lock};
+use super::chunks::{ChunkStore, Facts, lock};
 use super::object::{CONSTANT, Extent, Object, SHARED, message};
 use super::space::Space;
 use super::{AllocTime, DatasetSpec, FillTime, NewLayout, Profile};
@@ -42,10 +43,21 @@ pub(super) struct Data {
     pub store: Option<Arc<ChunkStore>>,
     /// Where the committed index of its chunks is, once that was looked for.
     pub blocks: Option<Vec<Extent>>,
+    /// Space taken for its elements that is still to be filled.
+    unfilled: Option<Unfilled>,
     /// Data that is only read: virtual, or in other files.
     foreign: Option<Dataset>,
-    numbers: Option<Placed>,
-    bytes: Option<Placed>,
+    /// Its chunks, once they were needed; numbers and bytes of elements are two views of them.
+    chunks: Option<Blocks>,
+}
+
+/// Space that is to be filled where nothing is written: before anyone sees it.
+#[derive(Clone, Copy, Debug)]
+struct Unfilled {
+    at: Address,
+    len: u64,
+    /// The bytes, from the first on, that are defined.
+    defined: u64,
 }
 
 /// What the arrays of a file have in common.
@@ -138,9 +150,9 @@ pub(super) fn create(
         filters,
         store: None,
         blocks: None,
+        unfilled: None,
         foreign: None,
-        numbers: None,
-        bytes: None,
+        chunks: None,
     };
     Ok((data, messages))
 }
@@ -202,9 +214,9 @@ impl Data {
             filters: dataset.filters().to_vec(),
             store: None,
             blocks: None,
+            unfilled: None,
             foreign: foreign.then_some(dataset),
-            numbers: None,
-            bytes: None,
+            chunks: None,
         }
     }
 
@@ -226,9 +238,9 @@ impl Data {
         })
     }
 
-    /// Takes space for contiguous elements, or for those of an implicit index, and fills it if that is wanted and the
-    /// dataset wants it. Says whether anything changed.
-    pub fn allocate(&mut self, place: &Place<'_>, filled: bool) -> Result<bool> {
+    /// Takes space for contiguous elements, or for those of an implicit index, if there is none. It is filled by
+    /// [`define`](Data::define) where the dataset wants it. Says whether anything changed.
+    pub fn allocate(&mut self, place: &Place<'_>) -> Result<bool> {
         let implicit =
             |layout: &ChunkedLayout| layout.index == ChunkIndex::Implicit && layout.address.is_none();
         let len = match &self.layout {
@@ -246,13 +258,10 @@ impl Data {
         }
         let end = lock(place.space).end();
         let at = lock(place.space).take(len)?;
-        let (value, writing) = (self.fill.value.bytes(), self.fill.writing);
-        let set = !value.is_empty() && value.iter().any(|&byte| byte != 0);
         // What lies behind the end of the file reads as zero; what was used before does not.
         let fresh = at.0 >= end;
-        if filled && ((writing != 1 && set) || !fresh) {
-            let value = if set && writing != 1 { value } else { &[0] };
-            fill(place.blob, place.source.position(at)?, len, value)?;
+        if self.filler() != [0] || !fresh {
+            self.unfilled = Some(Unfilled { at, len, defined: 0 });
         }
         match &mut self.layout {
             DataLayout::Contiguous { address, size } => (*address, *size) = (Some(at), Some(len)),
@@ -262,31 +271,49 @@ impl Data {
         Ok(true)
     }
 
+    /// What new space is filled with: the bytes of an element, or zero.
+    fn filler(&self) -> &[u8] {
+        const NEVER: u8 = 1;
+        let value = self.fill.value.bytes();
+        let wanted = self.fill.writing != NEVER && value.iter().any(|&byte| byte != 0);
+        if wanted { value } else { &[0] }
+    }
+
+    /// Says that contiguous elements are about to be written, all those in a range, in the order in which they are stored:
+    /// new space before them that is not defined is filled.
+    pub fn define(&mut self, place: &Place<'_>, elements: Range<u64>) -> Result<()> {
+        let size = u64::from(self.datatype.size);
+        self.fill_to(place, elements.start.saturating_mul(size))?;
+        if let Some(unfilled) = &mut self.unfilled {
+            unfilled.defined = unfilled.defined.max(elements.end.saturating_mul(size));
+        }
+        Ok(())
+    }
+
+    /// Fills all new space that is not defined.
+    pub fn finish(&mut self, place: &Place<'_>) -> Result<()> {
+        self.fill_to(place, u64::MAX)?;
+        self.unfilled = None;
+        Ok(())
+    }
+
+    /// Fills new space up to a byte of it.
+    fn fill_to(&mut self, place: &Place<'_>, end: u64) -> Result<()> {
+        let Some(Unfilled { at, len, defined }) = self.unfilled else { return Ok(()) };
+        let end = end.min(len);
+        if end > defined {
+            let begin = place.source.position(at)?.saturating_add(defined);
+            fill(place.blob, begin, end - defined, self.filler())?;
+            self.unfilled = Some(Unfilled { at, len, defined: end });
+        }
+        Ok(())
+    }
+
     /// The elements, to be read and written.
     pub fn placed(&mut self, raw: bool, place: &Place<'_>) -> Result<Placed> {
         if let Some(dataset) = &self.foreign {
             return if raw { dataset.raw() } else { dataset.array() };
         }
-        let known = if raw { &self.bytes } else { &self.numbers };
-        if let Some(placed) = known {
-            let mut placed = placed.clone();
-            placed.array.shape = self.shape(raw);
-            if matches!(placed.array.layout, Layout::Blocks(_)) {
-                return Ok(placed);
-            }
-        }
-        let made = self.make(raw, place)?;
-        *(if raw { &mut self.bytes } else { &mut self.numbers }) = Some(made.clone());
-        Ok(made)
-    }
-
-    fn shape(&self, raw: bool) -> Vec<u64> {
-        let null = self.space.kind == SpaceKind::Null;
-        let dims = if null { &[0][..] } else { &self.space.dims };
-        dims.iter().copied().chain(raw.then_some(u64::from(self.datatype.size))).collect()
-    }
-
-    fn make(&mut self, raw: bool, place: &Place<'_>) -> Result<Placed> {
         let size = u64::from(self.datatype.size);
         let number = if raw {
             Number { stored: Stored::native(Kind::U8), unusual: None }
@@ -317,20 +344,33 @@ impl Data {
                 layout = Layout::Strided { begin, steps: crate::dataset::steps(&shape, width) };
             }
             DataLayout::Contiguous { .. } => {}
-            DataLayout::Chunked(chunked) => {
-                let chunk = chunked.shape.iter().copied().chain(raw.then_some(size)).collect();
-                let store = self.store(place)?;
-                let chain = Arc::new(Chain::new(self.filters.clone()));
-                layout = Layout::Blocks(match raw {
-                    false => Blocks::stored(chunk, store, chain, fill),
-                    true => Blocks::stored(chunk, Arc::new(Bytewise(store)), chain, fill),
-                });
+            DataLayout::Chunked(_) => {
+                let blocks = self.chunks(fill, place)?;
+                layout = Layout::Blocks(if raw { blocks.as_bytes(size) } else { blocks });
             }
             DataLayout::Virtual(_) => return Err(bad("a virtual dataset that is no other's")),
         }
         let Number { stored, unusual } = number;
         let array = Array { shape, stored, unusual, layout, past_end: PastEnd::Zero };
         Ok(Placed { blob, array })
+    }
+
+    fn shape(&self, raw: bool) -> Vec<u64> {
+        let null = self.space.kind == SpaceKind::Null;
+        let dims = if null { &[0][..] } else { &self.space.dims };
+        dims.iter().copied().chain(raw.then_some(u64::from(self.datatype.size))).collect()
+    }
+
+    /// Its chunks, to be read and written.
+    fn chunks(&mut self, fill: Arc<[u8]>, place: &Place<'_>) -> Result<Blocks> {
+        if let Some(blocks) = &self.chunks {
+            return Ok(blocks.clone());
+        }
+        let DataLayout::Chunked(layout) = &self.layout else { return Err(wrong("a dataset without chunks")) };
+        let (shape, chain) = (layout.shape.clone(), Chain::new(self.filters.clone()));
+        let blocks = Blocks::stored(shape, self.store(place)?, Arc::new(chain), fill);
+        self.chunks = Some(blocks.clone());
+        Ok(blocks)
     }
 
     /// What takes chunks.
@@ -375,7 +415,6 @@ impl Data {
         match &mut self.layout {
             DataLayout::Compact(data) if data.len() == bytes.len() => {
                 data.copy_from_slice(bytes);
-                (self.numbers, self.bytes) = (None, None);
                 Ok(())
             }
             DataLayout::Compact(data) => {

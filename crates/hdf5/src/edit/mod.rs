@@ -29,6 +29,7 @@ mod space;
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use ferrocdf_bytes::{Code, Error, Result};
@@ -227,6 +228,8 @@ pub struct Editor {
     dirty: BTreeSet<Node>,
     /// Datasets with a store for chunks.
     stores: BTreeSet<Node>,
+    /// Datasets with new space that may still have to be filled.
+    unfilled: BTreeSet<Node>,
     heap: Heap,
     /// Whether the superblock has to be written, whatever else was changed.
     unwritten: bool,
@@ -359,7 +362,7 @@ impl Editor {
         }
         let node = self.adopt(parent, name, object)?;
         if early {
-            self.allocate(node, true)?;
+            self.allocate(node)?;
         }
         Ok(node)
     }
@@ -544,15 +547,14 @@ impl Editor {
     }
 
     /// The elements of a dataset as numbers, to be read and written. Space for contiguous elements is taken now, and
-    /// filled, if there was none. Chunks go where the store inside puts them, and are the file's with the next commit;
-    /// `ferrocdf_array::flush` comes before that. A dataset is written either like this or as [`raw`](Editor::raw) bytes
-    /// between two flushes, not both.
+    /// filled, if there was none; [`for_writing`](Editor::for_writing) spares that. Chunks go where the store inside puts them, and are the file's with the next commit;
+    /// `ferrocdf_array::flush` comes before that. Written like this and as [`raw`](Editor::raw) bytes, they are the same.
     ///
     /// # Errors
     /// As [`Dataset::array`](crate::Dataset::array).
     pub fn array(&mut self, node: Node) -> Result<Placed> {
-        self.allocate(node, true)?;
-        self.placed(node, false)
+        self.allocate(node)?;
+        self.look(node, false)
     }
 
     /// The elements of a dataset as bytes: one more dimension, the fastest. As [`array`](Editor::array).
@@ -560,8 +562,20 @@ impl Editor {
     /// # Errors
     /// As [`Dataset::raw`](crate::Dataset::raw).
     pub fn raw(&mut self, node: Node) -> Result<Placed> {
-        self.allocate(node, true)?;
-        self.placed(node, true)
+        self.allocate(node)?;
+        self.look(node, true)
+    }
+
+    /// The elements of a dataset as numbers or as bytes, for a caller who writes next, and in the order in which they are
+    /// stored all `elements`. Space for contiguous elements is taken as by [`array`](Editor::array); what lies behind these
+    /// elements is filled later: before any are read through [`look`](Editor::look), or with the commit.
+    ///
+    /// # Errors
+    /// As [`Dataset::array`](crate::Dataset::array).
+    pub fn for_writing(&mut self, node: Node, raw: bool, elements: Range<u64>) -> Result<Placed> {
+        self.allocate(node)?;
+        self.with_data(node, |data, place| data.define(place, elements))?;
+        self.placed(node, raw)
     }
 
     /// The elements of a dataset as numbers or as bytes, to be read: no space is taken.
@@ -569,16 +583,10 @@ impl Editor {
     /// # Errors
     /// As [`Dataset::array`](crate::Dataset::array).
     pub fn look(&mut self, node: Node, raw: bool) -> Result<Placed> {
+        if self.unfilled.remove(&node) {
+            self.with_data(node, Data::finish)?;
+        }
         self.placed(node, raw)
-    }
-
-    /// Takes space for contiguous elements, if there is none yet, without filling it: all will be written. Of other
-    /// layouts nothing.
-    ///
-    /// # Errors
-    /// `EINVAL` if it is no dataset.
-    pub fn allocate_unfilled(&mut self, node: Node) -> Result<()> {
-        self.allocate(node, false)
     }
 
     /// Whether space was taken for any of its elements.
@@ -736,9 +744,10 @@ impl Editor {
         what(self.data(node)?, &place)
     }
 
-    fn allocate(&mut self, node: Node, filled: bool) -> Result<()> {
-        if self.with_data(node, |data, place| data.allocate(place, filled))? {
+    fn allocate(&mut self, node: Node) -> Result<()> {
+        if self.with_data(node, Data::allocate)? {
             self.dirty.insert(node);
+            self.unfilled.insert(node);
         }
         Ok(())
     }
@@ -858,6 +867,7 @@ impl Editor {
         }
         self.dirty.remove(&node);
         self.stores.remove(&node);
+        self.unfilled.remove(&node);
         for target in targets {
             self.release(&target)?;
         }

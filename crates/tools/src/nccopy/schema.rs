@@ -9,11 +9,6 @@ use super::Stop;
 use super::chunkspec;
 use super::options::{Choice, Options};
 
-/// HDF5's numbers of the filters that have options of their own.
-const DEFLATE: u32 = 1;
-const SHUFFLE: u32 = 2;
-const FLETCHER32: u32 = 3;
-
 /// The variables whose data is copied. Fails if one that was asked for is not there.
 pub fn wanted_vars(model: &Model, options: &Options) -> Result<HashSet<VarId>, Stop> {
     let mut wanted: HashSet<VarId> = match &options.vars {
@@ -175,34 +170,34 @@ fn choose_storage(
     }
     storage.no_fill = target.var(to).storage.no_fill;
     // Of the parameters that filters learn, each learns anew.
-    if let Some(shuffle) = storage.filters.iter_mut().find(|filter| filter.id == SHUFFLE) {
+    if let Some(shuffle) = storage.filters.iter_mut().find(|filter| filter.id == Filter::SHUFFLE) {
         shuffle.params.clear();
     }
     let is_number = matches!(source.var(var).ty, Type::Atomic(atomic) if atomic != Atomic::String);
     let dims = source.var(var).dims.clone();
     let wished = options.filterspecs.iter().rev().find_map(|spec| spec.of(source, var));
     match wished {
-        Some(filters) if !dims.is_empty() => storage.filters = filters.to_vec(),
+        Some(filters) if !dims.is_empty() => {
+            storage.filters.clear();
+            for Filter { id, params } in filters {
+                storage.set_filter(*id, params.clone());
+            }
+        }
         None if options.no_filters => storage.filters.clear(),
         _ => {}
     }
     let refused = wished.is_some_and(<[Filter]>::is_empty);
     if let (Some(level), true) = (options.deflate, is_number && !dims.is_empty() && !refused) {
-        storage.filters.retain(|filter| filter.id != DEFLATE);
+        storage.remove_filter(Filter::DEFLATE);
         if level > 0 {
-            storage.filters.push(Filter { id: DEFLATE, params: vec![level.into()] });
-            if options.shuffle && storage.filters.iter().all(|filter| filter.id != SHUFFLE) {
-                storage.filters.push(Filter { id: SHUFFLE, params: vec![] });
+            storage.set_filter(Filter::DEFLATE, vec![level.into()]);
+            if options.shuffle {
+                storage.set_filter(Filter::SHUFFLE, vec![]);
             }
         } else {
-            storage.filters.retain(|filter| filter.id != SHUFFLE);
+            storage.remove_filter(Filter::SHUFFLE);
         }
     }
-    storage.filters.sort_by_key(|filter| match filter.id {
-        FLETCHER32 => 0,
-        SHUFFLE => 1,
-        _ => 2,
-    });
     let grows = dims.iter().any(|&dim| target.dim(dim).unlimited);
     let must_chunk = grows || !storage.filters.is_empty();
     // Small chunks become one run, or, if filters ask for chunks, those that are made by default.

@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_int};
 use std::ptr::{null, null_mut};
 
-use ferrocdf_compat::ask::{GLOBAL, Options, ask};
+use ferrocdf_compat::ask::{GLOBAL, MEMORY, Options, ask};
 use ferrocdf_compat::both::{Session, compare_content};
 use ferrocdf_compat::call;
 
@@ -270,21 +270,37 @@ fn storage() {
     });
 }
 
-/// Numbers of memory; text and strings are others.
-const NUMBERS: [(&str, usize); 12] = [
-    ("_schar", 1),
-    ("_uchar", 1),
-    ("_ubyte", 1),
-    ("_short", 2),
-    ("_ushort", 2),
-    ("_int", 4),
-    ("_uint", 4),
-    ("_long", 8),
-    ("_longlong", 8),
-    ("_ulonglong", 8),
-    ("_float", 4),
-    ("_double", 8),
-];
+/// Filters that are told more by the library than by the program: n-bit and scale-offset.
+#[test]
+fn filters_that_learn() {
+    compare(|s| {
+        let id = create(s, NC_NETCDF4);
+        let m = Maker { s, id };
+        let (x, y) = (m.dim(c"x", 6), m.dim(c"y", 5));
+        for (at, ty) in [1, 3, 4, 5, 6, 7, 8, 9, 10, 11].into_iter().enumerate() {
+            for filter in [5u32, 6] {
+                let name = std::ffi::CString::new(format!("v{ty}_{filter}")).unwrap();
+                let var = m.var(&name, ty, &[x, y]);
+                call!(s, nc_def_var_endian(id, var, 1 + (at % 2) as c_int));
+                call!(s, nc_def_var_chunking(id, var, 0, [4usize, 5].as_ptr()));
+                let way = if [5, 6].contains(&ty) { [0u32, 2] } else { [2, 0] };
+                let count = if filter == 5 { 0usize } else { 2 };
+                call!(s, nc_def_var_filter(id, var, filter, count, way.as_ptr()));
+                call!(s, nc_enddef(id));
+                let values: Vec<f64> = (0..15).map(|at| f64::from(at) * 1.25 + 3.0).collect();
+                let (first, many) = ([1usize, 0], [3usize, 5]);
+                call!(s, nc_put_vara_double(id, var, first.as_ptr(), many.as_ptr(), values.as_ptr()));
+                call!(s, nc_redef(id));
+            }
+        }
+        call!(s, nc_close(id));
+    });
+}
+
+/// The types of memory that are numbers: neither text, the first, nor strings, the last.
+fn numbers_of_memory() -> &'static [(&'static str, usize)] {
+    &MEMORY[1..MEMORY.len() - 1]
+}
 
 /// Small whole numbers of a type of memory, one after the other.
 fn numbers(ending: &str, size: usize, first: u64) -> Vec<u8> {
@@ -330,7 +346,7 @@ fn random_puts() {
             if rng.once_in(2) {
                 map.reverse();
             }
-            let (ending, size) = rng.pick(&NUMBERS);
+            let (ending, size) = rng.pick(numbers_of_memory());
             let bytes = numbers(ending, size, turn % 400);
             let values = bytes.as_ptr();
             let (first, many, strides, maps) =

@@ -2,13 +2,14 @@
 
 use ferrocdf_array::{Array, Fit, In, Layout, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_hdf5::Placed;
 use ferrocdf_hdf5::edit::Node;
 use ferrocdf_model::{Model, Type, Values, VarId};
 use ferrocdf_store::MemoryBlob;
 
 use super::values::{Encoder, places};
 use super::{Edited, quantize, trees, written};
-use crate::data::{as_stored, elements};
+use crate::data::{as_stored, elements, span};
 use crate::driver::Written;
 
 impl Edited {
@@ -29,15 +30,11 @@ impl Edited {
         Ok(longer)
     }
 
-    /// Takes space for contiguous elements; says whether there was none.
-    fn allocate(&mut self, node: Node, all: bool) -> Result<bool> {
-        if self.editor.is_allocated(node)? {
-            return Ok(false);
-        }
-        if all {
-            self.editor.allocate_unfilled(node)?;
-        }
-        Ok(true)
+    /// The elements of a variable, for writing a selection.
+    fn for_writing(&mut self, var: VarId, node: Node, raw: bool, selection: &Selection) -> Result<Placed> {
+        let (first, last, dense) = span(&self.var(var)?.extent, selection);
+        let elements = if dense { first..last } else { last..last };
+        self.editor.for_writing(node, raw, elements)
     }
 
     /// Writes numbers or text; a selection of at least one element.
@@ -51,9 +48,8 @@ impl Edited {
         self.changed = true;
         let node = self.node(var)?;
         let longer = self.reach(model, var, node, selection)?;
-        let all = is_all(selection, &self.var(var)?.extent);
-        let moved = self.allocate(node, all)?;
-        let array = self.editor.array(node)?.array;
+        let moved = !self.editor.is_allocated(node)?;
+        let array = self.for_writing(var, node, false, selection)?.array;
         let array = as_stored(model, &array, input.kind).unwrap_or(array);
         if let Layout::Inline(bytes) | Layout::Fill(bytes) = &array.layout {
             let fit = self.write_compact(node, &array, bytes, selection, input)?;
@@ -141,10 +137,15 @@ impl Edited {
         let size = facts.datatype.size as usize;
         let fill = facts.fill.as_deref();
         let pointed = facts.datatype.has_pointers() && fill.is_some_and(|fill| fill.iter().any(|&b| b != 0));
-        let extent = self.var(var)?.extent.clone();
-        let all = is_all(selection, &extent);
-        let moved = self.allocate(node, all || pointed)?;
-        let placed = self.editor.raw(node)?;
+        let all = is_all(selection, &self.var(var)?.extent);
+        let moved = !self.editor.is_allocated(node)?;
+        let placed = match facts.datatype.has_pointers() {
+            // Where nothing is yet, all are written now.
+            true if moved && (all || pointed) => self.editor.for_writing(node, true, 0..u64::MAX)?,
+            // What is overwritten is read before.
+            true => self.editor.raw(node)?,
+            false => self.for_writing(var, node, true, selection)?,
+        };
         let mut selected = selection.clone();
         selected.start.push(0);
         selected.count.push(size as u64);

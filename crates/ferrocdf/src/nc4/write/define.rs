@@ -216,13 +216,16 @@ impl Edited {
         let at_first: Vec<(u64, bool)> =
             dims.iter().map(|&(len, grows)| (if grows { 0 } else { len }, grows)).collect();
         let layout = self.layout_of(new, var, &dims)?;
-        let filters = match &layout {
-            NewLayout::Chunked(chunk) => filters::steps(&of.storage.filters, &datatype, chunk)?,
-            _ => vec![],
-        };
         let fill = match of.storage.no_fill {
             true => None,
             false => Some(self.fill_of(new, var, &datatype)?),
+        };
+        let filters = match &layout {
+            NewLayout::Chunked(chunk) => {
+                let data = filters::Data { datatype: &datatype, chunk, fill: fill.as_deref() };
+                filters::steps(&of.storage.filters, &data)?
+            }
+            _ => vec![],
         };
         let spec = DatasetSpec {
             datatype: TypeRef::Inline(datatype.clone()),

@@ -132,7 +132,7 @@ impl Edited {
     /// Where the order of datasets would give dimensions other ids than they have, new variables tell the id of their first
     /// one, as the reference's do.
     pub(super) fn keep_ids(&mut self, old: &Model, new: &Model) -> Result<()> {
-        if !loses_ids(new) {
+        if old.vars().len() == new.vars().len() || !loses_ids(new) {
             return Ok(());
         }
         for var in new.var_ids().skip(old.vars().len()) {

@@ -8,35 +8,97 @@ use ferrocdf_hdf5::Step;
 use ferrocdf_hdf5::messages::datatype::{ByteOrder, Class, Datatype};
 use ferrocdf_model::Filter;
 
-const SHUFFLE: u32 = 2;
-const FLETCHER32: u32 = 3;
-const SZIP: u32 = 4;
-const BLOSC: u32 = 32001;
-
-/// The filters of a dataset with elements of a type, in chunks of a shape. Those of strings and lists learn nothing.
-pub(super) fn steps(filters: &[Filter], datatype: &Datatype, chunk: &[u64]) -> Result<Vec<Step>> {
-    filters.iter().map(|filter| step(filter, datatype, chunk)).collect()
+/// What filters learn of the data.
+pub(super) struct Data<'a> {
+    /// The type of the elements.
+    pub datatype: &'a Datatype,
+    /// The shape of a chunk.
+    pub chunk: &'a [u64],
+    /// The fill value as stored, if there is one.
+    pub fill: Option<&'a [u8]>,
 }
 
-fn step(filter: &Filter, datatype: &Datatype, chunk: &[u64]) -> Result<Step> {
+/// The filters of a dataset. Those of strings and lists learn nothing.
+pub(super) fn steps(filters: &[Filter], data: &Data<'_>) -> Result<Vec<Step>> {
+    filters.iter().map(|filter| step(filter, data)).collect()
+}
+
+fn step(filter: &Filter, data: &Data<'_>) -> Result<Step> {
     let Filter { id, params } = filter;
     let mut params = params.clone();
-    let varies = matches!(datatype.class, Class::Variable { .. });
-    let elements = chunk.iter().fold(1u64, |count, &len| count.saturating_mul(len));
+    let size = data.datatype.size;
+    let varies = matches!(data.datatype.class, Class::Variable { .. });
     match *id {
-        SHUFFLE if varies => params.clear(),
-        SHUFFLE => params = vec![datatype.size],
-        FLETCHER32 => params.clear(),
-        SZIP if !varies => params = szip(&params, datatype, chunk, elements)?,
-        BLOSC if !varies => {
+        Filter::SHUFFLE if varies => params.clear(),
+        Filter::SHUFFLE => params = vec![size],
+        Filter::FLETCHER32 => params.clear(),
+        Filter::SZIP if !varies => params = szip(&params, data)?,
+        Filter::NBIT => params = nbit(data),
+        Filter::SCALE_OFFSET => params = scale_offset(&params, data)?,
+        Filter::BLOSC if !varies => {
             params.resize(params.len().max(7), 0);
-            params[2] = datatype.size;
-            params[3] = u32::try_from(elements.saturating_mul(datatype.size.into())).unwrap_or(u32::MAX);
+            params[2] = size;
+            params[3] = small(data.elements().saturating_mul(size.into()));
         }
         _ => {}
     }
     let name = ferrocdf_codec::registered_name(*id).unwrap_or_default().to_string();
-    Ok(Step { id: *id, name, optional: *id != FLETCHER32, params })
+    Ok(Step { id: *id, name, optional: *id != Filter::FLETCHER32, params })
+}
+
+impl Data<'_> {
+    /// Elements of a chunk.
+    fn elements(&self) -> u64 {
+        self.chunk.iter().fold(1, |count, &len| count.saturating_mul(len))
+    }
+}
+
+fn small(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// The parameters of n-bit: their count, that nothing is packed, since numbers of netCDF use all their bits, the elements of
+/// a chunk, and what a number is: class, size, byte order, precision and offset.
+fn nbit(data: &Data<'_>) -> Vec<u32> {
+    const ATOMIC: u32 = 1;
+    let number = match &data.datatype.class {
+        Class::Integer(integer) => Some((integer.order, integer.precision)),
+        Class::Float(float) => Some((float.order, float.precision)),
+        _ => None,
+    };
+    let mut params = vec![3, 1, small(data.elements())];
+    if let Some((order, precision)) = number {
+        let big = order == ByteOrder::Big;
+        params.extend([ATOMIC, data.datatype.size, big.into(), precision.into(), 0]);
+        params[0] = 8;
+    }
+    params
+}
+
+/// The twenty parameters that scale-offset works with: way and factor, elements of a chunk, class, size, sign and byte
+/// order of a number, whether there is a fill value, and that value in numbers of four bytes.
+fn scale_offset(given: &[u32], data: &Data<'_>) -> Result<Vec<u32>> {
+    let &[way, factor, ..] = given else {
+        return Err(Error::new(Code::EFILTER, "scale-offset needs two parameters: the way, and a factor"));
+    };
+    let (class, signed, order) = match &data.datatype.class {
+        Class::Integer(integer) => (0, integer.signed, integer.order),
+        Class::Float(float) => (1, false, float.order),
+        _ => return Err(Error::new(Code::EFILTER, "scale-offset is for numbers")),
+    };
+    let (size, big) = (data.datatype.size, order == ByteOrder::Big);
+    let count = small(data.elements());
+    let mut params = vec![way, factor, count, class, size, signed.into(), big.into()];
+    params.push(data.fill.is_some().into());
+    let mut fill = data.fill.unwrap_or_default().to_vec();
+    if big {
+        fill.reverse();
+    }
+    params.extend(
+        fill.chunks(4).map(|part| part.iter().rev().fold(0, |sum, &byte| sum << 8 | u32::from(byte))),
+    );
+    params.resize(20, 0);
+    Ok(params)
 }
 
 /// Option bits of szip: 13-bit samples allowed, no "chip", least and most significant byte first, no header.
@@ -50,11 +112,12 @@ const SCANLINE_BLOCKS: u64 = 128;
 const SCANLINE_PIXELS: u64 = 4096;
 
 /// The four parameters that szip works with: options, pixels of a block, bits of a pixel, pixels of a scanline.
-fn szip(given: &[u32], datatype: &Datatype, chunk: &[u64], elements: u64) -> Result<Vec<u32>> {
+fn szip(given: &[u32], data: &Data<'_>) -> Result<Vec<u32>> {
     let &[options, block, ..] = given else {
         return Err(Error::new(Code::EFILTER, "szip needs two parameters: options, pixels of a block"));
     };
-    let (order, precision) = match &datatype.class {
+    let (chunk, elements) = (data.chunk, data.elements());
+    let (order, precision) = match &data.datatype.class {
         Class::Integer(integer) => (integer.order, integer.precision),
         Class::Float(float) => (float.order, float.precision),
         _ => (ByteOrder::Little, 8),
@@ -91,12 +154,17 @@ mod tests {
         let float = types::atomic(Atomic::Float, None);
         let of = |id, params: &[u32]| {
             let filter = Filter { id, params: params.to_vec() };
-            steps(&[filter], &float, &[64, 64]).unwrap().remove(0)
+            steps(&[filter], &Data { datatype: &float, chunk: &[64, 64], fill: Some(&[0, 0, 0xf0, 0x7c]) })
+                .unwrap()
+                .remove(0)
         };
-        assert_eq!(of(SZIP, &[32, 32]).params, [169, 32, 32, 64]);
-        assert_eq!(of(SZIP, &[4, 16]).params, [141, 16, 32, 64]);
-        assert_eq!(of(BLOSC, &[0, 0, 0, 0, 7, 2, 5]).params, [0, 0, 4, 16384, 7, 2, 5]);
-        assert_eq!(of(SHUFFLE, &[]).params, [4]);
-        assert!(!of(FLETCHER32, &[]).optional && of(SHUFFLE, &[]).optional);
+        assert_eq!(of(Filter::SZIP, &[32, 32]).params, [169, 32, 32, 64]);
+        assert_eq!(of(Filter::SZIP, &[4, 16]).params, [141, 16, 32, 64]);
+        assert_eq!(of(Filter::BLOSC, &[0, 0, 0, 0, 7, 2, 5]).params, [0, 0, 4, 16384, 7, 2, 5]);
+        assert_eq!(of(Filter::SHUFFLE, &[]).params, [4]);
+        assert_eq!(of(Filter::NBIT, &[]).params, [8, 1, 4096, 1, 4, 0, 32, 0]);
+        let scaled = of(Filter::SCALE_OFFSET, &[0, 3]).params;
+        assert_eq!((&scaled[..9], scaled.len()), (&[0, 3, 4096, 1, 4, 0, 0, 1, 0x7cf0_0000][..], 20));
+        assert!(!of(Filter::FLETCHER32, &[]).optional && of(Filter::SHUFFLE, &[]).optional);
     }
 }

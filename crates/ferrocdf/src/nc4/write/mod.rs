@@ -34,6 +34,7 @@ use super::walk::Place;
 use super::{Content, Held, Whole, decode, hidden, trees};
 use crate::driver::Driver;
 use crate::driver::Written;
+use crate::file::SpaceOptions;
 
 /// A netCDF-4 file that is edited.
 pub(crate) struct Nc4Writer {
@@ -349,6 +350,11 @@ impl Driver for Nc4Writer {
 
     fn blob_mut(&self) -> Result<&dyn BlobMut> {
         Ok(&*self.blob)
+    }
+
+    fn set_space(&mut self, space: &SpaceOptions) {
+        let alignment = (space.threshold, space.alignment);
+        self.held_mut().editor.set_space(alignment, space.meta_block);
     }
 
     fn commit(&mut self, old: &Model, model: &Model, _alignment: &Alignment) -> Result<()> {

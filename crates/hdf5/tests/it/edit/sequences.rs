@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ferrocdf_array::{In, Selection, flush, write};
+use ferrocdf_array::{In, Out, Selection, flush, read, write};
 use ferrocdf_hdf5::edit::{
     AllocTime, AttributeSpec, Barrier, DatasetSpec, Editor, FillTime, GroupOptions, NewLayout, Node, Profile,
     TypeRef,
@@ -294,26 +294,46 @@ impl Pair {
         }
         let mut now = vec![FILL; dims.iter().product::<u64>() as usize];
         copy(&old, &elements, &dims, &mut now);
+        for _ in 0..1 + rng.below(3) {
+            self.write_part(rng, node, &dims, &mut now);
+            if rng.once_in(2) {
+                let placed = self.editor.look(node, false).unwrap();
+                let mut seen = vec![0i32; now.len()];
+                let all = Selection::all(&dims);
+                let _ = read(&*placed.blob, &placed.array, &all, Out::new(&mut seen)).unwrap();
+                assert_eq!(seen, now);
+            }
+        }
+        self.thing(number).data = Some((dims, now));
+    }
+
+    fn write_part(&mut self, rng: &mut Rng, node: Node, dims: &[u64], now: &mut [i32]) {
         let mut first = Vec::new();
         let mut count = Vec::new();
-        for &len in &dims {
+        for &len in dims {
             let start = rng.below(len + 1);
             first.push(start);
             count.push(rng.below(len - start + 1));
         }
         let values: Vec<i32> = (0..count.iter().product::<u64>()).map(|_| rng.number() as i32).collect();
-        let placed = self.editor.array(node).unwrap();
+        put(&first, &count, &values, dims, now);
+        // Either all is filled before, or what lies behind the written elements is left for later.
+        let placed = if rng.once_in(2) || values.is_empty() {
+            self.editor.array(node).unwrap()
+        } else {
+            let last: Vec<u64> = first.iter().zip(&count).map(|(first, count)| first + count - 1).collect();
+            let (begin, end) = (offset(&first, dims), offset(&last, dims) + 1);
+            let begin = if end - begin == values.len() { begin } else { end };
+            self.editor.for_writing(node, false, begin as u64..end as u64).unwrap()
+        };
         if let ferrocdf_array::Layout::Inline(_) = placed.array.layout {
-            now = now.iter().map(|_| rng.number() as i32).collect();
             let bytes: Vec<u8> = now.iter().flat_map(|value| value.to_le_bytes()).collect();
             self.editor.write_compact(node, &bytes).unwrap();
         } else if !values.is_empty() {
             let blob = self.editor.blob().clone();
             let _ = write(&*blob, &placed.array, &Selection::slab(&first, &count), In::new(&values)).unwrap();
             flush(&*blob, &placed.array).unwrap();
-            put(&first, &count, &values, &dims, &mut now);
         }
-        self.thing(number).data = Some((dims, now));
     }
 }
 
