@@ -74,12 +74,12 @@ fn children_of_fork() {
 fn valgrind_finds_nothing() {
     let here = tempfile::tempdir().expect("a folder for the programs");
     let reference = folder("FERROCDF_REFERENCE");
-    let mut programs = vec![(compile("threads", here.path()), vec!["2"])];
+    let mut programs = vec![(compile("threads", here.path()), vec!["2"], reference.clone())];
     for name in CHECKED {
         let program = crate::suite::on_ours(&reference, name, here.path());
-        programs.push((program, vec![]));
+        programs.push((program, vec![], reference.join(crate::suite::program(name).folder)));
     }
-    for (program, words) in programs {
+    for (program, words, sources) in programs {
         let mut valgrind = Command::new("valgrind");
         valgrind.args([
             "--quiet",
@@ -88,7 +88,7 @@ fn valgrind_finds_nothing() {
             "--errors-for-leak-kinds=definite",
         ]);
         valgrind.arg("--fair-sched=yes").arg(&program).args(words).current_dir(here.path());
-        valgrind.env("srcdir", reference.join("nc_test")).env("TOPSRCDIR", &reference);
+        valgrind.env("srcdir", sources).env("TOPSRCDIR", &reference);
         run(&mut valgrind);
     }
 }

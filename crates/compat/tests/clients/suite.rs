@@ -456,7 +456,8 @@ fn ours() -> Library {
     Library { include: prefix.join("include"), lib: prefix.join("lib") }
 }
 
-fn program(name: &str) -> &'static Program {
+/// A program of the list.
+pub fn program(name: &str) -> &'static Program {
     PROGRAMS.iter().find(|program| program.name == name).expect("it is in the list")
 }
 
