@@ -118,7 +118,7 @@ pub unsafe extern "C" fn nc_inq_attid(
         ask(ncid, |model, group| {
             let attrs = attrs(model, owner(model, group, varid)?)?;
             // SAFETY: the contract of the interface.
-            let name = unsafe { text(name) }?;
+            let name = unsafe { name_of(name) }?;
             let Some(place) = attrs.position(&Name::wanted(name)) else {
                 return fail(Code::ENOTATT, format!("no attribute \"{}\"", name.escape_ascii()));
             };

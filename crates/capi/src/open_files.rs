@@ -94,11 +94,16 @@ impl State {
     /// Fails with `NC_ETYPDEFINED` if a user-defined type is in the file.
     pub(crate) fn check_type_open(&self, ty: Type) -> Result<()> {
         match ty {
-            Type::User(id) if id.index() < self.stored.1 => {
+            Type::User(_) if self.is_stored(ty) => {
                 fail(Code::ETYPDEFINED, "the type is in the file, as it was defined")
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether a type is in the file.
+    pub(crate) fn is_stored(&self, ty: Type) -> bool {
+        matches!(ty, Type::User(id) if id.index() < self.stored.1) || matches!(ty, Type::Atomic(_))
     }
 
     /// Fails for types that are to be made and have nothing in them.

@@ -212,8 +212,16 @@ pub unsafe extern "C" fn nc_inq_type_equal(
             ty == other
         } else {
             user_type(&model, ty)?;
-            let others = find_file(other_id)?.model();
-            is_equal((&model, type_of(ty)?), (&others, type_of(other)?))?
+            let other_file = find_file(other_id)?;
+            let others = other_file.model();
+            user_type(&others, other)?;
+            let (one, two) = (type_of(ty)?, type_of(other)?);
+            // One after the other: it may be the same file.
+            let stored = [(&file, one), (&other_file, two)].map(|(file, ty)| file.state().is_stored(ty));
+            if stored.contains(&false) {
+                return fail(Code::EHDFERR, "a type that is not in the file yet is not compared");
+            }
+            is_equal((&model, one), (&others, two), false)?
         };
         // SAFETY: the contract of the interface.
         unsafe { put(equal, c_int::from(answer)) };
@@ -226,23 +234,23 @@ pub(crate) fn equal_type(from: &Model, ty: Type, to: &Model) -> Result<Type> {
     let Type::User(_) = ty else { return Ok(ty) };
     for at in 0..to.types().len() {
         let other = Type::User(TypeId(at as u32));
-        if is_equal((from, ty), (to, other))? {
+        if is_equal((from, ty), (to, other), true)? {
             return Ok(other);
         }
     }
     fail(Code::EBADTYPE, format!("the file has no type like \"{}\"", from.type_name(ty)))
 }
 
-/// Whether two types, of one file or of two, have the same name and are made alike.
-fn is_equal((model, ty): (&Model, Type), (other_model, other): (&Model, Type)) -> Result<bool> {
+/// Whether two types, of one file or of two, are made alike, and have the same name if that is asked for.
+fn is_equal((model, ty): (&Model, Type), (other_model, other): (&Model, Type), named: bool) -> Result<bool> {
     let (Type::User(_), Type::User(_)) = (ty, other) else { return Ok(ty == other) };
     let one: &UserType = model.user_type(user_type(model, number_of(ty))?);
     let two: &UserType = other_model.user_type(user_type(other_model, number_of(other))?);
-    if one.name != two.name {
+    if named && one.name != two.name {
         return Ok(false);
     }
     match (&one.class, &two.class) {
-        (Class::Vlen(base), Class::Vlen(other)) => is_equal((model, *base), (other_model, *other)),
+        (Class::Vlen(base), Class::Vlen(other)) => is_equal((model, *base), (other_model, *other), named),
         (Class::Compound { size, fields }, Class::Compound { size: other_size, fields: others }) => {
             if size != other_size || fields.len() != others.len() {
                 return Ok(false);
@@ -250,11 +258,15 @@ fn is_equal((model, ty): (&Model, Type), (other_model, other): (&Model, Type)) -
             for (field, other) in fields.iter().zip(others) {
                 let alike =
                     (&field.name, field.offset, &field.shape) == (&other.name, other.offset, &other.shape);
-                if !alike || !is_equal((model, field.ty), (other_model, other.ty))? {
+                if !alike || !is_equal((model, field.ty), (other_model, other.ty), named)? {
                     return Ok(false);
                 }
             }
             Ok(true)
+        }
+        (Class::Enum { base, members }, Class::Enum { base: other, members: others }) if !named => {
+            let same = members.len() == others.len() && members.iter().all(|member| others.contains(member));
+            Ok(base == other && same)
         }
         (class, other) => Ok(class == other),
     }

@@ -58,6 +58,8 @@ const CLIENTS: &[Need] = &[
         is_there: || works("nf-config", &["--version"]),
     },
     Need { what: "a C++ compiler", package: "g++", is_there: || works("c++", &["--version"]) },
+    Need { what: "HDF5", package: "libhdf5-dev", is_there: || works("pkg-config", &["--exists", "hdf5"]) },
+    Need { what: "the tools of HDF5", package: "hdf5-tools", is_there: || on_path("h5dump") },
     Need { what: "netCDF-C++", package: "libnetcdf-c++4-dev", is_there: || on_path("ncxx4-config") },
 ];
 

@@ -1,6 +1,11 @@
 /* What the reference's test programs want to know of the machine, which its own build would find out: Linux, 64 bits. */
+#define CHUNK_CACHE_NELEMS 4133
+#define CHUNK_CACHE_PREEMPTION 0.75f
+#define CHUNK_CACHE_SIZE 16777216
+#define DEFAULT_CHUNK_SIZE 16777216
 #define HAVE_DIRENT_H 1
 #define HAVE_FCNTL_H 1
+#define HAVE_GETOPT_H 1
 #define HAVE_GETRLIMIT 1
 #define HAVE_INT64_T 1
 #define HAVE_LONGLONG 1
@@ -19,6 +24,7 @@
 #define HAVE_UINT64_T 1
 #define HAVE_ULONGLONG 1
 #define HAVE_UNISTD_H 1
+#define NC_UNUSED(var) (void)var
 #define NETCDF_ENABLE_CDF5 1
 #define ENABLE_CDF5 1
 #define SIZEOF_INT 4

@@ -154,25 +154,39 @@ const CLIENTS: &[Client] = &[
     },
     Client {
         name: "netcdf-fortran",
-        prepare: "gfortran -o record @/record.f90 $(nf-config --fflags --flibs)",
-        cases: &["./record"],
+        prepare: "gfortran -o record @/record.f90 $(nf-config --fflags --flibs) && \
+            gfortran -o groups @/groups.f90 $(nf-config --fflags --flibs)",
+        cases: &["./record", "./groups"],
     },
     Client {
         name: "netcdf-cxx4",
-        prepare: "g++ -o classes @/classes.cc -lnetcdf_c++4 -lnetcdf",
-        cases: &["./classes"],
+        prepare: "g++ -o classes @/classes.cc -lnetcdf_c++4 -lnetcdf && g++ -o types @/types.cc -lnetcdf_c++4 -lnetcdf",
+        cases: &["./classes", "./types"],
     },
     Client {
         name: "python3-netcdf4",
         prepare: "",
-        cases: &["/usr/bin/python3 @/python.py", "/usr/bin/python3 @/rich.py"],
+        cases: &[
+            "/usr/bin/python3 @/python.py",
+            "/usr/bin/python3 @/rich.py",
+            "/usr/bin/python3 @/writes.py",
+        ],
     },
-    Client { name: "ncdf4", prepare: "", cases: &["Rscript --vanilla @/frames.R"] },
+    Client {
+        name: "ncdf4",
+        prepare: "",
+        cases: &["Rscript --vanilla @/frames.R", "Rscript --vanilla @/lists.R"],
+    },
     // The wheel brings the reference along under a name of its own, so that ours has to come before it.
     Client {
         name: "netCDF4 wheel",
         prepare: "",
-        cases: &["LD_PRELOAD=$LIBRARY $PYTHON @/python.py", "LD_PRELOAD=$LIBRARY $PYTHON @/rich.py"],
+        cases: &[
+            "LD_PRELOAD=$LIBRARY $PYTHON @/python.py",
+            "LD_PRELOAD=$LIBRARY $PYTHON @/rich.py",
+            "LD_PRELOAD=$LIBRARY $PYTHON @/writes.py image",
+            "LD_PRELOAD=$LIBRARY $PYTHON @/filters.py && $PYTHON @/filters.py read",
+        ],
     },
 ];
 

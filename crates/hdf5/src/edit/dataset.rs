@@ -89,8 +89,8 @@ pub(super) fn create(
     if spec.fill.as_ref().is_some_and(|fill| fill.len() as u64 != size) {
         return Err(wrong(format!("a fill value that has not the {size} bytes of an element")));
     }
-    let elements = space.elements().ok_or_else(|| wrong("more elements than 64 bits can count"))?;
-    let bytes = elements.checked_mul(size).ok_or_else(|| wrong("more bytes than 64 bits can count"))?;
+    let bytes = space.elements().and_then(|elements| elements.checked_mul(size));
+    let too_large = || wrong("more bytes than 64 bits can count");
     let grows = (0..space.dims.len()).any(|dim| space.max(dim) != Some(space.dims[dim]));
     let chunked = matches!(spec.layout, NewLayout::Chunked(_));
     if !chunked && grows {
@@ -101,10 +101,11 @@ pub(super) fn create(
     }
     let value = spec.fill.clone().map_or(Fill::Default, Fill::Value);
     let layout = match &spec.layout {
-        NewLayout::Compact if bytes > COMPACT => {
-            return Err(wrong(format!("{bytes} bytes do not fit in a header")));
-        }
         NewLayout::Compact => {
+            let bytes = bytes.ok_or_else(too_large)?;
+            if bytes > COMPACT {
+                return Err(wrong(format!("{bytes} bytes do not fit in a header")));
+            }
             let mut data = vec![0; bytes as usize];
             for element in data.chunks_exact_mut(datatype.size.max(1) as usize) {
                 let fill = value.bytes();
@@ -112,7 +113,10 @@ pub(super) fn create(
             }
             DataLayout::Compact(data)
         }
-        NewLayout::Contiguous => DataLayout::Contiguous { address: None, size: Some(bytes) },
+        NewLayout::Contiguous => {
+            DataLayout::Contiguous { address: None, size: Some(bytes.ok_or_else(too_large)?) }
+        }
+        // Of more chunks than can be counted only those are there that are written.
         NewLayout::Chunked(shape) => DataLayout::Chunked(chunked_layout(shape, spec, size, profile)?),
     };
     let allocation = match (spec.alloc_time, &layout) {

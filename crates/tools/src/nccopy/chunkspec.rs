@@ -10,8 +10,7 @@ pub fn wanted(model: &Model, var: VarId, spec: &[u8], least: u64) -> Result<Opti
     let shape = model.shape(var);
     if let Some(colon) = spec.iter().position(|&byte| byte == b':') {
         let (name, sizes) = (&spec[..colon], &spec[colon + 1..]);
-        let plain = name.strip_prefix(b"/").unwrap_or(name);
-        if model.find_var(GroupId::ROOT, plain) != Some(var) {
+        if find(model, name) != Some(var) {
             return Ok(None);
         }
         return Ok(Some(match sizes {
@@ -71,6 +70,14 @@ fn parts(spec: &[u8]) -> Vec<&[u8]> {
     spec.split(splits).collect()
 }
 
+/// The variable with a path from the root, or with a name there.
+fn find(model: &Model, path: &[u8]) -> Option<VarId> {
+    let mut steps: Vec<&[u8]> = path.strip_prefix(b"/").unwrap_or(path).split(|&byte| byte == b'/').collect();
+    let name = steps.pop()?;
+    let group = steps.into_iter().try_fold(GroupId::ROOT, |group, step| model.find_group(group, step))?;
+    model.find_var(group, name)
+}
+
 /// Checks one specification: `dim1/n1,dim2/n2,...`, `/`, `var:n1,n2,...`, `var:`, `var:compact`, `var:contiguous`.
 ///
 /// Fails with `NC_EBADDIM` or `NC_ENOTVAR` for unknown names, with `NC_EBADCHUNK` for chunks of a variable that are longer
@@ -85,8 +92,7 @@ pub fn check(model: &Model, spec: &[u8]) -> Result<()> {
 }
 
 fn check_var(model: &Model, name: &[u8], sizes: &[u8]) -> Result<()> {
-    let plain = name.strip_prefix(b"/").unwrap_or(name);
-    let Some(var) = model.find_var(GroupId::ROOT, plain) else {
+    let Some(var) = find(model, name) else {
         return Err(Error::new(Code::ENOTVAR, format!("no variable \"{}\"", String::from_utf8_lossy(name))));
     };
     let words = [&b"compact"[..], b"contiguous"];
@@ -178,7 +184,20 @@ fn integer(word: &[u8]) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrocdf::{Atomic, Format};
+    use ferrocdf::Format;
+
+    #[test]
+    fn paths_lead_into_groups() {
+        let mut model = Model::new(Format::Netcdf4);
+        let x = model.def_dim(GroupId::ROOT, "x", Some(4)).unwrap();
+        let group = model.def_group(GroupId::ROOT, "g").unwrap();
+        let inner = model.def_var(group, "v", Atomic::Int.into(), &[x]).unwrap();
+        check(&model, b"/g/v:2").unwrap();
+        assert_eq!(wanted(&model, inner, b"/g/v:2", 0).unwrap(), Some(Chunking::Chunked(vec![2])));
+        for none in [&b"v:2"[..], b"/v:2", b"/h/v:2", b"/g/w:2"] {
+            assert_eq!(check(&model, none).unwrap_err().code, Code::ENOTVAR);
+        }
+    }
 
     #[test]
     fn names_and_sizes_are_checked() {

@@ -87,7 +87,10 @@ fn quantized(how: Quantize, value: f64, bits: u64, mantissa: u32, number: usize)
 
 /// The bits that a value needs for so many digits (Delaunay et al. 2019, equations 7 and 8).
 fn granular(value: f64, digits: f64) -> f64 {
-    use std::f64::consts::{LOG2_10, LOG10_2};
+    use std::f64::consts::{LN_2, LN_10};
+    // Rounded as the reference computes them: powers of ten are at the edge.
+    const LOG2_10: f64 = LN_10 / LN_2;
+    const LOG10_2: f64 = LN_2 / LN_10;
     // The value is `part` times 2 to the power of `exponent`, `part` from 1/2 to 1.
     let mut exponent = value.abs().log2().floor() + 1.0;
     let mut part = value.abs() / exponent.exp2();
@@ -110,6 +113,18 @@ mod tests {
         let count = [values.len() as u64];
         let (_, bytes) = apply(Quantize { way, digits }, Kind::F32, &count, &fill, In::new(values)).unwrap();
         bytes.chunks_exact(4).map(|part| f32::from_ne_bytes(part.try_into().unwrap())).collect()
+    }
+
+    /// At powers of ten the number of digits changes, and the last bit of a logarithm decides where.
+    #[test]
+    fn powers_of_ten_are_rounded_as_the_reference_does() {
+        let values: Vec<f32> = (0..16).map(|power| 10f32.powi(power)).collect();
+        let wanted = [
+            0x3f800000, 0x41200000, 0x42c80000, 0x447a0000, 0x461c4000, 0x47c36000, 0x49742000, 0x4b18a000,
+            0x4cbec000, 0x4e6e6000, 0x50150000, 0x51ba4000, 0x5368e000, 0x55118000, 0x56b60000, 0x58636000,
+        ];
+        let made = of(Quantization::GranularBitRound, 3, &values);
+        assert_eq!(made.iter().map(|value| value.to_bits()).collect::<Vec<_>>(), wanted);
     }
 
     /// What the reference makes of the same numbers.
