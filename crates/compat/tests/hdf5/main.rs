@@ -4,6 +4,7 @@
 //! reference's `ncdump` too. `FERROCDF_MODELS` says how many files of each kind to make, and from which seed on after a
 //! colon; without it there are few.
 
+mod alternate;
 mod cut_off;
 mod killed;
 mod many_chunks;
