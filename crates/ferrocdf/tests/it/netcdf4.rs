@@ -296,6 +296,34 @@ fn strings_share_no_place() {
     }
 }
 
+/// What a source says of elements that nobody wrote is written to a target that has no fill values.
+#[test]
+fn copies_without_fill_values_are_whole() {
+    let make = |no_fill| {
+        let file = create(Format::Netcdf4);
+        let x = file.define(|model| model.def_dim(ROOT, "x", Some(6))).unwrap();
+        let v = file.define(|model| model.def_var(ROOT, "v", Atomic::Int.into(), &[x])).unwrap();
+        file.define(|model| {
+            let storage = &mut model.var_mut(v).storage;
+            (storage.chunking, storage.no_fill) = (Some(Chunking::Chunked(vec![2])), no_fill);
+            if no_fill { Ok(()) } else { model.put_attr(Owner::Var(v), "_FillValue", 0.into()) }
+        })
+        .unwrap();
+        (file, v)
+    };
+    let (source, v) = make(false);
+    put(&source, v, &[2], &[1], &Values::Int(vec![5]));
+    let source = File::from_bytes(bytes(source)).unwrap();
+    let (target, to) = make(true);
+    ferrocdf::copy_data(&source, &target, &[(v, to)], 1 << 20, &mut |_| ()).unwrap();
+    let file = bytes(target);
+    assert_eq!(numbers(&File::from_bytes(file.clone()).unwrap(), "v"), [0., 0., 5., 0., 0., 0.]);
+    let placed = ferrocdf_hdf5::Dataset::open(&object(&file, b"v")).unwrap().array().unwrap();
+    let ferrocdf::array::Layout::Blocks(blocks) = &placed.array.layout else { panic!("no chunks") };
+    let places = blocks.index.locate(&[0], &[3]).unwrap();
+    assert!(!places.contains(&ferrocdf::array::Place::Missing), "{places:?}");
+}
+
 #[test]
 fn attributes_keep_their_order() {
     let mut file = create(Format::Netcdf4);
