@@ -7,6 +7,7 @@
 mod alternate;
 mod cut_off;
 mod killed;
+mod large;
 mod many_chunks;
 mod models;
 #[allow(dead_code, reason = "another test binary uses the rest")]
@@ -18,4 +19,5 @@ mod ncdump_tool;
 #[allow(dead_code, reason = "another test binary uses the rest")]
 #[path = "../it/ncgen_tool.rs"]
 mod ncgen_tool;
+mod tools;
 mod written;
