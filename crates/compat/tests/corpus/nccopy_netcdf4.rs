@@ -26,7 +26,7 @@ const MOST: u64 = 100_000_000;
 
 /// Files that differ, by the ends of their paths, each with the reason.
 const EXCEPTIONS: &[(&str, &str)] =
-    &[("h5repack_nbit.h5", "the HDF5 library makes parameters of its own for the filter that packs bits")];
+    &[("h5ex_d_sofloat.h5", "numbers that the filter does not look at are those of the source")];
 
 fn chosen() -> Vec<Entry> {
     let wished = std::env::var("FERROCDF_EVERY").unwrap_or_else(|_| "12".to_string());
@@ -80,7 +80,8 @@ fn copies(
         let reference = reference.expect("the reference's nccopy must be installed");
         let mut say = |what: String| wrong.push(format!("{source} {kind}: {what}"));
         if done.code != Some(0) {
-            if reference.status.success() {
+            // The reference lets dimensions of the classic model grow in any place.
+            if reference.status.success() && !(kind == "nc7" && done.said.contains("NC_UNLIMITED")) {
                 say(format!("only the reference copies it; {done:?}"));
             }
             refused.fetch_add(1, Relaxed);
@@ -88,10 +89,12 @@ fn copies(
         }
         let args = |path| ["-n", "same", "-p", "9,17", path];
         let [was, is] = [source, text(&copy)].map(|path| our_dump(&args(path)));
-        if was.out != is.out {
+        let read = their_dump(&args(text(&copy)));
+        // Strings that become text are printed in another way.
+        let converted = || reference.status.success() && their_dump(&args(text(&theirs))).out == read.out;
+        if was.out != is.out && (kind == "nc4" || !converted()) {
             say(format!("our ncdump: {}", first_difference(&was.out, &is.out)));
         }
-        let read = their_dump(&args(text(&copy)));
         if read.code != Some(0) {
             // Filters that it is built without judge nothing.
             if !String::from_utf8_lossy(&read.err).contains("undefined filter") {
@@ -174,10 +177,10 @@ fn netcdf4_files_are_copied_to_each_kind() {
     let mut compared = 0;
     for ((copy, was), is) in made.iter().zip(&was).zip(&is) {
         let [was, is] = [was, is].map(|said| comparable(said, &copy.copy));
-        // Where the reference reads the source wrongly, or not at all, it judges nothing.
-        if was.last().is_none_or(|last| last != "end")
-            || was.iter().any(|line| line.contains("cannot be read"))
-        {
+        // Where the reference reads the source wrongly, or not at all, it judges nothing; nor does a sum over bytes in
+        // another order.
+        let is_other = |line: &String| line.contains("cannot be read") || line.contains("('>");
+        if was.last().is_none_or(|last| last != "end") || was.iter().any(is_other) {
             continue;
         }
         compared += 1;

@@ -219,8 +219,7 @@ impl Story {
         let dims = self.some_dims(group);
         let here = |dim: &&usize| self.world.dims[**dim].group == group;
         let first = dims.first().filter(here).map(|&dim| self.world.dims[dim].name.clone());
-        let other =
-            dims.iter().skip(1).filter(here).next_back().map(|&dim| self.world.dims[dim].name.clone());
+        let other = dims.iter().skip(1).rfind(here).map(|&dim| self.world.dims[dim].name.clone());
         let name = match (first, other) {
             (Some(first), _) if self.rng.once_in(3) => first,
             (_, Some(other)) if self.rng.once_in(5) => other,
@@ -415,7 +414,7 @@ impl Story {
                 self.world.vars.iter().filter(|var| var.group == group).map(|var| var.name.clone()).collect();
             let free =
                 |name: &String| !self.world.dims.iter().any(|dim| dim.group == group && dim.name == *name);
-            if let Some(name) = vars.into_iter().filter(free).next_back().filter(|_| self.rng.once_in(3)) {
+            if let Some(name) = vars.into_iter().rfind(free).filter(|_| self.rng.once_in(3)) {
                 to = name;
             }
         } else if self.world.vars.iter().any(|var| var.group == group && var.name == name) {
@@ -435,7 +434,7 @@ impl Story {
         if self.is_ours() {
             let free =
                 |name: &String| !self.world.vars.iter().any(|var| var.group == group && var.name == *name);
-            if let Some(name) = dims.into_iter().filter(free).next_back().filter(|_| self.rng.once_in(3)) {
+            if let Some(name) = dims.into_iter().rfind(free).filter(|_| self.rng.once_in(3)) {
                 to = name;
             }
         } else if group != 0

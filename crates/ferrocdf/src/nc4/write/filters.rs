@@ -11,6 +11,8 @@ use ferrocdf_model::Filter;
 const SHUFFLE: u32 = 2;
 const FLETCHER32: u32 = 3;
 const SZIP: u32 = 4;
+const NBIT: u32 = 5;
+const SCALEOFFSET: u32 = 6;
 const BLOSC: u32 = 32001;
 
 /// The filters of a dataset with elements of a type, in chunks of a shape. Those of strings and lists learn nothing.
@@ -28,6 +30,13 @@ fn step(filter: &Filter, datatype: &Datatype, chunk: &[u64]) -> Result<Step> {
         SHUFFLE => params = vec![datatype.size],
         FLETCHER32 => params.clear(),
         SZIP if !varies => params = szip(&params, datatype, chunk, elements)?,
+        NBIT => params = nbit(datatype, elements).unwrap_or(params),
+        SCALEOFFSET => {
+            let number = number(datatype).zip(params.get_mut(2..7));
+            if let Some(((class, sign, order, ..), learned)) = number {
+                learned.copy_from_slice(&[count(elements), class, datatype.size, sign, order]);
+            }
+        }
         BLOSC if !varies => {
             params.resize(params.len().max(7), 0);
             params[2] = datatype.size;
@@ -37,6 +46,31 @@ fn step(filter: &Filter, datatype: &Datatype, chunk: &[u64]) -> Result<Step> {
     }
     let name = ferrocdf_codec::registered_name(*id).unwrap_or_default().to_string();
     Ok(Step { id: *id, name, optional: *id != FLETCHER32, params })
+}
+
+fn count(elements: u64) -> u32 {
+    u32::try_from(elements).unwrap_or(u32::MAX)
+}
+
+/// What filters say of a number: 0 for integers and 1 for floats, 1 if an integer is signed, 1 for big endian; the bits of
+/// the value, and those below it.
+fn number(datatype: &Datatype) -> Option<(u32, u32, u32, u32, u32)> {
+    let big = |order: &ByteOrder| u32::from(*order == ByteOrder::Big);
+    match &datatype.class {
+        Class::Integer(of) => {
+            Some((0, of.signed.into(), big(&of.order), of.precision.into(), of.offset.into()))
+        }
+        Class::Float(of) => Some((1, 0, big(&of.order), of.precision.into(), of.offset.into())),
+        _ => None,
+    }
+}
+
+/// The eight parameters that packing bits works with: their number, whether nothing can be left out, elements, a number,
+/// its bytes, their order, bits of the value and below it. `None` for elements that are no numbers.
+fn nbit(datatype: &Datatype, elements: u64) -> Option<Vec<u32>> {
+    let (_, _, order, precision, offset) = number(datatype)?;
+    let full = u32::from(offset == 0 && precision == datatype.size.saturating_mul(8));
+    Some(vec![8, full, count(elements), 1, datatype.size, order, precision, offset])
 }
 
 /// Option bits of szip: 13-bit samples allowed, no "chip", least and most significant byte first, no header.
@@ -97,6 +131,9 @@ mod tests {
         assert_eq!(of(SZIP, &[4, 16]).params, [141, 16, 32, 64]);
         assert_eq!(of(BLOSC, &[0, 0, 0, 0, 7, 2, 5]).params, [0, 0, 4, 16384, 7, 2, 5]);
         assert_eq!(of(SHUFFLE, &[]).params, [4]);
+        // Of numbers that were stored in fewer bits, in other chunks.
+        assert_eq!(of(NBIT, &[8, 0, 4, 1, 4, 1, 17, 3]).params, [8, 1, 4096, 1, 4, 0, 32, 0]);
+        assert_eq!(of(SCALEOFFSET, &[0, 2, 4, 0, 2, 1, 1, 1, 9]).params, [0, 2, 4096, 1, 4, 0, 0, 1, 9]);
         assert!(!of(FLETCHER32, &[]).optional && of(SHUFFLE, &[]).optional);
     }
 }
