@@ -11,7 +11,7 @@ use crate::nccopy_tool;
 use crate::ncdump_tool::ours as print_ours;
 
 /// How many seeds a usual run takes.
-const USUAL: usize = 30;
+const USUAL: usize = 20;
 
 /// What the names of all begin with that the edits add.
 const ADDED: &str = "edited_by_";
