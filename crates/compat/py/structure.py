@@ -34,8 +34,12 @@ def kind(t):
     elif name == "OPAQUE":
         said.append(t.get_tag())
     elif name == "COMPOUND":
+        aligned = True
         for at in range(t.get_nmembers()):
-            said.append((t.get_member_name(at), t.get_member_offset(at), kind(t.get_member_type(at))))
+            of = t.get_member_type(at)
+            # Compounds inside one it does not align as C does, so that what follows them lies elsewhere, too.
+            aligned = aligned and of.get_class() != h5t.COMPOUND
+            said.append((t.get_member_name(at), t.get_member_offset(at) if aligned else "somewhere", kind(of)))
     elif name == "ENUM":
         said.append(kind(t.get_super()))
         said += [(t.get_member_name(at), t.get_member_value(at)) for at in range(t.get_nmembers())]

@@ -63,6 +63,16 @@ const CLIENTS: &[Need] = &[
     Need { what: "netCDF-C++", package: "libnetcdf-c++4-dev", is_there: || on_path("ncxx4-config") },
 ];
 
+/// What judges random files, besides the tools of the reference.
+const JUDGES: &[Need] = &[
+    Need {
+        what: "netCDF4 for Python",
+        package: "python3-netcdf4",
+        is_there: || works("/usr/bin/python3", &["-c", "import netCDF4"]),
+    },
+    Need { what: "the HDF5 tools", package: "hdf5-tools", is_there: || works("h5dump", &["--version"]) },
+];
+
 /// Installs what is missing for `cargo xtask test` without the programs of others.
 pub fn setup(_args: &[String]) -> Outcome {
     install(NEEDS)
@@ -71,6 +81,11 @@ pub fn setup(_args: &[String]) -> Outcome {
 /// Installs the programs of others that run on our C library.
 pub fn clients() -> Outcome {
     install(CLIENTS)
+}
+
+/// Installs what judges random files.
+pub fn judges() -> Outcome {
+    install(JUDGES)
 }
 
 /// What the Python environment of the tests holds.

@@ -46,6 +46,7 @@ pub fn corpus(args: &[String]) -> Outcome {
 
 /// Reads random files that h5py and netCDF4-python make. `FERROCDF_MODELS` says how many; see the tests.
 pub fn models(args: &[String]) -> Outcome {
+    crate::setup::judges()?;
     let python = crate::setup::python()?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     let test = ["test", "--package", "ferrocdf-compat", "--features", "models", "--test", "hdf5"];

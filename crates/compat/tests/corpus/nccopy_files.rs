@@ -44,7 +44,7 @@ fn every_file_is_copied_to_each_kind() {
 
 /// HDF5 files whose copies differ: the reference copies what memory held where chunks are missing that are not to be
 /// filled.
-const NO_FILL: [&str; 7] = [
+pub(crate) const NO_FILL: [&str; 7] = [
     "f03tst_open_mem.nc",
     "FValue_chunk.h5",
     "FValue_fd.h5",
@@ -55,7 +55,7 @@ const NO_FILL: [&str; 7] = [
 ];
 
 /// Bytes of a file's data; none if it cannot be opened.
-fn data_bytes(entry: &Entry) -> Option<u64> {
+pub(crate) fn data_bytes(entry: &Entry) -> Option<u64> {
     let file = ferrocdf::File::open(&entry.path).ok()?;
     let model = file.model();
     let bytes = |var| model.shape(var).iter().fold(8u64, |bytes, &len| bytes.saturating_mul(len));

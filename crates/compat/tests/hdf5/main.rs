@@ -4,8 +4,10 @@
 //! reference's `ncdump` too. `FERROCDF_MODELS` says how many files of each kind to make, and from which seed on after a
 //! colon; without it there are few.
 
+mod alternate;
 mod cut_off;
 mod killed;
+mod large;
 mod many_chunks;
 mod models;
 #[allow(dead_code, reason = "another test binary uses the rest")]
@@ -17,4 +19,5 @@ mod ncdump_tool;
 #[allow(dead_code, reason = "another test binary uses the rest")]
 #[path = "../it/ncgen_tool.rs"]
 mod ncgen_tool;
+mod tools;
 mod written;

@@ -3,9 +3,11 @@
 //! netCDF4-python makes files at random; the reference prints each as CDL, storage included. Out of that text its `ncgen`
 //! and ours make a file each, and its `nccopy` and ours copy the file. What is made is compared as the reference prints it,
 //! as we print it, and object by object as h5py sees it: types, shapes, layouts, filters, fill values, attributes, hidden
-//! ones included, and the order of everything.
+//! ones included, and the order of everything. `h5dump` must print the same structure of both, but for addresses and for
+//! the sizes of what is compressed.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -58,6 +60,10 @@ fn judge(pair: &Pair) -> Verdict {
     let args = |path| [&PRINT[..], &["-n", "same", text(path)]].concat();
     let [model, theirs, ours] = [&pair.model, &pair.theirs, &pair.ours].map(|path| print_theirs(&args(path)));
     let words = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    // Strings that were never written, in chunks that are not there, it cannot print of its own file either.
+    if ours.code != Some(0) && theirs.code != Some(0) {
+        return Verdict::Better;
+    }
     if ours.code != Some(0) {
         return Verdict::Different(format!("the reference cannot print it: {}", words(&ours.err)));
     }
@@ -116,6 +122,54 @@ fn pairs(model: &Path, folder: &Path) -> Vec<Pair> {
     pairs
 }
 
+/// The structure of a file as `h5dump` prints it, without what may differ: its name, addresses, packed sizes and those of
+/// compounds, and the attribute that names its writer.
+fn structure(path: &Path) -> Result<Vec<String>, String> {
+    let run = Command::new("h5dump").args(["-H", "-p"]).arg(path).output().expect("h5dump must be installed");
+    if !run.status.success() {
+        return Err(format!("h5dump: {}", String::from_utf8_lossy(&run.stderr)));
+    }
+    let printed = String::from_utf8_lossy(&run.stdout);
+    let mut lines = vec![];
+    let (mut written_by, mut compound) = (None, false);
+    for line in printed.lines().skip(1) {
+        let depth = line.len() - line.trim_start().len();
+        if line.ends_with("ATTRIBUTE \"_NCProperties\" {") {
+            written_by = Some(depth);
+        }
+        let words = line.trim_start();
+        if words.starts_with("DATATYPE ") {
+            compound = words.contains("H5T_COMPOUND") || words.contains('"');
+        }
+        // The reference's `ncgen` gives compounds other sizes than C does.
+        let differs = words.starts_with("OFFSET ")
+            || line.ends_with(" COMPRESSION)")
+            || (compound && words.starts_with("SIZE "));
+        if written_by.is_none() && !differs {
+            lines.push(line.to_string());
+        }
+        if written_by == Some(depth) && line.trim() == "}" {
+            written_by = None;
+        }
+    }
+    Ok(lines)
+}
+
+/// How the structures of a pair differ.
+fn dumps_differ(pair: &Pair) -> Option<String> {
+    match (structure(&pair.theirs), structure(&pair.ours)) {
+        (Ok(theirs), Ok(ours)) if theirs == ours => None,
+        (Ok(theirs), Ok(ours)) => {
+            let line = theirs.iter().zip(&ours).position(|(a, b)| a != b).unwrap_or_default();
+            let object = ours[..line].iter().rev().find(|line| line.ends_with('{'));
+            Some(format!("{object:?}: {:?} and {:?}", theirs.get(line), ours.get(line)))
+        }
+        (_, Err(why)) => Some(why),
+        // What it cannot print of the reference's file judges nothing.
+        (Err(_), _) => None,
+    }
+}
+
 #[test]
 fn random_models_are_written_as_the_reference_does() {
     let (count, first) = wanted(USUAL);
@@ -156,6 +210,7 @@ fn random_models_are_written_as_the_reference_does() {
                 let line = theirs.lines().zip(mine.lines()).find(|(a, b)| a != b);
                 differences.push(format!("{}: {line:?}", text(&pair.ours)));
             }
+            differences.extend(dumps_differ(pair).map(|how| format!("{}: h5dump: {how}", text(&pair.ours))));
         }
     }
     println!(

@@ -219,6 +219,111 @@ fn renaming_loses_nothing() {
     }
 }
 
+/// A dimension may leave a name to the variable that had to get out of its way.
+#[test]
+fn names_that_are_given_up_are_free() {
+    let mut file = create(Format::Netcdf4);
+    file.add_dimension("x", 2).unwrap();
+    file.add_variable::<i32>("a", &[]).unwrap().put_values(&[7], ..).unwrap();
+    file.add_variable::<i32>("b", &[]).unwrap().put_values(&[8], ..).unwrap();
+    let mut now = bytes(file);
+    for (old, new) in [("x", "b"), ("b", "a"), ("a", "y")] {
+        let mut file = FileMut::append_bytes(now).unwrap();
+        file.rename_dimension(old, new).unwrap();
+        now = bytes(file);
+        let file = File::from_bytes(now.clone()).unwrap();
+        assert_eq!(file.dimension(new).unwrap().len(), 2);
+        assert_eq!((numbers(&file, "a"), numbers(&file, "b")), (vec![7.], vec![8.]));
+    }
+}
+
+/// The object of a path in the file below.
+fn object(file: &[u8], path: &[u8]) -> ferrocdf_hdf5::Object {
+    let blob = std::sync::Arc::new(ferrocdf::store::MemoryBlob::new(file.to_vec()));
+    let file = ferrocdf_hdf5::File::open(blob).unwrap();
+    file.open_path(file.superblock().root, path).unwrap().unwrap()
+}
+
+/// A variable that is attached anew for one of its dimensions is in the lists of the others once.
+#[test]
+fn scales_name_their_users_once() {
+    let mut file = create(Format::Netcdf4);
+    file.add_dimension("x", 2).unwrap();
+    file.add_dimension("y", 3).unwrap();
+    file.add_variable::<i32>("v", &["x", "y"]).unwrap();
+    let mut file = FileMut::append_bytes(bytes(file)).unwrap();
+    file.add_variable::<i32>("y", &["y"]).unwrap();
+    let file = bytes(file);
+    for scale in [&b"x"[..], b"y"] {
+        let list = object(&file, scale).attribute(b"REFERENCE_LIST").unwrap().unwrap();
+        assert_eq!(list.data.len() as u32, list.datatype.size, "{}", String::from_utf8_lossy(scale));
+    }
+}
+
+/// Strings that were never written each have a place of their own in the file, those beyond the borders of a variable
+/// included: whoever overwrites one gives its place up.
+#[test]
+fn strings_share_no_place() {
+    for chunking in [Chunking::Chunked(vec![8]), Chunking::Compact, Chunking::Contiguous] {
+        let grows = matches!(chunking, Chunking::Chunked(_));
+        let file = create(Format::Netcdf4);
+        let x = file.define(|model| model.def_dim(ROOT, "x", (!grows).then_some(8))).unwrap();
+        let s = file.define(|model| model.def_var(ROOT, "s", Atomic::String.into(), &[x])).unwrap();
+        file.define(|model| {
+            model.var_mut(s).storage.chunking = Some(chunking.clone());
+            Ok(())
+        })
+        .unwrap();
+        put(&file, s, &[1], &[1], &texts(&["written"]));
+        let file = bytes(file);
+        let dataset = ferrocdf_hdf5::Dataset::open(&object(&file, b"s")).unwrap();
+        let mut placed = dataset.raw().unwrap();
+        // The whole of the chunk.
+        placed.array.shape[0] = 8;
+        let mut raw = vec![0u8; 8 * 16];
+        let _exact = ferrocdf::array::read(
+            &*placed.blob,
+            &placed.array,
+            &Selection::all(&placed.array.shape),
+            ferrocdf::Out::new(&mut raw),
+        )
+        .unwrap();
+        let mut places: Vec<&[u8]> = raw.chunks_exact(16).map(|element| &element[4..]).collect();
+        places.push(&dataset.fill().value.bytes()[4..]);
+        places.sort();
+        places.dedup();
+        assert_eq!(places.len(), 9, "{chunking:?}");
+    }
+}
+
+/// What a source says of elements that nobody wrote is written to a target that has no fill values.
+#[test]
+fn copies_without_fill_values_are_whole() {
+    let make = |no_fill| {
+        let file = create(Format::Netcdf4);
+        let x = file.define(|model| model.def_dim(ROOT, "x", Some(6))).unwrap();
+        let v = file.define(|model| model.def_var(ROOT, "v", Atomic::Int.into(), &[x])).unwrap();
+        file.define(|model| {
+            let storage = &mut model.var_mut(v).storage;
+            (storage.chunking, storage.no_fill) = (Some(Chunking::Chunked(vec![2])), no_fill);
+            if no_fill { Ok(()) } else { model.put_attr(Owner::Var(v), "_FillValue", 0.into()) }
+        })
+        .unwrap();
+        (file, v)
+    };
+    let (source, v) = make(false);
+    put(&source, v, &[2], &[1], &Values::Int(vec![5]));
+    let source = File::from_bytes(bytes(source)).unwrap();
+    let (target, to) = make(true);
+    ferrocdf::copy_data(&source, &target, &[(v, to)], 1 << 20, &mut |_| ()).unwrap();
+    let file = bytes(target);
+    assert_eq!(numbers(&File::from_bytes(file.clone()).unwrap(), "v"), [0., 0., 5., 0., 0., 0.]);
+    let placed = ferrocdf_hdf5::Dataset::open(&object(&file, b"v")).unwrap().array().unwrap();
+    let ferrocdf::array::Layout::Blocks(blocks) = &placed.array.layout else { panic!("no chunks") };
+    let places = blocks.index.locate(&[0], &[3]).unwrap();
+    assert!(!places.contains(&ferrocdf::array::Place::Missing), "{places:?}");
+}
+
 #[test]
 fn attributes_keep_their_order() {
     let mut file = create(Format::Netcdf4);

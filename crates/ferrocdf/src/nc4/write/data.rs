@@ -1,15 +1,16 @@
 //! Elements: numbers through the engine, trees as bytes with their places in the global heap.
 
-use ferrocdf_array::{Array, Fit, In, Layout, Selection};
+use ferrocdf_array::{Array, Fit, In, Layout, Out, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::Placed;
 use ferrocdf_hdf5::edit::Node;
+use ferrocdf_hdf5::messages::datatype::Datatype;
 use ferrocdf_model::{Model, Type, Values, VarId};
 use ferrocdf_store::MemoryBlob;
 
 use super::values::{Encoder, places};
 use super::{Edited, quantize, trees, written};
-use crate::data::{as_stored, elements, span};
+use crate::data::{as_stored, elements, span, zeros};
 use crate::driver::Written;
 
 impl Edited {
@@ -155,19 +156,14 @@ impl Edited {
         let mut given_up = vec![];
         if facts.datatype.has_pointers() && !moved {
             let mut old = vec![0u8; values.len().saturating_mul(size)];
-            let _exact = ferrocdf_array::read(
-                &*placed.blob,
-                &placed.array,
-                &selected,
-                ferrocdf_array::Out::new(&mut old),
-            )?;
+            let _exact = ferrocdf_array::read(&*placed.blob, &placed.array, &selected, Out::new(&mut old))?;
             places(&self.editor, &facts.datatype, &old, &mut given_up);
             let mut of_fill = vec![];
             places(&self.editor, &facts.datatype, fill.unwrap_or_default(), &mut of_fill);
             given_up.retain(|id| !of_fill.contains(id));
         }
         if moved && pointed && !all && matches!(placed.array.layout, Layout::Strided { .. }) {
-            self.fill_each(model, var, &placed.array)?;
+            self.fill_each(var, &placed.array)?;
         }
         let bytes = Encoder::new(&mut self.editor).all(&facts.datatype, values)?;
         let input = In::new(&bytes);
@@ -178,6 +174,9 @@ impl Edited {
             }
             _ => {
                 let _exact = ferrocdf_array::write(&*blob, &placed.array, &selected, input)?;
+                if pointed {
+                    self.own_chunks(var, &placed.array, &selected)?;
+                }
                 false
             }
         };
@@ -191,23 +190,80 @@ impl Edited {
         Ok(written(Fit::Exact, longer || moved || inline))
     }
 
-    /// Gives each element of a dataset a fill value of its own: two that share a place in the global heap would lose it
-    /// together.
-    fn fill_each(&mut self, model: &Model, var: VarId, array: &Array) -> Result<()> {
+    /// Gives each element of a contiguous dataset a fill value of its own.
+    fn fill_each(&mut self, var: VarId, array: &Array) -> Result<()> {
         let facts = self.facts(var)?;
-        let fill = model.fill_value(var);
-        let Some(fill) = fill.filter(|fill| fill.len() == 1) else { return Ok(()) };
+        let Some(fill) = &facts.fill else { return Ok(()) };
         let blob = self.editor.blob().clone();
         let (&size, dims) = array.shape.split_last().unwrap_or((&0, &[]));
         let count = dims.iter().fold(1u64, |count, &len| count.saturating_mul(len));
         let Layout::Strided { begin, .. } = &array.layout else { return Ok(()) };
         let mut encoder = Encoder::new(&mut self.editor);
         for number in 0..count {
-            let bytes = encoder.all(&facts.datatype, &fill)?;
-            blob.write_at(begin + number * size, &bytes)?;
+            let mut element = fill.clone();
+            encoder.own(&facts.datatype, &mut element)?;
+            blob.write_at(begin + number * size, &element)?;
         }
         Ok(())
     }
+
+    /// Gives the fill values of a compact dataset that was just made places of their own.
+    pub(super) fn own_compact(&mut self, node: Node, datatype: &Datatype) -> Result<()> {
+        let placed = self.editor.look(node, true)?;
+        let Layout::Inline(now) = &placed.array.layout else { return Ok(()) };
+        let mut bytes = now.to_vec();
+        let mut encoder = Encoder::new(&mut self.editor);
+        for element in bytes.chunks_exact_mut(datatype.size.max(1) as usize) {
+            encoder.own(datatype, element)?;
+        }
+        self.editor.write_compact(node, &bytes)
+    }
+
+    /// Gives the fill values of the chunks that a selection meets places of their own, those beyond the dataset's borders
+    /// included: they are what elements hold once it is longer.
+    fn own_chunks(&mut self, var: VarId, array: &Array, selection: &Selection) -> Result<()> {
+        let Layout::Blocks(blocks) = &array.layout else { return Ok(()) };
+        let facts = self.facts(var)?;
+        let (Some(fill), size) = (&facts.fill, facts.datatype.size.max(1) as usize) else { return Ok(()) };
+        let mut wide = array.clone();
+        for (len, chunk) in wide.shape.iter_mut().zip(&blocks.shape) {
+            *len = len.div_ceil(*chunk).saturating_mul(*chunk);
+        }
+        let blob = self.editor.blob().clone();
+        for first in met(selection, &blocks.shape) {
+            if !self.owned.insert((var, first.clone())) {
+                continue;
+            }
+            let chunk = Selection::slab(&first, &blocks.shape);
+            let mut bytes = zeros(elements(&chunk)?)?;
+            let _exact = ferrocdf_array::read(&*blob, &wide, &chunk, Out::new(&mut bytes))?;
+            let mut changed = false;
+            let mut encoder = Encoder::new(&mut self.editor);
+            for element in bytes.chunks_exact_mut(size).filter(|element| *element == &fill[..]) {
+                encoder.own(&facts.datatype, element)?;
+                changed = true;
+            }
+            if changed {
+                let _exact = ferrocdf_array::write(&*blob, &wide, &chunk, In::new(&bytes))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first elements of the chunks of a shape that hold elements of a selection.
+fn met(selection: &Selection, chunk: &[u64]) -> Vec<Vec<u64>> {
+    let mut all = vec![vec![]];
+    for (dim, &len) in chunk.iter().enumerate() {
+        let at = |step| selection.start[dim] + step * selection.stride[dim];
+        let mut firsts: Vec<u64> = (0..selection.count[dim]).map(|step| at(step) / len * len).collect();
+        firsts.dedup();
+        all = all
+            .iter()
+            .flat_map(|before: &Vec<u64>| firsts.iter().map(move |&first| [&before[..], &[first]].concat()))
+            .collect();
+    }
+    all
 }
 
 /// One past the last index of a dimension that a selection of at least one element reaches.

@@ -242,7 +242,11 @@ impl Edited {
             attribute_order: true,
         };
         let prefixed = is_prefixed(new, var);
+        let compact = matches!(spec.layout, NewLayout::Compact);
         let node = self.editor.create_dataset(group, &link_of(new, var, prefixed)?, spec)?;
+        if compact {
+            self.own_compact(node, &datatype)?;
+        }
         self.made.insert(node);
         let extent = at_first.iter().map(|&(len, _)| len).collect();
         let is_float = matches!(of.ty, Type::Atomic(Atomic::Float | Atomic::Double));

@@ -121,14 +121,21 @@ impl Edited {
                 changes.push((group, was.to_string(), is.to_string()));
             }
         }
-        for (number, (group, was, is)) in changes.iter_mut().enumerate() {
-            if was != is && self.editor.child(*group, is)?.is_some() {
+        let mut parked = vec![];
+        for (number, (group, was, is)) in changes.into_iter().enumerate() {
+            if was == is {
+                continue;
+            }
+            if self.editor.child(group, &is)?.is_some() {
                 let meanwhile = format!("_nc4_renamed_{number}");
-                self.editor.rename_link(*group, was, &meanwhile)?;
-                *was = meanwhile;
+                self.editor.rename_link(group, &was, &meanwhile)?;
+                parked.push((group, meanwhile, is));
+            } else {
+                self.editor.rename_link(group, &was, &is)?;
             }
         }
-        changes.iter().try_for_each(|(group, was, is)| self.editor.rename_link(*group, was, is))
+        // By now every name that is given up is free.
+        parked.iter().try_for_each(|(group, was, is)| self.editor.rename_link(*group, was, is))
     }
 
     /// Where the order of datasets would give dimensions other ids than they have, new variables tell the id of their first
@@ -163,7 +170,8 @@ impl Edited {
                 if self.dims[dim.index()].as_ref().is_none_or(|dim| dim.scale.is_none()) {
                     self.make_dim(new, dim)?;
                 }
-                if !anew.contains(&dim.0) {
+                // What is attached anew for one of its dimensions is known to the others.
+                if !anew.contains(&dim.0) && !self.users(dim)?.contains(&(at, place)) {
                     self.users(dim)?.push((at, place));
                     changed.insert(dim.0);
                 }

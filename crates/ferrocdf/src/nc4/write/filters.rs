@@ -163,6 +163,8 @@ mod tests {
         assert_eq!(of(Filter::BLOSC, &[0, 0, 0, 0, 7, 2, 5]).params, [0, 0, 4, 16384, 7, 2, 5]);
         assert_eq!(of(Filter::SHUFFLE, &[]).params, [4]);
         assert_eq!(of(Filter::NBIT, &[]).params, [8, 1, 4096, 1, 4, 0, 32, 0]);
+        // Of numbers that were stored in fewer bits, in other chunks.
+        assert_eq!(of(Filter::NBIT, &[8, 0, 4, 1, 4, 1, 17, 3]).params, [8, 1, 4096, 1, 4, 0, 32, 0]);
         let scaled = of(Filter::SCALE_OFFSET, &[0, 3]).params;
         assert_eq!((&scaled[..9], scaled.len()), (&[0, 3, 4096, 1, 4, 0, 0, 1, 0x7cf0_0000][..], 20));
         assert!(!of(Filter::FLETCHER32, &[]).optional && of(Filter::SHUFFLE, &[]).optional);

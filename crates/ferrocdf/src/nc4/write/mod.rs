@@ -130,6 +130,8 @@ struct Edited {
     made: HashSet<Node>,
     /// Arrays of chunks of which some may be held back.
     written: HashMap<VarId, Array>,
+    /// Chunks, by their first elements, in which each fill value has a place of its own in the global heap.
+    owned: HashSet<(VarId, Vec<u64>)>,
     /// What attributes that were set hold in the global heap.
     heaped: HashMap<(Node, Vec<u8>), Vec<HeapId>>,
     /// Whether the file does not say everything yet.
@@ -209,6 +211,7 @@ impl Edited {
             classes: vec![],
             made: HashSet::new(),
             written: HashMap::new(),
+            owned: HashSet::new(),
             heaped: HashMap::new(),
             changed: false,
             unlisted: BTreeSet::new(),

@@ -119,6 +119,38 @@ impl<'a> Encoder<'a> {
         into.resize(into.len() + 4 + HeapId::size(self.sizes), 0);
     }
 
+    /// Gives an element places of its own in the global heap, for what it shares with the one that it is a copy of: two
+    /// that share a place would lose it together.
+    pub(super) fn own(&mut self, datatype: &Datatype, element: &mut [u8]) -> Result<()> {
+        if !datatype.has_pointers() {
+            return Ok(());
+        }
+        match &datatype.class {
+            Class::Compound { members } => members.iter().try_for_each(|member| {
+                let at = member.offset as usize;
+                let part = element.get_mut(at..at.saturating_add(member.datatype.size as usize));
+                part.map_or(Ok(()), |part| self.own(&member.datatype, part))
+            }),
+            Class::Array { base, .. } => {
+                element.chunks_exact_mut(base.size.max(1) as usize).try_for_each(|part| self.own(base, part))
+            }
+            Class::Variable { base, .. } => {
+                let Some((collection, index)) = place(element, self.sizes) else { return Ok(()) };
+                let mut inside = self.editor.heap_get(HeapId { collection, index })?.to_vec();
+                for part in inside.chunks_exact_mut(base.size.max(1) as usize) {
+                    self.own(base, part)?;
+                }
+                let id = self.editor.heap_put(&inside)?;
+                let mut to = vec![];
+                self.address(id.collection, &mut to);
+                to.extend(id.index.to_le_bytes());
+                element[4..4 + to.len()].copy_from_slice(&to);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// `count` elements in the global heap.
     fn pointer(&mut self, count: usize, bytes: &[u8], into: &mut Vec<u8>) -> Result<()> {
         let count = u32::try_from(count)
