@@ -294,7 +294,7 @@ impl Model {
     /// Defines a variable.
     ///
     /// Fails with `NC_EBADNAME`, `NC_EBADTYPE` (not held by the format), `NC_ENAMEINUSE`, `NC_EBADDIM`,
-    /// `NC_EUNLIMPOS` (unlimited dimension not first, in the classic model).
+    /// `NC_EUNLIMPOS` (unlimited dimension not first, in classic files).
     pub fn def_var(
         &mut self,
         group: GroupId,
@@ -311,7 +311,7 @@ impl Model {
             let Some(dim) = self.dims.get(id.index()) else {
                 return Err(Error::new(Code::EBADDIM, format!("variable \"{name}\": no dimension {}", id.0)));
             };
-            if dim.unlimited && place > 0 && !self.format.is_enhanced() {
+            if dim.unlimited && place > 0 && self.format.is_classic_file() {
                 let what =
                     format!("variable \"{name}\": unlimited dimension \"{}\" must come first", dim.name);
                 return Err(Error::new(Code::EUNLIMPOS, what));
@@ -513,6 +513,17 @@ mod tests {
 
     fn code<T: std::fmt::Debug>(result: Result<T>) -> Code {
         result.unwrap_err().code
+    }
+
+    /// HDF5 lets any dimension grow, also where a file keeps to the classic model.
+    #[test]
+    fn unlimited_dimensions_anywhere() {
+        for format in [Format::Netcdf4, Format::Netcdf4Classic] {
+            let mut model = Model::new(format);
+            let t = model.def_dim(ROOT, "t", None).unwrap();
+            let x = model.def_dim(ROOT, "x", Some(3)).unwrap();
+            assert!(model.def_var(ROOT, "v", Atomic::Int.into(), &[x, t]).is_ok());
+        }
     }
 
     #[test]

@@ -69,26 +69,26 @@ fn children_of_fork() {
     println!("{}", run(Command::new(compile("forks", here.path())).current_dir(here.path())));
 }
 
-/// A single thread's share of the same work, and the whole version-2 interface, without a wrong access or a leak.
+/// How valgrind is asked.
+const VALGRIND: &[&str] = &[
+    "valgrind",
+    "--quiet",
+    "--error-exitcode=99",
+    "--leak-check=full",
+    "--errors-for-leak-kinds=definite",
+    "--fair-sched=yes",
+];
+
+/// A single thread's share of the same work, and the whole version-2 interface, without a wrong access or a leak. All of the
+/// reference's programs run so with `FERROCDF_UNDER`.
 #[test]
 fn valgrind_finds_nothing() {
     let here = tempfile::tempdir().expect("a folder for the programs");
+    let threads = compile("threads", here.path());
+    run(Command::new(VALGRIND[0]).args(&VALGRIND[1..]).arg(threads).arg("2").current_dir(here.path()));
     let reference = folder("FERROCDF_REFERENCE");
-    let mut programs = vec![(compile("threads", here.path()), vec!["2"], reference.clone())];
     for name in CHECKED {
-        let program = crate::suite::on_ours(&reference, name, here.path());
-        programs.push((program, vec![], reference.join(crate::suite::program(name).folder)));
-    }
-    for (program, words, sources) in programs {
-        let mut valgrind = Command::new("valgrind");
-        valgrind.args([
-            "--quiet",
-            "--error-exitcode=99",
-            "--leak-check=full",
-            "--errors-for-leak-kinds=definite",
-        ]);
-        valgrind.arg("--fair-sched=yes").arg(&program).args(words).current_dir(here.path());
-        valgrind.env("srcdir", sources).env("TOPSRCDIR", &reference);
-        run(&mut valgrind);
+        let judged = crate::suite::judge_under(&reference, name, here.path(), VALGRIND);
+        judged.unwrap_or_else(|why| panic!("{name}: {why}"));
     }
 }
