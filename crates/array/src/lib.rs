@@ -60,7 +60,7 @@ mod short;
 mod write;
 
 pub use array::{Array, Layout, PastEnd, Unusual};
-pub use blocks::{BlockIndex, BlockStore, Blocks, Place, copy_blocks, flush};
+pub use blocks::{BlockIndex, BlockStore, Blocks, Place, copy_blocks, flush, lacks_blocks};
 pub use convert::{Direction, convert};
 pub use copy::copy_bytes;
 pub use kind::{Element, Kind, Stored};

@@ -6,7 +6,7 @@
 
 use std::sync::{RwLockReadGuard, RwLockWriteGuard};
 
-use ferrocdf_array::{Array, Fit, In, Layout, Out, Place, Selection, Stored};
+use ferrocdf_array::{Array, Fit, In, Layout, Out, Selection, Stored, lacks_blocks};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Model, Type, Values, VarId};
 
@@ -191,23 +191,6 @@ fn move_blocks(from: &File, to: &FileMut, pair: Pair, progress: &mut dyn FnMut(u
         progress(array.shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len)));
     }
     Ok(moved)
-}
-
-/// Whether some blocks of an array are not stored.
-fn lacks_blocks(array: &Array) -> Result<bool> {
-    let Layout::Blocks(blocks) = &array.layout else { return Ok(false) };
-    let grid: Vec<u64> =
-        array.shape.iter().zip(&blocks.shape).map(|(len, block)| len.div_ceil(*block)).collect();
-    let (Some(&rows), false) = (grid.first(), grid.contains(&0)) else { return Ok(false) };
-    let (mut first, mut count) = (vec![0; grid.len()], grid);
-    count[0] = 1;
-    for row in 0..rows {
-        first[0] = row;
-        if blocks.index.locate(&first, &count)?.contains(&Place::Missing) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// Bytes that a value which is a tree may take.

@@ -59,7 +59,7 @@ pub use copy::{Pair, copy_data};
 pub use extents::{Extent, Extents, every};
 pub use file::{CreateOptions, File, FileMut, OpenOptions, SpaceOptions};
 pub use handles::{Dimension, NetcdfType, Variable, VariableMut};
-pub use nc4::{chunk_fits, default_chunks};
+pub use nc4::{check_filter, chunk_fits, default_chunks};
 pub use storage::{Arrangement, StorageInfo};
 
 /// Opens a file for reading, as what its content says it is.

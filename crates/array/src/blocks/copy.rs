@@ -67,6 +67,25 @@ pub fn copy_blocks(from_blob: &dyn Blob, from: &Array, to_blob: &dyn BlobMut, to
     line.next(vec![]).map(|()| true)
 }
 
+/// Whether some blocks of an array are not stored.
+///
+/// # Errors
+/// The index's.
+pub fn lacks_blocks(array: &Array) -> Result<bool> {
+    let Layout::Blocks(blocks) = &array.layout else { return Ok(false) };
+    if array.shape.contains(&0) {
+        return Ok(false);
+    }
+    let grid: Key = array.shape.iter().zip(&blocks.shape).map(|(len, block)| len.div_ceil(*block)).collect();
+    let grid = Selection::all(&grid);
+    for (_, _, some) in grid.pieces(BLOCKS) {
+        if blocks.index.locate(&some.start, &some.count)?.contains(&Place::Missing) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 impl Blocks {
     /// Whether blocks can be moved between these and others as they are.
     fn is_like(&self, other: &Blocks) -> bool {

@@ -22,7 +22,7 @@ use ferrocdf_store::BlobMut;
 use cache::{Cached, Key};
 use pending::Home;
 
-pub use copy::copy_blocks;
+pub use copy::{copy_blocks, lacks_blocks};
 pub use pending::flush;
 pub(crate) use read::read;
 pub(crate) use write::write;

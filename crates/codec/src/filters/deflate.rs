@@ -14,8 +14,14 @@ const RATIO: usize = 1032;
 
 thread_local! {
     static INFLATE: RefCell<Decompressor> = RefCell::new(Decompressor::new());
-    static DEFLATE: RefCell<Option<(i32, Compressor)>> = const { RefCell::new(None) };
+    /// By level, those that were needed.
+    static DEFLATE: RefCell<Vec<(i32, Compressor)>> = const { RefCell::new(Vec::new()) };
 }
+
+/// What packs better than so many to one is packed again at this level if the wished one is lower: the fast ways of the
+/// library miss repeats there that zlib finds, and such bytes are packed quickly at any level.
+const REPETITIVE: usize = 12;
+const THOROUGH: i32 = 6;
 
 #[derive(Debug)]
 pub struct Deflate {
@@ -44,23 +50,39 @@ pub fn inflate(stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
 
 /// Packs to a zlib stream at the end of `stored`.
 pub fn deflate(level: i32, plain: &[u8], stored: &mut Vec<u8>) -> Result<()> {
+    let start = stored.len();
+    let len = deflate_at(level, plain, stored)?;
+    if (1..THOROUGH).contains(&level) && len < plain.len() / REPETITIVE {
+        if deflate_at(THOROUGH, plain, stored)? < len {
+            stored.drain(start..start + len);
+        } else {
+            stored.truncate(start + len);
+        }
+    }
+    Ok(())
+}
+
+/// Packs at just this level, and gives the length of what is made.
+fn deflate_at(level: i32, plain: &[u8], stored: &mut Vec<u8>) -> Result<usize> {
     DEFLATE.with(|kept| {
         let mut kept = kept.borrow_mut();
-        if kept.as_ref().is_none_or(|&(of, _)| of != level) {
-            let level_of = CompressionLvl::new(level)
-                .map_err(|_| bad_params(format!("there is no level {level} of deflate")))?;
-            *kept = Some((level, Compressor::new(level_of)));
-        }
-        let Some((_, compressor)) = kept.as_mut() else {
-            return Err(corrupt("there is no compressor"));
+        let at = match kept.iter().position(|&(of, _)| of == level) {
+            Some(at) => at,
+            None => {
+                let level_of = CompressionLvl::new(level)
+                    .map_err(|_| bad_params(format!("there is no level {level} of deflate")))?;
+                kept.push((level, Compressor::new(level_of)));
+                kept.len() - 1
+            }
         };
+        let compressor = &mut kept[at].1;
         let start = stored.len();
         stored.resize(start + compressor.zlib_compress_bound(plain.len()), 0);
         let len = compressor
             .zlib_compress(plain, &mut stored[start..])
             .map_err(|_| corrupt("the compressor asks for more than its bound"))?;
         stored.truncate(start + len);
-        Ok(())
+        Ok(len)
     })
 }
 

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use ferrocdf_compat::python::texts;
 
-use crate::nccopy_files::{NO_FILL, data_bytes};
+use crate::excused::{Excused, is_excused};
+use crate::nccopy_files::data_bytes;
 use crate::nccopy_tool::ours;
 use crate::ncdump_tool::{ours as our_dump, reference as their_dump};
 use crate::{Entry, each, files};
@@ -24,8 +25,8 @@ const PATIENCE: &str = "20";
 /// Bytes of data of the largest files that are copied.
 const MOST: u64 = 100_000_000;
 
-/// Files that differ, by the ends of their paths, each with the reason.
-const EXCEPTIONS: &[(&str, &str)] =
+/// Files that differ besides those excused everywhere.
+const EXCEPTIONS: &[Excused] =
     &[("h5ex_d_sofloat.h5", "numbers that the filter does not look at are those of the source")];
 
 fn chosen() -> Vec<Entry> {
@@ -33,11 +34,8 @@ fn chosen() -> Vec<Entry> {
     let (every, first) = wished.split_once(':').unwrap_or((&wished, "0"));
     let number =
         |text: &str| text.parse::<usize>().expect("FERROCDF_EVERY is a number, or two with a colon between");
-    let excused = |path: &Path| {
-        let mut names = EXCEPTIONS.iter().map(|(name, _)| *name).chain(NO_FILL);
-        names.any(|name| path.ends_with(name))
-    };
-    let files = files(&["hdf5"]).into_iter().filter(|entry| entry.normal && !excused(&entry.path));
+    let files = files(&["hdf5"]).into_iter();
+    let files = files.filter(|entry| entry.normal && !is_excused(&entry.path, EXCEPTIONS));
     files.skip(number(first)).step_by(number(every)).collect()
 }
 

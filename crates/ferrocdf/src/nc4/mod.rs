@@ -30,6 +30,7 @@ use dims::Origin;
 use ferrocdf_hdf5::messages::Datatype;
 use walk::{Place, place_of, walk};
 pub(crate) use write::Nc4Writer;
+pub use write::check_filter;
 
 /// An HDF5 file as netCDF sees it.
 pub(crate) struct Nc4 {

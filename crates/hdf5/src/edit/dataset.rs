@@ -3,7 +3,6 @@
 //! An array is made once for a dataset, and only its shape changes afterwards, so that what the engine holds back of it
 //! stays in one place.
 
-use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use ferrocdf_array::{Array, Blocks, Kind, Layout, PastEnd, Stored};
@@ -239,7 +238,7 @@ impl Data {
     }
 
     /// Takes space for contiguous elements, or for those of an implicit index, if there is none. It is filled by
-    /// [`define`](Data::define) where the dataset wants it. Says whether anything changed.
+    /// [`finish`](Data::finish) where the dataset wants it. Says whether anything changed.
     pub fn allocate(&mut self, place: &Place<'_>) -> Result<bool> {
         let implicit =
             |layout: &ChunkedLayout| layout.index == ChunkIndex::Implicit && layout.address.is_none();
@@ -279,15 +278,22 @@ impl Data {
         if wanted { value } else { &[0] }
     }
 
-    /// Says that contiguous elements are about to be written, all those in a range, in the order in which they are stored:
-    /// new space before them that is not defined is filled.
-    pub fn define(&mut self, place: &Place<'_>, elements: Range<u64>) -> Result<()> {
-        let size = u64::from(self.datatype.size);
-        self.fill_to(place, elements.start.saturating_mul(size))?;
-        if let Some(unfilled) = &mut self.unfilled {
-            unfilled.defined = unfilled.defined.max(elements.end.saturating_mul(size));
+    /// Fills new space before an element that is written next, in the order in which elements are stored; all of it where
+    /// they are not stored in that order.
+    pub fn before_write(&mut self, place: &Place<'_>, first: u64) -> Result<()> {
+        match &self.layout {
+            DataLayout::Contiguous { .. } => {
+                self.fill_to(place, first.saturating_mul(self.datatype.size.into()))
+            }
+            _ => self.finish(place),
         }
-        Ok(())
+    }
+
+    /// Takes note that all elements before one were written, or filled.
+    pub fn wrote(&mut self, end: u64) {
+        if let Some(unfilled) = &mut self.unfilled {
+            unfilled.defined = unfilled.defined.max(end.saturating_mul(self.datatype.size.into()));
+        }
     }
 
     /// Fills all new space that is not defined.

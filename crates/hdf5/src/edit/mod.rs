@@ -29,7 +29,6 @@ mod space;
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
-use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use ferrocdf_bytes::{Code, Error, Result};
@@ -547,8 +546,9 @@ impl Editor {
     }
 
     /// The elements of a dataset as numbers, to be read and written. Space for contiguous elements is taken now, and
-    /// filled, if there was none; [`for_writing`](Editor::for_writing) spares that. Chunks go where the store inside puts them, and are the file's with the next commit;
-    /// `ferrocdf_array::flush` comes before that. Written like this and as [`raw`](Editor::raw) bytes, they are the same.
+    /// filled, if there was none; [`for_writing`](Editor::for_writing) spares that. Chunks go where the store inside puts
+    /// them, and are the file's with the next commit; `ferrocdf_array::flush` comes before that. Written like this and as
+    /// [`raw`](Editor::raw) bytes, they are the same.
     ///
     /// # Errors
     /// As [`Dataset::array`](crate::Dataset::array).
@@ -566,16 +566,27 @@ impl Editor {
         self.look(node, true)
     }
 
-    /// The elements of a dataset as numbers or as bytes, for a caller who writes next, and in the order in which they are
-    /// stored all `elements`. Space for contiguous elements is taken as by [`array`](Editor::array); what lies behind these
-    /// elements is filled later: before any are read through [`look`](Editor::look), or with the commit.
+    /// The elements of a dataset as numbers or as bytes, for a caller who writes next, all of them from `first` on in the
+    /// order in which they are stored. Space for contiguous elements is taken as by [`array`](Editor::array), but filled only
+    /// up to the first; the rest, as far as [`wrote`](Editor::wrote) is not told of it, is filled later: before any are read
+    /// through [`look`](Editor::look), or with the commit.
     ///
     /// # Errors
     /// As [`Dataset::array`](crate::Dataset::array).
-    pub fn for_writing(&mut self, node: Node, raw: bool, elements: Range<u64>) -> Result<Placed> {
+    pub fn for_writing(&mut self, node: Node, raw: bool, first: u64) -> Result<Placed> {
         self.allocate(node)?;
-        self.with_data(node, |data, place| data.define(place, elements))?;
+        self.with_data(node, |data, place| data.before_write(place, first))?;
         self.placed(node, raw)
+    }
+
+    /// Takes note that a write went well that reached up to the element `end`, all elements from `first` of
+    /// [`for_writing`](Editor::for_writing) on. After one that failed they are filled.
+    ///
+    /// # Errors
+    /// `EINVAL` if it is no dataset.
+    pub fn wrote(&mut self, node: Node, end: u64) -> Result<()> {
+        self.data(node)?.wrote(end);
+        Ok(())
     }
 
     /// The elements of a dataset as numbers or as bytes, to be read: no space is taken.
@@ -583,8 +594,9 @@ impl Editor {
     /// # Errors
     /// As [`Dataset::array`](crate::Dataset::array).
     pub fn look(&mut self, node: Node, raw: bool) -> Result<Placed> {
-        if self.unfilled.remove(&node) {
+        if self.unfilled.contains(&node) {
             self.with_data(node, Data::finish)?;
+            self.unfilled.remove(&node);
         }
         self.placed(node, raw)
     }

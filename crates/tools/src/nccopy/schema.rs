@@ -179,8 +179,9 @@ fn choose_storage(
     match wished {
         Some(filters) if !dims.is_empty() => {
             storage.filters.clear();
-            for Filter { id, params } in filters {
-                storage.set_filter(*id, params.clone());
+            for filter in filters {
+                ferrocdf::check_filter(filter).map_err(|error| error.at(source.var_path(var)))?;
+                storage.set_filter(filter.id, filter.params.clone());
             }
         }
         None if options.no_filters => storage.filters.clear(),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use ferrocdf::array::{In, Selection};
 use ferrocdf::model::{Class, Type, each_numbers};
-use ferrocdf::{Code, CreateOptions, DimId, Error, FileMut, Model, Result, Values, VarId};
+use ferrocdf::{Code, CreateOptions, DimId, Error, FileMut, Model, Result, Values, VarId, check_filter};
 use ferrocdf_cdl::parse::Sink;
 
 use super::options::Options;
@@ -62,6 +62,7 @@ impl Sink for Output<'_> {
                 return Err(Error::new(Code::EINVAL, what));
             }
             check_local(&path)?;
+            check_filters(model)?;
             let file = FileMut::create(&path, &how)?;
             self.made = Some((path, file));
         }
@@ -99,6 +100,15 @@ impl Sink for Output<'_> {
         });
         result
     }
+}
+
+/// Fails for a filter that is not there, or has not such parameters.
+fn check_filters(model: &Model) -> Result<()> {
+    for var in model.var_ids().filter(|_| !model.format().is_classic_file()) {
+        let mut filters = model.var(var).storage.filters.iter();
+        filters.try_for_each(check_filter).map_err(|error| error.at(model.var_path(var)))?;
+    }
+    Ok(())
 }
 
 /// For each type the turn in which the reference defines it: first those that are made of no others, then, turn by turn

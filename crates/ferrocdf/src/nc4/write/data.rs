@@ -31,11 +31,16 @@ impl Edited {
         Ok(longer)
     }
 
-    /// The elements of a variable, for writing a selection.
-    fn for_writing(&mut self, var: VarId, node: Node, raw: bool, selection: &Selection) -> Result<Placed> {
-        let (first, last, dense) = span(&self.var(var)?.extent, selection);
-        let elements = if dense { first..last } else { last..last };
-        self.editor.for_writing(node, raw, elements)
+    /// The elements of a variable, for writing a selection, and the end of what is defined when that went well.
+    fn for_writing(
+        &mut self,
+        var: VarId,
+        node: Node,
+        raw: bool,
+        selection: &Selection,
+    ) -> Result<(Placed, u64)> {
+        let (first, end, dense) = span(&self.var(var)?.extent, selection);
+        Ok((self.editor.for_writing(node, raw, if dense { first } else { end })?, end))
     }
 
     /// Writes numbers or text; a selection of at least one element.
@@ -50,7 +55,7 @@ impl Edited {
         let node = self.node(var)?;
         let longer = self.reach(model, var, node, selection)?;
         let moved = !self.editor.is_allocated(node)?;
-        let array = self.for_writing(var, node, false, selection)?.array;
+        let (Placed { array, .. }, end) = self.for_writing(var, node, false, selection)?;
         let array = as_stored(model, &array, input.kind).unwrap_or(array);
         if let Layout::Inline(bytes) | Layout::Fill(bytes) = &array.layout {
             let fit = self.write_compact(node, &array, bytes, selection, input)?;
@@ -68,6 +73,7 @@ impl Edited {
             }
             _ => ferrocdf_array::write(&**self.editor.blob(), &array, selection, input)?,
         };
+        self.editor.wrote(node, end)?;
         if let Layout::Blocks(_) = &array.layout {
             self.written.insert(var, array);
         }
@@ -140,11 +146,11 @@ impl Edited {
         let pointed = facts.datatype.has_pointers() && fill.is_some_and(|fill| fill.iter().any(|&b| b != 0));
         let all = is_all(selection, &self.var(var)?.extent);
         let moved = !self.editor.is_allocated(node)?;
-        let placed = match facts.datatype.has_pointers() {
+        let (placed, end) = match facts.datatype.has_pointers() {
             // Where nothing is yet, all are written now.
-            true if moved && (all || pointed) => self.editor.for_writing(node, true, 0..u64::MAX)?,
+            true if moved && (all || pointed) => (self.editor.for_writing(node, true, 0)?, u64::MAX),
             // What is overwritten is read before.
-            true => self.editor.raw(node)?,
+            true => (self.editor.raw(node)?, 0),
             false => self.for_writing(var, node, true, selection)?,
         };
         let mut selected = selection.clone();
@@ -174,6 +180,7 @@ impl Edited {
             }
             _ => {
                 let _exact = ferrocdf_array::write(&*blob, &placed.array, &selected, input)?;
+                self.editor.wrote(node, end)?;
                 if pointed {
                     self.own_chunks(var, &placed.array, &selected)?;
                 }

@@ -4,9 +4,36 @@
 //! leaves that to the `set_local` functions of its filter plugins; here each is written out.
 
 use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_codec::Chain;
 use ferrocdf_hdf5::Step;
 use ferrocdf_hdf5::messages::datatype::{ByteOrder, Class, Datatype};
 use ferrocdf_model::Filter;
+
+/// Checks a filter that somebody asks for: it must be built in, and have these parameters, of which those may be missing that
+/// it learns of the data.
+///
+/// # Errors
+/// `ENOFILTER`, `EFILTER`.
+pub fn check_filter(filter: &Filter) -> Result<()> {
+    let Filter { id, params } = filter;
+    let name = ferrocdf_codec::registered_name(*id);
+    if !ferrocdf_codec::is_built_in(*id) {
+        let what = name.map_or_else(String::new, |name| format!(" ({name})"));
+        return Err(Error::new(Code::ENOFILTER, format!("filter {id}{what} is not built in")));
+    }
+    let learns = !matches!(*id, Filter::DEFLATE | Filter::BZIP2 | Filter::ZSTD);
+    if learns { Ok(()) } else { check(&step_of(*id, params.clone())) }
+}
+
+/// Whether a filter that is built in has these parameters.
+fn check(step: &Step) -> Result<()> {
+    Chain::new(vec![step.clone()]).check(0)
+}
+
+fn step_of(id: u32, params: Vec<u32>) -> Step {
+    let name = ferrocdf_codec::registered_name(id).unwrap_or_default().to_string();
+    Step { id, name, optional: id != Filter::FLETCHER32, params }
+}
 
 /// What filters learn of the data.
 pub(super) struct Data<'a> {
@@ -35,6 +62,8 @@ fn step(filter: &Filter, data: &Data<'_>) -> Result<Step> {
         Filter::SZIP if !varies => params = szip(&params, data)?,
         Filter::NBIT => params = nbit(data),
         Filter::SCALE_OFFSET => params = scale_offset(&params, data)?,
+        // The version of the filter and the size of elements come before what a program chooses.
+        Filter::BITSHUFFLE if params.len() < 3 => params.splice(0..0, [0, 4, size]).for_each(drop),
         Filter::BLOSC if !varies => {
             params.resize(params.len().max(7), 0);
             params[2] = size;
@@ -42,8 +71,12 @@ fn step(filter: &Filter, data: &Data<'_>) -> Result<Step> {
         }
         _ => {}
     }
-    let name = ferrocdf_codec::registered_name(*id).unwrap_or_default().to_string();
-    Ok(Step { id: *id, name, optional: *id != Filter::FLETCHER32, params })
+    let step = step_of(*id, params);
+    // Chunks may be copied as they are, packed by filters that are not there.
+    if !varies && ferrocdf_codec::is_built_in(*id) {
+        check(&step)?;
+    }
+    Ok(step)
 }
 
 impl Data<'_> {
@@ -167,6 +200,14 @@ mod tests {
         assert_eq!(of(Filter::NBIT, &[8, 0, 4, 1, 4, 1, 17, 3]).params, [8, 1, 4096, 1, 4, 0, 32, 0]);
         let scaled = of(Filter::SCALE_OFFSET, &[0, 3]).params;
         assert_eq!((&scaled[..9], scaled.len()), (&[0, 3, 4096, 1, 4, 0, 0, 1, 0x7cf0_0000][..], 20));
+        assert_eq!(of(Filter::BITSHUFFLE, &[0, 2]).params, [0, 4, 4, 0, 2]);
+        let wrong =
+            |id, params: &[u32]| check_filter(&Filter { id, params: params.to_vec() }).unwrap_err().code;
+        assert_eq!(
+            (wrong(1, &[]), wrong(1, &[55]), wrong(1, &[1, 5])),
+            (Code::EFILTER, Code::EFILTER, Code::EFILTER)
+        );
+        assert_eq!((wrong(307, &[77]), wrong(5555, &[1])), (Code::EFILTER, Code::ENOFILTER));
         assert!(!of(Filter::FLETCHER32, &[]).optional && of(Filter::SHUFFLE, &[]).optional);
     }
 }

@@ -32,6 +32,8 @@ use ferrocdf_store::{Blob, BlobMut};
 
 use super::walk::Place;
 use super::{Content, Held, Whole, decode, hidden, trees};
+pub use filters::check_filter;
+
 use crate::driver::Driver;
 use crate::driver::Written;
 use crate::file::SpaceOptions;

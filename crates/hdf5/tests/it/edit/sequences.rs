@@ -318,13 +318,15 @@ impl Pair {
         let values: Vec<i32> = (0..count.iter().product::<u64>()).map(|_| rng.number() as i32).collect();
         put(&first, &count, &values, dims, now);
         // Either all is filled before, or what lies behind the written elements is left for later.
+        let mut written = None;
         let placed = if rng.once_in(2) || values.is_empty() {
             self.editor.array(node).unwrap()
         } else {
             let last: Vec<u64> = first.iter().zip(&count).map(|(first, count)| first + count - 1).collect();
             let (begin, end) = (offset(&first, dims), offset(&last, dims) + 1);
             let begin = if end - begin == values.len() { begin } else { end };
-            self.editor.for_writing(node, false, begin as u64..end as u64).unwrap()
+            written = Some(end as u64);
+            self.editor.for_writing(node, false, begin as u64).unwrap()
         };
         if let ferrocdf_array::Layout::Inline(_) = placed.array.layout {
             let bytes: Vec<u8> = now.iter().flat_map(|value| value.to_le_bytes()).collect();
@@ -333,6 +335,7 @@ impl Pair {
             let blob = self.editor.blob().clone();
             let _ = write(&*blob, &placed.array, &Selection::slab(&first, &count), In::new(&values)).unwrap();
             flush(&*blob, &placed.array).unwrap();
+            written.into_iter().for_each(|end| self.editor.wrote(node, end).unwrap());
         }
     }
 }
