@@ -109,7 +109,7 @@ fn nbit(data: &Data<'_>) -> Vec<u32> {
 }
 
 /// The twenty parameters that scale-offset works with: way and factor, elements of a chunk, class, size, sign and byte
-/// order of a number, whether there is a fill value, and that value in numbers of four bytes.
+/// order of a number, that there is a fill value, and that value in numbers of four bytes.
 fn scale_offset(given: &[u32], data: &Data<'_>) -> Result<Vec<u32>> {
     let &[way, factor, ..] = given else {
         return Err(Error::new(Code::EFILTER, "scale-offset needs two parameters: the way, and a factor"));
@@ -122,7 +122,8 @@ fn scale_offset(given: &[u32], data: &Data<'_>) -> Result<Vec<u32>> {
     let (size, big) = (data.datatype.size, order == ByteOrder::Big);
     let count = small(data.elements());
     let mut params = vec![way, factor, count, class, size, signed.into(), big.into()];
-    params.push(data.fill.is_some().into());
+    // Without a value of its own a dataset has the one that HDF5 gives to all: zero.
+    params.push(1);
     let mut fill = data.fill.unwrap_or_default().to_vec();
     if big {
         fill.reverse();
