@@ -46,9 +46,7 @@ pub fn copy_blocks(from_blob: &dyn Blob, from: &Array, to_blob: &dyn BlobMut, to
         let what = format!("blocks of shape {:?} of an array of shape {:?}", from_blocks.shape, from.shape);
         return Err(Error::new(Code::EINVAL, what));
     }
-    let grid: Key =
-        from.shape.iter().zip(&from_blocks.shape).map(|(len, block)| len.div_ceil(*block)).collect();
-    let grid = Selection::all(&grid);
+    let grid = from_blocks.grid(&from.shape);
     let same_fill = same_fill(&from_blocks.fill, &to_blocks.fill);
     let open_end =
         |dim: usize| home.store.grows(dim) && !from.shape[dim].is_multiple_of(from_blocks.shape[dim]);
@@ -76,9 +74,7 @@ pub fn lacks_blocks(array: &Array) -> Result<bool> {
     if array.shape.contains(&0) {
         return Ok(false);
     }
-    let grid: Key = array.shape.iter().zip(&blocks.shape).map(|(len, block)| len.div_ceil(*block)).collect();
-    let grid = Selection::all(&grid);
-    for (_, _, some) in grid.pieces(BLOCKS) {
+    for (_, _, some) in blocks.grid(&array.shape).pieces(BLOCKS) {
         if blocks.index.locate(&some.start, &some.count)?.contains(&Place::Missing) {
             return Ok(true);
         }
@@ -87,6 +83,12 @@ pub fn lacks_blocks(array: &Array) -> Result<bool> {
 }
 
 impl Blocks {
+    /// All blocks of an array of a shape.
+    fn grid(&self, shape: &[u64]) -> Selection {
+        let grid: Key = shape.iter().zip(&self.shape).map(|(len, block)| len.div_ceil(*block)).collect();
+        Selection::all(&grid)
+    }
+
     /// Whether blocks can be moved between these and others as they are.
     fn is_like(&self, other: &Blocks) -> bool {
         let steps = |blocks: &Blocks| -> Vec<(u32, Vec<u32>)> {
