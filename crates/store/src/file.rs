@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ferrocdf_bytes::{Error, Result};
 
@@ -13,6 +14,7 @@ use crate::{Blob, BlobMut};
 pub struct FileBlob {
     file: File,
     path: PathBuf,
+    locked: AtomicBool,
 }
 
 impl FileBlob {
@@ -40,7 +42,10 @@ impl FileBlob {
     /// File systems that cannot lock are fine. It is given back when the file is closed.
     pub fn lock(&self) -> Result<bool> {
         match rustix::fs::flock(&self.file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(true),
+            Ok(()) => {
+                self.locked.store(true, Ordering::Relaxed);
+                Ok(true)
+            }
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
             // Whoever cannot lock here cannot elsewhere.
             Err(_) => Ok(true),
@@ -54,11 +59,21 @@ impl FileBlob {
 
     fn with(options: &mut OpenOptions, path: &Path) -> Result<Self> {
         let file = options.open(path).map_err(|error| Error::system(&error, path.display()))?;
-        Ok(FileBlob { file, path: path.to_path_buf() })
+        Ok(FileBlob { file, path: path.to_path_buf(), locked: AtomicBool::new(false) })
     }
 
     fn failed(&self, doing: std::fmt::Arguments<'_>, error: &std::io::Error) -> Error {
         Error::system(error, format_args!("{}: {doing}", self.path.display()))
+    }
+}
+
+impl Drop for FileBlob {
+    /// A process that another thread is starting has the descriptor as well until it runs its program, and closing
+    /// ours would leave the lock with it; giving it back does not.
+    fn drop(&mut self) {
+        if *self.locked.get_mut() {
+            let _ = rustix::fs::flock(&self.file, rustix::fs::FlockOperation::Unlock);
+        }
     }
 }
 
@@ -125,6 +140,20 @@ mod tests {
         null.write_at(10, b"gone").unwrap();
         null.set_size(100).unwrap();
         assert_eq!(null.size().unwrap(), 0);
+    }
+
+    #[test]
+    fn a_closed_file_has_no_lock_whoever_else_has_its_descriptor() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("locked");
+        let first = FileBlob::create(&path).unwrap();
+        assert!(first.lock().unwrap());
+        let second = FileBlob::open_mut(&path).unwrap();
+        assert!(!second.lock().unwrap(), "two writers");
+        let inherited = first.file.try_clone().unwrap();
+        drop(first);
+        assert!(second.lock().unwrap(), "the lock was left with the other descriptor");
+        drop(inherited);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use ferrocdf_compat::python::texts;
 
-use crate::excused::{Excused, is_excused};
+use crate::excused::{Excused, FIXED_TEXT, is_excused};
 use crate::nccopy_files::data_bytes;
 use crate::nccopy_tool::ours;
 use crate::ncdump_tool::{ours as our_dump, reference as their_dump};
@@ -26,8 +26,11 @@ const PATIENCE: &str = "20";
 const MOST: u64 = 100_000_000;
 
 /// Files that differ besides those excused everywhere.
-const EXCEPTIONS: &[Excused] =
-    &[("h5ex_d_sofloat.h5", "numbers that the filter does not look at are those of the source")];
+const EXCEPTIONS: &[Excused] = &[
+    ("h5ex_d_sofloat.h5", "numbers that the filter does not look at are those of the source"),
+    ("tenum.h5", "the reference prints the names of members without their escapes"),
+    ("issue255_example.hdf5", FIXED_TEXT),
+];
 
 fn chosen() -> Vec<Entry> {
     let wished = std::env::var("FERROCDF_EVERY").unwrap_or_else(|_| "12".to_string());
@@ -70,6 +73,8 @@ fn copies(
 ) -> Vec<String> {
     let source = text(&entry.path);
     let mut wrong = vec![];
+    // `ncdump` breaks the lines of text elsewhere in files of the classic model.
+    let is_classic = our_dump(&["-k", source]).out.ends_with(b"classic model\n");
     for kind in KINDS {
         let [copy, theirs] = ["ours", "theirs"].map(|who| folder.join(format!("{number}-{kind}-{who}.nc")));
         let done = ours(&["-k", kind, source, text(&copy)]);
@@ -87,9 +92,9 @@ fn copies(
         let args = |path| ["-n", "same", "-p", "9,17", path];
         let [was, is] = [source, text(&copy)].map(|path| our_dump(&args(path)));
         let read = their_dump(&args(text(&copy)));
-        // Strings that become text are printed in another way.
+        // Strings that become text are printed in another way, as the reference's copy is.
         let converted = || reference.status.success() && their_dump(&args(text(&theirs))).out == read.out;
-        if was.out != is.out && (kind == "nc4" || !converted()) {
+        if was.out != is.out && ((kind == "nc4" && !is_classic) || !converted()) {
             say(format!("our ncdump: {}", first_difference(&was.out, &is.out)));
         }
         if read.code != Some(0) {
