@@ -6,7 +6,8 @@
 
 use ferrocdf_bytes::{Code, Context, Error, Result};
 
-use crate::filter::{Filter, built_in, wrong_size};
+use crate::filter::{Filter, wrong_size};
+use crate::provider::{find, places};
 use crate::registry::registered_name;
 use crate::scratch::with_buffer;
 
@@ -52,7 +53,7 @@ impl Chain {
     /// it.
     pub fn new(steps: Vec<Step>) -> Chain {
         let link = |step: Step| {
-            let filter = match built_in(step.id, &step.params) {
+            let filter = match find(&step) {
                 Some(filter) => filter.at(|| place(&step)),
                 None => Err(missing(&step)),
             };
@@ -236,6 +237,6 @@ fn place(step: &Step) -> String {
 }
 
 fn missing(step: &Step) -> Error {
-    let what = format!("{} is needed and not there; looked among the built-in filters", place(step));
+    let what = format!("{} is needed and not there; looked {}", place(step), places());
     Error::new(Code::ENOFILTER, what)
 }

@@ -8,10 +8,12 @@
 mod chain;
 mod filter;
 mod filters;
+mod provider;
 mod registry;
 mod scratch;
 
 pub use chain::{Chain, Step};
 pub use filter::{Filter, built_in, is_built_in};
 pub use filters::unshuffle_part;
+pub use provider::{Dataset, ElementType, Provider, find, is_available, prefer_provided, provide, provider};
 pub use registry::registered_name;
