@@ -49,7 +49,17 @@ pub fn models(args: &[String]) -> Outcome {
     crate::setup::judges()?;
     let python = crate::setup::python()?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
-    let test = ["test", "--package", "ferrocdf-compat", "--features", "models", "--test", "hdf5"];
+    let test = [
+        "test",
+        "--package",
+        "ferrocdf-compat",
+        "--features",
+        "models",
+        "--test",
+        "hdf5",
+        "--test",
+        "plugins",
+    ];
     cargo(&[&test[..], &extra].concat(), &[("FERROCDF_PYTHON", &*python.to_string_lossy())])
 }
 

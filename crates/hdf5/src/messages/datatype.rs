@@ -221,6 +221,26 @@ impl PartialEq for Datatype {
     }
 }
 
+impl Class {
+    /// Its number.
+    pub fn number(&self) -> u8 {
+        match self {
+            Class::Integer(_) => 0,
+            Class::Float(_) => 1,
+            Class::Time { .. } => 2,
+            Class::Text(_) => 3,
+            Class::Bits(_) => 4,
+            Class::Opaque { .. } => 5,
+            Class::Compound { .. } => 6,
+            Class::Reference(_) => 7,
+            Class::Enumeration { .. } => 8,
+            Class::Variable { .. } => 9,
+            Class::Array { .. } => 10,
+            Class::Complex { .. } => 11,
+        }
+    }
+}
+
 impl Datatype {
     /// Bytes of one element as stored.
     pub fn size(&self) -> u32 {

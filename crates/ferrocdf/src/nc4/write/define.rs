@@ -226,7 +226,7 @@ impl Edited {
         };
         let filters = match &layout {
             NewLayout::Chunked(chunk) => {
-                let data = filters::Data { datatype: &datatype, chunk, fill: fill.as_deref() };
+                let data = filters::Data { datatype: &datatype, shape: &dims, chunk, fill: fill.as_deref() };
                 filters::steps(&of.storage.filters, &data)?
             }
             _ => vec![],

@@ -1,31 +1,31 @@
 //! From the filters of the model to those of a dataset.
 //!
 //! Some filters learn of the data what nobody asked them for: the size of elements, the shape of chunks. The reference
-//! leaves that to the `set_local` functions of its filter plugins; here each is written out.
+//! leaves that to the `set_local` functions of its filter plugins; here each built-in one is written out, and plugins are
+//! asked.
 
-use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_codec::Chain;
+use ferrocdf_bytes::{Code, Context, Error, Result};
+use ferrocdf_codec::{Chain, Dataset, ElementType, provider};
 use ferrocdf_hdf5::Step;
 use ferrocdf_hdf5::messages::datatype::{ByteOrder, Class, Datatype};
 use ferrocdf_model::Filter;
 
-/// Checks a filter that somebody asks for: it must be built in, and have these parameters, of which those may be missing that
-/// it learns of the data.
+/// Checks a filter that somebody asks for: it must be there, and one that is built in must have these parameters, of which
+/// those may be missing that it learns of the data.
 ///
 /// # Errors
 /// `ENOFILTER`, `EFILTER`.
 pub fn check_filter(filter: &Filter) -> Result<()> {
     let Filter { id, params } = filter;
-    let name = ferrocdf_codec::registered_name(*id);
-    if !ferrocdf_codec::is_built_in(*id) {
-        let what = name.map_or_else(String::new, |name| format!(" ({name})"));
-        return Err(Error::new(Code::ENOFILTER, format!("filter {id}{what} is not built in")));
+    let step = step_of(*id, params.clone());
+    if !ferrocdf_codec::is_available(*id) {
+        return check(&step);
     }
     let learns = !matches!(*id, Filter::DEFLATE | Filter::BZIP2 | Filter::ZSTD);
-    if learns { Ok(()) } else { check(&step_of(*id, params.clone())) }
+    if learns { Ok(()) } else { check(&step) }
 }
 
-/// Whether a filter that is built in has these parameters.
+/// Whether a filter is there and has these parameters.
 fn check(step: &Step) -> Result<()> {
     Chain::new(vec![step.clone()]).check(0)
 }
@@ -39,6 +39,8 @@ fn step_of(id: u32, params: Vec<u32>) -> Step {
 pub(super) struct Data<'a> {
     /// The type of the elements.
     pub datatype: &'a Datatype,
+    /// The shape of the dataset and whether each dimension can grow.
+    pub shape: &'a [(u64, bool)],
     /// The shape of a chunk.
     pub chunk: &'a [u64],
     /// The fill value as stored, if there is one.
@@ -47,14 +49,72 @@ pub(super) struct Data<'a> {
 
 /// The filters of a dataset. Those of strings and lists learn nothing.
 pub(super) fn steps(filters: &[Filter], data: &Data<'_>) -> Result<Vec<Step>> {
-    filters.iter().map(|filter| step(filter, data)).collect()
+    let mut steps = filters.iter().map(|filter| step(filter, data)).collect::<Result<Vec<_>>>()?;
+    if !data.varies() {
+        ask_plugins(&mut steps, data)?;
+    }
+    Ok(steps)
+}
+
+/// Lets filters that are not built in change their parameters. Chunks may be copied as they are, packed by filters that are
+/// not there: that is an error only when something is to be packed.
+fn ask_plugins(steps: &mut [Step], data: &Data<'_>) -> Result<()> {
+    let Some(provider) = provider() else { return Ok(()) };
+    let dataset = Dataset {
+        element: element(data.datatype),
+        shape: data.shape.iter().map(|&(len, _)| len).collect(),
+        most: data.shape.iter().map(|&(len, grows)| (!grows).then_some(len)).collect(),
+        chunk: data.chunk.to_vec(),
+    };
+    for at in 0..steps.len() {
+        if !ferrocdf_codec::is_built_in(steps[at].id) {
+            let id = steps[at].id;
+            provider.prepare(steps, at, &dataset).unwrap_or(Ok(())).at(|| format!("filter {id}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// A type as filters learn of it.
+fn element(datatype: &Datatype) -> ElementType {
+    let mut element = ElementType {
+        class: datatype.class.number(),
+        size: datatype.size,
+        big_endian: false,
+        signed: false,
+        precision: datatype.size.saturating_mul(8),
+        offset: 0,
+        base: None,
+    };
+    let mut bits = |order: ByteOrder, precision: u16, offset: u16| {
+        element.big_endian = order == ByteOrder::Big;
+        (element.precision, element.offset) = (precision.into(), offset.into());
+    };
+    match &datatype.class {
+        Class::Integer(integer) => {
+            bits(integer.order, integer.precision, integer.offset);
+            element.signed = integer.signed;
+        }
+        Class::Float(float) => {
+            bits(float.order, float.precision, float.offset);
+            element.signed = true;
+        }
+        Class::Bits(field) => bits(field.order, field.precision, field.offset),
+        Class::Enumeration { base, .. } | Class::Array { base, .. } | Class::Variable { base, .. } => {
+            let base = self::element(base);
+            (element.big_endian, element.signed) = (base.big_endian, base.signed);
+            element.base = Some(Box::new(base));
+        }
+        _ => {}
+    }
+    element
 }
 
 fn step(filter: &Filter, data: &Data<'_>) -> Result<Step> {
     let Filter { id, params } = filter;
     let mut params = params.clone();
     let size = data.datatype.size;
-    let varies = matches!(data.datatype.class, Class::Variable { .. });
+    let varies = data.varies();
     match *id {
         Filter::SHUFFLE if varies => params.clear(),
         Filter::SHUFFLE => params = vec![size],
@@ -80,6 +140,11 @@ fn step(filter: &Filter, data: &Data<'_>) -> Result<Step> {
 }
 
 impl Data<'_> {
+    /// Whether elements differ in length: then filters see where the elements lie, and not what they are.
+    fn varies(&self) -> bool {
+        matches!(self.datatype.class, Class::Variable { .. })
+    }
+
     /// Elements of a chunk.
     fn elements(&self) -> u64 {
         self.chunk.iter().fold(1, |count, &len| count.saturating_mul(len))
@@ -188,9 +253,17 @@ mod tests {
         let float = types::atomic(Atomic::Float, None);
         let of = |id, params: &[u32]| {
             let filter = Filter { id, params: params.to_vec() };
-            steps(&[filter], &Data { datatype: &float, chunk: &[64, 64], fill: Some(&[0, 0, 0xf0, 0x7c]) })
-                .unwrap()
-                .remove(0)
+            steps(
+                &[filter],
+                &Data {
+                    datatype: &float,
+                    shape: &[(64, false); 2],
+                    chunk: &[64, 64],
+                    fill: Some(&[0, 0, 0xf0, 0x7c]),
+                },
+            )
+            .unwrap()
+            .remove(0)
         };
         assert_eq!(of(Filter::SZIP, &[32, 32]).params, [169, 32, 32, 64]);
         assert_eq!(of(Filter::SZIP, &[4, 16]).params, [141, 16, 32, 64]);

@@ -101,43 +101,40 @@ fn padded_tag(tag: &[u8]) -> usize {
     tag.len().next_multiple_of(8)
 }
 
-fn class_bits(w: &mut Writer, datatype: &Datatype) -> (u32, u32) {
+fn class_bits(w: &mut Writer, datatype: &Datatype) -> u32 {
     match &datatype.class {
         Class::Integer(Integer { order, pads, signed, .. }) => {
-            (0, order_bits(w, *order) | pad_bits(*pads) | u32::from(*signed) << 3)
+            order_bits(w, *order) | pad_bits(*pads) | u32::from(*signed) << 3
         }
-        Class::Float(float) => (1, float_bits(w, float, datatype.version)),
-        Class::Time { order, .. } => (2, order_bits(w, *order)),
-        Class::Text(text) => (3, text_bits(*text)),
-        Class::Bits(Bits { order, pads, .. }) => (4, order_bits(w, *order) | pad_bits(*pads)),
+        Class::Float(float) => float_bits(w, float, datatype.version),
+        Class::Time { order, .. } => order_bits(w, *order),
+        Class::Text(text) => text_bits(*text),
+        Class::Bits(Bits { order, pads, .. }) => order_bits(w, *order) | pad_bits(*pads),
         Class::Opaque { tag } => {
             let len = padded_tag(tag);
             if len > 0xff {
                 w.fail(format_args!("a tag of {} bytes", tag.len()));
             }
-            (5, len as u32 & 0xff)
+            len as u32 & 0xff
         }
-        Class::Compound { members } => (6, count_bits(w, members.len())),
-        Class::Reference(reference) => {
-            let bits = match *reference {
-                Reference::Object => 0,
-                Reference::Region => 1,
-                Reference::Object2(encoding) => 2 | u32::from(encoding & 0xf) << 4,
-                Reference::Region2(encoding) => 3 | u32::from(encoding & 0xf) << 4,
-                Reference::Attribute(encoding) => 4 | u32::from(encoding & 0xf) << 4,
-            };
-            (7, bits)
-        }
-        Class::Enumeration { members, .. } => (8, count_bits(w, members.len())),
-        Class::Variable { text, .. } => (9, text.map_or(0, |text| 1 | text_bits(text) << 4)),
-        Class::Array { .. } => (10, 0),
-        Class::Complex { homogeneous, form, .. } => (11, u32::from(*homogeneous) | u32::from(form & 3) << 1),
+        Class::Compound { members } => count_bits(w, members.len()),
+        Class::Reference(reference) => match *reference {
+            Reference::Object => 0,
+            Reference::Region => 1,
+            Reference::Object2(encoding) => 2 | u32::from(encoding & 0xf) << 4,
+            Reference::Region2(encoding) => 3 | u32::from(encoding & 0xf) << 4,
+            Reference::Attribute(encoding) => 4 | u32::from(encoding & 0xf) << 4,
+        },
+        Class::Enumeration { members, .. } => count_bits(w, members.len()),
+        Class::Variable { text, .. } => text.map_or(0, |text| 1 | text_bits(text) << 4),
+        Class::Array { .. } => 0,
+        Class::Complex { homogeneous, form, .. } => u32::from(*homogeneous) | u32::from(form & 3) << 1,
     }
 }
 
 fn datatype(w: &mut Writer, datatype: &Datatype) {
     let Datatype { version, size, class } = datatype;
-    let (number, bits) = class_bits(w, datatype);
+    let (number, bits) = (u32::from(class.number()), class_bits(w, datatype));
     if !(1..=5).contains(version) || *size == 0 {
         w.fail(format_args!("version {version}, {size} bytes"));
     }

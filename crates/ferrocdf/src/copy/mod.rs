@@ -1,8 +1,10 @@
 //! Copying variables between open files.
 //!
 //! Data whose bytes lie alike in both files (the same type and byte order, the same records) is moved as bytes, never
-//! looked at. Everything else is read and written in blocks that fit a byte budget, records together, so that a file of
-//! many small record variables is passed over once.
+//! looked at. Everything else is read and written in boxes that fit a byte budget: records together, so that a file of
+//! many small record variables is passed over once, and what is stored in blocks in whole blocks.
+
+mod tiles;
 
 use std::sync::{RwLockReadGuard, RwLockWriteGuard};
 
@@ -14,11 +16,13 @@ use crate::data::{elements, span, zeros};
 use crate::file::State;
 use crate::{File, FileMut};
 
+use tiles::Tiles;
+
 /// A variable of the source and the variable of the target that gets its data. Shapes must agree, except that the
 /// record dimension of the target grows.
 pub type Pair = (VarId, VarId);
 
-/// Copies the data of variables, using at most about `budget` bytes of memory. `progress` is told of each number of
+/// Copies the data of variables, using at most about `budget` bytes of memory, or 64 MiB for what is stored in blocks. `progress` is told of each number of
 /// bytes that was copied.
 ///
 /// `progress` is called while the files are locked: it must not use them. Fails with `NC_ERANGE` if a number does not fit in the target's type, with `NC_EINVAL` if shapes differ.
@@ -61,7 +65,7 @@ pub fn copy_data(
     for &pair in &fixed {
         let copied = whole && move_fixed(from, to, pair, progress)?;
         if !copied {
-            copy_rows(from, to, &[pair], budget, progress)?;
+            copy_whole(from, to, pair, budget, progress)?;
         }
     }
     let copied = whole && move_records(from, to, &records, progress)?;
@@ -293,71 +297,76 @@ fn copy_rows(
     let mut row = 0;
     while row < rows {
         let count = block.min(rows - row);
-        for &pair in pairs {
-            copy_box(from, to, pair, &model, (row, count), budget, progress)?;
+        for &(var, to_var) in pairs {
+            let mut whole = Selection::all(&model.shape(var));
+            if let (Some(start), Some(len)) = (whole.start.first_mut(), whole.count.first_mut()) {
+                (*start, *len) = (row, count);
+            }
+            let unit = vec![1; whole.count.len()];
+            let most = budget as u64 / model.atomic_type(var)?.size() as u64;
+            copy_tiles(from, to, (var, to_var), Tiles::new(whole, &unit, most), progress)?;
         }
         row += count;
     }
     Ok(())
 }
 
-/// Copies some rows of one variable, cut further where a row alone exceeds the budget.
-fn copy_box(
+/// Bytes of data in blocks that are copied at a time: enough blocks to keep all threads busy.
+const IN_BLOCKS: u64 = 64 << 20;
+
+/// Copies one variable, whole blocks of both files at a time.
+fn copy_whole(
     from: &File,
     to: &FileMut,
-    (var, to_var): Pair,
-    model: &Model,
-    (row, rows): (u64, u64),
+    pair: Pair,
     budget: usize,
     progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
-    let shape = model.shape(var);
-    let size = model.atomic_type(var)?.size() as u64;
-    let mut start = vec![0; shape.len()];
-    let mut count = shape.clone();
-    if let (Some(start), Some(count)) = (start.first_mut(), count.first_mut()) {
-        (*start, *count) = (row, rows);
-    }
-    let (origin, limit) = (start.clone(), count.clone());
-    // The slowest dimension of which less than the whole is taken at a time.
-    let mut cut = 0;
-    while cut < shape.len() && count[cut..].iter().product::<u64>().saturating_mul(size) > budget as u64 {
-        let below = count[cut + 1..].iter().product::<u64>().saturating_mul(size).max(1);
-        count[cut] = (budget as u64 / below).clamp(1, count[cut]);
-        cut += 1;
-    }
-    let block = count.clone();
-    loop {
-        copy_block(from, to, (var, to_var), &start, &count)?;
-        progress(count.iter().product::<u64>().saturating_mul(size));
-        // Counts like an odometer over the cut dimensions.
-        let mut dim = cut;
-        loop {
-            if dim == 0 {
-                return Ok(());
-            }
-            dim -= 1;
-            start[dim] += block[dim];
-            if start[dim] < origin[dim] + limit[dim] {
-                count[dim] = block[dim].min(origin[dim] + limit[dim] - start[dim]);
-                break;
-            }
-            (start[dim], count[dim]) = (origin[dim], block[dim]);
-        }
+    let blocks = [blocks_of(&from.read_state(), pair.0)?, blocks_of(&to.read_state(), pair.1)?];
+    let model = from.model();
+    let (shape, size) = (model.shape(pair.0), model.atomic_type(pair.0)?.size() as u64);
+    let [source, target] =
+        blocks.each_ref().map(|blocks| blocks.as_deref().filter(|of| of.len() == shape.len()));
+    let stored_in_blocks = source.or(target).is_some();
+    let budget = if stored_in_blocks { IN_BLOCKS.max(budget as u64) } else { budget as u64 };
+    let most = budget / size;
+    let unit = tiles::unit(&shape, source, target, most);
+    copy_tiles(from, to, pair, Tiles::new(Selection::all(&shape), &unit, most), progress)
+}
+
+/// The shape of the blocks of a variable, if it is stored in blocks.
+fn blocks_of(state: &State, var: VarId) -> Result<Option<Vec<u64>>> {
+    match &state.array(var)?.layout {
+        Layout::Blocks(blocks) => Ok(Some(blocks.shape.clone())),
+        _ => Ok(None),
     }
 }
 
-fn copy_block(from: &File, to: &FileMut, (var, to_var): Pair, start: &[u64], count: &[u64]) -> Result<()> {
-    let selection = Selection::slab(start, count);
-    let elements = elements(&selection)?;
+/// Copies some boxes of a variable.
+fn copy_tiles(
+    from: &File,
+    to: &FileMut,
+    (var, to_var): Pair,
+    tiles: Tiles,
+    progress: &mut dyn FnMut(u64),
+) -> Result<()> {
     let kind = from.read_state().array(var)?.stored.kind;
-    let mut buffer = zeros::<u8>(elements * kind.size())?;
-    let _exact = from.read(var, &selection, Out::raw(kind, &mut buffer))?;
-    match to.write(to_var, &selection, In::raw(kind, &buffer))? {
-        Fit::Exact => Ok(()),
-        Fit::OutOfRange => {
-            let path = from.model().var_path(var);
-            Err(Error::new(Code::ERANGE, format!("{path}: a number does not fit in the type of the copy")))
+    let mut buffer: Vec<u8> = vec![];
+    for selection in tiles {
+        let bytes = elements(&selection)? * kind.size();
+        if buffer.len() < bytes {
+            buffer = zeros(bytes)?;
+        }
+        let values = &mut buffer[..bytes];
+        let _exact = from.read(var, &selection, Out::raw(kind, values))?;
+        match to.write(to_var, &selection, In::raw(kind, values))? {
+            Fit::Exact => progress(bytes as u64),
+            Fit::OutOfRange => {
+                let path = from.model().var_path(var);
+                let what = format!("{path}: a number does not fit in the type of the copy");
+                return Err(Error::new(Code::ERANGE, what));
+            }
         }
     }
+    Ok(())
 }
