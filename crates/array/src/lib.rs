@@ -66,7 +66,7 @@ pub use copy::copy_bytes;
 pub use kind::{Element, Kind, Stored};
 pub use memory::{Fit, In, Map, Out};
 pub use mosaic::{Mosaic, Opened, Part, Source};
-pub use pool::get as pool;
+pub use pool::{get as pool, share};
 pub use read::read;
 pub use selection::{Index, Selection};
 pub use short::ShortRun;

@@ -6,6 +6,7 @@
 
 use std::sync::OnceLock;
 
+use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 struct Pool {
@@ -20,6 +21,14 @@ pub fn get() -> Option<&'static ThreadPool> {
     let process = std::process::id();
     let pool = POOL.get_or_init(|| Pool { process, threads: make() });
     pool.threads.as_ref().filter(|_| pool.process == process)
+}
+
+/// What some work makes of each item, shared among the threads.
+pub fn share<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    match get() {
+        Some(pool) => pool.install(|| items.par_iter().map(&work).collect()),
+        None => items.iter().map(work).collect(),
+    }
 }
 
 fn make() -> Option<ThreadPool> {

@@ -158,6 +158,10 @@ impl Blob for Overlay {
         self.under.name()
     }
 
+    fn is_quick(&self) -> bool {
+        self.under.is_quick()
+    }
+
     fn forget(&self) {
         self.under.forget();
     }

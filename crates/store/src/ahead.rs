@@ -136,6 +136,10 @@ impl<B: Blob> Blob for ReadAhead<B> {
         self.inner.name()
     }
 
+    fn is_quick(&self) -> bool {
+        self.inner.is_quick()
+    }
+
     fn forget(&self) {
         self.lock().len = 0;
         self.inner.forget();

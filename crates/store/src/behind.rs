@@ -114,6 +114,10 @@ impl<B: BlobMut> Blob for WriteBehind<B> {
     fn name(&self) -> String {
         self.inner.name()
     }
+
+    fn is_quick(&self) -> bool {
+        self.inner.is_quick()
+    }
 }
 
 impl<B: BlobMut> BlobMut for WriteBehind<B> {

@@ -18,6 +18,12 @@ pub trait Blob: Send + Sync {
     /// Forgets what was read ahead, so that what others wrote meanwhile is seen.
     fn forget(&self) {}
 
+    /// Whether requests cost next to nothing, so that several threads may read here and there instead of one after the
+    /// other with what lies ahead.
+    fn is_quick(&self) -> bool {
+        false
+    }
+
     /// Fills `into` from position `at`, or says that the blob is too short.
     fn read_exact_at(&self, at: u64, into: &mut [u8]) -> Result<()> {
         let wanted = into.len();
@@ -77,6 +83,10 @@ impl<B: Blob + ?Sized> Blob for Arc<B> {
 
     fn forget(&self) {
         (**self).forget();
+    }
+
+    fn is_quick(&self) -> bool {
+        (**self).is_quick()
     }
 }
 

@@ -102,6 +102,10 @@ impl Blob for FileBlob {
     fn name(&self) -> String {
         self.path.display().to_string()
     }
+
+    fn is_quick(&self) -> bool {
+        true
+    }
 }
 
 impl BlobMut for FileBlob {

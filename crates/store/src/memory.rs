@@ -90,6 +90,10 @@ impl Blob for MemoryBlob {
     fn name(&self) -> String {
         "memory".to_string()
     }
+
+    fn is_quick(&self) -> bool {
+        true
+    }
 }
 
 impl BlobMut for MemoryBlob {

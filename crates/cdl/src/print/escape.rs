@@ -66,6 +66,16 @@ pub(super) fn c_text(text: &[u8]) -> &[u8] {
     text.split(|&byte| byte == 0).next().unwrap_or_default()
 }
 
+/// The bytes of names that have a backslash before them.
+const MARKED: [bool; 256] = {
+    let (mut marked, mut rest) = ([false; 256], b" !\"#$&'()*,:;<=>?[]\\^`{|}~".as_slice());
+    while let Some((&byte, others)) = rest.split_first() {
+        marked[byte as usize] = true;
+        rest = others;
+    }
+    marked
+};
+
 /// Appends a name with escapes. Fails on a name that begins with a space or a control character, which CDL cannot
 /// express.
 pub(super) fn name(name: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
@@ -84,7 +94,7 @@ pub(super) fn name(name: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
             out.extend_from_slice(format!("\\%{byte:02x}").as_bytes());
             continue;
         }
-        if b" !\"#$&'()*,:;<=>?[]\\^`{|}~".contains(&byte) {
+        if MARKED[usize::from(byte)] {
             out.push(b'\\');
         }
         out.push(byte);

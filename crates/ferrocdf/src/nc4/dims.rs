@@ -50,16 +50,16 @@ pub(super) enum Slots {
 }
 
 impl Slots {
-    /// What a dataset of that many dimensions says; `own` is the dimension whose scale it is.
-    pub(super) fn read(object: &Object, own: Option<i64>, rank: usize) -> Result<Slots> {
+    /// What a dataset of that many dimensions says, which is a scale or not.
+    pub(super) fn read(object: &Object, is_scale: bool, rank: usize) -> Result<Slots> {
         if let Some(ids) = object.attribute(names::COORDINATES)? {
             let ids = decode::integers(&ids);
             if ids.len() == rank {
                 return Ok(Slots::Ids(ids));
             }
         }
-        if let Some(own) = own {
-            return Ok(Slots::Ids(vec![own]));
+        if is_scale {
+            return Ok(Slots::None);
         }
         let Some(list) = object.attribute(names::DIMENSION_LIST)? else { return Ok(Slots::None) };
         let scales = decode::references(object.file(), &list)?;
@@ -67,6 +67,14 @@ impl Slots {
         match scales.first() {
             Some(Some(_)) => Ok(Slots::Scales(scales)),
             _ => Ok(Slots::None),
+        }
+    }
+
+    /// The same of the scale of a dimension, which is its own.
+    pub(super) fn or_own(self, own: Option<i64>) -> Slots {
+        match (self, own) {
+            (Slots::None, Some(own)) => Slots::Ids(vec![own]),
+            (slots, _) => slots,
         }
     }
 }

@@ -5,13 +5,14 @@
 //! never hides the others.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use ferrocdf_bytes::Result;
 use ferrocdf_hdf5::messages::dataspace::SpaceKind;
 use ferrocdf_hdf5::messages::datatype::{Class, Datatype};
 use ferrocdf_hdf5::messages::fill::Fill;
 use ferrocdf_hdf5::messages::layout::DataLayout;
-use ferrocdf_hdf5::{Address, Dataset, File, LinkTarget, Object, ObjectKind};
+use ferrocdf_hdf5::{Address, Dataset, File, Link, LinkTarget, Object, ObjectKind};
 use ferrocdf_model::{Chunking, Endian, Filter, Format, GroupId, Model, Name, Storage, Type};
 
 use super::dims::{Dims, Scale, Slots};
@@ -31,6 +32,10 @@ const FILES: usize = 16;
 
 /// Bytes that a link takes besides its name, with what it leads to.
 const LINK: u64 = 24;
+
+/// The objects of so many links are opened together, by all threads if there are enough.
+const TOGETHER: usize = 1024;
+const SHARED: usize = 64;
 
 /// The most words on what was left out, and the bytes of one.
 const WORDS: usize = 1000;
@@ -120,39 +125,38 @@ impl Walk {
             return Ok(());
         }
         let mut within = Vec::new();
-        for link in object.links()?.list {
-            if !self.spend(object, link.name.len() as u64) {
-                return Ok(());
-            }
-            let found = match &link.target {
-                LinkTarget::Hard(at) => object.file().object(*at).map(Some),
-                _ => object.file().open_path(object.address(), &link.name),
-            };
-            let found = match found {
-                Ok(Some(found)) if self.meet(&found) => found,
-                Ok(Some(_)) => return Ok(()),
-                Ok(None) => {
-                    self.leave_out(group, &link.name, "the link leads nowhere");
-                    continue;
+        for links in object.links()?.list.chunks(TOGETHER) {
+            let seen = self.look_ahead(object, links);
+            for (link, seen) in links.iter().zip(seen) {
+                if !self.spend(object, link.name.len() as u64) {
+                    return Ok(());
                 }
-                Err(error) => {
-                    self.leave_out(group, &link.name, error.what);
-                    continue;
+                let Seen { object: found, data } = match seen.unwrap_or_else(|| Seen::at(object, link)) {
+                    Ok(Some(found)) if self.meet(&found.object) => found,
+                    Ok(Some(_)) => return Ok(()),
+                    Ok(None) => {
+                        self.leave_out(group, &link.name, "the link leads nowhere");
+                        continue;
+                    }
+                    Err(error) => {
+                        self.leave_out(group, &link.name, error.what);
+                        continue;
+                    }
+                };
+                let done = match (found.kind(), data) {
+                    (ObjectKind::Group, _) => {
+                        within.push((link.name.clone(), found));
+                        continue;
+                    }
+                    (_, Some(data)) => data.and_then(|data| self.dataset(group, &link.name, &found, data)),
+                    (ObjectKind::Datatype, _) => self.datatype(group, &link.name, &found),
+                    _ => Ok(Some("an object of an unknown kind")),
+                };
+                match done {
+                    Ok(None) => {}
+                    Ok(Some(why)) => self.leave_out(group, &link.name, why),
+                    Err(error) => self.leave_out(group, &link.name, error.what),
                 }
-            };
-            let done = match found.kind() {
-                ObjectKind::Group => {
-                    within.push((link.name, found));
-                    continue;
-                }
-                ObjectKind::Dataset => self.dataset(group, &link.name, &found),
-                ObjectKind::Datatype => self.datatype(group, &link.name, &found),
-                ObjectKind::Unknown => Ok(Some("an object of an unknown kind")),
-            };
-            match done {
-                Ok(None) => {}
-                Ok(Some(why)) => self.leave_out(group, &link.name, why),
-                Err(error) => self.leave_out(group, &link.name, error.what),
             }
         }
         for (name, object) in within {
@@ -178,6 +182,25 @@ impl Walk {
             way.pop();
         }
         Ok(())
+    }
+
+    /// What links lead to, as long as that is not too much; nothing where they are few, or where threads that jump about
+    /// would cost more requests than they are worth.
+    fn look_ahead(&self, object: &Object, links: &[Link]) -> Vec<Option<Result<Option<Seen>>>> {
+        if links.len() < SHARED || !object.file().source().blob.is_quick() {
+            return links.iter().map(|_| None).collect();
+        }
+        let (looked, most) = (AtomicU64::new(0), self.budget.unwrap_or(0));
+        ferrocdf_array::share(links, |link| {
+            if looked.load(Relaxed) > most {
+                return None;
+            }
+            let seen = Seen::at(object, link);
+            if let Ok(Some(seen)) = &seen {
+                looked.fetch_add(seen.object.stored_len(), Relaxed);
+            }
+            Some(seen)
+        })
     }
 
     /// Notes that an object is looked at. False if that is too much.
@@ -224,28 +247,28 @@ impl Walk {
     }
 
     /// A dataset: a variable, a dimension, or both. Gives the reason if it is left out.
-    fn dataset(&mut self, group: GroupId, name: &[u8], object: &Object) -> Result<Option<&'static str>> {
-        let dataset = Dataset::open(object)?;
-        let space = dataset.dataspace();
-        if space.kind == SpaceKind::Null {
+    fn dataset(
+        &mut self,
+        group: GroupId,
+        name: &[u8],
+        object: &Object,
+        data: Data,
+    ) -> Result<Option<&'static str>> {
+        let Data { dataset, extent, scale, slots } = data;
+        if dataset.dataspace().kind == SpaceKind::Null {
             return Ok(Some("a dataset without a shape"));
         }
-        let grows = |dim: usize| space.max(dim).is_none();
-        // Of a virtual dataset the sources say how long it is.
-        let shape = dataset.shape()?;
-        let extent: Vec<(u64, bool)> =
-            shape.iter().enumerate().map(|(dim, &len)| (len, grows(dim))).collect();
-        let own = match extent.first() {
-            Some(&first) if self.is_scale(object)? => Some(self.scale(group, name, object, first)?),
-            _ => None,
-        };
+        let own = scale.zip(extent.first()).map(|(ScaleSeen { id, has_variable }, &(len, unlimited))| {
+            let (name, at) = (Name::stored(name), object.address());
+            let scale = Scale { id: 0, group, name, len, unlimited, has_variable, at };
+            self.dims.add_scale(scale, id)
+        });
         if own.as_ref().is_some_and(|own| !own.has_variable) {
             return Ok(None);
         }
         let Some(ty) = self.types.of_variable(dataset.datatype()) else {
             return Ok(Some("a dataset of a type that netCDF does not know"));
         };
-        let dims = Slots::read(object, own.map(|own| own.id), extent.len())?;
         let plain = name.strip_prefix(names::NON_COORDINATE);
         self.vars.push(Found {
             group,
@@ -254,34 +277,84 @@ impl Walk {
             ty,
             storage: storage(&dataset, ty),
             extent,
-            dims,
+            dims: slots?.or_own(own.map(|own| own.id)),
             place: Place::of(object),
         });
         Ok(None)
     }
+}
 
-    fn is_scale(&self, object: &Object) -> Result<bool> {
-        let Some(class) = object.attribute(names::CLASS)? else { return Ok(false) };
+/// What a link leads to, looked at on its own.
+struct Seen {
+    object: Object,
+    /// What there is to a dataset; `None` for all else.
+    data: Option<Result<Data>>,
+}
+
+/// A dataset as it stands in its file.
+struct Data {
+    dataset: Dataset,
+    /// The lengths of its dimensions, and which may grow.
+    extent: Vec<(u64, bool)>,
+    scale: Option<ScaleSeen>,
+    slots: Result<Slots>,
+}
+
+/// A dimension scale as it stands in its file.
+struct ScaleSeen {
+    /// The id that it is given there.
+    id: Option<i64>,
+    has_variable: bool,
+}
+
+impl Seen {
+    /// What a link of a group leads to; `None` if it leads nowhere.
+    fn at(group: &Object, link: &Link) -> Result<Option<Seen>> {
+        let found = match &link.target {
+            LinkTarget::Hard(at) => group.file().object(*at).map(Some),
+            _ => group.file().open_path(group.address(), &link.name),
+        };
+        Ok(found?.map(|object| {
+            let data = matches!(object.kind(), ObjectKind::Dataset).then(|| Data::of(&object));
+            Seen { object, data }
+        }))
+    }
+}
+
+impl Data {
+    fn of(object: &Object) -> Result<Data> {
+        let dataset = Dataset::open(object)?;
+        let space = dataset.dataspace();
+        let grows = |dim: usize| space.max(dim).is_none();
+        // Of a virtual dataset the sources say how long it is.
+        let shape = dataset.shape()?;
+        let extent: Vec<(u64, bool)> =
+            shape.iter().enumerate().map(|(dim, &len)| (len, grows(dim))).collect();
+        let scale = match extent.is_empty() {
+            true => None,
+            false => ScaleSeen::of(object)?,
+        };
+        let slots = match &scale {
+            Some(scale) if !scale.has_variable => Ok(Slots::None),
+            _ => Slots::read(object, scale.is_some(), extent.len()),
+        };
+        Ok(Data { dataset, extent, scale, slots })
+    }
+}
+
+impl ScaleSeen {
+    fn of(object: &Object) -> Result<Option<ScaleSeen>> {
+        let Some(class) = object.attribute(names::CLASS)? else { return Ok(None) };
         // Text of any length says nothing to the HDF5 library here.
         let is_fixed = matches!(class.datatype.class, Class::Text(_));
-        Ok(is_fixed && decode::text(&class, object.file()).starts_with(names::DIMENSION_SCALE))
-    }
-
-    fn scale(
-        &mut self,
-        group: GroupId,
-        name: &[u8],
-        object: &Object,
-        (len, unlimited): (u64, bool),
-    ) -> Result<Scale> {
+        if !is_fixed || !decode::text(&class, object.file()).starts_with(names::DIMENSION_SCALE) {
+            return Ok(None);
+        }
         let id = object.attribute(names::DIMID)?.and_then(|id| decode::integers(&id).first().copied());
         let title = object.attribute(names::NAME)?;
         let has_variable =
             !title.is_some_and(|title| decode::text(&title, object.file()).starts_with(names::NO_VARIABLE));
-        let name = Name::stored(name);
-        Ok(self
-            .dims
-            .add_scale(Scale { id: 0, group, name, len, unlimited, has_variable, at: object.address() }, id))
+        Ok(Some(ScaleSeen { id, has_variable }))
     }
 }
 

@@ -140,8 +140,7 @@ impl Object {
         let mut found = Vec::new();
         for message in self.messages(kind::ATTRIBUTE) {
             let order = message.order.map(u32::from);
-            let attribute = message.body().and_then(|body| Attribute::decode(self.file(), body, order));
-            let name = message.body().and_then(name_of).unwrap_or_default();
+            let (name, attribute) = Attribute::named(self.file(), message.body(), order);
             found.push((order, name, attribute));
         }
         if let Some(dense) = self.dense()? {
@@ -155,9 +154,8 @@ impl Object {
                 let len = message.as_ref().map_or(0, Vec::len) as u64;
                 left =
                     left.checked_sub(len).ok_or_else(|| bad("attributes that are longer than their heap"))?;
-                let name =
-                    message.as_ref().map_err(Clone::clone).and_then(|body| name_of(body)).unwrap_or_default();
-                let attribute = message.and_then(|body| Attribute::decode(file, &body, record.order()));
+                let body = message.as_deref().map_err(Clone::clone);
+                let (name, attribute) = Attribute::named(file, body, record.order());
                 found.push((record.order(), name, attribute));
                 Ok(())
             })?;
@@ -271,9 +269,21 @@ fn name_of(body: &[u8]) -> Result<Vec<u8>> {
 }
 
 impl Attribute {
+    /// The name in a message, empty if it has none, and what else there is.
+    fn named(file: &File, body: Result<&[u8]>, order: Option<u32>) -> (Vec<u8>, Result<Attribute>) {
+        match body.and_then(parts) {
+            Ok(parts) => (parts.name.to_vec(), Self::of(file, parts, order)),
+            Err(error) => (vec![], Err(error)),
+        }
+    }
+
     /// Takes a message apart; its datatype and dataspace may be somewhere else in the file.
     fn decode(file: &File, body: &[u8], order: Option<u32>) -> Result<Attribute> {
-        let Parts { flags, name, datatype, dataspace, data, .. } = parts(body)?;
+        Self::of(file, parts(body)?, order)
+    }
+
+    fn of(file: &File, parts: Parts<'_>, order: Option<u32>) -> Result<Attribute> {
+        let Parts { flags, name, datatype, dataspace, data, .. } = parts;
         Self::from_parts(file, flags, [datatype, dataspace], data, name.to_vec(), order)
             .map_err(|error| error.at(format_args!("attribute {:?}", String::from_utf8_lossy(name))))
     }
