@@ -1,0 +1,161 @@
+//! What there is in the folders in use.
+//!
+//! Files are looked at in the order of the folders, in each by name, one after the other until one has the filter that
+//! is asked for; the first wins. A file that is no plugin, or that cannot be loaded, is passed over, and why is kept.
+//! What was loaded stays, so a change of the folders and back loads nothing twice. A filter that was not found is
+//! looked for again when it is asked for again: somebody may have installed it.
+
+use std::collections::HashMap;
+use std::ffi::{c_int, c_void};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+use crate::class::Class;
+use crate::elf::Reason;
+use crate::filter::Plugin;
+use crate::load::{self, FILTER_INFO, FILTER_TYPE, Key};
+use crate::path;
+
+/// `H5PL_TYPE_FILTER`.
+const FILTER: c_int = 0;
+
+/// A file in one of the folders in use, whose name is that of a plugin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The file.
+    pub file: PathBuf,
+    /// The HDF5 filters it has.
+    pub filters: Vec<FoundFilter>,
+    /// Why it is passed over, if it is.
+    pub rejected: Option<String>,
+}
+
+/// An HDF5 filter in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundFilter {
+    /// Its registered HDF5 number.
+    pub id: u32,
+    /// What it calls itself.
+    pub name: String,
+    /// Whether it can pack.
+    pub encodes: bool,
+    /// Whether it can unpack.
+    pub decodes: bool,
+}
+
+type Loaded = Result<Arc<Plugin>, Reason>;
+
+#[derive(Debug, Default)]
+struct State {
+    /// All files that were ever looked at.
+    known: HashMap<Key, Loaded>,
+    /// The filters that were found with this version of the folders.
+    found: HashMap<u32, Arc<Plugin>>,
+    version: u64,
+}
+
+static STATE: LazyLock<Mutex<State>> = LazyLock::new(Mutex::default);
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The files that may be plugins, in the order in which they are looked at.
+fn candidates(folders: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
+    folders.iter().filter(|folder| !path::is_none(folder)).flat_map(|folder| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut files: Vec<PathBuf> = entries
+            .filter(|entry| path::may_be_plugin(&entry.file_name()))
+            .map(|entry| entry.path())
+            .collect();
+        files.sort();
+        files
+    })
+}
+
+fn load(file: &Path) -> Loaded {
+    let library = load::open(file)?;
+    let address = |name| library.address(name).ok_or_else(|| format!("its {name} cannot be found"));
+    let (kind, info) = (address(FILTER_TYPE)?, address(FILTER_INFO)?);
+    // SAFETY: these are the two functions of the plugin interface, which take nothing.
+    let (kind, info) = unsafe {
+        (
+            std::mem::transmute::<usize, unsafe extern "C" fn() -> c_int>(kind),
+            std::mem::transmute::<usize, unsafe extern "C" fn() -> *const c_void>(info),
+        )
+    };
+    // SAFETY: as above.
+    let kind = unsafe { kind() };
+    if kind != FILTER {
+        return Err(format!("it is a plugin of another kind, {kind}"));
+    }
+    // SAFETY: it gives the structure of a filter, by the contract of the interface; the library is never unloaded.
+    let class = unsafe { Class::read(info()) }?;
+    Ok(Arc::new(Plugin::new(file, class)))
+}
+
+impl State {
+    /// What a file is; `None` if it is not there any more.
+    fn look(&mut self, file: &Path) -> Option<&Loaded> {
+        let key = Key::of(file)?;
+        Some(self.known.entry(key).or_insert_with(|| load(file)))
+    }
+
+    fn follow(&mut self, search: &path::Search) {
+        if self.version != search.version {
+            self.found.clear();
+            self.version = search.version;
+        }
+    }
+}
+
+/// The filter of this number that is found first.
+pub(crate) fn find(id: u32) -> Option<Arc<Plugin>> {
+    let search = path::current();
+    if !search.allowed {
+        return None;
+    }
+    let mut state = state();
+    state.follow(&search);
+    if let Some(plugin) = state.found.get(&id) {
+        return Some(plugin.clone());
+    }
+    for file in candidates(&search.folders) {
+        if let Some(Ok(plugin)) = state.look(&file)
+            && plugin.class().id == id
+        {
+            let plugin = plugin.clone();
+            state.found.insert(id, plugin.clone());
+            return Some(plugin);
+        }
+    }
+    None
+}
+
+/// Whether a filter of this number was found already. Waits for nobody: a plugin asks this while it is loaded.
+pub(crate) fn is_loaded(id: u32) -> bool {
+    STATE.try_lock().is_ok_and(|state| state.found.contains_key(&id))
+}
+
+/// Every file in the folders in use whose name is that of a plugin, in the order in which they are looked at, all of
+/// them loaded to see what they are.
+pub fn catalog() -> Vec<Found> {
+    let search = path::current();
+    if !search.allowed {
+        return Vec::new();
+    }
+    let mut state = state();
+    let mut all = Vec::new();
+    for file in candidates(&search.folders) {
+        let (filters, rejected) = match state.look(&file) {
+            None => continue,
+            Some(Err(reason)) => (Vec::new(), Some(reason.clone())),
+            Some(Ok(plugin)) => {
+                let Class { id, name, encodes, decodes, .. } = plugin.class().clone();
+                (vec![FoundFilter { id, name, encodes, decodes }], None)
+            }
+        };
+        all.push(Found { file, filters, rejected });
+    }
+    all
+}

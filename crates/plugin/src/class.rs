@@ -1,0 +1,149 @@
+//! What a filter plugin says of itself (`H5Z_class2_t` and `H5Z_class1_t` in "Filter Behavior in HDF5").
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+use crate::elf::Reason;
+use crate::h5::Hid;
+
+/// Asks whether the filter applies to a dataset: property list, type, space.
+pub(crate) type CanApply = unsafe extern "C" fn(Hid, Hid, Hid) -> c_int;
+/// Lets the filter set its parameters for a dataset.
+pub(crate) type SetLocal = unsafe extern "C" fn(Hid, Hid, Hid) -> c_int;
+/// Runs the filter: flags, parameters, bytes in the buffer, the buffer's size, the buffer.
+pub(crate) type Run =
+    unsafe extern "C" fn(c_uint, usize, *const c_uint, usize, *mut usize, *mut *mut c_void) -> usize;
+
+/// The number of version 2 of the structure; version 1 begins with the filter's number.
+const VERSION_2: c_int = 1;
+/// `H5Z_FILTER_MAX`.
+const LAST_ID: c_int = 65_535;
+/// The most bytes of a name that are read.
+const LONGEST: usize = 1024;
+
+#[repr(C)]
+struct Version2 {
+    version: c_int,
+    id: c_int,
+    encoder: c_uint,
+    decoder: c_uint,
+    name: *const c_char,
+    can_apply: Option<CanApply>,
+    set_local: Option<SetLocal>,
+    run: Option<Run>,
+}
+
+#[repr(C)]
+struct Version1 {
+    id: c_int,
+    name: *const c_char,
+    can_apply: Option<CanApply>,
+    set_local: Option<SetLocal>,
+    run: Option<Run>,
+}
+
+/// A filter that a plugin has.
+#[derive(Clone, Debug)]
+pub(crate) struct Class {
+    pub id: u32,
+    pub name: String,
+    pub encodes: bool,
+    pub decodes: bool,
+    pub can_apply: Option<CanApply>,
+    pub set_local: Option<SetLocal>,
+    pub run: Run,
+}
+
+impl Class {
+    /// Reads the structure.
+    ///
+    /// # Safety
+    /// The pointer is null or to one of the two structures, which outlives the functions it names.
+    pub(crate) unsafe fn read(info: *const c_void) -> Result<Class, Reason> {
+        if info.is_null() {
+            return Err("its H5PLget_plugin_info gives nothing".to_string());
+        }
+        if !info.cast::<Version2>().is_aligned() {
+            return Err("its H5PLget_plugin_info gives an address where no structure can be".to_string());
+        }
+        // SAFETY: both structures begin with this, as the caller says.
+        let all = if unsafe { info.cast::<c_int>().read() } == VERSION_2 {
+            // SAFETY: it is this structure then, as the caller says.
+            unsafe { info.cast::<Version2>().read() }
+        } else {
+            // SAFETY: it is this structure then, as the caller says.
+            let old = unsafe { info.cast::<Version1>().read() };
+            let Version1 { id, name, can_apply, set_local, run } = old;
+            Version2 { version: VERSION_2, id, encoder: 1, decoder: 1, name, can_apply, set_local, run }
+        };
+        if all.id <= 0 || all.id > LAST_ID {
+            return Err(format!("its filter has the number {}, which no filter can have", all.id));
+        }
+        let id = all.id.unsigned_abs();
+        let Some(run) = all.run else {
+            return Err(format!("its filter {id} has no filter function"));
+        };
+        let name = if all.name.is_null() {
+            String::new()
+        } else {
+            // SAFETY: the name ends in a zero byte, as the caller says; no more is read than there may be.
+            let bytes = unsafe {
+                let len = libc::strnlen(all.name, LONGEST);
+                std::slice::from_raw_parts(all.name.cast::<u8>(), len)
+            };
+            String::from_utf8_lossy(bytes).into_owned()
+        };
+        let (encodes, decodes) = (all.encoder != 0, all.decoder != 0);
+        Ok(Class { id, name, encodes, decodes, can_apply: all.can_apply, set_local: all.set_local, run })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    unsafe extern "C" fn run(
+        _: c_uint,
+        _: usize,
+        _: *const c_uint,
+        _: usize,
+        _: *mut usize,
+        _: *mut *mut c_void,
+    ) -> usize {
+        0
+    }
+
+    fn read<T>(structure: &T) -> Result<Class, Reason> {
+        // SAFETY: the tests give the structures.
+        unsafe { Class::read((&raw const *structure).cast()) }
+    }
+
+    #[test]
+    fn both_versions() {
+        let old =
+            Version1 { id: 307, name: c"old".as_ptr(), can_apply: None, set_local: None, run: Some(run) };
+        let class = read(&old).expect("it is a filter");
+        assert_eq!((class.id, &*class.name, class.encodes, class.decodes), (307, "old", true, true));
+        let new = |id, name, run| Version2 {
+            version: 1,
+            id,
+            encoder: 0,
+            decoder: 1,
+            name,
+            can_apply: None,
+            set_local: None,
+            run,
+        };
+        let class = read(&new(32015, std::ptr::null(), Some(run))).expect("it is a filter");
+        assert_eq!((class.id, &*class.name, class.encodes, class.decodes), (32015, "", false, true));
+        for (id, run, reason) in [
+            (0, Some(run as Run), "its filter has the number 0, which no filter can have"),
+            (-5, Some(run), "its filter has the number -5, which no filter can have"),
+            (65536, Some(run), "its filter has the number 65536, which no filter can have"),
+            (5, None, "its filter 5 has no filter function"),
+        ] {
+            assert_eq!(read(&new(id, c"x".as_ptr(), run)).expect_err("it is none"), reason);
+        }
+        // SAFETY: null is no structure.
+        assert!(unsafe { Class::read(std::ptr::null()) }.is_err());
+    }
+}

@@ -1,0 +1,137 @@
+//! `H5` and `H5Z`: the library as a whole, memory, and which filters there are.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use super::{DONE, FAILED, functions, guard, put};
+use crate::catalog;
+
+/// The version that plugins are told, the newest whose interface is answered here.
+const VERSION: [c_uint; 3] = [1, 14, 6];
+
+extern "C" fn H5open() -> c_int {
+    DONE
+}
+
+extern "C" fn H5close() -> c_int {
+    DONE
+}
+
+extern "C" fn H5dont_atexit() -> c_int {
+    DONE
+}
+
+extern "C" fn H5garbage_collect() -> c_int {
+    DONE
+}
+
+/// # Safety
+/// The places are null or valid.
+unsafe extern "C" fn H5get_libversion(major: *mut c_uint, minor: *mut c_uint, release: *mut c_uint) -> c_int {
+    for (place, number) in [major, minor, release].into_iter().zip(VERSION) {
+        // SAFETY: as the caller says.
+        unsafe { put(place, number) };
+    }
+    DONE
+}
+
+/// There are no structures here that depend on a version.
+extern "C" fn H5check_version(_major: c_uint, _minor: c_uint, _release: c_uint) -> c_int {
+    DONE
+}
+
+/// # Safety
+/// The place is null or valid.
+unsafe extern "C" fn H5is_library_threadsafe(place: *mut bool) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe { put(place, true) };
+    DONE
+}
+
+/// # Safety
+/// The place is null or valid.
+unsafe extern "C" fn H5is_library_terminating(place: *mut bool) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe { put(place, false) };
+    DONE
+}
+
+/// Memory that filters give and take is from `malloc`.
+extern "C" fn H5allocate_memory(len: usize, clear: u8) -> *mut c_void {
+    if len == 0 {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: both take any size.
+    unsafe { if clear == 0 { libc::malloc(len) } else { libc::calloc(len, 1) } }
+}
+
+/// # Safety
+/// The memory is null or from `malloc`.
+unsafe extern "C" fn H5resize_memory(memory: *mut c_void, len: usize) -> *mut c_void {
+    if len == 0 {
+        // SAFETY: as the caller says.
+        unsafe { libc::free(memory) };
+        return std::ptr::null_mut();
+    }
+    // SAFETY: as the caller says.
+    unsafe { libc::realloc(memory, len) }
+}
+
+/// # Safety
+/// The memory is null or from `malloc`.
+unsafe extern "C" fn H5free_memory(memory: *mut c_void) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe { libc::free(memory) };
+    DONE
+}
+
+/// A plugin that registers itself is known already, by its file.
+extern "C" fn H5Zregister(class: *const c_void) -> c_int {
+    if class.is_null() { FAILED } else { DONE }
+}
+
+extern "C" fn H5Zunregister(_id: c_int) -> c_int {
+    DONE
+}
+
+extern "C" fn H5Zfilter_avail(id: c_int) -> c_int {
+    guard(FAILED, || {
+        let id = u32::try_from(id).ok()?;
+        Some(c_int::from(is_available(id)))
+    })
+}
+
+/// Whether a filter is built in or loaded already; a plugin that asks this may be one that is being loaded.
+pub(super) fn is_available(id: u32) -> bool {
+    ferrocdf_codec::is_built_in(id) || catalog::is_loaded(id)
+}
+
+/// # Safety
+/// The place is null or valid.
+unsafe extern "C" fn H5Zget_filter_info(id: c_int, config: *mut c_uint) -> c_int {
+    guard(FAILED, || {
+        if !is_available(u32::try_from(id).ok()?) {
+            return None;
+        }
+        // SAFETY: as the caller says.
+        unsafe { put(config, super::lists::BOTH_WAYS) };
+        Some(DONE)
+    })
+}
+
+functions![
+    H5open,
+    H5close,
+    H5dont_atexit,
+    H5garbage_collect,
+    H5get_libversion,
+    H5check_version,
+    H5is_library_threadsafe,
+    H5is_library_terminating,
+    H5allocate_memory,
+    H5resize_memory,
+    H5free_memory,
+    H5Zregister,
+    H5Zunregister,
+    H5Zfilter_avail,
+    H5Zget_filter_info,
+];

@@ -1,0 +1,20 @@
+//! HDF5 filter plugins, loaded at run time as they are, without the HDF5 library.
+//!
+//! [`install`] makes the plugins in the folders of [`path`] the filters that are not built in. Plugins call back into
+//! the HDF5 library; here they are answered by functions of this crate, which are bound to each plugin when it is
+//! loaded and export no name, so that a process may hold a real HDF5 library beside them (docs/decisions, "Plugins are
+//! loaded from edited images").
+//!
+//! Unsafe, since it runs what others compiled: a plugin that writes where it should not cannot be contained.
+
+mod catalog;
+mod class;
+mod elf;
+mod filter;
+mod h5;
+mod load;
+pub mod path;
+mod provider;
+
+pub use catalog::{Found, FoundFilter, catalog};
+pub use provider::install;

@@ -1,0 +1,263 @@
+//! Where plugins are looked for: the folders in use, and which files in them may be plugins.
+//!
+//! The list of folders is one for the process, as in the HDF5 library. It is read from `HDF5_PLUGIN_PATH` when it is
+//! first asked for, and changed by the functions here from then on. Empty folders in it are kept and told, since
+//! netCDF tells them, and nothing is looked for in them; so `::` is a list in which nothing is found.
+//! `HDF5_PLUGIN_PRELOAD=::` means no plugins at all, as in the HDF5 library.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+use ferrocdf_bytes::{Code, Error, Result};
+
+/// The name of the environment variable.
+const VARIABLE: &str = "HDF5_PLUGIN_PATH";
+
+/// Where plugins are looked for if `HDF5_PLUGIN_PATH` does not say it.
+#[cfg(not(windows))]
+const USUAL: [&str; 2] = ["/usr/local/lib/hdf5/plugin", "/usr/local/hdf5/lib/plugin"];
+#[cfg(windows)]
+const USUAL: [&str; 1] = ["%ALLUSERSPROFILE%\\hdf5\\lib\\plugin"];
+
+/// Who said which folders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// `HDF5_PLUGIN_PATH`.
+    Environment,
+    /// Nobody.
+    Usual,
+    /// The program.
+    Program,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Search {
+    pub folders: Vec<PathBuf>,
+    pub source: Source,
+    /// Whether plugins may be loaded.
+    pub allowed: bool,
+    /// Changes with every change of the folders.
+    pub version: u64,
+}
+
+static SEARCH: LazyLock<Mutex<Search>> = LazyLock::new(|| {
+    let (folders, source) = match std::env::var_os(VARIABLE) {
+        Some(text) => (parse(&text), Source::Environment),
+        None => (USUAL.iter().map(|folder| expand(folder)).collect(), Source::Usual),
+    };
+    let allowed = std::env::var_os("HDF5_PLUGIN_PRELOAD").is_none_or(|text| text != "::");
+    Mutex::new(Search { folders, source, allowed, version: 0 })
+});
+
+/// A folder with the value of the one environment variable in it, for Windows.
+fn expand(folder: &str) -> PathBuf {
+    match folder.split('%').collect::<Vec<_>>()[..] {
+        ["", name, rest] => PathBuf::from(std::env::var(name).unwrap_or_default() + rest),
+        _ => PathBuf::from(folder),
+    }
+}
+
+/// A list of folders as text: `:` is between two, on Windows `;`. The empty text is no folders.
+pub fn parse(text: &OsStr) -> Vec<PathBuf> {
+    if text.is_empty() { Vec::new() } else { std::env::split_paths(text).collect() }
+}
+
+fn search() -> MutexGuard<'static, Search> {
+    SEARCH.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What is in use now.
+pub(crate) fn current() -> Search {
+    search().clone()
+}
+
+/// The folders in use, in the order in which they are searched.
+pub fn get() -> Vec<PathBuf> {
+    search().folders.clone()
+}
+
+/// How many there are.
+pub fn len() -> usize {
+    search().folders.len()
+}
+
+/// Changes the folders in use, if that can be done.
+fn change<T>(change: impl FnOnce(&mut Vec<PathBuf>) -> Result<T>) -> Result<T> {
+    let mut search = search();
+    let done = change(&mut search.folders)?;
+    search.source = Source::Program;
+    search.version = search.version.wrapping_add(1);
+    Ok(done)
+}
+
+/// Changes the folders in use.
+fn edit(body: impl FnOnce(&mut Vec<PathBuf>)) {
+    let Ok(()) = change(|folders| {
+        body(folders);
+        Ok::<(), Error>(())
+    }) else {
+        return;
+    };
+}
+
+fn out_of_range(at: usize, len: usize) -> Error {
+    Error::new(Code::EINVAL, format!("there is no plugin folder {at}: there are {len}"))
+}
+
+/// Sets the folders in use.
+pub fn set(folders: Vec<PathBuf>) {
+    edit(|old| *old = folders);
+}
+
+/// Adds a folder that is searched last.
+pub fn append(folder: impl Into<PathBuf>) {
+    edit(|folders| folders.push(folder.into()));
+}
+
+/// Adds a folder that is searched first.
+pub fn prepend(folder: impl Into<PathBuf>) {
+    edit(|folders| folders.insert(0, folder.into()));
+}
+
+/// Adds a folder before the one at `at`, or behind the last. `NC_EINVAL` if there are fewer.
+pub fn insert(at: usize, folder: impl Into<PathBuf>) -> Result<()> {
+    change(|folders| {
+        if at > folders.len() {
+            return Err(out_of_range(at, folders.len()));
+        }
+        folders.insert(at, folder.into());
+        Ok(())
+    })
+}
+
+/// Puts a folder in the place of the one at `at`, which it gives. `NC_EINVAL` if there is none.
+pub fn replace(at: usize, folder: impl Into<PathBuf>) -> Result<PathBuf> {
+    change(|folders| {
+        let len = folders.len();
+        let place = folders.get_mut(at).ok_or_else(|| out_of_range(at, len))?;
+        Ok(std::mem::replace(place, folder.into()))
+    })
+}
+
+/// Takes the folder at `at` away, and gives it. `NC_EINVAL` if there is none.
+pub fn remove(at: usize) -> Result<PathBuf> {
+    change(|folders| {
+        if at >= folders.len() {
+            return Err(out_of_range(at, folders.len()));
+        }
+        Ok(folders.remove(at))
+    })
+}
+
+/// Where is looked, to be read after "looked".
+pub(crate) fn places() -> String {
+    let search = current();
+    if !search.allowed {
+        return "in no folder (HDF5_PLUGIN_PRELOAD forbids plugins)".to_string();
+    }
+    let folders: Vec<String> = search
+        .folders
+        .iter()
+        .filter(|folder| !is_none(folder))
+        .map(|folder| folder.display().to_string())
+        .collect();
+    let source = match search.source {
+        Source::Environment => VARIABLE.to_string(),
+        Source::Usual => format!("the usual folders, since {VARIABLE} is not set"),
+        Source::Program => "the plugin path that the program set".to_string(),
+    };
+    if folders.is_empty() {
+        return format!("in no folder ({source})");
+    }
+    format!("in {} ({source})", folders.join(" and "))
+}
+
+/// Whether a folder is an empty place in the list.
+pub(crate) fn is_none(folder: &Path) -> bool {
+    folder.as_os_str().is_empty()
+}
+
+/// Systems by what they call shared libraries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum System {
+    Unix,
+    Cygwin,
+    Windows,
+}
+
+const HERE: System = if cfg!(windows) {
+    System::Windows
+} else if cfg!(target_os = "cygwin") {
+    System::Cygwin
+} else {
+    System::Unix
+};
+
+/// Whether a file may be a plugin by its name.
+pub(crate) fn may_be_plugin(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| is_library_name(name, HERE))
+}
+
+fn is_library_name(name: &str, system: System) -> bool {
+    match system {
+        System::Unix => name.starts_with("lib") && (name.contains(".so") || name.contains(".dylib")),
+        System::Cygwin => name.starts_with("cyg") && name.contains(".dll"),
+        System::Windows => name.contains(".dll"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_libraries() {
+        for (name, system, is) in [
+            ("libh5zstd.so", System::Unix, true),
+            ("libh5zstd.so.1.2", System::Unix, true),
+            ("libh5zstd.dylib", System::Unix, true),
+            ("h5zstd.so", System::Unix, false),
+            ("libh5zstd.a", System::Unix, false),
+            ("libh5zstd.dll", System::Unix, false),
+            ("cygh5zstd.dll", System::Cygwin, true),
+            ("libh5zstd.dll", System::Cygwin, false),
+            ("h5zstd.dll", System::Windows, true),
+            ("h5zstd.so", System::Windows, false),
+        ] {
+            assert_eq!(is_library_name(name, system), is, "{name} on {system:?}");
+        }
+    }
+
+    /// One test, since there is one list.
+    #[test]
+    fn the_list_changes() {
+        let names =
+            |folders: Vec<PathBuf>| folders.iter().map(|f| f.display().to_string()).collect::<Vec<_>>();
+        set(vec!["b".into()]);
+        let before = current().version;
+        append("c");
+        prepend("a");
+        insert(3, "d").expect("it is the end");
+        assert_eq!(names(get()), ["a", "b", "c", "d"]);
+        assert_eq!(replace(1, "x").expect("it is there"), Path::new("b"));
+        assert_eq!(remove(0).expect("it is there"), Path::new("a"));
+        assert_eq!((names(get()), len()), (vec!["x".to_string(), "c".into(), "d".into()], 3));
+        assert_eq!(current().version, before + 5);
+        assert_eq!(places(), "in x and c and d (the plugin path that the program set)");
+        for error in [insert(4, "e").err(), replace(3, "e").err(), remove(3).err()] {
+            assert_eq!(error.map(|error| error.code), Some(Code::EINVAL));
+        }
+        assert_eq!(current().version, before + 5);
+        set(parse(OsStr::new("")));
+        assert_eq!((len(), places()), (0, "in no folder (the plugin path that the program set)".to_string()));
+        #[cfg(not(windows))]
+        {
+            set(parse(OsStr::new("::")));
+            assert_eq!(
+                (len(), places()),
+                (3, "in no folder (the plugin path that the program set)".to_string())
+            );
+        }
+    }
+}
