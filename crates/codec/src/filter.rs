@@ -7,7 +7,7 @@ use std::fmt::Debug;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use crate::filters;
+use crate::registry::entry;
 use crate::scratch::with_buffer;
 
 /// One filter with its parameters, ready to run; any number of threads may use it at once.
@@ -57,12 +57,12 @@ pub trait Filter: Debug + Send + Sync {
 
 /// The filter of this HDF5 number, if it is built in.
 pub fn built_in(id: u32, params: &[u32]) -> Option<Result<Box<dyn Filter>>> {
-    filters::make(id, params)
+    entry(id).map(|entry| (entry.make)(params))
 }
 
 /// Whether the filter of this HDF5 number is built in.
 pub fn is_built_in(id: u32) -> bool {
-    built_in(id, &[]).is_some()
+    entry(id).is_some()
 }
 
 /// A built-in filter.
@@ -99,6 +99,11 @@ pub(crate) trait Codec: Debug + Send + Sync {
 /// A codec as a filter.
 #[derive(Debug)]
 pub(crate) struct Packed<C>(pub C);
+
+/// A codec as a filter of any kind.
+pub(crate) fn boxed<C: Codec + 'static>(codec: C) -> Box<dyn Filter> {
+    Box::new(Packed(codec))
+}
 
 /// The first guess at a size that nothing tells.
 const GUESS: usize = 4;

@@ -16,4 +16,4 @@ pub use chain::{Chain, Step};
 pub use filter::{Filter, built_in, is_built_in};
 pub use filters::unshuffle_part;
 pub use provider::{Dataset, ElementType, Provider, find, is_available, prefer_provided, provide, provider};
-pub use registry::registered_name;
+pub use registry::{built_in_ids, by_name, names, registered_name};

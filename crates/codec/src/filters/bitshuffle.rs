@@ -10,7 +10,8 @@
 use ferrocdf_bytes::Result;
 
 use super::{lz4, shuffle, zstd};
-use crate::filter::{Codec, bad_params, corrupt};
+use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::registry::Entry;
 use crate::scratch::with_buffer;
 
 /// Bytes of a block that is chosen by size, and the fewest elements of it.
@@ -18,6 +19,10 @@ const BLOCK_BYTES: usize = 8192;
 const BLOCK_ELEMENTS: usize = 128;
 
 const HEADER: usize = 12;
+
+/// See [`Entry`].
+pub const ENTRY: Entry =
+    Entry { id: 32008, names: &["bitshuffle"], make: |params| Bitshuffle::new(params).map(boxed) };
 
 #[derive(Debug)]
 pub struct Bitshuffle {

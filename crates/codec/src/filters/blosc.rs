@@ -13,7 +13,8 @@ use std::cell::RefCell;
 use ferrocdf_bytes::Result;
 
 use super::{bitshuffle, blosclz, deflate, lz4, shuffle, zstd};
-use crate::filter::{Codec, bad_params, corrupt};
+use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::registry::Entry;
 use crate::scratch::with_buffer;
 
 const HEADER: usize = 16;
@@ -43,6 +44,9 @@ enum Packer {
     Zlib = 3,
     Zstd = 4,
 }
+
+/// See [`Entry`].
+pub const ENTRY: Entry = Entry { id: 32001, names: &["Blosc"], make: |params| Blosc::new(params).map(boxed) };
 
 #[derive(Debug)]
 pub struct Blosc {

@@ -5,7 +5,8 @@
 use ferrocdf_bytes::Result;
 use lz4_flex::block;
 
-use crate::filter::{Codec, bad_params, corrupt};
+use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::registry::Entry;
 
 const DEFAULT_BLOCK: usize = 1 << 30;
 
@@ -13,6 +14,9 @@ const DEFAULT_BLOCK: usize = 1 << 30;
 const LARGEST_BLOCK: usize = 0x7e00_0000;
 
 const HEADER: usize = 12;
+
+/// See [`Entry`].
+pub const ENTRY: Entry = Entry { id: 32004, names: &["LZ4"], make: |params| Lz4::new(params).map(boxed) };
 
 #[derive(Debug)]
 pub struct Lz4 {

@@ -4,11 +4,15 @@
 use ferrocdf_bytes::Result;
 
 use super::lz::{copy_back, with_finder};
-use crate::filter::{Codec, corrupt};
+use crate::filter::{Codec, boxed, corrupt};
+use crate::registry::Entry;
 
 const LONGEST: usize = 264;
 const FARTHEST: usize = 8192;
 const RUN: usize = 32;
+
+/// See [`Entry`].
+pub const ENTRY: Entry = Entry { id: 32000, names: &["LZF"], make: |_| Ok(boxed(Lzf)) };
 
 #[derive(Debug)]
 pub struct Lzf;

@@ -6,7 +6,11 @@
 
 use ferrocdf_bytes::Result;
 
-use crate::filter::{Codec, bad_params};
+use crate::filter::{Codec, bad_params, boxed};
+use crate::registry::Entry;
+
+/// See [`Entry`].
+pub const ENTRY: Entry = Entry { id: 2, names: &["shuffle"], make: |params| Shuffle::new(params).map(boxed) };
 
 #[derive(Debug)]
 pub struct Shuffle {

@@ -10,7 +10,8 @@ use ferrocdf_bytes::Result;
 use super::aec::Coding;
 use super::bits::{Bits, Writer, get, put};
 use super::shuffle;
-use crate::filter::{Codec, bad_params, corrupt};
+use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::registry::Entry;
 use crate::scratch::with_buffer;
 
 const BIG_ENDIAN: u32 = 16;
@@ -20,6 +21,9 @@ const HEADER: usize = 4;
 
 /// Blocks of a scanline.
 const MOST_BLOCKS: usize = 4096;
+
+/// See [`Entry`].
+pub const ENTRY: Entry = Entry { id: 4, names: &["szip"], make: |params| Szip::new(params).map(boxed) };
 
 #[derive(Debug)]
 pub struct Szip {

@@ -5,7 +5,8 @@ use std::cell::RefCell;
 use ferrocdf_bytes::Result;
 use zstd::zstd_safe::{self, CCtx, DCtx};
 
-use crate::filter::{Codec, bad_params, corrupt};
+use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::registry::Entry;
 
 /// A block of 128 KiB takes no less than four bytes.
 pub const RATIO: usize = 32_768;
@@ -14,6 +15,10 @@ thread_local! {
     static PACK: RefCell<Option<CCtx<'static>>> = const { RefCell::new(None) };
     static UNPACK: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
 }
+
+/// See [`Entry`].
+pub const ENTRY: Entry =
+    Entry { id: 32015, names: &["Zstandard", "zstd"], make: |params| Zstd::new(params).map(boxed) };
 
 #[derive(Debug)]
 pub struct Zstd {
