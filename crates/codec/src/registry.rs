@@ -7,6 +7,7 @@ use ferrocdf_bytes::Result;
 
 use crate::filter::Filter;
 use crate::filters::ENTRIES;
+use crate::json::Spelling;
 
 /// A built-in filter as it is listed.
 pub struct Entry {
@@ -16,6 +17,10 @@ pub struct Entry {
     pub names: &'static [&'static str],
     /// The filter with these parameters.
     pub make: fn(&[u32]) -> Result<Box<dyn Filter>>,
+    /// Puts the size of elements and that of a chunk in bytes into its parameters, if it wants them and no more.
+    pub learn: Option<fn(&mut Vec<u32>, u32, u32)>,
+    /// How it is written down in JSON, if it is.
+    pub json: Option<Spelling>,
 }
 
 /// The built-in filter of this number.
@@ -33,6 +38,14 @@ pub fn registered_name(id: u32) -> Option<&'static str> {
     match entry(id) {
         Some(entry) => entry.names.first().copied(),
         None => OTHERS.binary_search_by_key(&id, |&(id, _)| id).ok().map(|at| OTHERS[at].1),
+    }
+}
+
+/// Puts into the parameters that a caller gives what a built-in filter learns of the data by itself: the size of elements,
+/// and that of a chunk, in bytes. For filters that learn just that (shuffle, blosc, bitshuffle); others stay as they are.
+pub fn learn(id: u32, params: &mut Vec<u32>, element: u32, chunk: u32) {
+    if let Some(learn) = entry(id).and_then(|entry| entry.learn) {
+        learn(params, element, chunk);
     }
 }
 

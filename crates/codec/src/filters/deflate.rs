@@ -8,6 +8,7 @@ use ferrocdf_bytes::Result;
 use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
 
 use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::json::level_spelling;
 use crate::registry::Entry;
 
 /// Deflate makes at most 258 bytes of 2 bits.
@@ -25,8 +26,13 @@ const REPETITIVE: usize = 12;
 const THOROUGH: i32 = 6;
 
 /// See [`Entry`].
-pub const ENTRY: Entry =
-    Entry { id: 1, names: &["deflate", "zlib", "gzip"], make: |params| Deflate::new(params).map(boxed) };
+pub const ENTRY: Entry = Entry {
+    id: 1,
+    names: &["deflate", "zlib", "gzip"],
+    make: |params| Deflate::new(params).map(boxed),
+    learn: None,
+    json: Some(level_spelling!("zlib", 0..=9, 1)),
+};
 
 #[derive(Debug)]
 pub struct Deflate {

@@ -15,7 +15,8 @@ use crate::registry::Entry;
 const DEPTH: usize = 32;
 
 /// See [`Entry`].
-pub const ENTRY: Entry = Entry { id: 5, names: &["nbit"], make: |params| Nbit::new(params).map(boxed) };
+pub const ENTRY: Entry =
+    Entry { id: 5, names: &["nbit"], make: |params| Nbit::new(params).map(boxed), learn: None, json: None };
 
 #[derive(Debug)]
 pub struct Nbit {

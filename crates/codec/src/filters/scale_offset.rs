@@ -16,8 +16,13 @@ const PARAMS: usize = 20;
 const HEADER: usize = 21;
 
 /// See [`Entry`].
-pub const ENTRY: Entry =
-    Entry { id: 6, names: &["scaleoffset"], make: |params| ScaleOffset::new(params).map(boxed) };
+pub const ENTRY: Entry = Entry {
+    id: 6,
+    names: &["scaleoffset"],
+    make: |params| ScaleOffset::new(params).map(boxed),
+    learn: None,
+    json: None,
+};
 
 #[derive(Debug)]
 pub struct ScaleOffset {

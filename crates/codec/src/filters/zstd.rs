@@ -6,6 +6,7 @@ use ferrocdf_bytes::Result;
 use zstd::zstd_safe::{self, CCtx, DCtx};
 
 use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::json::Spelling;
 use crate::registry::Entry;
 
 /// A block of 128 KiB takes no less than four bytes.
@@ -17,8 +18,21 @@ thread_local! {
 }
 
 /// See [`Entry`].
-pub const ENTRY: Entry =
-    Entry { id: 32015, names: &["Zstandard", "zstd"], make: |params| Zstd::new(params).map(boxed) };
+pub const ENTRY: Entry = Entry {
+    id: 32015,
+    names: &["Zstandard", "zstd"],
+    make: |params| Zstd::new(params).map(boxed),
+    learn: None,
+    json: Some(Spelling {
+        id: "zstd",
+        write: |params| Ok(vec![("level", Zstd::new(params)?.level.into())]),
+        // NetCDF-C writes negative levels as they are in 32 bits.
+        read: |json| {
+            let level = json.number("level", 0, i32::MIN.into()..=u32::MAX.into())? as u32;
+            Zstd::new(&[level]).map(|_| vec![level])
+        },
+    }),
+};
 
 #[derive(Debug)]
 pub struct Zstd {
