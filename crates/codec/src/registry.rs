@@ -57,8 +57,8 @@ pub fn names(id: u32) -> Vec<&'static str> {
 /// The number of the filter of this name: a registered name, or what numcodecs or HDF5 call a built-in one. Case does
 /// not count. Of two that are registered under one name it is the later.
 pub fn by_name(name: &str) -> Option<u32> {
-    let is = |other: &&str| other.eq_ignore_ascii_case(name);
-    let ours = ENTRIES.iter().find(|entry| entry.names.iter().any(|other| is(other)));
+    let is = |other: &&'static str| other.eq_ignore_ascii_case(name);
+    let ours = ENTRIES.iter().find(|entry| entry.names.iter().any(is));
     let others = || OTHERS.iter().rfind(|(_, other)| is(other)).map(|&(id, _)| id);
     ours.map(|entry| entry.id).or_else(others)
 }

@@ -75,8 +75,11 @@ pub fn pack(level: i32, plain: &[u8], stored: &mut Vec<u8>) -> Result<()> {
 }
 
 impl Codec for Zstd {
-    fn plain_len(&self, _stored: &[u8]) -> Result<Option<usize>> {
-        Ok(None)
+    fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>> {
+        // A frame may say its size; of more than one it is not the sum.
+        let one = zstd_safe::find_frame_compressed_size(stored) == Ok(stored.len());
+        let says = zstd_safe::get_frame_content_size(stored).ok().flatten().filter(|_| one);
+        Ok(says.and_then(|len| len.try_into().ok()))
     }
 
     fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
