@@ -11,9 +11,10 @@ mod filters;
 mod provider;
 mod registry;
 mod scratch;
+pub mod spec;
 
 pub use chain::{Chain, Step};
 pub use filter::{Filter, built_in, is_built_in};
 pub use filters::unshuffle_part;
 pub use provider::{Dataset, ElementType, Provider, find, is_available, prefer_provided, provide, provider};
-pub use registry::registered_name;
+pub use registry::{by_name, registered_name};

@@ -2,10 +2,31 @@
 //!
 //! From "List of Filters Registered with The HDF Group" (docs/RegisteredFilterPlugins.md of HDFGroup/hdf5_plugins).
 
+use crate::provider::is_available;
+
 /// The name a filter number is registered under, if it is.
 pub fn registered_name(id: u32) -> Option<&'static str> {
     NAMES.binary_search_by_key(&id, |&(id, _)| id).ok().map(|at| NAMES[at].1)
 }
+
+/// The number of the filter of a name, whatever the case of its letters: one that it is registered under, or is known by
+/// elsewhere.
+pub fn by_name(name: &str) -> Option<u32> {
+    let called = |known: &str| known.eq_ignore_ascii_case(name);
+    let registered = NAMES.iter().find(|(_, known)| called(known));
+    registered.map(|&(id, _)| id).or_else(|| ALSO.iter().find(|(_, known)| called(known)).map(|&(id, _)| id))
+}
+
+/// The filters that are there, by name and number, for messages.
+pub(crate) fn known_names() -> String {
+    let there = NAMES.iter().filter(|(id, _)| is_available(*id));
+    let names: Vec<String> =
+        there.map(|(id, name)| format!("{} ({id})", name.to_ascii_lowercase())).collect();
+    names.join(", ")
+}
+
+/// Other names.
+const ALSO: &[(u32, &str)] = &[(1, "zlib"), (1, "gzip"), (32015, "zstd")];
 
 /// Ordered by number.
 const NAMES: &[(u32, &str)] = &[

@@ -48,6 +48,7 @@ pub use ferrocdf_array as array;
 pub use ferrocdf_array::{Element, Fit, In, Out, Selection};
 pub use ferrocdf_bytes::{Code, Context, Error, Result};
 pub use ferrocdf_classic::{Alignment, kind_of};
+pub use ferrocdf_codec::spec;
 pub use ferrocdf_codec::{is_built_in as has_filter, registered_name as filter_name};
 pub use ferrocdf_model as model;
 pub use ferrocdf_model::{

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use ferrocdf::model::{Chunking, Class, Field, Filter, UserType};
+use ferrocdf::spec::Spec;
 use ferrocdf::{Atomic, Code, DimId, Error, GroupId, Model, Owner, Result, Type, Values, VarId};
 
 use super::Stop;
@@ -179,15 +180,16 @@ fn choose_storage(
     match wished {
         Some(filters) if !dims.is_empty() => {
             storage.filters.clear();
-            for filter in filters {
-                ferrocdf::check_filter(filter).map_err(|error| error.at(source.var_path(var)))?;
-                storage.set_filter(filter.id, filter.params.clone());
+            for Spec { id, params } in filters {
+                let filter = Filter { id: *id, params: params.clone() };
+                ferrocdf::check_filter(&filter).map_err(|error| error.at(source.var_path(var)))?;
+                storage.set_filter(filter.id, filter.params);
             }
         }
         None if options.no_filters => storage.filters.clear(),
         _ => {}
     }
-    let refused = wished.is_some_and(<[Filter]>::is_empty);
+    let refused = wished.is_some_and(<[Spec]>::is_empty);
     if let (Some(level), true) = (options.deflate, is_number && !dims.is_empty() && !refused) {
         storage.remove_filter(Filter::DEFLATE);
         if level > 0 {
