@@ -175,13 +175,15 @@ impl Parser<'_> {
                 loop {
                     let size = self.integer("")?;
                     match u64::try_from(size) {
-                        Ok(size @ 1..) => sizes.push(size),
-                        _ => self.wrong_bare("_ChunkSizes: illegal value"),
+                        Ok(size) => sizes.push(size),
+                        Err(_) => self.wrong_bare("_ChunkSizes: illegal value"),
                     }
                     if !self.lexer.eat(b',') {
                         break;
                     }
                 }
+                // Zero is for a size that is chosen. What is missing is as zero, what is too much does not count.
+                sizes.resize(self.header.vars[var].dims.len(), 0);
                 self.header.vars[var].storage.chunking = Some(Chunking::Chunked(sizes));
             }
             Special::Fletcher32 => {
@@ -194,7 +196,9 @@ impl Parser<'_> {
             }
             Special::DeflateLevel => {
                 let level = self.integer("")?;
-                self.set_filter(var, Filter::DEFLATE, u32::try_from(level).ok().map(|level| vec![level]));
+                // Level 0 is no filter, whose level would be 0.
+                let level = u32::try_from(level).ok().filter(|&level| level > 0);
+                self.set_filter(var, Filter::DEFLATE, level.map(|level| vec![level]));
             }
             Special::Endianness => {
                 let text = self.special_text()?;

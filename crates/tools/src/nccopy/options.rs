@@ -37,7 +37,7 @@ pub struct Options {
     pub deflate: Option<u8>,
     /// Whether filters of the input are left out.
     pub no_filters: bool,
-    /// Filters of variables; of several for one, the last counts.
+    /// Filters of variables; one may get some from several of these.
     pub filterspecs: Vec<FilterSpec>,
     /// Chunks of fewer bytes are not made where nothing asks for chunks.
     pub least_chunk: u64,
