@@ -2,11 +2,10 @@
 
 use std::ffi::{c_int, c_uint};
 
-use ferrocdf::model::{Chunking, Filter, Storage};
-use ferrocdf::{Code, Model, Result, VarId};
+use ferrocdf::model::{Filter, Storage};
+use ferrocdf::{Code, Result, check_available, define_filter};
 
 use crate::boundary::{answer, fail, list, put, put_all};
-use crate::chunk_shapes;
 use crate::data_checks::variable;
 use crate::groups::find_enhanced;
 use crate::open_files::find;
@@ -21,53 +20,13 @@ pub(crate) fn filtered(ncid: c_int, varid: c_int) -> Result<Storage> {
     storage_of(ncid, varid)
 }
 
-/// Pixels of a block of szip, at most.
-const MOST_PIXELS: c_uint = 32;
-
-/// Adds a filter, or sets its parameters: a checksum of the elements comes first, shuffling before all that compresses,
-/// the others in the order in which they are asked for. What goes through filters is stored in chunks.
-pub(crate) fn set_filter(model: &mut Model, var: VarId, id: c_uint, params: &[c_uint]) -> Result<()> {
-    let described = model.var(var);
-    if described.dims.is_empty() {
-        return fail(Code::EINVAL, "a scalar goes through no filters");
-    }
-    check_built(id)?;
-    let has = |id: c_uint| described.storage.filter(id).is_some();
-    let known = has(id);
-    match (id, params) {
-        (Filter::DEFLATE, _) if known => {}
-        (Filter::DEFLATE, &[0..=9]) if !has(Filter::SZIP) => {}
-        (Filter::DEFLATE, [_]) => {
-            return fail(Code::EINVAL, "deflate has levels 0 to 9, and does not go with szip");
-        }
-        (Filter::SZIP, &[_, pixels]) => {
-            let elements = model.shape(var).into_iter().filter(|&len| len > 0);
-            let elements = elements.fold(1, u64::saturating_mul);
-            let fits = known || (pixels % 2 == 0 && pixels <= MOST_PIXELS && !has(Filter::DEFLATE));
-            if !fits || u64::from(pixels) > elements {
-                return fail(Code::EINVAL, format!("szip in blocks of {pixels} pixels of {elements}"));
-            }
-        }
-        (Filter::DEFLATE | Filter::SZIP, _) => {
-            return fail(Code::EFILTER, format!("filter {id} with {params:?}"));
-        }
-        _ => {}
-    }
-    if !matches!(described.storage.chunking, Some(Chunking::Chunked(_))) {
-        let chunk = chunk_shapes::usual(model, var);
-        model.var_mut(var).storage.chunking = Some(Chunking::Chunked(chunk));
-    }
-    model.var_mut(var).storage.set_filter(id, params.to_vec());
-    Ok(())
-}
-
 /// Adds a filter to a variable that is still to be made, in define mode.
-pub(crate) fn define_filter(ncid: c_int, varid: c_int, id: c_uint, params: &[c_uint]) -> Result<()> {
+pub(crate) fn add_filter(ncid: c_int, varid: c_int, id: c_uint, params: &[c_uint]) -> Result<()> {
     let (file, _) = find_enhanced(ncid)?;
     if !file.is_defining() {
         return fail(Code::EINDEFINE, "filters are set in define mode");
     }
-    wish(ncid, varid, |model, var| set_filter(model, var, id, params))
+    wish(ncid, varid, |model, var| define_filter(model, var, id, params))
 }
 
 #[unsafe(no_mangle)]
@@ -85,7 +44,7 @@ pub unsafe extern "C" fn nc_def_var_filter(
             return fail(Code::EINVAL, "the parameters are a null pointer");
         }
         // SAFETY: the contract of the interface.
-        define_filter(ncid, varid, id, unsafe { list(params, count) })
+        add_filter(ncid, varid, id, unsafe { list(params, count) })
     })
 }
 
@@ -157,36 +116,28 @@ pub unsafe extern "C" fn nc_inq_var_filter(
     })
 }
 
-/// Fails with `NC_ENOFILTER` for a filter that is not built in.
-fn check_built(id: c_uint) -> Result<()> {
-    if ferrocdf::has_filter(id) {
-        return Ok(());
-    }
-    fail(Code::ENOFILTER, format!("filter {id} is not available"))
-}
-
-/// Fails with `NC_ENOFILTER` for a filter that is not built in, and for any in a file of a format that has none.
-fn check_available(ncid: c_int, id: c_uint) -> Result<()> {
+/// Fails with `NC_ENOFILTER` for a filter that nobody has, and for any in a file of a format that has none.
+fn check_usable(ncid: c_int, id: c_uint) -> Result<()> {
     let (file, _) = find(ncid)?;
     if file.file().format().is_classic_file() {
         return fail(Code::ENOFILTER, "classic files have no filters");
     }
-    check_built(id)
+    check_available(id)
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_inq_filter_avail(ncid: c_int, id: c_uint) -> c_int {
-    answer(|| check_available(ncid, id))
+    answer(|| check_usable(ncid, id))
 }
 
 /// Sets a filter that must be available, with parameters that must be right.
 fn set_named(ncid: c_int, varid: c_int, id: c_uint, right: bool, params: &[c_uint]) -> c_int {
     answer(|| {
-        check_available(ncid, id)?;
+        check_usable(ncid, id)?;
         if !right {
             return fail(Code::EINVAL, format!("{params:?} are no parameters of filter {id}"));
         }
-        define_filter(ncid, varid, id, params)
+        add_filter(ncid, varid, id, params)
     })
 }
 
@@ -200,7 +151,7 @@ unsafe fn named<const COUNT: usize>(
 ) -> Result<Option<[c_uint; COUNT]>> {
     // SAFETY: the contract of the interface.
     unsafe { put(has, 0) };
-    check_available(ncid, id)?;
+    check_usable(ncid, id)?;
     let storage = filtered(ncid, varid)?;
     let Some(found) = storage.filter(id) else { return Ok(None) };
     // SAFETY: the contract of the interface.

@@ -4,12 +4,12 @@
 use std::ffi::{c_int, c_uint};
 
 use ferrocdf::model::{Chunking, Endian, Filter, Quantization, Quantize, Storage};
-use ferrocdf::{Atomic, Code, Model, Owner, Result, Type, Values, VarId};
+use ferrocdf::{Atomic, Code, Model, Owner, Result, Type, Values, VarId, chosen_chunks, define_filter};
 
 use crate::boundary::{answer, fail, list, put, put_all};
 use crate::chunk_shapes;
 use crate::data_checks::variable;
-use crate::filters::{define_filter, filtered, nc_def_var_filter, set_filter};
+use crate::filters::{add_filter, filtered, nc_def_var_filter};
 use crate::groups::find_enhanced;
 use crate::open_files::find;
 use crate::types::size_of_type;
@@ -66,9 +66,12 @@ fn set_chunking(
                         chunk_shapes::check(model, var, sizes)?;
                     }
                     match (sizes, &model.var(var).storage.chunking) {
+                        // Zeros behind another size stay until the variable is made.
                         (Some(sizes), _) if sizes.first() != Some(&0) => Chunking::Chunked(sizes),
                         (None, Some(Chunking::Chunked(known))) => Chunking::Chunked(known.clone()),
-                        _ => Chunking::Chunked(chunk_shapes::usual(model, var)),
+                        (sizes, _) => {
+                            Chunking::Chunked(chosen_chunks(model, var, &sizes.unwrap_or_default()))
+                        }
                     }
                 }
                 _ if must_chunk => {
@@ -222,7 +225,7 @@ pub extern "C" fn nc_def_var_deflate(
     answer(|| {
         wish(ncid, varid, |model, var| {
             if shuffle != 0 {
-                set_filter(model, var, Filter::SHUFFLE, &[])?;
+                define_filter(model, var, Filter::SHUFFLE, &[])?;
             }
             Ok(())
         })?;
@@ -230,7 +233,7 @@ pub extern "C" fn nc_def_var_deflate(
         if deflate == 0 || level == 0 {
             return Ok(());
         }
-        define_filter(ncid, varid, Filter::DEFLATE, &[level as c_uint])
+        add_filter(ncid, varid, Filter::DEFLATE, &[level as c_uint])
     })
 }
 
@@ -264,7 +267,7 @@ pub unsafe extern "C" fn nc_inq_var_deflate(
 pub extern "C" fn nc_def_var_fletcher32(ncid: c_int, varid: c_int, checksum: c_int) -> c_int {
     answer(|| {
         wish(ncid, varid, |model, var| {
-            if checksum != 0 { set_filter(model, var, Filter::FLETCHER32, &[]) } else { Ok(()) }
+            if checksum != 0 { define_filter(model, var, Filter::FLETCHER32, &[]) } else { Ok(()) }
         })
     })
 }

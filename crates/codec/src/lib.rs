@@ -12,6 +12,7 @@ mod json;
 mod provider;
 mod registry;
 mod scratch;
+pub mod spec;
 
 pub use chain::{Chain, Step};
 pub use filter::{Filter, built_in, is_built_in};

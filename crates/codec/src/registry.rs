@@ -8,6 +8,7 @@ use ferrocdf_bytes::Result;
 use crate::filter::Filter;
 use crate::filters::ENTRIES;
 use crate::json::Spelling;
+use crate::provider::is_available;
 
 /// A built-in filter as it is listed.
 pub struct Entry {
@@ -61,6 +62,16 @@ pub fn by_name(name: &str) -> Option<u32> {
     let ours = ENTRIES.iter().find(|entry| entry.names.iter().any(is));
     let others = || OTHERS.iter().rfind(|(_, other)| is(other)).map(|&(id, _)| id);
     ours.map(|entry| entry.id).or_else(others)
+}
+
+/// The filters that are there, by name and number, for messages.
+pub(crate) fn known_names() -> String {
+    let others = OTHERS.iter().map(|&(id, _)| id).filter(|&id| is_available(id));
+    let named = |id: u32| {
+        let name = registered_name(id).unwrap_or_default();
+        format!("{} ({id})", name.to_ascii_lowercase())
+    };
+    built_in_ids().chain(others).map(named).collect::<Vec<_>>().join(", ")
 }
 
 /// Registered filters that are not built in, ordered by number.

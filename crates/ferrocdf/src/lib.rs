@@ -40,6 +40,7 @@ mod file;
 mod handles;
 mod nc4;
 mod neighbours;
+pub mod plugins;
 mod storage;
 
 use std::path::Path;
@@ -48,7 +49,7 @@ pub use ferrocdf_array as array;
 pub use ferrocdf_array::{Element, Fit, In, Out, Selection};
 pub use ferrocdf_bytes::{Code, Context, Error, Result};
 pub use ferrocdf_classic::{Alignment, kind_of};
-pub use ferrocdf_codec::{is_available as has_filter, registered_name as filter_name};
+pub use ferrocdf_codec::{registered_name as filter_name, spec};
 pub use ferrocdf_model as model;
 pub use ferrocdf_model::{
     Atomic, Attr, DimId, Format, GroupId, Model, Name, Owner, Type, Value, Values, VarId,
@@ -59,7 +60,8 @@ pub use copy::{Pair, copy_data};
 pub use extents::{Extent, Extents, every};
 pub use file::{CreateOptions, File, FileMut, OpenOptions, SpaceOptions};
 pub use handles::{Dimension, NetcdfType, Variable, VariableMut};
-pub use nc4::{check_filter, chunk_fits, default_chunks};
+pub use nc4::{check_available, check_filter, chosen_chunks, chunk_fits, define_filter};
+pub use plugins::has_filter;
 pub use storage::{Arrangement, StorageInfo};
 
 /// Opens a file for reading, as what its content says it is.

@@ -1,5 +1,6 @@
 //! Attributes, and those with a meaning of their own.
 
+use ferrocdf_codec::spec::{List, Rest, Spec};
 use ferrocdf_model::{Atomic, Chunking, Endian, Filter, Owner, Type};
 
 use super::constant::{Const, Item};
@@ -174,13 +175,15 @@ impl Parser<'_> {
                 loop {
                     let size = self.integer("")?;
                     match u64::try_from(size) {
-                        Ok(size @ 1..) => sizes.push(size),
-                        _ => self.wrong_bare("_ChunkSizes: illegal value"),
+                        Ok(size) => sizes.push(size),
+                        Err(_) => self.wrong_bare("_ChunkSizes: illegal value"),
                     }
                     if !self.lexer.eat(b',') {
                         break;
                     }
                 }
+                // Zero is for a size that is chosen. What is missing is as zero, what is too much does not count.
+                sizes.resize(self.header.vars[var].dims.len(), 0);
                 self.header.vars[var].storage.chunking = Some(Chunking::Chunked(sizes));
             }
             Special::Fletcher32 => {
@@ -193,7 +196,9 @@ impl Parser<'_> {
             }
             Special::DeflateLevel => {
                 let level = self.integer("")?;
-                self.set_filter(var, Filter::DEFLATE, u32::try_from(level).ok().map(|level| vec![level]));
+                // Level 0 is no filter, whose level would be 0.
+                let level = u32::try_from(level).ok().filter(|&level| level > 0);
+                self.set_filter(var, Filter::DEFLATE, level.map(|level| vec![level]));
             }
             Special::Endianness => {
                 let text = self.special_text()?;
@@ -206,13 +211,18 @@ impl Parser<'_> {
             Special::NoFill => self.header.vars[var].storage.no_fill = self.special_flag(special)?,
             Special::Filter => {
                 let text = self.special_text()?;
-                match filters(&text) {
-                    Some(filters) => {
-                        for filter in filters {
-                            self.set_filter(var, filter.id, Some(filter.params));
+                match List::parse(text.as_bytes(), Rest::Refused) {
+                    Ok(List { specs, .. }) if specs.is_empty() => {
+                        self.wrong_bare("_Filter: unparsable filter spec: it is empty");
+                    }
+                    Ok(List { specs, .. }) => {
+                        for Spec { id, params } in specs {
+                            self.set_filter(var, id, Some(params));
                         }
                     }
-                    None => self.wrong_bare(&format!("_Filter: unparsable filter spec: {text}")),
+                    Err(error) => {
+                        self.wrong_bare(&format!("_Filter: unparsable filter spec: {}", error.what))
+                    }
                 }
             }
             // `_Codecs` is for Zarr stores, and says the same as `_Filter` in other words.
@@ -246,38 +256,6 @@ fn holds_fill(items: &[Item]) -> bool {
         Const::List(inner) => holds_fill(inner),
         _ => false,
     })
-}
-
-/// Filters as `id,param,…|id,…`, the text of `_Filter`. Parameters are unsigned, or numbers with a suffix, whose bits they
-/// are. `None` for any other text.
-pub fn filters(text: &str) -> Option<Vec<Filter>> {
-    text.split('|')
-        .map(|one| {
-            let mut words = one.split(',').map(str::trim);
-            let id = words.next()?.parse().ok()?;
-            let params = words.map(parameter).collect::<Option<Vec<_>>>()?.concat();
-            Some(Filter { id, params })
-        })
-        .collect()
-}
-
-fn parameter(word: &str) -> Option<Vec<u32>> {
-    let halves = |bits: u64| vec![bits as u32, (bits >> 32) as u32];
-    if let Ok(plain) = word.parse::<i64>() {
-        return Some(vec![plain as u32]);
-    }
-    let lower = word.to_ascii_lowercase();
-    if let Some(hex) = lower.strip_prefix("0x") {
-        return u32::from_str_radix(hex, 16).ok().map(|value| vec![value]);
-    }
-    let number = lower.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    match &lower[number.len()..] {
-        "b" | "ub" | "s" | "us" | "u" | "l" => number.parse::<i64>().ok().map(|value| vec![value as u32]),
-        "ll" | "ul" | "ull" => number.parse::<i128>().ok().map(|value| halves(value as u64)),
-        "f" => number.parse::<f32>().ok().map(|value| vec![value.to_bits()]),
-        "d" | "" => number.parse::<f64>().ok().map(|value| halves(value.to_bits())),
-        _ => None,
-    }
 }
 
 /// The type of an attribute whose declaration names none; `None` if its values have no common one.
@@ -336,17 +314,5 @@ mod tests {
         assert_eq!(of(&[Const::Int(Atomic::Uint64, 1 << 63), int(Atomic::Int64)]), Some(Atomic::Uint64));
         assert_eq!(of(&[Const::Fill]), None);
         assert_eq!(of(&[Const::Opaque(vec![1])]), None);
-    }
-
-    #[test]
-    fn filter_texts() {
-        let one = |id, params: &[u32]| Filter { id, params: params.to_vec() };
-        assert_eq!(filters("307,9|1,2"), Some(vec![one(307, &[9]), one(1, &[2])]));
-        assert_eq!(
-            filters("32000, -1b, 1.5f, 1.0"),
-            Some(vec![one(32000, &[u32::MAX, 0x3fc0_0000, 0, 0x3ff0_0000])])
-        );
-        assert_eq!(filters("x,1"), None);
-        assert_eq!(filters(""), None);
     }
 }

@@ -26,8 +26,6 @@ mod time;
 mod tree;
 mod types;
 
-pub use attr::filters;
-
 use std::io::Read;
 
 use ferrocdf_bytes::{Error, Result};

@@ -1,5 +1,6 @@
 //! Virtual attributes, which tell how a dataset is stored.
 
+use ferrocdf_codec::spec;
 use ferrocdf_model::{
     Atomic, Attr, Chunking, Class, Endian, Filter, Format, GroupId, Owner, Type, Values, VarId,
 };
@@ -57,17 +58,10 @@ impl Printer<'_> {
                 self.special(owner, "_DeflateLevel", level.to_string())?;
             }
         }
-        let filters: Vec<_> = storage
-            .filters
-            .iter()
-            .filter(|filter| one_form || !OWN_FORM.contains(&filter.id))
-            .map(|filter| {
-                let numbers = std::iter::once(&filter.id).chain(&filter.params);
-                numbers.map(u32::to_string).collect::<Vec<_>>().join(",")
-            })
-            .collect();
+        let filters = storage.filters.iter().filter(|filter| one_form || !OWN_FORM.contains(&filter.id));
+        let filters = spec::print(filters.map(|filter| (filter.id, &*filter.params)));
         if !filters.is_empty() {
-            self.special(owner, "_Filter", format!("\"{}\"", filters.join("|")))?;
+            self.special(owner, "_Filter", format!("\"{filters}\""))?;
         }
         for attr in self.source.hidden(Owner::Var(id)) {
             if let (true, Values::Char(json)) = (attr.name == "_Codecs", &attr.value) {

@@ -11,14 +11,24 @@ const LINE: u64 = 4096;
 /// Bytes that no chunk exceeds.
 const MOST: f64 = u32::MAX as f64;
 
-/// The default chunk shape of a variable with elements of `size` bytes in memory, on dimensions of these lengths now, of
-/// which some grow.
-pub fn default_chunks(dims: &[(u64, bool)], size: u64) -> Vec<u64> {
+/// The chunk shape of a variable with elements of `size` bytes in memory, on dimensions of these lengths now, of which some
+/// grow. Sizes that are given as zero or missing are chosen, more sizes than there are dimensions do not count. If the
+/// first is zero, what grows has its default size whatever is given.
+pub fn complete_chunks(given: &[u64], dims: &[(u64, bool)], size: u64) -> Vec<u64> {
     let size = size.max(1);
     let rank = dims.len() as f64;
     let growing = dims.iter().filter(|(_, grows)| *grows).count();
     let values = dims.iter().filter(|(_, grows)| !grows).fold(1f32, |values, &(len, _)| values * len as f32);
-    let mut shape: Vec<u64> = dims.iter().map(|&(_, grows)| u64::from(grows)).collect();
+    let given = given.iter().copied().chain(std::iter::repeat(0));
+    let mut shape: Vec<u64> = dims.iter().zip(given).map(|(_, chunk)| chunk).collect();
+    if shape.first().is_some_and(|&first| first > 0) {
+        let part = (CHUNK / size as f64).powf(1.0 / (rank - growing as f64)) as u64;
+        for (chunk, &(len, grows)) in shape.iter_mut().zip(dims).filter(|(chunk, _)| **chunk == 0) {
+            *chunk = if grows { 1 } else { part.min(len).max(1) };
+        }
+        return shape;
+    }
+    shape.iter_mut().zip(dims).filter(|(_, (_, grows))| *grows).for_each(|(chunk, _)| *chunk = 1);
     if let ([_], 1) = (dims, growing) {
         shape[0] = ((CHUNK as u64 / size).clamp(1, LINE) / size).max(1);
     } else if growing == dims.len() {
@@ -50,6 +60,29 @@ pub fn fits(shape: &[u64], size: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn default_chunks(dims: &[(u64, bool)], size: u64) -> Vec<u64> {
+        complete_chunks(&[], dims, size)
+    }
+
+    /// As Debian's `ncgen -4` completes them.
+    #[test]
+    fn shapes_that_are_completed() {
+        let (fixed, grows) = ((64, false), (0, true));
+        for (given, dims, shape) in [
+            (&[0, 8][..], [fixed, fixed], [64, 8]),
+            (&[8, 0], [fixed, fixed], [8, 64]),
+            (&[8], [fixed, fixed], [8, 64]),
+            (&[0], [fixed, fixed], [64, 64]),
+            (&[8, 8, 8], [fixed, fixed], [8, 8]),
+            (&[0, 8], [grows, fixed], [1, 8]),
+            (&[8, 0], [fixed, grows], [8, 1]),
+            (&[0, 8], [fixed, grows], [64, 1]),
+        ] {
+            assert_eq!(complete_chunks(given, &dims, 4), shape, "{given:?} {dims:?}");
+        }
+        assert_eq!(complete_chunks(&[8, 0], &[(1 << 20, false); 2], 4), [8, 2048]);
+    }
 
     /// As Debian's `ncgen -4` chooses them.
     #[test]

@@ -7,6 +7,7 @@ mod attributes;
 mod chunks;
 mod decode;
 mod dims;
+mod filter_rules;
 mod names;
 mod trees;
 mod types;
@@ -24,10 +25,12 @@ use ferrocdf_model::{Attr, Attrs, Model, Name, Owner, Type, Values, Var, VarId};
 use ferrocdf_store::Blob;
 
 use crate::driver::Driver;
+use crate::plugins;
 use attributes::Owners;
-pub use chunks::{default_chunks, fits as chunk_fits};
+pub use chunks::fits as chunk_fits;
 use dims::Origin;
 use ferrocdf_hdf5::messages::Datatype;
+pub use filter_rules::{check_available, chosen_chunks, define_filter};
 use walk::{Place, place_of, walk};
 pub(crate) use write::Nc4Writer;
 pub use write::check_filter;
@@ -62,6 +65,7 @@ struct Variable {
 impl Nc4 {
     /// Opens a file for reading. `NC_ENOTNC` if it is not HDF5.
     pub(crate) fn open(blob: Arc<dyn Blob>, options: OpenOptions) -> Result<(Nc4, Model)> {
+        plugins::install();
         let file = File::open_with(blob, options.clone())?;
         let (content, model) = Content::read(&file)?;
         Ok((Nc4 { file, options, content }, model))

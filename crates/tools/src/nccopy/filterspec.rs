@@ -1,9 +1,10 @@
 //! Filters of the copy, by variable: `-F` as in "HDF5 Filter Support" of the netCDF documentation.
 //!
 //! A specification names variables, `*` for all of them or some with `&` or `|` between, and after a comma the filters they
-//! get, or `none`. It goes before the filters of the input, and before `-F none`.
+//! get, or `none`. It goes before the filters of the input, and before `-F none`. A backslash takes the character behind
+//! it into a name.
 
-use ferrocdf::model::Filter;
+use ferrocdf::spec::{List, Rest, Spec};
 use ferrocdf::{Model, VarId};
 
 /// What one `-F` says.
@@ -12,36 +13,58 @@ pub struct FilterSpec {
     /// Full names without the first slash; none for all variables.
     names: Option<Vec<String>>,
     /// None takes the filters of the input away.
-    filters: Vec<Filter>,
+    filters: Vec<Spec>,
 }
 
+/// How a specification looks.
+const FORM: &str = "it is \"variable,filter\" or \"variable,none\", with & between several variables, * for all, and | \
+                    between several filters";
+
 impl FilterSpec {
-    /// Reads a specification. `None` if it is none.
-    pub fn parse(spec: &str) -> Option<FilterSpec> {
-        let (names, filters) = spec.split_once(',')?;
-        let names = match names.trim() {
-            "*" => None,
-            list => {
-                let names: Vec<String> = list
-                    .split(['&', '|'])
-                    .map(|name| name.trim().trim_start_matches('/').to_string())
-                    .collect();
-                Some(names).filter(|names| names.iter().all(|name| !name.is_empty()))?.into()
-            }
-        };
+    /// Reads a specification, or says what is wrong with it.
+    pub fn parse(spec: &str) -> Result<FilterSpec, String> {
+        let (names, filters) = names_before_comma(spec).ok_or(FORM)?;
         let filters = match filters.trim() {
+            "" => return Err(FORM.to_string()),
             none if none.eq_ignore_ascii_case("none") => vec![],
-            list => ferrocdf_cdl::parse::filters(list)?,
+            list => List::parse(list.as_bytes(), Rest::Refused).map_err(|error| error.what)?.specs,
         };
-        Some(FilterSpec { names, filters })
+        if names == ["*"] {
+            return Ok(FilterSpec { names: None, filters });
+        }
+        let names: Vec<String> =
+            names.iter().map(|name| name.trim().trim_start_matches('/').to_string()).collect();
+        if names.iter().any(String::is_empty) {
+            return Err(FORM.to_string());
+        }
+        Ok(FilterSpec { names: Some(names), filters })
     }
 
     /// The filters that a variable gets; `None` if this is not about it.
-    pub fn of(&self, model: &Model, var: VarId) -> Option<&[Filter]> {
+    pub fn of(&self, model: &Model, var: VarId) -> Option<&[Spec]> {
         let path = model.var_path(var);
         let named = |names: &Vec<String>| names.iter().any(|name| name == path.trim_start_matches('/'));
         self.names.as_ref().is_none_or(named).then_some(&self.filters)
     }
+}
+
+/// The names up to the first comma, and what is behind it.
+fn names_before_comma(spec: &str) -> Option<(Vec<String>, &str)> {
+    let mut names = vec![String::new()];
+    let mut letters = spec.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        let letter = match letter {
+            ',' => return Some((names, &spec[at + 1..])),
+            '&' | '|' => {
+                names.push(String::new());
+                continue;
+            }
+            '\\' => letters.next()?.1,
+            other => other,
+        };
+        names.last_mut()?.push(letter);
+    }
+    None
 }
 
 #[cfg(test)]
@@ -50,18 +73,22 @@ mod tests {
 
     #[test]
     fn specifications_of_the_manual() {
-        let filter = |id, params: &[u32]| Filter { id, params: params.to_vec() };
-        let spec = |names: Option<&[&str]>, filters: &[Filter]| {
+        let filter = |id, params: &[u32]| Spec { id, params: params.to_vec() };
+        let spec = |names: Option<&[&str]>, filters: &[Spec]| {
             let names = names.map(|names| names.iter().map(ToString::to_string).collect());
-            Some(FilterSpec { names, filters: filters.to_vec() })
+            Ok(FilterSpec { names, filters: filters.to_vec() })
         };
         assert_eq!(FilterSpec::parse("var,307,9"), spec(Some(&["var"]), &[filter(307, &[9])]));
         assert_eq!(FilterSpec::parse("*,1,4"), spec(None, &[filter(1, &[4])]));
         let pipeline = [filter(307, &[9]), filter(4, &[32, 32])];
         assert_eq!(FilterSpec::parse("v1&/g/v2,307,9|4,32,32"), spec(Some(&["v1", "g/v2"]), &pipeline));
         assert_eq!(FilterSpec::parse("v1|v2,none"), spec(Some(&["v1", "v2"]), &[]));
-        for wrong in ["var", ",307", "v1&,307", "var,", "var,bzip2"] {
-            assert_eq!(FilterSpec::parse(wrong), None, "{wrong}");
+        assert_eq!(FilterSpec::parse("*,zstd,3"), spec(None, &[filter(32015, &[3])]));
+        assert_eq!(FilterSpec::parse(r"a\,b\&c,1,2"), spec(Some(&["a,b&c"]), &[filter(1, &[2])]));
+        for wrong in ["var", ",307", "v1&,307", "var,", r"v\"] {
+            assert_eq!(FilterSpec::parse(wrong), Err(FORM.to_string()), "{wrong}");
         }
+        let error = FilterSpec::parse("var,1,4x").unwrap_err();
+        assert!(error.starts_with("character 4, 'x', of the filters \"1,4x\": "), "{error}");
     }
 }

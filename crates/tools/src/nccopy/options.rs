@@ -37,7 +37,7 @@ pub struct Options {
     pub deflate: Option<u8>,
     /// Whether filters of the input are left out.
     pub no_filters: bool,
-    /// Filters of variables; of several for one, the last counts.
+    /// Filters of variables; one may get some from several of these.
     pub filterspecs: Vec<FilterSpec>,
     /// Chunks of fewer bytes are not made where nothing asks for chunks.
     pub least_chunk: u64,
@@ -136,8 +136,9 @@ fn read(args: Vec<OsString>, program: &str) -> Result<Options, String> {
                     Some(Choice { names: split_names(&names), keep_definitions: letter == b'g' });
             }
             Opt::Value(b'F', spec) => {
-                if read_filterspec(&spec, &mut options).is_none() {
-                    return Err(say(format!("invalid filter specification: {}", spec.to_string_lossy())));
+                if let Err(why) = read_filterspec(&spec, &mut options) {
+                    let spec = spec.to_string_lossy();
+                    return Err(say(format!("invalid filter specification: {spec}: {why}")));
                 }
             }
             Opt::Value(b'M', size) => match size_with_suffix(&size) {
@@ -165,14 +166,14 @@ fn read(args: Vec<OsString>, program: &str) -> Result<Options, String> {
 }
 
 /// A filter makes the output netCDF-4, but for the word that takes filters away.
-fn read_filterspec(spec: &OsStr, options: &mut Options) -> Option<()> {
+fn read_filterspec(spec: &OsStr, options: &mut Options) -> Result<(), String> {
     if spec == "none" || spec.as_bytes().eq_ignore_ascii_case(b"*,none") {
         options.no_filters = true;
     } else {
-        options.filterspecs.push(FilterSpec::parse(spec.to_str()?)?);
+        options.filterspecs.push(FilterSpec::parse(spec.to_str().ok_or("this is no UTF-8")?)?);
         options.kind = Some(Format::Netcdf4);
     }
-    Some(())
+    Ok(())
 }
 
 /// The integer at the start of a word, 0 if there is none, as C's `strtol` reads it.

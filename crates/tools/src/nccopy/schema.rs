@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use ferrocdf::model::{Chunking, Class, Field, Filter, UserType};
+use ferrocdf::spec::Spec;
 use ferrocdf::{Atomic, Code, DimId, Error, GroupId, Model, Owner, Result, Type, Values, VarId};
 
 use super::Stop;
@@ -175,28 +176,30 @@ fn choose_storage(
     }
     let is_number = matches!(source.var(var).ty, Type::Atomic(atomic) if atomic != Atomic::String);
     let dims = source.var(var).dims.clone();
-    let wished = options.filterspecs.iter().rev().find_map(|spec| spec.of(source, var));
-    match wished {
-        Some(filters) if !dims.is_empty() => {
-            storage.filters.clear();
-            for filter in filters {
-                ferrocdf::check_filter(filter).map_err(|error| error.at(source.var_path(var)))?;
-                storage.set_filter(filter.id, filter.params.clone());
-            }
-        }
+    let wished = wished_filters(source, var, options).filter(|_| !dims.is_empty());
+    let refused = wished.as_ref().map_or(options.no_filters, Vec::is_empty);
+    match &wished {
+        Some(_) => storage.filters.clear(),
         None if options.no_filters => storage.filters.clear(),
-        _ => {}
+        // Another level is another compression, of which the elements' checksum is no part.
+        None if options.deflate.is_some() && is_number => {
+            storage.filters.retain(|filter| filter.id == Filter::FLETCHER32);
+        }
+        None => {}
     }
-    let refused = wished.is_some_and(<[Filter]>::is_empty);
-    if let (Some(level), true) = (options.deflate, is_number && !dims.is_empty() && !refused) {
-        storage.remove_filter(Filter::DEFLATE);
-        if level > 0 {
-            storage.set_filter(Filter::DEFLATE, vec![level.into()]);
-            if options.shuffle {
-                storage.set_filter(Filter::SHUFFLE, vec![]);
-            }
-        } else {
-            storage.remove_filter(Filter::SHUFFLE);
+    let by_level = options.deflate.filter(|&level| level > 0 && is_number && !dims.is_empty() && !refused);
+    target.var_mut(to).storage.filters.clear();
+    for Spec { id, params } in wished.iter().flatten() {
+        let filter = Filter { id: *id, params: params.clone() };
+        ferrocdf::define_filter(target, to, *id, params)
+            .and_then(|()| ferrocdf::check_filter(&filter))
+            .map_err(|error| error.at(source.var_path(var)))?;
+        storage.set_filter(filter.id, filter.params);
+    }
+    if let Some(level) = by_level {
+        storage.set_filter(Filter::DEFLATE, vec![level.into()]);
+        if options.shuffle {
+            storage.set_filter(Filter::SHUFFLE, vec![]);
         }
     }
     let grows = dims.iter().any(|&dim| target.dim(dim).unlimited);
@@ -207,14 +210,29 @@ fn choose_storage(
     {
         storage.chunking = (!must_chunk).then_some(Chunking::Contiguous);
     }
-    for spec in &options.chunkspecs {
-        match chunkspec::wanted(source, var, spec, options.least_chunk)? {
+    // Of those about the variable the first counts, and before those about dimensions.
+    let (of_var, of_dims): (Vec<_>, Vec<_>) =
+        options.chunkspecs.iter().partition(|spec| spec.contains(&b':'));
+    for spec in of_dims.into_iter().chain(of_var.into_iter().rev()) {
+        let wanted = match (chunkspec::wanted(source, var, spec, options.least_chunk)?, &storage.chunking) {
+            (Some(Chunking::Chunked(mut shape)), Some(Chunking::Chunked(known))) => {
+                // Zero asks for the size that is known otherwise: of the dimension, or as the input has it.
+                let zeros = shape.iter_mut().zip(known).filter(|(chunk, _)| **chunk == 0);
+                zeros.for_each(|(chunk, known)| *chunk = *known);
+                Some(Chunking::Chunked(shape))
+            }
+            (wanted, _) => wanted,
+        };
+        match wanted {
             Some(Chunking::Contiguous | Chunking::Compact) if must_chunk => {}
             Some(chunking) => storage.chunking = Some(chunking),
             None => {}
         }
     }
     if let Some(Chunking::Chunked(shape)) = &mut storage.chunking {
+        if shape.contains(&0) {
+            *shape = ferrocdf::chosen_chunks(target, to, shape);
+        }
         // A dimension that is fixed now may be shorter than a chunk was.
         for (chunk, &dim) in shape.iter_mut().zip(&dims) {
             let dim = target.dim(dim);
@@ -225,6 +243,14 @@ fn choose_storage(
     }
     target.var_mut(to).storage = storage;
     Ok(())
+}
+
+/// The filters that `-F` gives to a variable, those of several in their order; one that takes them away beats the others.
+/// `None` if none is about it.
+fn wished_filters(source: &Model, var: VarId, options: &Options) -> Option<Vec<Spec>> {
+    let said: Vec<&[Spec]> = options.filterspecs.iter().filter_map(|spec| spec.of(source, var)).collect();
+    let none = said.iter().any(|filters| filters.is_empty());
+    (!said.is_empty()).then(|| if none { vec![] } else { said.concat() })
 }
 
 fn copy_attrs(source: &Model, from: Owner, target: &mut Model, to: Owner, ids: &Ids) -> Result<()> {

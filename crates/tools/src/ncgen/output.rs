@@ -5,8 +5,11 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use ferrocdf::array::{In, Selection};
-use ferrocdf::model::{Class, Type, each_numbers};
-use ferrocdf::{Code, CreateOptions, DimId, Error, FileMut, Model, Result, Values, VarId, check_filter};
+use ferrocdf::model::{Chunking, Class, each_numbers};
+use ferrocdf::{
+    Atomic, Code, CreateOptions, DimId, Error, FileMut, Model, Result, Type, Values, VarId, check_filter,
+    define_filter,
+};
 use ferrocdf_cdl::parse::Sink;
 
 use super::options::Options;
@@ -62,7 +65,7 @@ impl Sink for Output<'_> {
                 return Err(Error::new(Code::EINVAL, what));
             }
             check_local(&path)?;
-            check_filters(model)?;
+            check_storage(model)?;
             let file = FileMut::create(&path, &how)?;
             self.made = Some((path, file));
         }
@@ -102,11 +105,34 @@ impl Sink for Output<'_> {
     }
 }
 
-/// Fails for a filter that is not there, or has not such parameters.
-fn check_filters(model: &Model) -> Result<()> {
-    for var in model.var_ids().filter(|_| !model.format().is_classic_file()) {
-        let mut filters = model.var(var).storage.filters.iter();
-        filters.try_for_each(check_filter).map_err(|error| error.at(model.var_path(var)))?;
+/// Fails for variables that cannot be stored as they should be: as the functions of the C library would that say so.
+fn check_storage(model: &Model) -> Result<()> {
+    if model.format().is_classic_file() {
+        return Ok(());
+    }
+    let mut draft = model.clone();
+    let mut vars = model.var_ids();
+    vars.try_for_each(|var| check_var(&mut draft, var).map_err(|error| error.at(model.var_path(var))))
+}
+
+fn check_var(model: &mut Model, var: VarId) -> Result<()> {
+    let described = model.var(var);
+    let grows = described.dims.iter().any(|&dim| model.dim(dim).unlimited);
+    let wrong = |what: &str| Err(Error::new(Code::EINVAL, what));
+    match &described.storage.chunking {
+        Some(Chunking::Chunked(_)) if described.dims.is_empty() => return wrong("a scalar has no chunks"),
+        Some(Chunking::Contiguous | Chunking::Compact) if grows => {
+            return wrong("what grows is stored in chunks");
+        }
+        _ => {}
+    }
+    let ordered = |atomic| !matches!(atomic, Atomic::Char | Atomic::String);
+    if described.storage.endian.is_some() && !matches!(described.ty, Type::Atomic(ty) if ordered(ty)) {
+        return wrong("only numbers have a byte order");
+    }
+    for filter in std::mem::take(&mut model.var_mut(var).storage.filters) {
+        define_filter(model, var, filter.id, &filter.params)?;
+        check_filter(&filter)?;
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ use super::values::Encoder;
 use super::{
     At, DimPlace, Edited, Facts, TypePlace, VarPlace, filters, is_strict, link_name, quantize, type_of, types,
 };
-use crate::nc4::chunks::default_chunks;
+use crate::nc4::chunks::complete_chunks;
 use crate::nc4::names;
 
 /// What a new file says of its maker.
@@ -291,9 +291,9 @@ impl Edited {
         }
         let must_chunk = !storage.filters.is_empty() || dims.iter().any(|&(_, grows)| grows);
         let classes = |id: TypeId| new.user_type(id).class.clone();
-        let default = || {
+        let complete = |given: &[u64]| {
             let size = types::memory_size(type_of(new, var), &classes);
-            NewLayout::Chunked(default_chunks(dims, size as u64))
+            NewLayout::Chunked(complete_chunks(given, dims, size as u64))
         };
         Ok(match &storage.chunking {
             Some(Chunking::Chunked(shape)) if shape.len() == dims.len() => {
@@ -302,10 +302,10 @@ impl Edited {
                     let what = format!("a chunk of {chunk} in a dimension of length {}", dim.0);
                     return Err(Error::new(Code::EBADCHUNK, what));
                 }
-                NewLayout::Chunked(shape.iter().map(|&len| len.max(1)).collect())
+                complete(shape)
             }
-            Some(Chunking::Chunked(_)) => default(),
-            _ if must_chunk => default(),
+            Some(Chunking::Chunked(_)) => complete(&[]),
+            _ if must_chunk => complete(&[]),
             Some(Chunking::Compact) => NewLayout::Compact,
             Some(Chunking::Contiguous) | None => NewLayout::Contiguous,
         })

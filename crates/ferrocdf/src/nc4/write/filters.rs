@@ -10,6 +10,8 @@ use ferrocdf_hdf5::Step;
 use ferrocdf_hdf5::messages::datatype::{ByteOrder, Class, Datatype};
 use ferrocdf_model::Filter;
 
+use super::super::filter_rules::check_available;
+
 /// Checks a filter that somebody asks for: it must be there, and one that is built in must have these parameters, of which
 /// those may be missing that it learns of the data.
 ///
@@ -18,9 +20,7 @@ use ferrocdf_model::Filter;
 pub fn check_filter(filter: &Filter) -> Result<()> {
     let Filter { id, params } = filter;
     let step = step_of(*id, params.clone());
-    if !ferrocdf_codec::is_available(*id) {
-        return check(&step);
-    }
+    check_available(*id)?;
     let learns = !matches!(*id, Filter::DEFLATE | Filter::BZIP2 | Filter::ZSTD);
     if learns { Ok(()) } else { check(&step) }
 }

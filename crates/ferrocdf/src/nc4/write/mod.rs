@@ -33,10 +33,12 @@ use ferrocdf_store::{Blob, BlobMut};
 use super::walk::Place;
 use super::{Content, Held, Whole, decode, hidden, trees};
 pub use filters::check_filter;
+pub(super) use types::memory_size;
 
 use crate::driver::Driver;
 use crate::driver::Written;
 use crate::file::SpaceOptions;
+use crate::plugins;
 
 /// Steps of defining are held back while this many times as many are fewer than the objects of the file: bringing it up to
 /// date takes time that grows with them.
@@ -147,6 +149,7 @@ struct Edited {
 impl Nc4Writer {
     /// A new file.
     pub(crate) fn create(blob: Arc<dyn BlobMut>) -> Result<Nc4Writer> {
+        plugins::install();
         let options = CreateOptions { barrier: Barrier::Order, ..CreateOptions::default() };
         let editor = Editor::create(blob.clone(), &options)?;
         let groups = vec![Some(At::Node(editor.root()))];
@@ -157,6 +160,7 @@ impl Nc4Writer {
 
     /// A file that is there. `NC_ENOTNC` if it is not HDF5.
     pub(crate) fn open(blob: Arc<dyn BlobMut>, options: OpenOptions) -> Result<(Nc4Writer, Model)> {
+        plugins::install();
         let editor = Editor::open(blob.clone(), options, Barrier::Order)?;
         let file = editor.file().clone();
         let (content, model) = Content::read(&file)?;

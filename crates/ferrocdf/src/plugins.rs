@@ -1,0 +1,31 @@
+//! Filters that are not built in: HDF5 filter plugins, loaded when a file first needs them.
+//!
+//! They are looked for in the folders of [`path`], which begin as those of the environment variable `HDF5_PLUGIN_PATH`. A
+//! filter that is built in goes before a plugin of its number, unless [`prefer`] or `FERROCDF_FILTERS=plugins` in the
+//! environment says otherwise.
+
+use std::sync::Once;
+
+pub use ferrocdf_codec::prefer_provided as prefer;
+pub use ferrocdf_plugin::{Found, FoundFilter, catalog, path};
+
+/// The environment variable that says what goes first, and the word for plugins.
+const VARIABLE: &str = "FERROCDF_FILTERS";
+const PLUGINS: &str = "plugins";
+
+/// Makes plugins known to what reads and writes files. Nothing is looked for before a filter is needed.
+pub(crate) fn install() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        ferrocdf_plugin::install();
+        if std::env::var_os(VARIABLE).is_some_and(|word| word == PLUGINS) {
+            prefer(true);
+        }
+    });
+}
+
+/// Whether there is a filter of this HDF5 number, built in or in a plugin.
+pub fn has_filter(id: u32) -> bool {
+    install();
+    ferrocdf_codec::is_available(id)
+}
