@@ -1,11 +1,9 @@
 //! Folders in which plugins are looked for: those in use, and lists of folders as text.
-//!
-//! This version has no plugins yet. What it is told, it keeps and tells.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{OsString, c_char, c_int};
 use std::os::unix::ffi::OsStringExt;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
+use ferrocdf::plugins::path;
 use ferrocdf::{Code, Result};
 
 use crate::boundary::{answer, fail, give, list, put, text};
@@ -15,19 +13,15 @@ use crate::memory::{allocate, copy_of, copy_of_text, free};
 const SEPARATOR: u8 = b':';
 /// Between folders in texts for Fortran.
 const FORTRAN_SEPARATOR: u8 = b';';
-/// Where plugins are looked for if `HDF5_PLUGIN_PATH` does not say it.
-const USUAL: &[u8] = b"/usr/local/lib/hdf5/plugin:/usr/local/hdf5/lib/plugin";
-
 type Folders = Vec<Vec<u8>>;
 
 /// The folders in use.
-static FOLDERS: LazyLock<Mutex<Folders>> = LazyLock::new(|| {
-    let path = std::env::var_os("HDF5_PLUGIN_PATH").map_or(USUAL.to_vec(), OsStringExt::into_vec);
-    Mutex::new(if path.is_empty() { Vec::new() } else { parse(&path, SEPARATOR) })
-});
+fn folders() -> Folders {
+    path::get().into_iter().map(|folder| folder.into_os_string().into_vec()).collect()
+}
 
-fn folders() -> MutexGuard<'static, Folders> {
-    FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
+fn set_folders(folders: Folders) {
+    path::set(folders.into_iter().map(|folder| OsString::from_vec(folder).into()).collect());
 }
 
 fn parse(text: &[u8], separator: u8) -> Folders {
@@ -131,7 +125,7 @@ pub unsafe extern "C" fn nc_plugin_path_get(list: *mut PluginList) -> c_int {
 pub unsafe extern "C" fn nc_plugin_path_set(list: *mut PluginList) -> c_int {
     answer(|| {
         // SAFETY: the contract of the interface.
-        *folders() = unsafe { PluginList::at(list)?.read() }?;
+        set_folders(unsafe { PluginList::at(list)?.read() }?);
         Ok(())
     })
 }
@@ -268,7 +262,7 @@ pub unsafe extern "C" fn ncaux_plugin_path_stringset(len: c_int, path: *const c_
         let len = length(len, path)?;
         // SAFETY: there are `len` bytes or a zero byte before that, by the contract of the interface.
         let bytes = unsafe { list(path.cast::<u8>(), libc::strnlen(path, len)) };
-        *folders() = parse(bytes, FORTRAN_SEPARATOR);
+        set_folders(parse(bytes, FORTRAN_SEPARATOR));
         Ok(())
     })
 }

@@ -174,6 +174,7 @@ fn choose_storage(
     if let Some(shuffle) = storage.filters.iter_mut().find(|filter| filter.id == Filter::SHUFFLE) {
         shuffle.params.clear();
     }
+    let (filters, chunking) = (storage.filters.clone(), storage.chunking.clone());
     let is_number = matches!(source.var(var).ty, Type::Atomic(atomic) if atomic != Atomic::String);
     let dims = source.var(var).dims.clone();
     let wished = wished_filters(source, var, options).filter(|_| !dims.is_empty());
@@ -241,6 +242,8 @@ fn choose_storage(
             }
         }
     }
+    // Plugins do not take parameters that they have set as ones that they are to set.
+    storage.settled = storage.filters == filters && storage.chunking == chunking;
     target.var_mut(to).storage = storage;
     Ok(())
 }

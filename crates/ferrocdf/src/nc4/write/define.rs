@@ -226,7 +226,13 @@ impl Edited {
         };
         let filters = match &layout {
             NewLayout::Chunked(chunk) => {
-                let data = filters::Data { datatype: &datatype, shape: &dims, chunk, fill: fill.as_deref() };
+                let data = filters::Data {
+                    datatype: &datatype,
+                    shape: &dims,
+                    chunk,
+                    fill: fill.as_deref(),
+                    settled: of.storage.settled,
+                };
                 filters::steps(&of.storage.filters, &data)?
             }
             _ => vec![],

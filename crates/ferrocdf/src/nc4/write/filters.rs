@@ -45,12 +45,14 @@ pub(super) struct Data<'a> {
     pub chunk: &'a [u64],
     /// The fill value as stored, if there is one.
     pub fill: Option<&'a [u8]>,
+    /// Whether filters have learned it all: parameters are those of a file with data like this.
+    pub settled: bool,
 }
 
 /// The filters of a dataset. Those of strings and lists learn nothing.
 pub(super) fn steps(filters: &[Filter], data: &Data<'_>) -> Result<Vec<Step>> {
     let mut steps = filters.iter().map(|filter| step(filter, data)).collect::<Result<Vec<_>>>()?;
-    if !data.varies() {
+    if !data.varies() && !data.settled {
         ask_plugins(&mut steps, data)?;
     }
     Ok(steps)
