@@ -19,6 +19,7 @@ mod conversion;
 mod crossing;
 mod errors;
 mod filter_stories;
+mod filter_tools;
 mod generate;
 mod growth;
 mod nccopy_cut_off;
