@@ -20,13 +20,25 @@ pub(crate) fn filtered(ncid: c_int, varid: c_int) -> Result<Storage> {
     storage_of(ncid, varid)
 }
 
-/// Adds a filter to a variable that is still to be made, in define mode.
-pub(crate) fn add_filter(ncid: c_int, varid: c_int, id: c_uint, params: &[c_uint]) -> Result<()> {
-    let (file, _) = find_enhanced(ncid)?;
+/// Adds a filter to a variable that is still to be made, in define mode. Without parameters it fails, but only where it
+/// would not fail with them.
+pub(crate) fn add_filter(ncid: c_int, varid: c_int, id: c_uint, params: Option<&[c_uint]>) -> Result<()> {
+    let (file, group) = find_enhanced(ncid)?;
     if !file.is_defining() {
         return fail(Code::EINDEFINE, "filters are set in define mode");
     }
-    wish(ncid, varid, |model, var| define_filter(model, var, id, params))
+    // Whether a variable is a scalar is asked before whether it is in the file.
+    let rank = file.file().look(|model| Ok(model.var(variable(model, group, varid)?).dims.len()))?;
+    if rank == 0 {
+        return fail(Code::EINVAL, "a scalar goes through no filters");
+    }
+    wish(ncid, varid, |model, var| {
+        check_available(id)?;
+        match params {
+            Some(params) => define_filter(model, var, id, params),
+            None => fail(Code::EINVAL, "the parameters are a null pointer"),
+        }
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -40,11 +52,9 @@ pub unsafe extern "C" fn nc_def_var_filter(
     answer(|| {
         let (file, group) = find(ncid)?;
         file.file().look(|model| variable(model, group, varid))?;
-        if params.is_null() && count > 0 {
-            return fail(Code::EINVAL, "the parameters are a null pointer");
-        }
         // SAFETY: the contract of the interface.
-        add_filter(ncid, varid, id, unsafe { list(params, count) })
+        let given = (count == 0 || !params.is_null()).then(|| unsafe { list(params, count) });
+        add_filter(ncid, varid, id, given)
     })
 }
 
@@ -137,7 +147,7 @@ fn set_named(ncid: c_int, varid: c_int, id: c_uint, right: bool, params: &[c_uin
         if !right {
             return fail(Code::EINVAL, format!("{params:?} are no parameters of filter {id}"));
         }
-        add_filter(ncid, varid, id, params)
+        add_filter(ncid, varid, id, Some(params))
     })
 }
 

@@ -233,7 +233,7 @@ pub extern "C" fn nc_def_var_deflate(
         if deflate == 0 || level == 0 {
             return Ok(());
         }
-        add_filter(ncid, varid, Filter::DEFLATE, &[level as c_uint])
+        add_filter(ncid, varid, Filter::DEFLATE, Some(&[level as c_uint]))
     })
 }
 

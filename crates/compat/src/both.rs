@@ -22,6 +22,8 @@ use tempfile::TempDir;
 const DEEPBIND: c_int = libc::RTLD_DEEPBIND;
 /// The name of the reference in Debian's and Ubuntu's packages.
 const REFERENCE: &str = "libnetcdf.so.19";
+/// The HDF5 library that it is linked with.
+const HDF5: &str = "libhdf5_serial.so.103";
 
 /// The arguments of a C function that gives an `int`.
 pub trait Arguments {
@@ -270,6 +272,24 @@ fn libraries() -> &'static [Library; 2] {
         let flags = RTLD_NOW | RTLD_LOCAL;
         [load(Path::new(REFERENCE), flags | DEEPBIND), load(&build(), flags)]
     })
+}
+
+/// Tells the HDF5 library of the reference of a folder with filter plugins.
+///
+/// # Panics
+/// If it is not Debian's.
+pub fn add_reference_plugins(folder: &Path) {
+    let _turn = turn();
+    libraries();
+    let folder = CString::new(folder.as_os_str().as_encoded_bytes()).expect("no zero in it");
+    // SAFETY: it is loaded already, by the reference.
+    let hdf5 = unsafe { Library::open(Some(HDF5), RTLD_NOW | RTLD_LOCAL) };
+    let hdf5 = hdf5.unwrap_or_else(|error| panic!("{error}; {}", crate::reference::ADVICE));
+    // SAFETY: the prototype of HDF5.
+    let code = unsafe {
+        find::<unsafe extern "C" fn(*const c_char) -> c_int>(&hdf5, "H5PLprepend")(folder.as_ptr())
+    };
+    assert!(code >= 0, "{folder:?} is a folder for plugins");
 }
 
 /// Builds our library as the tests were built, and says where it is.

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 use ferrocdf_array::Array;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
-use ferrocdf_model::{Atomic, DimId, Format, Model, Type, VarId};
+use ferrocdf_model::{Atomic, Chunking, DimId, Format, Model, Type, VarId};
 use ferrocdf_store::{Blob, BlobMut, FileBlob, MemoryBlob, ReadAhead, WriteBehind};
 
 use crate::driver::Driver;
@@ -303,7 +303,8 @@ impl State {
 
     /// Ends define mode, if it was entered.
     pub(crate) fn commit(&mut self, alignment: &Alignment) -> Result<()> {
-        let Some(draft) = &self.draft else { return Ok(()) };
+        let Some(draft) = &mut self.draft else { return Ok(()) };
+        choose_chunks(draft, self.model.vars().len());
         self.driver.commit(&self.model, draft, alignment)?;
         self.model = self.draft.take().expect("seen above");
         self.arrays = self.model.vars().iter().map(|_| OnceLock::new()).collect();
@@ -524,6 +525,21 @@ impl FileMut {
             state.is_new && !state.has_draft()
         };
         if aborted { Ok(()) } else { self.sync() }
+    }
+}
+
+/// Chooses the sizes of chunks that are left open, of the variables from `first` on.
+fn choose_chunks(draft: &mut Arc<Model>, first: usize) {
+    let is_open = |var: &VarId| match &draft.var(*var).storage.chunking {
+        Some(Chunking::Chunked(shape)) => shape.len() != draft.var(*var).dims.len() || shape.contains(&0),
+        _ => false,
+    };
+    let open: Vec<VarId> = draft.var_ids().skip(first).filter(is_open).collect();
+    for var in open {
+        let draft = Arc::make_mut(draft);
+        let Some(Chunking::Chunked(given)) = draft.var(var).storage.chunking.clone() else { continue };
+        let chosen = crate::chosen_chunks(draft, var, &given);
+        draft.var_mut(var).storage.chunking = Some(Chunking::Chunked(chosen));
     }
 }
 

@@ -6,6 +6,9 @@
 
 mod alternate;
 mod cut_off;
+#[path = "../it/filter_stories.rs"]
+mod filter_stories;
+mod filters;
 mod killed;
 mod large;
 mod many_chunks;

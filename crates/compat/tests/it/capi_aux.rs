@@ -5,6 +5,7 @@ use std::ptr::{null, null_mut};
 
 use ferrocdf_compat::both::{Session, compare, new_classic};
 use ferrocdf_compat::call;
+use ferrocdf_store::testing::Rng;
 
 /// `NC_H5_Filterspec`
 #[repr(C)]
@@ -26,6 +27,18 @@ fn take(numbers: *mut c_uint, count: usize) -> Vec<c_uint> {
 #[test]
 fn filter_parameters() {
     let texts = [
+        // The table of constants of "NetCDF-4 Filter Support".
+        "-17b",
+        "23ub",
+        "-25S",
+        "27US",
+        "-77",
+        "77",
+        "93U",
+        "789f",
+        "12345678.12345678d",
+        "-9223372036854775807L",
+        "18446744073709551615UL",
         "0",
         "17",
         "-1",
@@ -81,6 +94,34 @@ fn filter_parameters() {
     });
 }
 
+/// Random words of the letters that parameters are made of, through both C libraries.
+#[test]
+fn random_filter_parameters() {
+    const LETTERS: &[u8] = b"0123456789999--+..bBsSuUlLfFdDeExX aqn";
+    let mut rng = Rng::new(6);
+    let mut texts = vec![];
+    while texts.len() < 20_000 {
+        let len = 1 + rng.below(7) as usize;
+        let text: Vec<u8> = (0..len).map(|_| LETTERS[rng.below(LETTERS.len() as u64) as usize]).collect();
+        // At the end of a blank text the reference reads on; of "1e" it reads nothing, or 1, by the version of the C library.
+        let reads_on = text.iter().all(|byte| *byte == b' ');
+        let cut_off =
+            text.windows(2).any(|pair| pair[0].eq_ignore_ascii_case(&b'e') && !pair[1].is_ascii_digit());
+        let hexadecimal = text.iter().any(|byte| byte.eq_ignore_ascii_case(&b'x'));
+        let named = text.contains(&b'n');
+        if !reads_on && !cut_off && !hexadecimal && !named {
+            texts.push(CString::new(text).unwrap());
+        }
+    }
+    compare(|s| {
+        for text in &texts {
+            let (mut count, mut words) = (7usize, [7 as c_uint; 3]);
+            call!(s, ncaux_h5filterspec_parse_parameter(text.as_ptr(), &mut count, words.as_mut_ptr()));
+            s.note((text, count, words));
+        }
+    });
+}
+
 #[test]
 fn filters() {
     compare(|s| {
@@ -95,6 +136,8 @@ fn filters() {
             " 12 , 3",
             "4294967297",
             "1,2 ,3",
+            "32768, -17b, 23ub, -25S, 27US, 77, 93U, 2147483647, -2147483648, 4294967295U, 789f, \
+             -9223372036854775807L, 18446744073709551615UL, 12345678.12345678d",
         ] {
             let text = CString::new(text).unwrap();
             let (mut id, mut count, mut words): (c_uint, usize, *mut c_uint) = (7, 7, null_mut());

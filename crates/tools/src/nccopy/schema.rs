@@ -215,15 +215,15 @@ fn choose_storage(
     let (of_var, of_dims): (Vec<_>, Vec<_>) =
         options.chunkspecs.iter().partition(|spec| spec.contains(&b':'));
     for spec in of_dims.into_iter().chain(of_var.into_iter().rev()) {
-        let wanted = match (chunkspec::wanted(source, var, spec, options.least_chunk)?, &storage.chunking) {
-            (Some(Chunking::Chunked(mut shape)), Some(Chunking::Chunked(known))) => {
-                // Zero asks for the size that is known otherwise: of the dimension, or as the input has it.
-                let zeros = shape.iter_mut().zip(known).filter(|(chunk, _)| **chunk == 0);
-                zeros.for_each(|(chunk, known)| *chunk = *known);
-                Some(Chunking::Chunked(shape))
-            }
-            (wanted, _) => wanted,
-        };
+        let mut wanted = chunkspec::wanted(source, var, spec, options.least_chunk)?;
+        // Zero asks for the size that is known otherwise: of the dimension, or as the input has it.
+        let known = [&storage.chunking, &source.var(var).storage.chunking]
+            .into_iter()
+            .find_map(|known| if let Some(Chunking::Chunked(known)) = known { Some(known) } else { None });
+        if let (Some(Chunking::Chunked(shape)), Some(known)) = (&mut wanted, known) {
+            let zeros = shape.iter_mut().zip(known).filter(|(chunk, _)| **chunk == 0);
+            zeros.for_each(|(chunk, known)| *chunk = *known);
+        }
         match wanted {
             Some(Chunking::Contiguous | Chunking::Compact) if must_chunk => {}
             Some(chunking) => storage.chunking = Some(chunking),
