@@ -18,5 +18,7 @@ pub use chain::{Chain, Step};
 pub use filter::{Filter, built_in, is_built_in};
 pub use filters::unshuffle_part;
 pub use json::{codec_id, codec_of, filter_of};
-pub use provider::{Dataset, ElementType, Provider, find, is_available, prefer_provided, provide, provider};
+pub use provider::{
+    Dataset, ElementType, Provider, find, is_available, prefer_provided, prefers_provided, provide, provider,
+};
 pub use registry::{built_in_ids, by_name, learn, names, registered_name};

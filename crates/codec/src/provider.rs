@@ -70,9 +70,14 @@ pub fn provide(provider: &'static dyn Provider) {
     PROVIDER.get_or_init(|| provider);
 }
 
-/// Whether the provider goes before what is built in.
+/// Lets the provider go before what is built in, or not.
 pub fn prefer_provided(first: bool) {
     FIRST.store(first, Ordering::Relaxed);
+}
+
+/// Whether the provider goes before what is built in.
+pub fn prefers_provided() -> bool {
+    FIRST.load(Ordering::Relaxed)
 }
 
 /// The provider, if there is one.
@@ -84,7 +89,7 @@ pub fn provider() -> Option<&'static dyn Provider> {
 pub fn find(step: &Step) -> Option<Result<Box<dyn Filter>>> {
     let ours = || built_in(step.id, &step.params);
     let theirs = || provider().and_then(|provider| provider.filter(step));
-    if FIRST.load(Ordering::Relaxed) { theirs().or_else(ours) } else { ours().or_else(theirs) }
+    if prefers_provided() { theirs().or_else(ours) } else { ours().or_else(theirs) }
 }
 
 /// Whether somebody has a filter of this HDF5 number.

@@ -6,7 +6,7 @@
 
 use std::sync::Once;
 
-pub use ferrocdf_codec::prefer_provided as prefer;
+pub use ferrocdf_codec::{built_in_ids, names, prefer_provided as prefer, prefers_provided as prefers};
 pub use ferrocdf_plugin::{Found, FoundFilter, catalog, path};
 
 /// The environment variable that says what goes first, and the word for plugins.
@@ -14,7 +14,7 @@ const VARIABLE: &str = "FERROCDF_FILTERS";
 const PLUGINS: &str = "plugins";
 
 /// Makes plugins known to what reads and writes files. Nothing is looked for before a filter is needed.
-pub(crate) fn install() {
+pub fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         ferrocdf_plugin::install();

@@ -151,7 +151,7 @@ pub fn remove(at: usize) -> Result<PathBuf> {
 }
 
 /// Where is looked, to be read after "looked".
-pub(crate) fn places() -> String {
+pub fn places() -> String {
     let search = current();
     if !search.allowed {
         return "in no folder (HDF5_PLUGIN_PRELOAD forbids plugins)".to_string();

@@ -1,14 +1,24 @@
 //! `ferrocdf plugins`: filters that HDF5 and netCDF-C load while they run.
 
 mod install;
+mod list;
 
 pub use install::install;
 
+use std::io::Write;
 use std::path::PathBuf;
+
+use ferrocdf::plugins::path;
 
 /// What `ferrocdf plugins` can do.
 #[derive(clap::Subcommand)]
 pub enum Command {
+    /// Show every filter that files can be read or written with, and which files are no plugins, and why.
+    #[command(after_help = LIST_HELP)]
+    List,
+    /// Show the folders in which plugins are looked for, in their order.
+    #[command(after_help = PATH_HELP)]
+    Path,
     /// Put the built-in filters where h5py, h5dump, netCDF-C and other programs on HDF5 find them.
     #[command(after_help = INSTALL_HELP)]
     Install {
@@ -16,6 +26,17 @@ pub enum Command {
         folder: Option<PathBuf>,
     },
 }
+
+const LIST_HELP: &str = "\
+A filter that is built in goes before a plugin of the same number; FERROCDF_FILTERS=plugins in the environment turns that
+round. All plugins are loaded to see what they are.
+
+Example:
+  HDF5_PLUGIN_PATH=~/hdf5-filters ferrocdf plugins list";
+
+const PATH_HELP: &str = "\
+The environment variable HDF5_PLUGIN_PATH names the folders, with a colon between two; without it they are those where
+HDF5 looks by itself. A folder that is not there is marked.";
 
 const INSTALL_HELP: &str = "\
 Programs that use HDF5 cannot read zstd, blosc, bzip2, lz4, bitshuffle or lzf by themselves. They look for filters in the
@@ -33,7 +54,26 @@ Examples:
 /// # Errors
 /// A sentence that says what went wrong, and what to do.
 pub fn run(command: &Command) -> Result<(), String> {
-    match command {
-        Command::Install { folder } => install(folder.as_deref(), &mut std::io::stdout().lock()),
+    let mut out = std::io::stdout().lock();
+    let written = match command {
+        Command::Install { folder } => return install(folder.as_deref(), &mut out),
+        Command::List => list::list(&mut out),
+        Command::Path => print_path(&mut out),
+    };
+    match written {
+        // Whoever read the output has seen enough.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(format!("standard output: {error}"))
+        }
+        _ => Ok(()),
     }
+}
+
+/// A folder a line.
+fn print_path(out: &mut dyn Write) -> std::io::Result<()> {
+    for folder in path::get().iter().filter(|folder| !folder.as_os_str().is_empty()) {
+        let mark = if folder.is_dir() { "" } else { "  (not there)" };
+        writeln!(out, "{}{mark}", folder.display())?;
+    }
+    Ok(())
 }

@@ -263,6 +263,7 @@ mod tests {
                     shape: &[(64, false); 2],
                     chunk: &[64, 64],
                     fill: Some(&[0, 0, 0xf0, 0x7c]),
+                    settled: false,
                 },
             )
             .unwrap()

@@ -37,7 +37,7 @@ enum Command {
     /// Copy a file, perhaps to another kind; takes the options of `nccopy`.
     #[command(disable_help_flag = true, override_usage = "ferrocdf copy [OPTIONS] INFILE OUTFILE", after_help = help::copy())]
     Copy(Rest),
-    /// Filters that other programs load: give them ours.
+    /// Filters: what there is, where it is looked for, and ours for other programs.
     #[command(subcommand_required = true, arg_required_else_help = true)]
     Plugins {
         #[command(subcommand)]
