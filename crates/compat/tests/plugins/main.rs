@@ -2,6 +2,8 @@
 //!
 //! A binary of its own, since the folders that plugins are looked for in are those of the whole process.
 
+mod compiled;
+mod folders;
 mod hdf5plugin;
 #[path = "../it/nccopy_tool.rs"]
 #[allow(dead_code, reason = "another test binary uses the rest")]

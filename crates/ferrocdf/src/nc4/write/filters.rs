@@ -58,8 +58,7 @@ pub(super) fn steps(filters: &[Filter], data: &Data<'_>) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-/// Lets filters that are not built in change their parameters. Chunks may be copied as they are, packed by filters that are
-/// not there: that is an error only when something is to be packed.
+/// Lets filters that are not built in change their parameters.
 fn ask_plugins(steps: &mut [Step], data: &Data<'_>) -> Result<()> {
     let Some(provider) = provider() else { return Ok(()) };
     let dataset = Dataset {
@@ -136,6 +135,9 @@ fn step(filter: &Filter, data: &Data<'_>) -> Result<Step> {
     }
     let step = step_of(*id, params);
     // Chunks may be copied as they are, packed by filters that are not there.
+    if !data.settled {
+        check_available(*id)?;
+    }
     if !varies && ferrocdf_codec::is_built_in(*id) {
         check(&step)?;
     }
