@@ -32,7 +32,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "models",
-        help: "random HDF5 files that h5py and netCDF4-python make; FERROCDF_MODELS=COUNT[:SEED]",
+        help: "random HDF5 files that h5py and netCDF4-python make, and filter plugins of others; FERROCDF_MODELS=COUNT[:SEED]",
         run: tasks::models,
     },
     Task {

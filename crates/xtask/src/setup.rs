@@ -2,7 +2,7 @@
 //!
 //! Each is looked for by using it, so that a machine that has them by other means than `apt-get` is left alone.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::run::{Outcome, run, works};
 
@@ -71,7 +71,29 @@ const JUDGES: &[Need] = &[
         is_there: || works("/usr/bin/python3", &["-c", "import netCDF4"]),
     },
     Need { what: "the HDF5 tools", package: "hdf5-tools", is_there: || works("h5dump", &["--version"]) },
+    Need { what: "HDF5 plugins", package: "hdf5-filter-plugin", is_there: || has_plugin("h5bz2") },
+    Need {
+        what: "the HDF5 plugin for blosc",
+        package: "hdf5-filter-plugin-blosc-serial",
+        is_there: || has_plugin("H5Zblosc"),
+    },
+    Need {
+        what: "the HDF5 plugin for zfp",
+        package: "hdf5-filter-plugin-zfp-serial",
+        is_there: || has_plugin("h5zzfp"),
+    },
+    Need {
+        what: "the HDF5 plugin for LZF",
+        package: "hdf5-plugin-lzf",
+        is_there: || has_plugin("lzf_filter"),
+    },
 ];
+
+/// Whether a package put this HDF5 plugin where Debian's HDF5 library looks.
+fn has_plugin(name: &str) -> bool {
+    let folder = format!("/usr/lib/{}-linux-gnu/hdf5/serial/plugins", std::env::consts::ARCH);
+    Path::new(&folder).join(format!("lib{name}.so")).is_file()
+}
 
 /// Installs what is missing for `cargo xtask test` without the programs of others.
 pub fn setup(_args: &[String]) -> Outcome {

@@ -3,6 +3,8 @@
 //! A binary of its own, since the folders that plugins are looked for in are those of the whole process.
 
 mod compiled;
+mod debian;
+mod files;
 mod folders;
 mod hdf5plugin;
 #[path = "../it/nccopy_tool.rs"]
