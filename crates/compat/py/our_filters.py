@@ -5,6 +5,7 @@
 `our_filters.py broken FOLDER`: chunks that are no chunks end in an error that says why.
 `our_filters.py zarr-write FOLDER`: NCZarr of netCDF-C with zstd, blosc and bzip2.
 `our_filters.py zarr-read FOLDER`: the same, read.
+`our_filters.py two FOLDER`: h5py and netCDF4 bring a libhdf5 each, and blosc asks each for its own datasets.
 """
 
 import os
@@ -115,6 +116,26 @@ def zarr(folder, mode):
     file.close()
 
 
+def two(folder):
+    import h5py
+    import netCDF4
+
+    with open("/proc/self/maps") as maps:
+        libraries = {line.split()[-1] for line in maps if "/libhdf5-" in line}
+    assert len(libraries) == 2, f"{libraries}: the wheels have changed, and this shows nothing any more"
+    with netCDF4.Dataset(f"{folder}/of_netcdf.nc", "w") as file:
+        file.createDimension("y", 150)
+        file.createDimension("x", 130)
+        how = {"chunksizes": (50, 40), "shuffle": False, **ZARR["blosc"]}
+        file.createVariable("v", "f4", ("y", "x"), **how)[:] = DATA
+    with h5py.File(f"{folder}/of_h5py.h5", "w") as file:
+        file.create_dataset("v", data=DATA, chunks=(30, 20), compression=32001)
+        assert file["v"]._filters == {"32001": (0, 0, 4, 2400)}, file["v"]._filters
+    with h5py.File(f"{folder}/of_netcdf.nc") as file:
+        assert file["v"]._filters == {"32001": (0, 0, 4, 8000, 5, 1, 1)}, file["v"]._filters
+        assert (file["v"][()] == DATA).all()
+
+
 match sys.argv[1:]:
     case ["write", folder]:
         write(folder)
@@ -126,5 +147,7 @@ match sys.argv[1:]:
         zarr(folder, "w")
     case ["zarr-read", folder]:
         zarr(folder, "r")
+    case ["two", folder]:
+        two(folder)
     case other:
         sys.exit(f"{other}?")

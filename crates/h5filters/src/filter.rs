@@ -3,12 +3,21 @@
 //! HDF5 does not tell what a chunk should become. What is made never exceeds what so many stored bytes of this filter
 //! can become, nor [`LARGEST`]; a buffer that must be guessed begins with the size of the last chunk.
 
+use std::cell::Cell;
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ferrocdf_bytes::{Code, Error, Result};
 
 use crate::{guarded, host, own_id};
+
+/// A buffer larger than this is given back after each chunk.
+const LARGEST_KEPT: usize = 64 << 20;
+
+thread_local! {
+    /// What was made last, whose memory the next chunk uses: new memory costs as much as unpacking.
+    static MADE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// `H5Z_func_t`.
 pub type Callback =
@@ -46,12 +55,16 @@ pub unsafe extern "C" fn run(
         }
         // SAFETY: the caller has `count` parameters.
         let params = unsafe { slice(params, count) };
+        let mut made = MADE.take();
         // SAFETY: the caller's buffer has `len` bytes, and nobody else uses it now.
         let done = unsafe { slice((*buffer).cast::<u8>(), len) }
             .ok_or_else(|| Error::new(Code::EINVAL, "there is no buffer"))
-            .and_then(|bytes| make(id, params.unwrap_or(&[]), bytes, flags & REVERSE != 0))
+            .and_then(|bytes| make(id, params.unwrap_or(&[]), bytes, flags & REVERSE != 0, &mut made))
             // SAFETY: `room` and `buffer` are the caller's, and nothing borrows from them any more.
-            .and_then(|made| unsafe { hand_over(&made, &mut *room, &mut *buffer) });
+            .and_then(|()| unsafe { hand_over(&made, &mut *room, &mut *buffer) });
+        if made.capacity() <= LARGEST_KEPT {
+            MADE.set(made);
+        }
         done.unwrap_or_else(|error| {
             host::push_error(&error);
             0
@@ -68,18 +81,17 @@ unsafe fn slice<'a, T>(at: *const T, len: usize) -> Option<&'a [T]> {
     (!at.is_null()).then(|| unsafe { std::slice::from_raw_parts(at, len) })
 }
 
-fn make(id: u32, params: &[u32], bytes: &[u8], unpack: bool) -> Result<Vec<u8>> {
+fn make(id: u32, params: &[u32], bytes: &[u8], unpack: bool, made: &mut Vec<u8>) -> Result<()> {
     let none = || Error::new(Code::ENOFILTER, format!("filter {id} is not built in"));
     let filter = ferrocdf_codec::built_in(id, params).ok_or_else(none)??;
-    let mut made = Vec::new();
     if unpack {
         let guess = Some(LAST.load(Ordering::Relaxed)).filter(|&last| last > bytes.len());
-        filter.decode(bytes, &mut made, guess, LARGEST)?;
+        filter.decode(bytes, made, guess, LARGEST)?;
         LAST.store(made.len(), Ordering::Relaxed);
-    } else if filter.encode(bytes, &mut made)?.is_none() {
+    } else if filter.encode(bytes, made)?.is_none() {
         return Err(Error::new(Code::EFILTER, format!("{} bytes do not become fewer", bytes.len())));
     }
-    Ok(made)
+    Ok(())
 }
 
 /// Puts what was made into the caller's buffer, or a larger one in its place.
@@ -146,6 +158,12 @@ mod tests {
         assert_eq!((buffer.at, buffer.room), (was, 8));
         assert_eq!(buffer.take(b"123456789"), 9);
         assert_eq!((buffer.room, buffer.bytes(9)), (9, &b"123456789"[..]));
+    }
+
+    fn make(id: u32, params: &[u32], bytes: &[u8], unpack: bool) -> Result<Vec<u8>> {
+        // What was there must not matter.
+        let mut made = vec![0x55; 5];
+        super::make(id, params, bytes, unpack, &mut made).map(|()| made)
     }
 
     #[test]

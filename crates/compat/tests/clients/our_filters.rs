@@ -195,6 +195,12 @@ fn nczarr_has_our_codecs() {
     python::finish(place.python("zarr-read").piped());
 }
 
+/// A process may have two libraries of HDF5, whose handles mean different things.
+#[test]
+fn two_libraries_are_kept_apart() {
+    python::finish(Place::new().python("two").piped());
+}
+
 /// Starts a script, so that what it complains of can be read.
 trait Piped {
     fn piped(&mut self) -> std::process::Child;

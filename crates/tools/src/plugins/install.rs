@@ -16,7 +16,7 @@ const FILTERS: &[&str] = &["zstd", "blosc", "bzip2", "lz4", "bitshuffle", "lzf"]
 const VARIABLE: &str = "HDF5_PLUGIN_PATH";
 
 /// Copies the object into `folder`, which is made, under a name for each filter, and tells the names to `out`. Without a
-/// folder: see [`default_folder`].
+/// folder it is the last that `HDF5_PLUGIN_PATH` names, else the one where HDF5 looks by itself.
 ///
 /// # Errors
 /// A sentence that says what went wrong, and what to do.
