@@ -82,11 +82,6 @@ const JUDGES: &[Need] = &[
         package: "hdf5-filter-plugin-zfp-serial",
         is_there: || has_plugin("h5zzfp"),
     },
-    Need {
-        what: "the HDF5 plugin for LZF",
-        package: "hdf5-plugin-lzf",
-        is_there: || has_plugin("lzf_filter"),
-    },
 ];
 
 /// Whether a package put this HDF5 plugin where Debian's HDF5 library looks.

@@ -1,4 +1,5 @@
 //! The plugins of Debian's packages, which are linked to its HDF5 library: through us and through the reference.
+//! Its plugin for LZF is left out: it lacks functions that it calls, and no program can use it.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,9 +10,8 @@ use crate::files::{filter, ours, printed, read, stored, write, write_through};
 use crate::folders;
 
 /// Filters of the packages, with parameters that a user gives.
-const FILTERS: [(u32, &[u32]); 7] = [
+const FILTERS: [(u32, &[u32]); 6] = [
     (307, &[5]),
-    (32000, &[]),
     (32001, &[0, 0, 0, 0, 7, 1, 0]),
     (32001, &[0, 0, 0, 0, 3, 2, 5]),
     (32004, &[2048]),
