@@ -127,6 +127,10 @@ impl Plugin {
         take: impl FnOnce(&[u8]) -> Result<()>,
     ) -> Result<()> {
         let way = if flags & REVERSE != 0 { "decode" } else { "encode" };
+        // No filter makes nothing of something, and some never end when they get nothing.
+        if input.is_empty() {
+            return Err(self.error(Code::EHDFERR, format_args!("cannot {way} no bytes")));
+        }
         let mut values = params.to_vec();
         values.resize(params.len().saturating_add(SPARE), 0);
         let mut memory = Memory::of(input)?;

@@ -86,16 +86,15 @@ mod here {
 
     /// Whether a symbol is one of the libraries that are replaced.
     fn is_theirs(symbol: &Symbol) -> bool {
-        let of_plugin = [FILTER_TYPE, FILTER_INFO].contains(&&*symbol.name);
-        symbol.name.starts_with("H5") && !of_plugin
+        ![FILTER_TYPE, FILTER_INFO].contains(&&*symbol.name)
     }
 
     /// Loads a plugin. A library that is none is not loaded, so nothing of it runs.
     pub(crate) fn open(path: &Path) -> Result<Library, Reason> {
         let mut image = read(path)?;
-        let symbols = image.symbols()?;
-        let exports: Vec<String> =
-            symbols.iter().filter(|symbol| symbol.defined).map(|symbol| symbol.name.clone()).collect();
+        let symbols = image.symbols(|name| name.starts_with("H5"))?;
+        let defined = symbols.iter().filter(|symbol| symbol.defined);
+        let exports: Vec<String> = defined.map(|symbol| symbol.name.clone()).collect();
         let has = |name: &str| exports.iter().any(|export| export == name);
         if !has(FILTER_TYPE) || !has(FILTER_INFO) {
             return Err(format!("it is no plugin: it has no {FILTER_TYPE} and {FILTER_INFO}"));
