@@ -10,6 +10,7 @@ use std::ffi::{c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
+use crate::barrier::{self, Thrown};
 use crate::class::Class;
 use crate::elf::Reason;
 use crate::filter::Plugin;
@@ -76,21 +77,17 @@ fn candidates(folders: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
 fn load(file: &Path) -> Loaded {
     let library = load::open(file)?;
     let address = |name| library.address(name).ok_or_else(|| format!("its {name} cannot be found"));
-    let (kind, info) = (address(FILTER_TYPE)?, address(FILTER_INFO)?);
-    // SAFETY: these are the two functions of the plugin interface, which take nothing.
-    let (kind, info) = unsafe {
-        (
-            std::mem::transmute::<usize, unsafe extern "C" fn() -> c_int>(kind),
-            std::mem::transmute::<usize, unsafe extern "C" fn() -> *const c_void>(info),
-        )
+    let ask = |name| {
+        // SAFETY: these are the two functions of the plugin interface, which take nothing.
+        let answer = unsafe { barrier::call(address(name)? as *const (), [0; 6]) };
+        answer.map_err(|Thrown| format!("its {name} throws an exception"))
     };
-    // SAFETY: as above.
-    let kind = unsafe { kind() };
+    let kind = ask(FILTER_TYPE)? as u32 as c_int;
     if kind != FILTER {
         return Err(format!("it is a plugin of another kind, {kind}"));
     }
     // SAFETY: it gives the structure of a filter, by the contract of the interface; the library is never unloaded.
-    let class = unsafe { Class::read(info()) }?;
+    let class = unsafe { Class::read(ask(FILTER_INFO)? as *const c_void) }?;
     Ok(Arc::new(Plugin::new(file, class)))
 }
 

@@ -7,6 +7,7 @@
 //!
 //! Unsafe, since it runs what others compiled: a plugin that writes where it should not cannot be contained.
 
+mod barrier;
 mod catalog;
 mod class;
 mod elf;
