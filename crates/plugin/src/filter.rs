@@ -21,7 +21,7 @@ const REVERSE: u32 = 0x100;
 /// `H5Z_FLAG_OPTIONAL`.
 const OPTIONAL: u32 = 1;
 /// Zeros behind the parameters, for plugins that read more of them than they have.
-const SPARE: usize = 16;
+pub(crate) const SPARE: usize = 16;
 /// Zeros behind the bytes, of which no plugin is told: some read the header of damaged data that has no room for one.
 const SPARE_BYTES: usize = 4096;
 
