@@ -5,27 +5,31 @@
 //! What was loaded stays, so a change of the folders and back loads nothing twice. A filter that was not found is
 //! looked for again when it is asked for again: somebody may have installed it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
+use crate::barrier::{self, Thrown};
 use crate::class::Class;
+use crate::codecs::Codec;
 use crate::elf::Reason;
 use crate::filter::Plugin;
-use crate::load::{self, FILTER_INFO, FILTER_TYPE, Key};
+use crate::load::{self, CODEC, CODECS, FILTER_INFO, FILTER_TYPE, Key};
 use crate::path;
 
 /// `H5PL_TYPE_FILTER`.
 const FILTER: c_int = 0;
 
 /// A file in one of the folders in use, whose name is that of a plugin.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Found {
     /// The file.
     pub file: PathBuf,
     /// The HDF5 filters it has.
     pub filters: Vec<FoundFilter>,
+    /// The codecs it has.
+    pub codecs: Vec<Arc<Codec>>,
     /// Why it is passed over, if it is.
     pub rejected: Option<String>,
 }
@@ -43,7 +47,14 @@ pub struct FoundFilter {
     pub decodes: bool,
 }
 
-type Loaded = Result<Arc<Plugin>, Reason>;
+/// What a library has.
+#[derive(Debug)]
+struct Contents {
+    filter: Option<Arc<Plugin>>,
+    codecs: Vec<Arc<Codec>>,
+}
+
+type Loaded = Result<Contents, Reason>;
 
 #[derive(Debug, Default)]
 struct State {
@@ -75,23 +86,36 @@ fn candidates(folders: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
 
 fn load(file: &Path) -> Loaded {
     let library = load::open(file)?;
-    let address = |name| library.address(name).ok_or_else(|| format!("its {name} cannot be found"));
-    let (kind, info) = (address(FILTER_TYPE)?, address(FILTER_INFO)?);
-    // SAFETY: these are the two functions of the plugin interface, which take nothing.
-    let (kind, info) = unsafe {
-        (
-            std::mem::transmute::<usize, unsafe extern "C" fn() -> c_int>(kind),
-            std::mem::transmute::<usize, unsafe extern "C" fn() -> *const c_void>(info),
-        )
+    let ask = |name| {
+        let address = library.address(name).ok_or_else(|| format!("its {name} cannot be found"))?;
+        // SAFETY: these are the functions of the plugin interfaces, which take nothing.
+        let answer = unsafe { barrier::call(address as *const (), [0; 6]) };
+        answer.map_err(|Thrown| format!("its {name} throws an exception"))
     };
-    // SAFETY: as above.
-    let kind = unsafe { kind() };
-    if kind != FILTER {
-        return Err(format!("it is a plugin of another kind, {kind}"));
+    let filter = if library.has(FILTER_TYPE) && library.has(FILTER_INFO) {
+        let kind = ask(FILTER_TYPE)? as u32 as c_int;
+        if kind != FILTER {
+            return Err(format!("it is a plugin of another kind, {kind}"));
+        }
+        // SAFETY: it gives the structure of a filter, by the contract of the interface; the library is never unloaded.
+        let class = unsafe { Class::read(ask(FILTER_INFO)? as *const c_void) }?;
+        Some(Arc::new(Plugin::new(file, class)))
+    } else {
+        None
+    };
+    let mut codecs = Vec::new();
+    if library.has(CODEC) {
+        // SAFETY: it gives the structure of a codec or nothing, as above.
+        codecs.extend(unsafe { Codec::read_one(file, ask(CODEC)? as *const c_void) }?);
     }
-    // SAFETY: it gives the structure of a filter, by the contract of the interface; the library is never unloaded.
-    let class = unsafe { Class::read(info()) }?;
-    Ok(Arc::new(Plugin::new(file, class)))
+    if library.has(CODECS) {
+        // SAFETY: it gives a list of structures of codecs, as above.
+        codecs.extend(unsafe { Codec::read_list(file, ask(CODECS)? as *const c_void) }?);
+    }
+    // Some tell the first of their list alone too.
+    let mut ids = HashSet::new();
+    codecs.retain(|codec: &Codec| ids.insert(codec.id()));
+    Ok(Contents { filter, codecs: codecs.into_iter().map(Arc::new).collect() })
 }
 
 impl State {
@@ -121,7 +145,7 @@ pub(crate) fn find(id: u32) -> Option<Arc<Plugin>> {
         return Some(plugin.clone());
     }
     for file in candidates(&search.folders) {
-        if let Some(Ok(plugin)) = state.look(&file)
+        if let Some(Ok(Contents { filter: Some(plugin), .. })) = state.look(&file)
             && plugin.class().id == id
         {
             let plugin = plugin.clone();
@@ -147,15 +171,49 @@ pub fn catalog() -> Vec<Found> {
     let mut state = state();
     let mut all = Vec::new();
     for file in candidates(&search.folders) {
-        let (filters, rejected) = match state.look(&file) {
+        let (filters, codecs, rejected) = match state.look(&file) {
             None => continue,
-            Some(Err(reason)) => (Vec::new(), Some(reason.clone())),
-            Some(Ok(plugin)) => {
-                let Class { id, name, encodes, decodes, .. } = plugin.class().clone();
-                (vec![FoundFilter { id, name, encodes, decodes }], None)
+            Some(Err(reason)) => (Vec::new(), Vec::new(), Some(reason.clone())),
+            Some(Ok(contents)) => {
+                let filters = contents.filter.iter().map(|plugin| {
+                    let Class { id, name, encodes, decodes, .. } = plugin.class().clone();
+                    FoundFilter { id, name, encodes, decodes }
+                });
+                (filters.collect(), contents.codecs.clone(), None)
             }
         };
-        all.push(Found { file, filters, rejected });
+        all.push(Found { file, filters, codecs, rejected });
     }
     all
+}
+
+/// The first codec that is wanted.
+fn find_codec(is_wanted: impl Fn(&Codec) -> bool) -> Option<Arc<Codec>> {
+    let search = path::current();
+    if !search.allowed {
+        return None;
+    }
+    let mut state = state();
+    candidates(&search.folders).find_map(|file| {
+        let contents = state.look(&file)?.as_ref().ok()?;
+        contents.codecs.iter().find(|codec| is_wanted(codec)).cloned()
+    })
+}
+
+/// The codec that goes with the HDF5 filter of this number, if a plugin has one.
+pub fn codec(id: u32) -> Option<Arc<Codec>> {
+    find_codec(|codec| codec.id() == id)
+}
+
+/// The codec of this name in Zarr metadata, if a plugin has one.
+pub fn codec_named(name: &str) -> Option<Arc<Codec>> {
+    find_codec(|codec| codec.name() == name)
+}
+
+/// Lets all codecs that were used give back what they hold (`NCZ_codec_finalize`), as at the end of a program. They may
+/// be used again.
+pub fn finalize_codecs() {
+    let state = state();
+    let loaded = state.known.values().filter_map(|loaded| loaded.as_ref().ok());
+    loaded.flat_map(|contents| &contents.codecs).for_each(|codec| codec.finalize());
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
+use crate::barrier::{self, Thrown};
 use crate::elf::Reason;
 use crate::h5::Hid;
 
@@ -54,6 +55,35 @@ pub(crate) struct Class {
 }
 
 impl Class {
+    /// Calls [`Class::can_apply`] or [`Class::set_local`].
+    ///
+    /// # Safety
+    /// It is one of the two.
+    pub(crate) unsafe fn ask(function: CanApply, handles: [Hid; 3]) -> Result<c_int, Thrown> {
+        let [list, element, space] = handles.map(|handle| handle as usize);
+        // SAFETY: a handle is a number that is checked whenever it is used.
+        let made = unsafe { barrier::call(function as *const (), [list, element, space, 0, 0, 0]) }?;
+        Ok(made as u32 as c_int)
+    }
+
+    /// Calls the filter function, which gives the bytes it made.
+    ///
+    /// # Safety
+    /// The buffer is from `malloc`, has the size and the bytes that are said, and is the plugin's to change, to grow
+    /// and to replace.
+    pub(crate) unsafe fn run(
+        &self,
+        flags: u32,
+        params: (usize, *const c_uint),
+        len: usize,
+        size: *mut usize,
+        buffer: *mut *mut c_void,
+    ) -> Result<usize, Thrown> {
+        let numbers = [flags as usize, params.0, params.1 as usize, len, size as usize, buffer as usize];
+        // SAFETY: as the caller says.
+        unsafe { barrier::call(self.run as *const (), numbers) }
+    }
+
     /// Reads the structure.
     ///
     /// # Safety

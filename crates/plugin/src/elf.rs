@@ -8,6 +8,8 @@
 //! Safe code over bytes; whatever is wrong with a file is a reason and no panic. Not done: 32 bit and big-endian
 //! images, and relocations without addends; no system that plugins are made for has them.
 
+use std::collections::BTreeSet;
+
 /// Why an image cannot be used.
 pub(crate) type Reason = String;
 
@@ -16,6 +18,13 @@ const SEGMENT: usize = 56;
 const SYMBOL: usize = 24;
 const RELOCATION: usize = 24;
 const DYNAMIC: usize = 16;
+
+/// More than these are not read, so that a made-up file cannot keep this busy for long: bytes of a text, entries of
+/// the dynamic section, libraries with versions, versions.
+const LONGEST: usize = 4096;
+const MOST_ENTRIES: usize = 4096;
+const MOST_FILES: usize = 1024;
+const MOST_VERSIONS: usize = 1 << 15;
 
 /// Kinds of segments.
 const PT_LOAD: u32 = 1;
@@ -209,7 +218,7 @@ impl Image {
         let table = size(dynamic.len)
             .and_then(|len| part(&bytes, start, len))
             .ok_or("the file ends in its dynamic section")?;
-        for (index, entry) in table.chunks_exact(DYNAMIC).enumerate() {
+        for (index, entry) in table.chunks_exact(DYNAMIC).take(MOST_ENTRIES).enumerate() {
             let (Some(tag), Some(value), Some(at)) =
                 (u64_at(entry, 0), u64_at(entry, 8), nth(start, index, DYNAMIC))
             else {
@@ -248,11 +257,11 @@ impl Image {
         self.place(self.value(tag)?)
     }
 
-    /// A text of the dynamic string table.
+    /// A text of the dynamic string table. Longer ones than those here name nothing that is looked for.
     fn text(&self, at: u64) -> Option<String> {
         let all = part(&self.bytes, self.table(tag::STRTAB)?, size(self.value(tag::STRSZ)?)?)?;
         let text = all.get(size(at)?..)?;
-        let len = text.iter().position(|byte| *byte == 0)?;
+        let len = text.iter().take(LONGEST).position(|byte| *byte == 0)?;
         Some(String::from_utf8_lossy(&text[..len]).into_owned())
     }
 
@@ -273,25 +282,21 @@ impl Image {
         texts.iter().flat_map(|text| text.split(':')).map(str::to_string).collect()
     }
 
-    /// Its dynamic symbols.
-    pub(crate) fn symbols(&self) -> Result<Vec<Symbol>, Reason> {
+    /// Its dynamic symbols whose names are wanted.
+    pub(crate) fn symbols(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Symbol>, Reason> {
         let table = self.table(tag::SYMTAB).ok_or("it has no dynamic symbols")?;
         let room = self.bytes.len().saturating_sub(table) / SYMBOL;
         let count = self.symbol_count().min(room);
         let mut symbols = Vec::new();
         for index in 1..count {
             let Some(at) = nth(table, index, SYMBOL) else { break };
-            let (Some(name), Some(info), Some(section)) = (
-                u32_at(&self.bytes, at),
-                part(&self.bytes, at, 6),
-                u16_at(&self.bytes, end_of(at, 6).unwrap_or(at)),
-            ) else {
-                break;
-            };
+            let Some(entry) = part(&self.bytes, at, SYMBOL) else { break };
+            let (Some(name), Some(section)) = (u32_at(entry, 0), u16_at(entry, 6)) else { break };
             // A hash table can promise more symbols than there are; what has no name is none.
-            let Some(name) = self.text(u64::from(name)).filter(|name| !name.is_empty()) else { continue };
-            let weak = info[4] >> 4 == STB_WEAK;
-            symbols.push(Symbol { name, defined: section != SHN_UNDEF, weak, at, index });
+            if let Some(name) = self.text(u64::from(name)).filter(|name| is_wanted(name)) {
+                let weak = entry[4] >> 4 == STB_WEAK;
+                symbols.push(Symbol { name, defined: section != SHN_UNDEF, weak, at, index });
+            }
         }
         Ok(symbols)
     }
@@ -378,22 +383,25 @@ impl Image {
     }
 
     /// Takes the records of those libraries out of the chain of needed versions, and gives the versions' numbers.
-    fn forget_versions(&mut self, is_one: &impl Fn(&str) -> bool) -> Option<Vec<u16>> {
+    fn forget_versions(&mut self, is_one: &impl Fn(&str) -> bool) -> Option<BTreeSet<u16>> {
         let Some(head) = self.dynamic.iter().position(|entry| entry.tag == tag::VERNEED) else {
-            return Some(Vec::new());
+            return Some(BTreeSet::new());
         };
-        let mut numbers = Vec::new();
+        let mut numbers = BTreeSet::new();
+        let mut versions_left = MOST_VERSIONS;
         let (mut before, mut removed) = (None, 0u64);
         let mut address = self.dynamic[head].value;
-        // Each record is behind the last, so this ends.
+        let mut files_left = MOST_FILES;
         loop {
+            files_left = files_left.checked_sub(1)?;
             let at = self.place(address)?;
             let (count, file) = (u16_at(&self.bytes, end_of(at, 2)?)?, u32_at(&self.bytes, end_of(at, 4)?)?);
             let next = u32_at(&self.bytes, end_of(at, 12)?)?;
             if self.text(u64::from(file)).is_some_and(|name| is_one(&name)) {
                 let mut version = end_of(at, u32_at(&self.bytes, end_of(at, 8)?)? as usize)?;
+                versions_left = versions_left.checked_sub(usize::from(count))?;
                 for _ in 0..count {
-                    numbers.push(u16_at(&self.bytes, end_of(version, 6)?)? & VERSION_BITS);
+                    numbers.insert(u16_at(&self.bytes, end_of(version, 6)?)? & VERSION_BITS);
                     let step = u32_at(&self.bytes, end_of(version, 12)?)? as usize;
                     if step == 0 {
                         break;
@@ -455,3 +463,6 @@ impl Image {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::{Dataset, Filter, Step};
 
+use crate::barrier::Thrown;
 use crate::class::Class;
 use crate::h5::{self, Definition, Object, Scope, Space};
 
@@ -20,7 +21,9 @@ const REVERSE: u32 = 0x100;
 /// `H5Z_FLAG_OPTIONAL`.
 const OPTIONAL: u32 = 1;
 /// Zeros behind the parameters, for plugins that read more of them than they have.
-const SPARE: usize = 16;
+pub(crate) const SPARE: usize = 16;
+/// Zeros behind the bytes, of which no plugin is told: some read the header of damaged data that has no room for one.
+const SPARE_BYTES: usize = 4096;
 
 /// Libraries that any number of threads may call at once: each call of theirs works on its arguments and on memory of
 /// its own, and they set up nothing. blosc, sz, zfp, sperr and the JPEG coders have global state.
@@ -97,17 +100,19 @@ impl Plugin {
         let list = open(Object::List(definition))?;
         let element = open(Object::Type(dataset.element.clone()))?;
         let space = open(Object::Space(Space { shape: dataset.chunk.clone() }))?;
+        const THROWS: &str = "throws an exception when asked about this dataset";
+        let handles = [list, element, space];
         if let Some(can_apply) = self.class.can_apply {
-            // SAFETY: this is the function's contract; a handle is a number that is checked whenever it is used.
-            match unsafe { can_apply(list, element, space) } {
+            // SAFETY: it is this function of the class.
+            match unsafe { Class::ask(can_apply, handles) }.map_err(|Thrown| THROWS)? {
                 0 if !optional => return Err("does not apply to this dataset"),
                 ..0 => return Err("fails when asked whether it applies to this dataset"),
                 _ => {}
             }
         }
         if let Some(set_local) = self.class.set_local {
-            // SAFETY: as above.
-            if unsafe { set_local(list, element, space) } < 0 {
+            // SAFETY: it is this function of the class.
+            if unsafe { Class::ask(set_local, handles) }.map_err(|Thrown| THROWS)? < 0 {
                 return Err("cannot set its parameters for this dataset");
             }
         }
@@ -127,19 +132,25 @@ impl Plugin {
         take: impl FnOnce(&[u8]) -> Result<()>,
     ) -> Result<()> {
         let way = if flags & REVERSE != 0 { "decode" } else { "encode" };
+        // No filter makes nothing of something, and some never end when they get nothing.
+        if input.is_empty() {
+            return Err(self.error(Code::EHDFERR, format_args!("cannot {way} no bytes")));
+        }
         let mut values = params.to_vec();
         values.resize(params.len().saturating_add(SPARE), 0);
         let mut memory = Memory::of(input)?;
         let given = memory.place;
         let (made, said) = self.call(|| {
-            let buffer = &raw mut memory.place;
-            // SAFETY: this is the function's contract: the buffer is from `malloc`, has the size and the bytes that
-            // are said, and is the plugin's to change, to grow and to replace.
-            unsafe {
-                let run = self.class.run;
-                run(flags, params.len(), values.as_ptr(), input.len(), &raw mut memory.size, buffer)
-            }
+            let (values, size) = ((params.len(), values.as_ptr()), &raw mut memory.size);
+            // SAFETY: the buffer is as the function wants it.
+            unsafe { self.class.run(flags, values, input.len(), size, &raw mut memory.place) }
         });
+        let Ok(made) = made else {
+            // Who owns the memory now is not known, so it is nobody's.
+            memory.place = std::ptr::null_mut();
+            let what = format!("throws an exception when it is to {way} {} bytes{said}", input.len());
+            return Err(self.error(Code::EHDFERR, what));
+        };
         if made == 0 {
             return Err(self.error(Code::EHDFERR, format_args!("fails to {way} {} bytes{said}", input.len())));
         }
@@ -164,14 +175,18 @@ struct Memory {
 
 impl Memory {
     fn of(bytes: &[u8]) -> Result<Memory> {
-        let size = bytes.len().max(1);
+        let size = bytes.len();
+        let all = size.saturating_add(SPARE_BYTES);
         // SAFETY: `malloc` takes any size.
-        let place = unsafe { libc::malloc(size) };
+        let place = unsafe { libc::malloc(all) };
         if place.is_null() {
-            return Err(Error::new(Code::ENOMEM, format!("no memory for {size} bytes")));
+            return Err(Error::new(Code::ENOMEM, format!("no memory for {all} bytes")));
         }
         // SAFETY: there is room for all, in memory that is nobody else's.
-        unsafe { place.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        unsafe {
+            place.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), size);
+            place.cast::<u8>().add(size).write_bytes(0, SPARE_BYTES);
+        }
         Ok(Memory { place, size })
     }
 
@@ -181,7 +196,7 @@ impl Memory {
         if self.place.is_null() {
             return Err(0);
         }
-        let is_told = self.place == given || self.size != len.max(1);
+        let is_told = self.place == given || self.size != len;
         let mut room = if is_told { self.size } else { usize::MAX };
         #[cfg(all(target_os = "linux", target_env = "gnu"))]
         {
@@ -267,5 +282,160 @@ impl Filter for Bound {
             plain.copy_from_slice(made);
             Ok(())
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::{c_int, c_uint};
+
+    use ferrocdf_codec::ElementType;
+
+    use super::*;
+    use crate::h5::Hid;
+
+    /// A filter in the shape of a plugin's. Parameters say what it does.
+    unsafe extern "C" fn filter(
+        flags: c_uint,
+        count: usize,
+        params: *const c_uint,
+        len: usize,
+        size: *mut usize,
+        buffer: *mut *mut c_void,
+    ) -> usize {
+        // SAFETY: the contract of filters.
+        unsafe {
+            let params = std::slice::from_raw_parts(params, count);
+            let bytes = (*buffer).cast::<u8>();
+            match params {
+                [1] => {
+                    for at in 0..len {
+                        *bytes.add(at) ^= if flags & REVERSE != 0 { 0x0f } else { 0xf0 | flags as u8 };
+                    }
+                    len
+                }
+                // New memory, with and without its size.
+                [2 | 3, times] => {
+                    let made = len * *times as usize;
+                    let new = libc::malloc(made);
+                    new.cast::<u8>().write_bytes(7, made);
+                    libc::free(*buffer);
+                    *buffer = new;
+                    if params[0] == 2 {
+                        *size = made;
+                    }
+                    made
+                }
+                // Lies.
+                [4, more] => len + *more as usize,
+                [5, more] => {
+                    *buffer = libc::realloc(*buffer, len + 100_000);
+                    *size = len + 1;
+                    len + *more as usize
+                }
+                [6] => {
+                    libc::free(*buffer);
+                    *buffer = std::ptr::null_mut();
+                    len
+                }
+                _ => 0,
+            }
+        }
+    }
+
+    fn plugin(decodes: bool, encodes: bool, can_apply: i32, set_local: i32) -> Plugin {
+        unsafe extern "C" fn no(_: Hid, _: Hid, _: Hid) -> c_int {
+            0
+        }
+        unsafe extern "C" fn yes(_: Hid, _: Hid, _: Hid) -> c_int {
+            1
+        }
+        unsafe extern "C" fn bad(_: Hid, _: Hid, _: Hid) -> c_int {
+            -1
+        }
+        let answer = |number| match number {
+            0 => no,
+            1 => yes,
+            _ => bad,
+        };
+        let (can_apply, set_local) = (Some(answer(can_apply) as _), Some(answer(set_local) as _));
+        let name = "test".to_string();
+        Plugin::new(
+            Path::new("libtest.so"),
+            Class { id: 300, name, encodes, decodes, can_apply, set_local, run: filter },
+        )
+    }
+
+    fn step(optional: bool, params: &[u32]) -> Step {
+        Step { id: 300, name: String::new(), optional, params: params.to_vec() }
+    }
+
+    fn bound(params: &[u32]) -> Bound {
+        Bound::new(Arc::new(plugin(true, true, 1, 1)), &step(true, params))
+    }
+
+    fn decoded(params: &[u32], stored: &[u8], limit: usize) -> std::result::Result<Vec<u8>, String> {
+        let mut plain = vec![9];
+        let done = bound(params).decode(stored, &mut plain, None, limit);
+        done.map(|()| plain).map_err(|error| error.what.into())
+    }
+
+    #[test]
+    fn bytes_come_back() {
+        assert_eq!(decoded(&[1], &[1, 2, 3], 3), Ok(vec![14, 13, 12]));
+        assert_eq!(decoded(&[2, 5], &[1, 2, 3], 15), Ok(vec![7; 15]));
+        assert_eq!(decoded(&[3, 5], &[1, 2, 3], 15), Ok(vec![7; 15]), "the size beside it is the old one");
+        let mut stored = vec![9];
+        assert_eq!(bound(&[1]).encode(&[0, 1], &mut stored), Ok(Some(())));
+        assert_eq!(stored, [0xf1, 0xf0], "it is told that it is optional");
+        let mut plain = [0; 4];
+        assert!(bound(&[2, 2]).decode_into(&[1, 2], &mut plain).is_ok());
+        assert_eq!(plain, [7; 4]);
+    }
+
+    #[test]
+    fn lies_are_errors() {
+        let says = |what: &str| Err(format!("the plugin libtest.so {what}"));
+        assert_eq!(decoded(&[2, 1000], &[1, 2], 1999), says("made 2000 bytes of 2; 1999 is the most"));
+        assert_eq!(decoded(&[4, 1], &[1, 2], 9), says("says it made 3 bytes and has 2"));
+        assert_eq!(decoded(&[5, 1], &[1, 2], 9), Ok(vec![1, 2, 0]));
+        assert_eq!(decoded(&[5, 2], &[1, 2], 9), says("says it made 4 bytes and has 3"));
+        assert_eq!(decoded(&[6], &[1, 2], 9), says("says it made 2 bytes and has 0"));
+        assert_eq!(decoded(&[7], &[1, 2], 9), says("fails to decode 2 bytes"));
+        assert_eq!(decoded(&[1], &[], 9), says("cannot decode no bytes"));
+        let error = bound(&[1]).decode_into(&[1, 2], &mut [0; 3]).expect_err("it is shorter");
+        assert_eq!(&*error.what, "the plugin libtest.so made 2 bytes, not the 3 of a block");
+        let one_way = Bound::new(Arc::new(plugin(false, false, 1, 1)), &step(true, &[1]));
+        let made = one_way.decode(&[1], &mut Vec::new(), None, 9).expect_err("it has no decoder");
+        assert_eq!((made.code, &*made.what), (Code::EFILTER, "the plugin libtest.so can only encode"));
+        let made = one_way.encode(&[1], &mut Vec::new()).expect_err("it has no encoder");
+        assert_eq!((made.code, &*made.what), (Code::EFILTER, "the plugin libtest.so can only decode"));
+    }
+
+    #[test]
+    fn datasets_are_refused() {
+        let base = None;
+        let element = ElementType {
+            class: 0,
+            size: 4,
+            big_endian: false,
+            signed: true,
+            precision: 32,
+            offset: 0,
+            base,
+        };
+        let dataset = Dataset { element, shape: vec![4], most: vec![None], chunk: vec![2] };
+        for (optional, can_apply, set_local, expected) in [
+            (false, 1, 0, None),
+            (false, 0, 0, Some("does not apply to this dataset")),
+            (true, 0, 0, None),
+            (true, -1, 0, Some("fails when asked whether it applies to this dataset")),
+            (true, 1, -1, Some("cannot set its parameters for this dataset")),
+        ] {
+            let done =
+                plugin(true, true, can_apply, set_local).prepare(&mut [step(optional, &[])], 0, &dataset);
+            let expected = expected.map(|what| (Code::EFILTER, format!("the plugin libtest.so {what}")));
+            assert_eq!(done.err().map(|error| (error.code, error.what.to_string())), expected);
+        }
     }
 }

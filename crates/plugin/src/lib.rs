@@ -1,4 +1,4 @@
-//! HDF5 filter plugins, loaded at run time as they are, without the HDF5 library.
+//! HDF5 filter plugins and codec plugins, loaded at run time as they are, without the HDF5 and the netCDF library.
 //!
 //! [`install`] makes the plugins in the folders of [`path`] the filters that are not built in. Plugins call back into
 //! the HDF5 library; here they are answered by functions of this crate, which are bound to each plugin when it is
@@ -7,14 +7,19 @@
 //!
 //! Unsafe, since it runs what others compiled: a plugin that writes where it should not cannot be contained.
 
+mod barrier;
 mod catalog;
 mod class;
+mod codecs;
 mod elf;
 mod filter;
 mod h5;
 mod load;
+mod nc;
 pub mod path;
 mod provider;
 
-pub use catalog::{Found, FoundFilter, catalog};
+pub use catalog::{Found, FoundFilter, catalog, codec, codec_named, finalize_codecs};
+pub use codecs::Codec;
+pub use nc::Variable;
 pub use provider::install;

@@ -14,6 +14,8 @@ use crate::elf::Reason;
 /// Functions that make a library a plugin.
 pub(crate) const FILTER_TYPE: &str = "H5PLget_plugin_type";
 pub(crate) const FILTER_INFO: &str = "H5PLget_plugin_info";
+pub(crate) const CODEC: &str = "NCZ_get_codec_info";
+pub(crate) const CODECS: &str = "NCZ_codec_info_defaults";
 
 /// A library that is in the process for good.
 #[derive(Debug)]
@@ -77,7 +79,7 @@ mod here {
 
     use super::*;
     use crate::elf::{self, Image, Symbol};
-    use crate::h5;
+    use crate::{h5, nc};
 
     /// Libraries that plugins say they need, and that are us.
     fn is_replaced(name: &str) -> bool {
@@ -86,24 +88,33 @@ mod here {
 
     /// Whether a symbol is one of the libraries that are replaced.
     fn is_theirs(symbol: &Symbol) -> bool {
-        let of_plugin = [FILTER_TYPE, FILTER_INFO].contains(&&*symbol.name);
-        symbol.name.starts_with("H5") && !of_plugin
+        match symbol.name.as_str() {
+            FILTER_TYPE | FILTER_INFO => false,
+            name => name.starts_with("H5") || (name.starts_with("nc_") && !symbol.defined),
+        }
+    }
+
+    /// Whether a name says something about a plugin.
+    fn is_of_interest(name: &str) -> bool {
+        ["H5", "nc_", "NCZ_"].iter().any(|start| name.starts_with(start))
     }
 
     /// Loads a plugin. A library that is none is not loaded, so nothing of it runs.
     pub(crate) fn open(path: &Path) -> Result<Library, Reason> {
         let mut image = read(path)?;
-        let symbols = image.symbols()?;
-        let exports: Vec<String> =
-            symbols.iter().filter(|symbol| symbol.defined).map(|symbol| symbol.name.clone()).collect();
+        let symbols = image.symbols(is_of_interest)?;
+        let defined = symbols.iter().filter(|symbol| symbol.defined);
+        let exports: Vec<String> = defined.map(|symbol| symbol.name.clone()).collect();
         let has = |name: &str| exports.iter().any(|export| export == name);
-        if !has(FILTER_TYPE) || !has(FILTER_INFO) {
-            return Err(format!("it is no plugin: it has no {FILTER_TYPE} and {FILTER_INFO}"));
+        if !(has(FILTER_TYPE) && has(FILTER_INFO) || has(CODEC) || has(CODECS)) {
+            return Err(format!(
+                "it is no plugin: it has no {FILTER_TYPE} and {FILTER_INFO}, and no {CODEC}"
+            ));
         }
         let mut edited = image.needed().iter().any(|name| is_replaced(name));
         let mut missing = BTreeSet::new();
         for symbol in symbols.iter().filter(|symbol| is_theirs(symbol)) {
-            match h5::address(&symbol.name) {
+            match h5::address(&symbol.name).or_else(|| nc::address(&symbol.name)) {
                 Some(address) => {
                     image.bind(symbol, address as u64);
                     edited = true;
@@ -116,7 +127,10 @@ mod here {
         }
         if !missing.is_empty() {
             let names: Vec<&str> = missing.into_iter().collect();
-            return Err(format!("it needs {}, which only the HDF5 library has", names.join(", ")));
+            return Err(format!(
+                "it needs {}, which only the HDF5 or the netCDF library has",
+                names.join(", ")
+            ));
         }
         load_mathematics();
         let handle = if edited {

@@ -364,3 +364,97 @@ functions![
     H5Pset,
     H5Pinsert2,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open() -> Hid {
+        let step = |id, params: &[u32]| Step {
+            id,
+            name: "a name".into(),
+            optional: id == 2,
+            params: params.to_vec(),
+        };
+        let steps = vec![step(2, &[4]), step(307, &[5, 6, 7])];
+        handles::open(Object::List(Definition { steps, chunk: vec![3, 4] })).expect("room")
+    }
+
+    #[test]
+    fn filters_are_told() {
+        let plist = open();
+        let (mut flags, mut count, mut values, mut name, mut config) = (9, 2, [0; 4], [b'#' as c_char; 8], 0);
+        // SAFETY: there is room for what is said.
+        let made = unsafe {
+            H5Pget_filter_by_id2(
+                plist,
+                307,
+                &mut flags,
+                &mut count,
+                values.as_mut_ptr(),
+                4,
+                name.as_mut_ptr(),
+                &mut config,
+            )
+        };
+        let name = name.map(|byte| byte as u8);
+        assert_eq!((made, flags, count, values, &name, config), (0, 0, 3, [5, 6, 0, 0], b"a n\0####", 3));
+        let none: *mut c_void = std::ptr::null_mut();
+        // SAFETY: as above; null is no place.
+        unsafe {
+            let by_place = |at, flags: &mut c_uint| {
+                H5Pget_filter2(plist, at, flags, none.cast(), none.cast(), 0, none.cast(), none.cast())
+            };
+            assert_eq!((by_place(0, &mut flags), flags), (2, OPTIONAL));
+            assert_eq!(by_place(2, &mut flags), -1);
+            count = 257;
+            let mut many = [0; 300];
+            let by_id = |id, count: &mut usize, values| {
+                H5Pget_filter_by_id1(plist, id, none.cast(), count, values, 0, none.cast())
+            };
+            assert_eq!(by_id(307, &mut count, many.as_mut_ptr()), -1, "a count that was not set");
+            count = 2;
+            assert_eq!(by_id(307, &mut count, none.cast()), -1);
+            count = 0;
+            assert_eq!((by_id(307, &mut count, none.cast()), count), (0, 3));
+            assert_eq!(by_id(5, &mut count, none.cast()), -1);
+        }
+        assert_eq!((H5Pget_nfilters(plist), H5Pclose(plist), H5Pget_nfilters(plist)), (2, 0, -1));
+    }
+
+    #[test]
+    fn filters_are_changed() {
+        let plist = open();
+        let new = [8, 9];
+        // SAFETY: there are two values.
+        unsafe {
+            assert_eq!(H5Pmodify_filter(plist, 307, OPTIONAL, 2, new.as_ptr()), 0);
+            assert_eq!(H5Pmodify_filter(plist, 5, OPTIONAL, 2, new.as_ptr()), -1);
+            assert_eq!(H5Pmodify_filter(plist, 307, OPTIONAL, 2, std::ptr::null()), -1);
+            assert_eq!(H5Pset_filter(plist, 5, 0, 1, new.as_ptr()), 0);
+            assert_eq!(H5Pset_filter(plist, 2, 0, 0, std::ptr::null()), 0);
+        }
+        let steps = list(plist, |it| Some(it.steps.clone())).expect("it is open");
+        let told: Vec<_> = steps.iter().map(|step| (step.id, step.optional, &*step.params)).collect();
+        assert_eq!(told, [(2, false, &[][..]), (307, true, &[8, 9]), (5, false, &[8])]);
+        assert_eq!((H5Premove_filter(plist, 2), H5Premove_filter(plist, 2)), (0, -1));
+        assert_eq!((H5Pget_nfilters(plist), H5Premove_filter(plist, 0), H5Pget_nfilters(plist)), (2, 0, 0));
+        assert_eq!(H5Pclose(plist), 0);
+    }
+
+    #[test]
+    fn the_chunk_and_the_class() {
+        let plist = open();
+        let mut dims = [0; 2];
+        // SAFETY: there is room for two.
+        unsafe {
+            assert_eq!((H5Pget_chunk(plist, 1, dims.as_mut_ptr()), dims), (2, [3, 0]));
+            assert_eq!((H5Pget_chunk(plist, 9, dims.as_mut_ptr()), dims), (2, [3, 4]));
+            assert_eq!(H5Pget_chunk(plist, -1, dims.as_mut_ptr()), -1);
+        }
+        assert_eq!(H5Pisa_class(plist, handles::DATASET_CREATE_CLASS), 1);
+        assert_eq!(H5Pisa_class(plist, handles::OTHER_CLASS), 0);
+        assert_eq!((H5Pexist(plist, c"x".as_ptr()), H5Pclose(plist)), (0, 0));
+        assert_eq!(H5Pexist(plist, c"x".as_ptr()), -1);
+    }
+}

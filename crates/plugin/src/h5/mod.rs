@@ -41,7 +41,7 @@ pub(crate) fn guard<T>(failed: T, body: impl FnOnce() -> Option<T>) -> T {
 ///
 /// # Safety
 /// The place is null or valid.
-unsafe fn put<T>(place: *mut T, value: T) {
+pub(crate) unsafe fn put<T>(place: *mut T, value: T) {
     if !place.is_null() {
         // SAFETY: as the caller says.
         unsafe { place.write(value) };

@@ -403,3 +403,71 @@ functions![
     H5Tset_sign,
     H5Tclose,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number in a variable.
+    fn always(name: &str) -> Hid {
+        let found = variables().into_iter().find(|(own, _)| *own == name).expect("it is there");
+        // SAFETY: it is the address of a variable.
+        unsafe { (found.1 as *const i64).read() }
+    }
+
+    fn facts(handle: Hid) -> (c_int, usize, c_int, c_int, usize, c_int) {
+        let (class, size, order) = (H5Tget_class(handle), H5Tget_size(handle), H5Tget_order(handle));
+        (class, size, order, H5Tget_sign(handle), H5Tget_precision(handle), H5Tget_offset(handle))
+    }
+
+    #[test]
+    fn types_that_are_always_there() {
+        assert_eq!(facts(always("H5T_STD_U32BE_g")), (0, 4, BIG_FIRST, 0, 32, 0));
+        assert_eq!(facts(always("H5T_IEEE_F64LE_g")), (1, 8, LITTLE_FIRST, -1, 64, 0));
+        assert_eq!(facts(always("H5T_C_S1_g")), (3, 1, NO_ORDER, -1, 8, 0));
+        assert_eq!(facts(-1), (-1, 0, -1, -1, 0, -1));
+        let int = always("H5T_NATIVE_INT_g");
+        assert_eq!((H5Tclose(int), H5Tset_size(int, 8), H5Tget_size(int)), (-1, -1, 4));
+        assert_eq!(H5Tequal(int, always("H5T_NATIVE_INT32_g")), 1);
+        assert_eq!(H5Tequal(int, always("H5T_NATIVE_UINT32_g")), 0);
+        assert_eq!((H5Tget_super(int), H5Tequal(int, -1)), (-1, -1));
+    }
+
+    #[test]
+    fn types_with_parts() {
+        let base = plain(INTEGER, 2, true, true);
+        let array = ElementType { base: Some(Box::new(base)), ..plain(ARRAY, 12, false, false) };
+        let handle = open(array).expect("room");
+        assert_eq!(facts(handle), (10, 12, BIG_FIRST, 1, 16, 0));
+        let mut dims = 0;
+        // SAFETY: there is room for one.
+        assert_eq!((unsafe { H5Tget_array_dims2(handle, &mut dims) }, dims), (1, 6));
+        let inner = H5Tget_super(handle);
+        assert_eq!(facts(inner), (0, 2, BIG_FIRST, 1, 16, 0));
+        let native = H5Tget_native_type(handle, 0);
+        assert_eq!((H5Tget_size(native), H5Tget_order(native)), (12, c_int::from(NATIVE)));
+        assert_eq!((H5Tdetect_class(handle, 0), H5Tdetect_class(handle, 1)), (1, 0));
+
+        let text = ElementType {
+            base: Some(Box::new(plain(TEXT, 1, false, false))),
+            ..plain(LIST, 16, false, false)
+        };
+        let text = open(text).expect("room");
+        assert_eq!((H5Tget_class(text), H5Tis_variable_str(text), H5Tdetect_class(text, 9)), (3, 1, 0));
+        for handle in [handle, inner, native, text] {
+            assert_eq!((H5Tclose(handle), H5Tclose(handle)), (0, -1));
+        }
+    }
+
+    #[test]
+    fn types_are_changed() {
+        let copy = H5Tcopy(always("H5T_STD_I32LE_g"));
+        assert_eq!((H5Tset_precision(copy, 12), H5Tset_offset(copy, 4)), (0, 0));
+        assert_eq!(facts(copy), (0, 4, LITTLE_FIRST, 1, 12, 4));
+        assert_eq!((H5Tset_size(copy, 2), H5Tset_order(copy, 1), H5Tset_sign(copy, 0)), (0, 0, 0));
+        assert_eq!(facts(copy), (0, 2, BIG_FIRST, 0, 12, 4));
+        assert_eq!((H5Tset_size(copy, 1), H5Tset_size(copy, 0), H5Tset_order(copy, 7)), (0, -1, -1));
+        assert_eq!(facts(copy), (0, 1, BIG_FIRST, 0, 8, 0));
+        assert_eq!(H5Tclose(copy), 0);
+    }
+}
