@@ -7,7 +7,7 @@ use std::fmt::Debug;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use crate::filters;
+use crate::registry::entry;
 use crate::scratch::with_buffer;
 
 /// One filter with its parameters, ready to run; any number of threads may use it at once.
@@ -57,12 +57,12 @@ pub trait Filter: Debug + Send + Sync {
 
 /// The filter of this HDF5 number, if it is built in.
 pub fn built_in(id: u32, params: &[u32]) -> Option<Result<Box<dyn Filter>>> {
-    filters::make(id, params)
+    entry(id).map(|entry| (entry.make)(params))
 }
 
 /// Whether the filter of this HDF5 number is built in.
 pub fn is_built_in(id: u32) -> bool {
-    built_in(id, &[]).is_some()
+    entry(id).is_some()
 }
 
 /// A built-in filter.
@@ -100,6 +100,11 @@ pub(crate) trait Codec: Debug + Send + Sync {
 #[derive(Debug)]
 pub(crate) struct Packed<C>(pub C);
 
+/// A codec as a filter of any kind.
+pub(crate) fn boxed<C: Codec + 'static>(codec: C) -> Box<dyn Filter> {
+    Box::new(Packed(codec))
+}
+
 /// The first guess at a size that nothing tells.
 const GUESS: usize = 4;
 
@@ -114,10 +119,7 @@ impl<C: Codec> Filter for Packed<C> {
         let most = self.0.most_decoded(stored.len()).min(limit);
         let done = match self.0.plain_len(stored) {
             Ok(Some(len)) if len > most => Err(too_large(stored.len(), len, most)),
-            Ok(Some(len)) => {
-                plain.resize(len, 0);
-                self.0.unpack(stored, plain)
-            }
+            Ok(Some(len)) => resize(plain, len).and_then(|()| self.0.unpack(stored, plain)),
             Ok(None) => {
                 let guess = expected.unwrap_or_else(|| stored.len().saturating_mul(GUESS));
                 self.grow(stored, plain, guess, most)
@@ -181,7 +183,7 @@ impl<C: Codec> Packed<C> {
     fn grow(&self, stored: &[u8], plain: &mut Vec<u8>, guess: usize, most: usize) -> Result<Option<usize>> {
         let mut len = guess.clamp(64, most.max(64)).min(most);
         loop {
-            plain.resize(len, 0);
+            resize(plain, len)?;
             match self.0.unpack(stored, plain)? {
                 None if len < most => len = len.saturating_mul(2).min(most),
                 made => return Ok(made),
@@ -200,6 +202,14 @@ impl<C: Codec> Packed<C> {
             Err(_) => corrupt(format!("the block is longer than the {len} bytes it should have")),
         }
     }
+}
+
+/// Makes a buffer of this size, if there is memory for it.
+fn resize(plain: &mut Vec<u8>, len: usize) -> Result<()> {
+    let none = |_| Error::new(Code::ENOMEM, format!("there is no memory for a block of {len} bytes"));
+    plain.try_reserve_exact(len.saturating_sub(plain.len())).map_err(none)?;
+    plain.resize(len, 0);
+    Ok(())
 }
 
 /// The error of bytes that are not what the filter makes.

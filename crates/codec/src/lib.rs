@@ -8,6 +8,7 @@
 mod chain;
 mod filter;
 mod filters;
+mod json;
 mod provider;
 mod registry;
 mod scratch;
@@ -16,5 +17,6 @@ pub mod spec;
 pub use chain::{Chain, Step};
 pub use filter::{Filter, built_in, is_built_in};
 pub use filters::unshuffle_part;
+pub use json::{codec_id, codec_of, filter_of};
 pub use provider::{Dataset, ElementType, Provider, find, is_available, prefer_provided, provide, provider};
-pub use registry::{by_name, registered_name};
+pub use registry::{built_in_ids, by_name, learn, names, registered_name};

@@ -8,6 +8,7 @@ mod kinds;
 pub mod nccopy;
 pub mod ncdump;
 pub mod ncgen;
+pub mod plugins;
 mod progress;
 mod says;
 mod version;

@@ -1,4 +1,5 @@
-//! `install`: the C library, its headers, what build systems look for, and the tools, laid down under a prefix.
+//! `install`: the C library, its headers, what build systems look for, the tools, and the filters that
+//! `ferrocdf plugins install` gives to other programs, laid down under a prefix.
 //!
 //! What the library offers is written down once, in `netcdf_meta.h`; [`Facts`] reads it, and [`fill`] puts it into the
 //! templates of `crates/capi/package`. Programs compiled against either generation of the reference find the one object:
@@ -14,6 +15,9 @@ use crate::run::{Outcome, cargo, run};
 const INCLUDE: &str = "crates/capi/include";
 const PACKAGE: &str = "crates/capi/package";
 const TOOLS: &[&str] = &["ncdump", "ncgen", "ncgen3", "nccopy", "ferrocdf"];
+
+/// The object that has our filters for other programs.
+const FILTERS: &str = "libferrocdf_h5filters.so";
 
 /// The name that the library bears, that of 4.9.3 and later.
 const SONAME: &str = "libnetcdf.so.22";
@@ -39,7 +43,8 @@ const TEMPLATES: &[(&str, &str)] = &[
 pub fn install(args: &[String]) -> Outcome {
     let places = Places::parse(args)?;
     let packages = ["--package", "ferrocdf-libnetcdf", "--package", "ferrocdf-tools"];
-    cargo(&[&["build", "--release"][..], &packages].concat(), &[])?;
+    let filters = ["--package", "ferrocdf-h5filters"];
+    cargo(&[&["build", "--release"][..], &packages, &filters].concat(), &[])?;
     let built =
         PathBuf::from(std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into())).join("release");
     lay_down(&built, &places)?;
@@ -91,13 +96,14 @@ fn lay_down(built: &Path, places: &Places) -> Outcome {
     let root = places.root();
     let facts = Facts::read(&read(&Path::new(INCLUDE).join("netcdf_meta.h"))?)?;
     let prefix = text(&places.prefix)?;
-    for folder in ["bin", "include", "lib/pkgconfig", "lib/cmake/netCDF"] {
+    for folder in ["bin", "include", "lib/pkgconfig", "lib/cmake/netCDF", "lib/ferrocdf"] {
         let folder = root.join(folder);
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
     for tool in TOOLS {
         copy(&built.join(tool), &root.join("bin").join(tool))?;
     }
+    copy(&built.join(FILTERS), &root.join("lib/ferrocdf").join(FILTERS))?;
     headers(&root, &facts)?;
     libraries(built, &root.join("lib"))?;
     for (template, place) in TEMPLATES {
@@ -232,7 +238,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("ferrocdf-install-{}", std::process::id()));
         let built = folder.join("built");
         fs::create_dir_all(&built).unwrap();
-        for name in TOOLS.iter().chain(&["libnetcdf.a"]) {
+        for name in TOOLS.iter().chain(&["libnetcdf.a", FILTERS]) {
             fs::write(built.join(name), name).unwrap();
         }
         small_library(SONAME, OLD_LIBRARY, &built.join("libnetcdf.so"), &[]).unwrap();
@@ -255,6 +261,7 @@ mod tests {
         );
         assert_eq!(answer(&root, &["--libs"]), ["-L/opt/netcdf/lib -lnetcdf"]);
         assert_eq!(fs::read_to_string(root.join("bin/ncdump")).unwrap(), "ncdump");
+        assert!(root.join("lib/ferrocdf").join(FILTERS).is_file());
         assert!(root.join("include/netcdf.h").is_file());
         assert!(!root.join("include/netcdf_par.h").exists(), "there is no MPI in this library");
         let pc = fs::read_to_string(root.join("lib/pkgconfig/netcdf.pc")).unwrap();

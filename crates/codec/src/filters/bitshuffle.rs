@@ -10,7 +10,9 @@
 use ferrocdf_bytes::Result;
 
 use super::{lz4, shuffle, zstd};
-use crate::filter::{Codec, bad_params, corrupt};
+use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::json::Spelling;
+use crate::registry::Entry;
 use crate::scratch::with_buffer;
 
 /// Bytes of a block that is chosen by size, and the fewest elements of it.
@@ -18,6 +20,64 @@ const BLOCK_BYTES: usize = 8192;
 const BLOCK_ELEMENTS: usize = 128;
 
 const HEADER: usize = 12;
+
+/// What packs, in the numbers of the parameters; there is no first.
+const NAMES: &[&str] = &["none", "", "lz4", "zstd"];
+const ZSTD: u32 = 3;
+
+/// The version that is stored before the size of elements.
+const VERSION: [u32; 2] = [0, 4];
+
+/// Whether parameters are those that a caller gives: the elements of a block, what packs, and the level of zstd, without the
+/// versions and the size of elements that are stored before them.
+fn is_given(params: &[u32]) -> bool {
+    params.len() < 3 || params.len() == 3 && params[1] == ZSTD
+}
+
+/// See [`Entry::learn`].
+fn learn(params: &mut Vec<u32>, size: u32, _chunk: u32) {
+    if is_given(params) {
+        let [major, minor] = VERSION;
+        params.splice(0..0, [major, minor, size]).for_each(drop);
+    }
+}
+
+/// See [`Entry`].
+pub const ENTRY: Entry = Entry {
+    id: 32008,
+    names: &["bitshuffle"],
+    make: |params| Bitshuffle::new(params).map(boxed),
+    learn: Some(learn),
+    json: Some(Spelling {
+        id: "ferrocdf_bitshuffle",
+        write: |params| {
+            let (size, given) = if is_given(params) { (0, params) } else { (params[2], &params[3..]) };
+            Bitshuffle::new(&[&[0, 0, size.max(1)], given].concat())?;
+            let param = |at: usize| given.get(at).copied().unwrap_or(0);
+            let name = NAMES.get(param(1) as usize).copied();
+            let level = given.get(2).map(|&level| level as i32);
+            Ok(vec![
+                ("elementsize", size.into()),
+                ("blocksize", param(0).into()),
+                ("cname", name.into()),
+                ("clevel", level.into()),
+            ])
+        },
+        read: |json| {
+            let size = json.number("elementsize", 0, 0..=u32::MAX.into())? as u32;
+            let block = json.number("blocksize", 0, 0..=u32::MAX.into())? as u32;
+            let mut params = vec![block, json.word("cname", 0, NAMES)?];
+            if params[1] == ZSTD {
+                params.push(json.number("clevel", 3, i32::MIN.into()..=i32::MAX.into())? as u32);
+            }
+            Bitshuffle::new(&[&[0, 0, size.max(1)], &params[..]].concat())?;
+            if size > 0 {
+                learn(&mut params, size, 0);
+            }
+            Ok(params)
+        },
+    }),
+};
 
 #[derive(Debug)]
 pub struct Bitshuffle {

@@ -13,7 +13,9 @@ use std::cell::RefCell;
 use ferrocdf_bytes::Result;
 
 use super::{bitshuffle, blosclz, deflate, lz4, shuffle, zstd};
-use crate::filter::{Codec, bad_params, corrupt};
+use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::json::Spelling;
+use crate::registry::Entry;
 use crate::scratch::with_buffer;
 
 const HEADER: usize = 16;
@@ -26,6 +28,9 @@ const BYTES: u8 = 1;
 const NOT_PACKED: u8 = 2;
 const BITS: u8 = 4;
 const NO_SPLITS: u8 = 16;
+
+/// What packs, in the numbers of a caller.
+const NAMES: &[&str] = &["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"];
 
 /// Blocks are about that large, so that a block and its planes stay in the second cache.
 const BLOCK: usize = 1 << 17;
@@ -43,6 +48,40 @@ enum Packer {
     Zlib = 3,
     Zstd = 4,
 }
+
+/// See [`Entry`].
+pub const ENTRY: Entry = Entry {
+    id: 32001,
+    names: &["Blosc"],
+    make: |params| Blosc::new(params).map(boxed),
+    learn: Some(|params, size, chunk| {
+        params.resize(params.len().max(4), 0);
+        params[2..4].copy_from_slice(&[size, chunk]);
+    }),
+    json: Some(Spelling {
+        id: "blosc",
+        write: |params| {
+            Blosc::new(params)?;
+            let param = |at: usize, other: u32| params.get(at).copied().unwrap_or(other);
+            // Where the size of elements is known, what follows it is the size of a chunk.
+            let block = if param(2, 0) == 0 { param(3, 0) } else { 0 };
+            let name = NAMES.get(param(6, 0) as usize).copied();
+            Ok(vec![
+                ("clevel", param(4, 5).into()),
+                ("blocksize", block.into()),
+                ("cname", name.into()),
+                ("shuffle", param(5, 1).into()),
+            ])
+        },
+        read: |json| {
+            let level = json.number("clevel", 5, 0..=9)? as u32;
+            let block = json.number("blocksize", 0, 0..=i32::MAX.into())? as u32;
+            // -1 leaves the choice to numcodecs.
+            let shuffle = json.number("shuffle", 1, -1..=2)?.try_into().unwrap_or(1);
+            Ok(vec![0, 0, 0, block, level, shuffle, json.word("cname", 1, NAMES)?])
+        },
+    }),
+};
 
 #[derive(Debug)]
 pub struct Blosc {

@@ -3,11 +3,22 @@
 use bzip2::{Action, Compress, Compression, Decompress, Status};
 use ferrocdf_bytes::Result;
 
-use crate::filter::{Codec, bad_params, corrupt};
+use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::json::level_spelling;
+use crate::registry::Entry;
 
 /// A block of 900,000 bytes holds runs of 255 in five bytes each, and takes no less than 32 bytes.
 const BLOCK: usize = 900_000 / 5 * 255;
 const SMALLEST: usize = 32;
+
+/// See [`Entry`].
+pub const ENTRY: Entry = Entry {
+    id: 307,
+    names: &["bzip2", "bz2"],
+    make: |params| Bzip2::new(params).map(boxed),
+    learn: None,
+    json: Some(level_spelling!("bz2", 1..=9, 1)),
+};
 
 #[derive(Debug)]
 pub struct Bzip2 {

@@ -7,7 +7,9 @@ use std::cell::RefCell;
 use ferrocdf_bytes::Result;
 use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
 
-use crate::filter::{Codec, bad_params, corrupt};
+use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::json::level_spelling;
+use crate::registry::Entry;
 
 /// Deflate makes at most 258 bytes of 2 bits.
 const RATIO: usize = 1032;
@@ -22,6 +24,15 @@ thread_local! {
 /// library miss repeats there that zlib finds, and such bytes are packed quickly at any level.
 const REPETITIVE: usize = 12;
 const THOROUGH: i32 = 6;
+
+/// See [`Entry`].
+pub const ENTRY: Entry = Entry {
+    id: 1,
+    names: &["deflate", "zlib", "gzip"],
+    make: |params| Deflate::new(params).map(boxed),
+    learn: None,
+    json: Some(level_spelling!("zlib", 0..=9, 1)),
+};
 
 #[derive(Debug)]
 pub struct Deflate {

@@ -7,7 +7,9 @@
 
 use ferrocdf_bytes::Result;
 
-use crate::filter::{Codec, bad_params, corrupt};
+use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::json::Spelling;
+use crate::registry::Entry;
 
 const LEN: usize = 4;
 
@@ -19,6 +21,15 @@ const ROWS: usize = 360;
 
 /// The modulus.
 const RING: u64 = 65535;
+
+/// See [`Entry`].
+pub const ENTRY: Entry = Entry {
+    id: 3,
+    names: &["fletcher32"],
+    make: |params| Fletcher32::new(params).map(boxed),
+    learn: None,
+    json: Some(Spelling { id: "fletcher32", write: |_| Ok(vec![]), read: |_| Ok(vec![]) }),
+};
 
 #[derive(Debug)]
 pub struct Fletcher32;

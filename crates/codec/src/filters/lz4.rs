@@ -4,8 +4,11 @@
 
 use ferrocdf_bytes::Result;
 use lz4_flex::block;
+use serde_json::Value;
 
-use crate::filter::{Codec, bad_params, corrupt};
+use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::json::Spelling;
+use crate::registry::Entry;
 
 const DEFAULT_BLOCK: usize = 1 << 30;
 
@@ -13,6 +16,22 @@ const DEFAULT_BLOCK: usize = 1 << 30;
 const LARGEST_BLOCK: usize = 0x7e00_0000;
 
 const HEADER: usize = 12;
+
+/// See [`Entry`].
+pub const ENTRY: Entry = Entry {
+    id: 32004,
+    names: &["LZ4"],
+    make: |params| Lz4::new(params).map(boxed),
+    learn: None,
+    json: Some(Spelling {
+        id: "imagecodecs_lz4h5",
+        write: |params| {
+            let block = params.first().copied().filter(|&block| block > 0);
+            Lz4::new(params).map(|_| vec![("level", Value::Null), ("blocksize", block.into())])
+        },
+        read: |json| Ok(vec![json.number("blocksize", 0, 0..=LARGEST_BLOCK as i64)? as u32]),
+    }),
+};
 
 #[derive(Debug)]
 pub struct Lz4 {

@@ -4,11 +4,29 @@
 use ferrocdf_bytes::Result;
 
 use super::lz::{copy_back, with_finder};
-use crate::filter::{Codec, corrupt};
+use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::json::Spelling;
+use crate::registry::Entry;
 
 const LONGEST: usize = 264;
 const FARTHEST: usize = 8192;
 const RUN: usize = 32;
+
+/// See [`Entry`].
+pub const ENTRY: Entry = Entry {
+    id: 32000,
+    names: &["LZF"],
+    make: |_| Ok(boxed(Lzf)),
+    learn: None,
+    json: Some(Spelling {
+        id: "imagecodecs_lzf",
+        write: |_| Ok(vec![("header", false.into())]),
+        read: |json| match json.flag("header", true)? {
+            true => Err(bad_params("HDF5 stores LZF without a header")),
+            false => Ok(vec![]),
+        },
+    }),
+};
 
 #[derive(Debug)]
 pub struct Lzf;

@@ -8,10 +8,15 @@
 use ferrocdf_bytes::Result;
 
 use super::bits::{Bits, Writer, get, put};
-use crate::filter::{Codec, bad_params, corrupt};
+use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::registry::Entry;
 
 /// Types within types.
 const DEPTH: usize = 32;
+
+/// See [`Entry`].
+pub const ENTRY: Entry =
+    Entry { id: 5, names: &["nbit"], make: |params| Nbit::new(params).map(boxed), learn: None, json: None };
 
 #[derive(Debug)]
 pub struct Nbit {

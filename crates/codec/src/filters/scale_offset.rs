@@ -9,10 +9,20 @@
 use ferrocdf_bytes::Result;
 
 use super::bits::{Bits, Writer, get, put};
-use crate::filter::{Codec, bad_params, corrupt};
+use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::registry::Entry;
 
 const PARAMS: usize = 20;
 const HEADER: usize = 21;
+
+/// See [`Entry`].
+pub const ENTRY: Entry = Entry {
+    id: 6,
+    names: &["scaleoffset"],
+    make: |params| ScaleOffset::new(params).map(boxed),
+    learn: None,
+    json: None,
+};
 
 #[derive(Debug)]
 pub struct ScaleOffset {

@@ -6,7 +6,29 @@
 
 use ferrocdf_bytes::Result;
 
-use crate::filter::{Codec, bad_params};
+use crate::filter::{Codec, bad_params, boxed};
+use crate::json::Spelling;
+use crate::registry::Entry;
+
+/// See [`Entry`].
+pub const ENTRY: Entry = Entry {
+    id: 2,
+    names: &["shuffle"],
+    make: |params| Shuffle::new(params).map(boxed),
+    learn: Some(|params, size, _| *params = vec![size]),
+    json: Some(Spelling {
+        id: "shuffle",
+        write: |params| match *params {
+            [size, ..] if size > 0 => Ok(vec![("elementsize", size.into())]),
+            _ => Err(bad_params("shuffle does not know the size of elements")),
+        },
+        // NetCDF-C writes zero for "as the type has it".
+        read: |json| match json.number("elementsize", 4, 0..=u32::MAX.into())? {
+            0 => Ok(vec![]),
+            size => Ok(vec![size as u32]),
+        },
+    }),
+};
 
 #[derive(Debug)]
 pub struct Shuffle {

@@ -10,7 +10,9 @@ use ferrocdf_bytes::Result;
 use super::aec::Coding;
 use super::bits::{Bits, Writer, get, put};
 use super::shuffle;
-use crate::filter::{Codec, bad_params, corrupt};
+use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::json::Spelling;
+use crate::registry::Entry;
 use crate::scratch::with_buffer;
 
 const BIG_ENDIAN: u32 = 16;
@@ -20,6 +22,30 @@ const HEADER: usize = 4;
 
 /// Blocks of a scanline.
 const MOST_BLOCKS: usize = 4096;
+
+/// See [`Entry`].
+pub const ENTRY: Entry = Entry {
+    id: 4,
+    names: &["szip"],
+    make: |params| Szip::new(params).map(boxed),
+    learn: None,
+    json: Some(Spelling {
+        id: "szip",
+        write: |params| match *params {
+            [options, block, ..] => Ok(vec![("mask", options.into()), ("pixels-per-block", block.into())]),
+            _ => Err(bad_params(format!("{} parameters of szip and not 2 or 4", params.len()))),
+        },
+        read: |json| {
+            // There are no defaults to fall back to.
+            let options = json.number("mask", -1, 0..=u16::MAX.into())?;
+            let block = json.number("pixels-per-block", -1, 2..=256)?;
+            match (u32::try_from(options), u32::try_from(block)) {
+                (Ok(options), Ok(block)) => Ok(vec![options, block]),
+                _ => Err(bad_params("szip needs \"mask\" and \"pixels-per-block\"")),
+            }
+        },
+    }),
+};
 
 #[derive(Debug)]
 pub struct Szip {

@@ -5,7 +5,9 @@ use std::cell::RefCell;
 use ferrocdf_bytes::Result;
 use zstd::zstd_safe::{self, CCtx, DCtx};
 
-use crate::filter::{Codec, bad_params, corrupt};
+use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::json::Spelling;
+use crate::registry::Entry;
 
 /// A block of 128 KiB takes no less than four bytes.
 pub const RATIO: usize = 32_768;
@@ -14,6 +16,23 @@ thread_local! {
     static PACK: RefCell<Option<CCtx<'static>>> = const { RefCell::new(None) };
     static UNPACK: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
 }
+
+/// See [`Entry`].
+pub const ENTRY: Entry = Entry {
+    id: 32015,
+    names: &["Zstandard", "zstd"],
+    make: |params| Zstd::new(params).map(boxed),
+    learn: None,
+    json: Some(Spelling {
+        id: "zstd",
+        write: |params| Ok(vec![("level", Zstd::new(params)?.level.into())]),
+        // NetCDF-C writes negative levels as they are in 32 bits.
+        read: |json| {
+            let level = json.number("level", 0, i32::MIN.into()..=u32::MAX.into())? as u32;
+            Zstd::new(&[level]).map(|_| vec![level])
+        },
+    }),
+};
 
 #[derive(Debug)]
 pub struct Zstd {
@@ -56,8 +75,11 @@ pub fn pack(level: i32, plain: &[u8], stored: &mut Vec<u8>) -> Result<()> {
 }
 
 impl Codec for Zstd {
-    fn plain_len(&self, _stored: &[u8]) -> Result<Option<usize>> {
-        Ok(None)
+    fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>> {
+        // A frame may say its size; of more than one it is not the sum.
+        let one = zstd_safe::find_frame_compressed_size(stored) == Ok(stored.len());
+        let says = zstd_safe::get_frame_content_size(stored).ok().flatten().filter(|_| one);
+        Ok(says.and_then(|len| len.try_into().ok()))
     }
 
     fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {

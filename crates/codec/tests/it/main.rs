@@ -3,5 +3,6 @@
 mod chain;
 mod golden;
 mod help;
+mod json;
 mod params;
 mod round_trips;

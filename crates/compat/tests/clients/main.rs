@@ -3,6 +3,7 @@
 //! `cargo xtask clients` makes what these tests need: an installed ferrocdf in the folder that `FERROCDF_PREFIX` names,
 //! and the source of the reference in the one that `FERROCDF_REFERENCE` names.
 
+mod our_filters;
 mod programs;
 mod shell;
 mod stress;

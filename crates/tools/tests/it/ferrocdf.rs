@@ -29,6 +29,8 @@ fn help_teaches() {
             assert_eq!(out.contains("Examples:"), tool != "info");
         }
     }
+    let (code, out, _) = ferrocdf(&["plugins", "install", "--help"], Path::new("."));
+    assert!(code == Some(0) && out.contains("export HDF5_PLUGIN_PATH="), "{out}");
     // `-h` is an option of the tool.
     assert_eq!(ferrocdf(&["dump", "-h", "nothing.nc"], Path::new(".")).0, Some(1));
 }

@@ -4,3 +4,4 @@ mod ferrocdf;
 mod info;
 mod ncdump;
 mod ncgen;
+mod plugins;

@@ -62,12 +62,13 @@ fn step(filter: &Filter, data: &Data<'_>) -> Result<Step> {
         Filter::SZIP if !varies => params = szip(&params, data)?,
         Filter::NBIT => params = nbit(data),
         Filter::SCALE_OFFSET => params = scale_offset(&params, data)?,
-        // The version of the filter and the size of elements come before what a program chooses.
-        Filter::BITSHUFFLE if params.len() < 3 => params.splice(0..0, [0, 4, size]).for_each(drop),
-        Filter::BLOSC if !varies => {
-            params.resize(params.len().max(7), 0);
-            params[2] = size;
-            params[3] = small(data.elements().saturating_mul(size.into()));
+        Filter::BLOSC if varies => {}
+        Filter::BITSHUFFLE | Filter::BLOSC => {
+            if *id == Filter::BLOSC {
+                params.resize(params.len().max(7), 0);
+            }
+            let chunk = small(data.elements().saturating_mul(size.into()));
+            ferrocdf_codec::learn(*id, &mut params, size, chunk);
         }
         _ => {}
     }
@@ -202,6 +203,7 @@ mod tests {
         let scaled = of(Filter::SCALE_OFFSET, &[0, 3]).params;
         assert_eq!((&scaled[..9], scaled.len()), (&[0, 3, 4096, 1, 4, 0, 0, 1, 0x7cf0_0000][..], 20));
         assert_eq!(of(Filter::BITSHUFFLE, &[0, 2]).params, [0, 4, 4, 0, 2]);
+        assert_eq!(of(Filter::BITSHUFFLE, &[0, 3, 5]).params, [0, 4, 4, 0, 3, 5]);
         let wrong =
             |id, params: &[u32]| check_filter(&Filter { id, params: params.to_vec() }).unwrap_err().code;
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The umbrella command: `ferrocdf info|dump|gen|copy`.
+//! The umbrella command: `ferrocdf info|dump|gen|copy|plugins`.
 
 mod help;
 
@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use ferrocdf_tools::info::{self, Style};
-use ferrocdf_tools::{nccopy, ncdump, ncgen};
+use ferrocdf_tools::{nccopy, ncdump, ncgen, plugins};
 
 /// netCDF files: look, print, make, copy.
 #[derive(Parser)]
@@ -37,6 +37,12 @@ enum Command {
     /// Copy a file, perhaps to another kind; takes the options of `nccopy`.
     #[command(disable_help_flag = true, override_usage = "ferrocdf copy [OPTIONS] INFILE OUTFILE", after_help = help::copy())]
     Copy(Rest),
+    /// Filters that other programs load: give them ours.
+    #[command(subcommand_required = true, arg_required_else_help = true)]
+    Plugins {
+        #[command(subcommand)]
+        command: plugins::Command,
+    },
 }
 
 /// The command line of the tool, passed on as it is.
@@ -73,5 +79,12 @@ fn main() -> ExitCode {
         }
         Command::Gen(rest) => ncgen::main(ncgen::Program::Ncgen, rest.under("ferrocdf gen")),
         Command::Copy(rest) => nccopy::main(rest.under("ferrocdf copy")),
+        Command::Plugins { command } => match plugins::run(&command) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(why) => {
+                eprintln!("ferrocdf plugins: {why}");
+                ExitCode::FAILURE
+            }
+        },
     }
 }

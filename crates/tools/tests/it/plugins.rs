@@ -1,0 +1,113 @@
+//! `ferrocdf plugins`: where filters for other programs are put. What they do there is tested with those programs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// A prefix with the program, and an object or none.
+struct Prefix {
+    folder: TempDir,
+}
+
+impl Prefix {
+    fn new(object: Option<&str>) -> Prefix {
+        let folder = tempfile::tempdir().unwrap();
+        let bin = folder.path().join("bin");
+        fs::create_dir(&bin).unwrap();
+        fs::copy(env!("CARGO_BIN_EXE_ferrocdf"), bin.join("ferrocdf")).unwrap();
+        if let Some(place) = object {
+            let place = folder.path().join(place);
+            fs::create_dir_all(&place).unwrap();
+            fs::write(place.join("libferrocdf_h5filters.so"), "the object").unwrap();
+        }
+        Prefix { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Exit code, standard output and messages.
+    fn run(&self, args: &[&Path], plugin_path: Option<&str>) -> (Option<i32>, String, String) {
+        let mut command = Command::new(self.path("bin/ferrocdf"));
+        command.args(["plugins", "install"]).args(args).env_remove("HDF5_PLUGIN_PATH");
+        command.current_dir(self.folder.path());
+        if let Some(path) = plugin_path {
+            command.env("HDF5_PLUGIN_PATH", path);
+        }
+        let run = command.output().unwrap();
+        let [out, err] = [run.stdout, run.stderr].map(|text| String::from_utf8(text).unwrap());
+        (run.status.code(), out, err)
+    }
+}
+
+/// The files of a folder, in order.
+fn files(folder: &Path) -> Vec<String> {
+    let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
+    let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(|entry| name(entry.unwrap())).collect();
+    names.sort();
+    names
+}
+
+const NAMES: [&str; 6] = [
+    "libferrocdf_bitshuffle.so",
+    "libferrocdf_blosc.so",
+    "libferrocdf_bzip2.so",
+    "libferrocdf_lz4.so",
+    "libferrocdf_lzf.so",
+    "libferrocdf_zstd.so",
+];
+
+#[test]
+fn each_filter_is_a_copy_of_the_object() {
+    for place in ["lib/ferrocdf", "bin"] {
+        let prefix = Prefix::new(Some(place));
+        let to = prefix.path("some/plugins");
+        // A second time over the first must work too.
+        for _ in 0..2 {
+            let (code, out, err) = prefix.run(&[Path::new("some/plugins")], None);
+            assert_eq!((code, err.as_str()), (Some(0), ""));
+            for name in NAMES {
+                assert!(out.contains(&format!("{}\n", to.join(name).display())), "{out}");
+                assert_eq!(fs::read_to_string(to.join(name)).unwrap(), "the object");
+            }
+            assert!(out.ends_with(&format!("export HDF5_PLUGIN_PATH={}\n", to.display())), "{out}");
+        }
+        assert_eq!(files(&to), NAMES);
+    }
+}
+
+#[test]
+fn the_last_folder_of_the_variable_is_the_default() {
+    let prefix = Prefix::new(Some("lib/ferrocdf"));
+    let (first, last) = (prefix.path("first"), prefix.path("last"));
+    let path = format!("{}:{}", first.display(), last.display());
+    let (code, out, _) = prefix.run(&[], Some(&path));
+    assert_eq!(code, Some(0));
+    assert_eq!(files(&last), NAMES);
+    assert!(!first.exists() && !out.contains("export"), "the variable names it: {out}");
+}
+
+#[test]
+fn what_is_wrong_is_said_with_what_to_do() {
+    let without = Prefix::new(None);
+    let (code, out, err) = without.run(&[Path::new("to")], None);
+    assert_eq!((code, out.as_str()), (Some(1), ""));
+    for says in
+        ["lib/ferrocdf/libferrocdf_h5filters.so", "bin/libferrocdf_h5filters.so", "cargo xtask install"]
+    {
+        assert!(err.contains(says), "{err}");
+    }
+    assert!(!without.path("to").exists());
+
+    let prefix = Prefix::new(Some("bin"));
+    fs::write(prefix.path("file"), "").unwrap();
+    let (code, _, err) = prefix.run(&[&prefix.path("file")], None);
+    assert!(code == Some(1) && err.contains("/file: File exists"), "{err}");
+    // Nobody makes folders there.
+    let (code, _, err) = prefix.run(&[Path::new("/sys/ferrocdf")], None);
+    assert!(code == Some(1) && err.contains("/sys/ferrocdf: "), "{err}");
+    assert!(err.contains("name a folder of yours: ferrocdf plugins install ~/"), "{err}");
+}
