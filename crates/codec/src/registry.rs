@@ -66,12 +66,10 @@ pub fn by_name(name: &str) -> Option<u32> {
 
 /// The filters that are there, by name and number, for messages.
 pub(crate) fn known_names() -> String {
-    let others = OTHERS.iter().map(|&(id, _)| id).filter(|&id| is_available(id));
-    let named = |id: u32| {
-        let name = registered_name(id).unwrap_or_default();
-        format!("{} ({id})", name.to_ascii_lowercase())
-    };
-    built_in_ids().chain(others).map(named).collect::<Vec<_>>().join(", ")
+    let others = OTHERS.iter().filter(|(id, _)| is_available(*id)).copied();
+    let ours = ENTRIES.iter().filter_map(|entry| Some((entry.id, *entry.names.first()?)));
+    let shown = |(id, name): (u32, &str)| format!("{} ({id})", name.to_ascii_lowercase());
+    ours.chain(others).map(shown).collect::<Vec<_>>().join(", ")
 }
 
 /// Registered filters that are not built in, ordered by number.

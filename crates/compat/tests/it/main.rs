@@ -18,6 +18,7 @@ mod compare;
 mod conversion;
 mod crossing;
 mod errors;
+#[allow(dead_code, reason = "another test binary uses the rest")]
 mod filter_stories;
 mod filter_tools;
 mod generate;
