@@ -8,7 +8,7 @@
 //! Nothing is linked that the host has: functions of libhdf5 and libnetcdf are looked up when they are needed ([`host`]).
 //! Buffers go over the border with `malloc` and `free`, which every released libhdf5 uses; one built to find leaks of its
 //! own would count them. The rest is [`filter`] (packing and unpacking), [`learn`] (`set_local`, `modify_parameters`) and
-//! [`codec`] (JSON). Decision 012.
+//! [`codec`] (JSON). Decision 013.
 //!
 //! Not done: Windows, whose loader has other names for all of this.
 #![warn(unsafe_op_in_unsafe_fn)]
