@@ -7,7 +7,9 @@
 use std::sync::Once;
 
 pub use ferrocdf_codec::{built_in_ids, names, prefer_provided as prefer, prefers_provided as prefers};
-pub use ferrocdf_plugin::{Found, FoundFilter, catalog, path};
+pub use ferrocdf_plugin::{
+    Codec, Found, FoundFilter, catalog, codec, codec_named, finalize_codecs, path,
+};
 
 /// The environment variable that says what goes first, and the word for plugins.
 const VARIABLE: &str = "FERROCDF_FILTERS";
