@@ -64,10 +64,13 @@ pub extern "C" fn nc_initialize() -> c_int {
     NC_NOERR
 }
 
-/// There is nothing to finalize: open files stay open, and are closed by `nc_close`.
+/// Ends the codecs of plugins. Open files stay open, and are closed by `nc_close`.
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_finalize() -> c_int {
-    NC_NOERR
+    answer(|| {
+        ferrocdf::plugins::finalize_codecs();
+        Ok(())
+    })
 }
 
 /// There is no log.

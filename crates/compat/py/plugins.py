@@ -4,7 +4,7 @@ plugins.py make FOLDER: writes a file for each filter, its settings and a kind o
 as it is, `packed` by the filter, and `plain`, what h5py reads back from `packed`. Prints a line for each: the path, and the
 filter with the parameters it was asked for.
 plugins.py judge FILE...: files whose `source` somebody has packed: prints whether h5py reads there what `plain` holds.
-plugins.py path: prints the folder of the plugins.
+plugins.py path: prints the folder of the plugins. plugins.py netcdf: that of the ones in the wheel of netCDF4.
 """
 
 import sys
@@ -87,5 +87,9 @@ match sys.argv[1:]:
         make(folder)
     case ["path"]:
         print(hdf5plugin.PLUGINS_PATH)
+    case ["netcdf"]:
+        import netCDF4
+
+        print(f"{netCDF4.__path__[0]}/plugins")
     case ["judge", *paths]:
         judge(paths)

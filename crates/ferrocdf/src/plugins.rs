@@ -6,9 +6,11 @@
 
 use std::sync::Once;
 
-pub use ferrocdf_codec::{built_in_ids, names, prefer_provided as prefer, prefers_provided as prefers};
+pub use ferrocdf_codec::{
+    built_in_ids, codec_of, filter_of, names, prefer_provided as prefer, prefers_provided as prefers,
+};
 pub use ferrocdf_plugin::{
-    Codec, Found, FoundFilter, catalog, codec, codec_named, finalize_codecs, path,
+    Codec, Found, FoundFilter, Variable as CodecVariable, catalog, codec, codec_named, finalize_codecs, path,
 };
 
 /// The environment variable that says what goes first, and the word for plugins.

@@ -32,7 +32,8 @@ impl Made {
     }
 }
 
-fn said(args: &[&str]) -> Vec<String> {
+/// What `plugins.py` says, a line each.
+pub fn said(args: &[&str]) -> Vec<String> {
     let output = script("plugins.py").args(args).output().expect("a Python that starts");
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "plugins.py {:?}: {err}", args.first());

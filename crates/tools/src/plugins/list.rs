@@ -24,6 +24,13 @@ pub fn list(out: &mut dyn Write) -> Result<()> {
         let word = |yes: bool| if yes { "yes" } else { "no" };
         writeln!(out, "{id:>6}  {names:width$}  {:5}  {:7}  {place}", word(packs), word(unpacks))?;
     }
+    let codecs: Vec<_> = found.iter().flat_map(|found| &found.codecs).collect();
+    if !codecs.is_empty() {
+        writeln!(out, "\ncodecs of Zarr, by the filter that they go with:")?;
+    }
+    for codec in codecs {
+        writeln!(out, "{:>6}  {:width$}  {}", codec.id(), codec.name(), codec.file().display())?;
+    }
     let rejected: Vec<(&Found, &String)> =
         found.iter().filter_map(|found| Some((found, found.rejected.as_ref()?))).collect();
     if !rejected.is_empty() {
