@@ -72,8 +72,8 @@ fn state() -> MutexGuard<'static, State> {
 }
 
 /// The files that may be plugins, in the order in which they are looked at.
-fn candidates(folders: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
-    folders.iter().filter(|folder| !path::is_none(folder)).flat_map(|folder| {
+fn candidates(search: &path::Search) -> impl Iterator<Item = PathBuf> {
+    search.searched().flat_map(|folder| {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         let mut files: Vec<PathBuf> = entries
             .filter(|entry| path::may_be_plugin(&entry.file_name()))
@@ -144,7 +144,7 @@ pub(crate) fn find(id: u32) -> Option<Arc<Plugin>> {
     if let Some(plugin) = state.found.get(&id) {
         return Some(plugin.clone());
     }
-    for file in candidates(&search.folders) {
+    for file in candidates(&search) {
         if let Some(Ok(Contents { filter: Some(plugin), .. })) = state.look(&file)
             && plugin.class().id == id
         {
@@ -170,7 +170,7 @@ pub fn catalog() -> Vec<Found> {
     }
     let mut state = state();
     let mut all = Vec::new();
-    for file in candidates(&search.folders) {
+    for file in candidates(&search) {
         let (filters, codecs, rejected) = match state.look(&file) {
             None => continue,
             Some(Err(reason)) => (Vec::new(), Vec::new(), Some(reason.clone())),
@@ -194,7 +194,7 @@ fn find_codec(is_wanted: impl Fn(&Codec) -> bool) -> Option<Arc<Codec>> {
         return None;
     }
     let mut state = state();
-    candidates(&search.folders).find_map(|file| {
+    candidates(&search).find_map(|file| {
         let contents = state.look(&file)?.as_ref().ok()?;
         contents.codecs.iter().find(|codec| is_wanted(codec)).cloned()
     })

@@ -6,7 +6,7 @@
 //! `HDF5_PLUGIN_PRELOAD=::` means no plugins at all, as in the HDF5 library.
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::{Code, Error, Result};
@@ -19,6 +19,13 @@ const VARIABLE: &str = "HDF5_PLUGIN_PATH";
 const USUAL: [&str; 2] = ["/usr/local/lib/hdf5/plugin", "/usr/local/hdf5/lib/plugin"];
 #[cfg(windows)]
 const USUAL: [&str; 1] = ["%ALLUSERSPROFILE%\\hdf5\\lib\\plugin"];
+
+/// Where packages of systems put plugins, for the HDF5 library that they were built with; `ARCH` stands for the processor.
+/// They are looked in last, and only while nobody said where to look; netCDF's list of folders does not tell them.
+#[cfg(unix)]
+const PACKAGES: [&str; 2] = ["/usr/lib/ARCH-linux-gnu/hdf5/serial/plugins", "/usr/lib64/hdf5/plugin"];
+#[cfg(not(unix))]
+const PACKAGES: [&str; 0] = [];
 
 /// Who said which folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +41,8 @@ pub(crate) enum Source {
 #[derive(Clone, Debug)]
 pub(crate) struct Search {
     pub folders: Vec<PathBuf>,
+    /// Those of packages, which are looked in behind them.
+    pub packages: Vec<PathBuf>,
     pub source: Source,
     /// Whether plugins may be loaded.
     pub allowed: bool,
@@ -47,8 +56,30 @@ static SEARCH: LazyLock<Mutex<Search>> = LazyLock::new(|| {
         None => (USUAL.iter().map(|folder| expand(folder)).collect(), Source::Usual),
     };
     let allowed = std::env::var_os("HDF5_PLUGIN_PRELOAD").is_none_or(|text| text != "::");
-    Mutex::new(Search { folders, source, allowed, version: 0 })
+    let packages = match source {
+        Source::Usual => packages(),
+        _ => Vec::new(),
+    };
+    Mutex::new(Search { folders, packages, source, allowed, version: 0 })
 });
+
+fn packages() -> Vec<PathBuf> {
+    let folders = PACKAGES.iter().map(|folder| PathBuf::from(folder.replace("ARCH", std::env::consts::ARCH)));
+    folders.filter(|folder| folder.is_dir()).collect()
+}
+
+impl Search {
+    fn changed(&mut self, folders: Vec<PathBuf>) {
+        self.folders = folders;
+        self.source = Source::Program;
+        self.version = self.version.wrapping_add(1);
+    }
+
+    /// The folders that are looked in, in their order.
+    pub fn searched(&self) -> impl Iterator<Item = &PathBuf> {
+        self.folders.iter().chain(&self.packages).filter(|folder| !folder.as_os_str().is_empty())
+    }
+}
 
 /// A folder with the value of the one environment variable in it, for Windows.
 fn expand(folder: &str) -> PathBuf {
@@ -77,6 +108,12 @@ pub fn get() -> Vec<PathBuf> {
     search().folders.clone()
 }
 
+/// All folders that are looked in: those in use but empty places, and those of the system's packages behind them as long
+/// as nobody said where to look.
+pub fn searched() -> Vec<PathBuf> {
+    current().searched().cloned().collect()
+}
+
 /// How many there are.
 pub fn len() -> usize {
     search().folders.len()
@@ -85,9 +122,9 @@ pub fn len() -> usize {
 /// Changes the folders in use, if that can be done.
 fn change<T>(change: impl FnOnce(&mut Vec<PathBuf>) -> Result<T>) -> Result<T> {
     let mut search = search();
-    let done = change(&mut search.folders)?;
-    search.source = Source::Program;
-    search.version = search.version.wrapping_add(1);
+    let mut folders = search.folders.clone();
+    let done = change(&mut folders)?;
+    search.changed(folders);
     Ok(done)
 }
 
@@ -107,7 +144,9 @@ fn out_of_range(at: usize, len: usize) -> Error {
 
 /// Sets the folders in use.
 pub fn set(folders: Vec<PathBuf>) {
-    edit(|old| *old = folders);
+    let mut search = search();
+    search.packages.clear();
+    search.changed(folders);
 }
 
 /// Adds a folder that is searched last.
@@ -156,12 +195,7 @@ pub fn places() -> String {
     if !search.allowed {
         return "in no folder (HDF5_PLUGIN_PRELOAD forbids plugins)".to_string();
     }
-    let folders: Vec<String> = search
-        .folders
-        .iter()
-        .filter(|folder| !is_none(folder))
-        .map(|folder| folder.display().to_string())
-        .collect();
+    let folders: Vec<String> = search.searched().map(|folder| folder.display().to_string()).collect();
     let source = match search.source {
         Source::Environment => VARIABLE.to_string(),
         Source::Usual => format!("the usual folders, since {VARIABLE} is not set"),
@@ -171,11 +205,6 @@ pub fn places() -> String {
         return format!("in no folder ({source})");
     }
     format!("in {} ({source})", folders.join(" and "))
-}
-
-/// Whether a folder is an empty place in the list.
-pub(crate) fn is_none(folder: &Path) -> bool {
-    folder.as_os_str().is_empty()
 }
 
 /// Systems by what they call shared libraries.
@@ -209,6 +238,8 @@ fn is_library_name(name: &str, system: System) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]

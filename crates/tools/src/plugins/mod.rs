@@ -36,7 +36,7 @@ Example:
 
 const PATH_HELP: &str = "\
 The environment variable HDF5_PLUGIN_PATH names the folders, with a colon between two; without it they are those where
-HDF5 looks by itself. A folder that is not there is marked.";
+HDF5 looks by itself, and those of the system's packages. A folder that is not there is marked.";
 
 const INSTALL_HELP: &str = "\
 Programs that use HDF5 cannot read zstd, blosc, bzip2, lz4, bitshuffle or lzf by themselves. They look for filters in the
@@ -71,7 +71,7 @@ pub fn run(command: &Command) -> Result<(), String> {
 
 /// A folder a line.
 fn print_path(out: &mut dyn Write) -> std::io::Result<()> {
-    for folder in path::get().iter().filter(|folder| !folder.as_os_str().is_empty()) {
+    for folder in path::searched() {
         let mark = if folder.is_dir() { "" } else { "  (not there)" };
         writeln!(out, "{}{mark}", folder.display())?;
     }
