@@ -26,6 +26,10 @@ pub trait Provider: Debug + Send + Sync {
     /// `NC_EFILTER` if it does not apply.
     fn prepare(&self, steps: &mut [Step], at: usize, dataset: &Dataset) -> Option<Result<()>>;
 
+    /// Whether the filter of this number changes its parameters for a dataset, so that those of one dataset are not those
+    /// that a user gives.
+    fn learns(&self, id: u32) -> bool;
+
     /// Where it looks, to be read after "looked": `in /a and /b (HDF5_PLUGIN_PATH)`.
     fn places(&self) -> String;
 }
@@ -35,11 +39,7 @@ pub trait Provider: Debug + Send + Sync {
 pub struct Dataset {
     /// The type of its elements.
     pub element: ElementType,
-    /// Its shape; the slowest dimension first.
-    pub shape: Vec<u64>,
-    /// The shape that it can grow to; `None` is without limit.
-    pub most: Vec<Option<u64>>,
-    /// The shape of a chunk.
+    /// The shape of a chunk; the slowest dimension first.
     pub chunk: Vec<u64>,
 }
 

@@ -4,13 +4,13 @@
 //! filter that is built in goes before a plugin of its number, unless [`prefer`] or `FERROCDF_FILTERS=plugins` in the
 //! environment says otherwise.
 
-use std::sync::Once;
+use std::sync::{Arc, Once};
 
 pub use ferrocdf_codec::{
     built_in_ids, codec_of, filter_of, names, prefer_provided as prefer, prefers_provided as prefers,
 };
 pub use ferrocdf_plugin::{
-    Codec, Found, FoundFilter, Variable as CodecVariable, catalog, codec, codec_named, finalize_codecs, path,
+    Codec, Found, FoundFilter, Variable as CodecVariable, catalog, finalize_codecs, path,
 };
 
 /// The environment variable that says what goes first, and the word for plugins.
@@ -32,4 +32,22 @@ pub fn install() {
 pub fn has_filter(id: u32) -> bool {
     install();
     ferrocdf_codec::is_available(id)
+}
+
+/// The codec of a plugin that goes with the filter of this number. A codec without a filter, which may be built in or in
+/// another library, is none.
+pub fn codec(id: u32) -> Option<Arc<Codec>> {
+    ferrocdf_plugin::codec(id).filter(|_| has_filter(id))
+}
+
+/// The same by its name in Zarr metadata.
+pub fn codec_named(name: &str) -> Option<Arc<Codec>> {
+    ferrocdf_plugin::codec_named(name).filter(|codec| has_filter(codec.id()))
+}
+
+/// Whether the filter of this number changes its parameters for each dataset, so that those in a file are not those that a
+/// user gives. Built-in filters take both.
+pub fn learns(id: u32) -> bool {
+    install();
+    !ferrocdf_codec::is_built_in(id) && ferrocdf_codec::provider().is_some_and(|provider| provider.learns(id))
 }

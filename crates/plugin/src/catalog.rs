@@ -3,12 +3,13 @@
 //! Files are looked at in the order of the folders, in each by name, one after the other until one has the filter that
 //! is asked for; the first wins. A file that is no plugin, or that cannot be loaded, is passed over, and why is kept.
 //! What was loaded stays, so a change of the folders and back loads nothing twice. A filter that was not found is
-//! looked for again when it is asked for again: somebody may have installed it.
+//! looked for again when it is asked for a second later: somebody may have installed it.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::barrier::{self, Thrown};
 use crate::class::Class;
@@ -62,8 +63,13 @@ struct State {
     known: HashMap<Key, Loaded>,
     /// The filters that were found with this version of the folders.
     found: HashMap<u32, Arc<Plugin>>,
+    /// When filters were looked for in vain.
+    missed: HashMap<u32, Instant>,
     version: u64,
 }
+
+/// How long a filter is not looked for again, since a file may ask for it with each of many variables.
+const AGAIN: Duration = Duration::from_secs(1);
 
 static STATE: LazyLock<Mutex<State>> = LazyLock::new(Mutex::default);
 
@@ -86,6 +92,7 @@ fn candidates(search: &path::Search) -> impl Iterator<Item = PathBuf> {
 
 fn load(file: &Path) -> Loaded {
     let library = load::open(file)?;
+    let turn = Arc::default();
     let ask = |name| {
         let address = library.address(name).ok_or_else(|| format!("its {name} cannot be found"))?;
         // SAFETY: these are the functions of the plugin interfaces, which take nothing.
@@ -99,7 +106,7 @@ fn load(file: &Path) -> Loaded {
         }
         // SAFETY: it gives the structure of a filter, by the contract of the interface; the library is never unloaded.
         let class = unsafe { Class::read(ask(FILTER_INFO)? as *const c_void) }?;
-        Some(Arc::new(Plugin::new(file, class)))
+        Some(Arc::new(Plugin::new(file, class, &turn)))
     } else {
         None
     };
@@ -115,7 +122,7 @@ fn load(file: &Path) -> Loaded {
     // Some tell the first of their list alone too.
     let mut ids = HashSet::new();
     codecs.retain(|codec: &Codec| ids.insert(codec.id()));
-    Ok(Contents { filter, codecs: codecs.into_iter().map(Arc::new).collect() })
+    Ok(Contents { filter, codecs: codecs.into_iter().map(|codec| Arc::new(codec.in_turn(&turn))).collect() })
 }
 
 impl State {
@@ -128,6 +135,7 @@ impl State {
     fn follow(&mut self, search: &path::Search) {
         if self.version != search.version {
             self.found.clear();
+            self.missed.clear();
             self.version = search.version;
         }
     }
@@ -144,6 +152,9 @@ pub(crate) fn find(id: u32) -> Option<Arc<Plugin>> {
     if let Some(plugin) = state.found.get(&id) {
         return Some(plugin.clone());
     }
+    if state.missed.get(&id).is_some_and(|missed| missed.elapsed() < AGAIN) {
+        return None;
+    }
     for file in candidates(&search) {
         if let Some(Ok(Contents { filter: Some(plugin), .. })) = state.look(&file)
             && plugin.class().id == id
@@ -153,6 +164,7 @@ pub(crate) fn find(id: u32) -> Option<Arc<Plugin>> {
             return Some(plugin);
         }
     }
+    state.missed.insert(id, Instant::now());
     None
 }
 

@@ -7,7 +7,7 @@
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_bytes::{Code, Error, Result};
 
@@ -51,7 +51,9 @@ pub struct Codec {
     to_hdf5: Function,
     to_json: Function,
     modify: Function,
-    /// Whether it is initialized; held by whoever calls it.
+    /// Held by whoever calls its library.
+    turn: Arc<Mutex<()>>,
+    /// Whether it is initialized.
     ready: Mutex<bool>,
 }
 
@@ -127,8 +129,8 @@ impl Codec {
         // SAFETY: a name ends in a zero byte.
         let name = unsafe { CStr::from_ptr(all.name) }.to_string_lossy().into_owned();
         let Version1 { id, initialize, finalize, to_hdf5, to_json, modify, .. } = all;
-        let (file, ready) = (file.to_path_buf(), Mutex::default());
-        Ok(Codec { file, name, id, initialize, finalize, to_hdf5, to_json, modify, ready })
+        let (file, turn, ready) = (file.to_path_buf(), Arc::default(), Mutex::default());
+        Ok(Codec { file, name, id, initialize, finalize, to_hdf5, to_json, modify, turn, ready })
     }
 
     /// Reads a list of addresses of structures with a null behind it.
@@ -162,6 +164,11 @@ impl Codec {
         if info.is_null() { Ok(None) } else { unsafe { Codec::read(file, info) }.map(Some) }
     }
 
+    /// The same, called in the turns of its library.
+    pub(crate) fn in_turn(self, turn: &Arc<Mutex<()>>) -> Codec {
+        Codec { turn: turn.clone(), ..self }
+    }
+
     /// Its name in Zarr metadata.
     pub fn name(&self) -> &str {
         &self.name
@@ -184,14 +191,15 @@ impl Codec {
     /// Calls one of its functions, alone and initialized. An answer that is not 0 is an error of that code.
     fn call(&self, name: &str, function: Function, arguments: [usize; 6]) -> Result<()> {
         let function = function.ok_or_else(|| self.error(format_args!("has no {name}")))?;
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         let threw = |Thrown| self.error(format_args!("throws an exception in {name}"));
         if !*ready {
-            *ready = true;
             if let Some(initialize) = self.initialize {
                 // SAFETY: it takes nothing.
                 unsafe { barrier::call(address(initialize), [0; 6]) }.map_err(threw)?;
             }
+            *ready = true;
         }
         let scope = h5::Scope::new();
         // SAFETY: the callers give each function what it takes.
@@ -201,7 +209,10 @@ impl Codec {
             return Ok(());
         }
         let mut error = self.error(format_args!("fails in {name}"));
-        error.code = Code(code);
+        // Errors of netCDF are negative; others would be those of the system.
+        if code < 0 {
+            error.code = Code(code);
+        }
         Err(error)
     }
 
@@ -268,6 +279,7 @@ impl Codec {
 
     /// Ends what was initialized; a call later initializes again.
     pub(crate) fn finalize(&self) {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::take(&mut *ready)
             && let Some(finalize) = self.finalize

@@ -13,6 +13,10 @@ use std::collections::BTreeSet;
 /// Why an image cannot be used.
 pub(crate) type Reason = String;
 
+/// The longest name that a function of HDF5 or netCDF may have, and the most of them that are looked for.
+const LONGEST_NAME: usize = 256;
+const MOST_WANTED: usize = 10_000;
+
 const HEADER: usize = 64;
 const SEGMENT: usize = 56;
 const SYMBOL: usize = 24;
@@ -293,7 +297,12 @@ impl Image {
             let Some(entry) = part(&self.bytes, at, SYMBOL) else { break };
             let (Some(name), Some(section)) = (u32_at(entry, 0), u16_at(entry, 6)) else { break };
             // A hash table can promise more symbols than there are; what has no name is none.
-            if let Some(name) = self.text(u64::from(name)).filter(|name| is_wanted(name)) {
+            let name =
+                self.text(u64::from(name)).filter(|name| name.len() <= LONGEST_NAME && is_wanted(name));
+            if let Some(name) = name {
+                if symbols.len() == MOST_WANTED {
+                    return Err(format!("it has more than {MOST_WANTED} names of HDF5 and netCDF"));
+                }
                 let weak = entry[4] >> 4 == STB_WEAK;
                 symbols.push(Symbol { name, defined: section != SHN_UNDEF, weak, at, index });
             }

@@ -34,8 +34,8 @@ const FREE: [&str; 5] =
 pub(crate) struct Plugin {
     file: PathBuf,
     class: Class,
-    /// Held by whoever calls it; `None` if all may at once.
-    turn: Option<Mutex<()>>,
+    /// Held by whoever calls its library; `None` if all may at once.
+    turn: Option<Arc<Mutex<()>>>,
 }
 
 impl fmt::Debug for Plugin {
@@ -45,9 +45,10 @@ impl fmt::Debug for Plugin {
 }
 
 impl Plugin {
-    pub(crate) fn new(file: &Path, class: Class) -> Plugin {
+    /// The filter of a library that is called in turns.
+    pub(crate) fn new(file: &Path, class: Class, turn: &Arc<Mutex<()>>) -> Plugin {
         let is_free = file.file_name().is_some_and(|name| FREE.iter().any(|free| name == *free));
-        Plugin { file: file.to_path_buf(), class, turn: (!is_free).then(Mutex::default) }
+        Plugin { file: file.to_path_buf(), class, turn: (!is_free).then(|| turn.clone()) }
     }
 
     pub(crate) fn class(&self) -> &Class {
@@ -81,11 +82,12 @@ impl Plugin {
         let definition = Definition { steps: steps.to_vec(), chunk: dataset.chunk.clone() };
         let (done, said) = self.call(|| self.ask(definition, dataset, optional));
         let changed = done.map_err(|what| self.error(Code::EFILTER, format_args!("{what}{said}")))?;
-        for (step, new) in steps.iter_mut().zip(changed.steps) {
-            if step.id == new.id {
-                *step = new;
-            }
+        let ids = |steps: &[Step]| steps.iter().map(|step| step.id).collect::<Vec<_>>();
+        if ids(steps) != ids(&changed.steps) {
+            let what = format!("makes {:?} of the filters {:?}", ids(&changed.steps), ids(steps));
+            return Err(self.error(Code::EFILTER, what));
         }
+        steps.clone_from_slice(&changed.steps);
         Ok(())
     }
 
@@ -363,6 +365,7 @@ mod tests {
         Plugin::new(
             Path::new("libtest.so"),
             Class { id: 300, name, encodes, decodes, can_apply, set_local, run: filter },
+            &Arc::default(),
         )
     }
 
@@ -424,7 +427,7 @@ mod tests {
             offset: 0,
             base,
         };
-        let dataset = Dataset { element, shape: vec![4], most: vec![None], chunk: vec![2] };
+        let dataset = Dataset { element, chunk: vec![2] };
         for (optional, can_apply, set_local, expected) in [
             (false, 1, 0, None),
             (false, 0, 0, Some("does not apply to this dataset")),

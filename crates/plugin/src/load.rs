@@ -81,6 +81,17 @@ mod here {
     use crate::elf::{self, Image, Symbol};
     use crate::{h5, nc};
 
+    /// The most bytes of a library that are loaded.
+    const LARGEST: u64 = 1 << 30;
+
+    /// Whether the loader leaves absolute addresses alone, which older ones take for offsets (since glibc 2.28).
+    fn loader_is_recent() -> bool {
+        // SAFETY: it is a text that stays.
+        let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) }.to_string_lossy();
+        let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0u32));
+        (parts.next(), parts.next()) >= (Some(2), Some(28))
+    }
+
     /// Libraries that plugins say they need, and that are us.
     fn is_replaced(name: &str) -> bool {
         name.starts_with("libhdf5") || name.starts_with("libnetcdf")
@@ -112,6 +123,11 @@ mod here {
             ));
         }
         let mut edited = image.needed().iter().any(|name| is_replaced(name));
+        if !loader_is_recent() {
+            return Err(
+                "the C library is too old to load plugins: it must be glibc 2.28 or later".to_string()
+            );
+        }
         let mut missing = BTreeSet::new();
         for symbol in symbols.iter().filter(|symbol| is_theirs(symbol)) {
             match h5::address(&symbol.name).or_else(|| nc::address(&symbol.name)) {
@@ -155,6 +171,9 @@ mod here {
         file.seek(SeekFrom::Start(at)).map_err(failed)?;
         (&file).take(len as u64).read_to_end(&mut segments).map_err(failed)?;
         let len = elf::loaded_len(at, &segments)?;
+        if len > LARGEST {
+            return Err(format!("{len} bytes are to be loaded, more than {LARGEST}"));
+        }
         if len > whole {
             return Err("the file ends before the end of what is to be loaded".to_string());
         }

@@ -114,6 +114,11 @@ pub fn searched() -> Vec<PathBuf> {
     current().searched().cloned().collect()
 }
 
+/// Whether plugins may be loaded at all; `HDF5_PLUGIN_PRELOAD=::` forbids it.
+pub fn is_allowed() -> bool {
+    current().allowed
+}
+
 /// How many there are.
 pub fn len() -> usize {
     search().folders.len()

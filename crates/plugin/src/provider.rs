@@ -32,6 +32,10 @@ impl Provider for Plugins {
         Some(plugin.prepare(steps, at, dataset))
     }
 
+    fn learns(&self, id: u32) -> bool {
+        catalog::find(id).is_some_and(|plugin| plugin.class().set_local.is_some())
+    }
+
     fn places(&self) -> String {
         path::places()
     }

@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use ferrocdf_bytes::{Error, Result};
 
@@ -14,7 +14,8 @@ use crate::{Blob, BlobMut};
 pub struct FileBlob {
     file: File,
     path: PathBuf,
-    locked: AtomicBool,
+    /// The process that has the lock; 0 if none.
+    locked_by: AtomicU32,
 }
 
 impl FileBlob {
@@ -43,7 +44,7 @@ impl FileBlob {
     pub fn lock(&self) -> Result<bool> {
         match rustix::fs::flock(&self.file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {
-                self.locked.store(true, Ordering::Relaxed);
+                self.locked_by.store(std::process::id(), Ordering::Relaxed);
                 Ok(true)
             }
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
@@ -59,7 +60,7 @@ impl FileBlob {
 
     fn with(options: &mut OpenOptions, path: &Path) -> Result<Self> {
         let file = options.open(path).map_err(|error| Error::system(&error, path.display()))?;
-        Ok(FileBlob { file, path: path.to_path_buf(), locked: AtomicBool::new(false) })
+        Ok(FileBlob { file, path: path.to_path_buf(), locked_by: AtomicU32::new(0) })
     }
 
     fn failed(&self, doing: std::fmt::Arguments<'_>, error: &std::io::Error) -> Error {
@@ -69,9 +70,10 @@ impl FileBlob {
 
 impl Drop for FileBlob {
     /// A process that another thread is starting has the descriptor as well until it runs its program, and closing
-    /// ours would leave the lock with it; giving it back does not.
+    /// ours would leave the lock with it; giving it back does not. A child made by `fork` that closes its copy must leave
+    /// the lock to us.
     fn drop(&mut self) {
-        if *self.locked.get_mut() {
+        if *self.locked_by.get_mut() == std::process::id() {
             let _ = rustix::fs::flock(&self.file, rustix::fs::FlockOperation::Unlock);
         }
     }

@@ -95,5 +95,4 @@ fn filters_of_the_wheel_go_both_ways() {
         }
         assert_eq!(kept[0], kept[1], "{id}");
     }
-    plugins::prefer(false);
 }

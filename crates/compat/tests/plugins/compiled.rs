@@ -187,3 +187,31 @@ fn what_is_no_plugin_is_passed_over_and_told() {
     let error = write(&path, filter(id_of("NO_ENCODER"), &[]), None, &values).expect_err("no encoder");
     assert!(error.what.contains("libNO_ENCODER.so"), "{error}");
 }
+
+#[test]
+fn parameters_that_were_set_for_other_chunks_are_not_taken() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let _turn = folders::only(folder.path());
+    compile("scramble.c", &[], &folder.path().join("libscramble.so"));
+    let [path, copy] = ["file.nc", "copy.nc"].map(|name| folder.path().join(name));
+    let values = bytes(400 * 50);
+    write(&path, filter(SCRAMBLE, &KEY), None, &values).expect("a file");
+    let text = |path: &Path| path.to_str().expect("a path of UTF-8").to_string();
+    let copied = |args: &[&str]| {
+        let (path, copy) = (text(&path), text(&copy));
+        crate::nccopy_tool::ours(&[args, &[&path[..], &copy]].concat())
+    };
+    // The same chunks keep them, though they are small.
+    assert_eq!(copied(&[]).code, Some(0));
+    assert_eq!((stored(&copy), read::<i32>(&copy).expect("values")), (stored(&path), values.clone()));
+    let refused = copied(&["-c", "row/50,column/50"]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    let anew = format!("v,{SCRAMBLE},{},{},{}", KEY[0], KEY[1], KEY[2]);
+    assert_eq!(copied(&["-c", "row/50,column/50", "-F", &anew]).code, Some(0));
+    let learned = [&KEY[..], &[4, 0, 1, 2500, 50]].concat();
+    assert_eq!(stored(&copy), [filter(SCRAMBLE, &learned)]);
+    assert_eq!(read::<i32>(&copy).expect("values"), values);
+    assert_eq!(ours(&copy), printed(&copy, folder.path()));
+    assert_eq!(copied(&["-c", "row/50,column/50", "-F", "v,none"]).code, Some(0));
+    assert_eq!((stored(&copy), read::<i32>(&copy).expect("values")), (vec![], values));
+}

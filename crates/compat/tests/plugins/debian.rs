@@ -53,5 +53,4 @@ fn plugins_linked_to_the_hdf5_library_go_both_ways() {
         assert!(nccopy.status().expect("the reference's nccopy must be installed").success(), "{spec}");
         assert_eq!(ours(&theirs), printed(&theirs, place), "{spec}");
     }
-    plugins::prefer(false);
 }

@@ -117,7 +117,6 @@ fn files_go_both_ways_through_every_plugin() {
         let others = copies.iter().zip(&judged).filter(|(_, judged)| *judged != "same");
         wrong.extend(others.map(|(copy, judged)| format!("{copy}: h5py: {judged}")));
     }
-    plugins::prefer(false);
     println!("{} files", made.len());
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
 }

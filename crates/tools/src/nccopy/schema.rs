@@ -205,8 +205,11 @@ fn choose_storage(
     }
     let grows = dims.iter().any(|&dim| target.dim(dim).unlimited);
     let must_chunk = grows || !storage.filters.is_empty();
-    // Small chunks become one run, or, if filters ask for chunks, those that are made by default.
-    if let (Some(Chunking::Chunked(shape)), false) = (&storage.chunking, grows)
+    // Small chunks become one run, or, if filters ask for chunks, those that are made by default; not those that parameters
+    // of plugins were set for.
+    let keeps =
+        storage.filters == filters && filters.iter().any(|filter| ferrocdf::plugins::learns(filter.id));
+    if let (Some(Chunking::Chunked(shape)), false) = (&storage.chunking, grows || keeps)
         && chunkspec::is_small(source, var, shape, options.least_chunk)
     {
         storage.chunking = (!must_chunk).then_some(Chunking::Contiguous);
@@ -244,6 +247,17 @@ fn choose_storage(
     }
     // Plugins do not take parameters that they have set as ones that they are to set.
     storage.settled = storage.filters == filters && storage.chunking == chunking;
+    let learned = |filter: &&Filter| ferrocdf::plugins::learns(filter.id) && filters.contains(filter);
+    if let (false, true, Some(filter)) =
+        (storage.settled, wished.is_none(), storage.filters.iter().find(learned))
+    {
+        let (id, path) = (filter.id, source.var_path(var));
+        let what = format!(
+            "the parameters of filter {id} were set for other chunks; say it anew, with -F \"{path},{id},...\", or \
+             take it away, with -F \"{path},none\""
+        );
+        return Err(Error::new(Code::EFILTER, what).at(path));
+    }
     target.var_mut(to).storage = storage;
     Ok(())
 }

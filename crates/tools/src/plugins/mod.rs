@@ -71,7 +71,11 @@ pub fn run(command: &Command) -> Result<(), String> {
 
 /// A folder a line.
 fn print_path(out: &mut dyn Write) -> std::io::Result<()> {
-    for folder in path::searched() {
+    let folders = path::searched();
+    if folders.is_empty() || !path::is_allowed() {
+        return writeln!(out, "plugins are looked for {}", path::places());
+    }
+    for folder in folders {
         let mark = if folder.is_dir() { "" } else { "  (not there)" };
         writeln!(out, "{}{mark}", folder.display())?;
     }

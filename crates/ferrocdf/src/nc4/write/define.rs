@@ -228,7 +228,6 @@ impl Edited {
             NewLayout::Chunked(chunk) => {
                 let data = filters::Data {
                     datatype: &datatype,
-                    shape: &dims,
                     chunk,
                     fill: fill.as_deref(),
                     settled: of.storage.settled,

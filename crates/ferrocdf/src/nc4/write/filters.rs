@@ -39,8 +39,6 @@ fn step_of(id: u32, params: Vec<u32>) -> Step {
 pub(super) struct Data<'a> {
     /// The type of the elements.
     pub datatype: &'a Datatype,
-    /// The shape of the dataset and whether each dimension can grow.
-    pub shape: &'a [(u64, bool)],
     /// The shape of a chunk.
     pub chunk: &'a [u64],
     /// The fill value as stored, if there is one.
@@ -61,12 +59,7 @@ pub(super) fn steps(filters: &[Filter], data: &Data<'_>) -> Result<Vec<Step>> {
 /// Lets filters that are not built in change their parameters.
 fn ask_plugins(steps: &mut [Step], data: &Data<'_>) -> Result<()> {
     let Some(provider) = provider() else { return Ok(()) };
-    let dataset = Dataset {
-        element: element(data.datatype),
-        shape: data.shape.iter().map(|&(len, _)| len).collect(),
-        most: data.shape.iter().map(|&(len, grows)| (!grows).then_some(len)).collect(),
-        chunk: data.chunk.to_vec(),
-    };
+    let dataset = Dataset { element: element(data.datatype), chunk: data.chunk.to_vec() };
     for at in 0..steps.len() {
         if !ferrocdf_codec::is_built_in(steps[at].id) {
             let id = steps[at].id;
@@ -125,9 +118,6 @@ fn step(filter: &Filter, data: &Data<'_>) -> Result<Step> {
         Filter::SCALE_OFFSET => params = scale_offset(&params, data)?,
         Filter::BLOSC if varies => {}
         Filter::BITSHUFFLE | Filter::BLOSC => {
-            if *id == Filter::BLOSC {
-                params.resize(params.len().max(7), 0);
-            }
             let chunk = small(data.elements().saturating_mul(size.into()));
             ferrocdf_codec::learn(*id, &mut params, size, chunk);
         }
@@ -260,13 +250,7 @@ mod tests {
             let filter = Filter { id, params: params.to_vec() };
             steps(
                 &[filter],
-                &Data {
-                    datatype: &float,
-                    shape: &[(64, false); 2],
-                    chunk: &[64, 64],
-                    fill: Some(&[0, 0, 0xf0, 0x7c]),
-                    settled: false,
-                },
+                &Data { datatype: &float, chunk: &[64, 64], fill: Some(&[0, 0, 0xf0, 0x7c]), settled: false },
             )
             .unwrap()
             .remove(0)
