@@ -101,13 +101,17 @@ mod here {
     fn is_theirs(symbol: &Symbol) -> bool {
         match symbol.name.as_str() {
             FILTER_TYPE | FILTER_INFO => false,
-            name => name.starts_with("H5") || (name.starts_with("nc_") && !symbol.defined),
+            name => name.starts_with("H5") || (is_of_netcdf(name) && !symbol.defined),
         }
+    }
+
+    fn is_of_netcdf(name: &str) -> bool {
+        name.starts_with("nc_") || name.starts_with("ncaux_")
     }
 
     /// Whether a name says something about a plugin.
     fn is_of_interest(name: &str) -> bool {
-        ["H5", "nc_", "NCZ_"].iter().any(|start| name.starts_with(start))
+        is_of_netcdf(name) || name.starts_with("H5") || name.starts_with("NCZ_")
     }
 
     /// Loads a plugin. A library that is none is not loaded, so nothing of it runs.

@@ -1,4 +1,5 @@
-//! What codec plugins call of the netCDF library: questions about the variable whose parameters are being made.
+//! What plugins call of the netCDF library: codecs ask about the variable whose parameters are being made, and filters
+//! with parameters of 64 bits put their bytes in order.
 //!
 //! There is one variable in one file, the thread's own while [`Asked`] lives; all other numbers are answered as the
 //! netCDF library answers numbers of nothing. As in [`crate::h5`] no name is exported.
@@ -7,6 +8,7 @@ use std::cell::RefCell;
 use std::ffi::{c_char, c_int};
 
 use ferrocdf_bytes::Code;
+use ferrocdf_codec::spec::fix8;
 
 use crate::h5::{guard, put};
 
@@ -221,6 +223,15 @@ unsafe extern "C" fn nc_inq_dimlen(ncid: c_int, dimid: c_int, len: *mut usize) -
     unsafe { nc_inq_dim(ncid, dimid, std::ptr::null_mut(), len) }
 }
 
+/// # Safety
+/// The place is null or has 8 bytes.
+unsafe extern "C" fn ncaux_h5filterspec_fix8(bytes: *mut u8, _decode: c_int) {
+    if !bytes.is_null() {
+        // SAFETY: as the caller says.
+        fix8(unsafe { &mut *bytes.cast() }, cfg!(target_endian = "big"));
+    }
+}
+
 /// The address of ours of this name.
 pub(crate) fn address(name: &str) -> Option<usize> {
     let function = match name {
@@ -233,6 +244,7 @@ pub(crate) fn address(name: &str) -> Option<usize> {
         "nc_inq_var_endian" => nc_inq_var_endian as *const (),
         "nc_inq_dim" => nc_inq_dim as *const (),
         "nc_inq_dimlen" => nc_inq_dimlen as *const (),
+        "ncaux_h5filterspec_fix8" => ncaux_h5filterspec_fix8 as *const (),
         _ => return None,
     };
     Some(function as usize)
@@ -271,5 +283,18 @@ mod tests {
             drop(asked);
             assert_eq!(nc_inq_vartype(NCID, VARID, &mut kind), Code::EBADID.0);
         }
+    }
+
+    #[test]
+    fn bytes_are_put_in_order() {
+        let mut bytes = *b"lowwhigh";
+        // SAFETY: there are 8 bytes, or none are asked for.
+        unsafe {
+            ncaux_h5filterspec_fix8(bytes.as_mut_ptr(), 0);
+            ncaux_h5filterspec_fix8(std::ptr::null_mut(), 0);
+        }
+        assert_eq!(&bytes, if cfg!(target_endian = "big") { b"highloww" } else { b"lowwhigh" });
+        assert!(address("ncaux_h5filterspec_fix8").is_some());
+        assert_eq!(address("ncaux_h5filterspec_parse"), None);
     }
 }

@@ -4,6 +4,7 @@
 //! and the source of the reference in the one that `FERROCDF_REFERENCE` names.
 
 mod our_filters;
+mod plugins;
 mod programs;
 mod shell;
 mod stress;

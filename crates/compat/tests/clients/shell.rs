@@ -5,9 +5,11 @@
 //!
 //! Of the scripts for netCDF-4 files are left out `run_ncgen_nc4_tests.sh`, which wants `ncgen -lc` to write programs for
 //! the enhanced model; `tst_calendars_nc4.sh`, which wants `ncdump -t` to take units of the type `string`, as 4.10.1 does
-//! and Debian's 4.9.0, which ours equals, does not; `tst_filter.sh`, `tst_filter_misc.sh`, `tst_filterinstall.sh` and
-//! `tst_unknown.sh`, which want filters of their own build loaded by libhdf5; `test_rcmerge.sh` and `testpathcvt.sh`, which
-//! try the reference's inside; `run_par_*.sh`, which need MPI.
+//! and Debian's 4.9.0, which ours equals, does not; `test_rcmerge.sh` and `testpathcvt.sh`, which try the reference's
+//! inside; `run_par_*.sh`, which need MPI.
+//!
+//! The tests of filters have the reference's plugins, compiled from its source. Those with filters that we have built in
+//! run twice, the second time with the plugins before ours.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -16,6 +18,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::folder;
+use crate::plugins;
 use crate::suite::{INMEMORY, Program, compile, helper, helper_hdf5};
 
 /// Scripts, and programs that scripts behind them need the files of, in an order that suits them all.
@@ -76,7 +79,18 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("nc_test4", "tst_specific_filters.sh"),
     ("nc_test4", "tst_bloscfail.sh"),
     ("nc_test4", "run_zstd_test.sh"),
+    ("nc_test4", "tst_filter.sh"),
+    ("nc_test4", "tst_filter_misc.sh"),
+    ("nc_test4", "tst_filterinstall.sh"),
+    ("nc_test4", "tst_unknown.sh"),
     ("nc_test", "run_inmemory.sh"),
+];
+
+/// Scripts that are run with plugins before the filters that are built in as well.
+const WITH_PLUGINS: &[(&str, &str)] = &[
+    ("nc_test4", "tst_filter.sh"),
+    ("nc_test4", "tst_filterinstall.sh"),
+    ("nc_test4", "tst_specific_filters.sh"),
 ];
 
 /// C programs that scripts call.
@@ -117,18 +131,23 @@ const HELPERS: &[Program] = &[
     helper_hdf5("nc_test4", "h5testszip"),
     helper_hdf5("nc_test4", "tst_filter_vlen"),
     helper("nc_test4", "tst_zstd"),
+    helper_hdf5("nc_test4", "test_filter"),
+    helper_hdf5("nc_test4", "test_filter_misc"),
+    helper_hdf5("nc_test4", "test_filter_order"),
+    helper_hdf5("nc_test4", "test_filter_repeat"),
+    helper_hdf5("nc_test4", "tst_multifilter"),
     INMEMORY,
     helper_hdf5("nc_test", "tst_open_mem"),
 ];
 
-/// Names where a filter's plugin is: ours has its filters built in, so that nothing is there.
-const FINDPLUGIN: &str = "HDF5_PLUGIN_DIR=.\nfindplugin() { HDF5_PLUGIN_LIB=$1; }\n";
-
 /// Prints its last word: paths are what they are on this system.
 const NCPATHCVT: &str = "#!/bin/sh\nfor last; do :; done\nprintf %s \"$last\"\n";
 
+/// The folder of the tree where plugins are installed.
+const INSTALLED: &str = "installed-plugins";
+
 fn build_tree(prefix: &Path, reference: &Path, tree: &Path) {
-    for folder in ["ncdump", "ncgen", "ncgen3", "nc_test", "nc_test4"] {
+    for folder in ["ncdump", "ncgen", "ncgen3", "nc_test", "nc_test4", "plugins"] {
         fs::create_dir(tree.join(folder)).expect("a new folder");
     }
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("c/suite");
@@ -141,16 +160,21 @@ fn build_tree(prefix: &Path, reference: &Path, tree: &Path) {
     let path = tree.join("ncdump/ncpathcvt");
     fs::write(&path, NCPATHCVT).expect("a new file");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
-    fs::write(tree.join("test_common.sh"), settings(reference, tree)).expect("a new file");
-    fs::write(tree.join("nc_test4/findplugin.sh"), FINDPLUGIN).expect("a new file");
+    for (template, made) in
+        [("test_common.in", "test_common.sh"), ("plugins/findplugin.in", "nc_test4/findplugin.sh")]
+    {
+        fs::write(tree.join(made), settings(reference, template, tree)).expect("a new file");
+    }
+    plugins::compile(prefix, reference, &tree.join("plugins"));
+    plugins::install_ours(prefix, &tree.join(INSTALLED));
     for helper in HELPERS {
         compile(reference, helper, &tree.join(helper.folder));
     }
 }
 
-/// The settings that all scripts read, filled in as a build with HDF5 and without further features would.
-fn settings(reference: &Path, tree: &Path) -> String {
-    let template = fs::read_to_string(reference.join("test_common.in")).expect("it is there");
+/// A file that scripts read, filled in as a build with HDF5 and without further features would.
+fn settings(reference: &Path, template: &str, tree: &Path) -> String {
+    let template = fs::read_to_string(reference.join(template)).expect("it is there");
     let mut text = String::new();
     let mut parts = template.split('@');
     text.push_str(parts.next().unwrap_or_default());
@@ -160,6 +184,7 @@ fn settings(reference: &Path, tree: &Path) -> String {
         match part {
             "abs_top_srcdir" => text.push_str(&reference.display().to_string()),
             "abs_top_builddir" => text.push_str(&tree.display().to_string()),
+            "NETCDF_PLUGIN_INSTALL_DIR" => text.push_str(&tree.join(INSTALLED).display().to_string()),
             "TESTUID" => text.push('1'),
             "HAS_HDF5" => text.push_str("yes"),
             _ if is_name && !part.is_empty() => {}
@@ -175,36 +200,49 @@ fn settings(reference: &Path, tree: &Path) -> String {
     text
 }
 
+/// Runs a script, with plugins before the filters that are built in or not; its last lines if it fails.
+fn run(reference: &Path, tree: &Path, (at, script): (&str, &str), plugins: bool) -> Result<(), String> {
+    let mut command = match script.strip_suffix(".sh") {
+        Some(_) => Command::new("bash"),
+        None => Command::new(tree.join(at).join(script)),
+    };
+    if script.ends_with(".sh") {
+        command.arg(reference.join(at).join(script));
+    }
+    if plugins {
+        let path = format!("{}:{}", tree.join("plugins").display(), tree.join(INSTALLED).display());
+        command.env("FERROCDF_FILTERS", "plugins").env("HDF5_PLUGIN_PATH", path);
+    }
+    let done = command
+        .current_dir(tree.join(at))
+        .env("srcdir", reference.join(at))
+        .env("TOPSRCDIR", reference)
+        .env("TOPBUILDDIR", tree)
+        .env("LC_ALL", "C.UTF-8")
+        .stdin(Stdio::null())
+        .output()
+        .expect("there is a shell");
+    if done.status.success() {
+        return Ok(());
+    }
+    let text = [done.stdout, done.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let lines: Vec<&str> = text.lines().collect();
+    let with = if plugins { " with plugins" } else { "" };
+    Err(format!("{at}/{script}{with}: {}", lines[lines.len().saturating_sub(8)..].join("\n")))
+}
+
 #[test]
 fn scripts_of_the_reference() {
     let (prefix, reference) = (folder("FERROCDF_PREFIX"), folder("FERROCDF_REFERENCE"));
     let tree = tempfile::tempdir().expect("a folder for the tests");
     build_tree(&prefix, &reference, tree.path());
-    let mut failures = vec![];
-    for (at, script) in SCRIPTS {
-        let mut command = match script.strip_suffix(".sh") {
-            Some(_) => Command::new("bash"),
-            None => Command::new(tree.path().join(at).join(script)),
-        };
-        if script.ends_with(".sh") {
-            command.arg(reference.join(at).join(script));
-        }
-        let done = command
-            .current_dir(tree.path().join(at))
-            .env("srcdir", reference.join(at))
-            .env("TOPSRCDIR", &reference)
-            .env("TOPBUILDDIR", tree.path())
-            .env("LC_ALL", "C.UTF-8")
-            .stdin(Stdio::null())
-            .output()
-            .expect("there is a shell");
-        if !done.status.success() {
-            let text = [done.stdout, done.stderr].concat();
-            let text = String::from_utf8_lossy(&text).into_owned();
-            let lines: Vec<&str> = text.lines().collect();
-            failures.push(format!("{at}/{script}: {}", lines[lines.len().saturating_sub(8)..].join("\n")));
-        }
-    }
-    println!("{} of {} scripts pass", SCRIPTS.len() - failures.len(), SCRIPTS.len());
-    assert!(failures.is_empty(), "{} scripts fail:\n{}", failures.len(), failures.join("\n"));
+    let runs = SCRIPTS.iter().map(|script| (script, false));
+    let runs = runs.chain(WITH_PLUGINS.iter().map(|script| (script, true)));
+    let judged: Vec<_> =
+        runs.map(|(script, plugins)| run(&reference, tree.path(), *script, plugins)).collect();
+    let all = judged.len();
+    let failures: Vec<String> = judged.into_iter().filter_map(Result::err).collect();
+    println!("{} of {all} runs of scripts pass", all - failures.len());
+    assert!(failures.is_empty(), "{} fail:\n{}", failures.len(), failures.join("\n"));
 }
