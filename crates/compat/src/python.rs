@@ -17,6 +17,8 @@ pub fn script(name: &str) -> Command {
     );
     let mut command = Command::new(python);
     // The scripts fork; threads that a library started at its import can keep them from that.
+    // Its packages bring their plugins, and look for them where they are if nobody says otherwise.
+    command.env_remove("HDF5_PLUGIN_PATH");
     command.env("OPENBLAS_NUM_THREADS", "1").env("BLOSC_NTHREADS", "1");
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("py").join(name)).stdin(Stdio::null());
     command
