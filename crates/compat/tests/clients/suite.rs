@@ -262,12 +262,37 @@ const PROGRAMS: &[Program] = &[
     one("tst_diskless2"),
 ];
 
-/// What a program wants that our library does not do, for a reason.
-struct Excuse {
-    program: &'static str,
+/// What a program or script wants that our library does not do, for a reason.
+pub struct Excuse {
+    pub program: &'static str,
     /// Lines of its source, and what stands in their place when the rest of the program is judged.
-    changes: &'static [(&'static str, &'static str)],
-    why: &'static str,
+    pub changes: &'static [(&'static str, &'static str)],
+    pub why: &'static str,
+}
+
+/// What became of a program or script.
+pub enum Verdict {
+    Passes,
+    /// It fails as it is, and passes with the lines changed for which this is the reason.
+    Excused(String),
+    Fails(String),
+}
+
+/// Judges a program as it is, and with what it is excused for changed.
+pub fn settle(
+    name: &str,
+    excuses: &[Excuse],
+    judge: impl Fn(Option<&Excuse>) -> Result<(), String>,
+) -> Verdict {
+    match (judge(None), excuses.iter().find(|excuse| excuse.program == name)) {
+        (Ok(()), None) => Verdict::Passes,
+        (Ok(()), Some(_)) => Verdict::Fails(format!("{name}: passes, and is excused")),
+        (Err(_), Some(excuse)) => match judge(Some(excuse)) {
+            Ok(()) => Verdict::Excused(format!("{name}: {}", excuse.why)),
+            Err(why) => Verdict::Fails(format!("{name}, though excused: {why}")),
+        },
+        (Err(why), None) => Verdict::Fails(format!("{name}: {why}")),
+    }
 }
 
 /// The programs that fail here: as they are they must fail, and with these lines changed they must pass.
@@ -324,7 +349,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 
 impl Excuse {
     /// Writes the source with other lines into a folder.
-    fn change(&self, source: &Path, folder: &Path) -> Result<PathBuf, String> {
+    pub fn change(&self, source: &Path, folder: &Path) -> Result<PathBuf, String> {
         let mut text = std::fs::read_to_string(source).map_err(|error| error.to_string())?;
         for (wants, instead) in self.changes {
             if !text.contains(wants) {
@@ -332,7 +357,7 @@ impl Excuse {
             }
             text = text.replace(wants, instead);
         }
-        let path = folder.join(self.program).with_extension("c");
+        let path = folder.join(source.file_name().ok_or("it has no name")?);
         std::fs::write(&path, text).map_err(|error| error.to_string())?;
         Ok(path)
     }
@@ -490,15 +515,11 @@ fn programs_of_the_reference() {
     let (mut passed, mut failures, mut notes) = (0, vec![], vec![]);
     for program in PROGRAMS {
         let here = tempfile::tempdir().expect("a folder for the program");
-        let judged = ours.judge(&reference, program, None, here.path());
-        match (judged, EXCUSED.iter().find(|excuse| excuse.program == program.name)) {
-            (Ok(()), None) => passed += 1,
-            (Ok(()), Some(_)) => failures.push(format!("{}: passes, and is excused", program.name)),
-            (Err(_), Some(excuse)) => match ours.judge(&reference, program, Some(excuse), here.path()) {
-                Ok(()) => notes.push(format!("{}: {}", program.name, excuse.why)),
-                Err(why) => failures.push(format!("{}, though excused: {why}", program.name)),
-            },
-            (Err(why), None) => failures.push(format!("{}: {why}", program.name)),
+        let judge = |excuse: Option<&Excuse>| ours.judge(&reference, program, excuse, here.path());
+        match settle(program.name, EXCUSED, judge) {
+            Verdict::Passes => passed += 1,
+            Verdict::Excused(why) => notes.push(why),
+            Verdict::Fails(why) => failures.push(why),
         }
     }
     println!("{passed} of {} programs pass\n{}", PROGRAMS.len(), notes.join("\n"));
