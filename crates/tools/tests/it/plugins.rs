@@ -1,8 +1,10 @@
 //! `ferrocdf plugins`: where filters for other programs are put. What they do there is tested with those programs.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -37,7 +39,15 @@ impl Prefix {
         if let Some(path) = plugin_path {
             command.env("HDF5_PLUGIN_PATH", path);
         }
-        let run = command.output().unwrap();
+        // A process that another test is starting may still have the copy open for writing.
+        let run = loop {
+            match command.output() {
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                run => break run.unwrap(),
+            }
+        };
         let [out, err] = [run.stdout, run.stderr].map(|text| String::from_utf8(text).unwrap());
         (run.status.code(), out, err)
     }
@@ -110,4 +120,36 @@ fn what_is_wrong_is_said_with_what_to_do() {
     let (code, _, err) = prefix.run(&[Path::new("/sys/ferrocdf")], None);
     assert!(code == Some(1) && err.contains("/sys/ferrocdf: "), "{err}");
     assert!(err.contains("name a folder of yours: ferrocdf plugins install ~/"), "{err}");
+}
+
+/// What `ferrocdf plugins` says, with plugins in these folders.
+fn said(command: &str, path: &str) -> String {
+    let mut run = Command::new(env!("CARGO_BIN_EXE_ferrocdf"));
+    run.args(["plugins", command]).env("HDF5_PLUGIN_PATH", path).env_remove("HDF5_PLUGIN_PRELOAD");
+    let run = run.output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    String::from_utf8(run.stdout).unwrap()
+}
+
+#[test]
+fn what_there_is_is_listed_with_the_reasons_of_what_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("libtext.so");
+    fs::write(&file, "no library").unwrap();
+    let path = folder.path().display().to_string();
+    let said = said("list", &path);
+    let line = |id: &str| said.lines().find(|line| line.trim_start().starts_with(id)).unwrap_or_default();
+    for (id, name) in [("1 ", "deflate"), ("307 ", "bzip2"), ("32015 ", "zstd")] {
+        assert!(line(id).contains(name) && line(id).ends_with("built in"), "{said}");
+    }
+    let reason = said.lines().find(|line| line.contains("libtext.so")).unwrap_or_default();
+    assert!(said.contains("passed over:") && reason.contains("ELF"), "{said}");
+}
+
+#[test]
+fn the_folders_are_listed_in_their_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().display().to_string();
+    assert_eq!(said("path", &format!("/no/such:{path}")), format!("/no/such  (not there)\n{path}\n"));
+    assert!(said("path", "").contains("in no folder"));
 }
