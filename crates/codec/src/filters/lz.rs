@@ -59,6 +59,13 @@ pub fn copy_run<const N: usize>(from: &[u8], to: &mut [u8], at: usize, len: usiz
         *room = *word;
         return Some(());
     }
+    copy_exactly(from, to, at, len)
+}
+
+/// Apart, or the compiler makes one call for both ways of [`copy_run`].
+#[cold]
+#[inline(never)]
+fn copy_exactly(from: &[u8], to: &mut [u8], at: usize, len: usize) -> Option<()> {
     to.get_mut(at..)?.get_mut(..len)?.copy_from_slice(from.get(..len)?);
     Some(())
 }

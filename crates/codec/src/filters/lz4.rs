@@ -75,11 +75,11 @@ fn instructions(packed: &[u8], plain: &mut [u8]) -> Option<usize> {
         if run < MORE
             && len < MORE
             && let Some(next) = packed[from..].first_chunk::<{ WORD + 2 }>()
-            && plain.len() - at >= 4 * WORD
+            && let Some(room) = plain.get_mut(at..).and_then(|room| room.first_chunk_mut::<{ 4 * WORD }>())
         {
             // Both are short, as most are: there is no need to look at how short.
-            let back = usize::from(u16::from_le_bytes([next[run], next[run + 1]]));
-            plain[at..at + WORD].copy_from_slice(&next[..WORD]);
+            room[..WORD].copy_from_slice(&next[..WORD]);
+            let back = usize::from(u16::from_le_bytes(next[run..run + 2].as_chunks().0[0]));
             (from, at) = (from + run + 2, at + run);
             if back == 0 || back > at {
                 return None;
@@ -92,7 +92,7 @@ fn instructions(packed: &[u8], plain: &mut [u8]) -> Option<usize> {
         if run == MORE {
             run += more(packed, &mut from)?;
         }
-        copy_run::<32>(packed.get(from..)?, plain, at, run)?;
+        if run > 0 { copy_run::<32>(packed.get(from..)?, plain, at, run)?; }
         (from, at) = (from + run, at + run);
         if from == packed.len() {
             return Some(at);
