@@ -265,7 +265,8 @@ fn spread_few(size: usize, plain: &[u8], stored: &mut [u8]) {
 /// Turns eight bytes around, so that bit `i` of byte `j` is bit `j` of byte `i`.
 fn turn_word(bytes: [u8; 8]) -> [u8; 8] {
     let mut bits = u64::from_le_bytes(bytes);
-    for (by, these) in [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)] {
+    for (by, these) in [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]
+    {
         let swap = (bits ^ bits >> by) & these;
         bits ^= swap ^ swap << by;
     }

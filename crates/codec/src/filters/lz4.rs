@@ -92,7 +92,9 @@ fn instructions(packed: &[u8], plain: &mut [u8]) -> Option<usize> {
         if run == MORE {
             run += more(packed, &mut from)?;
         }
-        if run > 0 { copy_run::<32>(packed.get(from..)?, plain, at, run)?; }
+        if run > 0 {
+            copy_run::<32>(packed.get(from..)?, plain, at, run)?;
+        }
         (from, at) = (from + run, at + run);
         if from == packed.len() {
             return Some(at);

@@ -82,7 +82,9 @@ impl Codec for Shuffle {
 /// If there are not so many elements.
 pub fn unshuffle_part(size: usize, planes: &[u8], first: usize, elements: &mut [u8]) {
     match size {
-        _ if size == 1 || planes.len() == size => elements.copy_from_slice(&planes[first..][..elements.len()]),
+        _ if size == 1 || planes.len() == size => {
+            elements.copy_from_slice(&planes[first..][..elements.len()])
+        }
         _ if elements.len() / size < LANE => gather_any(size, planes, first, elements),
         2 => gather::<2>(planes, first, elements),
         4 => gather::<4>(planes, first, elements),
