@@ -58,6 +58,8 @@ impl Data {
             "zstd4.nc" => packed("zstd"),
             "lz44.nc" => packed("lz4"),
             "blosc4.nc" => packed("blosc"),
+            "bitshuffle4.nc" => packed("bitshuffle"),
+            "bzip24.nc" => packed("bzip2"),
             _ => Ok(()),
         }
     }

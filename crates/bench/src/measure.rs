@@ -26,16 +26,21 @@ pub struct Peers {
     pub make4: String,
     /// A Python that has h5py and hdf5plugin, if there is one.
     pub python: Option<String>,
+    /// The folder of the plugins of that.
+    pub plugins: Option<String>,
     /// The workloads in Python.
     pub script: String,
 }
 
-/// The Python of the variable `FERROCDF_PYTHON`, else that of the tests, if it has what the workloads need.
-fn python() -> Option<String> {
+/// The Python of the variable `FERROCDF_PYTHON`, else that of the tests, if it has what the workloads need, and the folder
+/// of its plugins.
+fn python() -> Option<(String, String)> {
     let python = std::env::var("FERROCDF_PYTHON").unwrap_or_else(|_| "target/python/bin/python".to_string());
     let mut import = Command::new(&python);
-    let found = import.args(["-c", "import h5py, hdf5plugin"]).stderr(Stdio::null()).status();
-    found.is_ok_and(|status| status.success()).then_some(python)
+    import.args(["-c", "import h5py, hdf5plugin; print(hdf5plugin.PLUGINS_PATH)"]);
+    let said = import.stderr(Stdio::null()).output().ok().filter(|said| said.status.success())?;
+    let plugins = String::from_utf8(said.stdout).ok()?;
+    Some((python, plugins.trim().to_string()))
 }
 
 /// Runs commands and measures them.
@@ -72,7 +77,8 @@ impl Meter {
         let make4 = compile("make4", "make4", &["-lnetcdf", "-lm"])?;
         let [theirs, ours, theirs4, make4, script] =
             [theirs, ours, theirs4, make4, source.join("peer.py")].map(|path| path.display().to_string());
-        let peers = Peers { theirs, ours, theirs4, make4, python: python(), script };
+        let (python, plugins) = python().unzip();
+        let peers = Peers { theirs, ours, theirs4, make4, python, plugins, script };
         Ok((Meter { runner, folder: folder.to_path_buf() }, peers))
     }
 

@@ -1,4 +1,5 @@
-//! The table: what is measured, against whom, and the ratio to reach. Rows about netCDF-4 form the group `nc4`.
+//! The table: what is measured, against whom, and the ratio to reach. Rows about netCDF-4 form the group `nc4`, and those
+//! of built-in filters against the plugins of the same filters the group `codec`.
 
 use std::path::{Path, PathBuf};
 
@@ -162,6 +163,16 @@ fn rows(data: &Data, peers: &Peers, me: &str, bin: &Path) -> Vec<Row> {
     let copied = |what: &'static str, words: &[&str], file: &'static str, target: f64| {
         made(tool(what, "nccopy", words, file, target))
     };
+    // Ourselves, with plugins in place of what is built in, and as many threads of our own on both sides.
+    let codec = |what: &'static str, file: &'static str| {
+        let row = Row { group: "codec", ..library(what, "read-fresh", file, 1.0) };
+        let with_plugins = |folder: &String| {
+            let folder = format!("HDF5_PLUGIN_PATH={folder}");
+            [own(&["env", "FERROCDF_FILTERS=plugins", &folder, "BLOSC_NTHREADS=1"]), row.ours.clone()]
+                .concat()
+        };
+        Row { peer: peers.plugins.as_ref().map(with_plugins).unwrap_or_default(), ..row }
+    };
     let plain = Row {
         group: "",
         file: "fixed.nc",
@@ -242,6 +253,11 @@ fn rows(data: &Data, peers: &Peers, me: &str, bin: &Path) -> Vec<Row> {
         nc4(library("nc4: open 10,000 x 10 and read every variable", "read-tiny", "many4.nc", 10.0)),
         nc4(tool("nc4: ncdump -h of 2,000 x 20", "ncdump", &["-h", "INPUT"], "c4.nc", 8.0)),
         nc4(tool("nc4: ncdump of 2,000 x 20", "ncdump", &["INPUT"], "c4.nc", 20.0)),
+        codec("codec: read 1 GB, zstd + shuffle, the plugin (theirs)", "zstd4.nc"),
+        codec("codec: read 1 GB, lz4 + shuffle, the plugin (theirs)", "lz44.nc"),
+        codec("codec: read 1 GB, blosc lz4, the plugin (theirs)", "blosc4.nc"),
+        codec("codec: read 1 GB, bitshuffle lz4, the plugin (theirs)", "bitshuffle4.nc"),
+        codec("codec: read 0.1 GB, bzip2 + shuffle, the plugin (theirs)", "bzip24.nc"),
         made_nc4("nc4: write 1 GB, deflate 4 + shuffle", "write-packed", "flat4.nc", 3.3),
         made_nc4("nc4: write 1 GB, deflate 1 + shuffle", "write-packed1", "flat4.nc", 3.8),
         by_python(

@@ -26,3 +26,13 @@ pub fn with_buffer<T>(work: impl FnOnce(&mut Vec<u8>) -> T) -> T {
     }
     result
 }
+
+/// Runs `work` with that many bytes of this thread, which hold what earlier work left.
+pub fn with_bytes<T>(len: usize, work: impl FnOnce(&mut [u8]) -> T) -> T {
+    with_buffer(|buffer| {
+        if buffer.len() < len {
+            buffer.resize(len, 0);
+        }
+        work(&mut buffer[..len])
+    })
+}

@@ -4,16 +4,18 @@
 //! Parameters are two versions, the size of an element, the elements of a block (0 for a choice by size), what packs (0
 //! nothing, 2 LZ4, 3 zstd), and the level of zstd. Packed data begin with their unpacked size in 8 bytes and the size of a
 //! block in 4, and each block with its packed size in 4; all big-endian. Elements after the last multiple of eight stay
-//! as they are. Bits are shuffled by way of bytes: bytes into planes, words of a plane turned around their diagonal, and
-//! the words into planes again, so that the fast shuffle does most of the work.
+//! as they are. Sixteen bytes of all rows of bits are a tile: their bits are turned around the diagonal, and the bytes woven
+//! to elements, without a buffer between.
 
 use ferrocdf_bytes::Result;
+use wide::u8x16;
 
+use super::lanes::{LANE, load, load_all, store, store_all, tiles, turn, unweave, weave};
 use super::{lz4, shuffle, zstd};
 use crate::filter::{Codec, bad_params, boxed, corrupt};
 use crate::json::Spelling;
 use crate::registry::Entry;
-use crate::scratch::with_buffer;
+use crate::scratch::with_bytes;
 
 /// Bytes of a block that is chosen by size, and the fewest elements of it.
 const BLOCK_BYTES: usize = 8192;
@@ -135,42 +137,140 @@ impl Bitshuffle {
 
 /// Puts bits together: a multiple of eight elements of `size` bytes.
 pub fn join(size: usize, stored: &[u8], plain: &mut [u8]) {
-    let plane = stored.len() / size;
-    with_buffer(|planes| {
-        planes.resize(stored.len(), 0);
-        for (rows, bytes) in stored.chunks_exact(plane.max(1)).zip(planes.chunks_exact_mut(plane.max(1))) {
-            shuffle::gather(8, rows, bytes);
-            turn(bytes);
-        }
-        shuffle::unshuffle(size, planes, plain);
-    });
+    match size {
+        _ if stored.len() / size < 8 * LANE => join_few(size, stored, plain),
+        1 => join_tiles::<1, 0>(stored, plain),
+        2 => join_tiles::<2, 1>(stored, plain),
+        4 => join_tiles::<4, 2>(stored, plain),
+        8 => join_tiles::<8, 4>(stored, plain),
+        16 => join_tiles::<16, 8>(stored, plain),
+        _ => with_bytes(stored.len(), |planes| {
+            let plane = stored.len() / size;
+            for (rows, bytes) in stored.chunks_exact(plane).zip(planes.chunks_exact_mut(plane)) {
+                join_tiles::<1, 0>(rows, bytes);
+            }
+            shuffle::unshuffle(size, planes, plain);
+        }),
+    }
 }
 
 /// Takes bits apart: a multiple of eight elements of `size` bytes.
 pub fn spread(size: usize, plain: &[u8], stored: &mut [u8]) {
-    let plane = plain.len() / size;
-    with_buffer(|planes| {
-        planes.resize(plain.len(), 0);
-        shuffle::shuffle(size, plain, planes);
-        turn(planes);
-        for (bytes, rows) in planes.chunks_exact(plane.max(1)).zip(stored.chunks_exact_mut(plane.max(1))) {
-            shuffle::scatter(8, bytes, rows);
-        }
-    });
+    match size {
+        _ if plain.len() / size < 8 * LANE => spread_few(size, plain, stored),
+        1 => spread_tiles::<1, 0>(plain, stored),
+        2 => spread_tiles::<2, 1>(plain, stored),
+        4 => spread_tiles::<4, 2>(plain, stored),
+        8 => spread_tiles::<8, 4>(plain, stored),
+        16 => spread_tiles::<16, 8>(plain, stored),
+        _ => with_bytes(plain.len(), |planes| {
+            let plane = plain.len() / size;
+            shuffle::shuffle(size, plain, planes);
+            for (bytes, rows) in planes.chunks_exact(plane).zip(stored.chunks_exact_mut(plane)) {
+                spread_tiles::<1, 0>(bytes, rows);
+            }
+        }),
+    }
 }
 
-/// Turns each eight bytes around, so that bit `i` of byte `j` is bit `j` of byte `i`.
-fn turn(bytes: &mut [u8]) {
-    for word in bytes.as_chunks_mut::<8>().0 {
-        let mut bits = u64::from_le_bytes(*word);
-        for (by, these) in
-            [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]
-        {
-            let swap = (bits ^ bits >> by) & these;
-            bits ^= swap ^ swap << by;
+/// [`join`] where a row has at least [`LANE`] bytes. `GROUPS` is half of `SIZE`.
+///
+/// Byte `k` of element `j` of eight is row `j * SIZE + k` once the bits are turned. Every `GROUPS`-th row is in one group, so
+/// that a group is woven by itself, and then what all groups have of a column.
+fn join_tiles<const SIZE: usize, const GROUPS: usize>(stored: &[u8], plain: &mut [u8]) {
+    let row = stored.len() / (8 * SIZE);
+    for at in tiles(row) {
+        let to = &mut plain[8 * SIZE * at..][..8 * SIZE * LANE];
+        let bytes = |of: usize| turn(std::array::from_fn(|bit| load(stored, (8 * of + bit) * row + at)));
+        if SIZE == 1 {
+            store_all(weave(bytes(0)), to, 0);
+            continue;
         }
-        *word = bits.to_le_bytes();
+        let mut groups = [[u8x16::ZERO; LANE]; GROUPS];
+        for of in 0..SIZE {
+            let lanes = bytes(of);
+            for (element, &lane) in lanes.iter().enumerate() {
+                let row = element * SIZE + of;
+                groups[row % GROUPS][row / GROUPS] = lane;
+            }
+        }
+        for group in &mut groups {
+            *group = weave(*group);
+        }
+        for (column, to) in to.chunks_exact_mut(GROUPS * LANE).enumerate() {
+            let parts = weave::<GROUPS>(std::array::from_fn(|group| groups[group][column]));
+            store_all(parts, to, 0);
+        }
     }
+}
+
+/// [`join_tiles`] backwards.
+fn spread_tiles<const SIZE: usize, const GROUPS: usize>(plain: &[u8], stored: &mut [u8]) {
+    let row = plain.len() / (8 * SIZE);
+    for at in tiles(row) {
+        let from = &plain[8 * SIZE * at..][..8 * SIZE * LANE];
+        let mut put = |of: usize, bytes: [u8x16; 8]| {
+            let lanes = turn(bytes);
+            for (bit, &lane) in lanes.iter().enumerate() {
+                store(lane, stored, (8 * of + bit) * row + at);
+            }
+        };
+        if SIZE == 1 {
+            put(0, unweave(load_all(from, 0)));
+            continue;
+        }
+        let mut groups = [[u8x16::ZERO; LANE]; GROUPS];
+        for column in 0..LANE {
+            let parts = unweave::<GROUPS>(load_all(from, column * GROUPS * LANE));
+            for (group, &lane) in groups.iter_mut().zip(&parts) {
+                group[column] = lane;
+            }
+        }
+        for group in &mut groups {
+            *group = unweave(*group);
+        }
+        for of in 0..SIZE {
+            let of_row = |row: usize| groups[row % GROUPS][row / GROUPS];
+            put(of, std::array::from_fn(|element| of_row(element * SIZE + of)));
+        }
+    }
+}
+
+/// [`join`] of rows that are too short for tiles.
+fn join_few(size: usize, stored: &[u8], plain: &mut [u8]) {
+    let row = stored.len() / (8 * size);
+    for of in 0..size {
+        for at in 0..row {
+            let bits = turn_word(std::array::from_fn(|bit| stored[(8 * of + bit) * row + at]));
+            for (element, byte) in bits.into_iter().enumerate() {
+                plain[(8 * at + element) * size + of] = byte;
+            }
+        }
+    }
+}
+
+/// [`join_few`] backwards.
+fn spread_few(size: usize, plain: &[u8], stored: &mut [u8]) {
+    let row = plain.len() / (8 * size);
+    for of in 0..size {
+        for at in 0..row {
+            let bytes = turn_word(std::array::from_fn(|element| plain[(8 * at + element) * size + of]));
+            for (bit, byte) in bytes.into_iter().enumerate() {
+                stored[(8 * of + bit) * row + at] = byte;
+            }
+        }
+    }
+}
+
+/// Turns eight bytes around, so that bit `i` of byte `j` is bit `j` of byte `i`.
+fn turn_word(bytes: [u8; 8]) -> [u8; 8] {
+    let mut bits = u64::from_le_bytes(bytes);
+    for (by, these) in [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]
+    {
+        let swap = (bits ^ bits >> by) & these;
+        bits ^= swap ^ swap << by;
+    }
+    bits.to_le_bytes()
 }
 
 impl Codec for Bitshuffle {
@@ -198,13 +298,13 @@ impl Codec for Bitshuffle {
         }
         let short = || corrupt(format!("the {} stored bytes end within a block", stored.len()));
         let (block, mut rest) = self.header(stored)?;
-        with_buffer(|bits| {
+        with_bytes(block.min(shuffled), |bits| {
             for to in blocks.chunks_mut(block) {
                 let (packed, after) = rest.split_first_chunk::<4>().ok_or_else(short)?;
                 let packed = u32::from_be_bytes(*packed) as usize;
                 let (packed, after) = after.split_at_checked(packed).ok_or_else(short)?;
                 rest = after;
-                bits.resize(to.len(), 0);
+                let bits = &mut bits[..to.len()];
                 match self.packer {
                     Packer::Zstd(_) if zstd::unpack(packed, bits)? == Some(to.len()) => {}
                     Packer::Zstd(_) => {
@@ -235,9 +335,9 @@ impl Codec for Bitshuffle {
         };
         stored.extend_from_slice(&(plain.len() as u64).to_be_bytes());
         stored.extend_from_slice(&block_size.to_be_bytes());
-        with_buffer(|bits| {
+        with_bytes(block.min(blocks.len()), |bits| {
             for from in blocks.chunks(block) {
-                bits.resize(from.len(), 0);
+                let bits = &mut bits[..from.len()];
                 spread(self.size, from, bits);
                 let start = stored.len();
                 stored.extend_from_slice(&[0; 4]);

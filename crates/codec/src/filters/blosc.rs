@@ -16,7 +16,7 @@ use super::{bitshuffle, blosclz, deflate, lz4, shuffle, zstd};
 use crate::filter::{Codec, bad_params, boxed, corrupt};
 use crate::json::Spelling;
 use crate::registry::Entry;
-use crate::scratch::with_buffer;
+use crate::scratch::{with_buffer, with_bytes};
 
 const HEADER: usize = 16;
 
@@ -266,7 +266,7 @@ impl Codec for Blosc {
         }
         let blocks = plain.chunks_mut(header.block.max(1));
         let starts = data.get(..blocks.len().saturating_mul(4)).ok_or_else(short)?;
-        with_buffer(|packed| {
+        with_bytes(header.block.min(header.len), |packed| {
             for (to, start) in blocks.zip(starts.as_chunks::<4>().0) {
                 let from = stored.get(u32::from_le_bytes(*start) as usize..).ok_or_else(short)?;
                 let shuffled = header.shuffled(to.len());
@@ -274,7 +274,7 @@ impl Codec for Blosc {
                     header.unpack_block(from, to)?;
                     continue;
                 }
-                packed.resize(to.len(), 0);
+                let packed = &mut packed[..to.len()];
                 header.unpack_block(from, packed)?;
                 let whole = to.len() / header.size * header.size;
                 let (elements, end) = to.split_at_mut(whole);

@@ -3,7 +3,7 @@
 
 use ferrocdf_bytes::Result;
 
-use super::lz::{copy_back, with_finder};
+use super::lz::{copy_back, copy_run, with_finder};
 use crate::filter::corrupt;
 
 const RUN: usize = 32;
@@ -24,30 +24,34 @@ pub fn unpack(packed: &[u8], plain: &mut [u8]) -> Result<()> {
 
 /// How many bytes were made; `None` if something is outside.
 fn instructions(packed: &[u8], plain: &mut [u8]) -> Option<usize> {
-    let mut rest = packed.iter();
-    let mut at = 0;
-    let mut next = rest.next().map(|first| first & 31);
+    let (mut from, mut at) = (0, 0);
+    let mut next = packed.first().map(|first| first & 31);
     while let Some(control) = next {
         let control = usize::from(control);
+        from += 1;
         if control < RUN {
-            let (run, after) = rest.as_slice().split_at_checked(control + 1)?;
-            plain.get_mut(at..at + run.len())?.copy_from_slice(run);
-            at += run.len();
-            rest = after.iter();
+            let run = control + 1;
+            copy_run::<RUN>(packed.get(from..)?, plain, at, run)?;
+            (from, at) = (from + run, at + run);
         } else {
+            let mut byte = || {
+                let byte = usize::from(*packed.get(from)?);
+                from += 1;
+                Some(byte)
+            };
             let mut len = (control >> 5) + 2;
             if len == 9 {
                 loop {
-                    let more = *rest.next()?;
-                    len += usize::from(more);
+                    let more = byte()?;
+                    len = len.saturating_add(more);
                     if more < 255 {
                         break;
                     }
                 }
             }
-            let mut back = (control & 31) << 8 | usize::from(*rest.next()?);
+            let mut back = (control & 31) << 8 | byte()?;
             if back == FAR {
-                back += usize::from(*rest.next()?) << 8 | usize::from(*rest.next()?);
+                back += byte()? << 8 | byte()?;
             }
             back += 1;
             if back > at || plain.len() - at < len {
@@ -56,7 +60,7 @@ fn instructions(packed: &[u8], plain: &mut [u8]) -> Option<usize> {
             copy_back(plain, back, at, len);
             at += len;
         }
-        next = rest.next().copied();
+        next = packed.get(from).copied();
     }
     Some(at)
 }

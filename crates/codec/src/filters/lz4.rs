@@ -6,6 +6,7 @@ use ferrocdf_bytes::Result;
 use lz4_flex::block;
 use serde_json::Value;
 
+use super::lz::{WORD, copy_back, copy_run, copy_words};
 use crate::filter::{Codec, bad_params, boxed, corrupt};
 use crate::json::Spelling;
 use crate::registry::Entry;
@@ -51,10 +52,78 @@ impl Lz4 {
 /// Unpacks a block of LZ4 that must fill `plain`.
 pub fn unpack_block(packed: &[u8], plain: &mut [u8]) -> Result<()> {
     let should = plain.len();
-    match block::decompress_into(packed, plain) {
-        Ok(len) if len == should => Ok(()),
-        Ok(len) => Err(corrupt(format!("a block of LZ4 unpacks to {len} bytes and not {should}"))),
-        Err(error) => Err(corrupt(format!("a block of LZ4 for {should} bytes is damaged: {error}"))),
+    match instructions(packed, plain) {
+        Some(len) if len == should => Ok(()),
+        Some(len) => Err(corrupt(format!("a block of LZ4 unpacks to {len} bytes and not {should}"))),
+        None => Err(corrupt(format!("{} bytes of LZ4 for {should} are damaged", packed.len()))),
+    }
+}
+
+/// The largest length in half a byte, behind which there is more of it.
+const MORE: usize = 15;
+
+/// The shortest copy.
+const SHORTEST: usize = 4;
+
+/// How many bytes were made ("LZ4 Block Format Description" of lz4/lz4); `None` if something is outside.
+fn instructions(packed: &[u8], plain: &mut [u8]) -> Option<usize> {
+    let (mut from, mut at) = (0, 0);
+    loop {
+        let lengths = usize::from(*packed.get(from)?);
+        from += 1;
+        let (mut run, mut len) = (lengths >> 4, lengths & MORE);
+        if run < MORE
+            && len < MORE
+            && let Some(next) = packed[from..].first_chunk::<{ WORD + 2 }>()
+            && let Some(room) = plain.get_mut(at..).and_then(|room| room.first_chunk_mut::<{ 4 * WORD }>())
+        {
+            // Both are short, as most are: there is no need to look at how short.
+            room[..WORD].copy_from_slice(&next[..WORD]);
+            let back = usize::from(u16::from_le_bytes(next[run..run + 2].as_chunks().0[0]));
+            (from, at) = (from + run + 2, at + run);
+            if back == 0 || back > at {
+                return None;
+            }
+            len += SHORTEST;
+            copy_words(plain, back, at, len);
+            at += len;
+            continue;
+        }
+        if run == MORE {
+            run += more(packed, &mut from)?;
+        }
+        if run > 0 {
+            copy_run::<32>(packed.get(from..)?, plain, at, run)?;
+        }
+        (from, at) = (from + run, at + run);
+        if from == packed.len() {
+            return Some(at);
+        }
+        let back = usize::from(u16::from_le_bytes(*packed.get(from..)?.first_chunk()?));
+        from += 2;
+        if len == MORE {
+            len += more(packed, &mut from)?;
+        }
+        len += SHORTEST;
+        if back == 0 || back > at || len > plain.len() - at {
+            return None;
+        }
+        copy_back(plain, back, at, len);
+        at += len;
+    }
+}
+
+/// The rest of a length: the sum of bytes up to one that is not 255.
+fn more(packed: &[u8], from: &mut usize) -> Option<usize> {
+    let mut sum = 0usize;
+    loop {
+        let byte = *packed.get(*from)?;
+        *from += 1;
+        sum = sum.checked_add(byte.into())?;
+        if byte < 255 {
+            // What is added to it cannot overflow.
+            return (sum < usize::MAX / 2).then_some(sum);
+        }
     }
 }
 

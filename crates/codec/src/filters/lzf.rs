@@ -3,7 +3,7 @@
 
 use ferrocdf_bytes::Result;
 
-use super::lz::{copy_back, with_finder};
+use super::lz::{copy_back, copy_run, with_finder};
 use crate::filter::{Codec, bad_params, boxed, corrupt};
 use crate::json::Spelling;
 use crate::registry::Entry;
@@ -44,8 +44,9 @@ impl Codec for Lzf {
             let control = usize::from(control);
             if control < RUN {
                 let (run, after) = rest.split_at_checked(control + 1).ok_or_else(short)?;
-                let Some(room) = plain.get_mut(at..at + run.len()) else { return Ok(None) };
-                room.copy_from_slice(run);
+                if copy_run::<RUN>(rest, plain, at, run.len()).is_none() {
+                    return Ok(None);
+                }
                 (at, rest) = (at + run.len(), after);
                 continue;
             }

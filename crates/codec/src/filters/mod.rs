@@ -6,6 +6,7 @@
 mod aec;
 mod bits;
 mod blosclz;
+mod lanes;
 mod lz;
 
 use crate::registry::Entry;

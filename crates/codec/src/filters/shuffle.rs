@@ -1,11 +1,12 @@
 //! Shuffle (filter 2): all first bytes of the elements, then all second bytes, and so on. Its parameter is the size of an
 //! element in bytes. Bytes that do not make a whole element stay behind at the end.
 //!
-//! For sizes 2, 4, 8 and 16, two planes at a time are woven into one, which is a loop that the compiler makes vector
-//! instructions of, in blocks that stay in the first cache.
+//! For sizes 2, 4, 8 and 16, sixteen elements at a time go through registers; for others, planes are walked through for
+//! so many elements as stay in the first cache.
 
 use ferrocdf_bytes::Result;
 
+use super::lanes::{LANE, load, load_all, store, store_all, tiles, unweave, weave};
 use crate::filter::{Codec, bad_params, boxed};
 use crate::json::Spelling;
 use crate::registry::Entry;
@@ -81,129 +82,63 @@ impl Codec for Shuffle {
 /// If there are not so many elements.
 pub fn unshuffle_part(size: usize, planes: &[u8], first: usize, elements: &mut [u8]) {
     match size {
-        1 => elements.copy_from_slice(&planes[first..][..elements.len()]),
-        2 | 4 | 8 | 16 if elements.len() >= FEW * size => gather_from(size, planes, first, elements),
-        _ => {
-            let count = planes.len() / size;
-            for (of, plane) in planes.chunks_exact(count.max(1)).take(size).enumerate() {
-                let bytes = &plane[first..][..elements.len() / size];
-                for (element, &byte) in elements.chunks_exact_mut(size).zip(bytes) {
-                    element[of] = byte;
-                }
-            }
+        _ if size == 1 || planes.len() == size => {
+            elements.copy_from_slice(&planes[first..][..elements.len()])
         }
+        _ if elements.len() / size < LANE => gather_any(size, planes, first, elements),
+        2 => gather::<2>(planes, first, elements),
+        4 => gather::<4>(planes, first, elements),
+        8 => gather::<8>(planes, first, elements),
+        16 => gather::<16>(planes, first, elements),
+        _ => gather_any(size, planes, first, elements),
     }
 }
 
-/// Fewer elements are put together byte by byte.
-const FEW: usize = 16;
-
 /// Puts the bytes of elements together. Both slices have the same length.
 pub fn unshuffle(size: usize, stored: &[u8], plain: &mut [u8]) {
-    let count = stored.len() / size;
-    let (planes, rest) = stored.split_at(count * size);
-    let (elements, end) = plain.split_at_mut(count * size);
+    let whole = stored.len() / size * size;
+    let (planes, rest) = stored.split_at(whole);
+    let (elements, end) = plain.split_at_mut(whole);
     end.copy_from_slice(rest);
-    match size {
-        _ if count < 2 || size == 1 => elements.copy_from_slice(planes),
-        2 | 4 | 8 | 16 => gather(size, planes, elements),
-        _ => gather_any(size, planes, elements),
-    }
+    unshuffle_part(size, planes, 0, elements);
 }
 
 /// Takes the bytes of elements apart. Both slices have the same length.
 pub fn shuffle(size: usize, plain: &[u8], stored: &mut [u8]) {
-    let count = plain.len() / size;
-    let (elements, rest) = plain.split_at(count * size);
-    let (planes, end) = stored.split_at_mut(count * size);
+    let whole = plain.len() / size * size;
+    let (elements, rest) = plain.split_at(whole);
+    let (planes, end) = stored.split_at_mut(whole);
     end.copy_from_slice(rest);
     match size {
-        _ if count < 2 || size == 1 => planes.copy_from_slice(elements),
-        2 | 4 | 8 | 16 => scatter(size, elements, planes),
+        _ if size == 1 || planes.len() == size => planes.copy_from_slice(elements),
+        _ if elements.len() / size < LANE => scatter_any(size, elements, planes),
+        2 => scatter::<2>(elements, planes),
+        4 => scatter::<4>(elements, planes),
+        8 => scatter::<8>(elements, planes),
+        16 => scatter::<16>(elements, planes),
         _ => scatter_any(size, elements, planes),
     }
 }
 
-/// Bytes that are woven at a time: a buffer for each turn but the last stays in the first cache.
-const WOVEN: usize = 4096;
-
-/// Puts the bytes of elements together that come in whole planes: `size` is 2, 4, 8 or 16.
-///
-/// Plane `i` is woven with plane `i + size / 2`, byte by byte, then the same is done with the half as many planes twice as
-/// long that this makes, until there is one.
-pub fn gather(size: usize, planes: &[u8], elements: &mut [u8]) {
-    gather_from(size, planes, 0, elements);
-}
-
-/// [`gather`] of some elements, from the element `first` on.
-fn gather_from(size: usize, planes: &[u8], first: usize, elements: &mut [u8]) {
-    let count = planes.len() / size;
-    let (mut now, mut next) = ([0; WOVEN], [0; WOVEN]);
-    for (block, to) in elements.chunks_mut(WOVEN).enumerate() {
-        let (start, run) = (first + block * (WOVEN / size), to.len() / size);
-        let plane = |at: usize| &planes[at * count + start..][..run];
-        if size == 2 {
-            weave(plane(0), plane(1), to);
-            continue;
-        }
-        let half = size / 2;
-        for (at, out) in now.chunks_mut(2 * run).take(half).enumerate() {
-            weave(plane(at), plane(at + half), out);
-        }
-        let (mut left, mut len) = (half, 2 * run);
-        while left > 2 {
-            left /= 2;
-            let (low, high) = now.split_at(left * len);
-            for (at, out) in next.chunks_mut(2 * len).take(left).enumerate() {
-                weave(&low[at * len..][..len], &high[at * len..][..len], out);
-            }
-            len *= 2;
-            std::mem::swap(&mut now, &mut next);
-        }
-        weave(&now[..len], &now[len..2 * len], to);
+/// Puts the bytes of at least [`LANE`] elements together, from the element `first` on.
+fn gather<const SIZE: usize>(planes: &[u8], first: usize, elements: &mut [u8]) {
+    let count = planes.len() / SIZE;
+    for at in tiles(elements.len() / SIZE) {
+        let rows = std::array::from_fn(|of| load(planes, of * count + first + at));
+        let to = &mut elements[at * SIZE..][..LANE * SIZE];
+        store_all(weave::<SIZE>(rows), to, 0);
     }
 }
 
-/// Takes the bytes of elements apart into whole planes: the turns of [`gather`] backwards.
-pub fn scatter(size: usize, elements: &[u8], planes: &mut [u8]) {
-    let count = elements.len() / size;
-    let (mut now, mut next) = ([0; WOVEN], [0; WOVEN]);
-    for (block, from) in elements.chunks(WOVEN).enumerate() {
-        let (start, run) = (block * (WOVEN / size), from.len() / size);
-        let (mut left, mut len) = (1, from.len());
-        now[..len].copy_from_slice(from);
-        while left < size / 2 {
-            let (low, high) = next.split_at_mut(left * len / 2);
-            for (at, both) in now.chunks(len).take(left).enumerate() {
-                unweave(both, &mut low[at * len / 2..][..len / 2], &mut high[at * len / 2..][..len / 2]);
-            }
-            (left, len) = (left * 2, len / 2);
-            std::mem::swap(&mut now, &mut next);
+/// Takes the bytes of at least [`LANE`] elements apart.
+fn scatter<const SIZE: usize>(elements: &[u8], planes: &mut [u8]) {
+    let count = elements.len() / SIZE;
+    for at in tiles(count) {
+        let from = &elements[at * SIZE..][..LANE * SIZE];
+        let rows = unweave::<SIZE>(load_all(from, 0));
+        for (of, &row) in rows.iter().enumerate() {
+            store(row, planes, of * count + at);
         }
-        let (low, high) = planes.split_at_mut(left * count);
-        for (at, both) in now.chunks(len).take(left).enumerate() {
-            unweave(both, &mut low[at * count + start..][..run], &mut high[at * count + start..][..run]);
-        }
-    }
-}
-
-/// A byte of `a`, a byte of `b`, and so on.
-#[inline(never)]
-fn weave(a: &[u8], b: &[u8], both: &mut [u8]) {
-    for ((pair, &a), &b) in both.as_chunks_mut::<2>().0.iter_mut().zip(a).zip(b) {
-        *pair = [a, b];
-    }
-}
-
-#[inline(never)]
-fn unweave(both: &[u8], a: &mut [u8], b: &mut [u8]) {
-    // Two loops over halves of words are vectors; one loop over pairs is not.
-    let pairs = both.as_chunks::<2>().0;
-    for (&pair, a) in pairs.iter().zip(a) {
-        *a = u16::from_le_bytes(pair) as u8;
-    }
-    for (&pair, b) in pairs.iter().zip(b) {
-        *b = (u16::from_le_bytes(pair) >> 8) as u8;
     }
 }
 
@@ -212,12 +147,12 @@ fn run(size: usize) -> usize {
     (8192 / size).max(16)
 }
 
-fn gather_any(size: usize, planes: &[u8], elements: &mut [u8]) {
+fn gather_any(size: usize, planes: &[u8], first: usize, elements: &mut [u8]) {
     let count = planes.len() / size;
     let run = run(size);
     for (block, elements) in elements.chunks_mut(run * size).enumerate() {
-        for (of, plane) in planes.chunks_exact(count).enumerate() {
-            let bytes = &plane[block * run..];
+        for of in 0..size {
+            let bytes = &planes[of * count + first + block * run..][..elements.len() / size];
             for (element, &byte) in elements.chunks_exact_mut(size).zip(bytes) {
                 element[of] = byte;
             }
@@ -229,7 +164,7 @@ fn scatter_any(size: usize, elements: &[u8], planes: &mut [u8]) {
     let count = elements.len() / size;
     let run = run(size);
     for (block, elements) in elements.chunks(run * size).enumerate() {
-        for (of, plane) in planes.chunks_exact_mut(count).enumerate() {
+        for (of, plane) in planes.chunks_exact_mut(count.max(1)).enumerate() {
             let bytes = &mut plane[block * run..];
             for (byte, element) in bytes.iter_mut().zip(elements.chunks_exact(size)) {
                 *byte = element[of];
