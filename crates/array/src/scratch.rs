@@ -32,12 +32,13 @@ impl Scratch {
 
     /// Lends this thread's buffers.
     pub(crate) fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
-        let mut scratch = SCRATCH.take();
+        // A thread that is ending keeps nothing any more: functions that run at the end of a process read and write too.
+        let mut scratch = SCRATCH.try_with(Cell::take).unwrap_or_default();
         let result = work(&mut scratch);
         for buffer in [&mut scratch.window, &mut scratch.stored, &mut scratch.dense] {
             buffer.trim(KEPT);
         }
-        SCRATCH.set(scratch);
+        let _ = SCRATCH.try_with(|kept| kept.set(scratch));
         result
     }
 }

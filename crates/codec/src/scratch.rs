@@ -1,6 +1,7 @@
 //! Buffers that each thread keeps, so that a block costs no allocation once the thread is warm.
 
 use std::cell::RefCell;
+use std::thread::LocalKey;
 
 /// Buffers larger than this are given back to the system.
 const KEPT_SIZE: usize = 64 << 20;
@@ -12,13 +13,25 @@ thread_local! {
     static FREE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Runs `work` with what this thread keeps. Where it keeps nothing any more, as in functions that run at the end of a
+/// process, with a new one.
+pub fn with_kept<T, R>(
+    kept: &'static LocalKey<RefCell<T>>,
+    new: impl FnOnce() -> T,
+    work: impl FnOnce(&mut T) -> R,
+) -> R {
+    match kept.try_with(|_| ()) {
+        Ok(()) => kept.with_borrow_mut(work),
+        Err(_) => work(&mut new()),
+    }
+}
+
 /// Runs `work` with a buffer of this thread. What it holds at first is left from earlier work.
 pub fn with_buffer<T>(work: impl FnOnce(&mut Vec<u8>) -> T) -> T {
-    let mut buffer = FREE.with(|free| free.borrow_mut().pop()).unwrap_or_default();
+    let mut buffer = with_kept(&FREE, Vec::new, Vec::pop).unwrap_or_default();
     let result = work(&mut buffer);
     if buffer.capacity() <= KEPT_SIZE {
-        FREE.with(|free| {
-            let mut free = free.borrow_mut();
+        with_kept(&FREE, Vec::new, |free| {
             if free.len() < KEPT {
                 free.push(buffer);
             }

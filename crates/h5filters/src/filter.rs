@@ -55,7 +55,8 @@ pub unsafe extern "C" fn run(
         }
         // SAFETY: the caller has `count` parameters.
         let params = unsafe { slice(params, count) };
-        let mut made = MADE.take();
+        // HDF5 writes what is left at the end of a process, when the thread keeps nothing any more.
+        let mut made = MADE.try_with(Cell::take).unwrap_or_default();
         // SAFETY: the caller's buffer has `len` bytes, and nobody else uses it now.
         let done = unsafe { slice((*buffer).cast::<u8>(), len) }
             .ok_or_else(|| Error::new(Code::EINVAL, "there is no buffer"))
@@ -63,7 +64,7 @@ pub unsafe extern "C" fn run(
             // SAFETY: `room` and `buffer` are the caller's, and nothing borrows from them any more.
             .and_then(|()| unsafe { hand_over(&made, &mut *room, &mut *buffer) });
         if made.capacity() <= LARGEST_KEPT {
-            MADE.set(made);
+            let _ = MADE.try_with(|kept| kept.set(made));
         }
         done.unwrap_or_else(|error| {
             host::push_error(&error);

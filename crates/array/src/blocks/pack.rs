@@ -88,7 +88,7 @@ pub(super) fn store<B: Blocks + ?Sized>(
     let most = (cache::budget() / 2 / block_len.max(1)).max(1);
     let together = (BATCH / block_len.max(1)).max(4 * threads).min(most);
     let packer = Packer { home, blob, block_len, blocks, shares: shared };
-    let mut packed = PACKED.take();
+    let mut packed = PACKED.try_with(Cell::take).unwrap_or_default();
     let mut batches = (0..all).step_by(together).map(|first| first..(first + together).min(all));
     let done = batches.try_for_each(|batch| packer.batch(batch, &mut packed));
     let mut kept = 0;
@@ -96,7 +96,7 @@ pub(super) fn store<B: Blocks + ?Sized>(
         kept += packed.bytes.capacity();
         kept <= KEPT
     });
-    PACKED.set(packed);
+    let _ = PACKED.try_with(|kept| kept.set(packed));
     done
 }
 

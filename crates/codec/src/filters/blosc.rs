@@ -16,7 +16,7 @@ use super::{bitshuffle, blosclz, deflate, lz4, shuffle, zstd};
 use crate::filter::{Codec, bad_params, boxed, corrupt};
 use crate::json::Spelling;
 use crate::registry::Entry;
-use crate::scratch::{with_buffer, with_bytes};
+use crate::scratch::{with_buffer, with_bytes, with_kept};
 
 const HEADER: usize = 16;
 
@@ -226,8 +226,9 @@ impl Header {
                 Packer::Zstd => zstd::pack(if level < 9 { level * 2 - 1 } else { 22 }, from, stored)?,
                 Packer::Snappy => {
                     stored.resize(start + 4 + snap::raw::max_compress_len(from.len()), 0);
-                    let made =
-                        SNAPPY.with(|snappy| snappy.borrow_mut().compress(from, &mut stored[start + 4..]));
+                    let made = with_kept(&SNAPPY, snap::raw::Encoder::new, |snappy| {
+                        snappy.compress(from, &mut stored[start + 4..])
+                    });
                     let len = made.map_err(|error| corrupt(format!("snappy cannot pack: {error}")))?;
                     stored.truncate(start + 4 + len);
                 }

@@ -10,6 +10,7 @@ use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
 use crate::filter::{Codec, bad_params, boxed, corrupt};
 use crate::json::level_spelling;
 use crate::registry::Entry;
+use crate::scratch::with_kept;
 
 /// Deflate makes at most 258 bytes of 2 bits.
 const RATIO: usize = 1032;
@@ -50,7 +51,7 @@ impl Deflate {
 
 /// Unpacks a zlib stream into the front of `plain`; `None` if that is too small.
 pub fn inflate(stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-    match INFLATE.with(|inflate| inflate.borrow_mut().zlib_decompress(stored, plain)) {
+    match with_kept(&INFLATE, Decompressor::new, |inflate| inflate.zlib_decompress(stored, plain)) {
         Ok(len) => Ok(Some(len)),
         Err(DecompressionError::InsufficientSpace) => Ok(None),
         Err(DecompressionError::BadData) => {
@@ -75,8 +76,7 @@ pub fn deflate(level: i32, plain: &[u8], stored: &mut Vec<u8>) -> Result<()> {
 
 /// Packs at just this level, and gives the length of what is made.
 fn deflate_at(level: i32, plain: &[u8], stored: &mut Vec<u8>) -> Result<usize> {
-    DEFLATE.with(|kept| {
-        let mut kept = kept.borrow_mut();
+    with_kept(&DEFLATE, Vec::new, |kept| {
         let at = match kept.iter().position(|&(of, _)| of == level) {
             Some(at) => at,
             None => {

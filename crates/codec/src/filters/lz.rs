@@ -5,6 +5,8 @@
 
 use std::cell::RefCell;
 
+use crate::scratch::with_kept;
+
 const SLOTS_LOG: u32 = 13;
 
 thread_local! {
@@ -20,11 +22,10 @@ pub struct Finder<'a> {
 
 /// Runs `work` with a finder that has seen nothing.
 pub fn with_finder<T>(bytes: &[u8], work: impl FnOnce(Finder) -> T) -> T {
-    SEEN.with(|seen| {
-        let mut seen = seen.borrow_mut();
+    with_kept(&SEEN, Vec::new, |seen| {
         seen.clear();
         seen.resize(1 << SLOTS_LOG, 0);
-        work(Finder { bytes, seen: &mut seen })
+        work(Finder { bytes, seen })
     })
 }
 

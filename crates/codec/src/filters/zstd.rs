@@ -8,6 +8,7 @@ use zstd::zstd_safe::{self, CCtx, DCtx};
 use crate::filter::{Codec, bad_params, boxed, corrupt};
 use crate::json::Spelling;
 use crate::registry::Entry;
+use crate::scratch::with_kept;
 
 /// A block of 128 KiB takes no less than four bytes.
 pub const RATIO: usize = 32_768;
@@ -52,8 +53,11 @@ impl Zstd {
 
 /// Unpacks frames into the front of `plain`; `None` if that is too small.
 pub fn unpack(stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-    let done =
-        UNPACK.with(|kept| kept.borrow_mut().get_or_insert_with(DCtx::create).decompress(plain, stored));
+    let done = with_kept(
+        &UNPACK,
+        || None,
+        |kept| kept.get_or_insert_with(DCtx::create).decompress(plain, stored),
+    );
     match done.map_err(zstd_safe::get_error_name) {
         Ok(len) => Ok(Some(len)),
         Err("Destination buffer is too small") => Ok(None),
@@ -65,9 +69,11 @@ pub fn unpack(stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
 pub fn pack(level: i32, plain: &[u8], stored: &mut Vec<u8>) -> Result<()> {
     let start = stored.len();
     stored.resize(start + zstd_safe::compress_bound(plain.len()), 0);
-    let made = PACK.with(|kept| {
-        kept.borrow_mut().get_or_insert_with(CCtx::create).compress(&mut stored[start..], plain, level)
-    });
+    let made = with_kept(
+        &PACK,
+        || None,
+        |kept| kept.get_or_insert_with(CCtx::create).compress(&mut stored[start..], plain, level),
+    );
     let len =
         made.map_err(|code| corrupt(format!("zstd cannot pack: {}", zstd_safe::get_error_name(code))))?;
     stored.truncate(start + len);

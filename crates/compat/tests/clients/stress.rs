@@ -56,6 +56,13 @@ fn run(command: &mut Command) -> String {
 }
 
 #[test]
+fn functions_at_the_end_of_a_process() {
+    let here = tempfile::tempdir().expect("a folder for the program");
+    let program = compile("ends", here.path());
+    assert_eq!(run(Command::new(program).arg(here.path().join("ends.nc"))), "the same");
+}
+
+#[test]
 fn sixteen_threads() {
     let here = tempfile::tempdir().expect("a folder for the program");
     let program = compile("threads", here.path());

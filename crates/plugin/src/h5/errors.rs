@@ -20,12 +20,13 @@ thread_local! {
 
 /// Forgets what was said.
 pub(crate) fn clear() {
-    MESSAGES.with_borrow_mut(Vec::clear);
+    let _ = take();
 }
 
 /// What was said since [`clear`], the first first.
 pub(crate) fn take() -> Vec<String> {
-    MESSAGES.with_borrow_mut(std::mem::take)
+    // A thread that is ending keeps none.
+    MESSAGES.try_with(RefCell::take).unwrap_or_default()
 }
 
 /// # Safety
@@ -38,7 +39,8 @@ unsafe fn push(text: *const c_char) -> c_int {
         // SAFETY: as the caller says.
         let text = unsafe { CStr::from_ptr(text) }.to_bytes();
         let text = String::from_utf8_lossy(&text[..text.len().min(LONGEST)]).trim().to_string();
-        MESSAGES.with_borrow_mut(|messages| {
+        let _ = MESSAGES.try_with(|messages| {
+            let mut messages = messages.borrow_mut();
             if messages.len() < MOST && !text.is_empty() && !messages.contains(&text) {
                 messages.push(text);
             }
@@ -134,7 +136,7 @@ extern "C" fn H5Ewalk2(_stack: Hid, _direction: c_int, _function: *mut c_void, _
 }
 
 extern "C" fn H5Eget_num(_stack: Hid) -> isize {
-    MESSAGES.with_borrow(|messages| isize::try_from(messages.len()).unwrap_or(isize::MAX))
+    MESSAGES.try_with(|messages| isize::try_from(messages.borrow().len()).unwrap_or(isize::MAX)).unwrap_or(0)
 }
 
 extern "C" fn H5Eget_current_stack() -> Hid {

@@ -116,7 +116,6 @@ fn step(filter: &Filter, data: &Data<'_>) -> Result<Step> {
         Filter::SZIP if !varies => params = szip(&params, data)?,
         Filter::NBIT => params = nbit(data),
         Filter::SCALE_OFFSET => params = scale_offset(&params, data)?,
-        Filter::BLOSC if varies => {}
         Filter::BITSHUFFLE | Filter::BLOSC => {
             let chunk = small(data.elements().saturating_mul(size.into()));
             ferrocdf_codec::learn(*id, &mut params, size, chunk);
