@@ -365,3 +365,30 @@ impl Codec for Bitshuffle {
         (self.packer == Packer::None).then_some(plain)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_lie_in_rows_for_any_size() {
+        for size in [1, 2, 3, 4, 8, 12, 16] {
+            for count in [8, 16, 120, 128, 136, 264, 1024] {
+                let plain: Vec<u8> =
+                    (0..(size * count) as u32).map(|at| (at.wrapping_mul(0x9e37_79b9) >> 11) as u8).collect();
+                let (mut stored, mut joined) = (vec![0; plain.len()], vec![0; plain.len()]);
+                spread(size, &plain, &mut stored);
+                for (at, &byte) in plain.iter().enumerate() {
+                    let (element, of) = (at / size, at % size);
+                    for bit in 0..8 {
+                        let row = &stored[(8 * of + bit) * (count / 8)..][..count / 8];
+                        let is = row[element / 8] >> (element % 8) & 1;
+                        assert_eq!(is, byte >> bit & 1, "bit {bit} of byte {at}, {count} of size {size}");
+                    }
+                }
+                join(size, &stored, &mut joined);
+                assert_eq!(joined, plain, "{count} of size {size}");
+            }
+        }
+    }
+}

@@ -192,3 +192,52 @@ impl Codec for Lz4 {
         stored.saturating_sub(HEADER).saturating_mul(255)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Random sequences of short and long runs and copies, some damaged, in room that is right or wrong.
+    #[test]
+    fn bytes_and_faults_are_those_of_lz4_flex() {
+        let mut state = 1u64;
+        let mut next = move |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        let mut whole = 0;
+        for _ in 0..20_000 {
+            let (mut packed, mut len) = (vec![], 0);
+            for _ in 0..next(12) {
+                let (run, copy) = ([next(4), next(40), next(15)][next(3)], [next(15), next(60)][next(2)]);
+                packed.push((run.min(15) << 4 | copy.min(15)) as u8);
+                packed.extend(run.checked_sub(15).map(|more| more as u8));
+                packed.extend((0..run).map(|_| next(256) as u8));
+                len += run;
+                let farthest = [40, 4000][next(2)];
+                let back = 1 + next(len.min(farthest).max(1));
+                packed.extend_from_slice(&(back as u16).to_le_bytes());
+                packed.extend(copy.checked_sub(15).map(|more| more as u8));
+                len += copy + SHORTEST;
+            }
+            packed.extend_from_slice(&[3 << 4, 1, 2, 3]);
+            let room = [len + 3, next(len + 100)][next(4) / 3];
+            if next(3) == 0 {
+                let at = next(packed.len());
+                packed[at] = next(256) as u8;
+            }
+            let (mut ours, mut theirs) = (vec![0; room], vec![0; room]);
+            let made = instructions(&packed, &mut ours);
+            assert_eq!(
+                made,
+                block::decompress_into(&packed, &mut theirs).ok(),
+                "{packed:?} for {room} bytes"
+            );
+            if let Some(made) = made {
+                assert_eq!(ours[..made], theirs[..made], "{packed:?}");
+                whole += 1;
+            }
+        }
+        assert!((5000..18_000).contains(&whole), "{whole} of these were whole");
+    }
+}

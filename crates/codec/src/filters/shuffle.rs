@@ -172,3 +172,42 @@ fn scatter_any(size: usize, elements: &[u8], planes: &mut [u8]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_lie_in_planes_for_any_size() {
+        for size in [1, 2, 3, 4, 8, 12, 16, 200] {
+            for count in [0, 1, 2, 15, 16, 17, 100, 1000] {
+                let plain: Vec<u8> = (0..(size * count + 1) as u32)
+                    .map(|at| (at.wrapping_mul(0x9e37_79b9) >> 11) as u8)
+                    .collect();
+                let (mut stored, mut back) = (vec![0; plain.len()], vec![0; plain.len()]);
+                let rest = plain.len() % size;
+                let whole = plain.len() - rest;
+                shuffle(size, &plain, &mut stored);
+                for (at, byte) in plain[..whole].iter().enumerate() {
+                    assert_eq!(
+                        stored[at % size * (whole / size) + at / size],
+                        *byte,
+                        "{count} of size {size}"
+                    );
+                }
+                assert_eq!(stored[whole..], plain[whole..]);
+                unshuffle(size, &stored, &mut back);
+                assert_eq!(back, plain, "{count} of size {size}");
+                for (first, len) in [(0, count / 2), (count / 2, count / 2), (count / 3, count / 3)] {
+                    let mut part = vec![0; len * size];
+                    unshuffle_part(size, &stored[..whole], first, &mut part);
+                    assert_eq!(
+                        part,
+                        plain[first * size..][..len * size],
+                        "{len} from {first} of size {size}"
+                    );
+                }
+            }
+        }
+    }
+}
