@@ -39,8 +39,9 @@ int main(int argc, char **argv)
 {
     int dims[2];
     path = argv[argc - 1];
-    for (int at = 0; at < ROWS * COLUMNS; at++)
-        values[0][at] = at % 1000 * 7;
+    for (int row = 0; row < ROWS; row++)
+        for (int column = 0; column < COLUMNS; column++)
+            values[row][column] = (row * COLUMNS + column) % 1000 * 7;
     CHECK(nc_create(path, NC_NETCDF4 | NC_CLOBBER, &nc));
     CHECK(nc_def_dim(nc, "row", ROWS, &dims[0]));
     CHECK(nc_def_dim(nc, "column", COLUMNS, &dims[1]));
