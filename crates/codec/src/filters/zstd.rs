@@ -53,11 +53,8 @@ impl Zstd {
 
 /// Unpacks frames into the front of `plain`; `None` if that is too small.
 pub fn unpack(stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-    let done = with_kept(
-        &UNPACK,
-        || None,
-        |kept| kept.get_or_insert_with(DCtx::create).decompress(plain, stored),
-    );
+    let done =
+        with_kept(&UNPACK, || None, |kept| kept.get_or_insert_with(DCtx::create).decompress(plain, stored));
     match done.map_err(zstd_safe::get_error_name) {
         Ok(len) => Ok(Some(len)),
         Err("Destination buffer is too small") => Ok(None),
