@@ -218,7 +218,8 @@ fn shell(line: &str, at: &Path, lib: Option<&Path>) -> (Option<i32>, String, Str
         .env("LC_ALL", "C.UTF-8")
         .env("TZ", "UTC")
         .env("CDO_PCTL_NBINS", "101");
-    command.env("PYTHON", folder("FERROCDF_PYTHON"));
+    // Packages of Python look for their own plugins if nobody says otherwise.
+    command.env("PYTHON", folder("FERROCDF_PYTHON")).env_remove("HDF5_PLUGIN_PATH");
     if let Some(lib) = lib {
         command.env("LD_LIBRARY_PATH", lib).env("LIBRARY", lib.join("libnetcdf.so.22"));
     }
