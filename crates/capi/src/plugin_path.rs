@@ -13,6 +13,7 @@ use crate::memory::{allocate, copy_of, copy_of_text, free};
 const SEPARATOR: u8 = b':';
 /// Between folders in texts for Fortran.
 const FORTRAN_SEPARATOR: u8 = b';';
+
 type Folders = Vec<Vec<u8>>;
 
 /// The folders in use.

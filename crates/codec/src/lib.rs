@@ -21,4 +21,4 @@ pub use json::{codec_id, codec_of, filter_of};
 pub use provider::{
     Dataset, ElementType, Provider, find, is_available, prefer_provided, prefers_provided, provide, provider,
 };
-pub use registry::{built_in_ids, by_name, learn, names, registered_name};
+pub use registry::{built_in_ids, by_name, learn, learns, names, registered_name};

@@ -50,6 +50,11 @@ pub fn learn(id: u32, params: &mut Vec<u32>, element: u32, chunk: u32) {
     }
 }
 
+/// Whether [`learn`] does anything for the filter of this number.
+pub fn learns(id: u32) -> bool {
+    entry(id).is_some_and(|entry| entry.learn.is_some())
+}
+
 /// What a filter is called, the name it is registered under first; empty for one that has no name.
 pub fn names(id: u32) -> Vec<&'static str> {
     entry(id).map_or_else(|| registered_name(id).into_iter().collect(), |entry| entry.names.to_vec())

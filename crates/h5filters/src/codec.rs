@@ -41,7 +41,7 @@ impl Codec {
         Some(Codec {
             version: NCZ_CODEC_CLASS_VER,
             sort: NCZ_CODEC_HDF5,
-            // Of a plugin that is never given back.
+            // NetCDF may read it until it closes this library, and nobody tells us when.
             codec_id: name.into_raw(),
             hdf5_id: id,
             initialize: None,

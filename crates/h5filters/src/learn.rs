@@ -6,7 +6,7 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use crate::host::{self, Place};
-use crate::{ID_BLOSC, codec, guarded, own_id};
+use crate::{codec, guarded, own_id};
 
 /// `H5Z_set_local_func_t`.
 pub type SetLocal = extern "C" fn(i64, i64, i64) -> c_int;
@@ -21,8 +21,6 @@ struct Hdf5 {
     modify_filter: unsafe extern "C" fn(i64, c_int, c_uint, usize, *const c_uint) -> c_int,
     get_chunk: unsafe extern "C" fn(i64, c_int, *mut u64) -> c_int,
     get_size: unsafe extern "C" fn(i64) -> usize,
-    get_class: unsafe extern "C" fn(i64) -> c_int,
-    is_text_of_any_length: unsafe extern "C" fn(i64) -> c_int,
 }
 
 type GetFilter = unsafe extern "C" fn(
@@ -45,14 +43,11 @@ impl Hdf5 {
                 modify_filter: place.function(c"H5Pmodify_filter")?,
                 get_chunk: place.function(c"H5Pget_chunk")?,
                 get_size: place.function(c"H5Tget_size")?,
-                get_class: place.function(c"H5Tget_class")?,
-                is_text_of_any_length: place.function(c"H5Tis_variable_str")?,
             })
         }
     }
 }
 
-const H5T_VLEN: c_int = 9;
 /// `H5S_MAX_RANK`.
 const MOST_DIMENSIONS: usize = 32;
 /// More parameters than any of these filters has.
@@ -82,13 +77,7 @@ pub extern "C" fn set_local(properties: i64, datatype: i64, _space: i64) -> c_in
         let Some(params) = params.get(..count).filter(|_| got >= 0) else { return FAILED };
         let mut params = params.to_vec();
         // SAFETY: a handle that HDF5 gave us.
-        let (size, class, text) = unsafe {
-            ((hdf5.get_size)(datatype), (hdf5.get_class)(datatype), (hdf5.is_text_of_any_length)(datatype))
-        };
-        let varies = class == H5T_VLEN || text > 0;
-        if id == ID_BLOSC && varies {
-            return DONE;
-        }
+        let size = unsafe { (hdf5.get_size)(datatype) };
         let mut chunk = [0; MOST_DIMENSIONS];
         // SAFETY: `chunk` has room for so many.
         let dimensions = unsafe { (hdf5.get_chunk)(properties, chunk.len() as c_int, chunk.as_mut_ptr()) };
@@ -202,7 +191,7 @@ mod tests {
     #[test]
     fn sizes_are_put_where_they_belong() {
         let mut params = vec![0, 0, 0, 0, 7, 2, 5];
-        assert!(learned(ID_BLOSC, &mut params, 4, [64, 64].into_iter()));
+        assert!(learned(32001, &mut params, 4, [64, 64].into_iter()));
         assert_eq!(params, [0, 0, 4, 16384, 7, 2, 5]);
         let mut params = vec![0, 2];
         assert!(learned(32008, &mut params, 8, [u64::MAX, 9].into_iter()));

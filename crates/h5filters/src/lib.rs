@@ -69,13 +69,13 @@ fn plugin() -> Option<&'static Plugin> {
 
 fn plugin_of(file: &OsStr) -> Option<Plugin> {
     let (id, name) = filter_of(Path::new(file))?;
-    let learns = [ID_BLOSC, ID_BITSHUFFLE].contains(&id);
+    let learns = ferrocdf_codec::learns(id);
     let class = Class {
         version: H5Z_CLASS_T_VERS,
         id: id.try_into().ok()?,
         encoder_present: 1,
         decoder_present: 1,
-        // Of a plugin that is never given back.
+        // HDF5 may read it until it closes this library, and nobody tells us when.
         name: CString::new(name).ok()?.into_raw(),
         can_apply: None,
         set_local: learns.then_some(learn::set_local),
@@ -83,10 +83,6 @@ fn plugin_of(file: &OsStr) -> Option<Plugin> {
     };
     Some(Plugin { class, codec: codec::Codec::new(id, learns) })
 }
-
-/// Filters that learn of the data.
-const ID_BLOSC: u32 = 32001;
-const ID_BITSHUFFLE: u32 = 32008;
 
 /// The number of the filter that this copy is; `None` before anybody asked for the plugin, or if it is none.
 fn own_id() -> Option<u32> {

@@ -112,7 +112,7 @@ mod here {
     /// The register of results by its number for unwinders.
     const RAX: c_int = 0;
 
-    /// Tells the unwinder that the call is a handler; what ends a thread by unwinding passes.
+    /// Tells the unwinder that the call is a handler; but not when a thread is ended (`pthread_exit`), which nobody may catch.
     unsafe extern "C" fn personality(
         _version: c_int,
         actions: c_int,

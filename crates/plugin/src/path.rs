@@ -11,8 +11,8 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-/// The name of the environment variable.
-const VARIABLE: &str = "HDF5_PLUGIN_PATH";
+/// The environment variable that names the folders.
+pub const VARIABLE: &str = "HDF5_PLUGIN_PATH";
 
 /// Where plugins are looked for if `HDF5_PLUGIN_PATH` does not say it.
 #[cfg(not(windows))]
@@ -81,10 +81,18 @@ impl Search {
     }
 }
 
+/// Where plugins are installed that everybody shall find without [`VARIABLE`]: the last of the usual folders ("NetCDF-4
+/// Filter Support", appendix H).
+pub fn usual() -> PathBuf {
+    USUAL.last().map(|folder| expand(folder)).unwrap_or_default()
+}
+
 /// A folder with the value of the one environment variable in it, for Windows.
 fn expand(folder: &str) -> PathBuf {
     match folder.split('%').collect::<Vec<_>>()[..] {
-        ["", name, rest] => PathBuf::from(std::env::var(name).unwrap_or_default() + rest),
+        ["", name, rest] => {
+            PathBuf::from(std::env::var(name).unwrap_or_else(|_| "C:\\ProgramData".to_string()) + rest)
+        }
         _ => PathBuf::from(folder),
     }
 }
@@ -125,22 +133,20 @@ pub fn len() -> usize {
 }
 
 /// Changes the folders in use, if that can be done.
-fn change<T>(change: impl FnOnce(&mut Vec<PathBuf>) -> Result<T>) -> Result<T> {
+fn try_edit<T>(body: impl FnOnce(&mut Vec<PathBuf>) -> Result<T>) -> Result<T> {
     let mut search = search();
     let mut folders = search.folders.clone();
-    let done = change(&mut folders)?;
+    let done = body(&mut folders)?;
     search.changed(folders);
     Ok(done)
 }
 
 /// Changes the folders in use.
 fn edit(body: impl FnOnce(&mut Vec<PathBuf>)) {
-    let Ok(()) = change(|folders| {
-        body(folders);
-        Ok::<(), Error>(())
-    }) else {
-        return;
-    };
+    let mut search = search();
+    let mut folders = search.folders.clone();
+    body(&mut folders);
+    search.changed(folders);
 }
 
 fn out_of_range(at: usize, len: usize) -> Error {
@@ -166,7 +172,7 @@ pub fn prepend(folder: impl Into<PathBuf>) {
 
 /// Adds a folder before the one at `at`, or behind the last. `NC_EINVAL` if there are fewer.
 pub fn insert(at: usize, folder: impl Into<PathBuf>) -> Result<()> {
-    change(|folders| {
+    try_edit(|folders| {
         if at > folders.len() {
             return Err(out_of_range(at, folders.len()));
         }
@@ -177,7 +183,7 @@ pub fn insert(at: usize, folder: impl Into<PathBuf>) -> Result<()> {
 
 /// Puts a folder in the place of the one at `at`, which it gives. `NC_EINVAL` if there is none.
 pub fn replace(at: usize, folder: impl Into<PathBuf>) -> Result<PathBuf> {
-    change(|folders| {
+    try_edit(|folders| {
         let len = folders.len();
         let place = folders.get_mut(at).ok_or_else(|| out_of_range(at, len))?;
         Ok(std::mem::replace(place, folder.into()))
@@ -186,7 +192,7 @@ pub fn replace(at: usize, folder: impl Into<PathBuf>) -> Result<PathBuf> {
 
 /// Takes the folder at `at` away, and gives it. `NC_EINVAL` if there is none.
 pub fn remove(at: usize) -> Result<PathBuf> {
-    change(|folders| {
+    try_edit(|folders| {
         if at >= folders.len() {
             return Err(out_of_range(at, folders.len()));
         }

@@ -24,21 +24,24 @@ fn take(numbers: *mut c_uint, count: usize) -> Vec<c_uint> {
     seen
 }
 
+/// The table of constants of "NetCDF-4 Filter Support".
+pub const CONSTANTS: [&str; 11] = [
+    "-17b",
+    "23ub",
+    "-25S",
+    "27US",
+    "-77",
+    "77",
+    "93U",
+    "789f",
+    "12345678.12345678d",
+    "-9223372036854775807L",
+    "18446744073709551615UL",
+];
+
 #[test]
 fn filter_parameters() {
-    let texts = [
-        // The table of constants of "NetCDF-4 Filter Support".
-        "-17b",
-        "23ub",
-        "-25S",
-        "27US",
-        "-77",
-        "77",
-        "93U",
-        "789f",
-        "12345678.12345678d",
-        "-9223372036854775807L",
-        "18446744073709551615UL",
+    let others = [
         "0",
         "17",
         "-1",
@@ -82,7 +85,7 @@ fn filter_parameters() {
         "-l",
     ];
     compare(|s| {
-        for text in texts {
+        for text in CONSTANTS.into_iter().chain(others) {
             let text = CString::new(text).unwrap();
             let (mut count, mut words) = (7usize, [7 as c_uint; 3]);
             call!(s, ncaux_h5filterspec_parse_parameter(text.as_ptr(), &mut count, words.as_mut_ptr()));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use ferrocdf::spec::{List, Rest};
 use tempfile::TempDir;
 
+use crate::capi_aux::CONSTANTS;
 use crate::{nccopy_tool, ncdump_tool, ncgen_tool};
 
 /// Tells how variables are stored: the special attributes but those that all have.
@@ -285,20 +286,7 @@ fn special_attributes() {
 /// C functions of both libraries are compared in `capi_aux`.
 #[test]
 fn table_of_constants() {
-    let constants = [
-        "-17b",
-        "23ub",
-        "-25S",
-        "27US",
-        "-77",
-        "77",
-        "93U",
-        "789f",
-        "12345678.12345678d",
-        "-9223372036854775807L",
-        "18446744073709551615UL",
-    ];
-    let all = constants.join(",");
+    let all = CONSTANTS.join(",");
     let [dropped, refused] = [Rest::Dropped, Rest::Refused].map(|rest| {
         List::parse(format!("32768,{all}|2").as_bytes(), rest).expect("the grammar has it").specs
     });

@@ -22,10 +22,11 @@ use tiles::Tiles;
 /// record dimension of the target grows.
 pub type Pair = (VarId, VarId);
 
-/// Copies the data of variables, using at most about `budget` bytes of memory, or 64 MiB for what is stored in blocks. `progress` is told of each number of
-/// bytes that was copied.
+/// Copies the data of variables, using at most about `budget` bytes of memory, or 64 MiB for what is stored in blocks.
+/// `progress` is told of each number of bytes that was copied.
 ///
-/// `progress` is called while the files are locked: it must not use them. Fails with `NC_ERANGE` if a number does not fit in the target's type, with `NC_EINVAL` if shapes differ.
+/// `progress` is called while the files are locked: it must not use them. Fails with `NC_ERANGE` if a number does not fit
+/// in the target's type, with `NC_EINVAL` if shapes differ.
 pub fn copy_data(
     from: &File,
     to: &FileMut,

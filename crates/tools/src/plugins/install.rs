@@ -9,11 +9,10 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use ferrocdf::plugins::path::{self, VARIABLE};
+
 /// The filters that HDF5 does not have by itself (LZF is h5py's own).
 const FILTERS: &[&str] = &["zstd", "blosc", "bzip2", "lz4", "bitshuffle", "lzf"];
-
-/// Where HDF5 looks for plugins.
-const VARIABLE: &str = "HDF5_PLUGIN_PATH";
 
 /// Copies the object into `folder`, which is made, under a name for each filter, and tells the names to `out`. Without a
 /// folder it is the last that `HDF5_PLUGIN_PATH` names, else the one where HDF5 looks by itself.
@@ -21,11 +20,11 @@ const VARIABLE: &str = "HDF5_PLUGIN_PATH";
 /// # Errors
 /// A sentence that says what went wrong, and what to do.
 pub fn install(folder: Option<&Path>, out: &mut dyn Write) -> Result<(), String> {
-    let path = env::var_os(VARIABLE);
+    let named = env::var_os(VARIABLE);
     let object = object()?;
     let folder = match folder {
         Some(folder) => folder.to_path_buf(),
-        None => default_folder(path.as_deref())?,
+        None => default_folder(named.as_deref())?,
     };
     let folder = std::path::absolute(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let advise = |error: io::Error| match error.kind() {
@@ -42,8 +41,8 @@ pub fn install(folder: Option<&Path>, out: &mut dyn Write) -> Result<(), String>
         put(&object, &folder, &name).map_err(advise)?;
         said += &format!("{}\n", folder.join(&name).display());
     }
-    let named = path.is_some_and(|path| env::split_paths(&path).any(|other| same(&other, &folder)));
-    if !named {
+    let in_use = named.is_some_and(|named| env::split_paths(&named).any(|other| same(&other, &folder)));
+    if !in_use {
         said +=
             &format!("Programs look there if {VARIABLE} names it: export {VARIABLE}={}\n", folder.display());
     }
@@ -58,22 +57,12 @@ fn file_name(filter: &str) -> String {
 }
 
 /// The last folder that the variable names, else the one where HDF5 looks without it ("NetCDF-4 Filter Support", appendix H).
-fn default_folder(path: Option<&OsStr>) -> Result<PathBuf, String> {
-    let Some(path) = path else { return Ok(built_in_folder()) };
-    let last = env::split_paths(path).filter(|folder| !folder.as_os_str().is_empty()).last();
+fn default_folder(named: Option<&OsStr>) -> Result<PathBuf, String> {
+    let Some(named) = named else { return Ok(path::usual()) };
+    let last = env::split_paths(named).filter(|folder| !folder.as_os_str().is_empty()).last();
     last.ok_or_else(|| {
         format!("{VARIABLE} is set and names no folder; name one: ferrocdf plugins install DIR")
     })
-}
-
-/// Where HDF5 looks if nobody says otherwise.
-fn built_in_folder() -> PathBuf {
-    if cfg!(windows) {
-        let base =
-            env::var_os("ALLUSERSPROFILE").map_or_else(|| PathBuf::from("C:\\ProgramData"), PathBuf::from);
-        return base.join("hdf5").join("lib").join("plugin");
-    }
-    PathBuf::from("/usr/local/hdf5/lib/plugin")
 }
 
 /// The object, as it is installed or built.

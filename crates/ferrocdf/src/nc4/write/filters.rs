@@ -111,16 +111,14 @@ fn step(filter: &Filter, data: &Data<'_>) -> Result<Step> {
     let varies = data.varies();
     match *id {
         Filter::SHUFFLE if varies => params.clear(),
-        Filter::SHUFFLE => params = vec![size],
         Filter::FLETCHER32 => params.clear(),
         Filter::SZIP if !varies => params = szip(&params, data)?,
         Filter::NBIT => params = nbit(data),
         Filter::SCALE_OFFSET => params = scale_offset(&params, data)?,
-        Filter::BITSHUFFLE | Filter::BLOSC => {
+        _ => {
             let chunk = small(data.elements().saturating_mul(size.into()));
             ferrocdf_codec::learn(*id, &mut params, size, chunk);
         }
-        _ => {}
     }
     let step = step_of(*id, params);
     // Chunks may be copied as they are, packed by filters that are not there.
