@@ -7,11 +7,12 @@
 //! walked through index by index.
 
 use ferrocdf_bytes::Result;
-use rayon::ThreadPool;
+
 use smallvec::SmallVec;
 
 use crate::array::too_large;
-use crate::{Selection, Stored, pool};
+use crate::pool::{self, Workers};
+use crate::{Selection, Stored};
 
 /// The largest window in bytes, unless asked otherwise: it stays in the second-level cache until it is converted.
 pub(crate) const WINDOW: u64 = 256 << 10;
@@ -184,7 +185,7 @@ impl Plan {
     }
 
     /// The pool to share the tiles among, and how many tiles to do together; none if the caller's thread is as fast.
-    pub(crate) fn shared(&self) -> Option<(&'static ThreadPool, u64)> {
+    pub(crate) fn shared(&self) -> Option<(Workers, u64)> {
         let price = self.row_span + (self.piece - 1) * self.dims[self.cut].step + REQUEST;
         if self.tiles < 2 || self.tiles.saturating_mul(price) < SHARED {
             return None;

@@ -4,7 +4,7 @@
 //! is the environment variable `FERROCDF_THREADS`, else the number of cores this process may run on. A process made by
 //! `fork` has none of its parent's threads; there, and where threads cannot be made, requests run on the caller's.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -16,11 +16,51 @@ struct Pool {
 
 static POOL: OnceLock<Pool> = OnceLock::new();
 
+/// The threads of the pool.
+#[derive(Clone, Copy, Debug)]
+pub struct Workers(&'static ThreadPool);
+
+impl Workers {
+    /// How many there are.
+    pub fn count(self) -> usize {
+        self.0.current_num_threads()
+    }
+
+    /// Runs work in the pool, and waits for it.
+    ///
+    /// A thread of another rayon pool that waits takes up other work of its pool meanwhile, which may want what the caller
+    /// holds, the lock of a file, and never gets it. There a new thread does the waiting.
+    pub fn install<R: Send>(self, work: impl FnOnce() -> R + Send) -> R {
+        let foreign = rayon::current_thread_index().is_some() && self.0.current_thread_index().is_none();
+        let work = Mutex::new(Some(work));
+        let run = || {
+            let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
+            self.0.install(work.expect("it is run once"))
+        };
+        if !foreign {
+            return run();
+        }
+        std::thread::scope(|scope| match std::thread::Builder::new().spawn_scoped(scope, &run) {
+            Ok(waiting) => waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => run(),
+        })
+    }
+
+    /// Does two things at once.
+    pub fn join<A: Send, B: Send>(
+        self,
+        one: impl FnOnce() -> A + Send,
+        other: impl FnOnce() -> B + Send,
+    ) -> (A, B) {
+        self.install(|| rayon::join(one, other))
+    }
+}
+
 /// The pool, if sharing work is possible.
-pub fn get() -> Option<&'static ThreadPool> {
+pub fn get() -> Option<Workers> {
     let process = std::process::id();
     let pool = POOL.get_or_init(|| Pool { process, threads: make() });
-    pool.threads.as_ref().filter(|_| pool.process == process)
+    pool.threads.as_ref().filter(|_| pool.process == process).map(Workers)
 }
 
 /// What some work makes of each item, shared among the threads.

@@ -1,11 +1,11 @@
 //! Reading ahead for callers who read little at a time.
 //!
-//! One window per blob, filled when requests come near each other, or when the whole blob fits in it: a caller who jumps
-//! about in a large one pays nothing. A thread that finds the window in use reads for itself, so that readers never wait
-//! for each other. What is written through this wrapper is seen at once; what others write meanwhile may be seen late. The
+//! A few windows per blob, filled when requests come near each other, or when the whole blob fits in one: a caller who jumps
+//! about in a large one pays nothing. Each thread uses one of them, so that those who read in different places do not
+//! take each other's away; one that finds its window in use reads for itself, so that readers never wait for each other. What is written through this wrapper is seen at once; what others write meanwhile may be seen late. The
 //! size is asked for once, since who reads many small structures asks for it with each.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::Result;
@@ -23,11 +23,14 @@ const BACK: u64 = 4096;
 /// Requests far from the one before, after which a small blob is read whole.
 const JUMPS: u32 = 8;
 
+/// Windows of a blob.
+const WINDOWS: usize = 4;
+
 /// A blob that reads ahead of small sequential requests.
 #[derive(Debug)]
 pub struct ReadAhead<B> {
     inner: B,
-    window: Mutex<Window>,
+    windows: [Mutex<Window>; WINDOWS],
     /// The size of the blob; from [`UNKNOWN`] on, how often it was forgotten.
     size: AtomicU64,
 }
@@ -53,7 +56,7 @@ struct Window {
 impl<B: Blob> ReadAhead<B> {
     /// Reads ahead in `inner`.
     pub fn new(inner: B) -> Self {
-        ReadAhead { inner, window: Mutex::default(), size: AtomicU64::new(UNKNOWN) }
+        ReadAhead { inner, windows: Default::default(), size: AtomicU64::new(UNKNOWN) }
     }
 
     /// The next who wants to know the size asks again. A thread that is asking just now keeps its answer to itself: the
@@ -63,9 +66,46 @@ impl<B: Blob> ReadAhead<B> {
         self.size.store(UNKNOWN + TIMES.fetch_add(1, Relaxed), Relaxed);
     }
 
-    // Nothing panics half-way through a change of the window.
-    fn lock(&self) -> MutexGuard<'_, Window> {
-        self.window.lock().unwrap_or_else(PoisonError::into_inner)
+    /// All windows, which nobody else uses meanwhile.
+    // Nothing panics half-way through a change of a window.
+    fn lock(&self) -> [MutexGuard<'_, Window>; WINDOWS] {
+        self.windows.each_ref().map(|window| window.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Makes all windows empty.
+    fn empty(&self) {
+        for window in &mut self.lock() {
+            window.len = 0;
+        }
+    }
+
+    /// Reads through one of the windows.
+    fn read_in(&self, window: &Mutex<Window>, at: u64, into: &mut [u8]) -> Result<usize> {
+        let Ok(mut window) = window.try_lock() else { return self.inner.read_at(at, into) };
+        let near = at.saturating_add(BACK) >= window.end && at < window.end.saturating_add(SMALL as u64);
+        window.end = at.saturating_add(into.len() as u64);
+        if window.take(at, into) {
+            return Ok(into.len());
+        }
+        if near {
+            window.streak = window.streak.saturating_add(1);
+        } else {
+            (window.streak, window.jumps) = (0, window.jumps.saturating_add(1));
+        }
+        if window.jumps == JUMPS && self.inner.size()? <= WINDOW as u64 {
+            window.jumps = 0;
+            window.fill(&self.inner, 0)?;
+        } else if window.streak >= STREAK {
+            window.fill(&self.inner, at - at % BACK)?;
+        }
+        if window.take(at, into) { Ok(into.len()) } else { self.inner.read_at(at, into) }
+    }
+
+    /// The window of this thread.
+    fn own(&self) -> &Mutex<Window> {
+        static THREADS: AtomicUsize = AtomicUsize::new(0);
+        thread_local!(static NUMBER: usize = THREADS.fetch_add(1, Relaxed) % WINDOWS);
+        &self.windows[NUMBER.with(|number| *number)]
     }
 }
 
@@ -109,27 +149,7 @@ impl<B: Blob> Blob for ReadAhead<B> {
     }
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        if into.len() >= SMALL {
-            return self.inner.read_at(at, into);
-        }
-        let Ok(mut window) = self.window.try_lock() else { return self.inner.read_at(at, into) };
-        let near = at.saturating_add(BACK) >= window.end && at < window.end.saturating_add(SMALL as u64);
-        window.end = at.saturating_add(into.len() as u64);
-        if window.take(at, into) {
-            return Ok(into.len());
-        }
-        if near {
-            window.streak = window.streak.saturating_add(1);
-        } else {
-            (window.streak, window.jumps) = (0, window.jumps.saturating_add(1));
-        }
-        if window.jumps == JUMPS && self.inner.size()? <= WINDOW as u64 {
-            window.jumps = 0;
-            window.fill(&self.inner, 0)?;
-        } else if window.streak >= STREAK {
-            window.fill(&self.inner, at - at % BACK)?;
-        }
-        if window.take(at, into) { Ok(into.len()) } else { self.inner.read_at(at, into) }
+        if into.len() >= SMALL { self.inner.read_at(at, into) } else { self.read_in(self.own(), at, into) }
     }
 
     fn name(&self) -> String {
@@ -141,7 +161,7 @@ impl<B: Blob> Blob for ReadAhead<B> {
     }
 
     fn forget(&self) {
-        self.lock().len = 0;
+        self.empty();
         self.inner.forget();
         self.forget_size();
     }
@@ -149,29 +169,33 @@ impl<B: Blob> Blob for ReadAhead<B> {
 
 impl<B: BlobMut> BlobMut for ReadAhead<B> {
     fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
-        // The window is held meanwhile, so that nobody fills it with what was there before.
-        let mut window = self.lock();
+        // The windows are held meanwhile, so that nobody fills one with what was there before.
+        let mut windows = self.lock();
         let done = self.inner.write_at(at, from);
         self.forget_size();
-        match done {
-            Ok(()) => window.wrote(at, from),
-            // Who knows what was written.
-            Err(_) => window.len = 0,
+        for window in &mut windows {
+            match done {
+                Ok(()) => window.wrote(at, from),
+                // Who knows what was written.
+                Err(_) => window.len = 0,
+            }
         }
         done
     }
 
     fn set_size(&self, size: u64) -> Result<()> {
-        let mut window = self.lock();
-        window.len = 0;
+        let mut windows = self.lock();
         let done = self.inner.set_size(size);
         self.forget_size();
+        for window in &mut windows {
+            window.len = 0;
+        }
         done
     }
 
     /// After this, what others wrote is seen too.
     fn flush(&self) -> Result<()> {
-        self.lock().len = 0;
+        self.empty();
         let done = self.inner.flush();
         self.forget_size();
         done
@@ -275,6 +299,30 @@ mod tests {
     #[test]
     fn passes_the_suite() {
         crate::suite::blob(|_| ReadAhead::new(MemoryBlob::default()));
+    }
+
+    #[test]
+    fn each_window_stays_where_it_is_used() {
+        let (inner, blob) = numbered(1_000_000);
+        let mut into = [0; 100];
+        let [one, other, ..] = &blob.windows;
+        for at in (0..200_000).step_by(100) {
+            for (window, at) in [(one, at), (other, at + 500_000)] {
+                assert_eq!(blob.read_in(window, at, &mut into).unwrap(), 100);
+                assert!(into.iter().enumerate().all(|(i, &byte)| byte == ((at as usize + i) % 251) as u8));
+            }
+        }
+        // The first window begins at the start of the blob, and so starts one request earlier.
+        assert_eq!(inner.reads().0, 2 + 3);
+        // What is written is seen in both.
+        for (window, at) in [(other, 199_950), (one, 699_950)] {
+            blob.read_in(window, at, &mut into).unwrap();
+            blob.write_at(at, &[99; 50]).unwrap();
+            for window in [one, other] {
+                assert_eq!(blob.read_in(window, at, &mut into[..50]).unwrap(), 50);
+                assert_eq!(into[..50], [99; 50]);
+            }
+        }
     }
 
     #[test]

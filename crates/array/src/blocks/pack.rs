@@ -84,7 +84,7 @@ pub(super) fn store<B: Blocks + ?Sized>(
     }
     let shared = all > 1 && all.saturating_mul(block_len) >= SHARED;
     let pool = if shared { pool::get() } else { None };
-    let threads = pool.map_or(1, |pool| pool.current_num_threads());
+    let threads = pool.map_or(1, |pool| pool.count());
     let most = (cache::budget() / 2 / block_len.max(1)).max(1);
     let together = (BATCH / block_len.max(1)).max(4 * threads).min(most);
     let packer = Packer { home, blob, block_len, blocks, shares: shared };

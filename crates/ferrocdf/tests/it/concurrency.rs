@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
 use ferrocdf::{CreateOptions, File, FileMut, Format};
+use rayon::prelude::*;
 
 const THREADS: u64 = 8;
 const RECORDS: u64 = 64;
@@ -137,4 +138,31 @@ fn writers_of_different_variables_do_not_disturb_each_other() {
         let expected: Vec<i32> = (0..RECORDS).map(|record| (thread * 1000) as i32 + record as i32).collect();
         assert_eq!(file.variable(name).unwrap().get_values::<i32, _>(..).unwrap(), expected);
     }
+}
+
+/// A program that shares its own work among the threads of rayon, and keeps the file behind a lock: who waits for our
+/// threads must not take up another piece of that work, which wants the lock.
+#[test]
+fn programs_may_have_a_pool_of_their_own() {
+    const PARTS: u64 = 64;
+    const PART: u64 = 1 << 18;
+    let (done, finished) = std::sync::mpsc::channel();
+    thread::spawn(move || {
+        let mut file = FileMut::in_memory(&CreateOptions::format(Format::Data64)).unwrap();
+        file.add_dimension("part", PARTS).unwrap();
+        file.add_dimension("x", PART).unwrap();
+        file.add_variable::<f64>("v", &["part", "x"]).unwrap();
+        let file = std::sync::Mutex::new(file);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        pool.install(|| {
+            (0..PARTS).into_par_iter().for_each(|part| {
+                let values: Vec<f64> = (0..PART).map(|at| (part * PART + at) as f64).collect();
+                let mut file = file.lock().unwrap();
+                file.variable_mut("v").unwrap().put_values(&values, (part, ..)).unwrap();
+                assert_eq!(file.variable("v").unwrap().get_values::<f64, _>((part, ..)).unwrap(), values);
+            });
+        });
+        done.send(()).unwrap();
+    });
+    finished.recv_timeout(std::time::Duration::from_secs(60)).expect("the threads wait for each other");
 }
