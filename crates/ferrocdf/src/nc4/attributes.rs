@@ -1,4 +1,11 @@
 //! Attributes, read when they are first looked at.
+//!
+//! Who looks at one owner after the other gets those of the next ones as well, read by all threads.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::messages::dataspace::SpaceKind;
@@ -10,27 +17,112 @@ use super::types::{Native, Types};
 use super::walk::Place;
 use super::{decode, names};
 
+/// After so many owners in a row, so many are read together, or as many as have so many bytes of attributes.
+const STREAK: usize = 4;
+const TOGETHER: u64 = 64;
+const BYTES: usize = 4 << 20;
+
 /// What attributes are read from.
 pub(super) struct Owners {
     /// The object of each owner.
     pub(super) places: Vec<Place>,
-    pub(super) types: Types,
+    types: Types,
     /// The user-defined types of the file.
     pub(super) classes: Vec<Class>,
+    ahead: Mutex<Ahead>,
+    /// Held while owners are read ahead.
+    reading: Mutex<()>,
+}
+
+/// The attributes of an owner that can be read, and why others cannot.
+type Read = (Named<Attr>, Option<Error>);
+
+/// What was read ahead.
+#[derive(Default)]
+struct Ahead {
+    /// The owner after the last one that was asked for, and how many were in a row.
+    next: u64,
+    streak: usize,
+    /// The owners that are being read.
+    running: Range<u64>,
+    ready: HashMap<u64, Read>,
 }
 
 impl LateAttrs for Owners {
-    fn attrs(&self, key: u64) -> (Named<Attr>, Option<Error>) {
-        let Some(place) = self.places.get(key as usize) else { return (Named::default(), None) };
+    fn attrs(&self, key: u64) -> Read {
+        let mut ahead = self.ahead();
+        if ahead.running.contains(&key) {
+            drop(ahead);
+            drop(self.reading.lock().unwrap_or_else(PoisonError::into_inner));
+            ahead = self.ahead();
+        }
+        if let Some(ready) = ahead.ready.remove(&key) {
+            ahead.next = key + 1;
+            return ready;
+        }
+        ahead.streak = if ahead.next == key { ahead.streak + 1 } else { 0 };
+        ahead.next = key + 1;
+        let quick = |place: &Place| place.file.source().blob.is_quick();
+        let starts = ahead.streak >= STREAK && self.places.get(key as usize).is_some_and(quick);
+        match self.reading.try_lock() {
+            Ok(_reading) if starts => {
+                let end = (key + TOGETHER).min(self.places.len() as u64);
+                ahead.running = key..end;
+                drop(ahead);
+                let (own, others) = self.read_together(key..end);
+                let mut ahead = self.ahead();
+                ahead.running = 0..0;
+                ahead.ready = others;
+                own
+            }
+            _ => {
+                drop(ahead);
+                self.read(key).0
+            }
+        }
+    }
+}
+
+impl Owners {
+    pub(super) fn new(places: Vec<Place>, types: Types, classes: Vec<Class>) -> Owners {
+        Owners { places, types, classes, ahead: Mutex::default(), reading: Mutex::default() }
+    }
+
+    // Nothing panics half-way through a change of it.
+    fn ahead(&self) -> MutexGuard<'_, Ahead> {
+        self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The attributes of the first of these owners, and of the others as far as they are not too much.
+    fn read_together(&self, keys: Range<u64>) -> (Read, HashMap<u64, Read>) {
+        let bytes = AtomicUsize::new(0);
+        let first = keys.start;
+        let keys: Vec<u64> = keys.collect();
+        let all = ferrocdf_array::share(&keys, |&key| {
+            if key != first && bytes.load(Relaxed) > BYTES {
+                return None;
+            }
+            let (read, len) = self.read(key);
+            bytes.fetch_add(len, Relaxed);
+            Some((key, read))
+        });
+        let mut others: HashMap<u64, Read> = all.into_iter().flatten().collect();
+        (others.remove(&first).unwrap_or_default(), others)
+    }
+
+    /// The attributes of an owner, and their bytes in the file.
+    fn read(&self, key: u64) -> (Read, usize) {
+        let Some(place) = self.places.get(key as usize) else { return Default::default() };
         let list = match place.object().and_then(|object| object.attributes()) {
             Ok(attributes) => attributes.list,
-            Err(error) => return (Named::default(), Some(no_attribute(error))),
+            Err(error) => return ((Named::default(), Some(no_attribute(error))), 0),
         };
-        let (mut attrs, mut failure) = (Vec::new(), None);
+        let (mut attrs, mut failure, mut bytes) = (Vec::new(), None, 0);
         for (name, attribute) in list {
             if names::is_reserved(&name) {
                 continue;
             }
+            bytes += attribute.as_ref().map_or(0, |attribute| attribute.data.len());
             match attribute.and_then(|attribute| self.value(&place.file, &attribute)) {
                 Ok(Some(value)) => attrs.push(Attr { name: Name::stored(&name), value }),
                 Ok(None) => {}
@@ -40,7 +132,7 @@ impl LateAttrs for Owners {
                 }
             }
         }
-        (attrs.into(), failure)
+        ((attrs.into(), failure), bytes)
     }
 }
 

@@ -129,7 +129,7 @@ impl Content {
         let classes = model.types().iter().map(|ty| ty.class.clone()).collect();
         let groups = walk.groups.len();
         let places = walk.groups.into_iter().chain(walk.vars.iter().map(|var| var.place.clone())).collect();
-        let owners = Arc::new(Owners { places, types: walk.types, classes });
+        let owners = Arc::new(Owners::new(places, walk.types, classes));
         let late = |key: usize| Attrs::late(owners.clone(), key as u64);
         for group in model.group_ids() {
             model.set_attrs(group, late(group.index()));
