@@ -39,12 +39,13 @@
 //! Not done: an order of its own for layouts whose last dimension is not the fastest, which are read and written rightly
 //! but slowly; sharing mapped reads and writes among threads; blocks of one column each of a wide array, which are
 //! collected one by one.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod array;
 mod blocks;
 mod convert;
 mod copy;
+mod fresh;
 mod kernels;
 mod kind;
 mod memory;
@@ -63,6 +64,7 @@ pub use array::{Array, Layout, PastEnd, Unusual};
 pub use blocks::{BlockIndex, BlockStore, Blocks, Place, copy_blocks, flush, lacks_blocks};
 pub use convert::{Direction, convert};
 pub use copy::copy_bytes;
+pub use fresh::large_pages;
 pub use kind::{Element, Kind, Stored};
 pub use memory::{Fit, In, Map, Out};
 pub use mosaic::{Mosaic, Opened, Part, Source};

@@ -45,7 +45,7 @@ pub(crate) fn elements(selection: &Selection) -> Result<usize> {
 const MOST: u64 = 1 << 40;
 
 /// A list of `count` zeros, or an error where memory does not reach. Zeros that come from the system are not written, so
-/// that whoever fills them, on whatever thread, is the first to touch the memory.
+/// that whoever fills them, on whatever thread, is the first to touch the memory, in large pages where there are any.
 pub(crate) fn zeros<T: Default + Clone>(count: usize) -> Result<Vec<T>> {
     let no_memory = || Error::new(Code::ENOMEM, format!("no memory for {count} elements"));
     // Systems promise memory that they do not have.
@@ -56,7 +56,9 @@ pub(crate) fn zeros<T: Default + Clone>(count: usize) -> Result<Vec<T>> {
     let mut room = Vec::<T>::new();
     room.try_reserve_exact(count).map_err(|_| no_memory())?;
     drop(std::hint::black_box(room));
-    Ok(vec![T::default(); count])
+    let mut list = vec![T::default(); count];
+    ferrocdf_array::large_pages(&mut list);
+    Ok(list)
 }
 
 impl File {
