@@ -3,10 +3,10 @@
 //! The decision that shaped it: byte order and kind are two passes over a piece small enough for the first-level
 //! cache, so that there is one loop for each pair of kinds and not four.
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Order, Result};
 
 use crate::kernels::{Kernel, kernel};
-use crate::{Fit, Kind, Stored};
+use crate::{Element, Fit, Kind, Stored};
 
 /// Which way a conversion goes, which decides what becomes of numbers out of range: the reference treats them
 /// differently in the two, and in netCDF-4 files in a third way.
@@ -49,6 +49,17 @@ pub fn convert(
         return Err(Error::new(Code::EINVAL, what));
     }
     Ok(conversion.run(input, output).into())
+}
+
+/// Whole elements of the kind of `T` that lie side by side, as the machine has them.
+pub fn to_native<T: Element>(order: Order, input: &[u8]) -> Vec<T> {
+    let mut list = vec![T::zeroed(); input.len() / size_of::<T>()];
+    let bytes = bytemuck::cast_slice_mut(&mut list);
+    bytes.copy_from_slice(&input[..bytes.len()]);
+    if (Stored { kind: T::KIND, order }).is_swapped() {
+        bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
+    }
+    list
 }
 
 /// How to convert from one stored form to another.

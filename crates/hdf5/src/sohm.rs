@@ -62,6 +62,6 @@ impl SharedMessages {
                 lock().entry(at).or_insert(heap).clone()
             }
         };
-        heap.object(id)
+        Ok(heap.object(id)?.to_vec())
     }
 }

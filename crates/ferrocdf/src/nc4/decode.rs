@@ -1,9 +1,9 @@
 //! From what HDF5 stores to the values of the model.
 
-use ferrocdf_array::{Array, Layout, Out, PastEnd, Selection, read};
+use ferrocdf_array::{Array, Element, Layout, Out, PastEnd, Selection, read, to_native};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::messages::datatype::{ByteOrder, Class as Stored, Datatype};
-use ferrocdf_hdf5::{Address, Attribute, File, Value as Raw, Values as Decoder};
+use ferrocdf_hdf5::{Address, Attribute, File, Number, Value as Raw, Values as Decoder};
 use ferrocdf_model::{Atomic, Class, Field, Type, Value, Values};
 use ferrocdf_store::MemoryBlob;
 
@@ -31,25 +31,27 @@ fn wrong(what: &str) -> Error {
 
 /// The integer of an element.
 pub(super) fn integer(datatype: &Datatype, bytes: &[u8]) -> Option<i128> {
-    let number = datatype.number()?;
-    let kind = number.stored.kind;
-    let array = Array {
-        shape: vec![],
-        stored: number.stored,
-        unusual: number.unusual,
-        layout: Layout::Inline(bytes.into()),
-        past_end: PastEnd::Error,
-    };
-    let sel = Selection::all(&[]);
-    let blob = MemoryBlob::default();
-    let (mut signed, mut unsigned) = ([0i64], [0u64]);
     use ferrocdf_array::Kind::{I8, I16, I32, I64};
-    if matches!(kind, I8 | I16 | I32 | I64) {
-        let _exact = read(&blob, &array, &sel, Out::new(&mut signed)).ok()?;
-        return Some(signed[0].into());
+    let number = datatype.number()?;
+    if matches!(number.stored.kind, I8 | I16 | I32 | I64) {
+        return Some(list::<i64>(&number, 1, bytes).ok()?[0].into());
     }
-    let _exact = read(&blob, &array, &sel, Out::new(&mut unsigned)).ok()?;
-    Some(unsigned[0].into())
+    Some(list::<u64>(&number, 1, bytes).ok()?[0].into())
+}
+
+/// So many numbers side by side.
+fn list<T: Element + Default>(number: &Number, count: usize, bytes: &[u8]) -> Result<Vec<T>> {
+    let Number { stored, unusual } = number.clone();
+    if unusual.is_none() && stored.kind == T::KIND && bytes.len() == count * size_of::<T>() {
+        return Ok(to_native(stored.order, bytes));
+    }
+    let shape = vec![count as u64];
+    let sel = Selection::all(&shape);
+    let layout = Layout::Inline(bytes.into());
+    let array = Array { shape, stored, unusual, layout, past_end: PastEnd::Error };
+    let mut list = zeros(count)?;
+    let _exact = read(&MemoryBlob::default(), &array, &sel, Out::new(&mut list))?;
+    Ok(list)
 }
 
 /// The byte order of numbers; `true` is most significant byte first.
@@ -105,16 +107,8 @@ pub(super) fn references(file: &File, attribute: &Attribute) -> Result<Vec<Optio
 pub(super) fn numbers(datatype: &Datatype, atomic: Atomic, bytes: &[u8]) -> Result<Values> {
     let number = datatype.number().ok_or_else(|| wrong("numbers"))?;
     let count = bytes.len() / (datatype.size.max(1) as usize);
-    let shape = vec![count as u64];
-    let sel = Selection::all(&shape);
-    let layout = Layout::Inline(bytes.into());
-    let array =
-        Array { shape, stored: number.stored, unusual: number.unusual, layout, past_end: PastEnd::Error };
-    with_number!(atomic, variant => {
-        let mut list = zeros(count)?;
-        let _exact = read(&MemoryBlob::default(), &array, &sel, Out::new(&mut list))?;
-        Ok(variant(list))
-    }, char => Err(wrong("numbers")), string => Err(wrong("numbers")))
+    with_number!(atomic, variant => list(&number, count, bytes).map(variant),
+        char => Err(wrong("numbers")), string => Err(wrong("numbers")))
 }
 
 /// Elements side by side as values of a type. `classes` are the user-defined types of the file.

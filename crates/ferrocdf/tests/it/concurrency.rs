@@ -157,7 +157,7 @@ fn programs_may_have_a_pool_of_their_own() {
         pool.install(|| {
             (0..PARTS).into_par_iter().for_each(|part| {
                 let values: Vec<f64> = (0..PART).map(|at| (part * PART + at) as f64).collect();
-                let mut file = file.lock().unwrap();
+                let file = file.lock().unwrap();
                 file.variable_mut("v").unwrap().put_values(&values, (part, ..)).unwrap();
                 assert_eq!(file.variable("v").unwrap().get_values::<f64, _>((part, ..)).unwrap(), values);
             });

@@ -84,7 +84,7 @@ impl Attributes {
                 let mut reader = Reader::new("record of an attribute", record);
                 let (id, flags, order) = (reader.take(8)?, reader.u8()?, reader.u32()?);
                 match flags & Message::SHARED {
-                    0 => all.add(Some(order.into()), flags, heap.object(id)?, file),
+                    0 => all.add(Some(order.into()), flags, heap.object(id)?.to_vec(), file),
                     _ => {
                         let body = file.shared_message(kind::ATTRIBUTE, id)?;
                         all.add(Some(order.into()), flags & !Message::SHARED, body, file)

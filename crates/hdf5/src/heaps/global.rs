@@ -4,11 +4,12 @@
 //! bytes, so that elements side by side, which mostly share one, cost one read.
 
 use std::collections::HashMap;
-use std::ops::{Deref, Range};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_bytes::Result;
 
+use super::HeapObject;
 use crate::messages::HeapId;
 use crate::wire::{Reader, Writer, bad};
 use crate::{Address, Sizes, Source};
@@ -22,7 +23,7 @@ const KEPT: usize = 8 << 20;
 /// A collection.
 #[derive(Debug)]
 struct Collection {
-    bytes: Vec<u8>,
+    bytes: Arc<Vec<u8>>,
     /// Where the data of each object is, sorted by index.
     objects: Vec<(u16, Range<usize>)>,
 }
@@ -62,29 +63,6 @@ impl Kept {
     }
 }
 
-/// The bytes of an object of the global heap.
-#[derive(Clone, Debug)]
-pub struct HeapObject {
-    collection: Arc<Collection>,
-    range: Range<usize>,
-}
-
-impl HeapObject {
-    /// An object of its own.
-    pub(crate) fn of(bytes: Vec<u8>) -> HeapObject {
-        let range = 0..bytes.len();
-        HeapObject { collection: Arc::new(Collection { bytes, objects: Vec::new() }), range }
-    }
-}
-
-impl Deref for HeapObject {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &self.collection.bytes[self.range.clone()]
-    }
-}
-
 impl GlobalHeap {
     /// The object at a place.
     pub fn object(&self, source: &Source, id: HeapId) -> Result<HeapObject> {
@@ -97,7 +75,7 @@ impl GlobalHeap {
         let Some(range) = found else {
             return Err(bad(format!("{WHAT} at {}: it has no object {}", id.collection, id.index)));
         };
-        Ok(HeapObject { collection, range })
+        Ok(HeapObject { block: collection.bytes.clone(), range })
     }
 
     fn collection(&self, source: &Source, at: Address) -> Result<Arc<Collection>> {
@@ -176,7 +154,7 @@ impl Collection {
         bytes.truncate(size);
         let mut objects: Vec<_> = objects.into_iter().map(|object| (object.index, object.data)).collect();
         objects.sort_by_key(|object| object.0);
-        Ok(Collection { bytes, objects })
+        Ok(Collection { bytes: Arc::new(bytes), objects })
     }
 }
 
@@ -327,7 +305,7 @@ mod tests {
     #[test]
     fn what_was_used_last_is_kept() {
         let mut kept = Kept::default();
-        let collection = |len| Arc::new(Collection { bytes: vec![0; len], objects: Vec::new() });
+        let collection = |len| Arc::new(Collection { bytes: Arc::new(vec![0; len]), objects: Vec::new() });
         kept.insert(Address(1), collection(KEPT));
         kept.insert(Address(2), collection(1));
         assert!(kept.get(Address(1)).is_some());

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use ferrocdf_bytes::{Result, lookup3};
 
-use crate::heaps::FractalHeap;
+use crate::heaps::{FractalHeap, HeapObject};
 use crate::messages::dataspace::Dataspace;
 use crate::messages::datatype::Datatype;
 use crate::trees::btree2::Tree;
@@ -82,10 +82,10 @@ impl Record<'_> {
     }
 
     /// The attribute message it stands for.
-    fn message(&self, file: &File, heap: &FractalHeap) -> Result<Vec<u8>> {
+    fn message(&self, file: &File, heap: &FractalHeap) -> Result<HeapObject> {
         match self.flags & Message::SHARED {
             0 => heap.object(self.id),
-            _ => file.shared_message(kind::ATTRIBUTE, self.id),
+            _ => file.shared_message(kind::ATTRIBUTE, self.id).map(HeapObject::of),
         }
     }
 
@@ -151,7 +151,7 @@ impl Object {
                 let record = Record::decode(record)?;
                 let message = record.message(file, heap);
                 // Each is stored on its own: more than there is would be the same ones again.
-                let len = message.as_ref().map_or(0, Vec::len) as u64;
+                let len = message.as_ref().map_or(0, |message| message.len()) as u64;
                 left =
                     left.checked_sub(len).ok_or_else(|| bad("attributes that are longer than their heap"))?;
                 let body = message.as_deref().map_err(Clone::clone);
@@ -188,7 +188,7 @@ impl Object {
                 // Names of one hash are in the order of their bytes.
                 Ordering::Equal => {
                     let heap = dense.heap(file.source())?;
-                    name.cmp(&name_of(&record.message(file, heap)?)?)
+                    name.cmp(name_of(&record.message(file, heap)?)?)
                 }
                 other => other,
             })
@@ -264,8 +264,8 @@ pub(crate) fn parts(body: &[u8]) -> Result<Parts<'_>> {
     Ok(Parts { flags, name: up_to_nul(name), charset, datatype, dataspace, data: reader.rest() })
 }
 
-fn name_of(body: &[u8]) -> Result<Vec<u8>> {
-    Ok(parts(body)?.name.to_vec())
+fn name_of(body: &[u8]) -> Result<&[u8]> {
+    Ok(parts(body)?.name)
 }
 
 impl Attribute {

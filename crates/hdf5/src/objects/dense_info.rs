@@ -268,7 +268,7 @@ mod tests {
             let mut next = 1;
             tree.walk(&mut |record| {
                 assert_eq!(number(&record[order_at..order_at + order_width]), next);
-                assert_eq!(body(record, order_id), names[names.len() - next as usize].as_bytes());
+                assert_eq!(*body(record, order_id), *names[names.len() - next as usize].as_bytes());
                 next += 1;
                 Ok(())
             })

@@ -391,7 +391,7 @@ mod tests {
                     let (read, made, _, stored) = built(heap, &objects, sizes);
                     assert_eq!(made.ids.len(), count * heap.id_length);
                     for (id, object) in made.ids.chunks(heap.id_length).zip(&objects) {
-                        assert_eq!(&read.object(id).unwrap(), object);
+                        assert_eq!(*read.object(id).unwrap(), object[..]);
                     }
                     let huge = objects.iter().filter(|object| object.len() > 4096);
                     let sizes: (usize, usize) =

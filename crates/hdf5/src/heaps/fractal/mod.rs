@@ -8,12 +8,14 @@ mod header;
 mod huge;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::{Result, lookup3};
 
 use crate::wire::{self, CHECKSUM, Reader, number};
 use crate::{Address, Source};
+
+use super::HeapObject;
 pub(crate) use build::NewHeap;
 use header::Header;
 
@@ -35,6 +37,8 @@ pub struct FractalHeap {
 struct Blocks {
     bytes: usize,
     by_place: HashMap<(Address, u64), Arc<Vec<u8>>>,
+    /// The direct block with the last object, and its offset in the heap: the next object is mostly there too.
+    last: Option<(u64, Arc<Vec<u8>>)>,
 }
 
 /// Where a block is stored.
@@ -60,31 +64,45 @@ impl FractalHeap {
     }
 
     /// The object under an identifier ("Fractal Heap ID").
-    pub fn object(&self, id: &[u8]) -> Result<Vec<u8>> {
+    pub fn object(&self, id: &[u8]) -> Result<HeapObject> {
         let Some((&first, rest)) = id.get(..self.header.id_length).and_then(|id| id.split_first()) else {
             let why = format!("an identifier has {} bytes, not {}", id.len(), self.header.id_length);
             return Err(self.header.error(why));
         };
         match first >> 4 {
             0 => self.managed(rest),
-            1 => self.huge(rest),
-            2 => self.tiny(first, rest),
+            1 => self.huge(rest).map(HeapObject::of),
+            2 => self.tiny(first, rest).map(HeapObject::of),
             _ => Err(self.header.error(format!("an identifier begins with {first:#04x}"))),
         }
     }
 
     /// An object in a direct block; `id` says its offset in the heap and its length.
-    fn managed(&self, id: &[u8]) -> Result<Vec<u8>> {
+    fn managed(&self, id: &[u8]) -> Result<HeapObject> {
         let mut reader = Reader::new("fractal heap ID", id);
         let offset = reader.uint(self.header.offset_width())?;
         let len = reader.uint(self.header.length_width.min(8))?;
-        let (block, start) = self.block_with(offset)?;
         let lies = || self.header.error(format!("the object of {len} bytes at {offset} is not in a block"));
         // An object lies in one block, behind its head.
-        let from = usize::try_from(offset - start).ok().filter(|&from| from >= self.header.direct_head());
-        let end = from.and_then(|from| from.checked_add(usize::try_from(len).ok()?));
-        let object = from.zip(end).and_then(|(from, end)| block.get(from..end)).ok_or_else(lies)?;
-        Ok(object.to_vec())
+        let within = |start: u64, block: &[u8]| {
+            let from = usize::try_from(offset.checked_sub(start)?).ok()?;
+            let end = from.checked_add(usize::try_from(len).ok()?)?;
+            (from >= self.header.direct_head() && end <= block.len()).then_some(from..end)
+        };
+        let last = self.blocks().last.clone();
+        if let Some((start, block)) = last
+            && let Some(range) = within(start, &block)
+        {
+            return Ok(HeapObject { block, range });
+        }
+        let (block, start) = self.block_with(offset)?;
+        let range = within(start, &block).ok_or_else(lies)?;
+        self.blocks().last = Some((start, block.clone()));
+        Ok(HeapObject { block, range })
+    }
+
+    fn blocks(&self) -> MutexGuard<'_, Blocks> {
+        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// An object in its own identifier.
@@ -227,12 +245,11 @@ impl FractalHeap {
 
     /// The block at an address, read at most once while it is kept. No lock is held while reading.
     fn kept(&self, at: Address, start: u64, read: impl FnOnce() -> Result<Vec<u8>>) -> Result<Arc<Vec<u8>>> {
-        let lock = || self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(block) = lock().by_place.get(&(at, start)) {
+        if let Some(block) = self.blocks().by_place.get(&(at, start)) {
             return Ok(block.clone());
         }
         let block = Arc::new(read()?);
-        let mut blocks = lock();
+        let mut blocks = self.blocks();
         if blocks.bytes > KEPT {
             *blocks = Blocks::default();
         }
