@@ -40,7 +40,7 @@ impl Workers {
         if !foreign {
             return run();
         }
-        std::thread::scope(|scope| match std::thread::Builder::new().spawn_scoped(scope, &run) {
+        std::thread::scope(|scope| match std::thread::Builder::new().spawn_scoped(scope, run) {
             Ok(waiting) => waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(_) => run(),
         })
