@@ -65,7 +65,7 @@ pub fn read(bits: &mut Bits, codes: &mut Codes, last: &mut [u8]) -> Result<Sorte
     for table in &mut codes.tables[..tables] {
         table.read(bits, used + 2)?;
     }
-    let front = Front::new(&bytes);
+    let front = Front::new(bytes);
     let (len, counts) = read_symbols(bits, codes, used as u16 + 1, front, last)?;
     if head.origin >= len {
         return Err(broken(format!("begins at {} of {len} bytes", head.origin)));
