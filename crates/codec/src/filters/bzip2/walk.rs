@@ -61,7 +61,7 @@ impl Walks {
     fn fill_steps(&mut self, sorted: &Sorted, last: &[u8], first: usize, stride: usize) {
         // The place behind all leads to itself.
         if self.steps.len() <= last.len() {
-            self.steps.resize(last.len() + 1, 0);
+            self.steps = vec![0; last.len() + 1];
         }
         let steps = &mut self.steps[..=last.len()];
         steps[last.len()] = lead_to(last.len());
