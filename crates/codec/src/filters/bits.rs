@@ -215,7 +215,7 @@ mod tests {
         let mut bits = Bits::new(&[0b1010_0000, 0xff, 0x01]);
         bits.need(20);
         assert_eq!((bits.peek(3), bits.skip(2), bits.peek(14)), (0b101, Some(()), 0b10_0000_1111_1111));
-        assert_eq!((bits.skip(21), bits.skip(14), bits.peek(10)), (None, Some(()), 0b00_0000_0100));
+        assert_eq!((bits.skip(23), bits.skip(14), bits.peek(10)), (None, Some(()), 0b00_0000_0100));
         bits.need(20);
         assert_eq!((bits.skip(9), bits.read(8), bits.skip(1)), (None, Some(1), None));
     }

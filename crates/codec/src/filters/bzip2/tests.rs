@@ -90,7 +90,7 @@ fn compare(stored: &[u8], room: usize, what: &str) -> bool {
 #[test]
 fn whole_streams_are_those_of_libbz2() {
     let mut numbers = Numbers(1);
-    for turn in 0..120 {
+    for turn in 0..70 {
         let len = numbers.below([5, 100, 3000, 60_000, 400_000][turn % 5]);
         let (plain, level) = (data(&mut numbers, len), 1 + numbers.below(9) as u32);
         let mut stored = pack(&plain, level);
@@ -112,7 +112,7 @@ fn whole_streams_are_those_of_libbz2() {
 fn damaged_streams_are_refused_as_by_libbz2() {
     let mut numbers = Numbers(2);
     let mut whole = 0;
-    for turn in 0..1500 {
+    for turn in 0..800 {
         let len = numbers.below([20, 300, 3000][turn % 3]);
         let plain = data(&mut numbers, len);
         let mut stored = pack(&plain, 1 + numbers.below(9) as u32);
@@ -288,10 +288,10 @@ fn checksum(bytes: &[u8]) -> u32 {
 fn made_streams_are_as_with_libbz2() {
     let mut numbers = Numbers(5);
     let (mut whole, mut randomised, mut many) = (0, 0, 0);
-    for turn in 0..400 {
+    for turn in 0..250 {
         let made = Made::new(&mut numbers);
         // Libbz2 says what the block has before it says that its checksum is wrong.
-        let mut plain = vec![0; 5 << 20];
+        let mut plain = vec![0; 2 << 20];
         let mut stream = Decompress::new(false);
         let _ = stream.decompress(&made.stream(0), &mut plain);
         plain.truncate(stream.total_out() as usize);
@@ -304,5 +304,5 @@ fn made_streams_are_as_with_libbz2() {
             many += usize::from(made.spare >= 18_000);
         }
     }
-    assert!(whole > 80 && randomised > 40 && many > 20, "{whole}, {randomised}, {many}");
+    assert!(whole > 50 && randomised > 25 && many > 12, "{whole}, {randomised}, {many}");
 }
