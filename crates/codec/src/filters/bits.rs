@@ -1,6 +1,7 @@
 //! Numbers of any count of bits in a run of bytes, the highest bit first.
 
 /// Reads from the front.
+#[derive(Clone)]
 pub struct Bits<'a> {
     rest: &'a [u8],
     /// The next bits, from the top; what is below them is zero or what comes next.
@@ -57,6 +58,28 @@ impl<'a> Bits<'a> {
         self.next <<= count;
         self.have -= count;
         Some(value)
+    }
+
+    /// Makes sure that the next `count` bits, at most 56, are there, or all that are left.
+    #[inline(always)]
+    pub fn need(&mut self, count: u32) {
+        if self.have < count {
+            self.fill();
+        }
+    }
+
+    /// The next `count` bits, 1 to 64, after [`Bits::need`]; those behind the end are zeros.
+    #[inline(always)]
+    pub fn peek(&self, count: u32) -> u64 {
+        self.next >> (64 - count)
+    }
+
+    /// Takes that many bits, after [`Bits::need`]; `None` if there are not as many.
+    #[inline(always)]
+    pub fn skip(&mut self, count: u32) -> Option<()> {
+        self.have = self.have.checked_sub(count)?;
+        self.next <<= count;
+        Some(())
     }
 
     /// The zeros before the next one, which is taken as well; `None` if there is no one.
@@ -185,6 +208,16 @@ mod tests {
             assert_eq!(bits.zeros(), Some(at as u32 % 100));
         }
         assert_eq!((bits.zeros(), bits.read(8)), (None, None));
+    }
+
+    #[test]
+    fn bits_are_looked_at_before_they_are_taken() {
+        let mut bits = Bits::new(&[0b1010_0000, 0xff, 0x01]);
+        bits.need(20);
+        assert_eq!((bits.peek(3), bits.skip(2), bits.peek(14)), (0b101, Some(()), 0b10_0000_1111_1111));
+        assert_eq!((bits.skip(23), bits.skip(14), bits.peek(10)), (None, Some(()), 0b00_0000_0100));
+        bits.need(20);
+        assert_eq!((bits.skip(9), bits.read(8), bits.skip(1)), (None, Some(1), None));
     }
 
     #[test]

@@ -1,0 +1,162 @@
+//! Bzip2 (filter 307): one stream. Its parameter is the size of a block in units of 100 kB, 1 to 9.
+//!
+//! Packing is libbz2's. Unpacking is our own, as most of its time is a walk through a table that is larger than the caches are,
+//! and that can be many walks at once (`walk.rs`). It takes and refuses what libbz2 does. Behind the end of the stream
+//! there may be anything. Layout: "BZIP2: Format Specification" of J. Tsai.
+
+mod block;
+mod crc;
+mod front;
+mod huffman;
+mod random;
+mod runs;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use std::cell::RefCell;
+use std::fmt::Display;
+
+use bzip2::{Action, Compress, Compression, Status};
+use ferrocdf_bytes::{Error, Result};
+
+use super::bits::Bits;
+use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::json::level_spelling;
+use crate::registry::Entry;
+use crate::scratch::with_kept;
+use block::Codes;
+use walk::Walks;
+
+/// What comes before a block, and what comes behind the last.
+const BLOCK_NEXT: u64 = 0x3141_5926_5359;
+const END_NEXT: u64 = 0x1772_4538_5090;
+
+/// Bytes in a unit of the size of a block.
+const UNIT: usize = 100_000;
+
+/// A block of 900,000 bytes holds runs of 255 in five bytes each, and takes no less than 32 bytes.
+const BLOCK: usize = 900_000 / 5 * 255;
+const SMALLEST: usize = 32;
+
+/// See [`Entry`].
+pub const ENTRY: Entry = Entry {
+    id: 307,
+    names: &["bzip2", "bz2"],
+    make: |params| Bzip2::new(params).map(boxed),
+    learn: None,
+    json: Some(level_spelling!("bz2", 1..=9, 1)),
+};
+
+thread_local! {
+    static KEPT: RefCell<Option<Unpacker>> = const { RefCell::new(None) };
+}
+
+#[derive(Debug)]
+pub struct Bzip2 {
+    level: u32,
+}
+
+impl Bzip2 {
+    pub fn new(params: &[u32]) -> Result<Bzip2> {
+        match *params {
+            [] => Ok(Bzip2 { level: 9 }),
+            [level @ 1..=9, ..] => Ok(Bzip2 { level }),
+            _ => Err(bad_params(format!("the parameters {params:?} are not one block size from 1 to 9"))),
+        }
+    }
+}
+
+impl Codec for Bzip2 {
+    fn plain_len(&self, _stored: &[u8]) -> Result<Option<usize>> {
+        Ok(None)
+    }
+
+    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
+        with_kept(&KEPT, || None, |kept| kept.get_or_insert_with(Unpacker::new).unpack(stored, plain))
+    }
+
+    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
+        let mut stream = Compress::new(Compression::new(self.level), 0);
+        // What libbz2 says is always enough, for a stream and the bits of its end.
+        stored.reserve(plain.len() + plain.len() / 100 + 600);
+        let failed = |what: String| corrupt(format!("bzip2 cannot pack: {what}"));
+        loop {
+            let taken = stream.total_in() as usize;
+            let status = stream
+                .compress_vec(plain.get(taken..).unwrap_or(&[]), stored, Action::Finish)
+                .map_err(|error| failed(error.to_string()))?;
+            match status {
+                Status::StreamEnd => return Ok(Some(())),
+                _ if stored.len() == stored.capacity() => stored.reserve(600),
+                Status::FinishOk | Status::Ok | Status::RunOk => {}
+                other => return Err(failed(format!("{other:?}"))),
+            }
+        }
+    }
+
+    fn most_decoded(&self, stored: usize) -> usize {
+        (stored / SMALLEST + 1).saturating_mul(BLOCK)
+    }
+}
+
+/// What unpacking needs from block to block, at most 13 MB.
+struct Unpacker {
+    codes: Codes,
+    walks: Walks,
+    bytes: Vec<u8>,
+}
+
+impl Unpacker {
+    fn new() -> Unpacker {
+        Unpacker { codes: Codes::new(), walks: Walks::new(), bytes: Vec::new() }
+    }
+
+    fn unpack(&mut self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
+        let end = || corrupt(format!("the {} stored bytes end within the bzip2 stream", stored.len()));
+        let (most, rest) = match *stored {
+            [b'B', b'Z', b'h', digit @ b'1'..=b'9', ref rest @ ..] => {
+                (usize::from(digit - b'0') * UNIT, rest)
+            }
+            _ => return Err(corrupt("the stored bytes are not a bzip2 stream")),
+        };
+        // One more, for what is behind a run at the end of a block.
+        if self.bytes.len() <= most {
+            self.bytes = vec![0; most + 1];
+        }
+        let mut bits = Bits::new(rest);
+        let (mut made, mut crcs) = (0, 0u32);
+        loop {
+            match bits.read(48).ok_or_else(end)? {
+                BLOCK_NEXT => {}
+                END_NEXT => break,
+                other => return Err(corrupt(format!("no block of bzip2 begins with {other:012x}"))),
+            }
+            let sorted = block::read(&mut bits, &mut self.codes, &mut self.bytes[..most])?;
+            self.walks.unsort(&sorted, &mut self.bytes);
+            let bytes = &mut self.bytes[..=sorted.len];
+            if sorted.head.randomised {
+                random::restore(bytes);
+            }
+            let Some((len, crc)) = runs::unpack(bytes, sorted.len, &mut plain[made..])? else {
+                return Ok(None);
+            };
+            let should = sorted.head.crc;
+            if crc != should {
+                return Err(broken(format!("has the checksum {crc:08x} and not {should:08x}")));
+            }
+            made += len;
+            crcs = crcs.rotate_left(1) ^ crc;
+        }
+        let should = bits.read(32).ok_or_else(end)? as u32;
+        if crcs != should {
+            return Err(corrupt(format!("the checksums of blocks make {crcs:08x} and not {should:08x}")));
+        }
+        Ok(Some(made))
+    }
+}
+
+/// The error of a block that is not one.
+fn broken(what: impl Display) -> Error {
+    corrupt(format!("a block of bzip2 {what}"))
+}
