@@ -151,7 +151,7 @@ impl From<io::Error> for Failure {
 /// Prints a dataset as CDL. What could be printed before a failure has been written when it returns.
 pub fn print_cdl(source: &dyn Source, options: &Options, sink: &mut dyn Write) -> Result<(), Failure> {
     let selection = Selection::new(source.model(), options)?;
-    let mut printer = Printer::new(source, options, selection, sink);
+    let mut printer = Printer::new(source, options, &selection, sink);
     let result = printer.dataset();
     printer.out.flush()?;
     result
@@ -160,7 +160,7 @@ pub fn print_cdl(source: &dyn Source, options: &Options, sink: &mut dyn Write) -
 /// Prints the header of a dataset of the classic model as NcML.
 pub fn print_ncml(source: &dyn Source, options: &Options, sink: &mut dyn Write) -> Result<(), Failure> {
     let selection = Selection::new(source.model(), options)?;
-    let mut printer = Printer::new(source, options, selection, sink);
+    let mut printer = Printer::new(source, options, &selection, sink);
     printer.ncml();
     printer.out.flush()?;
     Ok(())
@@ -201,7 +201,7 @@ struct Printer<'a> {
     source: &'a dyn Source,
     model: &'a Model,
     options: &'a Options,
-    selection: Selection,
+    selection: &'a Selection,
     out: Output<'a>,
     line: Line,
     /// Names of bounds variables seen so far, and the variables whose bounds they hold.
@@ -212,7 +212,7 @@ impl<'a> Printer<'a> {
     fn new(
         source: &'a dyn Source,
         options: &'a Options,
-        selection: Selection,
+        selection: &'a Selection,
         sink: &'a mut dyn Write,
     ) -> Self {
         let line = Line::new(options.line_length);

@@ -1,8 +1,8 @@
 //! Work that many threads do and one takes in order.
 //!
 //! Workers take the next number, make what belongs to it and put it into its slot; the caller's thread takes the
-//! slots in order. The number of slots bounds the memory. A pool was left out: the threads live as long as one large
-//! variable, and a small one never starts them.
+//! slots in order. The number of slots bounds the memory. A pool was left out: the threads live as long as a header or a
+//! variable that are large, and small ones never start them.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 

@@ -1,6 +1,6 @@
 //! What the reference prints otherwise, and why this does not follow it; and cases that files rarely show.
 
-use ferrocdf_cdl::print::{Indices, Options};
+use ferrocdf_cdl::print::{Failure, Indices, Options, print_cdl};
 use ferrocdf_model::{Atomic, Chunking, Endian, Filter, Format, GroupId, Model, Name, Owner, Values, VarId};
 
 use crate::memory::Memory;
@@ -246,8 +246,8 @@ fn a_failure_keeps_what_was_printed() {
     let mut memory = lists(Format::Classic, vec![vec![1i32].into(), vec![2i32].into()]);
     memory.values.remove(&VarId(1));
     let mut out = vec![];
-    let result = ferrocdf_cdl::print::print_cdl(&memory, &Options::default(), &mut out);
-    assert!(matches!(result, Err(ferrocdf_cdl::print::Failure::Source(_))));
+    let result = print_cdl(&memory, &Options::default(), &mut out);
+    assert!(matches!(result, Err(Failure::Source(_))));
     assert!(String::from_utf8(out).unwrap().ends_with(" v0 = 1 ;\n\n v1 = "));
 }
 
@@ -271,4 +271,39 @@ fn enum_values_without_names() {
     let values = [1, 0, 7].map(Value::Enum).to_vec();
     memory.values.insert(var, Values::User(ty, values));
     assert_eq!(data(&memory, &Options::default()), "one, _UNDEFINED, 7");
+}
+
+/// More than one thread prints; the order is that of the variables, also of a group within another, and what cannot be
+/// said ends the text where it would stand.
+#[test]
+fn headers_of_many_variables() {
+    let mut model = Model::new(Format::Netcdf4);
+    let inner = model.def_group(ROOT, "inner").unwrap();
+    let mut expected = "netcdf many {\n".to_string();
+    for (group, pad) in [(ROOT, ""), (inner, "  ")] {
+        if group == inner {
+            expected += "\ngroup: inner {\n";
+        }
+        expected += &format!("{pad}variables:\n");
+        for at in 0..333 {
+            let var = model.def_var(group, format!("v{at}"), Atomic::Int.into(), &[]).unwrap();
+            model.put_attr(Owner::Var(var), "units", format!("m{at}").as_str().into()).unwrap();
+            expected += &format!("{pad}\tint v{at} ;\n{pad}\t\tv{at}:units = \"m{at}\" ;\n");
+        }
+    }
+    expected += "  } // group inner\n}\n";
+    let mut memory = Memory::new(model);
+    for threads in [1, 2, 5] {
+        let options = Options { name: b"many".to_vec(), header_only: true, threads, ..Options::default() };
+        assert_eq!(memory.cdl(&options), expected, "{threads} threads");
+    }
+    let unspeakable = memory.model.var_ids().nth(200).unwrap();
+    memory.model.rename_var(unspeakable, Name::stored(b" x")).unwrap();
+    let (before, _) = expected.split_once("v200 ;").unwrap();
+    for threads in [1, 5] {
+        let options = Options { name: b"many".to_vec(), threads, ..Options::default() };
+        let mut out = vec![];
+        assert!(matches!(print_cdl(&memory, &options, &mut out), Err(Failure::Refused(_))));
+        assert_eq!(String::from_utf8(out).unwrap(), before, "{threads} threads");
+    }
 }

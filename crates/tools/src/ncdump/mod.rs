@@ -11,8 +11,6 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::thread::Scope;
 
 use ferrocdf::{Error, Model, Owner};
 use ferrocdf_cdl::print::{Failure, print_cdl, print_ncml};
@@ -103,13 +101,7 @@ fn run(job: &Job, program: &str, out: &mut dyn Write, err: &mut dyn Write) -> Re
                 return Err(Stop::Quiet);
             }
             if what == What::Cdl {
-                let ahead = ReadAhead::default();
-                std::thread::scope(|scope| {
-                    ahead.start(scope, &source.model);
-                    let printed = print_cdl(&source, &job.options, out);
-                    ahead.stop();
-                    printed
-                })?;
+                print_cdl(&source, &job.options, out)?;
             } else if format.is_enhanced() {
                 let text = "NcML output (-x) currently only permitted for netCDF classic model";
                 return Err(Failure::Refused(text.into()).into());
@@ -123,35 +115,6 @@ fn run(job: &Job, program: &str, out: &mut dyn Write, err: &mut dyn Write) -> Re
     }
     out.flush()?;
     Ok(())
-}
-
-/// Reads the attributes of many variables while those before them are printed.
-#[derive(Default)]
-struct ReadAhead {
-    enough: AtomicBool,
-}
-
-impl ReadAhead {
-    /// Fewer variables are not worth a thread.
-    const VARIABLES: usize = 100;
-
-    fn start<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, model: &'scope Model) {
-        if model.var_ids().count() < Self::VARIABLES {
-            return;
-        }
-        let read = || {
-            for var in model.var_ids().take_while(|_| !self.enough.load(Relaxed)) {
-                // Looking is what reads them. What goes wrong is kept with them.
-                let _ = model.attrs(Owner::Var(var)).len();
-            }
-        };
-        // Without a thread they are read when they are printed.
-        let _ = std::thread::Builder::new().spawn_scoped(scope, read);
-    }
-
-    fn stop(&self) {
-        self.enough.store(true, Relaxed);
-    }
 }
 
 /// Why attributes were not printed, if some could not be read.
