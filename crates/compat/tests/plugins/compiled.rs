@@ -79,7 +79,7 @@ fn parameters_that_a_plugin_does_not_take_are_refused() {
 }
 
 /// The ways of `hostile.c`.
-const WAYS: [&str; 12] = [
+const WAYS: [&str; 14] = [
     "FAILS",
     "TOO_LONG",
     "NO_MEMORY",
@@ -92,13 +92,15 @@ const WAYS: [&str; 12] = [
     "OTHER_KIND",
     "NO_ENCODER",
     "WANTS",
+    "ASKS",
+    "ASKS_MORE",
 ];
 
-fn id_of(way: &str) -> u32 {
+pub fn id_of(way: &str) -> u32 {
     41000 + WAYS.iter().position(|other| *other == way).expect("a way") as u32
 }
 
-fn compile_hostile(way: &str, folder: &Path) {
+pub fn compile_hostile(way: &str, folder: &Path) {
     compile("hostile.c", &[&format!("-DWAY={way}")], &folder.join(format!("lib{way}.so")));
 }
 
