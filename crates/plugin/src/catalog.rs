@@ -53,6 +53,8 @@ pub struct FoundFilter {
 struct Contents {
     filter: Option<Arc<Plugin>>,
     codecs: Vec<Arc<Codec>>,
+    /// How many of them, the first, are the library's own, and not for want of another library's.
+    own: usize,
 }
 
 type Loaded = Result<Contents, Reason>;
@@ -115,6 +117,7 @@ fn load(file: &Path) -> Loaded {
         // SAFETY: it gives the structure of a codec or nothing, as above.
         codecs.extend(unsafe { Codec::read_one(file, ask(CODEC)? as *const c_void) }?);
     }
+    let own = codecs.len();
     if library.has(CODECS) {
         // SAFETY: it gives a list of structures of codecs, as above.
         codecs.extend(unsafe { Codec::read_list(file, ask(CODECS)? as *const c_void) }?);
@@ -122,7 +125,8 @@ fn load(file: &Path) -> Loaded {
     // Some tell the first of their list alone too.
     let mut ids = HashSet::new();
     codecs.retain(|codec: &Codec| ids.insert(codec.id()));
-    Ok(Contents { filter, codecs: codecs.into_iter().map(|codec| Arc::new(codec.in_turn(&turn))).collect() })
+    let codecs = codecs.into_iter().map(|codec| Arc::new(codec.in_turn(&turn))).collect();
+    Ok(Contents { filter, codecs, own })
 }
 
 impl State {
@@ -199,17 +203,25 @@ pub fn catalog() -> Vec<Found> {
     all
 }
 
-/// The first codec that is wanted.
+/// The first codec that is wanted: of those that libraries have for themselves, else of those that some have for all
+/// ("NetCDF-4 Filter Support", "Filter Defaults Library").
 fn find_codec(is_wanted: impl Fn(&Codec) -> bool) -> Option<Arc<Codec>> {
     let search = path::current();
     if !search.allowed {
         return None;
     }
     let mut state = state();
-    candidates(&search).find_map(|file| {
-        let contents = state.look(&file)?.as_ref().ok()?;
-        contents.codecs.iter().find(|codec| is_wanted(codec)).cloned()
-    })
+    let mut spare = None;
+    for file in candidates(&search) {
+        let Some(Ok(contents)) = state.look(&file) else { continue };
+        let Some(at) = contents.codecs.iter().position(|codec| is_wanted(codec)) else { continue };
+        let codec = || contents.codecs.get(at).cloned();
+        if at < contents.own {
+            return codec();
+        }
+        spare = spare.or_else(codec);
+    }
+    spare
 }
 
 /// The codec that goes with the HDF5 filter of this number, if a plugin has one.

@@ -23,7 +23,8 @@ fn functions_of_standard_filters_answer_as_those_of_the_wheel() {
     let ours = folder("FERROCDF_PREFIX").join("lib/libnetcdf.so");
     let [theirs, ours] = ["wheel", ours.to_str().expect("a path of UTF-8")].map(answers);
     let (mut lines, mut calls) = (theirs.lines().zip(ours.lines()), 0);
-    if let Some((theirs, ours)) = lines.by_ref().inspect(|_| calls += 1).find(|(theirs, ours)| theirs != ours) {
+    if let Some((theirs, ours)) = lines.by_ref().inspect(|_| calls += 1).find(|(theirs, ours)| theirs != ours)
+    {
         panic!("line {calls}:\nthe wheel: {theirs}\nours:      {ours}");
     }
     assert_eq!(theirs.lines().count(), ours.lines().count());

@@ -217,3 +217,38 @@ fn parameters_that_were_set_for_other_chunks_are_not_taken() {
     assert_eq!(copied(&["-c", "row/50,column/50", "-F", "v,none"]).code, Some(0));
     assert_eq!((stored(&copy), read::<i32>(&copy).expect("values")), (vec![], values));
 }
+
+/// The tables of "NetCDF-4 Filter Support", "Using Plugin Libraries" and "Filter Defaults Library": a filter and its codec
+/// may be in libraries of their own or in one, and what is there for want of others gives way to them.
+#[test]
+fn filters_and_codecs_are_paired() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let _turn = folders::only(folder.path());
+    let id = id_of("PICKY");
+    let number = format!("-DID={id}");
+    let put = |name: &str, source: &str, options: &[&str]| {
+        compile(source, &[&[&number[..]], options].concat(), &folder.path().join(name));
+    };
+    let named = || plugins::codec(id).map(|codec| codec.name().to_string());
+    let listed = || {
+        plugins::catalog().iter().map(|found| (found.filters.len(), found.codecs.len())).collect::<Vec<_>>()
+    };
+    assert_eq!((named(), listed()), (None, vec![]));
+    put("liba.so", "hostile.c", &["-DWAY=PICKY"]);
+    assert_eq!((named(), listed()), (None, vec![(1, 0)]));
+    put("libb.so", "codec.c", &["-DNAME=\"spare\"", "-DDEFAULTS"]);
+    assert_eq!((named().as_deref(), listed()), (Some("spare"), vec![(1, 0), (0, 1)]));
+    put("libc.so", "codec.c", &["-DNAME=\"own\""]);
+    assert_eq!((named().as_deref(), listed()), (Some("own"), vec![(1, 0), (0, 1), (0, 1)]));
+    assert!(plugins::codec_named("spare").is_some(), "nobody else is called so");
+    let codec = plugins::codec_named("own").expect("it was found above");
+    let json = codec.to_json(&[7, 8]).expect("two parameters");
+    assert_eq!(json, r#"{"id": "own", "first": 7, "count": 2}"#);
+    assert_eq!(codec.to_hdf5(&json), Ok(vec![7, 7]));
+    // Both in one library.
+    for name in ["liba.so", "libc.so"] {
+        std::fs::remove_file(folder.path().join(name)).expect("it was made");
+    }
+    put("libd.so", "codec.c", &["-DNAME=\"both\"", "-DFILTER"]);
+    assert_eq!((named().as_deref(), listed()), (Some("both"), vec![(0, 1), (1, 1)]));
+}
