@@ -282,6 +282,28 @@ fn special_attributes() {
     }
 }
 
+/// The attribute may be repeated to specify several filters, as the documentation says; the reference takes the last.
+#[test]
+fn filters_may_be_repeated() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [text, file] = ["in.cdl", "out.nc"].map(|name| folder.path().join(name));
+    for (said, expected) in [
+        ("v:_Filter = \"2\"; v:_Filter = \"1,3\";", "_Shuffle = \"true\", _DeflateLevel = 3"),
+        (
+            "v:_Filter = \"1,3\"; v:_Filter = \"2\"; v:_Filter = \"1,5\";",
+            "_Shuffle = \"true\", _DeflateLevel = 5",
+        ),
+        ("v:_Filter = \"32000\"; v:_Filter = \"307,9|32015,3\";", "_Filter = \"32000|307,9|32015,3\""),
+    ] {
+        let cdl = format!("netcdf g {{ dimensions: x = 64; variables: int v(x); {said} data: v = 1; }}");
+        std::fs::write(&text, cdl).expect("a new file");
+        let args = ["-4", "-o", file.to_str().expect("UTF-8"), text.to_str().expect("UTF-8")];
+        let (_, errors, code) = ncgen_tool::ours(&args, b"");
+        assert_eq!(code, Some(0), "{said}: {errors}");
+        assert_eq!(filters(&stored(&file), "v"), expected, "{said}");
+    }
+}
+
 /// The table of constants: what our reader makes of it whatever it does with faults, and that it reads what it prints. The
 /// C functions of both libraries are compared in `capi_aux`.
 #[test]
