@@ -170,6 +170,7 @@ fn filters_by_name() {
     let (code, said) = ours("*,zstt,3");
     assert_eq!(code, Some(1));
     assert!(said.contains("no filter is called zstt") && said.contains("zstandard (32015)"), "{said}");
+    assert!(said.contains("`ferrocdf plugins list`"), "{said}");
     let (code, said) = ours("*,1,0x3");
     assert_eq!(code, Some(1));
     assert!(said.contains("character 4, 'x', of the filters \"1,0x3\""), "{said}");
