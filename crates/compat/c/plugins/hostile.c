@@ -19,6 +19,7 @@
 #define WANTS 11
 #define ASKS 12
 #define ASKS_MORE 13
+#define SLOW 14
 
 #ifndef ID
 #define ID (41000 + WAY)
@@ -131,5 +132,7 @@ int H5PLget_plugin_type(void)
 
 const void *H5PLget_plugin_info(void)
 {
+    if (WAY == SLOW)
+        sleep(3);
     return WAY == NO_INFO ? NULL : &CLASS;
 }

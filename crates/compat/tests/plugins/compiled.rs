@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use ferrocdf::model::Endian;
 use ferrocdf::{Code, Error, plugins};
@@ -79,7 +80,7 @@ fn parameters_that_a_plugin_does_not_take_are_refused() {
 }
 
 /// The ways of `hostile.c`.
-const WAYS: [&str; 14] = [
+const WAYS: [&str; 15] = [
     "FAILS",
     "TOO_LONG",
     "NO_MEMORY",
@@ -94,6 +95,7 @@ const WAYS: [&str; 14] = [
     "WANTS",
     "ASKS",
     "ASKS_MORE",
+    "SLOW",
 ];
 
 pub fn id_of(way: &str) -> u32 {
@@ -154,6 +156,24 @@ fn one_thread_at_a_time_is_in_a_plugin() {
     let (path, values) = (folder.path().join("file.nc"), bytes(400 * 5000));
     write(&path, filter(id_of("ALONE"), &[]), None, &values).expect("a file");
     assert_eq!(read::<i32>(&path).expect("values"), values);
+}
+
+#[test]
+fn nobody_waits_for_a_library_that_is_not_needed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let _turn = folders::only(folder.path());
+    compile_hostile("PICKY", folder.path());
+    compile_hostile("SLOW", folder.path());
+    let (path, values) = (folder.path().join("file.nc"), bytes(400 * 50));
+    write(&path, filter(id_of("PICKY"), &[]), None, &values).expect("a file");
+    let began = Instant::now();
+    std::thread::scope(|threads| {
+        let slow = threads.spawn(|| plugins::has_filter(id_of("SLOW")));
+        std::thread::sleep(Duration::from_millis(500));
+        assert_eq!(read::<i32>(&path).expect("values"), values);
+        assert!(began.elapsed() < Duration::from_secs(2), "it took {:?}", began.elapsed());
+        assert!(slow.join().expect("no panic") && began.elapsed() > Duration::from_secs(3));
+    });
 }
 
 #[test]
