@@ -205,8 +205,9 @@ inquire_level! {
     nc_inq_var_zstandard => Filter::ZSTD;
 }
 
-/// The last of the compressors inside blosc, and of its ways to shuffle.
+/// The last of the compressors inside blosc, of its levels, and of its ways to shuffle.
 const LAST_COMPRESSOR: c_uint = 5;
+const LAST_LEVEL: c_uint = 9;
 const LAST_SHUFFLE: c_uint = 2;
 
 #[unsafe(no_mangle)]
@@ -218,7 +219,7 @@ pub extern "C" fn nc_def_var_blosc(
     block: c_uint,
     shuffle: c_uint,
 ) -> c_int {
-    let right = compressor <= LAST_COMPRESSOR && shuffle <= LAST_SHUFFLE;
+    let right = compressor <= LAST_COMPRESSOR && level <= LAST_LEVEL && shuffle <= LAST_SHUFFLE;
     set_named(ncid, varid, Filter::BLOSC, right, &[0, 0, 0, block, level, shuffle, compressor])
 }
 

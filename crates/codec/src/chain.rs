@@ -41,6 +41,11 @@ struct Link {
 const TIMES: usize = 16;
 const SLACK: usize = 1 << 20;
 
+/// Blocks up to so many bytes are taken as long as a file says that they are, and longer ones whose stored bytes become no
+/// more than so many times as many: most filters make no more of any bytes.
+const BELIEVED: usize = 64 << 20;
+const USUAL: usize = 1024;
+
 /// What a filter's input may have become in bytes, seen from the caller's end.
 #[derive(Clone, Copy)]
 struct Size {
@@ -109,10 +114,10 @@ impl Chain {
         if plain <= most {
             return Ok(());
         }
-        Err(Error::new(
-            Code::EHDFERR,
-            format!("{stored} stored bytes cannot become {plain} (at most {most})"),
-        ))
+        let what = format!("{stored} stored bytes cannot become {plain} (at most {most})");
+        let error = Error::new(Code::EHDFERR, what);
+        let filters = self.used(mask).rev().map(|link| place(&link.step)).collect::<Vec<_>>().join(", ");
+        Err(if filters.is_empty() { error } else { error.at(filters) })
     }
 
     /// Unpacks a block that was stored without the filters in `mask` into `plain`, which it must fill exactly.
@@ -121,7 +126,41 @@ impl Chain {
     /// bytes that it did not make.
     pub fn decode(&self, mask: u32, stored: &[u8], plain: &mut [u8]) -> Result<()> {
         self.check_size(mask, stored.len(), plain.len())?;
-        with_buffer(|a| with_buffer(|b| self.unwind(mask, stored, plain, a, b)))
+        if self.is_plain(mask) {
+            return copy(stored, plain);
+        }
+        self.unwind(mask, stored, plain.len(), |filter, bytes| match filter.peel(bytes) {
+            Some(inside) => copy(inside?, plain),
+            None => filter.decode_into(bytes, plain),
+        })
+    }
+
+    /// Whether `stored` bytes are so few that memory for a block of `plain` bytes should not be taken because a file says
+    /// that it is as long: then [`Chain::decode_doubtful`] takes it as the bytes show.
+    pub fn is_doubtful(stored: usize, plain: usize) -> bool {
+        plain > BELIEVED && plain / USUAL > stored
+    }
+
+    /// As [`Chain::decode`], for a block of which only the file says that it is `len` bytes long. Takes memory for what
+    /// the stored bytes really become.
+    pub fn decode_doubtful(&self, mask: u32, stored: &[u8], len: usize) -> Result<Vec<u8>> {
+        self.check_size(mask, stored.len(), len)?;
+        let mut plain = Vec::new();
+        let whole =
+            |plain: &[u8]| if plain.len() == len { Ok(()) } else { Err(wrong_size(len, plain.len())) };
+        if self.is_plain(mask) {
+            whole(stored)?;
+            append(stored, &mut plain)?;
+            return Ok(plain);
+        }
+        self.unwind(mask, stored, len, |filter, bytes| {
+            match filter.peel(bytes) {
+                Some(inside) => append(inside?, &mut plain)?,
+                None => filter.decode(bytes, &mut plain, None, len)?,
+            }
+            whole(&plain)
+        })?;
+        Ok(plain)
     }
 
     /// Packs a block into `stored`, which is emptied first, and gives the mask of the optional filters left out.
@@ -163,44 +202,44 @@ impl Chain {
         self.links.iter().enumerate().filter(move |&(at, _)| !masked(at)).map(|(_, link)| link)
     }
 
-    /// Decodes with the filters in use from the last to the first, through two buffers.
+    /// Decodes with the filters in use from the last to the second, through two buffers, and gives what they made to
+    /// `finish` with the first. There is one; the block has `len` bytes.
     fn unwind(
         &self,
         mask: u32,
         stored: &[u8],
-        plain: &mut [u8],
-        input: &mut Vec<u8>,
-        output: &mut Vec<u8>,
+        len: usize,
+        finish: impl FnOnce(&dyn Filter, &[u8]) -> Result<()>,
     ) -> Result<()> {
-        // Stored bytes are passed on as they are until a filter has made others.
-        let mut whole = Some(stored);
-        let mut left = self.used(mask).count();
-        for link in self.used(mask).rev() {
-            left -= 1;
-            let filter = link.filter()?;
-            let at = || place(&link.step);
-            let bytes = whole.unwrap_or(input);
-            let inside = filter.peel(bytes).transpose().at(at)?;
-            if left == 0 {
-                return match inside {
-                    Some(inside) => copy(inside, plain),
-                    None => filter.decode_into(bytes, plain),
+        with_buffer(|input| {
+            with_buffer(|output| {
+                // Stored bytes are passed on as they are until a filter has made others.
+                let mut whole = Some(stored);
+                let mut left = self.used(mask).count();
+                for link in self.used(mask).rev() {
+                    left -= 1;
+                    let filter = link.filter()?;
+                    let at = || place(&link.step);
+                    let bytes = whole.unwrap_or(input);
+                    if left == 0 {
+                        return finish(filter, bytes).at(at);
+                    }
+                    match filter.peel(bytes).transpose().at(at)? {
+                        Some(inside) if whole.is_some() => whole = Some(inside),
+                        _ => {
+                            let start = Size { exact: Some(len), most: len };
+                            let cap = len.saturating_mul(TIMES).saturating_add(SLACK);
+                            let size =
+                                self.used(mask).take(left).try_fold(start, |size, link| link.packed(size))?;
+                            filter.decode(bytes, output, size.exact, size.most.min(cap)).at(at)?;
+                            whole = None;
+                            std::mem::swap(input, output);
+                        }
+                    }
                 }
-                .at(at);
-            }
-            match inside {
-                Some(inside) if whole.is_some() => whole = Some(inside),
-                _ => {
-                    let start = Size { exact: Some(plain.len()), most: plain.len() };
-                    let cap = plain.len().saturating_mul(TIMES).saturating_add(SLACK);
-                    let size = self.used(mask).take(left).try_fold(start, |size, link| link.packed(size))?;
-                    filter.decode(bytes, output, size.exact, size.most.min(cap)).at(at)?;
-                    whole = None;
-                    std::mem::swap(input, output);
-                }
-            }
-        }
-        copy(stored, plain)
+                Ok(())
+            })
+        })
     }
 }
 
@@ -223,6 +262,13 @@ fn copy(from: &[u8], to: &mut [u8]) -> Result<()> {
         return Err(wrong_size(to.len(), from.len()));
     }
     to.copy_from_slice(from);
+    Ok(())
+}
+
+fn append(from: &[u8], to: &mut Vec<u8>) -> Result<()> {
+    to.try_reserve_exact(from.len())
+        .map_err(|_| Error::new(Code::ENOMEM, format!("no memory for {} bytes", from.len())))?;
+    to.extend_from_slice(from);
     Ok(())
 }
 

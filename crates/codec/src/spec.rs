@@ -191,7 +191,13 @@ fn identity(part: Part<'_>, rest: Rest) -> Result<u32, Fault> {
         return match by_name(&name) {
             Some(id) => Ok(id),
             None if name.is_empty() => part.fault(start, "a filter is missing: a number, or a name"),
-            None => part.fault(start, format!("no filter is called {name}; there are {}", known_names())),
+            None => {
+                let names = known_names();
+                let what = format!(
+                    "no filter is called {name}; there are {names}, and those that `ferrocdf plugins list` tells"
+                );
+                part.fault(start, what)
+            }
         };
     };
     if rest == Rest::Dropped {

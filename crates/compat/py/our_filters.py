@@ -1,6 +1,7 @@
 """Our filters in other programs: h5py and netCDF4 with no plugins but those that HDF5_PLUGIN_PATH names.
 
 `our_filters.py write FOLDER`: `plain.h5`, and a file for each filter with the same dataset, packed.
+`our_filters.py write-varying FOLDER`: text and lists of any length, as they are and under filters that learn sizes.
 `our_filters.py read FOLDER NAMES...`: the variables of these netCDF-4 files are those of `plain.nc`.
 `our_filters.py broken FOLDER`: chunks that are no chunks end in an error that says why.
 `our_filters.py zarr-write FOLDER`: NCZarr of netCDF-C with zstd, blosc and bzip2.
@@ -63,6 +64,47 @@ def write(folder):
         except ValueError:
             continue
         raise AssertionError(f"{number} with {params} is taken")
+
+
+def write_varying(folder):
+    import h5py
+    import netCDF4
+
+    text = np.array([f"{at} of them, " * (at % 5) for at in range(300)], object)
+    lists = np.array([None] * 300, object)
+    lists[:] = [np.arange(at % 9, dtype="<i4") * at for at in range(300)]
+
+    def of_hdf5(name, **how):
+        with h5py.File(f"{folder}/{name}.h5", "w") as file:
+            file.create_dataset("text", data=text, dtype=h5py.string_dtype(), chunks=(70,), **how)
+            file.create_dataset("lists", data=lists, dtype=h5py.vlen_dtype("<i4"), chunks=(70,), **how)
+
+    def of_netcdf(name, **how):
+        with netCDF4.Dataset(f"{folder}/{name}.h5", "w") as file:
+            file.createDimension("x", 300)
+            kinds = {"text": str, "lists": file.createVLType("<i4", "some")}
+            for variable, values in {"text": text, "lists": lists}.items():
+                made = file.createVariable(variable, kinds[variable], ("x",), chunksizes=(70,), **how)
+                made[:] = values
+
+    # h5py lets filters learn nothing of such data, netCDF does.
+    of_hdf5("varying")
+    for name in ["blosc", "blosc_as_it_is"]:
+        number, params = FILTERS[name]
+        of_hdf5(f"varying_{name}", compression=number, compression_opts=params)
+    of_netcdf("varying_of_netcdf", zlib=False)
+    of_netcdf("varying_of_netcdf_blosc", shuffle=False, **ZARR["blosc"])
+    with h5py.File(f"{folder}/varying_of_netcdf_blosc.h5") as file:
+        for variable in ["text", "lists"]:
+            # The size of what says where a value is, and of a chunk of it.
+            assert file[variable]._filters == {"32001": (0, 0, 16, 16 * 70, 5, 1, 1)}, file[variable]._filters
+    for name in ["blosc", "blosc_as_it_is", "of_netcdf_blosc"]:
+        with h5py.File(f"{folder}/varying_{name}.h5") as file:
+            for variable in ["text", "lists"]:
+                first = file[variable].id.get_chunk_info(0)
+                assert (first.filter_mask, first.size < 16 * 70) == (0, True), f"{name}: {variable}: {first}"
+            assert [part.decode() for part in file["text"][()]] == list(text), name
+            assert all((ours == theirs).all() for ours, theirs in zip(file["lists"][()], lists)), name
 
 
 def read(folder, names):
@@ -139,6 +181,8 @@ def two(folder):
 match sys.argv[1:]:
     case ["write", folder]:
         write(folder)
+    case ["write-varying", folder]:
+        write_varying(folder)
     case ["read", folder, *names]:
         read(folder, names)
     case ["broken", folder]:

@@ -28,6 +28,12 @@ pub fn install() {
     });
 }
 
+/// What is wrong with the environment variable `FERROCDF_FILTERS`, if it holds a word that says nothing.
+pub fn misunderstood() -> Option<String> {
+    let word = std::env::var_os(VARIABLE).filter(|word| !word.is_empty() && word != PLUGINS)?;
+    Some(format!("{VARIABLE} is {word:?} and counts for nothing; it may be {PLUGINS:?}"))
+}
+
 /// Whether there is a filter of this HDF5 number, built in or in a plugin.
 pub fn has_filter(id: u32) -> bool {
     install();

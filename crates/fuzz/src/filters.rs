@@ -1,7 +1,8 @@
 //! Filters. An input is which filter of [`IDS`], a count of parameters, the parameters in four bytes each, the size of the
-//! block in two, all little-endian, and the stored bytes.
+//! block in two, all little-endian, and the stored bytes. Also what tells filters: text and JSON.
 
-use ferrocdf_codec::{Chain, Step};
+use ferrocdf_codec::spec::{List, Rest, print};
+use ferrocdf_codec::{Chain, Step, codec_of, filter_of};
 
 /// The registered numbers of the built-in filters.
 const IDS: [u32; 12] = [1, 2, 3, 4, 5, 6, 307, 32000, 32001, 32004, 32008, 32015];
@@ -82,4 +83,65 @@ fn seed(id: u32, params: &[u32], plain: &[u8]) -> Option<Vec<u8>> {
     seed.extend_from_slice(&(plain.len() as u16).to_le_bytes());
     seed.extend_from_slice(&packed);
     Some(seed)
+}
+
+/// Text of filters is read back from what is printed of it, or an error says what is wrong.
+pub fn text(data: &[u8]) {
+    for rest in [Rest::Dropped, Rest::Refused] {
+        match List::parse(data, rest) {
+            Ok(list) if list.specs.is_empty() => {}
+            Ok(list) => {
+                let text = print(list.specs.iter().map(|spec| (spec.id, &spec.params[..])));
+                let again = List::parse(text.as_bytes(), Rest::Refused);
+                assert_eq!(again.expect("what is printed is read").specs, list.specs);
+            }
+            Err(error) => assert!(!error.what.is_empty(), "an error says something"),
+        }
+    }
+}
+
+/// Text as `_Filter` and `nccopy -F` take it.
+pub fn texts() -> Vec<Vec<u8>> {
+    const TEXTS: [&str; 5] = [
+        "307,9|4,32,32",
+        "32768,-17b,23ub,-25S,27US,-77,77,93U,789f,12345678.12345678d,-9223372036854775807L,18446744073709551615UL",
+        "zstd,3|Shuffle| blosc , 0 ,0,0,0,5,1,1",
+        "[0]1,2|3",
+        "32000",
+    ];
+    TEXTS.map(|text| text.as_bytes().to_vec()).to_vec()
+}
+
+/// What a JSON dictionary tells is written down, and then reads and writes the same.
+pub fn codec(data: &[u8]) {
+    let Ok(json) = std::str::from_utf8(data) else { return };
+    let written = |told: Option<ferrocdf_bytes::Result<(u32, Vec<u32>)>>| {
+        let (id, params) = told?.ok()?;
+        match codec_of(id, &params)? {
+            Ok(json) => Some(json),
+            // Some learn the size of elements of the data.
+            Err(_) if ferrocdf_codec::learns(id) => None,
+            Err(error) => panic!("{id} {params:?} is not written: {error}"),
+        }
+    };
+    if let Some(once) = written(filter_of(json)) {
+        assert_eq!(written(filter_of(&once)), Some(once));
+    }
+}
+
+/// Dictionaries as netCDF-C and numcodecs write them.
+pub fn codecs() -> Vec<Vec<u8>> {
+    const CODECS: [&str; 10] = [
+        r#"{"id": "zlib", "level": "4"}"#,
+        r#"{"id": "shuffle", "elementsize": 4}"#,
+        r#"{"id": "fletcher32"}"#,
+        r#"{"id": "szip", "mask": 4, "pixels-per-block": 16}"#,
+        r#"{"id": "bz2", "level": 9}"#,
+        r#"{"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": -1, "blocksize": null}"#,
+        r#"{"id": "zstd", "level": -7}"#,
+        r#"{"id": "ferrocdf_bitshuffle", "elementsize": 8, "blocksize": 64, "cname": "zstd", "clevel": -5}"#,
+        r#"{"id": "imagecodecs_lz4h5", "level": null, "blocksize": 1024}"#,
+        r#"{"id": "imagecodecs_lzf", "header": false, "more": [1, {"a": 1e99}]}"#,
+    ];
+    CODECS.map(|text| text.as_bytes().to_vec()).to_vec()
 }

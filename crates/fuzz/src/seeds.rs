@@ -88,3 +88,8 @@ pub fn hdf5() -> Vec<Vec<u8>> {
 pub fn netcdf4() -> Vec<Vec<u8>> {
     [files("ferrocdf/tests/data", &["nc", "h5"]), files("hdf5/tests/data_half", &["h5"])].concat()
 }
+
+/// Shared libraries that import names of HDF5, with both kinds of tables of names.
+pub fn images() -> Vec<Vec<u8>> {
+    files("plugin/tests/data", &["elf"])
+}

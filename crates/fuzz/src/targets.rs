@@ -45,11 +45,22 @@ pub const TARGETS: &[Target] = &[
     Target { name: "filters", seeds: filters::seeds, memory: FILTER_MEMORY, run: filters::run, ..PLAIN },
     Target { name: "hdf5", seeds: seeds::hdf5, memory: HDF5_MEMORY, run: hdf5::file, repair: true },
     Target { name: "messages", seeds: hdf5::messages, memory: MEMORY, run: hdf5::message, ..PLAIN },
+    Target { name: "images", seeds: seeds::images, memory: MEMORY, run: image, ..PLAIN },
+    Target { name: "specs", seeds: filters::texts, memory: MEMORY, run: filters::text, ..PLAIN },
+    Target { name: "codecs", seeds: filters::codecs, memory: MEMORY, run: filters::codec, ..PLAIN },
     Target { name: "netcdf4", seeds: seeds::netcdf4, memory: HDF5_MEMORY, run: whole, repair: true },
 ];
 
 /// Bytes of values that one input may make a target read.
 const BUDGET: u64 = 1 << 20;
+
+/// A plugin's file is edited in place, or there is a reason why not.
+fn image(data: &[u8]) {
+    match ferrocdf_plugin::edited(data.to_vec()) {
+        Ok(edited) => assert_eq!(edited.len(), data.len()),
+        Err(why) => assert!(!why.is_empty(), "a reason says something"),
+    }
+}
 
 /// What is decoded is encoded to something that decodes to the same.
 fn header(data: &[u8]) {

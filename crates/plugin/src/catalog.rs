@@ -4,11 +4,13 @@
 //! is asked for; the first wins. A file that is no plugin, or that cannot be loaded, is passed over, and why is kept.
 //! What was loaded stays, so a change of the folders and back loads nothing twice. A filter that was not found is
 //! looked for again when it is asked for a second later: somebody may have installed it.
+//!
+//! While a library is loaded, what it runs then included, only those wait who need to know what that library is.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{c_int, c_void};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::barrier::{self, Thrown};
@@ -53,14 +55,16 @@ pub struct FoundFilter {
 struct Contents {
     filter: Option<Arc<Plugin>>,
     codecs: Vec<Arc<Codec>>,
+    /// How many of them, the first, are the library's own, and not for want of another library's.
+    own: usize,
 }
 
 type Loaded = Result<Contents, Reason>;
 
 #[derive(Debug, Default)]
 struct State {
-    /// All files that were ever looked at.
-    known: HashMap<Key, Loaded>,
+    /// All files that were ever looked at. No lock on all of this is held while one is.
+    known: HashMap<Key, Arc<OnceLock<Loaded>>>,
     /// The filters that were found with this version of the folders.
     found: HashMap<u32, Arc<Plugin>>,
     /// When filters were looked for in vain.
@@ -115,6 +119,7 @@ fn load(file: &Path) -> Loaded {
         // SAFETY: it gives the structure of a codec or nothing, as above.
         codecs.extend(unsafe { Codec::read_one(file, ask(CODEC)? as *const c_void) }?);
     }
+    let own = codecs.len();
     if library.has(CODECS) {
         // SAFETY: it gives a list of structures of codecs, as above.
         codecs.extend(unsafe { Codec::read_list(file, ask(CODECS)? as *const c_void) }?);
@@ -122,16 +127,18 @@ fn load(file: &Path) -> Loaded {
     // Some tell the first of their list alone too.
     let mut ids = HashSet::new();
     codecs.retain(|codec: &Codec| ids.insert(codec.id()));
-    Ok(Contents { filter, codecs: codecs.into_iter().map(|codec| Arc::new(codec.in_turn(&turn))).collect() })
+    let codecs = codecs.into_iter().map(|codec| Arc::new(codec.in_turn(&turn))).collect();
+    Ok(Contents { filter, codecs, own })
+}
+
+/// What a file is, if it is there, given to `ask`.
+fn look<T>(file: &Path, ask: impl FnOnce(&Loaded) -> T) -> Option<T> {
+    let key = Key::of(file)?;
+    let known = state().known.entry(key).or_default().clone();
+    Some(ask(known.get_or_init(|| load(file))))
 }
 
 impl State {
-    /// What a file is; `None` if it is not there any more.
-    fn look(&mut self, file: &Path) -> Option<&Loaded> {
-        let key = Key::of(file)?;
-        Some(self.known.entry(key).or_insert_with(|| load(file)))
-    }
-
     fn follow(&mut self, search: &path::Search) {
         if self.version != search.version {
             self.found.clear();
@@ -147,25 +154,30 @@ pub(crate) fn find(id: u32) -> Option<Arc<Plugin>> {
     if !search.allowed {
         return None;
     }
+    let known = |state: &mut State| {
+        state.follow(&search);
+        if let Some(plugin) = state.found.get(&id) {
+            return Some(Some(plugin.clone()));
+        }
+        state.missed.get(&id).is_some_and(|missed| missed.elapsed() < AGAIN).then_some(None)
+    };
+    if let Some(known) = known(&mut state()) {
+        return known;
+    }
+    let its = |loaded: &Loaded| {
+        let plugin = loaded.as_ref().ok()?.filter.as_ref()?;
+        (plugin.class().id == id).then(|| plugin.clone())
+    };
+    let found = candidates(&search).find_map(|file| look(&file, its)?);
     let mut state = state();
-    state.follow(&search);
-    if let Some(plugin) = state.found.get(&id) {
-        return Some(plugin.clone());
-    }
-    if state.missed.get(&id).is_some_and(|missed| missed.elapsed() < AGAIN) {
-        return None;
-    }
-    for file in candidates(&search) {
-        if let Some(Ok(Contents { filter: Some(plugin), .. })) = state.look(&file)
-            && plugin.class().id == id
-        {
-            let plugin = plugin.clone();
-            state.found.insert(id, plugin.clone());
-            return Some(plugin);
+    // The folders may have become others meanwhile.
+    if state.version == search.version {
+        match &found {
+            Some(plugin) => drop(state.found.insert(id, plugin.clone())),
+            None => drop(state.missed.insert(id, Instant::now())),
         }
     }
-    state.missed.insert(id, Instant::now());
-    None
+    found
 }
 
 /// Whether a filter of this number was found already. Waits for nobody: a plugin asks this while it is loaded.
@@ -180,36 +192,46 @@ pub fn catalog() -> Vec<Found> {
     if !search.allowed {
         return Vec::new();
     }
-    let mut state = state();
     let mut all = Vec::new();
     for file in candidates(&search) {
-        let (filters, codecs, rejected) = match state.look(&file) {
-            None => continue,
-            Some(Err(reason)) => (Vec::new(), Vec::new(), Some(reason.clone())),
-            Some(Ok(contents)) => {
+        let told = look(&file, |loaded| match loaded {
+            Err(reason) => (Vec::new(), Vec::new(), Some(reason.clone())),
+            Ok(contents) => {
                 let filters = contents.filter.iter().map(|plugin| {
                     let Class { id, name, encodes, decodes, .. } = plugin.class().clone();
                     FoundFilter { id, name, encodes, decodes }
                 });
                 (filters.collect(), contents.codecs.clone(), None)
             }
-        };
-        all.push(Found { file, filters, codecs, rejected });
+        });
+        if let Some((filters, codecs, rejected)) = told {
+            all.push(Found { file, filters, codecs, rejected });
+        }
     }
     all
 }
 
-/// The first codec that is wanted.
+/// The first codec that is wanted: of those that libraries have for themselves, else of those that some have for all
+/// ("NetCDF-4 Filter Support", "Filter Defaults Library").
 fn find_codec(is_wanted: impl Fn(&Codec) -> bool) -> Option<Arc<Codec>> {
     let search = path::current();
     if !search.allowed {
         return None;
     }
-    let mut state = state();
-    candidates(&search).find_map(|file| {
-        let contents = state.look(&file)?.as_ref().ok()?;
-        contents.codecs.iter().find(|codec| is_wanted(codec)).cloned()
-    })
+    let mut spare = None;
+    for file in candidates(&search) {
+        let its = |loaded: &Loaded| {
+            let contents = loaded.as_ref().ok()?;
+            let at = contents.codecs.iter().position(|codec| is_wanted(codec))?;
+            Some((at < contents.own, contents.codecs.get(at)?.clone()))
+        };
+        match look(&file, its).flatten() {
+            Some((true, codec)) => return Some(codec),
+            Some((false, codec)) => spare = spare.or(Some(codec)),
+            None => {}
+        }
+    }
+    spare
 }
 
 /// The codec that goes with the HDF5 filter of this number, if a plugin has one.
@@ -225,7 +247,7 @@ pub fn codec_named(name: &str) -> Option<Arc<Codec>> {
 /// Lets all codecs that were used give back what they hold (`NCZ_codec_finalize`), as at the end of a program. They may
 /// be used again.
 pub fn finalize_codecs() {
-    let state = state();
-    let loaded = state.known.values().filter_map(|loaded| loaded.as_ref().ok());
+    let known: Vec<_> = state().known.values().cloned().collect();
+    let loaded = known.iter().filter_map(|known| known.get()?.as_ref().ok());
     loaded.flat_map(|contents| &contents.codecs).for_each(|codec| codec.finalize());
 }

@@ -204,6 +204,25 @@ fn segments(headers: &[u8]) -> impl Iterator<Item = (u32, Segment)> {
     })
 }
 
+/// What a library becomes whose names of the HDF5 and the netCDF library are bound, as before it is loaded, but all to one
+/// address: for checks of that alone, with bytes that need not be a library.
+///
+/// # Errors
+/// Why it cannot be loaded.
+pub fn edited(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+    let is_ours =
+        |name: &str| name.starts_with("H5") || name.starts_with("nc_") || name.starts_with("ncaux_");
+    let mut image = Image::read(bytes)?;
+    for symbol in image.symbols(is_ours)? {
+        image.bind(&symbol, HEADER as u64);
+    }
+    let folders = image.run_path().into_iter();
+    image.forget(|name| {
+        name.starts_with("libhdf5") || folders.clone().any(|folder| name.starts_with(&folder))
+    })?;
+    Ok(image.bytes)
+}
+
 impl Image {
     /// Reads the start of a file, as long as [`loaded_len`] says.
     pub(crate) fn read(bytes: Vec<u8>) -> Result<Image, Reason> {

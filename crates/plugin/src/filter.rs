@@ -1,7 +1,8 @@
 //! A plugin's filter as a filter of ours.
 //!
 //! Bytes go to it in memory from `malloc` and come back in such, which is freed here. What a plugin says it made is
-//! believed only as far as there is memory for it. A library is called by one thread at a time, unless it is known to
+//! believed only as far as there is memory for it. What it asks us for at once is bounded by what a block may need; what
+//! it takes from the system by itself is not. A library is called by one thread at a time, unless it is known to
 //! keep nothing between calls.
 
 use std::ffi::c_void;
@@ -24,6 +25,10 @@ const OPTIONAL: u32 = 1;
 pub(crate) const SPARE: usize = 16;
 /// Zeros behind the bytes, of which no plugin is told: some read the header of damaged data that has no room for one.
 const SPARE_BYTES: usize = 4096;
+
+/// A plugin may ask us for so many times the bytes that it gets or should make at most, and so many more, at once.
+const TIMES: usize = 16;
+const SLACK: usize = 8 << 20;
 
 /// Libraries that any number of threads may call at once: each call of theirs works on its arguments and on memory of
 /// its own, and they set up nothing. blosc, sz, zfp, sperr and the JPEG coders have global state.
@@ -125,12 +130,13 @@ impl Plugin {
         .ok_or("closed the list of properties")
     }
 
-    /// Runs the filter over `input` and gives its result to `take`.
+    /// Runs the filter over `input` and gives its result to `take`. It should make `len` bytes at most.
     fn run(
         &self,
         flags: u32,
         params: &[u32],
         input: &[u8],
+        len: usize,
         take: impl FnOnce(&[u8]) -> Result<()>,
     ) -> Result<()> {
         let way = if flags & REVERSE != 0 { "decode" } else { "encode" };
@@ -142,10 +148,12 @@ impl Plugin {
         values.resize(params.len().saturating_add(SPARE), 0);
         let mut memory = Memory::of(input)?;
         let given = memory.place;
+        let most = input.len().max(len).saturating_mul(TIMES).saturating_add(SLACK);
         let (made, said) = self.call(|| {
             let (values, size) = ((params.len(), values.as_ptr()), &raw mut memory.size);
             // SAFETY: the buffer is as the function wants it.
-            unsafe { self.class.run(flags, values, input.len(), size, &raw mut memory.place) }
+            let run = || unsafe { self.class.run(flags, values, input.len(), size, &raw mut memory.place) };
+            h5::with_most(most, run)
         });
         let Ok(made) = made else {
             // Who owns the memory now is not known, so it is nobody's.
@@ -255,7 +263,7 @@ impl Filter for Bound {
         if !self.plugin.class.decodes {
             return Err(self.plugin.error(Code::EFILTER, "can only encode"));
         }
-        self.plugin.run(self.flags() | REVERSE, &self.params, stored, |made| {
+        self.plugin.run(self.flags() | REVERSE, &self.params, stored, limit, |made| {
             if made.len() > limit {
                 let what = format!("made {} bytes of {}; {limit} is the most", made.len(), stored.len());
                 return Err(self.plugin.error(Code::EHDFERR, what));
@@ -269,14 +277,14 @@ impl Filter for Bound {
         if !self.plugin.class.encodes {
             return Err(self.plugin.error(Code::EFILTER, "can only decode"));
         }
-        self.plugin.run(self.flags(), &self.params, plain, |made| copy(made, stored)).map(Some)
+        self.plugin.run(self.flags(), &self.params, plain, plain.len(), |made| copy(made, stored)).map(Some)
     }
 
     fn decode_into(&self, stored: &[u8], plain: &mut [u8]) -> Result<()> {
         if !self.plugin.class.decodes {
             return Err(self.plugin.error(Code::EFILTER, "can only encode"));
         }
-        self.plugin.run(self.flags() | REVERSE, &self.params, stored, |made| {
+        self.plugin.run(self.flags() | REVERSE, &self.params, stored, plain.len(), |made| {
             if made.len() != plain.len() {
                 let what = format!("made {} bytes, not the {} of a block", made.len(), plain.len());
                 return Err(self.plugin.error(Code::EHDFERR, what));

@@ -21,5 +21,6 @@ mod provider;
 
 pub use catalog::{Found, FoundFilter, catalog, codec, codec_named, finalize_codecs};
 pub use codecs::Codec;
+pub use elf::edited;
 pub use nc::Variable;
 pub use provider::install;

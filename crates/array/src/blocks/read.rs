@@ -10,6 +10,7 @@
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_codec::Chain;
 use ferrocdf_store::{Blob, Buffer};
 use rayon::prelude::*;
 use smallvec::SmallVec;
@@ -489,6 +490,11 @@ impl<'a> Reader<'a> {
                 return Ok(self.rows(&part, block.view(), &mut item.rows, &mut scratch.dense));
             }
         }
+        if Chain::is_doubtful(stored.len(), block_len) {
+            let bytes = self.blocks.chain.decode_doubtful(mask, stored, block_len).map_err(fail)?;
+            let block = Block { bytes: &bytes, planes };
+            return Ok(self.rows(&part, block, &mut item.rows, &mut scratch.dense));
+        }
         let mut buffer = std::mem::take(&mut scratch.stored);
         let bytes = buffer.get(block_len);
         let done = self.blocks.chain.decode(mask, stored, bytes).map_err(fail);
@@ -578,6 +584,9 @@ impl<'a> Reader<'a> {
             let block_len = self.block_len as usize;
             let fail = |error: Error| error.at(format_args!("the block at byte {position}"));
             self.blocks.chain.check_size(mask, stored.len(), block_len).map_err(fail)?;
+            if Chain::is_doubtful(stored.len(), block_len) {
+                return self.blocks.chain.decode_doubtful(mask, stored, block_len).map_err(fail).map(Some);
+            }
             let mut block = cache::buffer(block_len);
             self.blocks.chain.decode(mask, stored, &mut block).map_err(fail)?;
             Ok(Some(block))

@@ -51,6 +51,30 @@ fn a_size_that_the_stored_bytes_cannot_have_is_known_before_the_work() {
 }
 
 #[test]
+fn doubtful_blocks_are_as_long_as_their_bytes_show() {
+    let few = 64 << 20;
+    for (stored, plain, doubtful) in
+        [(0, few, false), (0, few + 1024, true), (few / 1024 + 1, few + 1024, false)]
+    {
+        assert_eq!(Chain::is_doubtful(stored, plain), doubtful, "{stored} {plain}");
+    }
+    let plain = data(1, 4001);
+    for steps in [NET, &NET[1..2], &NET[..1], &NET[2..], &[]] {
+        let (mut stored, chain) = (Vec::new(), chain(steps));
+        chain.encode(&plain, &mut stored).unwrap();
+        assert_eq!(chain.decode_doubtful(0, &stored, plain.len()).unwrap(), plain);
+        for len in [4000, 4002] {
+            let error = chain.decode_doubtful(0, &stored, len).unwrap_err();
+            let last = chain.steps().next().map_or(String::new(), |step| format!("filter {}", step.id));
+            assert!(error.what.contains(&len.to_string()) && error.what.contains(&last), "{error}");
+        }
+    }
+    // Nothing is taken for what cannot be had.
+    let error = chain(&[(307, &[9])]).decode_doubtful(0, &[0; 100], usize::MAX).unwrap_err();
+    assert!(error.what.contains("cannot become"), "{error}");
+}
+
+#[test]
 fn a_missing_filter_is_an_error_where_it_is_needed() {
     let named = |id, name: &str| Chain::new(vec![step(2, &[4]), Step { name: name.into(), ..step(id, &[]) }]);
     let zfp = named(32013, "H5Z-ZFP-1.0");

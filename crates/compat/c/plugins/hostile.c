@@ -17,6 +17,9 @@
 #define OTHER_KIND 9
 #define NO_ENCODER 10
 #define WANTS 11
+#define ASKS 12
+#define ASKS_MORE 13
+#define SLOW 14
 
 #ifndef ID
 #define ID (41000 + WAY)
@@ -24,6 +27,12 @@
 
 #if WAY == WANTS
 extern int H5Dopen2(int64_t, const char *, int64_t);
+#endif
+
+#if WAY == ASKS || WAY == ASKS_MORE
+extern void *H5allocate_memory(size_t, _Bool);
+extern void *H5resize_memory(void *, size_t);
+extern int H5free_memory(void *);
 #endif
 
 static size_t filter(unsigned flags, size_t count, const unsigned *values, size_t bytes, size_t *size, void **memory)
@@ -59,6 +68,23 @@ static size_t filter(unsigned flags, size_t count, const unsigned *values, size_
         return *size;
     }
     return bytes;
+#elif WAY == ASKS || WAY == ASKS_MORE
+    /* It asks for very much memory, at once or by and by, and uses it. */
+    size_t most = (size_t)1 << 30, room = WAY == ASKS ? most : bytes;
+    uint8_t *made = reverse ? H5allocate_memory(room, 0) : NULL;
+    while (made && room < most) {
+        memset(made, 7, room);
+        uint8_t *larger = H5resize_memory(made, room *= 2);
+        if (!larger)
+            H5free_memory(made);
+        made = larger;
+    }
+    if (!made)
+        return reverse ? 0 : bytes;
+    memset(made, 7, room);
+    H5free_memory(*memory);
+    *memory = made;
+    return *size = room;
 #elif WAY == PICKY
     /* It does not pack what begins with an odd byte. */
     uint8_t *all = *memory;
@@ -106,5 +132,7 @@ int H5PLget_plugin_type(void)
 
 const void *H5PLget_plugin_info(void)
 {
+    if (WAY == SLOW)
+        sleep(3);
     return WAY == NO_INFO ? NULL : &CLASS;
 }

@@ -40,6 +40,18 @@ fn each_header_compiles_alone() {
     assert_eq!(headers, 13);
 }
 
+/// How programs find out which filter mechanism is there ("NetCDF-4 Filter Support", "Build Flags for Detecting the Filter
+/// Mechanism"): the third case.
+#[test]
+fn the_mechanism_of_filters_is_the_newest() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("flags.c");
+    let program = "#include <netcdf.h>\n#include <netcdf_meta.h>\n#include <netcdf_filter.h>\n\
+                   #if !defined(NC_ENOFILTER) || !defined(NC_HAS_MULTIFILTERS) || !NC_HAS_MULTIFILTERS\n#error\n#endif\n";
+    std::fs::write(&file, program).unwrap();
+    run(Command::new("cc").arg("-fsyntax-only").arg("-I").arg(include()).arg(&file));
+}
+
 /// Compiles a program of `c/headers` with checks for memory errors, and runs it.
 fn run_program(name: &str, input: &Path) -> String {
     let folder = tempfile::tempdir().unwrap();

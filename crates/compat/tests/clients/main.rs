@@ -7,6 +7,7 @@ mod our_filters;
 mod plugins;
 mod programs;
 mod shell;
+mod standard_filters;
 mod stress;
 mod suite;
 

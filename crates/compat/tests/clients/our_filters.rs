@@ -162,6 +162,28 @@ fn we_read_what_h5py_packs_with_our_filters() {
     assert_eq!(files.len(), 10, "{files:?}");
 }
 
+/// Of text and lists a chunk holds where their values are; filters learn the size of that.
+#[test]
+fn text_and_lists_under_our_filters_are_read_by_all() {
+    let place = Place::new();
+    python::finish(place.python("write-varying").piped());
+    let ours = |file: &str| said(place.ours("ncdump").args(["-n", "same", file]));
+    let theirs = |file: &str| said(place.theirs("h5dump").args(["-d", "text", "-d", "lists", file]));
+    for (plain, packed) in [
+        ("varying", &["varying_blosc", "varying_blosc_as_it_is"][..]),
+        ("varying_of_netcdf", &["varying_of_netcdf_blosc"]),
+    ] {
+        let plain = format!("{plain}.h5");
+        let (printed, dumped) = (ours(&plain), theirs(&plain));
+        assert!(printed.contains("299 of them, 299 of them, "), "{printed}");
+        for name in packed {
+            let file = format!("{name}.h5");
+            assert_eq!(ours(&file), printed, "{name}");
+            assert_eq!(without_name(&theirs(&file)), without_name(&dumped), "{name}");
+        }
+    }
+}
+
 #[test]
 fn damaged_chunks_end_in_errors() {
     let place = Place::new();

@@ -170,6 +170,7 @@ fn filters_by_name() {
     let (code, said) = ours("*,zstt,3");
     assert_eq!(code, Some(1));
     assert!(said.contains("no filter is called zstt") && said.contains("zstandard (32015)"), "{said}");
+    assert!(said.contains("`ferrocdf plugins list`"), "{said}");
     let (code, said) = ours("*,1,0x3");
     assert_eq!(code, Some(1));
     assert!(said.contains("character 4, 'x', of the filters \"1,0x3\""), "{said}");
@@ -279,6 +280,28 @@ fn special_attributes() {
             let (theirs, ours) = (stored(&their), stored(&our));
             assert_eq!(theirs, ours, "{said}: the reference is the left");
         }
+    }
+}
+
+/// The attribute may be repeated to specify several filters, as the documentation says; the reference takes the last.
+#[test]
+fn filters_may_be_repeated() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [text, file] = ["in.cdl", "out.nc"].map(|name| folder.path().join(name));
+    for (said, expected) in [
+        ("v:_Filter = \"2\"; v:_Filter = \"1,3\";", "_Shuffle = \"true\", _DeflateLevel = 3"),
+        (
+            "v:_Filter = \"1,3\"; v:_Filter = \"2\"; v:_Filter = \"1,5\";",
+            "_Shuffle = \"true\", _DeflateLevel = 5",
+        ),
+        ("v:_Filter = \"32000\"; v:_Filter = \"307,9|32015,3\";", "_Filter = \"32000|307,9|32015,3\""),
+    ] {
+        let cdl = format!("netcdf g {{ dimensions: x = 64; variables: int v(x); {said} data: v = 1; }}");
+        std::fs::write(&text, cdl).expect("a new file");
+        let args = ["-4", "-o", file.to_str().expect("UTF-8"), text.to_str().expect("UTF-8")];
+        let (_, errors, code) = ncgen_tool::ours(&args, b"");
+        assert_eq!(code, Some(0), "{said}: {errors}");
+        assert_eq!(filters(&stored(&file), "v"), expected, "{said}");
     }
 }
 

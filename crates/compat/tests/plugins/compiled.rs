@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use ferrocdf::model::Endian;
 use ferrocdf::{Code, Error, plugins};
@@ -79,7 +80,7 @@ fn parameters_that_a_plugin_does_not_take_are_refused() {
 }
 
 /// The ways of `hostile.c`.
-const WAYS: [&str; 12] = [
+const WAYS: [&str; 15] = [
     "FAILS",
     "TOO_LONG",
     "NO_MEMORY",
@@ -92,13 +93,16 @@ const WAYS: [&str; 12] = [
     "OTHER_KIND",
     "NO_ENCODER",
     "WANTS",
+    "ASKS",
+    "ASKS_MORE",
+    "SLOW",
 ];
 
-fn id_of(way: &str) -> u32 {
+pub fn id_of(way: &str) -> u32 {
     41000 + WAYS.iter().position(|other| *other == way).expect("a way") as u32
 }
 
-fn compile_hostile(way: &str, folder: &Path) {
+pub fn compile_hostile(way: &str, folder: &Path) {
     compile("hostile.c", &[&format!("-DWAY={way}")], &folder.join(format!("lib{way}.so")));
 }
 
@@ -152,6 +156,24 @@ fn one_thread_at_a_time_is_in_a_plugin() {
     let (path, values) = (folder.path().join("file.nc"), bytes(400 * 5000));
     write(&path, filter(id_of("ALONE"), &[]), None, &values).expect("a file");
     assert_eq!(read::<i32>(&path).expect("values"), values);
+}
+
+#[test]
+fn nobody_waits_for_a_library_that_is_not_needed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let _turn = folders::only(folder.path());
+    compile_hostile("PICKY", folder.path());
+    compile_hostile("SLOW", folder.path());
+    let (path, values) = (folder.path().join("file.nc"), bytes(400 * 50));
+    write(&path, filter(id_of("PICKY"), &[]), None, &values).expect("a file");
+    let began = Instant::now();
+    std::thread::scope(|threads| {
+        let slow = threads.spawn(|| plugins::has_filter(id_of("SLOW")));
+        std::thread::sleep(Duration::from_millis(500));
+        assert_eq!(read::<i32>(&path).expect("values"), values);
+        assert!(began.elapsed() < Duration::from_secs(2), "it took {:?}", began.elapsed());
+        assert!(slow.join().expect("no panic") && began.elapsed() > Duration::from_secs(3));
+    });
 }
 
 #[test]
@@ -214,4 +236,39 @@ fn parameters_that_were_set_for_other_chunks_are_not_taken() {
     assert_eq!(ours(&copy), printed(&copy, folder.path()));
     assert_eq!(copied(&["-c", "row/50,column/50", "-F", "v,none"]).code, Some(0));
     assert_eq!((stored(&copy), read::<i32>(&copy).expect("values")), (vec![], values));
+}
+
+/// The tables of "NetCDF-4 Filter Support", "Using Plugin Libraries" and "Filter Defaults Library": a filter and its codec
+/// may be in libraries of their own or in one, and what is there for want of others gives way to them.
+#[test]
+fn filters_and_codecs_are_paired() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let _turn = folders::only(folder.path());
+    let id = id_of("PICKY");
+    let number = format!("-DID={id}");
+    let put = |name: &str, source: &str, options: &[&str]| {
+        compile(source, &[&[&number[..]], options].concat(), &folder.path().join(name));
+    };
+    let named = || plugins::codec(id).map(|codec| codec.name().to_string());
+    let listed = || {
+        plugins::catalog().iter().map(|found| (found.filters.len(), found.codecs.len())).collect::<Vec<_>>()
+    };
+    assert_eq!((named(), listed()), (None, vec![]));
+    put("liba.so", "hostile.c", &["-DWAY=PICKY"]);
+    assert_eq!((named(), listed()), (None, vec![(1, 0)]));
+    put("libb.so", "codec.c", &["-DNAME=\"spare\"", "-DDEFAULTS"]);
+    assert_eq!((named().as_deref(), listed()), (Some("spare"), vec![(1, 0), (0, 1)]));
+    put("libc.so", "codec.c", &["-DNAME=\"own\""]);
+    assert_eq!((named().as_deref(), listed()), (Some("own"), vec![(1, 0), (0, 1), (0, 1)]));
+    assert!(plugins::codec_named("spare").is_some(), "nobody else is called so");
+    let codec = plugins::codec_named("own").expect("it was found above");
+    let json = codec.to_json(&[7, 8]).expect("two parameters");
+    assert_eq!(json, r#"{"id": "own", "first": 7, "count": 2}"#);
+    assert_eq!(codec.to_hdf5(&json), Ok(vec![7, 7]));
+    // Both in one library.
+    for name in ["liba.so", "libc.so"] {
+        std::fs::remove_file(folder.path().join(name)).expect("it was made");
+    }
+    put("libd.so", "codec.c", &["-DNAME=\"both\"", "-DFILTER"]);
+    assert_eq!((named().as_deref(), listed()), (Some("both"), vec![(0, 1), (1, 1)]));
 }

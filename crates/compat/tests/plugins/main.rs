@@ -2,6 +2,7 @@
 //!
 //! A binary of its own, since the folders that plugins are looked for in are those of the whole process.
 
+mod bombs;
 mod codecs;
 mod compiled;
 mod debian;

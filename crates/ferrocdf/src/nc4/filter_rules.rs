@@ -41,9 +41,10 @@ pub fn define_filter(model: &mut Model, var: VarId, id: u32, params: &[u32]) -> 
             let elements = model.shape(var).into_iter().filter(|&len| len > 0);
             let elements = elements.fold(1, u64::saturating_mul);
             let fits = known || (pixels % 2 == 0 && pixels <= MOST_PIXELS && !has(Filter::DEFLATE));
-            if !fits || u64::from(pixels) > elements {
+            // With none the reference ends in a division by zero.
+            if !fits || pixels == 0 || u64::from(pixels) > elements {
                 let what = format!(
-                    "szip has blocks of an even number of pixels, at most {MOST_PIXELS} and no more than the \
+                    "szip has blocks of an even number of pixels, at least 2, at most {MOST_PIXELS} and no more than the \
                      {elements} of the variable, not {pixels}, and does not go with deflate"
                 );
                 return fail(Code::EINVAL, what);

@@ -336,3 +336,22 @@ fn endless_chains() {
     image.bytes[table + 12..table + 16].copy_from_slice(&0x7fff_ffffu32.to_le_bytes());
     assert!(image.forget(is_hdf5).is_err());
 }
+
+/// The images that fuzzing begins with.
+#[test]
+fn samples_are_images() {
+    let samples: [(&[u8], bool); 2] = [
+        (include_bytes!("../../tests/data/gnu.elf"), true),
+        (include_bytes!("../../tests/data/sysv.elf"), false),
+    ];
+    for (sample, gnu_hash) in samples {
+        let mut made = image(&symbols(), &Tables { gnu_hash, ..tables() });
+        // They are of one machine.
+        made[18..20].copy_from_slice(&sample[18..20]);
+        assert_eq!(made, sample);
+        made[18..20].copy_from_slice(&MACHINE.expect("tests run where plugins can be loaded").to_le_bytes());
+        let edited = edited(made.clone()).expect("it is an image");
+        assert!(edited != made && edited.len() == made.len());
+        assert_eq!(super::edited(edited.clone()), Ok(edited));
+    }
+}

@@ -1,5 +1,6 @@
 //! `H5` and `H5Z`: the library as a whole, memory, and which filters there are.
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_uint, c_void};
 
 use super::{DONE, FAILED, functions, guard, put};
@@ -55,9 +56,30 @@ unsafe extern "C" fn H5is_library_terminating(place: *mut bool) -> c_int {
     DONE
 }
 
+thread_local! {
+    /// The most bytes that a plugin may ask this thread for at once.
+    static MOST: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// Runs something of a plugin, to which the functions here give no more than `most` bytes at once. What it takes from the
+/// system by itself, or in threads of its own, is not bounded by this.
+pub(crate) fn with_most<T>(most: usize, body: impl FnOnce() -> T) -> T {
+    // A thread that is ending keeps nothing any more.
+    let before = MOST.try_with(|kept| kept.replace(most));
+    let made = body();
+    if let Ok(before) = before {
+        let _ = MOST.try_with(|kept| kept.set(before));
+    }
+    made
+}
+
+fn is_too_much(len: usize) -> bool {
+    MOST.try_with(Cell::get).is_ok_and(|most| len > most)
+}
+
 /// Memory that filters give and take is from `malloc`.
 extern "C" fn H5allocate_memory(len: usize, clear: u8) -> *mut c_void {
-    if len == 0 {
+    if len == 0 || is_too_much(len) {
         return std::ptr::null_mut();
     }
     // SAFETY: both take any size.
@@ -70,6 +92,9 @@ unsafe extern "C" fn H5resize_memory(memory: *mut c_void, len: usize) -> *mut c_
     if len == 0 {
         // SAFETY: as the caller says.
         unsafe { libc::free(memory) };
+        return std::ptr::null_mut();
+    }
+    if is_too_much(len) {
         return std::ptr::null_mut();
     }
     // SAFETY: as the caller says.
@@ -135,3 +160,28 @@ functions![
     H5Zfilter_avail,
     H5Zget_filter_info,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_is_given_than_a_block_may_need() {
+        let (few, many) = (1000, 1001);
+        let freed = |memory: *mut c_void| {
+            // SAFETY: it was given above, or is null.
+            unsafe { H5free_memory(memory) };
+            !memory.is_null()
+        };
+        with_most(few, || {
+            assert!(freed(H5allocate_memory(few, 0)) && !freed(H5allocate_memory(many, 1)));
+            with_most(many, || assert!(freed(H5allocate_memory(many, 1))));
+            let memory = H5allocate_memory(1, 0);
+            // SAFETY: it stays as it is when no more is given.
+            assert!(unsafe { H5resize_memory(memory, many) }.is_null());
+            // SAFETY: as above.
+            assert!(freed(unsafe { H5resize_memory(memory, few) }));
+        });
+        assert!(freed(H5allocate_memory(many, 0)));
+    }
+}

@@ -153,3 +153,25 @@ fn the_folders_are_listed_in_their_order() {
     assert_eq!(said("path", &format!("/no/such:{path}")), format!("/no/such  (not there)\n{path}\n"));
     assert!(said("path", "").contains("in no folder"));
 }
+
+#[test]
+fn a_wrong_word_for_what_goes_first_is_told() {
+    let listed = |word: Option<&str>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ferrocdf"));
+        command
+            .args(["plugins", "list"])
+            .env("HDF5_PLUGIN_PATH", "/no/plugins")
+            .env_remove("FERROCDF_FILTERS");
+        let run = command.envs(word.map(|word| ("FERROCDF_FILTERS", word))).output().unwrap();
+        assert!(run.status.success(), "{run:?}");
+        String::from_utf8(run.stdout).unwrap()
+    };
+    for right in [None, Some(""), Some("plugins")] {
+        assert!(!listed(right).contains("FERROCDF_FILTERS"), "{right:?}");
+    }
+    let said = listed(Some("plugin"));
+    assert!(
+        said.ends_with("FERROCDF_FILTERS is \"plugin\" and counts for nothing; it may be \"plugins\"\n"),
+        "{said}"
+    );
+}
