@@ -1,10 +1,11 @@
 //! Reading ahead for callers who read little at a time.
 //!
 //! A few windows per blob, filled when requests come near each other, or when the whole blob fits in one: a caller who jumps
-//! about in a large one pays nothing. A thread has two of them, for what lies in one place and leads to another, and
-//! threads that read in different places do not take each other's away. One that finds its windows in use reads for
-//! itself, so that readers never wait for each other. What is written through this wrapper is seen at once; what others write meanwhile may be seen late. The
-//! size is asked for once, since who reads many small structures asks for it with each.
+//! about in a large one pays nothing. A thread has four of them, since what lies in one place leads to another (a header to
+//! its heap, that to its blocks, those to text), and threads that read in different places do not take each other's away.
+//! One that finds its windows in use reads for itself, so that readers never wait for each other. What is written through
+//! this wrapper is seen at once; what others write meanwhile may be seen late. The size is asked for once, since who reads
+//! many small structures asks for it with each.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,14 +25,16 @@ const BACK: u64 = 4096;
 /// Requests far from the one before, after which a small blob is read whole.
 const JUMPS: u32 = 8;
 
-/// Pairs of windows of a blob.
-const PAIRS: usize = 4;
+/// Threads that have windows of their own; others share them.
+const THREADS: usize = 4;
+/// Windows of a thread.
+const WINDOWS: usize = 4;
 
 /// A blob that reads ahead of small sequential requests.
 #[derive(Debug)]
 pub struct ReadAhead<B> {
     inner: B,
-    pairs: [Mutex<Pair>; PAIRS],
+    threads: [Mutex<Windows>; THREADS],
     /// The size of the blob; from [`UNKNOWN`] on, how often it was forgotten.
     size: AtomicU64,
 }
@@ -41,10 +44,9 @@ const UNKNOWN: u64 = 1 << 63;
 
 /// The windows of a thread.
 #[derive(Debug, Default)]
-struct Pair {
-    windows: [Window; 2],
-    /// The one that was used last.
-    last: usize,
+struct Windows {
+    /// The one that was used last comes first.
+    list: [Window; WINDOWS],
     /// How many requests were far from those before.
     jumps: u32,
 }
@@ -65,7 +67,7 @@ struct Window {
 impl<B: Blob> ReadAhead<B> {
     /// Reads ahead in `inner`.
     pub fn new(inner: B) -> Self {
-        ReadAhead { inner, pairs: Default::default(), size: AtomicU64::new(UNKNOWN) }
+        ReadAhead { inner, threads: Default::default(), size: AtomicU64::new(UNKNOWN) }
     }
 
     /// The next who wants to know the size asks again. A thread that is asking just now keeps its answer to itself: the
@@ -77,42 +79,46 @@ impl<B: Blob> ReadAhead<B> {
 
     /// All windows, which nobody else uses meanwhile.
     // Nothing panics half-way through a change of a window.
-    fn lock(&self) -> [MutexGuard<'_, Pair>; PAIRS] {
-        self.pairs.each_ref().map(|pair| pair.lock().unwrap_or_else(PoisonError::into_inner))
+    fn lock(&self) -> [MutexGuard<'_, Windows>; THREADS] {
+        self.threads.each_ref().map(|windows| windows.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Makes all windows empty.
     fn empty(&self) {
-        self.lock().iter_mut().for_each(|pair| pair.empty());
+        self.lock().iter_mut().for_each(|windows| windows.empty());
     }
 
     /// Reads through the windows of a thread.
-    fn read_in(&self, pair: &Mutex<Pair>, at: u64, into: &mut [u8]) -> Result<usize> {
-        let Ok(mut pair) = pair.try_lock() else { return self.inner.read_at(at, into) };
-        let near = pair.choose(at, into.len());
-        if pair.take(at, into) {
+    fn read_in(&self, windows: &Mutex<Windows>, at: u64, into: &mut [u8]) -> Result<usize> {
+        let Ok(mut windows) = windows.try_lock() else { return self.inner.read_at(at, into) };
+        let near = windows.choose(at, into.len());
+        if windows.take(at, into) {
             return Ok(into.len());
         }
-        if pair.goes_on(near) {
-            pair.chosen().fill(&self.inner, at - at % BACK)?;
-        } else if pair.jumps_about(near) && self.inner.size()? <= WINDOW as u64 {
-            pair.jumps = 0;
-            pair.chosen().fill(&self.inner, 0)?;
+        let (goes_on, jumps_about) = (windows.goes_on(near), windows.jumps_about(near));
+        if goes_on || jumps_about {
+            let is_small = self.size()? <= WINDOW as u64;
+            if is_small {
+                windows.jumps = 0;
+                windows.chosen().fill(&self.inner, 0)?;
+            } else if goes_on {
+                windows.chosen().fill(&self.inner, at - at % BACK)?;
+            }
         }
-        if pair.take(at, into) { Ok(into.len()) } else { self.inner.read_at(at, into) }
+        if windows.take(at, into) { Ok(into.len()) } else { self.inner.read_at(at, into) }
     }
 
     /// The windows of this thread.
-    fn own(&self) -> &Mutex<Pair> {
-        static THREADS: AtomicUsize = AtomicUsize::new(0);
-        thread_local!(static NUMBER: usize = THREADS.fetch_add(1, Relaxed) % PAIRS);
-        &self.pairs[NUMBER.with(|number| *number)]
+    fn own(&self) -> &Mutex<Windows> {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        thread_local!(static NUMBER: usize = COUNT.fetch_add(1, Relaxed) % THREADS);
+        &self.threads[NUMBER.with(|number| *number)]
     }
 }
 
-impl Pair {
+impl Windows {
     fn empty(&mut self) {
-        self.windows.iter_mut().for_each(|window| window.len = 0);
+        self.list.iter_mut().for_each(|window| window.len = 0);
     }
 
     /// Chooses the window for a request. True if it is near the last one there; one that is near none goes to the window
@@ -121,19 +127,19 @@ impl Pair {
         let near = |window: &Window| {
             at.saturating_add(BACK) >= window.end && at < window.end.saturating_add(SMALL as u64)
         };
-        let found = [self.last, 1 - self.last].into_iter().find(|&one| near(&self.windows[one]));
-        self.last = found.unwrap_or(1 - self.last);
+        let found = self.list.iter().position(near);
+        self.list[..=found.unwrap_or(WINDOWS - 1)].rotate_right(1);
         self.chosen().end = at.saturating_add(len as u64);
         found.is_some()
     }
 
     fn chosen(&mut self) -> &mut Window {
-        &mut self.windows[self.last]
+        &mut self.list[0]
     }
 
     /// Takes a request from a window; `false` if it is not all there.
     fn take(&self, at: u64, into: &mut [u8]) -> bool {
-        [self.last, 1 - self.last].into_iter().any(|one| self.windows[one].take(at, into))
+        self.list.iter().any(|window| window.take(at, into))
     }
 
     /// Notes whether a request was near the last one. True if it pays to read ahead.
@@ -211,10 +217,10 @@ impl<B: Blob> Blob for ReadAhead<B> {
 impl<B: BlobMut> BlobMut for ReadAhead<B> {
     fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
         // The windows are held meanwhile, so that nobody fills one with what was there before.
-        let mut pairs = self.lock();
+        let mut threads = self.lock();
         let done = self.inner.write_at(at, from);
         self.forget_size();
-        for window in pairs.iter_mut().flat_map(|pair| &mut pair.windows) {
+        for window in threads.iter_mut().flat_map(|windows| &mut windows.list) {
             match done {
                 Ok(()) => window.wrote(at, from),
                 // Who knows what was written.
@@ -225,10 +231,10 @@ impl<B: BlobMut> BlobMut for ReadAhead<B> {
     }
 
     fn set_size(&self, size: u64) -> Result<()> {
-        let mut pairs = self.lock();
+        let mut threads = self.lock();
         let done = self.inner.set_size(size);
         self.forget_size();
-        pairs.iter_mut().for_each(|pair| pair.empty());
+        threads.iter_mut().for_each(|windows| windows.empty());
         done
     }
 
@@ -286,7 +292,8 @@ mod tests {
         for step in 0..1000 {
             blob.read_at((step * 70_001) % 199_000, &mut into).unwrap();
         }
-        assert_eq!(inner.reads(), (u64::from(JUMPS) + 1, u64::from(JUMPS) * 8 + WINDOW as u64));
+        let (reads, bytes) = inner.reads();
+        assert!(reads <= u64::from(JUMPS) + 1 && bytes == (reads - 1) * 8 + WINDOW as u64, "{reads} {bytes}");
     }
 
     #[test]
@@ -339,7 +346,7 @@ mod tests {
     fn each_window_stays_where_it_is_used() {
         let (inner, blob) = numbered(1_000_000);
         let mut into = [0; 100];
-        let [one, other, ..] = &blob.pairs;
+        let [one, other, ..] = &blob.threads;
         for at in (0..200_000).step_by(100) {
             for (window, at) in [(one, at), (other, at + 500_000)] {
                 assert_eq!(blob.read_in(window, at, &mut into).unwrap(), 100);
