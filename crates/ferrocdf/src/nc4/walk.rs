@@ -34,7 +34,7 @@ const FILES: usize = 16;
 const LINK: u64 = 24;
 
 /// The objects of so many links are opened together, by all threads if there are enough.
-const TOGETHER: usize = 1024;
+const TOGETHER: usize = 128;
 const SHARED: usize = 64;
 
 /// The most words on what was left out, and the bytes of one.
