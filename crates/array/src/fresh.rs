@@ -1,77 +1,100 @@
 //! Memory that nobody touched yet.
 //!
 //! The first touch of a page costs more than filling it, so the system is asked for large pages behind large lists: one
-//! touch for 2 MiB in the place of 512. This is the one module of the crate with unsafe code (docs/decisions, "Huge pages
-//! behind fresh memory").
+//! touch for 2 MiB in the place of 512. Where the machine loses its free large pages to a host, small ones are better. This
+//! is the one module of the crate with unsafe code (decision 014).
 
-/// Fewer bytes are not worth it.
+/// Asks for large pages behind a list that was not touched yet, where that pays. What it holds stays as it is.
+#[cfg(not(target_os = "linux"))]
+pub fn large_pages<T>(_list: &mut [T]) {}
+
 #[cfg(target_os = "linux")]
-const LARGE: usize = 4 << 20;
+pub use linux::large_pages;
 
-/// Asks for large pages behind a list that was not touched yet. What it holds stays as it is.
-pub fn large_pages<T>(list: &mut [T]) {
-    #[cfg(target_os = "linux")]
-    {
-        let (bytes, page) = (size_of_val(list), rustix::param::page_size());
-        if bytes < LARGE {
-            return;
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fs;
+    use std::sync::OnceLock;
+
+    /// Fewer bytes are not worth it.
+    const LARGE: usize = 4 << 20;
+
+    /// Asks for large pages behind a list that was not touched yet, where that pays. What it holds stays as it is.
+    pub fn large_pages<T>(list: &mut [T]) {
+        if size_of_val(list) >= LARGE && !gives_memory_back() {
+            advise(list);
         }
+    }
+
+    fn advise<T>(list: &mut [T]) {
+        let bytes = size_of_val(list);
         let start = list.as_mut_ptr().cast::<u8>();
-        let skip = start.align_offset(page);
+        let skip = start.align_offset(rustix::param::page_size());
         if skip >= bytes {
             return;
         }
+        let start = start.wrapping_add(skip).cast();
         // SAFETY: the range lies within the list, and the advice changes nothing that a program can see of it. Systems
         // that know nothing of it say so, which is as good.
         #[allow(unsafe_code)]
-        let _ = unsafe {
-            rustix::mm::madvise(
-                start.wrapping_add(skip).cast(),
-                bytes - skip,
-                rustix::mm::Advice::LinuxHugepage,
-            )
-        };
+        let _ = unsafe { rustix::mm::madvise(start, bytes - skip, rustix::mm::Advice::LinuxHugepage) };
     }
-    #[cfg(not(target_os = "linux"))]
-    let _ = list;
-}
 
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use super::*;
+    /// Whether free memory is reported to a host, which takes it away and gives it back slowly.
+    fn gives_memory_back() -> bool {
+        static GIVES: OnceLock<bool> = OnceLock::new();
+        *GIVES.get_or_init(|| {
+            let devices = fs::read_dir("/sys/bus/virtio/devices").into_iter().flatten().flatten();
+            devices.map(|device| device.path()).any(|device| {
+                let read = |name| fs::read_to_string(device.join(name)).unwrap_or_default();
+                reports_free_pages(&read("device"), &read("features"))
+            })
+        })
+    }
 
-    /// The flags of the mapping that holds an address, as the system tells them; `None` where it does not.
-    fn flags(at: usize) -> Option<String> {
-        let maps = std::fs::read_to_string("/proc/self/smaps").ok()?;
-        let mut here = false;
-        for line in maps.lines() {
-            let range = line.split(' ').next().and_then(|range| range.split_once('-'));
-            let ends = range.and_then(|(a, b)| {
-                Some((usize::from_str_radix(a, 16).ok()?, usize::from_str_radix(b, 16).ok()?))
-            });
-            if let Some((from, to)) = ends {
-                here = (from..to).contains(&at);
-            } else if let Some(flags) = line.strip_prefix("VmFlags:").filter(|_| here) {
-                return Some(flags.to_string());
-            }
+    /// Whether a virtio device is a memory balloon (number 5) with free page reporting (feature 5), "Virtual I/O Device" 5.5.
+    /// The system writes the features as digits, the first one first.
+    fn reports_free_pages(device: &str, features: &str) -> bool {
+        device.trim() == "0x0005" && features.as_bytes().get(5) == Some(&b'1')
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn balloons_that_report_are_known() {
+            assert!(reports_free_pages("0x0005\n", "01100101000000000000000000000000100000000000\n"));
+            assert!(!reports_free_pages("0x0005\n", "01100000000000000000000000000000100000000000\n"));
+            assert!(!reports_free_pages("0x0002\n", "00100110011001000000000000000100100000000000\n"));
+            assert!(!reports_free_pages("", ""));
         }
-        None
-    }
 
-    #[test]
-    fn large_lists_are_advised_and_small_ones_are_not() {
-        let has_them = std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists();
-        for (len, advised) in [(LARGE * 4, true), (LARGE / 2, false)] {
-            let mut list = vec![0u8; len];
-            large_pages(&mut list);
-            let middle = list.as_ptr() as usize + len / 2;
-            let told = flags(middle).expect("Linux tells its mappings");
-            assert_eq!(
-                told.split_whitespace().any(|flag| flag == "hg"),
-                advised && has_them,
-                "{len}: {told}"
-            );
-            assert!(list.iter().all(|&byte| byte == 0));
+        /// Whether the mapping that holds an address is to have large pages; `None` where the system does not tell.
+        fn is_advised(at: usize) -> Option<bool> {
+            let maps = fs::read_to_string("/proc/self/smaps").ok()?;
+            let number = |text| usize::from_str_radix(text, 16).ok();
+            let mut here = false;
+            for line in maps.lines() {
+                let range = line.split(' ').next().and_then(|range| range.split_once('-'));
+                if let Some((from, to)) = range.and_then(|(from, to)| number(from).zip(number(to))) {
+                    here = (from..to).contains(&at);
+                } else if let Some(flags) = line.strip_prefix("VmFlags:").filter(|_| here) {
+                    return Some(flags.split_whitespace().any(|flag| flag == "hg"));
+                }
+            }
+            None
+        }
+
+        #[test]
+        fn the_advice_reaches_the_system_and_changes_nothing() {
+            let has_them = fs::exists("/sys/kernel/mm/transparent_hugepage").unwrap_or_default();
+            let mut list = vec![0u32; LARGE];
+            let middle = list.as_ptr() as usize + LARGE * 2;
+            assert!(is_advised(middle) != Some(true));
+            advise(&mut list);
+            assert!(is_advised(middle).is_none_or(|advised| advised == has_them));
+            assert!(list.iter().all(|&number| number == 0));
         }
     }
 }

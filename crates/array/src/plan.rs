@@ -7,7 +7,6 @@
 //! walked through index by index.
 
 use ferrocdf_bytes::Result;
-
 use smallvec::SmallVec;
 
 use crate::array::too_large;

@@ -7,6 +7,7 @@
 //!
 //! While a library is loaded, what it runs then included, only those wait who need to know what that library is.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{c_int, c_void};
 use std::path::{Path, PathBuf};
@@ -131,11 +132,25 @@ fn load(file: &Path) -> Loaded {
     Ok(Contents { filter, codecs, own })
 }
 
-/// What a file is, if it is there, given to `ask`.
+thread_local! {
+    /// Whether this thread is loading a library.
+    static LOADING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What a file is, if it is there, given to `ask`. A library that looks for filters while it is loaded finds those that are
+/// loaded already: it might come to wait for itself.
 fn look<T>(file: &Path, ask: impl FnOnce(&Loaded) -> T) -> Option<T> {
     let key = Key::of(file)?;
     let known = state().known.entry(key).or_default().clone();
-    Some(ask(known.get_or_init(|| load(file))))
+    if let Some(loaded) = known.get() {
+        return Some(ask(loaded));
+    }
+    if LOADING.replace(true) {
+        return None;
+    }
+    let loaded = known.get_or_init(|| load(file));
+    LOADING.set(false);
+    Some(ask(loaded))
 }
 
 impl State {
@@ -180,9 +195,9 @@ pub(crate) fn find(id: u32) -> Option<Arc<Plugin>> {
     found
 }
 
-/// Whether a filter of this number was found already. Waits for nobody: a plugin asks this while it is loaded.
+/// Whether a filter of this number was found already. Loads nothing: a plugin asks this while it is loaded.
 pub(crate) fn is_loaded(id: u32) -> bool {
-    STATE.try_lock().is_ok_and(|state| state.found.contains_key(&id))
+    state().found.contains_key(&id)
 }
 
 /// Every file in the folders in use whose name is that of a plugin, in the order in which they are looked at, all of

@@ -46,28 +46,31 @@ pub(super) fn in_order<T: Send, E>(
     let state = Mutex::new(State { next: 0, taken: 0, stop: false, slots });
     let changed = Condvar::new();
     let wait = |guard| changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                let _stop = StopOnPanic(&state, &changed);
-                loop {
-                    let mut guard = lock(&state);
-                    while !guard.stop && guard.next < count && guard.next >= guard.taken + window as u64 {
-                        guard = wait(guard);
-                    }
-                    if guard.stop || guard.next == count {
-                        return;
-                    }
-                    let number = guard.next;
-                    guard.next += 1;
-                    drop(guard);
-                    let thing = make(number);
-                    lock(&state).slots[(number % window as u64) as usize] = Some(thing);
-                    changed.notify_all();
-                }
-            });
-        }
+    let work = || {
         let _stop = StopOnPanic(&state, &changed);
+        loop {
+            let mut guard = lock(&state);
+            while !guard.stop && guard.next < count && guard.next >= guard.taken + window as u64 {
+                guard = wait(guard);
+            }
+            if guard.stop || guard.next == count {
+                return;
+            }
+            let number = guard.next;
+            guard.next += 1;
+            drop(guard);
+            let thing = make(number);
+            lock(&state).slots[(number % window as u64) as usize] = Some(thing);
+            changed.notify_all();
+        }
+    };
+    std::thread::scope(|scope| {
+        let _stop = StopOnPanic(&state, &changed);
+        let start = |_: &usize| std::thread::Builder::new().spawn_scoped(scope, work).is_ok();
+        // Systems that give fewer threads have fewer do the work; those that give none leave it to the caller.
+        if (0..threads).take_while(start).count() == 0 {
+            return (0..count).try_for_each(|number| take(number, make(number)));
+        }
         for number in 0..count {
             let mut guard = lock(&state);
             let thing = loop {

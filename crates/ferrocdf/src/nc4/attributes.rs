@@ -17,7 +17,7 @@ use super::types::{Native, Types};
 use super::walk::Place;
 use super::{decode, names};
 
-/// After so many owners in a row, so many are read together, or as many as have so many bytes of attributes.
+/// After so many owners in a row, so many are read together, or as many as have so many bytes of attributes in memory, and one more for each thread.
 const STREAK: usize = 4;
 const TOGETHER: u64 = 64;
 const BYTES: usize = 4 << 20;
@@ -63,23 +63,32 @@ impl LateAttrs for Owners {
         ahead.streak = if ahead.next == key { ahead.streak + 1 } else { 0 };
         ahead.next = key + 1;
         let quick = |place: &Place| place.file.source().blob.is_quick();
-        let starts = ahead.streak >= STREAK && self.places.get(key as usize).is_some_and(quick);
-        match self.reading.try_lock() {
-            Ok(_reading) if starts => {
-                let end = (key + TOGETHER).min(self.places.len() as u64);
-                ahead.running = key..end;
-                drop(ahead);
-                let (own, others) = self.read_together(key..end);
-                let mut ahead = self.ahead();
-                ahead.running = 0..0;
-                ahead.ready = others;
-                own
-            }
-            _ => {
-                drop(ahead);
-                self.read(key).0
-            }
+        let starts = ahead.streak >= STREAK
+            && ferrocdf_array::pool().is_some()
+            && self.places.get(key as usize).is_some_and(quick);
+        if starts && let Ok(_reading) = self.reading.try_lock() {
+            let end = (key + TOGETHER).min(self.places.len() as u64);
+            ahead.running = key..end;
+            drop(ahead);
+            let (own, others) = self.read_together(key..end);
+            let mut ahead = self.ahead();
+            ahead.running = 0..0;
+            ahead.ready = others;
+            return own;
         }
+        drop(ahead);
+        self.read(key).0
+    }
+}
+
+/// About how many bytes of memory a value takes; of trees it is not asked, they are taken for many.
+fn weight(value: &Values) -> usize {
+    match value {
+        Values::String(list) => {
+            list.iter().map(|text| size_of_val(text) + text.as_ref().map_or(0, |text| text.len())).sum()
+        }
+        Values::User(..) => BYTES,
+        numbers => numbers.len() * size_of::<u64>(),
     }
 }
 
@@ -110,7 +119,7 @@ impl Owners {
         (others.remove(&first).unwrap_or_default(), others)
     }
 
-    /// The attributes of an owner, and their bytes in the file.
+    /// The attributes of an owner, and about their bytes in memory.
     fn read(&self, key: u64) -> (Read, usize) {
         let Some(place) = self.places.get(key as usize) else { return Default::default() };
         let list = match place.object().and_then(|object| object.attributes()) {
@@ -122,9 +131,11 @@ impl Owners {
             if names::is_reserved(&name) {
                 continue;
             }
-            bytes += attribute.as_ref().map_or(0, |attribute| attribute.data.len());
             match attribute.and_then(|attribute| self.value(&place.file, &attribute)) {
-                Ok(Some(value)) => attrs.push(Attr { name: Name::stored(&name), value }),
+                Ok(Some(value)) => {
+                    bytes = weight(&value).saturating_add(bytes);
+                    attrs.push(Attr { name: Name::stored(&name), value });
+                }
                 Ok(None) => {}
                 Err(error) => {
                     let error = error.at(format_args!("attribute \"{}\"", name.escape_ascii()));

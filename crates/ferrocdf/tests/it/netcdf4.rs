@@ -469,3 +469,46 @@ fn numbers_are_rounded_where_that_is_asked_for() {
     put(&file, var, &[0], &[1], &vec![2.111_111f32].into());
     assert_eq!(file.read_values(var, &[0], &[3]), Ok(rounded(2.)));
 }
+
+/// Attributes of many variables, which all threads read ahead of whoever looks at one variable after the other: everybody
+/// sees those of each, and which could not be read.
+#[test]
+fn attributes_of_many_variables() {
+    const VARS: usize = 400;
+    const DAMAGED: usize = 203;
+    let expected = |at: usize| -> Vec<(String, Values)> {
+        let texts =
+            (0..at % 12).map(|extra| (format!("a{extra}"), format!("{at} and {extra}").as_str().into()));
+        std::iter::once(("number".to_string(), (at as i32).into())).chain(texts).collect()
+    };
+    let mut file = create(Format::Netcdf4);
+    for at in 0..VARS {
+        let mut var = file.add_variable::<i32>(&format!("v{at}"), &[]).unwrap();
+        for (name, value) in expected(at) {
+            var.put_attribute(&name, value).unwrap();
+        }
+    }
+    let mut bytes = bytes(file);
+    let text = format!("{DAMAGED} and 9");
+    let at = bytes.windows(text.len()).position(|window| window == text.as_bytes()).unwrap();
+    bytes[at] ^= 1;
+    for threads in [1, 2, 7] {
+        let file = File::from_bytes(bytes.clone()).unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..threads {
+                let file = &file;
+                scope.spawn(move || {
+                    for step in 0..VARS {
+                        let at = (step + thread * 31) % VARS;
+                        let var = file.variable(&format!("v{at}")).unwrap();
+                        let failure = file.model().attrs(Owner::Var(var.id())).failure().is_some();
+                        assert_eq!(failure, at == DAMAGED, "{at}");
+                        if at != DAMAGED {
+                            assert_eq!(var.attributes(), expected(at), "{threads} threads, variable {at}");
+                        }
+                    }
+                });
+            }
+        });
+    }
+}

@@ -35,9 +35,10 @@ const END_NEXT: u64 = 0x1772_4538_5090;
 /// Bytes in a unit of the size of a block.
 const UNIT: usize = 100_000;
 
-/// A block of 900,000 bytes holds runs of 255 in five bytes each, and takes no less than 32 bytes.
-const BLOCK: usize = 900_000 / 5 * 255;
-const SMALLEST: usize = 32;
+/// A block of 900,000 bytes holds runs of 259 in five bytes each, and takes no less than its head, one group and two sets of
+/// codes, which are 172 bits.
+const BLOCK: usize = 900_000 / 5 * 259;
+const SMALLEST: usize = 172 / 8;
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
@@ -100,7 +101,7 @@ impl Codec for Bzip2 {
     }
 }
 
-/// What unpacking needs from block to block, at most 13 MB.
+/// What unpacking needs from block to block, at most some 20 MB.
 struct Unpacker {
     codes: Codes,
     walks: Walks,
