@@ -78,7 +78,7 @@ fn is_missed(made: &Made, folder: &str) -> Option<String> {
     let header = (header.code == Some(0)).then(|| String::from_utf8_lossy(&header.out).into_owned());
     let filter = format!("packed:_Filter = \"{}", made.id());
     let is_whole = header.is_some_and(|header| header.contains(&filter));
-    let called = ferrocdf::plugins::names(made.id()).iter().any(|name| error.contains(name));
+    let called = plugins::names(made.id()).iter().any(|name| error.contains(name));
     let names = called && error.contains(&made.id().to_string()) && error.contains(folder);
     (!is_whole || !names).then(|| format!("{}: {error}; header whole: {is_whole}", made.text()))
 }
