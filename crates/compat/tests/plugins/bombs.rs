@@ -78,7 +78,7 @@ fn chunks_that_lie_are_errors_in_little_memory() {
         let [sort, filter, path] = line.splitn(3, ' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
         let printed = print(Path::new(path), Some(folder.path()));
         println!("{} KiB, {sort} {path}: {}", printed.peak >> 10, printed.said);
-        let names = [path, "v", &format!("filter {filter}")];
+        let names = [path, "/v: ", &format!("filter {filter}")];
         let is_named = names.iter().all(|name| printed.said.contains(name));
         let is_told = if sort == "taken" { printed.code == 0 } else { printed.code == 1 && is_named };
         if !is_told || printed.peak > MOST {
