@@ -31,15 +31,14 @@ impl Workers {
     /// A thread of another rayon pool that waits takes up other work of its pool meanwhile, which may want what the caller
     /// holds, the lock of a file, and never gets it. There a new thread does the waiting.
     pub fn install<R: Send>(self, work: impl FnOnce() -> R + Send) -> R {
-        let foreign = rayon::current_thread_index().is_some() && self.0.current_thread_index().is_none();
+        if rayon::current_thread_index().is_none() || self.0.current_thread_index().is_some() {
+            return self.0.install(work);
+        }
         let work = Mutex::new(Some(work));
         let run = || {
             let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
             self.0.install(work.expect("it is run once"))
         };
-        if !foreign {
-            return run();
-        }
         std::thread::scope(|scope| match std::thread::Builder::new().spawn_scoped(scope, run) {
             Ok(waiting) => waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(_) => run(),

@@ -126,12 +126,9 @@ impl Chain {
     /// bytes that it did not make.
     pub fn decode(&self, mask: u32, stored: &[u8], plain: &mut [u8]) -> Result<()> {
         self.check_size(mask, stored.len(), plain.len())?;
-        if self.is_plain(mask) {
-            return copy(stored, plain);
-        }
-        self.unwind(mask, stored, plain.len(), |filter, bytes| match filter.peel(bytes) {
-            Some(inside) => copy(inside?, plain),
-            None => filter.decode_into(bytes, plain),
+        self.unwind(mask, stored, plain.len(), |filter, bytes| match filter {
+            Some(filter) => filter.decode_into(bytes, plain),
+            None => copy(bytes, plain),
         })
     }
 
@@ -146,19 +143,12 @@ impl Chain {
     pub fn decode_doubtful(&self, mask: u32, stored: &[u8], len: usize) -> Result<Vec<u8>> {
         self.check_size(mask, stored.len(), len)?;
         let mut plain = Vec::new();
-        let whole =
-            |plain: &[u8]| if plain.len() == len { Ok(()) } else { Err(wrong_size(len, plain.len())) };
-        if self.is_plain(mask) {
-            whole(stored)?;
-            append(stored, &mut plain)?;
-            return Ok(plain);
-        }
         self.unwind(mask, stored, len, |filter, bytes| {
-            match filter.peel(bytes) {
-                Some(inside) => append(inside?, &mut plain)?,
-                None => filter.decode(bytes, &mut plain, None, len)?,
+            match filter {
+                Some(filter) => filter.decode(bytes, &mut plain, None, len)?,
+                None => append(bytes, &mut plain)?,
             }
-            whole(&plain)
+            if plain.len() == len { Ok(()) } else { Err(wrong_size(len, plain.len())) }
         })?;
         Ok(plain)
     }
@@ -203,13 +193,13 @@ impl Chain {
     }
 
     /// Decodes with the filters in use from the last to the second, through two buffers, and gives what they made to
-    /// `finish` with the first. There is one; the block has `len` bytes.
+    /// `finish` with the first, or without one what needs none. The block has `len` bytes.
     fn unwind(
         &self,
         mask: u32,
         stored: &[u8],
         len: usize,
-        finish: impl FnOnce(&dyn Filter, &[u8]) -> Result<()>,
+        finish: impl FnOnce(Option<&dyn Filter>, &[u8]) -> Result<()>,
     ) -> Result<()> {
         with_buffer(|input| {
             with_buffer(|output| {
@@ -221,10 +211,12 @@ impl Chain {
                     let filter = link.filter()?;
                     let at = || place(&link.step);
                     let bytes = whole.unwrap_or(input);
+                    let inside = filter.peel(bytes).transpose().at(at)?;
                     if left == 0 {
-                        return finish(filter, bytes).at(at);
+                        let filter = if inside.is_some() { None } else { Some(filter) };
+                        return finish(filter, inside.unwrap_or(bytes)).at(at);
                     }
-                    match filter.peel(bytes).transpose().at(at)? {
+                    match inside {
                         Some(inside) if whole.is_some() => whole = Some(inside),
                         _ => {
                             let start = Size { exact: Some(len), most: len };
@@ -237,7 +229,7 @@ impl Chain {
                         }
                     }
                 }
-                Ok(())
+                finish(None, stored)
             })
         })
     }

@@ -169,15 +169,15 @@ pub(crate) fn find(id: u32) -> Option<Arc<Plugin>> {
     if !search.allowed {
         return None;
     }
-    let known = |state: &mut State| {
+    {
+        let mut state = state();
         state.follow(&search);
         if let Some(plugin) = state.found.get(&id) {
-            return Some(Some(plugin.clone()));
+            return Some(plugin.clone());
         }
-        state.missed.get(&id).is_some_and(|missed| missed.elapsed() < AGAIN).then_some(None)
-    };
-    if let Some(known) = known(&mut state()) {
-        return known;
+        if state.missed.get(&id).is_some_and(|missed| missed.elapsed() < AGAIN) {
+            return None;
+        }
     }
     let its = |loaded: &Loaded| {
         let plugin = loaded.as_ref().ok()?.filter.as_ref()?;
@@ -189,6 +189,8 @@ pub(crate) fn find(id: u32) -> Option<Arc<Plugin>> {
     if state.version == search.version {
         match &found {
             Some(plugin) => drop(state.found.insert(id, plugin.clone())),
+            // While a library is loaded not all files are looked at.
+            None if LOADING.get() => {}
             None => drop(state.missed.insert(id, Instant::now())),
         }
     }

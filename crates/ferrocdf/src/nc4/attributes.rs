@@ -17,7 +17,8 @@ use super::types::{Native, Types};
 use super::walk::Place;
 use super::{decode, names};
 
-/// After so many owners in a row, so many are read together, or as many as have so many bytes of attributes in memory, and one more for each thread.
+/// After so many owners in a row, so many are read together, or as many as have so many bytes of attributes in memory, and
+/// one more for each thread.
 const STREAK: usize = 4;
 const TOGETHER: u64 = 64;
 const BYTES: usize = 4 << 20;

@@ -44,8 +44,8 @@ pub fn define_filter(model: &mut Model, var: VarId, id: u32, params: &[u32]) -> 
             // With none the reference ends in a division by zero.
             if !fits || pixels == 0 || u64::from(pixels) > elements {
                 let what = format!(
-                    "szip has blocks of an even number of pixels, at least 2, at most {MOST_PIXELS} and no more than the \
-                     {elements} of the variable, not {pixels}, and does not go with deflate"
+                    "szip has blocks of an even number of pixels, at least 2, at most {MOST_PIXELS} and no more than \
+                     the {elements} of the variable, not {pixels}, and does not go with deflate"
                 );
                 return fail(Code::EINVAL, what);
             }
