@@ -3,6 +3,7 @@
 use ferrocdf_model::{Atomic, GroupId, Owner, Type, Values, Var, VarId};
 
 use super::cells::{Look, Piece, Style};
+use super::each::TOGETHER;
 use super::escape::{Place, escaped};
 use super::layout::{Block, Blocks, Layout};
 use super::pipeline::in_order;
@@ -17,6 +18,13 @@ const TREE_BLOCK: u64 = 1 << 11;
 /// Bytes of text read at a time where a row of text is longer.
 const TEXT_BLOCK: u64 = 1 << 20;
 
+fn block_of(ty: Type) -> u64 {
+    match ty {
+        Type::User(_) | Type::Atomic(Atomic::String) => TREE_BLOCK,
+        Type::Atomic(_) => BLOCK,
+    }
+}
+
 impl<'a> Printer<'a> {
     /// Prints the data of a group's own variables.
     pub(super) fn data(&mut self, group: GroupId) -> Result<(), Failure> {
@@ -27,14 +35,20 @@ impl<'a> Printer<'a> {
         }
         self.indent();
         self.out.put("data:\n");
-        for &id in vars {
-            let coordinate = !self.options.coordinates_only || self.is_coordinate(id);
-            let empty = model.var(id).dims.iter().any(|&dim| model.dim(dim).len == 0);
-            if self.selection.has_var(id) && coordinate && !empty {
-                self.variable_data(id)?;
-            }
-        }
-        Ok(())
+        let is_printed = |id: &VarId| {
+            let coordinate = !self.options.coordinates_only || self.is_coordinate(*id);
+            let empty = model.var(*id).dims.iter().any(|&dim| model.dim(dim).len == 0);
+            self.selection.has_var(*id) && coordinate && !empty
+        };
+        let vars: Vec<VarId> = vars.iter().copied().filter(is_printed).collect();
+        // Large variables have all threads for themselves, one after the other; what a thread prints of small ones at a
+        // time is no more than a block.
+        let is_small = |id: VarId| {
+            let lengths = model.var(id).dims.iter().map(|&dim| model.dim(dim).len);
+            lengths.fold(TOGETHER as u64, u64::saturating_mul) <= block_of(model.var(id).ty)
+        };
+        vars.chunk_by(|&one, &next| is_small(one) && is_small(next))
+            .try_for_each(|vars| self.each(vars, |printer, id| printer.variable_data(id)))
     }
 
     /// Whether a variable has one dimension and the name of a dimension that it sees.
@@ -120,11 +134,7 @@ impl<'a> Printer<'a> {
     }
 
     fn rows(&mut self, id: VarId, look: &Look<'_>, layout: &Layout<'_>) -> Result<(), Failure> {
-        let target = match look.ty {
-            Type::User(_) | Type::Atomic(Atomic::String) => TREE_BLOCK,
-            Type::Atomic(Atomic::Char) if look.is_text() => TEXT_BLOCK,
-            Type::Atomic(_) => BLOCK,
-        };
+        let target = if look.is_text() { TEXT_BLOCK } else { block_of(look.ty) };
         let blocks = Blocks::new(&layout.dims, target);
         if look.is_text() && layout.columns() > target {
             return self.long_text(id, layout, target);

@@ -1,15 +1,8 @@
 //! Groups with their types, dimensions and variables, in the order of the reference.
 
-use std::io;
-
 use ferrocdf_model::{Class, DimId, GroupId, Owner, TypeId, VarId};
 
-use super::pipeline::in_order;
 use super::{Failure, Printer};
-
-/// So many variables are printed by all threads, so many at a time by each.
-const MANY: usize = 64;
-const TOGETHER: usize = 16;
 
 impl Printer<'_> {
     /// Prints the whole dataset.
@@ -54,7 +47,7 @@ impl Printer<'_> {
             self.indent();
             self.out.put("variables:\n");
         }
-        self.variables(&group.vars)?;
+        self.each(&group.vars, |printer, id| printer.variable(id))?;
         self.group_attrs(id)?;
         self.out.pour()?;
         if !self.options.header_only {
@@ -76,32 +69,6 @@ impl Printer<'_> {
             self.line.indent -= 2;
         }
         Ok(())
-    }
-
-    /// Prints the declarations of variables, many by all threads, unless what is printed of one depends on those before it:
-    /// comments with times look for bounds, and values of user-defined types begin where the line of the last ended.
-    fn variables(&mut self, vars: &[VarId]) -> Result<(), Failure> {
-        let (source, options, selection) = (self.source, self.options, self.selection);
-        if vars.len() < MANY || options.times.is_some() || !self.model.types().is_empty() {
-            return vars.iter().try_for_each(|&var| {
-                self.variable(var)?;
-                Ok(self.out.pour()?)
-            });
-        }
-        let indent = self.line.indent;
-        let blocks: Vec<&[VarId]> = vars.chunks(TOGETHER).collect();
-        let make = |number: u64| {
-            let mut sink = io::sink();
-            let mut printer = Printer::new(source, options, selection, &mut sink);
-            printer.line.indent = indent;
-            let done = blocks[number as usize].iter().try_for_each(|&var| printer.variable(var));
-            (printer.out.text, done)
-        };
-        in_order(blocks.len() as u64, options.threads, make, |_, (text, done)| {
-            self.out.put(text);
-            done?;
-            Ok(self.out.pour()?)
-        })
     }
 
     fn variable(&mut self, id: VarId) -> Result<(), Failure> {

@@ -10,6 +10,7 @@
 mod attrs;
 mod cells;
 mod data;
+mod each;
 mod escape;
 mod float;
 mod header;

@@ -307,3 +307,51 @@ fn headers_of_many_variables() {
         assert_eq!(String::from_utf8(out).unwrap(), before, "{threads} threads");
     }
 }
+
+/// Small variables are printed many at a time, each by one thread, large ones one at a time by all; what cannot be read
+/// ends the text after the variables before it.
+#[test]
+fn values_of_many_small_variables() {
+    let mut memory = Memory::new(Model::new(Format::Netcdf4));
+    let inner = memory.model.def_group(ROOT, "inner").unwrap();
+    let lengths = [1, 2000, 2048, 2049, 10_000, 40_000];
+    let mut expected = String::new();
+    for (group, pad) in [(ROOT, ""), (inner, "  ")] {
+        let dims = lengths.map(|n| memory.model.def_dim(group, format!("n{n}"), Some(n)).unwrap());
+        expected += &format!("{pad}data:\n");
+        for at in 0..300usize {
+            let large = at % 100 == 90;
+            let kind = if large { 3 + at / 100 } else { at % 3 };
+            let name = format!("v{at}");
+            let var = memory.model.def_var(group, name.as_str(), Atomic::Int.into(), &[dims[kind]]).unwrap();
+            let numbers: Vec<i32> =
+                (0..lengths[kind] as i32).map(|n| 1_000_000_000 + n * at as i32).collect();
+            let text: Vec<String> = numbers.iter().map(i32::to_string).collect();
+            expected += &format!("\n{pad} {name} = {} ;\n", text.join(", "));
+            memory.values.insert(var, numbers.into());
+        }
+        if group == ROOT {
+            expected += "\ngroup: inner {\n";
+        }
+    }
+    expected += "  } // group inner\n}\n";
+    let values = |text: &str| -> String {
+        let mut inside = false;
+        let kept = text.split_inclusive('\n').filter(|line| {
+            inside = (inside || line.ends_with("data:\n")) && !line.ends_with("dimensions:\n");
+            inside
+        });
+        kept.collect()
+    };
+    let options = |threads| Options { line_length: usize::MAX, threads, ..Options::default() };
+    for threads in [1, 2, 5] {
+        assert!(values(&memory.cdl(&options(threads))) == expected, "{threads} threads");
+    }
+    let unread = memory.model.var_ids().nth(250).unwrap();
+    memory.values.insert(unread, vec![1, 2].into());
+    for threads in [1, 5] {
+        let mut out = vec![];
+        assert!(matches!(print_cdl(&memory, &options(threads), &mut out), Err(Failure::Source(_))));
+        assert!(out.ends_with(b" ;\n\n v250 = "), "{threads} threads");
+    }
+}

@@ -1,0 +1,43 @@
+//! Many variables, printed by all threads: their declarations, and the values of small ones.
+
+use ferrocdf_model::VarId;
+
+use super::pipeline::in_order;
+use super::{Failure, Printer};
+
+/// So many variables are printed by all threads, so many at a time by each.
+const MANY: usize = 64;
+pub(super) const TOGETHER: usize = 16;
+
+impl Printer<'_> {
+    /// Prints something of each variable: of many by all threads, unless what is printed of one depends on those before
+    /// it: comments with times look for bounds, and values of user-defined types begin where the line of the last ended.
+    pub(super) fn each(
+        &mut self,
+        vars: &[VarId],
+        print: impl Fn(&mut Printer<'_>, VarId) -> Result<(), Failure> + Sync,
+    ) -> Result<(), Failure> {
+        let (source, options, selection) = (self.source, self.options, self.selection);
+        if vars.len() < MANY || options.times.is_some() || !self.model.types().is_empty() {
+            return vars.iter().try_for_each(|&var| {
+                print(self, var)?;
+                Ok(self.out.pour()?)
+            });
+        }
+        let indent = self.line.indent;
+        let blocks: Vec<&[VarId]> = vars.chunks(TOGETHER).collect();
+        let make = |number: u64| {
+            let mut text = vec![];
+            let mut printer = Printer::new(source, options, selection, &mut text);
+            printer.line.indent = indent;
+            let done = blocks[number as usize].iter().try_for_each(|&var| print(&mut printer, var));
+            let done = done.and(printer.out.flush().map_err(Failure::Output));
+            (text, done)
+        };
+        in_order(blocks.len() as u64, options.threads, make, |_, (text, done)| {
+            self.out.put(text);
+            done?;
+            Ok(self.out.pour()?)
+        })
+    }
+}
