@@ -68,7 +68,7 @@ pub use fresh::large_pages;
 pub use kind::{Element, Kind, Stored};
 pub use memory::{Fit, In, Map, Out};
 pub use mosaic::{Mosaic, Opened, Part, Source};
-pub use pool::{get as pool, share};
+pub use pool::{get as pool, share, share_up_to};
 pub use read::read;
 pub use selection::{Index, Selection};
 pub use short::ShortRun;

@@ -4,6 +4,7 @@
 //! is the environment variable `FERROCDF_THREADS`, else the number of cores this process may run on. A process made by
 //! `fork` has none of its parent's threads; there, and where threads cannot be made, requests run on the caller's.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rayon::prelude::*;
@@ -70,6 +71,23 @@ pub fn share<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Ve
     }
 }
 
+/// What some work makes of each item, and what that costs, shared among the threads until more than `most` is spent. The
+/// items that are not begun by then have nothing; each thread may go beyond by one.
+pub fn share_up_to<T: Sync, R: Send>(
+    most: u64,
+    items: &[T],
+    work: impl Fn(&T) -> (R, u64) + Sync,
+) -> Vec<Option<R>> {
+    let spent = AtomicU64::new(0);
+    share(items, |item| {
+        (spent.load(Relaxed) <= most).then(|| {
+            let (made, cost) = work(item);
+            spent.fetch_add(cost, Relaxed);
+            made
+        })
+    })
+}
+
 fn make() -> Option<ThreadPool> {
     let wished = std::env::var("FERROCDF_THREADS").ok().and_then(|text| text.trim().parse().ok());
     let size = wished.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -77,4 +95,23 @@ fn make() -> Option<ThreadPool> {
         return None;
     }
     ThreadPoolBuilder::new().num_threads(size).thread_name(|n| format!("ferrocdf-{n}")).build().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_spent_ends_the_sharing() {
+        let items: Vec<u64> = (0..10_000).collect();
+        let made = share_up_to(100, &items, |&item| (item, 10));
+        let begun = made.iter().flatten().count();
+        let threads = get().map_or(1, Workers::count);
+        assert!((11..11 + threads).contains(&begun), "{begun}");
+        assert!(made.iter().zip(&items).all(|(made, item)| made.is_none_or(|made| made == *item)));
+        assert_eq!(
+            share_up_to(0, &items, |&item| (item, 0)).into_iter().flatten().collect::<Vec<_>>(),
+            items
+        );
+    }
 }

@@ -4,7 +4,6 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::{Code, Error, Result};
@@ -21,7 +20,7 @@ use super::{decode, names};
 /// one more for each thread.
 const STREAK: usize = 4;
 const TOGETHER: u64 = 64;
-const BYTES: usize = 4 << 20;
+const BYTES: u64 = 4 << 20;
 
 /// What attributes are read from.
 pub(super) struct Owners {
@@ -83,14 +82,15 @@ impl LateAttrs for Owners {
 }
 
 /// About how many bytes of memory a value takes; of trees it is not asked, they are taken for many.
-fn weight(value: &Values) -> usize {
-    match value {
+fn weight(value: &Values) -> u64 {
+    let bytes = match value {
         Values::String(list) => {
             list.iter().map(|text| size_of_val(text) + text.as_ref().map_or(0, |text| text.len())).sum()
         }
-        Values::User(..) => BYTES,
+        Values::User(..) => return BYTES,
         numbers => numbers.len() * size_of::<u64>(),
-    }
+    };
+    bytes as u64
 }
 
 impl Owners {
@@ -105,23 +105,17 @@ impl Owners {
 
     /// The attributes of the first of these owners, and of the others as far as they are not too much.
     fn read_together(&self, keys: Range<u64>) -> (Read, HashMap<u64, Read>) {
-        let bytes = AtomicUsize::new(0);
         let first = keys.start;
         let keys: Vec<u64> = keys.collect();
-        let all = ferrocdf_array::share(&keys, |&key| {
-            if key != first && bytes.load(Relaxed) > BYTES {
-                return None;
-            }
-            let (read, len) = self.read(key);
-            bytes.fetch_add(len, Relaxed);
-            Some((key, read))
-        });
-        let mut others: HashMap<u64, Read> = all.into_iter().flatten().collect();
-        (others.remove(&first).unwrap_or_default(), others)
+        let all = ferrocdf_array::share_up_to(BYTES, &keys, |&key| self.read(key));
+        let read = keys.into_iter().zip(all).filter_map(|(key, read)| Some((key, read?)));
+        let mut others: HashMap<u64, Read> = read.collect();
+        // Others may have taken all there is before the first was begun.
+        (others.remove(&first).unwrap_or_else(|| self.read(first).0), others)
     }
 
     /// The attributes of an owner, and about their bytes in memory.
-    fn read(&self, key: u64) -> (Read, usize) {
+    fn read(&self, key: u64) -> (Read, u64) {
         let Some(place) = self.places.get(key as usize) else { return Default::default() };
         let list = match place.object().and_then(|object| object.attributes()) {
             Ok(attributes) => attributes.list,

@@ -5,7 +5,6 @@
 //! never hides the others.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use ferrocdf_bytes::Result;
 use ferrocdf_hdf5::messages::dataspace::SpaceKind;
@@ -190,16 +189,10 @@ impl Walk {
         if links.len() < SHARED || !object.file().source().blob.is_quick() {
             return links.iter().map(|_| None).collect();
         }
-        let (looked, most) = (AtomicU64::new(0), self.budget.unwrap_or(0));
-        ferrocdf_array::share(links, |link| {
-            if looked.load(Relaxed) > most {
-                return None;
-            }
+        ferrocdf_array::share_up_to(self.budget.unwrap_or(0), links, |link| {
             let seen = Seen::at(object, link);
-            if let Ok(Some(seen)) = &seen {
-                looked.fetch_add(seen.object.stored_len(), Relaxed);
-            }
-            Some(seen)
+            let len = seen.as_ref().ok().and_then(Option::as_ref).map_or(0, |seen| seen.object.stored_len());
+            (seen, len)
         })
     }
 
