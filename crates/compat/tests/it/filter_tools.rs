@@ -336,3 +336,14 @@ fn table_of_constants() {
         List::parse(refused[0].to_string().as_bytes(), Rest::Refused).expect("what is printed is read");
     assert_eq!(again.specs, refused[..1]);
 }
+
+/// What names no variable is told, where the reference is silent, and costs nothing.
+#[test]
+fn names_of_no_variable_are_told() {
+    let (folder, source) = sample(TWO);
+    let [source, copy] = [source, folder.path().join("told.nc")].map(|path| path.display().to_string());
+    let run = nccopy_tool::ours(&["-F", "plain&elsewhere,1,3", "-F", "*,2", &source, &copy]);
+    let told = format!("nccopy: -F: {source} has no variable \"elsewhere\"");
+    assert_eq!((run.code, run.said), (Some(0), told));
+    assert_eq!(filters(&stored(copy.as_ref()), "plain"), "_Shuffle = \"true\", _DeflateLevel = 3");
+}

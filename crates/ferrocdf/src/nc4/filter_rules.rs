@@ -34,18 +34,25 @@ pub fn define_filter(model: &mut Model, var: VarId, id: u32, params: &[u32]) -> 
     match (id, params) {
         (Filter::DEFLATE, _) if known => {}
         (Filter::DEFLATE, &[0..=9]) if !has(Filter::SZIP) => {}
-        (Filter::DEFLATE, [_]) => {
-            return fail(Code::EINVAL, "deflate has levels 0 to 9, and does not go with szip");
+        (Filter::DEFLATE, &[level]) => {
+            let what = match level {
+                0..=9 => "deflate does not go with szip".to_string(),
+                _ => format!("deflate has levels 0 to 9, not {level}"),
+            };
+            return fail(Code::EINVAL, what);
+        }
+        (Filter::SZIP, [_, _]) if !known && has(Filter::DEFLATE) => {
+            return fail(Code::EINVAL, "szip does not go with deflate");
         }
         (Filter::SZIP, &[_, pixels]) => {
             let elements = model.shape(var).into_iter().filter(|&len| len > 0);
             let elements = elements.fold(1, u64::saturating_mul);
-            let fits = known || (pixels % 2 == 0 && pixels <= MOST_PIXELS && !has(Filter::DEFLATE));
+            let fits = known || (pixels % 2 == 0 && pixels <= MOST_PIXELS);
             // With none the reference ends in a division by zero.
             if !fits || pixels == 0 || u64::from(pixels) > elements {
                 let what = format!(
                     "szip has blocks of an even number of pixels, at least 2, at most {MOST_PIXELS} and no more than \
-                     the {elements} of the variable, not {pixels}, and does not go with deflate"
+                     the {elements} of the variable, not {pixels}"
                 );
                 return fail(Code::EINVAL, what);
             }

@@ -43,9 +43,21 @@ impl FilterSpec {
     /// The filters that a variable gets; `None` if this is not about it.
     pub fn of(&self, model: &Model, var: VarId) -> Option<&[Spec]> {
         let path = model.var_path(var);
-        let named = |names: &Vec<String>| names.iter().any(|name| name == path.trim_start_matches('/'));
+        let named = |names: &Vec<String>| names.iter().any(|name| is_path(name, &path));
         self.names.as_ref().is_none_or(named).then_some(&self.filters)
     }
+
+    /// The names that no variable has.
+    pub fn strangers(&self, model: &Model) -> Vec<&str> {
+        let is_there = |name: &&String| model.var_ids().any(|var| is_path(name, &model.var_path(var)));
+        let names = self.names.iter().flatten();
+        names.filter(|name| !is_there(name)).map(String::as_str).collect()
+    }
+}
+
+/// Whether a name, without the first slash, is that of the variable with this path.
+fn is_path(name: &str, path: &str) -> bool {
+    name == path.trim_start_matches('/')
 }
 
 /// The names up to the first comma, and what is behind it.

@@ -65,6 +65,10 @@ fn copy(program: &str, options: &Options, errors: &mut dyn Write) -> Result<(), 
     for spec in &options.chunkspecs {
         chunkspec::check(&source, spec)?;
     }
+    for name in options.filterspecs.iter().flat_map(|spec| spec.strangers(&source)) {
+        // There is nowhere to tell that this failed.
+        let _ = writeln!(errors, "{program}: -F: {} has no variable {name:?}", options.input.display());
+    }
     let wanted = schema::wanted_vars(&source, options)?;
     let format = output_format(source.format(), options);
     // What cannot be defined, or is not there, shall not cost an existing file its content.
