@@ -16,8 +16,9 @@ use crate::{Blob, BlobMut, Buffer};
 
 /// Requests from this size on are passed through.
 const SMALL: usize = 32 << 10;
-/// Bytes read ahead.
+/// Bytes read ahead; of blobs that are quick fewer, which stay in a core's cache, as requests cost little there.
 const WINDOW: usize = 256 << 10;
+const QUICK: usize = 64 << 10;
 /// Requests in a row, each near the one before, after which reading ahead starts.
 const STREAK: u32 = 2;
 /// How far back a request may be and still be near.
@@ -100,9 +101,12 @@ impl<B: Blob> ReadAhead<B> {
             let size = self.size()?;
             if size <= WINDOW as u64 {
                 windows.jumps = 0;
-                windows.chosen().fill(&self.inner, 0, size)?;
+                windows.chosen().fill(&self.inner, 0, size as usize)?;
             } else if goes_on {
-                windows.chosen().fill(&self.inner, at - at % BACK, size)?;
+                let start = at - at % BACK;
+                let most = if self.inner.is_quick() { QUICK } else { WINDOW };
+                let left = usize::try_from(size.saturating_sub(start)).unwrap_or(most);
+                windows.chosen().fill(&self.inner, start, most.min(left))?;
             }
         }
         if windows.take(at, into) { Ok(into.len()) } else { self.inner.read_at(at, into) }
@@ -162,11 +166,10 @@ impl Window {
         self.bytes.give(self.at, self.len, at, into)
     }
 
-    /// Fills it from position `at` on.
-    fn fill(&mut self, blob: &impl Blob, at: u64, size: u64) -> Result<()> {
+    /// Fills it with `len` bytes from position `at` on.
+    fn fill(&mut self, blob: &impl Blob, at: u64, len: usize) -> Result<()> {
         // It holds nothing while it is filled, so that a failed read leaves nothing wrong behind.
         self.len = 0;
-        let len = WINDOW.min(usize::try_from(size.saturating_sub(at)).unwrap_or(WINDOW));
         let got = blob.read_at(at, self.bytes.at(at, len))?;
         (self.at, self.len) = (at, got);
         Ok(())
@@ -274,6 +277,42 @@ mod tests {
             assert!(into.iter().enumerate().all(|(i, &byte)| byte == ((at as usize + i) % 251) as u8));
         }
         assert!(inner.reads().0 <= 2 + 1_000_000 / WINDOW as u64 + 1, "{:?}", inner.reads());
+    }
+
+    /// A blob to which requests cost next to nothing.
+    struct Quick(Arc<Counting<MemoryBlob>>);
+
+    impl Blob for Quick {
+        fn size(&self) -> Result<u64> {
+            self.0.size()
+        }
+
+        fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
+            self.0.read_at(at, into)
+        }
+
+        fn name(&self) -> String {
+            self.0.name()
+        }
+
+        fn is_quick(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn of_a_quick_blob_less_is_read_ahead() {
+        let (inner, _) = numbered(10_000_000);
+        let blob = ReadAhead::new(Quick(inner.clone()));
+        let mut into = [0; 100];
+        for place in (0..10).map(|place| place * 1_000_000) {
+            for at in (place..place + 1000).step_by(100) {
+                assert_eq!(blob.read_at(at, &mut into).unwrap(), 100);
+                assert!(into.iter().enumerate().all(|(i, &byte)| byte == ((at as usize + i) % 251) as u8));
+            }
+        }
+        let (requests, bytes) = inner.reads();
+        assert!(requests <= 40 && bytes < 10 * (QUICK as u64 + 1000), "{requests} requests, {bytes} bytes");
     }
 
     #[test]

@@ -77,8 +77,11 @@ impl Buffer {
 
     /// The first `len` bytes, with any content.
     pub fn get(&mut self, len: usize) -> &mut [u8] {
-        if self.0.len() < len {
-            self.0.resize(len, 0);
+        let has = self.0.len();
+        if has < len {
+            // Nobody wants what was there before: it is not copied, and zeros that the system gives are not touched.
+            self.0 = Vec::new();
+            self.0 = vec![0; len.max(has.saturating_add(has / 2))];
         }
         &mut self.0[..len]
     }

@@ -1,10 +1,12 @@
 //! Attributes, read when they are first looked at.
 //!
-//! Who looks at one owner after the other gets those of the next ones as well, read by all threads.
+//! A thread that looks at one owner after the other gets those of the next ones as well, read by all threads. Where several
+//! look, each reads for itself.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::messages::dataspace::SpaceKind;
@@ -40,8 +42,9 @@ type Read = (Named<Attr>, Option<Error>);
 /// What was read ahead.
 #[derive(Default)]
 struct Ahead {
-    /// The owner after the last one that was asked for, and how many were in a row.
+    /// The owner after the last one that was asked for, who asked, and how many were in a row.
     next: u64,
+    asker: Option<ThreadId>,
     streak: usize,
     /// The owners that are being read.
     running: Range<u64>,
@@ -60,8 +63,10 @@ impl LateAttrs for Owners {
             ahead.next = key + 1;
             return ready;
         }
-        ahead.streak = if ahead.next == key { ahead.streak + 1 } else { 0 };
-        ahead.next = key + 1;
+        let asker = Some(std::thread::current().id());
+        let goes_on = ahead.next == key && ahead.asker == asker;
+        ahead.streak = if goes_on { ahead.streak + 1 } else { 0 };
+        (ahead.next, ahead.asker) = (key + 1, asker);
         let quick = |place: &Place| place.file.source().blob.is_quick();
         let starts = ahead.streak >= STREAK
             && ferrocdf_array::pool().is_some()
