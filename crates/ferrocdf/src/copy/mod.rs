@@ -2,27 +2,30 @@
 //!
 //! Data whose bytes lie alike in both files (the same type and byte order, the same records) is moved as bytes, never
 //! looked at. Everything else is read and written in boxes that fit a byte budget: records together, so that a file of
-//! many small record variables is passed over once, and what is stored in blocks in whole blocks.
+//! many small record variables is passed over once, and what is stored in blocks in whole blocks; one box is read while
+//! another is written.
 
+mod pipe;
 mod tiles;
 
 use std::sync::{RwLockReadGuard, RwLockWriteGuard};
 
-use ferrocdf_array::{Array, Fit, In, Layout, Out, Selection, Stored, lacks_blocks};
+use ferrocdf_array::{Array, Kind, Layout, Selection, Stored, lacks_blocks};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Model, Type, Values, VarId};
 
-use crate::data::{elements, span, zeros};
+use crate::data::span;
 use crate::file::State;
 use crate::{File, FileMut};
 
+use pipe::{BUFFERS, Piece, pipe};
 use tiles::Tiles;
 
 /// A variable of the source and the variable of the target that gets its data. Shapes must agree, except that the
 /// record dimension of the target grows.
 pub type Pair = (VarId, VarId);
 
-/// Copies the data of variables, using at most about `budget` bytes of memory, or 64 MiB for what is stored in blocks.
+/// Copies the data of variables, using at most about `budget` bytes of memory, or 128 MiB for what is stored in blocks.
 /// `progress` is told of each number of bytes that was copied.
 ///
 /// `progress` is called while the files are locked: it must not use them. Fails with `NC_ERANGE` if a number does not fit
@@ -275,6 +278,9 @@ fn move_bytes(
 /// Bytes moved between two words to the progress.
 const REPORTED: u64 = 64 << 20;
 
+/// Bytes of memory for copying what is stored in blocks: enough blocks to keep all threads busy.
+const IN_BLOCKS: u64 = 128 << 20;
+
 /// Copies variables a block of rows at a time, the same rows of each in turn.
 fn copy_rows(
     from: &File,
@@ -286,34 +292,38 @@ fn copy_rows(
     let model = from.model();
     let Some(&(first, _)) = pairs.first() else { return Ok(()) };
     let rows = model.shape(first).first().copied().unwrap_or(1);
-    let row_bytes = |var: VarId| -> Result<u64> {
+    let (mut all, mut unit, mut most) = (0u64, 1, budget as u64 / BUFFERS);
+    for &(var, to_var) in pairs {
         let size = model.atomic_type(var)?.size() as u64;
-        Ok(model.shape(var).iter().skip(1).fold(size, |bytes, &len| bytes.saturating_mul(len)))
-    };
-    let mut all_rows = 0u64;
-    for &(var, _) in pairs {
-        all_rows = all_rows.saturating_add(row_bytes(var)?);
+        let row = model.shape(var).iter().skip(1).fold(size, |bytes, &len| bytes.saturating_mul(len));
+        all = all.saturating_add(row);
+        if let Some(&[rows, ..]) = blocks_of(&to.read_state(), to_var)?.as_deref() {
+            unit = tiles::multiple(unit, rows);
+            most = most.max(IN_BLOCKS / BUFFERS);
+        }
     }
-    let block = (budget as u64 / all_rows.max(1)).clamp(1, rows.max(1));
-    let mut row = 0;
-    while row < rows {
-        let count = block.min(rows - row);
-        for &(var, to_var) in pairs {
-            let mut whole = Selection::all(&model.shape(var));
+    let mut block = (most / all.max(1)).clamp(1, rows.max(1));
+    if unit <= block {
+        block -= block % unit;
+    }
+    let mut kinds = vec![];
+    for &(var, _) in pairs {
+        kinds.push(from.read_state().array(var)?.stored.kind);
+    }
+    let (model, kinds) = (&model, &kinds);
+    let blocks = (0..rows.div_ceil(block)).map(|number| number * block);
+    let pieces = blocks.flat_map(|row| {
+        pairs.iter().zip(kinds).flat_map(move |(&pair, &kind)| {
+            let mut whole = Selection::all(&model.shape(pair.0));
             if let (Some(start), Some(len)) = (whole.start.first_mut(), whole.count.first_mut()) {
-                (*start, *len) = (row, count);
+                (*start, *len) = (row, block.min(rows - row));
             }
             let unit = vec![1; whole.count.len()];
-            let most = budget as u64 / model.atomic_type(var)?.size() as u64;
-            copy_tiles(from, to, (var, to_var), Tiles::new(whole, &unit, most), progress)?;
-        }
-        row += count;
-    }
-    Ok(())
+            pieces(pair, kind, Tiles::new(whole, &unit, most / kind.size() as u64))
+        })
+    });
+    pipe(from, to, pieces, (rows.saturating_mul(all), most), progress)
 }
-
-/// Bytes of data in blocks that are copied at a time: enough blocks to keep all threads busy.
-const IN_BLOCKS: u64 = 64 << 20;
 
 /// Copies one variable, whole blocks of both files at a time.
 fn copy_whole(
@@ -324,15 +334,20 @@ fn copy_whole(
     progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
     let blocks = [blocks_of(&from.read_state(), pair.0)?, blocks_of(&to.read_state(), pair.1)?];
-    let model = from.model();
-    let (shape, size) = (model.shape(pair.0), model.atomic_type(pair.0)?.size() as u64);
+    let kind = from.read_state().array(pair.0)?.stored.kind;
+    let (shape, size) = (from.model().shape(pair.0), kind.size() as u64);
     let [source, target] =
         blocks.each_ref().map(|blocks| blocks.as_deref().filter(|of| of.len() == shape.len()));
     let stored_in_blocks = source.or(target).is_some();
-    let budget = if stored_in_blocks { IN_BLOCKS.max(budget as u64) } else { budget as u64 };
-    let most = budget / size;
-    let unit = tiles::unit(&shape, source, target, most);
-    copy_tiles(from, to, pair, Tiles::new(Selection::all(&shape), &unit, most), progress)
+    let most = if stored_in_blocks { IN_BLOCKS.max(budget as u64) } else { budget as u64 } / BUFFERS;
+    let unit = tiles::unit(&shape, source, target, most / size);
+    let bytes = shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
+    let tiles = Tiles::new(Selection::all(&shape), &unit, most / size);
+    pipe(from, to, pieces(pair, kind, tiles), (bytes, most), progress)
+}
+
+fn pieces(pair: Pair, kind: Kind, tiles: Tiles) -> impl Iterator<Item = Piece> {
+    tiles.map(move |selection| Piece { pair, kind, selection })
 }
 
 /// The shape of the blocks of a variable, if it is stored in blocks.
@@ -341,33 +356,4 @@ fn blocks_of(state: &State, var: VarId) -> Result<Option<Vec<u64>>> {
         Layout::Blocks(blocks) => Ok(Some(blocks.shape.clone())),
         _ => Ok(None),
     }
-}
-
-/// Copies some boxes of a variable.
-fn copy_tiles(
-    from: &File,
-    to: &FileMut,
-    (var, to_var): Pair,
-    tiles: Tiles,
-    progress: &mut dyn FnMut(u64),
-) -> Result<()> {
-    let kind = from.read_state().array(var)?.stored.kind;
-    let mut buffer: Vec<u8> = vec![];
-    for selection in tiles {
-        let bytes = elements(&selection)? * kind.size();
-        if buffer.len() < bytes {
-            buffer = zeros(bytes)?;
-        }
-        let values = &mut buffer[..bytes];
-        let _exact = from.read(var, &selection, Out::raw(kind, values))?;
-        match to.write(to_var, &selection, In::raw(kind, values))? {
-            Fit::Exact => progress(bytes as u64),
-            Fit::OutOfRange => {
-                let path = from.model().var_path(var);
-                let what = format!("{path}: a number does not fit in the type of the copy");
-                return Err(Error::new(Code::ERANGE, what));
-            }
-        }
-    }
-    Ok(())
 }

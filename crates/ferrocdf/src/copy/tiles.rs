@@ -67,7 +67,7 @@ pub fn unit(shape: &[u64], source: Option<&[u64]>, target: Option<&[u64]>, most:
 }
 
 /// The least common multiple of two lengths.
-fn multiple(a: u64, b: u64) -> u64 {
+pub fn multiple(a: u64, b: u64) -> u64 {
     let (mut large, mut small) = (a, b);
     while small != 0 {
         (large, small) = (small, large % small);

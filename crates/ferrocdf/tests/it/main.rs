@@ -2,6 +2,7 @@
 
 mod build;
 mod concurrency;
+mod copies;
 mod damaged;
 mod groups;
 mod hostile;

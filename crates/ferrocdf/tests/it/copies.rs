@@ -1,0 +1,104 @@
+//! Copies of more than is in memory at a time: what is read and written meanwhile, and how they end.
+
+use ferrocdf::model::{Chunking, Filter};
+use ferrocdf::{Atomic, Code, CreateOptions, File, FileMut, Format, GroupId, VarId, copy_data};
+
+/// More than fits the memory that copies of blocks take.
+const ROWS: u64 = 20;
+const COLUMNS: u64 = 1 << 20;
+/// The memory for what lies in no blocks.
+const BUDGET: usize = 4 << 20;
+
+/// A file in memory with a variable, and how that is stored.
+fn file(format: Format, ty: Atomic, chunking: Option<Chunking>) -> (FileMut, VarId) {
+    let file = FileMut::in_memory(&CreateOptions::format(format)).unwrap();
+    let define = |model: &mut ferrocdf::Model| {
+        let dims = [("row", ROWS), ("column", COLUMNS)];
+        let [row, column] = dims.map(|(name, len)| model.def_dim(GroupId::ROOT, name, Some(len)).unwrap());
+        model.def_var(GroupId::ROOT, "v", ty.into(), &[row, column])
+    };
+    let v = file.define(define).unwrap();
+    let is_chunked = matches!(chunking, Some(Chunking::Chunked(_)));
+    file.define(|model| {
+        model.var_mut(v).storage.chunking = chunking;
+        if is_chunked {
+            model.var_mut(v).storage.set_filter(Filter::FLETCHER32, vec![]);
+        }
+        Ok(())
+    })
+    .unwrap();
+    (file, v)
+}
+
+/// Different in each row, and in each place of one.
+fn row(number: u64) -> Vec<i32> {
+    (0..COLUMNS as i32).map(|at| at % 1000 + number as i32 * 1700).collect()
+}
+
+fn fill(file: &FileMut) {
+    let mut v = file.variable_mut("v").unwrap();
+    (0..ROWS).for_each(|number| v.put_values(&row(number), (number, ..)).unwrap());
+}
+
+fn bytes(file: FileMut) -> Vec<u8> {
+    file.into_bytes().unwrap().expect("it is in memory")
+}
+
+/// The rows of a file that are as they should be, up to the first that is not.
+fn right_rows(file: &File) -> u64 {
+    let v = file.variable("v").unwrap();
+    let is_right = |number: &u64| v.get_values::<i32, _>((*number, ..)).unwrap() == row(*number);
+    (0..ROWS).take_while(is_right).count() as u64
+}
+
+#[test]
+fn what_is_larger_than_memory_is_copied_whole() {
+    let chunks = |rows| Some(Chunking::Chunked(vec![rows, COLUMNS / 4]));
+    for (kind, from, to) in [
+        (Format::Classic, None, Some(Chunking::Contiguous)),
+        (Format::Netcdf4, chunks(2), chunks(3)),
+        (Format::Netcdf4, chunks(5), Some(Chunking::Contiguous)),
+    ] {
+        let what = format!("{from:?} to {to:?}");
+        let (source, v) = file(kind, Atomic::Int, from);
+        fill(&source);
+        let source = File::from_bytes(bytes(source)).unwrap();
+        let (target, to) = file(Format::Netcdf4, Atomic::Int, to);
+        let mut told = vec![];
+        copy_data(&source, &target, &[(v, to)], BUDGET, &mut |bytes| told.push(bytes)).unwrap();
+        assert_eq!(told.iter().sum::<u64>(), ROWS * COLUMNS * 4, "{what}");
+        assert!(told.len() > 1, "{what}: {told:?}");
+        assert_eq!(right_rows(&target), ROWS, "{what}");
+        assert_eq!(right_rows(&File::from_bytes(bytes(target)).unwrap()), ROWS, "{what}");
+    }
+}
+
+/// What was read before is written, and nobody waits for anybody.
+#[test]
+fn what_cannot_be_read_ends_a_copy_behind_what_can() {
+    let (source, v) = file(Format::Netcdf4, Atomic::Int, Some(Chunking::Chunked(vec![1, COLUMNS])));
+    fill(&source);
+    let mut damaged = bytes(source);
+    let last: Vec<u8> = row(ROWS - 1)[5000..5010].iter().flat_map(|number| number.to_le_bytes()).collect();
+    let at = damaged.windows(last.len()).rposition(|bytes| bytes == last).unwrap();
+    damaged[at] ^= 1;
+    let source = File::from_bytes(damaged).unwrap();
+    let (target, to) = file(Format::Netcdf4, Atomic::Int, Some(Chunking::Contiguous));
+    let error = copy_data(&source, &target, &[(v, to)], BUDGET, &mut |_| ()).unwrap_err();
+    assert!(error.what.contains("/v") && error.what.contains("checksum"), "{error:?}");
+    assert_eq!(right_rows(&target), 16);
+}
+
+#[test]
+fn what_does_not_fit_ends_a_copy_where_it_stands() {
+    let (source, v) = file(Format::Classic, Atomic::Int, None);
+    fill(&source);
+    let source = File::from_bytes(bytes(source)).unwrap();
+    let (target, to) = file(Format::Netcdf4, Atomic::Short, Some(Chunking::Contiguous));
+    let mut told = 0;
+    let error = copy_data(&source, &target, &[(v, to)], BUDGET, &mut |bytes| told += bytes).unwrap_err();
+    assert_eq!(error.code, Code::ERANGE, "{error:?}");
+    assert!(error.what.contains("/v"), "{error:?}");
+    // Some of the numbers of the last row are too large.
+    assert_eq!((told, right_rows(&target)), ((ROWS - 1) * COLUMNS * 4, ROWS - 1));
+}
