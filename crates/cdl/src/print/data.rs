@@ -41,8 +41,8 @@ impl<'a> Printer<'a> {
             self.selection.has_var(*id) && coordinate && !empty
         };
         let vars: Vec<VarId> = vars.iter().copied().filter(is_printed).collect();
-        // Large variables have all threads for themselves, one after the other; what a thread prints of small ones at a
-        // time is no more than a block.
+        // Others are printed one after the other, by all threads if they are more than a block; what a thread prints of
+        // small ones at a time is no more than that.
         let is_small = |id: VarId| {
             let lengths = model.var(id).dims.iter().map(|&dim| model.dim(dim).len);
             lengths.fold(TOGETHER as u64, u64::saturating_mul) <= block_of(model.var(id).ty)

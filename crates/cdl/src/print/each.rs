@@ -10,8 +10,8 @@ const MANY: usize = 64;
 pub(super) const TOGETHER: usize = 16;
 
 impl Printer<'_> {
-    /// Prints something of each variable: of many by all threads, unless what is printed of one depends on those before
-    /// it: comments with times look for bounds, and values of user-defined types begin where the line of the last ended.
+    /// Prints something of each variable: of many by all threads, unless what is printed of one may depend on those before
+    /// it: comments with times look for bounds, and attributes of user-defined types begin where the line of the last ended.
     pub(super) fn each(
         &mut self,
         vars: &[VarId],

@@ -26,6 +26,7 @@ impl Piece {
     fn read(&self, from: &File, buffer: &mut Vec<u8>) -> Result<()> {
         let bytes = elements(&self.selection)? * self.kind.size();
         if buffer.len() < bytes {
+            *buffer = vec![];
             *buffer = zeros(bytes)?;
         }
         let _exact = from.read(self.pair.0, &self.selection, Out::raw(self.kind, &mut buffer[..bytes]))?;

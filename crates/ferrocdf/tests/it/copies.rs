@@ -102,3 +102,64 @@ fn what_does_not_fit_ends_a_copy_where_it_stands() {
     // Some of the numbers of the last row are too large.
     assert_eq!((told, right_rows(&target)), ((ROWS - 1) * COLUMNS * 4, ROWS - 1));
 }
+
+/// Rows of all variables are copied in turn, whole chunks of each as far as they go.
+#[test]
+fn records_of_several_variables_are_copied_whole() {
+    let (rows, columns) = (61, 1 << 18);
+    let number = |row: u64, at: u64| (row * 500 + at % 477) as i32;
+    let make = |format, chunks: [Option<u64>; 2]| {
+        let file = FileMut::in_memory(&CreateOptions::format(format)).unwrap();
+        let vars = file.define(|model| {
+            let [time, x] = [("time", None), ("x", Some(columns))]
+                .map(|(name, len)| model.def_dim(GroupId::ROOT, name, len).unwrap());
+            let vars = [("a", Atomic::Int), ("b", Atomic::Short)]
+                .map(|(name, ty)| model.def_var(GroupId::ROOT, name, ty.into(), &[time, x]).unwrap());
+            for (var, rows) in vars.into_iter().zip(chunks) {
+                model.var_mut(var).storage.chunking = rows.map(|rows| Chunking::Chunked(vec![rows, columns]));
+            }
+            Ok(vars)
+        });
+        (file, vars.unwrap())
+    };
+    let (source, from) = make(Format::Classic, [None; 2]);
+    for row in 0..rows {
+        let numbers: Vec<i32> = (0..columns).map(|at| number(row, at)).collect();
+        for name in ["a", "b"] {
+            source.variable_mut(name).unwrap().put_values(&numbers, (row, ..)).unwrap();
+        }
+    }
+    let source = File::from_bytes(bytes(source)).unwrap();
+    let (target, to) = make(Format::Netcdf4, [Some(3), Some(4)]);
+    let mut told = vec![];
+    let pairs: Vec<_> = from.into_iter().zip(to).collect();
+    copy_data(&source, &target, &pairs, BUDGET, &mut |bytes| told.push(bytes)).unwrap();
+    // The rows that fit at a time are three times twelve, which are whole chunks of both.
+    let row = [columns * 4, columns * 2];
+    assert_eq!(told, [36, 25].map(|rows| row.map(|row| rows * row)).concat());
+    let target = File::from_bytes(bytes(target)).unwrap();
+    for (name, row) in ["a", "b"].iter().flat_map(|name| (0..rows).map(move |row| (name, row))) {
+        let numbers = target.variable(name).unwrap().get_values::<i32, _>((row, ..)).unwrap();
+        assert!((0..).zip(&numbers).all(|(at, &is)| is == number(row, at)), "{name}, row {row}");
+    }
+}
+
+#[test]
+fn large_copies_in_both_directions_at_once_end() {
+    let make = |chunking| {
+        let (file, v) = file(Format::Netcdf4, Atomic::Int, Some(chunking));
+        fill(&file);
+        (file, v)
+    };
+    let (a, b) = (make(Chunking::Contiguous), make(Chunking::Chunked(vec![1, COLUMNS])));
+    std::thread::scope(|scope| {
+        for ((from, v), (to, w)) in [(&a, &b), (&b, &a)] {
+            scope.spawn(move || {
+                for _ in 0..3 {
+                    copy_data(from, to, &[(*v, *w)], BUDGET, &mut |_| ()).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!([a.0, b.0].map(|file| right_rows(&file)), [ROWS; 2]);
+}

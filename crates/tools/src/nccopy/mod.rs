@@ -65,10 +65,6 @@ fn copy(program: &str, options: &Options, errors: &mut dyn Write) -> Result<(), 
     for spec in &options.chunkspecs {
         chunkspec::check(&source, spec)?;
     }
-    for name in options.filterspecs.iter().flat_map(|spec| spec.strangers(&source)) {
-        // There is nowhere to tell that this failed.
-        let _ = writeln!(errors, "{program}: -F: {} has no variable {name:?}", options.input.display());
-    }
     let wanted = schema::wanted_vars(&source, options)?;
     let format = output_format(source.format(), options);
     // What cannot be defined, or is not there, shall not cost an existing file its content.
@@ -76,9 +72,11 @@ fn copy(program: &str, options: &Options, errors: &mut dyn Write) -> Result<(), 
     check_length(&input, pairs.iter().map(|&(var, _)| var))?;
     input.warn_of_missing(program, &options.input, "are copied as zeros", errors);
     let input = input.file;
-    for object in input.left_out() {
+    let strangers = options.filterspecs.iter().flat_map(|spec| spec.strangers(&source));
+    let strangers = strangers.map(|name| format!("-F: {} has no variable {name:?}", options.input.display()));
+    for told in strangers.chain(input.left_out().into_iter().map(|object| format!("left out: {object}"))) {
         // There is nowhere to tell that this failed.
-        let _ = writeln!(errors, "{program}: left out: {object}");
+        let _ = writeln!(errors, "{program}: {told}");
     }
     let output = create(options, format)?;
     output.set_no_fill(true)?;
