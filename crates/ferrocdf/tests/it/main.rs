@@ -2,7 +2,6 @@
 
 mod build;
 mod concurrency;
-mod copies;
 mod damaged;
 mod groups;
 mod hostile;

@@ -1,4 +1,5 @@
-//! Copies of more than is in memory at a time: what is read and written meanwhile, and how they end.
+//! Copies of more than is in memory at a time: what is read and written meanwhile, and how they end. A program of its own:
+//! others watch how much memory theirs takes.
 
 use ferrocdf::model::{Chunking, Filter};
 use ferrocdf::{Atomic, Code, CreateOptions, File, FileMut, Format, GroupId, VarId, copy_data};
