@@ -18,6 +18,7 @@ const TREE_BLOCK: u64 = 1 << 11;
 /// Bytes of text read at a time where a row of text is longer.
 const TEXT_BLOCK: u64 = 1 << 20;
 
+/// Values per block of a type.
 fn block_of(ty: Type) -> u64 {
     match ty {
         Type::User(_) | Type::Atomic(Atomic::String) => TREE_BLOCK,

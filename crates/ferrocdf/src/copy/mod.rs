@@ -295,6 +295,7 @@ fn copy_rows(
     let (mut all, mut unit, mut most) = (0u64, 1, budget as u64 / BUFFERS);
     for &(var, to_var) in pairs {
         let size = model.atomic_type(var)?.size() as u64;
+        // A row is what lies along all dimensions but the first.
         let row = model.shape(var).iter().skip(1).fold(size, |bytes, &len| bytes.saturating_mul(len));
         all = all.saturating_add(row);
         if let Some(&[rows, ..]) = blocks_of(&to.read_state(), to_var)?.as_deref() {
