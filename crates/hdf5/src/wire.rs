@@ -38,13 +38,24 @@ impl<'a> Reader<'a> {
         bad(format!("{} (byte {}): {why}", self.what, self.at))
     }
 
+    #[cold]
+    fn ends_early(&self, len: usize) -> Error {
+        self.error(format_args!("{len} bytes are needed, {} are left", self.rest().len()))
+    }
+
     /// The next `len` bytes.
+    #[inline]
     pub fn take(&mut self, len: usize) -> Result<&'a [u8]> {
-        let rest = self.rest();
-        let Some((taken, _)) = rest.split_at_checked(len) else {
-            return Err(self.error(format_args!("{len} bytes are needed, {} are left", rest.len())));
-        };
+        let taken = self.rest().get(..len).ok_or_else(|| self.ends_early(len))?;
         self.at += len;
+        Ok(taken)
+    }
+
+    /// The next `N` bytes.
+    #[inline]
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let taken = *self.rest().first_chunk().ok_or_else(|| self.ends_early(N))?;
+        self.at += N;
         Ok(taken)
     }
 
@@ -65,22 +76,26 @@ impl<'a> Reader<'a> {
 
     /// An unsigned number of `width` bytes, 0 to 8.
     pub fn uint(&mut self, width: usize) -> Result<u64> {
-        Ok(number(self.take(width)?))
+        match width {
+            // What nearly all files have.
+            8 => self.array().map(u64::from_le_bytes),
+            _ => Ok(number(self.take(width)?)),
+        }
     }
 
     /// A number of one byte.
     pub fn u8(&mut self) -> Result<u8> {
-        Ok(self.take(1)?[0])
+        self.array().map(u8::from_le_bytes)
     }
 
     /// A number of two bytes.
     pub fn u16(&mut self) -> Result<u16> {
-        Ok(self.uint(2)? as u16)
+        self.array().map(u16::from_le_bytes)
     }
 
     /// A number of four bytes.
     pub fn u32(&mut self) -> Result<u32> {
-        Ok(self.uint(4)? as u32)
+        self.array().map(u32::from_le_bytes)
     }
 
     /// An address; `None` is the undefined one.

@@ -3,7 +3,6 @@
 use ferrocdf_model::{Atomic, GroupId, Owner, Type, Values, Var, VarId};
 
 use super::cells::{Look, Piece, Style};
-use super::each::TOGETHER;
 use super::escape::{Place, escaped};
 use super::layout::{Block, Blocks, Layout};
 use super::pipeline::in_order;
@@ -17,6 +16,8 @@ const BLOCK: u64 = 1 << 15;
 const TREE_BLOCK: u64 = 1 << 11;
 /// Bytes of text read at a time where a row of text is longer.
 const TEXT_BLOCK: u64 = 1 << 20;
+/// Small variables that a thread prints at a time.
+const TOGETHER: usize = 16;
 
 /// Values per block of a type.
 fn block_of(ty: Type) -> u64 {
@@ -49,7 +50,7 @@ impl<'a> Printer<'a> {
             lengths.fold(TOGETHER as u64, u64::saturating_mul) <= block_of(model.var(id).ty)
         };
         vars.chunk_by(|&one, &next| is_small(one) && is_small(next))
-            .try_for_each(|vars| self.each(vars, |printer, id| printer.variable_data(id)))
+            .try_for_each(|vars| self.each(vars, TOGETHER, |printer, id| printer.variable_data(id)))
     }
 
     /// Whether a variable has one dimension and the name of a dimension that it sees.

@@ -5,16 +5,17 @@ use ferrocdf_model::VarId;
 use super::pipeline::in_order;
 use super::{Failure, Printer};
 
-/// So many variables are printed by all threads, so many at a time by each.
+/// So many variables are printed by all threads.
 const MANY: usize = 64;
-pub(super) const TOGETHER: usize = 16;
 
 impl Printer<'_> {
-    /// Prints something of each variable: of many by all threads, unless what is printed of one may depend on those before
-    /// it: comments with times look for bounds, and attributes of user-defined types begin where the line of the last ended.
+    /// Prints something of each variable: of many by all threads, `together` at a time by each, unless what is printed of
+    /// one may depend on those before it: comments with times look for bounds, and attributes of user-defined types begin
+    /// where the line of the last ended.
     pub(super) fn each(
         &mut self,
         vars: &[VarId],
+        together: usize,
         print: impl Fn(&mut Printer<'_>, VarId) -> Result<(), Failure> + Sync,
     ) -> Result<(), Failure> {
         let (source, options, selection) = (self.source, self.options, self.selection);
@@ -25,7 +26,7 @@ impl Printer<'_> {
             });
         }
         let indent = self.line.indent;
-        let blocks: Vec<&[VarId]> = vars.chunks(TOGETHER).collect();
+        let blocks: Vec<&[VarId]> = vars.chunks(together).collect();
         let make = |number: u64| {
             let mut text = vec![];
             let mut printer = Printer::new(source, options, selection, &mut text);

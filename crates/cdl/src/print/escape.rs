@@ -66,14 +66,19 @@ pub(super) fn c_text(text: &[u8]) -> &[u8] {
     text.split(|&byte| byte == 0).next().unwrap_or_default()
 }
 
-/// The bytes of names that have a backslash before them.
-const MARKED: [bool; 256] = {
-    let (mut marked, mut rest) = ([false; 256], b" !\"#$&'()*,:;<=>?[]\\^`{|}~".as_slice());
+/// The bytes of names that have a backslash before them, or are control characters.
+const SPECIAL: [bool; 256] = {
+    let (mut special, mut rest) = ([false; 256], b" !\"#$&'()*,:;<=>?[]\\^`{|}~\x7F".as_slice());
     while let Some((&byte, others)) = rest.split_first() {
-        marked[byte as usize] = true;
+        special[byte as usize] = true;
         rest = others;
     }
-    marked
+    let mut control = 0;
+    while control < b' ' {
+        special[control as usize] = true;
+        control += 1;
+    }
+    special
 };
 
 /// Appends a name with escapes. Fails on a name that begins with a space or a control character, which CDL cannot
@@ -89,16 +94,17 @@ pub(super) fn name(name: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
         Some(b'0'..=b'9') => out.push(b'\\'),
         _ => {}
     }
-    for &byte in name {
-        if byte.is_ascii_control() {
-            out.extend_from_slice(format!("\\%{byte:02x}").as_bytes());
-            continue;
+    let mut rest = name;
+    while let Some(at) = rest.iter().position(|&byte| SPECIAL[usize::from(byte)]) {
+        let byte = rest[at];
+        out.extend_from_slice(&rest[..at]);
+        match byte.is_ascii_control() {
+            true => out.extend_from_slice(format!("\\%{byte:02x}").as_bytes()),
+            false => out.extend_from_slice(&[b'\\', byte]),
         }
-        if MARKED[usize::from(byte)] {
-            out.push(b'\\');
-        }
-        out.push(byte);
+        rest = &rest[at + 1..];
     }
+    out.extend_from_slice(rest);
     Ok(())
 }
 

@@ -4,6 +4,10 @@ use ferrocdf_model::{Class, DimId, GroupId, Owner, TypeId, VarId};
 
 use super::{Failure, Printer};
 
+/// Variables whose declarations a thread prints at a time. What files say of variables made one after the other lies side
+/// by side: of more at a time, less is read by two threads.
+const TOGETHER: usize = 64;
+
 impl Printer<'_> {
     /// Prints the whole dataset.
     pub(super) fn dataset(&mut self) -> Result<(), Failure> {
@@ -47,7 +51,7 @@ impl Printer<'_> {
             self.indent();
             self.out.put("variables:\n");
         }
-        self.each(&group.vars, |printer, id| printer.variable(id))?;
+        self.each(&group.vars, TOGETHER, |printer, id| printer.variable(id))?;
         self.group_attrs(id)?;
         self.out.pour()?;
         if !self.options.header_only {

@@ -24,6 +24,9 @@ const STREAK: usize = 4;
 const TOGETHER: u64 = 64;
 const BYTES: u64 = 4 << 20;
 
+/// Attributes that most owners have no more of.
+const USUAL: u64 = 64;
+
 /// What attributes are read from.
 pub(super) struct Owners {
     /// The object of each owner.
@@ -122,19 +125,21 @@ impl Owners {
     /// The attributes of an owner, and about their bytes in memory.
     fn read(&self, key: u64) -> (Read, u64) {
         let Some(place) = self.places.get(key as usize) else { return Default::default() };
-        let list = match place.object().and_then(|object| object.attributes()) {
-            Ok(attributes) => attributes.list,
-            Err(error) => return ((Named::default(), Some(no_attribute(error))), 0),
+        let failed = |error| ((Named::default(), Some(no_attribute(error))), 0);
+        let object = place.object().and_then(|object| Ok((object.attribute_count()?, object)));
+        let (count, object) = match object {
+            Ok(found) => found,
+            Err(error) => return failed(error),
         };
-        let (mut attrs, mut failure, mut bytes) = (Vec::new(), None, 0);
-        for (name, attribute) in list {
-            if names::is_reserved(&name) {
-                continue;
+        let (mut attrs, mut failure, mut bytes) = (Vec::with_capacity(count.min(USUAL) as usize), None, 0);
+        let mut visit = |name: &[u8], attribute: Result<Attribute>| {
+            if names::is_reserved(name) {
+                return;
             }
             match attribute.and_then(|attribute| self.value(&place.file, &attribute)) {
                 Ok(Some(value)) => {
                     bytes = weight(&value).saturating_add(bytes);
-                    attrs.push(Attr { name: Name::stored(&name), value });
+                    attrs.push(Attr { name: Name::stored(name), value });
                 }
                 Ok(None) => {}
                 Err(error) => {
@@ -142,6 +147,9 @@ impl Owners {
                     failure.get_or_insert(no_attribute(error));
                 }
             }
+        };
+        if let Err(error) = object.each_attribute(&mut visit) {
+            return failed(error);
         }
         ((attrs.into(), failure), bytes)
     }

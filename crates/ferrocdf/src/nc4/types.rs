@@ -117,12 +117,11 @@ pub(super) struct Types {
 
 impl Types {
     /// The type of a variable.
-    pub(super) fn of_variable(&self, datatype: &Datatype) -> Option<Type> {
-        let native = Native::of(datatype)?;
+    pub(super) fn of_variable(&self, native: &Native) -> Option<Type> {
         match native.shape {
             Shape::Text if native.size == 1 => Some(Atomic::Char.into()),
             Shape::Text => Some(Atomic::String.into()),
-            _ => self.find(&native),
+            _ => self.find(native),
         }
     }
 

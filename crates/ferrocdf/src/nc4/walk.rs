@@ -15,7 +15,7 @@ use ferrocdf_hdf5::{Address, Dataset, File, Link, LinkTarget, Object, ObjectKind
 use ferrocdf_model::{Chunking, Endian, Filter, Format, GroupId, Model, Name, Storage, Type};
 
 use super::dims::{Dims, Scale, Slots};
-use super::types::Types;
+use super::types::{Native, Types};
 use super::{decode, names};
 
 /// The most groups of a file, and the most groups within each other. Hard links can make few groups look like many.
@@ -33,7 +33,7 @@ const FILES: usize = 16;
 const LINK: u64 = 24;
 
 /// The objects of so many links are opened together, by all threads if there are enough.
-const TOGETHER: usize = 128;
+const TOGETHER: usize = 256;
 const SHARED: usize = 64;
 
 /// The most words on what was left out, and the bytes of one.
@@ -247,10 +247,8 @@ impl Walk {
         object: &Object,
         data: Data,
     ) -> Result<Option<&'static str>> {
-        let Data { dataset, extent, scale, slots } = data;
-        if dataset.dataspace().kind == SpaceKind::Null {
-            return Ok(Some("a dataset without a shape"));
-        }
+        let Data { native, storage, extent, scale, slots } = data;
+        let Some(extent) = extent else { return Ok(Some("a dataset without a shape")) };
         let own = scale.zip(extent.first()).map(|(ScaleSeen { id, has_variable }, &(len, unlimited))| {
             let (name, at) = (Name::stored(name), object.address());
             let scale = Scale { id: 0, group, name, len, unlimited, has_variable, at };
@@ -259,7 +257,7 @@ impl Walk {
         if own.as_ref().is_some_and(|own| !own.has_variable) {
             return Ok(None);
         }
-        let Some(ty) = self.types.of_variable(dataset.datatype()) else {
+        let Some(ty) = native.and_then(|native| self.types.of_variable(&native)) else {
             return Ok(Some("a dataset of a type that netCDF does not know"));
         };
         let plain = name.strip_prefix(names::NON_COORDINATE);
@@ -268,7 +266,7 @@ impl Walk {
             name: Name::stored(plain.unwrap_or(name)),
             prefixed: plain.is_some(),
             ty,
-            storage: storage(&dataset, ty),
+            storage,
             extent,
             dims: slots?.or_own(own.map(|own| own.id)),
             place: Place::of(object),
@@ -284,11 +282,13 @@ struct Seen {
     data: Option<Result<Data>>,
 }
 
-/// A dataset as it stands in its file.
+/// A dataset as it stands in its file: all that a thread can find out without the model.
 struct Data {
-    dataset: Dataset,
-    /// The lengths of its dimensions, and which may grow.
-    extent: Vec<(u64, bool)>,
+    /// What its elements are, if netCDF can have such.
+    native: Option<Native>,
+    storage: Storage,
+    /// The lengths of its dimensions, and which may grow; `None` without a shape.
+    extent: Option<Vec<(u64, bool)>>,
     scale: Option<ScaleSeen>,
     slots: Result<Slots>,
 }
@@ -317,7 +317,11 @@ impl Seen {
 impl Data {
     fn of(object: &Object) -> Result<Data> {
         let dataset = Dataset::open(object)?;
+        let (native, storage) = (Native::of(dataset.datatype()), storage(&dataset));
         let space = dataset.dataspace();
+        if space.kind == SpaceKind::Null {
+            return Ok(Data { native, storage, extent: None, scale: None, slots: Ok(Slots::None) });
+        }
         let grows = |dim: usize| space.max(dim).is_none();
         // Of a virtual dataset the sources say how long it is.
         let shape = dataset.shape()?;
@@ -331,7 +335,7 @@ impl Data {
             Some(scale) if !scale.has_variable => Ok(Slots::None),
             _ => Slots::read(object, scale.is_some(), extent.len()),
         };
-        Ok(Data { dataset, extent, scale, slots })
+        Ok(Data { native, storage, extent: Some(extent), scale, slots })
     }
 }
 
@@ -371,18 +375,15 @@ fn set_filters(storage: &mut Storage, dataset: &Dataset) {
     }
 }
 
-/// How a dataset is stored, in the words of netCDF.
-fn storage(dataset: &Dataset, ty: Type) -> Storage {
+/// How a dataset is stored, in the words of netCDF; only numbers have a byte order.
+fn storage(dataset: &Dataset) -> Storage {
     let chunking = match dataset.layout() {
         DataLayout::Compact(_) => Some(Chunking::Compact),
         DataLayout::Contiguous { .. } => Some(Chunking::Contiguous),
         DataLayout::Chunked(chunked) => Some(Chunking::Chunked(chunked.shape.clone())),
         DataLayout::Virtual(_) => None,
     };
-    let endian = match ty {
-        Type::Atomic(_) => decode::endian(dataset.datatype()),
-        Type::User(_) => None,
-    };
+    let endian = decode::endian(dataset.datatype());
     let mut storage = Storage {
         no_fill: !matches!(dataset.fill().value, Fill::Value(_)),
         chunking,

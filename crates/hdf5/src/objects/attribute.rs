@@ -19,12 +19,12 @@ use super::header::{Message, Object, kind};
 use super::shared;
 
 const WHAT: &str = "attribute message";
+/// Attributes that most objects have no more of.
+const USUAL: u64 = 64;
 
 /// An attribute.
 #[derive(Clone, Debug)]
 pub struct Attribute {
-    /// Its name, in any encoding.
-    pub name: Vec<u8>,
     /// When it was made among the attributes of its object, where that is kept.
     pub order: Option<u32>,
     /// The type of its elements.
@@ -55,7 +55,7 @@ pub enum Order {
 pub struct Attributes {
     /// How they are sorted.
     pub order: Order,
-    /// Each one's name, and the rest. The name of one whose message cannot be taken apart is empty.
+    /// Each one's name, in any encoding, and the rest. The name of one whose message cannot be taken apart is empty.
     pub list: Vec<(Vec<u8>, Result<Attribute>)>,
 }
 
@@ -67,25 +67,25 @@ fn info(object: &Object) -> Result<Option<(Address, Address)>> {
 }
 
 /// "Version 2 B-tree, Type 8 Record Layout": an attribute by its name.
-#[derive(Debug)]
-struct Record<'a> {
-    id: &'a [u8],
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    id: [u8; 8],
     flags: u8,
     order: u32,
     hash: u32,
 }
 
-impl Record<'_> {
-    fn decode(bytes: &[u8]) -> Result<Record<'_>> {
+impl Record {
+    fn decode(bytes: &[u8]) -> Result<Record> {
         let mut reader = Reader::new("record of an attribute", bytes);
-        Ok(Record { id: reader.take(8)?, flags: reader.u8()?, order: reader.u32()?, hash: reader.u32()? })
+        Ok(Record { id: reader.array()?, flags: reader.u8()?, order: reader.u32()?, hash: reader.u32()? })
     }
 
     /// The attribute message it stands for.
     fn message(&self, file: &File, heap: &FractalHeap) -> Result<HeapObject> {
         match self.flags & Message::SHARED {
-            0 => heap.object(self.id),
-            _ => file.shared_message(kind::ATTRIBUTE, self.id).map(HeapObject::of),
+            0 => heap.object(&self.id),
+            _ => file.shared_message(kind::ATTRIBUTE, &self.id).map(HeapObject::of),
         }
     }
 
@@ -121,6 +121,24 @@ impl Dense {
     }
 }
 
+/// Where an attribute is.
+#[derive(Clone, Copy)]
+enum Stored<'a> {
+    /// In the header.
+    Here(&'a Message),
+    /// In the heap.
+    There(&'a FractalHeap, Record),
+}
+
+impl Stored<'_> {
+    fn order(&self) -> Option<u32> {
+        match self {
+            Stored::Here(message) => message.order.map(u32::from),
+            Stored::There(_, record) => record.order(),
+        }
+    }
+}
+
 impl Object {
     /// The attributes that are not in the header; `None` if all are.
     fn dense(&self) -> Result<Option<&Dense>> {
@@ -137,38 +155,45 @@ impl Object {
 
     /// All attributes: in the order in which they were made where that is kept, else as they are stored.
     pub fn attributes(&self) -> Result<Attributes> {
-        let mut found = Vec::new();
-        for message in self.messages(kind::ATTRIBUTE) {
-            let order = message.order.map(u32::from);
-            let (name, attribute) = Attribute::named(self.file(), message.body(), order);
-            found.push((order, name, attribute));
-        }
+        let mut list = Vec::new();
+        let order = self.each_attribute(&mut |name, attribute| list.push((name.to_vec(), attribute)))?;
+        Ok(Attributes { order, list })
+    }
+
+    /// Visits all attributes, each one's name and the rest, as [`Attributes`] has them. Tells how they are sorted.
+    pub fn each_attribute(&self, visit: &mut dyn FnMut(&[u8], Result<Attribute>)) -> Result<Order> {
+        let file = self.file();
+        let mut found: Vec<Stored<'_>> = self.messages(kind::ATTRIBUTE).map(Stored::Here).collect();
+        // Each is stored on its own: more than the heap has would be the same ones again.
+        let mut left = 0;
         if let Some(dense) = self.dense()? {
-            let file = self.file();
             let heap = dense.heap(file.source())?;
-            let mut left = heap.most()?;
+            left = heap.most()?;
+            found.reserve(dense.tree.records().min(USUAL) as usize);
             dense.tree.walk(&mut |record| {
-                let record = Record::decode(record)?;
-                let message = record.message(file, heap);
-                // Each is stored on its own: more than there is would be the same ones again.
-                let len = message.as_ref().map_or(0, |message| message.len()) as u64;
-                left =
-                    left.checked_sub(len).ok_or_else(|| bad("attributes that are longer than their heap"))?;
-                let body = message.as_deref().map_err(Clone::clone);
-                let (name, attribute) = Attribute::named(file, body, record.order());
-                found.push((record.order(), name, attribute));
+                found.push(Stored::There(heap, Record::decode(record)?));
                 Ok(())
             })?;
         }
         let mut order = Order::Stored;
         if self.tracks_attribute_order() {
             order = Order::Creation;
-            found.sort_by_key(|&(order, ..)| order);
+            found.sort_by_key(Stored::order);
         }
-        Ok(Attributes {
-            order,
-            list: found.into_iter().map(|(_, name, attribute)| (name, attribute)).collect(),
-        })
+        for stored in found {
+            let order = stored.order();
+            match stored {
+                Stored::Here(message) => named(file, message.body(), order, visit),
+                Stored::There(heap, record) => {
+                    let message = record.message(file, heap);
+                    let len = message.as_ref().map_or(0, |message| message.len()) as u64;
+                    let lies = || bad("attributes that are longer than their heap");
+                    left = left.checked_sub(len).ok_or_else(lies)?;
+                    named(file, message.as_deref().map_err(Clone::clone), order, visit);
+                }
+            }
+        }
+        Ok(order)
     }
 
     /// The attribute of this name.
@@ -176,27 +201,25 @@ impl Object {
         for message in self.messages(kind::ATTRIBUTE) {
             let Ok(body) = message.body() else { continue };
             if name_of(body).is_ok_and(|found| found == name) {
-                return Attribute::decode(self.file(), body, message.order.map(u32::from)).map(Some);
+                return Attribute::decode(self.file(), body, Stored::Here(message).order()).map(Some);
             }
         }
         let Some(dense) = self.dense()? else { return Ok(None) };
         let file = self.file();
         let hash = lookup3(name, 0);
+        let heap = || dense.heap(file.source());
+        let mut message = None;
         let found = dense.tree.find(&mut |record| {
             let record = Record::decode(record)?;
             Ok(match hash.cmp(&record.hash) {
                 // Names of one hash are in the order of their bytes.
-                Ordering::Equal => {
-                    let heap = dense.heap(file.source())?;
-                    name.cmp(name_of(&record.message(file, heap)?)?)
-                }
+                Ordering::Equal => name.cmp(name_of(message.insert(record.message(file, heap()?)?))?),
                 other => other,
             })
         })?;
-        let Some(record) = found else { return Ok(None) };
-        let record = Record::decode(&record)?;
-        let heap = dense.heap(file.source())?;
-        Attribute::decode(file, &record.message(file, heap)?, record.order()).map(Some)
+        // The message is that of the last record with this hash, which is the one that was found.
+        let Some((record, message)) = found.zip(message) else { return Ok(None) };
+        Attribute::decode(file, &message, Record::decode(&record)?.order()).map(Some)
     }
 
     /// The number of attributes.
@@ -264,38 +287,36 @@ pub(crate) fn parts(body: &[u8]) -> Result<Parts<'_>> {
     Ok(Parts { flags, name: up_to_nul(name), charset, datatype, dataspace, data: reader.rest() })
 }
 
+/// Visits the attribute in a message. Its name is empty if the message has none.
+fn named(
+    file: &File,
+    body: Result<&[u8]>,
+    order: Option<u32>,
+    visit: &mut dyn FnMut(&[u8], Result<Attribute>),
+) {
+    match body.and_then(parts) {
+        Ok(parts) => visit(parts.name, Attribute::of(file, parts, order)),
+        Err(error) => visit(&[], Err(error)),
+    }
+}
+
 fn name_of(body: &[u8]) -> Result<&[u8]> {
     Ok(parts(body)?.name)
 }
 
 impl Attribute {
-    /// The name in a message, empty if it has none, and what else there is.
-    fn named(file: &File, body: Result<&[u8]>, order: Option<u32>) -> (Vec<u8>, Result<Attribute>) {
-        match body.and_then(parts) {
-            Ok(parts) => (parts.name.to_vec(), Self::of(file, parts, order)),
-            Err(error) => (vec![], Err(error)),
-        }
-    }
-
     /// Takes a message apart; its datatype and dataspace may be somewhere else in the file.
     fn decode(file: &File, body: &[u8], order: Option<u32>) -> Result<Attribute> {
         Self::of(file, parts(body)?, order)
     }
 
     fn of(file: &File, parts: Parts<'_>, order: Option<u32>) -> Result<Attribute> {
-        let Parts { flags, name, datatype, dataspace, data, .. } = parts;
-        Self::from_parts(file, flags, [datatype, dataspace], data, name.to_vec(), order)
-            .map_err(|error| error.at(format_args!("attribute {:?}", String::from_utf8_lossy(name))))
+        Self::from_parts(file, parts, order)
+            .map_err(|error| error.at(format_args!("attribute {:?}", String::from_utf8_lossy(parts.name))))
     }
 
-    fn from_parts(
-        file: &File,
-        flags: u8,
-        [datatype, dataspace]: [&[u8]; 2],
-        data: &[u8],
-        name: Vec<u8>,
-        order: Option<u32>,
-    ) -> Result<Attribute> {
+    fn from_parts(file: &File, parts: Parts<'_>, order: Option<u32>) -> Result<Attribute> {
+        let Parts { flags, datatype, dataspace, data, .. } = parts;
         let (datatype, committed) = match flags & 0x01 {
             0 => (Datatype::decode(datatype)?, None),
             _ => {
@@ -313,7 +334,7 @@ impl Attribute {
         let short = || bad(format!("its elements take more than the {stored} bytes that are stored"));
         let len =
             len.and_then(|len| usize::try_from(len).ok()).filter(|&len| len <= stored).ok_or_else(short)?;
-        Ok(Attribute { name, order, datatype, committed, dataspace, data: data[..len].to_vec() })
+        Ok(Attribute { order, datatype, committed, dataspace, data: data[..len].to_vec() })
     }
 }
 

@@ -19,6 +19,8 @@ const WHAT: &str = "object header";
 const CONTINUED: &str = "object header continuation";
 /// What is read of a header first. Most are not longer.
 const FIRST_READ: u64 = 512;
+/// Messages that most headers have no more of.
+const USUAL: usize = 8;
 /// Bytes of the prefix of a version 1 header, with padding.
 const PREFIX_1: usize = 16;
 
@@ -277,7 +279,7 @@ impl Header {
             references: 1,
             times: None,
             attribute_limits: None,
-            messages: Vec::new(),
+            messages: Vec::with_capacity(USUAL),
             chunks: Vec::new(),
             len: 0,
         };

@@ -23,6 +23,16 @@ use source::FileSource;
 
 /// Runs the tool: `args` begins with the program's name. Returns the exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> i32 {
+    main_then(drop, args, out, err)
+}
+
+/// The same, with what becomes of a file that was printed.
+fn main_then(
+    done: fn(FileSource),
+    args: impl IntoIterator<Item = OsString>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> i32 {
     let args: Vec<OsString> = args.into_iter().collect();
     let program = args.first().cloned().unwrap_or_else(|| "ncdump".into());
     let complain = |err: &mut dyn Write, message: &[u8]| {
@@ -39,7 +49,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: 
             return code;
         }
     };
-    match run(&job, &program.to_string_lossy(), out, err) {
+    match run(&job, &program.to_string_lossy(), out, err, done) {
         Ok(()) => 0,
         Err(Stop::Quiet) => 1,
         Err(Stop::Unopened(error)) => {
@@ -84,7 +94,13 @@ impl From<io::Error> for Stop {
     }
 }
 
-fn run(job: &Job, program: &str, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), Stop> {
+fn run(
+    job: &Job,
+    program: &str,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+    done: fn(FileSource),
+) -> Result<(), Stop> {
     let Command { what, in_memory, .. } = job.command;
     let path = Path::new(&job.path);
     let input = Input::open(path, in_memory).map_err(Stop::Unopened)?;
@@ -111,6 +127,7 @@ fn run(job: &Job, program: &str, out: &mut dyn Write, err: &mut dyn Write) -> Re
             if let Some(error) = missing_attributes(&source.model) {
                 return Err(Failure::Source(error.at(path.display())).into());
             }
+            done(source);
         }
     }
     out.flush()?;
@@ -133,5 +150,6 @@ fn missing_attributes(model: &Model) -> Option<Error> {
 /// Runs the tool as a process does: with its arguments and its standard streams.
 pub fn process() -> i32 {
     let (mut out, mut err) = (io::stdout().lock(), io::stderr());
-    main(std::env::args_os(), &mut out, &mut err)
+    // The process ends here, which gives all memory back at once.
+    main_then(std::mem::forget, std::env::args_os(), &mut out, &mut err)
 }
