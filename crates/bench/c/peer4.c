@@ -18,15 +18,18 @@ static double read_fresh(int nc, int shorts, const size_t *shape)
 }
 
 /* As many times as a chunk has after the other, into one buffer. */
-static double read_slabs(int nc, const size_t *shape)
+static double read_slabs(int nc, int shorts, const size_t *shape)
 {
     size_t at[3] = {0, 0, 0}, count[3] = {24, shape[1], shape[2]};
-    size_t len = 24 * shape[1] * shape[2] * sizeof(float);
-    float *buffer = malloc(len);
+    size_t len = 24 * shape[1] * shape[2] * (shorts ? sizeof(short) : sizeof(float));
+    void *buffer = malloc(len);
     memset(buffer, 1, len);
     double start = now();
     for (; at[0] < shape[0]; at[0] += 24)
-        CHECK(nc_get_vara_float(nc, 0, at, count, buffer));
+        if (shorts)
+            CHECK(nc_get_vara_short(nc, 0, at, count, buffer));
+        else
+            CHECK(nc_get_vara_float(nc, 0, at, count, buffer));
     return now() - start;
 }
 
@@ -116,7 +119,9 @@ int main(int argc, char **argv)
     else if (!strcmp(what, "read-shorts"))
         spent = read_fresh(nc, 1, shape);
     else if (!strcmp(what, "read-slabs"))
-        spent = read_slabs(nc, shape);
+        spent = read_slabs(nc, 0, shape);
+    else if (!strcmp(what, "read-short-slabs"))
+        spent = read_slabs(nc, 1, shape);
     else if (!strcmp(what, "read-step"))
         spent = read_part(nc, (size_t[]){100, 0, 0}, (size_t[]){1, shape[1], shape[2]}, (ptrdiff_t[]){1, 1, 1});
     else if (!strcmp(what, "read-point"))

@@ -29,7 +29,8 @@ pub fn run(what: &str, path: &str) -> Done<()> {
         "plain-read" => plain_read(path),
         "read-fresh" => read_fresh::<f32>(path),
         "read-shorts" => read_fresh::<i16>(path),
-        "read-slabs" => read_slabs(path),
+        "read-slabs" => read_slabs::<f32>(path),
+        "read-short-slabs" => read_slabs::<i16>(path),
         "read-step" => read_part(path, |shape| Selection::slab(&[100, 0, 0], &[1, shape[1], shape[2]])),
         "read-point" => read_part(path, |shape| Selection::slab(&[0, 300, 700], &[shape[0], 1, 1])),
         "read-strided" => read_part(path, |shape| {
@@ -215,12 +216,12 @@ fn read_fresh<T: NetcdfType>(path: &str) -> ferrocdf::Result<f64> {
 }
 
 /// As many times as a chunk has after the other, into one buffer.
-fn read_slabs(path: &str) -> ferrocdf::Result<f64> {
+fn read_slabs<T: NetcdfType + From<i8>>(path: &str) -> ferrocdf::Result<f64> {
     const TIMES: u64 = 24;
     let file = ferrocdf::open(path)?;
     let var = file.variables().next().expect("the file has one");
     let shape = var.shape();
-    let mut buffer = vec![1f32; (TIMES * shape[1] * shape[2]) as usize];
+    let mut buffer = vec![T::from(1); (TIMES * shape[1] * shape[2]) as usize];
     let start = Instant::now();
     for at in (0..shape[0]).step_by(TIMES as usize) {
         let selection = Selection::slab(&[at, 0, 0], &[TIMES, shape[1], shape[2]]);
