@@ -10,7 +10,7 @@ use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
 use crate::filter::{Codec, bad_params, boxed, corrupt};
 use crate::json::level_spelling;
 use crate::registry::Entry;
-use crate::scratch::with_kept;
+use crate::scratch::{with_bytes, with_kept};
 
 /// Deflate makes at most 258 bytes of 2 bits.
 const RATIO: usize = 1032;
@@ -87,13 +87,14 @@ fn deflate_at(level: i32, plain: &[u8], stored: &mut Vec<u8>) -> Result<usize> {
             }
         };
         let compressor = &mut kept[at].1;
-        let start = stored.len();
-        stored.resize(start + compressor.zlib_compress_bound(plain.len()), 0);
-        let len = compressor
-            .zlib_compress(plain, &mut stored[start..])
-            .map_err(|_| corrupt("the compressor asks for more than its bound"))?;
-        stored.truncate(start + len);
-        Ok(len)
+        // Made where there is room for the worst, which is touched once and not for each block.
+        with_bytes(compressor.zlib_compress_bound(plain.len()), |room| {
+            let len = compressor
+                .zlib_compress(plain, room)
+                .map_err(|_| corrupt("the compressor asks for more than its bound"))?;
+            stored.extend_from_slice(&room[..len]);
+            Ok(len)
+        })
     })
 }
 
