@@ -209,6 +209,38 @@ data: big = 1, 2, 3; whole = 1, 2, 3; line = 1, 2, 3; }",
     }
 }
 
+/// Chunks that would be too small are not made of what a specification says of dimensions: one run, or chunks as by
+/// default where filters ask for some.
+#[test]
+fn small_chunks_are_not_made() {
+    let (folder, source) = sample(
+        "netcdf chunks {
+dimensions: x = 64; y = 128; t = UNLIMITED;
+variables:
+  int plain(x, y); plain:_ChunkSizes = 32, 64;
+  int packed(x, y); packed:_ChunkSizes = 32, 64; packed:_DeflateLevel = 1;
+  int whole(x, y);
+  int rows(t, x); rows:_ChunkSizes = 2, 16;
+data: plain = 1, 2, 3; packed = 1, 2, 3; whole = 1, 2, 3; rows = 1, 2, 3; }",
+    );
+    for options in [
+        &["-c", "x/8"][..],
+        &["-c", "x/8,y/8"],
+        &["-c", "x/31,y/64"],
+        &["-c", "x/32,y/64"],
+        &["-c", "x/64"],
+        &["-c", "t/3"],
+        &["-u", "-c", "t/3,x/2"],
+        &["-c", "x/8", "-c", "packed:32,65"],
+        &["-c", "x/8,y/8", "-d", "2"],
+        &["-M", "100", "-c", "x/8,y/8"],
+    ] {
+        let [theirs, ours] = copies(folder.path(), &source, options);
+        assert_eq!(theirs, ours, "{options:?}: the reference is the left");
+        assert!(ours.is_ok(), "{options:?}");
+    }
+}
+
 /// Special attributes of CDL, obeyed by both.
 #[test]
 fn special_attributes() {

@@ -4,9 +4,8 @@
 use ferrocdf::model::Chunking;
 use ferrocdf::{Atomic, Code, Error, GroupId, Model, Result, Type, VarId};
 
-/// What a specification that was checked says of a variable; `None` if nothing. Chunks of fewer bytes than `least` are not
-/// made of variables on fixed dimensions, unless they are asked for by name.
-pub fn wanted(model: &Model, var: VarId, spec: &[u8], least: u64) -> Result<Option<Chunking>> {
+/// What a specification that was checked says of a variable; `None` if nothing.
+pub fn wanted(model: &Model, var: VarId, spec: &[u8]) -> Result<Option<Chunking>> {
     let shape = model.shape(var);
     if let Some(colon) = spec.iter().position(|&byte| byte == b':') {
         let (name, sizes) = (&spec[..colon], &spec[colon + 1..]);
@@ -46,11 +45,11 @@ pub fn wanted(model: &Model, var: VarId, spec: &[u8], least: u64) -> Result<Opti
             named = true;
         }
     }
-    let grows = dims.iter().any(|&dim| model.dim(dim).unlimited);
-    Ok((named && (grows || !is_small(model, var, &chunk, least))).then_some(Chunking::Chunked(chunk)))
+    Ok(named.then_some(Chunking::Chunked(chunk)))
 }
 
-/// Whether chunks of a shape are too small to be made of a variable on fixed dimensions.
+/// Whether chunks of a shape are too small to be made of a variable on fixed dimensions, unless they are asked for with
+/// the variable's name.
 pub fn is_small(model: &Model, var: VarId, chunk: &[u64], least: u64) -> bool {
     let size = match model.var(var).ty {
         Type::Atomic(Atomic::String) | Type::User(_) => 8,

@@ -209,16 +209,18 @@ fn choose_storage(
     // of plugins were set for.
     let keeps =
         storage.filters == filters && filters.iter().any(|filter| ferrocdf::plugins::learns(filter.id));
-    if let (Some(Chunking::Chunked(shape)), false) = (&storage.chunking, grows || keeps)
-        && chunkspec::is_small(source, var, shape, options.least_chunk)
+    let is_small = |shape: &[u64]| !grows && chunkspec::is_small(source, var, shape, options.least_chunk);
+    let not_in_small = (!must_chunk).then_some(Chunking::Contiguous);
+    if let (Some(Chunking::Chunked(shape)), false) = (&storage.chunking, keeps)
+        && is_small(shape)
     {
-        storage.chunking = (!must_chunk).then_some(Chunking::Contiguous);
+        storage.chunking = not_in_small.clone();
     }
     // Of those about the variable the first counts, and before those about dimensions.
     let (of_var, of_dims): (Vec<_>, Vec<_>) =
         options.chunkspecs.iter().partition(|spec| spec.contains(&b':'));
     for spec in of_dims.into_iter().chain(of_var.into_iter().rev()) {
-        let mut wanted = chunkspec::wanted(source, var, spec, options.least_chunk)?;
+        let mut wanted = chunkspec::wanted(source, var, spec)?;
         // Zero asks for the size that is known otherwise: of the dimension, or as the input has it.
         let known = [&storage.chunking, &source.var(var).storage.chunking]
             .into_iter()
@@ -229,6 +231,9 @@ fn choose_storage(
         }
         match wanted {
             Some(Chunking::Contiguous | Chunking::Compact) if must_chunk => {}
+            Some(Chunking::Chunked(shape)) if !spec.contains(&b':') && is_small(&shape) => {
+                storage.chunking = not_in_small.clone();
+            }
             Some(chunking) => storage.chunking = Some(chunking),
             None => {}
         }
