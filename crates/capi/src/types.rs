@@ -53,11 +53,7 @@ pub(crate) fn user_type(model: &Model, number: c_int) -> Result<TypeId> {
 pub(crate) fn size_of_type(model: &Model, ty: Type) -> usize {
     match ty {
         Type::Atomic(atomic) => atomic.size(),
-        Type::User(id) => match &model.user_type(id).class {
-            Class::Compound { size, .. } | Class::Opaque(size) => *size,
-            Class::Vlen(_) => size_of::<NcVlen>(),
-            Class::Enum { base, .. } => base.size(),
-        },
+        Type::User(id) => model.user_type(id).class.size(),
     }
 }
 

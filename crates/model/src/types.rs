@@ -146,6 +146,17 @@ pub enum Class {
     },
 }
 
+impl Class {
+    /// Bytes of one value in the memory of a C program; of lists the count and the pointer.
+    pub fn size(&self) -> usize {
+        match self {
+            Class::Compound { size, .. } | Class::Opaque(size) => *size,
+            Class::Vlen(_) => 2 * size_of::<usize>(),
+            Class::Enum { base, .. } => base.size(),
+        }
+    }
+}
+
 /// A field of a compound type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {

@@ -9,7 +9,7 @@ use super::{Failure, Printer};
 const MANY: usize = 64;
 
 impl Printer<'_> {
-    /// Prints something of each variable: of many by all threads, `together` at a time by each, unless what is printed of
+    /// Prints something of each variable: of many by all threads, up to `together` at a time by each, unless what is printed of
     /// one may depend on those before it: comments with times look for bounds, and attributes of user-defined types begin
     /// where the line of the last ended.
     pub(super) fn each(
@@ -26,6 +26,8 @@ impl Printer<'_> {
             });
         }
         let indent = self.line.indent;
+        // Of fewer variables fewer at a time, so that all threads have some.
+        let together = together.min(vars.len().div_ceil(4 * options.threads.max(1)));
         let blocks: Vec<&[VarId]> = vars.chunks(together).collect();
         let make = |number: u64| {
             let mut text = vec![];

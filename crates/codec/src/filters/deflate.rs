@@ -87,7 +87,7 @@ fn deflate_at(level: i32, plain: &[u8], stored: &mut Vec<u8>) -> Result<usize> {
             }
         };
         let compressor = &mut kept[at].1;
-        // Made where there is room for the worst, which is touched once and not for each block.
+        // Made where there is room for the worst, which the thread keeps: it is not touched anew for each block.
         with_bytes(compressor.zlib_compress_bound(plain.len()), |room| {
             let len = compressor
                 .zlib_compress(plain, room)

@@ -215,12 +215,17 @@ data: big = 1, 2, 3; whole = 1, 2, 3; line = 1, 2, 3; }",
 fn small_chunks_are_not_made() {
     let (folder, source) = sample(
         "netcdf chunks {
-dimensions: x = 64; y = 128; t = UNLIMITED;
+types:
+  compound pair { double a(25); double b(25); };
+  byte enum kind { none = 0, some = 1 };
+  int(*) list;
+dimensions: x = 64; y = 128; z = 5; t = UNLIMITED;
 variables:
   int plain(x, y); plain:_ChunkSizes = 32, 64;
   int packed(x, y); packed:_ChunkSizes = 32, 64; packed:_DeflateLevel = 1;
   int whole(x, y);
   int rows(t, x); rows:_ChunkSizes = 2, 16;
+  pair pairs(x); kind kinds(x, y); list lists(x, y);
 data: plain = 1, 2, 3; packed = 1, 2, 3; whole = 1, 2, 3; rows = 1, 2, 3; }",
     );
     for options in [
@@ -232,7 +237,12 @@ data: plain = 1, 2, 3; packed = 1, 2, 3; whole = 1, 2, 3; rows = 1, 2, 3; }",
         &["-c", "t/3"],
         &["-u", "-c", "t/3,x/2"],
         &["-c", "x/8", "-c", "packed:32,65"],
-        &["-c", "x/8,y/8", "-d", "2"],
+        &["-c", "x/8", "-c", "z/5"],
+        &["-c", "x/64", "-c", "z/5"],
+        &["-c", "x/16", "-c", "packed:0,128"],
+        &["-c", "x/40"],
+        &["-c", "x/10"],
+        &["-c", "x/8,y/8", "-F", "whole,1,2"],
         &["-M", "100", "-c", "x/8,y/8"],
     ] {
         let [theirs, ours] = copies(folder.path(), &source, options);

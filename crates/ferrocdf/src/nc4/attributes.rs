@@ -24,7 +24,7 @@ const STREAK: usize = 4;
 const TOGETHER: u64 = 64;
 const BYTES: u64 = 4 << 20;
 
-/// Attributes that most owners have no more of.
+/// Room is made at once for so many attributes of an owner.
 const USUAL: u64 = 64;
 
 /// What attributes are read from.
@@ -126,12 +126,12 @@ impl Owners {
     fn read(&self, key: u64) -> (Read, u64) {
         let Some(place) = self.places.get(key as usize) else { return Default::default() };
         let failed = |error| ((Named::default(), Some(no_attribute(error))), 0);
-        let object = place.object().and_then(|object| Ok((object.attribute_count()?, object)));
-        let (count, object) = match object {
-            Ok(found) => found,
+        let object = match place.object() {
+            Ok(object) => object,
             Err(error) => return failed(error),
         };
-        let (mut attrs, mut failure, mut bytes) = (Vec::with_capacity(count.min(USUAL) as usize), None, 0);
+        let count = object.attribute_count().unwrap_or(0).min(USUAL);
+        let (mut attrs, mut failure, mut bytes) = (Vec::with_capacity(count as usize), None, 0);
         let mut visit = |name: &[u8], attribute: Result<Attribute>| {
             if names::is_reserved(name) {
                 return;

@@ -191,7 +191,9 @@ impl Walk {
         }
         ferrocdf_array::share_up_to(self.budget.unwrap_or(0), links, |link| {
             let seen = Seen::at(object, link);
-            let len = seen.as_ref().ok().and_then(Option::as_ref).map_or(0, |seen| seen.object.stored_len());
+            // With messages that stand somewhere else: a type that many share is there for each of them.
+            let len = |seen: &Seen| seen.object.stored_len().max(seen.object.message_bytes());
+            let len = seen.as_ref().ok().and_then(Option::as_ref).map_or(0, len);
             (seen, len)
         })
     }

@@ -161,6 +161,9 @@ impl Object {
     }
 
     /// Visits all attributes, each one's name and the rest, as [`Attributes`] has them. Tells how they are sorted.
+    ///
+    /// # Errors
+    /// Those of the index and the heap; some attributes may have been visited by then, which are not to be used.
     pub fn each_attribute(&self, visit: &mut dyn FnMut(&[u8], Result<Attribute>)) -> Result<Order> {
         let file = self.file();
         let mut found: Vec<Stored<'_>> = self.messages(kind::ATTRIBUTE).map(Stored::Here).collect();

@@ -235,6 +235,11 @@ impl Object {
         self.messages(kind).next()
     }
 
+    /// Bytes of all messages, of shared ones those that they stand for.
+    pub fn message_bytes(&self) -> u64 {
+        self.messages.iter().map(|message| message.body.len() as u64).sum()
+    }
+
     /// Whether the order in which attributes were made is kept.
     pub fn tracks_attribute_order(&self) -> bool {
         self.flags & 0x04 != 0

@@ -2,7 +2,7 @@
 //! output, and turned into chunk shapes for outputs that have chunks.
 
 use ferrocdf::model::Chunking;
-use ferrocdf::{Atomic, Code, Error, GroupId, Model, Result, Type, VarId};
+use ferrocdf::{Code, Error, GroupId, Model, Result, Type, VarId};
 
 /// What a specification that was checked says of a variable; `None` if nothing.
 pub fn wanted(model: &Model, var: VarId, spec: &[u8]) -> Result<Option<Chunking>> {
@@ -52,10 +52,10 @@ pub fn wanted(model: &Model, var: VarId, spec: &[u8]) -> Result<Option<Chunking>
 /// the variable's name.
 pub fn is_small(model: &Model, var: VarId, chunk: &[u64], least: u64) -> bool {
     let size = match model.var(var).ty {
-        Type::Atomic(Atomic::String) | Type::User(_) => 8,
-        Type::Atomic(atomic) => atomic.size() as u64,
+        Type::Atomic(atomic) => atomic.size(),
+        Type::User(id) => model.user_type(id).class.size(),
     };
-    chunk.iter().fold(size, |bytes, &len| bytes.saturating_mul(len)) < least
+    chunk.iter().fold(size as u64, |bytes, &len| bytes.saturating_mul(len)) < least
 }
 
 /// What lies between commas; one behind a backslash belongs to a name.
@@ -183,7 +183,7 @@ fn integer(word: &[u8]) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrocdf::Format;
+    use ferrocdf::{Atomic, Format};
 
     #[test]
     fn paths_lead_into_groups() {
@@ -192,7 +192,7 @@ mod tests {
         let group = model.def_group(GroupId::ROOT, "g").unwrap();
         let inner = model.def_var(group, "v", Atomic::Int.into(), &[x]).unwrap();
         check(&model, b"/g/v:2").unwrap();
-        assert_eq!(wanted(&model, inner, b"/g/v:2", 0).unwrap(), Some(Chunking::Chunked(vec![2])));
+        assert_eq!(wanted(&model, inner, b"/g/v:2").unwrap(), Some(Chunking::Chunked(vec![2])));
         for none in [&b"v:2"[..], b"/v:2", b"/h/v:2", b"/g/w:2"] {
             assert_eq!(check(&model, none).unwrap_err().code, Code::ENOTVAR);
         }

@@ -216,27 +216,26 @@ fn choose_storage(
     {
         storage.chunking = not_in_small.clone();
     }
-    // Of those about the variable the first counts, and before those about dimensions.
+    // Of those about dimensions the last counts; of those about the variable the first, and before the others.
     let (of_var, of_dims): (Vec<_>, Vec<_>) =
         options.chunkspecs.iter().partition(|spec| spec.contains(&b':'));
-    for spec in of_dims.into_iter().chain(of_var.into_iter().rev()) {
-        let mut wanted = chunkspec::wanted(source, var, spec)?;
-        // Zero asks for the size that is known otherwise: of the dimension, or as the input has it.
-        let known = [&storage.chunking, &source.var(var).storage.chunking]
-            .into_iter()
-            .find_map(|known| if let Some(Chunking::Chunked(known)) = known { Some(known) } else { None });
-        if let (Some(Chunking::Chunked(shape)), Some(known)) = (&mut wanted, known) {
-            let zeros = shape.iter_mut().zip(known).filter(|(chunk, _)| **chunk == 0);
-            zeros.for_each(|(chunk, known)| *chunk = *known);
-        }
-        match wanted {
-            Some(Chunking::Contiguous | Chunking::Compact) if must_chunk => {}
-            Some(Chunking::Chunked(shape)) if !spec.contains(&b':') && is_small(&shape) => {
-                storage.chunking = not_in_small.clone();
-            }
-            Some(chunking) => storage.chunking = Some(chunking),
-            None => {}
-        }
+    let wanted = |spec: &Vec<u8>| chunkspec::wanted(source, var, spec);
+    let mut by_dims = of_dims.into_iter().next_back().map(wanted).transpose()?.flatten();
+    let mut by_name = of_var.into_iter().find_map(|spec| wanted(spec).transpose()).transpose()?;
+    // Zero asks for the size that is known otherwise: of the dimension, or as the input has it.
+    fill_zeros(&mut by_dims, [&storage.chunking, &source.var(var).storage.chunking]);
+    fill_zeros(&mut by_name, [&by_dims, &source.var(var).storage.chunking]);
+    match by_dims {
+        Some(Chunking::Chunked(shape)) if keeps && is_small(&shape) => {}
+        Some(Chunking::Chunked(shape)) if is_small(&shape) => storage.chunking = not_in_small,
+        Some(Chunking::Contiguous) if must_chunk => {}
+        Some(chunking) => storage.chunking = Some(chunking),
+        None => {}
+    }
+    match by_name {
+        Some(Chunking::Contiguous | Chunking::Compact) if must_chunk => {}
+        Some(chunking) => storage.chunking = Some(chunking),
+        None => {}
     }
     if let Some(Chunking::Chunked(shape)) = &mut storage.chunking {
         if shape.contains(&0) {
@@ -284,4 +283,16 @@ fn copy_attrs(source: &Model, from: Owner, target: &mut Model, to: Owner, ids: &
         target.put_attr(to, attr.name.as_bytes(), ids.values(&attr.value))?;
     }
     Ok(())
+}
+
+/// Puts what is known otherwise, the first of these that says something, where a wish for chunks has zeros.
+fn fill_zeros(wish: &mut Option<Chunking>, known: [&Option<Chunking>; 2]) {
+    let known = known.into_iter().find_map(|known| match known {
+        Some(Chunking::Chunked(known)) => Some(known),
+        _ => None,
+    });
+    if let (Some(Chunking::Chunked(wish)), Some(known)) = (wish, known) {
+        let zeros = wish.iter_mut().zip(known).filter(|(chunk, _)| **chunk == 0);
+        zeros.for_each(|(chunk, known)| *chunk = *known);
+    }
 }

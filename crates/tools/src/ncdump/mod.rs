@@ -26,6 +26,15 @@ pub fn main(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: 
     main_then(drop, args, out, err)
 }
 
+/// The same for a process that ends then, which gives all memory back at once.
+pub fn main_at_exit(
+    args: impl IntoIterator<Item = OsString>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> i32 {
+    main_then(std::mem::forget, args, out, err)
+}
+
 /// The same, with what becomes of a file that was printed.
 fn main_then(
     done: fn(FileSource),
@@ -150,6 +159,5 @@ fn missing_attributes(model: &Model) -> Option<Error> {
 /// Runs the tool as a process does: with its arguments and its standard streams.
 pub fn process() -> i32 {
     let (mut out, mut err) = (io::stdout().lock(), io::stderr());
-    // The process ends here, which gives all memory back at once.
-    main_then(std::mem::forget, std::env::args_os(), &mut out, &mut err)
+    main_at_exit(std::env::args_os(), &mut out, &mut err)
 }

@@ -197,10 +197,6 @@ impl Widths {
 pub(in crate::nc4) fn memory_size(ty: Type, classes: &dyn Fn(ferrocdf_model::TypeId) -> Class) -> usize {
     match ty {
         Type::Atomic(atomic) => atomic.size(),
-        Type::User(id) => match classes(id) {
-            Class::Compound { size, .. } | Class::Opaque(size) => size,
-            Class::Vlen(_) => 2 * size_of::<usize>(),
-            Class::Enum { base, .. } => base.size(),
-        },
+        Type::User(id) => classes(id).size(),
     }
 }

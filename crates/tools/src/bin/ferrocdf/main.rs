@@ -74,7 +74,7 @@ fn main() -> ExitCode {
         }
         Command::Dump(rest) => {
             let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr());
-            let code = ncdump::main(rest.under("ferrocdf dump"), &mut out, &mut err);
+            let code = ncdump::main_at_exit(rest.under("ferrocdf dump"), &mut out, &mut err);
             ExitCode::from(code as u8)
         }
         Command::Gen(rest) => ncgen::main(ncgen::Program::Ncgen, rest.under("ferrocdf gen")),
