@@ -10,7 +10,7 @@ use ferrocdf::{Atomic, Code, Error, Format, Model, Result, Type};
 use crate::boundary::{answer, fail, list, put, put_text, text};
 use crate::groups::find_enhanced;
 use crate::instances::{count_of, known_type};
-use crate::types::{NC_OPAQUE, NC_VLEN, NcVlen, nc_inq_user_type, number_of, size_of_type, type_of};
+use crate::types::{NC_OPAQUE, NC_VLEN, NcVlen, nc_inq_user_type, number_of, type_of};
 
 /// The alignment of a type in C.
 fn alignment(model: &Model, ty: Type) -> usize {
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn ncaux_inq_any_type(
         // SAFETY: the contract of the interface.
         unsafe {
             put_text(name, model.type_name(known).as_bytes());
-            put(size, size_of_type(&model, known));
+            put(size, model.size_of(known));
             put(base, 0);
             put(fields, 0);
             put(class, ty);
@@ -213,7 +213,7 @@ fn lay_out(ncid: c_int, fields: &[(Vec<u8>, c_int, Vec<usize>)]) -> Result<Class
             ty,
             shape: shape.clone(),
         };
-        let size = size_of_type(&model, ty).checked_mul(count_of(&field));
+        let size = model.size_of(ty).checked_mul(count_of(&field));
         let Some(after) = size.and_then(|size| field.offset.checked_add(size)) else {
             return fail(Code::EINVAL, "the type is larger than memory");
         };

@@ -7,7 +7,6 @@ use ferrocdf::{Atomic, Code, Fit, Format, Model, Result, Type, Values, kind_of};
 
 use crate::boundary::{fail, list, text};
 use crate::trees::lay_out;
-use crate::types::size_of_type;
 
 /// Fails between text and numbers, which do not convert to each other.
 fn check_text(one: Atomic, other: Atomic) -> Result<()> {
@@ -164,7 +163,7 @@ pub(crate) unsafe fn put_values(model: &Model, place: *mut c_void, values: &Valu
     if place.is_null() {
         return Ok(());
     }
-    let Some(size) = size_of_type(model, values.ty()).checked_mul(values.len()) else {
+    let Some(size) = model.size_of(values.ty()).checked_mul(values.len()) else {
         return fail(Code::ENOMEM, format!("{} values are larger than memory", values.len()));
     };
     // SAFETY: as the caller says; it is not null.

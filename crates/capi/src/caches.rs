@@ -10,7 +10,6 @@ use ferrocdf::{Code, Model, Result, SpaceOptions, VarId};
 use crate::boundary::{answer, fail, put};
 use crate::data_checks::variable;
 use crate::groups::find_enhanced;
-use crate::types::size_of_type;
 
 /// A chunk cache: bytes, places for chunks, and how much chunks that were used up are preferred to leave it.
 #[derive(Clone, Copy)]
@@ -142,8 +141,7 @@ fn usual_cache(model: &Model, var: VarId) -> Cache {
     let described = model.var(var);
     let Some(Chunking::Chunked(shape)) = &described.storage.chunking else { return PLAIN };
     let mut cache = wishes().cache;
-    let chunk =
-        shape.iter().fold(size_of_type(model, described.ty) as u64, |all, &len| all.saturating_mul(len));
+    let chunk = shape.iter().fold(model.size_of(described.ty) as u64, |all, &len| all.saturating_mul(len));
     if cache.size == USUAL.size && chunk > cache.size as u64 {
         cache.size = chunk.saturating_mul(CHUNKS).min(MOST) as usize;
     }

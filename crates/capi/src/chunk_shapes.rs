@@ -4,7 +4,6 @@ use ferrocdf::model::Chunking;
 use ferrocdf::{Model, Result, VarId, chosen_chunks, chunk_fits};
 
 use crate::boundary::fail;
-use crate::types::size_of_type;
 
 /// How a new variable is stored: in one run, or in chunks if a dimension grows.
 pub(crate) fn of_new(model: &Model, var: VarId) -> Chunking {
@@ -18,7 +17,7 @@ pub(crate) fn of_new(model: &Model, var: VarId) -> Chunking {
 /// Fails with `NC_EBADCHUNK` for chunks that no file can hold, or that are longer than a dimension.
 pub(crate) fn check(model: &Model, var: VarId, chunk: &[u64]) -> Result<()> {
     let described = model.var(var);
-    if !chunk_fits(chunk, size_of_type(model, described.ty) as u64) {
+    if !chunk_fits(chunk, model.size_of(described.ty) as u64) {
         return fail(ferrocdf::Code::EBADCHUNK, "a chunk is smaller than 4 GiB");
     }
     for (&chunk, &dim) in chunk.iter().zip(&described.dims) {

@@ -13,7 +13,6 @@ use crate::data::{Memory, Part, Request, Steps, dense_steps, span, too_large};
 use crate::data_checks::{Way, check_strides};
 use crate::files::ready_for_data;
 use crate::trees::{gather, lay_out};
-use crate::types::size_of_type;
 
 impl Request {
     /// Moves what `part` names.
@@ -183,7 +182,7 @@ impl Request {
 
     unsafe fn write_trees(&self, selection: &Selection, steps: Option<&[isize]>) -> Result<Fit> {
         let (model, ty) = (self.file.model(), self.target.ty);
-        let size = size_of_type(&model, ty);
+        let size = model.size_of(ty);
         // SAFETY: as the caller says.
         let (bytes, origin) = unsafe { self.memory(&selection.count, size, steps) }?;
         let dense: Option<Vec<u8>> = steps.map(|steps| {
@@ -198,7 +197,7 @@ impl Request {
 
     unsafe fn read_trees(&self, selection: &Selection, steps: Option<&[isize]>) -> Result<()> {
         let model = self.file.model();
-        let size = size_of_type(&model, self.target.ty);
+        let size = model.size_of(self.target.ty);
         // SAFETY: as the caller says.
         let (bytes, origin) = unsafe { self.memory(&selection.count, size, steps) }?;
         let values = self.file.file().read_selected(self.target.var, selection)?;

@@ -9,7 +9,6 @@ use ferrocdf::{Atomic, Model, Result, Type};
 use crate::boundary::{answer, put, text};
 use crate::instances::{check, count_of, known_type, other_name, read_list};
 use crate::memory::copy_of_text;
-use crate::types::size_of_type;
 
 /// Writes values one behind the other.
 ///
@@ -22,7 +21,7 @@ pub(crate) unsafe fn dump(
     count: usize,
     to: &mut Vec<u8>,
 ) -> Result<()> {
-    let size = size_of_type(model, ty);
+    let size = model.size_of(ty);
     for at in 0..count {
         if at > 0 {
             to.push(b' ');

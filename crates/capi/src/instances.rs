@@ -13,7 +13,7 @@ use crate::boundary::{answer, fail, put, text};
 use crate::constants::NC_NOERR;
 use crate::groups::find_enhanced;
 use crate::memory::{allocate, copy_of_text, free};
-use crate::types::{NcVlen, size_of_type, type_of, user_type};
+use crate::types::{NcVlen, type_of, user_type};
 
 /// The type with a number, and the model that says what it is.
 pub(crate) fn known_type(ncid: c_int, number: c_int) -> Result<(Arc<Model>, Type)> {
@@ -51,7 +51,7 @@ pub(crate) unsafe fn reclaim(model: &Model, ty: Type, values: *mut u8, count: us
     if is_flat(model, ty) {
         return Ok(());
     }
-    let size = size_of_type(model, ty);
+    let size = model.size_of(ty);
     for at in 0..count {
         // SAFETY: it is one of the values.
         let value = unsafe { values.add(at * size) };
@@ -96,7 +96,7 @@ pub(crate) unsafe fn read_list(value: *const u8) -> Result<NcVlen> {
 /// # Safety
 /// There are `count` values of the type, and room for as many.
 unsafe fn copy(model: &Model, ty: Type, from: *const u8, to: *mut u8, count: usize) -> Result<()> {
-    let size = size_of_type(model, ty);
+    let size = model.size_of(ty);
     if is_flat(model, ty) {
         // SAFETY: as the caller says.
         unsafe { to.copy_from_nonoverlapping(from, count * size) };
@@ -140,7 +140,7 @@ unsafe fn copy_list(model: &Model, base: Type, from: *const u8, to: *mut u8) -> 
         let values = if list.len == 0 {
             std::ptr::null_mut()
         } else {
-            let values = allocate::<u8>(list.len.saturating_mul(size_of_type(model, base)))?;
+            let values = allocate::<u8>(list.len.saturating_mul(model.size_of(base)))?;
             copy(model, base, list.values.cast(), values, list.len)?;
             values
         };
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn nc_copy_data_all(
         let new = if count == 0 {
             std::ptr::null_mut()
         } else {
-            allocate::<u8>(count.saturating_mul(size_of_type(&model, known)))?
+            allocate::<u8>(count.saturating_mul(model.size_of(known)))?
         };
         // SAFETY: there is room for the copy; the rest is the contract of the interface.
         let copied = unsafe { copy_checked(ncid, ty, values, count, new.cast()) };

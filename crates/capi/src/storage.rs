@@ -12,7 +12,6 @@ use crate::data_checks::variable;
 use crate::filters::{add_filter, filtered, nc_def_var_filter};
 use crate::groups::find_enhanced;
 use crate::open_files::find;
-use crate::types::size_of_type;
 use crate::variables::check_not_global;
 
 const NC_CHUNKED: c_int = 0;
@@ -79,7 +78,7 @@ fn set_chunking(
                 }
                 NC_CONTIGUOUS => Chunking::Contiguous,
                 NC_COMPACT => {
-                    let size = size_of_type(model, model.var(var).ty) as u64;
+                    let size = model.size_of(model.var(var).ty) as u64;
                     let bytes = model.shape(var).iter().fold(size, |all, &len| all.saturating_mul(len));
                     if bytes > MOST_COMPACT {
                         return fail(Code::EVARSIZE, format!("{bytes} bytes do not fit in a header"));

@@ -13,7 +13,7 @@ use crate::attribute_values::{bytes, bytes_mut, number_of_bytes, zeros};
 use crate::boundary::{fail, list, text};
 use crate::instances::{count_of, read_list, reclaim};
 use crate::memory::{allocate, copy_of_text};
-use crate::types::{NcVlen, size_of_type};
+use crate::types::NcVlen;
 
 /// Lays values out in memory for just them. If that fails, nothing is left to be freed.
 pub(crate) fn lay_out(model: &Model, values: &Values, room: &mut [u8]) -> Result<()> {
@@ -26,7 +26,7 @@ pub(crate) fn lay_out(model: &Model, values: &Values, room: &mut [u8]) -> Result
     done.inspect_err(|_| {
         // SAFETY: the memory holds as many values as fit into it; what hangs from them was made here, the rest is zero.
         let freed = unsafe {
-            let count = room.len() / size_of_type(model, ty).max(1);
+            let count = room.len() / model.size_of(ty).max(1);
             reclaim(model, ty, room.as_mut_ptr(), count)
         };
         debug_assert!(freed.is_ok());
@@ -68,7 +68,7 @@ unsafe fn gather_atomic(atomic: Atomic, from: *const u8, count: usize) -> Result
 /// # Safety
 /// That of [`gather`].
 unsafe fn gather_each(model: &Model, id: TypeId, from: *const u8, count: usize) -> Result<Vec<Value>> {
-    let size = size_of_type(model, Type::User(id));
+    let size = model.size_of(Type::User(id));
     // SAFETY: each is one of the values.
     (0..count).map(|at| unsafe { gather_value(model, id, from.add(at * size)) }).collect()
 }
@@ -100,7 +100,7 @@ unsafe fn gather_value(model: &Model, id: TypeId, from: *const u8) -> Result<Val
 /// That of [`gather`], for one value of `size` bytes.
 unsafe fn gather_field(model: &Model, field: &Field, from: *const u8, size: usize) -> Result<Value> {
     let count = count_of(field);
-    let bytes = size_of_type(model, field.ty).checked_mul(count);
+    let bytes = model.size_of(field.ty).checked_mul(count);
     if bytes.and_then(|bytes| field.offset.checked_add(bytes)).is_none_or(|end| end > size) {
         return fail(Code::EBADTYPE, format!("field \"{}\" lies outside its type", field.name));
     }
@@ -148,7 +148,7 @@ fn lay_atomic(values: &Values, room: &mut [u8]) -> Result<()> {
 }
 
 fn each(model: &Model, id: TypeId, values: &[Value], room: &mut [u8]) -> Result<()> {
-    let rooms = pieces(room, size_of_type(model, Type::User(id)), values.len())?;
+    let rooms = pieces(room, model.size_of(Type::User(id)), values.len())?;
     values.iter().zip(rooms).try_for_each(|(value, room)| lay_value(model, id, value, room))
 }
 
@@ -174,7 +174,7 @@ fn lay_value(model: &Model, id: TypeId, value: &Value, room: &mut [u8]) -> Resul
 }
 
 fn lay_field(model: &Model, field: &Field, value: &Value, room: &mut [u8]) -> Result<()> {
-    let size = size_of_type(model, field.ty).checked_mul(count_of(field));
+    let size = model.size_of(field.ty).checked_mul(count_of(field));
     let end = size.and_then(|size| field.offset.checked_add(size));
     let Some(room) = end.and_then(|end| room.get_mut(field.offset..end)) else {
         return fail(Code::EBADTYPE, format!("field \"{}\" lies outside its type", field.name));
@@ -202,7 +202,7 @@ fn lay_list(model: &Model, base: Type, values: &[Value], room: &mut [u8]) -> Res
     if room.len() != size_of::<NcVlen>() {
         return Err(mismatch());
     }
-    let Some(size) = len.checked_mul(size_of_type(model, base)) else {
+    let Some(size) = len.checked_mul(model.size_of(base)) else {
         return fail(Code::ENOMEM, format!("no memory for a list of {len} elements"));
     };
     let place = allocate::<u8>(size)?;

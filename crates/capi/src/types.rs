@@ -49,14 +49,6 @@ pub(crate) fn user_type(model: &Model, number: c_int) -> Result<TypeId> {
     }
 }
 
-/// Bytes of one value in memory.
-pub(crate) fn size_of_type(model: &Model, ty: Type) -> usize {
-    match ty {
-        Type::Atomic(atomic) => atomic.size(),
-        Type::User(id) => model.user_type(id).class.size(),
-    }
-}
-
 /// Name and size of a type. The id need not be one for an atomic type.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_type(ncid: c_int, ty: c_int, name: *mut c_char, size: *mut usize) -> c_int {
@@ -77,7 +69,7 @@ pub unsafe extern "C" fn nc_inq_type(ncid: c_int, ty: c_int, name: *mut c_char, 
             // SAFETY: the contract of the interface.
             unsafe {
                 put_text(name, model.user_type(id).name.as_bytes());
-                put(size, size_of_type(model, Type::User(id)));
+                put(size, model.size_of(Type::User(id)));
             }
             Ok(())
         })
@@ -168,7 +160,7 @@ pub unsafe extern "C" fn nc_inq_user_type(
             // SAFETY: the contract of the interface.
             unsafe {
                 put_text(name, described.name.as_bytes());
-                put(size, size_of_type(model, Type::User(id)));
+                put(size, model.size_of(Type::User(id)));
                 put(base, made_of);
                 put(count, parts);
                 put(class, number);

@@ -12,8 +12,7 @@ use crate::boundary::{answer, fail, list, put, put_all, put_text, text};
 use crate::constants::NC_NOERR;
 use crate::groups::find_enhanced;
 use crate::types::{
-    NC_COMPOUND, NC_ENUM, NC_OPAQUE, NC_VLEN, NcVlen, nc_inq_user_type, number_of, size_of_type, type_of,
-    user_type,
+    NC_COMPOUND, NC_ENUM, NC_OPAQUE, NC_VLEN, NcVlen, nc_inq_user_type, number_of, type_of, user_type,
 };
 
 /// Defines a type and gives its number.
@@ -402,7 +401,7 @@ pub unsafe extern "C" fn nc_get_vlen_element(
     answer(|| {
         let (file, _) = find_enhanced(ncid)?;
         let size = file.file().look(|model| match model.user_type(user_type(model, ty)?).class {
-            Class::Vlen(base) => Ok(size_of_type(model, base)),
+            Class::Vlen(base) => Ok(model.size_of(base)),
             _ => wrong_class(),
         })?;
         // SAFETY: the contract of the interface.

@@ -16,7 +16,7 @@ use crate::dimensions::{check_longer, renamed};
 use crate::inquire::nc_inq_natts;
 use crate::open_files::{ask, find};
 use crate::trees::gather;
-use crate::types::{number_of, size_of_type, type_of};
+use crate::types::{number_of, type_of};
 
 /// `NC_MAX_VAR_DIMS`
 const MOST_DIMS: usize = 1024;
@@ -316,8 +316,7 @@ unsafe fn give_fill(file: &File, model: &Model, var: VarId, place: *mut c_void) 
         return unsafe { put_values(model, place, &Values::default_fill(base)) };
     }
     // SAFETY: as the caller says.
-    let room =
-        unsafe { std::slice::from_raw_parts_mut(place.cast::<u8>(), size_of_type(model, described.ty)) };
+    let room = unsafe { std::slice::from_raw_parts_mut(place.cast::<u8>(), model.size_of(described.ty)) };
     room.fill(0);
     Ok(())
 }

@@ -93,6 +93,14 @@ impl Model {
         &self.types[id.index()]
     }
 
+    /// Bytes of one value of a type in the memory of a C program.
+    pub fn size_of(&self, ty: Type) -> usize {
+        match ty {
+            Type::Atomic(atomic) => atomic.size(),
+            Type::User(id) => self.user_type(id).class.size(),
+        }
+    }
+
     /// A user-defined type, to be changed in all but its name and group.
     pub fn user_type_mut(&mut self, id: TypeId) -> &mut UserType {
         &mut self.types[id.index()]

@@ -9,9 +9,9 @@ use super::{Failure, Printer};
 const MANY: usize = 64;
 
 impl Printer<'_> {
-    /// Prints something of each variable: of many by all threads, up to `together` at a time by each, unless what is printed of
-    /// one may depend on those before it: comments with times look for bounds, and attributes of user-defined types begin
-    /// where the line of the last ended.
+    /// Prints something of each variable: of many by all threads, up to `together` at a time by each, unless what is
+    /// printed of one may depend on those before it: comments with times look for bounds, and attributes of user-defined
+    /// types begin where the line of the last ended.
     pub(super) fn each(
         &mut self,
         vars: &[VarId],

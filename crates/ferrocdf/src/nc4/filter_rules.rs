@@ -10,7 +10,6 @@ use ferrocdf_model::{Chunking, Filter, Model, VarId};
 use crate::plugins;
 
 use super::chunks::complete_chunks;
-use super::write::memory_size;
 
 /// Pixels of a block of szip, at most.
 const MOST_PIXELS: u32 = 32;
@@ -96,7 +95,7 @@ pub fn chosen_chunks(model: &Model, var: VarId, given: &[u64]) -> Vec<u64> {
         .map(|&dim| model.dim(dim))
         .map(|dim| (if dim.unlimited { 0 } else { dim.len }, dim.unlimited))
         .collect();
-    let size = memory_size(described.ty, &|id| model.user_type(id).class.clone());
+    let size = model.size_of(described.ty);
     complete_chunks(given, &dims, size as u64)
 }
 

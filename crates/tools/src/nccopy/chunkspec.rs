@@ -2,7 +2,7 @@
 //! output, and turned into chunk shapes for outputs that have chunks.
 
 use ferrocdf::model::Chunking;
-use ferrocdf::{Code, Error, GroupId, Model, Result, Type, VarId};
+use ferrocdf::{Code, Error, GroupId, Model, Result, VarId};
 
 /// What a specification that was checked says of a variable; `None` if nothing.
 pub fn wanted(model: &Model, var: VarId, spec: &[u8]) -> Result<Option<Chunking>> {
@@ -51,11 +51,8 @@ pub fn wanted(model: &Model, var: VarId, spec: &[u8]) -> Result<Option<Chunking>
 /// Whether chunks of a shape are too small to be made of a variable on fixed dimensions, unless they are asked for with
 /// the variable's name.
 pub fn is_small(model: &Model, var: VarId, chunk: &[u64], least: u64) -> bool {
-    let size = match model.var(var).ty {
-        Type::Atomic(atomic) => atomic.size(),
-        Type::User(id) => model.user_type(id).class.size(),
-    };
-    chunk.iter().fold(size as u64, |bytes, &len| bytes.saturating_mul(len)) < least
+    let size = model.size_of(model.var(var).ty) as u64;
+    chunk.iter().fold(size, |bytes, &len| bytes.saturating_mul(len)) < least
 }
 
 /// What lies between commas; one behind a backslash belongs to a name.

@@ -206,16 +206,10 @@ fn choose_storage(
     let grows = dims.iter().any(|&dim| target.dim(dim).unlimited);
     let must_chunk = grows || !storage.filters.is_empty();
     // Small chunks become one run, or, if filters ask for chunks, those that are made by default; not those that parameters
-    // of plugins were set for.
+    // of plugins were set for, and not those that the variable's name asks for.
     let keeps =
         storage.filters == filters && filters.iter().any(|filter| ferrocdf::plugins::learns(filter.id));
     let is_small = |shape: &[u64]| !grows && chunkspec::is_small(source, var, shape, options.least_chunk);
-    let not_in_small = (!must_chunk).then_some(Chunking::Contiguous);
-    if let (Some(Chunking::Chunked(shape)), false) = (&storage.chunking, keeps)
-        && is_small(shape)
-    {
-        storage.chunking = not_in_small.clone();
-    }
     // Of those about dimensions the last counts; of those about the variable the first, and before the others.
     let (of_var, of_dims): (Vec<_>, Vec<_>) =
         options.chunkspecs.iter().partition(|spec| spec.contains(&b':'));
@@ -227,10 +221,14 @@ fn choose_storage(
     fill_zeros(&mut by_name, [&by_dims, &source.var(var).storage.chunking]);
     match by_dims {
         Some(Chunking::Chunked(shape)) if keeps && is_small(&shape) => {}
-        Some(Chunking::Chunked(shape)) if is_small(&shape) => storage.chunking = not_in_small,
         Some(Chunking::Contiguous) if must_chunk => {}
         Some(chunking) => storage.chunking = Some(chunking),
         None => {}
+    }
+    if let (Some(Chunking::Chunked(shape)), false) = (&storage.chunking, keeps)
+        && is_small(shape)
+    {
+        storage.chunking = (!must_chunk).then_some(Chunking::Contiguous);
     }
     match by_name {
         Some(Chunking::Contiguous | Chunking::Compact) if must_chunk => {}

@@ -33,7 +33,6 @@ use ferrocdf_store::{Blob, BlobMut};
 use super::walk::Place;
 use super::{Content, Held, Whole, decode, hidden, trees};
 pub use filters::check_filter;
-pub(super) use types::memory_size;
 
 use crate::driver::Driver;
 use crate::driver::Written;

@@ -194,7 +194,7 @@ impl Widths {
 }
 
 /// Bytes of a value in the memory of a C program.
-pub(in crate::nc4) fn memory_size(ty: Type, classes: &dyn Fn(ferrocdf_model::TypeId) -> Class) -> usize {
+pub(super) fn memory_size(ty: Type, classes: &dyn Fn(ferrocdf_model::TypeId) -> Class) -> usize {
     match ty {
         Type::Atomic(atomic) => atomic.size(),
         Type::User(id) => classes(id).size(),
