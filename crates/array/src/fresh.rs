@@ -1,8 +1,8 @@
 //! Memory that nobody touched yet.
 //!
 //! The first touch of a page costs more than filling it, so the system is asked for large pages behind large lists: one
-//! touch for 2 MiB in the place of 512. Where the machine loses its free large pages to a host, small ones are better. This
-//! is the one module of the crate with unsafe code (decision 014).
+//! touch for 2 MiB in the place of 512. Where the machine loses its free large pages to a host, small ones are better. One of
+//! two modules of the crate with unsafe code (decision 014).
 
 /// Asks for large pages behind a list that was not touched yet, where that pays. What it holds stays as it is.
 #[cfg(not(target_os = "linux"))]

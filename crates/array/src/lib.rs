@@ -58,6 +58,7 @@ mod read;
 mod scratch;
 mod selection;
 mod short;
+mod uncached;
 mod write;
 
 pub use array::{Array, Layout, PastEnd, Unusual};

@@ -34,13 +34,16 @@ static double read_slabs(int nc, int shorts, const size_t *shape)
 }
 
 /* A part, into a buffer that was used before. */
-static double read_part(int nc, const size_t *at, const size_t *count, const ptrdiff_t *stride)
+static double read_part(int nc, int shorts, const size_t *at, const size_t *count, const ptrdiff_t *stride)
 {
-    size_t len = count[0] * count[1] * count[2] * sizeof(float);
-    float *buffer = malloc(len);
+    size_t len = count[0] * count[1] * count[2] * (shorts ? sizeof(short) : sizeof(float));
+    void *buffer = malloc(len);
     memset(buffer, 1, len);
     double start = now();
-    CHECK(nc_get_vars_float(nc, 0, at, count, stride, buffer));
+    if (shorts)
+        CHECK(nc_get_vars_short(nc, 0, at, count, stride, buffer));
+    else
+        CHECK(nc_get_vars_float(nc, 0, at, count, stride, buffer));
     return now() - start;
 }
 
@@ -122,12 +125,14 @@ int main(int argc, char **argv)
         spent = read_slabs(nc, 0, shape);
     else if (!strcmp(what, "read-short-slabs"))
         spent = read_slabs(nc, 1, shape);
+    else if (!strcmp(what, "read-shorts-again"))
+        spent = read_part(nc, 1, origin, shape, (ptrdiff_t[]){1, 1, 1});
     else if (!strcmp(what, "read-step"))
-        spent = read_part(nc, (size_t[]){100, 0, 0}, (size_t[]){1, shape[1], shape[2]}, (ptrdiff_t[]){1, 1, 1});
+        spent = read_part(nc, 0, (size_t[]){100, 0, 0}, (size_t[]){1, shape[1], shape[2]}, (ptrdiff_t[]){1, 1, 1});
     else if (!strcmp(what, "read-point"))
-        spent = read_part(nc, (size_t[]){0, 300, 700}, (size_t[]){shape[0], 1, 1}, (ptrdiff_t[]){1, 1, 1});
+        spent = read_part(nc, 0, (size_t[]){0, 300, 700}, (size_t[]){shape[0], 1, 1}, (ptrdiff_t[]){1, 1, 1});
     else if (!strcmp(what, "read-strided"))
-        spent = read_part(nc, origin, (size_t[]){shape[0] / 4, shape[1] / 4, shape[2] / 4},
+        spent = read_part(nc, 0, origin, (size_t[]){shape[0] / 4, shape[1] / 4, shape[2] / 4},
                           (ptrdiff_t[]){4, 4, 4});
     else if (!strcmp(what, "read-elements"))
         spent = read_elements(nc, shape);

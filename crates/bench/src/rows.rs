@@ -239,6 +239,7 @@ fn rows(data: &Data, peers: &Peers, me: &str, bin: &Path) -> Vec<Row> {
         in_nc4("nc4: 1 GB, contiguous, whole into fresh memory", "read-fresh", "flat4.nc", 1.5),
         in_nc4("nc4: 1 GB, contiguous, in ten slabs, buffer reused", "read-slabs", "flat4.nc", 1.5),
         in_nc4("nc4: 0.5 GB of int16, deflate 1, whole into fresh memory", "read-shorts", "b4.nc", 3.6),
+        in_nc4("nc4: 0.5 GB of int16, deflate 1, whole, buffer reused", "read-shorts-again", "b4.nc", 3.6),
         in_nc4("nc4: 0.5 GB of int16, in ten slabs, buffer reused", "read-short-slabs", "b4.nc", 3.6),
         against_python("nc4: 1 GB, zstd + shuffle, whole, h5py (theirs)", "zstd4.nc", 3.5),
         against_python("nc4: 1 GB, lz4 + shuffle, whole, h5py (theirs)", "lz44.nc", 3.5),

@@ -31,9 +31,12 @@ pub fn run(what: &str, path: &str) -> Done<()> {
         "read-shorts" => read_fresh::<i16>(path),
         "read-slabs" => read_slabs::<f32>(path),
         "read-short-slabs" => read_slabs::<i16>(path),
-        "read-step" => read_part(path, |shape| Selection::slab(&[100, 0, 0], &[1, shape[1], shape[2]])),
-        "read-point" => read_part(path, |shape| Selection::slab(&[0, 300, 700], &[shape[0], 1, 1])),
-        "read-strided" => read_part(path, |shape| {
+        "read-shorts-again" => read_part::<i16>(path, |shape| Selection::slab(&[0; 3], shape)),
+        "read-step" => {
+            read_part::<f32>(path, |shape| Selection::slab(&[100, 0, 0], &[1, shape[1], shape[2]]))
+        }
+        "read-point" => read_part::<f32>(path, |shape| Selection::slab(&[0, 300, 700], &[shape[0], 1, 1])),
+        "read-strided" => read_part::<f32>(path, |shape| {
             Selection::strided(&[0; 3], &[shape[0] / 4, shape[1] / 4, shape[2] / 4], &[4; 3])
         }),
         "read-elements" => read_elements(path),
@@ -231,11 +234,14 @@ fn read_slabs<T: NetcdfType + From<i8>>(path: &str) -> ferrocdf::Result<f64> {
 }
 
 /// A part, into a buffer that was used before.
-fn read_part(path: &str, of: impl Fn(&[u64]) -> Selection) -> ferrocdf::Result<f64> {
+fn read_part<T: NetcdfType + From<i8>>(
+    path: &str,
+    of: impl Fn(&[u64]) -> Selection,
+) -> ferrocdf::Result<f64> {
     let file = ferrocdf::open(path)?;
     let var = file.variables().next().expect("the file has one");
     let selection = of(&var.shape());
-    let mut buffer = vec![1f32; selection.elements().expect("few") as usize];
+    let mut buffer = vec![T::from(1); selection.elements().expect("few") as usize];
     let start = Instant::now();
     let _exact = file.read(var.id(), &selection, Out::new(&mut buffer))?;
     Ok(start.elapsed().as_secs_f64())

@@ -24,7 +24,7 @@ use crate::convert::Conversion;
 use crate::plan::{Dim, Plan, REQUEST, SHARED, WINDOW, offset};
 use crate::read::Windows;
 use crate::scratch::Scratch;
-use crate::{Array, PastEnd, Selection, Stored, pool};
+use crate::{Array, PastEnd, Selection, Stored, pool, uncached};
 
 /// The most rows that memory is split into at a time.
 const ROWS: usize = 1 << 18;
@@ -80,6 +80,8 @@ pub(super) struct Reader<'a> {
     pub(super) inner: usize,
     /// Whether there is enough to do for all threads.
     shares: bool,
+    /// Whether the memory to fill is too large to stay in the caches.
+    uncached: bool,
 }
 
 /// A block and the memory that it fills.
@@ -141,6 +143,7 @@ impl<'a> Reader<'a> {
             shape: &array.shape,
             inner,
             shares: found > 1 && work.saturating_add(found.saturating_mul(REQUEST)) >= SHARED,
+            uncached: elements.saturating_mul(size as u64) >= uncached::LARGE,
         })
     }
 
@@ -506,6 +509,17 @@ impl<'a> Reader<'a> {
 
     fn rows(&self, part: &Part, block: Block<'_>, rows: &mut [&mut [u8]], dense: &mut Buffer) -> bool {
         let rows = rows.iter_mut().enumerate();
+        if let [run] = &part.inner[..]
+            && self.uncached
+            && self.conversion.is_copy()
+            && !block.planes
+        {
+            let len = run.count as usize * part.size;
+            uncached::copy_rows(
+                rows.map(|(number, row)| (&block.bytes[part.row_at(number)..][..len], &mut **row)),
+            );
+            return true;
+        }
         rows.fold(true, |fits, (number, row)| fits & part.row(block, number, &self.conversion, dense, row))
     }
 

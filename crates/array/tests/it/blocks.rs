@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ferrocdf_array::{
-    Array, BlockIndex, Blocks, Kind, Layout, Mosaic, Opened, Out, Part, PastEnd, Place, Selection, Source,
-    Stored, Unusual, oracle, read,
+    Array, BlockIndex, Blocks, Fit, Kind, Layout, Mosaic, Opened, Out, Part, PastEnd, Place, Selection,
+    Source, Stored, Unusual, oracle, read,
 };
 use ferrocdf_bytes::{Code, Order, Result};
 use ferrocdf_codec::{Chain, Step};
@@ -139,6 +139,37 @@ fn large_blocks_shared_among_threads_are_the_oracles() {
         if array.shape.iter().product::<u64>() < 400_000 {
             agrees(&mut rng, &*blob, &array, &sel);
         }
+    }
+}
+
+#[test]
+fn results_that_stay_in_no_cache_are_whole() {
+    let (shape, block) = ([5, 2003, 3500], [2, 500, 1100]);
+    let value = |at: [u64; 3]| (at[0] * 131 + at[1] * 7 + at[2] * at[2]) as u8;
+    let chain = Chain::new(vec![step(1, &[1])]);
+    let (mut blob, mut table) = (vec![], Table::default());
+    let grid = [3, 5, 4];
+    for number in 0..grid.iter().product() {
+        let at = [number / 20, number / 4 % 5, number % 4];
+        let inside = |i: u64| [i / (500 * 1100), i / 1100 % 500, i % 1100];
+        let place = |i: u64| std::array::from_fn(|dim| at[dim] * block[dim] + inside(i)[dim]);
+        let plain: Vec<u8> = (0..block.iter().product()).map(|i| value(place(i))).collect();
+        let mut packed = vec![];
+        let mask = chain.encode(&plain, &mut packed).unwrap();
+        let (at, len) = (at.to_vec(), packed.len() as u64);
+        table.0.insert(at, Place::At { at: blob.len() as u64, len, mask });
+        blob.extend(packed);
+    }
+    let layout = Layout::Blocks(Blocks::new(block.to_vec(), Arc::new(table), Arc::new(chain), vec![]));
+    let stored = Stored { kind: Kind::U8, order: Order::Little };
+    let array = Array { shape: shape.to_vec(), stored, unusual: None, layout, past_end: PastEnd::Error };
+    let mut out = vec![0u8; shape.iter().product::<u64>() as usize];
+    let fit = read(&MemoryBlob::new(blob), &array, &Selection::slab(&[0; 3], &shape), Out::new(&mut out));
+    assert_eq!(fit.unwrap(), Fit::Exact);
+    for (number, &got) in out.iter().enumerate() {
+        let i = number as u64;
+        let at = [i / (2003 * 3500), i / 3500 % 2003, i % 3500];
+        assert_eq!(got, value(at), "element {at:?}");
     }
 }
 
