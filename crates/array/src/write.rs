@@ -20,6 +20,9 @@ use crate::{Array, Blocks, Direction, Fit, In, Layout, Selection, Stored, blocks
 /// The largest window in bytes. A new file of 1 GB takes a quarter less time than in windows of 256 KiB.
 pub(crate) const WINDOW: u64 = 1 << 20;
 
+/// The largest window of elements that are written as they are, from where they lie.
+const AS_IS: u64 = 4 << 20;
+
 /// Bytes of a piece of mapped memory, or of one value, that is written to blocks at a time: larger ones cut fewer blocks.
 const PIECE: u64 = 16 << 20;
 
@@ -64,8 +67,12 @@ pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) 
         });
         return fits.map(Fit::from);
     }
-    // A mapped tile lies in memory twice more, in up to eight times its size.
-    let limit = if walk.is_some() { plan::WINDOW } else { WINDOW };
+    let limit = match walk {
+        // A mapped tile lies in memory twice more, in up to eight times its size.
+        Some(_) => plan::WINDOW,
+        None if conversion.is_copy() => AS_IS,
+        None => WINDOW,
+    };
     let Some(plan) = make_plan(array, sel, elements, limit)? else { return Ok(Fit::Exact) };
     let source = match walk {
         Some(walk) => Source::Mapped(walk, input.bytes),
@@ -161,11 +168,16 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Writes all tiles, shared among threads if that pays and the tiles do not overlap.
+    /// Writes all tiles, shared among threads if that pays and the tiles do not overlap. What is written as it is does not
+    /// gain by it: kernels let one thread at a time write to a file.
     fn all(&self) -> Result<bool> {
         let tiles = self.plan.tiles();
+        let as_is =
+            self.conversion.is_copy() && self.plan.is_dense() && !matches!(self.source, Source::Mapped(..));
         match self.plan.shared() {
-            Some((pool, together)) if self.plan.disjoint => pool.install(|| self.split(0, tiles, together)),
+            Some((pool, together)) if self.plan.disjoint && !as_is => {
+                pool.install(|| self.split(0, tiles, together))
+            }
             _ => self.range(0, tiles),
         }
     }

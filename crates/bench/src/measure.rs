@@ -82,8 +82,10 @@ impl Meter {
         Ok((Meter { runner, folder: folder.to_path_buf() }, peers))
     }
 
-    /// Runs a command; `prints_seconds` says that its output is the time to count.
+    /// Runs a command; `prints_seconds` says that its output is the time to count. The files that commands make are new
+    /// ones: their names end in `.made`, and those of the last turn are removed.
     pub fn turn(&self, command: &[String], prints_seconds: bool) -> Result<Cost, String> {
+        self.clear().map_err(|error| error.to_string())?;
         let (report, output) = (self.folder.join("report"), self.folder.join("output"));
         let failed = || format!("this command failed: {}", command.join(" "));
         let status = Command::new(&self.runner).arg(&report).arg(&output).args(command).status();
@@ -98,6 +100,16 @@ impl Meter {
             seconds = said.trim().parse().map_err(|_| failed())?;
         }
         Ok(Cost { seconds, cpu, memory: kibibytes as u64 * 1024 })
+    }
+
+    fn clear(&self) -> std::io::Result<()> {
+        for entry in std::fs::read_dir(&self.folder)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "made") {
+                std::fs::remove_file(path)?;
+            }
+        }
+        Ok(())
     }
 }
 

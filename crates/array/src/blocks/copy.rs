@@ -1,37 +1,45 @@
-//! Moving packed blocks from one array to another, unopened.
-//!
-//! Some are moved at a time: placed in their order, read in the order in which they lie, written in that of their new
-//! places; near ones together each time. While some are written the next are read.
+//! Copying blocks from one array to another of the same shape: unopened where the filters are the same, else each one
+//! unpacked and packed anew by the thread that has it.
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::{Blob, BlobMut};
+use ferrocdf_store::{Blob, BlobMut, Buffer};
 
-use super::cache::Key;
-use super::pack::{BATCH, each, runs};
+use super::cache::{self, Key};
+use super::moving::Line;
 use super::pending::Home;
-use super::read::TOGETHER;
-use super::{Blocks, Place};
-use crate::plan::{REQUEST, SHARED};
-use crate::scratch::Scratch;
-use crate::{Array, Layout, Selection, pool};
+use super::{Blocks, Place, pack};
+use crate::{Array, Layout, Selection};
 
 /// The most blocks that are looked for at a time.
 const BLOCKS: u64 = 1 << 16;
 
-/// Moves all blocks of one array to another without unpacking them. `false` says that this cannot be, and that nothing was
-/// done: both must have the same shape, blocks, elements and filters, none of `to` may be stored yet, and none of either may
-/// be held back. Filters are the same if their numbers and parameters are. Fill values must be the same where elements have
-/// them: in missing blocks, and behind the end of a dimension that grows, unless `to` has none.
+/// The largest blocks that are packed anew: each thread has one in memory, whatever a file says of its own.
+const REPACKED: u64 = 32 << 20;
+
+/// Bytes of blocks that are packed anew between two words to the progress.
+const TOLD: u64 = 64 << 20;
+
+/// Copies all blocks of one array to another. `false` says that this cannot be, and that nothing was done: both must have
+/// the same shape, blocks and elements, none of `to` may be stored yet, and none of either may be held back. Fill values
+/// must be the same where elements have them: in missing blocks, and behind the end of a dimension that grows, unless `to`
+/// has none. Blocks stay packed as they are if the numbers and parameters of all filters are the same; else they have at
+/// most 32 MiB. `progress` is told how many bytes of elements were copied since it was told last.
 ///
 /// # Errors
-/// `ETRUNC` for a block outside its blob; the blobs', the index's and the store's. After an error some blocks may have
-/// been moved.
-pub fn copy_blocks(from_blob: &dyn Blob, from: &Array, to_blob: &dyn BlobMut, to: &Array) -> Result<bool> {
+/// `ETRUNC` for a block outside its blob; the blobs', the filters', the index's and the store's. After an error some blocks
+/// may have been copied.
+pub fn copy_blocks(
+    (from_blob, from): (&dyn Blob, &Array),
+    (to_blob, to): (&dyn BlobMut, &Array),
+    progress: &mut dyn FnMut(u64),
+) -> Result<bool> {
     let (Layout::Blocks(from_blocks), Layout::Blocks(to_blocks)) = (&from.layout, &to.layout) else {
         return Ok(false);
     };
     let usual = from.unusual.is_none() && to.unusual.is_none();
-    if !usual || (&from.shape, from.stored) != (&to.shape, to.stored) || !from_blocks.is_like(to_blocks) {
+    let held = from_blocks.cached.holds() || to_blocks.cached.holds();
+    let alike = (&from.shape, from.stored) == (&to.shape, to.stored) && from_blocks.shape == to_blocks.shape;
+    if !usual || held || !alike {
         return Ok(false);
     }
     let Some(home) = to_blocks.cached.home() else { return Ok(false) };
@@ -53,16 +61,57 @@ pub fn copy_blocks(from_blob: &dyn Blob, from: &Array, to_blob: &dyn BlobMut, to
     if !same_fill && !to_blocks.fill.is_empty() && (0..from.shape.len()).any(open_end) {
         return Ok(false);
     }
-    let mover = Mover { from_blob, from: from_blocks, to_blob, to: to_blocks, home, same_fill };
+    let size = from.stored.kind.size() as u64;
+    let block_len = from_blocks.shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
+    let copier = Copier { from_blob, from: from_blocks, to_blob, to: to_blocks, home, same_fill, block_len };
+    let mut unopened = from_blocks.is_packed_like(to_blocks);
     for (_, _, some) in grid.pieces(BLOCKS) {
-        if !mover.can_move(&some)? {
+        if !copier.can_copy(&some, &mut unopened)? {
             return Ok(false);
         }
     }
-    let mut line = Line { mover: &mover, read: Batch::default(), free: vec![] };
-    let mut moved = grid.pieces(BLOCKS).map(|(_, _, some)| line.all(&some));
-    moved.try_for_each(|moved| moved)?;
+    if !unopened && block_len > REPACKED.min(cache::budget() as u64 / 4) {
+        return Ok(false);
+    }
+    let all = grid.count.iter().fold(1u64, |all, &len| all.saturating_mul(len));
+    let elements = from.shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
+    let mut share = Share { bytes: elements, blocks: all, copied: 0, told: 0, progress };
+    let mut line = Line::new(&copier);
+    for (_, _, some) in grid.pieces(BLOCKS) {
+        let blocks = copier.blocks(&some)?;
+        let stored = blocks.len() as u64;
+        if unopened {
+            line.all(blocks)?;
+            share.copied(stored);
+        } else {
+            for some in blocks.chunks((TOLD / block_len).max(16) as usize) {
+                pack::store(home, to_blob, block_len as usize, &Repacked { copier: &copier, blocks: some })?;
+                share.copied(some.len() as u64);
+            }
+        }
+        let inside = some.count.iter().product::<u64>();
+        share.copied(inside - stored);
+    }
     line.next(vec![]).map(|()| true)
+}
+
+/// What the progress is told: the share of all bytes that belongs to the blocks that were copied.
+struct Share<'a> {
+    bytes: u64,
+    blocks: u64,
+    copied: u64,
+    told: u64,
+    progress: &'a mut dyn FnMut(u64),
+}
+
+impl Share<'_> {
+    fn copied(&mut self, blocks: u64) {
+        self.copied += blocks;
+        // At most as many as there are.
+        let bytes = u128::from(self.bytes) * u128::from(self.copied) / u128::from(self.blocks);
+        (self.progress)(bytes as u64 - self.told);
+        self.told = bytes as u64;
+    }
 }
 
 /// Whether some blocks of an array are not stored.
@@ -89,15 +138,12 @@ impl Blocks {
         Selection::all(&grid)
     }
 
-    /// Whether blocks can be moved between these and others as they are.
-    fn is_like(&self, other: &Blocks) -> bool {
+    /// Whether blocks are packed by the same filters in these and others.
+    fn is_packed_like(&self, other: &Blocks) -> bool {
         let steps = |blocks: &Blocks| -> Vec<(u32, Vec<u32>)> {
             blocks.chain.steps().map(|step| (step.id, step.params.clone())).collect()
         };
-        self.shape == other.shape
-            && steps(self) == steps(other)
-            && !self.cached.holds()
-            && !other.cached.holds()
+        steps(self) == steps(other)
     }
 }
 
@@ -107,38 +153,60 @@ fn same_fill(from: &[u8], to: &[u8]) -> bool {
     from == to || (zeros(from) && zeros(to))
 }
 
-struct Mover<'a> {
-    from_blob: &'a dyn Blob,
+/// What is copied where.
+pub(super) struct Copier<'a> {
+    pub(super) from_blob: &'a dyn Blob,
     from: &'a Blocks,
-    to_blob: &'a dyn BlobMut,
+    pub(super) to_blob: &'a dyn BlobMut,
     to: &'a Blocks,
-    home: &'a Home,
+    pub(super) home: &'a Home,
     same_fill: bool,
+    /// Bytes of an unpacked block.
+    block_len: u64,
 }
 
-/// A block to be moved.
-struct Moved {
-    key: Key,
-    at: u64,
-    len: u64,
-    mask: u32,
+/// A block of the source that is stored.
+pub(super) struct Found {
+    pub(super) key: Key,
+    pub(super) at: u64,
+    pub(super) len: u64,
+    pub(super) mask: u32,
 }
 
-impl Mover<'_> {
-    /// Whether the blocks in a box can be moved.
-    fn can_move(&self, some: &Selection) -> Result<bool> {
+impl Copier<'_> {
+    /// Whether the blocks in a box can be copied; and whether unopened, if those before could be.
+    fn can_copy(&self, some: &Selection, unopened: &mut bool) -> Result<bool> {
         let (count, there) = (&some.count, self.to.index.locate(&some.start, &some.count)?);
         if there.iter().any(|place| *place != Place::Missing) {
             return Ok(false);
         }
-        let here = self.from.index.locate(&some.start, count)?;
-        let agrees = |(number, place): (usize, &Place)| match *place {
-            Place::Missing => self.same_fill,
-            Place::At { mask, .. } => {
-                self.from.chain.is_plain(mask) || !self.home.store.is_plain(&self.key(some, number))
+        let mut can = true;
+        for (number, place) in self.from.index.locate(&some.start, count)?.into_iter().enumerate() {
+            match place {
+                Place::Missing => can &= self.same_fill,
+                Place::At { mask, .. } => {
+                    let stays =
+                        self.from.chain.is_plain(mask) || !self.home.store.is_plain(&self.key(some, number));
+                    *unopened &= stays;
+                }
             }
-        };
-        Ok(here.iter().enumerate().all(agrees))
+        }
+        Ok(can)
+    }
+
+    /// The blocks in a box that are stored.
+    fn blocks(&self, some: &Selection) -> Result<Vec<Found>> {
+        let size = self.from_blob.size()?;
+        let mut blocks = Vec::new();
+        for (number, place) in self.from.index.locate(&some.start, &some.count)?.into_iter().enumerate() {
+            let Place::At { at, len, mask } = place else { continue };
+            if at.checked_add(len).is_none_or(|end| end > size) {
+                let what = format!("a block of {len} bytes at byte {at} of a file of {size} bytes");
+                return Err(Error::new(Code::ETRUNC, what));
+            }
+            blocks.push(Found { key: self.key(some, number), at, len, mask });
+        }
+        Ok(blocks)
     }
 
     /// What the block of this number in a box is placed by.
@@ -150,137 +218,42 @@ impl Mover<'_> {
         }
         self.to.key(block.into_iter())
     }
+}
 
-    /// Reads some blocks that are placed already.
-    fn read(&self, blocks: &[Moved], memory: &mut [u8]) -> Result<()> {
-        let mut rest = memory;
-        let mut parts = Vec::with_capacity(blocks.len());
-        for block in blocks {
-            let (here, more) = std::mem::take(&mut rest).split_at_mut(block.len as usize);
-            parts.push((block.at, here));
-            rest = more;
-        }
-        parts.sort_unstable_by_key(|part| part.0);
-        let mut near: Vec<Vec<(u64, &mut [u8])>> = Vec::new();
-        let (mut begin, mut end) = (0, 0);
-        for (at, bytes) in parts {
-            let after = at + bytes.len() as u64;
-            match near.last_mut() {
-                Some(group) if at >= end && at - end <= REQUEST && after - begin <= TOGETHER => {
-                    group.push((at, bytes));
-                }
-                _ => {
-                    near.push(vec![(at, bytes)]);
-                    begin = at;
-                }
+/// Blocks that are packed anew.
+struct Repacked<'a> {
+    copier: &'a Copier<'a>,
+    blocks: &'a [Found],
+}
+
+impl pack::Blocks for Repacked<'_> {
+    fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn key(&self, number: usize) -> Key {
+        self.blocks[number].key.clone()
+    }
+
+    fn there(&self, _number: usize) -> Option<&[u8]> {
+        None
+    }
+
+    fn make(&self, number: usize, buffer: &mut Buffer, block: &mut [u8]) -> Result<()> {
+        let (copier, &Found { at, len, mask, .. }) = (self.copier, &self.blocks[number]);
+        let chain = &copier.from.chain;
+        let fail = |error: Error| error.at(format_args!("the block at byte {at}"));
+        if chain.is_plain(mask) {
+            if len < copier.block_len {
+                let what = format!("has {len} bytes of {}", copier.block_len);
+                return Err(fail(Error::new(Code::EHDFERR, what)));
             }
-            end = after;
+            return copier.from_blob.read_exact_at(at, block);
         }
-        each(shares(blocks), &mut near, |_, group| self.fetch(group))
+        chain.check_size(mask, len as usize, block.len()).map_err(fail)?;
+        // Not more than the blob holds.
+        let stored = buffer.at(at, len as usize);
+        copier.from_blob.read_exact_at(at, stored)?;
+        chain.decode(mask, stored, block).map_err(fail)
     }
-
-    /// Writes some blocks to their places.
-    fn write(&self, Batch { blocks, places, memory }: &Batch) -> Result<()> {
-        let mut runs = runs(places, |number| blocks[number].len);
-        let mut starts = vec![0];
-        starts.extend(blocks.iter().scan(0, |end, block| {
-            *end += block.len as usize;
-            Some(*end)
-        }));
-        each(shares(blocks), &mut runs, |_, run| {
-            let bytes = &memory[starts[run.start]..starts[run.end]];
-            self.to_blob.write_at(places[run.start], bytes)
-        })
-    }
-
-    /// Reads blocks that lie near each other.
-    fn fetch(&self, group: &mut [(u64, &mut [u8])]) -> Result<()> {
-        if let [(at, bytes)] = group {
-            return self.from_blob.read_exact_at(*at, bytes);
-        }
-        let begin = group.first().map_or(0, |(at, _)| *at);
-        let end = group.last().map_or(0, |(at, bytes)| at + bytes.len() as u64);
-        Scratch::with(|scratch| {
-            let window = scratch.window.at(begin, (end - begin) as usize);
-            self.from_blob.read_exact_at(begin, window)?;
-            for (at, bytes) in group {
-                let from = (*at - begin) as usize;
-                bytes.copy_from_slice(&window[from..from + bytes.len()]);
-            }
-            Ok(())
-        })
-    }
-}
-
-/// Blocks that are moved together.
-#[derive(Default)]
-struct Batch {
-    blocks: Vec<Moved>,
-    places: Vec<u64>,
-    /// Their bytes, one after the other.
-    memory: Vec<u8>,
-}
-
-/// Batches on their way, one after the other.
-struct Line<'a> {
-    mover: &'a Mover<'a>,
-    /// Read, and still to be written.
-    read: Batch,
-    /// Memory for the next.
-    free: Vec<u8>,
-}
-
-impl Line<'_> {
-    /// Moves the blocks in a box, the last of them with the [`next`](Line::next) batch.
-    fn all(&mut self, some: &Selection) -> Result<()> {
-        let mover = self.mover;
-        let size = mover.from_blob.size()?;
-        let (mut batch, mut bytes) = (Vec::new(), 0);
-        for (number, place) in mover.from.index.locate(&some.start, &some.count)?.into_iter().enumerate() {
-            let Place::At { at, len, mask } = place else { continue };
-            if at.checked_add(len).is_none_or(|end| end > size) {
-                let what = format!("a block of {len} bytes at byte {at} of a file of {size} bytes");
-                return Err(Error::new(Code::ETRUNC, what));
-            }
-            if bytes > 0 && len.saturating_add(bytes) > BATCH as u64 {
-                self.next(std::mem::take(&mut batch))?;
-                bytes = 0;
-            }
-            // Neither is more than the file has.
-            bytes += len;
-            batch.push(Moved { key: mover.key(some, number), at, len, mask });
-        }
-        self.next(batch)
-    }
-
-    /// Places and reads a batch, while the one before it is written.
-    fn next(&mut self, blocks: Vec<Moved>) -> Result<()> {
-        let mover = self.mover;
-        let place = |block: &Moved| mover.home.store.place(&block.key, block.len, block.mask);
-        let places: Vec<u64> = blocks.iter().map(place).collect::<Result<_>>()?;
-        let all = bytes(&blocks);
-        let too_large = |_| Error::new(Code::ENOMEM, format!("no memory for {all} bytes of blocks"));
-        let len = usize::try_from(all).map_err(too_large)?;
-        let mut memory = std::mem::take(&mut self.free);
-        memory.resize(len.max(memory.len()), 0);
-        let before = std::mem::take(&mut self.read);
-        let (wrote, read) = match pool::get().filter(|_| all.max(bytes(&before.blocks)) >= SHARED) {
-            Some(pool) => pool.join(|| mover.write(&before), || mover.read(&blocks, &mut memory[..len])),
-            None => (mover.write(&before), mover.read(&blocks, &mut memory[..len])),
-        };
-        wrote.and(read)?;
-        self.free = before.memory;
-        self.read = Batch { blocks, places, memory };
-        Ok(())
-    }
-}
-
-/// Bytes of some blocks.
-fn bytes(blocks: &[Moved]) -> u64 {
-    blocks.iter().map(|block| block.len).sum()
-}
-
-/// Whether moving some blocks is worth the work of several threads.
-fn shares(blocks: &[Moved]) -> bool {
-    blocks.len() > 1 && bytes(blocks) >= SHARED
 }

@@ -6,6 +6,7 @@
 mod cache;
 mod copy;
 mod hits;
+mod moving;
 mod pack;
 mod part;
 mod pending;

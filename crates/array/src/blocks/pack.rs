@@ -37,8 +37,8 @@ pub(super) trait Blocks: Sync {
     /// The bytes of one, if they lie in memory.
     fn there(&self, number: usize) -> Option<&[u8]>;
 
-    /// Makes the bytes of one.
-    fn make(&self, number: usize, dense: &mut Buffer, block: &mut [u8]);
+    /// Makes the bytes of one, with a buffer to do so.
+    fn make(&self, number: usize, buffer: &mut Buffer, block: &mut [u8]) -> Result<()>;
 }
 
 /// Blocks that were held back.
@@ -55,8 +55,9 @@ impl Blocks for [(Key, Bytes)] {
         Some(&self[number].1.bytes)
     }
 
-    fn make(&self, number: usize, _dense: &mut Buffer, block: &mut [u8]) {
+    fn make(&self, number: usize, _buffer: &mut Buffer, block: &mut [u8]) -> Result<()> {
         block.copy_from_slice(&self[number].1.bytes);
+        Ok(())
     }
 }
 
@@ -148,7 +149,7 @@ impl<B: Blocks + ?Sized> Packer<'_, B> {
                 Some(plain) => plain,
                 None => {
                     let plain = scratch.stored.get(self.block_len);
-                    self.blocks.make(number, &mut scratch.dense, plain);
+                    self.blocks.make(number, &mut scratch.dense, plain)?;
                     plain
                 }
             };
@@ -184,7 +185,7 @@ impl<B: Blocks + ?Sized> Packer<'_, B> {
                 for (number, block) in window.chunks_exact_mut(self.block_len).enumerate() {
                     match self.blocks.there(first + number) {
                         Some(bytes) => block.copy_from_slice(bytes),
-                        None => self.blocks.make(first + number, &mut scratch.dense, block),
+                        None => self.blocks.make(first + number, &mut scratch.dense, block)?,
                     }
                 }
                 self.blob.write_at(at, window)

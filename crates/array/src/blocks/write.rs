@@ -445,11 +445,12 @@ impl pack::Blocks for Whole<'_, '_> {
         (row.len() as u64 == writer.grid.block_len).then(|| &writer.input[row])
     }
 
-    fn make(&self, number: usize, dense: &mut Buffer, block: &mut [u8]) {
+    fn make(&self, number: usize, dense: &mut Buffer, block: &mut [u8]) -> Result<()> {
         let (writer, at) = (self.writer, &self.blocks[number]);
         if writer.written(at) * (writer.array.stored.kind.size() as u64) < writer.grid.block_len {
             writer.fill(block);
         }
         writer.put(at, dense, block);
+        Ok(())
     }
 }

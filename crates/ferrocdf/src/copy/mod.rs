@@ -1,16 +1,16 @@
 //! Copying variables between open files.
 //!
 //! Data whose bytes lie alike in both files (the same type and byte order, the same records) is moved as bytes, never
-//! looked at. Everything else is read and written in boxes that fit a byte budget: records together, so that a file of
-//! many small record variables is passed over once, and what is stored in blocks in whole blocks; one box is read while
-//! another is written.
+//! looked at. Where both have the same blocks these are copied one by one. Everything else is read and written in boxes
+//! that fit a byte budget: records together, so that a file of many small record variables is passed over once, and what
+//! is stored in blocks in whole blocks; one box is read while another is written.
 
 mod pipe;
 mod tiles;
 
 use std::sync::{RwLockReadGuard, RwLockWriteGuard};
 
-use ferrocdf_array::{Array, Kind, Layout, Selection, Stored, lacks_blocks};
+use ferrocdf_array::{Array, Kind, Layout, Selection, Stored, copy_blocks, lacks_blocks};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Model, Type, Values, VarId};
 
@@ -56,7 +56,7 @@ pub fn copy_data(
     }
     let mut rest: Vec<Pair> = vec![];
     for pair in numbers {
-        if !move_blocks(from, to, pair, progress)? {
+        if !copy_each_block(from, to, pair, progress)? {
             rest.push(pair);
         }
     }
@@ -176,8 +176,9 @@ fn move_records(from: &File, to: &FileMut, pairs: &[Pair], progress: &mut dyn Fn
     Ok(true)
 }
 
-/// Moves the packed blocks of a variable unopened, if they are alike in both files. `false` if they are not.
-fn move_blocks(from: &File, to: &FileMut, pair: Pair, progress: &mut dyn FnMut(u64)) -> Result<bool> {
+/// Copies the blocks of a variable one by one, if they are alike in both files, unopened if they are packed alike. `false`
+/// if they are not.
+fn copy_each_block(from: &File, to: &FileMut, pair: Pair, progress: &mut dyn FnMut(u64)) -> Result<bool> {
     let (from_var, to_var) = pair;
     let (source, mut target) = lock_both(from, to);
     let array = source.array(from_var)?;
@@ -193,12 +194,7 @@ fn move_blocks(from: &File, to: &FileMut, pair: Pair, progress: &mut dyn FnMut(u
     let model = target.model().clone();
     let Some(blocks) = target.driver.whole_blocks(&model, to_var)? else { return Ok(false) };
     target.forget_array(to_var);
-    let moved = ferrocdf_array::copy_blocks(source.driver.blob(), array, target.driver.blob_mut()?, &blocks)?;
-    if moved {
-        let size = array.stored.kind.size() as u64;
-        progress(array.shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len)));
-    }
-    Ok(moved)
+    copy_blocks((source.driver.blob(), array), (target.driver.blob_mut()?, &blocks), progress)
 }
 
 /// Bytes that a value which is a tree may take.

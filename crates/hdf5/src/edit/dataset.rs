@@ -256,7 +256,7 @@ impl Data {
             return Ok(false);
         }
         let end = lock(place.space).end();
-        let at = lock(place.space).take(len)?;
+        let at = lock(place.space).take_run(len)?;
         // What lies behind the end of the file reads as zero; what was used before does not.
         let fresh = at.0 >= end;
         if self.filler() != [0] || !fresh {

@@ -15,6 +15,9 @@ use crate::Address;
 
 /// Free pieces that are looked at for one that can be aligned.
 const TRIED: usize = 32;
+/// Runs of elements of at least so many bytes begin at a multiple of a page: kernels write whole pages faster.
+const RUN: u64 = 1 << 20;
+const PAGE: u64 = 4096;
 /// The smallest piece that is worth a chunk of a header, and the most of them.
 const PIECE: u64 = 64;
 const PIECES: usize = 64;
@@ -58,9 +61,18 @@ impl Space {
         self.end
     }
 
-    /// Takes space for elements.
+    /// Takes space for a block of elements.
     pub fn take(&mut self, len: u64) -> Result<Address> {
-        self.find(len).map(Address)
+        self.find(len, self.unit(len)).map(Address)
+    }
+
+    /// Takes space for all elements of a dataset side by side.
+    pub fn take_run(&mut self, len: u64) -> Result<Address> {
+        let unit = match self.unit(len) {
+            1 if len >= RUN => PAGE,
+            unit => unit,
+        };
+        self.find(len, unit).map(Address)
     }
 
     /// Takes space for metadata.
@@ -77,7 +89,7 @@ impl Space {
             } else {
                 let (at, left) = std::mem::take(&mut self.meta);
                 self.put_back(at, left);
-                self.meta = (self.find(more)?, more);
+                self.meta = (self.find(more, self.unit(more))?, more);
             }
         }
         let at = self.meta.0;
@@ -159,8 +171,12 @@ impl Space {
         Ok(())
     }
 
-    fn find(&mut self, len: u64) -> Result<u64> {
-        let unit = if len >= self.alignment.0 { self.alignment.1 } else { 1 };
+    /// What a piece of this length is to begin at a multiple of.
+    fn unit(&self, len: u64) -> u64 {
+        if len >= self.alignment.0 { self.alignment.1 } else { 1 }
+    }
+
+    fn find(&mut self, len: u64, unit: u64) -> Result<u64> {
         if let Some(at) = self.take_free(len, unit) {
             return Ok(at);
         }
@@ -254,6 +270,17 @@ mod tests {
         assert_eq!(space.take(100).unwrap(), Address(16));
         assert_eq!(space.take(11).unwrap(), Address(5));
         assert_eq!(space.take(99).unwrap(), Address(116));
+    }
+
+    #[test]
+    fn long_runs_begin_with_a_page() {
+        let mut space = Space::new(5, 64, (0, 1), u64::MAX);
+        assert_eq!(space.take_run(PAGE).unwrap(), Address(5));
+        assert_eq!(space.take_run(RUN).unwrap(), Address(2 * PAGE));
+        // What was left out is taken by others.
+        assert_eq!(space.take(PAGE - 5).unwrap(), Address(PAGE + 5));
+        let mut space = Space::new(5, 64, (100, 1000), u64::MAX);
+        assert_eq!(space.take_run(RUN).unwrap(), Address(1000));
     }
 
     #[test]
