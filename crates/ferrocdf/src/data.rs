@@ -229,13 +229,13 @@ fn write(state: &mut State, var: VarId, selection: &Selection, input: In<'_>) ->
 
 fn write_grown(state: &mut State, var: VarId, selection: &Selection, input: In<'_>) -> Result<Fit> {
     state.driver.blob_mut().map(drop)?;
-    let stored = state.array(var)?.stored.kind;
+    let text = takes_text(state, var)?;
     let shape = reached(state.model(), var, selection);
     selection.check(&shape)?;
     if selection.elements() == Some(0) {
         return Ok(Fit::Exact);
     }
-    if (stored == Kind::Char) != (input.kind == Kind::Char) {
+    if text != (input.kind == Kind::Char) {
         return Err(Error::new(Code::ECHAR, "text does not convert to numbers, nor numbers to text"));
     }
     if input.map.is_none() {
@@ -259,6 +259,15 @@ fn write_grown(state: &mut State, var: VarId, selection: &Selection, input: In<'
     };
     state.driver.wrote(var, last);
     Ok(fit)
+}
+
+/// Whether a variable that numbers or text are written to holds text. Its array is asked for only where the type leaves it
+/// open: an array can be read, so what was not written yet would be filled.
+fn takes_text(state: &State, var: VarId) -> Result<bool> {
+    match state.model().var(var).ty {
+        Type::Atomic(atomic) if atomic != Atomic::String => Ok(atomic == Atomic::Char),
+        _ => Ok(state.array(var)?.stored.kind == Kind::Char),
+    }
 }
 
 /// Checks the number of values before anything is changed.

@@ -1,5 +1,6 @@
 //! netCDF-4 files that are made, closed, opened again and edited.
 
+use ferrocdf::array::{In, Out};
 use ferrocdf::model::{Chunking, Class, Field, Filter, UserType, Value};
 use ferrocdf::{
     Atomic, CreateOptions, File, FileMut, Format, GroupId, Name, Owner, Selection, Type, Values, VarId,
@@ -285,7 +286,7 @@ fn strings_share_no_place() {
             &*placed.blob,
             &placed.array,
             &Selection::all(&placed.array.shape),
-            ferrocdf::Out::new(&mut raw),
+            Out::new(&mut raw),
         )
         .unwrap();
         let mut places: Vec<&[u8]> = raw.chunks_exact(16).map(|element| &element[4..]).collect();
@@ -510,5 +511,30 @@ fn attributes_of_many_variables() {
                 });
             }
         });
+    }
+}
+
+#[test]
+fn elements_that_are_written_in_order_are_not_filled_before() {
+    const ROW: u64 = 1 << 18;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in_order.nc");
+    let mut file = FileMut::create(&path, &CreateOptions::format(Format::Netcdf4)).unwrap();
+    file.add_dimension("row", 40).unwrap();
+    file.add_dimension("column", ROW).unwrap();
+    let var = file.add_variable::<i32>("v", &["row", "column"]).unwrap().id();
+    let row = |number: u64| Selection::slab(&[number, 0], &[1, ROW]);
+    for number in 0..3 {
+        let values = vec![number as i32; ROW as usize];
+        let _exact = file.write(var, &row(number), In::new(&values)).unwrap();
+    }
+    let len = std::fs::metadata(&path).unwrap().len();
+    assert!((2 << 20..5 << 20).contains(&len), "{len} bytes for three rows of forty");
+    file.close().unwrap();
+    let file = ferrocdf::open(&path).unwrap();
+    for (number, value) in [(0, 0), (2, 2), (3, -2_147_483_647), (39, -2_147_483_647)] {
+        let mut values = vec![1i32; ROW as usize];
+        let _exact = file.read(var, &row(number), Out::new(&mut values)).unwrap();
+        assert!(values.iter().all(|&found| found == value), "row {number}");
     }
 }
