@@ -17,7 +17,7 @@ pub(crate) struct Scratch {
     pub(crate) window: Buffer,
     /// The elements of a tile as stored, dense, or a block, decoded.
     pub(crate) stored: Buffer,
-    /// The elements of a tile as memory has them, dense.
+    /// The elements of a tile as memory has them, dense, or the stored bytes of a block that is packed anew.
     pub(crate) dense: Buffer,
 }
 

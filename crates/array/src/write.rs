@@ -17,10 +17,11 @@ use crate::scratch::Scratch;
 use crate::short::ShortRun;
 use crate::{Array, Blocks, Direction, Fit, In, Layout, Selection, Stored, blocks, pick};
 
-/// The largest window in bytes. A new file of 1 GB takes a quarter less time than in windows of 256 KiB.
+/// The largest window in bytes of elements that are converted. A new file of 1 GB takes a quarter less time than in windows
+/// of 256 KiB.
 pub(crate) const WINDOW: u64 = 1 << 20;
 
-/// The largest window of elements that are written as they are, from where they lie.
+/// The largest window in bytes of elements side by side that are written as they are, from where they lie.
 const AS_IS: u64 = 4 << 20;
 
 /// Bytes of a piece of mapped memory, or of one value, that is written to blocks at a time: larger ones cut fewer blocks.
@@ -67,13 +68,16 @@ pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) 
         });
         return fits.map(Fit::from);
     }
-    let limit = match walk {
-        // A mapped tile lies in memory twice more, in up to eight times its size.
-        Some(_) => plan::WINDOW,
-        None if conversion.is_copy() => AS_IS,
-        None => WINDOW,
-    };
-    let Some(plan) = make_plan(array, sel, elements, limit)? else { return Ok(Fit::Exact) };
+    // A mapped tile lies in memory twice more, in up to eight times its size.
+    let limit = if walk.is_some() { plan::WINDOW } else { WINDOW };
+    let Some(mut plan) = make_plan(array, sel, elements, limit)? else { return Ok(Fit::Exact) };
+    if walk.is_none()
+        && conversion.is_copy()
+        && plan.is_dense()
+        && let Some(larger) = make_plan(array, sel, elements, AS_IS)?.filter(Plan::is_dense)
+    {
+        plan = larger;
+    }
     let source = match walk {
         Some(walk) => Source::Mapped(walk, input.bytes),
         None => Source::Dense(input.bytes),

@@ -23,7 +23,7 @@ const TOLD: u64 = 64 << 20;
 /// the same shape, blocks and elements, none of `to` may be stored yet, and none of either may be held back. Fill values
 /// must be the same where elements have them: in missing blocks, and behind the end of a dimension that grows, unless `to`
 /// has none. Blocks stay packed as they are if the numbers and parameters of all filters are the same; else they have at
-/// most 32 MiB. `progress` is told how many bytes of elements were copied since it was told last.
+/// most 32 MiB, and a quarter of the budget of bytes. `progress` is told how many bytes of elements were copied since it was told last.
 ///
 /// # Errors
 /// `ETRUNC` for a block outside its blob; the blobs', the filters', the index's and the store's. After an error some blocks
@@ -237,6 +237,10 @@ impl pack::Blocks for Repacked<'_> {
 
     fn there(&self, _number: usize) -> Option<&[u8]> {
         None
+    }
+
+    fn may_fail(&self) -> bool {
+        true
     }
 
     fn make(&self, number: usize, buffer: &mut Buffer, block: &mut [u8]) -> Result<()> {

@@ -37,6 +37,11 @@ pub(super) trait Blocks: Sync {
     /// The bytes of one, if they lie in memory.
     fn there(&self, number: usize) -> Option<&[u8]>;
 
+    /// Whether making one may fail: then they are made before they are placed, so that no place is without its bytes.
+    fn may_fail(&self) -> bool {
+        false
+    }
+
     /// Makes the bytes of one, with a buffer to do so.
     fn make(&self, number: usize, buffer: &mut Buffer, block: &mut [u8]) -> Result<()>;
 }
@@ -111,7 +116,7 @@ struct Packer<'a, B: ?Sized> {
 
 impl<B: Blocks + ?Sized> Packer<'_, B> {
     fn batch(&self, batch: Range<usize>, packed: &mut Vec<Packed>) -> Result<()> {
-        if self.home.chain.is_empty() {
+        if self.home.chain.is_empty() && !self.blocks.may_fail() {
             return self.unpacked(batch);
         }
         if packed.len() < batch.len() {
@@ -145,6 +150,11 @@ impl<B: Blocks + ?Sized> Packer<'_, B> {
 
     fn pack(&self, number: usize, to: &mut Packed) -> Result<()> {
         Scratch::with(|scratch| {
+            if self.home.chain.is_empty() {
+                to.mask = 0;
+                to.bytes.resize(self.block_len, 0);
+                return self.blocks.make(number, &mut scratch.dense, &mut to.bytes);
+            }
             let plain = match self.blocks.there(number) {
                 Some(plain) => plain,
                 None => {

@@ -539,6 +539,31 @@ fn blocks_that_differ_are_not_copied() {
     assert_eq!(error.code, Code::ETRUNC);
 }
 
+#[test]
+fn what_cannot_be_unpacked_is_not_placed() {
+    let shelf = Arc::new(Shelf::default());
+    let array = rows(&shelf, 20);
+    let _ = write(&shelf.blob, &array, &Selection::all(&array.shape), In::new(&[3u8; 20 * 250])).unwrap();
+    flush(&shelf.blob, &array).unwrap();
+    // The last block, whose bytes end the blob.
+    let end = shelf.blob.size().unwrap();
+    shelf.blob.write_at(end - 4, &[1, 2, 3, 4]).unwrap();
+    for steps in [vec![], vec![step(1, &[2])]] {
+        let to = Arc::new(Shelf::default());
+        to.blob.write_at(0, &[0xAB; 10_000]).unwrap();
+        let chain = Arc::new(Chain::new(steps));
+        let layout = Layout::Blocks(Blocks::stored(vec![10, 100], to.clone(), chain, vec![7]));
+        let copy = Array { layout, ..array.clone() };
+        let from: (&dyn Blob, &Array) = (&*shelf.blob, &array);
+        let error = copy_blocks(from, (&*to.blob, &copy), &mut |_| ()).unwrap_err();
+        assert_eq!(error.code, Code::EHDFERR, "{error}");
+        assert_eq!(to.placed.load(Relaxed), 0);
+        let mut values = [0u8; 20 * 250];
+        let _ = read(&*to.blob, &copy, &Selection::all(&array.shape), Out::new(&mut values)).unwrap();
+        assert_eq!(values, [7; 20 * 250]);
+    }
+}
+
 /// Bytes in pairs.
 #[derive(Debug)]
 struct Pairs;

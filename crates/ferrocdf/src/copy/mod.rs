@@ -194,7 +194,11 @@ fn copy_each_block(from: &File, to: &FileMut, pair: Pair, progress: &mut dyn FnM
     let model = target.model().clone();
     let Some(blocks) = target.driver.whole_blocks(&model, to_var)? else { return Ok(false) };
     target.forget_array(to_var);
-    copy_blocks((source.driver.blob(), array), (target.driver.blob_mut()?, &blocks), progress)
+    let copied = copy_blocks((source.driver.blob(), array), (target.driver.blob_mut()?, &blocks), progress);
+    let path = source.model().var_path(from_var);
+    copied.map_err(|error| {
+        error.at(path).at(format_args!("{} to {}", from.path().display(), to.path().display()))
+    })
 }
 
 /// Bytes that a value which is a tree may take.

@@ -1,7 +1,7 @@
 //! Copies of more than is in memory at a time: what is read and written meanwhile, and how they end. A program of its own:
 //! others watch how much memory theirs takes.
 
-use ferrocdf::model::{Chunking, Filter};
+use ferrocdf::model::{Chunking, Filter, Quantization, Quantize};
 use ferrocdf::{Atomic, Code, CreateOptions, File, FileMut, Format, GroupId, VarId, copy_data};
 
 /// More than fits the memory that copies of blocks take.
@@ -88,6 +88,50 @@ fn what_cannot_be_read_ends_a_copy_behind_what_can() {
     let error = copy_data(&source, &target, &[(v, to)], BUDGET, &mut |_| ()).unwrap_err();
     assert!(error.what.contains("/v") && error.what.contains("checksum"), "{error:?}");
     assert_eq!(right_rows(&target), 16);
+}
+
+/// Chunks that are packed anew one by one: the error names the variable, and nothing of the chunk is there.
+#[test]
+fn what_cannot_be_unpacked_ends_a_copy_in_its_chunk() {
+    let chunks = || Some(Chunking::Chunked(vec![1, COLUMNS]));
+    let (source, v) = file(Format::Netcdf4, Atomic::Int, chunks());
+    fill(&source);
+    let mut damaged = bytes(source);
+    let last: Vec<u8> = row(ROWS - 1)[5000..5010].iter().flat_map(|number| number.to_le_bytes()).collect();
+    let at = damaged.windows(last.len()).rposition(|bytes| bytes == last).unwrap();
+    damaged[at] ^= 1;
+    let source = File::from_bytes(damaged).unwrap();
+    for filters in [vec![], vec![Filter { id: Filter::DEFLATE, params: vec![1] }]] {
+        let (target, to) = file(Format::Netcdf4, Atomic::Int, chunks());
+        let set = |model: &mut ferrocdf::Model| {
+            model.var_mut(to).storage.filters = filters;
+            Ok(())
+        };
+        target.define(set).unwrap();
+        let error = copy_data(&source, &target, &[(v, to)], BUDGET, &mut |_| ()).unwrap_err();
+        assert!(error.what.contains("/v") && error.what.contains("checksum"), "{error:?}");
+        assert_eq!(right_rows(&target), 16);
+        let last = target.variable("v").unwrap().get_values::<i32, _>((ROWS - 1, ..)).unwrap();
+        assert!(last.iter().all(|&value| value == -2_147_483_647));
+    }
+}
+
+/// Chunks of numbers that are to be rounded are not taken as they are.
+#[test]
+fn what_is_to_be_rounded_is_written() {
+    let chunks = || Some(Chunking::Chunked(vec![1, COLUMNS]));
+    let (source, v) = file(Format::Netcdf4, Atomic::Float, chunks());
+    fill(&source);
+    let (target, to) = file(Format::Netcdf4, Atomic::Float, chunks());
+    let set = |model: &mut ferrocdf::Model| {
+        model.var_mut(to).storage.quantize = Some(Quantize { way: Quantization::BitRound, digits: 3 });
+        Ok(())
+    };
+    target.define(set).unwrap();
+    copy_data(&source, &target, &[(v, to)], BUDGET, &mut |_| ()).unwrap();
+    let rounded = target.variable("v").unwrap().get_values::<f32, _>((0, ..)).unwrap();
+    // 999 is 1.111110011b; three bits behind the point are kept, and the last is rounded up.
+    assert_eq!((rounded[999], rounded[8]), (1024.0, 8.0));
 }
 
 #[test]

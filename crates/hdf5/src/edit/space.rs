@@ -15,7 +15,8 @@ use crate::Address;
 
 /// Free pieces that are looked at for one that can be aligned.
 const TRIED: usize = 32;
-/// Runs of elements of at least so many bytes begin at a multiple of a page: kernels write whole pages faster.
+/// Runs of elements of at least so many bytes begin at a multiple of a page at the end of the file, unless others are asked
+/// for: kernels write whole pages faster.
 const RUN: u64 = 1 << 20;
 const PAGE: u64 = 4096;
 /// The smallest piece that is worth a chunk of a header, and the most of them.
@@ -68,11 +69,13 @@ impl Space {
 
     /// Takes space for all elements of a dataset side by side.
     pub fn take_run(&mut self, len: u64) -> Result<Address> {
-        let unit = match self.unit(len) {
-            1 if len >= RUN => PAGE,
-            unit => unit,
-        };
-        self.find(len, unit).map(Address)
+        match self.unit(len) {
+            1 if len >= RUN => {
+                let free = self.take_free(len, PAGE).or_else(|| self.take_free(len, 1));
+                free.map_or_else(|| self.find(len, PAGE), Ok).map(Address)
+            }
+            unit => self.find(len, unit).map(Address),
+        }
     }
 
     /// Takes space for metadata.
@@ -279,6 +282,12 @@ mod tests {
         assert_eq!(space.take_run(RUN).unwrap(), Address(2 * PAGE));
         // What was left out is taken by others.
         assert_eq!(space.take(PAGE - 5).unwrap(), Address(PAGE + 5));
+        // A piece that is free and just long enough is taken wherever it begins.
+        space.take(1).unwrap();
+        let piece = space.take(RUN).unwrap();
+        space.take(1).unwrap();
+        space.give_back(piece, RUN);
+        assert_eq!((space.take_run(RUN).unwrap(), piece.0 % PAGE), (piece, 1));
         let mut space = Space::new(5, 64, (100, 1000), u64::MAX);
         assert_eq!(space.take_run(RUN).unwrap(), Address(1000));
     }

@@ -80,11 +80,12 @@ impl Edited {
         Ok(written(fit, longer || moved))
     }
 
-    /// The array of a chunked variable, made as long as its dimensions are.
+    /// The array of a chunked variable, made as long as its dimensions are, if its blocks may be those of another.
     pub(super) fn whole_blocks(&mut self, model: &Model, var: VarId) -> Result<Option<Array>> {
         let node = self.node(var)?;
         let shape = model.shape(var);
-        if shape.is_empty() || shape.contains(&0) {
+        // Numbers that are to be rounded are written one by one.
+        if shape.is_empty() || shape.contains(&0) || self.facts(var)?.quantize.is_some() {
             return Ok(None);
         }
         let array = self.editor.look(node, false)?.array;
