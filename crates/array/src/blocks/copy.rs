@@ -239,25 +239,29 @@ impl pack::Blocks for Repacked<'_> {
         None
     }
 
-    fn may_fail(&self) -> bool {
-        true
-    }
-
     fn make(&self, number: usize, buffer: &mut Buffer, block: &mut [u8]) -> Result<()> {
-        let (copier, &Found { at, len, mask, .. }) = (self.copier, &self.blocks[number]);
-        let chain = &copier.from.chain;
+        let copier = self.copier;
+        copier.unpack(&self.blocks[number], buffer, block).inspect_err(|_| copier.to.fill_block(block))
+    }
+}
+
+impl Copier<'_> {
+    /// Unpacks a block of the source.
+    fn unpack(&self, found: &Found, buffer: &mut Buffer, block: &mut [u8]) -> Result<()> {
+        let &Found { at, len, mask, .. } = found;
+        let chain = &self.from.chain;
         let fail = |error: Error| error.at(format_args!("the block at byte {at}"));
         if chain.is_plain(mask) {
-            if len < copier.block_len {
-                let what = format!("has {len} bytes of {}", copier.block_len);
+            if len < self.block_len {
+                let what = format!("has {len} bytes of {}", self.block_len);
                 return Err(fail(Error::new(Code::EHDFERR, what)));
             }
-            return copier.from_blob.read_exact_at(at, block);
+            return self.from_blob.read_exact_at(at, block);
         }
         chain.check_size(mask, len as usize, block.len()).map_err(fail)?;
         // Not more than the blob holds.
         let stored = buffer.at(at, len as usize);
-        copier.from_blob.read_exact_at(at, stored)?;
+        self.from_blob.read_exact_at(at, stored)?;
         chain.decode(mask, stored, block).map_err(fail)
     }
 }

@@ -85,6 +85,22 @@ impl Blocks {
         block.take(self.shape.len().saturating_sub(self.inner)).collect()
     }
 
+    /// Makes a block of the fill value.
+    fn fill_block(&self, block: &mut [u8]) {
+        let fill = &self.fill;
+        if fill.is_empty() {
+            return block.fill(0);
+        }
+        let unit = fill.len().min(block.len());
+        block[..unit].copy_from_slice(&fill[..unit]);
+        let mut done = unit;
+        while done < block.len() {
+            let more = done.min(((64 << 10) / unit).max(1) * unit).min(block.len() - done);
+            block.copy_within(..more, done);
+            done += more;
+        }
+    }
+
     /// One block of this shape that is nowhere: every element has the fill value.
     pub(crate) fn nowhere(shape: &[u64], fill: &Arc<[u8]>) -> Self {
         let shape = shape.iter().map(|&len| len.max(1)).collect();

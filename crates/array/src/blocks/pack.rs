@@ -6,8 +6,9 @@
 
 use std::cell::Cell;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
-use ferrocdf_bytes::{Context, Result};
+use ferrocdf_bytes::{Context, Error, Result};
 use ferrocdf_store::{BlobMut, Buffer, writes_slowly};
 use rayon::prelude::*;
 
@@ -37,12 +38,7 @@ pub(super) trait Blocks: Sync {
     /// The bytes of one, if they lie in memory.
     fn there(&self, number: usize) -> Option<&[u8]>;
 
-    /// Whether making one may fail: then they are made before they are placed, so that no place is without its bytes.
-    fn may_fail(&self) -> bool {
-        false
-    }
-
-    /// Makes the bytes of one, with a buffer to do so.
+    /// Makes the bytes of one, with a buffer to do so. Where that fails they are fill values.
     fn make(&self, number: usize, buffer: &mut Buffer, block: &mut [u8]) -> Result<()>;
 }
 
@@ -116,7 +112,7 @@ struct Packer<'a, B: ?Sized> {
 
 impl<B: Blocks + ?Sized> Packer<'_, B> {
     fn batch(&self, batch: Range<usize>, packed: &mut Vec<Packed>) -> Result<()> {
-        if self.home.chain.is_empty() && !self.blocks.may_fail() {
+        if self.home.chain.is_empty() {
             return self.unpacked(batch);
         }
         if packed.len() < batch.len() {
@@ -150,11 +146,6 @@ impl<B: Blocks + ?Sized> Packer<'_, B> {
 
     fn pack(&self, number: usize, to: &mut Packed) -> Result<()> {
         Scratch::with(|scratch| {
-            if self.home.chain.is_empty() {
-                to.mask = 0;
-                to.bytes.resize(self.block_len, 0);
-                return self.blocks.make(number, &mut scratch.dense, &mut to.bytes);
-            }
             let plain = match self.blocks.there(number) {
                 Some(plain) => plain,
                 None => {
@@ -176,8 +167,13 @@ impl<B: Blocks + ?Sized> Packer<'_, B> {
         })
     }
 
-    /// Blocks that no filter changes.
+    /// Blocks that no filter changes. They are placed first, so one that cannot be made is written all the same: a place
+    /// without bytes would hold whatever was there before.
     fn unpacked(&self, batch: Range<usize>) -> Result<()> {
+        let failed = Mutex::new(None);
+        let note = |error: Error| {
+            failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        };
         let len = self.block_len as u64;
         let place = |number| self.home.store.place(&self.blocks.key(number), len, 0);
         let places: Vec<u64> = batch.clone().map(place).collect::<Result<_>>()?;
@@ -195,12 +191,15 @@ impl<B: Blocks + ?Sized> Packer<'_, B> {
                 for (number, block) in window.chunks_exact_mut(self.block_len).enumerate() {
                     match self.blocks.there(first + number) {
                         Some(bytes) => block.copy_from_slice(bytes),
-                        None => self.blocks.make(first + number, &mut scratch.dense, block)?,
+                        None => {
+                            self.blocks.make(first + number, &mut scratch.dense, block).unwrap_or_else(note)
+                        }
                     }
                 }
                 self.blob.write_at(at, window)
             })
-        })
+        })?;
+        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 }
 

