@@ -74,16 +74,21 @@ fn what_is_larger_than_memory_is_copied_whole() {
     }
 }
 
-/// What was read before is written, and nobody waits for anybody.
-#[test]
-fn what_cannot_be_read_ends_a_copy_behind_what_can() {
+/// A chunk for each row, the last of which has another number than its checksum says.
+fn damaged() -> (File, VarId) {
     let (source, v) = file(Format::Netcdf4, Atomic::Int, Some(Chunking::Chunked(vec![1, COLUMNS])));
     fill(&source);
     let mut damaged = bytes(source);
     let last: Vec<u8> = row(ROWS - 1)[5000..5010].iter().flat_map(|number| number.to_le_bytes()).collect();
     let at = damaged.windows(last.len()).rposition(|bytes| bytes == last).unwrap();
     damaged[at] ^= 1;
-    let source = File::from_bytes(damaged).unwrap();
+    (File::from_bytes(damaged).unwrap(), v)
+}
+
+/// What was read before is written, and nobody waits for anybody.
+#[test]
+fn what_cannot_be_read_ends_a_copy_behind_what_can() {
+    let (source, v) = damaged();
     let (target, to) = file(Format::Netcdf4, Atomic::Int, Some(Chunking::Contiguous));
     let error = copy_data(&source, &target, &[(v, to)], BUDGET, &mut |_| ()).unwrap_err();
     assert!(error.what.contains("/v") && error.what.contains("checksum"), "{error:?}");
@@ -93,16 +98,9 @@ fn what_cannot_be_read_ends_a_copy_behind_what_can() {
 /// Chunks that are packed anew one by one: the error names the variable, and the chunk has fill values.
 #[test]
 fn what_cannot_be_unpacked_ends_a_copy_in_its_chunk() {
-    let chunks = || Some(Chunking::Chunked(vec![1, COLUMNS]));
-    let (source, v) = file(Format::Netcdf4, Atomic::Int, chunks());
-    fill(&source);
-    let mut damaged = bytes(source);
-    let last: Vec<u8> = row(ROWS - 1)[5000..5010].iter().flat_map(|number| number.to_le_bytes()).collect();
-    let at = damaged.windows(last.len()).rposition(|bytes| bytes == last).unwrap();
-    damaged[at] ^= 1;
-    let source = File::from_bytes(damaged).unwrap();
+    let (source, v) = damaged();
     for filters in [vec![], vec![Filter { id: Filter::DEFLATE, params: vec![1] }]] {
-        let (target, to) = file(Format::Netcdf4, Atomic::Int, chunks());
+        let (target, to) = file(Format::Netcdf4, Atomic::Int, Some(Chunking::Chunked(vec![1, COLUMNS])));
         let set = |model: &mut ferrocdf::Model| {
             model.var_mut(to).storage.filters = filters;
             Ok(())
