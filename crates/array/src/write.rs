@@ -70,19 +70,17 @@ pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) 
     }
     // A mapped tile lies in memory twice more, in up to eight times its size.
     let limit = if walk.is_some() { plan::WINDOW } else { WINDOW };
-    let Some(mut plan) = make_plan(array, sel, elements, limit)? else { return Ok(Fit::Exact) };
-    if walk.is_none()
-        && conversion.is_copy()
-        && plan.is_dense()
-        && let Some(larger) = make_plan(array, sel, elements, AS_IS)?.filter(Plan::is_dense)
-    {
-        plan = larger;
-    }
+    let Some(plan) = make_plan(array, sel, elements, limit)? else { return Ok(Fit::Exact) };
     let source = match walk {
         Some(walk) => Source::Mapped(walk, input.bytes),
         None => Source::Dense(input.bytes),
     };
-    Writer { blob, plan: &plan, conversion, source, size: input.kind.size() }.all().map(Fit::from)
+    let writer = Writer { blob, plan: &plan, conversion, source, size: input.kind.size() };
+    let larger = match writer.is_as_is() && plan.tiles() > 1 {
+        true => make_plan(array, sel, elements, AS_IS)?.filter(Plan::is_dense),
+        false => None,
+    };
+    Writer { plan: larger.as_ref().unwrap_or(&plan), ..writer }.all().map(Fit::from)
 }
 
 /// Sets the selected elements of `array` to `value`, the bytes of one element as stored.
@@ -172,14 +170,17 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
+    /// Whether elements side by side are written as they are, from where they lie.
+    fn is_as_is(&self) -> bool {
+        self.conversion.is_copy() && self.plan.is_dense() && !matches!(self.source, Source::Mapped(..))
+    }
+
     /// Writes all tiles, shared among threads if that pays and the tiles do not overlap. What is written as it is does not
     /// gain by it: kernels let one thread at a time write to a file.
     fn all(&self) -> Result<bool> {
         let tiles = self.plan.tiles();
-        let as_is =
-            self.conversion.is_copy() && self.plan.is_dense() && !matches!(self.source, Source::Mapped(..));
         match self.plan.shared() {
-            Some((pool, together)) if self.plan.disjoint && !as_is => {
+            Some((pool, together)) if self.plan.disjoint && !self.is_as_is() => {
                 pool.install(|| self.split(0, tiles, together))
             }
             _ => self.range(0, tiles),

@@ -7,6 +7,7 @@ use ferrocdf_store::{Blob, BlobMut, Buffer};
 use super::cache::{self, Key};
 use super::moving::Line;
 use super::pending::Home;
+use super::read::too_short;
 use super::{Blocks, Place, pack};
 use crate::{Array, Layout, Selection};
 
@@ -23,7 +24,8 @@ const TOLD: u64 = 64 << 20;
 /// the same shape, blocks and elements, none of `to` may be stored yet, and none of either may be held back. Fill values
 /// must be the same where elements have them: in missing blocks, and behind the end of a dimension that grows, unless `to`
 /// has none. Blocks stay packed as they are if the numbers and parameters of all filters are the same; else they have at
-/// most 32 MiB, and a quarter of the budget of bytes. `progress` is told how many bytes of elements were copied since it was told last.
+/// most 32 MiB, and a quarter of the budget of bytes. `progress` is told how many bytes of elements were copied since it
+/// was told last.
 ///
 /// # Errors
 /// `ETRUNC` for a block outside its blob; the blobs', the filters', the index's and the store's. After an error some blocks
@@ -75,7 +77,7 @@ pub fn copy_blocks(
     }
     let all = grid.count.iter().fold(1u64, |all, &len| all.saturating_mul(len));
     let elements = from.shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
-    let mut share = Share { bytes: elements, blocks: all, copied: 0, told: 0, progress };
+    let mut share = Share { bytes: elements, blocks: all, copied: 0, progress };
     let mut line = Line::new(&copier);
     for (_, _, some) in grid.pieces(BLOCKS) {
         let blocks = copier.blocks(&some)?;
@@ -100,17 +102,17 @@ struct Share<'a> {
     bytes: u64,
     blocks: u64,
     copied: u64,
-    told: u64,
     progress: &'a mut dyn FnMut(u64),
 }
 
 impl Share<'_> {
     fn copied(&mut self, blocks: u64) {
-        self.copied += blocks;
         // At most as many as there are.
-        let bytes = u128::from(self.bytes) * u128::from(self.copied) / u128::from(self.blocks);
-        (self.progress)(bytes as u64 - self.told);
-        self.told = bytes as u64;
+        let bytes =
+            |copied: u64| (u128::from(self.bytes) * u128::from(copied) / u128::from(self.blocks)) as u64;
+        let before = bytes(self.copied);
+        self.copied += blocks;
+        (self.progress)(bytes(self.copied) - before);
     }
 }
 
@@ -180,18 +182,18 @@ impl Copier<'_> {
         if there.iter().any(|place| *place != Place::Missing) {
             return Ok(false);
         }
-        let mut can = true;
         for (number, place) in self.from.index.locate(&some.start, count)?.into_iter().enumerate() {
             match place {
-                Place::Missing => can &= self.same_fill,
+                Place::Missing if !self.same_fill => return Ok(false),
+                Place::Missing => {}
                 Place::At { mask, .. } => {
-                    let stays =
-                        self.from.chain.is_plain(mask) || !self.home.store.is_plain(&self.key(some, number));
-                    *unopened &= stays;
+                    *unopened = *unopened
+                        && (self.from.chain.is_plain(mask)
+                            || !self.home.store.is_plain(&self.key(some, number)));
                 }
             }
         }
-        Ok(can)
+        Ok(true)
     }
 
     /// The blocks in a box that are stored.
@@ -253,8 +255,7 @@ impl Copier<'_> {
         let fail = |error: Error| error.at(format_args!("the block at byte {at}"));
         if chain.is_plain(mask) {
             if len < self.block_len {
-                let what = format!("has {len} bytes of {}", self.block_len);
-                return Err(fail(Error::new(Code::EHDFERR, what)));
+                return Err(fail(too_short(len, self.block_len)));
             }
             return self.from_blob.read_exact_at(at, block);
         }

@@ -463,8 +463,7 @@ impl<'a> Reader<'a> {
         let block_len = self.block_len as usize;
         if self.blocks.chain.is_plain(mask) {
             if stored.len() < block_len {
-                let what = format!("has {} bytes of {block_len}", stored.len());
-                return Err(fail(Error::new(Code::EHDFERR, what)));
+                return Err(fail(too_short(stored.len() as u64, self.block_len)));
             }
             let block = Block { bytes: stored, planes: false };
             return Ok(self.rows(&part, block, &mut item.rows, &mut scratch.dense));
@@ -639,6 +638,11 @@ impl<'a> Reader<'a> {
             }
         })
     }
+}
+
+/// The error of a block without filters that has fewer bytes than its elements.
+pub(super) fn too_short(len: u64, block_len: u64) -> Error {
+    Error::new(Code::EHDFERR, format!("has {len} bytes of {block_len}"))
 }
 
 /// Every choice of one hit for each dimension, last dimension fastest.

@@ -195,10 +195,7 @@ fn copy_each_block(from: &File, to: &FileMut, pair: Pair, progress: &mut dyn FnM
     let Some(blocks) = target.driver.whole_blocks(&model, to_var)? else { return Ok(false) };
     target.forget_array(to_var);
     let copied = copy_blocks((source.driver.blob(), array), (target.driver.blob_mut()?, &blocks), progress);
-    let path = source.model().var_path(from_var);
-    copied.map_err(|error| {
-        error.at(path).at(format_args!("{} to {}", from.path().display(), to.path().display()))
-    })
+    copied.map_err(|error| between(from, to, error.at(source.model().var_path(from_var))))
 }
 
 /// Bytes that a value which is a tree may take.
@@ -266,13 +263,17 @@ fn move_bytes(
     let mut done = 0;
     while done < len {
         let part = (len - done).min(REPORTED);
-        ferrocdf_array::copy_bytes(source, at + done, target, to_at + done, part).map_err(|error| {
-            error.at(format_args!("{} to {}", from.path().display(), to.path().display()))
-        })?;
+        ferrocdf_array::copy_bytes(source, at + done, target, to_at + done, part)
+            .map_err(|error| between(from, to, error))?;
         done += part;
         progress(part);
     }
     Ok(())
+}
+
+/// An error of what is moved without being read and written, which names both files.
+fn between(from: &File, to: &FileMut, error: Error) -> Error {
+    error.at(format_args!("{} to {}", from.path().display(), to.path().display()))
 }
 
 /// Bytes moved between two words to the progress.

@@ -64,18 +64,16 @@ impl Space {
 
     /// Takes space for a block of elements.
     pub fn take(&mut self, len: u64) -> Result<Address> {
-        self.find(len, self.unit(len)).map(Address)
+        self.find(len).map(Address)
     }
 
     /// Takes space for all elements of a dataset side by side.
     pub fn take_run(&mut self, len: u64) -> Result<Address> {
-        match self.unit(len) {
-            1 if len >= RUN => {
-                let free = self.take_free(len, PAGE).or_else(|| self.take_free(len, 1));
-                free.map_or_else(|| self.find(len, PAGE), Ok).map(Address)
-            }
-            unit => self.find(len, unit).map(Address),
+        if len < RUN || self.unit(len) > 1 {
+            return self.take(len);
         }
+        let free = self.take_free(len, PAGE).or_else(|| self.take_free(len, 1));
+        free.map_or_else(|| self.at_end(len, PAGE), Ok).map(Address)
     }
 
     /// Takes space for metadata.
@@ -92,7 +90,7 @@ impl Space {
             } else {
                 let (at, left) = std::mem::take(&mut self.meta);
                 self.put_back(at, left);
-                self.meta = (self.find(more, self.unit(more))?, more);
+                self.meta = (self.find(more)?, more);
             }
         }
         let at = self.meta.0;
@@ -179,10 +177,13 @@ impl Space {
         if len >= self.alignment.0 { self.alignment.1 } else { 1 }
     }
 
-    fn find(&mut self, len: u64, unit: u64) -> Result<u64> {
-        if let Some(at) = self.take_free(len, unit) {
-            return Ok(at);
-        }
+    fn find(&mut self, len: u64) -> Result<u64> {
+        let unit = self.unit(len);
+        self.take_free(len, unit).map_or_else(|| self.at_end(len, unit), Ok)
+    }
+
+    /// Takes a piece at the end of the file.
+    fn at_end(&mut self, len: u64, unit: u64) -> Result<u64> {
         let old = self.end;
         let gap = old.checked_next_multiple_of(unit).map_or(u64::MAX, |at| at - old);
         self.extend(gap.saturating_add(len))?;
