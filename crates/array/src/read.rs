@@ -15,6 +15,7 @@ use crate::scratch::Scratch;
 use crate::short::ShortRun;
 use crate::{
     Array, Blocks, Direction, Fit, Kind, Layout, Out, PastEnd, Selection, Stored, blocks, mosaic, pick,
+    uncached,
 };
 
 /// Reads the selected elements of `array` into `out`.
@@ -172,6 +173,7 @@ pub(crate) fn check_rank(array: &Array, steps: &[u64]) -> Result<()> {
 }
 
 /// Reads the tiles of a plan.
+#[derive(Clone, Copy)]
 pub(crate) struct Windows<'a> {
     blob: &'a dyn Blob,
     plan: &'a Plan,
@@ -179,6 +181,8 @@ pub(crate) struct Windows<'a> {
     past_end: PastEnd,
     /// Bytes of an element in memory.
     size: usize,
+    /// Whether the result is too large to stay in the caches.
+    uncached: bool,
 }
 
 impl<'a> Windows<'a> {
@@ -189,15 +193,16 @@ impl<'a> Windows<'a> {
         past_end: PastEnd,
         size: usize,
     ) -> Self {
-        Windows { blob, plan, conversion, past_end, size }
+        Windows { blob, plan, conversion, past_end, size, uncached: false }
     }
 
     /// Reads all tiles into dense memory, shared among threads if that pays.
     pub(crate) fn all(&self, out: &mut [u8]) -> Result<bool> {
+        let windows = Windows { uncached: out.len() as u64 >= uncached::LARGE, ..*self };
         let tiles = self.plan.tiles();
         match self.plan.shared() {
-            Some((pool, together)) => pool.install(|| self.split(0, tiles, together, out)),
-            None => self.range(0, tiles, out),
+            Some((pool, together)) => pool.install(|| windows.split(0, tiles, together, out)),
+            None => windows.range(0, tiles, out),
         }
     }
 
@@ -239,6 +244,10 @@ impl<'a> Windows<'a> {
         Scratch::with(|scratch| {
             let window = scratch.window.at(tile.at, tile.span);
             self.fetch(tile.at, window)?;
+            if dense && conversion.is_copy() && self.uncached {
+                uncached::copy_rows(std::iter::once((&*window, out)));
+                return Ok(true);
+            }
             if dense {
                 return Ok(conversion.run(window, out));
             }

@@ -292,3 +292,21 @@ fn large_requests_shared_among_threads_are_the_oracles() {
         }
     }
 }
+
+#[test]
+fn large_results_at_slow_positions_are_what_the_blob_holds() {
+    let elements = (33 << 20) / 2 + 1;
+    let values: Vec<i16> = (0..elements as u32 + 4096).map(|number| (number * 7 % 65_521) as i16).collect();
+    let blob = MemoryBlob::new(values.iter().flat_map(|value| value.to_le_bytes()).collect());
+    let mut out = vec![0i16; elements];
+    // Positions whose places in a page are just before that of the memory, where kernels copy slowly.
+    let page = out.as_ptr().addr() % 4096;
+    for before in [2, 16, 30] {
+        let begin = (page + 4096 - before) % 4096;
+        let array = Array::contiguous(vec![elements as u64], Stored::little(Kind::I16), begin as u64).unwrap();
+        out.fill(0);
+        let done = read(&blob, &array, &Selection::all(&array.shape), Out::new(&mut out));
+        assert_eq!(done, Ok(Fit::Exact));
+        assert!(out == values[begin / 2..][..elements], "from {begin} on");
+    }
+}
