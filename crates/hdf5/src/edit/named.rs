@@ -2,16 +2,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-/// Things by name and by the number of their making.
+/// From this many things on, names are looked up in a hash table.
+const INDEXED_FROM: usize = 24;
+
+/// Things by name and by the number of their making; of two of one name the later one is found.
 #[derive(Debug)]
 pub(super) struct Named<T> {
     things: BTreeMap<u64, (Vec<u8>, T)>,
-    numbers: HashMap<Vec<u8>, u64>,
+    /// The numbers by name, once there are many things.
+    numbers: Option<HashMap<Vec<u8>, u64>>,
 }
 
 impl<T> Default for Named<T> {
     fn default() -> Self {
-        Named { things: BTreeMap::new(), numbers: HashMap::new() }
+        Named { things: BTreeMap::new(), numbers: None }
     }
 }
 
@@ -21,39 +25,64 @@ impl<T> Named<T> {
         self.things.len()
     }
 
+    /// The number of the thing of this name.
+    fn number(&self, name: &[u8]) -> Option<u64> {
+        match &self.numbers {
+            Some(numbers) => numbers.get(name).copied(),
+            None => self.things.iter().rfind(|(_, (of, _))| of == name).map(|(&number, _)| number),
+        }
+    }
+
     /// The thing of this name.
     pub fn get(&self, name: &[u8]) -> Option<&T> {
-        self.things.get(self.numbers.get(name)?).map(|(_, thing)| thing)
+        self.things.get(&self.number(name)?).map(|(_, thing)| thing)
     }
 
     /// The thing of this name.
     pub fn get_mut(&mut self, name: &[u8]) -> Option<&mut T> {
-        self.things.get_mut(self.numbers.get(name)?).map(|(_, thing)| thing)
+        self.things.get_mut(&self.number(name)?).map(|(_, thing)| thing)
     }
 
-    /// Adds a thing under a number that is not in use, or the next free one; of two of one name the later one is found.
+    /// Adds a thing under a number that is not in use, or the next free one.
     pub fn insert(&mut self, number: u64, name: Vec<u8>, thing: T) {
         let mut number = number;
         while self.things.contains_key(&number) {
             number += 1;
         }
-        self.numbers.insert(name.clone(), number);
+        self.note(&name, number);
         self.things.insert(number, (name, thing));
+        if self.numbers.is_none() && self.things.len() >= INDEXED_FROM {
+            let name = |(&number, (name, _)): (&u64, &(Vec<u8>, T))| (name.clone(), number);
+            self.numbers = Some(self.things.iter().map(name).collect());
+        }
+    }
+
+    /// Notes the number of a name, if a later thing has not the same.
+    fn note(&mut self, name: &[u8], number: u64) {
+        if let Some(numbers) = &mut self.numbers {
+            let known = numbers.entry(name.to_vec()).or_insert(number);
+            *known = number.max(*known);
+        }
     }
 
     /// Takes one out.
     pub fn remove(&mut self, name: &[u8]) -> Option<T> {
-        let number = self.numbers.remove(name)?;
+        let number = self.number(name)?;
+        if let Some(numbers) = &mut self.numbers {
+            numbers.remove(name);
+        }
         self.things.remove(&number).map(|(_, thing)| thing)
     }
 
     /// Gives one another name; nothing if there is none.
     pub fn rename(&mut self, old: &[u8], new: &[u8]) {
-        if let Some(number) = self.numbers.remove(old) {
-            self.numbers.insert(new.to_vec(), number);
-            if let Some((name, _)) = self.things.get_mut(&number) {
-                *name = new.to_vec();
-            }
+        let Some(number) = self.number(old) else { return };
+        if let Some(numbers) = &mut self.numbers {
+            numbers.remove(old);
+        }
+        self.note(new, number);
+        if let Some((name, _)) = self.things.get_mut(&number) {
+            *name = new.to_vec();
         }
     }
 
@@ -70,7 +99,7 @@ impl<T> Named<T> {
     /// Numbers them from 0 on.
     pub fn renumber(&mut self) {
         let things = std::mem::take(&mut self.things);
-        self.numbers.clear();
+        self.numbers = None;
         for (number, (name, thing)) in (0..).zip(things.into_values()) {
             self.insert(number, name, thing);
         }

@@ -67,8 +67,8 @@ impl Edited {
     fn rename_attribute(&mut self, node: Node, was: &Attr, is: &Attr) -> Result<()> {
         let (old, new) = (was.name.as_bytes(), is.name.as_bytes());
         self.editor.rename_attribute(node, link_name(old)?, link_name(new)?)?;
-        if let Some(held) = self.heaped.remove(&(node, old.to_vec())) {
-            self.heaped.insert((node, new.to_vec()), held);
+        if let Some(held) = self.forget_held(node, old) {
+            self.note_held(node, new, held);
         }
         if same(&was.value, &is.value) { Ok(()) } else { self.set_attribute(node, is) }
     }
@@ -112,7 +112,7 @@ impl Edited {
         self.give_up(node, name)?;
         let text = link_name(name)?.to_string();
         self.editor.set_attribute(node, AttributeSpec { name: text, datatype, space, data })?;
-        self.heaped.insert((node, name.to_vec()), made);
+        self.note_held(node, name, made);
         Ok(())
     }
 
@@ -146,17 +146,27 @@ impl Edited {
             // Other writers may have let two elements share a place; each is given up once.
             let _ = self.editor.heap_free(id);
         }
-        self.heaped.insert((node, name.to_vec()), vec![]);
+        self.note_held(node, name, vec![]);
         Ok(())
     }
 
-    /// What an attribute holds in the global heap.
+    /// Notes what an attribute holds in the global heap. Of what was made in this session all is known, so nothing needs no
+    /// note there.
+    fn note_held(&mut self, node: Node, name: &[u8], held: Vec<HeapId>) {
+        if !held.is_empty() || !self.made.contains(&node) {
+            self.heaped.entry(node).or_default().insert(name.to_vec(), held);
+        }
+    }
+
+    fn forget_held(&mut self, node: Node, name: &[u8]) -> Option<Vec<HeapId>> {
+        self.heaped.get_mut(&node)?.remove(name)
+    }
+
+    /// What an attribute holds in the global heap, which is forgotten here.
     fn heap_of(&mut self, node: Node, name: &[u8]) -> Result<Vec<HeapId>> {
-        let key = (node, name.to_vec());
-        if let Some(known) = self.heaped.remove(&key) {
+        if let Some(known) = self.forget_held(node, name) {
             return Ok(known);
         }
-        // Of what was made in this session all is known.
         if self.made.contains(&node) {
             return Ok(vec![]);
         }

@@ -4,6 +4,9 @@
 //! A coordinate variable is the scale of its dimension; a dimension without one has a dataset of its own. References are
 //! addresses of headers, which are fixed when they are asked for: so all attributes get their sizes first.
 
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+
 use ferrocdf_bytes::Result;
 use ferrocdf_hdf5::Value as Raw;
 use ferrocdf_hdf5::edit::{Node, TypeRef};
@@ -163,7 +166,7 @@ impl Edited {
             .filter(|&var| !new.var(var).dims.is_empty() && !self.is_scale(new, var))
             .filter(|var| self.vars[var.index()].as_ref().is_some_and(|place| place.at != At::Elsewhere))
             .collect();
-        let mut changed = anew.clone();
+        let (mut changed, mut known) = (anew.clone(), HashMap::new());
         for &var in &vars {
             let at = self.var(var)?.at;
             for (place, &dim) in (0..).zip(&new.var(var).dims) {
@@ -171,7 +174,14 @@ impl Edited {
                     self.make_dim(new, dim)?;
                 }
                 // What is attached anew for one of its dimensions is known to the others.
-                if !anew.contains(&dim.0) && !self.users(dim)?.contains(&(at, place)) {
+                if anew.contains(&dim.0) {
+                    continue;
+                }
+                let known: &mut HashSet<_> = match known.entry(dim) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(new) => new.insert(self.users(dim)?.iter().copied().collect()),
+                };
+                if known.insert((at, place)) {
                     self.users(dim)?.push((at, place));
                     changed.insert(dim.0);
                 }
@@ -311,7 +321,7 @@ fn loses_ids(model: &Model) -> bool {
         dims.filter_map(|dim| Some((coordinate(model, dim)?, dim))).collect();
     coordinates.sort_unstable();
     let group = |var: VarId| model.var(var).group;
-    let mut last = std::collections::HashMap::new();
+    let mut last = HashMap::new();
     coordinates.into_iter().any(|(var, dim)| {
         let earlier = last.insert(group(var), dim).is_some_and(|last| dim < last);
         earlier || model.var(var).dims.len() > 1

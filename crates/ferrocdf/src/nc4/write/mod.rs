@@ -53,7 +53,7 @@ pub(crate) struct Nc4Writer {
 }
 
 /// Where an object is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum At {
     /// Made in this session.
     Node(Node),
@@ -136,7 +136,7 @@ struct Edited {
     /// Chunks, by their first elements, in which each fill value has a place of its own in the global heap.
     owned: HashSet<(VarId, Vec<u64>)>,
     /// What attributes that were set hold in the global heap.
-    heaped: HashMap<(Node, Vec<u8>), Vec<HeapId>>,
+    heaped: HashMap<Node, HashMap<Vec<u8>, Vec<HeapId>>>,
     /// Whether the file does not say everything yet.
     changed: bool,
     /// Dimensions whose scales do not say yet what uses them.
