@@ -1,6 +1,7 @@
 """The bench through h5py with hdf5plugin.
 
 make FILTER FROM TO: the variable of a file, packed otherwise; a tenth of it for bzip2. read FILE: reads it whole, prints the seconds.
+read-slabs FILE: the same, 24 times at once into a buffer that was used before.
 write-FILTER FILE: the same as make, from memory and with the chunks of the bench, prints the seconds.
 """
 
@@ -9,6 +10,7 @@ import time
 
 import h5py
 import hdf5plugin
+import numpy
 
 FILTERS = {
     "zstd": {"shuffle": True, **hdf5plugin.Zstd(clevel=3)},
@@ -38,6 +40,15 @@ elif sys.argv[1].startswith("write-"):
         for at in range(0, len(values), chunks[0]):
             made[at : at + chunks[0]] = values[at : at + chunks[0]]
     print(f"{time.perf_counter() - start:.6f}")
+elif sys.argv[1] == "read-slabs":
+    with h5py.File(sys.argv[2]) as file:
+        var = file["v"]
+        buffer = numpy.ones((24, *var.shape[1:]), var.dtype)
+        start = time.perf_counter()
+        for at in range(0, len(var), 24):
+            var.read_direct(buffer, numpy.s_[at : at + 24])
+        spent = time.perf_counter() - start
+    print(f"{spent:.6f}")
 else:
     with h5py.File(sys.argv[2]) as file:
         start = time.perf_counter()

@@ -165,6 +165,9 @@ fn rows(data: &Data, peers: &Peers, me: &str, bin: &Path) -> Vec<Row> {
     let against_python = |what: &'static str, file: &'static str, target: f64| {
         by_python("read", nc4(library(what, "read-fresh", file, target)))
     };
+    let slabs_against_python = |what: &'static str, file: &'static str, target: f64| {
+        by_python("read-slabs", nc4(library(what, "read-slabs", file, target)))
+    };
     // Rows of writing form the group `nc4w`.
     let made = |row: Row| Row { group: "nc4w", ..row };
     let made_nc4 = |what: &'static str, workload: &str, file: &'static str, target: f64| {
@@ -252,8 +255,23 @@ fn rows(data: &Data, peers: &Peers, me: &str, bin: &Path) -> Vec<Row> {
         in_nc4("nc4: 0.5 GB of int16, deflate 1, whole, buffer reused", "read-shorts-again", "b4.nc", 3.6),
         in_nc4("nc4: 0.5 GB of int16, in ten slabs, buffer reused", "read-short-slabs", "b4.nc", 3.6),
         against_python("nc4: 1 GB, zstd + shuffle, whole, h5py (theirs)", "zstd4.nc", 3.5),
+        slabs_against_python(
+            "nc4: 1 GB, zstd + shuffle, in ten slabs, buffer reused, h5py (theirs)",
+            "zstd4.nc",
+            3.5,
+        ),
         against_python("nc4: 1 GB, lz4 + shuffle, whole, h5py (theirs)", "lz44.nc", 3.5),
+        slabs_against_python(
+            "nc4: 1 GB, lz4 + shuffle, in ten slabs, buffer reused, h5py (theirs)",
+            "lz44.nc",
+            3.5,
+        ),
         against_python("nc4: 1 GB, blosc lz4, whole, h5py (theirs)", "blosc4.nc", 3.5),
+        slabs_against_python(
+            "nc4: 1 GB, blosc lz4, in ten slabs, buffer reused, h5py (theirs)",
+            "blosc4.nc",
+            3.5,
+        ),
         in_nc4("nc4: 100,000 tiny chunks, whole", "read-fresh", "tiny4.nc", 6.0),
         in_nc4("nc4: 100,000 tiny chunks, deflate 1 + shuffle, whole", "read-fresh", "tinyp4.nc", 6.0),
         in_nc4("nc4: 100,000 tiny chunks, one element at a time", "read-elements", "tiny4.nc", 3.0),
