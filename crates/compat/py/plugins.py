@@ -3,6 +3,7 @@
 plugins.py make FOLDER: writes a file for each filter, its settings and a kind of numbers; each has three datasets: `source`
 as it is, `packed` by the filter, and `plain`, what h5py reads back from `packed`. Prints a line for each: the path, and the
 filter with the parameters it was asked for.
+plugins.py half FILE: `v`, half-precision numbers packed by a filter that learns of its data; netCDF has no type like that.
 plugins.py judge FILE...: files whose `source` somebody has packed: prints whether h5py reads there what `plain` holds.
 plugins.py path: prints the folder of the plugins. plugins.py netcdf: that of the ones in the wheel of netCDF4.
 """
@@ -85,6 +86,9 @@ def judge(paths):
 match sys.argv[1:]:
     case ["make", folder]:
         make(folder)
+    case ["half", path]:
+        with h5py.File(path, "w") as file:
+            file.create_dataset("v", data=numbers("f2"), chunks=CHUNK, **hdf5plugin.FciDecomp())
     case ["path"]:
         print(hdf5plugin.PLUGINS_PATH)
     case ["netcdf"]:

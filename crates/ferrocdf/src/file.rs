@@ -560,7 +560,9 @@ fn locked(blob: FileBlob, path: &Path) -> Result<FileBlob> {
     if without || blob.lock()? {
         return Ok(blob);
     }
-    Err(Error::new(Code(EAGAIN), "another one has it open for writing").at(path.display()))
+    let what = "somebody else writes it, or reads it with the HDF5 library, and holds its lock (none is taken with \
+                HDF5_USE_FILE_LOCKING=FALSE)";
+    Err(Error::new(Code(EAGAIN), what).at(path.display()))
 }
 
 impl Drop for FileMut {

@@ -2,6 +2,7 @@
 //! reads, value for value. Where a filter is built in as well, both say the same.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use ferrocdf::plugins;
@@ -120,4 +121,24 @@ fn files_go_both_ways_through_every_plugin() {
     }
     println!("{} files", made.len());
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn what_a_plugin_learned_of_other_elements_is_not_taken_over() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [half, copy] = ["half.h5", "copy.nc"].map(|name| folder.path().join(name).display().to_string());
+    said(&["half", &half]);
+    let [plugins_of_python] = &said(&["path"])[..] else { panic!("one line") };
+    let _turn = folders::only(Path::new(plugins_of_python));
+    // Copies hold numbers of four bytes, in chunks like those of the file.
+    let mut said = vec![];
+    let code = ferrocdf_tools::nccopy::run(["nccopy", &half, &copy].map(OsString::from), &mut said);
+    let said = String::from_utf8_lossy(&said);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("32018") && said.contains("-F \"/v,none\""), "{said}");
+    assert!(!Path::new(&copy).exists());
+    let run = nccopy_tool::ours(&["-F", "/v,none", &half, &copy]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let [ours, theirs] = [&copy, &half].map(|path| print(&["-v", "v", "-n", "it", path]).out);
+    assert_eq!(String::from_utf8_lossy(&ours), String::from_utf8_lossy(&theirs));
 }

@@ -63,6 +63,19 @@ pub(super) fn endian(datatype: &Datatype) -> Option<bool> {
     }
 }
 
+/// Whether all numbers of a type have as many bytes as netCDF stores such with.
+pub(super) fn has_sizes_of_netcdf(datatype: &Datatype) -> bool {
+    match &datatype.class {
+        Stored::Integer(_) => matches!(datatype.size, 1 | 2 | 4 | 8),
+        Stored::Float(_) => matches!(datatype.size, 4 | 8),
+        Stored::Compound { members } => members.iter().all(|member| has_sizes_of_netcdf(&member.datatype)),
+        Stored::Enumeration { base, .. } | Stored::Array { base, .. } | Stored::Variable { base, .. } => {
+            has_sizes_of_netcdf(base)
+        }
+        _ => true,
+    }
+}
+
 /// Text up to its first zero byte, as C programs see it.
 pub(super) fn c_text(mut text: Vec<u8>) -> Vec<u8> {
     if let Some(end) = text.iter().position(|&byte| byte == 0) {

@@ -259,8 +259,11 @@ impl Walk {
         if own.as_ref().is_some_and(|own| !own.has_variable) {
             return Ok(None);
         }
-        let Some(ty) = native.and_then(|native| self.types.of_variable(&native)) else {
+        let Some(native) = native else {
             return Ok(Some("a dataset of a type that netCDF does not know"));
+        };
+        let Some(ty) = self.types.of_variable(&native) else {
+            return Ok(Some("a dataset of a user-defined type that is not committed under a name before it"));
         };
         let plain = name.strip_prefix(names::NON_COORDINATE);
         self.vars.push(Found {
@@ -390,6 +393,7 @@ fn storage(dataset: &Dataset) -> Storage {
         no_fill: !matches!(dataset.fill().value, Fill::Value(_)),
         chunking,
         endian: endian.map(|big| if big { Endian::Big } else { Endian::Little }),
+        settled: decode::has_sizes_of_netcdf(dataset.datatype()),
         ..Storage::default()
     };
     set_filters(&mut storage, dataset);

@@ -248,14 +248,14 @@ fn choose_storage(
         }
     }
     // Plugins do not take parameters that they have set as ones that they are to set.
-    storage.settled = storage.filters == filters && storage.chunking == chunking;
+    storage.settled &= storage.filters == filters && storage.chunking == chunking;
     let learned = |filter: &&Filter| ferrocdf::plugins::learns(filter.id) && filters.contains(filter);
     if let (false, true, Some(filter)) =
         (storage.settled, wished.is_none(), storage.filters.iter().find(learned))
     {
         let (id, path) = (filter.id, source.var_path(var));
         let what = format!(
-            "the parameters of filter {id} were set for other chunks; say it anew, with -F \"{path},{id},...\", or \
+            "the parameters of filter {id} were set for other chunks or elements; say it anew, with -F \"{path},{id},...\", or \
              take it away, with -F \"{path},none\""
         );
         return Err(Error::new(Code::EFILTER, what).at(path));
