@@ -5,6 +5,7 @@
 //! colon; without it there are few.
 
 mod alternate;
+mod attribute_order;
 mod cut_off;
 #[path = "../it/filter_stories.rs"]
 mod filter_stories;

@@ -42,6 +42,8 @@ pub(super) struct Attributes {
 /// An attribute as it is stored.
 #[derive(Debug)]
 pub(super) struct Attribute {
+    /// The number of its making that it has in the file; also objects that keep no order give some of these.
+    number: Option<u64>,
     pub flags: u8,
     pub body: Vec<u8>,
 }
@@ -80,17 +82,22 @@ impl Attributes {
         }
         if let Some((heap_at, by_name)) = all.info.heap.zip(all.info.by_name) {
             let (tree, heap) = (Tree::open(source, by_name)?, FractalHeap::open(source, heap_at)?);
+            let mut found = vec![];
             tree.walk(&mut |record| {
                 let mut reader = Reader::new("record of an attribute", record);
                 let (id, flags, order) = (reader.take(8)?, reader.u8()?, reader.u32()?);
-                match flags & Message::SHARED {
-                    0 => all.add(Some(order.into()), flags, heap.object(id)?.to_vec(), file),
-                    _ => {
-                        let body = file.shared_message(kind::ATTRIBUTE, id)?;
-                        all.add(Some(order.into()), flags & !Message::SHARED, body, file)
-                    }
-                }
+                let body = match flags & Message::SHARED {
+                    0 => heap.object(id)?.to_vec(),
+                    _ => file.shared_message(kind::ATTRIBUTE, id)?,
+                };
+                found.push((u64::from(order), flags & !Message::SHARED, body));
+                Ok(())
             })?;
+            // In the order in which they are listed; many may have the same number, that of none.
+            found.sort_by_key(|&(order, ..)| order);
+            for (order, flags, body) in found {
+                all.add(Some(order), flags, body, file)?;
+            }
             all.blocks = extents::heap(source, heap_at)?;
             for tree in [Some(by_name), all.info.by_order].into_iter().flatten() {
                 all.blocks.extend(extents::tree(source, tree)?);
@@ -111,9 +118,11 @@ impl Attributes {
             flags &= !Message::SHARED;
         }
         let name = parts(&body)?.name.to_vec();
-        let order = order.filter(|&order| order != NO_ORDER).unwrap_or(self.next);
+        // As the HDF5 library numbers those of a header without an order.
+        let number = Some(order.unwrap_or(self.next)).filter(|&order| order != NO_ORDER);
+        let order = number.unwrap_or(self.next);
         self.next = self.next.max(order + 1);
-        self.list.insert(order, name, Attribute { flags, body });
+        self.list.insert(order, name, Attribute { number, flags, body });
         Ok(())
     }
 
@@ -130,7 +139,7 @@ impl Attributes {
                 return Err(Error::new(Code::EMAXATTS, "an object has at most 65,535 attributes"));
             }
         }
-        self.list.insert(self.next, name.to_vec(), Attribute { flags: 0, body });
+        self.list.insert(self.next, name.to_vec(), Attribute { number: None, flags: 0, body });
         self.next += 1;
         Ok(None)
     }
@@ -166,7 +175,7 @@ impl Attributes {
             return Ok(messages);
         }
         let ordered = object.is_ordered();
-        messages.extend(self.list.iter().map(|(order, _, Attribute { flags, body })| Message {
+        messages.extend(self.list.iter().map(|(order, _, Attribute { flags, body, .. })| Message {
             order: ordered.then_some(order as u16),
             ..message(kind::ATTRIBUTE, *flags, body.clone())
         }));
@@ -187,7 +196,7 @@ impl Attributes {
             .iter()
             .map(|(order, name, attribute)| DenseItem {
                 name,
-                order: ordered.then_some(order),
+                order: if ordered { Some(order) } else { attribute.number },
                 body: &attribute.body,
             })
             .collect();

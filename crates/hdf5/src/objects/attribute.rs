@@ -45,8 +45,8 @@ pub enum Order {
     /// By the bytes of their names: the file does not say how they were made.
     Name,
     /// As they stand in the file, which does not say how they were made. In a header that often is how they were; in a
-    /// B-tree it is by the hashes of their names. The reference library lists attributes like this when it is asked for
-    /// their creation order.
+    /// B-tree it is by the numbers that some have all the same, then by the hashes of their names. The reference library
+    /// lists attributes like this when it is asked for their creation order.
     Stored,
 }
 
@@ -137,6 +137,14 @@ impl Stored<'_> {
             Stored::There(_, record) => record.order(),
         }
     }
+
+    /// What they are sorted by: those without a number of their own come last, since that stands as the largest one.
+    fn rank(&self) -> Option<u32> {
+        match self {
+            Stored::Here(message) => message.order.map(u32::from),
+            Stored::There(_, record) => Some(record.order),
+        }
+    }
 }
 
 impl Object {
@@ -178,11 +186,8 @@ impl Object {
                 Ok(())
             })?;
         }
-        let mut order = Order::Stored;
-        if self.tracks_attribute_order() {
-            order = Order::Creation;
-            found.sort_by_key(Stored::order);
-        }
+        found.sort_by_key(Stored::rank);
+        let order = if self.tracks_attribute_order() { Order::Creation } else { Order::Stored };
         for stored in found {
             let order = stored.order();
             match stored {
