@@ -54,7 +54,7 @@ pub const ENTRY: Entry = Entry {
         id: "ferrocdf_bitshuffle",
         write: |params| {
             let (size, given) = if is_given(params) { (0, params) } else { (params[2], &params[3..]) };
-            Bitshuffle::new(&[&[0, 0, size.max(1)], given].concat())?;
+            Bitshuffle::new(&[&[0, 0, size.max(1)], given].concat())?.check()?;
             let param = |at: usize| given.get(at).copied().unwrap_or(0);
             let name = NAMES.get(param(1) as usize).copied();
             let level = given.get(2).map(|&level| level as i32);
@@ -72,7 +72,7 @@ pub const ENTRY: Entry = Entry {
             if params[1] == ZSTD {
                 params.push(json.number("clevel", 3, i32::MIN.into()..=i32::MAX.into())? as u32);
             }
-            Bitshuffle::new(&[&[0, 0, size.max(1)], &params[..]].concat())?;
+            Bitshuffle::new(&[&[0, 0, size.max(1)], &params[..]].concat())?.check()?;
             if size > 0 {
                 learn(&mut params, size, 0);
             }
@@ -94,6 +94,8 @@ enum Packer {
     None,
     Lz4,
     Zstd(i32),
+    /// A number that nobody can ask for, but some files have: bitshuffle's filter takes it for none.
+    Other(u32),
 }
 
 impl Bitshuffle {
@@ -108,7 +110,7 @@ impl Bitshuffle {
             2 => Packer::Lz4,
             3 if params.len() > 5 => Packer::Zstd(param(5) as i32),
             3 => Packer::Zstd(3),
-            other => return Err(bad_params(format!("bitshuffle has no compression {other}"))),
+            other => Packer::Other(other),
         };
         let chosen = (BLOCK_BYTES / size / 8 * 8).max(BLOCK_ELEMENTS);
         Ok(Bitshuffle { size, block: if block == 0 { chosen } else { block }, packer })
@@ -124,6 +126,19 @@ impl Bitshuffle {
             return Err(corrupt(format!("blocks of {block} bytes with elements of {}", self.size)));
         }
         Ok((block, rest))
+    }
+
+    /// An error if nobody can ask for what packs.
+    fn check(&self) -> Result<()> {
+        match self.packer {
+            Packer::Other(number) => Err(bad_params(format!("bitshuffle has no compression {number}"))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether bits are shuffled and nothing packs them.
+    fn is_plain(&self) -> bool {
+        matches!(self.packer, Packer::None | Packer::Other(_))
     }
 
     /// Bytes that are in blocks; the rest stays as it is.
@@ -275,7 +290,7 @@ fn turn_word(bytes: [u8; 8]) -> [u8; 8] {
 
 impl Codec for Bitshuffle {
     fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>> {
-        if self.packer == Packer::None {
+        if self.is_plain() {
             return Ok(Some(stored.len()));
         }
         self.header(stored)?;
@@ -287,7 +302,7 @@ impl Codec for Bitshuffle {
         let len = plain.len();
         let shuffled = self.shuffled(len)?;
         let (blocks, end) = plain.split_at_mut(shuffled);
-        if self.packer == Packer::None {
+        if self.is_plain() {
             let block = self.block * self.size;
             let (stored, rest) = stored.split_at(shuffled);
             for (from, to) in stored.chunks(block).zip(blocks.chunks_mut(block)) {
@@ -320,9 +335,10 @@ impl Codec for Bitshuffle {
     }
 
     fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
+        self.check()?;
         let block = self.block * self.size;
         let (blocks, end) = plain.split_at(self.shuffled(plain.len())?);
-        if self.packer == Packer::None {
+        if self.is_plain() {
             stored.resize(blocks.len(), 0);
             for (from, to) in blocks.chunks(block).zip(stored.chunks_mut(block)) {
                 spread(self.size, from, to);
@@ -355,14 +371,14 @@ impl Codec for Bitshuffle {
 
     fn most_decoded(&self, stored: usize) -> usize {
         match self.packer {
-            Packer::None => stored,
+            Packer::None | Packer::Other(_) => stored,
             Packer::Lz4 => stored.saturating_mul(255),
             Packer::Zstd(_) => stored.saturating_mul(zstd::RATIO),
         }
     }
 
     fn encoded_len(&self, plain: usize) -> Option<usize> {
-        (self.packer == Packer::None).then_some(plain)
+        self.is_plain().then_some(plain)
     }
 }
 
