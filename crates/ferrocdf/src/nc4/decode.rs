@@ -63,14 +63,17 @@ pub(super) fn endian(datatype: &Datatype) -> Option<bool> {
     }
 }
 
-/// Whether all numbers of a type have as many bytes as netCDF stores such with.
-pub(super) fn has_sizes_of_netcdf(datatype: &Datatype) -> bool {
+/// Whether netCDF stores such elements in the same way: all numbers have as many bytes there, and use all their bits.
+pub(super) fn is_as_netcdf_stores(datatype: &Datatype) -> bool {
+    let bits = datatype.size.saturating_mul(8);
     match &datatype.class {
-        Stored::Integer(_) => matches!(datatype.size, 1 | 2 | 4 | 8),
-        Stored::Float(_) => matches!(datatype.size, 4 | 8),
-        Stored::Compound { members } => members.iter().all(|member| has_sizes_of_netcdf(&member.datatype)),
+        Stored::Integer(integer) => {
+            matches!(datatype.size, 1 | 2 | 4 | 8) && u32::from(integer.precision) == bits
+        }
+        Stored::Float(float) => matches!(datatype.size, 4 | 8) && u32::from(float.precision) == bits,
+        Stored::Compound { members } => members.iter().all(|member| is_as_netcdf_stores(&member.datatype)),
         Stored::Enumeration { base, .. } | Stored::Array { base, .. } | Stored::Variable { base, .. } => {
-            has_sizes_of_netcdf(base)
+            is_as_netcdf_stores(base)
         }
         _ => true,
     }

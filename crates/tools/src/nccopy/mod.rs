@@ -68,13 +68,19 @@ fn copy(program: &str, options: &Options, errors: &mut dyn Write) -> Result<(), 
     let wanted = schema::wanted_vars(&source, options)?;
     let format = output_format(source.format(), options);
     // What cannot be defined, or is not there, shall not cost an existing file its content.
-    let pairs = schema::copy(&source, &mut Model::new(format), options, &wanted)?;
+    let mut tried = Model::new(format);
+    let pairs = schema::copy(&source, &mut tried, options, &wanted)?;
     check_length(&input, pairs.iter().map(|&(var, _)| var))?;
     input.warn_of_missing(program, &options.input, "are copied as zeros", errors);
     let input = input.file;
     let strangers = options.filterspecs.iter().flat_map(|spec| spec.strangers(&source));
     let strangers = strangers.map(|name| format!("-F: {} has no variable {name:?}", options.input.display()));
-    for told in strangers.chain(input.left_out().into_iter().map(|object| format!("left out: {object}"))) {
+    let left_out = input.left_out().into_iter().map(|object| format!("left out: {object}"));
+    let rounded = pairs.iter().filter(|pair| schema::is_rounded_again(&source, &tried, pair)).map(|&(var, _)| {
+        let path = source.var_path(var);
+        format!("{path}: its values are rounded again, to digits of its new chunks; -F \"{path},none\" keeps them")
+    });
+    for told in strangers.chain(left_out).chain(rounded) {
         // There is nowhere to tell that this failed.
         let _ = writeln!(errors, "{program}: {told}");
     }

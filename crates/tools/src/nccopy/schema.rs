@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ferrocdf::model::{Chunking, Class, Field, Filter, UserType};
+use ferrocdf::model::{Chunking, Class, Field, Filter, Storage, UserType};
 use ferrocdf::spec::Spec;
 use ferrocdf::{Atomic, Code, DimId, Error, GroupId, Model, Owner, Result, Type, Values, VarId};
 
@@ -262,6 +262,18 @@ fn choose_storage(
     }
     target.var_mut(to).storage = storage;
     Ok(())
+}
+
+/// Whether a filter that keeps some digits of the differences in a chunk packs what it has packed before, in other chunks.
+pub fn is_rounded_again(source: &Model, target: &Model, &(var, to): &(VarId, VarId)) -> bool {
+    /// The first parameter of scale-offset where numbers are integers, which lose nothing.
+    const INTEGERS: u32 = 2;
+    let storage = [&source.var(var).storage, &target.var(to).storage];
+    let rounds = |storage: &&Storage| match storage.filter(Filter::SCALE_OFFSET) {
+        Some([way, ..]) => *way != INTEGERS,
+        _ => false,
+    };
+    storage.iter().all(rounds) && !storage[1].settled
 }
 
 /// The filters that `-F` gives to a variable, those of several in their order; one that takes them away beats the others.

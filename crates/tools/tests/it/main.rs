@@ -2,6 +2,7 @@
 
 mod ferrocdf;
 mod info;
+mod nccopy;
 mod ncdump;
 mod ncgen;
 mod plugins;

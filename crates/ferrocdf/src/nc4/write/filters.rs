@@ -114,6 +114,8 @@ fn step(filter: &Filter, data: &Data<'_>) -> Result<Step> {
         Filter::FLETCHER32 => params.clear(),
         Filter::SZIP if !varies => params = szip(&params, data)?,
         Filter::NBIT => params = nbit(data),
+        // Chunks are moved unopened only under the same parameters, of which one is a fill value.
+        Filter::SCALE_OFFSET if data.settled => {}
         Filter::SCALE_OFFSET => params = scale_offset(&params, data)?,
         _ => {
             let chunk = small(data.elements().saturating_mul(size.into()));

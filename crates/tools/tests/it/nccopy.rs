@@ -1,0 +1,49 @@
+//! `nccopy`: what it says of a copy that is made.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use ferrocdf::model::{Chunking, Filter};
+use ferrocdf::{CreateOptions, File, FileMut, Format};
+use ferrocdf_tools::nccopy::run;
+
+/// Runs the tool; its exit code and what it said.
+fn call(args: &[&str]) -> (u8, String) {
+    let mut errors = vec![];
+    let args = ["nccopy"].iter().chain(args).map(OsString::from);
+    let code = run(args, &mut errors);
+    (code, String::from_utf8(errors).unwrap())
+}
+
+fn values(path: &Path) -> Vec<f32> {
+    File::open(path).unwrap().variable("v").unwrap().get_values(..).unwrap()
+}
+
+#[test]
+fn values_that_lose_digits_again_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let (source, copy) = (path("scaled.nc"), path("copy.nc"));
+    let mut file = FileMut::create(&source, &CreateOptions::format(Format::Netcdf4)).unwrap();
+    file.add_dimension("x", 40_000).unwrap();
+    let var = file.add_variable::<f32>("v", &["x"]).unwrap().id();
+    let digits = |model: &mut ferrocdf::Model| {
+        let storage = &mut model.var_mut(var).storage;
+        storage.chunking = Some(Chunking::Chunked(vec![10_000]));
+        storage.set_filter(Filter::SCALE_OFFSET, vec![0, 1]);
+        Ok(())
+    };
+    file.define(digits).unwrap();
+    let numbers: Vec<f32> = (0..40_000).map(|number| (number % 199 * number % 89) as f32 / 7.0).collect();
+    file.variable_mut("v").unwrap().put_values(&numbers, ..).unwrap();
+    file.close().unwrap();
+
+    // Chunks that are moved, or packed otherwise, lose nothing.
+    for args in [&[][..], &["-F", "v,none", "-c", "x/8000"], &["-d", "1", "-c", "x/8000"], &["-3"]] {
+        assert_eq!(call(&[args, &[&source, &copy]].concat()), (0, String::new()), "{args:?}");
+        assert!(values(Path::new(&copy)) == values(Path::new(&source)), "{args:?}");
+    }
+    let (code, said) = call(&["-c", "v:8000", &source, &copy]);
+    assert!(code == 0 && said.contains("/v: its values are rounded again"), "{code} {said}");
+    assert!(values(Path::new(&copy)) != values(Path::new(&source)));
+}
