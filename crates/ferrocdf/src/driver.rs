@@ -159,6 +159,11 @@ pub(crate) trait Driver: Send + Sync {
     fn flush(&mut self, _model: &Model) -> Result<()> {
         Ok(())
     }
+
+    /// What is done last, after [`Driver::flush`].
+    fn close(&mut self) -> Result<()> {
+        Ok(())
+    }
 }
 
 fn read_only() -> Error {

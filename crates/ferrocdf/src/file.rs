@@ -524,7 +524,11 @@ impl FileMut {
             let state = self.file.read_state();
             state.is_new && !state.has_draft()
         };
-        if aborted { Ok(()) } else { self.sync() }
+        if aborted {
+            return Ok(());
+        }
+        self.sync()?;
+        self.file.named(self.file.write_state().driver.close())
     }
 }
 

@@ -303,7 +303,8 @@ fn large_results_at_slow_positions_are_what_the_blob_holds() {
     let page = out.as_ptr().addr() % 4096;
     for before in [2, 16, 30] {
         let begin = (page + 4096 - before) % 4096;
-        let array = Array::contiguous(vec![elements as u64], Stored::little(Kind::I16), begin as u64).unwrap();
+        let array =
+            Array::contiguous(vec![elements as u64], Stored::little(Kind::I16), begin as u64).unwrap();
         out.fill(0);
         let done = read(&blob, &array, &Selection::all(&array.shape), Out::new(&mut out));
         assert_eq!(done, Ok(Fit::Exact));

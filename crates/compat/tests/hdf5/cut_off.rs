@@ -123,7 +123,7 @@ impl Story {
     fn commit(&mut self, folder: &Path, number: usize) {
         match number % 4 {
             // Free space is left as empty chunks of a header.
-            3 => self.editor.close().unwrap(),
+            3 => self.editor.close(0).unwrap(),
             _ => self.editor.commit().unwrap(),
         }
         let mut bytes = vec![0; self.blob.size().unwrap() as usize];

@@ -538,3 +538,34 @@ fn elements_that_are_written_in_order_are_not_filled_before() {
         assert!(values.iter().all(|&found| found == value), "row {number}");
     }
 }
+
+#[test]
+fn files_that_are_edited_again_and_again_do_not_grow() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.nc");
+    let mut file = FileMut::create(&path, &CreateOptions::format(Format::Netcdf4)).unwrap();
+    file.add_dimension("x", 3).unwrap();
+    file.add_variable::<i32>("v", &["x"]).unwrap();
+    file.close().unwrap();
+    // Attributes of the file as a whole, as many and as long as they lie in heaps, and a variable's in its header.
+    for (of_file, count, len) in [(true, 10, 20_000), (true, 30, 100), (false, 3, 3000)] {
+        let mut sizes = vec![];
+        for round in 0..60 {
+            let mut file = FileMut::append(&path).unwrap();
+            for number in 0..count {
+                let (name, text) = (format!("a{number}"), "word ".repeat((len + round % 7 * 40) / 5));
+                match of_file {
+                    true => file.add_attribute(&name, text.as_str()).unwrap(),
+                    false => file.variable_mut("v").unwrap().put_attribute(&name, text.as_str()).unwrap(),
+                };
+            }
+            file.close().unwrap();
+            sizes.push(std::fs::metadata(&path).unwrap().len());
+        }
+        let [early, late] = [&sizes[10..20], &sizes[50..]].map(|some| *some.iter().max().unwrap());
+        // Pieces of other lengths are left over now and then; without a note of them each round would leave a whole list.
+        assert!(late <= early + early / 4, "{count} attributes of {len} bytes: {sizes:?}");
+    }
+    let file = File::open(&path).unwrap();
+    assert_eq!(file.model().attrs(Owner::Group(ROOT)).iter().count(), 30);
+}

@@ -620,16 +620,21 @@ impl Editor {
     }
 
     /// Commits, and leaves a note in the file of the space in it that is free, for those who edit it later: as empty chunks
-    /// of the header of the root group, up to 1 MiB. Without this such space is lost when the editor goes.
+    /// of the header of the root group, up to 1 MiB, if there are so many bytes at least. Without this such space is lost
+    /// when the editor goes.
     ///
     /// # Errors
     /// As [`commit`](Editor::commit).
-    pub fn close(&mut self) -> Result<()> {
+    pub fn close(&mut self, least: u64) -> Result<()> {
         self.commit()?;
-        let pieces = lock(&self.space).take_pieces(PARKED);
-        if pieces.is_empty() {
+        let mut space = lock(&self.space);
+        let pieces = space.take_pieces(PARKED);
+        let bytes: u64 = pieces.iter().map(|piece| piece.len).sum();
+        if pieces.is_empty() || bytes < least {
+            pieces.iter().for_each(|piece| space.give_back(piece.at, piece.len));
             return Ok(());
         }
+        drop(space);
         let root = self.root();
         self.object(root)?.parked = pieces;
         self.dirty.insert(root);

@@ -145,6 +145,10 @@ struct Edited {
     steps: usize,
 }
 
+/// Free space of fewer bytes in a file that was created is not worth a note; sessions later may leave theirs again and
+/// again.
+const LEFT_BY_CREATING: u64 = 64 << 10;
+
 impl Nc4Writer {
     /// A new file.
     pub(crate) fn create(blob: Arc<dyn BlobMut>) -> Result<Nc4Writer> {
@@ -430,6 +434,12 @@ impl Driver for Nc4Writer {
 
     fn flush(&mut self, _model: &Model) -> Result<()> {
         self.held_mut().settle()
+    }
+
+    fn close(&mut self) -> Result<()> {
+        let held = self.held_mut();
+        let created = held.made.contains(&held.editor.root());
+        held.editor.close(if created { LEFT_BY_CREATING } else { 0 })
     }
 }
 

@@ -25,7 +25,7 @@ fn record(seed: u64, changes: usize) -> (Log, Vec<String>) {
         }
         pair.commit();
         if rng.once_in(3) {
-            pair.editor.close().unwrap();
+            pair.editor.close(0).unwrap();
         }
         blob.mark();
         texts.push(pair.model.text());
@@ -192,7 +192,7 @@ fn files_that_are_closed_and_opened_again_do_not_grow() {
     let blob = Arc::new(MemoryBlob::default());
     let mut rng = Rng::new(4);
     let mut sizes = Vec::new();
-    Editor::create(blob.clone(), &options(Profile::Compatible)).unwrap().close().unwrap();
+    Editor::create(blob.clone(), &options(Profile::Compatible)).unwrap().close(0).unwrap();
     for round in 0..600 {
         let mut editor = Editor::open(blob.clone(), OpenOptions::default(), Barrier::Sync).unwrap();
         let root = editor.root();
@@ -201,7 +201,7 @@ fn files_that_are_closed_and_opened_again_do_not_grow() {
             let data = vec![round as u8; rng.index(longest)];
             editor.set_attribute(root, attribute(name, &data)).unwrap();
         }
-        editor.close().unwrap();
+        editor.close(0).unwrap();
         sizes.push(blob.size().unwrap());
     }
     // Some 20 MB were written.
