@@ -31,24 +31,12 @@ pub(crate) fn count_of(field: &Field) -> usize {
     field.shape.iter().product()
 }
 
-/// Whether values hold no memory of their own.
-fn is_flat(model: &Model, ty: Type) -> bool {
-    match ty {
-        Type::Atomic(atomic) => atomic != Atomic::String,
-        Type::User(id) => match &model.user_type(id).class {
-            Class::Compound { fields, .. } => fields.iter().all(|field| is_flat(model, field.ty)),
-            Class::Vlen(_) => false,
-            Class::Opaque(_) | Class::Enum { .. } => true,
-        },
-    }
-}
-
 /// Frees what hangs from values.
 ///
 /// # Safety
 /// There are `count` values of the type, and what hangs from them is from `malloc`.
 pub(crate) unsafe fn reclaim(model: &Model, ty: Type, values: *mut u8, count: usize) -> Result<()> {
-    if is_flat(model, ty) {
+    if model.is_flat(ty) {
         return Ok(());
     }
     let size = model.size_of(ty);
@@ -97,7 +85,7 @@ pub(crate) unsafe fn read_list(value: *const u8) -> Result<NcVlen> {
 /// There are `count` values of the type, and room for as many.
 unsafe fn copy(model: &Model, ty: Type, from: *const u8, to: *mut u8, count: usize) -> Result<()> {
     let size = model.size_of(ty);
-    if is_flat(model, ty) {
+    if model.is_flat(ty) {
         // SAFETY: as the caller says.
         unsafe { to.copy_from_nonoverlapping(from, count * size) };
         return Ok(());

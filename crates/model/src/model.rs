@@ -10,8 +10,8 @@ use ferrocdf_bytes::{Code, Error, Result};
 
 use crate::named::in_use;
 use crate::{
-    Atomic, Attr, Attrs, Dim, DimId, Format, Group, GroupId, Name, Owner, Storage, Type, TypeId, UserType,
-    Values, Var, VarId,
+    Atomic, Attr, Attrs, Class, Dim, DimId, Format, Group, GroupId, Name, Owner, Storage, Type, TypeId,
+    UserType, Values, Var, VarId,
 };
 
 /// Groups, dimensions, types, variables and attributes of one dataset.
@@ -98,6 +98,18 @@ impl Model {
         match ty {
             Type::Atomic(atomic) => atomic.size(),
             Type::User(id) => self.user_type(id).class.size(),
+        }
+    }
+
+    /// Whether values of a type hold no text or lists of any length, which lie elsewhere in memory and in files.
+    pub fn is_flat(&self, ty: Type) -> bool {
+        match ty {
+            Type::Atomic(atomic) => atomic != Atomic::String,
+            Type::User(id) => match &self.user_type(id).class {
+                Class::Compound { fields, .. } => fields.iter().all(|field| self.is_flat(field.ty)),
+                Class::Vlen(_) => false,
+                Class::Opaque(_) | Class::Enum { .. } => true,
+            },
         }
     }
 

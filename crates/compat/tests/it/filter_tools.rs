@@ -152,6 +152,23 @@ fn filters_to_copy_as_in_the_reference() {
     }
 }
 
+#[test]
+fn levels_are_for_types_of_users_too() {
+    let (folder, source) = sample(
+        "netcdf s { types: byte enum e_t {A = 1, B = 2, C = 0}; compound c_t {int a; float b;}; opaque(4) o_t;
+         compound d_t {c_t c; o_t o(2);}; dimensions: x = 4000; u = unlimited;
+         variables: e_t e(x); c_t c(x); o_t o(x); d_t d(x); c_t grows(u); e_t scalar; int number(x);
+         c_t sum(x); sum:_Fletcher32 = \"true\"; c_t packed(x);
+         packed:_ChunkSizes = 3000; packed:_DeflateLevel = 3; packed:_Shuffle = \"true\";
+         data: c = {1, 2}, {3, 4}; o = 0X01020304; grows = {1, 2}; }",
+    );
+    for options in [&["-d", "4"][..], &["-d", "4", "-s"], &["-d", "0"], &["-s", "-d", "1", "-c", "x/2000"]] {
+        let [theirs, ours] = copies(folder.path(), &source, options);
+        assert_eq!(theirs, ours, "{options:?}: the reference is the left");
+        assert!(ours.is_ok(), "{options:?}");
+    }
+}
+
 /// Names, and faults that are told to their place, which the reference has not.
 #[test]
 fn filters_by_name() {

@@ -124,7 +124,7 @@ fn is_netcdf4(file: &File, groups: impl Iterator<Item = Result<Object>>) -> Resu
 impl Content {
     fn read(file: &File) -> Result<(Content, Model)> {
         let walk = walk(file)?;
-        let mut model = walk.model;
+        let (mut model, mut left_out) = (walk.model, walk.left_out);
         let (of_vars, dims) = walk.dims.resolve(&mut model, &walk.vars);
         let classes = model.types().iter().map(|ty| ty.class.clone()).collect();
         let groups = walk.groups.len();
@@ -139,11 +139,18 @@ impl Content {
         for (number, (found, dims)) in walk.vars.into_iter().zip(of_vars).enumerate() {
             let attrs = late(groups + number);
             let walk::Found { group, name, prefixed, ty, storage, extent, place, .. } = found;
+            for (&(len, _), dim) in extent.iter().zip(dims.iter().map(|&dim| model.dim(dim))) {
+                if len > dim.len {
+                    let why =
+                        format!("{} of {len} along {}, which is {} long", len - dim.len, dim.name, dim.len);
+                    left_out.add(&model, group, name.as_bytes(), why);
+                }
+            }
             model.push_var(Var { name, group, ty, dims, attrs, storage });
             let extent = extent.into_iter().map(|(len, _)| len).collect();
             vars.push(Variable { place, prefixed, extent, blob: OnceLock::new() });
         }
-        let (left_out, types) = (walk.left_out, walk.committed);
+        let (left_out, types) = (left_out.words(), walk.committed);
         Ok((Content { vars, owners, left_out, types, dims }, model))
     }
 }

@@ -83,7 +83,7 @@ pub(super) struct Walk {
     /// What each type is.
     pub(super) committed: Vec<Datatype>,
     /// What was left out, and why.
-    pub(super) left_out: Vec<String>,
+    pub(super) left_out: LeftOut,
     /// The files that were met, and the objects.
     files: HashSet<usize>,
     seen: HashSet<(usize, Address)>,
@@ -108,7 +108,7 @@ pub(super) fn walk(file: &File) -> Result<Walk> {
         vars: vec![],
         groups: vec![Place::of(&root)],
         committed: vec![],
-        left_out: vec![],
+        left_out: LeftOut::default(),
         files: HashSet::new(),
         seen: HashSet::new(),
         budget: Some(LEAST),
@@ -214,21 +214,14 @@ impl Walk {
         }
         self.budget = budget.checked_sub(LINK.saturating_add(bytes));
         if self.budget.is_none() {
-            self.left_out.truncate(WORDS - 1);
-            self.left_out.push("the rest: links lead to the same objects again and again".to_string());
+            self.left_out.words.truncate(WORDS - 1);
+            self.left_out.words.push("the rest: links lead to the same objects again and again".to_string());
         }
         self.budget.is_some()
     }
 
     fn leave_out(&mut self, group: GroupId, name: &[u8], why: impl std::fmt::Display) {
-        if self.left_out.len() >= WORDS {
-            return;
-        }
-        let path = self.model.group_path(group);
-        let name = String::from_utf8_lossy(name);
-        let word = format!("{}/{name}: {why}", path.trim_end_matches('/'));
-        let end = word.char_indices().map(|(at, _)| at).find(|&at| at >= WORD).unwrap_or(word.len());
-        self.left_out.push(word[..end].to_string());
+        self.left_out.add(&self.model, group, name, why);
     }
 
     /// A committed datatype. Gives the reason if it is left out.
@@ -277,6 +270,35 @@ impl Walk {
             place: Place::of(object),
         });
         Ok(None)
+    }
+}
+
+/// What of a file the model has no place for, and why.
+#[derive(Debug, Default)]
+pub(super) struct LeftOut {
+    /// Not more than [`WORDS`].
+    words: Vec<String>,
+    /// How many more there are.
+    unsaid: usize,
+}
+
+impl LeftOut {
+    pub(super) fn add(&mut self, model: &Model, group: GroupId, name: &[u8], why: impl std::fmt::Display) {
+        if self.words.len() >= WORDS {
+            self.unsaid += 1;
+            return;
+        }
+        let path = model.group_path(group);
+        let name = String::from_utf8_lossy(name);
+        let word = format!("{}/{name}: {why}", path.trim_end_matches('/'));
+        let end = word.char_indices().map(|(at, _)| at).find(|&at| at >= WORD).unwrap_or(word.len());
+        self.words.push(word[..end].to_string());
+    }
+
+    /// All of it, in words.
+    pub(super) fn words(mut self) -> Vec<String> {
+        self.words.extend((self.unsaid > 0).then(|| format!("and {} more", self.unsaid)));
+        self.words
     }
 }
 

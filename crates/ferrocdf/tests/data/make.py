@@ -61,6 +61,19 @@ def left_out():
         sub.create_dataset("bools", data=np.array([True, False]))
 
 
+def in_part():
+    """What can be read in part or not at all: elements behind the end of a dimension, a virtual dataset of itself."""
+    with h5py.File("in_part.h5", "w", libver=("v108", "latest")) as f:
+        f["x"] = np.arange(5.0)
+        f["x"].make_scale("x")
+        f["long"] = np.arange(9.0)
+        f["long"].dims[0].attach_scale(f["x"])
+        f.create_dataset("empty", (4, 6), "i2")
+        layout = h5py.VirtualLayout((2,), "f8")
+        layout[:] = h5py.VirtualSource(".", "circle", (2,))
+        f.create_virtual_dataset("circle", layout)
+
+
 def many():
     """250 variables of 20 attributes each, packed with zlib: the length in 8 bytes, then the stream."""
     with netCDF4.Dataset("many.tmp", "w") as f:
@@ -94,6 +107,7 @@ def pack(name):
 
 everything()
 left_out()
+in_part()
 many()
 chunks()
 

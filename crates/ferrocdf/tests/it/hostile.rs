@@ -96,6 +96,16 @@ fn a_million_paths_through_few_groups() {
 }
 
 #[test]
+fn words_are_not_without_end_and_the_rest_is_counted() {
+    let mut builder = Builder::new();
+    let names: Vec<String> = (0..1200).map(|number| format!("l{number}")).collect();
+    let links: Vec<_> = names.iter().map(|name| soft(name, "/nowhere")).collect();
+    let root = builder.object(&[&[group()], &links[..]].concat());
+    let words = words(&open(builder.finish(root)));
+    assert_eq!((words.lines().count(), words.lines().last()), (1001, Some("and 200 more")));
+}
+
+#[test]
 fn soft_links_in_a_circle() {
     let _watch = watch();
     let mut builder = Builder::new();

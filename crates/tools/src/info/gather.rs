@@ -1,7 +1,7 @@
 //! The facts about a file, as JSON.
 
-use ferrocdf::model::Class;
-use ferrocdf::{Arrangement, Attr, File, GroupId, Model, Owner, Result, Values, VarId};
+use ferrocdf::model::{Class, Filter};
+use ferrocdf::{Arrangement, Attr, File, GroupId, Model, Owner, Result, StorageInfo, Values, VarId};
 use serde_json::{Map, Value, json};
 
 /// Everything `ferrocdf info` tells.
@@ -29,7 +29,7 @@ pub fn facts(file: &File) -> Result<Value> {
             json!({ "path": model.group_path(group), "attributes": attributes })
         })
         .collect();
-    let vars = model.var_ids().map(|var| variable(file, &model, var)).collect::<Result<Vec<_>>>()?;
+    let vars: Vec<Value> = model.var_ids().map(|var| variable(file, &model, var)).collect();
     Ok(json!({
         "path": file.path().display().to_string(),
         "format": model.format().kind_name(),
@@ -81,9 +81,30 @@ fn user_type(model: &Model, number: usize) -> Value {
     })
 }
 
-fn variable(file: &File, model: &Model, id: VarId) -> Result<Value> {
+/// A variable. One whose data cannot be found has the reason in place of how it is stored.
+fn variable(file: &File, model: &Model, id: VarId) -> Value {
     let var = model.var(id);
-    let storage = file.variable_of(id).storage()?;
+    let dims: Vec<_> = var.dims.iter().map(|&dim| model.dim(dim).name.to_str()).collect();
+    let mut facts = json!({
+        "name": var.name.to_str(),
+        "path": within(model, var.group, &var.name.to_str()),
+        "type": model.type_name(var.ty),
+        "dimensions": dims,
+        "shape": model.shape(id),
+    });
+    let more = match file.variable_of(id).storage() {
+        Ok(found) => stored(&found, &var.storage.filters),
+        Err(error) => json!({ "error": error.to_string() }),
+    };
+    if let (Some(facts), Value::Object(mut more)) = (facts.as_object_mut(), more) {
+        facts.append(&mut more);
+        facts.insert("attributes".to_string(), attributes(var.attrs.iter()));
+    }
+    facts
+}
+
+/// How a variable is stored.
+fn stored(storage: &StorageInfo, filters: &[Filter]) -> Value {
     let (arrangement, slab, record) = match storage.arrangement {
         Arrangement::Records { slab, record } => ("records", Some(slab), Some(record)),
         Arrangement::Inline => ("inline", None, None),
@@ -95,15 +116,8 @@ fn variable(file: &File, model: &Model, id: VarId) -> Result<Value> {
         Arrangement::Chunked(shape) => json!(shape),
         _ => Value::Null,
     };
-    let filter = |filter: &ferrocdf::model::Filter| json!({ "id": filter.id, "name": ferrocdf::filter_name(filter.id), "parameters": filter.params });
-    let filters: Vec<Value> = var.storage.filters.iter().map(filter).collect();
-    let dims: Vec<_> = var.dims.iter().map(|&dim| model.dim(dim).name.to_str()).collect();
-    Ok(json!({
-        "name": var.name.to_str(),
-        "path": within(model, var.group, &var.name.to_str()),
-        "type": model.type_name(var.ty),
-        "dimensions": dims,
-        "shape": model.shape(id),
+    let filter = |filter: &Filter| json!({ "id": filter.id, "name": ferrocdf::filter_name(filter.id), "parameters": filter.params });
+    json!({
         "bytes": storage.bytes,
         "stored_bytes": storage.stored_bytes,
         "ratio": storage.ratio(),
@@ -113,9 +127,8 @@ fn variable(file: &File, model: &Model, id: VarId) -> Result<Value> {
         "begin": storage.begin,
         "end": storage.end,
         "chunks": chunks,
-        "filters": filters,
-        "attributes": attributes(var.attrs.iter()),
-    }))
+        "filters": filters.iter().map(filter).collect::<Vec<_>>(),
+    })
 }
 
 fn attributes<'a>(attrs: impl Iterator<Item = &'a Attr>) -> Value {

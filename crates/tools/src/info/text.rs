@@ -122,7 +122,12 @@ fn variables(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Re
             string(var, "type"),
             paint(colours.name, plain(string(var, "path")))
         )?;
-        writeln!(out, "      {}", paint(colours.faint, stored(var)))?;
+        match var["error"].as_str() {
+            Some(error) => {
+                writeln!(out, "      {} {}", paint(colours.warning, "cannot be read:"), plain(error))?
+            }
+            None => writeln!(out, "      {}", paint(colours.faint, stored(var)))?,
+        }
         if let Some(filters) = filters(var) {
             writeln!(out, "      {}", paint(colours.faint, filters))?;
         }
@@ -137,6 +142,8 @@ fn stored(var: &Value) -> String {
     let (size, stored) = (number("bytes"), number("stored_bytes"));
     let ratio = match var["ratio"].as_f64() {
         Some(ratio) if size != stored => format!("{} stored, {ratio:.2}:1", bytes(stored)),
+        _ if string(var, "arrangement") == "virtual" => "in other datasets".to_string(),
+        _ if stored == 0 && size > 0 => "nothing stored".to_string(),
         _ => "not compressed".to_string(),
     };
     let how = match string(var, "arrangement") {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use ferrocdf::model::{Chunking, Class, Field, Filter, Storage, UserType};
 use ferrocdf::spec::Spec;
-use ferrocdf::{Atomic, Code, DimId, Error, GroupId, Model, Owner, Result, Type, Values, VarId};
+use ferrocdf::{Code, DimId, Error, GroupId, Model, Owner, Result, Type, Values, VarId};
 
 use super::Stop;
 use super::chunkspec;
@@ -175,7 +175,8 @@ fn choose_storage(
         shuffle.params.clear();
     }
     let (filters, chunking) = (storage.filters.clone(), storage.chunking.clone());
-    let is_number = matches!(source.var(var).ty, Type::Atomic(atomic) if atomic != Atomic::String);
+    // Where values are not, the reference ends with an error.
+    let is_flat = source.is_flat(source.var(var).ty);
     let dims = source.var(var).dims.clone();
     let wished = wished_filters(source, var, options).filter(|_| !dims.is_empty());
     let refused = wished.as_ref().map_or(options.no_filters, Vec::is_empty);
@@ -183,12 +184,12 @@ fn choose_storage(
         Some(_) => storage.filters.clear(),
         None if options.no_filters => storage.filters.clear(),
         // Another level is another compression, of which the elements' checksum is no part.
-        None if options.deflate.is_some() && is_number => {
+        None if options.deflate.is_some() && is_flat => {
             storage.filters.retain(|filter| filter.id == Filter::FLETCHER32);
         }
         None => {}
     }
-    let by_level = options.deflate.filter(|&level| level > 0 && is_number && !dims.is_empty() && !refused);
+    let by_level = options.deflate.filter(|&level| level > 0 && is_flat && !dims.is_empty() && !refused);
     target.var_mut(to).storage.filters.clear();
     for Spec { id, params } in wished.iter().flatten() {
         let filter = Filter { id: *id, params: params.clone() };

@@ -29,3 +29,8 @@ fn what_was_left_out() {
     says("left_out.h5", "left_out.txt", &[]);
     says("left_out.h5", "left_out.json", &["--json"]);
 }
+
+#[test]
+fn what_cannot_be_read_or_only_in_part() {
+    says("in_part.h5", "in_part.txt", &[]);
+}
