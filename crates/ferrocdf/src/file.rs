@@ -366,9 +366,8 @@ impl FileMut {
     /// Fails with `NC_EEXIST` if there is one and `clobber` is off.
     pub fn create(path: impl AsRef<Path>, options: &CreateOptions) -> Result<FileMut> {
         let path = path.as_ref();
-        // A file that another one writes must not be emptied before that is known.
-        let locks = !options.format.is_classic_file();
-        if locks && options.clobber && path.is_file() {
+        // A file that another one writes must not be emptied, whatever is to be in its place.
+        if options.clobber && path.is_file() {
             locked(FileBlob::open_mut(path)?, path)?;
         }
         let blob = if options.clobber { FileBlob::create(path) } else { FileBlob::create_new(path) };
@@ -376,7 +375,7 @@ impl FileMut {
             Code(errno) if !options.clobber && errno == EEXIST => Error { code: Code::EEXIST, ..error },
             _ => error,
         })?;
-        if locks {
+        if !options.format.is_classic_file() {
             blob = locked(blob, path)?;
         }
         let blob = Arc::new(WriteBehind::new(ReadAhead::new(blob)));

@@ -376,6 +376,7 @@ fn one_writer_at_a_time() {
     first.commit().unwrap();
     assert!(FileMut::append(&path).is_err());
     assert!(FileMut::create(&path, &options).is_err());
+    assert!(FileMut::create(&path, &CreateOptions::format(Format::Classic)).is_err());
     assert_eq!(File::open(&path).unwrap().attributes().len(), 1);
     first.close().unwrap();
     FileMut::append(&path).unwrap().close().unwrap();

@@ -65,7 +65,7 @@ fn copy(program: &str, options: &Options, errors: &mut dyn Write) -> Result<(), 
     for spec in &options.chunkspecs {
         chunkspec::check(&source, spec)?;
     }
-    let wanted = schema::wanted_vars(&source, options)?;
+    let wanted = schema::wanted(&source, options)?;
     let format = output_format(source.format(), options);
     // What cannot be defined, or is not there, shall not cost an existing file its content.
     let mut tried = Model::new(format);
@@ -88,7 +88,7 @@ fn copy(program: &str, options: &Options, errors: &mut dyn Write) -> Result<(), 
     output.set_no_fill(true)?;
     let pairs = output.define(|model| schema::copy(&source, model, options, &wanted))?;
     output.commit()?;
-    let pairs: Vec<(VarId, VarId)> = pairs.into_iter().filter(|(var, _)| wanted.contains(var)).collect();
+    let pairs: Vec<(VarId, VarId)> = pairs.into_iter().filter(|(var, _)| wanted.vars.contains(var)).collect();
 
     let bytes = pairs.iter().map(|&(var, _)| data_bytes(&input, var)).sum();
     let mut progress = Progress::new("copying", bytes);

@@ -10,9 +10,17 @@ use super::Stop;
 use super::chunkspec;
 use super::options::{Choice, Options};
 
-/// The variables whose data is copied. Fails if one that was asked for is not there.
-pub fn wanted_vars(model: &Model, options: &Options) -> Result<HashSet<VarId>, Stop> {
-    let mut wanted: HashSet<VarId> = match &options.vars {
+/// What is copied.
+pub struct Wanted {
+    /// The variables with their data.
+    pub vars: HashSet<VarId>,
+    /// The groups.
+    groups: HashSet<GroupId>,
+}
+
+/// What the options ask for. Fails if something is not there.
+pub fn wanted(model: &Model, options: &Options) -> Result<Wanted, Stop> {
+    let mut vars: HashSet<VarId> = match &options.vars {
         None => model.var_ids().collect(),
         Some(choice) => {
             let mut found = HashSet::new();
@@ -26,14 +34,26 @@ pub fn wanted_vars(model: &Model, options: &Options) -> Result<HashSet<VarId>, S
             found
         }
     };
+    let mut groups: HashSet<GroupId> = model.group_ids().collect();
     if let Some(choice) = &options.groups {
         if !model.format().is_enhanced() {
             return Err(Stop::Said("Group list (-g ...) only permitted for netCDF-4 file".to_string()));
         }
-        let groups = wanted_groups(model, choice)?;
-        wanted.retain(|&var| groups.contains(&model.var(var).group));
+        let named = named_groups(model, choice)?;
+        vars.retain(|&var| named.contains(&model.var(var).group));
+        if !choice.keep_definitions {
+            groups = with_what_is_needed(model, named, &vars);
+        }
     }
-    Ok(wanted)
+    Ok(Wanted { vars, groups })
+}
+
+/// These groups with those around them, and those of types, which any variable may be of, and of the variables' dimensions.
+fn with_what_is_needed(model: &Model, groups: HashSet<GroupId>, vars: &HashSet<VarId>) -> HashSet<GroupId> {
+    let of_types = model.types().iter().map(|ty| ty.group);
+    let of_dims = vars.iter().flat_map(|&var| &model.var(var).dims).map(|&dim| model.dim(dim).group);
+    let all = groups.into_iter().chain(of_types).chain(of_dims).chain([GroupId::ROOT]);
+    all.flat_map(|group| model.and_parents(group)).collect()
 }
 
 /// The variables that a name means: that of a path, or those of this name in any group. Classic files have no paths.
@@ -50,8 +70,8 @@ fn named(model: &Model, name: &[u8]) -> Vec<VarId> {
     model.group_ids().filter_map(|group| model.find_var(group, last)).collect()
 }
 
-/// Groups by path or by name, with those within them.
-fn wanted_groups(model: &Model, choice: &Choice) -> Result<HashSet<GroupId>, Stop> {
+/// Groups by path or by name.
+fn named_groups(model: &Model, choice: &Choice) -> Result<HashSet<GroupId>, Stop> {
     let mut wanted = HashSet::new();
     for name in &choice.names {
         let text = String::from_utf8_lossy(name);
@@ -63,15 +83,16 @@ fn wanted_groups(model: &Model, choice: &Choice) -> Result<HashSet<GroupId>, Sto
         if found.is_empty() {
             return Err(Stop::Said(format!("{text}: No such group")));
         }
-        let inside = |id: &GroupId| model.and_parents(*id).any(|parent| found.contains(&parent));
-        wanted.extend(model.group_ids().filter(inside));
+        wanted.extend(found);
     }
     Ok(wanted)
 }
 
-/// What groups and types of the source are in the target.
+/// What groups, dimensions and types of the source are in the target.
+#[derive(Default)]
 struct Ids {
-    groups: Vec<GroupId>,
+    groups: HashMap<GroupId, GroupId>,
+    dims: HashMap<DimId, DimId>,
     types: HashMap<u32, Type>,
 }
 
@@ -99,42 +120,45 @@ pub fn copy(
     source: &Model,
     target: &mut Model,
     options: &Options,
-    wanted: &HashSet<VarId>,
+    wanted: &Wanted,
 ) -> Result<Vec<(VarId, VarId)>> {
     let holds_not = |what: &str| format!("{} files hold no {what}", target.format().kind_name());
-    if source.groups().len() > 1 && !target.format().is_enhanced() {
+    if wanted.groups.len() > 1 && !target.format().is_enhanced() {
         return Err(Error::new(Code::ENOGRP, holds_not("groups")));
     }
     if !source.types().is_empty() && !target.format().is_enhanced() {
         return Err(Error::new(Code::EBADTYPE, holds_not("user-defined types")));
     }
-    let mut ids = Ids { groups: vec![GroupId::ROOT], types: HashMap::new() };
-    for group in source.group_ids().skip(1) {
+    let mut ids = Ids::default();
+    ids.groups.insert(GroupId::ROOT, GroupId::ROOT);
+    for group in source.group_ids().skip(1).filter(|group| wanted.groups.contains(group)) {
         let from = source.group(group);
-        let parent = ids.groups[from.parent.unwrap_or(GroupId::ROOT).index()];
-        ids.groups.push(target.def_group(parent, from.name.as_bytes())?);
+        let parent = ids.groups[&from.parent.unwrap_or(GroupId::ROOT)];
+        ids.groups.insert(group, target.def_group(parent, from.name.as_bytes())?);
     }
     for (number, ty) in (0..).zip(source.types()) {
-        let (name, group) = (ty.name.clone(), ids.groups[ty.group.index()]);
+        let (name, group) = (ty.name.clone(), ids.groups[&ty.group]);
         let class = same_class(&ty.class, &ids);
         ids.types.insert(number, Type::User(target.def_type(UserType { name, group, class })?));
     }
-    for dim in source.dims() {
+    for (number, dim) in (0..).map(DimId).zip(source.dims()) {
+        let Some(&group) = ids.groups.get(&dim.group) else { continue };
         // A dimension of length 0 is unlimited in classic files, whatever was asked for.
         let fixed = (!dim.unlimited || options.fix_unlimited) && dim.len > 0;
-        target.def_dim(ids.groups[dim.group.index()], dim.name.as_bytes(), fixed.then_some(dim.len))?;
+        ids.dims.insert(number, target.def_dim(group, dim.name.as_bytes(), fixed.then_some(dim.len))?);
     }
-    for (group, &to) in source.group_ids().zip(&ids.groups) {
+    for group in source.group_ids() {
+        let Some(&to) = ids.groups.get(&group) else { continue };
         copy_attrs(source, Owner::Group(group), target, Owner::Group(to), &ids)?;
     }
     let keeps = |choice: &Option<Choice>| choice.as_ref().is_none_or(|choice| choice.keep_definitions);
     let all_definitions = keeps(&options.vars) && keeps(&options.groups);
     let mut pairs = vec![];
-    for var in source.var_ids().filter(|var| all_definitions || wanted.contains(var)) {
+    for var in source.var_ids().filter(|var| all_definitions || wanted.vars.contains(var)) {
         let from = source.var(var);
-        // Dimensions were copied in order, so their ids are the same.
-        let dims: Vec<DimId> = from.dims.clone();
-        let group = ids.groups[from.group.index()];
+        // The groups of the dimensions are among those that are wanted.
+        let dims: Vec<DimId> = from.dims.iter().map(|dim| ids.dims[dim]).collect();
+        let group = ids.groups[&from.group];
         let to = target.def_var(group, from.name.as_bytes(), ids.ty(from.ty), &dims)?;
         copy_attrs(source, Owner::Var(var), target, Owner::Var(to), &ids)?;
         if !target.format().is_classic_file() {
@@ -177,7 +201,7 @@ fn choose_storage(
     let (filters, chunking) = (storage.filters.clone(), storage.chunking.clone());
     // Where values are not, the reference ends with an error.
     let is_flat = source.is_flat(source.var(var).ty);
-    let dims = source.var(var).dims.clone();
+    let dims = target.var(to).dims.clone();
     let wished = wished_filters(source, var, options).filter(|_| !dims.is_empty());
     let refused = wished.as_ref().map_or(options.no_filters, Vec::is_empty);
     match &wished {

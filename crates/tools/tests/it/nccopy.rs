@@ -47,3 +47,39 @@ fn values_that_lose_digits_again_are_told() {
     assert!(code == 0 && said.contains("/v: its values are rounded again"), "{code} {said}");
     assert!(values(Path::new(&copy)) != values(Path::new(&source)));
 }
+
+#[test]
+fn groups_that_are_asked_for_are_the_only_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let (source, copy) = (path("groups.nc"), path("copy.nc"));
+    let cdl = "netcdf g { types: byte enum e_t {A = 1}; dimensions: y = 3; x = 2; variables: int a(x); data: a = 1, 2;
+        group: one { variables: int b(x); data: b = 3, 4; group: inner { dimensions: z = 2; variables: e_t d(z); } }
+        group: two { dimensions: w = 2; variables: int c(w); :at = \"q\"; data: c = 7, 8;
+          group: inner { variables: int e(w, x); data: e = 9, 10, 11, 12; } } }";
+    let args = ["ncgen", "-4", "-o", &source, "-"].map(OsString::from);
+    let program = ferrocdf_tools::ncgen::Program::Ncgen;
+    assert_eq!(ferrocdf_tools::ncgen::run(program, args, &mut cdl.as_bytes(), &mut vec![], &mut vec![]), 0);
+    for (args, groups, vars) in [
+        (["-G", "/"], &["/"][..], &["/a"][..]),
+        (["-G", "one"], &["/", "/one"], &["/one/b"]),
+        (["-G", "/two/inner"], &["/", "/two", "/two/inner"], &["/two/inner/e"]),
+        (
+            ["-G", "inner"],
+            &["/", "/one", "/one/inner", "/two", "/two/inner"],
+            &["/one/inner/d", "/two/inner/e"],
+        ),
+    ] {
+        assert_eq!(call(&[&args[..], &[&source, &copy]].concat()), (0, String::new()), "{args:?}");
+        let file = File::open(&copy).unwrap();
+        let model = file.model();
+        let found: Vec<String> = model.group_ids().map(|group| model.group_path(group)).collect();
+        assert_eq!(found, groups, "{args:?}");
+        let found: Vec<String> = model.var_ids().map(|var| model.var_path(var)).collect();
+        assert_eq!(found, vars, "{args:?}");
+    }
+    let file = File::open(&copy).unwrap();
+    assert_eq!(file.variable("/two/inner/e").unwrap().get_values::<i32, _>(..).unwrap(), [9, 10, 11, 12]);
+    assert_eq!(call(&["-g", "/", &source, &copy]), (0, String::new()));
+    assert_eq!(File::open(&copy).unwrap().model().group_ids().count(), 5);
+}
