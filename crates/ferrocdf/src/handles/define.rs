@@ -9,9 +9,9 @@ use crate::FileMut;
 const ROOT: GroupId = GroupId::ROOT;
 
 impl FileMut {
-    /// The variable called `name` in the root group, to be written.
+    /// The variable called `name`, in the root group or by its path, to be written.
     pub fn variable_mut(&self, name: &str) -> Option<VariableMut<'_>> {
-        let id = self.model().find_var(ROOT, name.as_bytes())?;
+        let id = super::find_var(&self.model(), name)?;
         Some(VariableMut::new(self, id))
     }
 

@@ -8,7 +8,7 @@ mod variable;
 
 pub use variable::{NetcdfType, Variable, VariableMut};
 
-use ferrocdf_model::{DimId, GroupId, Owner, Values, VarId};
+use ferrocdf_model::{DimId, GroupId, Model, Owner, Values, VarId};
 
 use crate::File;
 
@@ -44,14 +44,18 @@ impl Dimension {
     }
 }
 
+/// The variable of a name in the root group, or of a path.
+fn find_var(model: &Model, name: &str) -> Option<VarId> {
+    let mut steps = name.strip_prefix('/').unwrap_or(name).split('/').map(str::as_bytes);
+    let last = steps.next_back()?;
+    let group = steps.try_fold(GroupId::ROOT, |group, step| model.find_group(group, step))?;
+    model.find_var(group, last)
+}
+
 impl File {
     /// The variable called `name`: of the root group, or with a path, such as `/model/wind`, of another.
     pub fn variable(&self, name: &str) -> Option<Variable<'_>> {
-        let model = self.model();
-        let mut steps = name.strip_prefix('/').unwrap_or(name).split('/').map(str::as_bytes);
-        let last = steps.next_back()?;
-        let group = steps.try_fold(GroupId::ROOT, |group, step| model.find_group(group, step))?;
-        Some(Variable::new(self, model.find_var(group, last)?))
+        Some(Variable::new(self, find_var(&self.model(), name)?))
     }
 
     /// All variables, in definition order.

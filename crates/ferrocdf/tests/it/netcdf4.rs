@@ -570,3 +570,17 @@ fn files_that_are_edited_again_and_again_do_not_grow() {
     let file = File::open(&path).unwrap();
     assert_eq!(file.model().attrs(Owner::Group(ROOT)).iter().count(), 30);
 }
+
+#[test]
+fn variables_of_groups_are_written_by_their_path() {
+    let file = create(Format::Netcdf4);
+    let group = |model: &mut ferrocdf::Model| {
+        let group = model.def_group(ROOT, b"deep sea")?;
+        let x = model.def_dim(group, b"x", Some(2))?;
+        model.def_var(group, b"v", Atomic::Int.into(), &[x]).map(drop)
+    };
+    file.define(group).unwrap();
+    assert!(file.variable_mut("v").is_none());
+    file.variable_mut("/deep sea/v").unwrap().put_values(&[7, 8], ..).unwrap();
+    assert_eq!(file.variable("deep sea/v").unwrap().get_values::<i32, _>(..).unwrap(), [7, 8]);
+}
