@@ -30,7 +30,7 @@ fn attributes_without_an_order_are_listed_as_by_the_library() {
     assert!(listed[..5].iter().all(old) && !listed.is_sorted(), "{listed:?}");
     assert_eq!(ours(&path), listed);
 
-    let mut file = FileMut::append(&path).expect("a file to edit");
+    let file = FileMut::append(&path).expect("a file to edit");
     file.variable_mut("v").expect("the variable").put_attribute("new", "text").expect("an attribute");
     file.close().expect("an edited file");
     let edited = python("list", &path);
