@@ -59,6 +59,28 @@ fn a_plugin_learns_what_the_reference_tells_it() {
 }
 
 #[test]
+fn chunks_of_a_filter_that_is_missing_are_copied_as_they_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let empty = tempfile::tempdir().expect("a folder");
+    let [path, copy] = ["file.nc", "copy.nc"].map(|name| folder.path().join(name));
+    let values = bytes(400 * 50);
+    {
+        let _turn = folders::only(folder.path());
+        compile("scramble.c", &[], &folder.path().join("libscramble.so"));
+        write(&path, filter(SCRAMBLE, &KEY), None, &values).expect("a file");
+    }
+    {
+        let _turn = folders::only(empty.path());
+        assert!(read::<i32>(&path).is_err());
+        let run = crate::nccopy_tool::ours(&[path.to_str().expect("UTF-8"), copy.to_str().expect("UTF-8")]);
+        assert_eq!(run.code, Some(0), "{run:?}");
+    }
+    let _turn = folders::only(folder.path());
+    assert_eq!(stored(&copy), stored(&path));
+    assert_eq!(read::<i32>(&copy).expect("values"), values);
+}
+
+#[test]
 fn parameters_that_a_plugin_does_not_take_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let _turn = folders::only(folder.path());

@@ -183,10 +183,8 @@ impl Editor {
         if self.dirty.is_empty() && heap.is_empty() && !self.unwritten {
             return self.wait();
         }
+        self.wrote = true;
         let mut out = Output::default();
-        if std::mem::take(&mut self.reclaimed) {
-            self.dirty.insert(self.root());
-        }
         let dirty: Vec<Node> = self.dirty.iter().copied().collect();
         for &node in &dirty {
             self.address(node)?;

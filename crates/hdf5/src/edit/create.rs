@@ -15,7 +15,7 @@ use super::group::Links;
 use super::heap::Heap;
 use super::object::Object;
 use super::space::Space;
-use super::{Barrier, CreateOptions, Editor, Profile, wrong};
+use super::{Barrier, CreateOptions, Editor, Profile, note, wrong};
 use crate::cache_image;
 use crate::objects::header::{Message, kind};
 use crate::superblock::TreeSizes;
@@ -80,7 +80,7 @@ impl Editor {
             unfilled: BTreeSet::new(),
             heap: Heap::default(),
             unwritten: true,
-            reclaimed: false,
+            wrote: false,
             broken: None,
         };
         let root = editor.insert(root);
@@ -122,7 +122,10 @@ impl Editor {
         }
         let end = superblock.end.saturating_sub(base);
         let usual = CreateOptions::default();
-        let space = Space::new(end, usual.meta_block, usual.alignment, limit(sizes));
+        let mut space = Space::new(end, usual.meta_block, usual.alignment, limit(sizes));
+        for piece in note::read(&source, end)? {
+            space.give_back(piece.at, piece.len);
+        }
         let profile = if superblock.version > 2 { Profile::Modern } else { Profile::Compatible };
         let mut editor = Editor {
             blob,
@@ -145,17 +148,11 @@ impl Editor {
             unfilled: BTreeSet::new(),
             heap: Heap::default(),
             unwritten: false,
-            reclaimed: false,
+            wrote: false,
             broken: None,
         };
         let root = editor.superblock.root;
-        let root = editor.node(root)?;
-        editor.reclaim()?;
-        if std::mem::take(&mut editor.reclaimed) {
-            // Now, so that what is free can be taken by the first changes.
-            editor.dirty.insert(root);
-            editor.commit()?;
-        }
+        editor.node(root)?;
         Ok(editor)
     }
 

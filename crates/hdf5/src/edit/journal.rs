@@ -95,7 +95,7 @@ impl Editor {
         Ok(())
     }
 
-    fn write_superblock(&self, superblock: &Superblock) -> Result<()> {
+    pub(super) fn write_superblock(&self, superblock: &Superblock) -> Result<()> {
         self.blob.write_at(self.source.base, &superblock.encode()?)
     }
 }

@@ -24,6 +24,7 @@ mod heap;
 mod index;
 mod journal;
 mod named;
+mod note;
 mod object;
 mod space;
 
@@ -232,8 +233,8 @@ pub struct Editor {
     heap: Heap,
     /// Whether the superblock has to be written, whatever else was changed.
     unwritten: bool,
-    /// Whether the root group in the file still holds free space that is given up.
-    reclaimed: bool,
+    /// Whether anything was written.
+    wrote: bool,
     /// The error of a commit.
     broken: Option<Error>,
 }
@@ -276,11 +277,7 @@ impl Editor {
         if let Some(&node) = self.by_address.get(&at) {
             return Ok(node);
         }
-        let mut object = Object::read(self.file.source(), at)?;
-        if at != self.superblock.root {
-            // Chunks that another writer emptied go when the header changes.
-            object.chunks.append(&mut object.parked);
-        }
+        let object = Object::read(self.file.source(), at)?;
         Ok(self.insert(object))
     }
 
@@ -619,28 +616,20 @@ impl Editor {
         Ok(())
     }
 
-    /// Commits, and leaves a note in the file of the space in it that is free, for those who edit it later: as empty chunks
-    /// of the header of the root group, up to 1 MiB, if there are so many bytes at least. Without this such space is lost
-    /// when the editor goes.
+    /// Commits, and leaves a note at the end of the file of the space in it that is free, for who edits it later, if there are
+    /// so many bytes at least. Without this such space is lost when the editor goes.
     ///
     /// # Errors
     /// As [`commit`](Editor::commit).
     pub fn close(&mut self, least: u64) -> Result<()> {
         self.commit()?;
-        let mut space = lock(&self.space);
-        let pieces = space.take_pieces(PARKED);
-        let bytes: u64 = pieces.iter().map(|piece| piece.len).sum();
-        if pieces.is_empty() || bytes < least {
-            pieces.iter().for_each(|piece| space.give_back(piece.at, piece.len));
+        // Where nothing was written a note of before is as it was. The length of paged files is not for us to choose.
+        if !self.wrote || self.page > 1 {
             return Ok(());
         }
-        drop(space);
-        let root = self.root();
-        self.object(root)?.parked = pieces;
-        self.dirty.insert(root);
-        self.commit()?;
-        // Whatever comes now finds them free again.
-        self.reclaim()
+        let done = self.leave_note(least);
+        self.broken = done.as_ref().err().cloned();
+        done
     }
 
     /// Makes all that was changed the committed state of the file.
@@ -662,22 +651,8 @@ fn no_attribute(name: &str) -> Error {
     Error::new(Code::ENOTATT, format!("there is no attribute {name:?}"))
 }
 
-/// Bytes of free space that a file keeps note of: whoever opens the root group reads them.
-const PARKED: u64 = 1 << 20;
-
 /// What the methods are made of.
 impl Editor {
-    /// Gives up the free space that the root group has kept; the next commit writes its header without it.
-    fn reclaim(&mut self) -> Result<()> {
-        let root = self.root();
-        let parked = std::mem::take(&mut self.object(root)?.parked);
-        let mut space = lock(&self.space);
-        parked.iter().for_each(|piece| space.give_up(piece.at, piece.len));
-        drop(space);
-        self.reclaimed = !parked.is_empty();
-        Ok(())
-    }
-
     fn object(&mut self, node: Node) -> Result<&mut Object> {
         let object = self.objects.get_mut(node.0 as usize).filter(|object| !object.gone);
         object.ok_or_else(|| wrong("an object that is not there"))

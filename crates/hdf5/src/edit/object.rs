@@ -10,7 +10,7 @@ use super::attributes::Attributes;
 use super::dataset::Data;
 use super::group::Links;
 use crate::objects::encode::{HeaderForm, NewChunk, NewMessage, continuation};
-use crate::objects::header::{Header, HeaderChunk, Message, kind};
+use crate::objects::header::{Header, Message, kind};
 use crate::wire::bad;
 use crate::{Address, Sizes, Source};
 
@@ -44,8 +44,6 @@ pub(super) struct Object {
     pub messages: Vec<Message>,
     /// Where the header is in the file, the first chunk first.
     pub chunks: Vec<Extent>,
-    /// Free space of the file that is kept as chunks without messages.
-    pub parked: Vec<Extent>,
     /// Whether it is part of the committed state.
     pub committed: bool,
     /// Whether it was deleted.
@@ -73,7 +71,6 @@ impl Object {
             references: 0,
             messages,
             chunks: Vec::new(),
-            parked: Vec::new(),
             committed: false,
             gone: false,
             attributes: None,
@@ -94,10 +91,7 @@ impl Object {
             attribute_limits: header.attribute_limits,
         };
         object.references = header.references;
-        let idle = |chunk: &HeaderChunk| chunk.idle && chunk.at != at;
-        let extent = |chunk: &HeaderChunk| Extent { at: chunk.at, len: chunk.len };
-        object.chunks = header.chunks.iter().filter(|chunk| !idle(chunk)).map(extent).collect();
-        object.parked = header.chunks.iter().filter(|chunk| idle(chunk)).map(extent).collect();
+        object.chunks = header.chunks.into_iter().map(|(at, len)| Extent { at, len }).collect();
         object.committed = true;
         if let Some(count) = object.take(kind::REFERENCE_COUNT).first().and_then(|count| count.body.get(1..5))
         {
@@ -163,10 +157,6 @@ impl Object {
             return Err(bad("an object header without a place"));
         };
         let overhead = self.form.first_overhead() as u64;
-        let mut messages = messages;
-        for idle in &self.parked {
-            messages.push(message(kind::CONTINUATION, 0, continuation(idle.at, idle.len, sizes)?));
-        }
         let (mut here, rest) = self.divide(messages, first.len.saturating_sub(overhead), sizes)?;
         let mut unused = others.to_vec();
         let mut chunks = vec![first];
@@ -189,10 +179,7 @@ impl Object {
         }
         spare.append(&mut unused);
         self.form.references = self.references;
-        let mut list = vec![here];
-        list.extend((chunks.len() > 1).then_some(rest));
-        chunks.extend(&self.parked);
-        list.resize_with(chunks.len(), Vec::new);
+        let list = [here, rest];
         let new: Vec<NewChunk<'_>> = chunks
             .iter()
             .zip(&list)
@@ -202,7 +189,7 @@ impl Object {
             })
             .collect();
         let bytes = self.form.encode(&new)?;
-        self.chunks = chunks[..chunks.len() - self.parked.len()].to_vec();
+        self.chunks.clone_from(&chunks);
         Ok(chunks.into_iter().zip(bytes).collect())
     }
 

@@ -19,9 +19,6 @@ const TRIED: usize = 32;
 /// for: kernels write whole pages faster.
 const RUN: u64 = 1 << 20;
 const PAGE: u64 = 4096;
-/// The smallest piece that is worth a chunk of a header, and the most of them.
-const PIECE: u64 = 64;
-const PIECES: usize = 64;
 
 /// What may be taken of a file.
 #[derive(Debug)]
@@ -128,22 +125,11 @@ impl Space {
         }
     }
 
-    /// Takes free pieces, the largest first of those that together have no more bytes than this; each a multiple of 8 and
-    /// at least of some size.
-    pub fn take_pieces(&mut self, mut bytes: u64) -> Vec<Extent> {
-        let mut pieces = Vec::new();
-        for &(len, at) in self.by_len.iter().rev() {
-            let len = len & !7;
-            if (PIECE..=bytes).contains(&len) && pieces.len() < PIECES {
-                bytes -= len;
-                pieces.push(Extent { at: Address(at), len });
-            }
-        }
-        for &Extent { at, len } in &pieces {
-            let whole = self.free.get(&at.0).copied().unwrap_or(len);
-            self.remove(at.0, whole);
-            self.put_back(at.0 + len, whole - len);
-        }
+    /// Free pieces of at least so many bytes, the longest ones if there are more than this many, by their addresses.
+    pub fn pieces(&self, least: u64, most: usize) -> Vec<Extent> {
+        let longest = self.by_len.range((least, 0)..).rev().take(most);
+        let mut pieces: Vec<Extent> = longest.map(|&(len, at)| Extent { at: Address(at), len }).collect();
+        pieces.sort_unstable_by_key(|piece| piece.at);
         pieces
     }
 

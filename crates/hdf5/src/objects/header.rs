@@ -121,17 +121,6 @@ pub struct Times {
     pub access_modification_change_birth: [u32; 4],
 }
 
-/// A chunk of a header in the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeaderChunk {
-    /// Where it is.
-    pub at: Address,
-    /// All its bytes.
-    pub len: u64,
-    /// Whether nothing is in it.
-    pub idle: bool,
-}
-
 /// A header as it is stored, its messages as they stand.
 #[derive(Debug)]
 pub struct Header {
@@ -147,8 +136,8 @@ pub struct Header {
     pub attribute_limits: Option<(u16, u16)>,
     /// All messages but NIL and continuations.
     pub messages: Vec<Message>,
-    /// Its chunks, the first one first.
-    pub chunks: Vec<HeaderChunk>,
+    /// Its chunks and their bytes, the first one first.
+    pub chunks: Vec<(Address, u64)>,
     /// Bytes of the header in the file.
     pub len: u64,
 }
@@ -366,7 +355,7 @@ impl Chunks<'_> {
             return Err(bad(format!("the chunk at {at} overlaps another one")));
         }
         self.taken.insert(at.0, end);
-        self.header.chunks.push(HeaderChunk { at, len, idle: true });
+        self.header.chunks.push((at, len));
         self.header.len = self.header.len.saturating_add(len);
         Ok(())
     }
@@ -392,9 +381,6 @@ impl Chunks<'_> {
     }
 
     fn message(&mut self, message: Message) -> Result<()> {
-        if let Some(chunk) = self.header.chunks.last_mut().filter(|_| message.kind != kind::NIL) {
-            chunk.idle = false;
-        }
         match message.kind {
             kind::NIL => {}
             kind::CONTINUATION => {

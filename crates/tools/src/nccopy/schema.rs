@@ -231,9 +231,10 @@ fn choose_storage(
     let grows = dims.iter().any(|&dim| target.dim(dim).unlimited);
     let must_chunk = grows || !storage.filters.is_empty();
     // Small chunks become one run, or, if filters ask for chunks, those that are made by default; not those that parameters
-    // of plugins were set for, and not those that the variable's name asks for.
-    let keeps =
-        storage.filters == filters && filters.iter().any(|filter| ferrocdf::plugins::learns(filter.id));
+    // of plugins were set for or that nobody can unpack, and not those that the variable's name asks for.
+    let is_bound =
+        |filter: &Filter| ferrocdf::plugins::learns(filter.id) || !ferrocdf::plugins::has_filter(filter.id);
+    let keeps = storage.filters == filters && filters.iter().any(is_bound);
     let is_small = |shape: &[u64]| !grows && chunkspec::is_small(source, var, shape, options.least_chunk);
     // Of those about dimensions the last counts; of those about the variable the first, and before the others.
     let (of_var, of_dims): (Vec<_>, Vec<_>) =

@@ -1,0 +1,141 @@
+//! A note of the space in a file that is free, for who edits the file next.
+//!
+//! It is ferrocdf's own and lies at the very end of the file, where nothing refers to it. Other writers pass over it: what they
+//! add comes behind, and then it is no note any more, since it does not end where the file does. Until then it stays true, for
+//! no writer takes space inside a file that it has not given up itself. Weighed: empty chunks in the header of the root
+//! group, which every reader passes over, but the HDF5 library fails on some of them when it edits that header.
+//!
+//! Pieces by address (address and length, 8 bytes each), their number in 4 bytes, a checksum of these in 4 (begun with where
+//! the note lies), and a signature of 8; all least significant byte first.
+
+use ferrocdf_bytes::{Result, lookup3};
+
+use super::object::Extent;
+use super::{Editor, lock};
+use crate::wire::number;
+use crate::{Address, Source};
+
+const SIGNATURE: [u8; 8] = *b"fcdfFREE";
+/// Bytes behind the pieces.
+const TAIL: u64 = 16;
+/// Bytes of a piece that is worth a note, and the most pieces of one.
+const LEAST: u64 = 64;
+const MOST: usize = 4096;
+
+/// Bytes of a note of so many pieces.
+fn len(pieces: usize) -> u64 {
+    pieces as u64 * 16 + TAIL
+}
+
+/// The note that begins at an address.
+fn encode(pieces: &[Extent], at: Address) -> Vec<u8> {
+    let both = pieces.iter().flat_map(|piece| [piece.at.0, piece.len]);
+    let mut bytes: Vec<u8> = both.flat_map(u64::to_le_bytes).collect();
+    bytes.extend((pieces.len() as u32).to_le_bytes());
+    bytes.extend(lookup3(&bytes, at.0 as u32).to_le_bytes());
+    bytes.extend(SIGNATURE);
+    bytes
+}
+
+/// What is free in a file that ends here, the note too; nothing without one.
+pub(super) fn read(source: &Source, end: u64) -> Result<Vec<Extent>> {
+    const WHAT: &str = "a note of free space";
+    let Some(tail_at) = end.checked_sub(TAIL) else { return Ok(vec![]) };
+    let Ok(tail) = source.read(WHAT, Address(tail_at), TAIL) else { return Ok(vec![]) };
+    let count = number(&tail[..4]);
+    let (true, true) = (tail[8..] == SIGNATURE, count <= MOST as u64) else { return Ok(vec![]) };
+    let Some(at) = end.checked_sub(len(count as usize)) else { return Ok(vec![]) };
+    let bytes = source.read(WHAT, Address(at), end - at)?;
+    let (signed, rest) = bytes.split_at(bytes.len() - 12);
+    let mut pieces: Vec<Extent> = signed[..signed.len() - 4]
+        .chunks_exact(16)
+        .map(|piece| Extent { at: Address(number(&piece[..8])), len: number(&piece[8..]) })
+        .collect();
+    // Whoever damaged it shall not have what is used taken for free.
+    let mut free_from = 1;
+    let in_order = pieces.iter().all(|piece| {
+        let fits = piece.at.0 >= free_from;
+        free_from = piece.at.0.saturating_add(piece.len);
+        fits && free_from <= at
+    });
+    if u64::from(lookup3(signed, at as u32)) != number(&rest[..4]) || !in_order {
+        return Ok(vec![]);
+    }
+    pieces.push(Extent { at: Address(at), len: end - at });
+    Ok(pieces)
+}
+
+impl Editor {
+    /// Writes the note of a committed state, if so many bytes are free.
+    pub(super) fn leave_note(&mut self, least: u64) -> Result<()> {
+        let mut space = lock(&self.space);
+        space.cut();
+        let pieces = space.pieces(LEAST, MOST);
+        let free: u64 = pieces.iter().map(|piece| piece.len).sum();
+        if pieces.is_empty() || free < least {
+            return Ok(());
+        }
+        let len = len(pieces.len());
+        let at = space.take_end(len)?;
+        self.superblock.end = self.source.base + space.end();
+        // Free again for whatever comes now.
+        space.give_back(at, len);
+        drop(space);
+        self.blob.write_at(self.source.position(at)?, &encode(&pieces, at))?;
+        self.wait()?;
+        self.write_superblock(&self.superblock)?;
+        self.wait()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ferrocdf_store::MemoryBlob;
+
+    use super::*;
+    use crate::Sizes;
+
+    fn found(bytes: Vec<u8>, base: u64) -> Vec<(u64, u64)> {
+        let end = bytes.len() as u64 - base;
+        let sizes = Sizes { offset: 8, length: 8 };
+        let source = Source { blob: Arc::new(MemoryBlob::new(bytes)), base, sizes };
+        read(&source, end).unwrap().iter().map(|piece| (piece.at.0, piece.len)).collect()
+    }
+
+    /// A file of this many bytes with a note behind them.
+    fn noted(len: usize, pieces: &[(u64, u64)]) -> Vec<u8> {
+        let pieces: Vec<Extent> = pieces.iter().map(|&(at, len)| Extent { at: Address(at), len }).collect();
+        [vec![7; len], encode(&pieces, Address(len as u64))].concat()
+    }
+
+    #[test]
+    fn notes_are_read_where_files_end() {
+        let noted_there = noted(1000, &[(100, 64), (164, 500), (900, 100)]);
+        let all = [(100, 64), (164, 500), (900, 100), (1000, 64)];
+        assert_eq!(found(noted_there.clone(), 0), all);
+        assert_eq!(found([vec![0; 512], noted_there.clone()].concat(), 512), all);
+        assert_eq!(found([noted_there, vec![0; 8]].concat(), 0), []);
+        assert_eq!(found(vec![0; 10], 0), []);
+        assert_eq!(found(noted(48, &[]), 0), [(48, 16)]);
+    }
+
+    #[test]
+    fn damaged_notes_are_none() {
+        let whole = noted(1000, &[(100, 64), (200, 500)]);
+        for byte in 1000..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[byte] ^= 0x10;
+            assert_eq!(found(bytes, 0), [], "byte {byte}");
+        }
+        // Moved with what is before it cut off, it is about other places.
+        assert_eq!(found(whole[8..].to_vec(), 0), []);
+        for pieces in
+            [[(200, 500), (100, 64)], [(100, 200), (200, 500)], [(0, 64), (200, 500)], [(100, 1), (900, 101)]]
+        {
+            assert_eq!(found(noted(1000, &pieces), 0), [], "{pieces:?}");
+        }
+        assert_eq!(found(noted(1000, &[(100, u64::MAX)]), 0), []);
+    }
+}
