@@ -9,7 +9,7 @@ use ferrocdf_bytes::{Error, Result};
 
 use super::commit::Output;
 use super::object::message;
-use super::{Barrier, Editor, lock};
+use super::{Barrier, Editor, lock, note};
 use crate::block::Block;
 use crate::objects::encode::{HeaderForm, NewChunk, NewMessage};
 use crate::objects::header::{Message, kind};
@@ -52,6 +52,9 @@ impl Editor {
             space.committed();
             space.cut();
             space.round_end(self.page)?;
+            while note::seems_there(&self.source, space.end()) {
+                space.push_end(self.page.max(8))?;
+            }
         }
         let end = lock(&self.space).end();
         self.superblock.end = self.source.base + end;

@@ -5,6 +5,8 @@
 //! no writer takes space inside a file that it has not given up itself. Weighed: empty chunks in the header of the root
 //! group, which every reader passes over, but the HDF5 library fails on some of them when it edits that header.
 //!
+//! A commit never ends a file behind bytes that look like the end of a note: an old one would be believed.
+//!
 //! Pieces by address (address and length, 8 bytes each), their number in 4 bytes, a checksum of these in 4 (begun with where
 //! the note lies), and a signature of 8; all least significant byte first.
 
@@ -65,6 +67,14 @@ pub(super) fn read(source: &Source, end: u64) -> Result<Vec<Extent>> {
     Ok(pieces)
 }
 
+/// Whether a file that ends here would end with something like a note: bytes of an old one in space that was taken and never
+/// written.
+pub(super) fn seems_there(source: &Source, end: u64) -> bool {
+    let len = SIGNATURE.len() as u64;
+    let last = end.checked_sub(len).map(|at| source.read("the end of the file", Address(at), len));
+    last.is_some_and(|last| last.is_ok_and(|last| last == SIGNATURE))
+}
+
 impl Editor {
     /// Writes the note of a committed state, if so many bytes are free.
     pub(super) fn leave_note(&mut self, least: u64) -> Result<()> {
@@ -92,8 +102,9 @@ impl Editor {
 mod tests {
     use std::sync::Arc;
 
-    use ferrocdf_store::MemoryBlob;
+    use ferrocdf_store::{BlobMut, MemoryBlob};
 
+    use super::super::CreateOptions;
     use super::*;
     use crate::Sizes;
 
@@ -119,6 +130,22 @@ mod tests {
         assert_eq!(found([noted_there, vec![0; 8]].concat(), 0), []);
         assert_eq!(found(vec![0; 10], 0), []);
         assert_eq!(found(noted(48, &[]), 0), [(48, 16)]);
+    }
+
+    #[test]
+    fn commits_do_not_end_files_behind_old_notes() {
+        let blob = Arc::new(MemoryBlob::default());
+        let mut editor = Editor::create(blob.clone(), &CreateOptions::default()).unwrap();
+        editor.commit().unwrap();
+        let end = lock(&editor.space).end();
+        // What lies in space that is taken now, and is not written.
+        let at = lock(&editor.space).take(200).unwrap();
+        blob.write_at(at.0, &[vec![0; 200 - 16], encode(&[], Address(at.0 + 184))].concat()).unwrap();
+        assert!(seems_there(&editor.source, end + 200));
+        editor.unwritten = true;
+        editor.commit().unwrap();
+        assert_eq!(lock(&editor.space).end(), end + 208);
+        assert_eq!(read(&editor.source, editor.superblock.end).unwrap(), []);
     }
 
     #[test]

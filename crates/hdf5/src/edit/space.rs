@@ -145,9 +145,15 @@ impl Space {
 
     /// Makes the file longer up to a multiple of this.
     pub fn round_end(&mut self, unit: u64) -> Result<()> {
-        let (end, rounded) = (self.end, self.end.div_ceil(unit).saturating_mul(unit));
-        self.extend(rounded.saturating_sub(end))?;
-        self.put_back(end, rounded - end);
+        let rounded = self.end.div_ceil(unit).saturating_mul(unit);
+        self.push_end(rounded.saturating_sub(self.end))
+    }
+
+    /// Makes the file longer by so many bytes, which are free.
+    pub fn push_end(&mut self, by: u64) -> Result<()> {
+        let end = self.end;
+        self.extend(by)?;
+        self.put_back(end, by);
         Ok(())
     }
 
