@@ -82,6 +82,11 @@ impl Chain {
         self.used(mask).try_for_each(|link| link.filter().map(drop))
     }
 
+    /// Checks that blocks can be packed.
+    pub fn check_encode(&self) -> Result<()> {
+        self.links.iter().try_for_each(|link| link.filter()?.check_encode().at(|| place(&link.step)))
+    }
+
     /// The most bytes that `stored` bytes can become, which bounds what a size in a file may make the caller allocate.
     pub fn most_decoded(&self, mask: u32, stored: usize) -> usize {
         self.used(mask).rev().fold(stored, |size, link| match &link.filter {

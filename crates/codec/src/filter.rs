@@ -21,6 +21,11 @@ pub trait Filter: Debug + Send + Sync {
     /// (it would make them larger, say): an optional filter is then left out for this block.
     fn encode(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>>;
 
+    /// Whether anything can be packed with these parameters: some files have ones that nobody can ask for.
+    fn check_encode(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Unpacks `stored` into all of `plain`. Another size is an error.
     fn decode_into(&self, stored: &[u8], plain: &mut [u8]) -> Result<()> {
         with_buffer(|buffer| {
@@ -76,6 +81,11 @@ pub(crate) trait Codec: Debug + Send + Sync {
 
     /// See [`Filter::encode`]; `stored` is empty.
     fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>>;
+
+    /// See [`Filter::check_encode`].
+    fn check_encode(&self) -> Result<()> {
+        Ok(())
+    }
 
     /// See [`Filter::most_decoded`].
     fn most_decoded(&self, stored: usize) -> usize;
@@ -163,6 +173,10 @@ impl<C: Codec> Filter for Packed<C> {
 
     fn peel<'a>(&self, stored: &'a [u8]) -> Option<Result<&'a [u8]>> {
         self.0.peel(stored)
+    }
+
+    fn check_encode(&self) -> Result<()> {
+        self.0.check_encode()
     }
 
     fn encoded_len(&self, plain: usize) -> Option<usize> {

@@ -100,9 +100,11 @@ pub struct Storage {
     /// The filters in the order they are applied when writing.
     pub filters: Vec<Filter>,
     /// Whether the parameters of the filters are those of a file with elements and chunks like these, so that filters have
-    /// learned what they must. Of a variable that is in the file already: whether its elements are stored as netCDF stores
-    /// such, so that a copy with the same chunks has the same to tell them.
+    /// learned what they must. Of a variable that is in the file already this says nothing.
     pub settled: bool,
+    /// Of a variable that is in a file: whether its elements are stored as netCDF stores such, so that a copy with the same
+    /// chunks has the same to tell its filters. Of one that is to be made this says nothing.
+    pub as_usual: bool,
     /// How numbers are rounded that are written; an attribute of the file says it, which is written with the variable. Of a
     /// variable that is in the file already this is `None`.
     pub quantize: Option<Quantize>,

@@ -54,7 +54,7 @@ pub const ENTRY: Entry = Entry {
         id: "ferrocdf_bitshuffle",
         write: |params| {
             let (size, given) = if is_given(params) { (0, params) } else { (params[2], &params[3..]) };
-            Bitshuffle::new(&[&[0, 0, size.max(1)], given].concat())?.check()?;
+            Bitshuffle::new(&[&[0, 0, size.max(1)], given].concat())?.check_encode()?;
             let param = |at: usize| given.get(at).copied().unwrap_or(0);
             let name = NAMES.get(param(1) as usize).copied();
             let level = given.get(2).map(|&level| level as i32);
@@ -72,7 +72,7 @@ pub const ENTRY: Entry = Entry {
             if params[1] == ZSTD {
                 params.push(json.number("clevel", 3, i32::MIN.into()..=i32::MAX.into())? as u32);
             }
-            Bitshuffle::new(&[&[0, 0, size.max(1)], &params[..]].concat())?.check()?;
+            Bitshuffle::new(&[&[0, 0, size.max(1)], &params[..]].concat())?.check_encode()?;
             if size > 0 {
                 learn(&mut params, size, 0);
             }
@@ -126,14 +126,6 @@ impl Bitshuffle {
             return Err(corrupt(format!("blocks of {block} bytes with elements of {}", self.size)));
         }
         Ok((block, rest))
-    }
-
-    /// An error if nobody can ask for what packs.
-    fn check(&self) -> Result<()> {
-        match self.packer {
-            Packer::Other(number) => Err(bad_params(format!("bitshuffle has no compression {number}"))),
-            _ => Ok(()),
-        }
     }
 
     /// Whether bits are shuffled and nothing packs them.
@@ -289,6 +281,13 @@ fn turn_word(bytes: [u8; 8]) -> [u8; 8] {
 }
 
 impl Codec for Bitshuffle {
+    fn check_encode(&self) -> Result<()> {
+        match self.packer {
+            Packer::Other(number) => Err(bad_params(format!("bitshuffle has no compression {number}"))),
+            _ => Ok(()),
+        }
+    }
+
     fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>> {
         if self.is_plain() {
             return Ok(Some(stored.len()));
@@ -335,7 +334,7 @@ impl Codec for Bitshuffle {
     }
 
     fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
-        self.check()?;
+        self.check_encode()?;
         let block = self.block * self.size;
         let (blocks, end) = plain.split_at(self.shuffled(plain.len())?);
         if self.is_plain() {

@@ -166,6 +166,7 @@ fn bitshuffle_by_a_packer_that_there_is_not_is_read_as_its_filter_reads_it() {
     let other = chain(&[(32008, &[0, 4, 4, 0, 6])]);
     let mut back = vec![0; plain.len()];
     assert_eq!((other.decode(0, &stored, &mut back), back), (Ok(()), plain.clone()));
+    assert_eq!(other.check_encode().unwrap_err().code, Code::EFILTER);
     let error = other.encode(&plain, &mut stored).unwrap_err();
     assert!(error.code == Code::EFILTER && error.what.contains("no compression 6"), "{error}");
 }

@@ -122,7 +122,7 @@ impl Story {
 
     fn commit(&mut self, folder: &Path, number: usize) {
         match number % 4 {
-            // Free space is left as empty chunks of a header.
+            // With a note of free space.
             3 => self.editor.close(0).unwrap(),
             _ => self.editor.commit().unwrap(),
         }

@@ -75,6 +75,8 @@ pub(super) fn is_as_netcdf_stores(datatype: &Datatype) -> bool {
         Stored::Enumeration { base, .. } | Stored::Array { base, .. } | Stored::Variable { base, .. } => {
             is_as_netcdf_stores(base)
         }
+        // Longer text becomes text of any length.
+        Stored::Text(_) => datatype.size == 1,
         _ => true,
     }
 }

@@ -415,7 +415,7 @@ fn storage(dataset: &Dataset) -> Storage {
         no_fill: !matches!(dataset.fill().value, Fill::Value(_)),
         chunking,
         endian: endian.map(|big| if big { Endian::Big } else { Endian::Little }),
-        settled: decode::is_as_netcdf_stores(dataset.datatype()),
+        as_usual: decode::is_as_netcdf_stores(dataset.datatype()),
         ..Storage::default()
     };
     set_filters(&mut storage, dataset);

@@ -584,3 +584,22 @@ fn variables_of_groups_are_written_by_their_path() {
     file.variable_mut("/deep sea/v").unwrap().put_values(&[7, 8], ..).unwrap();
     assert_eq!(file.variable("deep sea/v").unwrap().get_values::<i32, _>(..).unwrap(), [7, 8]);
 }
+
+#[test]
+fn texts_of_a_renamed_attribute_survive_another_of_its_old_name() {
+    let of_root = Owner::Group(ROOT);
+    let mut file = create(Format::Netcdf4);
+    file.add_dimension("x", 3).unwrap();
+    for number in 0..20 {
+        file.add_variable::<i32>(&format!("v{number}"), &["x"]).unwrap();
+    }
+    file.add_attribute("old", texts(&["first", "second"])).unwrap();
+    let mut file = FileMut::append_bytes(bytes(file)).unwrap();
+    file.define(|model| model.rename_attr(of_root, b"old", Name::new("new")?)).unwrap();
+    // What was defined is held back here.
+    file.variable_mut("v3").unwrap().put_values(&[1, 2, 3], ..).unwrap();
+    file.add_attribute("old", texts(&["third"])).unwrap();
+    let file = File::from_bytes(bytes(file)).unwrap();
+    assert_eq!(file.attribute("new"), Some(texts(&["first", "second"])));
+    assert_eq!(file.attribute("old"), Some(texts(&["third"])));
+}

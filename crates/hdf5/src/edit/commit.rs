@@ -184,6 +184,7 @@ impl Editor {
             return self.wait();
         }
         self.wrote = true;
+        self.forget_note()?;
         let mut out = Output::default();
         let dirty: Vec<Node> = self.dirty.iter().copied().collect();
         for &node in &dirty {

@@ -15,7 +15,7 @@ use super::group::Links;
 use super::heap::Heap;
 use super::object::Object;
 use super::space::Space;
-use super::{Barrier, CreateOptions, Editor, Profile, note, wrong};
+use super::{Barrier, CreateOptions, Editor, Profile, wrong};
 use crate::cache_image;
 use crate::objects::header::{Message, kind};
 use crate::superblock::TreeSizes;
@@ -81,6 +81,7 @@ impl Editor {
             heap: Heap::default(),
             unwritten: true,
             wrote: false,
+            note: None,
             broken: None,
         };
         let root = editor.insert(root);
@@ -122,9 +123,10 @@ impl Editor {
         }
         let end = superblock.end.saturating_sub(base);
         let usual = CreateOptions::default();
-        let mut space = Space::new(end, usual.meta_block, usual.alignment, limit(sizes));
-        for piece in note::read(&source, end)? {
-            space.give_back(piece.at, piece.len);
+        let space = Space::new(end, usual.meta_block, usual.alignment, limit(sizes));
+        // What was being written when somebody was killed; new space begins here, and reads as zeros.
+        if blob.size()? > superblock.end {
+            blob.set_size(superblock.end)?;
         }
         let profile = if superblock.version > 2 { Profile::Modern } else { Profile::Compatible };
         let mut editor = Editor {
@@ -149,10 +151,12 @@ impl Editor {
             heap: Heap::default(),
             unwritten: false,
             wrote: false,
+            note: None,
             broken: None,
         };
         let root = editor.superblock.root;
         editor.node(root)?;
+        editor.take_note()?;
         Ok(editor)
     }
 

@@ -233,8 +233,10 @@ pub struct Editor {
     heap: Heap,
     /// Whether the superblock has to be written, whatever else was changed.
     unwritten: bool,
-    /// Whether anything was written.
+    /// Whether anything was committed since the note was read or written.
     wrote: bool,
+    /// Where the note of free space is that the file ends with.
+    note: Option<Extent>,
     /// The error of a commit.
     broken: Option<Error>,
 }

@@ -2,7 +2,8 @@
 //!
 //! It is ferrocdf's own and lies at the very end of the file, where nothing refers to it. Other writers pass over it: what they
 //! add comes behind, and then it is no note any more, since it does not end where the file does. Until then it stays true, for
-//! no writer takes space inside a file that it has not given up itself. Weighed: empty chunks in the header of the root
+//! no other writer takes space inside a file that it has not given up itself, and an editor destroys the note with the first
+//! commit that may take what it calls free. Weighed: empty chunks in the header of the root
 //! group, which every reader passes over, but the HDF5 library fails on some of them when it edits that header.
 //!
 //! A commit never ends a file behind bytes that look like the end of a note: an old one would be believed.
@@ -20,6 +21,8 @@ use crate::{Address, Source};
 const SIGNATURE: [u8; 8] = *b"fcdfFREE";
 /// Bytes behind the pieces.
 const TAIL: u64 = 16;
+/// Bytes at the beginning of a file that are never free.
+const SUPERBLOCK: u64 = 48;
 /// Bytes of a piece that is worth a note, and the most pieces of one.
 const LEAST: u64 = 64;
 const MOST: usize = 4096;
@@ -39,32 +42,31 @@ fn encode(pieces: &[Extent], at: Address) -> Vec<u8> {
     bytes
 }
 
-/// What is free in a file that ends here, the note too; nothing without one.
-pub(super) fn read(source: &Source, end: u64) -> Result<Vec<Extent>> {
+/// Where the note of a file that ends here is, and what it calls free.
+pub(super) fn read(source: &Source, end: u64) -> Result<Option<(Extent, Vec<Extent>)>> {
     const WHAT: &str = "a note of free space";
-    let Some(tail_at) = end.checked_sub(TAIL) else { return Ok(vec![]) };
-    let Ok(tail) = source.read(WHAT, Address(tail_at), TAIL) else { return Ok(vec![]) };
+    let Some(tail_at) = end.checked_sub(TAIL) else { return Ok(None) };
+    let Ok(tail) = source.read(WHAT, Address(tail_at), TAIL) else { return Ok(None) };
     let count = number(&tail[..4]);
-    let (true, true) = (tail[8..] == SIGNATURE, count <= MOST as u64) else { return Ok(vec![]) };
-    let Some(at) = end.checked_sub(len(count as usize)) else { return Ok(vec![]) };
+    let (true, true) = (tail[8..] == SIGNATURE, count <= MOST as u64) else { return Ok(None) };
+    let Some(at) = end.checked_sub(len(count as usize)) else { return Ok(None) };
     let bytes = source.read(WHAT, Address(at), end - at)?;
     let (signed, rest) = bytes.split_at(bytes.len() - 12);
-    let mut pieces: Vec<Extent> = signed[..signed.len() - 4]
+    let pieces: Vec<Extent> = signed[..signed.len() - 4]
         .chunks_exact(16)
         .map(|piece| Extent { at: Address(number(&piece[..8])), len: number(&piece[8..]) })
         .collect();
     // Whoever damaged it shall not have what is used taken for free.
-    let mut free_from = 1;
+    let mut free_from = SUPERBLOCK;
     let in_order = pieces.iter().all(|piece| {
         let fits = piece.at.0 >= free_from;
         free_from = piece.at.0.saturating_add(piece.len);
         fits && free_from <= at
     });
     if u64::from(lookup3(signed, at as u32)) != number(&rest[..4]) || !in_order {
-        return Ok(vec![]);
+        return Ok(None);
     }
-    pieces.push(Extent { at: Address(at), len: end - at });
-    Ok(pieces)
+    Ok(Some((Extent { at: Address(at), len: end - at }, pieces)))
 }
 
 /// Whether a file that ends here would end with something like a note: bytes of an old one in space that was taken and never
@@ -76,25 +78,50 @@ pub(super) fn seems_there(source: &Source, end: u64) -> bool {
 }
 
 impl Editor {
+    /// Takes the note of an opened file, and what it calls free.
+    pub(super) fn take_note(&mut self) -> Result<()> {
+        let mut space = lock(&self.space);
+        if let Some((note, pieces)) = read(&self.source, space.end())? {
+            pieces.iter().for_each(|piece| space.give_back(piece.at, piece.len));
+            self.note = Some(note);
+        }
+        Ok(())
+    }
+
+    /// Destroys the note before a commit that may take what it calls free: nobody shall believe it later, wherever the file
+    /// ends then. Until now its own place was taken by nobody.
+    pub(super) fn forget_note(&mut self) -> Result<()> {
+        let Some(note) = self.note.take() else { return Ok(()) };
+        let tail = Address(note.at.0 + note.len - TAIL);
+        self.blob.write_at(self.source.position(tail)?, &[0; TAIL as usize])?;
+        lock(&self.space).give_back(note.at, note.len);
+        Ok(())
+    }
+
     /// Writes the note of a committed state, if so many bytes are free.
     pub(super) fn leave_note(&mut self, least: u64) -> Result<()> {
         let mut space = lock(&self.space);
-        space.cut();
         let pieces = space.pieces(LEAST, MOST);
         let free: u64 = pieces.iter().map(|piece| piece.len).sum();
         if pieces.is_empty() || free < least {
             return Ok(());
         }
-        let len = len(pieces.len());
-        let at = space.take_end(len)?;
-        self.superblock.end = self.source.base + space.end();
-        // Free again for whatever comes now.
-        space.give_back(at, len);
+        let (old, len) = (space.end(), len(pieces.len()));
+        let Ok(at) = space.take_end(len) else { return Ok(()) };
+        let end = space.end();
         drop(space);
-        self.blob.write_at(self.source.position(at)?, &encode(&pieces, at))?;
-        self.wait()?;
+        let written = self.source.position(at).and_then(|to| self.blob.write_at(to, &encode(&pieces, at)));
+        if written.and_then(|()| self.wait()).is_err() {
+            // The file is whole without, and shall not be longer than it says.
+            lock(&self.space).give_back(at, len);
+            return self.blob.set_size(self.source.base + old);
+        }
+        self.superblock.end = self.source.base + end;
         self.write_superblock(&self.superblock)?;
-        self.wait()
+        self.wait()?;
+        self.note = Some(Extent { at, len });
+        self.wrote = false;
+        Ok(())
     }
 }
 
@@ -104,15 +131,18 @@ mod tests {
 
     use ferrocdf_store::{BlobMut, MemoryBlob};
 
-    use super::super::CreateOptions;
+    use super::super::{Barrier, CreateOptions};
     use super::*;
-    use crate::Sizes;
+    use crate::{OpenOptions, Sizes};
 
     fn found(bytes: Vec<u8>, base: u64) -> Vec<(u64, u64)> {
         let end = bytes.len() as u64 - base;
         let sizes = Sizes { offset: 8, length: 8 };
         let source = Source { blob: Arc::new(MemoryBlob::new(bytes)), base, sizes };
-        read(&source, end).unwrap().iter().map(|piece| (piece.at.0, piece.len)).collect()
+        let (note, mut pieces) =
+            read(&source, end).unwrap().unwrap_or((Extent { at: Address(0), len: 0 }, vec![]));
+        pieces.extend((note.len > 0).then_some(note));
+        pieces.iter().map(|piece| (piece.at.0, piece.len)).collect()
     }
 
     /// A file of this many bytes with a note behind them.
@@ -145,7 +175,49 @@ mod tests {
         editor.unwritten = true;
         editor.commit().unwrap();
         assert_eq!(lock(&editor.space).end(), end + 208);
-        assert_eq!(read(&editor.source, editor.superblock.end).unwrap(), []);
+        assert_eq!(read(&editor.source, editor.superblock.end).unwrap(), None);
+    }
+
+    #[test]
+    fn notes_are_destroyed_before_what_they_call_free_is_used() {
+        let blob = Arc::new(MemoryBlob::default());
+        let mut editor = Editor::create(blob.clone(), &CreateOptions::default()).unwrap();
+        let piece = lock(&editor.space).take(500).unwrap();
+        lock(&editor.space).take(8).unwrap();
+        editor.commit().unwrap();
+        lock(&editor.space).give_back(piece, 500);
+        editor.close(0).unwrap();
+        let noted = blob.to_bytes();
+        assert_eq!(blob.to_bytes().len() as u64, editor.superblock.end);
+        drop(editor);
+
+        let open = || Editor::open(blob.clone(), OpenOptions::default(), Barrier::Sync).unwrap();
+        // Nothing was changed: it stays.
+        let mut editor = open();
+        assert!(editor.note.is_some());
+        editor.close(0).unwrap();
+        assert_eq!(blob.to_bytes(), noted);
+        // What it calls free is taken, and the file ends elsewhere; then it ends where the note did.
+        let mut editor = open();
+        assert_eq!(lock(&editor.space).take(500).unwrap(), piece);
+        let behind = lock(&editor.space).take(1000).unwrap();
+        assert!(behind.0 >= noted.len() as u64);
+        editor.unwritten = true;
+        editor.commit().unwrap();
+        blob.set_size(noted.len() as u64).unwrap();
+        assert_eq!(read(&editor.source, noted.len() as u64).unwrap(), None);
+    }
+
+    #[test]
+    fn what_a_crash_left_behind_the_end_is_cut_off() {
+        let blob = Arc::new(MemoryBlob::default());
+        let mut editor = Editor::create(blob.clone(), &CreateOptions::default()).unwrap();
+        editor.commit().unwrap();
+        let whole = blob.to_bytes();
+        blob.write_at(whole.len() as u64, b"behind").unwrap();
+        drop(editor);
+        Editor::open(blob.clone(), OpenOptions::default(), Barrier::Sync).unwrap();
+        assert_eq!(blob.to_bytes(), whole);
     }
 
     #[test]

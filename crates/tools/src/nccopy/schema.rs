@@ -274,7 +274,7 @@ fn choose_storage(
         }
     }
     // Plugins do not take parameters that they have set as ones that they are to set.
-    storage.settled &= storage.filters == filters && storage.chunking == chunking;
+    storage.settled = storage.as_usual && storage.filters == filters && storage.chunking == chunking;
     let learned = |filter: &&Filter| ferrocdf::plugins::learns(filter.id) && filters.contains(filter);
     if let (false, true, Some(filter)) =
         (storage.settled, wished.is_none(), storage.filters.iter().find(learned))

@@ -66,10 +66,11 @@ impl Edited {
 
     fn rename_attribute(&mut self, node: Node, was: &Attr, is: &Attr) -> Result<()> {
         let (old, new) = (was.name.as_bytes(), is.name.as_bytes());
+        // Asked for now, while the file knows it by its old name; whatever gets that name later holds nothing of it.
+        let held = self.heap_of(node, old)?;
         self.editor.rename_attribute(node, link_name(old)?, link_name(new)?)?;
-        if let Some(held) = self.forget_held(node, old) {
-            self.note_held(node, new, held);
-        }
+        self.note_held(node, old, vec![]);
+        self.note_held(node, new, held);
         if same(&was.value, &is.value) { Ok(()) } else { self.set_attribute(node, is) }
     }
 
