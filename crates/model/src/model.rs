@@ -160,6 +160,14 @@ impl Model {
         Some(group.vars[at])
     }
 
+    /// The variable at a path such as `/model/wind`, or of a name in the root group.
+    pub fn find_var_at(&self, path: &[u8]) -> Option<VarId> {
+        let mut steps = path.strip_prefix(b"/").unwrap_or(path).split(|&byte| byte == b'/');
+        let name = steps.next_back()?;
+        let group = steps.try_fold(GroupId::ROOT, |group, step| self.find_group(group, step))?;
+        self.find_var(group, name)
+    }
+
     /// The group called `name` in this group.
     pub fn find_group(&self, parent: GroupId, name: &[u8]) -> Option<GroupId> {
         let name = Name::wanted(name);

@@ -11,7 +11,7 @@ const ROOT: GroupId = GroupId::ROOT;
 impl FileMut {
     /// The variable called `name`, in the root group or by its path, to be written.
     pub fn variable_mut(&self, name: &str) -> Option<VariableMut<'_>> {
-        let id = super::find_var(&self.model(), name)?;
+        let id = self.model().find_var_at(name.as_bytes())?;
         Some(VariableMut::new(self, id))
     }
 

@@ -8,7 +8,7 @@ mod variable;
 
 pub use variable::{NetcdfType, Variable, VariableMut};
 
-use ferrocdf_model::{DimId, GroupId, Model, Owner, Values, VarId};
+use ferrocdf_model::{DimId, GroupId, Owner, Values, VarId};
 
 use crate::File;
 
@@ -44,18 +44,10 @@ impl Dimension {
     }
 }
 
-/// The variable of a name in the root group, or of a path.
-fn find_var(model: &Model, name: &str) -> Option<VarId> {
-    let mut steps = name.strip_prefix('/').unwrap_or(name).split('/').map(str::as_bytes);
-    let last = steps.next_back()?;
-    let group = steps.try_fold(GroupId::ROOT, |group, step| model.find_group(group, step))?;
-    model.find_var(group, last)
-}
-
 impl File {
     /// The variable called `name`: of the root group, or with a path, such as `/model/wind`, of another.
     pub fn variable(&self, name: &str) -> Option<Variable<'_>> {
-        Some(Variable::new(self, find_var(&self.model(), name)?))
+        Some(Variable::new(self, self.model().find_var_at(name.as_bytes())?))
     }
 
     /// All variables, in definition order.

@@ -9,7 +9,7 @@ pub fn wanted(model: &Model, var: VarId, spec: &[u8]) -> Result<Option<Chunking>
     let shape = model.shape(var);
     if let Some(colon) = spec.iter().position(|&byte| byte == b':') {
         let (name, sizes) = (&spec[..colon], &spec[colon + 1..]);
-        if find(model, name) != Some(var) {
+        if model.find_var_at(name) != Some(var) {
             return Ok(None);
         }
         return Ok(Some(match sizes {
@@ -66,14 +66,6 @@ fn parts(spec: &[u8]) -> Vec<&[u8]> {
     spec.split(splits).collect()
 }
 
-/// The variable with a path from the root, or with a name there.
-fn find(model: &Model, path: &[u8]) -> Option<VarId> {
-    let mut steps: Vec<&[u8]> = path.strip_prefix(b"/").unwrap_or(path).split(|&byte| byte == b'/').collect();
-    let name = steps.pop()?;
-    let group = steps.into_iter().try_fold(GroupId::ROOT, |group, step| model.find_group(group, step))?;
-    model.find_var(group, name)
-}
-
 /// Checks one specification: `dim1/n1,dim2/n2,...`, `/`, `var:n1,n2,...`, `var:`, `var:compact`, `var:contiguous`.
 ///
 /// Fails with `NC_EBADDIM` or `NC_ENOTVAR` for unknown names, with `NC_EBADCHUNK` for chunks of a variable that are longer
@@ -88,7 +80,7 @@ pub fn check(model: &Model, spec: &[u8]) -> Result<()> {
 }
 
 fn check_var(model: &Model, name: &[u8], sizes: &[u8]) -> Result<()> {
-    let Some(var) = find(model, name) else {
+    let Some(var) = model.find_var_at(name) else {
         return Err(Error::new(Code::ENOTVAR, format!("no variable \"{}\"", String::from_utf8_lossy(name))));
     };
     let words = [&b"compact"[..], b"contiguous"];

@@ -61,13 +61,10 @@ fn named(model: &Model, name: &[u8]) -> Vec<VarId> {
     if model.format().is_classic_file() {
         return model.find_var(GroupId::ROOT, name).into_iter().collect();
     }
-    let mut steps: Vec<&[u8]> = name.strip_prefix(b"/").unwrap_or(name).split(|&byte| byte == b'/').collect();
-    let last = steps.pop().unwrap_or_default();
     if name.contains(&b'/') {
-        let group = steps.iter().try_fold(GroupId::ROOT, |group, step| model.find_group(group, step));
-        return group.and_then(|group| model.find_var(group, last)).into_iter().collect();
+        return model.find_var_at(name).into_iter().collect();
     }
-    model.group_ids().filter_map(|group| model.find_var(group, last)).collect()
+    model.group_ids().filter_map(|group| model.find_var(group, name)).collect()
 }
 
 /// Groups by path or by name.
@@ -130,11 +127,13 @@ pub fn copy(
         return Err(Error::new(Code::EBADTYPE, holds_not("user-defined types")));
     }
     let mut ids = Ids::default();
-    ids.groups.insert(GroupId::ROOT, GroupId::ROOT);
-    for group in source.group_ids().skip(1).filter(|group| wanted.groups.contains(group)) {
+    for group in source.group_ids().filter(|group| wanted.groups.contains(group)) {
         let from = source.group(group);
-        let parent = ids.groups[&from.parent.unwrap_or(GroupId::ROOT)];
-        ids.groups.insert(group, target.def_group(parent, from.name.as_bytes())?);
+        let to = match from.parent {
+            Some(parent) => target.def_group(ids.groups[&parent], from.name.as_bytes())?,
+            None => GroupId::ROOT,
+        };
+        ids.groups.insert(group, to);
     }
     for (number, ty) in (0..).zip(source.types()) {
         let (name, group) = (ty.name.clone(), ids.groups[&ty.group]);
