@@ -100,14 +100,15 @@ static void tiny(const char *path, int packed)
     CHECK(nc_close(nc));
 }
 
-/* Many variables of four doubles with attributes. */
-static void many(const char *path, int vars, int atts)
+/* Many variables of four doubles with attributes, over a dimension of that length or an unlimited one. */
+static void many(const char *path, int vars, int atts, size_t length)
 {
     int nc, dim, var;
     char name[64];
     double values[4] = {1, 2, 3, 4};
+    size_t at = 0, count = 4;
     CHECK(nc_create(path, NC_CLOBBER | NC_NETCDF4, &nc));
-    CHECK(nc_def_dim(nc, "x", 4, &dim));
+    CHECK(nc_def_dim(nc, "x", length, &dim));
     for (int v = 0; v < vars; v++) {
         sprintf(name, "variable_%d", v);
         CHECK(nc_def_var(nc, name, NC_DOUBLE, 1, &dim, &var));
@@ -122,7 +123,7 @@ static void many(const char *path, int vars, int atts)
     }
     CHECK(nc_enddef(nc));
     for (var = 0; var < vars; var++)
-        CHECK(nc_put_var_double(nc, var, values));
+        CHECK(nc_put_vara_double(nc, var, &at, &count, values));
     CHECK(nc_close(nc));
 }
 
@@ -142,9 +143,11 @@ int main(int argc, char **argv)
     else if (!strcmp(what, "tiny-packed"))
         tiny(path, 1);
     else if (!strcmp(what, "2000x20"))
-        many(path, 2000, 20);
+        many(path, 2000, 20, 4);
+    else if (!strcmp(what, "2000x20-unlimited"))
+        many(path, 2000, 20, NC_UNLIMITED);
     else if (!strcmp(what, "10000x10"))
-        many(path, 10000, 10);
+        many(path, 10000, 10, 4);
     else
         return 2;
     return 0;

@@ -54,6 +54,7 @@ impl Data {
             "tiny4.nc" => by_peer("tiny"),
             "tinyp4.nc" => by_peer("tiny-packed"),
             "c4.nc" => by_peer("2000x20"),
+            "cu4.nc" => by_peer("2000x20-unlimited"),
             "many4.nc" => by_peer("10000x10"),
             "zstd4.nc" => packed("zstd"),
             "lz44.nc" => packed("lz4"),

@@ -1,13 +1,8 @@
 //! Every HDF5 file of the corpus that the reference prints, printed by both, byte for byte.
 
-use std::process::Command;
-
 use crate::excused::{self, Excused, is_excused};
 use crate::ncdump_tool::{Run, ours};
-use crate::{each, files};
-
-/// Seconds that the reference may take; it loops where hard links do.
-const PATIENCE: &str = "20";
+use crate::{each, files, patiently};
 
 /// All of it, and what `-s` adds, which is in the header.
 const WAYS: [&[&str]; 2] = [&[], &["-h", "-s"]];
@@ -30,7 +25,7 @@ const TWO_BYTES: &str = "the reference takes text of fixed length for pointers";
 const PROPERTIES: &str = "the reference prints memory that it freed for _NCProperties";
 
 fn reference(args: &[&str]) -> Run {
-    let run = Command::new("timeout").args([PATIENCE, "ncdump"]).args(args).output();
+    let run = patiently(20).arg("ncdump").args(args).output();
     let output = run.expect("the reference's ncdump must be installed");
     Run { code: output.status.code(), out: output.stdout, err: output.stderr }
 }

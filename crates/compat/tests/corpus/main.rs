@@ -28,6 +28,7 @@ mod ncgen_tool;
 mod threads;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -37,6 +38,14 @@ use ferrocdf_compat::Reference;
 fn reference() -> &'static Reference {
     static REFERENCE: OnceLock<Reference> = OnceLock::new();
     REFERENCE.get_or_init(|| Reference::new(Path::new(env!("CARGO_TARGET_TMPDIR"))))
+}
+
+/// A command whose program, the first of its arguments, is stopped after some seconds and gets no more than 4 GiB of memory:
+/// the reference loops where hard links do, and takes sizes in damaged files from whatever memory holds.
+fn patiently(seconds: u32) -> Command {
+    let mut command = Command::new("timeout");
+    command.arg(seconds.to_string()).args(["prlimit", &format!("--as={}", 4_u64 << 30)]);
+    command
 }
 
 /// A file of the corpus.

@@ -1,12 +1,11 @@
 //! Every classic file of the corpus copied to each classic kind: the reference prints our copy as it prints its own,
 //! and what it refuses is refused in the same words.
 
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::excused::UNFILLED;
 use crate::nccopy_tool::{ours, printed, reference};
-use crate::{Entry, classic, each};
+use crate::{Entry, classic, each, patiently};
 
 /// The three kinds; the reference documents `-5` and refuses it.
 const KINDS: [&str; 3] = ["nc3", "nc6", "cdf5"];
@@ -67,9 +66,7 @@ fn hdf5_files_that_the_reference_copies_to_a_classic_kind() {
         }
         let folder = tempfile::tempdir().unwrap();
         let [their_file, our_file] = ["theirs.nc", "ours.nc"].map(|name| folder.path().join(name));
-        // It loops where hard links do.
-        let their =
-            Command::new("timeout").args(["20", "nccopy", "-k", "cdf5", path]).arg(&their_file).output();
+        let their = patiently(20).args(["nccopy", "-k", "cdf5", path]).arg(&their_file).output();
         if !their.expect("the reference's nccopy must be installed").status.success() {
             return vec![];
         }

@@ -15,12 +15,9 @@ use crate::excused::{Excused, FIXED_TEXT, is_excused};
 use crate::nccopy_files::data_bytes;
 use crate::nccopy_tool::ours;
 use crate::ncdump_tool::{ours as our_dump, reference as their_dump};
-use crate::{Entry, each, files};
+use crate::{Entry, each, files, patiently};
 
 const KINDS: [&str; 5] = ["nc4", "nc7", "nc3", "nc6", "cdf5"];
-
-/// Seconds that the reference may take for a file; it loops where hard links do.
-const PATIENCE: &str = "20";
 
 /// Bytes of data of the largest files that are copied.
 const MOST: u64 = 100_000_000;
@@ -78,8 +75,7 @@ fn copies(
     for kind in KINDS {
         let [copy, theirs] = ["ours", "theirs"].map(|who| folder.join(format!("{number}-{kind}-{who}.nc")));
         let done = ours(&["-k", kind, source, text(&copy)]);
-        let reference =
-            Command::new("timeout").args([PATIENCE, "nccopy", "-k", kind, source]).arg(&theirs).output();
+        let reference = patiently(20).args(["nccopy", "-k", kind, source]).arg(&theirs).output();
         let reference = reference.expect("the reference's nccopy must be installed");
         let mut say = |what: String| wrong.push(format!("{source} {kind}: {what}"));
         if done.code != Some(0) {
