@@ -83,6 +83,11 @@ impl<'a> Out<'a> {
         Out { map: Some(Map { origin, steps }), ..self }
     }
 
+    /// The same memory, to be read into now and perhaps once more.
+    pub fn again(&mut self) -> Out<'_> {
+        Out { bytes: self.bytes, ..*self }
+    }
+
     /// The same memory, for numbers of a netCDF-4 file.
     #[must_use]
     pub fn cast(self) -> Self {

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use ferrocdf::model::{Class, Field, Name, UserType};
 use ferrocdf::{Atomic, Code, Error, Format, Model, Result, Type};
 
-use crate::boundary::{answer, fail, list, put, put_text, text};
+use crate::boundary::{answer, fail, list, put, put_name, text};
 use crate::groups::find_enhanced;
 use crate::instances::{count_of, known_type};
 use crate::types::{NC_OPAQUE, NC_VLEN, NcVlen, nc_inq_user_type, number_of, type_of};
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn ncaux_inq_any_type(
         let (known, model) = (known?, Model::new(Format::Netcdf4));
         // SAFETY: the contract of the interface.
         unsafe {
-            put_text(name, model.type_name(known).as_bytes());
+            put_name(name, model.type_name(known).as_bytes());
             put(size, model.size_of(known));
             put(base, 0);
             put(fields, 0);

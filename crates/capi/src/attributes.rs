@@ -11,7 +11,7 @@ use ferrocdf::{Atomic, Attr, Code, Fit, GroupId, Model, Name, Owner, Result, Typ
 use crate::attribute_values::{give_values, values_of};
 use crate::attributes_hidden as hidden;
 use crate::attributes_netcdf4::{self as netcdf4, Wanted};
-use crate::boundary::{answer, fail, in_range, put, put_text, text};
+use crate::boundary::{answer, fail, in_range, put, put_name, text};
 use crate::constants::NC_GLOBAL;
 use crate::data_checks::variable;
 use crate::dimensions::renamed;
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn nc_inq_attname(ncid: c_int, varid: c_int, at: c_int, na
                 return fail(Code::ENOTATT, format!("no attribute is number {at}"));
             };
             // SAFETY: the contract of the interface.
-            unsafe { put_text(name, attr.name.as_bytes()) };
+            unsafe { put_name(name, attr.name.as_bytes()) };
             Ok(())
         })
     })

@@ -9,7 +9,7 @@ use ferrocdf::{Atomic, Code, GroupId, Model, Name, Owner, Result, Type};
 
 use crate::attributes::owner;
 use crate::boundary::fail;
-use crate::constants::{LONGEST_NAME, NC_GLOBAL};
+use crate::constants::LONGEST_NAME;
 use crate::dimensions::check_longer;
 use crate::open_files::{OpenFile, State};
 use crate::variables::FILL_VALUE;
@@ -129,20 +129,6 @@ pub(crate) fn rename(
     };
     check_longer(file, &old.name, &new)?;
     check_reserved(owner, new.as_bytes())?;
-    let is_fill = varid != NC_GLOBAL && new == FILL_VALUE;
-    if is_fill {
-        model_takes(&model, owner, &old.value)?;
-    }
+    // Whatever becomes `_FillValue` this way is taken, as by the reference: NCO renames one of another type for a while.
     writable.define(|model| model.rename_attr(owner, name, new))
-}
-
-/// Fails as setting a fill value to that would.
-fn model_takes(model: &Model, owner: Owner, value: &ferrocdf::Values) -> Result<()> {
-    match owner {
-        Owner::Var(var) if model.var(var).ty != value.ty() => {
-            fail(Code::EBADTYPE, "a fill value has the type of its variable")
-        }
-        Owner::Var(_) if value.len() != 1 => fail(Code::EINVAL, "a fill value is one value"),
-        _ => Ok(()),
-    }
 }

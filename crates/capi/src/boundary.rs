@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ferrocdf::{Code, Error, Fit, Result};
 
-use crate::constants::NC_NOERR;
+use crate::constants::{LONGEST_NAME, NC_NOERR};
 
 thread_local! {
     /// What went wrong last on this thread, in words.
@@ -115,6 +115,16 @@ pub(crate) unsafe fn put_text(place: *mut c_char, text: &[u8]) {
     }
 }
 
+/// Stores a name as [`put_text`] does text. HDF5 has names that are longer than those of netCDF: of these there is as much as
+/// callers have room for.
+///
+/// # Safety
+/// `place` is null or has room for a name of the longest kind, `NC_MAX_NAME`, and one byte.
+pub(crate) unsafe fn put_name(place: *mut c_char, name: &[u8]) {
+    // SAFETY: the contract of this function.
+    unsafe { put_text(place, &name[..name.len().min(LONGEST_NAME)]) }
+}
+
 /// Stores values one behind the other where the caller wants them, if the caller does.
 ///
 /// # Safety
@@ -138,4 +148,18 @@ pub(crate) unsafe fn list<'a, T>(values: *const T, count: usize) -> &'a [T] {
     }
     // SAFETY: it is not null, so the values are there as the caller says.
     unsafe { std::slice::from_raw_parts(values, count) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_never_longer_than_callers_have_room_for() {
+        let mut room = [c_char::MAX; LONGEST_NAME + 2];
+        // SAFETY: there is room for the longest name.
+        unsafe { put_name(room.as_mut_ptr(), &[b'a'; 300]) };
+        assert_eq!(room[LONGEST_NAME - 1], b'a' as c_char);
+        assert_eq!(room[LONGEST_NAME..], [0, c_char::MAX]);
+    }
 }

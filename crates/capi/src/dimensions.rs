@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 
 use ferrocdf::{Code, DimId, Format, Model, Name, Result};
 
-use crate::boundary::{answer, fail, put, put_text, text};
+use crate::boundary::{answer, fail, put, put_name, text};
 use crate::constants::NC_UNLIMITED;
 use crate::groups::split_path;
 use crate::open_files::{OpenFile, ask, find};
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn nc_inq_dim(ncid: c_int, id: c_int, name: *mut c_char, l
             let dim = model.dim(dimension(model, id)?);
             // SAFETY: the contract of the interface.
             unsafe {
-                put_text(name, dim.name.as_bytes());
+                put_name(name, dim.name.as_bytes());
                 put(len, dim.len as usize);
             }
             Ok(())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ferrocdf::{Code, Format, GroupId, Model, Name, Result};
 
-use crate::boundary::{answer, fail, put, put_all, put_text, text};
+use crate::boundary::{answer, fail, put, put_all, put_name, put_text, text};
 use crate::open_files::{OpenFile, find, group_id};
 use crate::variables::check_new;
 
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn nc_inq_grpname(ncid: c_int, name: *mut c_char) -> c_int
         file.file().look(|model| {
             let own = model.group(group).name.as_bytes();
             // SAFETY: the contract of the interface.
-            unsafe { put_text(name, if group == GroupId::ROOT { b"/" } else { own }) };
+            unsafe { put_name(name, if group == GroupId::ROOT { b"/" } else { own }) };
         });
         Ok(())
     })

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int};
 use ferrocdf::model::{Class, TypeId, UserType};
 use ferrocdf::{Atomic, Code, Model, Name, Result, Type};
 
-use crate::boundary::{answer, fail, put, put_all, put_text, text};
+use crate::boundary::{answer, fail, put, put_all, put_name, put_text, text};
 use crate::groups::{find_enhanced, split_path};
 use crate::open_files::{find, find_file};
 
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn nc_inq_type(ncid: c_int, ty: c_int, name: *mut c_char, 
             let id = user_type(model, ty)?;
             // SAFETY: the contract of the interface.
             unsafe {
-                put_text(name, model.user_type(id).name.as_bytes());
+                put_name(name, model.user_type(id).name.as_bytes());
                 put(size, model.size_of(Type::User(id)));
             }
             Ok(())
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn nc_inq_user_type(
             };
             // SAFETY: the contract of the interface.
             unsafe {
-                put_text(name, described.name.as_bytes());
+                put_name(name, described.name.as_bytes());
                 put(size, model.size_of(Type::User(id)));
                 put(base, made_of);
                 put(count, parts);

@@ -8,7 +8,7 @@ use ferrocdf::model::{Class, Field, UserType};
 use ferrocdf::{Atomic, Code, Error, Format, Model, Name, Result, Type};
 
 use crate::attribute_values::number_of_bytes;
-use crate::boundary::{answer, fail, list, put, put_all, put_text, text};
+use crate::boundary::{answer, fail, list, put, put_all, put_name, text};
 use crate::constants::NC_NOERR;
 use crate::groups::find_enhanced;
 use crate::types::{
@@ -279,7 +279,7 @@ pub unsafe extern "C" fn nc_inq_compound_field(
         };
         // SAFETY: the contract of the interface.
         unsafe {
-            put_text(name, field.name.as_bytes());
+            put_name(name, field.name.as_bytes());
             put(offset, field.offset);
             put(field_type, number_of(field.ty));
             put(rank, field.shape.len() as c_int);
@@ -334,7 +334,7 @@ pub unsafe extern "C" fn nc_inq_enum_member(
         let bytes = number.to_le_bytes();
         // SAFETY: the contract of the interface: there is room for a value of the base type.
         unsafe {
-            put_text(name, found.as_bytes());
+            put_name(name, found.as_bytes());
             put_all(value.cast::<u8>(), native(&bytes[..base.size()]));
         }
         Ok(())
@@ -367,7 +367,7 @@ pub unsafe extern "C" fn nc_inq_enum_ident(
             None => return fail(Code::EINVAL, format!("no member has the value {value}")),
         };
         // SAFETY: the contract of the interface.
-        unsafe { put_text(name, found) };
+        unsafe { put_name(name, found) };
         Ok(())
     })
 }

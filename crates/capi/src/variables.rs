@@ -8,7 +8,7 @@ use ferrocdf::{Atomic, Code, DimId, File, GroupId, Model, Name, Owner, Result, T
 
 use crate::attribute_values::put_values;
 use crate::attributes::attrs;
-use crate::boundary::{answer, fail, list, put, put_all, put_text, text};
+use crate::boundary::{answer, fail, list, put, put_all, put_name, text};
 use crate::chunk_shapes;
 use crate::constants::{LONGEST_NAME, NC_GLOBAL};
 use crate::data_checks::variable;
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn nc_inq_var(
             }
             // SAFETY: the contract of the interface.
             unsafe {
-                put_text(name, var.name.as_bytes());
+                put_name(name, var.name.as_bytes());
                 put(ty, number_of(var.ty));
                 put(dims_count, var.dims.len() as c_int);
                 put_all(dims, var.dims.iter().map(|dim| dim.0 as c_int));

@@ -67,12 +67,13 @@ impl File {
     /// [`Fit::OutOfRange`] says that some numbers could not be represented; all are converted all the same. Fails with
     /// `NC_EINVALCOORDS`, `NC_EEDGE` or `NC_ESTRIDE` for a selection outside the variable, `NC_ECHAR` between text and
     /// numbers, `NC_ETRUNC` where the file ends too early.
-    pub fn read(&self, var: VarId, selection: &Selection, out: Out<'_>) -> Result<Fit> {
-        {
-            let state = self.read_state();
-            if !state.has_draft() && !lacks_fill(&state, var, selection) {
-                return self.named(read(&state, var, selection, out));
-            }
+    pub fn read(&self, var: VarId, selection: &Selection, mut out: Out<'_>) -> Result<Fit> {
+        let done = self.reading(|state| {
+            let is_complete = !state.has_draft() && !lacks_fill(state, var, selection);
+            is_complete.then(|| read(state, var, selection, out.again())).transpose()
+        })?;
+        if let Some(fit) = done {
+            return Ok(fit);
         }
         let mut state = self.write_state();
         self.named(state.commit(&Alignment::default()))?;
@@ -109,14 +110,15 @@ impl File {
 
     /// Reads values that are trees.
     fn trees(&self, var: VarId, selection: &Selection) -> Result<Values> {
-        let state = self.read_state();
-        if state.has_draft() {
-            drop(state);
-            self.named(self.write_state().commit(&Alignment::default()))?;
-            return self.trees(var, selection);
+        let values = self.reading(|state| {
+            let values = (!state.has_draft()).then(|| state.driver.values(state.model(), var, selection));
+            values.transpose().map_err(|error| error.at(state.model().var_path(var)))
+        })?;
+        if let Some(values) = values {
+            return Ok(values);
         }
-        let values = state.driver.values(state.model(), var, selection);
-        self.named(values.map_err(|error| error.at(state.model().var_path(var))))
+        self.named(self.write_state().commit(&Alignment::default()))?;
+        self.trees(var, selection)
     }
 
     /// What the file holds that netCDF has no name for, and why; a line each.
@@ -127,12 +129,13 @@ impl File {
     /// The value that elements of a variable have which were never written, one of its type; `None` if nobody set one and
     /// the type has none. In a netCDF-4 file it need not be what the attribute `_FillValue` says.
     pub fn fill_value(&self, var: VarId) -> Result<Option<Values>> {
-        let state = self.read_state();
-        if state.has_draft() {
-            return Ok(state.view().fill_value(var));
-        }
-        let fill = state.driver.fill(state.model(), var);
-        self.named(fill.map_err(|error| error.at(state.model().var_path(var))))
+        self.reading(|state| {
+            if state.has_draft() {
+                return Ok(state.view().fill_value(var));
+            }
+            let fill = state.driver.fill(state.model(), var);
+            fill.map_err(|error| error.at(state.model().var_path(var)))
+        })
     }
 
     /// Attributes that are shown only on request: those that say which library wrote the file, and how.

@@ -67,6 +67,12 @@ pub(crate) trait Driver: Send + Sync {
     /// Reads again what the file says, which another process may have changed. Only for files that are only read.
     fn refresh(&mut self) -> Result<Model>;
 
+    /// Looks again where things are in a file that is only read and that another process has changed. False, and nothing is
+    /// done, where they do not move, or where the file does not have what `model` says any more.
+    fn look_again(&mut self, _model: &Model) -> Result<bool> {
+        Ok(false)
+    }
+
     /// The file's bytes, to be written.
     fn blob_mut(&self) -> Result<&dyn BlobMut> {
         Err(read_only())

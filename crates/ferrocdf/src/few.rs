@@ -1,7 +1,8 @@
 //! The short way to a few elements side by side: for callers who read or write a value at a time, above all C programs.
 //!
 //! Nothing is allocated and nothing is looked up twice. Everything out of the ordinary, errors in the request among it,
-//! goes the long way: `None` says that nothing was done and [`File::read`] or [`FileMut::write`] must be asked.
+//! goes the long way, and so does a read that failed as it may while somebody writes the file: `None` says that
+//! [`File::read`] or [`FileMut::write`] must be asked.
 
 use std::ops::Range;
 
@@ -9,6 +10,7 @@ use ferrocdf_array::{Array, Direction, Fit, Kind, ShortRun};
 use ferrocdf_bytes::Result;
 use ferrocdf_model::{GroupId, Model, Type, VarId};
 
+use crate::changing::may_pass;
 use crate::data::{as_stored, rules};
 use crate::file::State;
 use crate::{File, FileMut};
@@ -30,12 +32,9 @@ impl File {
         if state.driver.lacks_fill(var, span(array, &run, part).end) {
             return None;
         }
-        Some(self.named(run.read(
-            state.driver.blob(),
-            kind,
-            rules(state.model().format()),
-            memory(run.elements()),
-        )))
+        let done = run.read(state.driver.blob(), kind, rules(state.model().format()), memory(run.elements()));
+        let is_done = !done.as_ref().is_err_and(may_pass);
+        is_done.then(|| self.named(done))
     }
 }
 

@@ -14,10 +14,10 @@ use ferrocdf_array::Array;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Atomic, Chunking, DimId, Format, Model, Type, VarId};
-use ferrocdf_store::{Blob, BlobMut, FileBlob, MemoryBlob, ReadAhead, WriteBehind};
+use ferrocdf_store::{Blob, BlobMut, Change, FileBlob, MemoryBlob, ReadAhead, WriteBehind};
 
 use crate::driver::Driver;
-use crate::drivers;
+use crate::{changing, drivers};
 
 /// A file open for reading. Cloning gives another handle on the same open file.
 #[derive(Clone)]
@@ -53,6 +53,8 @@ pub(crate) struct State {
     no_fill: bool,
     /// A new file whose first commit is still to come.
     is_new: bool,
+    /// The last change that was seen of a file that is read and that others may write.
+    seen: Option<Change>,
 }
 
 /// How a file is opened for reading.
@@ -137,8 +139,18 @@ impl File {
         let blob = FileBlob::open(path)?;
         let blob: Arc<dyn Blob> =
             if options.shared { Arc::new(blob) } else { Arc::new(ReadAhead::new(blob)) };
-        let (driver, model) = drivers::in_file(path, drivers::open(blob, Some(path), options))?;
-        Ok(File::new(path, State::opened(driver, model)))
+        let mut seen = blob.last_change();
+        let attempt = || drivers::open(blob.clone(), Some(path), options);
+        let done = changing::patiently(attempt, |_| {
+            let is_changed = changing::is_changed(seen, &*blob);
+            if is_changed {
+                blob.forget();
+                seen = blob.last_change();
+            }
+            is_changed
+        });
+        let (driver, model) = drivers::in_file(path, done)?;
+        Ok(File::new(path, State { seen, ..State::opened(driver, model) }))
     }
 
     /// Opens the bytes of a file in memory for reading.
@@ -206,14 +218,56 @@ impl File {
     /// Sees what another process did to the file since it was opened: new records above all. A file that is open for
     /// writing is not looked at again.
     pub fn refresh(&self) -> Result<()> {
-        let mut state = self.write_state();
-        if state.driver.blob_mut().is_ok() {
-            return Ok(());
+        let done = changing::patiently(
+            || {
+                let mut state = self.write_state();
+                if state.driver.blob_mut().is_ok() {
+                    return Ok(());
+                }
+                let seen = state.driver.blob().last_change();
+                let model = state.driver.refresh()?;
+                state.forget_arrays(&model);
+                (state.model, state.seen) = (Arc::new(model), seen);
+                Ok(())
+            },
+            |_| {
+                let state = self.read_state();
+                changing::is_changed(state.seen, state.driver.blob())
+            },
+        );
+        self.named(done)
+    }
+
+    /// Reads something; if that fails and somebody has changed the file, with the places that things have then. The
+    /// model stays as it was opened: lengths do not change under whoever looked at them.
+    pub(crate) fn reading<T>(&self, mut read: impl FnMut(&State) -> Result<T>) -> Result<T> {
+        let done = changing::patiently(
+            || read(&self.read_state()),
+            |error| changing::may_pass(error) && self.look_again(),
+        );
+        self.named(done)
+    }
+
+    /// Looks again where things are, if somebody has changed the file. True if what failed may go well now.
+    fn look_again(&self) -> bool {
+        let is_changed = {
+            let state = self.read_state();
+            changing::is_changed(state.seen, state.driver.blob())
+        };
+        is_changed && {
+            let mut state = self.write_state();
+            let (seen, model) = (state.driver.blob().last_change(), state.model.clone());
+            match state.driver.look_again(&model) {
+                Ok(true) => {
+                    state.forget_arrays(&model);
+                    state.seen = seen;
+                    true
+                }
+                Ok(false) => false,
+                // It may be half-way through the next change.
+                Err(_) => true,
+            }
         }
-        let model = self.named(state.driver.refresh())?;
-        state.arrays = model.vars().iter().map(|_| OnceLock::new()).collect();
-        state.model = Arc::new(model);
-        Ok(())
     }
 
     /// All bytes of the file, as they are now; see [`FileMut::sync`].
@@ -264,13 +318,21 @@ impl File {
 impl State {
     fn opened(driver: Box<dyn Driver>, model: Model) -> State {
         let arrays = model.vars().iter().map(|_| OnceLock::new()).collect();
-        State { model: Arc::new(model), draft: None, driver, arrays, no_fill: false, is_new: false }
+        State {
+            model: Arc::new(model),
+            draft: None,
+            driver,
+            arrays,
+            no_fill: false,
+            is_new: false,
+            seen: None,
+        }
     }
 
     fn created(driver: Box<dyn Driver>, options: &CreateOptions) -> State {
         let model = Arc::new(Model::new(options.format));
         let (draft, no_fill) = (Some(model.clone()), options.no_fill);
-        State { model, draft, driver, arrays: vec![], no_fill, is_new: true }
+        State { model, draft, driver, arrays: vec![], no_fill, is_new: true, seen: None }
     }
 
     /// What the user sees: the draft, if there is one.
@@ -307,7 +369,7 @@ impl State {
         choose_chunks(draft, self.model.vars().len());
         self.driver.commit(&self.model, draft, alignment)?;
         self.model = self.draft.take().expect("seen above");
-        self.arrays = self.model.vars().iter().map(|_| OnceLock::new()).collect();
+        self.forget_arrays(&self.model.clone());
         self.is_new = false;
         Ok(())
     }
@@ -342,6 +404,11 @@ impl State {
             }
         }
         Ok(())
+    }
+
+    /// Forgets where the data of all variables lies.
+    fn forget_arrays(&mut self, model: &Model) {
+        self.arrays = model.vars().iter().map(|_| OnceLock::new()).collect();
     }
 
     /// Forgets where a variable's data lies: that changed.

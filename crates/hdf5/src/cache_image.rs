@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ferrocdf_bytes::Result;
-use ferrocdf_store::Blob;
+use ferrocdf_store::{Blob, Change};
 
 use crate::block::Block;
 use crate::wire::{self, CHECKSUM, Reader, Writer, bad};
@@ -164,6 +164,10 @@ impl Blob for Overlay {
 
     fn forget(&self) {
         self.under.forget();
+    }
+
+    fn last_change(&self) -> Option<Change> {
+        self.under.last_change()
     }
 }
 

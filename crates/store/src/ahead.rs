@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::Result;
 
-use crate::{Blob, BlobMut, Buffer};
+use crate::{Blob, BlobMut, Buffer, Change};
 
 /// Requests from this size on are passed through.
 const SMALL: usize = 32 << 10;
@@ -205,6 +205,10 @@ impl<B: Blob> Blob for ReadAhead<B> {
 
     fn name(&self) -> String {
         self.inner.name()
+    }
+
+    fn last_change(&self) -> Option<Change> {
+        self.inner.last_change()
     }
 
     fn is_quick(&self) -> bool {

@@ -1,8 +1,18 @@
 //! The two traits of a run of bytes.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use ferrocdf_bytes::{Code, Error, Result};
+
+/// When a blob was changed last, and its size then: if both are the same later, hardly anybody changed it between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// As the file system says it, whose clock goes in steps of some milliseconds.
+    pub at: SystemTime,
+    /// In bytes.
+    pub size: u64,
+}
 
 /// Bytes that can be read at any position, from any thread.
 pub trait Blob: Send + Sync {
@@ -17,6 +27,11 @@ pub trait Blob: Send + Sync {
 
     /// Forgets what was read ahead, so that what others wrote meanwhile is seen.
     fn forget(&self) {}
+
+    /// The last change of bytes that others may change; `None` where nobody else can, or nobody can tell.
+    fn last_change(&self) -> Option<Change> {
+        None
+    }
 
     /// Whether requests cost next to nothing, so that several threads may read here and there instead of one after the
     /// other with what lies ahead.
@@ -83,6 +98,10 @@ impl<B: Blob + ?Sized> Blob for Arc<B> {
 
     fn forget(&self) {
         (**self).forget();
+    }
+
+    fn last_change(&self) -> Option<Change> {
+        (**self).last_change()
     }
 
     fn is_quick(&self) -> bool {

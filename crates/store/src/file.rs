@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use ferrocdf_bytes::{Error, Result};
 
-use crate::{Blob, BlobMut};
+use crate::{Blob, BlobMut, Change};
 
 /// A local file.
 #[derive(Debug)]
@@ -103,6 +103,11 @@ impl Blob for FileBlob {
 
     fn name(&self) -> String {
         self.path.display().to_string()
+    }
+
+    fn last_change(&self) -> Option<Change> {
+        let meta = self.file.metadata().ok().filter(std::fs::Metadata::is_file)?;
+        Some(Change { at: meta.modified().ok()?, size: meta.len() })
     }
 
     fn is_quick(&self) -> bool {

@@ -15,7 +15,7 @@ pub mod testing;
 
 pub use ahead::ReadAhead;
 pub use behind::WriteBehind;
-pub use blob::{Blob, BlobMut};
+pub use blob::{Blob, BlobMut, Change};
 pub use buffer::{Buffer, meeting_point, reads_slowly, writes_slowly};
 pub use file::FileBlob;
 pub use memory::MemoryBlob;

@@ -37,6 +37,8 @@ pub use write::check_filter;
 
 /// An HDF5 file as netCDF sees it.
 pub(crate) struct Nc4 {
+    /// The bytes as they are; those of `file` may have newer ones of a commit laid over them that was under way.
+    blob: Arc<dyn Blob>,
     file: File,
     options: OpenOptions,
     /// What the variables are, and what was left out.
@@ -66,9 +68,15 @@ impl Nc4 {
     /// Opens a file for reading. `NC_ENOTNC` if it is not HDF5.
     pub(crate) fn open(blob: Arc<dyn Blob>, options: OpenOptions) -> Result<(Nc4, Model)> {
         plugins::install();
-        let file = File::open_with(blob, options.clone())?;
+        let file = File::open_with(blob.clone(), options.clone())?;
         let (content, model) = Content::read(&file)?;
-        Ok((Nc4 { file, options, content }, model))
+        Ok((Nc4 { blob, file, options, content }, model))
+    }
+
+    /// The same file, as it is now.
+    fn opened_again(&self) -> Result<(Nc4, Model)> {
+        self.blob.forget();
+        Nc4::open(self.blob.clone(), self.options.clone())
     }
 
     /// The dataset of a variable.
@@ -251,11 +259,18 @@ impl Driver for Nc4 {
     }
 
     fn refresh(&mut self) -> Result<Model> {
-        let blob = self.file.source().blob.clone();
-        blob.forget();
-        let (file, model) = Nc4::open(blob, self.options.clone())?;
+        let (file, model) = self.opened_again()?;
         *self = file;
         Ok(model)
+    }
+
+    fn look_again(&mut self, model: &Model) -> Result<bool> {
+        let (file, now) = self.opened_again()?;
+        let has_same = has_same_variables(model, &now);
+        if has_same {
+            *self = file;
+        }
+        Ok(has_same)
     }
 }
 
@@ -265,6 +280,14 @@ fn own_fill(dataset: &Dataset) -> Option<&[u8]> {
         Fill::Value(bytes) if bytes.len() == dataset.datatype().size as usize => Some(bytes),
         _ => None,
     }
+}
+
+/// Whether two models have the same variables, of the same types and dimensions, whatever the lengths of these.
+fn has_same_variables(one: &Model, other: &Model) -> bool {
+    let is_same = |a: &Var, b: &Var| (&a.name, a.group, a.ty, &a.dims) == (&b.name, b.group, b.ty, &b.dims);
+    one.types() == other.types()
+        && one.vars().len() == other.vars().len()
+        && one.vars().iter().zip(other.vars()).all(|(a, b)| is_same(a, b))
 }
 
 /// The type of a variable.

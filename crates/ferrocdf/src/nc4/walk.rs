@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::messages::dataspace::SpaceKind;
 use ferrocdf_hdf5::messages::datatype::{Class, Datatype};
 use ferrocdf_hdf5::messages::fill::Fill;
@@ -99,6 +99,10 @@ pub(super) fn place_of(object: &Object) -> (usize, Address) {
 /// Looks at all objects of a file.
 pub(super) fn walk(file: &File) -> Result<Walk> {
     let root = file.root()?;
+    if root.kind() != ObjectKind::Group {
+        let what = format!("root group: the object header at {} is not that of a group", root.address());
+        return Err(Error::new(Code::EHDFERR, what));
+    }
     let strict = root.attribute(names::STRICT)?.is_some();
     let format = if strict { Format::Netcdf4Classic } else { Format::Netcdf4 };
     let mut walk = Walk {

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
-use ferrocdf::{CreateOptions, File, FileMut, Format};
+use ferrocdf::model::{Chunking, Filter};
+use ferrocdf::{CreateOptions, File, FileMut, Format, GroupId};
 use rayon::prelude::*;
 
 const THREADS: u64 = 8;
@@ -165,4 +166,76 @@ fn programs_may_have_a_pool_of_their_own() {
         done.send(()).unwrap();
     });
     finished.recv_timeout(std::time::Duration::from_secs(60)).expect("the threads wait for each other");
+}
+
+/// A file whose last chunk is written anew with each record, and its writer.
+fn growing(path: &std::path::Path, chunk: u64, filter: Option<u32>) -> FileMut {
+    let file = FileMut::create(path, &CreateOptions::format(Format::Netcdf4)).unwrap();
+    file.define(|model| {
+        let time = model.def_dim(GroupId::ROOT, b"t", None)?;
+        let x = model.def_dim(GroupId::ROOT, b"x", Some(100))?;
+        let var = model.def_var(GroupId::ROOT, b"v", ferrocdf::Atomic::Double.into(), &[time, x])?;
+        let storage = &mut model.var_mut(var).storage;
+        storage.chunking = Some(Chunking::Chunked(vec![chunk, 100]));
+        filter.into_iter().for_each(|filter| storage.set_filter(filter, vec![1]));
+        Ok(())
+    })
+    .unwrap();
+    append(&file, 0);
+    file
+}
+
+/// Appends a record and makes it seen.
+fn append(file: &FileMut, record: u64) {
+    file.variable_mut("v").unwrap().put_values(&row(1, record)[..100], (record, ..)).unwrap();
+    file.sync().unwrap();
+}
+
+/// The first so many records.
+fn records(count: u64) -> Vec<f64> {
+    (0..count).flat_map(|record| row(1, record)[..100].to_vec()).collect()
+}
+
+#[test]
+fn who_has_a_file_open_reads_what_he_opened_however_often_it_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, filter) in [None, Some(Filter::DEFLATE)].into_iter().enumerate() {
+        let path = folder.path().join(format!("{number}.nc"));
+        let writer = growing(&path, 64, filter);
+        for record in 1..200 {
+            let reader = ferrocdf::open(&path).unwrap();
+            append(&writer, record);
+            if record % 3 == 0 {
+                append(&writer, record);
+            }
+            let variable = reader.variable("v").unwrap();
+            assert_eq!(variable.shape(), [record, 100]);
+            assert_eq!(variable.get_values::<f64, _>(..).unwrap(), records(record), "{record} {filter:?}");
+        }
+    }
+}
+
+#[test]
+fn who_opened_a_file_while_a_commit_was_under_way_sees_later_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("growing.nc");
+    let writer = growing(&path, 4, None);
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            (1..1000).for_each(|record| append(&writer, record));
+            done.store(true, Relaxed);
+        });
+        // Some of these find the image of a commit.
+        let mut readers = vec![];
+        while !done.load(Relaxed) {
+            readers.push(ferrocdf::open(&path).unwrap());
+        }
+        for reader in readers {
+            reader.refresh().unwrap();
+            let variable = reader.variable("v").unwrap();
+            assert_eq!(variable.shape(), [1000, 100]);
+            assert_eq!(variable.get_values::<f64, _>(..).unwrap(), records(1000));
+        }
+    });
 }

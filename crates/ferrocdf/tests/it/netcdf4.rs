@@ -3,7 +3,7 @@
 use ferrocdf::array::{In, Out};
 use ferrocdf::model::{Chunking, Class, Field, Filter, UserType, Value};
 use ferrocdf::{
-    Atomic, CreateOptions, File, FileMut, Format, GroupId, Name, Owner, Selection, Type, Values, VarId,
+    Atomic, Code, CreateOptions, File, FileMut, Format, GroupId, Name, Owner, Selection, Type, Values, VarId,
 };
 
 const ROOT: GroupId = GroupId::ROOT;
@@ -149,7 +149,7 @@ fn trees_come_back() {
     put(&file, vars[4], &[1, 0], &[1, 2], &texts(&["a", "longer"]));
     put(&file, vars[4], &[1, 1], &[1, 1], &texts(&["other"]));
     let wrong = file.write_values(vars[4], &[0, 0], &[1, 1], &given[0]).unwrap_err();
-    assert_eq!(wrong.code, ferrocdf::Code::EBADTYPE);
+    assert_eq!(wrong.code, Code::EBADTYPE);
     let check = |file: &File| {
         for (&var, values) in vars.iter().zip(&given) {
             assert_eq!(file.read_values(var, &[0], &[2]).as_ref(), Ok(values));
@@ -602,4 +602,20 @@ fn texts_of_a_renamed_attribute_survive_another_of_its_old_name() {
     let file = File::from_bytes(bytes(file)).unwrap();
     assert_eq!(file.attribute("new"), Some(texts(&["first", "second"])));
     assert_eq!(file.attribute("old"), Some(texts(&["third"])));
+}
+
+#[test]
+fn a_file_whose_root_is_no_group_is_not_an_empty_one() {
+    let mut file = create(Format::Netcdf4);
+    file.add_dimension("x", 3).unwrap();
+    file.add_variable::<i32>("v", &["x"]).unwrap();
+    let mut bytes = bytes(file);
+    let (root, superblock) =
+        (object(&bytes, b"v").address(), object(&bytes, b"v").file().superblock().clone());
+    let changed = ferrocdf_hdf5::Superblock { root, ..superblock }.encode().unwrap();
+    bytes[..changed.len()].copy_from_slice(&changed);
+    let error = File::from_bytes(bytes.clone()).map(drop).unwrap_err();
+    assert_eq!(error.code, Code::EHDFERR);
+    assert!(error.to_string().contains("root group"), "{error}");
+    assert!(FileMut::append_bytes(bytes).is_err());
 }

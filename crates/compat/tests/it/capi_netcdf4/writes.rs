@@ -437,3 +437,25 @@ fn types_change_until_they_are_made() {
         call!(s, nc_close(id));
     });
 }
+
+/// Renaming looks at names alone: what becomes a fill value so need not be one.
+#[test]
+fn attributes_become_fill_values_by_renaming() {
+    for mode in [NC_NETCDF4, STRICT] {
+        compare(|s| {
+            let id = create(s, mode);
+            let m = Maker { s, id };
+            let x = m.dim(c"x", 3);
+            let v = m.var(c"v", 3, &[x]);
+            m.att(v, c"other", 5, &[-9f32]);
+            m.att(v, c"two", 3, &[1i16, 2]);
+            call!(s, nc_rename_att(id, v, c"other".as_ptr(), c"_FillValue".as_ptr()));
+            call!(s, nc_enddef(id));
+            m.put(v, &[1, 2]);
+            let id = reopen(s, id);
+            call!(s, nc_rename_att(id, v, c"_FillValue".as_ptr(), c"third".as_ptr()));
+            call!(s, nc_rename_att(id, v, c"two".as_ptr(), c"_FillValue".as_ptr()));
+            call!(s, nc_close(id));
+        });
+    }
+}
