@@ -121,9 +121,10 @@ impl File {
         self.trees(var, selection)
     }
 
-    /// What the file holds that netCDF has no name for, and why; a line each.
+    /// What the file holds that netCDF has no name for, and why; a line each. All attributes are looked at.
     pub fn left_out(&self) -> Vec<String> {
-        self.read_state().driver.left_out().to_vec()
+        let state = self.read_state();
+        state.driver.left_out(state.model())
     }
 
     /// The value that elements of a variable have which were never written, one of its type; `None` if nobody set one and

@@ -55,8 +55,8 @@ pub(crate) trait Driver: Send + Sync {
     }
 
     /// What the file holds that netCDF has no name for, and why; a line each.
-    fn left_out(&self) -> &[String] {
-        &[]
+    fn left_out(&self, _model: &Model) -> Vec<String> {
+        vec![]
     }
 
     /// How many bytes the file is shorter than it says it should be.

@@ -155,6 +155,22 @@ impl Owners {
     }
 }
 
+impl Owners {
+    /// The names of an owner's attributes that netCDF has no type for. Why others cannot be read is told with those that can.
+    pub(super) fn strangers(&self, key: u64) -> Vec<Name> {
+        let mut found = vec![];
+        let Some(place) = self.places.get(key as usize) else { return found };
+        let mut visit = |name: &[u8], attribute: Result<Attribute>| {
+            let value = attribute.and_then(|attribute| self.value(&place.file, &attribute));
+            if !names::is_reserved(name) && matches!(value, Ok(None)) {
+                found.push(Name::stored(name));
+            }
+        };
+        let _ = place.object().and_then(|object| object.each_attribute(&mut visit));
+        found
+    }
+}
+
 /// An error that says that attributes cannot be read.
 fn no_attribute(error: Error) -> Error {
     Error { code: Code::EATTMETA, ..error }

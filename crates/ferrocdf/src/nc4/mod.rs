@@ -31,7 +31,7 @@ pub use chunks::fits as chunk_fits;
 use dims::Origin;
 use ferrocdf_hdf5::messages::Datatype;
 pub use filter_rules::{check_available, chosen_chunks, define_filter};
-use walk::{Place, place_of, walk};
+use walk::{LeftOut, Place, place_of, walk};
 pub(crate) use write::Nc4Writer;
 pub use write::check_filter;
 
@@ -254,8 +254,17 @@ impl Driver for Nc4 {
         Ok(Some((plain, dataset.storage_size()?)))
     }
 
-    fn left_out(&self) -> &[String] {
-        &self.content.left_out
+    fn left_out(&self, model: &Model) -> Vec<String> {
+        let groups = model.group_ids().map(|group| model.group_path(group));
+        let vars = model.var_ids().map(|var| model.var_path(var));
+        let why = "is of a type that netCDF does not know, or that has no name in the file";
+        let mut attributes = LeftOut::default();
+        for (key, path) in groups.chain(vars).enumerate() {
+            for attribute in self.content.owners.strangers(key as u64) {
+                attributes.add_at(&path, format_args!("its attribute \"{attribute}\" {why}"));
+            }
+        }
+        [self.content.left_out.clone(), attributes.words()].concat()
     }
 
     fn refresh(&mut self) -> Result<Model> {

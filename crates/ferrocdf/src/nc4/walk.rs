@@ -288,13 +288,18 @@ pub(super) struct LeftOut {
 
 impl LeftOut {
     pub(super) fn add(&mut self, model: &Model, group: GroupId, name: &[u8], why: impl std::fmt::Display) {
+        let path = model.group_path(group);
+        let name = String::from_utf8_lossy(name);
+        self.add_at(format_args!("{}/{name}", path.trim_end_matches('/')), why);
+    }
+
+    /// The same for what has a path.
+    pub(super) fn add_at(&mut self, path: impl std::fmt::Display, why: impl std::fmt::Display) {
         if self.words.len() >= WORDS {
             self.unsaid += 1;
             return;
         }
-        let path = model.group_path(group);
-        let name = String::from_utf8_lossy(name);
-        let word = format!("{}/{name}: {why}", path.trim_end_matches('/'));
+        let word = format!("{path}: {why}");
         let end = word.char_indices().map(|(at, _)| at).find(|&at| at >= WORD).unwrap_or(word.len());
         self.words.push(word[..end].to_string());
     }

@@ -59,6 +59,10 @@ def left_out():
         sub = f.create_group("sub")
         sub.create_dataset("packed", data=np.zeros((16, 16), "i2"), chunks=(8, 8), compression="lzf", shuffle=True)
         sub.create_dataset("bools", data=np.array([True, False]))
+        f.attrs["note"] = "kept"
+        f.attrs["flag"] = True
+        f["kept"].attrs["see"] = f["sub"].ref
+        sub.attrs["phase"] = 1 + 2j
 
 
 def in_part():

@@ -363,8 +363,8 @@ impl Driver for Nc4Writer {
         Ok(Some((plain, dataset.storage_size()?)))
     }
 
-    fn left_out(&self) -> &[String] {
-        &self.left_out
+    fn left_out(&self, _model: &Model) -> Vec<String> {
+        self.left_out.clone()
     }
 
     fn refresh(&mut self) -> Result<Model> {
