@@ -127,6 +127,11 @@ impl File {
         state.driver.left_out(state.model())
     }
 
+    /// Why a variable, a group or a type of the file is missing, if one cannot be read: the first one.
+    pub fn lost(&self) -> Option<Error> {
+        self.read_state().driver.lost().map(|error| error.at(self.path().display()))
+    }
+
     /// The value that elements of a variable have which were never written, one of its type; `None` if nobody set one and
     /// the type has none. In a netCDF-4 file it need not be what the attribute `_FillValue` says.
     pub fn fill_value(&self, var: VarId) -> Result<Option<Values>> {

@@ -59,6 +59,11 @@ pub(crate) trait Driver: Send + Sync {
         vec![]
     }
 
+    /// Why an object of the file is not in the model, if one cannot be read.
+    fn lost(&self) -> Option<Error> {
+        None
+    }
+
     /// How many bytes the file is shorter than it says it should be.
     fn missing_bytes(&self) -> Result<u64> {
         Ok(0)

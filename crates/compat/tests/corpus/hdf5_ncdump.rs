@@ -21,6 +21,10 @@ const EXCEPTIONS: &[Excused] = &[
     ("same_size_dims.nc", PROPERTIES),
 ];
 
+/// Damaged files with a dataset that the reference leaves out without a word. Both print the same of them; ours says why
+/// something is missing, and ends as what failed.
+const TOLD: [&str; 3] = ["cve-2017-17507.h5", "cve-2021-45833.h5", "cve-2026-26200.h5"];
+
 const TWO_BYTES: &str = "the reference takes text of fixed length for pointers";
 const PROPERTIES: &str = "the reference prints memory that it freed for _NCProperties";
 
@@ -64,9 +68,10 @@ fn what_the_reference_prints_we_print() {
             }
             compared.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             let mine = ours(&args);
-            if (mine.code, &mine.out) != (theirs.code, &theirs.out) {
+            let code = if TOLD.iter().any(|name| entry.path.ends_with(name)) { Some(1) } else { theirs.code };
+            if (mine.code, &mine.out) != (code, &theirs.out) {
                 let what = match mine.code {
-                    Some(0) => difference(&theirs.out, &mine.out),
+                    Some(0 | 1) if mine.out != theirs.out => difference(&theirs.out, &mine.out),
                     _ => String::from_utf8_lossy(&mine.err).into_owned(),
                 };
                 found.push(format!("{file} {way:?}: {what}"));

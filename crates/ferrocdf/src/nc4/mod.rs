@@ -18,7 +18,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use ferrocdf_array::{Array, Layout, Mosaic, Opened, Part, Selection, Source};
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Error, Result};
 use ferrocdf_hdf5::messages::fill::Fill;
 use ferrocdf_hdf5::{Dataset, File, LinkTarget, Object, ObjectKind, OpenOptions};
 use ferrocdf_model::{Attr, Attrs, Model, Name, Owner, Type, Values, Var, VarId};
@@ -49,6 +49,8 @@ struct Content {
     vars: Vec<Variable>,
     owners: Arc<Owners>,
     left_out: Vec<String>,
+    /// Why the first object that cannot be read is among that.
+    lost: Option<Error>,
     /// What types are; where dimensions come from.
     types: Vec<Datatype>,
     dims: Vec<Origin>,
@@ -158,8 +160,8 @@ impl Content {
             let extent = extent.into_iter().map(|(len, _)| len).collect();
             vars.push(Variable { place, prefixed, extent, blob: OnceLock::new() });
         }
-        let (left_out, types) = (left_out.words(), walk.committed);
-        Ok((Content { vars, owners, left_out, types, dims }, model))
+        let (lost, types) = (left_out.lost.take(), walk.committed);
+        Ok((Content { vars, owners, left_out: left_out.words(), lost, types, dims }, model))
     }
 }
 
@@ -252,6 +254,10 @@ impl Driver for Nc4 {
         let size = u64::from(dataset.datatype().size());
         let plain = extent.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
         Ok(Some((plain, dataset.storage_size()?)))
+    }
+
+    fn lost(&self) -> Option<Error> {
+        self.content.lost.clone()
     }
 
     fn left_out(&self, model: &Model) -> Vec<String> {

@@ -142,7 +142,7 @@ impl Walk {
                         continue;
                     }
                     Err(error) => {
-                        self.leave_out(group, &link.name, error.what);
+                        self.lose(group, &link.name, error);
                         continue;
                     }
                 };
@@ -158,7 +158,7 @@ impl Walk {
                 match done {
                     Ok(None) => {}
                     Ok(Some(why)) => self.leave_out(group, &link.name, why),
-                    Err(error) => self.leave_out(group, &link.name, error.what),
+                    Err(error) => self.lose(group, &link.name, error),
                 }
             }
         }
@@ -180,7 +180,7 @@ impl Walk {
             self.groups.push(Place::of(&object));
             way.push(at);
             if let Err(error) = self.group(child, &object, way) {
-                self.leave_out(group, &name, error.what);
+                self.lose(group, &name, error);
             }
             way.pop();
         }
@@ -222,6 +222,14 @@ impl Walk {
             self.left_out.words.push("the rest: links lead to the same objects again and again".to_string());
         }
         self.budget.is_some()
+    }
+
+    /// Leaves out what cannot be read.
+    fn lose(&mut self, group: GroupId, name: &[u8], error: Error) {
+        self.leave_out(group, name, &error.what);
+        let (path, name) = (self.model.group_path(group), String::from_utf8_lossy(name));
+        let lost = &mut self.left_out.lost;
+        lost.get_or_insert_with(|| error.at(format_args!("{}/{name}", path.trim_end_matches('/'))));
     }
 
     fn leave_out(&mut self, group: GroupId, name: &[u8], why: impl std::fmt::Display) {
@@ -284,6 +292,8 @@ pub(super) struct LeftOut {
     words: Vec<String>,
     /// How many more there are.
     unsaid: usize,
+    /// Why the first of those that cannot be read is among them.
+    pub(super) lost: Option<Error>,
 }
 
 impl LeftOut {

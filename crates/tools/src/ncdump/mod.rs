@@ -133,6 +133,9 @@ fn run(
             } else {
                 print_ncml(&source, &job.options, out)?;
             }
+            if let Some(error) = source.file.lost() {
+                return Err(Failure::Source(error).into());
+            }
             if let Some(error) = missing_attributes(&source.model) {
                 return Err(Failure::Source(error.at(path.display())).into());
             }

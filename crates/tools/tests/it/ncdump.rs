@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 
+use ferrocdf::{CreateOptions, Format};
+
 fn run_into(out: &mut dyn Write, args: &[&str], path: &Path) -> (i32, String) {
     let mut err = vec![];
     let mut args: Vec<OsString> = std::iter::once(&"ncdump").chain(args).map(OsString::from).collect();
@@ -109,4 +111,22 @@ fn output_that_cannot_be_written() {
     assert_eq!(run_into(&mut Full(io::ErrorKind::BrokenPipe), &[], &path), (141, String::new()));
     let (code, err) = run_into(&mut Full(io::ErrorKind::StorageFull), &[], &path);
     assert!(code == 1 && err.starts_with("ncdump: standard output: "), "{err}");
+}
+
+#[test]
+fn what_cannot_be_read_is_told_behind_all_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("damaged.nc");
+    let mut file = ferrocdf::FileMut::create(&path, &CreateOptions::format(Format::Netcdf4)).unwrap();
+    file.add_variable::<i32>("sound", &[]).unwrap().put_values(&[7], ..).unwrap();
+    file.add_variable::<i32>("broken", &[]).unwrap().put_attribute("note", "xyzzy").unwrap();
+    file.close().unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let at = bytes.windows(5).position(|five| five == b"xyzzy").unwrap();
+    bytes[at] = b'X';
+    std::fs::write(&path, bytes).unwrap();
+    let (code, out, err) = run(&[], &path);
+    assert!(out.ends_with(" sound = 7 ;\n}\n") && !out.contains("broken"), "{out}");
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("/broken: ") && err.contains("wrong checksum"), "{err}");
 }
