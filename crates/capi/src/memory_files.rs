@@ -84,7 +84,7 @@ fn check_writable(path: &[u8]) -> Result<()> {
 /// Reads a file into memory and opens it there.
 pub(crate) fn open_diskless(path: &[u8], mode: c_int) -> Result<OpenFile> {
     let bytes = std::fs::read(as_path(path)).map_err(|error| Error::system(&error, path.escape_ascii()))?;
-    let mut file = OpenFile::new(path.to_vec(), mode, access(bytes, mode, u64::MAX)?, false);
+    let mut file = OpenFile::new(path.to_vec(), mode, access(path, bytes, mode, u64::MAX)?, false);
     if mode & NC_PERSIST != 0 && mode & NC_WRITE != 0 {
         check_writable(path)?;
         file.at_close = AtClose::Persist;
@@ -92,11 +92,11 @@ pub(crate) fn open_diskless(path: &[u8], mode: c_int) -> Result<OpenFile> {
     Ok(file)
 }
 
-fn access(bytes: Vec<u8>, mode: c_int, limit: u64) -> Result<Access> {
+fn access(path: &[u8], bytes: Vec<u8>, mode: c_int, limit: u64) -> Result<Access> {
     if mode & NC_WRITE != 0 {
-        FileMut::append_bytes_within(bytes, limit).map(Arc::new).map(Access::Write)
+        FileMut::append_bytes_within(bytes, limit, Some(as_path(path))).map(Arc::new).map(Access::Write)
     } else {
-        File::from_bytes_with(bytes, &missing_is_zero()).map(Access::Read)
+        File::from_bytes_with(bytes, &missing_is_zero().beside(as_path(path))).map(Access::Read)
     }
 }
 
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn nc_open_memio(
         let bytes = unsafe { list(memio.memory.cast::<u8>(), memio.size) };
         let (writes, locked) = (mode & NC_WRITE != 0, memio.flags & NC_MEMIO_LOCKED != 0);
         let limit = if locked { memio.size as u64 } else { u64::MAX };
-        let mut file = OpenFile::new(path.to_vec(), mode, access(bytes.to_vec(), mode, limit)?, false);
+        let mut file = OpenFile::new(path.to_vec(), mode, access(path, bytes.to_vec(), mode, limit)?, false);
         if !writes || locked {
             // A file that cannot be opened leaves the memory with the caller.
             let (memory, ours) = (AtomicPtr::new(memio.memory), AtomicBool::new(false));

@@ -67,9 +67,18 @@ pub struct OpenOptions {
     /// Whether another process may write to the file meanwhile: nothing is read ahead, so that every read gives what the
     /// file holds then. New records are seen by [`File::refresh`].
     pub shared: bool,
+    /// Where bytes in memory, or of another blob, come from: files that they name (virtual datasets, external data and
+    /// links) are looked for beside this path. Without it they are not looked for.
+    pub beside: Option<PathBuf>,
 }
 
 impl OpenOptions {
+    /// These options for bytes that come from a path.
+    #[must_use]
+    pub fn beside(self, path: impl Into<PathBuf>) -> Self {
+        OpenOptions { beside: Some(path.into()), ..self }
+    }
+
     /// These options with another limit of missing bytes.
     #[must_use]
     pub fn allow_missing(self, bytes: u64) -> Self {
@@ -160,15 +169,17 @@ impl File {
 
     /// Opens the bytes of a file in memory for reading, with options.
     pub fn from_bytes_with(bytes: Vec<u8>, options: &OpenOptions) -> Result<File> {
-        let (driver, model) = drivers::open(Arc::new(MemoryBlob::new(bytes)), None, options)?;
+        let blob = Arc::new(MemoryBlob::new(bytes));
+        let (driver, model) = drivers::open(blob, options.beside.as_deref(), options)?;
         Ok(File::new(Path::new("memory"), State::opened(driver, model)))
     }
 
     /// Opens what another blob than a file of the system holds, for reading. Small requests come in any order: wrap it in
-    /// [`ReadAhead`] if each costs time. Files that it names are not looked for.
+    /// [`ReadAhead`] if each costs time.
     pub fn from_blob(blob: Arc<dyn Blob>, options: &OpenOptions) -> Result<File> {
         let path = PathBuf::from(blob.name());
-        let (driver, model) = drivers::in_file(&path, drivers::open(blob, None, options))?;
+        let (driver, model) =
+            drivers::in_file(&path, drivers::open(blob, options.beside.as_deref(), options))?;
         Ok(File::new(&path, State::opened(driver, model)))
     }
 
@@ -472,13 +483,14 @@ impl FileMut {
 
     /// Opens the bytes of a file in memory for reading and writing.
     pub fn append_bytes(bytes: Vec<u8>) -> Result<FileMut> {
-        Self::append_bytes_within(bytes, u64::MAX)
+        Self::append_bytes_within(bytes, u64::MAX, None)
     }
 
-    /// [`FileMut::append_bytes`] of a file that cannot grow beyond `limit` bytes: that fails with `NC_EINMEMORY`.
-    pub fn append_bytes_within(bytes: Vec<u8>, limit: u64) -> Result<FileMut> {
+    /// [`FileMut::append_bytes`] of a file that cannot grow beyond `limit` bytes: that fails with `NC_EINMEMORY`. Files that
+    /// it names are looked for beside the path that it comes from.
+    pub fn append_bytes_within(bytes: Vec<u8>, limit: u64, beside: Option<&Path>) -> Result<FileMut> {
         let memory = Arc::new(MemoryBlob::new(bytes).limited(limit));
-        let (driver, model) = drivers::open_mut(memory.clone(), None)?;
+        let (driver, model) = drivers::open_mut(memory.clone(), beside)?;
         let file = File::new(Path::new("memory"), State::opened(driver, model));
         Ok(FileMut { file, memory: Some(memory), open: true })
     }

@@ -74,5 +74,6 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 }
 
 fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<File> {
-    File::from_bytes(bytes).map_err(|error| error.at(path.display()))
+    File::from_bytes_with(bytes, &OpenOptions::default().beside(path))
+        .map_err(|error| error.at(path.display()))
 }

@@ -3,7 +3,8 @@
 use ferrocdf::array::{In, Out};
 use ferrocdf::model::{Chunking, Class, Field, Filter, UserType, Value};
 use ferrocdf::{
-    Atomic, Code, CreateOptions, File, FileMut, Format, GroupId, Name, Owner, Selection, Type, Values, VarId,
+    Atomic, Code, CreateOptions, File, FileMut, Format, GroupId, Name, OpenOptions, Owner, Selection, Type,
+    Values, VarId,
 };
 
 const ROOT: GroupId = GroupId::ROOT;
@@ -618,4 +619,20 @@ fn a_file_whose_root_is_no_group_is_not_an_empty_one() {
     assert_eq!(error.code, Code::EHDFERR);
     assert!(error.to_string().contains("root group"), "{error}");
     assert!(FileMut::append_bytes(bytes).is_err());
+}
+
+#[test]
+fn files_that_bytes_in_memory_name_are_found_beside_where_they_come_from() {
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("link_out.h5");
+    let linked = std::fs::read(data.join("link_out.h5")).unwrap();
+    std::fs::copy(data.join("everything.nc"), folder.path().join("nothing.h5")).unwrap();
+    let options = OpenOptions::default();
+    let alone = File::from_bytes_with(linked.clone(), &options).unwrap();
+    assert_eq!(alone.left_out(), ["/out: the link leads nowhere"]);
+    let file = File::from_bytes_with(linked.clone(), &options.beside(&path)).unwrap();
+    assert_eq!(numbers(&file, "/out/x"), [0.5, 1.5, 2.5, 3.5]);
+    let file = FileMut::append_bytes_within(linked, u64::MAX, Some(&path)).unwrap();
+    assert!(file.variable("/out/x").is_some());
 }
