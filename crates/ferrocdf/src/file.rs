@@ -237,7 +237,7 @@ impl File {
                 }
                 let seen = state.driver.blob().last_change();
                 let model = state.driver.refresh()?;
-                state.forget_arrays(&model);
+                state.arrays = no_arrays(&model);
                 (state.model, state.seen) = (Arc::new(model), seen);
                 Ok(())
             },
@@ -270,7 +270,7 @@ impl File {
             let (seen, model) = (state.driver.blob().last_change(), state.model.clone());
             match state.driver.look_again(&model) {
                 Ok(true) => {
-                    state.forget_arrays(&model);
+                    state.arrays = no_arrays(&model);
                     state.seen = seen;
                     true
                 }
@@ -326,9 +326,14 @@ impl File {
     }
 }
 
+/// Arrays of all variables, none of which is known yet.
+fn no_arrays(model: &Model) -> Vec<OnceLock<Array>> {
+    model.vars().iter().map(|_| OnceLock::new()).collect()
+}
+
 impl State {
     fn opened(driver: Box<dyn Driver>, model: Model) -> State {
-        let arrays = model.vars().iter().map(|_| OnceLock::new()).collect();
+        let arrays = no_arrays(&model);
         State {
             model: Arc::new(model),
             draft: None,
@@ -380,7 +385,7 @@ impl State {
         choose_chunks(draft, self.model.vars().len());
         self.driver.commit(&self.model, draft, alignment)?;
         self.model = self.draft.take().expect("seen above");
-        self.forget_arrays(&self.model.clone());
+        self.arrays = no_arrays(&self.model);
         self.is_new = false;
         Ok(())
     }
@@ -415,11 +420,6 @@ impl State {
             }
         }
         Ok(())
-    }
-
-    /// Forgets where the data of all variables lies.
-    fn forget_arrays(&mut self, model: &Model) {
-        self.arrays = model.vars().iter().map(|_| OnceLock::new()).collect();
     }
 
     /// Forgets where a variable's data lies: that changed.

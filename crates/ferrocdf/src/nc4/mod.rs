@@ -267,7 +267,7 @@ impl Driver for Nc4 {
         let mut attributes = LeftOut::default();
         for (key, path) in groups.chain(vars).enumerate() {
             for attribute in self.content.owners.strangers(key as u64) {
-                attributes.add_at(&path, format_args!("its attribute \"{attribute}\" {why}"));
+                attributes.add_at(|| path.clone(), format_args!("its attribute \"{attribute}\" {why}"));
             }
         }
         [self.content.left_out.clone(), attributes.words()].concat()

@@ -227,9 +227,7 @@ impl Walk {
     /// Leaves out what cannot be read.
     fn lose(&mut self, group: GroupId, name: &[u8], error: Error) {
         self.leave_out(group, name, &error.what);
-        let (path, name) = (self.model.group_path(group), String::from_utf8_lossy(name));
-        let lost = &mut self.left_out.lost;
-        lost.get_or_insert_with(|| error.at(format_args!("{}/{name}", path.trim_end_matches('/'))));
+        self.left_out.lost.get_or_insert_with(|| error.at(path_in(&self.model, group, name)));
     }
 
     fn leave_out(&mut self, group: GroupId, name: &[u8], why: impl std::fmt::Display) {
@@ -285,6 +283,11 @@ impl Walk {
     }
 }
 
+/// The path of what has this name in a group.
+fn path_in(model: &Model, group: GroupId, name: &[u8]) -> String {
+    format!("{}/{}", model.group_path(group).trim_end_matches('/'), String::from_utf8_lossy(name))
+}
+
 /// What of a file the model has no place for, and why.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
@@ -298,18 +301,16 @@ pub(super) struct LeftOut {
 
 impl LeftOut {
     pub(super) fn add(&mut self, model: &Model, group: GroupId, name: &[u8], why: impl std::fmt::Display) {
-        let path = model.group_path(group);
-        let name = String::from_utf8_lossy(name);
-        self.add_at(format_args!("{}/{name}", path.trim_end_matches('/')), why);
+        self.add_at(|| path_in(model, group, name), why);
     }
 
     /// The same for what has a path.
-    pub(super) fn add_at(&mut self, path: impl std::fmt::Display, why: impl std::fmt::Display) {
+    pub(super) fn add_at(&mut self, path: impl FnOnce() -> String, why: impl std::fmt::Display) {
         if self.words.len() >= WORDS {
             self.unsaid += 1;
             return;
         }
-        let word = format!("{path}: {why}");
+        let word = format!("{}: {why}", path());
         let end = word.char_indices().map(|(at, _)| at).find(|&at| at >= WORD).unwrap_or(word.len());
         self.words.push(word[..end].to_string());
     }
