@@ -83,7 +83,7 @@ fn stored(blob: &dyn Blob, array: &Array, at: &[u64]) -> Result<(Vec<u8>, Stored
             let block: Vec<u64> = at.iter().zip(&blocks.shape).map(|(at, len)| at / len).collect();
             let within =
                 at.iter().zip(&blocks.shape).fold(0, |index, (at, len)| index * len + at % len) as usize;
-            match blocks.index.locate(&block, &vec![1; at.len()])?[0] {
+            match blocks.locate(&*blocks.index, &block, &vec![1; at.len()])?[0] {
                 Place::Missing => {
                     bytes = fill(&blocks.fill, last % blocks.shape.last().copied().unwrap_or(1))
                 }

@@ -10,9 +10,8 @@ use ferrocdf_array::{Array, Direction, Fit, Kind, ShortRun};
 use ferrocdf_bytes::Result;
 use ferrocdf_model::{GroupId, Model, Type, VarId};
 
-use crate::changing::may_pass;
 use crate::data::{as_stored, rules};
-use crate::file::State;
+use crate::file::{State, may_pass};
 use crate::{File, FileMut};
 
 impl File {

@@ -14,10 +14,12 @@ use ferrocdf_array::Array;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Atomic, Chunking, DimId, Format, Model, Type, VarId};
-use ferrocdf_store::{Blob, BlobMut, Change, FileBlob, MemoryBlob, ReadAhead, WriteBehind};
+use ferrocdf_store::{
+    Blob, BlobMut, Change, FileBlob, MemoryBlob, ReadAhead, WriteBehind, is_changed, patiently,
+};
 
 use crate::driver::Driver;
-use crate::{changing, drivers};
+use crate::drivers;
 
 /// A file open for reading. Cloning gives another handle on the same open file.
 #[derive(Clone)]
@@ -150,8 +152,8 @@ impl File {
             if options.shared { Arc::new(blob) } else { Arc::new(ReadAhead::new(blob)) };
         let mut seen = blob.last_change();
         let attempt = || drivers::open(blob.clone(), Some(path), options);
-        let done = changing::patiently(attempt, |_| {
-            let is_changed = changing::is_changed(seen, &*blob);
+        let done = patiently(attempt, |_| {
+            let is_changed = is_changed(seen, &*blob);
             if is_changed {
                 blob.forget();
                 seen = blob.last_change();
@@ -229,7 +231,7 @@ impl File {
     /// Sees what another process did to the file since it was opened: new records above all. A file that is open for
     /// writing is not looked at again.
     pub fn refresh(&self) -> Result<()> {
-        let done = changing::patiently(
+        let done = patiently(
             || {
                 let mut state = self.write_state();
                 if state.driver.blob_mut().is_ok() {
@@ -243,7 +245,7 @@ impl File {
             },
             |_| {
                 let state = self.read_state();
-                changing::is_changed(state.seen, state.driver.blob())
+                is_changed(state.seen, state.driver.blob())
             },
         );
         self.named(done)
@@ -252,10 +254,7 @@ impl File {
     /// Reads something; if that fails and somebody has changed the file, with the places that things have then. The
     /// model stays as it was opened: lengths do not change under whoever looked at them.
     pub(crate) fn reading<T>(&self, mut read: impl FnMut(&State) -> Result<T>) -> Result<T> {
-        let done = changing::patiently(
-            || read(&self.read_state()),
-            |error| changing::may_pass(error) && self.look_again(),
-        );
+        let done = patiently(|| read(&self.read_state()), |error| may_pass(error) && self.look_again());
         self.named(done)
     }
 
@@ -263,7 +262,7 @@ impl File {
     fn look_again(&self) -> bool {
         let is_changed = {
             let state = self.read_state();
-            changing::is_changed(state.seen, state.driver.blob())
+            is_changed(state.seen, state.driver.blob())
         };
         is_changed && {
             let mut state = self.write_state();
@@ -324,6 +323,11 @@ impl File {
     pub(crate) fn named<T>(&self, result: Result<T>) -> Result<T> {
         drivers::in_file(self.path(), result)
     }
+}
+
+/// Whether reading may fail so because of what somebody else wrote.
+pub(crate) fn may_pass(error: &Error) -> bool {
+    matches!(error.code, Code::EHDFERR | Code::ETRUNC | Code::EFILTER | Code::EVARSIZE | Code::EINTERNAL)
 }
 
 /// Arrays of all variables, none of which is known yet.

@@ -30,7 +30,6 @@
 //! edits what netCDF has names for.
 #![forbid(unsafe_code)]
 
-mod changing;
 mod copy;
 mod data;
 mod driver;

@@ -8,12 +8,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ferrocdf_array::{Array, Blocks, Kind, Layout, Mosaic, PastEnd, Stored};
+use ferrocdf_array::{Array, BlockIndex, Blocks, Kind, Layout, Mosaic, PastEnd, Stored};
 use ferrocdf_bytes::{Code, Context, Error, Result};
 use ferrocdf_codec::{Chain, Step};
 use ferrocdf_store::Blob;
 
-use crate::chunks::{Chunks, Lazy};
+use crate::chunks::{Chunks, Lazy, Watched};
 use crate::external::ExternalBlob;
 use crate::messages::{
     ChunkedLayout, DataLayout, Dataspace, Datatype, ExternalFiles, Fill, FillMessage, SpaceKind, pipeline,
@@ -203,7 +203,7 @@ impl Dataset {
         self.space.elements()?.checked_mul(u64::from(self.datatype.size))
     }
 
-    fn chunks(&self, layout: &ChunkedLayout) -> Result<&Arc<Chunks>> {
+    pub(crate) fn chunks(&self, layout: &ChunkedLayout) -> Result<&Arc<Chunks>> {
         let source = self.object.file().source();
         let filtered = !self.filters.is_empty();
         self.chunks.get(|| Ok(Arc::new(Chunks::new(source, layout, &self.space, filtered)?)))
@@ -281,7 +281,13 @@ impl Dataset {
                         "its chunks have elements of {has} bytes, its datatype of {size}"
                     )));
                 }
-                let index = Arc::clone(self.chunks(layout)?);
+                let chunks = Arc::clone(self.chunks(layout)?);
+                let index: Arc<dyn BlockIndex> = match self.object.file().is_watched() {
+                    true => Arc::new(Watched::new(&self.object, layout, chunks)),
+                    false => chunks,
+                };
+                // The image may be one of a commit that is long over when they are read.
+                blob = Arc::clone(self.object.file().without_image());
                 let blocks = Blocks::new(layout.shape.clone(), index, Arc::clone(&self.chain), fill);
                 array.layout = Layout::Blocks(if raw { blocks.as_bytes(size) } else { blocks });
             }

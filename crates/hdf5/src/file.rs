@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::Result;
-use ferrocdf_store::Blob;
+use ferrocdf_store::{Blob, Change, is_changed};
 
 use crate::cache_image;
 use crate::groups::LinkTarget;
@@ -45,6 +45,10 @@ pub struct File {
 
 /// A file without its family.
 struct Parts {
+    /// The bytes as they are; a metadata cache image may lie over them in `source`.
+    blob: Arc<dyn Blob>,
+    /// The last change before they were looked at.
+    seen: Option<Change>,
     source: Source,
     superblock: Superblock,
     shared: Option<SharedMessages>,
@@ -67,8 +71,9 @@ impl fmt::Debug for File {
 
 impl Parts {
     fn open(blob: Arc<dyn Blob>) -> Result<Parts> {
+        let seen = blob.last_change();
         let superblock = Superblock::find(&blob)?;
-        let mut source = Source { blob, base: superblock.base, sizes: superblock.sizes };
+        let mut source = Source { blob: blob.clone(), base: superblock.base, sizes: superblock.sizes };
         if let Some(at) = superblock.driver {
             // Version, reserved bytes and size come before the name.
             check_driver(&source.read("driver information block", at, 16)?[8..])?;
@@ -89,7 +94,7 @@ impl Parts {
                 shared = Some(SharedMessages::read(&source, &table.body)?);
             }
         }
-        Ok(Parts { source, superblock, shared, heap: GlobalHeap::default() })
+        Ok(Parts { blob, seen, source, superblock, shared, heap: GlobalHeap::default() })
     }
 }
 
@@ -109,9 +114,33 @@ impl File {
         Ok(File { parts: Arc::new(Parts::open(blob)?), family: Arc::new(family) })
     }
 
+    /// The same file as it is now, if somebody may have changed it since it was opened.
+    ///
+    /// # Errors
+    /// Those of opening it, perhaps half-way through a change.
+    pub(crate) fn changed(&self) -> Result<Option<File>> {
+        let Parts { blob, seen, .. } = &*self.parts;
+        if !is_changed(*seen, blob) {
+            return Ok(None);
+        }
+        blob.forget();
+        let parts = Arc::new(Parts::open(blob.clone())?);
+        Ok(Some(File { parts, family: self.family.clone() }))
+    }
+
+    /// Whether somebody else may change it.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.parts.seen.is_some()
+    }
+
     /// Its bytes.
     pub fn source(&self) -> &Source {
         &self.parts.source
+    }
+
+    /// Its bytes without the metadata cache image, which has nothing of chunks.
+    pub(crate) fn without_image(&self) -> &Arc<dyn Blob> {
+        &self.parts.blob
     }
 
     /// What its superblock says.

@@ -1,18 +1,10 @@
 //! The two traits of a run of bytes.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-/// When a blob was changed last, and its size then: if both are the same later, hardly anybody changed it between.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// As the file system says it, whose clock goes in steps of some milliseconds.
-    pub at: SystemTime,
-    /// In bytes.
-    pub size: u64,
-}
+use crate::Change;
 
 /// Bytes that can be read at any position, from any thread.
 pub trait Blob: Send + Sync {

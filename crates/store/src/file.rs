@@ -107,7 +107,7 @@ impl Blob for FileBlob {
 
     fn last_change(&self) -> Option<Change> {
         let meta = self.file.metadata().ok().filter(std::fs::Metadata::is_file)?;
-        Some(Change { at: meta.modified().ok()?, size: meta.len() })
+        Some(Change::seen(meta.modified().ok()?, meta.len()))
     }
 
     fn is_quick(&self) -> bool {

@@ -8,6 +8,7 @@ mod ahead;
 mod behind;
 mod blob;
 mod buffer;
+mod changing;
 mod file;
 mod memory;
 pub mod suite;
@@ -15,7 +16,8 @@ pub mod testing;
 
 pub use ahead::ReadAhead;
 pub use behind::WriteBehind;
-pub use blob::{Blob, BlobMut, Change};
+pub use blob::{Blob, BlobMut};
 pub use buffer::{Buffer, meeting_point, reads_slowly, writes_slowly};
+pub use changing::{Change, Patience, is_changed, patiently};
 pub use file::FileBlob;
 pub use memory::MemoryBlob;

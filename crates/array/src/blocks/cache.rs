@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use ferrocdf_codec::unshuffle_part;
 
+use super::Place;
 use super::part::Block;
 use super::pending::Home;
 use crate::Index;
@@ -74,11 +75,18 @@ pub(super) struct Kept {
     pub(super) bytes: Vec<u8>,
     /// The bytes of an element, if they are taken apart.
     pub(super) planes: Option<usize>,
+    /// Where it lay, if it was read.
+    pub(super) at: Option<u64>,
 }
 
 impl Kept {
     pub(super) fn plain(bytes: Vec<u8>) -> Kept {
-        Kept { bytes, planes: None }
+        Kept { bytes, planes: None, at: None }
+    }
+
+    /// Whether it is what lies at a place: what was written is, wherever that is.
+    pub(super) fn is_of(&self, place: Place) -> bool {
+        self.at.is_none_or(|here| matches!(place, Place::At { at, .. } if at == here))
     }
 
     pub(super) fn view(&self) -> Block<'_> {
@@ -98,7 +106,7 @@ impl Kept {
         if self.planes.is_none_or(|of| of == size) {
             self
         } else {
-            Arc::new(Kept::plain(self.put_together()))
+            Arc::new(Kept { at: self.at, ..Kept::plain(self.put_together()) })
         }
     }
 }
@@ -109,7 +117,7 @@ pub(super) type Bytes = Arc<Kept>;
 /// The bytes of a block, which are not copied if it is not shared.
 pub(super) fn owned(block: Bytes) -> Vec<u8> {
     match Arc::try_unwrap(block) {
-        Ok(Kept { bytes, planes: None }) => bytes,
+        Ok(Kept { bytes, planes: None, .. }) => bytes,
         Ok(apart) => apart.put_together(),
         Err(shared) => shared.put_together(),
     }
@@ -313,8 +321,11 @@ impl Cached {
     pub(super) fn keep(&self, key: Key, block: &Bytes) {
         let len = block.bytes.len();
         let Some(mut cache) = cache() else { return };
-        if cache.arrays.get(&self.id).is_some_and(|blocks| blocks.contains_key(&key)) {
-            return;
+        if let Some(there) = cache.arrays.get(&self.id).and_then(|blocks| blocks.get(&key)) {
+            if there.held.is_some() || there.block.at == block.at {
+                return;
+            }
+            cache.remove(self.id, &key);
         }
         cache.make_room(len);
         if cache.bytes + len <= cache.budget {

@@ -77,22 +77,31 @@ pub fn copy_blocks(
     }
     let all = grid.count.iter().fold(1u64, |all, &len| all.saturating_mul(len));
     let elements = from.shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
-    let mut share = Share { bytes: elements, blocks: all, copied: 0, progress };
+    let mut share = Share { bytes: elements, blocks: all, told: 0, progress };
     let mut line = Line::new(&copier);
-    for (_, _, some) in grid.pieces(BLOCKS) {
-        let blocks = copier.blocks(&some)?;
-        let stored = blocks.len() as u64;
-        if unopened {
-            line.all(blocks)?;
-            share.copied(stored);
-        } else {
-            for some in blocks.chunks((TOLD / block_len).max(16) as usize) {
-                pack::store(home, to_blob, block_len as usize, &Repacked { copier: &copier, blocks: some })?;
-                share.copied(some.len() as u64);
+    for (first, count, some) in grid.pieces(BLOCKS) {
+        let mut copied = 0;
+        // Where the blocks lay that are copied.
+        let mut done: Option<Vec<Place>> = None;
+        from_blocks.settled(|index| {
+            let before = done.take();
+            let places = from_blocks.locate(index, &some.start, &some.count)?;
+            let is_settled = before.as_ref() == Some(&places);
+            let blocks = copier.blocks(&some, &places, before.as_deref())?;
+            if unopened {
+                line.all(blocks)?;
+            } else {
+                for some in blocks.chunks((TOLD / block_len).max(16) as usize) {
+                    let blocks = Repacked { copier: &copier, blocks: some };
+                    pack::store(home, to_blob, block_len as usize, &blocks)?;
+                    copied = (copied + some.len()).min(count);
+                    share.tell((first + copied) as u64);
+                }
             }
-        }
-        let inside = some.count.iter().product::<u64>();
-        share.copied(inside - stored);
+            done = Some(places);
+            Ok(is_settled)
+        })?;
+        share.tell((first + count) as u64);
     }
     line.next(vec![]).map(|()| true)
 }
@@ -101,18 +110,16 @@ pub fn copy_blocks(
 struct Share<'a> {
     bytes: u64,
     blocks: u64,
-    copied: u64,
+    told: u64,
     progress: &'a mut dyn FnMut(u64),
 }
 
 impl Share<'_> {
-    fn copied(&mut self, blocks: u64) {
-        // At most as many as there are.
-        let bytes =
-            |copied: u64| (u128::from(self.bytes) * u128::from(copied) / u128::from(self.blocks)) as u64;
-        let before = bytes(self.copied);
-        self.copied += blocks;
-        (self.progress)(bytes(self.copied) - before);
+    /// Tells that so many blocks are copied, no fewer than the last time and no more than there are.
+    fn tell(&mut self, copied: u64) {
+        let bytes = (u128::from(self.bytes) * u128::from(copied) / u128::from(self.blocks)) as u64;
+        (self.progress)(bytes - self.told);
+        self.told = bytes;
     }
 }
 
@@ -126,7 +133,7 @@ pub fn lacks_blocks(array: &Array) -> Result<bool> {
         return Ok(false);
     }
     for (_, _, some) in blocks.grid(&array.shape).pieces(BLOCKS) {
-        if blocks.index.locate(&some.start, &some.count)?.contains(&Place::Missing) {
+        if blocks.locate(&*blocks.index, &some.start, &some.count)?.contains(&Place::Missing) {
             return Ok(true);
         }
     }
@@ -178,11 +185,11 @@ pub(super) struct Found {
 impl Copier<'_> {
     /// Whether the blocks in a box can be copied; and whether unopened, if those before could be.
     fn can_copy(&self, some: &Selection, unopened: &mut bool) -> Result<bool> {
-        let (count, there) = (&some.count, self.to.index.locate(&some.start, &some.count)?);
-        if there.iter().any(|place| *place != Place::Missing) {
+        let locate = |blocks: &Blocks| blocks.locate(&*blocks.index, &some.start, &some.count);
+        if locate(self.to)?.iter().any(|place| *place != Place::Missing) {
             return Ok(false);
         }
-        for (number, place) in self.from.index.locate(&some.start, count)?.into_iter().enumerate() {
+        for (number, place) in locate(self.from)?.into_iter().enumerate() {
             match place {
                 Place::Missing if !self.same_fill => return Ok(false),
                 Place::Missing => {}
@@ -196,12 +203,15 @@ impl Copier<'_> {
         Ok(true)
     }
 
-    /// The blocks in a box that are stored.
-    fn blocks(&self, some: &Selection) -> Result<Vec<Found>> {
+    /// The blocks in a box that are stored, but for those that lie where they did `before`, if they were copied from there.
+    fn blocks(&self, some: &Selection, places: &[Place], before: Option<&[Place]>) -> Result<Vec<Found>> {
         let size = self.from_blob.size()?;
         let mut blocks = Vec::new();
-        for (number, place) in self.from.index.locate(&some.start, &some.count)?.into_iter().enumerate() {
+        for (number, &place) in places.iter().enumerate() {
             let Place::At { at, len, mask } = place else { continue };
+            if before.is_some_and(|before| before[number] == place) {
+                continue;
+            }
             if at.checked_add(len).is_none_or(|end| end > size) {
                 let what = format!("a block of {len} bytes at byte {at} of a file of {size} bytes");
                 return Err(Error::new(Code::ETRUNC, what));

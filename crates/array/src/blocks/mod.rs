@@ -10,6 +10,7 @@ mod moving;
 mod pack;
 mod part;
 mod pending;
+mod places;
 mod read;
 mod write;
 
@@ -76,8 +77,7 @@ impl Blocks {
     /// of these blocks.
     pub fn as_bytes(&self, size: u64) -> Self {
         let shape = self.shape.iter().copied().chain([size]).collect();
-        let index = Arc::new(Bytewise(self.index.clone()));
-        Blocks { shape, index, inner: self.inner + 1, ..self.clone() }
+        Blocks { shape, inner: self.inner + 1, ..self.clone() }
     }
 
     /// What a block is kept by; its coordinates may be those of one seen as bytes.
@@ -114,6 +114,15 @@ pub trait BlockIndex: Debug + Send + Sync {
     /// dimension fastest. Coordinates are in blocks, not elements. The box may reach beyond the array: blocks there are
     /// missing.
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>>;
+
+    /// The index as it is now, where somebody else may change it: each time that this was done another one, which finds
+    /// blocks where they are from then on. `None` if nobody can.
+    ///
+    /// # Errors
+    /// Those of reading it, perhaps half-way through a change.
+    fn now(&self) -> Result<Option<Arc<dyn BlockIndex>>> {
+        Ok(None)
+    }
 }
 
 /// An index that blocks can be put into.
@@ -174,16 +183,5 @@ impl BlockIndex for Nowhere {
     fn locate(&self, _first: &[u64], count: &[u64]) -> Result<Vec<Place>> {
         let blocks = count.iter().product::<u64>();
         Ok(vec![Place::Missing; blocks as usize])
-    }
-}
-
-/// An index seen with one more dimension, along which there is one block.
-#[derive(Debug)]
-struct Bytewise(Arc<dyn BlockIndex>);
-
-impl BlockIndex for Bytewise {
-    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>> {
-        let rank = first.len().saturating_sub(1);
-        self.0.locate(&first[..rank], &count[..rank])
     }
 }

@@ -18,6 +18,7 @@ use smallvec::SmallVec;
 use super::cache::{self, Bytes, Cached, Kept, Key};
 use super::hits::Hits;
 use super::part::{Block, Part, push};
+use super::places::{Ranges, combinations};
 use super::{Blocks, Place};
 use crate::array::{dense_steps, too_large};
 use crate::convert::Conversion;
@@ -56,9 +57,6 @@ pub(crate) fn read(
     reader.region(&all, out)
 }
 
-/// For each dimension, which of its hits.
-pub(super) type Ranges = SmallVec<[(usize, usize); 4]>;
-
 pub(super) struct Reader<'a> {
     blob: &'a dyn Blob,
     past_end: PastEnd,
@@ -82,6 +80,26 @@ pub(super) struct Reader<'a> {
     shares: bool,
     /// Whether the memory to fill is too large to stay in the caches.
     uncached: bool,
+}
+
+/// The blocks in a box of hits, last dimension fastest.
+struct Found<'p> {
+    places: &'p [Place],
+    /// Where they lay when memory was filled with them last, if it was: who still lies there is done.
+    before: Option<Vec<Place>>,
+    kept: Vec<Option<Bytes>>,
+}
+
+impl Found<'_> {
+    /// Whether the block of this number is done.
+    fn is_done(&self, number: usize) -> bool {
+        self.before.as_ref().is_some_and(|before| before[number] == self.places[number])
+    }
+
+    /// The block of this number as it is kept, unless that was read somewhere else.
+    fn kept(&self, number: usize) -> Option<&Bytes> {
+        self.kept[number].as_ref().filter(|kept| kept.is_of(self.places[number]))
+    }
 }
 
 /// A block and the memory that it fills.
@@ -176,73 +194,45 @@ impl<'a> Reader<'a> {
                 return Ok(self.region(&left, first)? & self.region(&right, second)?);
             }
         }
-        let mut kept = self.kept(ranges);
-        kept.resize(blocks, None);
-        let places = self.places(ranges, blocks)?;
-        if rows > BLOCKS && out.len() / rows < TINY {
-            return self.one_by_one(ranges, &places, &kept, out);
-        }
-        let items = self.items(ranges, (places, kept), (lines, segments), out);
-        self.all(items)
-    }
-
-    /// Where the blocks in a box of hits lie, last dimension fastest.
-    fn places(&self, ranges: &Ranges, blocks: usize) -> Result<Vec<Place>> {
-        let mut first = SmallVec::<[u64; 4]>::new();
-        let mut span = SmallVec::<[u64; 4]>::new();
-        for (hits, &(from, to)) in self.hits.iter().zip(ranges) {
-            let block = hits.at(from).block;
-            first.push(block);
-            span.push(hits.at(to - 1).block - block + 1);
-        }
-        let spanned = span.iter().try_fold(1u64, |all, &len| all.checked_mul(len));
-        let wanted = blocks as u64;
-        if spanned.is_some_and(|spanned| spanned <= wanted.saturating_mul(4)) {
-            let found = self.locate(&first, &span)?;
-            if spanned == Some(wanted) {
-                return Ok(found);
+        let tiny = rows > BLOCKS && out.len() / rows < TINY;
+        // Where the blocks lay that are in `out`, and whether all their numbers were in range.
+        let mut done: Option<Vec<Place>> = None;
+        let mut fits = true;
+        self.blocks.settled(|index| {
+            let mut kept = self.kept(ranges);
+            kept.resize(blocks, None);
+            let before = done.take();
+            let places = self.blocks.places(index, &self.hits, ranges)?;
+            let is_settled = before.as_ref() == Some(&places);
+            if !is_settled {
+                let found = Found { places: &places, before: before.filter(|_| fits), kept };
+                fits = if tiny {
+                    self.one_by_one(ranges, &found, out)?
+                } else {
+                    self.all(self.items(ranges, &found, (lines, segments), out))?
+                };
             }
-            let place = |at: SmallVec<[usize; 4]>| {
-                let in_box = at.iter().enumerate().fold(0, |index, (dim, &hit)| {
-                    index * span[dim] + (self.hits[dim].at(hit).block - first[dim])
-                });
-                found[in_box as usize]
-            };
-            return Ok(combinations(ranges).map(place).collect());
-        }
-        // Wide steps over many blocks: each is looked for on its own.
-        let one: SmallVec<[u64; 4]> = SmallVec::from_elem(1, ranges.len());
-        combinations(ranges)
-            .map(|at| {
-                let block: SmallVec<[u64; 4]> =
-                    at.iter().enumerate().map(|(dim, &hit)| self.hits[dim].at(hit).block).collect();
-                Ok(self.locate(&block, &one)?[0])
-            })
-            .collect()
+            done = Some(places);
+            Ok(is_settled)
+        })?;
+        Ok(fits)
     }
 
-    pub(super) fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>> {
-        let places = self.blocks.index.locate(first, count)?;
-        let wanted: u64 = count.iter().product();
-        if places.len() as u64 != wanted {
-            let what = format!("the index gave {} places for {wanted} blocks", places.len());
-            return Err(Error::new(Code::EINTERNAL, what));
-        }
-        Ok(places)
-    }
-
-    /// Splits memory among the blocks: each gets its rows in their order.
+    /// Splits memory among the blocks: each that is not done gets its rows in their order.
     fn items<'o>(
         &self,
         ranges: &Ranges,
-        (places, kept): (Vec<Place>, Vec<Option<Bytes>>),
+        found: &Found<'_>,
         (lines, segments): (usize, usize),
         out: &'o mut [u8],
     ) -> Vec<Item<'o>> {
-        let mut items: Vec<Item<'o>> = combinations(ranges)
-            .zip(places.into_iter().zip(kept))
-            .map(|(at, (place, kept))| Item { place, at, rows: SmallVec::new(), kept })
-            .collect();
+        let item = |(number, at)| Item {
+            place: found.places[number],
+            at,
+            rows: SmallVec::new(),
+            kept: found.kept(number).cloned(),
+        };
+        let mut items: Vec<Item<'o>> = combinations(ranges).enumerate().map(item).collect();
         if items.len() == 1 {
             items[0].rows.push(out);
             return items;
@@ -280,6 +270,8 @@ impl<'a> Reader<'a> {
                 *hit = 0;
             }
         }
+        let mut numbers = 0..;
+        items.retain(|_| numbers.next().is_some_and(|number| !found.is_done(number)));
         items
     }
 
@@ -487,7 +479,7 @@ impl<'a> Reader<'a> {
             if self.cached().wants(&key) {
                 let mut bytes = cache::buffer(block_len);
                 self.blocks.chain.decode(mask, stored, &mut bytes).map_err(fail)?;
-                let block = Arc::new(Kept { bytes, planes: planes.then_some(part.size) });
+                let block = Arc::new(Kept { bytes, planes: planes.then_some(part.size), at: Some(at) });
                 self.cached().keep(key, &block);
                 return Ok(self.rows(&part, block.view(), &mut item.rows, &mut scratch.dense));
             }
@@ -557,27 +549,22 @@ impl<'a> Reader<'a> {
     }
 
     /// Does blocks with many tiny rows: some are decoded at a time, by all threads, and one thread copies them out.
-    fn one_by_one(
-        &self,
-        ranges: &Ranges,
-        places: &[Place],
-        kept: &[Option<Bytes>],
-        out: &mut [u8],
-    ) -> Result<bool> {
+    fn one_by_one(&self, ranges: &Ranges, found: &Found<'_>, out: &mut [u8]) -> Result<bool> {
         let together = ((cache::budget() / 4) as u64 / self.block_len.max(1)).clamp(1, 64) as usize;
-        let all: Vec<_> = combinations(ranges).zip(places.iter().zip(kept)).collect();
+        let all = combinations(ranges).enumerate();
+        let all: Vec<_> = all.filter(|(number, _)| !found.is_done(*number)).collect();
         let mut fits = true;
         for some in all.chunks(together) {
-            let decode = |(_, (place, kept)): &(SmallVec<[usize; 4]>, (&Place, &Option<Bytes>))| match kept {
+            let decode = |(number, _): &(usize, SmallVec<[usize; 4]>)| match found.kept(*number) {
                 Some(kept) => Ok(Some(kept.clone())),
-                None => Ok(self.whole(**place)?.map(|bytes| Arc::new(Kept::plain(bytes)))),
+                None => Ok(self.whole(found.places[*number])?.map(|bytes| Arc::new(Kept::plain(bytes)))),
             };
             let blocks: Vec<Option<Bytes>> = match pool::get().filter(|_| self.shares) {
                 Some(pool) => pool.install(|| some.par_iter().map(decode).collect::<Result<_>>())?,
                 None => some.iter().map(decode).collect::<Result<_>>()?,
             };
             Scratch::with(|scratch| {
-                for ((at, _), block) in some.iter().zip(&blocks) {
+                for ((_, at), block) in some.iter().zip(&blocks) {
                     fits &=
                         self.copy_out(ranges, at, block.as_deref().map(Kept::view), &mut scratch.dense, out);
                 }
@@ -643,22 +630,4 @@ impl<'a> Reader<'a> {
 /// The error of a block without filters that has fewer bytes than its elements.
 pub(super) fn too_short(len: u64, block_len: u64) -> Error {
     Error::new(Code::EHDFERR, format!("has {len} bytes of {block_len}"))
-}
-
-/// Every choice of one hit for each dimension, last dimension fastest.
-pub(super) fn combinations(ranges: &Ranges) -> impl Iterator<Item = SmallVec<[usize; 4]>> {
-    let mut next: Option<SmallVec<[usize; 4]>> = Some(ranges.iter().map(|range| range.0).collect());
-    std::iter::from_fn(move || {
-        let current = next.take()?;
-        let mut following = current.clone();
-        for dim in (0..ranges.len()).rev() {
-            following[dim] += 1;
-            if following[dim] < ranges[dim].1 {
-                next = Some(following);
-                break;
-            }
-            following[dim] = ranges[dim].0;
-        }
-        Some(current)
-    })
 }

@@ -18,7 +18,8 @@ use smallvec::SmallVec;
 use super::cache::{self, Kept, Key};
 use super::pack;
 use super::pending::{Home, make_room};
-use super::read::{Ranges, Reader, TOGETHER, combinations};
+use super::places::{Ranges, combinations};
+use super::read::{Reader, TOGETHER};
 use super::{Blocks, Place};
 use crate::array::dense_steps;
 use crate::convert::Conversion;
@@ -204,7 +205,7 @@ impl Writer<'_> {
         let span: Key = first.iter().zip(&last).map(|(first, last)| last - first + 1).collect();
         let spanned = span.iter().try_fold(1u64, |all, &len| all.checked_mul(len));
         if spanned.is_some_and(|spanned| spanned <= absent.len() as u64 * 4) {
-            let places = self.grid.locate(&first, &span)?;
+            let places = self.blocks.locate(&*self.blocks.index, &first, &span)?;
             for job in absent {
                 let at = block(job);
                 let in_box = (0..at.len()).fold(0, |index, dim| index * span[dim] + (at[dim] - first[dim]));
@@ -214,7 +215,7 @@ impl Writer<'_> {
         }
         let one = Key::from_elem(1, first.len());
         for job in absent {
-            job.place = self.grid.locate(&block(job), &one)?[0];
+            job.place = self.blocks.locate(&*self.blocks.index, &block(job), &one)?[0];
         }
         Ok(())
     }

@@ -4,5 +4,6 @@ mod blocks;
 mod conversion;
 mod engine;
 mod errors;
+mod moving;
 mod requests;
 mod writing;

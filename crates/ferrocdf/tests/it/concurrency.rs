@@ -239,3 +239,79 @@ fn who_opened_a_file_while_a_commit_was_under_way_sees_later_ones() {
         }
     });
 }
+
+/// Ten records of one chunk each, all of them the number of the record and what `turn` adds.
+fn in_turn(file: &FileMut, turn: u64) {
+    for record in 0..10 {
+        let values = [(record * 1000 + turn) as f64; 100];
+        file.variable_mut("v").unwrap().put_values(&values, (record, ..)).unwrap();
+        file.sync().unwrap();
+    }
+}
+
+#[test]
+fn who_has_a_file_open_reads_nothing_that_took_the_place_of_what_he_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, filter) in [None, Some(Filter::DEFLATE)].into_iter().enumerate() {
+        let path = folder.path().join(format!("{number}.nc"));
+        let writer = growing(&path, 1, filter);
+        in_turn(&writer, 0);
+        let reader = ferrocdf::open(&path).unwrap();
+        let variable = reader.variable("v").unwrap();
+        for turn in 0..5 {
+            let wanted = |record: u64| vec![(record * 1000 + turn) as f64; 100];
+            let all: Vec<f64> = (0..10).flat_map(wanted).collect();
+            assert_eq!(variable.get_values::<f64, _>(..).unwrap(), all, "{turn} {filter:?}");
+            for record in 0..10 {
+                assert_eq!(variable.get_values::<f64, _>((record, ..)).unwrap(), wanted(record));
+            }
+            in_turn(&writer, turn + 1);
+        }
+        // Now meanwhile: a record may be of any turn, but it is whole, and no other one.
+        let done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                (0..60).for_each(|turn| in_turn(&writer, turn));
+                done.store(true, Relaxed);
+            });
+            while !done.load(Relaxed) {
+                for (record, values) in variable.get_values::<f64, _>(..).unwrap().chunks(100).enumerate() {
+                    let begin = record as f64 * 1000.0;
+                    assert!((begin..begin + 60.0).contains(&values[0]), "{record}: {}", values[0]);
+                    assert!(values.iter().all(|value| *value == values[0]), "{record}: {values:?}");
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn who_reads_a_variable_that_is_no_more_is_told_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gone.nc");
+    let writer = growing(&path, 1, None);
+    in_turn(&writer, 0);
+    let reader = ferrocdf::open(&path).unwrap();
+    let variable = reader.variable("v").unwrap();
+    assert_eq!(variable.get_values::<f64, _>((3, ..)).unwrap(), [3000.0; 100]);
+    for number in 0..5u64 {
+        writer
+            .define(|model| {
+                let name = |number: u64| format!("v{number}").into_bytes();
+                let old = model.var_ids().last().unwrap();
+                let dims = model.var(old).dims.clone();
+                model.delete_var(old)?;
+                let var = model.def_var(GroupId::ROOT, &name(number), ferrocdf::Atomic::Int64.into(), &dims)?;
+                model.var_mut(var).storage.chunking = Some(Chunking::Chunked(vec![1, 100]));
+                Ok(())
+            })
+            .unwrap();
+        writer.sync().unwrap();
+        for record in 0..10 {
+            let name = format!("v{number}");
+            writer.variable_mut(&name).unwrap().put_values(&[7i64; 100], (record, ..)).unwrap();
+            writer.sync().unwrap();
+        }
+        println!("{:?}", variable.get_values::<f64, _>((3, ..)));
+    }
+}

@@ -12,6 +12,7 @@ mod fixed_array;
 mod pages;
 mod table;
 mod tree;
+mod watched;
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -25,6 +26,7 @@ use extensible_array::ExtensibleArray;
 use fixed_array::FixedArray;
 use pages::Leaf;
 use table::Table;
+pub(crate) use watched::Watched;
 
 /// The chunks of one dataset.
 #[derive(Debug)]

@@ -1,0 +1,109 @@
+//! Where blocks lie: a box of them looked for at once, as long as that is not many more than are wanted, and looked for again
+//! where somebody else may move them.
+
+use std::sync::Arc;
+
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_store::Patience;
+use smallvec::SmallVec;
+
+use super::hits::Hits;
+use super::{BlockIndex, Blocks, Place};
+
+/// For each dimension, which of its hits.
+pub(super) type Ranges = SmallVec<[(usize, usize); 4]>;
+
+/// Every choice of one hit for each dimension, last dimension fastest.
+pub(super) fn combinations(ranges: &Ranges) -> impl Iterator<Item = SmallVec<[usize; 4]>> {
+    let mut next: Option<SmallVec<[usize; 4]>> = Some(ranges.iter().map(|range| range.0).collect());
+    std::iter::from_fn(move || {
+        let current = next.take()?;
+        let mut following = current.clone();
+        for dim in (0..ranges.len()).rev() {
+            following[dim] += 1;
+            if following[dim] < ranges[dim].1 {
+                next = Some(following);
+                break;
+            }
+            following[dim] = ranges[dim].0;
+        }
+        Some(current)
+    })
+}
+
+impl Blocks {
+    /// Where the blocks in a box of hits lie, last dimension fastest.
+    pub(super) fn places(&self, index: &dyn BlockIndex, all: &[Hits], ranges: &Ranges) -> Result<Vec<Place>> {
+        let mut first = SmallVec::<[u64; 4]>::new();
+        let mut span = SmallVec::<[u64; 4]>::new();
+        for (hits, &(from, to)) in all.iter().zip(ranges) {
+            let block = hits.at(from).block;
+            first.push(block);
+            span.push(hits.at(to - 1).block - block + 1);
+        }
+        let spanned = span.iter().try_fold(1u64, |all, &len| all.checked_mul(len));
+        let wanted = ranges.iter().fold(1u64, |all, &(from, to)| all.saturating_mul((to - from) as u64));
+        if spanned.is_some_and(|spanned| spanned <= wanted.saturating_mul(4)) {
+            let found = self.locate(index, &first, &span)?;
+            if spanned == Some(wanted) {
+                return Ok(found);
+            }
+            let place = |at: SmallVec<[usize; 4]>| {
+                let in_box = at
+                    .iter()
+                    .enumerate()
+                    .fold(0, |index, (dim, &hit)| index * span[dim] + (all[dim].at(hit).block - first[dim]));
+                found[in_box as usize]
+            };
+            return Ok(combinations(ranges).map(place).collect());
+        }
+        // Wide steps over many blocks: each is looked for on its own.
+        let one: SmallVec<[u64; 4]> = SmallVec::from_elem(1, ranges.len());
+        combinations(ranges)
+            .map(|at| {
+                let block: SmallVec<[u64; 4]> =
+                    at.iter().enumerate().map(|(dim, &hit)| all[dim].at(hit).block).collect();
+                Ok(self.locate(index, &block, &one)?[0])
+            })
+            .collect()
+    }
+
+    /// The places of all blocks in a box, which may be one of these seen as bytes.
+    pub(crate) fn locate(&self, index: &dyn BlockIndex, first: &[u64], count: &[u64]) -> Result<Vec<Place>> {
+        let rank = first.len().saturating_sub(self.inner);
+        let places = index.locate(&first[..rank], &count[..rank])?;
+        let wanted: u64 = count.iter().product();
+        if places.len() as u64 != wanted {
+            let what = format!("the index gave {} places for {wanted} blocks", places.len());
+            return Err(Error::new(Code::EINTERNAL, what));
+        }
+        Ok(places)
+    }
+
+    /// The index as it is now; the same one as before if nobody changed it.
+    fn index_now(&self) -> Result<Arc<dyn BlockIndex>> {
+        Ok(self.index.now()?.unwrap_or_else(|| self.index.clone()))
+    }
+
+    /// Does something with blocks where they lie now, and again if somebody moved them meanwhile. `attempt` says whether
+    /// they lie where they did in the attempt before, if that went well: then all is done.
+    ///
+    /// # Errors
+    /// That of the last attempt; `EHDFERR` if blocks are moved faster than that.
+    pub(super) fn settled(&self, mut attempt: impl FnMut(&dyn BlockIndex) -> Result<bool>) -> Result<()> {
+        let mut patience = Patience::default();
+        loop {
+            let index = self.index_now();
+            let done = index.as_ref().map_err(Clone::clone).and_then(|index| attempt(&**index));
+            let is_same =
+                || index.is_ok_and(|index| self.index_now().is_ok_and(|now| Arc::ptr_eq(&now, &index)));
+            if done == Ok(true) || is_same() {
+                return done.map(drop);
+            }
+            if !patience.lasts(done.is_err()) {
+                let what = "its blocks are moved faster than they can be read: somebody writes the file";
+                return Err(done.err().unwrap_or_else(|| Error::new(Code::EHDFERR, what)));
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The chunks of a dataset in a file that somebody else may write meanwhile.
+//!
+//! A commit gives the chunks that it changes new places, and their old places to others from the next commit on. So whoever
+//! has read chunks asks whether the index is still the same.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ferrocdf_array::{BlockIndex, Place};
+use ferrocdf_bytes::{Context, Result};
+
+use super::Chunks;
+use crate::messages::{ChunkedLayout, DataLayout};
+use crate::objects::header::{Object, kind};
+use crate::wire::bad;
+use crate::{Address, Dataset, File};
+
+/// Chunks, looked for again whenever the file has changed.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    at: Address,
+    /// What decoding them depends on.
+    shape: Vec<u64>,
+    messages: Vec<Vec<u8>>,
+    last: Mutex<Look>,
+}
+
+/// The chunks that a header gave, and the file as it was then.
+#[derive(Debug)]
+struct Look {
+    file: File,
+    chunks: Arc<Chunks>,
+}
+
+impl Watched {
+    /// The chunks of the dataset that an object is.
+    pub fn new(object: &Object, layout: &ChunkedLayout, chunks: Arc<Chunks>) -> Watched {
+        let last = Mutex::new(Look { file: object.file().clone(), chunks });
+        Watched { at: object.address(), shape: layout.shape.clone(), messages: messages(object), last }
+    }
+
+    fn last(&self) -> MutexGuard<'_, Look> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn look(&self, file: File) -> Result<Look> {
+        let object = file.object(self.at)?;
+        let dataset = Dataset::open(&object)?;
+        match dataset.layout() {
+            DataLayout::Chunked(layout)
+                if layout.shape == self.shape && messages(&object) == self.messages =>
+            {
+                let chunks = dataset.chunks(layout)?.clone();
+                Ok(Look { file, chunks })
+            }
+            _ => Err(bad("another dataset is in its place now: somebody writes the file")),
+        }
+    }
+}
+
+/// What the elements are and what packs them.
+fn messages(object: &Object) -> Vec<Vec<u8>> {
+    let messages = [kind::DATATYPE, kind::PIPELINE].into_iter().filter_map(|kind| object.message(kind));
+    messages.map(|message| message.body.clone()).collect()
+}
+
+impl BlockIndex for Watched {
+    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>> {
+        let chunks = self.last().chunks.clone();
+        chunks.locate(first, count)
+    }
+
+    fn now(&self) -> Result<Option<Arc<dyn BlockIndex>>> {
+        let mut last = self.last();
+        if let Some(file) = last.file.changed()? {
+            *last = self.look(file).at(|| format!("dataset at {}", self.at))?;
+        }
+        Ok(Some(last.chunks.clone()))
+    }
+}
