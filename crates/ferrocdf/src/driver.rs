@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ferrocdf_array::{Array, Fit, In, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
-use ferrocdf_model::{Attr, DimId, Model, Owner, Values, VarId};
+use ferrocdf_model::{Attr, DimId, GroupId, Model, Owner, TypeId, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
 use crate::file::SpaceOptions;
@@ -15,6 +15,16 @@ pub(crate) struct Written {
     pub(crate) fit: Fit,
     /// Whether the variable's array is another one now.
     pub(crate) moved: bool,
+}
+
+/// Something that can be taken out of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Variable(VarId),
+    Dimension(DimId),
+    Type(TypeId),
+    /// With all that is in it.
+    Group(GroupId),
 }
 
 /// What a format does for an open file. Names, ids, types and attributes are the model's; copying and converting data
@@ -89,6 +99,14 @@ pub(crate) trait Driver: Send + Sync {
     /// The end of define mode: makes the file say what `model` says instead of what `old` says.
     fn commit(&mut self, _old: &Model, _model: &Model, _alignment: &Alignment) -> Result<()> {
         Err(read_only())
+    }
+
+    /// Takes a part out of the file, which says what `model` says, and gives what it says then. All of it is committed.
+    fn remove(&mut self, model: &Model, _part: Part) -> Result<Model> {
+        self.blob_mut()?;
+        let kind = model.format().kind_name();
+        let what = format!("nothing is taken out of {kind} files: copy what shall stay to another one");
+        Err(Error::new(Code::ENOTNC4, what))
     }
 
     /// Brings definitions that are held back to the file.

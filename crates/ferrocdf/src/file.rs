@@ -18,7 +18,7 @@ use ferrocdf_store::{
     Blob, BlobMut, Change, FileBlob, MemoryBlob, ReadAhead, WriteBehind, is_changed, patiently,
 };
 
-use crate::driver::Driver;
+use crate::driver::{Driver, Part};
 use crate::drivers;
 
 /// A file open for reading. Cloning gives another handle on the same open file.
@@ -564,6 +564,20 @@ impl FileMut {
         let done = state.commit(&Alignment::default()).and_then(|()| {
             state.driver.blob_mut().map(drop)?;
             state.grow(var, len)
+        });
+        self.file.named(done)
+    }
+
+    /// Takes a part that `find` finds out of the file, which is committed before and after.
+    pub(crate) fn remove(&self, find: impl FnOnce(&Model) -> Result<Part>) -> Result<()> {
+        let mut state = self.file.write_state();
+        let state = &mut *state;
+        let done = state.commit(&Alignment::default()).and_then(|()| {
+            let part = find(&state.model)?;
+            let model = state.driver.remove(&state.model, part)?;
+            state.arrays = no_arrays(&model);
+            state.model = Arc::new(model);
+            Ok(())
         });
         self.file.named(done)
     }

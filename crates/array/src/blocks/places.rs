@@ -10,6 +10,9 @@ use smallvec::SmallVec;
 use super::hits::Hits;
 use super::{BlockIndex, Blocks, Place};
 
+/// How often the same error is no accident of something half-way through a change.
+const SAME: usize = 30;
+
 /// For each dimension, which of its hits.
 pub(super) type Ranges = SmallVec<[(usize, usize); 4]>;
 
@@ -89,9 +92,10 @@ impl Blocks {
     /// they lie where they did in the attempt before, if that went well: then all is done.
     ///
     /// # Errors
-    /// That of the last attempt; `EHDFERR` if blocks are moved faster than that.
+    /// That of the last attempt, if it stays the same for a while; `EHDFERR` if blocks are moved faster than that.
     pub(super) fn settled(&self, mut attempt: impl FnMut(&dyn BlockIndex) -> Result<bool>) -> Result<()> {
         let mut patience = Patience::default();
+        let (mut last, mut again) = (None, 0);
         loop {
             let index = self.index_now();
             let done = index.as_ref().map_err(Clone::clone).and_then(|index| attempt(&**index));
@@ -100,10 +104,13 @@ impl Blocks {
             if done == Ok(true) || is_same() {
                 return done.map(drop);
             }
-            if !patience.lasts(done.is_err()) {
+            let error = done.err();
+            again = if error == last { again + 1 } else { 0 };
+            if error.is_some() && again == SAME || !patience.lasts(error.is_some()) {
                 let what = "its blocks are moved faster than they can be read: somebody writes the file";
-                return Err(done.err().unwrap_or_else(|| Error::new(Code::EHDFERR, what)));
+                return Err(error.unwrap_or_else(|| Error::new(Code::EHDFERR, what)));
             }
+            last = error;
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::file::State;
 use crate::{File, FileMut};
 
 use pipe::{BUFFERS, Piece, pipe};
-use tiles::Tiles;
+pub(crate) use tiles::Tiles;
 
 /// A variable of the source and the variable of the target that gets its data. Shapes must agree, except that the
 /// record dimension of the target grows.

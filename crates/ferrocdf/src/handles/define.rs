@@ -5,6 +5,7 @@ use ferrocdf_model::{Atomic, DimId, GroupId, Model, Name, Owner, Values};
 
 use super::{Dimension, NetcdfType, VariableMut};
 use crate::FileMut;
+use crate::driver::Part;
 
 const ROOT: GroupId = GroupId::ROOT;
 
@@ -66,6 +67,64 @@ impl FileMut {
             model.rename_dim(dim, to)
         })
     }
+}
+
+/// Taking things out of a netCDF-4 file. They are called by their names in the root group, or by paths such as
+/// `/model/wind`. The file is committed before and after, so a removal cannot be aborted; ids that were given before mean
+/// other things afterwards. Files of other formats fail with `NC_ENOTNC4`.
+impl FileMut {
+    /// Removes a variable. The dimension that it is the coordinate of stays.
+    ///
+    /// Fails with `NC_ENOTVAR`.
+    pub fn remove_variable(&mut self, path: &str) -> Result<()> {
+        let missing = || Error::new(Code::ENOTVAR, format!("no variable \"{path}\""));
+        self.remove(|model| model.find_var_at(path.as_bytes()).map(Part::Variable).ok_or_else(missing))
+    }
+
+    /// Removes a dimension that no variable lies on.
+    ///
+    /// Fails with `NC_EBADDIM` if there is none, with `NC_EINVAL` if it is used.
+    pub fn remove_dimension(&mut self, path: &str) -> Result<()> {
+        let missing = || Error::new(Code::EBADDIM, format!("no dimension \"{path}\""));
+        let find = |model: &Model| {
+            let (group, name) = split(model, path)?;
+            model.dim_in(group, name)
+        };
+        self.remove(|model| find(model).map(Part::Dimension).ok_or_else(missing))
+    }
+
+    /// Removes a user-defined type that nothing is of.
+    ///
+    /// Fails with `NC_EBADTYPE` if there is none, with `NC_EINVAL` if it is used.
+    pub fn remove_type(&mut self, path: &str) -> Result<()> {
+        let missing = || Error::new(Code::EBADTYPE, format!("no type \"{path}\""));
+        let find = |model: &Model| {
+            let (group, name) = split(model, path)?;
+            model.type_in(group, name)
+        };
+        self.remove(|model| find(model).map(Part::Type).ok_or_else(missing))
+    }
+
+    /// Removes a group with all that is in it.
+    ///
+    /// Fails with `NC_ENOGRP` if there is none, with `NC_EBADGRPID` for the root group, with `NC_EINVAL` if something
+    /// outside has a type that is defined in it.
+    pub fn remove_group(&mut self, path: &str) -> Result<()> {
+        let missing = || Error::new(Code::ENOGRP, format!("no group \"{path}\""));
+        let find = |model: &Model| match path.trim_matches('/') {
+            "" => Some(ROOT),
+            _ => split(model, path).and_then(|(parent, name)| model.find_group(parent, name)),
+        };
+        self.remove(|model| find(model).map(Part::Group).ok_or_else(missing))
+    }
+}
+
+/// The group that a path leads through, and the name in it.
+fn split<'p>(model: &Model, path: &'p str) -> Option<(GroupId, &'p [u8])> {
+    let (groups, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let mut steps = groups.split('/').filter(|step| !step.is_empty());
+    let group = steps.try_fold(ROOT, |group, step| model.find_group(group, step.as_bytes()))?;
+    Some((group, name.as_bytes()))
 }
 
 fn find_dim(model: &Model, name: &str) -> Result<DimId> {

@@ -232,6 +232,9 @@ fn who_opened_a_file_while_a_commit_was_under_way_sees_later_ones() {
             readers.push(ferrocdf::open(&path).unwrap());
         }
         for reader in readers {
+            let variable = reader.variable("v").unwrap();
+            let values = variable.get_values::<f64, _>(..).unwrap();
+            assert_eq!(values, records(variable.shape()[0]));
             reader.refresh().unwrap();
             let variable = reader.variable("v").unwrap();
             assert_eq!(variable.shape(), [1000, 100]);
@@ -289,29 +292,28 @@ fn who_has_a_file_open_reads_nothing_that_took_the_place_of_what_he_reads() {
 fn who_reads_a_variable_that_is_no_more_is_told_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("gone.nc");
-    let writer = growing(&path, 1, None);
+    let mut writer = growing(&path, 1, None);
     in_turn(&writer, 0);
     let reader = ferrocdf::open(&path).unwrap();
     let variable = reader.variable("v").unwrap();
     assert_eq!(variable.get_values::<f64, _>((3, ..)).unwrap(), [3000.0; 100]);
+    let mut last = "v".to_string();
     for number in 0..5u64 {
-        writer
-            .define(|model| {
-                let name = |number: u64| format!("v{number}").into_bytes();
-                let old = model.var_ids().last().unwrap();
-                let dims = model.var(old).dims.clone();
-                model.delete_var(old)?;
-                let var = model.def_var(GroupId::ROOT, &name(number), ferrocdf::Atomic::Int64.into(), &dims)?;
-                model.var_mut(var).storage.chunking = Some(Chunking::Chunked(vec![1, 100]));
-                Ok(())
-            })
-            .unwrap();
-        writer.sync().unwrap();
+        writer.remove_variable(&last).unwrap();
+        last = format!("v{number}");
+        let storage = |model: &mut ferrocdf::Model| {
+            let dims: Vec<_> =
+                ["t", "x"].iter().filter_map(|dim| model.find_dim(GroupId::ROOT, dim.as_bytes())).collect();
+            let var = model.def_var(GroupId::ROOT, &last, ferrocdf::Atomic::Int64.into(), &dims)?;
+            model.var_mut(var).storage.chunking = Some(Chunking::Chunked(vec![1, 100]));
+            Ok(())
+        };
+        writer.define(storage).unwrap();
         for record in 0..10 {
-            let name = format!("v{number}");
-            writer.variable_mut(&name).unwrap().put_values(&[7i64; 100], (record, ..)).unwrap();
+            writer.variable_mut(&last).unwrap().put_values(&[7i64; 100], (record, ..)).unwrap();
             writer.sync().unwrap();
         }
-        println!("{:?}", variable.get_values::<f64, _>((3, ..)));
+        let error = variable.get_values::<f64, _>((3, ..)).unwrap_err();
+        assert!(error.to_string().contains("another dataset is in its place"), "{error}");
     }
 }

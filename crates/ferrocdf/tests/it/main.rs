@@ -7,4 +7,5 @@ mod groups;
 mod hostile;
 mod netcdf4;
 mod refusals;
+mod removing;
 mod requests;

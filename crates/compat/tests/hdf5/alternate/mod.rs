@@ -94,6 +94,9 @@ fn differs(wanted: &Json, told: &Json, at: &str) -> Option<String> {
             })
         }
         (wanted, told) if wanted == told => None,
+        (Json::Array(wanted), Json::Array(told)) if wanted.len() == told.len() && wanted[0].is_null() => {
+            wanted.iter().zip(told).find_map(|(wanted, told)| differs(wanted, told, at))
+        }
         (wanted, told) => {
             let short = |json: &Json| json.to_string().chars().take(300).collect::<String>();
             Some(format!("{at}: {} is to be {}", short(told), short(wanted)))

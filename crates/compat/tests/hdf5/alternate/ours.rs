@@ -243,7 +243,7 @@ fn define(model: &mut Model, op: &Json) -> ferrocdf::Result<()> {
     }
 }
 
-fn do_one(file: &FileMut, op: &Json) -> ferrocdf::Result<()> {
+fn do_one(file: &mut FileMut, op: &Json) -> ferrocdf::Result<()> {
     match string(op, "do") {
         "put" => {
             let model = file.model();
@@ -275,6 +275,22 @@ fn do_one(file: &FileMut, op: &Json) -> ferrocdf::Result<()> {
             Ok(())
         }
         "sync" => file.sync(),
+        "remove" => {
+            let path = string(op, "path");
+            let done = match string(op, "what") {
+                "var" => file.remove_variable(path),
+                "dim" => file.remove_dimension(path),
+                "type" => file.remove_type(path),
+                _ => file.remove_group(path),
+            };
+            match op["used"] == true {
+                true => {
+                    assert_eq!(done.map_err(|error| error.code), Err(ferrocdf::Code::EINVAL), "{op}");
+                    Ok(())
+                }
+                false => done,
+            }
+        }
         _ => file.define(|model| define(model, op)),
     }
 }
@@ -286,9 +302,9 @@ pub(super) fn edit(path: &Path, create: Option<&str>, ops: &[Json]) -> Result<()
         Some(name) => FileMut::create(path, &CreateOptions::format(format(name))),
         None => FileMut::append(path),
     };
-    let file = file.map_err(|error| (0, error.to_string()))?;
+    let mut file = file.map_err(|error| (0, error.to_string()))?;
     for (number, op) in ops.iter().enumerate() {
-        do_one(&file, op).map_err(|error| (number, error.to_string()))?;
+        do_one(&mut file, op).map_err(|error| (number, error.to_string()))?;
     }
     file.close().map_err(|error| (ops.len(), error.to_string()))
 }

@@ -6,7 +6,7 @@ use ferrocdf::Atomic;
 use ferrocdf::store::testing::Rng;
 use serde_json::{Map, Value as Json, json};
 
-use super::world::{Class, Dim, Group, Ty, Type, Var, World, indices};
+use super::world::{Class, Dim, Gone, Group, Ty, Type, Var, World, indices};
 
 /// Who does the operations of a session.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -456,6 +456,46 @@ impl Story {
         Some(json!({ "do": "rename group", "in": self.world.path(parent), "name": name, "to": to }))
     }
 
+    /// Takes something out of the file, which the reference cannot do.
+    fn remove(&mut self) -> Option<Json> {
+        let world = &self.world;
+        let [groups, dims, types, vars] =
+            [world.groups.len(), world.dims.len(), world.types.len(), world.vars.len()];
+        let mut gone = Gone::default();
+        let (what, group, name) = match self.rng.below(6) {
+            0 => {
+                let at = self.rng.index(groups);
+                gone = world.all_in(at);
+                ("group", world.groups[at].parent?, &world.groups[at].name)
+            }
+            1 if types > 0 => {
+                let at = self.rng.index(types);
+                gone.types.insert(at);
+                ("type", world.types[at].group, &world.types[at].name)
+            }
+            2 | 3 if dims > 0 => {
+                let at = self.rng.index(dims);
+                gone.dims.insert(at);
+                ("dim", world.dims[at].group, &world.dims[at].name)
+            }
+            4.. if vars > 0 => {
+                let at = self.rng.index(vars);
+                gone.vars.insert(at);
+                ("var", world.vars[at].group, &world.vars[at].name)
+            }
+            _ => return None,
+        };
+        let path = format!("{}/{name}", world.path(group).trim_end_matches('/'));
+        let op = json!({ "do": "remove", "what": what, "path": path, "used": world.is_used(&gone) });
+        if op["used"] == false {
+            self.world.remove(&gone);
+        } else if !gone.types.is_empty() {
+            // It may be found to be used, or its twin.
+            return None;
+        }
+        Some(op)
+    }
+
     fn get(&mut self) -> Option<Json> {
         let vars = self.world.vars.len();
         let var = if vars > 0 { self.rng.index(vars) } else { return None };
@@ -466,7 +506,7 @@ impl Story {
 
     fn operation(&mut self) -> Option<Json> {
         let enhanced = !self.world.classic;
-        match self.rng.below(40) {
+        match self.rng.below(43) {
             0..4 => self.def_dim(),
             4 if enhanced => self.def_group(),
             5 if enhanced => self.def_type(),
@@ -481,6 +521,7 @@ impl Story {
             36 => Some(json!({ "do": "sync" })),
             37 | 38 if self.is_ours() => self.get(),
             39 if self.is_ours() => Some(json!({ "do": "abort" })),
+            40.. if self.is_ours() => self.remove(),
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! What a file must hold: the test's own model, kept beside the file and changed by the same operations.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use ferrocdf::{Atomic, Values};
 use serde_json::{Map, Value as Json, json};
@@ -65,6 +65,21 @@ pub(super) struct World {
     pub(super) vars: Vec<Var>,
 }
 
+/// What is taken out of a file together, by position.
+#[derive(Default)]
+pub(super) struct Gone {
+    pub(super) groups: BTreeSet<usize>,
+    pub(super) dims: BTreeSet<usize>,
+    pub(super) types: BTreeSet<usize>,
+    pub(super) vars: BTreeSet<usize>,
+}
+
+/// Takes some out of a list.
+fn retain<T>(list: &mut Vec<T>, gone: &BTreeSet<usize>) {
+    let mut numbers = 0..;
+    list.retain(|_| numbers.next().is_some_and(|number| !gone.contains(&number)));
+}
+
 /// The indices of a box, last dimension fastest.
 pub(super) fn indices(count: &[u64]) -> Vec<Vec<u64>> {
     let mut all = vec![vec![]];
@@ -88,6 +103,65 @@ impl World {
         match of.parent {
             None => "/".to_string(),
             Some(parent) => format!("{}/{}", self.path(parent).trim_end_matches('/'), of.name),
+        }
+    }
+
+    /// A group with all that is in it.
+    pub(super) fn all_in(&self, group: usize) -> Gone {
+        let inside = |mut at: usize| loop {
+            match self.groups[at].parent {
+                _ if at == group => break true,
+                Some(parent) => at = parent,
+                None => break false,
+            }
+        };
+        Gone {
+            groups: (0..self.groups.len()).filter(|&at| inside(at)).collect(),
+            dims: (0..self.dims.len()).filter(|&dim| inside(self.dims[dim].group)).collect(),
+            types: (0..self.types.len()).filter(|&ty| inside(self.types[ty].group)).collect(),
+            vars: (0..self.vars.len()).filter(|&var| inside(self.vars[var].group)).collect(),
+        }
+    }
+
+    /// Whether something that stays is on a dimension or of a type that goes, or may be: a type that is made like another
+    /// may be taken for it.
+    pub(super) fn is_used(&self, gone: &Gone) -> bool {
+        let vars = || (0..self.vars.len()).filter(|var| !gone.vars.contains(var)).map(|var| &self.vars[var]);
+        let groups = (0..self.groups.len()).filter(|group| !gone.groups.contains(group));
+        let owners = vars().map(|var| &var.atts).chain(groups.map(|group| &self.groups[group].atts));
+        let names: Vec<&str> = gone.types.iter().map(|&ty| self.types[ty].name.as_str()).collect();
+        let goes = |ty: Ty| matches!(ty, Ty::User(at) if gone.types.contains(&at));
+        vars().any(|var| goes(var.ty) || var.dims.iter().any(|dim| gone.dims.contains(dim)))
+            || owners.flat_map(Map::values).any(|att| att[0].as_str().is_some_and(|ty| names.contains(&ty)))
+            || gone.types.iter().any(|&ty| self.has_twin(Ty::User(ty)))
+    }
+
+    pub(super) fn remove(&mut self, gone: &Gone) {
+        retain(&mut self.groups, &gone.groups);
+        retain(&mut self.dims, &gone.dims);
+        retain(&mut self.types, &gone.types);
+        retain(&mut self.vars, &gone.vars);
+        let after = |gone: &BTreeSet<usize>, at: &mut usize| *at -= gone.range(..*at).count();
+        self.groups
+            .iter_mut()
+            .filter_map(|group| group.parent.as_mut())
+            .for_each(|at| after(&gone.groups, at));
+        self.dims.iter_mut().for_each(|dim| after(&gone.groups, &mut dim.group));
+        self.types.iter_mut().for_each(|ty| after(&gone.groups, &mut ty.group));
+        for var in &mut self.vars {
+            after(&gone.groups, &mut var.group);
+            var.dims.iter_mut().for_each(|dim| after(&gone.dims, dim));
+            if let Ty::User(ty) = &mut var.ty {
+                after(&gone.types, ty);
+            }
+        }
+        // One that grows is as long as the longest variable on it.
+        for (id, dim) in self.dims.iter_mut().enumerate().filter(|(_, dim)| dim.unlimited) {
+            let along = |var: &Var| {
+                let lens = var.dims.iter().zip(&var.extent).filter(|(of, _)| **of == id).map(|(_, &len)| len);
+                lens.max()
+            };
+            dim.len = self.vars.iter().filter_map(along).max().unwrap_or(0);
         }
     }
 
@@ -205,6 +279,16 @@ impl World {
         self.types.iter().enumerate().any(|(other, ty)| other != at && self.told_type(ty) == told)
     }
 
+    /// Attributes; the type of one that has a twin is left open.
+    fn told_atts(&self, atts: &Map<String, Json>) -> Json {
+        let is_open = |name: &Json| {
+            let at = self.types.iter().position(|ty| *name == ty.name);
+            at.is_some_and(|at| self.has_twin(Ty::User(at)))
+        };
+        let told = |att: &Json| if is_open(&att[0]) { json!([null, att[1]]) } else { att.clone() };
+        atts.iter().map(|(name, att)| (name.clone(), told(att))).collect::<Map<_, _>>().into()
+    }
+
     fn told_type(&self, ty: &Type) -> Json {
         match &ty.class {
             Class::Enum(base, members) => json!(["enum", base.cdl_name(), members]),
@@ -228,7 +312,7 @@ impl World {
             "shuffle": of.defined["shuffle"],
             "fletcher32": of.defined["fletcher32"],
             "big": of.defined["endian"] == "big",
-            "atts": of.atts,
+            "atts": self.told_atts(&of.atts),
             "data": self.data(var),
         })
     }
@@ -247,7 +331,8 @@ impl World {
             for var in (0..self.vars.len()).filter(|&var| self.vars[var].group == id) {
                 vars.insert(self.vars[var].name.clone(), self.told_var(var));
             }
-            let told = json!({ "dims": dims, "types": types, "atts": group.atts, "vars": vars });
+            let told =
+                json!({ "dims": dims, "types": types, "atts": self.told_atts(&group.atts), "vars": vars });
             groups.insert(self.path(id), told);
         }
         json!({ "classic": self.classic, "groups": groups })

@@ -266,7 +266,7 @@ impl Edited {
     }
 
     /// What uses the scale of a dimension.
-    fn users(&mut self, dim: DimId) -> Result<&mut Vec<(At, i32)>> {
+    pub(super) fn users(&mut self, dim: DimId) -> Result<&mut Vec<(At, i32)>> {
         let place = self.dims[dim.index()].get_or_insert_default();
         if place.users.is_none() {
             let scale = place.scale;

@@ -13,13 +13,14 @@ mod define;
 mod dims;
 mod filters;
 mod quantize;
+mod remove;
 mod types;
 mod values;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use ferrocdf_array::{Array, Fit, In, Layout, Mosaic, Part, PastEnd, Selection, Stored};
+use ferrocdf_array::{Array, Fit, In, Layout, Mosaic, PastEnd, Selection, Stored};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_hdf5::edit::{Barrier, CreateOptions, Editor, Node};
@@ -34,8 +35,7 @@ use super::walk::Place;
 use super::{Content, Held, Whole, decode, hidden, trees};
 pub use filters::check_filter;
 
-use crate::driver::Driver;
-use crate::driver::Written;
+use crate::driver::{Driver, Part, Written};
 use crate::file::SpaceOptions;
 use crate::plugins;
 
@@ -165,34 +165,9 @@ impl Nc4Writer {
     pub(crate) fn open(blob: Arc<dyn BlobMut>, options: OpenOptions) -> Result<(Nc4Writer, Model)> {
         plugins::install();
         let editor = Editor::open(blob.clone(), options, Barrier::Order)?;
-        let file = editor.file().clone();
-        let (content, model) = Content::read(&file)?;
         let mut edited = Edited::empty(editor);
-        let own = Arc::as_ptr(&file.source().blob).cast::<()>();
-        let at = |place: &Place| match Arc::as_ptr(&place.file.source().blob).cast::<()>() == own {
-            true => At::Address(place.at),
-            false => At::Elsewhere,
-        };
-        let groups = model.groups().len();
-        edited.groups = content.owners.places[..groups].iter().map(|place| Some(at(place))).collect();
-        edited.classes.clone_from(&content.owners.classes);
-        let types = content.types.into_iter();
-        edited.types = types.map(|datatype| Some(TypePlace { datatype })).collect();
-        let mut coordinates = HashMap::new();
-        for (number, var) in model.var_ids().zip(&content.vars) {
-            coordinates.entry(var.place.at).or_insert(number);
-            edited.vars.push(Some(VarPlace {
-                at: at(&var.place),
-                prefixed: var.prefixed,
-                extent: var.extent.clone(),
-                facts: None,
-            }));
-        }
-        for dim in &content.dims {
-            let coordinate = dim.at.filter(|_| dim.has_variable).and_then(|at| coordinates.get(&at).copied());
-            edited.dims.push(Some(DimPlace { scale: dim.at.map(At::Address), coordinate, users: None }));
-        }
-        Ok((Self::new(blob, edited, content.left_out), model))
+        let (model, left_out) = edited.read()?;
+        Ok((Self::new(blob, edited, left_out), model))
     }
 
     fn new(blob: Arc<dyn BlobMut>, edited: Edited, left_out: Vec<String>) -> Nc4Writer {
@@ -226,6 +201,40 @@ impl Edited {
             unlisted: BTreeSet::new(),
             steps: 0,
         }
+    }
+
+    /// Reads what the file says: its model, and what that leaves out.
+    fn read(&mut self) -> Result<(Model, Vec<String>)> {
+        let file = self.editor.file().clone();
+        let (content, model) = Content::read(&file)?;
+        let own = Arc::as_ptr(&file.source().blob).cast::<()>();
+        let at = |place: &Place| match Arc::as_ptr(&place.file.source().blob).cast::<()>() == own {
+            true => At::Address(place.at),
+            false => At::Elsewhere,
+        };
+        let groups = model.groups().len();
+        self.groups = content.owners.places[..groups].iter().map(|place| Some(at(place))).collect();
+        self.classes.clone_from(&content.owners.classes);
+        let types = content.types.into_iter();
+        self.types = types.map(|datatype| Some(TypePlace { datatype })).collect();
+        let mut coordinates = HashMap::new();
+        self.vars.clear();
+        for (number, var) in model.var_ids().zip(&content.vars) {
+            coordinates.entry(var.place.at).or_insert(number);
+            self.vars.push(Some(VarPlace {
+                at: at(&var.place),
+                prefixed: var.prefixed,
+                extent: var.extent.clone(),
+                facts: None,
+            }));
+        }
+        self.owned.clear();
+        self.dims.clear();
+        for dim in &content.dims {
+            let coordinate = dim.at.filter(|_| dim.has_variable).and_then(|at| coordinates.get(&at).copied());
+            self.dims.push(Some(DimPlace { scale: dim.at.map(At::Address), coordinate, users: None }));
+        }
+        Ok((model, content.left_out))
     }
 
     fn var(&self, var: VarId) -> Result<&VarPlace> {
@@ -384,6 +393,15 @@ impl Driver for Nc4Writer {
         self.held_mut().define(old, model)
     }
 
+    fn remove(&mut self, model: &Model, part: Part) -> Result<Model> {
+        let held = self.held_mut();
+        held.remove(model, part)?;
+        let (now, left_out) = held.read()?;
+        self.left_out = left_out;
+        self.elsewhere.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        Ok(now)
+    }
+
     fn settle(&mut self) -> Result<()> {
         self.held_mut().settle()
     }
@@ -447,7 +465,7 @@ impl Driver for Nc4Writer {
 fn padded(shape: Vec<u64>, source: Whole, common: &[u64], fill: Vec<u8>) -> Array {
     let stored = Stored::native(source.array.stored.kind);
     let all = Selection::slab(&vec![0; common.len()], common);
-    let part = Part { here: all.clone(), there: all, source: Arc::new(source) };
+    let part = ferrocdf_array::Part { here: all.clone(), there: all, source: Arc::new(source) };
     let parts = if common.contains(&0) { vec![] } else { vec![part] };
     let layout = Layout::Mosaic(Mosaic { parts: parts.into(), fill: fill.into() });
     Array { shape, stored, unusual: None, layout, past_end: PastEnd::Error }
