@@ -118,7 +118,7 @@ fn a_type_goes_once_nothing_is_of_it() {
     file.define(|model| model.def_type(pair)).unwrap();
     let error = file.remove_type("words_t").unwrap_err();
     assert!(error.to_string().contains("is used by type \"pair\""), "{error}");
-    ["pair", "words_t", "/g/inner_t"].map(|name| file.remove_type(name).unwrap());
+    ["pair", "words_t", "/g/inner_t"].iter().for_each(|name| file.remove_type(name).unwrap());
     assert!(file.model().types().is_empty());
     assert!(again(file).model().types().is_empty());
 }
