@@ -283,7 +283,7 @@ impl Dataset {
                 }
                 let chunks = Arc::clone(self.chunks(layout)?);
                 let index: Arc<dyn BlockIndex> = match self.object.file().is_watched() {
-                    true => Arc::new(Watched::new(&self.object, layout, chunks)),
+                    true => Arc::new(Watched::new(&self.object, layout, chunks)?),
                     false => chunks,
                 };
                 // The image may be one of a commit that is long over when they are read.

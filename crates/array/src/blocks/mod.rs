@@ -115,8 +115,13 @@ pub trait BlockIndex: Debug + Send + Sync {
     /// missing.
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>>;
 
-    /// The index as it is now, where somebody else may change it: each time that this was done another one, which finds
-    /// blocks where they are from then on. `None` if nobody can.
+    /// The index as it was when it was looked at last, where somebody else may change it: it finds blocks where they were
+    /// then. `None` if nobody can.
+    fn last(&self) -> Option<Arc<dyn BlockIndex>> {
+        None
+    }
+
+    /// The same as it is now: the last one, if nobody changed it since.
     ///
     /// # Errors
     /// Those of reading it, perhaps half-way through a change.

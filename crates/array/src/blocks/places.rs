@@ -83,33 +83,38 @@ impl Blocks {
         Ok(places)
     }
 
-    /// The index as it is now; the same one as before if nobody changed it.
     fn index_now(&self) -> Result<Arc<dyn BlockIndex>> {
         Ok(self.index.now()?.unwrap_or_else(|| self.index.clone()))
     }
 
-    /// Does something with blocks where they lie now, and again if somebody moved them meanwhile. `attempt` says whether
-    /// they lie where they did in the attempt before, if that went well: then all is done.
+    /// Does something with blocks where they lie, and again if somebody moved them meanwhile. `attempt` says whether they lie
+    /// where they did in the attempt before, if that went well: then all is done.
     ///
     /// # Errors
     /// That of the last attempt, if it stays the same for a while; `EHDFERR` if blocks are moved faster than that.
     pub(super) fn settled(&self, mut attempt: impl FnMut(&dyn BlockIndex) -> Result<bool>) -> Result<()> {
+        let mut index = Ok(self.index.last().unwrap_or_else(|| self.index.clone()));
         let mut patience = Patience::default();
         let (mut last, mut again) = (None, 0);
         loop {
-            let index = self.index_now();
             let done = index.as_ref().map_err(Clone::clone).and_then(|index| attempt(&**index));
-            let is_same =
-                || index.is_ok_and(|index| self.index_now().is_ok_and(|now| Arc::ptr_eq(&now, &index)));
-            if done == Ok(true) || is_same() {
+            if done == Ok(true) {
+                return Ok(());
+            }
+            let now = self.index_now();
+            let is_same = matches!((&index, &now), (Ok(index), Ok(now)) if Arc::ptr_eq(index, now));
+            if is_same {
                 return done.map(drop);
             }
             let error = done.err();
             again = if error == last { again + 1 } else { 0 };
-            if error.is_some() && again == SAME || !patience.lasts(error.is_some()) {
+            let is_final = error.is_some() && again >= SAME;
+            if is_final || !patience.lasts(error.is_some()) {
                 let what = "its blocks are moved faster than they can be read: somebody writes the file";
                 return Err(error.unwrap_or_else(|| Error::new(Code::EHDFERR, what)));
             }
+            // There was a pause after an error.
+            index = if error.is_some() { self.index_now() } else { now };
             last = error;
         }
     }

@@ -49,6 +49,8 @@ struct Restless {
 struct State {
     rng: Rng,
     table: Arc<Table>,
+    /// The table that was asked for last.
+    seen: Arc<Table>,
     /// Moves to come, one in so many reads.
     moves: usize,
     often: u64,
@@ -120,8 +122,15 @@ impl BlockIndex for Index {
         self.0.now().locate(first, count)
     }
 
+    fn last(&self) -> Option<Arc<dyn BlockIndex>> {
+        let state = self.0.state.lock().unwrap();
+        Some(state.seen.clone())
+    }
+
     fn now(&self) -> Result<Option<Arc<dyn BlockIndex>>> {
-        Ok(Some(self.0.now()))
+        let mut state = self.0.state.lock().unwrap();
+        state.seen = state.table.clone();
+        Ok(Some(state.seen.clone()))
     }
 }
 
@@ -149,7 +158,7 @@ fn restless(grid: Grid, (seed, packed): (u64, bool), moves: usize, often: u64) -
         table.push(Place::At { at, len: bytes.len() as u64, mask });
     }
     let (rng, table) = (Rng::new(seed), Arc::new(Table(table, blocks[1])));
-    let state = Mutex::new(State { rng, table, moves, often, spoils: packed });
+    let state = Mutex::new(State { rng, seen: table.clone(), table, moves, often, spoils: packed });
     let plain = Arc::new(blob);
     let blob = Arc::new(Restless { blob: Counting::new(plain.clone()), plain, state });
     // The last blocks reach beyond it.

@@ -32,17 +32,20 @@ struct Look {
 }
 
 impl Watched {
-    /// The chunks of the dataset that an object is.
-    pub fn new(object: &Object, layout: &ChunkedLayout, chunks: Arc<Chunks>) -> Watched {
+    /// The chunks of the dataset that an object is. They are looked at again if the file has changed since it was opened:
+    /// what was read ahead then may be older than they are.
+    pub fn new(object: &Object, layout: &ChunkedLayout, chunks: Arc<Chunks>) -> Result<Watched> {
         let last = Mutex::new(Look { file: object.file().clone(), chunks });
-        Watched { at: object.address(), shape: layout.shape.clone(), messages: messages(object), last }
+        let (shape, messages) = (layout.shape.clone(), messages(object));
+        let watched = Watched { at: object.address(), shape, messages, last };
+        watched.now().map(|_| watched)
     }
 
-    fn last(&self) -> MutexGuard<'_, Look> {
+    fn look(&self) -> MutexGuard<'_, Look> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn look(&self, file: File) -> Result<Look> {
+    fn look_at(&self, file: File) -> Result<Look> {
         let object = file.object(self.at)?;
         let dataset = Dataset::open(&object)?;
         match dataset.layout() {
@@ -65,14 +68,18 @@ fn messages(object: &Object) -> Vec<Vec<u8>> {
 
 impl BlockIndex for Watched {
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>> {
-        let chunks = self.last().chunks.clone();
+        let chunks = self.look().chunks.clone();
         chunks.locate(first, count)
     }
 
+    fn last(&self) -> Option<Arc<dyn BlockIndex>> {
+        Some(self.look().chunks.clone())
+    }
+
     fn now(&self) -> Result<Option<Arc<dyn BlockIndex>>> {
-        let mut last = self.last();
+        let mut last = self.look();
         if let Some(file) = last.file.changed()? {
-            *last = self.look(file).at(|| format!("dataset at {}", self.at))?;
+            *last = self.look_at(file).at(|| format!("dataset at {}", self.at))?;
         }
         Ok(Some(last.chunks.clone()))
     }
