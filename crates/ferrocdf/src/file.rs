@@ -15,7 +15,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Atomic, Chunking, DimId, Format, Model, Type, VarId};
 use ferrocdf_store::{
-    Blob, BlobMut, Change, FileBlob, MemoryBlob, ReadAhead, WriteBehind, is_changed, patiently,
+    Blob, BlobMut, Change, FileBlob, MemoryBlob, ReadAhead, WriteBehind, is_changed, patiently, steadily,
 };
 
 use crate::driver::{Driver, Part};
@@ -150,17 +150,8 @@ impl File {
         let blob = FileBlob::open(path)?;
         let blob: Arc<dyn Blob> =
             if options.shared { Arc::new(blob) } else { Arc::new(ReadAhead::new(blob)) };
-        let mut seen = blob.last_change();
-        let attempt = || drivers::open(blob.clone(), Some(path), options);
-        let done = patiently(attempt, |_| {
-            let is_changed = is_changed(seen, &*blob);
-            if is_changed {
-                blob.forget();
-                seen = blob.last_change();
-            }
-            is_changed
-        });
-        let (driver, model) = drivers::in_file(path, done)?;
+        let done = steadily(&*blob, || drivers::open(blob.clone(), Some(path), options));
+        let ((driver, model), seen) = drivers::in_file(path, done)?;
         Ok(File::new(path, State { seen, ..State::opened(driver, model) }))
     }
 

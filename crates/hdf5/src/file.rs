@@ -72,6 +72,10 @@ impl fmt::Debug for File {
 impl Parts {
     fn open(blob: Arc<dyn Blob>) -> Result<Parts> {
         let seen = blob.last_change();
+        if seen.is_some() {
+            // What was read ahead may be older than the change.
+            blob.forget();
+        }
         let superblock = Superblock::find(&blob)?;
         let mut source = Source { blob: blob.clone(), base: superblock.base, sizes: superblock.sizes };
         if let Some(at) = superblock.driver {
@@ -123,7 +127,6 @@ impl File {
         if !is_changed(*seen, blob) {
             return Ok(None);
         }
-        blob.forget();
         let parts = Arc::new(Parts::open(blob.clone())?);
         Ok(Some(File { parts, family: self.family.clone() }))
     }

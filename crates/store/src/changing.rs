@@ -37,8 +37,13 @@ impl Change {
 
 /// Whether a blob may have been changed after `seen`. False where nobody else can change it, or nobody can tell.
 pub fn is_changed(seen: Option<Change>, blob: &(impl Blob + ?Sized)) -> bool {
+    seen.is_some_and(|seen| !seen.is_over) || is_seen_changed(seen, blob)
+}
+
+/// Whether a blob was seen to change after `seen`.
+fn is_seen_changed(seen: Option<Change>, blob: &(impl Blob + ?Sized)) -> bool {
     let Some((seen, now)) = seen.zip(blob.last_change()) else { return false };
-    !seen.is_over || (seen.at, seen.size) != (now.at, now.size)
+    (seen.at, seen.size) != (now.at, now.size)
 }
 
 /// How long somebody goes on trying.
@@ -68,6 +73,29 @@ pub fn patiently<T>(
         match attempt() {
             Err(error) if goes_on(&error) && patience.lasts(true) => {}
             done => return done,
+        }
+    }
+}
+
+/// How often something is looked at that changes meanwhile.
+const LOOKS: usize = 10;
+
+/// Looks at a blob, with nothing read ahead, and again while that fails or the blob changes; gives the last change before.
+/// After some looks it is as it is.
+pub fn steadily<T>(
+    blob: &(impl Blob + ?Sized),
+    mut look: impl FnMut() -> Result<T>,
+) -> Result<(T, Option<Change>)> {
+    let mut patience = Patience::default();
+    let mut looks = 0;
+    loop {
+        blob.forget();
+        let seen = blob.last_change();
+        looks += 1;
+        match look() {
+            Err(_) if is_changed(seen, blob) && patience.lasts(true) => {}
+            Ok(_) if is_seen_changed(seen, blob) && looks < LOOKS && patience.lasts(false) => {}
+            done => return done.map(|found| (found, seen)),
         }
     }
 }
@@ -103,6 +131,29 @@ mod tests {
             let size = self.changes.fetch_add(1, Relaxed).min(self.last);
             Some(Change::seen(SystemTime::UNIX_EPOCH, size))
         }
+    }
+
+    #[test]
+    fn what_changes_while_it_is_looked_at_is_looked_at_again() {
+        for (last, wanted) in [(0, 1), (1, 2), (5, 4), (1000, LOOKS)] {
+            let blob = Busy { changes: AtomicU64::new(0), last };
+            let mut looks = 0;
+            let look = || {
+                looks += 1;
+                Ok(())
+            };
+            assert!(steadily(&blob, look).is_ok());
+            assert_eq!(looks, wanted, "{last}");
+        }
+        // What fails is not looked at again because it is seen to change, but because it may have.
+        let blob = Busy { changes: AtomicU64::new(0), last: 3 };
+        let mut looks = 0;
+        let look = || {
+            looks += 1;
+            Err::<(), _>(Error::new(Code::EHDFERR, "half"))
+        };
+        assert!(steadily(&blob, look).is_err());
+        assert_eq!(looks, 3);
     }
 
     #[test]

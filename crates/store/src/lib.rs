@@ -18,6 +18,6 @@ pub use ahead::ReadAhead;
 pub use behind::WriteBehind;
 pub use blob::{Blob, BlobMut};
 pub use buffer::{Buffer, meeting_point, reads_slowly, writes_slowly};
-pub use changing::{Change, Patience, is_changed, patiently};
+pub use changing::{Change, Patience, is_changed, patiently, steadily};
 pub use file::FileBlob;
 pub use memory::MemoryBlob;

@@ -13,7 +13,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use ferrocdf_codec::unshuffle_part;
 
-use super::Place;
 use super::part::Block;
 use super::pending::Home;
 use crate::Index;
@@ -75,18 +74,18 @@ pub(super) struct Kept {
     pub(super) bytes: Vec<u8>,
     /// The bytes of an element, if they are taken apart.
     pub(super) planes: Option<usize>,
-    /// Where it lay, if it was read.
-    pub(super) at: Option<u64>,
+    /// The look at the index that told where it lies, if it was read; see [`BlockIndex::look`](super::BlockIndex::look).
+    pub(super) look: Option<u64>,
 }
 
 impl Kept {
     pub(super) fn plain(bytes: Vec<u8>) -> Kept {
-        Kept { bytes, planes: None, at: None }
+        Kept { bytes, planes: None, look: None }
     }
 
-    /// Whether it is what lies at a place: what was written is, wherever that is.
-    pub(super) fn is_of(&self, place: Place) -> bool {
-        self.at.is_none_or(|here| matches!(place, Place::At { at, .. } if at == here))
+    /// Whether it is what an index finds: what was written is, wherever it lies.
+    pub(super) fn is_of(&self, look: u64) -> bool {
+        self.look.is_none_or(|own| own == look)
     }
 
     pub(super) fn view(&self) -> Block<'_> {
@@ -106,7 +105,7 @@ impl Kept {
         if self.planes.is_none_or(|of| of == size) {
             self
         } else {
-            Arc::new(Kept { at: self.at, ..Kept::plain(self.put_together()) })
+            Arc::new(Kept { look: self.look, ..Kept::plain(self.put_together()) })
         }
     }
 }
@@ -322,7 +321,7 @@ impl Cached {
         let len = block.bytes.len();
         let Some(mut cache) = cache() else { return };
         if let Some(there) = cache.arrays.get(&self.id).and_then(|blocks| blocks.get(&key)) {
-            if there.held.is_some() || there.block.at == block.at {
+            if there.held.is_some() || there.block.look == block.look {
                 return;
             }
             cache.remove(self.id, &key);

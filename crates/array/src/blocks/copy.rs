@@ -83,9 +83,12 @@ pub fn copy_blocks(
         let mut copied = 0;
         // Where the blocks lay that are copied.
         let mut done: Option<Vec<Place>> = None;
-        from_blocks.settled(|index| {
+        from_blocks.settled(|index, _| {
             let before = done.take();
             let places = from_blocks.locate(index, &some.start, &some.count)?;
+            if from_blocks.is_watched() {
+                from_blob.forget();
+            }
             let is_settled = before.as_ref() == Some(&places);
             let blocks = copier.blocks(&some, &places, before.as_deref())?;
             if unopened {

@@ -115,6 +115,11 @@ pub trait BlockIndex: Debug + Send + Sync {
     /// missing.
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>>;
 
+    /// A number that no other look at the same index has: see [`now`](BlockIndex::now).
+    fn look(&self) -> u64 {
+        0
+    }
+
     /// The index as it was when it was looked at last, where somebody else may change it: it finds blocks where they were
     /// then. `None` if nobody can.
     fn last(&self) -> Option<Arc<dyn BlockIndex>> {

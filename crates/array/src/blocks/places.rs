@@ -83,21 +83,31 @@ impl Blocks {
         Ok(places)
     }
 
+    /// Whether somebody else may move them.
+    pub(super) fn is_watched(&self) -> bool {
+        self.index.last().is_some()
+    }
+
     fn index_now(&self) -> Result<Arc<dyn BlockIndex>> {
         Ok(self.index.now()?.unwrap_or_else(|| self.index.clone()))
     }
 
-    /// Does something with blocks where they lie, and again if somebody moved them meanwhile. `attempt` says whether they lie
-    /// where they did in the attempt before, if that went well: then all is done.
+    /// Does something with blocks where they lie, and again if somebody moved them meanwhile. `attempt` is told whether it is
+    /// another one, which must have the blob forget what it read ahead once it has the places: that may be older. It says
+    /// whether they lie where they did in an attempt before that went well and did so: then all is done.
     ///
     /// # Errors
     /// That of the last attempt, if it stays the same for a while; `EHDFERR` if blocks are moved faster than that.
-    pub(super) fn settled(&self, mut attempt: impl FnMut(&dyn BlockIndex) -> Result<bool>) -> Result<()> {
+    pub(super) fn settled(
+        &self,
+        mut attempt: impl FnMut(&dyn BlockIndex, bool) -> Result<bool>,
+    ) -> Result<()> {
         let mut index = Ok(self.index.last().unwrap_or_else(|| self.index.clone()));
         let mut patience = Patience::default();
         let (mut last, mut again) = (None, 0);
+        let mut is_again = false;
         loop {
-            let done = index.as_ref().map_err(Clone::clone).and_then(|index| attempt(&**index));
+            let done = index.as_ref().map_err(Clone::clone).and_then(|index| attempt(&**index, is_again));
             if done == Ok(true) {
                 return Ok(());
             }
@@ -115,7 +125,7 @@ impl Blocks {
             }
             // There was a pause after an error.
             index = if error.is_some() { self.index_now() } else { now };
-            last = error;
+            (last, is_again) = (error, true);
         }
     }
 }

@@ -85,6 +85,8 @@ pub(super) struct Reader<'a> {
 /// The blocks in a box of hits, last dimension fastest.
 struct Found<'p> {
     places: &'p [Place],
+    /// The look at the index that gave them.
+    look: u64,
     /// Where they lay when memory was filled with them last, if it was: who still lies there is done.
     before: Option<Vec<Place>>,
     kept: Vec<Option<Bytes>>,
@@ -96,9 +98,9 @@ impl Found<'_> {
         self.before.as_ref().is_some_and(|before| before[number] == self.places[number])
     }
 
-    /// The block of this number as it is kept, unless that was read somewhere else.
+    /// The block of this number as it is kept, unless that was read after another look.
     fn kept(&self, number: usize) -> Option<&Bytes> {
-        self.kept[number].as_ref().filter(|kept| kept.is_of(self.places[number]))
+        self.kept[number].as_ref().filter(|kept| kept.is_of(self.look))
     }
 }
 
@@ -109,6 +111,7 @@ struct Item<'o> {
     at: SmallVec<[usize; 4]>,
     rows: SmallVec<[&'o mut [u8]; 1]>,
     kept: Option<Bytes>,
+    look: u64,
 }
 
 impl<'a> Reader<'a> {
@@ -195,24 +198,30 @@ impl<'a> Reader<'a> {
             }
         }
         let tiny = rows > BLOCKS && out.len() / rows < TINY;
+        // Much is not read twice for what may have been read ahead.
+        let is_much = out.len() as u64 >= TOGETHER && self.blocks.is_watched();
         // Where the blocks lay that are in `out`, and whether all their numbers were in range.
         let mut done: Option<Vec<Place>> = None;
         let mut fits = true;
-        self.blocks.settled(|index| {
+        self.blocks.settled(|index, again| {
             let mut kept = self.kept(ranges);
             kept.resize(blocks, None);
             let before = done.take();
             let places = self.blocks.places(index, &self.hits, ranges)?;
             let is_settled = before.as_ref() == Some(&places);
             if !is_settled {
-                let found = Found { places: &places, before: before.filter(|_| fits), kept };
+                if again || is_much {
+                    self.blob.forget();
+                }
+                let look = index.look();
+                let found = Found { places: &places, look, before: before.filter(|_| fits), kept };
                 fits = if tiny {
                     self.one_by_one(ranges, &found, out)?
                 } else {
                     self.all(self.items(ranges, &found, (lines, segments), out))?
                 };
             }
-            done = Some(places);
+            done = (again || is_much).then_some(places);
             Ok(is_settled)
         })?;
         Ok(fits)
@@ -231,6 +240,7 @@ impl<'a> Reader<'a> {
             at,
             rows: SmallVec::new(),
             kept: found.kept(number).cloned(),
+            look: found.look,
         };
         let mut items: Vec<Item<'o>> = combinations(ranges).enumerate().map(item).collect();
         if items.len() == 1 {
@@ -479,7 +489,8 @@ impl<'a> Reader<'a> {
             if self.cached().wants(&key) {
                 let mut bytes = cache::buffer(block_len);
                 self.blocks.chain.decode(mask, stored, &mut bytes).map_err(fail)?;
-                let block = Arc::new(Kept { bytes, planes: planes.then_some(part.size), at: Some(at) });
+                let block =
+                    Arc::new(Kept { bytes, planes: planes.then_some(part.size), look: Some(item.look) });
                 self.cached().keep(key, &block);
                 return Ok(self.rows(&part, block.view(), &mut item.rows, &mut scratch.dense));
             }

@@ -22,7 +22,7 @@ use ferrocdf_bytes::{Error, Result};
 use ferrocdf_hdf5::messages::fill::Fill;
 use ferrocdf_hdf5::{Dataset, File, LinkTarget, Object, ObjectKind, OpenOptions};
 use ferrocdf_model::{Attr, Attrs, Model, Name, Owner, Type, Values, Var, VarId};
-use ferrocdf_store::Blob;
+use ferrocdf_store::{Blob, steadily};
 
 use crate::driver::Driver;
 use crate::plugins;
@@ -77,8 +77,8 @@ impl Nc4 {
 
     /// The same file, as it is now.
     fn opened_again(&self) -> Result<(Nc4, Model)> {
-        self.blob.forget();
-        Nc4::open(self.blob.clone(), self.options.clone())
+        let open = || Nc4::open(self.blob.clone(), self.options.clone());
+        steadily(&self.blob, open).map(|(opened, _)| opened)
     }
 
     /// The dataset of a variable.

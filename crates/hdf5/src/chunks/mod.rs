@@ -14,6 +14,7 @@ mod table;
 mod tree;
 mod watched;
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use ferrocdf_array::{BlockIndex, Place};
@@ -31,6 +32,8 @@ pub(crate) use watched::Watched;
 /// The chunks of one dataset.
 #[derive(Debug)]
 pub(crate) struct Chunks {
+    /// Which of all chunks that were looked for these are.
+    look: u64,
     source: Source,
     /// The shape of the dataset and of a chunk, in elements.
     shape: Vec<u64>,
@@ -106,7 +109,9 @@ impl Chunks {
                 array_weights(&counts.iter().copied().map(Some).collect::<Vec<_>>(), false)?
             }
         };
+        static LOOKS: AtomicU64 = AtomicU64::new(1);
         Ok(Chunks {
+            look: LOOKS.fetch_add(1, Relaxed),
             source: source.clone(),
             shape: shape.clone(),
             chunk: chunk.clone(),
@@ -209,6 +214,10 @@ impl Chunks {
 }
 
 impl BlockIndex for Chunks {
+    fn look(&self) -> u64 {
+        self.look
+    }
+
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>> {
         let rank = self.counts.len();
         if first.len() != rank || count.len() != rank {
