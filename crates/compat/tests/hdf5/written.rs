@@ -74,10 +74,18 @@ fn judge(pair: &Pair) -> Verdict {
     if theirs == ours {
         return Verdict::Same;
     }
-    // A copy may be stored in another way.
+    // A copy may be stored in another way, and `ncgen` puts types into an order of its own.
     let content = |lines: &[&[u8]]| -> Vec<Vec<u8>> {
         let special = |line: &&&[u8]| line.windows(2).any(|part| part == b":_");
-        lines.iter().filter(|line| !special(line)).map(|line| line.to_vec()).collect()
+        let mut content: Vec<Vec<u8>> =
+            lines.iter().filter(|line| !special(line)).map(|line| line.to_vec()).collect();
+        let is = |line: &Vec<u8>, word: &str| line.trim_ascii() == word.as_bytes();
+        for types in content.split_mut(|line| is(line, "dimensions:") || is(line, "variables:")) {
+            if let Some(start) = types.iter().position(|line| is(line, "types:")) {
+                types[start..].sort();
+            }
+        }
+        content
     };
     let model = content(&model);
     if content(&theirs) != model && content(&ours) == model {

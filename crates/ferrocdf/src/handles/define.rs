@@ -73,7 +73,8 @@ impl FileMut {
 /// `/model/wind`. The file is committed before and after, so a removal cannot be aborted; ids that were given before mean
 /// other things afterwards. Files of other formats fail with `NC_ENOTNC4`.
 impl FileMut {
-    /// Removes a variable. The dimension that it is the coordinate of stays.
+    /// Removes a variable. The dimension that it is the coordinate of stays; one that grows is as long then as the longest
+    /// of the variables that are left on it.
     ///
     /// Fails with `NC_ENOTVAR`.
     pub fn remove_variable(&mut self, path: &str) -> Result<()> {
