@@ -101,8 +101,9 @@ pub(crate) trait Driver: Send + Sync {
         Err(read_only())
     }
 
-    /// Takes a part out of the file, which says what `model` says, and gives what it says then. All of it is committed.
-    fn remove(&mut self, model: &Model, _part: Part) -> Result<Model> {
+    /// Takes a part out of the file, which says what `model` says. Gives what it says then, and whether the part is gone; all
+    /// of it is committed. An error of the call itself comes before anything is changed.
+    fn remove(&mut self, model: &Model, _part: Part) -> Result<(Model, Result<()>)> {
         self.blob_mut()?;
         let kind = model.format().kind_name();
         let what = format!("nothing is taken out of {kind} files: copy what shall stay to another one");

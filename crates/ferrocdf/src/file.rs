@@ -560,15 +560,20 @@ impl FileMut {
     }
 
     /// Takes a part that `find` finds out of the file, which is committed before and after.
-    pub(crate) fn remove(&self, find: impl FnOnce(&Model) -> Result<Part>) -> Result<()> {
+    pub(crate) fn remove(&mut self, find: impl FnOnce(&Model) -> Result<Part>) -> Result<()> {
+        // Those of others would mean other variables, or none.
+        if Arc::strong_count(&self.file.shared) > 1 {
+            let what = "nothing is removed while there are other handles on the file, whose ids would change";
+            return self.file.named(Err(Error::new(Code::EPERM, what)));
+        }
         let mut state = self.file.write_state();
         let state = &mut *state;
         let done = state.commit(&Alignment::default()).and_then(|()| {
             let part = find(&state.model)?;
-            let model = state.driver.remove(&state.model, part)?;
+            let (model, done) = state.driver.remove(&state.model, part)?;
             state.arrays = no_arrays(&model);
             state.model = Arc::new(model);
-            Ok(())
+            done
         });
         self.file.named(done)
     }

@@ -70,8 +70,11 @@ impl FileMut {
 }
 
 /// Taking things out of a netCDF-4 file. They are called by their names in the root group, or by paths such as
-/// `/model/wind`. The file is committed before and after, so a removal cannot be aborted; ids that were given before mean
-/// other things afterwards. Files of other formats fail with `NC_ENOTNC4`.
+/// `/model/wind`. The file is committed before and after, so a removal cannot be aborted, and after an error it is as it was;
+/// ids that were given before mean other things afterwards. Where other links lead to an object, it stays with them.
+///
+/// All fail with `NC_ENOTNC4` for files of other formats, with `NC_EPERM` while there are clones of the handle, whose ids
+/// would change, and with `NC_EINVAL` for what something uses that stays, be it a dataset that netCDF does not know.
 impl FileMut {
     /// Removes a variable. The dimension that it is the coordinate of stays; one that grows is as long then as the longest
     /// of the variables that are left on it.
@@ -84,7 +87,7 @@ impl FileMut {
 
     /// Removes a dimension that no variable lies on.
     ///
-    /// Fails with `NC_EBADDIM` if there is none, with `NC_EINVAL` if it is used.
+    /// Fails with `NC_EBADDIM` if there is none.
     pub fn remove_dimension(&mut self, path: &str) -> Result<()> {
         let missing = || Error::new(Code::EBADDIM, format!("no dimension \"{path}\""));
         let find = |model: &Model| {
@@ -96,7 +99,7 @@ impl FileMut {
 
     /// Removes a user-defined type that nothing is of.
     ///
-    /// Fails with `NC_EBADTYPE` if there is none, with `NC_EINVAL` if it is used.
+    /// Fails with `NC_EBADTYPE` if there is none.
     pub fn remove_type(&mut self, path: &str) -> Result<()> {
         let missing = || Error::new(Code::EBADTYPE, format!("no type \"{path}\""));
         let find = |model: &Model| {
@@ -108,13 +111,12 @@ impl FileMut {
 
     /// Removes a group with all that is in it.
     ///
-    /// Fails with `NC_ENOGRP` if there is none, with `NC_EBADGRPID` for the root group, with `NC_EINVAL` if something
-    /// outside has a type that is defined in it.
+    /// Fails with `NC_ENOGRP` if there is none, with `NC_EBADGRPID` for the root group.
     pub fn remove_group(&mut self, path: &str) -> Result<()> {
         let missing = || Error::new(Code::ENOGRP, format!("no group \"{path}\""));
         let find = |model: &Model| match path.trim_matches('/') {
             "" => Some(ROOT),
-            _ => split(model, path).and_then(|(parent, name)| model.find_group(parent, name)),
+            path => split(model, path).and_then(|(parent, name)| model.find_group(parent, name)),
         };
         self.remove(|model| find(model).map(Part::Group).ok_or_else(missing))
     }

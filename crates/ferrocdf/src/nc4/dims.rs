@@ -22,8 +22,9 @@ pub(super) struct Scale {
     pub(super) len: u64,
     pub(super) unlimited: bool,
     pub(super) has_variable: bool,
-    /// Where the scale is.
+    /// Where the scale is, and in which file, as [`place_of`](super::walk::place_of) tells them apart.
     pub(super) at: Address,
+    pub(super) file: usize,
 }
 
 /// No scale is at the end of the address space.
@@ -34,6 +35,8 @@ const NOWHERE: Address = Address(u64::MAX);
 pub(super) struct Origin {
     /// The dataset that is its scale; made-up dimensions have none.
     pub(super) at: Option<Address>,
+    /// The file that this is in.
+    pub(super) file: usize,
     /// Whether the scale is a variable.
     pub(super) has_variable: bool,
 }
@@ -134,8 +137,8 @@ impl Dims {
         self.all.sort_by_key(|dim| dim.id);
         let mut numbers = HashMap::new();
         let mut origins = Vec::with_capacity(self.all.len());
-        for Scale { id, group, name, len, unlimited, has_variable, at } in self.all {
-            origins.push(Origin { at: Some(at).filter(|&at| at != NOWHERE), has_variable });
+        for Scale { id, group, name, len, unlimited, has_variable, at, file } in self.all {
+            origins.push(Origin { at: Some(at).filter(|&at| at != NOWHERE), file, has_variable });
             let len = if unlimited { longest.get(&id).copied().unwrap_or(0) } else { len };
             let dim = model.push_dim(Dim { name, group, len, unlimited });
             numbers.entry(id).or_insert(dim);
@@ -174,7 +177,7 @@ impl Dims {
         }
         let (id, group) = (self.next, var.group);
         let name = Name::stored(format!("phony_dim_{id}").as_bytes());
-        self.add(Scale { id, group, name, len, unlimited, has_variable: false, at: NOWHERE }).id
+        self.add(Scale { id, group, name, len, unlimited, has_variable: false, at: NOWHERE, file: 0 }).id
     }
 }
 

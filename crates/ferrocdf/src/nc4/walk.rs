@@ -93,7 +93,12 @@ pub(super) struct Walk {
 
 /// Where an object is, among all that links lead to.
 pub(super) fn place_of(object: &Object) -> (usize, Address) {
-    (std::sync::Arc::as_ptr(&object.file().source().blob).cast::<()>().addr(), object.address())
+    (number_of(object.file()), object.address())
+}
+
+/// A number that no other file has that is open.
+pub(super) fn number_of(file: &File) -> usize {
+    std::sync::Arc::as_ptr(&file.source().blob).cast::<()>().addr()
 }
 
 /// Looks at all objects of a file.
@@ -255,8 +260,8 @@ impl Walk {
         let Data { native, storage, extent, scale, slots } = data;
         let Some(extent) = extent else { return Ok(Some("a dataset without a shape")) };
         let own = scale.zip(extent.first()).map(|(ScaleSeen { id, has_variable }, &(len, unlimited))| {
-            let (name, at) = (Name::stored(name), object.address());
-            let scale = Scale { id: 0, group, name, len, unlimited, has_variable, at };
+            let (name, (file, at)) = (Name::stored(name), place_of(object));
+            let scale = Scale { id: 0, group, name, len, unlimited, has_variable, at, file };
             self.dims.add_scale(scale, id)
         });
         if own.as_ref().is_some_and(|own| !own.has_variable) {

@@ -78,6 +78,44 @@ def in_part():
         f.create_virtual_dataset("circle", layout)
 
 
+def removing():
+    """What a removal must be careful with."""
+    text = h5py.string_dtype()
+    words = lambda *list: np.array([word.encode() for word in list], object)
+    with h5py.File("removing.h5", "w", track_order=True) as f:
+        # One object under several names.
+        v = f.create_dataset("v", data=words("one", "two", "three"), dtype=text)
+        v.attrs["units"] = words("aa", "bb")
+        f.create_group("g")["w"] = v
+        f["alias"] = h5py.SoftLink("/v")
+        h = f.create_group("h")
+        h.create_dataset("z", data=np.arange(4)).attrs["note"] = words("hello")
+        h.create_dataset("s", data=words("x1", "y2"), dtype=text)
+        f["h2"] = h
+        f["galias"] = h5py.SoftLink("/h")
+        # Strings of another dataset.
+        layout = h5py.VirtualLayout((3,), dtype=text)
+        layout[:] = h5py.VirtualSource(".", "v", shape=(3,), dtype=text)
+        f.create_virtual_dataset("view", layout)
+        # A coordinate that cannot be read, and a variable on its dimension.
+        t = f.create_dataset("t", data=words("one", "two", "three"), dtype=text, chunks=(3,), compression="gzip")
+        t.make_scale("t")
+        t.id.write_direct_chunk((0,), b"\xff" * 40)
+        f.create_dataset("on_t", data=np.arange(3)).dims[0].attach_scale(t)
+        # A scale that is used from another group.
+        a, b = f.create_group("a"), f.create_group("b")
+        a.create_dataset("x", data=np.arange(5.0)).make_scale("x")
+        b.create_dataset("v", data=np.arange(5.0)).dims[0].attach_scale(a["x"])
+        # A scale of a type that netCDF does not know, and such a dataset on another scale.
+        unknown = f.create_dataset("unknown", (6,), dtype=h5py.ref_dtype)
+        unknown.make_scale("unknown")
+        y = f.create_dataset("y", data=np.arange(7.0))
+        y.make_scale("y")
+        f.create_dataset("on_y", (7,), dtype=h5py.ref_dtype).dims[0].attach_scale(y)
+        # More than anybody looks through.
+        f.create_dataset("huge", (1 << 40,), dtype=text, chunks=(1 << 16,))
+
+
 def many():
     """250 variables of 20 attributes each, packed with zlib: the length in 8 bytes, then the stream."""
     with netCDF4.Dataset("many.tmp", "w") as f:
@@ -111,6 +149,7 @@ def pack(name):
 
 everything()
 left_out()
+removing()
 in_part()
 many()
 chunks()

@@ -176,3 +176,150 @@ fn what_is_made_and_removed_again_and_again_leaves_nothing() {
     }
     assert!(sizes[29] <= sizes[4], "{sizes:?}");
 }
+
+/// A file of h5py's, with all that a removal must be careful with.
+fn careful() -> FileMut {
+    FileMut::append_bytes(include_bytes!("../data/removing.h5").to_vec()).unwrap()
+}
+
+/// The texts of a variable.
+fn texts(file: &ferrocdf::File, path: &str) -> Vec<String> {
+    let var = file.variable(path).unwrap_or_else(|| panic!("no variable {path}"));
+    let count = var.shape();
+    let Values::String(list) = file.read_values(var.id(), &vec![0; count.len()], &count).unwrap() else {
+        panic!("{path} has no texts")
+    };
+    list.into_iter().map(|text| String::from_utf8(text.unwrap()).unwrap()).collect()
+}
+
+const WORDS: [&str; 3] = ["one", "two", "three"];
+
+#[test]
+fn what_has_other_names_stays_with_them() {
+    // One of several hard links; a soft link; a dataset that shows the strings of another one.
+    for (gone, left) in [("v", "/g/w"), ("/g/w", "v"), ("alias", "v"), ("view", "v")] {
+        let mut file = careful();
+        file.remove_variable(gone).unwrap();
+        for _ in 0..2 {
+            assert!(file.variable(gone).is_none());
+            assert_eq!(texts(&file, left), WORDS, "without {gone}");
+            let units = file.variable(left).unwrap().attribute("units");
+            assert_eq!(units.map(|units| units.len()), Some(2), "without {gone}");
+            file = again(file);
+        }
+    }
+    for gone in ["h", "h2", "galias"] {
+        let left = if gone == "h" { "/h2" } else { "/h" };
+        let mut file = careful();
+        file.remove_group(gone).unwrap();
+        for _ in 0..2 {
+            assert_eq!(texts(&file, &format!("{left}/s")), ["x1", "y2"], "without {gone}");
+            let z = file.variable(&format!("{left}/z")).unwrap();
+            assert_eq!(z.get_values::<i64, _>(..).unwrap(), [0, 1, 2, 3]);
+            assert!(z.attribute("note").is_some(), "without {gone}");
+            file = again(file);
+        }
+    }
+    // And then the last one.
+    let mut file = careful();
+    ["galias", "h", "h2"].iter().for_each(|name| file.remove_group(name).unwrap());
+    assert!(again(file).variable("/h2/z").is_none());
+}
+
+#[test]
+fn what_cannot_be_read_can_be_removed() {
+    let mut file = careful();
+    file.remove_variable("t").unwrap();
+    for _ in 0..2 {
+        assert!(file.variable("t").is_none());
+        assert!(file.dimension("t").is_some());
+        assert_eq!(file.variable("on_t").unwrap().get_values::<i64, _>(..).unwrap(), [0, 1, 2]);
+        assert!(names(&file).0.iter().all(|name| !name.contains("removed")), "{:?}", names(&file).0);
+        file = again(file);
+    }
+}
+
+#[test]
+fn what_is_not_stored_takes_no_time() {
+    let begin = std::time::Instant::now();
+    let mut file = careful();
+    file.remove_variable("huge").unwrap();
+    assert!(begin.elapsed() < std::time::Duration::from_secs(10));
+}
+
+#[test]
+fn what_netcdf_does_not_know_is_left_alone() {
+    let mut file = careful();
+    let before = file.bytes().unwrap();
+    for (path, by) in [("unknown", "its scale"), ("t", "/on_t"), ("y", "/y")] {
+        let error = file.remove_dimension(path).unwrap_err();
+        assert_eq!(error.code, Code::EINVAL);
+        assert!(error.to_string().contains(by) || error.to_string().contains("used by /"), "{error}");
+    }
+    // `on_y` would lie on nothing, and so would `/b/v`.
+    for done in [file.remove_variable("y"), file.remove_group("a")] {
+        let error = done.unwrap_err();
+        assert_eq!(error.code, Code::EINVAL);
+        assert!(error.to_string().contains("which netCDF does not know"), "{error}");
+    }
+    assert!(file.bytes().unwrap() == before);
+    file.remove_group("b").unwrap();
+    file.remove_group("/a/").unwrap();
+}
+
+#[test]
+fn nothing_is_removed_under_the_hands_of_others() {
+    let mut file = sample();
+    let other: ferrocdf::File = (*file).clone();
+    assert_eq!(file.remove_variable("v").unwrap_err().code, Code::EPERM);
+    assert_eq!(other.variable("v").unwrap().shape(), [2, 3]);
+    drop(other);
+    file.remove_variable("v").unwrap();
+}
+
+#[test]
+fn texts_on_a_dimension_that_grows_leave_nothing() {
+    let mut file = sample();
+    let mut sizes = vec![];
+    for _ in 0..12 {
+        file.define(|model| {
+            let t = model.find_dim(ROOT, b"t").unwrap();
+            let var = model.def_var(ROOT, "texts", Atomic::String.into(), &[t])?;
+            let fill = Values::String(vec![Some(vec![b'f'; 3000])]);
+            model.put_attr(Owner::Var(var), "_FillValue", fill)?;
+            model.def_var(ROOT, "none", Atomic::String.into(), &[t]).map(drop)
+        })
+        .unwrap();
+        let var = file.variable("texts").unwrap().id();
+        assert!(file.write_values(var, &[0], &[1], &Values::String(vec![Some(vec![b'x'; 300])])).is_ok());
+        file = again(file);
+        file.remove_variable("texts").unwrap();
+        file.remove_variable("none").unwrap();
+        file = again(file);
+        sizes.push(file.size().unwrap());
+    }
+    assert!(sizes[11] <= sizes[2] + 64, "{sizes:?}");
+}
+
+#[test]
+fn a_removal_that_fails_changes_nothing() {
+    // Room for nothing more: the commit fails.
+    let bytes = sample().into_bytes().unwrap().unwrap();
+    let mut failed = 0;
+    for more in (0..4096).step_by(64) {
+        let limit = bytes.len() as u64 + more;
+        let Ok(mut file) = FileMut::append_bytes_within(bytes.clone(), limit, None) else { continue };
+        let before = names(&file);
+        let done = file.remove_variable("t");
+        if done.is_ok() {
+            break;
+        }
+        failed += 1;
+        assert_eq!(names(&file), before);
+        let left = file.bytes().unwrap();
+        let left = ferrocdf::File::from_bytes(left).unwrap();
+        assert_eq!(names(&left), before);
+        assert_eq!(left.variable("t").unwrap().get_values::<f64, _>(..).unwrap(), [10.0, 20.0]);
+    }
+    assert!(failed > 0);
+}

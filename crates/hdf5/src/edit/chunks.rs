@@ -133,7 +133,7 @@ impl ChunkStore {
         }
     }
 
-    /// Gives up the places of all chunks.
+    /// Leaves the places of all chunks: the dataset is gone.
     pub fn give_up(&self) -> Result<()> {
         let mut state = lock(&self.state);
         self.load(&mut state)?;
@@ -142,7 +142,7 @@ impl ChunkStore {
         for spot in spots.into_values().filter(|_| self.implicit.is_none()) {
             match spot.fresh {
                 true => space.give_back(spot.at, spot.len),
-                false => space.give_up(spot.at, spot.len),
+                false => space.leave(spot.at, spot.len),
             }
         }
         state.old = None;

@@ -375,6 +375,28 @@ impl Editor {
         self.release(&target)
     }
 
+    /// The objects that go with a name: those that nothing else leads to. Groups in a circle of links stay.
+    ///
+    /// # Errors
+    /// `ENOTFOUND` if there is no such link; those of reading the objects.
+    pub fn goes_with(&mut self, parent: Node, name: &str) -> Result<Vec<Node>> {
+        let first = self.links(parent)?.list.get(name.as_bytes()).cloned().ok_or_else(|| no_link(name))?;
+        let (mut targets, mut left, mut gone) = (vec![first], HashMap::new(), vec![]);
+        while let Some(target) = targets.pop() {
+            let Some(node) = self.target(&target)? else { continue };
+            let references = self.object(node)?.references;
+            let left = left.entry(node).or_insert(references);
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                gone.push(node);
+                if self.is_group(node)? {
+                    targets.extend(self.links(node)?.list.values().cloned());
+                }
+            }
+        }
+        Ok(gone)
+    }
+
     /// Gives a link another name; it keeps its place in the order of creation.
     ///
     /// # Errors
@@ -629,6 +651,13 @@ impl Editor {
         if !self.wrote || self.page > 1 {
             return Ok(());
         }
+        let has_left = lock(&self.space).closed();
+        if has_left {
+            // The file ends behind the last byte that is used.
+            let root = self.root();
+            self.dirty.insert(root);
+            self.commit()?;
+        }
         let done = self.leave_note(least);
         self.broken = done.as_ref().err().cloned();
         done
@@ -812,20 +841,22 @@ impl Editor {
         if last { self.delete(node) } else { Ok(()) }
     }
 
-    /// Gives up the space of an object, and the links that it has.
+    fn is_group(&mut self, node: Node) -> Result<bool> {
+        let object = self.object(node)?;
+        let of_groups = [kind::LINK_INFO, kind::SYMBOL_TABLE];
+        Ok(object.links.is_some() || of_groups.iter().any(|&kind| object.message(kind).is_some()))
+    }
+
+    /// Gives up the space of an object, and the links that it has. Who has the file open may still read it, and asks nobody
+    /// whether it is there: so nothing else gets that space before the file is closed.
     fn delete(&mut self, node: Node) -> Result<()> {
         if node == self.root() {
             return Err(wrong("the root group cannot be deleted"));
         }
         let sizes = self.source.sizes;
         let mut targets = Vec::new();
-        let is_group = {
-            let object = self.object(node)?;
-            object.links.is_some()
-                || [kind::LINK_INFO, kind::SYMBOL_TABLE].iter().any(|&kind| object.message(kind).is_some())
-        };
         let mut used = Vec::new();
-        if is_group {
+        if self.is_group(node)? {
             let links = self.links(node)?;
             targets.extend(links.list.values().cloned());
             used.append(&mut links.blocks);
@@ -850,11 +881,11 @@ impl Editor {
             let mut space = lock(&self.space);
             for Extent { at, len } in chunks.iter().copied() {
                 match was_committed {
-                    true => space.give_up(at, len),
+                    true => space.leave(at, len),
                     false => space.give_back(at, len),
                 }
             }
-            used.into_iter().for_each(|extent| space.give_up(extent.at, extent.len));
+            used.into_iter().for_each(|extent| space.leave(extent.at, extent.len));
         }
         if let Some(at) = at.or(chunks.first().map(|chunk| chunk.at)) {
             self.by_address.remove(&at);

@@ -24,7 +24,7 @@ const TAIL: u64 = 16;
 /// Bytes at the beginning of a file that are never free.
 const SUPERBLOCK: u64 = 48;
 /// Bytes of a piece that is worth a note, and the most pieces of one.
-const LEAST: u64 = 64;
+const LEAST: u64 = 16;
 const MOST: usize = 4096;
 
 /// Bytes of a note of so many pieces.

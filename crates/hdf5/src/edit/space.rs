@@ -31,6 +31,8 @@ pub(super) struct Space {
     by_len: BTreeSet<(u64, u64)>,
     /// Pieces that the committed state uses, and the next one does not.
     given_up: Vec<(u64, u64)>,
+    /// Pieces of objects that are gone, which are not free before the file is closed.
+    left: Vec<(u64, u64)>,
     /// What is left of the last piece for metadata.
     meta: (u64, u64),
     /// Bytes that metadata takes at a time.
@@ -46,7 +48,8 @@ impl Space {
     pub fn new(end: u64, meta_block: u64, alignment: (u64, u64), limit: u64) -> Space {
         let alignment = (alignment.0, alignment.1.max(1));
         let (free, by_len) = (BTreeMap::new(), BTreeSet::new());
-        Space { end, free, by_len, given_up: Vec::new(), meta: (0, 0), meta_block, alignment, limit }
+        let (given_up, left) = (Vec::new(), Vec::new());
+        Space { end, free, by_len, given_up, left, meta: (0, 0), meta_block, alignment, limit }
     }
 
     /// Other rules for what is taken from now on.
@@ -100,6 +103,20 @@ impl Space {
         if len > 0 {
             self.given_up.push((at.0, len));
         }
+    }
+
+    /// Gives up what the committed state uses, and nobody else shall have before the file is closed.
+    pub fn leave(&mut self, at: Address, len: u64) {
+        if len > 0 {
+            self.left.push((at.0, len));
+        }
+    }
+
+    /// What was left is free: the file is committed and about to be closed. Whether that was anything.
+    pub fn closed(&mut self) -> bool {
+        let left = std::mem::take(&mut self.left);
+        left.iter().for_each(|&(at, len)| self.put_back(at, len));
+        !left.is_empty()
     }
 
     /// Gives back what was taken since the last commit.

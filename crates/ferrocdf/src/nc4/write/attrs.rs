@@ -164,7 +164,7 @@ impl Edited {
     }
 
     /// What an attribute holds in the global heap, which is forgotten here.
-    fn heap_of(&mut self, node: Node, name: &[u8]) -> Result<Vec<HeapId>> {
+    pub(super) fn heap_of(&mut self, node: Node, name: &[u8]) -> Result<Vec<HeapId>> {
         if let Some(known) = self.forget_held(node, name) {
             return Ok(known);
         }

@@ -256,7 +256,8 @@ impl Edited {
     }
 
     fn put_users(&mut self, dim: DimId, bytes: &[u8], count: usize) -> Result<()> {
-        let Some(scale) = self.dims[dim.index()].as_ref().and_then(|dim| dim.scale) else { return Ok(()) };
+        let scale = self.dims[dim.index()].as_ref().and_then(|dim| dim.scale);
+        let Some(scale) = scale.filter(|&scale| scale != At::Elsewhere) else { return Ok(()) };
         let node = scale.node(&mut self.editor)?;
         if count == 0 {
             return self.remove_attribute(node, names::REFERENCE_LIST);

@@ -31,7 +31,7 @@ use ferrocdf_hdf5::{Address, Dataset, File, Object, OpenOptions};
 use ferrocdf_model::{Attr, Class, DimId, Format, Model, Owner, Quantize, Type, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
-use super::walk::Place;
+use super::walk::{Place, number_of};
 use super::{Content, Held, Whole, decode, hidden, trees};
 pub use filters::check_filter;
 
@@ -122,6 +122,8 @@ struct Facts {
 /// What is edited. Everything that the model has is at the position of its id, `None` while it is still to be made.
 struct Edited {
     editor: Editor,
+    /// How the file was opened.
+    options: OpenOptions,
     /// Nothing was defined yet.
     fresh: bool,
     groups: Vec<Option<At>>,
@@ -164,8 +166,8 @@ impl Nc4Writer {
     /// A file that is there. `NC_ENOTNC` if it is not HDF5.
     pub(crate) fn open(blob: Arc<dyn BlobMut>, options: OpenOptions) -> Result<(Nc4Writer, Model)> {
         plugins::install();
-        let editor = Editor::open(blob.clone(), options, Barrier::Order)?;
-        let mut edited = Edited::empty(editor);
+        let editor = Editor::open(blob.clone(), options.clone(), Barrier::Order)?;
+        let mut edited = Edited { options, ..Edited::empty(editor) };
         let (model, left_out) = edited.read()?;
         Ok((Self::new(blob, edited, left_out), model))
     }
@@ -187,6 +189,7 @@ impl Edited {
     fn empty(editor: Editor) -> Edited {
         Edited {
             editor,
+            options: OpenOptions::default(),
             fresh: false,
             groups: vec![],
             types: vec![],
@@ -203,15 +206,21 @@ impl Edited {
         }
     }
 
+    /// Forgets all that was done since the last commit.
+    fn start_again(&mut self) -> Result<()> {
+        let (blob, options) = (self.editor.blob().clone(), self.options.clone());
+        let editor = Editor::open(blob, options.clone(), Barrier::Order)?;
+        *self = Edited { options, ..Edited::empty(editor) };
+        Ok(())
+    }
+
     /// Reads what the file says: its model, and what that leaves out.
     fn read(&mut self) -> Result<(Model, Vec<String>)> {
         let file = self.editor.file().clone();
         let (content, model) = Content::read(&file)?;
-        let own = Arc::as_ptr(&file.source().blob).cast::<()>();
-        let at = |place: &Place| match Arc::as_ptr(&place.file.source().blob).cast::<()>() == own {
-            true => At::Address(place.at),
-            false => At::Elsewhere,
-        };
+        let own = number_of(&file);
+        let at_in = |file: usize, at: Address| if file == own { At::Address(at) } else { At::Elsewhere };
+        let at = |place: &Place| at_in(number_of(&place.file), place.at);
         let groups = model.groups().len();
         self.groups = content.owners.places[..groups].iter().map(|place| Some(at(place))).collect();
         self.classes.clone_from(&content.owners.classes);
@@ -220,7 +229,7 @@ impl Edited {
         let mut coordinates = HashMap::new();
         self.vars.clear();
         for (number, var) in model.var_ids().zip(&content.vars) {
-            coordinates.entry(var.place.at).or_insert(number);
+            coordinates.entry((number_of(&var.place.file), var.place.at)).or_insert(number);
             self.vars.push(Some(VarPlace {
                 at: at(&var.place),
                 prefixed: var.prefixed,
@@ -231,8 +240,10 @@ impl Edited {
         self.owned.clear();
         self.dims.clear();
         for dim in &content.dims {
-            let coordinate = dim.at.filter(|_| dim.has_variable).and_then(|at| coordinates.get(&at).copied());
-            self.dims.push(Some(DimPlace { scale: dim.at.map(At::Address), coordinate, users: None }));
+            let place = dim.at.filter(|_| dim.has_variable).map(|at| (dim.file, at));
+            let coordinate = place.and_then(|place| coordinates.get(&place).copied());
+            let scale = dim.at.map(|at| at_in(dim.file, at));
+            self.dims.push(Some(DimPlace { scale, coordinate, users: None }));
         }
         Ok((model, content.left_out))
     }
@@ -393,13 +404,18 @@ impl Driver for Nc4Writer {
         self.held_mut().define(old, model)
     }
 
-    fn remove(&mut self, model: &Model, part: Part) -> Result<Model> {
+    fn remove(&mut self, model: &Model, part: Part) -> Result<(Model, Result<()>)> {
         let held = self.held_mut();
-        held.remove(model, part)?;
+        held.settle()?;
+        let removal = held.plan_removal(model, part)?;
+        let done = held.remove(model, &removal);
+        if done.is_err() {
+            held.start_again()?;
+        }
         let (now, left_out) = held.read()?;
         self.left_out = left_out;
         self.elsewhere.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
-        Ok(now)
+        Ok((now, done))
     }
 
     fn settle(&mut self) -> Result<()> {

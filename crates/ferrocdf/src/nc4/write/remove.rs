@@ -1,37 +1,57 @@
 //! Taking variables, dimensions, groups and types out of a file.
 //!
-//! What goes is detached from what stays, gives up what it holds in the global heap, and loses its link, all in one
-//! commit. Then the file is read again: ids are given anew.
+//! A link goes, and with the last one that leads to an object the object: it is detached from what stays and gives up what
+//! it holds in the global heap, all in one commit. Then the file is read again: ids are given anew. What netCDF does
+//! not know, but the HDF5 file has, is not left with references to nothing: then nothing is removed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
-use ferrocdf_array::{Out, Selection};
+use ferrocdf_array::{Array, Layout, Out, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::edit::Node;
-use ferrocdf_hdf5::messages::Dataspace;
+use ferrocdf_hdf5::messages::datatype::Datatype;
 use ferrocdf_hdf5::messages::fill::Fill;
-use ferrocdf_hdf5::{Dataset, Object, Placed};
+use ferrocdf_hdf5::messages::{DataLayout, Dataspace, HeapId};
+use ferrocdf_hdf5::{Address, Dataset, Object, ObjectKind};
 use ferrocdf_model::{Atomic, Class, DimId, GroupId, Model, Name, Owner, Type, TypeId, VarId};
+use ferrocdf_store::Blob;
 
 use super::attrs::{list, scalar};
 use super::define::{link_of, role};
 use super::values::places;
-use super::{At, Edited, types};
+use super::{At, Edited, link_name, types};
 use crate::copy::Tiles;
 use crate::data::{elements, zeros};
 use crate::driver::Part;
-use crate::nc4::names;
+use crate::nc4::{decode, names};
 
 /// Bytes of elements that are looked through at a time.
 const WINDOW: u64 = 1 << 20;
 
-/// All that goes with a part.
+/// Chunks that an index without a tree may have, for what they hold to be given up: it lists those that are not stored too.
+const LISTED: u64 = 1 << 22;
+
+/// What the removal of a part means.
+pub(super) struct Removal {
+    part: Part,
+    gone: Gone,
+    /// The objects that nothing else leads to.
+    objects: HashSet<Node>,
+    /// The model, in which coordinates that go have given their dimensions free.
+    renamed: Model,
+}
+
+/// All of the model that goes with a part.
 #[derive(Default)]
 struct Gone {
     groups: BTreeSet<GroupId>,
     dims: BTreeSet<DimId>,
     types: BTreeSet<TypeId>,
     vars: BTreeSet<VarId>,
+}
+
+fn used<T>(what: impl std::fmt::Display, by: impl std::fmt::Display) -> Result<T> {
+    Err(Error::new(Code::EINVAL, format!("{what} is used by {by}: remove that first")))
 }
 
 impl Gone {
@@ -57,12 +77,10 @@ impl Gone {
 
     /// Checks that nothing that stays lies on a dimension, or is of a type, that goes. `NC_EINVAL` if something does.
     fn check_unused(&self, model: &Model) -> Result<()> {
-        let used =
-            |what: String, by: String| Err(Error::new(Code::EINVAL, format!("{what} is used by {by}")));
         let stays = |var: &VarId| !self.vars.contains(var);
         for var in model.var_ids().filter(stays) {
             if let Some(&dim) = model.var(var).dims.iter().find(|dim| self.dims.contains(dim)) {
-                return used(format!("dimension \"{}\"", model.dim(dim).name), model.var_path(var));
+                return used(dimension(model, dim), model.var_path(var));
             }
         }
         if self.types.is_empty() {
@@ -89,9 +107,13 @@ impl Gone {
             if let Some(ty) = ty.filter(|&ty| goes(ty)) {
                 return used(name(ty), path);
             }
-            if let Some(attr) = model.attrs(owner).iter().find(|attr| goes(attr.value.ty())) {
-                let by = format!("attribute \"{}\" of {path}", attr.name);
-                return used(name(attr.value.ty()), by);
+            let attrs = model.attrs(owner);
+            if let Some(attr) = attrs.iter().find(|attr| goes(attr.value.ty())) {
+                return used(name(attr.value.ty()), format!("attribute \"{}\" of {path}", attr.name));
+            }
+            // One that cannot be read may be of it.
+            if let Some(failure) = attrs.failure() {
+                return Err(failure.clone().at(path));
             }
         }
         Ok(())
@@ -103,64 +125,126 @@ impl Gone {
     }
 }
 
+fn dimension(model: &Model, dim: DimId) -> String {
+    format!("dimension \"{}\"", model.dim(dim).name)
+}
+
 impl Edited {
-    /// Takes a part out of the file, which says what `model` says.
-    pub(super) fn remove(&mut self, model: &Model, part: Part) -> Result<()> {
+    /// What taking a part out of the file means, which says what `model` says. Changes nothing.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for what is used by what stays, `NC_EBADGRPID` for the root group.
+    pub(super) fn plan_removal(&mut self, model: &Model, part: Part) -> Result<Removal> {
         if part == Part::Group(GroupId::ROOT) {
             return Err(Error::new(Code::EBADGRPID, "the root group cannot be removed"));
         }
         let gone = Gone::with(model, part);
         gone.check_unused(model)?;
-        self.settle()?;
-        self.changed = true;
-        // A dimension that stays gets a scale of its own.
+        let (parent, link) = self.link_of_part(model, part)?;
+        let objects: HashSet<Node> = self.editor.goes_with(parent, &link)?.into_iter().collect();
         let mut renamed = model.clone();
         for &var in &gone.vars {
-            if role(model, var).is_some_and(|dim| !gone.dims.contains(&dim)) {
+            let Some(dim) = role(model, var).filter(|dim| !gone.dims.contains(dim)) else { continue };
+            if self.has_object(&objects, self.var(var)?.at)? {
+                self.check_users(model, &gone, dim)?;
                 renamed.rename_var(var, free_name(model, model.var(var).group)?)?;
             }
         }
-        self.define(model, &renamed)?;
-        let model = &renamed;
-        for &var in &gone.vars {
-            self.detach(model, var)?;
-            if self.var(var)?.at != At::Elsewhere {
-                let node = self.node(var)?;
-                self.free_values(node)?;
-                self.free_attributes(node)?;
+        for &dim in &gone.dims {
+            let Some(scale) = self.dims[dim.index()].as_ref().and_then(|dim| dim.scale) else { continue };
+            if self.has_object(&objects, scale)? {
+                self.check_users(model, &gone, dim)?;
+            }
+            if let Part::Dimension(_) = part {
+                self.check_is_bare(model, dim, scale)?;
             }
         }
-        for &group in &gone.groups {
-            if self.groups[group.index()].is_some_and(|at| at != At::Elsewhere) {
-                let node = self.group(group)?;
-                self.free_attributes(node)?;
-            }
-        }
-        self.renumber(model, &gone)?;
+        Ok(Removal { part, gone, objects, renamed })
+    }
+
+    fn has_object(&mut self, objects: &HashSet<Node>, at: At) -> Result<bool> {
+        Ok(at != At::Elsewhere && objects.contains(&at.node(&mut self.editor)?))
+    }
+
+    /// The group that a part lies in, and its link there.
+    fn link_of_part(&mut self, model: &Model, part: Part) -> Result<(Node, String)> {
         let (parent, link) = match part {
-            Part::Variable(var) => {
-                let of = model.var(var);
-                (of.group, link_of(model, var, self.var(var)?.prefixed)?)
+            Part::Variable(var) => (model.var(var).group, link_of(model, var, self.var(var)?.prefixed)?),
+            Part::Dimension(dim) => {
+                let of = model.dim(dim);
+                (of.group, link_name(of.name.as_bytes())?.to_string())
             }
-            Part::Dimension(dim) => (model.dim(dim).group, model.dim(dim).name.to_string()),
-            Part::Type(ty) => (model.user_type(ty).group, model.user_type(ty).name.to_string()),
+            Part::Type(ty) => {
+                let of = model.user_type(ty);
+                (of.group, link_name(of.name.as_bytes())?.to_string())
+            }
             Part::Group(group) => {
                 let of = model.group(group);
-                (of.parent.unwrap_or(GroupId::ROOT), of.name.to_string())
+                (of.parent.unwrap_or(GroupId::ROOT), link_name(of.name.as_bytes())?.to_string())
             }
         };
-        let parent = self.group(parent)?;
-        // A dimension that was made up has no link.
-        let is_made_up = |dim: DimId| self.dims[dim.index()].as_ref().is_none_or(|dim| dim.scale.is_none());
-        if !matches!(part, Part::Dimension(dim) if is_made_up(dim)) {
-            self.editor.unlink(parent, &link)?;
+        Ok((self.group(parent)?, link))
+    }
+
+    /// Checks that all that uses the scale of a dimension, which goes, goes too or is known to be on that dimension.
+    fn check_users(&mut self, model: &Model, gone: &Gone, dim: DimId) -> Result<()> {
+        let mut known = HashSet::new();
+        for var in model.var_ids() {
+            let at = self.var(var)?.at;
+            if at != At::Elsewhere && (gone.vars.contains(&var) || model.var(var).dims.contains(&dim)) {
+                known.insert(at.address(&mut self.editor)?);
+            }
         }
+        for (at, _) in self.users(dim)?.clone() {
+            let at = at.address(&mut self.editor)?;
+            // Lists of others may lead to what is not there any more.
+            if !known.contains(&at) && self.editor.file().object(at).is_ok() {
+                return used(
+                    dimension(model, dim),
+                    format_args!("the HDF5 dataset at {at}, which netCDF does not know"),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the scale of a dimension holds nothing else.
+    fn check_is_bare(&mut self, model: &Model, dim: DimId, scale: At) -> Result<()> {
+        let at = scale.address(&mut self.editor)?;
+        let object = self.editor.file().object(at)?;
+        let title = object.attribute(names::NAME)?;
+        if title.is_some_and(|title| title.data.starts_with(names::NO_VARIABLE)) {
+            return Ok(());
+        }
+        used(dimension(model, dim), "the HDF5 dataset that is its scale, which netCDF does not know")
+    }
+
+    /// Takes a part out of the file, which says what `model` says, and commits.
+    ///
+    /// # Errors
+    /// After one the file is as it was, and this is of no use before it [starts again](Edited::start_again).
+    pub(super) fn remove(&mut self, model: &Model, removal: &Removal) -> Result<()> {
+        let Removal { part, gone, objects, renamed } = removal;
+        self.changed = true;
+        // A dimension that stays gets a scale of its own.
+        self.define(model, renamed)?;
+        for &var in &gone.vars {
+            if self.has_object(objects, self.var(var)?.at)? {
+                self.detach(renamed, var)?;
+            }
+        }
+        for &node in objects {
+            self.free(node);
+        }
+        self.renumber(renamed, gone)?;
+        let (parent, link) = self.link_of_part(renamed, *part)?;
+        self.editor.unlink(parent, &link)?;
         // A variable that had to make way for the name of a dimension has it to itself now.
-        if let Part::Dimension(dim) = part
-            && let Some(var) = model.find_var(model.dim(dim).group, link.as_bytes())
+        if let Part::Dimension(dim) = *part
+            && let Some(var) = renamed.find_var(renamed.dim(dim).group, link.as_bytes())
             && self.var(var)?.prefixed
         {
-            self.editor.rename_link(parent, &link_of(model, var, true)?, &link)?;
+            self.editor.rename_link(parent, &link_of(renamed, var, true)?, &link)?;
         }
         for dim in &gone.dims {
             self.unlisted.remove(&dim.0);
@@ -170,12 +254,10 @@ impl Edited {
 
     /// Takes a variable that goes out of the lists of its dimensions.
     fn detach(&mut self, model: &Model, var: VarId) -> Result<()> {
-        let own = self.var(var)?.at;
-        if own == At::Elsewhere {
-            return Ok(());
-        }
-        let own = own.address(&mut self.editor)?;
-        for &dim in &model.var(var).dims {
+        let own = self.var(var)?.at.address(&mut self.editor)?;
+        let mut dims: BTreeSet<DimId> = model.var(var).dims.iter().copied().collect();
+        dims.extend(self.attached(own)?);
+        for dim in dims {
             let users = self.users(dim)?.clone();
             let mut stay = vec![];
             for (at, place) in users {
@@ -189,14 +271,39 @@ impl Edited {
         Ok(())
     }
 
+    /// The dimensions whose scales a dataset of the file says that it is on, whatever the model makes of that.
+    fn attached(&mut self, at: Address) -> Result<Vec<DimId>> {
+        let file = self.editor.file().clone();
+        let list = file.object(at)?.attribute(names::DIMENSION_LIST)?;
+        let scales = list.and_then(|list| decode::references(&file, &list).ok()).unwrap_or_default();
+        let mut dims = vec![];
+        for (dim, place) in (0..).map(DimId).zip(&self.dims) {
+            let Some(scale) = place.as_ref().and_then(|place| place.scale) else { continue };
+            if scale != At::Elsewhere && scales.contains(&Some(scale.address(&mut self.editor)?)) {
+                dims.push(dim);
+            }
+        }
+        Ok(dims)
+    }
+
     fn object(&mut self, node: Node) -> Result<Object> {
         let at = self.editor.address(node)?;
         self.editor.file().object(at)
     }
 
-    /// Gives up what the elements of a variable hold in the global heap.
+    /// Gives up what an object that goes holds in the global heap, as far as it can be read.
+    fn free(&mut self, node: Node) {
+        // What cannot be read stays there, in the way of nobody.
+        let _ = self.free_values(node);
+        let _ = self.free_attributes(node);
+    }
+
     fn free_values(&mut self, node: Node) -> Result<()> {
-        let dataset = Dataset::open(&self.object(node)?)?;
+        let object = self.object(node)?;
+        if object.kind() != ObjectKind::Dataset {
+            return Ok(());
+        }
+        let dataset = Dataset::open(&object)?;
         let datatype = dataset.datatype();
         if !datatype.has_pointers() {
             return Ok(());
@@ -205,28 +312,72 @@ impl Edited {
         if let Fill::Value(bytes) = &dataset.fill().value {
             places(&self.editor, datatype, bytes, &mut held);
         }
-        let Placed { blob, array } = dataset.raw()?;
-        let unit: Vec<u64> = array.shape.iter().map(|_| 1).collect();
-        for some in Tiles::new(Selection::all(&array.shape), &unit, WINDOW.max(datatype.size.into())) {
-            let mut bytes = zeros(elements(&some)?)?;
-            let _exact = ferrocdf_array::read(&*blob, &array, &some, Out::new(&mut bytes))?;
-            places(&self.editor, datatype, &bytes, &mut held);
-            for id in held.drain(..) {
-                // Elements may share a place, above all that of the fill value.
-                let _ = self.editor.heap_free(id);
+        self.give_up_all(held);
+        let is_own = !matches!(dataset.layout(), DataLayout::Virtual(_)) && dataset.external().is_none();
+        if !is_own {
+            return Ok(());
+        }
+        let placed = dataset.raw()?;
+        let (blob, mut array) = (placed.blob, placed.array);
+        match &array.layout {
+            Layout::Blocks(blocks) => {
+                let shape = blocks.shape.clone();
+                // What lies beyond the borders holds fill values.
+                for (len, chunk) in array.shape.iter_mut().zip(&shape) {
+                    *len = len.div_ceil(*chunk).saturating_mul(*chunk);
+                }
+                for mut first in dataset.stored_chunks(LISTED)? {
+                    first.push(0);
+                    self.free_elements(&*blob, &array, datatype, Selection::slab(&first, &shape))?;
+                }
+                Ok(())
             }
+            Layout::Strided { .. } | Layout::Inline(_) => {
+                let all = Selection::all(&array.shape);
+                self.free_elements(&*blob, &array, datatype, all)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn free_elements(
+        &mut self,
+        blob: &dyn Blob,
+        array: &Array,
+        datatype: &Datatype,
+        which: Selection,
+    ) -> Result<()> {
+        let size = u64::from(datatype.size);
+        let mut unit = vec![1; which.count.len()];
+        if let Some(element) = unit.last_mut() {
+            *element = size;
+        }
+        for some in Tiles::new(which, &unit, WINDOW.max(size)) {
+            let mut bytes = zeros(elements(&some)?)?;
+            let _exact = ferrocdf_array::read(blob, array, &some, Out::new(&mut bytes))?;
+            let mut held = vec![];
+            places(&self.editor, datatype, &bytes, &mut held);
+            self.give_up_all(held);
         }
         Ok(())
     }
 
-    /// Removes all attributes of an object with what they hold in the global heap.
     fn free_attributes(&mut self, node: Node) -> Result<()> {
         let attributes = self.object(node)?.attributes()?.list;
-        for (name, _) in attributes {
-            self.remove_attribute(node, &name)?;
+        // One that was a scale until now has got a list of its dimensions.
+        let list = names::DIMENSION_LIST.to_vec();
+        for name in attributes.into_iter().map(|(name, _)| name).chain([list]) {
+            let held = self.heap_of(node, &name)?;
+            self.give_up_all(held);
         }
-        // One that is a scale no more has got a list just now.
-        self.remove_attribute(node, names::DIMENSION_LIST)
+        Ok(())
+    }
+
+    fn give_up_all(&mut self, held: Vec<HeapId>) {
+        for id in held {
+            // Elements may share a place, above all that of the fill value.
+            let _ = self.editor.heap_free(id);
+        }
     }
 
     /// Gives dimensions the ids that they have once others are gone, wherever the file tells ids.
@@ -236,23 +387,22 @@ impl Edited {
         }
         let bytes =
             |dims: &[DimId]| dims.iter().flat_map(|&dim| gone.id_after(dim).0.to_le_bytes()).collect();
-        let mut told: Vec<(Node, &[u8], Dataspace, Vec<u8>)> = vec![];
+        let mut told: Vec<(At, &[u8], Dataspace, Vec<u8>)> = vec![];
         for dim in (0..model.dims().len() as u32).map(DimId).filter(|dim| !gone.dims.contains(dim)) {
             if let Some(scale) = self.dims[dim.index()].as_ref().and_then(|dim| dim.scale) {
-                let node = scale.node(&mut self.editor)?;
-                told.push((node, names::DIMID, scalar(), bytes(&[dim])));
+                told.push((scale, names::DIMID, scalar(), bytes(&[dim])));
             }
         }
         for var in model.var_ids().filter(|var| !gone.vars.contains(var)) {
             let dims = &model.var(var).dims;
-            if dims.is_empty() || self.var(var)?.at == At::Elsewhere {
-                continue;
+            if !dims.is_empty() {
+                let at = self.var(var)?.at;
+                told.push((at, names::COORDINATES, list(dims.len()), bytes(dims)));
+                told.push((at, names::DIMID, scalar(), bytes(&dims[..1])));
             }
-            let node = self.node(var)?;
-            told.push((node, names::COORDINATES, list(dims.len()), bytes(dims)));
-            told.push((node, names::DIMID, scalar(), bytes(&dims[..1])));
         }
-        for (node, name, space, bytes) in told {
+        for (at, name, space, bytes) in told.into_iter().filter(|told| told.0 != At::Elsewhere) {
+            let node = at.node(&mut self.editor)?;
             if self.object(node)?.attribute(name)?.is_some() {
                 self.put_plain(node, name, types::atomic(Atomic::Int, None), space, bytes)?;
             }

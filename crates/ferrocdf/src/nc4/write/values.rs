@@ -1,5 +1,7 @@
 //! From values to elements as the file has them. What has no fixed size goes to the global heap.
 
+use std::collections::HashSet;
+
 use ferrocdf_array::{Array, In, Selection};
 use ferrocdf_bytes::{Code, Error, Order, Result};
 use ferrocdf_hdf5::edit::Editor;
@@ -199,8 +201,19 @@ fn numbers(datatype: &Datatype, values: &Values) -> Result<Vec<u8>> {
     Ok(blob.to_bytes())
 }
 
-/// The places in the global heap that elements side by side hold, and those held in turn by what lies there.
+/// The places in the global heap that elements side by side hold, and those held in turn by what lies there, once each.
 pub(super) fn places(editor: &Editor, datatype: &Datatype, bytes: &[u8], into: &mut Vec<HeapId>) {
+    find_places(editor, datatype, bytes, into, &mut HashSet::new());
+}
+
+/// Looks into each place once: many may lead to the same one.
+fn find_places(
+    editor: &Editor,
+    datatype: &Datatype,
+    bytes: &[u8],
+    into: &mut Vec<HeapId>,
+    seen: &mut HashSet<HeapId>,
+) {
     if !datatype.has_pointers() {
         return;
     }
@@ -211,18 +224,21 @@ pub(super) fn places(editor: &Editor, datatype: &Datatype, bytes: &[u8], into: &
                 for member in members {
                     let at = member.offset as usize;
                     if let Some(part) = element.get(at..at.saturating_add(member.datatype.size as usize)) {
-                        places(editor, &member.datatype, part, into);
+                        find_places(editor, &member.datatype, part, into, seen);
                     }
                 }
             }
-            Class::Array { base, .. } => places(editor, base, element, into),
+            Class::Array { base, .. } => find_places(editor, base, element, into, seen),
             Class::Variable { base, .. } => {
                 let Some((collection, index)) = place(element, sizes) else { continue };
                 let id = HeapId { collection, index };
-                if base.has_pointers()
-                    && let Ok(inside) = editor.heap_get(id)
-                {
-                    places(editor, base, &inside, into);
+                if base.has_pointers() {
+                    if !seen.insert(id) {
+                        continue;
+                    }
+                    if let Ok(inside) = editor.heap_get(id) {
+                        find_places(editor, base, &inside, into, seen);
+                    }
                 }
                 into.push(id);
             }
