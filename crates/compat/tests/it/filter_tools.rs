@@ -33,10 +33,15 @@ fn filters(told: &[String], var: &str) -> String {
 
 /// A file from CDL, made by the reference, in a folder of its own.
 fn sample(cdl: &str) -> (TempDir, PathBuf) {
+    sample_of("-4", cdl)
+}
+
+/// The same of another kind of file.
+fn sample_of(kind: &str, cdl: &str) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let [text, file] = ["in.cdl", "in.nc"].map(|name| folder.path().join(name));
     std::fs::write(&text, cdl).expect("a new file");
-    ncdump_tool::generate("-4", &text, &file);
+    ncdump_tool::generate(kind, &text, &file);
     (folder, file)
 }
 
@@ -265,6 +270,35 @@ data: plain = 1, 2, 3; packed = 1, 2, 3; whole = 1, 2, 3; rows = 1, 2, 3; }",
         let [theirs, ours] = copies(folder.path(), &source, options);
         assert_eq!(theirs, ours, "{options:?}: the reference is the left");
         assert!(ours.is_ok(), "{options:?}");
+    }
+}
+
+/// Records of a classic file that become a fixed dimension.
+#[test]
+fn chunks_of_records_that_are_no_more() {
+    let values = vec!["1"; 10 * 1542].join(",");
+    let cdl = format!(
+        "netcdf records {{ dimensions: t = UNLIMITED; a = 1542; s = 3; variables: float c(t, a, s); float d(t, a); \
+         data: d = {values}; }}"
+    );
+    let (folder, source) = sample_of("-3", &cdl);
+    for options in [
+        &["-c", "a/300"][..],
+        &["-c", "a/300", "-d1"],
+        &["-c", "a/300", "-M", "1"],
+        &["-c", "t/2"],
+        &["-c", "t/2,a/10"],
+        &["-c", "t/3", "-M", "1"],
+        &["-c", "a/7,s/1", "-M", "1"],
+        &["-c", "a/"],
+        &["-c", "t/"],
+    ] {
+        for fixed in [&["-k", "nc4", "-u"][..], &["-k", "nc4"]] {
+            let options = [fixed, options].concat();
+            let [theirs, ours] = copies(folder.path(), &source, &options);
+            assert_eq!(theirs, ours, "{options:?}: the reference is the left");
+            assert!(ours.is_ok(), "{options:?}");
+        }
     }
 }
 

@@ -151,9 +151,10 @@ impl Heap {
         }
         let none = || bad(format!("{WHAT} at {at}: it has no object {}", id.index));
         let collection = self.collections.get_mut(&at).ok_or_else(none)?;
-        self.open.remove(&(collection.room(), at));
+        let room = collection.room();
         let index = u16::try_from(id.index).map_err(|_| none())?;
         let object = collection.objects.remove(&index).ok_or_else(none)?;
+        self.open.remove(&(room, at));
         collection.used -= taken(source.sizes, object.bytes.len())?;
         collection.changed = true;
         // A committed one may be filled again before the commit: what replaces an object goes to its place.

@@ -4,8 +4,9 @@
 use ferrocdf::model::Chunking;
 use ferrocdf::{Code, Error, GroupId, Model, Result, VarId};
 
-/// What a specification that was checked says of a variable; `None` if nothing.
-pub fn wanted(model: &Model, var: VarId, spec: &[u8]) -> Result<Option<Chunking>> {
+/// What a specification that was checked says of a variable; `None` if nothing. A chunk length of 0 is still to be chosen:
+/// that along unlimited dimensions, where they become fixed ones.
+pub fn wanted(model: &Model, var: VarId, spec: &[u8], fixes: bool) -> Result<Option<Chunking>> {
     let shape = model.shape(var);
     if let Some(colon) = spec.iter().position(|&byte| byte == b':') {
         let (name, sizes) = (&spec[..colon], &spec[colon + 1..]);
@@ -29,7 +30,10 @@ pub fn wanted(model: &Model, var: VarId, spec: &[u8]) -> Result<Option<Chunking>
         Some(Chunking::Chunked(known)) if known.len() == dims.len() => Some(known.clone()),
         _ => None,
     };
-    let usual = dims.iter().zip(&shape).map(|(&dim, &len)| if model.dim(dim).unlimited { 1 } else { len });
+    let usual = dims.iter().zip(&shape).map(|(&dim, &len)| match model.dim(dim).unlimited {
+        true => u64::from(!fixes),
+        false => len,
+    });
     let mut chunk: Vec<u64> = known.unwrap_or_else(|| usual.collect());
     let mut named = false;
     for part in parts(spec) {
@@ -181,7 +185,7 @@ mod tests {
         let group = model.def_group(GroupId::ROOT, "g").unwrap();
         let inner = model.def_var(group, "v", Atomic::Int.into(), &[x]).unwrap();
         check(&model, b"/g/v:2").unwrap();
-        assert_eq!(wanted(&model, inner, b"/g/v:2").unwrap(), Some(Chunking::Chunked(vec![2])));
+        assert_eq!(wanted(&model, inner, b"/g/v:2", false).unwrap(), Some(Chunking::Chunked(vec![2])));
         for none in [&b"v:2"[..], b"/v:2", b"/h/v:2", b"/g/w:2"] {
             assert_eq!(check(&model, none).unwrap_err().code, Code::ENOTVAR);
         }

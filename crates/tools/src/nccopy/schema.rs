@@ -238,12 +238,14 @@ fn choose_storage(
     // Of those about dimensions the last counts; of those about the variable the first, and before the others.
     let (of_var, of_dims): (Vec<_>, Vec<_>) =
         options.chunkspecs.iter().partition(|spec| spec.contains(&b':'));
-    let wanted = |spec: &Vec<u8>| chunkspec::wanted(source, var, spec);
+    let wanted = |spec: &Vec<u8>| chunkspec::wanted(source, var, spec, options.fix_unlimited);
     let mut by_dims = of_dims.into_iter().next_back().map(wanted).transpose()?.flatten();
     let mut by_name = of_var.into_iter().find_map(|spec| wanted(spec).transpose()).transpose()?;
     // Zero asks for the size that is known otherwise: of the dimension, or as the input has it.
     fill_zeros(&mut by_dims, [&storage.chunking, &source.var(var).storage.chunking]);
     fill_zeros(&mut by_name, [&by_dims, &source.var(var).storage.chunking]);
+    let chosen = Chunking::Chunked(ferrocdf::chosen_chunks(target, to, &vec![0; dims.len()]));
+    fill_zeros(&mut by_dims, [&Some(chosen), &None]);
     match by_dims {
         Some(Chunking::Chunked(shape)) if keeps && is_small(&shape) => {}
         Some(Chunking::Contiguous) if must_chunk => {}

@@ -159,18 +159,19 @@ impl Edited {
         selected.count.push(size as u64);
         selected.stride.push(1);
         let blob = self.editor.blob().clone();
+        let is_filled = moved && pointed && !all && matches!(placed.array.layout, Layout::Strided { .. });
+        if is_filled {
+            self.fill_each(var, &placed.array)?;
+        }
         // What is overwritten gives its place in the global heap up.
         let mut given_up = vec![];
-        if facts.datatype.has_pointers() && !moved {
+        if facts.datatype.has_pointers() && (!moved || is_filled) {
             let mut old = vec![0u8; values.len().saturating_mul(size)];
             let _exact = ferrocdf_array::read(&*placed.blob, &placed.array, &selected, Out::new(&mut old))?;
             places(&self.editor, &facts.datatype, &old, &mut given_up);
             let mut of_fill = vec![];
             places(&self.editor, &facts.datatype, fill.unwrap_or_default(), &mut of_fill);
             given_up.retain(|id| !of_fill.contains(id));
-        }
-        if moved && pointed && !all && matches!(placed.array.layout, Layout::Strided { .. }) {
-            self.fill_each(var, &placed.array)?;
         }
         let bytes = Encoder::new(&mut self.editor).all(&facts.datatype, values)?;
         let input = In::new(&bytes);

@@ -12,7 +12,7 @@ use ferrocdf_hdf5::edit::Node;
 use ferrocdf_hdf5::messages::datatype::Datatype;
 use ferrocdf_hdf5::messages::fill::Fill;
 use ferrocdf_hdf5::messages::{DataLayout, Dataspace, HeapId};
-use ferrocdf_hdf5::{Address, Dataset, Object, ObjectKind};
+use ferrocdf_hdf5::{Address, Dataset, File, LinkTarget, Object, ObjectKind};
 use ferrocdf_model::{Atomic, Class, DimId, GroupId, Model, Name, Owner, Type, TypeId, VarId};
 use ferrocdf_store::Blob;
 
@@ -23,6 +23,7 @@ use super::{At, Edited, link_name, types};
 use crate::copy::Tiles;
 use crate::data::{elements, zeros};
 use crate::driver::Part;
+use crate::nc4::walk::{number_of, place_of};
 use crate::nc4::{decode, names};
 
 /// Bytes of elements that are looked through at a time.
@@ -159,7 +160,28 @@ impl Edited {
                 self.check_is_bare(model, dim, scale)?;
             }
         }
+        self.check_soft_links(model, &gone, (parent, &link))?;
         Ok(Removal { part, gone, objects, renamed })
+    }
+
+    /// Checks that the path of no soft link that stays goes through a link that goes: netCDF-C opens no file with a link to
+    /// nothing.
+    fn check_soft_links(&mut self, model: &Model, gone: &Gone, (parent, link): (Node, &str)) -> Result<()> {
+        let file = self.editor.file().clone();
+        let parent = (number_of(&file), self.editor.address(parent)?);
+        for group in model.group_ids().filter(|group| !gone.groups.contains(group)) {
+            let Some(at) = self.groups[group.index()].filter(|&at| at != At::Elsewhere) else { continue };
+            let at = at.address(&mut self.editor)?;
+            for soft in file.object(at)?.links()?.list {
+                let LinkTarget::Soft(path) = &soft.target else { continue };
+                if goes_through(&file, at, path, (parent, link.as_bytes())) {
+                    let soft = String::from_utf8_lossy(&soft.name).into_owned();
+                    let by = format!("the soft link \"{soft}\" in {}", model.group_path(group));
+                    return used(format_args!("\"{link}\""), by);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn has_object(&mut self, objects: &HashSet<Node>, at: At) -> Result<bool> {
@@ -409,6 +431,21 @@ impl Edited {
         }
         Ok(())
     }
+}
+
+/// Whether a path that begins in a group goes through a link of another one.
+fn goes_through(file: &File, from: Address, path: &[u8], link: ((usize, Address), &[u8])) -> bool {
+    let (parent, name) = link;
+    let mut end = 0;
+    path.split(|&byte| byte == b'/').any(|step| {
+        let before = &path[..end];
+        end += step.len() + 1;
+        // A path of nothing but the slash leads to the root.
+        let before = if before.is_empty() && path.starts_with(b"/") { b"/" } else { before };
+        let is_there =
+            || file.open_path(from, before).ok().flatten().is_some_and(|group| place_of(&group) == parent);
+        step == name && is_there()
+    })
 }
 
 /// A name that nothing in a group has.
