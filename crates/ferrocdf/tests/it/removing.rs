@@ -335,6 +335,9 @@ fn a_removal_that_fails_changes_nothing() {
         let left = ferrocdf::File::from_bytes(left).unwrap();
         assert_eq!(names(&left), before);
         assert_eq!(left.variable("t").unwrap().get_values::<f64, _>(..).unwrap(), [10.0, 20.0]);
+        // Nothing of it is left to be committed.
+        let left = ferrocdf::File::from_bytes(file.into_bytes().unwrap().unwrap()).unwrap();
+        assert_eq!(names(&left), before);
     }
     assert!(failed > 0);
 }

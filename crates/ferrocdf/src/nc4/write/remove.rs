@@ -11,7 +11,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::edit::Node;
 use ferrocdf_hdf5::messages::datatype::Datatype;
 use ferrocdf_hdf5::messages::fill::Fill;
-use ferrocdf_hdf5::messages::{DataLayout, Dataspace, HeapId};
+use ferrocdf_hdf5::messages::{Dataspace, HeapId};
 use ferrocdf_hdf5::{Address, Dataset, File, LinkTarget, Object, ObjectKind};
 use ferrocdf_model::{Atomic, Class, DimId, GroupId, Model, Name, Owner, Type, TypeId, VarId};
 use ferrocdf_store::Blob;
@@ -335,8 +335,8 @@ impl Edited {
             places(&self.editor, datatype, bytes, &mut held);
         }
         self.give_up_all(held);
-        let is_own = !matches!(dataset.layout(), DataLayout::Virtual(_)) && dataset.external().is_none();
-        if !is_own {
+        // What lies in other files is not in this heap.
+        if dataset.external().is_some() {
             return Ok(());
         }
         let placed = dataset.raw()?;
@@ -358,6 +358,7 @@ impl Edited {
                 let all = Selection::all(&array.shape);
                 self.free_elements(&*blob, &array, datatype, all)
             }
+            // Those of virtual datasets are others'.
             _ => Ok(()),
         }
     }
