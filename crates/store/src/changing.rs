@@ -18,6 +18,10 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// The clock of a file system goes in steps: a change may have others within this time behind it that look the same.
 const STEP: Duration = Duration::from_millis(20);
 
+/// The clock of a file server may be ahead of ours: a change that is to come within this time may be one just now. One that is
+/// further ahead was given to the file by somebody, and tells nothing.
+const AHEAD: Duration = Duration::from_secs(3600);
+
 /// A look at when a blob was changed last, and at its size.
 #[derive(Clone, Copy, Debug)]
 pub struct Change {
@@ -30,7 +34,10 @@ pub struct Change {
 impl Change {
     /// A look, now, at a change of that time, as the file system says it, and at the size in bytes then.
     pub fn seen(at: SystemTime, size: u64) -> Change {
-        let is_over = SystemTime::now().duration_since(at).map_or(true, |age| age >= STEP);
+        let is_over = match SystemTime::now().duration_since(at) {
+            Ok(age) => age >= STEP,
+            Err(ahead) => ahead.duration() > AHEAD,
+        };
         Change { at, size, is_over }
     }
 }
@@ -192,5 +199,13 @@ mod tests {
             |age| Some(Change { at: SystemTime::UNIX_EPOCH, ..Change::seen(SystemTime::now() - age, 1) });
         assert!(is_changed(seen(Duration::ZERO), &same()));
         assert!(!is_changed(seen(STEP), &same()));
+    }
+
+    #[test]
+    fn a_change_that_is_soon_to_come_may_be_just_now() {
+        let is_over = |ahead| Change::seen(SystemTime::now() + ahead, 1).is_over;
+        assert!(!is_over(Duration::from_secs(1)));
+        assert!(!is_over(AHEAD));
+        assert!(is_over(AHEAD + Duration::from_secs(60)));
     }
 }

@@ -1,5 +1,10 @@
 //! Copying blocks from one array to another of the same shape: unopened where the filters are the same, else each one
 //! unpacked and packed anew by the thread that has it.
+//!
+//! What fails in the source may go well in the next try, if somebody changes it. What fails in the target ends the copy:
+//! blocks may be lost that no other try would write.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::{Blob, BlobMut, Buffer};
@@ -8,6 +13,7 @@ use super::cache::{self, Key};
 use super::moving::Line;
 use super::pending::Home;
 use super::read::too_short;
+use super::tries::{Tries, mark};
 use super::{Blocks, Place, pack};
 use crate::{Array, Layout, Selection};
 
@@ -65,7 +71,16 @@ pub fn copy_blocks(
     }
     let size = from.stored.kind.size() as u64;
     let block_len = from_blocks.shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
-    let copier = Copier { from_blob, from: from_blocks, to_blob, to: to_blocks, home, same_fill, block_len };
+    let copier = Copier {
+        from_blob,
+        from: from_blocks,
+        to_blob,
+        to: to_blocks,
+        home,
+        same_fill,
+        block_len,
+        source: Mutex::default(),
+    };
     let mut unopened = from_blocks.is_packed_like(to_blocks);
     for (_, _, some) in grid.pieces(BLOCKS) {
         if !copier.can_copy(&some, &mut unopened)? {
@@ -81,29 +96,38 @@ pub fn copy_blocks(
     let mut line = Line::new(&copier);
     for (first, count, some) in grid.pieces(BLOCKS) {
         let mut copied = 0;
-        // Where the blocks lay that are copied.
-        let mut done: Option<Vec<Place>> = None;
-        from_blocks.settled(|index, _| {
-            let before = done.take();
+        copier.source().tries = Tries::default();
+        let mut target = Ok(());
+        from_blocks.settled(|index, again| {
+            copier.source().tries.begin(again || from_blocks.were_moved(), count);
             let places = from_blocks.locate(index, &some.start, &some.count)?;
             if from_blocks.is_watched() {
                 from_blob.forget();
             }
-            let is_settled = before.as_ref() == Some(&places);
-            let blocks = copier.blocks(&some, &places, before.as_deref())?;
-            if unopened {
-                line.all(blocks)?;
+            let blocks = copier.blocks(&some, &places)?;
+            target = if unopened {
+                line.all(blocks)
             } else {
-                for some in blocks.chunks((TOLD / block_len).max(16) as usize) {
+                let mut some = blocks.chunks((TOLD / block_len).max(16) as usize);
+                some.try_for_each(|some| {
+                    if copier.has_failed() {
+                        return Ok(());
+                    }
                     let blocks = Repacked { copier: &copier, blocks: some };
                     pack::store(home, to_blob, block_len as usize, &blocks)?;
                     copied = (copied + some.len()).min(count);
                     share.tell((first + copied) as u64);
-                }
+                    Ok(())
+                })
+            };
+            let mut source = copier.source();
+            let failed = source.failed.take();
+            if target.is_err() {
+                return Ok(true);
             }
-            done = Some(places);
-            Ok(is_settled)
+            failed.map_or(Ok(source.tries.are_settled()), Err)
         })?;
+        target?;
         share.tell((first + count) as u64);
     }
     line.next(vec![]).map(|()| true)
@@ -175,10 +199,22 @@ pub(super) struct Copier<'a> {
     same_fill: bool,
     /// Bytes of an unpacked block.
     block_len: u64,
+    source: Mutex<Source>,
+}
+
+/// How it went with the blocks of the source that are looked for together.
+#[derive(Default)]
+struct Source {
+    /// Of their bytes as they are written: packed if they are moved unopened, else not.
+    tries: Tries,
+    /// Why one could not be read or unpacked.
+    failed: Option<Error>,
 }
 
 /// A block of the source that is stored.
 pub(super) struct Found {
+    /// Its number among those that are looked for together.
+    number: usize,
     pub(super) key: Key,
     pub(super) at: u64,
     pub(super) len: u64,
@@ -206,20 +242,51 @@ impl Copier<'_> {
         Ok(true)
     }
 
-    /// The blocks in a box that are stored, but for those that lie where they did `before`, if they were copied from there.
-    fn blocks(&self, some: &Selection, places: &[Place], before: Option<&[Place]>) -> Result<Vec<Found>> {
+    fn source(&self) -> MutexGuard<'_, Source> {
+        self.source.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that a block of the source could not be read or unpacked.
+    pub(super) fn fail(&self, error: Error) {
+        self.source().failed.get_or_insert(error);
+    }
+
+    /// Whether one could not in this try.
+    pub(super) fn has_failed(&self) -> bool {
+        self.source().failed.is_some()
+    }
+
+    /// Notes that a block was read, if marks are taken.
+    pub(super) fn note(&self, &Found { number, at, len, mask, .. }: &Found, bytes: &[u8]) {
+        if !self.source().tries.is_marked() {
+            return;
+        }
+        let mark = mark(std::iter::once(bytes));
+        if let Some(block) = self.source().tries.block(number) {
+            block.note(Place::At { at, len, mask }, mark, true);
+        }
+    }
+
+    /// The blocks in a box that are stored, but for those that are settled.
+    fn blocks(&self, some: &Selection, places: &[Place]) -> Result<Vec<Found>> {
         let size = self.from_blob.size()?;
         let mut blocks = Vec::new();
+        let tries = &mut self.source().tries;
         for (number, &place) in places.iter().enumerate() {
-            let Place::At { at, len, mask } = place else { continue };
-            if before.is_some_and(|before| before[number] == place) {
+            if tries.is_settled(number) {
                 continue;
             }
+            let Place::At { at, len, mask } = place else {
+                if let Some(block) = tries.block(number) {
+                    block.note_missing(true);
+                }
+                continue;
+            };
             if at.checked_add(len).is_none_or(|end| end > size) {
                 let what = format!("a block of {len} bytes at byte {at} of a file of {size} bytes");
                 return Err(Error::new(Code::ETRUNC, what));
             }
-            blocks.push(Found { key: self.key(some, number), at, len, mask });
+            blocks.push(Found { number, key: self.key(some, number), at, len, mask });
         }
         Ok(blocks)
     }
@@ -254,9 +321,17 @@ impl pack::Blocks for Repacked<'_> {
         None
     }
 
+    /// That a block cannot be made is told to the copier: then what is an error here is one of the target.
     fn make(&self, number: usize, buffer: &mut Buffer, block: &mut [u8]) -> Result<()> {
-        let copier = self.copier;
-        copier.unpack(&self.blocks[number], buffer, block).inspect_err(|_| copier.to.fill_block(block))
+        let (copier, found) = (self.copier, &self.blocks[number]);
+        match copier.unpack(found, buffer, block) {
+            Ok(()) => copier.note(found, block),
+            Err(error) => {
+                copier.to.fill_block(block);
+                copier.fail(error);
+            }
+        }
+        Ok(())
     }
 }
 

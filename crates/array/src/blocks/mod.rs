@@ -12,6 +12,7 @@ mod part;
 mod pending;
 mod places;
 mod read;
+mod tries;
 mod write;
 
 use std::fmt::Debug;
@@ -115,7 +116,8 @@ pub trait BlockIndex: Debug + Send + Sync {
     /// missing.
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>>;
 
-    /// A number that no other look at the same index has: see [`now`](BlockIndex::now).
+    /// A number that no other look at the same index has: see [`now`](BlockIndex::now). 0 where there is only one, since nobody
+    /// else changes it.
     fn look(&self) -> u64 {
         0
     }
@@ -132,6 +134,12 @@ pub trait BlockIndex: Debug + Send + Sync {
     /// Those of reading it, perhaps half-way through a change.
     fn now(&self) -> Result<Option<Arc<dyn BlockIndex>>> {
         Ok(None)
+    }
+
+    /// Whether [`now`](BlockIndex::now) ever gave another one: then more is done for the next reads to go well while it
+    /// changes again.
+    fn has_changed(&self) -> bool {
+        false
     }
 }
 

@@ -19,26 +19,32 @@ impl Copier<'_> {
         let mut parts = Vec::with_capacity(blocks.len());
         for block in blocks {
             let (here, more) = std::mem::take(&mut rest).split_at_mut(block.len as usize);
-            parts.push((block.at, here));
+            parts.push((block, here));
             rest = more;
         }
-        parts.sort_unstable_by_key(|part| part.0);
-        let mut near: Vec<Vec<(u64, &mut [u8])>> = Vec::new();
+        parts.sort_unstable_by_key(|part| part.0.at);
+        let mut near: Vec<Vec<Part<'_>>> = Vec::new();
         let (mut begin, mut end) = (0, 0);
-        for (at, bytes) in parts {
+        for (block, bytes) in parts {
+            let at = block.at;
             let after = at + bytes.len() as u64;
             match near.last_mut() {
                 Some(group) if at >= end && at - end <= REQUEST && after - begin <= TOGETHER => {
-                    group.push((at, bytes));
+                    group.push((block, bytes));
                 }
                 _ => {
-                    near.push(vec![(at, bytes)]);
+                    near.push(vec![(block, bytes)]);
                     begin = at;
                 }
             }
             end = after;
         }
-        each(shares(blocks), &mut near, |_, group| self.fetch(group))
+        each(shares(blocks), &mut near, |_, group| self.fetch(group))?;
+        // Only now: if one cannot be read none of them is written.
+        each(shares(blocks), &mut near, |_, group| {
+            group.iter().for_each(|(block, bytes)| self.note(block, bytes));
+            Ok(())
+        })
     }
 
     /// Writes some blocks to their places.
@@ -56,23 +62,26 @@ impl Copier<'_> {
     }
 
     /// Reads blocks that lie near each other.
-    fn fetch(&self, group: &mut [(u64, &mut [u8])]) -> Result<()> {
-        if let [(at, bytes)] = group {
-            return self.from_blob.read_exact_at(*at, bytes);
+    fn fetch(&self, group: &mut [Part<'_>]) -> Result<()> {
+        if let [(block, bytes)] = group {
+            return self.from_blob.read_exact_at(block.at, bytes);
         }
-        let begin = group.first().map_or(0, |(at, _)| *at);
-        let end = group.last().map_or(0, |(at, bytes)| at + bytes.len() as u64);
+        let begin = group.first().map_or(0, |(block, _)| block.at);
+        let end = group.last().map_or(0, |(block, bytes)| block.at + bytes.len() as u64);
         Scratch::with(|scratch| {
             let window = scratch.window.at(begin, (end - begin) as usize);
             self.from_blob.read_exact_at(begin, window)?;
-            for (at, bytes) in group {
-                let from = (*at - begin) as usize;
+            for (block, bytes) in group {
+                let from = (block.at - begin) as usize;
                 bytes.copy_from_slice(&window[from..from + bytes.len()]);
             }
             Ok(())
         })
     }
 }
+
+/// A block and the memory for its bytes.
+type Part<'a> = (&'a Found, &'a mut [u8]);
 
 /// Blocks that are moved together.
 #[derive(Default)]
@@ -97,12 +106,15 @@ impl<'a> Line<'a> {
         Line { copier, read: Batch::default(), free: vec![] }
     }
 
-    /// Moves these blocks, the last of them with the [`next`](Line::next) batch.
+    /// Moves these blocks, the last of them with the [`next`](Line::next) batch; up to the first batch that cannot be read.
     pub(super) fn all(&mut self, blocks: Vec<Found>) -> Result<()> {
         let (mut batch, mut bytes) = (Vec::new(), 0);
         for block in blocks {
             if bytes > 0 && block.len.saturating_add(bytes) > BATCH as u64 {
                 self.next(std::mem::take(&mut batch))?;
+                if self.copier.has_failed() {
+                    return Ok(());
+                }
                 bytes = 0;
             }
             // Neither is more than the file has.
@@ -112,7 +124,8 @@ impl<'a> Line<'a> {
         self.next(batch)
     }
 
-    /// Places and reads a batch, while the one before it is written.
+    /// Places and reads a batch, while the one before it is written. One that cannot be read is not written: the copier is
+    /// told, and it is not an error here.
     pub(super) fn next(&mut self, blocks: Vec<Found>) -> Result<()> {
         let copier = self.copier;
         let place = |block: &Found| copier.home.store.place(&block.key, block.len, block.mask);
@@ -127,9 +140,12 @@ impl<'a> Line<'a> {
             Some(pool) => pool.join(|| copier.write(&before), || copier.read(&blocks, &mut memory[..len])),
             None => (copier.write(&before), copier.read(&blocks, &mut memory[..len])),
         };
-        wrote.and(read)?;
+        wrote?;
         self.free = before.memory;
-        self.read = Batch { blocks, places, memory };
+        match read {
+            Ok(()) => self.read = Batch { blocks, places, memory },
+            Err(error) => copier.fail(error),
+        }
         Ok(())
     }
 }

@@ -10,6 +10,10 @@ use smallvec::SmallVec;
 use super::hits::Hits;
 use super::{BlockIndex, Blocks, Place};
 
+/// What is slow to read is tried so often even if that takes long: two tries that agree may need some before them, and a change
+/// between them costs two more. Blocks that were settled are not read again, so most of these are short.
+const TRIES: usize = 16;
+
 /// How often the same error is no accident of something half-way through a change.
 const SAME: usize = 30;
 
@@ -88,13 +92,18 @@ impl Blocks {
         self.index.last().is_some()
     }
 
+    /// Whether somebody was seen to move them.
+    pub(super) fn were_moved(&self) -> bool {
+        self.index.has_changed()
+    }
+
     fn index_now(&self) -> Result<Arc<dyn BlockIndex>> {
         Ok(self.index.now()?.unwrap_or_else(|| self.index.clone()))
     }
 
     /// Does something with blocks where they lie, and again if somebody moved them meanwhile. `attempt` is told whether it is
     /// another one, which must have the blob forget what it read ahead once it has the places: that may be older. It says
-    /// whether they lie where they did in an attempt before that went well and did so: then all is done.
+    /// whether all blocks are settled, as [`Tries`](super::tries::Tries) tell: then all is done, whatever changed.
     ///
     /// # Errors
     /// That of the last attempt, if it stays the same for a while; `EHDFERR` if blocks are moved faster than that.
@@ -105,8 +114,9 @@ impl Blocks {
         let mut index = Ok(self.index.last().unwrap_or_else(|| self.index.clone()));
         let mut patience = Patience::default();
         let (mut last, mut again) = (None, 0);
-        let mut is_again = false;
+        let (mut is_again, mut tries) = (false, 0);
         loop {
+            tries += 1;
             let done = index.as_ref().map_err(Clone::clone).and_then(|index| attempt(&**index, is_again));
             if done == Ok(true) {
                 return Ok(());
@@ -119,11 +129,11 @@ impl Blocks {
             let error = done.err();
             again = if error == last { again + 1 } else { 0 };
             let is_final = error.is_some() && again >= SAME;
-            if is_final || !patience.lasts(error.is_some()) {
+            if is_final || (!patience.lasts(error.is_some()) && tries >= TRIES) {
                 let what = "its blocks are moved faster than they can be read: somebody writes the file";
                 return Err(error.unwrap_or_else(|| Error::new(Code::EHDFERR, what)));
             }
-            // There was a pause after an error.
+            // There may have been a pause after an error.
             index = if error.is_some() { self.index_now() } else { now };
             (last, is_again) = (error, true);
         }

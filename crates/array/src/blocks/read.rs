@@ -19,6 +19,7 @@ use super::cache::{self, Bytes, Cached, Kept, Key};
 use super::hits::Hits;
 use super::part::{Block, Part, push};
 use super::places::{Ranges, combinations};
+use super::tries::{Tries, Try, mark};
 use super::{Blocks, Place};
 use crate::array::{dense_steps, too_large};
 use crate::convert::Conversion;
@@ -87,17 +88,10 @@ struct Found<'p> {
     places: &'p [Place],
     /// The look at the index that gave them.
     look: u64,
-    /// Where they lay when memory was filled with them last, if it was: who still lies there is done.
-    before: Option<Vec<Place>>,
     kept: Vec<Option<Bytes>>,
 }
 
 impl Found<'_> {
-    /// Whether the block of this number is done.
-    fn is_done(&self, number: usize) -> bool {
-        self.before.as_ref().is_some_and(|before| before[number] == self.places[number])
-    }
-
     /// The block of this number as it is kept, unless that was read after another look.
     fn kept(&self, number: usize) -> Option<&Bytes> {
         self.kept[number].as_ref().filter(|kept| kept.is_of(self.look))
@@ -112,6 +106,8 @@ struct Item<'o> {
     rows: SmallVec<[&'o mut [u8]; 1]>,
     kept: Option<Bytes>,
     look: u64,
+    /// Where it is noted that it was read, if marks are taken.
+    tried: Option<&'o mut Try>,
 }
 
 impl<'a> Reader<'a> {
@@ -200,47 +196,48 @@ impl<'a> Reader<'a> {
         let tiny = rows > BLOCKS && out.len() / rows < TINY;
         // Much is not read twice for what may have been read ahead.
         let is_much = out.len() as u64 >= TOGETHER && self.blocks.is_watched();
-        // Where the blocks lay that are in `out`, and whether all their numbers were in range.
-        let mut done: Option<Vec<Place>> = None;
+        // What nobody was seen to change is read at once: marks would cost a look at all of it.
+        let marks_first = is_much && self.blocks.were_moved();
+        let mut tries = Tries::default();
         let mut fits = true;
         self.blocks.settled(|index, again| {
-            let mut kept = self.kept(ranges);
+            tries.begin(again || marks_first, blocks);
+            // Others may have read what is kept ahead of this look.
+            let mut kept = if again { Vec::new() } else { self.kept(ranges) };
             kept.resize(blocks, None);
-            let before = done.take();
             let places = self.blocks.places(index, &self.hits, ranges)?;
-            let is_settled = before.as_ref() == Some(&places);
-            if !is_settled {
-                if again || is_much {
-                    self.blob.forget();
-                }
-                let look = index.look();
-                let found = Found { places: &places, look, before: before.filter(|_| fits), kept };
-                fits = if tiny {
-                    self.one_by_one(ranges, &found, out)?
-                } else {
-                    self.all(self.items(ranges, &found, (lines, segments), out))?
-                };
+            if again || is_much {
+                self.blob.forget();
             }
-            done = (again || is_much).then_some(places);
-            Ok(is_settled)
+            let found = Found { places: &places, look: index.look(), kept };
+            fits = if tiny {
+                self.one_by_one(ranges, &found, &mut tries, out)?
+            } else {
+                self.all(self.items(ranges, &found, &mut tries, (lines, segments), out))?
+            };
+            fits &= tries.fit();
+            Ok(tries.are_settled())
         })?;
         Ok(fits)
     }
 
-    /// Splits memory among the blocks: each that is not done gets its rows in their order.
+    /// Splits memory among the blocks: each that is not settled gets its rows in their order.
     fn items<'o>(
         &self,
         ranges: &Ranges,
         found: &Found<'_>,
+        tries: &'o mut Tries,
         (lines, segments): (usize, usize),
         out: &'o mut [u8],
     ) -> Vec<Item<'o>> {
+        let mut tries = tries.blocks().iter_mut();
         let item = |(number, at)| Item {
             place: found.places[number],
             at,
             rows: SmallVec::new(),
             kept: found.kept(number).cloned(),
             look: found.look,
+            tried: tries.next(),
         };
         let mut items: Vec<Item<'o>> = combinations(ranges).enumerate().map(item).collect();
         if items.len() == 1 {
@@ -280,8 +277,7 @@ impl<'a> Reader<'a> {
                 *hit = 0;
             }
         }
-        let mut numbers = 0..;
-        items.retain(|_| numbers.next().is_some_and(|number| !found.is_done(number)));
+        items.retain(|item| item.tried.as_ref().is_none_or(|tried| !tried.is_settled()));
         items
     }
 
@@ -445,12 +441,25 @@ impl<'a> Reader<'a> {
         Err(Error::new(Code::ETRUNC, what))
     }
 
-    /// Fills the rows of one block.
+    /// Fills the rows of one block, and notes what they are then.
     fn item(&self, mut item: Item<'_>, stored: &[u8], scratch: &mut Scratch) -> Result<bool> {
         let part = self.part(&item.at);
         if let Some(block) = item.kept.take() {
             return Ok(self.rows(&part, block.view(), &mut item.rows, &mut scratch.dense));
         }
+        let fits = self.fill(&part, &mut item, stored, scratch)?;
+        // Memory that keeps what it had where a number is out of range does not tell what was read.
+        if let Some(tried) = item.tried.filter(|_| fits || !self.conversion.keeps) {
+            match item.place {
+                Place::Missing => tried.note_missing(fits),
+                place => tried.note(place, mark(item.rows.iter().map(|row| &**row)), fits),
+            }
+        }
+        Ok(fits)
+    }
+
+    /// Fills the rows of one block that is not kept.
+    fn fill(&self, part: &Part, item: &mut Item<'_>, stored: &[u8], scratch: &mut Scratch) -> Result<bool> {
         let Place::At { at, mask, .. } = item.place else {
             let fill = &self.blocks.fill;
             let rows = item.rows.iter_mut().enumerate();
@@ -458,7 +467,7 @@ impl<'a> Reader<'a> {
                 fits & part.fill_row(fill, number, &self.conversion, row)
             }));
         };
-        if self.reads_in_part(&item) {
+        if self.reads_in_part(item) {
             return self.in_part(&item.at, at, &mut item.rows);
         }
         let fail = |error: Error| error.at(format_args!("the block at byte {at}"));
@@ -468,7 +477,7 @@ impl<'a> Reader<'a> {
                 return Err(fail(too_short(stored.len() as u64, self.block_len)));
             }
             let block = Block { bytes: stored, planes: false };
-            return Ok(self.rows(&part, block, &mut item.rows, &mut scratch.dense));
+            return Ok(self.rows(part, block, &mut item.rows, &mut scratch.dense));
         }
         self.blocks.chain.check_size(mask, stored.len(), block_len).map_err(fail)?;
         if let ([row], [run]) = (&mut item.rows[..], &part.inner[..])
@@ -492,19 +501,19 @@ impl<'a> Reader<'a> {
                 let block =
                     Arc::new(Kept { bytes, planes: planes.then_some(part.size), look: Some(item.look) });
                 self.cached().keep(key, &block);
-                return Ok(self.rows(&part, block.view(), &mut item.rows, &mut scratch.dense));
+                return Ok(self.rows(part, block.view(), &mut item.rows, &mut scratch.dense));
             }
         }
         if Chain::is_doubtful(stored.len(), block_len) {
             let bytes = self.blocks.chain.decode_doubtful(mask, stored, block_len).map_err(fail)?;
             let block = Block { bytes: &bytes, planes };
-            return Ok(self.rows(&part, block, &mut item.rows, &mut scratch.dense));
+            return Ok(self.rows(part, block, &mut item.rows, &mut scratch.dense));
         }
         let mut buffer = std::mem::take(&mut scratch.stored);
         let bytes = buffer.get(block_len);
         let done = self.blocks.chain.decode(mask, stored, bytes).map_err(fail);
         let done =
-            done.map(|()| self.rows(&part, Block { bytes, planes }, &mut item.rows, &mut scratch.dense));
+            done.map(|()| self.rows(part, Block { bytes, planes }, &mut item.rows, &mut scratch.dense));
         scratch.stored = buffer;
         done
     }
@@ -560,10 +569,16 @@ impl<'a> Reader<'a> {
     }
 
     /// Does blocks with many tiny rows: some are decoded at a time, by all threads, and one thread copies them out.
-    fn one_by_one(&self, ranges: &Ranges, found: &Found<'_>, out: &mut [u8]) -> Result<bool> {
+    fn one_by_one(
+        &self,
+        ranges: &Ranges,
+        found: &Found<'_>,
+        tries: &mut Tries,
+        out: &mut [u8],
+    ) -> Result<bool> {
         let together = ((cache::budget() / 4) as u64 / self.block_len.max(1)).clamp(1, 64) as usize;
         let all = combinations(ranges).enumerate();
-        let all: Vec<_> = all.filter(|(number, _)| !found.is_done(*number)).collect();
+        let all: Vec<_> = all.filter(|(number, _)| !tries.is_settled(*number)).collect();
         let mut fits = true;
         for some in all.chunks(together) {
             let decode = |(number, _): &(usize, SmallVec<[usize; 4]>)| match found.kept(*number) {
@@ -575,9 +590,18 @@ impl<'a> Reader<'a> {
                 None => some.iter().map(decode).collect::<Result<_>>()?,
             };
             Scratch::with(|scratch| {
-                for ((_, at), block) in some.iter().zip(&blocks) {
-                    fits &=
-                        self.copy_out(ranges, at, block.as_deref().map(Kept::view), &mut scratch.dense, out);
+                for ((number, at), block) in some.iter().zip(&blocks) {
+                    let view = block.as_deref().map(Kept::view);
+                    let fit = self.copy_out(ranges, at, view, &mut scratch.dense, out);
+                    fits &= fit;
+                    let place = found.places[*number];
+                    match (tries.block(*number), view) {
+                        (Some(tried), Some(view)) if found.kept(*number).is_none() => {
+                            tried.note(place, mark(std::iter::once(view.bytes)), fit);
+                        }
+                        (Some(tried), None) => tried.note_missing(fit),
+                        _ => {}
+                    }
                 }
             });
         }

@@ -21,6 +21,8 @@ pub(crate) struct Watched {
     /// What decoding them depends on.
     shape: Vec<u64>,
     messages: Vec<Vec<u8>>,
+    /// The number of the first look.
+    first: u64,
     last: Mutex<Look>,
 }
 
@@ -37,8 +39,11 @@ impl Watched {
     pub fn new(object: &Object, layout: &ChunkedLayout, chunks: Arc<Chunks>) -> Result<Watched> {
         let last = Mutex::new(Look { file: object.file().clone(), chunks });
         let (shape, messages) = (layout.shape.clone(), messages(object));
-        let watched = Watched { at: object.address(), shape, messages, last };
-        watched.now().map(|_| watched)
+        let mut watched = Watched { at: object.address(), shape, messages, first: 0, last };
+        watched.now()?;
+        let first = watched.look().chunks.look();
+        watched.first = first;
+        Ok(watched)
     }
 
     fn look(&self) -> MutexGuard<'_, Look> {
@@ -82,5 +87,9 @@ impl BlockIndex for Watched {
             *last = self.look_at(file).at(|| format!("dataset at {}", self.at))?;
         }
         Ok(Some(last.chunks.clone()))
+    }
+
+    fn has_changed(&self) -> bool {
+        self.look().chunks.look() != self.first
     }
 }
