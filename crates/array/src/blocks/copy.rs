@@ -14,7 +14,7 @@ use super::moving::Line;
 use super::pending::Home;
 use super::read::too_short;
 use super::tries::{Tries, mark};
-use super::{Blocks, Place, pack};
+use super::{BlockIndex, Blocks, Place, pack};
 use crate::{Array, Layout, Selection};
 
 /// The most blocks that are looked for at a time.
@@ -83,7 +83,12 @@ pub fn copy_blocks(
     };
     let mut unopened = from_blocks.is_packed_like(to_blocks);
     for (_, _, some) in grid.pieces(BLOCKS) {
-        if !copier.can_copy(&some, &mut unopened)? {
+        let mut can = false;
+        from_blocks.settled(|index, _| {
+            can = copier.can_copy(index, &some, &mut unopened)?;
+            Ok(true)
+        })?;
+        if !can {
             return Ok(false);
         }
     }
@@ -160,7 +165,12 @@ pub fn lacks_blocks(array: &Array) -> Result<bool> {
         return Ok(false);
     }
     for (_, _, some) in blocks.grid(&array.shape).pieces(BLOCKS) {
-        if blocks.locate(&*blocks.index, &some.start, &some.count)?.contains(&Place::Missing) {
+        let mut lacks = false;
+        blocks.settled(|index, _| {
+            lacks = blocks.locate(index, &some.start, &some.count)?.contains(&Place::Missing);
+            Ok(true)
+        })?;
+        if lacks {
             return Ok(true);
         }
     }
@@ -223,12 +233,12 @@ pub(super) struct Found {
 
 impl Copier<'_> {
     /// Whether the blocks in a box can be copied; and whether unopened, if those before could be.
-    fn can_copy(&self, some: &Selection, unopened: &mut bool) -> Result<bool> {
-        let locate = |blocks: &Blocks| blocks.locate(&*blocks.index, &some.start, &some.count);
-        if locate(self.to)?.iter().any(|place| *place != Place::Missing) {
+    fn can_copy(&self, from: &dyn BlockIndex, some: &Selection, unopened: &mut bool) -> Result<bool> {
+        let locate = |blocks: &Blocks, index: &dyn BlockIndex| blocks.locate(index, &some.start, &some.count);
+        if locate(self.to, &*self.to.index)?.iter().any(|place| *place != Place::Missing) {
             return Ok(false);
         }
-        for (number, place) in locate(self.from)?.into_iter().enumerate() {
+        for (number, place) in locate(self.from, from)?.into_iter().enumerate() {
             match place {
                 Place::Missing if !self.same_fill => return Ok(false),
                 Place::Missing => {}

@@ -63,6 +63,8 @@ pub fn copy_data(
     // Only the records of classic files lie together.
     let is_record = |&(var, _): &Pair| source.format().is_classic_file() && source.is_record(var);
     rest.retain(|&(var, _)| !source.shape(var).contains(&0));
+    // Somebody may write the source: where things lie is looked for with patience.
+    rest.iter().try_for_each(|&(var, _)| from.reading(|state| state.array(var).map(drop)))?;
     let (records, fixed): (Vec<Pair>, Vec<Pair>) = rest.iter().partition(|pair| is_record(pair));
     // Only the engine knows what stands for bytes that are not there.
     let whole = from.missing_bytes()? == 0;
