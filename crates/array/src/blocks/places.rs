@@ -14,8 +14,9 @@ use super::{BlockIndex, Blocks, Place};
 /// between them costs two more. Blocks that were settled are not read again, so most of these are short.
 const TRIES: usize = 16;
 
-/// How often the same error is no accident of something half-way through a change.
-const SAME: usize = 30;
+/// How often the same error, with a pause each time, is no accident of something half-way through a change: whoever writes may
+/// have to wait for a processor.
+const SAME: usize = 100;
 
 /// For each dimension, which of its hits.
 pub(super) type Ranges = SmallVec<[(usize, usize); 4]>;

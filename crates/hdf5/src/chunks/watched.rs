@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_array::{BlockIndex, Place};
 use ferrocdf_bytes::{Context, Result};
+use ferrocdf_store::patiently;
 
 use super::Chunks;
 use crate::messages::{ChunkedLayout, DataLayout};
@@ -40,7 +41,8 @@ impl Watched {
         let last = Mutex::new(Look { file: object.file().clone(), chunks });
         let (shape, messages) = (layout.shape.clone(), messages(object));
         let mut watched = Watched { at: object.address(), shape, messages, first: 0, last };
-        watched.now()?;
+        // Half-way through a change that fails.
+        patiently(|| watched.now(), |_| true)?;
         let first = watched.look().chunks.look();
         watched.first = first;
         Ok(watched)
