@@ -361,6 +361,10 @@ impl<T> Lazy<T> {
 /// What is told of a chunk: its coordinates, its entry, and the filters that it is stored without.
 pub(crate) type EachChunk<'a> = dyn FnMut(&[u64], Entry, u32) -> Result<()> + 'a;
 
+/// The most chunks of an index that has an entry for each of them, stored or not, that are gone through: damaged headers tell
+/// of more than anybody waits for.
+const LISTED: u64 = 1 << 26;
+
 impl Chunks {
     /// How many chunks there are in each dimension now.
     pub fn counts(&self) -> &[u64] {
@@ -387,6 +391,12 @@ impl Chunks {
         // The other indexes have an entry for every chunk.
         if matches!(self.finder, Finder::Nothing) || self.counts.contains(&0) {
             return Ok(());
+        }
+        let all = self.counts.iter().fold(1u64, |all, &count| all.saturating_mul(count));
+        if all > LISTED {
+            return Err(bad(format!(
+                "an index of {all} chunks, stored or not, is too long to be gone through"
+            )));
         }
         let (mut cursor, mut coords) = (Cursor::default(), vec![0; self.counts.len()]);
         loop {
