@@ -62,7 +62,7 @@ mod uncached;
 mod write;
 
 pub use array::{Array, Layout, PastEnd, Unusual};
-pub use blocks::{BlockIndex, BlockStore, Blocks, Place, copy_blocks, flush, lacks_blocks};
+pub use blocks::{BlockIndex, BlockStore, Blocks, LastLook, Place, copy_blocks, flush, lacks_blocks};
 pub use convert::{Direction, convert, to_native};
 pub use copy::copy_bytes;
 pub use fresh::large_pages;

@@ -131,6 +131,11 @@ impl File {
         Ok(Some(File { parts, family: self.family.clone() }))
     }
 
+    /// Whether it was changed so short a time before it was opened that another change since would look the same.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.parts.seen.is_some_and(|seen| !seen.is_over())
+    }
+
     /// Whether somebody else may change it.
     pub(crate) fn is_watched(&self) -> bool {
         self.parts.seen.is_some()

@@ -40,6 +40,11 @@ impl Change {
         };
         Change { at, size, is_over }
     }
+
+    /// Whether any later change looks different.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
 }
 
 /// Whether a blob may have been changed after `seen`. False where nobody else can change it, or nobody can tell.

@@ -84,8 +84,8 @@ pub fn copy_blocks(
     let mut unopened = from_blocks.is_packed_like(to_blocks);
     for (_, _, some) in grid.pieces(BLOCKS) {
         let mut can = false;
-        from_blocks.settled(|index, _| {
-            can = copier.can_copy(index, &some, &mut unopened)?;
+        from_blocks.settled(|attempt| {
+            can = copier.can_copy(attempt.index, &some, &mut unopened)?;
             Ok(true)
         })?;
         if !can {
@@ -103,10 +103,10 @@ pub fn copy_blocks(
         let mut copied = 0;
         copier.source().tries = Tries::default();
         let mut target = Ok(());
-        from_blocks.settled(|index, again| {
-            copier.source().tries.begin(again || from_blocks.were_moved(), count);
-            let places = from_blocks.locate(index, &some.start, &some.count)?;
-            if from_blocks.is_watched() {
+        from_blocks.settled(|attempt| {
+            copier.source().tries.begin(attempt.is_marked, count);
+            let places = from_blocks.locate(attempt.index, &some.start, &some.count)?;
+            if attempt.is_watched {
                 from_blob.forget();
             }
             let blocks = copier.blocks(&some, &places)?;
@@ -166,8 +166,8 @@ pub fn lacks_blocks(array: &Array) -> Result<bool> {
     }
     for (_, _, some) in blocks.grid(&array.shape).pieces(BLOCKS) {
         let mut lacks = false;
-        blocks.settled(|index, _| {
-            lacks = blocks.locate(index, &some.start, &some.count)?.contains(&Place::Missing);
+        blocks.settled(|attempt| {
+            lacks = blocks.locate(attempt.index, &some.start, &some.count)?.contains(&Place::Missing);
             Ok(true)
         })?;
         if lacks {

@@ -124,7 +124,7 @@ pub trait BlockIndex: Debug + Send + Sync {
 
     /// The index as it was when it was looked at last, where somebody else may change it: it finds blocks where they were
     /// then. `None` if nobody can.
-    fn last(&self) -> Option<Arc<dyn BlockIndex>> {
+    fn last(&self) -> Option<LastLook> {
         None
     }
 
@@ -135,12 +135,16 @@ pub trait BlockIndex: Debug + Send + Sync {
     fn now(&self) -> Result<Option<Arc<dyn BlockIndex>>> {
         Ok(None)
     }
+}
 
-    /// Whether [`now`](BlockIndex::now) ever gave another one: then more is done for the next reads to go well while it
-    /// changes again.
-    fn has_changed(&self) -> bool {
-        false
-    }
+/// An index as it was when it was looked at last.
+#[derive(Clone, Debug)]
+pub struct LastLook {
+    /// What finds blocks where they were then.
+    pub index: Arc<dyn BlockIndex>,
+    /// Whether [`now`](BlockIndex::now) is likely to give another one: it did so before, or will because a change just now
+    /// would look like the last one. Then more is done for the next reads to go well while it changes.
+    pub is_restless: bool,
 }
 
 /// An index that blocks can be put into.

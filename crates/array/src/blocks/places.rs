@@ -39,6 +39,19 @@ pub(super) fn combinations(ranges: &Ranges) -> impl Iterator<Item = SmallVec<[us
     })
 }
 
+/// One try at something with blocks where they lie.
+#[derive(Clone, Copy)]
+pub(super) struct Attempt<'i> {
+    pub(super) index: &'i dyn BlockIndex,
+    /// Whether somebody else may move them meanwhile.
+    pub(super) is_watched: bool,
+    /// Whether to take marks of what is read, since this is likely not to be the last try.
+    pub(super) is_marked: bool,
+    /// Whether there was one before. Then the blob must forget what it read ahead, which may be older than the index, once
+    /// the places are known.
+    pub(super) is_again: bool,
+}
+
 impl Blocks {
     /// Where the blocks in a box of hits lie, last dimension fastest.
     pub(super) fn places(&self, index: &dyn BlockIndex, all: &[Hits], ranges: &Ranges) -> Result<Vec<Place>> {
@@ -88,37 +101,29 @@ impl Blocks {
         Ok(places)
     }
 
-    /// Whether somebody else may move them.
-    pub(super) fn is_watched(&self) -> bool {
-        self.index.last().is_some()
-    }
-
-    /// Whether somebody was seen to move them.
-    pub(super) fn were_moved(&self) -> bool {
-        self.index.has_changed()
-    }
-
     fn index_now(&self) -> Result<Arc<dyn BlockIndex>> {
         Ok(self.index.now()?.unwrap_or_else(|| self.index.clone()))
     }
 
-    /// Does something with blocks where they lie, and again if somebody moved them meanwhile. `attempt` is told whether it is
-    /// another one, which must have the blob forget what it read ahead once it has the places: that may be older. It says
-    /// whether all blocks are settled, as [`Tries`](super::tries::Tries) tell: then all is done, whatever changed.
+    /// Does something with blocks where they lie, and again if somebody moved them meanwhile. `attempt` says whether all
+    /// blocks are settled, as [`Tries`](super::tries::Tries) tell: then all is done, whatever changed.
     ///
     /// # Errors
     /// That of the last attempt, if it stays the same for a while; `EHDFERR` if blocks are moved faster than that.
-    pub(super) fn settled(
-        &self,
-        mut attempt: impl FnMut(&dyn BlockIndex, bool) -> Result<bool>,
-    ) -> Result<()> {
-        let mut index = Ok(self.index.last().unwrap_or_else(|| self.index.clone()));
+    pub(super) fn settled(&self, mut attempt: impl FnMut(Attempt<'_>) -> Result<bool>) -> Result<()> {
+        let last_look = self.index.last();
+        let is_watched = last_look.is_some();
+        let mut is_marked = last_look.as_ref().is_some_and(|look| look.is_restless);
+        let mut index = Ok(last_look.map_or_else(|| self.index.clone(), |look| look.index));
         let mut patience = Patience::default();
         let (mut last, mut again) = (None, 0);
         let (mut is_again, mut tries) = (false, 0);
         loop {
             tries += 1;
-            let done = index.as_ref().map_err(Clone::clone).and_then(|index| attempt(&**index, is_again));
+            let done = index
+                .as_ref()
+                .map_err(Clone::clone)
+                .and_then(|index| attempt(Attempt { index: &**index, is_watched, is_marked, is_again }));
             if done == Ok(true) {
                 return Ok(());
             }
@@ -136,7 +141,7 @@ impl Blocks {
             }
             // There may have been a pause after an error.
             index = if error.is_some() { self.index_now() } else { now };
-            (last, is_again) = (error, true);
+            (last, is_marked, is_again) = (error, true, true);
         }
     }
 }

@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 use super::cache::{self, Bytes, Cached, Kept, Key};
 use super::hits::Hits;
 use super::part::{Block, Part, push};
-use super::places::{Ranges, combinations};
+use super::places::{Attempt, Ranges, combinations};
 use super::tries::{Tries, Try, mark};
 use super::{Blocks, Place};
 use crate::array::{dense_steps, too_large};
@@ -195,18 +195,16 @@ impl<'a> Reader<'a> {
         }
         let tiny = rows > BLOCKS && out.len() / rows < TINY;
         // Much is not read twice for what may have been read ahead.
-        let is_much = out.len() as u64 >= TOGETHER && self.blocks.is_watched();
-        // What nobody was seen to change is read at once: marks would cost a look at all of it.
-        let marks_first = is_much && self.blocks.were_moved();
+        let is_much = out.len() as u64 >= TOGETHER;
         let mut tries = Tries::default();
         let mut fits = true;
-        self.blocks.settled(|index, again| {
-            tries.begin(again || marks_first, blocks);
+        self.blocks.settled(|Attempt { index, is_watched, is_marked, is_again }| {
+            tries.begin(is_marked, blocks);
             // Others may have read what is kept ahead of this look.
-            let mut kept = if again { Vec::new() } else { self.kept(ranges) };
+            let mut kept = if is_again { Vec::new() } else { self.kept(ranges) };
             kept.resize(blocks, None);
             let places = self.blocks.places(index, &self.hits, ranges)?;
-            if again || is_much {
+            if is_again || (is_watched && is_much) {
                 self.blob.forget();
             }
             let found = Found { places: &places, look: index.look(), kept };
@@ -447,13 +445,21 @@ impl<'a> Reader<'a> {
         if let Some(block) = item.kept.take() {
             return Ok(self.rows(&part, block.view(), &mut item.rows, &mut scratch.dense));
         }
+        let Some(tried) = item.tried.take() else { return self.fill(&part, &mut item, stored, scratch) };
+        let packed = self.fetched(&item).map(|_| mark(std::iter::once(stored)));
+        if packed.is_some_and(|packed| tried.is_as_before(item.place, packed)) {
+            // So are its rows.
+            return Ok(true);
+        }
         let fits = self.fill(&part, &mut item, stored, scratch)?;
-        // Memory that keeps what it had where a number is out of range does not tell what was read.
-        if let Some(tried) = item.tried.filter(|_| fits || !self.conversion.keeps) {
-            match item.place {
-                Place::Missing => tried.note_missing(fits),
-                place => tried.note(place, mark(item.rows.iter().map(|row| &**row)), fits),
+        match (item.place, packed) {
+            (Place::Missing, _) => tried.note_missing(fits),
+            (place, Some(packed)) => tried.note(place, packed, fits),
+            // Memory that keeps what it had where a number is out of range does not tell what was read.
+            (place, None) if fits || !self.conversion.keeps => {
+                tried.note(place, mark(item.rows.iter().map(|row| &**row)), fits);
             }
+            _ => {}
         }
         Ok(fits)
     }

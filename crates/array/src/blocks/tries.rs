@@ -23,10 +23,21 @@ pub(super) struct Try {
 }
 
 impl Try {
-    /// Notes that it was read, with nothing read ahead before this look at the index, and what mark its bytes have.
+    /// Notes that it was read, in any try but the first with nothing read ahead before its look at the index, and what mark
+    /// its bytes have: those that are stored, or what is made of them, but the same of both in all tries.
     pub(super) fn note(&mut self, place: Place, mark: u64, fits: bool) {
         let read = Some((place, mark));
         (self.now, self.is_settled, self.fits) = (read, self.before == read, fits);
+    }
+
+    /// Whether it was read in the try before from the same place and with the same mark; notes that it was so again, and is
+    /// settled.
+    pub(super) fn is_as_before(&mut self, place: Place, mark: u64) -> bool {
+        let is_same = self.before == Some((place, mark));
+        if is_same {
+            self.note(place, mark, self.fits);
+        }
+        is_same
     }
 
     /// Notes that it is not stored.
@@ -121,6 +132,21 @@ mod tests {
         assert!(!settled(&[Some((HERE, 1)), Some((THERE, 1))]));
         assert!(!settled(&[Some((HERE, 1)), None, Some((HERE, 1))]));
         assert!(!settled(&[Some((HERE, 1)), Some((HERE, 2)), Some((HERE, 1))]));
+    }
+
+    #[test]
+    fn what_is_stored_as_in_the_try_before_is_settled_and_its_numbers_are_what_they_were() {
+        for fits in [true, false] {
+            let mut all = Tries::default();
+            all.begin(true, 1);
+            assert!(!all.blocks()[0].is_as_before(HERE, 1));
+            all.blocks()[0].note(HERE, 1, fits);
+            all.begin(true, 1);
+            let block = &mut all.blocks()[0];
+            assert!(!block.is_as_before(THERE, 1) && !block.is_as_before(HERE, 2) && !block.is_settled());
+            assert!(block.is_as_before(HERE, 1));
+            assert_eq!((all.are_settled(), all.fit()), (true, fits));
+        }
     }
 
     #[test]

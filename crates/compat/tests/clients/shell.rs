@@ -217,8 +217,8 @@ fn settings(reference: &Path, template: &str, tree: &Path) -> String {
     text
 }
 
-/// Runs a script or program of the tree, with plugins before the filters that are built in or not; its last lines if it
-/// fails.
+/// Runs a script or program of the tree, with plugins before the filters that are built in or not; the last lines that it
+/// wrote to each of its outputs if it fails.
 fn run(
     reference: &Path,
     tree: &Path,
@@ -248,11 +248,13 @@ fn run(
     if done.status.success() {
         return Ok(());
     }
-    let text = [done.stdout, done.stderr].concat();
-    let text = String::from_utf8_lossy(&text).into_owned();
-    let lines: Vec<&str> = text.lines().collect();
+    let last = |output: &[u8]| {
+        let text = String::from_utf8_lossy(output);
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(8)..].join("\n")
+    };
     let with = if plugins { "with plugins " } else { "" };
-    Err(format!("in {at} {with}{}", lines[lines.len().saturating_sub(8)..].join("\n")))
+    Err(format!("in {at} {with}{}\n{}", last(&done.stdout), last(&done.stderr)))
 }
 
 fn script_of(path: &Path) -> Command {

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ferrocdf_array::{BlockIndex, Place};
+use ferrocdf_array::{BlockIndex, LastLook, Place};
 use ferrocdf_bytes::{Context, Result};
 use ferrocdf_store::patiently;
 
@@ -79,8 +79,10 @@ impl BlockIndex for Watched {
         chunks.locate(first, count)
     }
 
-    fn last(&self) -> Option<Arc<dyn BlockIndex>> {
-        Some(self.look().chunks.clone())
+    fn last(&self) -> Option<LastLook> {
+        let last = self.look();
+        let is_restless = last.file.is_fresh() || last.chunks.look() != self.first;
+        Some(LastLook { index: last.chunks.clone(), is_restless })
     }
 
     fn now(&self) -> Result<Option<Arc<dyn BlockIndex>>> {
@@ -89,9 +91,5 @@ impl BlockIndex for Watched {
             *last = self.look_at(file).at(|| format!("dataset at {}", self.at))?;
         }
         Ok(Some(last.chunks.clone()))
-    }
-
-    fn has_changed(&self) -> bool {
-        self.look().chunks.look() != self.first
     }
 }
