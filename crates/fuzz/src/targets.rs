@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ferrocdf::{File, FileMut, GroupId, Model, Owner, Result, Selection, Values, VarId};
+use ferrocdf::{File, FileMut, GroupId, Model, Name, Owner, Result, Selection, Values, VarId};
 use ferrocdf_cdl::parse::{Failure, Options, Sink, parse};
 use ferrocdf_classic::Header;
 use ferrocdf_store::MemoryBlob;
@@ -49,6 +49,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "specs", seeds: filters::texts, memory: MEMORY, run: filters::text, ..PLAIN },
     Target { name: "codecs", seeds: filters::codecs, memory: MEMORY, run: filters::codec, ..PLAIN },
     Target { name: "netcdf4", seeds: seeds::netcdf4, memory: HDF5_MEMORY, run: whole, repair: true },
+    Target { name: "edit4", seeds: seeds::netcdf4, memory: HDF5_MEMORY, run: edit_netcdf4, repair: true },
 ];
 
 /// Bytes of values that one input may make a target read.
@@ -167,6 +168,59 @@ fn edit(data: &[u8]) {
         let value = again.read_values(var, &vec![0; rank], &vec![1; rank]);
         assert_eq!(value, Ok(vec![42i8].into()));
     }
+}
+
+/// The most bytes that an edited netCDF-4 file has.
+const EDITED: u64 = 1 << 20;
+
+/// Adds to a damaged netCDF-4 file, which opens then and has what was added, and takes all else out of it one by one. Where
+/// damaged structures overlap, what is left need not open after that.
+fn edit_netcdf4(data: &[u8]) {
+    let Ok(mut file) = FileMut::append_bytes_within(data.to_vec(), EDITED, None) else { return };
+    if file.format().is_classic_file() {
+        return;
+    }
+    let added = file.define(|model| {
+        model.put_attr(Owner::Group(GroupId::ROOT), "history", "a text".into())?;
+        let dim = model.def_dim(GroupId::ROOT, "added", Some(2))?;
+        model.def_var(GroupId::ROOT, "added", ferrocdf::Atomic::Byte.into(), &[dim])
+    });
+    let wrote = added.and_then(|var| {
+        let _fit = file.write_values(var, &[0], &[2], &vec![42i8, 43].into())?;
+        file.sync()
+    });
+    match wrote {
+        Ok(()) => has_what_was_added(&file),
+        Err(_) => file.abort(),
+    }
+    // The last first; of what is left something may go once its users are gone.
+    for _ in 0..2 {
+        let model = file.model();
+        let path =
+            |group: GroupId, name: &Name| format!("{}/{name}", model.group_path(group).trim_end_matches('/'));
+        for var in model.vars().iter().rev() {
+            let _ = file.remove_variable(&path(var.group, &var.name));
+        }
+        for ty in model.types().iter().rev() {
+            let _ = file.remove_type(&path(ty.group, &ty.name));
+        }
+        for dim in model.dims().iter().rev() {
+            let _ = file.remove_dimension(&path(dim.group, &dim.name));
+        }
+        for group in model.group_ids().skip(1).collect::<Vec<_>>().into_iter().rev() {
+            let _ = file.remove_group(&model.group_path(group));
+        }
+    }
+    let _ = file.close();
+}
+
+fn has_what_was_added(file: &FileMut) {
+    let Ok(bytes) = file.bytes() else { return };
+    let again =
+        File::from_bytes(bytes).unwrap_or_else(|error| panic!("an edited file does not open: {error}"));
+    assert!(again.attribute("history").is_some());
+    let added = again.variable("added").and_then(|var| var.get_values::<i8, _>(..).ok());
+    assert_eq!(added, Some(vec![42, 43]));
 }
 
 fn stays_small(data: &[u8]) -> bool {

@@ -16,8 +16,7 @@ use ferrocdf_store::Blob;
 use crate::chunks::{Chunks, Lazy, Watched};
 use crate::external::ExternalBlob;
 use crate::messages::{
-    ChunkIndex, ChunkedLayout, DataLayout, Dataspace, Datatype, ExternalFiles, Fill, FillMessage, SpaceKind,
-    pipeline,
+    ChunkedLayout, DataLayout, Dataspace, Datatype, ExternalFiles, Fill, FillMessage, SpaceKind, pipeline,
 };
 use crate::objects::header::{Object, kind};
 use crate::virtual_layout::{Ancestors, Virtual};
@@ -195,25 +194,16 @@ impl Dataset {
         self.chunks(layout)?.stored_bytes()
     }
 
-    /// The first elements of all chunks that are stored. Nothing of an index that has an entry for each of more than `most`
-    /// chunks, stored or not: it would take as long as the dataset is large, whatever the file has of it.
+    /// Visits all chunks that are stored, each by its first element.
     ///
     /// # Errors
-    /// Those of reading the index.
-    pub fn stored_chunks(&self, most: u64) -> Result<Vec<Vec<u64>>> {
-        let DataLayout::Chunked(layout) = &self.layout else { return Ok(vec![]) };
-        let chunks = self.chunks(layout)?;
-        let all = chunks.counts().iter().fold(1u64, |all, &count| all.saturating_mul(count));
-        let is_tree = matches!(layout.index, ChunkIndex::BTree1 | ChunkIndex::BTree2 { .. });
-        let mut found = vec![];
-        if is_tree || all <= most {
-            chunks.each(&mut |coords, _, _| {
-                let first = coords.iter().zip(&layout.shape).map(|(at, len)| at.saturating_mul(*len));
-                found.push(first.collect());
-                Ok(())
-            })?;
-        }
-        Ok(found)
+    /// Those of reading the index, and of `visit`.
+    pub fn each_chunk(&self, mut visit: impl FnMut(Vec<u64>) -> Result<()>) -> Result<()> {
+        let DataLayout::Chunked(layout) = &self.layout else { return Ok(()) };
+        self.chunks(layout)?.each(&mut |coords, _, _| {
+            let first = coords.iter().zip(&layout.shape).map(|(at, len)| at.saturating_mul(*len));
+            visit(first.collect())
+        })
     }
 
     fn place(&self) -> String {

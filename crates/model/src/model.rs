@@ -511,13 +511,15 @@ impl Model {
         Err(Error::new(code, format!("{} files hold no {what}", self.format.kind_name())))
     }
 
-    /// Variables, groups and types of one group share one space of names.
     fn check_new_in_group(&self, group: GroupId, name: &Name) -> Result<()> {
-        let bytes = name.as_bytes();
-        let taken = self.find_var(group, bytes).is_some()
-            || self.find_group(group, bytes).is_some()
-            || self.type_in(group, bytes).is_some();
-        if taken { Err(in_use(name)) } else { Ok(()) }
+        if self.is_free(group, name.as_bytes()) { Ok(()) } else { Err(in_use(name)) }
+    }
+
+    /// Whether nothing in a group but a dimension has a name: variables, groups and types share one space of names.
+    pub fn is_free(&self, group: GroupId, name: &[u8]) -> bool {
+        self.find_var(group, name).is_none()
+            && self.find_group(group, name).is_none()
+            && self.type_in(group, name).is_none()
     }
 }
 

@@ -4,7 +4,7 @@
 
 use ferrocdf_bytes::Result;
 
-use super::{Entry, array_weights, extensible_array, fixed_array, most_chunks};
+use super::{Entry, array_weights, extensible_array, fixed_array, most_chunks, slowest_of_growing};
 use crate::block::{Alloc, Block};
 use crate::messages::{ChunkIndex, ChunkedLayout, Dataspace};
 use crate::trees::{btree1, btree2};
@@ -205,7 +205,7 @@ impl NewIndex<'_> {
     fn numbered(&self, chunks: &ChunkList) -> Result<Vec<(u64, Entry)>> {
         let most = most_chunks(self.space, &self.layout.shape);
         let grows = matches!(self.layout.index, ChunkIndex::ExtensibleArray(_));
-        let weights = array_weights(&most, grows)?;
+        let weights = array_weights(&most, if grows { slowest_of_growing(&most)? } else { 0 })?;
         let mut entries = Vec::with_capacity(chunks.len());
         for (chunk, &entry) in chunks.entries.iter().enumerate() {
             let coords = chunks.coords(chunk);

@@ -12,6 +12,7 @@ mod fixed_array;
 mod pages;
 mod table;
 mod tree;
+mod walk;
 mod watched;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -42,6 +43,8 @@ pub(crate) struct Chunks {
     counts: Vec<u64>,
     /// The number of a chunk is the sum of its coordinates, each times its weight.
     weights: Vec<u64>,
+    /// The dimension that is counted slowest; the others come in their order.
+    slowest: usize,
     /// Bytes of a chunk without filters.
     bytes: u64,
     filtered: bool,
@@ -101,13 +104,16 @@ impl Chunks {
                 Finder::Tree { kind, root, table: Lazy::default() }
             }
         };
+        let slowest = match finder {
+            Finder::ExtensibleArray(_) => slowest_of_growing(&most)?,
+            _ => 0,
+        };
         let weights = match finder {
             Finder::Nothing | Finder::Single(_) => vec![0; rank],
-            Finder::Implicit(_) | Finder::FixedArray(_) => array_weights(&most, false)?,
-            Finder::ExtensibleArray(_) => array_weights(&most, true)?,
             Finder::Tree { .. } => {
-                array_weights(&counts.iter().copied().map(Some).collect::<Vec<_>>(), false)?
+                array_weights(&counts.iter().copied().map(Some).collect::<Vec<_>>(), slowest)?
             }
+            _ => array_weights(&most, slowest)?,
         };
         static LOOKS: AtomicU64 = AtomicU64::new(1);
         Ok(Chunks {
@@ -116,12 +122,18 @@ impl Chunks {
             shape: shape.clone(),
             chunk: chunk.clone(),
             weights,
+            slowest,
             bytes: bytes.ok_or_else(too_many)?,
             counts,
             filtered,
             plain_edges: layout.plain_edges && filtered,
             finder,
         })
+    }
+
+    /// How many chunks there are in each dimension now.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
     }
 
     /// The entry of the chunk of this number.
@@ -150,32 +162,19 @@ impl Chunks {
     pub fn stored_bytes(&self) -> Result<u64> {
         let bytes = |entry: Entry| if self.filtered { entry.len } else { self.bytes };
         match &self.finder {
-            Finder::Nothing => Ok(0),
-            Finder::Single(entry) => Ok(bytes(*entry)),
             Finder::Implicit(_) => {
                 let count = self.counts.iter().fold(1u64, |count, &more| count.saturating_mul(more));
                 Ok(count.saturating_mul(self.bytes))
             }
-            Finder::FixedArray(array) => self.sum(|number| array.leaf(&self.source, number), bytes),
-            Finder::ExtensibleArray(array) => self.sum(|number| array.leaf(&self.source, number), bytes),
-            Finder::Tree { kind, root, table } => {
-                let table = table.get(|| tree::load(self, *kind, *root))?;
-                Ok(table.entries().fold(0, |sum, entry| bytes(entry).saturating_add(sum)))
+            _ => {
+                let mut sum = 0u64;
+                self.numbered(&mut |_, entry| {
+                    sum = sum.saturating_add(bytes(entry));
+                    Ok(())
+                })?;
+                Ok(sum)
             }
         }
-    }
-
-    /// The bytes of the chunks of an array, leaf by leaf.
-    fn sum(&self, leaf: impl Fn(u64) -> Result<Leaf>, bytes: impl Fn(Entry) -> u64) -> Result<u64> {
-        let (mut sum, mut number) = (0u64, 0);
-        while number < u64::MAX {
-            let leaf = leaf(number)?;
-            let stored = leaf.bytes.iter().flat_map(|list| list.chunks_exact(leaf.width));
-            let entries = stored.filter_map(|entry| Entry::decode(entry, self.source.sizes));
-            sum = entries.fold(sum, |sum, entry| sum.saturating_add(bytes(entry)));
-            number = leaf.end;
-        }
-        Ok(sum)
     }
 
     /// The number of the chunk at these coordinates; `None` if it lies outside the present extent.
@@ -267,18 +266,21 @@ fn most_chunks(space: &Dataspace, chunk: &[u64]) -> Vec<Option<u64>> {
     chunk.iter().enumerate().map(most).collect()
 }
 
-/// The weights with which an array counts that many chunks in each dimension: the first dimension is the slowest, but in
-/// one that `grows` it is that without limit.
-fn array_weights(most: &[Option<u64>], grows: bool) -> Result<Vec<u64>> {
-    let rank = most.len();
-    let weights = if grows {
-        let slowest = most.iter().position(Option::is_none);
-        let slowest = slowest.ok_or_else(|| bad("an extensible array for a dataset that cannot grow"))?;
-        let rest = (0..rank).filter(|&dim| dim != slowest);
-        weights(most, [slowest].into_iter().chain(rest))
-    } else {
-        weights(most, 0..rank)
-    };
+/// The dimension without limit, which is the slowest of an array that grows.
+fn slowest_of_growing(most: &[Option<u64>]) -> Result<usize> {
+    let slowest = most.iter().position(Option::is_none);
+    slowest.ok_or_else(|| bad("an extensible array for a dataset that cannot grow"))
+}
+
+/// All dimensions, the one that is counted slowest first.
+fn slowest_first(rank: usize, slowest: usize) -> impl DoubleEndedIterator<Item = usize> {
+    let is_slowest = move |dim: &usize| *dim == slowest;
+    (0..rank).filter(is_slowest).chain((0..rank).filter(move |dim| !is_slowest(dim)))
+}
+
+/// The weights with which an array counts that many chunks in each dimension.
+fn array_weights(most: &[Option<u64>], slowest: usize) -> Result<Vec<u64>> {
+    let weights = weights(most, slowest_first(most.len(), slowest));
     weights.ok_or_else(|| bad(format!("{most:?} chunks are too many to be counted")))
 }
 
@@ -355,59 +357,5 @@ impl<T> Lazy<T> {
         }
         let value = make()?;
         Ok(self.value.get_or_init(|| value))
-    }
-}
-
-/// What is told of a chunk: its coordinates, its entry, and the filters that it is stored without.
-pub(crate) type EachChunk<'a> = dyn FnMut(&[u64], Entry, u32) -> Result<()> + 'a;
-
-/// The most chunks of an index that has an entry for each of them, stored or not, that are gone through: damaged headers tell
-/// of more than anybody waits for.
-const LISTED: u64 = 1 << 26;
-
-impl Chunks {
-    /// How many chunks there are in each dimension now.
-    pub fn counts(&self) -> &[u64] {
-        &self.counts
-    }
-
-    /// Visits all stored chunks within the present extent.
-    pub fn each(&self, visit: &mut EachChunk<'_>) -> Result<()> {
-        let mut one = |coords: &[u64], entry: Entry| {
-            let plain = self.plain_edges && self.is_partial(coords);
-            visit(coords, entry, if plain { u32::MAX } else { entry.mask })
-        };
-        if let Finder::Tree { kind, root, table } = &self.finder {
-            let table = table.get(|| tree::load(self, *kind, *root))?;
-            let mut coords = vec![0; self.counts.len()];
-            for (mut number, entry) in table.numbered() {
-                for (at, &weight) in coords.iter_mut().zip(&self.weights) {
-                    (*at, number) = (number / weight.max(1), number % weight.max(1));
-                }
-                one(&coords, entry)?;
-            }
-            return Ok(());
-        }
-        // The other indexes have an entry for every chunk.
-        if matches!(self.finder, Finder::Nothing) || self.counts.contains(&0) {
-            return Ok(());
-        }
-        let all = self.counts.iter().fold(1u64, |all, &count| all.saturating_mul(count));
-        if all > LISTED {
-            return Err(bad(format!(
-                "an index of {all} chunks, stored or not, is too long to be gone through"
-            )));
-        }
-        let (mut cursor, mut coords) = (Cursor::default(), vec![0; self.counts.len()]);
-        loop {
-            if let Some(number) = self.number(coords.iter().copied())
-                && let Some(entry) = self.entry(number, &mut cursor)?
-            {
-                one(&coords, entry)?;
-            }
-            if !step(&mut coords, &self.counts) {
-                return Ok(());
-            }
-        }
     }
 }

@@ -42,11 +42,6 @@ impl Table {
         table
     }
 
-    /// All entries.
-    pub fn entries(&self) -> impl Iterator<Item = Entry> {
-        (0..self.addresses.len()).filter_map(|row| self.row(row))
-    }
-
     /// All entries with their numbers, in order.
     pub fn numbered(&self) -> impl Iterator<Item = (u64, Entry)> {
         let number = |row: usize| self.numbers.get(row).copied().unwrap_or(row as u64);

@@ -29,9 +29,6 @@ use crate::nc4::{decode, names};
 /// Bytes of elements that are looked through at a time.
 const WINDOW: u64 = 1 << 20;
 
-/// Chunks that an index without a tree may have, for what they hold to be given up: it lists those that are not stored too.
-const LISTED: u64 = 1 << 22;
-
 /// What the removal of a part means.
 pub(super) struct Removal {
     part: Part,
@@ -190,22 +187,18 @@ impl Edited {
 
     /// The group that a part lies in, and its link there.
     fn link_of_part(&mut self, model: &Model, part: Part) -> Result<(Node, String)> {
-        let (parent, link) = match part {
-            Part::Variable(var) => (model.var(var).group, link_of(model, var, self.var(var)?.prefixed)?),
-            Part::Dimension(dim) => {
-                let of = model.dim(dim);
-                (of.group, link_name(of.name.as_bytes())?.to_string())
+        let (parent, name) = match part {
+            Part::Variable(var) => {
+                let link = link_of(model, var, self.var(var)?.prefixed)?;
+                return Ok((self.group(model.var(var).group)?, link));
             }
-            Part::Type(ty) => {
-                let of = model.user_type(ty);
-                (of.group, link_name(of.name.as_bytes())?.to_string())
-            }
+            Part::Dimension(dim) => (model.dim(dim).group, &model.dim(dim).name),
+            Part::Type(ty) => (model.user_type(ty).group, &model.user_type(ty).name),
             Part::Group(group) => {
-                let of = model.group(group);
-                (of.parent.unwrap_or(GroupId::ROOT), link_name(of.name.as_bytes())?.to_string())
+                (model.group(group).parent.unwrap_or(GroupId::ROOT), &model.group(group).name)
             }
         };
-        Ok((self.group(parent)?, link))
+        Ok((self.group(parent)?, link_name(name.as_bytes())?.to_string()))
     }
 
     /// Checks that all that uses the scale of a dimension, which goes, goes too or is known to be on that dimension.
@@ -348,11 +341,10 @@ impl Edited {
                 for (len, chunk) in array.shape.iter_mut().zip(&shape) {
                     *len = len.div_ceil(*chunk).saturating_mul(*chunk);
                 }
-                for mut first in dataset.stored_chunks(LISTED)? {
+                dataset.each_chunk(|mut first| {
                     first.push(0);
-                    self.free_elements(&*blob, &array, datatype, Selection::slab(&first, &shape))?;
-                }
-                Ok(())
+                    self.free_elements(&*blob, &array, datatype, Selection::slab(&first, &shape))
+                })
             }
             Layout::Strided { .. } | Layout::Inline(_) => {
                 let all = Selection::all(&array.shape);
@@ -453,10 +445,7 @@ fn goes_through(file: &File, from: Address, path: &[u8], link: ((usize, Address)
 fn free_name(model: &Model, group: GroupId) -> Result<Name> {
     let is_free = |name: &String| {
         let name = name.as_bytes();
-        model.find_var(group, name).is_none()
-            && model.dim_in(group, name).is_none()
-            && model.find_group(group, name).is_none()
-            && model.type_in(group, name).is_none()
+        model.is_free(group, name) && model.dim_in(group, name).is_none()
     };
     let mut names = (0u64..).map(|number| format!("_nc4_removed_{number}"));
     Name::new(names.find(is_free).unwrap_or_default())

@@ -54,7 +54,7 @@ fn blocks(dataset: &Dataset) -> Blocks {
     }
 }
 
-/// Boxes of chunks are what their chunks are one by one, beyond the dataset too.
+/// Boxes of chunks are what their chunks are one by one, beyond the dataset too; those that are stored are visited.
 fn check_boxes(dataset: &Dataset, chunk: &[u64]) {
     let index = blocks(dataset).index;
     let rank = chunk.len();
@@ -74,6 +74,20 @@ fn check_boxes(dataset: &Dataset, chunk: &[u64]) {
             }
         }
     }
+    let places = index.locate(&vec![0; rank], &counts).unwrap();
+    let is_stored = |(_, place): &(usize, &Place)| **place != Place::Missing;
+    let stored = places.iter().enumerate().filter(is_stored).map(|(n, _)| coordinates(&counts, n as u64));
+    let first = |at: Vec<u64>| -> Vec<u64> { at.iter().zip(chunk).map(|(at, len)| at * len).collect() };
+    let stored: Vec<Vec<u64>> = stored.map(first).collect();
+    let mut visited = vec![];
+    dataset
+        .each_chunk(|first| {
+            visited.push(first);
+            Ok(())
+        })
+        .unwrap();
+    visited.sort();
+    assert_eq!(visited, stored);
     assert!(index.locate(&vec![0; rank + 1], &vec![1; rank + 1]).is_err());
     assert_eq!(index.locate(&vec![u64::MAX; rank], &vec![2; rank]).unwrap(), vec![Place::Missing; 1 << rank]);
 }
@@ -153,6 +167,7 @@ fn what_was_cut_off_is_gone() {
         for path in ["one", "onez", "two", "twoz", "fixed", "fixedz"] {
             assert_eq!(dataset(&file, path).shape().unwrap(), shape);
             assert_eq!(read_numbers(&file, path), wanted, "{name} {path}");
+            check_boxes(&dataset(&file, path), &[3, 4]);
         }
     }
 }
