@@ -1,10 +1,11 @@
 //! Every chunk index, with missing chunks, partial edges, filters.
 
 use ferrocdf_array::{Blocks, Layout, Place};
+use ferrocdf_bytes::lookup3;
 use ferrocdf_hdf5::messages::{ChunkIndex, DataLayout};
 use ferrocdf_hdf5::{Dataset, File};
 
-use super::{dataset, expected, numbers, open, read_bytes, read_numbers};
+use super::{bytes, dataset, expected, numbers, open, open_bytes, read_bytes, read_numbers};
 
 /// The shapes of datasets and chunks, by rank.
 const SHAPES: [(&[u64], &[u64]); 3] = [(&[23], &[4]), (&[9, 7], &[2, 3]), (&[5, 6, 4], &[2, 4, 3])];
@@ -170,6 +171,22 @@ fn what_was_cut_off_is_gone() {
             check_boxes(&dataset(&file, path), &[3, 4]);
         }
     }
+}
+
+#[test]
+fn chunks_outside_the_extent_are_not_visited() {
+    let whole = bytes("chunks_new.h5");
+    let header = dataset(&open("chunks_new.h5"), "grows0_1").object().address().0 as usize;
+    let checksum = |bytes: &[u8], end: usize| lookup3(&bytes[header..end], 0).to_le_bytes();
+    let end =
+        (header + 8..whole.len() - 4).find(|&end| checksum(&whole, end) == whole[end..end + 4]).unwrap();
+    let dims = [23u64.to_le_bytes(), u64::MAX.to_le_bytes()].concat();
+    let at = whole[header..end].windows(16).position(|window| window == dims).unwrap() + header;
+    let mut cut = whole;
+    cut[at..at + 8].copy_from_slice(&10u64.to_le_bytes());
+    let sum = checksum(&cut, end);
+    cut[end..end + 4].copy_from_slice(&sum);
+    check_boxes(&dataset(&open_bytes(cut).unwrap(), "grows0_1"), &[4]);
 }
 
 #[test]
