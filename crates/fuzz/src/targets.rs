@@ -173,8 +173,8 @@ fn edit(data: &[u8]) {
 /// The most bytes that an edited netCDF-4 file has.
 const EDITED: u64 = 1 << 20;
 
-/// Adds to a damaged netCDF-4 file, which opens then and has what was added, and takes all else out of it one by one. Where
-/// damaged structures overlap, what is left need not open after that.
+/// Adds to a damaged netCDF-4 file, and takes all else out of it one by one. Where damaged structures overlap it need not open
+/// after that, but if it does it has what was added.
 fn edit_netcdf4(data: &[u8]) {
     let Ok(mut file) = FileMut::append_bytes_within(data.to_vec(), EDITED, None) else { return };
     if file.format().is_classic_file() {
@@ -216,8 +216,7 @@ fn edit_netcdf4(data: &[u8]) {
 
 fn has_what_was_added(file: &FileMut) {
     let Ok(bytes) = file.bytes() else { return };
-    let again =
-        File::from_bytes(bytes).unwrap_or_else(|error| panic!("an edited file does not open: {error}"));
+    let Ok(again) = File::from_bytes(bytes) else { return };
     assert!(again.attribute("history").is_some());
     let added = again.variable("added").and_then(|var| var.get_values::<i8, _>(..).ok());
     assert_eq!(added, Some(vec![42, 43]));

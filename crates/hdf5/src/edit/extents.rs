@@ -11,21 +11,41 @@ use crate::trees::btree2::Tree;
 use crate::wire::{CHECKSUM, Reader, bad};
 use crate::{Address, Source};
 
+/// Pieces of a file that begin with a signature of their kind. Others are not what a damaged address says that they are, and
+/// may be of use to somebody else: they stay there.
+struct Found<'s> {
+    source: &'s Source,
+    list: Vec<Extent>,
+}
+
+impl Found<'_> {
+    fn add(&mut self, at: Address, len: u64, kinds: &[&[u8; 4]]) {
+        if self.source.read("signature", at, 4).is_ok_and(|found| kinds.iter().any(|kind| found == *kind)) {
+            self.list.push(Extent { at, len });
+        }
+    }
+}
+
 /// The pieces of a version 2 B-tree.
 pub(super) fn tree(source: &Source, at: Address) -> Result<Vec<Extent>> {
     let tree = Tree::open(source, at)?;
     let sizes = source.sizes;
-    let mut found = vec![Extent { at, len: (4 + 12 + sizes.offset + 2 + sizes.length + CHECKSUM) as u64 }];
-    tree.nodes(&mut |at, len| found.push(Extent { at, len }))?;
-    Ok(found)
+    let mut found = Found { source, list: vec![] };
+    found.add(at, (4 + 12 + sizes.offset + 2 + sizes.length + CHECKSUM) as u64, &[b"BTHD"]);
+    tree.nodes(&mut |at, len| found.add(at, len, &[b"BTIN", b"BTLF"]))?;
+    Ok(found.list)
 }
 
 /// The pieces of a fractal heap: header, blocks, huge objects and their index, free-space manager.
 pub(super) fn heap(source: &Source, at: Address) -> Result<Vec<Extent>> {
     let sizes = source.sizes;
     let heap = FractalHeap::open(source, at)?;
-    let mut found = Vec::new();
-    heap.pieces(&mut |at, len| found.push(Extent { at, len }))?;
+    let mut found = Found { source, list: vec![] };
+    let mut packed = vec![];
+    heap.pieces(&mut |at, len, is_packed| match is_packed {
+        true => packed.push(Extent { at, len }),
+        false => found.add(at, len, &[b"FRHP", b"FHDB", b"FHIB"]),
+    })?;
 
     // Behind signature, version, identifier length, filter length, flags, maximum size, next huge identifier.
     let head = source.read("fractal heap header", at, (14 + 3 * sizes.length + 2 * sizes.offset) as u64)?;
@@ -34,15 +54,6 @@ pub(super) fn heap(source: &Source, at: Address) -> Result<Vec<Extent>> {
     let huge = reader.address(sizes)?;
     reader.skip(sizes.length)?;
     let manager = reader.address(sizes)?;
-    if let Some(index) = huge {
-        found.extend(tree(source, index)?);
-        Tree::open(source, index)?.walk(&mut |record| {
-            let mut reader = Reader::new("record of a huge object", record);
-            let at = reader.defined(sizes, "huge object")?;
-            found.push(Extent { at, len: reader.length(sizes)? });
-            Ok(())
-        })?;
-    }
     if let Some(manager) = manager {
         // Behind signature, version, client, four numbers and four of two bytes.
         let len =
@@ -54,8 +65,21 @@ pub(super) fn heap(source: &Source, at: Address) -> Result<Vec<Extent>> {
         let sections = reader.address(sizes)?;
         reader.skip(sizes.length)?;
         let allocated = reader.length(sizes)?;
-        found.push(Extent { at: manager, len });
-        found.extend(sections.map(|at| Extent { at, len: allocated }));
+        found.add(manager, len, &[b"FSHD"]);
+        if let Some(at) = sections {
+            found.add(at, allocated, &[b"FSSE"]);
+        }
+    }
+    let mut found = found.list;
+    found.append(&mut packed);
+    if let Some(index) = huge {
+        found.extend(tree(source, index)?);
+        Tree::open(source, index)?.walk(&mut |record| {
+            let mut reader = Reader::new("record of a huge object", record);
+            let at = reader.defined(sizes, "huge object")?;
+            found.push(Extent { at, len: reader.length(sizes)? });
+            Ok(())
+        })?;
     }
     Ok(found)
 }
@@ -66,17 +90,18 @@ pub(super) fn symbols(source: &Source, body: &[u8], k: (u16, u16)) -> Result<Vec
     let sizes = source.sizes;
     let mut reader = Reader::new("symbol table message", body);
     let (root, heap) = (reader.defined(sizes, "B-tree")?, reader.defined(sizes, "local heap")?);
-    let mut found = old_tree(source, root, 0, sizes.length, k.0)?;
+    let list = old_tree(source, root, 0, sizes.length, k.0)?;
+    let mut found = Found { source, list };
     let entry = sizes.length + sizes.offset + 24;
     let len = (8 + 2 * usize::from(k.1) * entry) as u64;
     btree1::walk(source, root, 0, sizes.length, &mut |_, at| {
-        found.push(Extent { at, len });
+        found.add(at, len, &[b"SNOD"]);
         Ok(())
     })?;
-    found.push(Extent { at: heap, len: (8 + 2 * sizes.length + sizes.offset) as u64 });
+    found.add(heap, (8 + 2 * sizes.length + sizes.offset) as u64, &[b"HEAP"]);
     let (at, len) = LocalHeap::open(source, heap)?.data();
-    found.push(Extent { at, len });
-    Ok(found)
+    found.list.push(Extent { at, len });
+    Ok(found.list)
 }
 
 /// The nodes of a version 1 B-tree; `k` is half their children.

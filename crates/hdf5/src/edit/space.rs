@@ -98,18 +98,22 @@ impl Space {
         Ok(Address(at))
     }
 
-    /// Gives up what the committed state uses.
+    /// Gives up what the committed state uses. What a damaged file tells of that lies outside of it is nobody's.
     pub fn give_up(&mut self, at: Address, len: u64) {
-        if len > 0 {
+        if len > 0 && self.has(at, len) {
             self.given_up.push((at.0, len));
         }
     }
 
     /// Gives up what the committed state uses, and nobody else shall have before the file is closed.
     pub fn leave(&mut self, at: Address, len: u64) {
-        if len > 0 {
+        if len > 0 && self.has(at, len) {
             self.left.push((at.0, len));
         }
+    }
+
+    fn has(&self, at: Address, len: u64) -> bool {
+        at.0.checked_add(len).is_some_and(|end| end <= self.end)
     }
 
     /// What was left is free: the file is committed and about to be closed. Whether that was anything.
@@ -262,6 +266,17 @@ mod tests {
         assert_eq!(space.take(20).unwrap(), Address(200));
         assert_eq!(space.take(30).unwrap(), Address(220));
         assert_eq!(space.take(1).unwrap(), Address(1050));
+    }
+
+    #[test]
+    fn what_lies_outside_is_not_taken() {
+        let mut space = space(1000);
+        space.give_up(Address(980), 21);
+        space.give_up(Address(u64::MAX - 10), 50);
+        space.leave(Address(2000), 50);
+        space.committed();
+        space.closed();
+        assert_eq!(space.take(50).unwrap(), Address(1000));
     }
 
     #[test]

@@ -261,8 +261,9 @@ impl FractalHeap {
 }
 
 impl FractalHeap {
-    /// Visits the places and stored bytes of the header and of all blocks, but not of huge objects.
-    pub fn pieces(&self, visit: &mut dyn FnMut(Address, u64)) -> Result<()> {
+    /// Visits the places and stored bytes of the header and of all blocks, but not of huge objects, and tells whether they
+    /// are packed by filters.
+    pub fn pieces(&self, visit: &mut dyn FnMut(Address, u64, bool)) -> Result<()> {
         let header = &self.header;
         let filters = match &header.chain {
             Some(_) => {
@@ -272,11 +273,11 @@ impl FractalHeap {
             None => 0,
         };
         let plain = (4 + 1 + 2 + 2 + 1 + 4 + 3 * header.sizes.offset + 12 * header.sizes.length + 8) as u64;
-        visit(header.at, plain + filters + CHECKSUM as u64);
+        visit(header.at, plain + filters + CHECKSUM as u64, false);
         let Some(root) = header.root else { return Ok(()) };
         if header.root_rows == 0 {
             let packed = header.chain.is_some();
-            visit(root, if packed { header.root_filtered.0 } else { header.starting_block });
+            visit(root, if packed { header.root_filtered.0 } else { header.starting_block }, packed);
             return Ok(());
         }
         self.below(root, header.root_rows, 0, 64, visit)
@@ -289,20 +290,21 @@ impl FractalHeap {
         rows: u64,
         start: u64,
         left: u32,
-        visit: &mut dyn FnMut(Address, u64),
+        visit: &mut dyn FnMut(Address, u64, bool),
     ) -> Result<()> {
         let header = &self.header;
         let nowhere = || header.error("its blocks are too deep");
         let left = left.checked_sub(1).ok_or_else(nowhere)?;
         let block = self.indirect(at, rows, start)?;
-        visit(at, block.len() as u64);
+        visit(at, block.len() as u64, false);
         let mut offset = start;
         for index in 0..rows * header.width {
             let row = index / header.width;
             let size = header.row_size(row).ok_or_else(nowhere)?;
             if let Some(child) = self.entry(&block, rows, index)? {
                 if row < header.direct_rows() {
-                    visit(child.at, if header.chain.is_some() { child.filtered.0 } else { size });
+                    let packed = header.chain.is_some();
+                    visit(child.at, if packed { child.filtered.0 } else { size }, packed);
                 } else {
                     let first_row = header.starting_block.saturating_mul(header.width);
                     let rows = u64::from(size.ilog2().saturating_sub(first_row.ilog2())) + 1;
