@@ -670,7 +670,9 @@ impl Editor {
     /// one, and the editor can do no more.
     pub fn commit(&mut self) -> Result<()> {
         if let Some(error) = &self.broken {
-            return Err(error.clone());
+            let what =
+                "a commit failed before, and the file is as it was committed last: open it again to go on";
+            return Err(error.clone().at(what));
         }
         let done = self.commit_all();
         self.broken = done.as_ref().err().cloned();

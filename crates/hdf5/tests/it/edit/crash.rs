@@ -102,7 +102,8 @@ fn a_full_disk_leaves_a_committed_state() {
             }
             failed += 1;
             if changed {
-                assert!(pair.editor.commit().is_err());
+                let error = pair.editor.commit().unwrap_err();
+                assert!(error.what.contains("open it again to go on"), "{error}");
             }
             let found = text_of(&inner.to_bytes());
             match before {
