@@ -11,6 +11,7 @@ mod buffer;
 mod changing;
 mod file;
 mod memory;
+mod room;
 pub mod suite;
 pub mod testing;
 
