@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use ferrocdf_array::{In, Layout, Out, Selection, flush, read, write};
-use ferrocdf_hdf5::edit::{Barrier, Editor};
-use ferrocdf_hdf5::{Dataset, File, LinkTarget, ObjectKind, OpenOptions, Placed};
+use ferrocdf_bytes::lookup3;
+use ferrocdf_hdf5::edit::{Barrier, Editor, GroupOptions};
+use ferrocdf_hdf5::{Address, Dataset, File, LinkTarget, ObjectKind, OpenOptions, Placed};
 use ferrocdf_store::{BlobMut, MemoryBlob};
+
+use super::attribute;
 
 fn all(placed: &Placed) -> Option<Vec<u8>> {
     let shape = &placed.array.shape;
@@ -65,4 +68,45 @@ fn chunks_of_every_index_are_overwritten() {
         }
     }
     assert!(changed > 20 && kinds.len() == 6, "{changed} datasets, {kinds:?}");
+}
+
+/// Names of a group's links and attributes.
+fn names(file: &File, at: Address) -> Vec<Vec<u8>> {
+    let object = file.object(at).unwrap();
+    let links = object.links().unwrap().list.into_iter().map(|link| link.name);
+    let attributes = object.attributes().unwrap().list.into_iter().map(|(name, _)| name);
+    links.chain(attributes).collect()
+}
+
+#[test]
+fn what_a_damaged_address_leads_to_is_not_given_up() {
+    let path = format!("{}/tests/data/dense_ordered.h5", env!("CARGO_MANIFEST_DIR"));
+    let mut bytes = std::fs::read(path).unwrap();
+    let root = File::open(Arc::new(MemoryBlob::new(bytes.clone()))).unwrap().superblock().root;
+    // The indexes of creation order of links (6) and attributes (9), which reading does not need: their nodes are said to be
+    // where the root group is. Behind that address are numbers of 2 and 8 bytes, then the checksum.
+    let is_index = |at: &usize| bytes[*at..].starts_with(b"BTHD") && [6, 9].contains(&bytes[at + 5]);
+    let indexes: Vec<usize> = (0..bytes.len() - 38).filter(is_index).collect();
+    assert!(indexes.len() > 1);
+    for at in indexes {
+        bytes[at + 16..at + 24].copy_from_slice(&root.0.to_le_bytes());
+        let sum = lookup3(&bytes[at..at + 34], 0).to_le_bytes();
+        bytes[at + 34..at + 38].copy_from_slice(&sum);
+    }
+    let blob = Arc::new(MemoryBlob::new(bytes));
+    let mut wanted = names(&File::open(blob.clone()).unwrap(), root);
+    let mut editor = Editor::open(blob.clone(), OpenOptions::default(), Barrier::Sync).unwrap();
+    let top = editor.root();
+    for number in 0..30 {
+        let name = format!("added{number}");
+        editor.create_group(top, &name, GroupOptions::default()).unwrap();
+        editor.set_attribute(top, attribute(&name, &[number; 300])).unwrap();
+        editor.commit().unwrap();
+        wanted.extend([name.clone().into_bytes(), name.into_bytes()]);
+    }
+    let file = File::open(blob).unwrap();
+    let mut found = names(&file, file.superblock().root);
+    wanted.sort();
+    found.sort();
+    assert_eq!(found, wanted);
 }
