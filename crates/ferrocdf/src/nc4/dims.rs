@@ -17,6 +17,8 @@ use super::{decode, names};
 pub(super) struct Scale {
     /// The id that the file gives it, or the next one that is free.
     pub(super) id: i64,
+    /// Whether the file gives it.
+    pub(super) is_told: bool,
     pub(super) group: GroupId,
     pub(super) name: Name,
     pub(super) len: u64,
@@ -39,6 +41,10 @@ pub(super) struct Origin {
     pub(super) file: usize,
     /// Whether the scale is a variable.
     pub(super) has_variable: bool,
+    /// The id by which datasets call it, which rises from one dimension to the next but may leave some out.
+    pub(super) id: i64,
+    /// Whether the scale tells that id.
+    pub(super) is_told: bool,
 }
 
 /// What a dataset says of its dimensions.
@@ -98,7 +104,8 @@ impl Dims {
     /// Adds a scale with the id that the file gives it, if it does and no other has it.
     pub(super) fn add_scale(&mut self, mut scale: Scale, id: Option<i64>) -> Scale {
         let free = |id: &i64| (0..i64::from(u32::MAX)).contains(id) && !self.ids.contains(id);
-        scale.id = id.filter(free).unwrap_or(self.next);
+        let told = id.filter(free);
+        (scale.id, scale.is_told) = (told.unwrap_or(self.next), told.is_some());
         self.by_address.entry((scale.at, scale.group)).or_insert(scale.id);
         self.add(scale)
     }
@@ -137,8 +144,9 @@ impl Dims {
         self.all.sort_by_key(|dim| dim.id);
         let mut numbers = HashMap::new();
         let mut origins = Vec::with_capacity(self.all.len());
-        for Scale { id, group, name, len, unlimited, has_variable, at, file } in self.all {
-            origins.push(Origin { at: Some(at).filter(|&at| at != NOWHERE), file, has_variable });
+        for Scale { id, is_told, group, name, len, unlimited, has_variable, at, file } in self.all {
+            let at = Some(at).filter(|&at| at != NOWHERE);
+            origins.push(Origin { at, file, has_variable, id, is_told });
             let len = if unlimited { longest.get(&id).copied().unwrap_or(0) } else { len };
             let dim = model.push_dim(Dim { name, group, len, unlimited });
             numbers.entry(id).or_insert(dim);
@@ -177,7 +185,8 @@ impl Dims {
         }
         let (id, group) = (self.next, var.group);
         let name = Name::stored(format!("phony_dim_{id}").as_bytes());
-        self.add(Scale { id, group, name, len, unlimited, has_variable: false, at: NOWHERE, file: 0 }).id
+        let (is_told, has_variable) = (false, false);
+        self.add(Scale { id, is_told, group, name, len, unlimited, has_variable, at: NOWHERE, file: 0 }).id
     }
 }
 

@@ -168,3 +168,10 @@ with h5py.File("reached_again.h5", "w", track_order=True) as file:
 with h5py.File("link_out.h5", "w") as file:
     file["out"] = h5py.ExternalLink("nothing.h5", "/")
     file["v"] = np.int8(1)
+
+# A dimension scale that does not say its id, in a group without an order of its links.
+with h5py.File("unordered.h5", "w") as file:
+    file["y"] = np.arange(7.0)
+    file["y"].make_scale("y")
+    file["on_y"] = np.arange(7, dtype="i2")
+    file["on_y"].dims[0].attach_scale(file["y"])

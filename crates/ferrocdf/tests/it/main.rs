@@ -3,6 +3,7 @@
 mod build;
 mod concurrency;
 mod damaged;
+mod dimension_ids;
 mod groups;
 mod hostile;
 mod netcdf4;

@@ -14,7 +14,7 @@ use ferrocdf_model::{
     Atomic, Attrs, Chunking, Class, DimId, Endian, GroupId, Model, Owner, Type, TypeId, Value, Values, VarId,
 };
 
-use super::attrs::{list, scalar};
+use super::attrs::scalar;
 use super::values::Encoder;
 use super::{
     At, DimPlace, Edited, Facts, TypePlace, VarPlace, filters, is_strict, link_name, quantize, type_of, types,
@@ -269,16 +269,6 @@ impl Edited {
             self.put_value(node, quantize::attribute(how.way), &value)?;
         }
         self.set_attributes(node, &of.attrs)
-    }
-
-    /// The ids of a variable's dimensions.
-    fn put_dim_ids(&mut self, new: &Model, var: VarId, node: Node) -> Result<()> {
-        let dims = &new.var(var).dims;
-        if dims.is_empty() {
-            return Ok(());
-        }
-        let ids = dims.iter().flat_map(|dim| dim.0.to_le_bytes()).collect();
-        self.put_plain(node, names::COORDINATES, types::atomic(Atomic::Int, None), list(dims.len()), ids)
     }
 
     /// The datatype of a type. Like the reference, variables and attributes of a user-defined type have it themselves and

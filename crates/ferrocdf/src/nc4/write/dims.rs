@@ -18,15 +18,60 @@ use super::values::Encoder;
 use super::{At, DimPlace, Edited, link_name, types};
 use crate::nc4::names;
 
+/// The ids by which the file calls dimensions. They rise, but another writer's file may leave some out, so they are not those
+/// of the model.
+#[derive(Default)]
+pub(super) struct FileIds(Vec<u32>);
+
+impl FileIds {
+    /// Those of dimensions that are there, and the next ones of others.
+    pub(super) fn of(&mut self, dim: DimId) -> u32 {
+        while self.0.len() <= dim.index() {
+            self.0.push(self.0.last().map_or(0, |last| last + 1));
+        }
+        self.0[dim.index()]
+    }
+
+    pub(super) fn push(&mut self, id: u32) {
+        self.0.push(id);
+    }
+}
+
 impl Edited {
+    /// Says on a dataset by which id the file calls a dimension.
+    fn put_dim_id(&mut self, node: Node, dim: DimId) -> Result<()> {
+        let id = self.file_ids.of(dim).to_le_bytes().to_vec();
+        self.put_plain(node, names::DIMID, types::atomic(Atomic::Int, None), scalar(), id)
+    }
+
+    /// Says by which ids the file calls the dimensions of a variable. Scales that did not say theirs do so from now on: without
+    /// that the ids would depend on the order of links.
+    pub(super) fn put_dim_ids(&mut self, new: &Model, var: VarId, node: Node) -> Result<()> {
+        let dims = &new.var(var).dims;
+        if dims.is_empty() {
+            return Ok(());
+        }
+        let ids = dims.iter().flat_map(|&dim| self.file_ids.of(dim).to_le_bytes()).collect();
+        self.put_plain(node, names::COORDINATES, types::atomic(Atomic::Int, None), list(dims.len()), ids)?;
+        for &dim in dims {
+            let scale = self.dims[dim.index()].as_ref().and_then(|dim| dim.scale);
+            if self.untold.remove(&dim.0)
+                && let Some(scale) = scale.filter(|&scale| scale != At::Elsewhere)
+            {
+                let scale = scale.node(&mut self.editor)?;
+                self.put_dim_id(scale, dim)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Says that a dataset is the scale of a dimension.
     pub(super) fn mark_scale(&mut self, node: Node, title: &[u8], dim: DimId) -> Result<()> {
         for (name, text) in [(names::CLASS, names::DIMENSION_SCALE), (names::NAME, title)] {
             let stored = [text, &[0]].concat();
             self.put_plain(node, name, types::text(stored.len() as u32), scalar(), stored)?;
         }
-        let id = dim.0.to_le_bytes().to_vec();
-        self.put_plain(node, names::DIMID, types::atomic(Atomic::Int, None), scalar(), id)
+        self.put_dim_id(node, dim)
     }
 
     /// Gives links of what was renamed their names, and takes apart what is no scale any more or now becomes one. Gives
@@ -151,8 +196,7 @@ impl Edited {
             let Some(&dim) = new.var(var).dims.first() else { continue };
             if !self.is_scale(new, var) {
                 let node = self.node(var)?;
-                let id = dim.0.to_le_bytes().to_vec();
-                self.put_plain(node, names::DIMID, types::atomic(Atomic::Int, None), scalar(), id)?;
+                self.put_dim_id(node, dim)?;
             }
         }
         Ok(())

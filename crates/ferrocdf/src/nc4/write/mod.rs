@@ -33,6 +33,7 @@ use ferrocdf_store::{Blob, BlobMut};
 
 use super::walk::{Place, number_of};
 use super::{Content, Held, Whole, decode, hidden, trees};
+use dims::FileIds;
 pub use filters::check_filter;
 
 use crate::driver::{Driver, Part, Written};
@@ -143,6 +144,9 @@ struct Edited {
     changed: bool,
     /// Dimensions whose scales do not say yet what uses them.
     unlisted: BTreeSet<u32>,
+    file_ids: FileIds,
+    /// Dimensions whose scales do not say their ids.
+    untold: BTreeSet<u32>,
     /// Steps of defining that the file does not say yet.
     steps: usize,
 }
@@ -202,6 +206,8 @@ impl Edited {
             heaped: HashMap::new(),
             changed: false,
             unlisted: BTreeSet::new(),
+            file_ids: FileIds::default(),
+            untold: BTreeSet::new(),
             steps: 0,
         }
     }
@@ -239,7 +245,12 @@ impl Edited {
         }
         self.owned.clear();
         self.dims.clear();
-        for dim in &content.dims {
+        (self.file_ids, self.untold) = (FileIds::default(), BTreeSet::new());
+        for (number, dim) in (0..).zip(&content.dims) {
+            self.file_ids.push(dim.id as u32);
+            if !dim.is_told {
+                self.untold.insert(number);
+            }
             let place = dim.at.filter(|_| dim.has_variable).map(|at| (dim.file, at));
             let coordinate = place.and_then(|place| coordinates.get(&place).copied());
             let scale = dim.at.map(|at| at_in(dim.file, at));
