@@ -261,8 +261,7 @@ impl Walk {
         let Some(extent) = extent else { return Ok(Some("a dataset without a shape")) };
         let own = scale.zip(extent.first()).map(|(ScaleSeen { id, has_variable }, &(len, unlimited))| {
             let (name, (file, at)) = (Name::stored(name), place_of(object));
-            let is_told = id.is_some();
-            let scale = Scale { id: 0, is_told, group, name, len, unlimited, has_variable, at, file };
+            let scale = Scale { id: 0, is_told: false, group, name, len, unlimited, has_variable, at, file };
             self.dims.add_scale(scale, id)
         });
         if own.as_ref().is_some_and(|own| !own.has_variable) {

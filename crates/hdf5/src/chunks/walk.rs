@@ -4,7 +4,7 @@
 use ferrocdf_bytes::Result;
 
 use super::pages::Leaf;
-use super::{Chunks, Entry, Finder, slowest_first, tree};
+use super::{Chunks, Cursor, Entry, Finder, slowest_first, tree};
 use crate::Address;
 use crate::wire::bad;
 
@@ -43,18 +43,19 @@ impl Chunks {
     fn side_by_side(&self, at: Address, visit: &mut dyn FnMut(u64, Entry) -> Result<()>) -> Result<()> {
         let slowest = self.counts.get(self.slowest).copied().unwrap_or(1);
         let all = self.weights.get(self.slowest).map_or(Some(1), |weight| weight.checked_mul(slowest));
-        let end =
-            all.and_then(|all| all.checked_mul(self.bytes)?.checked_add(self.source.position(at).ok()?));
+        let begin = self.source.position(at)?;
+        let end = |all: u64| all.checked_mul(self.bytes)?.checked_add(begin);
         let size = self.source.blob.size()?;
-        match (all, end.filter(|&end| end <= size)) {
-            (Some(all), Some(_)) => (0..all).try_for_each(|number| {
-                visit(number, Entry { at: Address(at.0 + number * self.bytes), len: self.bytes, mask: 0 })
-            }),
-            _ => Err(bad(format!(
-                "the chunks of {} bytes from {at} on reach beyond the end of the file",
-                self.bytes
-            ))),
+        let all = all.filter(|&all| end(all).is_some_and(|end| end <= size)).ok_or_else(|| {
+            bad(format!("the chunks of {} bytes from {at} on reach beyond the end of the file", self.bytes))
+        })?;
+        let mut cursor = Cursor::default();
+        for number in 0..all {
+            if let Some(entry) = self.entry(number, &mut cursor)? {
+                visit(number, entry)?;
+            }
         }
+        Ok(())
     }
 
     /// Visits the chunks of an array, leaf by leaf.

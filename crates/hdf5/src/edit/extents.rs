@@ -11,17 +11,21 @@ use crate::trees::btree2::Tree;
 use crate::wire::{CHECKSUM, Reader, bad};
 use crate::{Address, Source};
 
-/// Pieces of a file that begin with a signature of their kind. Others are not what a damaged address says that they are, and
-/// may be of use to somebody else: they stay there.
+/// Pieces of a file. Those that nobody has read yet count only if they begin with the signature of their kind: others are not
+/// what a damaged address says that they are, and may be of use to somebody else.
 struct Found<'s> {
     source: &'s Source,
     list: Vec<Extent>,
 }
 
 impl Found<'_> {
-    fn add(&mut self, at: Address, len: u64, kinds: &[&[u8; 4]]) {
+    fn add(&mut self, at: Address, len: u64) {
+        self.list.push(Extent { at, len });
+    }
+
+    fn add_unread(&mut self, at: Address, len: u64, kinds: &[&[u8; 4]]) {
         if self.source.read("signature", at, 4).is_ok_and(|found| kinds.iter().any(|kind| found == *kind)) {
-            self.list.push(Extent { at, len });
+            self.add(at, len);
         }
     }
 }
@@ -31,8 +35,8 @@ pub(super) fn tree(source: &Source, at: Address) -> Result<Vec<Extent>> {
     let tree = Tree::open(source, at)?;
     let sizes = source.sizes;
     let mut found = Found { source, list: vec![] };
-    found.add(at, (4 + 12 + sizes.offset + 2 + sizes.length + CHECKSUM) as u64, &[b"BTHD"]);
-    tree.nodes(&mut |at, len| found.add(at, len, &[b"BTIN", b"BTLF"]))?;
+    found.add(at, (4 + 12 + sizes.offset + 2 + sizes.length + CHECKSUM) as u64);
+    tree.nodes(&mut |at, len| found.add_unread(at, len, &[b"BTIN", b"BTLF"]))?;
     Ok(found.list)
 }
 
@@ -41,10 +45,9 @@ pub(super) fn heap(source: &Source, at: Address) -> Result<Vec<Extent>> {
     let sizes = source.sizes;
     let heap = FractalHeap::open(source, at)?;
     let mut found = Found { source, list: vec![] };
-    let mut packed = vec![];
     heap.pieces(&mut |at, len, is_packed| match is_packed {
-        true => packed.push(Extent { at, len }),
-        false => found.add(at, len, &[b"FRHP", b"FHDB", b"FHIB"]),
+        true => found.add(at, len),
+        false => found.add_unread(at, len, &[b"FRHP", b"FHDB", b"FHIB"]),
     })?;
 
     // Behind signature, version, identifier length, filter length, flags, maximum size, next huge identifier.
@@ -54,6 +57,15 @@ pub(super) fn heap(source: &Source, at: Address) -> Result<Vec<Extent>> {
     let huge = reader.address(sizes)?;
     reader.skip(sizes.length)?;
     let manager = reader.address(sizes)?;
+    if let Some(index) = huge {
+        found.list.extend(tree(source, index)?);
+        Tree::open(source, index)?.walk(&mut |record| {
+            let mut reader = Reader::new("record of a huge object", record);
+            let at = reader.defined(sizes, "huge object")?;
+            found.add(at, reader.length(sizes)?);
+            Ok(())
+        })?;
+    }
     if let Some(manager) = manager {
         // Behind signature, version, client, four numbers and four of two bytes.
         let len =
@@ -65,23 +77,12 @@ pub(super) fn heap(source: &Source, at: Address) -> Result<Vec<Extent>> {
         let sections = reader.address(sizes)?;
         reader.skip(sizes.length)?;
         let allocated = reader.length(sizes)?;
-        found.add(manager, len, &[b"FSHD"]);
+        found.add(manager, len);
         if let Some(at) = sections {
-            found.add(at, allocated, &[b"FSSE"]);
+            found.add_unread(at, allocated, &[b"FSSE"]);
         }
     }
-    let mut found = found.list;
-    found.append(&mut packed);
-    if let Some(index) = huge {
-        found.extend(tree(source, index)?);
-        Tree::open(source, index)?.walk(&mut |record| {
-            let mut reader = Reader::new("record of a huge object", record);
-            let at = reader.defined(sizes, "huge object")?;
-            found.push(Extent { at, len: reader.length(sizes)? });
-            Ok(())
-        })?;
-    }
-    Ok(found)
+    Ok(found.list)
 }
 
 /// The pieces of a group's symbol table: B-tree, nodes and local heap. `k` is half the children of a tree node, and half
@@ -95,12 +96,12 @@ pub(super) fn symbols(source: &Source, body: &[u8], k: (u16, u16)) -> Result<Vec
     let entry = sizes.length + sizes.offset + 24;
     let len = (8 + 2 * usize::from(k.1) * entry) as u64;
     btree1::walk(source, root, 0, sizes.length, &mut |_, at| {
-        found.add(at, len, &[b"SNOD"]);
+        found.add_unread(at, len, &[b"SNOD"]);
         Ok(())
     })?;
-    found.add(heap, (8 + 2 * sizes.length + sizes.offset) as u64, &[b"HEAP"]);
+    found.add(heap, (8 + 2 * sizes.length + sizes.offset) as u64);
     let (at, len) = LocalHeap::open(source, heap)?.data();
-    found.list.push(Extent { at, len });
+    found.add(at, len);
     Ok(found.list)
 }
 

@@ -7,7 +7,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::Value as Raw;
 use ferrocdf_hdf5::edit::{Node, TypeRef};
 use ferrocdf_model::{Atomic, DimId, Model, VarId};
@@ -21,18 +21,24 @@ use crate::nc4::names;
 /// The ids by which the file calls dimensions. They rise, but another writer's file may leave some out, so they are not those
 /// of the model.
 #[derive(Default)]
-pub(super) struct FileIds(Vec<u32>);
+pub(super) struct FileIds(Vec<i64>);
 
 impl FileIds {
-    /// Those of dimensions that are there, and the next ones of others.
-    pub(super) fn of(&mut self, dim: DimId) -> u32 {
+    /// That of a dimension, as it is stored: that which is there, or the next one.
+    ///
+    /// # Errors
+    /// `NC_EMAXDIMS` if there is no room for it.
+    fn stored(&mut self, dim: DimId) -> Result<[u8; 4]> {
         while self.0.len() <= dim.index() {
-            self.0.push(self.0.last().map_or(0, |last| last + 1));
+            self.0.push(self.0.last().map_or(0, |last| last.saturating_add(1)));
         }
-        self.0[dim.index()]
+        let id = self.0[dim.index()];
+        let what =
+            || format!("the file has dimensions up to id {id}, which is more than attributes of ids hold");
+        Ok(i32::try_from(id).map_err(|_| Error::new(Code::EMAXDIMS, what()))?.to_le_bytes())
     }
 
-    pub(super) fn push(&mut self, id: u32) {
+    pub(super) fn push(&mut self, id: i64) {
         self.0.push(id);
     }
 }
@@ -40,7 +46,7 @@ impl FileIds {
 impl Edited {
     /// Says on a dataset by which id the file calls a dimension.
     fn put_dim_id(&mut self, node: Node, dim: DimId) -> Result<()> {
-        let id = self.file_ids.of(dim).to_le_bytes().to_vec();
+        let id = self.file_ids.stored(dim)?.to_vec();
         self.put_plain(node, names::DIMID, types::atomic(Atomic::Int, None), scalar(), id)
     }
 
@@ -51,8 +57,9 @@ impl Edited {
         if dims.is_empty() {
             return Ok(());
         }
-        let ids = dims.iter().flat_map(|&dim| self.file_ids.of(dim).to_le_bytes()).collect();
-        self.put_plain(node, names::COORDINATES, types::atomic(Atomic::Int, None), list(dims.len()), ids)?;
+        let ids: Vec<[u8; 4]> = dims.iter().map(|&dim| self.file_ids.stored(dim)).collect::<Result<_>>()?;
+        let (ty, space) = (types::atomic(Atomic::Int, None), list(dims.len()));
+        self.put_plain(node, names::COORDINATES, ty, space, ids.concat())?;
         for &dim in dims {
             let scale = self.dims[dim.index()].as_ref().and_then(|dim| dim.scale);
             if self.untold.remove(&dim.0)
@@ -371,4 +378,19 @@ fn loses_ids(model: &Model) -> bool {
         let earlier = last.insert(group(var), dim).is_some_and(|last| dim < last);
         earlier || model.var(var).dims.len() > 1
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_go_on_behind_the_last_one_as_long_as_there_is_room() {
+        let mut ids = FileIds::default();
+        [3, 7, i64::from(i32::MAX) - 1].into_iter().for_each(|id| ids.push(id));
+        assert_eq!(ids.stored(DimId(1)), Ok(7i32.to_le_bytes()));
+        assert_eq!(ids.stored(DimId(3)), Ok(i32::MAX.to_le_bytes()));
+        assert_eq!(ids.stored(DimId(4)).unwrap_err().code, Code::EMAXDIMS);
+        assert_eq!(FileIds::default().stored(DimId(2)), Ok(2i32.to_le_bytes()));
+    }
 }

@@ -247,7 +247,7 @@ impl Edited {
         self.dims.clear();
         (self.file_ids, self.untold) = (FileIds::default(), BTreeSet::new());
         for (number, dim) in (0..).zip(&content.dims) {
-            self.file_ids.push(dim.id as u32);
+            self.file_ids.push(dim.id);
             if !dim.is_told {
                 self.untold.insert(number);
             }
