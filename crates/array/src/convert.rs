@@ -56,9 +56,7 @@ pub fn to_native<T: Element>(order: Order, input: &[u8]) -> Vec<T> {
     let mut list = vec![T::zeroed(); input.len() / size_of::<T>()];
     let bytes = bytemuck::cast_slice_mut(&mut list);
     bytes.copy_from_slice(&input[..bytes.len()]);
-    if (Stored { kind: T::KIND, order }).is_swapped() {
-        bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
-    }
+    swap_order(Stored { kind: T::KIND, order }, bytes);
     list
 }
 
@@ -164,7 +162,16 @@ impl Conversion {
     }
 }
 
+/// Turns elements of one kind from the stored order of their bytes into that of memory, or back.
+#[inline]
+pub(crate) fn swap_order(stored: Stored, elements: &mut [u8]) {
+    if stored.is_swapped() {
+        swap(stored.kind.size(), elements);
+    }
+}
+
 /// Reverses the bytes of each element of `size` bytes.
+#[inline]
 fn swap(size: usize, bytes: &mut [u8]) {
     match size {
         2 => bytes

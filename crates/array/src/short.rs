@@ -6,7 +6,7 @@
 use ferrocdf_bytes::Result;
 use ferrocdf_store::{Blob, BlobMut};
 
-use crate::convert::Conversion;
+use crate::convert::{Conversion, swap_order};
 use crate::memory::check_dense;
 use crate::{Array, Direction, Fit, Kind, Layout, PastEnd, Selection, Stored};
 
@@ -75,13 +75,13 @@ impl ShortRun {
     /// # Errors
     /// `ECHAR` between text and numbers; `EINVAL` for memory of another size; the blob's.
     pub fn read(&self, blob: &dyn Blob, kind: Kind, rules: Direction, out: &mut [u8]) -> Result<Fit> {
-        let conversion = Conversion::new(rules, self.stored, Stored::native(kind))?;
-        check_dense(out.len(), kind, self.elements() as u64)?;
-        if conversion.is_in_place() {
+        if kind == self.stored.kind && out.len() == self.len {
             self.past_end.fetch(blob, self.at, out)?;
-            conversion.run_in_place(out);
+            swap_order(self.stored, out);
             return Ok(Fit::Exact);
         }
+        let conversion = Conversion::new(rules, self.stored, Stored::native(kind))?;
+        check_dense(out.len(), kind, self.elements() as u64)?;
         self.with_room(|stored| {
             self.past_end.fetch(blob, self.at, stored)?;
             Ok(conversion.run(stored, out).into())
@@ -93,6 +93,14 @@ impl ShortRun {
     /// # Errors
     /// `ECHAR` between text and numbers; `EINVAL` for memory of another size; the blob's.
     pub fn write(&self, blob: &dyn BlobMut, kind: Kind, rules: Direction, input: &[u8]) -> Result<Fit> {
+        if kind == self.stored.kind && input.len() == self.len {
+            return self.with_room(|stored| {
+                stored.copy_from_slice(input);
+                swap_order(self.stored, stored);
+                blob.write_at(self.at, stored)?;
+                Ok(Fit::Exact)
+            });
+        }
         let conversion = Conversion::new(rules, Stored::native(kind), self.stored)?;
         check_dense(input.len(), kind, self.elements() as u64)?;
         self.with_room(|stored| {

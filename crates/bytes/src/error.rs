@@ -179,6 +179,11 @@ impl Error {
         Error { code: self.code, what: what.into_boxed_str() }
     }
 
+    /// True if the operating system refused a request, so that the same call may succeed later.
+    pub fn is_of_system(&self) -> bool {
+        self.code.0 > 0 || self.code == Code::EIO
+    }
+
     /// An operating system error; keeps `errno` as the code, as netCDF does.
     pub fn system(error: &std::io::Error, what: impl fmt::Display) -> Self {
         let code = error.raw_os_error().map_or(Code::EIO, Code);

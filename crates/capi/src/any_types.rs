@@ -212,6 +212,7 @@ fn lay_out(ncid: c_int, fields: &[(Vec<u8>, c_int, Vec<usize>)]) -> Result<Class
             offset: end.next_multiple_of(alignment),
             ty,
             shape: shape.clone(),
+            chars: 1,
         };
         let size = model.size_of(ty).checked_mul(count_of(&field));
         let Some(after) = size.and_then(|size| field.offset.checked_add(size)) else {

@@ -18,6 +18,7 @@ use crate::dimensions::renamed;
 use crate::open_files::{OpenFile, ask, find};
 use crate::trees::gather;
 use crate::types::{equal_type, number_of, type_of};
+use crate::user_formats::user_file;
 
 /// What has the attributes of a variable id. Fails with `NC_ENOTVAR`.
 pub(crate) fn owner(model: &Model, group: GroupId, varid: c_int) -> Result<Owner> {
@@ -49,7 +50,6 @@ fn attribute<'a>(model: &'a Model, owner: Owner, name: &[u8]) -> Result<&'a Attr
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_att(
     ncid: c_int,
     varid: c_int,
@@ -81,7 +81,6 @@ pub unsafe extern "C" fn nc_inq_att(
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_atttype(
     ncid: c_int,
     varid: c_int,
@@ -92,7 +91,6 @@ pub unsafe extern "C" fn nc_inq_atttype(
     unsafe { nc_inq_att(ncid, varid, name, ty, no()) }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_attlen(
     ncid: c_int,
     varid: c_int,
@@ -103,7 +101,6 @@ pub unsafe extern "C" fn nc_inq_attlen(
     unsafe { nc_inq_att(ncid, varid, name, no(), len) }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_attid(
     ncid: c_int,
     varid: c_int,
@@ -129,7 +126,6 @@ pub unsafe extern "C" fn nc_inq_attid(
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_attname(ncid: c_int, varid: c_int, at: c_int, name: *mut c_char) -> c_int {
     answer(|| {
         ask(ncid, |model, group| {
@@ -144,7 +140,6 @@ pub unsafe extern "C" fn nc_inq_attname(ncid: c_int, varid: c_int, at: c_int, na
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_rename_att(
     ncid: c_int,
     varid: c_int,
@@ -153,7 +148,7 @@ pub unsafe extern "C" fn nc_rename_att(
 ) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
-        if !file.file().format().is_classic_file() {
+        if !file.is_classic() {
             // SAFETY: the contract of the interface.
             let names = unsafe { (text(name)?, text(new)?) };
             return netcdf4::rename(&file, group, varid, names);
@@ -173,12 +168,11 @@ pub unsafe extern "C" fn nc_rename_att(
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_del_att(ncid: c_int, varid: c_int, name: *const c_char) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
         let _state = file.state();
-        if !file.file().format().is_classic_file() {
+        if !file.is_classic() {
             file.writable()?;
         }
         file.check_define_mode()?;
@@ -244,7 +238,7 @@ fn store(
     wanted: Wanted<'_>,
     make: impl FnOnce(&Model, Type) -> Result<(Values, Fit)>,
 ) -> Result<()> {
-    if !file.file().format().is_classic_file() {
+    if !file.is_classic() {
         let state = file.state();
         let model = file.model();
         let (owner, name, ty) = wanted.check(file, &state, &model)?;
@@ -281,6 +275,11 @@ pub(crate) unsafe fn put_attribute(
     values: *const c_void,
     memory: Option<Atomic>,
 ) -> c_int {
+    if let Some(file) = user_file(ncid) {
+        let own = memory.map_or(ty, |memory| memory.nc_type().into());
+        // SAFETY: the contract of the interface.
+        return unsafe { file.put_att(ncid, varid, name, ty, len, values, own) };
+    }
     answer(|| {
         let (file, group) = find(ncid)?;
         // SAFETY: the contract of the interface.
@@ -310,6 +309,10 @@ pub(crate) unsafe fn get_attribute(
     values: *mut c_void,
     memory: Option<Atomic>,
 ) -> c_int {
+    if let Some(file) = user_file(ncid) {
+        // SAFETY: the contract of the interface.
+        return unsafe { file.get_attribute((ncid, varid, name), values, memory) };
+    }
     answer(|| {
         // SAFETY: the contract of the interface.
         if let Some(attr) = unsafe { hidden::find(ncid, varid, name) }? {

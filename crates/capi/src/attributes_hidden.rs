@@ -27,7 +27,7 @@ pub(crate) unsafe fn find(ncid: c_int, varid: c_int, name: *const c_char) -> Res
         return Ok(None);
     }
     let file = find_file(ncid)?;
-    if file.file().format().is_classic_file() {
+    if file.is_classic() {
         return Ok(None);
     }
     let mut attrs = file.file().hidden_attributes(Owner::Group(GroupId::ROOT)).into_iter();

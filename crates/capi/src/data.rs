@@ -4,7 +4,6 @@
 //! reference refuses in part; so what is inside the variable is moved, and then the code of the last element is given.
 
 use std::ffi::{c_int, c_void};
-use std::sync::Arc;
 
 use ferrocdf::array::{Index, Kind};
 use ferrocdf::{Code, Error, Fit, In, Out, Result, Selection};
@@ -13,7 +12,9 @@ use crate::boundary::{answer, fail, in_range, list};
 use crate::constants::NC_SHARE;
 use crate::data_checks::{Target, Way, check_strides};
 use crate::few;
+use crate::file_table::Pinned;
 use crate::open_files::{OpenFile, find};
+use crate::user_formats::user_file;
 use crate::variables::check_not_global;
 
 /// Distances in memory, in elements.
@@ -79,6 +80,10 @@ pub(crate) unsafe fn get(
     memory: Memory,
     values: *mut c_void,
 ) -> c_int {
+    if let Some(file) = user_file(ncid) {
+        // SAFETY: as the caller says.
+        return unsafe { file.transfer(ncid, varid, part, Buffer { memory, values, way: Way::Get }) };
+    }
     // SAFETY: as the caller says.
     answer(|| unsafe {
         if let Memory::Elements(kind) = memory
@@ -101,21 +106,26 @@ pub(crate) unsafe fn put(
     memory: Memory,
     values: *const c_void,
 ) -> c_int {
-    // SAFETY: as the caller says; memory that is written from is only read.
+    let buffer = Buffer { memory, values: values.cast_mut(), way: Way::Put };
+    if let Some(file) = user_file(ncid) {
+        // SAFETY: as the caller says; memory that is written from is only read.
+        return unsafe { file.transfer(ncid, varid, part, buffer) };
+    }
+    // SAFETY: as above.
     answer(|| unsafe {
         if let Memory::Elements(kind) = memory
             && let Some(done) = few::put(ncid, varid, part, kind, values)
         {
             return in_range(done?);
         }
-        transfer(ncid, varid, part, Buffer { memory, values: values.cast_mut(), way: Way::Put })
+        transfer(ncid, varid, part, buffer)
     })
 }
 
 unsafe fn transfer(ncid: c_int, varid: c_int, part: Part, buffer: Buffer) -> Result<()> {
     let (file, group) = find(ncid)?;
     let find = || file.file().look(|model| Target::find(model, group, varid));
-    let classic = file.file().format().is_classic_file();
+    let classic = file.is_classic();
     let target = if !classic || part.looks_first(buffer.memory) {
         let target = find()?;
         if target.rank() > 0 && part.corner().0.is_null() && !matches!(part, Part::All) {
@@ -127,6 +137,7 @@ unsafe fn transfer(ncid: c_int, varid: c_int, part: Part, buffer: Buffer) -> Res
         check_not_global(varid)?;
         find()?
     };
+    file.caches.set_asked(target.var);
     let mut request = Request { file, target, buffer };
     if !classic {
         // SAFETY: as the caller says.
@@ -151,7 +162,7 @@ fn check_mode(file: &OpenFile, way: Way) -> Result<()> {
 
 /// A call that moves data.
 pub(crate) struct Request {
-    pub(crate) file: Arc<OpenFile>,
+    pub(crate) file: Pinned,
     pub(crate) target: Target,
     pub(crate) buffer: Buffer,
 }

@@ -45,7 +45,6 @@ fn check_strict(file: &OpenFile, len: Option<u64>) -> Result<()> {
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_def_dim(ncid: c_int, name: *const c_char, len: usize, id: *mut c_int) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
@@ -65,7 +64,6 @@ pub unsafe extern "C" fn nc_def_dim(ncid: c_int, name: *const c_char, len: usize
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_dimid(ncid: c_int, name: *const c_char, id: *mut c_int) -> c_int {
     answer(|| {
         ask(ncid, |model, group| {
@@ -95,7 +93,6 @@ pub unsafe extern "C" fn nc_inq_dimid(ncid: c_int, name: *const c_char, id: *mut
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_dim(ncid: c_int, id: c_int, name: *mut c_char, len: *mut usize) -> c_int {
     answer(|| {
         ask(ncid, |model, _| {
@@ -110,19 +107,16 @@ pub unsafe extern "C" fn nc_inq_dim(ncid: c_int, id: c_int, name: *mut c_char, l
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_dimname(ncid: c_int, id: c_int, name: *mut c_char) -> c_int {
     // SAFETY: the contract of the interface.
     unsafe { nc_inq_dim(ncid, id, name, std::ptr::null_mut()) }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_dimlen(ncid: c_int, id: c_int, len: *mut usize) -> c_int {
     // SAFETY: the contract of the interface.
     unsafe { nc_inq_dim(ncid, id, std::ptr::null_mut(), len) }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_rename_dim(ncid: c_int, id: c_int, name: *const c_char) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;

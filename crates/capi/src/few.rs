@@ -61,7 +61,7 @@ pub(crate) unsafe fn put(
         return None;
     }
     let open = find_root(ncid)?;
-    let is_short = open.file().format().is_classic_file() && open.mode & NC_SHARE == 0;
+    let is_short = open.is_classic() && open.mode & NC_SHARE == 0;
     if !is_short || open.is_defining() {
         return None;
     }

@@ -1,26 +1,28 @@
 //! Making, opening and closing files, and the modes they are in.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use ferrocdf::{Alignment, Code, CreateOptions, File, FileMut, Format, OpenOptions, Result};
+use ferrocdf::{Alignment, Code, CreateOptions, File, FileMut, Format, OpenOptions, Result, local_path};
 
 use crate::boundary::{answer, fail, put, text};
 use crate::constants::*;
 use crate::library::default_format;
 use crate::memory_files;
 use crate::open_files::{Access, AtClose, OpenFile, find, find_file, insert, remove, writer_of};
+use crate::user_formats::{self, Request};
 
-/// The path a caller means: blanks before it are not part of it.
+/// The path a caller means: blanks before it are not part of it, and a `file:` URL is the path in it.
 ///
 /// # Safety
 /// `path` is null or ends in a zero byte.
-pub(crate) unsafe fn path<'a>(path: *const c_char) -> Result<&'a [u8]> {
+pub(crate) unsafe fn path<'a>(path: *const c_char) -> Result<Cow<'a, [u8]>> {
     // SAFETY: as the caller says.
     let path = unsafe { text(path) }?;
-    let path = path.trim_ascii_start();
+    let path = local_path(path.trim_ascii_start())?;
     if path.is_empty() {
         return fail(Code::EDAPURL, "the path is empty");
     }
@@ -36,11 +38,8 @@ pub(crate) fn as_path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
-/// Fails for flags that exclude each other, and for formats that programs bring along.
+/// Fails for flags that exclude each other.
 pub(crate) fn check_mode(mode: c_int) -> Result<()> {
-    if UDF_FLAGS.iter().any(|flag| mode & flag != 0) {
-        return fail(Code::ENOTBUILT, "this version does not run formats that programs bring along");
-    }
     let all = |flags: c_int| mode & flags == flags;
     if all(NC_DISKLESS | NC_INMEMORY) || all(NC_DISKLESS | NC_MMAP) {
         return fail(Code::EDISKLESS, "NC_DISKLESS excludes NC_INMEMORY and NC_MMAP");
@@ -90,6 +89,7 @@ unsafe fn put_chunk_size(hint: *mut usize) {
 unsafe fn create(
     path_: *const c_char,
     mode: c_int,
+    size: usize,
     basepe: c_int,
     hint: *mut usize,
     id: *mut c_int,
@@ -102,9 +102,16 @@ unsafe fn create(
         check_mode(mode)?;
         let format = format?;
         // SAFETY: the contract of the interface.
-        let path = unsafe { path(path_) }?;
+        let path = &*unsafe { path(path_) }?;
         if basepe != 0 {
             return fail(Code::EINVAL, "the only processing element is 0");
+        }
+        let request = Request { path, mode, pe: basepe, hint };
+        // SAFETY: the contract of the interface.
+        if let Some(new) = unsafe { user_formats::create(&request, size) }? {
+            // SAFETY: the contract of the interface.
+            unsafe { put(id, new) };
+            return Ok(());
         }
         let mut options = CreateOptions::format(format);
         options.clobber = mode & NC_NOCLOBBER == 0;
@@ -132,12 +139,19 @@ unsafe fn open(path_: *const c_char, mode: c_int, basepe: c_int, hint: *mut usiz
         }
         check_mode(mode)?;
         // SAFETY: the contract of the interface.
-        let path = unsafe { path(path_) }?;
+        let path = &*unsafe { path(path_) }?;
         if basepe != 0 {
             return fail(Code::EINVAL, "the only processing element is 0");
         }
         if mode & NC_INMEMORY != 0 {
             return fail(Code::EINVAL, "NC_INMEMORY needs the memory: nc_open_mem and nc_open_memio take it");
+        }
+        let request = Request { path, mode, pe: basepe, hint };
+        // SAFETY: the contract of the interface.
+        if let Some(new) = unsafe { user_formats::open(&request) }? {
+            // SAFETY: the contract of the interface.
+            unsafe { put(id, new) };
+            return Ok(());
         }
         let file = if mode & NC_DISKLESS != 0 {
             memory_files::open_diskless(path, mode)?
@@ -171,32 +185,32 @@ pub(crate) fn missing_is_zero() -> OpenOptions {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_create(path: *const c_char, mode: c_int, id: *mut c_int) -> c_int {
     // SAFETY: the contract of the interface.
-    unsafe { create(path, mode, 0, std::ptr::null_mut(), id) }
+    unsafe { create(path, mode, 0, 0, std::ptr::null_mut(), id) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc__create(
     path: *const c_char,
     mode: c_int,
-    _initial_size: usize,
+    size: usize,
     hint: *mut usize,
     id: *mut c_int,
 ) -> c_int {
     // SAFETY: the contract of the interface.
-    unsafe { create(path, mode, 0, hint, id) }
+    unsafe { create(path, mode, size, 0, hint, id) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc__create_mp(
     path: *const c_char,
     mode: c_int,
-    _initial_size: usize,
+    size: usize,
     basepe: c_int,
     hint: *mut usize,
     id: *mut c_int,
 ) -> c_int {
     // SAFETY: the contract of the interface.
-    unsafe { create(path, mode, basepe, hint, id) }
+    unsafe { create(path, mode, size, basepe, hint, id) }
 }
 
 #[unsafe(no_mangle)]
@@ -228,7 +242,6 @@ pub unsafe extern "C" fn nc__open_mp(
     unsafe { open(path, mode, basepe, hint, id) }
 }
 
-#[unsafe(no_mangle)]
 pub extern "C" fn nc_redef(ncid: c_int) -> c_int {
     answer(|| redefine(&*find_file(ncid)?))
 }
@@ -248,12 +261,11 @@ pub(crate) fn redefine(file: &OpenFile) -> Result<()> {
     Ok(())
 }
 
-#[unsafe(no_mangle)]
 pub extern "C" fn nc_enddef(ncid: c_int) -> c_int {
     answer(|| end_in_group(ncid, &Alignment::default()))
 }
 
-#[unsafe(no_mangle)]
+#[allow(non_snake_case, reason = "the name in C")]
 pub extern "C" fn nc__enddef(
     ncid: c_int,
     header_free: usize,
@@ -276,7 +288,7 @@ pub extern "C" fn nc__enddef(
 /// they do in the reference.
 fn end_in_group(ncid: c_int, alignment: &Alignment) -> Result<()> {
     let (file, group) = find(ncid)?;
-    if !file.file().format().is_classic_file() {
+    if !file.is_classic() {
         let mut state = file.state();
         file.file().look(|model| model.group(group).vars.iter().for_each(|&var| state.set_written(var)));
     }
@@ -307,7 +319,6 @@ pub(crate) fn ready_for_data(file: &OpenFile) -> Result<()> {
     }
 }
 
-#[unsafe(no_mangle)]
 pub extern "C" fn nc_sync(ncid: c_int) -> c_int {
     answer(|| {
         let file = find_file(ncid)?;
@@ -319,21 +330,26 @@ pub extern "C" fn nc_sync(ncid: c_int) -> c_int {
     })
 }
 
-#[unsafe(no_mangle)]
 pub extern "C" fn nc_close(ncid: c_int) -> c_int {
     answer(|| {
         // The id must be right before the file is taken away, and so must types that can still be completed.
         let file = find_file(ncid)?;
         if file.is_writable() {
             file.state().check_types(&file.model())?;
+            // What the system refuses now it may grant later: the file stays open, for another try.
+            match file.writable()?.sync() {
+                Err(error) if error.is_of_system() => return Err(error),
+                _ => {}
+            }
         }
         drop(file);
-        close(&remove(ncid)?)
+        let file = remove(ncid)?;
+        close(&file)
     })
 }
 
 /// Completes a file. What is open of it goes with its last user.
-pub(crate) fn close(file: &Arc<OpenFile>) -> Result<()> {
+pub(crate) fn close(file: &OpenFile) -> Result<()> {
     let mut state = file.state();
     if !file.is_writable() {
         return Ok(());
@@ -354,7 +370,6 @@ pub(crate) fn close(file: &Arc<OpenFile>) -> Result<()> {
     }
 }
 
-#[unsafe(no_mangle)]
 pub extern "C" fn nc_abort(ncid: c_int) -> c_int {
     answer(|| {
         find_file(ncid)?;
@@ -372,7 +387,6 @@ pub extern "C" fn nc_abort(ncid: c_int) -> c_int {
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_set_fill(ncid: c_int, mode: c_int, old: *mut c_int) -> c_int {
     answer(|| {
         let file = find_file(ncid)?;
@@ -383,7 +397,7 @@ pub unsafe extern "C" fn nc_set_fill(ncid: c_int, mode: c_int, old: *mut c_int) 
         }
         let before = if state.no_fill { NC_NOFILL } else { NC_FILL };
         state.no_fill = mode == NC_NOFILL;
-        if file.file().format().is_classic_file() {
+        if file.is_classic() {
             writable.set_no_fill(state.no_fill)?;
         }
         // SAFETY: the contract of the interface.
@@ -418,11 +432,46 @@ pub unsafe extern "C" fn nc_delete(path: *const c_char) -> c_int {
 pub unsafe extern "C" fn nc_delete_mp(path_: *const c_char, basepe: c_int) -> c_int {
     answer(|| {
         // SAFETY: the contract of the interface.
-        let path = as_path(unsafe { path(path_) }?);
+        let path = unsafe { path(path_) }?;
+        let path = as_path(&path);
         File::open_with(path, &missing_is_zero())?;
         if basepe != 0 {
             return fail(Code::EINVAL, "the only processing element is 0");
         }
         std::fs::remove_file(path).or_else(|error| fail(Code::EIO, format!("{}: {error}", path.display())))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+
+    use super::*;
+
+    #[test]
+    fn file_urls_are_paths() {
+        let folder = std::env::temp_dir().join(format!("ferrocdf urls {}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        let url = |text: &str| CString::new(text.replace('@', folder.to_str().unwrap())).unwrap();
+        let (made, opened) = (url("file://@/a%20b.nc#mode=netcdf-4"), url("file:@/a b.nc"));
+        let mut id = 0;
+        // SAFETY: texts end in a zero byte, and the id is valid for writing.
+        unsafe {
+            assert_eq!(nc_create(made.as_ptr(), NC_NETCDF4, &mut id), 0);
+            assert_eq!(nc_close(id), 0);
+            assert!(folder.join("a b.nc").is_file());
+            assert_eq!(nc_open(opened.as_ptr(), 0, &mut id), 0);
+            assert_eq!(nc_close(id), 0);
+            for (text, code) in [
+                ("file://@/none.nc", Code(2)),
+                ("file://@/a%20b.nc?x", Code::EDAPCONSTRAINT),
+                ("file://@/a%20b.nc#mode=zarr", Code::ENOTBUILT),
+                ("http://host/a.nc", Code::ENOTBUILT),
+            ] {
+                assert_eq!(nc_open(url(text).as_ptr(), 0, &mut id), code.0, "{text}");
+            }
+            assert_eq!(nc_delete(made.as_ptr()), 0);
+        }
+        std::fs::remove_dir(&folder).unwrap();
+    }
 }

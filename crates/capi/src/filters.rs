@@ -10,11 +10,12 @@ use crate::data_checks::variable;
 use crate::groups::find_enhanced;
 use crate::open_files::find;
 use crate::storage::{storage_of, wish};
+use crate::user_formats::user_file;
 
 /// How a variable is stored. One of a classic file has no filters, whether or not it exists.
 pub(crate) fn filtered(ncid: c_int, varid: c_int) -> Result<Storage> {
     let (file, _) = find(ncid)?;
-    if file.file().format().is_classic_file() {
+    if file.is_classic() {
         return Ok(Storage::default());
     }
     storage_of(ncid, varid)
@@ -41,7 +42,6 @@ pub(crate) fn add_filter(ncid: c_int, varid: c_int, id: c_uint, params: Option<&
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_def_var_filter(
     ncid: c_int,
     varid: c_int,
@@ -58,7 +58,6 @@ pub unsafe extern "C" fn nc_def_var_filter(
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_var_filter_ids(
     ncid: c_int,
     varid: c_int,
@@ -85,7 +84,6 @@ unsafe fn give(params: &[c_uint], count: *mut usize, place: *mut c_uint) {
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_var_filter_info(
     ncid: c_int,
     varid: c_int,
@@ -105,7 +103,6 @@ pub unsafe extern "C" fn nc_inq_var_filter_info(
 }
 
 /// The first filter; 0 if there is none.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_var_filter(
     ncid: c_int,
     varid: c_int,
@@ -129,13 +126,12 @@ pub unsafe extern "C" fn nc_inq_var_filter(
 /// Fails with `NC_ENOFILTER` for a filter that nobody has, and for any in a file of a format that has none.
 fn check_usable(ncid: c_int, id: c_uint) -> Result<()> {
     let (file, _) = find(ncid)?;
-    if file.file().format().is_classic_file() {
+    if file.is_classic() {
         return fail(Code::ENOFILTER, "classic files have no filters");
     }
     check_available(id)
 }
 
-#[unsafe(no_mangle)]
 pub extern "C" fn nc_inq_filter_avail(ncid: c_int, id: c_uint) -> c_int {
     answer(|| check_usable(ncid, id))
 }
@@ -161,23 +157,26 @@ unsafe fn named<const COUNT: usize>(
 ) -> Result<Option<[c_uint; COUNT]>> {
     // SAFETY: the contract of the interface.
     unsafe { put(has, 0) };
-    check_usable(ncid, id)?;
-    let storage = filtered(ncid, varid)?;
-    let Some(found) = storage.filter(id) else { return Ok(None) };
+    let found = match user_file(ncid) {
+        Some(file) => file.filter(ncid, varid, id)?,
+        None => {
+            check_usable(ncid, id)?;
+            filtered(ncid, varid)?.filter(id).map(<[c_uint]>::to_vec)
+        }
+    };
+    let Some(found) = found else { return Ok(None) };
     // SAFETY: the contract of the interface.
     unsafe { put(has, 1) };
     match found.try_into() {
         Ok(found) => Ok(Some(found)),
-        Err(_) => fail(Code::EFILTER, format!("filter {id} has {} parameters", found.len())),
+        Err(found) => fail(Code::EFILTER, format!("filter {id} has {} parameters", found.len())),
     }
 }
 
-#[unsafe(no_mangle)]
 pub extern "C" fn nc_def_var_bzip2(ncid: c_int, varid: c_int, level: c_int) -> c_int {
     set_named(ncid, varid, Filter::BZIP2, (1..=9).contains(&level), &[level as c_uint])
 }
 
-#[unsafe(no_mangle)]
 pub extern "C" fn nc_def_var_zstandard(ncid: c_int, varid: c_int, level: c_int) -> c_int {
     set_named(ncid, varid, Filter::ZSTD, (-131072..=22).contains(&level), &[level as c_uint])
 }
@@ -210,7 +209,6 @@ const LAST_COMPRESSOR: c_uint = 5;
 const LAST_LEVEL: c_uint = 9;
 const LAST_SHUFFLE: c_uint = 2;
 
-#[unsafe(no_mangle)]
 pub extern "C" fn nc_def_var_blosc(
     ncid: c_int,
     varid: c_int,

@@ -2,18 +2,18 @@
 
 use std::ffi::{c_char, c_int};
 use std::ptr::null_mut;
-use std::sync::Arc;
 
 use ferrocdf::{Code, Format, GroupId, Model, Name, Result};
 
 use crate::boundary::{answer, fail, put, put_all, put_name, put_text, text};
-use crate::open_files::{OpenFile, find, group_id};
+use crate::file_table::Pinned;
+use crate::open_files::{find, group_id};
 use crate::variables::check_new;
 
 /// The file and group with an id, for what classic files do not have. Fails with `NC_ENOTNC4` for those.
-pub(crate) fn find_enhanced(ncid: c_int) -> Result<(Arc<OpenFile>, GroupId)> {
+pub(crate) fn find_enhanced(ncid: c_int) -> Result<(Pinned, GroupId)> {
     let (file, group) = find(ncid)?;
-    if file.file().format().is_classic_file() {
+    if file.is_classic() {
         return fail(Code::ENOTNC4, "classic files have one group and no types of their own");
     }
     Ok((file, group))
@@ -24,7 +24,6 @@ fn no_group<T>(name: &[u8]) -> Result<T> {
 }
 
 /// The id of a group below one; without a name, of the root. Any name finds the group itself in a classic file.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_ncid(ncid: c_int, name: *const c_char, id: *mut c_int) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
@@ -45,7 +44,6 @@ pub unsafe extern "C" fn nc_inq_ncid(ncid: c_int, name: *const c_char, id: *mut 
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_grp_ncid(ncid: c_int, name: *const c_char, id: *mut c_int) -> c_int {
     // SAFETY: the contract of the interface.
     unsafe { nc_inq_ncid(ncid, name, id) }
@@ -80,7 +78,6 @@ pub(crate) fn split_path<'a>(model: &Model, path: &'a [u8]) -> Result<Option<(Gr
 
 /// The id of the group with a path, such as `/a/b`, from the group of the id. Not even the root is found so in a classic
 /// file.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_grp_full_ncid(ncid: c_int, path: *const c_char, id: *mut c_int) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
@@ -98,7 +95,6 @@ pub unsafe extern "C" fn nc_inq_grp_full_ncid(ncid: c_int, path: *const c_char, 
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_grps(ncid: c_int, count: *mut c_int, ids: *mut c_int) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
@@ -114,7 +110,6 @@ pub unsafe extern "C" fn nc_inq_grps(ncid: c_int, count: *mut c_int, ids: *mut c
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_grpname(ncid: c_int, name: *mut c_char) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
@@ -127,7 +122,6 @@ pub unsafe extern "C" fn nc_inq_grpname(ncid: c_int, name: *mut c_char) -> c_int
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_grpname_full(ncid: c_int, len: *mut usize, path: *mut c_char) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
@@ -141,13 +135,11 @@ pub unsafe extern "C" fn nc_inq_grpname_full(ncid: c_int, len: *mut usize, path:
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_grpname_len(ncid: c_int, len: *mut usize) -> c_int {
     // SAFETY: the contract of the interface.
     unsafe { nc_inq_grpname_full(ncid, len, null_mut()) }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_grp_parent(ncid: c_int, id: *mut c_int) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
@@ -160,7 +152,6 @@ pub unsafe extern "C" fn nc_inq_grp_parent(ncid: c_int, id: *mut c_int) -> c_int
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_def_grp(ncid: c_int, name: *const c_char, id: *mut c_int) -> c_int {
     answer(|| {
         let (file, group) = find_enhanced(ncid)?;
@@ -179,7 +170,6 @@ pub unsafe extern "C" fn nc_def_grp(ncid: c_int, name: *const c_char, id: *mut c
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_rename_grp(ncid: c_int, name: *const c_char) -> c_int {
     answer(|| {
         let (file, group) = find_enhanced(ncid)?;
@@ -192,7 +182,6 @@ pub unsafe extern "C" fn nc_rename_grp(ncid: c_int, name: *const c_char) -> c_in
 }
 
 /// The reference prints to a log that usual builds do not have.
-#[unsafe(no_mangle)]
 pub extern "C" fn nc_show_metadata(ncid: c_int) -> c_int {
     answer(|| find(ncid).map(drop))
 }

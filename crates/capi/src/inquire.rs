@@ -9,7 +9,6 @@ use crate::boundary::{answer, put, put_text};
 use crate::constants::{NC_FORMATX_NC_HDF5, NC_FORMATX_NC3, format_number};
 use crate::open_files::{find, find_file};
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq(
     ncid: c_int,
     dims: *mut c_int,
@@ -38,7 +37,6 @@ pub unsafe extern "C" fn nc_inq(
 /// A function that gives one of the numbers of [`nc_inq`].
 macro_rules! part_of_inq {
     ($name:ident, $dims:expr, $vars:expr, $attrs:expr, $unlimited:expr) => {
-        #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(ncid: c_int, number: *mut c_int) -> c_int {
             let null = std::ptr::null_mut();
             let pick = |this: bool| if this { number } else { null };
@@ -53,7 +51,6 @@ part_of_inq!(nc_inq_nvars, false, true, false, false);
 part_of_inq!(nc_inq_natts, false, false, true, false);
 part_of_inq!(nc_inq_unlimdim, false, false, false, true);
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_format(ncid: c_int, format: *mut c_int) -> c_int {
     answer(|| {
         let number = format_number(find_file(ncid)?.file().format());
@@ -63,11 +60,10 @@ pub unsafe extern "C" fn nc_inq_format(ncid: c_int, format: *mut c_int) -> c_int
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_format_extended(ncid: c_int, format: *mut c_int, mode: *mut c_int) -> c_int {
     answer(|| {
         let file = find_file(ncid)?;
-        let classic = file.file().format().is_classic_file();
+        let classic = file.is_classic();
         // SAFETY: the contract of the interface.
         unsafe {
             put(format, if classic { NC_FORMATX_NC3 } else { NC_FORMATX_NC_HDF5 });
@@ -77,7 +73,6 @@ pub unsafe extern "C" fn nc_inq_format_extended(ncid: c_int, format: *mut c_int,
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_path(ncid: c_int, len: *mut usize, path: *mut c_char) -> c_int {
     answer(|| {
         let file = find_file(ncid)?;

@@ -26,9 +26,9 @@ pub(crate) fn known_type(ncid: c_int, number: c_int) -> Result<(Arc<Model>, Type
     Ok((model, ty))
 }
 
-/// Values of a field.
+/// Values of a field; of text of fixed length its bytes.
 pub(crate) fn count_of(field: &Field) -> usize {
-    field.shape.iter().product()
+    field.shape.iter().product::<usize>().saturating_mul(field.chars)
 }
 
 /// Frees what hangs from values.

@@ -101,7 +101,7 @@ fn access(path: &[u8], bytes: Vec<u8>, mode: c_int, limit: u64) -> Result<Access
 }
 
 /// Writes the bytes of a file in memory to its path.
-pub(crate) fn persist(file: &Arc<OpenFile>) -> Result<()> {
+pub(crate) fn persist(file: &OpenFile) -> Result<()> {
     let bytes = file.file().bytes()?;
     std::fs::write(as_path(&file.path), bytes)
         .map_err(|error| Error::system(&error, file.path.escape_ascii()))
@@ -159,8 +159,11 @@ pub unsafe extern "C" fn nc_open_memio(
         }
         let mode = mode | NC_INMEMORY;
         check_mode(mode)?;
+        if UDF_FLAGS.iter().any(|flag| mode & flag != 0) {
+            return fail(Code::ENOTBUILT, "formats that programs bring along open files, and no memory");
+        }
         // SAFETY: the contract of the interface.
-        let path = unsafe { path(path_) }?;
+        let path = &*unsafe { path(path_) }?;
         // SAFETY: the contract of the interface.
         let bytes = unsafe { list(memio.memory.cast::<u8>(), memio.size) };
         let (writes, locked) = (mode & NC_WRITE != 0, memio.flags & NC_MEMIO_LOCKED != 0);
@@ -188,7 +191,6 @@ pub unsafe extern "C" fn nc_open_memio(
 
 /// Closes a file and gives its bytes: in the memory it was opened in if it was only read, or is locked, else in memory of
 /// `malloc` that the caller frees.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_close_memio(ncid: c_int, memio: *mut NcMemio) -> c_int {
     answer(|| {
         // The id must be right before the file is taken away.

@@ -1,35 +1,30 @@
 //! Open files and their ids.
 //!
-//! An id is a position in one table, shifted by 16 bits as in the reference; the low bits are for groups. A position is
-//! free again once its file is closed, and the first free one is taken. The table's lock is held only while it is looked
-//! at: calls keep the file alive through a count, so a close on one thread never pulls a file from under another.
+//! An id is a position in the table of [`crate::file_table`], shifted by 16 bits as in the reference; the low bits are for
+//! groups. A position is free again once its file is closed, and the first free one is taken.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ffi::c_int;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ferrocdf::model::Class;
 use ferrocdf::{Code, Error, File, FileMut, Format, GroupId, Model, Result, Type, VarId};
 
 use crate::boundary::fail;
-use crate::caches::{self, Cache};
+use crate::caches::{self, FileCaches};
 use crate::constants::{NC_CLASSIC_MODEL, NC_DISKLESS, NC_INMEMORY, NC_NETCDF4, format_flags};
+use crate::file_table::{self, Pinned, Removed};
 use crate::files::as_path;
 use crate::memory_files::GivenMemory;
+use crate::user_formats;
 
 /// Bits of an id that are for groups.
-const GROUP_BITS: u32 = 16;
+pub(crate) const GROUP_BITS: u32 = 16;
 /// The most files open at once, plus one: position 0 is never taken.
-const POSITIONS: usize = 1 << 15;
-
-/// How long a close waits for calls on other threads.
-const MOST_WAITING: Duration = Duration::from_secs(10);
-
-static FILES: RwLock<Vec<Option<Arc<OpenFile>>>> = RwLock::new(Vec::new());
+pub(crate) const POSITIONS: usize = 1 << 15;
 
 /// A file with an id.
 pub(crate) struct OpenFile {
@@ -41,9 +36,11 @@ pub(crate) struct OpenFile {
     pub(crate) at_close: AtClose,
     /// The memory that the caller gave and that it gets back.
     pub(crate) given: Option<GivenMemory>,
-    /// The chunk caches that variables of a netCDF-4 file have, once they were asked for.
-    pub(crate) caches: Mutex<HashMap<VarId, Cache>>,
+    /// The chunk caches that variables of a netCDF-4 file have.
+    pub(crate) caches: FileCaches,
     access: Access,
+    /// True for a file of a classic format.
+    is_classic: bool,
     defining: AtomicBool,
     state: Mutex<State>,
 }
@@ -148,10 +145,11 @@ impl OpenFile {
             path,
             // That a file keeps to the classic model is told of new ones only.
             mode: (mode & !NC_NETCDF4) | (format_flags(format) & if is_new { !0 } else { !NC_CLASSIC_MODEL }),
-            caches: Mutex::default(),
+            caches: FileCaches::new(stored.0),
             at_close: AtClose::Nothing,
             given: None,
             access,
+            is_classic: format.is_classic_file(),
             defining: AtomicBool::new(is_new),
             state: Mutex::new(State { is_new, no_fill: false, stored, written: (stored.0, HashSet::new()) }),
         }
@@ -171,6 +169,11 @@ impl OpenFile {
             Access::Write(file) => Ok(file),
             Access::Read(_) => fail(Code::EPERM, "the file is open for reading only"),
         }
+    }
+
+    /// True for a file of a classic format.
+    pub(crate) fn is_classic(&self) -> bool {
+        self.is_classic
     }
 
     pub(crate) fn is_writable(&self) -> bool {
@@ -210,7 +213,7 @@ impl OpenFile {
     /// Enters define mode where that is free. Fails with `NC_ENOTINDEFINE` where it is not, and with `NC_EPERM` for
     /// netCDF-4 files that are only read.
     pub(crate) fn check_define_mode(&self) -> Result<()> {
-        if self.file().format().is_classic_file() || self.is_defining() {
+        if self.is_classic() || self.is_defining() {
             return self.check_defining();
         }
         if !self.is_free() {
@@ -227,40 +230,39 @@ impl OpenFile {
     }
 }
 
-/// Asks the model of the file with an id, and for its group. Without a share of either where nobody is changing the file;
-/// otherwise the question waits for that file alone, and no other one for it.
+/// Asks the model of the file with an id, and for its group.
 pub(crate) fn ask<R>(ncid: c_int, question: impl FnOnce(&Model, GroupId) -> Result<R>) -> Result<R> {
-    let group = group_in(ncid);
-    let answer = |model: &Model| {
-        if group.index() >= model.groups().len() { Err(bad_id(ncid)) } else { question(model, group) }
-    };
-    let files = table();
-    let file = in_table(&files, ncid)?;
-    match file.file().try_look(answer) {
-        Ok(answered) => answered,
-        Err(answer) => {
-            let file = file.clone();
-            drop(files);
-            file.file().look(answer)
+    ask_of(ncid, |_, model, group| question(model, group))
+}
+
+/// The same with the file itself.
+pub(crate) fn ask_of<R>(
+    ncid: c_int,
+    question: impl FnOnce(&OpenFile, &Model, GroupId) -> Result<R>,
+) -> Result<R> {
+    let (file, group) = (in_table(ncid)?, group_in(ncid));
+    file.file().look(|model| {
+        if group.index() >= model.groups().len() {
+            return Err(bad_id(ncid));
         }
-    }
+        question(&file, model, group)
+    })
 }
 
 /// The file with an id, if it is the root group that is meant: for calls that look no further.
-pub(crate) fn find_root(ncid: c_int) -> Option<Arc<OpenFile>> {
+pub(crate) fn find_root(ncid: c_int) -> Option<Pinned> {
     if group_in(ncid) != GroupId::ROOT {
         return None;
     }
-    in_table(&table(), ncid).ok().cloned()
+    in_table(ncid).ok()
 }
 
-/// The table, to be looked at: not longer than it takes to find a file in it.
-fn table() -> RwLockReadGuard<'static, Vec<Option<Arc<OpenFile>>>> {
-    FILES.read().unwrap_or_else(PoisonError::into_inner)
+fn in_table(ncid: c_int) -> Result<Pinned> {
+    file_table::pin(position(ncid)).ok_or_else(|| bad_id(ncid))
 }
 
-fn in_table(files: &[Option<Arc<OpenFile>>], ncid: c_int) -> Result<&Arc<OpenFile>> {
-    files.get((ncid as u32 >> GROUP_BITS) as usize).and_then(Option::as_ref).ok_or_else(|| bad_id(ncid))
+fn position(ncid: c_int) -> usize {
+    (ncid as u32 >> GROUP_BITS) as usize
 }
 
 fn group_in(ncid: c_int) -> GroupId {
@@ -268,8 +270,8 @@ fn group_in(ncid: c_int) -> GroupId {
 }
 
 /// The file and group with an id. Fails with `NC_EBADID`.
-pub(crate) fn find(ncid: c_int) -> Result<(Arc<OpenFile>, GroupId)> {
-    let (file, group) = (in_table(&table(), ncid)?.clone(), group_in(ncid));
+pub(crate) fn find(ncid: c_int) -> Result<(Pinned, GroupId)> {
+    let (file, group) = (in_table(ncid)?, group_in(ncid));
     if group != GroupId::ROOT && group.index() >= file.model().groups().len() {
         return Err(bad_id(ncid));
     }
@@ -277,7 +279,7 @@ pub(crate) fn find(ncid: c_int) -> Result<(Arc<OpenFile>, GroupId)> {
 }
 
 /// The file with an id, whichever group of it is meant. Fails with `NC_EBADID`.
-pub(crate) fn find_file(ncid: c_int) -> Result<Arc<OpenFile>> {
+pub(crate) fn find_file(ncid: c_int) -> Result<Pinned> {
     find(ncid).map(|(file, _)| file)
 }
 
@@ -288,20 +290,10 @@ pub(crate) fn group_id(ncid: c_int, group: GroupId) -> c_int {
 
 /// Gives a file an id. Fails with `NC_ENOMEM` if all are taken.
 pub(crate) fn insert(file: OpenFile) -> Result<c_int> {
-    fork::make_safe();
-    let mut files = FILES.write().unwrap_or_else(PoisonError::into_inner);
-    if files.is_empty() {
-        files.push(None);
+    match file_table::insert(file, POSITIONS - user_formats::ids_taken()) {
+        Some(at) => Ok((at << GROUP_BITS) as c_int),
+        None => fail(Code::ENOMEM, "as many files are open as there are ids"),
     }
-    let at = files.iter().skip(1).position(Option::is_none).map_or(files.len(), |free| free + 1);
-    if at >= POSITIONS {
-        return fail(Code::ENOMEM, format!("{at} files are open, which is the limit"));
-    }
-    if at == files.len() {
-        files.push(None);
-    }
-    files[at] = Some(Arc::new(file));
-    Ok((at << GROUP_BITS) as c_int)
 }
 
 /// The writer of a netCDF-4 file that is already open for writing in this process, if the file at a path is one: two
@@ -309,10 +301,10 @@ pub(crate) fn insert(file: OpenFile) -> Result<c_int> {
 pub(crate) fn writer_of(path: &Path) -> Option<Arc<FileMut>> {
     let place = |path: &Path| std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
     let wanted = place(path)?;
-    table().iter().flatten().find_map(|open| match &open.access {
+    file_table::all().find_map(|open| match &open.access {
         Access::Write(writer)
             if open.mode & (NC_DISKLESS | NC_INMEMORY) == 0
-                && !writer.format().is_classic_file()
+                && !open.is_classic()
                 && place(as_path(&open.path)) == Some(wanted) =>
         {
             Some(writer.clone())
@@ -323,54 +315,11 @@ pub(crate) fn writer_of(path: &Path) -> Option<Arc<FileMut>> {
 
 /// Takes a file from the table. Fails with `NC_EBADID`.
 ///
-/// Calls that are under way on other threads end first, so that what they write is in the file when it is closed. There
-/// is a limit to waiting: a process made by `fork` counts calls of threads that it does not have.
-pub(crate) fn remove(ncid: c_int) -> Result<Arc<OpenFile>> {
-    let mut files = FILES.write().unwrap_or_else(PoisonError::into_inner);
-    let slot = files.get_mut((ncid as u32 >> GROUP_BITS) as usize);
-    let file = slot.and_then(Option::take).ok_or_else(|| bad_id(ncid))?;
-    drop(files);
-    let limit = Instant::now() + MOST_WAITING;
-    while Arc::strong_count(&file) > 1 && Instant::now() < limit {
-        std::thread::sleep(Duration::from_micros(50));
-    }
-    Ok(file)
+/// Calls that are under way on other threads end first, so that the bytes they write are in the file when it is closed.
+pub(crate) fn remove(ncid: c_int) -> Result<Removed> {
+    file_table::remove(position(ncid)).ok_or_else(|| bad_id(ncid))
 }
 
 fn bad_id(ncid: c_int) -> Error {
     Error::new(Code::EBADID, format!("no open file has the id {ncid}"))
-}
-
-/// `fork` while another thread opens or closes a file: the child must find the table free.
-mod fork {
-    use std::cell::RefCell;
-    use std::sync::{Once, PoisonError, RwLockWriteGuard};
-
-    use super::{FILES, OpenFile};
-
-    type Held = RwLockWriteGuard<'static, Vec<Option<std::sync::Arc<OpenFile>>>>;
-
-    thread_local! {
-        /// The table's lock, held by the thread that forks from before to after.
-        static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
-    }
-
-    /// Sees to it, once, that the table is free on both sides of a `fork`.
-    pub(super) fn make_safe() {
-        static ONCE: Once = Once::new();
-        ONCE.call_once(|| {
-            // SAFETY: the functions take no argument and do not unwind: the lock is there for all time.
-            unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) };
-        });
-    }
-
-    extern "C" fn before() {
-        let held = FILES.write().unwrap_or_else(PoisonError::into_inner);
-        // A thread that is ending does not fork.
-        let _ = HELD.try_with(|place| place.replace(Some(held)));
-    }
-
-    extern "C" fn after() {
-        let _ = HELD.try_with(|place| place.replace(None));
-    }
 }

@@ -53,13 +53,18 @@ fn parse(file: &[u8]) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> {
     })
 }
 
+/// The value of a key.
+pub(crate) fn setting(key: &[u8]) -> Option<Vec<u8>> {
+    settings()?.get(key).cloned()
+}
+
 /// The value of a key in memory of `malloc`; null if it has none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_rc_get(key: *const c_char) -> *mut c_char {
     give(std::ptr::null_mut(), || {
         // SAFETY: the contract of the interface.
         let key = unsafe { text(key) }?.trim_ascii();
-        match settings().and_then(|settings| settings.get(key).cloned()) {
+        match setting(key) {
             Some(value) => copy_of_text(&value),
             None => Ok(std::ptr::null_mut()),
         }

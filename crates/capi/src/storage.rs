@@ -39,7 +39,11 @@ pub(crate) fn wish(
 /// How a variable is stored; classic files say nothing of it.
 pub(crate) fn storage_of(ncid: c_int, varid: c_int) -> Result<Storage> {
     let (file, group) = find(ncid)?;
-    file.file().look(|model| Ok(model.var(variable(model, group, varid)?).storage.clone()))
+    file.file().look(|model| {
+        let var = variable(model, group, varid)?;
+        file.caches.set_asked(var);
+        Ok(model.var(var).storage.clone())
+    })
 }
 
 /// Bytes of a variable that lies in its header, at most.
@@ -104,7 +108,6 @@ unsafe fn sizes<T: Copy + TryInto<u64>>(sizes: *const T, rank: usize) -> Option<
     (!sizes.is_null()).then(|| given.iter().map(|&size| size.try_into().unwrap_or(u64::MAX)).collect())
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_def_var_chunking(
     ncid: c_int,
     varid: c_int,
@@ -115,7 +118,6 @@ pub unsafe extern "C" fn nc_def_var_chunking(
     set_chunking(ncid, varid, kind, |rank| unsafe { sizes(chunk, rank) })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_def_var_chunking_ints(
     ncid: c_int,
     varid: c_int,
@@ -153,7 +155,6 @@ unsafe fn give_chunking<T: TryFrom<u64>>(
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_var_chunking(
     ncid: c_int,
     varid: c_int,
@@ -164,7 +165,6 @@ pub unsafe extern "C" fn nc_inq_var_chunking(
     unsafe { give_chunking(ncid, varid, kind, chunk) }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_var_chunking_ints(
     ncid: c_int,
     varid: c_int,
@@ -175,7 +175,6 @@ pub unsafe extern "C" fn nc_inq_var_chunking_ints(
     unsafe { give_chunking(ncid, varid, kind, chunk) }
 }
 
-#[unsafe(no_mangle)]
 pub extern "C" fn nc_def_var_endian(ncid: c_int, varid: c_int, endian: c_int) -> c_int {
     answer(|| {
         wish(ncid, varid, |model, var| {
@@ -194,7 +193,6 @@ pub extern "C" fn nc_def_var_endian(ncid: c_int, varid: c_int, endian: c_int) ->
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_var_endian(ncid: c_int, varid: c_int, endian: *mut c_int) -> c_int {
     answer(|| {
         let storage = storage_of(ncid, varid)?;
@@ -213,7 +211,6 @@ pub unsafe extern "C" fn nc_inq_var_endian(ncid: c_int, varid: c_int, endian: *m
     })
 }
 
-#[unsafe(no_mangle)]
 pub extern "C" fn nc_def_var_deflate(
     ncid: c_int,
     varid: c_int,
@@ -237,7 +234,6 @@ pub extern "C" fn nc_def_var_deflate(
 }
 
 /// A classic variable need not exist to be said not to be deflated, unless it is asked whether it is shuffled.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_var_deflate(
     ncid: c_int,
     varid: c_int,
@@ -262,7 +258,6 @@ pub unsafe extern "C" fn nc_inq_var_deflate(
     })
 }
 
-#[unsafe(no_mangle)]
 pub extern "C" fn nc_def_var_fletcher32(ncid: c_int, varid: c_int, checksum: c_int) -> c_int {
     answer(|| {
         wish(ncid, varid, |model, var| {
@@ -271,7 +266,6 @@ pub extern "C" fn nc_def_var_fletcher32(ncid: c_int, varid: c_int, checksum: c_i
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_var_fletcher32(ncid: c_int, varid: c_int, checksum: *mut c_int) -> c_int {
     answer(|| {
         let found = storage_of(ncid, varid)?.filter(Filter::FLETCHER32).is_some();
@@ -281,14 +275,12 @@ pub unsafe extern "C" fn nc_inq_var_fletcher32(ncid: c_int, varid: c_int, checks
     })
 }
 
-#[unsafe(no_mangle)]
 pub extern "C" fn nc_def_var_szip(ncid: c_int, varid: c_int, mask: c_int, pixels: c_int) -> c_int {
     let parameters = [mask as c_uint, pixels as c_uint];
     // SAFETY: there are two parameters.
     unsafe { nc_def_var_filter(ncid, varid, Filter::SZIP, parameters.len(), parameters.as_ptr()) }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_var_szip(
     ncid: c_int,
     varid: c_int,
@@ -319,7 +311,6 @@ const QUANTIZED: [(c_int, Quantization, &[u8], [c_int; 2]); 3] = [
     (3, Quantization::BitRound, b"_QuantizeBitRoundNumberOfSignificantBits", [23, 52]),
 ];
 
-#[unsafe(no_mangle)]
 pub extern "C" fn nc_def_var_quantize(ncid: c_int, varid: c_int, mode: c_int, digits: c_int) -> c_int {
     answer(|| {
         find(ncid)?;
@@ -349,7 +340,6 @@ pub extern "C" fn nc_def_var_quantize(ncid: c_int, varid: c_int, mode: c_int, di
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_var_quantize(
     ncid: c_int,
     varid: c_int,

@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     fn field(name: &str, offset: usize, ty: Type, shape: &[usize]) -> Field {
-        Field { name: Name::new(name).unwrap(), offset, ty, shape: shape.to_vec() }
+        Field { name: Name::new(name).unwrap(), offset, ty, shape: shape.to_vec(), chars: 1 }
     }
 
     /// A list of compounds of a string, two lists of bytes and an enumeration.

@@ -50,7 +50,6 @@ pub(crate) fn user_type(model: &Model, number: c_int) -> Result<TypeId> {
 }
 
 /// Name and size of a type. The id need not be one for an atomic type.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_type(ncid: c_int, ty: c_int, name: *mut c_char, size: *mut usize) -> c_int {
     answer(|| {
         if let Ok(Type::Atomic(atomic)) = type_of(ty) {
@@ -77,7 +76,6 @@ pub unsafe extern "C" fn nc_inq_type(ncid: c_int, ty: c_int, name: *mut c_char, 
 }
 
 /// The number of a type by its name. Classic files know the names of the first six types only, and that of no type.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_typeid(ncid: c_int, name: *const c_char, id: *mut c_int) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
@@ -119,7 +117,6 @@ pub unsafe extern "C" fn nc_inq_typeid(ncid: c_int, name: *const c_char, id: *mu
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_typeids(ncid: c_int, count: *mut c_int, ids: *mut c_int) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
@@ -136,7 +133,6 @@ pub unsafe extern "C" fn nc_inq_typeids(ncid: c_int, count: *mut c_int, ids: *mu
 }
 
 /// What a file's own type is: name, size, the type it is made of, how many fields or members, and its class.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_user_type(
     ncid: c_int,
     ty: c_int,
@@ -176,7 +172,6 @@ pub(crate) const NC_ENUM: c_int = 15;
 pub(crate) const NC_COMPOUND: c_int = 16;
 
 /// Whether two types are equal. In classic files only the first six types are, each to itself.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_type_equal(
     ncid: c_int,
     ty: c_int,

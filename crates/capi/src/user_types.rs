@@ -53,7 +53,6 @@ fn part(model: &Model, number: c_int) -> Result<Type> {
     Ok(ty)
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_def_compound(
     ncid: c_int,
     size: usize,
@@ -64,13 +63,11 @@ pub unsafe extern "C" fn nc_def_compound(
     unsafe { define(ncid, name, |_| Ok(Class::Compound { size, fields: vec![] }), id) }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_def_vlen(ncid: c_int, name: *const c_char, base: c_int, id: *mut c_int) -> c_int {
     // SAFETY: the contract of the interface.
     unsafe { define(ncid, name, |model| part(model, base).map(Class::Vlen), id) }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_def_opaque(
     ncid: c_int,
     size: usize,
@@ -81,7 +78,6 @@ pub unsafe extern "C" fn nc_def_opaque(
     unsafe { define(ncid, name, |_| Ok(Class::Opaque(size)), id) }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_def_enum(ncid: c_int, base: c_int, name: *const c_char, id: *mut c_int) -> c_int {
     let class = |_: &Model| match type_of(base)? {
         Type::Atomic(Atomic::Char | Atomic::Float | Atomic::Double | Atomic::String) | Type::User(_) => {
@@ -97,7 +93,6 @@ fn wrong_class<T>() -> Result<T> {
     Err(Error::new(Code::EBADTYPE, "the type is of another class"))
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_insert_compound(
     ncid: c_int,
     ty: c_int,
@@ -109,7 +104,6 @@ pub unsafe extern "C" fn nc_insert_compound(
     unsafe { nc_insert_array_compound(ncid, ty, name, offset, field, 0, no()) }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_insert_array_compound(
     ncid: c_int,
     ty: c_int,
@@ -133,7 +127,7 @@ pub unsafe extern "C" fn nc_insert_array_compound(
             let shape = shape.iter().map(|&len| usize::try_from(len)).collect::<Result<_, _>>();
             let Ok(shape) = shape else { return fail(Code::EINVAL, "a length is negative") };
             match &mut model.user_type_mut(id).class {
-                Class::Compound { fields, .. } => fields.push(Field { name, offset, ty, shape }),
+                Class::Compound { fields, .. } => fields.push(Field { name, offset, ty, shape, chars: 1 }),
                 _ => return wrong_class(),
             }
             Ok(())
@@ -141,7 +135,6 @@ pub unsafe extern "C" fn nc_insert_array_compound(
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_insert_enum(
     ncid: c_int,
     ty: c_int,
@@ -186,7 +179,6 @@ unsafe fn inquire(
     if code != NC_NOERR || class == wanted { code } else { answer(wrong_class) }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_compound(
     ncid: c_int,
     ty: c_int,
@@ -198,7 +190,6 @@ pub unsafe extern "C" fn nc_inq_compound(
     unsafe { inquire(NC_COMPOUND, ncid, ty, name, size, no(), fields) }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_vlen(
     ncid: c_int,
     ty: c_int,
@@ -210,13 +201,11 @@ pub unsafe extern "C" fn nc_inq_vlen(
     unsafe { inquire(NC_VLEN, ncid, ty, name, size, base, no()) }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_opaque(ncid: c_int, ty: c_int, name: *mut c_char, size: *mut usize) -> c_int {
     // SAFETY: the contract of the interface.
     unsafe { inquire(NC_OPAQUE, ncid, ty, name, size, no(), no()) }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_enum(
     ncid: c_int,
     ty: c_int,
@@ -235,7 +224,7 @@ macro_rules! part_of {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $function(ncid: c_int, ty: c_int, $($field: c_int,)? $value: *mut $type) -> c_int {
             // SAFETY: the contract of the interface.
-            unsafe { $whole(ncid, ty, $($argument),*) }
+            unsafe { crate::forward::$whole(ncid, ty, $($argument),*) }
         }
     )*};
 }
@@ -262,7 +251,6 @@ fn with_fields(ncid: c_int, ty: c_int, look: impl FnOnce(&[Field]) -> Result<()>
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_compound_field(
     ncid: c_int,
     ty: c_int,
@@ -289,7 +277,6 @@ pub unsafe extern "C" fn nc_inq_compound_field(
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_compound_fieldindex(
     ncid: c_int,
     ty: c_int,
@@ -319,7 +306,6 @@ fn with_members(ncid: c_int, ty: c_int, look: impl FnOnce(Atomic, &[(Name, i128)
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_enum_member(
     ncid: c_int,
     ty: c_int,
@@ -350,7 +336,6 @@ fn native(bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_enum_ident(
     ncid: c_int,
     ty: c_int,
@@ -373,7 +358,6 @@ pub unsafe extern "C" fn nc_inq_enum_ident(
 }
 
 /// Makes a list of values that stay where they are.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_put_vlen_element(
     ncid: c_int,
     _ty: c_int,
@@ -390,7 +374,6 @@ pub unsafe extern "C" fn nc_put_vlen_element(
 }
 
 /// Copies the values of a list.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_get_vlen_element(
     ncid: c_int,
     ty: c_int,

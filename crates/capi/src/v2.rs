@@ -9,9 +9,11 @@ use ferrocdf::Code;
 
 use crate::boundary::put;
 use crate::constants::NC_NOERR;
-use crate::dimensions::{nc_def_dim, nc_inq_dim, nc_inq_dimid, nc_rename_dim};
-use crate::files::{nc_abort, nc_close, nc_create, nc_enddef, nc_open, nc_redef, nc_set_fill, nc_sync};
-use crate::inquire::nc_inq;
+use crate::files::{nc_create, nc_open};
+use crate::forward::{
+    nc_abort, nc_close, nc_def_dim, nc_enddef, nc_inq, nc_inq_dim, nc_inq_dimid, nc_redef, nc_rename_dim,
+    nc_set_fill, nc_sync,
+};
 use crate::library::nc_strerror;
 
 const NC_FATAL: c_int = 1;

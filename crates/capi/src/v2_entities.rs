@@ -2,13 +2,14 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use crate::attributes::{
-    get_attribute, nc_copy_att, nc_del_att, nc_inq_att, nc_inq_attname, nc_rename_att, put_attribute,
-};
+use crate::attributes::{get_attribute, nc_copy_att, put_attribute};
 use crate::boundary::put;
 use crate::constants::NC_NOERR;
+use crate::forward::{
+    nc_def_var, nc_del_att, nc_inq_att, nc_inq_attname, nc_inq_var, nc_inq_varid, nc_rename_att,
+    nc_rename_var,
+};
 use crate::v2::{outcome, quoted, version_2};
-use crate::variables::{nc_def_var, nc_inq_var, nc_inq_varid, nc_rename_var};
 
 version_2! {
     fn ncvardef(ncid, name: *const c_char, ty: c_int, dims_count: c_int, dims: *const c_int) {

@@ -14,7 +14,7 @@ use crate::constants::{LONGEST_NAME, NC_GLOBAL};
 use crate::data_checks::variable;
 use crate::dimensions::{check_longer, renamed};
 use crate::inquire::nc_inq_natts;
-use crate::open_files::{ask, find};
+use crate::open_files::{ask_of, find};
 use crate::trees::gather;
 use crate::types::{number_of, type_of};
 
@@ -46,7 +46,6 @@ pub(crate) fn check_new(model: &Model, group: GroupId, name: &Name) -> Result<()
     if taken { fail(Code::ENAMEINUSE, format!("\"{name}\" exists already")) } else { Ok(()) }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_def_var(
     ncid: c_int,
     name: *const c_char,
@@ -57,7 +56,7 @@ pub unsafe extern "C" fn nc_def_var(
 ) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
-        let classic = file.file().format().is_classic_file();
+        let classic = file.is_classic();
         let state = file.state();
         if !classic && dims_count > MOST_DIMS_OF_HDF5 {
             return fail(Code::EMAXDIMS, format!("{dims_count} dimensions, {MOST_DIMS_OF_HDF5} are allowed"));
@@ -98,33 +97,28 @@ pub unsafe extern "C" fn nc_def_var(
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_varid(ncid: c_int, name: *const c_char, id: *mut c_int) -> c_int {
     answer(|| {
-        let (file, group) = find(ncid)?;
-        // SAFETY: the contract of the interface.
-        let name = unsafe { text(name) }?;
-        if id.is_null() && !file.file().format().is_classic_file() {
-            // Whether there is one is not even looked for, as in the reference.
-            return Ok(());
-        }
-        if !file.file().format().is_classic_file() {
-            check_wanted(name)?;
-        }
-        let place = file.file().look(|model| {
-            let var = model.find_var(group, name)?;
-            model.group(group).vars.iter().position(|&known| known == var)
-        });
-        let Some(place) = place else {
-            return fail(Code::ENOTVAR, format!("no variable \"{}\"", name.escape_ascii()));
-        };
-        // SAFETY: the contract of the interface.
-        unsafe { put(id, place as c_int) };
-        Ok(())
+        ask_of(ncid, |file, model, group| {
+            // SAFETY: the contract of the interface.
+            let name = unsafe { text(name) }?;
+            if !file.is_classic() {
+                if id.is_null() {
+                    // The reference does not look for the variable either.
+                    return Ok(());
+                }
+                check_wanted(name)?;
+            }
+            let Some(position) = model.find_var_position(group, name) else {
+                return fail(Code::ENOTVAR, format!("no variable \"{}\"", name.escape_ascii()));
+            };
+            // SAFETY: the contract of the interface.
+            unsafe { put(id, position as c_int) };
+            Ok(())
+        })
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_var(
     ncid: c_int,
     varid: c_int,
@@ -135,13 +129,14 @@ pub unsafe extern "C" fn nc_inq_var(
     attrs_count: *mut c_int,
 ) -> c_int {
     answer(|| {
-        ask(ncid, |model, group| {
+        ask_of(ncid, |file, model, group| {
             if varid == NC_GLOBAL && !attrs_count.is_null() && !model.format().is_classic_file() {
                 // SAFETY: the contract of the interface.
                 unsafe { put(attrs_count, attrs(model, Owner::Group(group))?.len() as c_int) };
                 return Ok(());
             }
             let id = variable(model, group, varid)?;
+            file.caches.set_asked(id);
             let var = model.var(id);
             if !attrs_count.is_null() {
                 // SAFETY: the contract of the interface.
@@ -162,7 +157,6 @@ pub unsafe extern "C" fn nc_inq_var(
 /// A function that gives one of the things that [`nc_inq_var`] gives.
 macro_rules! part_of_inq_var {
     ($function:ident($value:ident: *mut $type:ty) => ($($argument:expr),*)) => {
-        #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $function(ncid: c_int, varid: c_int, $value: *mut $type) -> c_int {
             // SAFETY: the contract of the interface.
             unsafe { nc_inq_var(ncid, varid, $($argument),*) }
@@ -175,7 +169,6 @@ part_of_inq_var!(nc_inq_vartype(ty: *mut c_int) => (no(), ty, no(), no(), no()))
 part_of_inq_var!(nc_inq_varndims(count: *mut c_int) => (no(), no(), count, no(), no()));
 part_of_inq_var!(nc_inq_vardimid(dims: *mut c_int) => (no(), no(), no(), dims, no()));
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_varnatts(ncid: c_int, varid: c_int, count: *mut c_int) -> c_int {
     // SAFETY: the contract of the interface.
     unsafe {
@@ -186,7 +179,6 @@ pub unsafe extern "C" fn nc_inq_varnatts(ncid: c_int, varid: c_int, count: *mut 
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_rename_var(ncid: c_int, varid: c_int, name: *const c_char) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
@@ -210,7 +202,6 @@ pub unsafe extern "C" fn nc_rename_var(ncid: c_int, varid: c_int, name: *const c
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_def_var_fill(
     ncid: c_int,
     varid: c_int,
@@ -264,7 +255,6 @@ fn set_fill_value(model: &mut Model, var: VarId, value: Values) -> Result<()> {
     model.put_attr(owner, FILL_VALUE, value)
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_var_fill(
     ncid: c_int,
     varid: c_int,
@@ -275,6 +265,7 @@ pub unsafe extern "C" fn nc_inq_var_fill(
         let (file, group) = find(ncid)?;
         let model = file.model();
         let var = variable(&model, group, varid)?;
+        file.caches.set_asked(var);
         let described = model.var(var);
         // SAFETY: the contract of the interface.
         unsafe { put(no_fill, c_int::from(described.storage.no_fill)) };
@@ -321,7 +312,6 @@ unsafe fn give_fill(file: &File, model: &Model, var: VarId, place: *mut c_void) 
     Ok(())
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_varids(ncid: c_int, count: *mut c_int, ids: *mut c_int) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
@@ -335,7 +325,6 @@ pub unsafe extern "C" fn nc_inq_varids(ncid: c_int, count: *mut c_int, ids: *mut
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_dimids(
     ncid: c_int,
     count: *mut c_int,
@@ -357,7 +346,6 @@ pub unsafe extern "C" fn nc_inq_dimids(
     })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_unlimdims(ncid: c_int, count: *mut c_int, ids: *mut c_int) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;

@@ -10,7 +10,7 @@ use ferrocdf_store::{Blob, BlobMut};
 use crate::fill::{Filled, Target};
 use crate::header::{Header, NUMRECS_AT, Version};
 use crate::layout::{Alignment, Layout};
-use crate::{convert, moves, values, windows};
+use crate::{convert, rewrite, values, windows};
 
 /// The bytes of a file, and whether they may be changed.
 #[derive(Clone)]
@@ -38,8 +38,8 @@ struct Committed {
     written: u64,
     layout: Layout,
     records: u64,
-    /// Whether `numrecs` in the file is behind `records`.
-    records_dirty: bool,
+    /// What `numrecs` in the file says.
+    records_in_file: u64,
     /// Whether the file says that its record count must be computed (`STREAMING`).
     streaming: bool,
     fills: Vec<Filled>,
@@ -113,7 +113,7 @@ impl ClassicFile {
             written: 0,
             layout,
             records,
-            records_dirty: false,
+            records_in_file: records,
             streaming,
             fills: vec![],
         };
@@ -203,14 +203,15 @@ impl ClassicFile {
     pub fn commit(&mut self, model: &Model, alignment: &Alignment) -> Result<()> {
         let records = self.records();
         let streaming = self.committed.as_ref().is_some_and(|old| old.streaming);
-        let numrecs = if streaming { self.version.streaming() } else { records };
+        // The number that the file says already: later records are not complete yet, see `flush`.
+        let records_in_file = self.committed.as_ref().map_or(0, |old| old.records_in_file);
+        let numrecs = if streaming { self.version.streaming() } else { records_in_file };
         let mut header = convert::to_header(model, self.version, numrecs)?;
         let header_size = Sizer::size_of(&mut header)?;
         let old_layout = self.committed.as_ref().map(|old| &old.layout);
         let layout = Layout::plan(model, self.version, header_size, old_layout, alignment)?;
         convert::place(&mut header, &layout);
         let written = windows::written(&mut header, header_size)?;
-        let bytes = header.encode()?;
         let mut values = Vec::with_capacity(layout.places.len());
         let known = self.committed.as_ref().map_or(0, |old| old.fills.len());
         for var in model.var_ids() {
@@ -222,34 +223,21 @@ impl ClassicFile {
             values.push((fill_value(model, var)?, no_fill));
         }
 
-        let blob = self.blob_mut()?;
-        let mut new = Committed {
-            header_size,
-            written,
-            layout,
-            records,
-            records_dirty: false,
-            streaming,
-            fills: vec![],
-        };
+        let Access::Write(blob) = self.access.clone() else { return self.blob_mut().map(drop) };
+        self.blob_mut()?;
+        let mut new =
+            Committed { header_size, written, layout, records, records_in_file, streaming, fills: vec![] };
+        let mut moves = false;
         if let Some(old) = &self.committed {
             let fills_change =
                 old.fills.iter().zip(&values).any(|(old, new)| (&old.value, old.no_fill) != (&new.0, new.1));
             let mut fills = old.fills.clone();
             if fills_change || old.layout != new.layout {
                 for var in model.var_ids().take(fills.len()) {
-                    fills[var.index()].finish(&old.target(blob, model, var)?)?;
+                    fills[var.index()].finish(&old.target(&*blob, model, var)?)?;
                 }
-                if old.layout.places != new.layout.places[..old.layout.places.len()]
-                    || old.layout.record_size != new.layout.record_size
-                {
-                    let size = new.layout.file_size(header_size, records).unwrap_or(0);
-                    moves::make_room(blob, size)?;
-                    if let Err(error) = moves::relocate(blob, &old.layout, &new.layout, records) {
-                        self.half_moved = true;
-                        return Err(error);
-                    }
-                }
+                moves = old.layout.places != new.layout.places[..old.layout.places.len()]
+                    || old.layout.record_size != new.layout.record_size;
             }
             if old.layout.record_size != new.layout.record_size {
                 let records = fills.iter_mut().zip(&old.layout.places).filter(|(_, place)| place.record);
@@ -260,14 +248,37 @@ impl ClassicFile {
             }
             new.fills = fills;
         }
+        let mut waiting = Vec::new();
         for (value, no_fill) in values.drain(new.fills.len()..) {
+            if !no_fill {
+                waiting.push(new.layout.places[new.fills.len()]);
+            }
             new.fills.push(Filled::nothing(value, no_fill));
         }
-        // Data is where the new layout says, from here on: a header that cannot be written now is written by the next
-        // commit, which then moves nothing.
-        let done = blob.write_at(0, &bytes).and_then(|()| new.extend(blob)).and_then(|()| blob.flush());
+        let bytes = header.encode()?;
+        match &self.committed {
+            Some(old) if moves => {
+                let plan = rewrite::Plan {
+                    header: &bytes,
+                    old: &old.layout,
+                    new: &new.layout,
+                    records,
+                    size: new.size(),
+                    waiting: &waiting,
+                };
+                if let Err(rewrite::Failure { error, half_moved }) = plan.run(&*blob) {
+                    self.half_moved = half_moved;
+                    return Err(error);
+                }
+            }
+            old => {
+                // What the header promises comes first.
+                new.extend(&*blob)?;
+                rewrite::header(&*blob, old.as_ref().map(|old| old.header_size), &bytes)?;
+            }
+        }
         self.committed = Some(new);
-        done
+        Ok(())
     }
 
     /// Sets the number of records to at least `records`. The file says so after [`ClassicFile::flush`].
@@ -286,8 +297,14 @@ impl ClassicFile {
             ));
         }
         committed.records = records;
-        committed.records_dirty = !committed.streaming;
         Ok(())
+    }
+
+    /// Sets the number of records back to what it was before [`ClassicFile::grow`]: the write that it was for failed.
+    pub fn ungrow(&mut self, records: u64) {
+        if let Some(committed) = &mut self.committed {
+            committed.records = records.max(committed.records_in_file);
+        }
     }
 
     /// To be called before the elements `first..end` of a variable are written; `dense` says that every one of them is.
@@ -339,11 +356,11 @@ impl ClassicFile {
         committed.extend(&*blob)?;
         // Data first, so that no reader sees records that are not there.
         blob.flush()?;
-        if committed.records_dirty {
+        if !committed.streaming && committed.records != committed.records_in_file {
             let width = self.version.count_width();
             blob.write_at(NUMRECS_AT, &committed.records.to_be_bytes()[8 - width..])?;
             blob.flush()?;
-            committed.records_dirty = false;
+            committed.records_in_file = committed.records;
         }
         Ok(())
     }
@@ -381,9 +398,13 @@ impl Committed {
 
     /// Makes the file as long as its data, as the reference does when it closes a file.
     fn extend(&self, blob: &dyn BlobMut) -> Result<()> {
-        let data = self.layout.file_size(self.header_size, self.records).unwrap_or(0);
-        let size = data.max(self.written);
+        let size = self.size();
         if blob.size()? < size { blob.set_size(size) } else { Ok(()) }
+    }
+
+    /// The size of the file.
+    fn size(&self) -> u64 {
+        self.layout.file_size(self.header_size, self.records).unwrap_or(0).max(self.written)
     }
 }
 

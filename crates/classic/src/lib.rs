@@ -11,7 +11,7 @@ mod file;
 mod fill;
 mod header;
 mod layout;
-mod moves;
+mod rewrite;
 mod values;
 mod windows;
 

@@ -6,7 +6,7 @@ use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Atomic, Attr, Format, Model, Owner, Type, Values, VarId};
 
 use crate::file::State;
-use crate::{File, FileMut};
+use crate::{File, FileMut, Shapeless};
 
 /// Runs `$body` with `$number` as the Rust type of an atomic type, or `$text` for text and `$other` for strings.
 macro_rules! with_number {
@@ -127,6 +127,12 @@ impl File {
         state.driver.left_out(state.model())
     }
 
+    /// Datasets of an HDF5 file that have attributes and no shape (a null dataspace), which are no variables.
+    pub fn shapeless(&self) -> Vec<Shapeless> {
+        let state = self.read_state();
+        state.driver.shapeless(state.model())
+    }
+
     /// Why a variable, a group or a type of the file is missing, if one cannot be read: the first one.
     pub fn lost(&self) -> Option<Error> {
         self.read_state().driver.lost().map(|error| error.at(self.path().display()))
@@ -187,13 +193,12 @@ impl FileMut {
             state.driver.blob_mut().map(drop)?;
             let shape = reached(state.model(), var, selection);
             selection.check(&shape)?;
-            grow(state, var, &shape)?;
-            let model = state.model().clone();
-            let written = state.driver.write_values(&model, var, selection, values)?;
-            if written.moved {
-                state.forget_array(var);
-            }
-            Ok(written.fit)
+            or_as_long(state, var, |state| {
+                grow(state, var, &shape)?;
+                let model = state.model().clone();
+                let written = state.driver.write_values(&model, var, selection, values);
+                state.after_write(var, written)
+            })
         });
         self.named(done.map_err(|error| error.at(state.model().var_path(var))))
     }
@@ -250,16 +255,24 @@ fn write_grown(state: &mut State, var: VarId, selection: &Selection, input: In<'
     if input.map.is_none() {
         check_len(elements(selection)?, input)?;
     }
-    grow(state, var, &shape)?;
+    or_as_long(state, var, |state| write_within(state, var, selection, input, &shape))
+}
+
+/// Writes to a variable that is made as long as a shape says.
+fn write_within(
+    state: &mut State,
+    var: VarId,
+    selection: &Selection,
+    input: In<'_>,
+    shape: &[u64],
+) -> Result<Fit> {
+    grow(state, var, shape)?;
     let model = state.model().clone();
-    if let Some(written) = state.driver.write(&model, var, selection, input)? {
-        if written.moved {
-            state.forget_array(var);
-        }
-        return Ok(written.fit);
+    if let Some(written) = state.driver.write(&model, var, selection, input).transpose() {
+        return state.after_write(var, written);
     }
     drop(model);
-    let (first, last, dense) = span(&shape, selection);
+    let (first, last, dense) = span(shape, selection);
     state.before_write(var, first, last, dense)?;
     let array = state.array(var)?;
     let fit = match as_stored(state.model(), array, input.kind) {
@@ -268,6 +281,13 @@ fn write_grown(state: &mut State, var: VarId, selection: &Selection, input: In<'
     };
     state.driver.wrote(var, last);
     Ok(fit)
+}
+
+/// Writes to a variable. After an error its dimensions are as long as before.
+fn or_as_long(state: &mut State, var: VarId, write: impl FnOnce(&mut State) -> Result<Fit>) -> Result<Fit> {
+    let model = state.model();
+    let lens: Index = model.var(var).dims.iter().map(|&dim| model.dim(dim).len).collect();
+    write(state).inspect_err(|_| state.ungrow(var, &lens))
 }
 
 /// Whether a variable that numbers or text are written to holds text. Its array is asked for only where the type leaves it

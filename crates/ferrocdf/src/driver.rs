@@ -8,7 +8,8 @@ use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Attr, DimId, GroupId, Model, Owner, TypeId, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
-use crate::file::SpaceOptions;
+use crate::options::SpaceOptions;
+use crate::storage::{DataSources, Shapeless};
 
 /// What writing did.
 pub(crate) struct Written {
@@ -64,6 +65,16 @@ pub(crate) trait Driver: Send + Sync {
         Ok(None)
     }
 
+    /// Where the data of a variable comes from.
+    fn sources(&self, _var: VarId) -> Result<DataSources> {
+        Ok(DataSources::default())
+    }
+
+    /// Datasets that have attributes and no shape, which are no variables.
+    fn shapeless(&self, _model: &Model) -> Vec<Shapeless> {
+        vec![]
+    }
+
     /// What the file holds that netCDF has no name for, and why; a line each.
     fn left_out(&self, _model: &Model) -> Vec<String> {
         vec![]
@@ -108,6 +119,11 @@ pub(crate) trait Driver: Send + Sync {
         let kind = model.format().kind_name();
         let what = format!("nothing is taken out of {kind} files: copy what shall stay to another one");
         Err(Error::new(Code::ENOTNC4, what))
+    }
+
+    /// Reads a file again that a removal left half-way when it failed; `None` if that is not the case.
+    fn recover(&mut self) -> Result<Option<Model>> {
+        Ok(None)
     }
 
     /// Brings definitions that are held back to the file.
@@ -158,6 +174,9 @@ pub(crate) trait Driver: Send + Sync {
     fn grow(&mut self, _dim: DimId, _len: u64) -> Result<()> {
         Err(read_only())
     }
+
+    /// Makes a dimension as long again as it was before a [`grow`](Driver::grow): the write that it was for failed.
+    fn ungrow(&mut self, _dim: DimId, _len: u64) {}
 
     /// To be called before the elements `first..end` of a variable, in storage order, are written; `dense` says that
     /// every one of them is.

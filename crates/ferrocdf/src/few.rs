@@ -28,12 +28,16 @@ impl File {
         let state = self.read_state();
         let (var, array) = plain(&state, group, var, kind)?;
         let run = find(array, &part)?;
-        if state.driver.lacks_fill(var, span(array, &run, part).end) {
+        // Mostly the variable is filled whole, and the span does not matter.
+        if state.driver.lacks_fill(var, u64::MAX) && state.driver.lacks_fill(var, span(array, &run, part).end)
+        {
             return None;
         }
-        let done = run.read(state.driver.blob(), kind, rules(state.model().format()), memory(run.elements()));
-        let is_done = !done.as_ref().is_err_and(may_pass);
-        is_done.then(|| self.named(done))
+        match run.read(state.driver.blob(), kind, rules(state.model().format()), memory(run.elements())) {
+            Ok(fit) => Some(Ok(fit)),
+            Err(error) if may_pass(&error) => None,
+            Err(error) => Some(self.named(Err(error))),
+        }
     }
 }
 
@@ -62,6 +66,7 @@ impl FileMut {
     }
 }
 
+#[inline(always)]
 fn find(array: &Array, part: impl Fn(usize) -> (u64, u64)) -> Option<ShortRun> {
     ShortRun::find(array, |dim| {
         let (start, count) = part(dim);
@@ -77,6 +82,7 @@ fn span(array: &Array, run: &ShortRun, part: impl Fn(usize) -> (u64, u64)) -> Ra
 }
 
 /// A variable that is defined and whose elements convert to `kind` by the engine's rules alone.
+#[inline(always)]
 fn plain(state: &State, group: GroupId, var: usize, kind: Kind) -> Option<(VarId, &Array)> {
     if state.has_draft() {
         return None;
@@ -88,7 +94,9 @@ fn plain(state: &State, group: GroupId, var: usize, kind: Kind) -> Option<(VarId
         return None;
     }
     let array = state.array(var).ok()?;
-    let texts = (array.stored.kind == Kind::Char, kind == Kind::Char);
-    let plain = texts.0 == texts.1 && as_stored(model, array, kind).is_none();
-    (plain && state.driver.blob_of(var).is_none()).then_some((var, array))
+    // Most callers use memory of the stored kind, for which no rule is special.
+    let is_plain = array.stored.kind == kind
+        || (array.stored.kind == Kind::Char) == (kind == Kind::Char)
+            && as_stored(model, array, kind).is_none();
+    (is_plain && state.driver.blob_of(var).is_none()).then_some((var, array))
 }

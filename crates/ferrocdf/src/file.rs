@@ -10,16 +10,18 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use ferrocdf_array::Array;
+use ferrocdf_array::{Array, Fit};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Atomic, Chunking, DimId, Format, Model, Type, VarId};
 use ferrocdf_store::{
-    Blob, BlobMut, Change, FileBlob, MemoryBlob, ReadAhead, WriteBehind, is_changed, patiently, steadily,
+    Blob, BlobMut, Change, Durable, FileBlob, MemoryBlob, ReadAhead, ReplaceableFile, WriteBehind,
+    is_changed, patiently, steadily,
 };
 
-use crate::driver::{Driver, Part};
+use crate::driver::{Driver, Part, Written};
 use crate::drivers;
+use crate::options::{AppendOptions, CreateOptions, OpenOptions, SpaceOptions};
 
 /// A file open for reading. Cloning gives another handle on the same open file.
 #[derive(Clone)]
@@ -57,85 +59,6 @@ pub(crate) struct State {
     is_new: bool,
     /// The last change that was seen of a file that is read and that others may write.
     seen: Option<Change>,
-}
-
-/// How a file is opened for reading.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct OpenOptions {
-    /// Data past the end of a file that is cut off reads as zeros if no more than this many bytes are missing; otherwise
-    /// it is an error, `NC_ETRUNC`. [`File::missing_bytes`] tells how many are.
-    pub allow_missing: u64,
-    /// Whether another process may write to the file meanwhile: nothing is read ahead, so that every read gives what the
-    /// file holds then. New records are seen by [`File::refresh`].
-    pub shared: bool,
-    /// Where bytes in memory, or of another blob, come from: files that they name (virtual datasets, external data and
-    /// links) are looked for beside this path. Without it they are not looked for.
-    pub beside: Option<PathBuf>,
-}
-
-impl OpenOptions {
-    /// These options for bytes that come from a path.
-    #[must_use]
-    pub fn beside(self, path: impl Into<PathBuf>) -> Self {
-        OpenOptions { beside: Some(path.into()), ..self }
-    }
-
-    /// These options with another limit of missing bytes.
-    #[must_use]
-    pub fn allow_missing(self, bytes: u64) -> Self {
-        OpenOptions { allow_missing: bytes, ..self }
-    }
-
-    /// These options for a file that another process may write to, or not.
-    #[must_use]
-    pub fn shared(self, shared: bool) -> Self {
-        OpenOptions { shared, ..self }
-    }
-}
-
-/// How space is taken in a netCDF-4 file (`nc_set_alignment`, `nc_set_meta_block_size`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SpaceOptions {
-    /// Pieces of at least so many bytes are aligned.
-    pub threshold: u64,
-    /// They begin at a multiple of this many bytes.
-    pub alignment: u64,
-    /// Metadata is kept together in pieces of this many bytes.
-    pub meta_block: u64,
-}
-
-impl Default for SpaceOptions {
-    /// No alignment, pieces of 2 KiB.
-    fn default() -> Self {
-        SpaceOptions { threshold: 1, alignment: 1, meta_block: 2048 }
-    }
-}
-
-/// How a file is made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CreateOptions {
-    /// The kind of file.
-    pub format: Format,
-    /// Whether a file of that name may be replaced; otherwise creating it again is an error (`NC_EEXIST`).
-    pub clobber: bool,
-    /// Whether elements that are never written stay undefined instead of holding fill values.
-    pub no_fill: bool,
-}
-
-impl Default for CreateOptions {
-    /// A CDF-5 file with fill values, replacing what was there.
-    fn default() -> Self {
-        CreateOptions { format: Format::Data64, clobber: true, no_fill: false }
-    }
-}
-
-impl CreateOptions {
-    /// Options for a kind of file, otherwise as by default.
-    pub fn format(format: Format) -> Self {
-        CreateOptions { format, ..Self::default() }
-    }
 }
 
 impl File {
@@ -199,14 +122,6 @@ impl File {
     /// locked meanwhile: `look` must not use it but through the model it is given.
     pub fn look<R>(&self, look: impl FnOnce(&Model) -> R) -> R {
         look(self.read_state().view())
-    }
-
-    /// [`File::look`], unless the file is being changed just now: then `look` is given back.
-    pub fn try_look<R, L: FnOnce(&Model) -> R>(&self, look: L) -> std::result::Result<R, L> {
-        match self.shared.state.try_read() {
-            Ok(state) => Ok(look(state.view())),
-            Err(_) => Err(look),
-        }
     }
 
     /// How many bytes the file is shorter than it says it should be.
@@ -376,6 +291,10 @@ impl State {
 
     /// Ends define mode, if it was entered.
     pub(crate) fn commit(&mut self, alignment: &Alignment) -> Result<()> {
+        if let Some(model) = self.driver.recover()? {
+            self.arrays = no_arrays(&model);
+            self.model = Arc::new(model);
+        }
         let Some(draft) = &mut self.draft else { return Ok(()) };
         choose_chunks(draft, self.model.vars().len());
         self.driver.commit(&self.model, draft, alignment)?;
@@ -402,6 +321,22 @@ impl State {
             return Ok(());
         }
         self.driver.grow(dim, len)?;
+        self.set_dim_len(dim, len);
+        Ok(())
+    }
+
+    /// Makes the dimensions of a variable as long again as they were before a write that failed.
+    pub(crate) fn ungrow(&mut self, var: VarId, lens: &[u64]) {
+        let dims = self.model.var(var).dims.clone();
+        for (dim, &len) in dims.into_iter().zip(lens) {
+            if self.model.dim(dim).len != len {
+                self.driver.ungrow(dim, len);
+                self.set_dim_len(dim, len);
+            }
+        }
+    }
+
+    fn set_dim_len(&mut self, dim: DimId, len: u64) {
         Arc::make_mut(&mut self.model).set_dim_len(dim, len);
         let padded = self.driver.is_padded();
         for (at, cell) in self.arrays.iter_mut().enumerate() {
@@ -414,7 +349,14 @@ impl State {
                 array.shape[0] = len;
             }
         }
-        Ok(())
+    }
+
+    /// Forgets where a variable's data lies if a write moved it, or may have before it failed.
+    pub(crate) fn after_write(&mut self, var: VarId, written: Result<Written>) -> Result<Fit> {
+        if written.as_ref().map_or(true, |written| written.moved) {
+            self.forget_array(var);
+        }
+        written.map(|written| written.fit)
     }
 
     /// Forgets where a variable's data lies: that changed.
@@ -451,19 +393,28 @@ impl FileMut {
         if !options.format.is_classic_file() {
             blob = locked(blob, path)?;
         }
-        let blob = Arc::new(WriteBehind::new(ReadAhead::new(blob)));
+        if options.durable {
+            drivers::in_file(path, blob.sync_name())?;
+        }
+        let blob = buffered(blob, options.format.is_classic_file(), options.durable);
         let driver = drivers::in_file(path, drivers::create(blob, options.format))?;
         Ok(FileMut { file: File::new(path, State::created(driver, options)), memory: None, open: true })
     }
 
     /// Opens an existing file for reading and writing.
     pub fn append(path: impl AsRef<Path>) -> Result<FileMut> {
+        Self::append_with(path, &AppendOptions::default())
+    }
+
+    /// Opens an existing file for reading and writing, with options.
+    pub fn append_with(path: impl AsRef<Path>, options: &AppendOptions) -> Result<FileMut> {
         let path = path.as_ref();
         let mut blob = FileBlob::open_mut(path)?;
-        if !drivers::is_classic(&blob) {
+        let is_classic = drivers::is_classic(&blob);
+        if !is_classic {
             blob = locked(blob, path)?;
         }
-        let blob: Arc<dyn BlobMut> = Arc::new(WriteBehind::new(ReadAhead::new(blob)));
+        let blob = buffered(blob, is_classic, options.durable);
         let (driver, model) = drivers::in_file(path, drivers::open_mut(blob, Some(path)))?;
         Ok(FileMut { file: File::new(path, State::opened(driver, model)), memory: None, open: true })
     }
@@ -621,6 +572,20 @@ impl FileMut {
         }
         self.sync()?;
         self.file.named(self.file.write_state().driver.close())
+    }
+}
+
+/// A file to be written, through buffers. Classic files can be replaced as a whole: they have no other way to change more
+/// than one write does at one instant.
+fn buffered(blob: FileBlob, is_classic: bool, is_durable: bool) -> Arc<dyn BlobMut> {
+    fn behind(blob: impl BlobMut + 'static) -> Arc<dyn BlobMut> {
+        Arc::new(WriteBehind::new(ReadAhead::new(blob)))
+    }
+    match (is_classic, is_durable) {
+        (false, false) => behind(blob),
+        (false, true) => behind(Durable::new(blob)),
+        (true, false) => behind(ReplaceableFile::new(blob)),
+        (true, true) => behind(Durable::new(ReplaceableFile::new(blob))),
     }
 }
 

@@ -38,8 +38,10 @@ mod extents;
 mod few;
 mod file;
 mod handles;
+mod local_url;
 mod nc4;
 mod neighbours;
+mod options;
 pub mod plugins;
 mod storage;
 
@@ -58,11 +60,13 @@ pub use ferrocdf_store as store;
 
 pub use copy::{Pair, copy_data};
 pub use extents::{Extent, Extents, every};
-pub use file::{CreateOptions, File, FileMut, OpenOptions, SpaceOptions};
+pub use file::{File, FileMut};
 pub use handles::{Dimension, NetcdfType, Variable, VariableMut};
+pub use local_url::local_path;
 pub use nc4::{check_available, check_filter, chosen_chunks, chunk_fits, define_filter};
+pub use options::{AppendOptions, CreateOptions, OpenOptions, SpaceOptions};
 pub use plugins::has_filter;
-pub use storage::{Arrangement, StorageInfo};
+pub use storage::{Arrangement, DataSources, Shapeless, StorageInfo};
 
 /// Opens a file for reading, as what its content says it is.
 pub fn open(path: impl AsRef<Path>) -> Result<File> {

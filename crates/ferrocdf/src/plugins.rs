@@ -6,6 +6,8 @@
 
 use std::sync::{Arc, Once};
 
+use ferrocdf_bytes::{Code, Error, Result};
+
 pub use ferrocdf_codec::{
     built_in_ids, codec_of, filter_of, names, prefer_provided as prefer, prefers_provided as prefers,
 };
@@ -13,8 +15,10 @@ pub use ferrocdf_plugin::{
     Codec, Found, FoundFilter, Variable as CodecVariable, catalog, finalize_codecs, path,
 };
 
-/// The environment variable that says what goes first, and the word for plugins.
+/// The environment variable that says what goes first, and its words: for the filters that are built in, which is the
+/// default, and for plugins.
 const VARIABLE: &str = "FERROCDF_FILTERS";
+const BUILT_IN: &str = "built-in";
 const PLUGINS: &str = "plugins";
 
 /// Makes plugins known to what reads and writes files. Nothing is looked for before a filter is needed.
@@ -28,10 +32,18 @@ pub fn install() {
     });
 }
 
-/// What is wrong with the environment variable `FERROCDF_FILTERS`, if it holds a word that says nothing.
-pub fn misunderstood() -> Option<String> {
-    let word = std::env::var_os(VARIABLE).filter(|word| !word.is_empty() && word != PLUGINS)?;
-    Some(format!("{VARIABLE} is {word:?} and counts for nothing; it may be {PLUGINS:?}"))
+/// Checks the environment variable `FERROCDF_FILTERS`: netCDF-4 files are not opened while it holds an unknown word.
+///
+/// Fails with `NC_EINVAL` and the words that there are.
+pub fn check_setting() -> Result<()> {
+    let word = std::env::var_os(VARIABLE).unwrap_or_default();
+    if word.is_empty() || word == BUILT_IN || word == PLUGINS {
+        return Ok(());
+    }
+    let what = format!(
+        "the environment variable {VARIABLE} is {word:?}; its words are {BUILT_IN:?} (the default) and {PLUGINS:?}"
+    );
+    Err(Error::new(Code::EINVAL, what))
 }
 
 /// Whether there is a filter of this HDF5 number, built in or in a plugin.

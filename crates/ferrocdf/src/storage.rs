@@ -2,7 +2,7 @@
 
 use ferrocdf_array::{Array, Layout};
 use ferrocdf_bytes::Result;
-use ferrocdf_model::{Atomic, Chunking, Type};
+use ferrocdf_model::{Atomic, Attr, Chunking, Type};
 
 use crate::Variable;
 
@@ -52,6 +52,34 @@ pub struct StorageInfo {
     pub end: Option<u64>,
 }
 
+/// Where the data of a variable comes from, if not all of it is in its own file and its own shape.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DataSources {
+    /// The names of the files that hold its raw data, in their order.
+    pub external: Vec<String>,
+    /// File and path of each dataset that a virtual dataset takes elements of. The file `.` is the same one; `%b` stands for
+    /// a number.
+    pub virtual_sources: Vec<(String, String)>,
+    /// The shape that the file has, where it is known. It may be shorter than the dimensions, which other variables made
+    /// longer: what is beyond was never written.
+    pub stored_shape: Option<Vec<u64>>,
+}
+
+/// A dataset without a shape (a null dataspace), which is no variable.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Shapeless {
+    /// Its path in the file.
+    pub path: String,
+    /// The name of its type, if netCDF has one.
+    pub type_name: Option<String>,
+    /// Its attributes.
+    pub attributes: Vec<Attr>,
+    /// What [`crate::File::left_out`] says of it.
+    pub left_out: String,
+}
+
 impl StorageInfo {
     /// How many times smaller the stored bytes are than the elements; `None` for an empty variable.
     pub fn ratio(&self) -> Option<f64> {
@@ -87,6 +115,11 @@ impl StorageInfo {
 }
 
 impl Variable<'_> {
+    /// Where its data comes from.
+    pub fn sources(&self) -> Result<DataSources> {
+        self.file().read_state().driver.sources(self.id())
+    }
+
     /// How it is stored. Of chunks the whole index is read.
     pub fn storage(&self) -> Result<StorageInfo> {
         let state = self.file().read_state();

@@ -221,6 +221,21 @@ impl Dataset {
         self.chunks.get(|| Ok(Arc::new(Chunks::new(source, layout, &self.space, filtered)?)))
     }
 
+    /// The names of the files that hold the raw data, in their order; none if the data is in this file.
+    pub fn external_names(&self) -> Result<Vec<Vec<u8>>> {
+        let Some(files) = &self.external else { return Ok(vec![]) };
+        Ok(ExternalBlob::new(self.object.file(), files)?.names().map(<[u8]>::to_vec).collect())
+    }
+
+    /// File and path of each source of a virtual dataset; none for other datasets. The file "." is this one, and `%b` stands
+    /// for a number.
+    pub fn virtual_sources(&self) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
+        match self.layout {
+            DataLayout::Virtual(_) => Ok(self.mappings()?.source_names()),
+            _ => Ok(vec![]),
+        }
+    }
+
     fn mappings(&self) -> Result<&Virtual> {
         self.mappings.get(|| {
             let id = match self.layout {

@@ -44,6 +44,11 @@ impl ExternalBlob {
         Ok(ExternalBlob { file: file.clone(), pieces })
     }
 
+    /// The names of the files, in the order of the pieces.
+    pub fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.pieces.iter().map(|piece| &*piece.name)
+    }
+
     fn open(&self, piece: &Piece) -> Result<Arc<dyn Blob>> {
         let found = self.file.neighbour_blob(&piece.name)?;
         found.ok_or_else(|| {

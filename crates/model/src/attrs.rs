@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
 
-use ferrocdf_bytes::Error;
+use ferrocdf_bytes::{Error, Result};
 
 use crate::{Attr, Named};
 
@@ -41,6 +41,21 @@ impl Attrs {
     pub fn failure(&self) -> Option<&Error> {
         self.get();
         self.failure.get()
+    }
+
+    /// The attributes, to be changed.
+    ///
+    /// # Errors
+    /// That of reading them, where the system refused it: another try may find what is missing now, which a change would
+    /// take for removed.
+    pub fn to_change(&mut self) -> Result<&mut Named<Attr>> {
+        match self.failure().filter(|failure| failure.is_of_system()).cloned() {
+            Some(failure) => {
+                (self.known, self.failure) = Default::default();
+                Err(failure)
+            }
+            None => Ok(self),
+        }
     }
 
     fn get(&self) -> &Named<Attr> {
@@ -124,6 +139,25 @@ mod tests {
         attrs.push(Attr { name: Name::new("b").unwrap(), value: Values::from("y") });
         assert_eq!(attrs.position(b"b"), Some(1));
         assert!(attrs.failure().is_none());
+    }
+
+    /// A file that the system refuses to read, once.
+    struct Refused(std::sync::atomic::AtomicBool);
+
+    impl LateAttrs for Refused {
+        fn attrs(&self, key: u64) -> (Named<Attr>, Option<Error>) {
+            match self.0.swap(false, std::sync::atomic::Ordering::Relaxed) {
+                true => (Named::default(), Some(Error::new(Code(5), "no"))),
+                false => Two.attrs(key),
+            }
+        }
+    }
+
+    #[test]
+    fn attributes_that_the_system_refuses_to_read_are_not_taken_for_removed() {
+        let mut attrs = Attrs::late(Arc::new(Refused(true.into())), 1);
+        assert_eq!(attrs.to_change().unwrap_err().code, Code(5));
+        assert_eq!(attrs.to_change().unwrap().len(), 1);
     }
 
     #[test]

@@ -22,12 +22,21 @@ pub struct Model {
     dims: Vec<Dim>,
     types: Vec<UserType>,
     vars: Vec<Arc<Var>>,
+    /// Whether new names may be any that HDF5 holds.
+    any_names: bool,
 }
 
 impl Model {
     /// A dataset with an empty root group.
     pub fn new(format: Format) -> Self {
-        Model { format, groups: vec![Group::default()], dims: vec![], types: vec![], vars: vec![] }
+        Model {
+            format,
+            groups: vec![Group::default()],
+            dims: vec![],
+            types: vec![],
+            vars: vec![],
+            any_names: false,
+        }
     }
 
     /// The format whose rules hold.
@@ -113,7 +122,7 @@ impl Model {
         }
     }
 
-    /// A user-defined type, to be changed in all but its name and group.
+    /// A user-defined type, to be changed in all but its group.
     pub fn user_type_mut(&mut self, id: TypeId) -> &mut UserType {
         &mut self.types[id.index()]
     }
@@ -151,13 +160,13 @@ impl Model {
 
     /// The variable called `name` in this group.
     pub fn find_var(&self, group: GroupId, name: &[u8]) -> Option<VarId> {
+        self.find_var_position(group, name).map(|at| self.group(group).vars[at])
+    }
+
+    /// The position of the variable called `name` among those of a group, which is its id in the C interface.
+    pub fn find_var_position(&self, group: GroupId, name: &[u8]) -> Option<usize> {
         let group = self.group(group);
-        let at = group.var_index.find(
-            group.vars.len(),
-            |at| &self.var(group.vars[at]).name,
-            &Name::wanted(name),
-        )?;
-        Some(group.vars[at])
+        group.var_index.find(group.vars.len(), |at| &self.var(group.vars[at]).name, &Name::wanted(name))
     }
 
     /// The variable at a path such as `/model/wind`, or of a name in the root group.
@@ -289,12 +298,29 @@ impl Model {
 
     // ---- Define mode ----
 
+    /// This model with new names checked by the rules of HDF5 ([`Name::of_hdf5`]), which are wider than those of netCDF:
+    /// for a file that shall hold what a file of another program holds.
+    #[must_use]
+    pub fn with_names_of_hdf5(self) -> Self {
+        Model { any_names: true, ..self }
+    }
+
+    /// A new name of an attribute or of a member of a type, checked by the rules of this model.
+    pub fn name(&self, name: impl AsRef<[u8]>) -> Result<Name> {
+        if self.any_names { Name::of_hdf5(name) } else { Name::new(name) }
+    }
+
+    /// A new name of a dimension, variable, group or type, checked by the rules of this model.
+    fn link_name(&self, name: impl AsRef<[u8]>) -> Result<Name> {
+        if self.any_names { Name::of_link(name) } else { Name::new(name) }
+    }
+
     /// Defines a dimension; `None` makes it unlimited.
     ///
     /// Fails with `NC_EBADNAME`, `NC_EDIMSIZE` (longer than the format holds, or 0 in a classic file), `NC_EUNLIMIT` (a second unlimited one
     /// in the classic model), `NC_ENAMEINUSE`.
     pub fn def_dim(&mut self, group: GroupId, name: impl AsRef<[u8]>, len: Option<u64>) -> Result<DimId> {
-        let name = Name::new(name)?;
+        let name = self.link_name(name)?;
         match len {
             Some(len) if len > self.format.max_dim_len() => {
                 let (most, kind) = (self.format.max_dim_len(), self.format.kind_name());
@@ -330,7 +356,7 @@ impl Model {
         ty: Type,
         dims: &[DimId],
     ) -> Result<VarId> {
-        let name = Name::new(name)?;
+        let name = self.link_name(name)?;
         self.check_type(ty).map_err(|error| error.at(format_args!("variable \"{name}\"")))?;
         if self.find_var(group, name.as_bytes()).is_some() {
             return Err(in_use(&name).at("variable"));
@@ -352,7 +378,7 @@ impl Model {
     /// Defines a group. Fails with `NC_ESTRICTNC3` or `NC_ENOTNC4` in the classic model.
     pub fn def_group(&mut self, parent: GroupId, name: impl AsRef<[u8]>) -> Result<GroupId> {
         self.check_enhanced("groups")?;
-        let name = Name::new(name)?;
+        let name = self.link_name(name)?;
         self.check_new_in_group(parent, &name)?;
         Ok(self.push_group(parent, name))
     }
@@ -360,7 +386,7 @@ impl Model {
     /// Defines a type. Fails with `NC_ESTRICTNC3` or `NC_ENOTNC4` in the classic model.
     pub fn def_type(&mut self, ty: UserType) -> Result<TypeId> {
         self.check_enhanced("user-defined types")?;
-        let name = Name::new(ty.name.as_bytes())?;
+        let name = self.link_name(ty.name.as_bytes())?;
         self.check_new_in_group(ty.group, &name)?;
         Ok(self.push_type(UserType { name, ..ty }))
     }
@@ -371,12 +397,12 @@ impl Model {
     /// [`Model::check_fill_value`] does. Classic files take any `_FillValue` until a variable must be filled with it,
     /// which long-lived workflows rely on.
     pub fn put_attr(&mut self, owner: Owner, name: impl AsRef<[u8]>, value: Values) -> Result<()> {
-        let name = Name::new(name)?;
+        let name = self.name(name)?;
         self.check_type(value.ty()).map_err(|error| error.at(format_args!("attribute \"{name}\"")))?;
         if let (Owner::Var(var), true, false) = (owner, name == "_FillValue", self.format.is_classic_file()) {
             self.check_fill(var, &value)?;
         }
-        let attrs = self.attrs_mut(owner);
+        let attrs = self.attrs_mut(owner).to_change()?;
         match attrs.position(name.as_bytes()) {
             Some(at) => attrs.get_mut(at).expect("found above").value = value,
             None => drop(attrs.push(Attr { name, value })),
@@ -386,12 +412,14 @@ impl Model {
 
     /// Removes an attribute. Fails with `NC_ENOTATT`.
     pub fn del_attr(&mut self, owner: Owner, name: impl AsRef<[u8]>) -> Result<Values> {
+        self.attrs_mut(owner).to_change()?;
         let at = self.attr_position(owner, name.as_ref())?;
         Ok(self.attrs_mut(owner).remove(at).value)
     }
 
     /// Renames an attribute. Fails with `NC_ENOTATT`, `NC_ENAMEINUSE`.
     pub fn rename_attr(&mut self, owner: Owner, name: impl AsRef<[u8]>, to: Name) -> Result<()> {
+        self.attrs_mut(owner).to_change()?;
         let at = self.attr_position(owner, name.as_ref())?;
         self.attrs_mut(owner).rename(at, to)
     }
@@ -427,6 +455,13 @@ impl Model {
         for group in &mut self.groups {
             group.types.sort_by_key(|&id| key(id));
         }
+    }
+
+    /// Renames a user-defined type. Fails with `NC_ENAMEINUSE`.
+    pub fn rename_type(&mut self, id: TypeId, to: Name) -> Result<()> {
+        self.check_new_in_group(self.user_type(id).group, &to)?;
+        self.types[id.index()].name = to;
+        Ok(())
     }
 
     /// Renames a group. Fails with `NC_EBADNAME`, `NC_ENAMEINUSE`, and `NC_EBADGRPID` for the root.

@@ -57,6 +57,25 @@ impl Name {
         Ok(Name::stored(text.nfc().collect::<String>().as_bytes()))
     }
 
+    /// A name that an attribute or a member of a type has in an HDF5 file of another program: one of netCDF, or else any
+    /// UTF-8 text, as it is.
+    ///
+    /// Fails with `NC_EBADNAME` if it is empty, not UTF-8, or holds a zero byte, which ends the name for C programs.
+    pub fn of_hdf5(name: impl AsRef<[u8]>) -> Result<Self> {
+        let bytes = name.as_ref();
+        match (Name::new(bytes), std::str::from_utf8(bytes)) {
+            (Err(_), Ok(text)) if !text.is_empty() && !text.contains('\0') => Ok(Name::stored(bytes)),
+            (done, _) => done,
+        }
+    }
+
+    /// A name that a link to an object has in an HDF5 file of another program: as [`Name::of_hdf5`], without slashes, and
+    /// not `.`, which is the group itself (HDF5 Reference Manual, "Links").
+    pub fn of_link(name: impl AsRef<[u8]>) -> Result<Self> {
+        let bytes = name.as_ref();
+        if bytes.contains(&b'/') || bytes == b"." { Name::new(bytes) } else { Name::of_hdf5(bytes) }
+    }
+
     /// A name as a file holds it, whatever its bytes.
     pub fn stored(bytes: &[u8]) -> Self {
         Name(SmallVec::from_slice(bytes))

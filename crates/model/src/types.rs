@@ -168,6 +168,9 @@ pub struct Field {
     pub ty: Type,
     /// Its dimensions; empty for a single value.
     pub shape: Vec<usize>,
+    /// Bytes of each element of the type `char`: one, but as many as a text has in files of other HDF5 programs with texts
+    /// of a fixed length. Of these netCDF knows the first byte; the rest lies behind it in memory.
+    pub chars: usize,
 }
 
 impl HasName for UserType {

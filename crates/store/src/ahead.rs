@@ -1,18 +1,20 @@
 //! Reading ahead for callers who read little at a time.
 //!
-//! A few windows per blob, filled when requests come near each other, or when the whole blob fits in one: a caller who jumps
-//! about in a large one pays nothing. A thread has four of them, since what lies in one place leads to another (a header to
-//! its heap, that to its blocks, those to text), and threads that read in different places do not take each other's away.
-//! One that finds its windows in use reads for itself, so that readers never wait for each other. What is written through
-//! this wrapper is seen at once; what others write meanwhile may be seen late. The size is asked for once, since who reads
-//! many small structures asks for it with each.
+//! A few windows per blob and thread, filled when requests come near each other, or when the whole blob fits in one: a caller
+//! who jumps about in a large blob pays nothing. A thread has four of them per blob, since one structure leads to another (a
+//! header to its heap, the heap to its blocks, these to text). Windows belong to a thread, so a request takes no lock: a
+//! window is valid while the generation of its blob is the one in which the window was read. Bytes written through
+//! this wrapper are seen at once; bytes that another process writes may be seen late. The size is asked for once, since readers of
+//! many small structures ask for it with each.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::cell::RefCell;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::{Arc, Weak};
 
 use ferrocdf_bytes::Result;
 
-use crate::{Blob, BlobMut, Buffer, Change};
+use crate::{Blob, BlobMut, Buffer, Change, Writes};
 
 /// Requests from this size on are passed through.
 const SMALL: usize = 32 << 10;
@@ -26,16 +28,17 @@ const BACK: u64 = 4096;
 /// Requests far from the one before, after which a small blob is read whole.
 const JUMPS: u32 = 8;
 
-/// Threads that have windows of their own; others share them.
-const THREADS: usize = 4;
-/// Windows of a thread.
+/// Blobs for which a thread keeps windows: programs read the members of an ensemble in turn.
+const BLOBS: usize = 64;
+/// Windows of a thread for one blob.
 const WINDOWS: usize = 4;
 
 /// A blob that reads ahead of small sequential requests.
 #[derive(Debug)]
-pub struct ReadAhead<B> {
+pub struct ReadAhead<B: Blob> {
     inner: B,
-    threads: [Mutex<Windows>; THREADS],
+    /// Number of the state of the bytes; changes with every write. Windows of this blob point at it.
+    generation: Arc<AtomicU64>,
     /// The size of the blob; from [`UNKNOWN`] on, how often it was forgotten.
     size: AtomicU64,
 }
@@ -43,9 +46,65 @@ pub struct ReadAhead<B> {
 /// No blob is so large.
 const UNKNOWN: u64 = 1 << 63;
 
+thread_local! {
+    static THREAD: RefCell<ThreadWindows> = const { RefCell::new(ThreadWindows::new()) };
+}
+
 /// The windows of a thread.
+#[derive(Debug)]
+struct ThreadWindows {
+    /// At most [`BLOBS`], in no order.
+    blobs: Vec<Windows>,
+    /// Position of the blob that was read last.
+    last: usize,
+    /// How often the thread turned from one blob to another.
+    turns: u64,
+}
+
+impl ThreadWindows {
+    const fn new() -> Self {
+        ThreadWindows { blobs: Vec::new(), last: 0, turns: 0 }
+    }
+
+    /// Returns the windows for the blob with a generation, in place of those of the blob that was not read for longest if
+    /// there is no room.
+    fn of_blob(&mut self, blob: &Arc<AtomicU64>) -> &mut Windows {
+        if self.blobs.get(self.last).is_none_or(|windows| !windows.is_of(blob)) {
+            self.turn_to(blob);
+        }
+        &mut self.blobs[self.last]
+    }
+
+    fn turn_to(&mut self, blob: &Arc<AtomicU64>) {
+        self.turns += 1;
+        let found = self.blobs.iter().position(|windows| windows.is_of(blob));
+        self.last = found.unwrap_or_else(|| self.make_windows(blob));
+        self.blobs[self.last].turn = self.turns;
+    }
+
+    /// Makes windows for a blob; their position. Those of blobs that are gone are given up.
+    fn make_windows(&mut self, blob: &Arc<AtomicU64>) -> usize {
+        self.blobs.retain(|windows| windows.blob.strong_count() > 0);
+        let new = Windows { blob: Arc::downgrade(blob), ..Windows::default() };
+        if self.blobs.len() < BLOBS {
+            self.blobs.push(new);
+            return self.blobs.len() - 1;
+        }
+        let oldest = (0..BLOBS).min_by_key(|&at| self.blobs[at].turn).unwrap_or_default();
+        self.blobs[oldest] = new;
+        oldest
+    }
+}
+
+/// The windows of a thread for one blob.
 #[derive(Debug, Default)]
 struct Windows {
+    /// The generation of the blob as it is now; none if the blob is gone.
+    blob: Weak<AtomicU64>,
+    /// The generation of the blob that the windows hold.
+    generation: u64,
+    /// The turn in which the thread last turned to this blob.
+    turn: u64,
     /// The one that was used last comes first.
     list: [Window; WINDOWS],
     /// How many requests were far from those before.
@@ -68,7 +127,7 @@ struct Window {
 impl<B: Blob> ReadAhead<B> {
     /// Reads ahead in `inner`.
     pub fn new(inner: B) -> Self {
-        ReadAhead { inner, threads: Default::default(), size: AtomicU64::new(UNKNOWN) }
+        ReadAhead { inner, generation: Arc::default(), size: AtomicU64::new(UNKNOWN) }
     }
 
     /// The next who wants to know the size asks again. A thread that is asking just now keeps its answer to itself: the
@@ -78,20 +137,52 @@ impl<B: Blob> ReadAhead<B> {
         self.size.store(UNKNOWN + TIMES.fetch_add(1, Relaxed), Relaxed);
     }
 
-    /// All windows, which nobody else uses meanwhile.
-    // Nothing panics half-way through a change of a window.
-    fn lock(&self) -> [MutexGuard<'_, Windows>; THREADS] {
-        self.threads.each_ref().map(|windows| windows.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Makes the windows of all threads invalid, and the size unknown.
+    fn forget_all(&self) {
+        self.generation.fetch_add(1, AcqRel);
+        self.forget_size();
     }
 
-    /// Makes all windows empty.
-    fn empty(&self) {
-        self.lock().iter_mut().for_each(|windows| windows.empty());
+    /// Starts the next generation after a write. The windows of this thread, if they were valid, become those of the new one
+    /// once `patch` has brought them up to date.
+    fn forget_others(&self, patch: impl Fn(&mut Window)) {
+        let before = self.generation.fetch_add(1, AcqRel);
+        self.forget_size();
+        // A thread that is ending has no windows any more.
+        let _ = THREAD.try_with(|thread| {
+            let Ok(mut thread) = thread.try_borrow_mut() else { return };
+            let own = thread.blobs.iter_mut().find(|windows| windows.is_of(&self.generation));
+            if let Some(windows) = own.filter(|windows| windows.generation == before) {
+                windows.list.iter_mut().for_each(patch);
+                windows.generation = before + 1;
+            }
+        });
     }
 
-    /// Reads through the windows of a thread.
-    fn read_in(&self, windows: &Mutex<Windows>, at: u64, into: &mut [u8]) -> Result<usize> {
-        let Ok(mut windows) = windows.try_lock() else { return self.inner.read_at(at, into) };
+    /// Runs `work` on the windows of this thread; `None` if they are in use by a request that led to this one, or the
+    /// thread is ending.
+    fn with_own<R>(&self, work: impl FnOnce(&mut Windows) -> R) -> Option<R> {
+        let in_thread = |thread: &RefCell<ThreadWindows>| {
+            let mut thread = thread.try_borrow_mut().ok()?;
+            let windows = thread.of_blob(&self.generation);
+            // Bytes that are read after this belong to this generation, or to a later one.
+            let generation = self.generation.load(Acquire);
+            if windows.generation != generation {
+                windows.empty();
+                windows.generation = generation;
+            }
+            Some(work(windows))
+        };
+        THREAD.try_with(in_thread).ok().flatten()
+    }
+
+    /// Reads through the windows of this thread.
+    fn read_in(&self, windows: &mut Windows, at: u64, into: &mut [u8]) -> Result<usize> {
+        let last = windows.chosen();
+        if last.take(at, into) {
+            last.end = at + into.len() as u64;
+            return Ok(into.len());
+        }
         let near = windows.choose(at, into.len());
         if windows.take(at, into) {
             return Ok(into.len());
@@ -111,16 +202,25 @@ impl<B: Blob> ReadAhead<B> {
         }
         if windows.take(at, into) { Ok(into.len()) } else { self.inner.read_at(at, into) }
     }
+}
 
-    /// The windows of this thread.
-    fn own(&self) -> &Mutex<Windows> {
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        thread_local!(static NUMBER: usize = COUNT.fetch_add(1, Relaxed) % THREADS);
-        &self.threads[NUMBER.with(|number| *number)]
+impl<B: Blob> Drop for ReadAhead<B> {
+    /// Gives the memory of this thread's windows back. Other threads do so when they turn to the next blob.
+    fn drop(&mut self) {
+        let _ = THREAD.try_with(|thread| {
+            if let Ok(mut thread) = thread.try_borrow_mut() {
+                thread.blobs.retain(|windows| !windows.is_of(&self.generation));
+            }
+        });
     }
 }
 
 impl Windows {
+    /// True if they are of the blob with a generation. A place in memory is not taken again while a window points at it.
+    fn is_of(&self, blob: &Arc<AtomicU64>) -> bool {
+        std::ptr::eq(self.blob.as_ptr(), Arc::as_ptr(blob))
+    }
+
     fn empty(&mut self) {
         self.list.iter_mut().for_each(|window| window.len = 0);
     }
@@ -200,7 +300,13 @@ impl<B: Blob> Blob for ReadAhead<B> {
     }
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        if into.len() >= SMALL { self.inner.read_at(at, into) } else { self.read_in(self.own(), at, into) }
+        if into.len() >= SMALL {
+            return self.inner.read_at(at, into);
+        }
+        match self.with_own(|windows| self.read_in(windows, at, into)) {
+            Some(done) => done,
+            None => self.inner.read_at(at, into),
+        }
     }
 
     fn name(&self) -> String {
@@ -217,45 +323,42 @@ impl<B: Blob> Blob for ReadAhead<B> {
 
     fn forget(&self) {
         self.inner.forget();
-        self.empty();
-        self.forget_size();
+        self.forget_all();
     }
 }
 
 impl<B: BlobMut> BlobMut for ReadAhead<B> {
     fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
-        // The windows are held meanwhile, so that nobody fills one with what was there before.
-        let mut threads = self.lock();
         let done = self.inner.write_at(at, from);
-        self.forget_size();
-        for window in threads.iter_mut().flat_map(|windows| &mut windows.list) {
-            match done {
-                Ok(()) => window.wrote(at, from),
-                // Who knows what was written.
-                Err(_) => window.len = 0,
-            }
-        }
+        self.forget_others(|window| match done {
+            Ok(()) => window.wrote(at, from),
+            // Nobody knows which bytes were written.
+            Err(_) => window.len = 0,
+        });
         done
     }
 
     fn set_size(&self, size: u64) -> Result<()> {
-        let mut threads = self.lock();
         let done = self.inner.set_size(size);
-        self.forget_size();
-        threads.iter_mut().for_each(|windows| windows.empty());
+        self.forget_all();
         done
     }
 
     /// After this, what others wrote is seen too.
     fn flush(&self) -> Result<()> {
         let done = self.inner.flush();
-        self.empty();
-        self.forget_size();
+        self.forget_all();
         done
     }
 
     fn sync(&self) -> Result<()> {
         self.inner.sync()
+    }
+
+    fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
+        let done = self.inner.replace(write);
+        self.forget_all();
+        done
     }
 }
 
@@ -264,7 +367,6 @@ mod tests {
     use super::*;
     use crate::testing::Counting;
     use crate::{BlobMut, MemoryBlob};
-    use std::sync::Arc;
 
     fn numbered(len: usize) -> (Arc<Counting<MemoryBlob>>, ReadAhead<Arc<Counting<MemoryBlob>>>) {
         let bytes = (0..len).map(|at| (at % 251) as u8).collect();
@@ -387,26 +489,88 @@ mod tests {
     }
 
     #[test]
-    fn each_window_stays_where_it_is_used() {
+    fn each_thread_reads_ahead_for_itself_and_sees_what_others_write() {
         let (inner, blob) = numbered(1_000_000);
-        let mut into = [0; 100];
-        let [one, other, ..] = &blob.threads;
-        for at in (0..200_000).step_by(100) {
-            for (window, at) in [(one, at), (other, at + 500_000)] {
-                assert_eq!(blob.read_in(window, at, &mut into).unwrap(), 100);
-                assert!(into.iter().enumerate().all(|(i, &byte)| byte == ((at as usize + i) % 251) as u8));
+        let (has_read, when_read) = std::sync::mpsc::channel();
+        let (has_written, when_written) = std::sync::mpsc::channel();
+        let expected = |at: u64| (at % 251) as u8;
+        let read = |from: u64| {
+            let mut into = [0; 100];
+            for at in (from..from + 200_000).step_by(100) {
+                assert_eq!(blob.read_at(at, &mut into).unwrap(), 100);
+                assert!(into.iter().zip(at..).all(|(&byte, at)| byte == expected(at)), "{at}");
+            }
+        };
+        let is_changed = |at: u64| {
+            let mut into = [0; 50];
+            assert_eq!(blob.read_at(at, &mut into).unwrap(), 50);
+            into == [99; 50]
+        };
+        // The closure owns its ends of the channels: a failure here wakes the other thread.
+        let (read, is_changed, blob) = (&read, &is_changed, &blob);
+        std::thread::scope(move |scope| {
+            scope.spawn(move || {
+                read(500_000);
+                has_read.send(()).unwrap();
+                when_written.recv().unwrap();
+                assert!(is_changed(699_900));
+            });
+            read(0);
+            when_read.recv().unwrap();
+            // The first window begins at the start of the blob, and so starts one request earlier.
+            assert_eq!(inner.reads().0, 2 + 3);
+            assert!(!is_changed(199_900));
+            let reads = inner.reads().0;
+            for at in [199_900, 699_900] {
+                blob.write_at(at, &[99; 50]).unwrap();
+            }
+            // The windows of the thread that writes are brought up to date.
+            assert!(is_changed(199_900));
+            assert_eq!(inner.reads().0, reads);
+            has_written.send(()).unwrap();
+        });
+        assert!(is_changed(699_900));
+    }
+
+    #[test]
+    fn blobs_that_are_read_in_turn_are_read_ahead() {
+        let blobs: Vec<_> = (0..BLOBS).map(|_| numbered(10_000)).collect();
+        let mut into = [0; 10];
+        for at in (0..10_000).step_by(10) {
+            for (_, blob) in &blobs {
+                assert_eq!(blob.read_at(at, &mut into).unwrap(), 10);
             }
         }
-        // The first window begins at the start of the blob, and so starts one request earlier.
-        assert_eq!(inner.reads().0, 2 + 3);
-        // What is written is seen in both.
-        for (window, at) in [(other, 199_950), (one, 699_950)] {
-            blob.read_in(window, at, &mut into).unwrap();
-            blob.write_at(at, &[99; 50]).unwrap();
-            for window in [one, other] {
-                assert_eq!(blob.read_in(window, at, &mut into[..50]).unwrap(), 50);
-                assert_eq!(into[..50], [99; 50]);
+        for (inner, _) in &blobs {
+            assert!(inner.reads().0 <= 3, "{:?}", inner.reads());
+        }
+    }
+
+    #[test]
+    fn windows_of_many_blobs_give_the_bytes_of_their_own() {
+        let blobs: Vec<_> = (0..BLOBS as u8 + 9)
+            .map(|n| ReadAhead::new(MemoryBlob::new(vec![n; 1000 + n as usize])))
+            .collect();
+        let mut into = [255; 10];
+        for at in (0..900).step_by(10) {
+            for (n, blob) in blobs.iter().enumerate() {
+                assert_eq!(blob.read_at(at, &mut into).unwrap(), 10);
+                assert_eq!(into, [n as u8; 10]);
             }
+        }
+        assert!(THREAD.with(|thread| thread.borrow().blobs.len()) <= BLOBS);
+        drop(blobs);
+        assert!(THREAD.with(|thread| thread.borrow().blobs.is_empty()));
+    }
+
+    #[test]
+    fn windows_of_a_blob_that_another_thread_drops_are_given_up() {
+        let mut into = [0; 10];
+        for _ in 0..3 {
+            let (_, blob) = numbered(1000);
+            blob.read_at(0, &mut into).unwrap();
+            std::thread::scope(|scope| scope.spawn(|| drop(blob)).join()).unwrap();
+            assert_eq!(THREAD.with(|thread| thread.borrow().blobs.len()), 1);
         }
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::Result;
 
-use crate::{Blob, BlobMut, Buffer};
+use crate::{Blob, BlobMut, Buffer, Writes};
 
 /// Writes from this size on are passed through.
 const SMALL: usize = 32 << 10;
@@ -58,6 +58,21 @@ impl Run {
         self.bytes.give(self.at, self.len, at, into)
     }
 
+    /// Lays the run over `got` bytes that were read from the blob at a position; how many bytes there are then.
+    fn over(&mut self, at: u64, got: usize, into: &mut [u8]) -> Result<usize> {
+        let behind = usize::try_from(self.end().saturating_sub(at)).unwrap_or(usize::MAX).min(into.len());
+        let len = got.max(behind);
+        // What lies between the end of the blob and the run reads as zero.
+        into[got..len].fill(0);
+        let (first, last) = (self.at.max(at), self.end().min(at + len as u64));
+        if first < last {
+            let run = self.bytes.again(self.at, self.len);
+            let from = &run[(first - self.at) as usize..(last - self.at) as usize];
+            into[(first - at) as usize..(last - at) as usize].copy_from_slice(from);
+        }
+        Ok(len)
+    }
+
     fn start(&mut self, at: u64, from: &[u8]) {
         self.bytes.at(at, HELD)[..from.len()].copy_from_slice(from);
         (self.at, self.len) = (at, from.len());
@@ -99,13 +114,13 @@ impl<B: BlobMut> Blob for WriteBehind<B> {
     }
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        // What is held back may lie behind the range and still make the blob longer than it seems.
         let mut run = self.lock();
         if run.give(at, into) {
             return Ok(into.len());
         }
-        if run.len > 0 && run.end() > at {
-            self.let_go(&mut run)?;
+        if run.len > 0 && run.end() > at && self.let_go(&mut run).is_err() {
+            // What cannot be written now can be read all the same.
+            return run.over(at, self.inner.read_at(at, into)?, into);
         }
         drop(run);
         self.inner.read_at(at, into)
@@ -147,6 +162,11 @@ impl<B: BlobMut> BlobMut for WriteBehind<B> {
     fn sync(&self) -> Result<()> {
         self.flush()?;
         self.inner.sync()
+    }
+
+    fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
+        self.let_go(&mut self.lock())?;
+        self.inner.replace(write)
     }
 }
 
@@ -209,6 +229,21 @@ mod tests {
             }
             assert_eq!(plain.size().unwrap(), behind.size().unwrap());
         }
+    }
+
+    #[test]
+    fn what_cannot_be_written_can_be_read() {
+        let blob = WriteBehind::new(Failing::after(MemoryBlob::new(b"abcdef".to_vec()), 0));
+        blob.write_at(4, b"XYZ").unwrap();
+        let mut into = [b'-'; 10];
+        assert_eq!(blob.read_at(0, &mut into).unwrap(), 7);
+        assert_eq!(&into, b"abcdXYZ---");
+        let blob = WriteBehind::new(Failing::after(MemoryBlob::new(b"ab".to_vec()), 0));
+        blob.write_at(4, b"X").unwrap();
+        assert_eq!(blob.read_at(1, &mut into).unwrap(), 4);
+        assert_eq!(&into[..4], b"b\0\0X");
+        assert_eq!(blob.read_at(1, &mut into[..2]).unwrap(), 2);
+        assert!(blob.flush().is_err());
     }
 
     #[test]

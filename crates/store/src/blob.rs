@@ -73,48 +73,72 @@ pub trait BlobMut: Blob {
 
     /// Returns when all that was written would survive a power failure.
     fn sync(&self) -> Result<()>;
-}
 
-impl<B: Blob + ?Sized> Blob for Arc<B> {
-    fn size(&self) -> Result<u64> {
-        (**self).size()
-    }
-
-    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        (**self).read_at(at, into)
-    }
-
-    fn name(&self) -> String {
-        (**self).name()
-    }
-
-    fn forget(&self) {
-        (**self).forget();
-    }
-
-    fn last_change(&self) -> Option<Change> {
-        (**self).last_change()
-    }
-
-    fn is_quick(&self) -> bool {
-        (**self).is_quick()
+    /// Puts other bytes in the place of all of these at one instant: those that `write` puts into an empty blob. `write`
+    /// may read from this blob. False, and nothing is done, if these bytes cannot be replaced.
+    ///
+    /// # Errors
+    /// Those of `write` and of the system: the bytes are as before.
+    fn replace(&self, _write: &mut Writes<'_>) -> Result<bool> {
+        Ok(false)
     }
 }
 
-impl<B: BlobMut + ?Sized> BlobMut for Arc<B> {
-    fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
-        (**self).write_at(at, from)
-    }
+/// What writes the new bytes of [`BlobMut::replace`].
+pub type Writes<'a> = dyn FnMut(&dyn BlobMut) -> Result<()> + 'a;
 
-    fn set_size(&self, size: u64) -> Result<()> {
-        (**self).set_size(size)
-    }
+/// Forwards both traits through a pointer.
+macro_rules! forward {
+    ($pointer:ty) => {
+        impl<B: Blob + ?Sized> Blob for $pointer {
+            fn size(&self) -> Result<u64> {
+                (**self).size()
+            }
 
-    fn flush(&self) -> Result<()> {
-        (**self).flush()
-    }
+            fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
+                (**self).read_at(at, into)
+            }
 
-    fn sync(&self) -> Result<()> {
-        (**self).sync()
-    }
+            fn name(&self) -> String {
+                (**self).name()
+            }
+
+            fn forget(&self) {
+                (**self).forget();
+            }
+
+            fn last_change(&self) -> Option<Change> {
+                (**self).last_change()
+            }
+
+            fn is_quick(&self) -> bool {
+                (**self).is_quick()
+            }
+        }
+
+        impl<B: BlobMut + ?Sized> BlobMut for $pointer {
+            fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
+                (**self).write_at(at, from)
+            }
+
+            fn set_size(&self, size: u64) -> Result<()> {
+                (**self).set_size(size)
+            }
+
+            fn flush(&self) -> Result<()> {
+                (**self).flush()
+            }
+
+            fn sync(&self) -> Result<()> {
+                (**self).sync()
+            }
+
+            fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
+                (**self).replace(write)
+            }
+        }
+    };
 }
+
+forward!(Arc<B>);
+forward!(&B);

@@ -1,6 +1,7 @@
 //! A file of the operating system, through `pread` and `pwrite`.
 
 use std::fs::{File, OpenOptions};
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,6 +19,20 @@ pub struct FileBlob {
     /// The process that has the lock; 0 if none.
     locked_by: AtomicU32,
     room: Room,
+}
+
+/// Interrupted requests in a row after which the interruption is an error: a cause that never ends must not hang the caller.
+const MOST_INTERRUPTIONS: u32 = 100;
+
+/// Repeats a system call while signals interrupt it. A call that transfers 0 bytes counts as interrupted.
+fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    for _ in 0..MOST_INTERRUPTIONS {
+        match call() {
+            Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WriteZero) => {}
+            done => return done,
+        }
+    }
+    call()
 }
 
 /// Bytes of one request to write, up to a multiple of as many: for more, kernels take memory in pieces of 2 MiB, which virtual
@@ -45,6 +60,23 @@ impl FileBlob {
         Self::with(OpenOptions::new().read(true).write(true).create_new(true), path)
     }
 
+    /// A file that is open already, under the path that messages name.
+    pub(crate) fn of(file: File, path: &Path) -> Self {
+        FileBlob { file, path: path.to_path_buf(), locked_by: AtomicU32::new(0), room: Room::default() }
+    }
+
+    /// Returns when its name would survive a power failure.
+    pub fn sync_name(&self) -> Result<()> {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let done = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+        done.map_err(|e| self.failed(format_args!("flushing its folder to disk"), &e))
+    }
+
+    /// The open file.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
     /// Takes the lock of a writer: no other process, and no other opening of the file, may have one. False if somebody has.
     /// File systems that cannot lock are fine. It is given back when the file is closed.
     pub fn lock(&self) -> Result<bool> {
@@ -66,10 +98,22 @@ impl FileBlob {
 
     fn with(options: &mut OpenOptions, path: &Path) -> Result<Self> {
         let file = options.open(path).map_err(|error| Error::system(&error, path.display()))?;
-        Ok(FileBlob { file, path: path.to_path_buf(), locked_by: AtomicU32::new(0), room: Room::default() })
+        Ok(Self::of(file, path))
     }
 
-    fn failed(&self, doing: std::fmt::Arguments<'_>, error: &std::io::Error) -> Error {
+    /// Writes all of `from` at position `at`, in as many requests as that takes.
+    fn write_whole(&self, mut from: &[u8], mut at: u64) -> io::Result<()> {
+        while !from.is_empty() {
+            let done = uninterrupted(|| match self.file.write_at(from, at) {
+                Ok(0) => Err(io::ErrorKind::WriteZero.into()),
+                done => done,
+            })?;
+            (from, at) = (&from[done..], at + done as u64);
+        }
+        Ok(())
+    }
+
+    fn failed(&self, doing: std::fmt::Arguments<'_>, error: &io::Error) -> Error {
         Error::system(error, format_args!("{}: {doing}", self.path.display()))
     }
 }
@@ -94,10 +138,9 @@ impl Blob for FileBlob {
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
         let mut done = 0;
         while done < into.len() {
-            match self.file.read_at(&mut into[done..], at + done as u64) {
+            match uninterrupted(|| self.file.read_at(&mut into[done..], at + done as u64)) {
                 Ok(0) => break,
                 Ok(got) => done += got,
-                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(e) => {
                     let len = into.len();
                     return Err(self.failed(format_args!("reading {len} bytes at byte {at}"), &e));
@@ -128,7 +171,7 @@ impl BlobMut for FileBlob {
         let (first, rest) = from.split_at(first.min(from.len()));
         let mut next = at;
         for piece in std::iter::once(first).chain(rest.chunks(PIECE)) {
-            let done = self.file.write_all_at(piece, next);
+            let done = self.write_whole(piece, next);
             done.map_err(|e| self.failed(format_args!("writing {} bytes at byte {at}", from.len()), &e))?;
             next += piece.len() as u64;
         }
@@ -140,11 +183,14 @@ impl BlobMut for FileBlob {
         if self.file.metadata().is_ok_and(|meta| !meta.is_file()) {
             return Ok(());
         }
-        self.file.set_len(size).map_err(|e| self.failed(format_args!("setting its size to {size} bytes"), &e))
+        // Not `File::set_len`: it repeats an interrupted call for ever.
+        let done = uninterrupted(|| Ok(rustix::fs::ftruncate(&self.file, size)?));
+        done.map_err(|e| self.failed(format_args!("setting its size to {size} bytes"), &e))
     }
 
     fn sync(&self) -> Result<()> {
-        self.file.sync_data().map_err(|e| self.failed(format_args!("flushing it to disk"), &e))
+        let done = uninterrupted(|| Ok(rustix::fs::fdatasync(&self.file)?));
+        done.map_err(|e| self.failed(format_args!("flushing it to disk"), &e))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use crate::{Blob, BlobMut};
+use crate::{Blob, BlobMut, Writes};
 
 /// A growable run of bytes in memory.
 #[derive(Debug)]
@@ -118,6 +118,13 @@ impl BlobMut for MemoryBlob {
 
     fn sync(&self) -> Result<()> {
         Ok(())
+    }
+
+    fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
+        let new = MemoryBlob::default().limited(self.limit);
+        write(&new)?;
+        *self.write() = new.into_bytes();
+        Ok(true)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The behaviour every blob must show, as a function that each implementation's tests run.
 
 use crate::BlobMut;
-use ferrocdf_bytes::Code;
+use ferrocdf_bytes::{Code, Error};
 
 /// Runs the checks on blobs that `new` makes, each empty, each with a number of its own.
 pub fn blob<B: BlobMut>(mut new: impl FnMut(u32) -> B) {
@@ -9,6 +9,7 @@ pub fn blob<B: BlobMut>(mut new: impl FnMut(u32) -> B) {
     gaps_read_as_zero(&new(1));
     size_can_shrink_and_grow(&new(2));
     threads_do_not_disturb_each_other(&new(3));
+    all_bytes_are_replaced_or_none(&new(4));
 }
 
 fn all<B: BlobMut>(blob: &B) -> Vec<u8> {
@@ -58,4 +59,21 @@ fn threads_do_not_disturb_each_other<B: BlobMut>(blob: &B) {
     });
     let expected: Vec<u8> = (0..RUN).flat_map(|_| 1..=THREADS).collect();
     assert_eq!(all(blob), expected);
+}
+
+fn all_bytes_are_replaced_or_none<B: BlobMut>(blob: &B) {
+    blob.write_at(0, b"old bytes").unwrap();
+    let failed = blob.replace(&mut |new| {
+        new.write_at(0, b"new")?;
+        Err(Error::new(Code::EIO, "the test's failure"))
+    });
+    assert!(matches!(failed, Ok(false)) || failed.is_err_and(|error| error.code == Code::EIO));
+    assert_eq!(all(blob), b"old bytes");
+    if blob.replace(&mut |new| new.write_at(1, b"new")).unwrap() {
+        assert_eq!(all(blob), b"\0new");
+        blob.write_at(0, b"a").unwrap();
+        assert_eq!(all(blob), b"anew");
+    } else {
+        assert_eq!(all(blob), b"old bytes");
+    }
 }

@@ -1,10 +1,13 @@
 //! Opening what a tool reads.
 
+use std::borrow::Cow;
+use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use ferrocdf::{Code, Error, File, OpenOptions, Result};
+use ferrocdf::{Code, Error, File, OpenOptions, Result, local_path};
 
 /// The most bytes that may be missing at the end of a file; they read as zeros, as the reference reads any number.
 pub const ALLOWED_MISSING: u64 = 1 << 20;
@@ -20,6 +23,7 @@ impl Input {
     /// Opens a file; `in_memory` reads it whole first.
     pub fn open(path: &Path, in_memory: bool) -> Result<Input> {
         check_local(path)?;
+        let path = &local(path.to_path_buf());
         let file = match in_memory {
             false => File::open_with(path, &OpenOptions::default().allow_missing(ALLOWED_MISSING))?,
             true => from_bytes(path, read(path)?)?,
@@ -53,8 +57,19 @@ pub fn is_same(a: &Path, b: &Path) -> bool {
     }
 }
 
+/// The path of a file that a `file:` URL names; all else as it is.
+pub fn local(path: PathBuf) -> PathBuf {
+    let found = match local_path(path.as_os_str().as_bytes()) {
+        Ok(Cow::Owned(found)) => Some(OsString::from_vec(found)),
+        // `check_local` says why.
+        _ => None,
+    };
+    found.map_or(path, PathBuf::from)
+}
+
 /// Refuses the URL of a remote file, unless there is a file of that name.
 pub fn check_local(path: &Path) -> Result<()> {
+    local_path(path.as_os_str().as_bytes())?;
     let is_remote = path
         .to_str()
         .and_then(|text| text.split_once("://"))

@@ -11,4 +11,5 @@ pub mod ncgen;
 pub mod plugins;
 mod progress;
 mod says;
+mod target;
 mod version;

@@ -44,9 +44,9 @@ pub fn install(args: &[String]) -> Outcome {
     let places = Places::parse(args)?;
     let packages = ["--package", "ferrocdf-libnetcdf", "--package", "ferrocdf-tools"];
     let filters = ["--package", "ferrocdf-h5filters"];
-    cargo(&[&["build", "--release"][..], &packages, &filters].concat(), &[])?;
-    let built =
-        PathBuf::from(std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into())).join("release");
+    cargo(&[&["build", "--profile", &places.profile][..], &packages, &filters].concat(), &[])?;
+    let target = PathBuf::from(std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into()));
+    let built = target.join(&places.profile);
     lay_down(&built, &places)?;
     println!("install: {} holds the library, its headers and the tools", places.root().display());
     Ok(())
@@ -59,12 +59,15 @@ struct Places {
     prefix: PathBuf,
     /// A folder to put in front of it while installing, for packagers.
     destdir: Option<PathBuf>,
+    /// The profile of `Cargo.toml` to build with.
+    profile: String,
 }
 
 impl Places {
     fn parse(args: &[String]) -> Result<Places, String> {
-        let usage = "install --prefix DIR [--destdir DIR]";
+        let usage = "install --prefix DIR [--destdir DIR] [--profile NAME]";
         let [mut prefix, mut destdir] = [None, None];
+        let mut profile = "release".to_string();
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             let (name, value) = match arg.split_once('=') {
@@ -74,13 +77,17 @@ impl Places {
             let place = match name {
                 "--prefix" => &mut prefix,
                 "--destdir" => &mut destdir,
+                "--profile" => {
+                    profile = value.ok_or(format!("{usage}: {name} needs a name"))?;
+                    continue;
+                }
                 _ => return Err(format!("{usage}: what is \"{arg}\"?")),
             };
             let value = value.ok_or(format!("{usage}: {name} needs a folder"))?;
             *place = Some(std::path::absolute(&value).map_err(|error| format!("{value}: {error}"))?);
         }
         let prefix = prefix.ok_or(format!("{usage}: where to?"))?;
-        Ok(Places { prefix, destdir })
+        Ok(Places { prefix, destdir, profile })
     }
 
     /// The folder that is written to.
@@ -243,7 +250,11 @@ mod tests {
         }
         small_library(SONAME, OLD_LIBRARY, &built.join("libnetcdf.so"), &[]).unwrap();
 
-        let places = Places { prefix: "/opt/netcdf".into(), destdir: Some(folder.join("stage")) };
+        let places = Places {
+            prefix: "/opt/netcdf".into(),
+            destdir: Some(folder.join("stage")),
+            profile: "release".into(),
+        };
         // A second time over the first must work too.
         lay_down(&built, &places).unwrap();
         lay_down(&built, &places).unwrap();

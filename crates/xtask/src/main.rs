@@ -47,7 +47,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "install",
-        help: "--prefix DIR [--destdir DIR]: the C library, its headers and the tools",
+        help: "--prefix DIR [--destdir DIR] [--profile NAME]: the C library, its headers and the tools",
         run: install::install,
     },
     Task { name: "sanitize", help: "the engine's tests under AddressSanitizer", run: tasks::sanitize },

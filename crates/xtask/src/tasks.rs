@@ -6,6 +6,9 @@ use crate::install::install;
 use crate::run::{Outcome, cargo, run, timed};
 use crate::setup::setup;
 
+/// The profile of `Cargo.toml` for tests of optimized code.
+const CHECKED: &str = "checked";
+
 /// Seconds for each fuzz target in a full run.
 const FUZZ_SECONDS: &str = "10";
 
@@ -67,7 +70,8 @@ pub fn models(args: &[String]) -> Outcome {
 fn installed() -> Result<String, String> {
     let prefix = std::env::current_dir().map_err(|error| error.to_string())?.join("target/prefix");
     let prefix = prefix.to_string_lossy().into_owned();
-    install(&["--prefix".to_string(), prefix.clone()])?;
+    let args = ["--prefix", &prefix, "--profile", CHECKED].map(str::to_string);
+    install(&args)?;
     Ok(prefix)
 }
 
@@ -78,7 +82,17 @@ pub fn clients(args: &[String]) -> Outcome {
     let python = crate::setup::python()?;
     let prefix = installed()?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
-    let test = ["test", "--package", "ferrocdf-compat", "--features", "clients", "--test", "clients"];
+    let test = [
+        "test",
+        "--package",
+        "ferrocdf-compat",
+        "--features",
+        "clients",
+        "--test",
+        "clients",
+        "--test",
+        "faults",
+    ];
     let env = [
         ("FERROCDF_PREFIX", &*prefix),
         ("FERROCDF_REFERENCE", &*reference.to_string_lossy()),
@@ -108,7 +122,8 @@ fn fuzz_with(args: &[String], env: &[(&str, &str)]) -> Outcome {
     if extra.is_empty() {
         extra.push(FUZZ_SECONDS);
     }
-    cargo(&[&["run", "--quiet", "--release", "--package", "ferrocdf-fuzz", "--"][..], &extra].concat(), env)
+    let run = ["run", "--quiet", "--profile", CHECKED, "--package", "ferrocdf-fuzz", "--"];
+    cargo(&[&run[..], &extra].concat(), env)
 }
 
 /// The fuzz seed of a change: each commit has its own, and two runs of one commit see the same inputs.

@@ -1,6 +1,6 @@
 //! Arrays cut into blocks: chunks that are found through an index and may be packed by filters.
 //!
-//! Blocks that can be written have a [`BlockStore`], which gives each packed block a place. A block of which a part was
+//! Blocks that can be written have a [`BlockStore`], which allocates space for each encoded block. A block of which a part was
 //! written is held back decoded ("pending") in the cache that readers use too, and is packed once.
 
 mod cache;
@@ -149,16 +149,24 @@ pub struct LastLook {
 
 /// An index that blocks can be put into.
 ///
-/// Blocks that are held back are placed by whoever needs their room: perhaps a thread that writes to another file. So its
+/// Blocks that are held back are stored by whoever needs their room: perhaps a thread that writes to another file. So its
 /// methods may be called at any time between a [`write()`](crate::write) of the owner and its next [`flush`], but never
 /// while the owner is inside one of these, and never from a `flush` on until the next `write`. They do not call the
 /// engine, and no lock that they take is held while the engine is called.
 pub trait BlockStore: BlockIndex {
-    /// Finds a place for a packed block of `len` bytes, stored without the filters in `mask`, and notes it: from now on
-    /// `locate` gives it. The caller writes the bytes there. Calls come in an order that does not depend on threads.
-    ///
-    /// A block may be placed again; where its last place is not yet part of what was committed, it may be used again.
-    fn place(&self, block: &[u64], len: u64, mask: u32) -> Result<u64>;
+    /// Allocates `len` bytes for an encoded block; the position of the first. The caller writes the bytes there, then calls
+    /// [`insert`](BlockStore::insert) or, if that failed, [`release`](BlockStore::release): until then `locate` finds the
+    /// block where it was before, so a failed write leaves the block as it was. Calls come in an order that does not depend
+    /// on threads.
+    fn allocate(&self, block: &[u64], len: u64) -> Result<u64>;
+
+    /// Makes `locate` find a block at `at`, where [`allocate`](BlockStore::allocate) said, now that its bytes are written:
+    /// `len` of them, encoded without the filters in `mask`. The space where it was before may be allocated again, unless
+    /// it is part of what was committed.
+    fn insert(&self, block: &[u64], at: u64, len: u64, mask: u32) -> Result<()>;
+
+    /// Gives back space that was allocated for a block and not written.
+    fn release(&self, block: &[u64], at: u64, len: u64);
 
     /// The bytes that places are positions in: the same that are given to [`write()`](crate::write).
     fn blob(&self) -> Arc<dyn BlobMut>;

@@ -1,19 +1,19 @@
 //! Moving packed blocks to another array, unopened.
 //!
-//! Some are moved at a time: placed in their order, read in the order in which they lie, written in that of their new
-//! places; near ones together each time. While some are written the next are read.
+//! Some are moved at a time: space is allocated in their order, they are read in the order in which they lie and written in
+//! that of their new space; near ones together each time. While some are written the next are read.
 
 use ferrocdf_bytes::{Code, Error, Result};
 
 use super::copy::{Copier, Found};
-use super::pack::{BATCH, each, runs};
+use super::pack::{BATCH, Space, each};
 use super::read::TOGETHER;
 use crate::plan::{REQUEST, SHARED};
 use crate::pool;
 use crate::scratch::Scratch;
 
 impl Copier<'_> {
-    /// Reads some blocks that are placed already.
+    /// Reads some blocks.
     fn read(&self, blocks: &[Found], memory: &mut [u8]) -> Result<()> {
         let mut rest = memory;
         let mut parts = Vec::with_capacity(blocks.len());
@@ -47,18 +47,18 @@ impl Copier<'_> {
         })
     }
 
-    /// Writes some blocks to their places.
-    fn write(&self, Batch { blocks, places, memory }: &Batch) -> Result<()> {
-        let mut runs = runs(places, |number| blocks[number].len);
+    /// Writes some blocks to their space, and has them found there.
+    fn write(&self, batch: &mut Batch) -> Result<()> {
+        let Batch { blocks, space, memory } = batch;
         let mut starts = vec![0];
         starts.extend(blocks.iter().scan(0, |end, block| {
             *end += block.len as usize;
             Some(*end)
         }));
-        each(shares(blocks), &mut runs, |_, run| {
-            let bytes = &memory[starts[run.start]..starts[run.end]];
-            self.to_blob.write_at(places[run.start], bytes)
-        })
+        let written = space.write(shares(blocks), |run, at| {
+            self.to_blob.write_at(at, &memory[starts[run.start]..starts[run.end]])
+        });
+        std::mem::take(space).insert(self.home).and(written)
     }
 
     /// Reads blocks that lie near each other.
@@ -87,7 +87,8 @@ type Part<'a> = (&'a Found, &'a mut [u8]);
 #[derive(Default)]
 struct Batch {
     blocks: Vec<Found>,
-    places: Vec<u64>,
+    /// Where they are written to.
+    space: Space,
     /// Their bytes, one after the other.
     memory: Vec<u8>,
 }
@@ -124,29 +125,49 @@ impl<'a> Line<'a> {
         self.next(batch)
     }
 
-    /// Places and reads a batch, while the one before it is written. One that cannot be read is not written: the copier is
-    /// told, and it is not an error here.
+    /// Allocates space for a batch and reads it, while the one before it is written. One that cannot be read is not
+    /// written: the copier is told, and it is not an error here.
     pub(super) fn next(&mut self, blocks: Vec<Found>) -> Result<()> {
         let copier = self.copier;
-        let place = |block: &Found| copier.home.store.place(&block.key, block.len, block.mask);
-        let places: Vec<u64> = blocks.iter().map(place).collect::<Result<_>>()?;
-        let all = bytes(&blocks);
-        let too_large = |_| Error::new(Code::ENOMEM, format!("no memory for {all} bytes of blocks"));
-        let len = usize::try_from(all).map_err(too_large)?;
-        let mut memory = std::mem::take(&mut self.free);
-        memory.resize(len.max(memory.len()), 0);
-        let before = std::mem::take(&mut self.read);
-        let (wrote, read) = match pool::get().filter(|_| all.max(bytes(&before.blocks)) >= SHARED) {
-            Some(pool) => pool.join(|| copier.write(&before), || copier.read(&blocks, &mut memory[..len])),
-            None => (copier.write(&before), copier.read(&blocks, &mut memory[..len])),
+        let mut space = Space::default();
+        let mut before = std::mem::take(&mut self.read);
+        let ready = blocks
+            .iter()
+            .try_for_each(|block| space.allocate(copier.home, block.key.clone(), block.len, block.mask))
+            .and_then(|()| self.memory(bytes(&blocks)));
+        let mut memory = match ready {
+            Ok(memory) => memory,
+            Err(error) => {
+                space.insert(copier.home)?;
+                return copier.write(&mut before).and(Err(error));
+            }
         };
+        let all = bytes(&blocks);
+        let into = &mut memory[..all as usize];
+        let (wrote, read) = match pool::get().filter(|_| all.max(bytes(&before.blocks)) >= SHARED) {
+            Some(pool) => pool.join(|| copier.write(&mut before), || copier.read(&blocks, into)),
+            None => (copier.write(&mut before), copier.read(&blocks, into)),
+        };
+        if wrote.is_err() || read.is_err() {
+            space.insert(copier.home)?;
+            space = Space::default();
+        }
         wrote?;
         self.free = before.memory;
         match read {
-            Ok(()) => self.read = Batch { blocks, places, memory },
+            Ok(()) => self.read = Batch { blocks, space, memory },
             Err(error) => copier.fail(error),
         }
         Ok(())
+    }
+
+    /// Memory of at least `len` bytes.
+    fn memory(&mut self, len: u64) -> Result<Vec<u8>> {
+        let too_large = |_| Error::new(Code::ENOMEM, format!("no memory for {len} bytes of blocks"));
+        let len = usize::try_from(len).map_err(too_large)?;
+        let mut memory = std::mem::take(&mut self.free);
+        memory.resize(len.max(memory.len()), 0);
+        Ok(memory)
     }
 }
 

@@ -1,14 +1,14 @@
 //! Packing blocks and giving them to their store.
 //!
-//! Blocks are packed by all threads, some at a time, then placed one after another in their order, then written, near ones
-//! together. So the bytes of a file do not depend on threads. Blocks without filters are placed first, since their
-//! length is known, and are made where they are written from.
+//! Blocks are packed by all threads, some at a time, then get space one after another in their order, then are written,
+//! near ones together. So the bytes of a file do not depend on threads. Blocks without filters get their space first, since
+//! their length is known, and are made where they are written from. The store learns of a block once its bytes are
+//! written: after a failed write it has the block of before.
 
 use std::cell::Cell;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
-use ferrocdf_bytes::{Context, Error, Result};
+use ferrocdf_bytes::{Context, Result};
 use ferrocdf_store::{BlobMut, Buffer, writes_slowly};
 use rayon::prelude::*;
 
@@ -38,7 +38,7 @@ pub(super) trait Blocks: Sync {
     /// The bytes of one, if they lie in memory.
     fn there(&self, number: usize) -> Option<&[u8]>;
 
-    /// Makes the bytes of one, with a buffer to do so. Where that fails they are fill values.
+    /// Makes the bytes of one, with a buffer to do so. One that cannot be made is not written.
     fn make(&self, number: usize, buffer: &mut Buffer, block: &mut [u8]) -> Result<()>;
 }
 
@@ -120,28 +120,30 @@ impl<B: Blocks + ?Sized> Packer<'_, B> {
         }
         let packed = &mut packed[..batch.len()];
         each(self.shares, packed, |at, to| self.pack(batch.start + at, to))?;
-        let mut places = Vec::with_capacity(packed.len());
-        for (number, Packed { bytes, mask }) in batch.clone().zip(&*packed) {
-            places.push(self.home.store.place(&self.blocks.key(number), bytes.len() as u64, *mask)?);
-        }
-        let mut runs = runs(&places, |at| packed[at].bytes.len() as u64);
         let packed = &*packed;
-        each(self.shares, &mut runs, |_, run| {
-            if let [one] = &packed[run.clone()] {
-                return self.blob.write_at(places[run.start], &one.bytes);
-            }
-            Scratch::with(|scratch| {
-                let len = packed[run.clone()].iter().map(|packed| packed.bytes.len()).sum();
-                let window = scratch.window.at(places[run.start], len);
-                let mut rest = &mut window[..];
-                for Packed { bytes, .. } in &packed[run.clone()] {
-                    let (here, more) = rest.split_at_mut(bytes.len());
-                    here.copy_from_slice(bytes);
-                    rest = more;
+        let mut space = Space::default();
+        let allocated = batch.clone().zip(packed).try_for_each(|(number, Packed { bytes, mask })| {
+            space.allocate(self.home, self.blocks.key(number), bytes.len() as u64, *mask)
+        });
+        let written = allocated.and_then(|()| {
+            space.write(self.shares, |run, at| {
+                if let [one] = &packed[run.clone()] {
+                    return self.blob.write_at(at, &one.bytes);
                 }
-                self.blob.write_at(places[run.start], window)
+                Scratch::with(|scratch| {
+                    let len = packed[run.clone()].iter().map(|packed| packed.bytes.len()).sum();
+                    let window = scratch.window.at(at, len);
+                    let mut rest = &mut window[..];
+                    for Packed { bytes, .. } in &packed[run] {
+                        let (here, more) = rest.split_at_mut(bytes.len());
+                        here.copy_from_slice(bytes);
+                        rest = more;
+                    }
+                    self.blob.write_at(at, window)
+                })
             })
-        })
+        });
+        space.insert(self.home).and(written)
     }
 
     fn pack(&self, number: usize, to: &mut Packed) -> Result<()> {
@@ -167,39 +169,94 @@ impl<B: Blocks + ?Sized> Packer<'_, B> {
         })
     }
 
-    /// Blocks that no filter changes. They are placed first, so one that cannot be made is written all the same: a place
-    /// without bytes would hold whatever was there before.
+    /// Blocks that no filter changes: space is allocated first, so that they are made where they are written from.
     fn unpacked(&self, batch: Range<usize>) -> Result<()> {
-        let failed = Mutex::new(None);
-        let note = |error: Error| {
-            failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-        };
+        let mut space = Space::default();
         let len = self.block_len as u64;
-        let place = |number| self.home.store.place(&self.blocks.key(number), len, 0);
-        let places: Vec<u64> = batch.clone().map(place).collect::<Result<_>>()?;
-        let mut runs = runs(&places, |_| len);
-        each(self.shares, &mut runs, |_, run| {
-            let (at, first) = (places[run.start], batch.start + run.start);
-            if run.len() == 1
-                && let Some(bytes) = self.blocks.there(first)
-                && !writes_slowly(at, bytes)
-            {
-                return self.blob.write_at(at, bytes);
-            }
-            Scratch::with(|scratch| {
-                let window = scratch.window.at(at, run.len() * self.block_len);
-                for (number, block) in window.chunks_exact_mut(self.block_len).enumerate() {
-                    match self.blocks.there(first + number) {
-                        Some(bytes) => block.copy_from_slice(bytes),
-                        None => {
-                            self.blocks.make(first + number, &mut scratch.dense, block).unwrap_or_else(note)
+        let allocated =
+            batch.clone().try_for_each(|number| space.allocate(self.home, self.blocks.key(number), len, 0));
+        let written = allocated.and_then(|()| {
+            space.write(self.shares, |run, at| {
+                let first = batch.start + run.start;
+                if run.len() == 1
+                    && let Some(bytes) = self.blocks.there(first)
+                    && !writes_slowly(at, bytes)
+                {
+                    return self.blob.write_at(at, bytes);
+                }
+                Scratch::with(|scratch| {
+                    let window = scratch.window.at(at, run.len() * self.block_len);
+                    for (number, block) in window.chunks_exact_mut(self.block_len).enumerate() {
+                        match self.blocks.there(first + number) {
+                            Some(bytes) => block.copy_from_slice(bytes),
+                            None => self.blocks.make(first + number, &mut scratch.dense, block)?,
                         }
                     }
-                }
-                self.blob.write_at(at, window)
+                    self.blob.write_at(at, window)
+                })
             })
-        })?;
-        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+        });
+        space.insert(self.home).and(written)
+    }
+}
+
+/// Space that was allocated for some blocks, in their order.
+#[derive(Default)]
+pub(super) struct Space {
+    blocks: Vec<Allocated>,
+}
+
+struct Allocated {
+    key: Key,
+    at: u64,
+    len: u64,
+    mask: u32,
+    is_written: bool,
+}
+
+impl Space {
+    /// Allocates space for one more block, of `len` bytes that were encoded without the filters in `mask`.
+    pub(super) fn allocate(&mut self, home: &Home, key: Key, len: u64, mask: u32) -> Result<()> {
+        let at = home.store.allocate(&key, len)?;
+        self.blocks.push(Allocated { key, at, len, mask, is_written: false });
+        Ok(())
+    }
+
+    /// Calls `write` with the blocks of each run that lies side by side, and with the position of the first; in parallel if
+    /// the work is shared. Stops at the first error.
+    pub(super) fn write(
+        &mut self,
+        shares: bool,
+        write: impl Fn(Range<usize>, u64) -> Result<()> + Sync + Send,
+    ) -> Result<()> {
+        struct Run<'a> {
+            first: usize,
+            blocks: &'a mut [Allocated],
+        }
+        let (mut runs, mut rest, mut first) = (Vec::new(), &mut self.blocks[..], 0);
+        for run in self::runs(rest) {
+            let (blocks, behind) = rest.split_at_mut(run);
+            runs.push(Run { first, blocks });
+            (rest, first) = (behind, first + run);
+        }
+        each(shares, &mut runs, |_, Run { first, blocks }| {
+            write(*first..*first + blocks.len(), blocks[0].at)?;
+            blocks.iter_mut().for_each(|block| block.is_written = true);
+            Ok(())
+        })
+    }
+
+    /// Makes the blocks that were written found in their space, and gives back that of the others.
+    pub(super) fn insert(self, home: &Home) -> Result<()> {
+        let mut done = Ok(());
+        for Allocated { key, at, len, mask, is_written } in self.blocks {
+            if is_written && done.is_ok() {
+                done = home.store.insert(&key, at, len, mask);
+            } else {
+                home.store.release(&key, at, len);
+            }
+        }
+        done
     }
 }
 
@@ -219,16 +276,16 @@ pub(super) fn each<T: Send>(
     }
 }
 
-/// Blocks that lie side by side at these places, in pieces worth a request.
-pub(super) fn runs(places: &[u64], len: impl Fn(usize) -> u64) -> Vec<Range<usize>> {
-    let mut runs: Vec<Range<usize>> = Vec::new();
+/// How many blocks each run has that lie side by side, in pieces worth a request.
+fn runs(blocks: &[Allocated]) -> Vec<usize> {
+    let mut runs: Vec<usize> = Vec::new();
     let (mut begin, mut end) = (0, 0);
-    for (number, &at) in places.iter().enumerate() {
-        let after = at.saturating_add(len(number));
+    for &Allocated { at, len, .. } in blocks {
+        let after = at.saturating_add(len);
         match runs.last_mut() {
-            Some(run) if at == end && after - begin <= TOGETHER => run.end += 1,
+            Some(run) if at == end && after - begin <= TOGETHER => *run += 1,
             _ => {
-                runs.push(number..number + 1);
+                runs.push(1);
                 begin = at;
             }
         }

@@ -118,10 +118,13 @@ impl Writer<'_> {
         let block_len = self.grid.block_len as usize;
         let together = (cache::budget() / 4).min(TAKEN.1) / block_len;
         parts.chunks(together.clamp(1, TAKEN.0)).try_for_each(|some| self.parts(some))?;
+        let whole = Whole { writer: self, blocks: whole };
+        pack::store(self.home, self.blob, block_len, &whole)?;
+        // Only now: if they could not be stored, what was held of them is all there is.
         if self.blocks.cached.any() {
-            whole.iter().for_each(|at| drop(self.blocks.cached.take(&self.grid.key(at))));
+            whole.blocks.iter().for_each(|at| drop(self.blocks.cached.take(&self.grid.key(at))));
         }
-        pack::store(self.home, self.blob, block_len, &Whole { writer: self, blocks: whole })
+        Ok(())
     }
 
     /// Elements of a block that are written.

@@ -1,6 +1,6 @@
 //! Blocks that somebody moves while they are read: old places get the bytes of others.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -364,7 +364,8 @@ fn what_moves_all_the_time_is_an_error_in_the_end() {
 struct Still {
     blob: Arc<MemoryBlob>,
     table: Mutex<Table>,
-    /// The place that is not given, counted from 0.
+    end: AtomicU64,
+    /// The allocation that fails, counted from 0.
     fails: AtomicUsize,
 }
 
@@ -375,20 +376,21 @@ impl BlockIndex for Still {
 }
 
 impl BlockStore for Still {
-    fn place(&self, block: &[u64], len: u64, mask: u32) -> Result<u64> {
+    fn allocate(&self, _block: &[u64], len: u64) -> Result<u64> {
         if self.fails.fetch_sub(1, Relaxed) == 0 {
             return Err(Error::new(Code::EIO, "no place"));
         }
+        Ok(self.end.fetch_add(len, Relaxed))
+    }
+
+    fn insert(&self, block: &[u64], at: u64, len: u64, mask: u32) -> Result<()> {
         let mut table = self.table.lock().unwrap();
-        let end = |place: &Place| match *place {
-            Place::At { at, len, .. } => at + len,
-            Place::Missing => 0,
-        };
-        let at = table.0.iter().map(end).max().unwrap_or(0);
         let number = block[0] * table.1 + block[1];
         table.0[number as usize] = Place::At { at, len, mask };
-        Ok(at)
+        Ok(())
     }
+
+    fn release(&self, _block: &[u64], _at: u64, _len: u64) {}
 
     fn blob(&self) -> Arc<dyn BlobMut> {
         self.blob.clone()
@@ -413,7 +415,12 @@ fn what_moves_while_it_is_copied_is_copied_from_where_it_is_then() {
 fn target(grid: Grid, chain: Arc<Chain>, array: &Array) -> (Arc<Still>, Array) {
     let count = (grid.blocks[0] * grid.blocks[1]) as usize;
     let table = Mutex::new(Table(vec![Place::Missing; count], grid.blocks[1], 0));
-    let still = Arc::new(Still { blob: Arc::default(), table, fails: AtomicUsize::new(usize::MAX) });
+    let still = Arc::new(Still {
+        blob: Arc::default(),
+        table,
+        end: AtomicU64::default(),
+        fails: AtomicUsize::new(usize::MAX),
+    });
     let to = Blocks::stored(grid.block.to_vec(), still.clone(), chain, []);
     (still, Array { layout: Layout::Blocks(to), ..array.clone() })
 }

@@ -11,7 +11,7 @@ use ferrocdf_array::{
 };
 use ferrocdf_bytes::{Code, Error, Order, Result};
 use ferrocdf_codec::{Chain, Step};
-use ferrocdf_store::testing::Rng;
+use ferrocdf_store::testing::{Failing, Faults, Rng};
 use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
 
 use crate::engine::{NUMBERS, bytes, map, selection};
@@ -28,6 +28,8 @@ pub struct Shelf {
     /// Blocks placed, and whether the next one cannot be.
     placed: AtomicU64,
     fails: AtomicBool,
+    /// Blocks that were allocated and not written.
+    released: AtomicU64,
     fixed: Vec<usize>,
 }
 
@@ -58,23 +60,23 @@ impl BlockIndex for Shelf {
 }
 
 impl BlockStore for Shelf {
-    fn place(&self, block: &[u64], len: u64, mask: u32) -> Result<u64> {
+    fn allocate(&self, block: &[u64], len: u64) -> Result<u64> {
         if self.fails.load(Relaxed) {
             return Err(Error::new(Code(28), "the shelf is full"));
         }
-        self.placed.fetch_add(1, Relaxed);
-        if let Some(at) = self.in_place(block)
-            && let Place::At { len: has, .. } = self.place_of(block)
-            && has == len
-        {
-            self.places.lock().unwrap().insert(block.to_vec(), Place::At { at, len, mask });
-            return Ok(at);
-        }
         let gap = if self.gap > 0 { (len + block.iter().sum::<u64>()) % self.gap } else { 0 };
-        let at = self.end.fetch_add(len + gap, Relaxed) + gap;
+        Ok(self.end.fetch_add(len + gap, Relaxed) + gap)
+    }
+
+    fn insert(&self, block: &[u64], at: u64, len: u64, mask: u32) -> Result<()> {
+        self.placed.fetch_add(1, Relaxed);
         self.places.lock().unwrap().insert(block.to_vec(), Place::At { at, len, mask });
         self.fresh.lock().unwrap().insert(block.to_vec());
-        Ok(at)
+        Ok(())
+    }
+
+    fn release(&self, _block: &[u64], _at: u64, _len: u64) {
+        self.released.fetch_add(1, Relaxed);
     }
 
     fn blob(&self) -> Arc<dyn BlobMut> {
@@ -381,11 +383,46 @@ fn what_fails_to_be_stored_is_tried_again() {
     let error = write(&shelf.blob, &array, &all, In::new(&[9u8; 5000])).unwrap_err();
     assert_eq!(error.code, Code(28));
     shelf.fails.store(false, Relaxed);
-    let _ = write(&shelf.blob, &array, &sel, In::new(&data)).unwrap();
+    // The blocks that could not be written over are as they were, and are stored now.
     flush(&shelf.blob, &array).unwrap();
     let mut back = vec![0u8; 400];
     let _ = oracle::read(&shelf.blob, &array, &sel, Out::new(&mut back)).unwrap();
-    assert_eq!(back, data);
+    // The last blocks of the rows, which are not written whole, were changed in memory.
+    let wanted = |at: usize| if 5 + at % 200 < 200 { data[at] } else { 9 };
+    assert_eq!(back, (0..400).map(wanted).collect::<Vec<u8>>());
+}
+
+#[test]
+fn a_block_that_cannot_be_written_is_found_as_it_was() {
+    for chain in [Chain::new(vec![]), Chain::new(vec![step(1, &[1])])] {
+        let shelf = Arc::new(Shelf::default());
+        let mut array = rows(&shelf, 30);
+        array.layout = Layout::Blocks(Blocks::stored(vec![10, 100], shelf.clone(), Arc::new(chain), vec![7]));
+        let all = Selection::slab(&[0, 0], &[30, 250]);
+        let blob = Failing::never(&shelf.blob);
+        let _ = write(&blob, &array, &all, In::new(&[1u8; 7500])).unwrap();
+        flush(&blob, &array).unwrap();
+        let read = |sel: &Selection| {
+            let mut back = vec![0u8; sel.elements().unwrap() as usize];
+            let _ = oracle::read(&shelf.blob, &array, sel, Out::new(&mut back)).unwrap();
+            back
+        };
+        for after in 0..4 {
+            blob.arm(Faults { after, times: 1, torn: true });
+            let before = shelf.released.load(Relaxed);
+            let failed = write(&blob, &array, &all, In::new(&[2 + after as u8; 7500]));
+            let failed = failed.map(drop).and_then(|()| flush(&blob, &array)).is_err();
+            for (row, column) in (0..3).flat_map(|row| (0..3).map(move |column| (row, column))) {
+                let width = if column == 2 { 50 } else { 100 };
+                let block = read(&Selection::slab(&[row * 10, column * 100], &[10, width]));
+                assert!(block.iter().all(|byte| *byte == block[0]), "block {row}, {column} is torn");
+            }
+            assert_eq!(failed, shelf.released.load(Relaxed) > before);
+            blob.arm(Faults::default());
+            flush(&blob, &array).unwrap();
+        }
+        assert!(shelf.released.load(Relaxed) > 0);
+    }
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn model() -> (Model, Type) {
     ];
     let fields = fields.map(|(name, offset, ty, shape)| {
         let name = Name::new(name).expect("a name");
-        Field { name, offset, ty, shape }
+        Field { name, offset, ty, shape, chars: 1 }
     });
     let record = push("record", Class::Compound { size: size_of::<Record>(), fields: fields.into() });
     assert_eq!(record, Type::User(TypeId(4)));

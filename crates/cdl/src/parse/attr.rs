@@ -1,17 +1,20 @@
 //! Attributes, and those with a meaning of their own.
 
 use ferrocdf_codec::spec::{List, Rest, Spec};
-use ferrocdf_model::{Atomic, Chunking, Endian, Filter, Owner, Type};
+use ferrocdf_model::{Atomic, Chunking, Endian, Filter, GroupId, Owner, Type};
 
 use super::constant::{Const, Item};
 use super::format_named;
-use super::header::{AttrDecl, Thing};
-use super::lexer::{Special, Token};
-use super::parser::{Parsed, Parser};
+use super::header::{AttrDecl, LateType, Thing};
+use super::parser::{Parsed, Parser, shown};
+use super::token::{Special, Token};
 
 impl Parser<'_> {
     /// `… : name = values ;`
     pub fn attribute_statement(&mut self, wanted: &str) -> Parsed<()> {
+        if self.late_attribute()? {
+            return Ok(());
+        }
         if self.lexer.eat(b':') {
             self.global_attribute(None)?;
         } else {
@@ -19,6 +22,48 @@ impl Parser<'_> {
             self.attribute_of(thing)?;
         }
         self.expect(b';')
+    }
+
+    /// `type … : name = values ;` with a type that is not declared yet; false, with nothing read, before anything else.
+    pub fn late_attribute(&mut self) -> Parsed<bool> {
+        let names = match self.lexer.peek() {
+            Token::Path(names) if !self.header.is_declared(names) => names.clone(),
+            _ => return Ok(false),
+        };
+        let line = self.line();
+        self.lexer.next();
+        let attr = self.header.attrs.len();
+        if self.lexer.eat(b':') {
+            self.global_attribute(None)?;
+        } else {
+            let owner = self.path("")?;
+            if *self.lexer.peek() != Token::Sign(b':') {
+                let ty = self.path_of(names);
+                return self.resolve(&ty).map(|_| true);
+            }
+            let owner = self.resolve(&owner)?;
+            self.lexer.next();
+            self.variable_attribute(owner, None)?;
+        }
+        if self.header.attrs.len() > attr {
+            self.header.late.push(LateType { attr, names, line });
+        }
+        self.expect(b';')?;
+        Ok(true)
+    }
+
+    /// Finds the types of attributes that were declared behind them.
+    pub fn resolve_late(&mut self) -> Parsed<()> {
+        for LateType { attr, names, line } in std::mem::take(&mut self.header.late) {
+            let path = self.path_of(names);
+            let Some(thing) = self.header.find_thing(GroupId::ROOT, &path) else {
+                let text = format!("Undefined name (line {line}): {}", shown(&path.name));
+                return Err(self.fatal_bare(&text));
+            };
+            let ty = self.as_type(thing)?;
+            self.header.attrs[attr].ty.get_or_insert(ty);
+        }
+        Ok(())
     }
 
     /// An attribute whose first word was read: a variable, or a type with an owner behind it.
@@ -50,32 +95,34 @@ impl Parser<'_> {
 
     fn global_attribute(&mut self, ty: Option<Type>) -> Parsed<()> {
         let line = self.line();
-        match self.lexer.next() {
-            Token::Name(name) => {
-                self.expect(b'=')?;
-                let items = self.attribute_values(Some(&name))?;
-                let owner = self.group_owner();
-                self.header.attrs.push(AttrDecl { owner, name, ty, items, line });
-                Ok(())
-            }
+        match self.lexer.next_with_slashes() {
             Token::Special(special) if ty.is_none() && special.is_global() => {
                 self.expect(b'=')?;
                 self.global_special(special)
             }
-            token => Err(self.unexpected(&token, "")),
+            token => {
+                let owner = self.group_owner();
+                self.plain_attribute(owner, token, ty, line)
+            }
         }
+    }
+
+    /// An attribute without a meaning of its own, whose name is the word of `token`.
+    fn plain_attribute(&mut self, owner: Owner, token: Token, ty: Option<Type>, line: u32) -> Parsed<()> {
+        let name = match (token, self.lexer.take_word()) {
+            (Token::Name(name), _) | (_, Some(name)) => name,
+            (token, None) => return Err(self.unexpected(&token, "")),
+        };
+        self.expect(b'=')?;
+        let items = self.attribute_values(Some(&name))?;
+        self.header.attrs.push(AttrDecl { owner, name, ty, items, line });
+        Ok(())
     }
 
     fn variable_attribute(&mut self, owner: Thing, ty: Option<Type>) -> Parsed<()> {
         let line = self.line();
         let Thing::Var(id) = owner else { return Ok(()) };
-        match self.lexer.next() {
-            Token::Name(name) => {
-                self.expect(b'=')?;
-                let items = self.attribute_values(Some(&name))?;
-                self.header.attrs.push(AttrDecl { owner: Owner::Var(id), name, ty, items, line });
-                Ok(())
-            }
+        match self.lexer.next_with_slashes() {
             Token::Special(Special::FillValue) => {
                 self.expect(b'=')?;
                 let items = self.attribute_values(None)?;
@@ -95,7 +142,7 @@ impl Parser<'_> {
                 self.needs.specials = true;
                 self.variable_special(special, id.index())
             }
-            token => Err(self.unexpected(&token, "")),
+            token => self.plain_attribute(Owner::Var(id), token, ty, line),
         }
     }
 
@@ -167,6 +214,8 @@ impl Parser<'_> {
                     "compact" => *chunking = Some(Chunking::Compact),
                     "chunked" if matches!(chunking, Some(Chunking::Chunked(_))) => {}
                     "chunked" => *chunking = Some(Chunking::Chunked(vec![])),
+                    // What `ncdump` says of virtual and external data, which a text does not describe.
+                    "unknown" => {}
                     _ => self.wrong_bare(&format!("_Storage: illegal value: {text}")),
                 }
             }

@@ -1,9 +1,10 @@
 //! From declarations to a model: the choice of the format, and definition in the reference's order.
 
+use std::borrow::Cow;
+
 use ferrocdf_bytes::{Code, Context, Error};
 use ferrocdf_model::{
-    Atomic, Chunking, Class, DimId, Field, Format, GroupId, Model, Name, Owner, Storage, Type, UserType,
-    Values,
+    Atomic, Chunking, Class, DimId, Field, Format, GroupId, Model, Owner, Storage, Type, UserType, Values,
 };
 
 use super::Failure;
@@ -11,9 +12,18 @@ use super::attr::infer;
 use super::header::{AttrDecl, ClassDecl};
 use super::parser::{Parsed, Parser};
 
-fn text(name: &[u8]) -> Parsed<&str> {
+/// A name as text. Classic files hold no control characters: there the digits behind `%` stay, as in the reference.
+fn text(name: &[u8], format: Format) -> Parsed<Cow<'_, str>> {
     let bad = |_| Error::new(Code::EBADNAME, format!("name \"{}\" is not UTF-8", name.escape_ascii()));
-    Ok(std::str::from_utf8(name).map_err(bad)?)
+    let text = std::str::from_utf8(name).map_err(bad)?;
+    if !format.is_classic_file() || !name.iter().any(u8::is_ascii_control) {
+        return Ok(text.into());
+    }
+    let spelled = |letter: char| match letter.is_ascii_control() {
+        true => format!("%{:02x}", u32::from(letter)),
+        false => letter.to_string(),
+    };
+    Ok(text.chars().map(spelled).collect())
 }
 
 impl Parser<'_> {
@@ -79,22 +89,30 @@ impl Parser<'_> {
         let dims = header.dims.iter().map(|dim| &dim.name);
         let vars = header.vars.iter().map(|var| &var.name);
         let attrs = header.attrs.iter().map(|attr| &attr.name);
-        groups.chain(types).chain(dims).chain(vars).chain(attrs).try_for_each(|name| text(name).map(drop))
+        groups
+            .chain(types)
+            .chain(dims)
+            .chain(vars)
+            .chain(attrs)
+            .try_for_each(|name| text(name, Format::Netcdf4).map(drop))
     }
 
     /// The model of all declarations so far.
     pub fn build(&mut self, format: Format) -> Parsed<Model> {
         let mut model = Model::new(format);
+        if !format.is_classic_file() {
+            model = model.with_names_of_hdf5();
+        }
         for group in &self.header.groups[1..] {
             let parent = group.parent.unwrap_or(GroupId::ROOT);
-            model.def_group(parent, text(&group.name)?).at(|| "group")?;
+            model.def_group(parent, &*text(&group.name, format)?).at(|| "group")?;
         }
         for decl in &self.header.types {
             let class = match &decl.class {
                 ClassDecl::Opaque(size) => Class::Opaque(*size),
                 ClassDecl::Vlen(base) => Class::Vlen(*base),
                 ClassDecl::Enum { base, members } => {
-                    let members = members.iter().map(|(name, value)| Ok((Name::new(name)?, *value)));
+                    let members = members.iter().map(|(name, value)| Ok((model.name(name)?, *value)));
                     Class::Enum { base: *base, members: members.collect::<Result<_, Error>>()? }
                 }
                 ClassDecl::Compound(fields) => {
@@ -104,17 +122,17 @@ impl Parser<'_> {
                         let (size, align, ..) = self.header.measure(field.ty);
                         let offset = end.next_multiple_of(align);
                         end = offset + size * field.shape.iter().product::<usize>();
-                        let (name, shape) = (Name::new(&field.name)?, field.shape.clone());
-                        placed.push(Field { name, offset, ty: field.ty, shape });
+                        let (name, shape) = (model.name(&field.name)?, field.shape.clone());
+                        placed.push(Field { name, offset, ty: field.ty, shape, chars: 1 });
                     }
                     Class::Compound { size: decl.size, fields: placed }
                 }
             };
-            let name = Name::new(&decl.name)?;
+            let name = model.name(&decl.name)?;
             model.def_type(UserType { name, group: decl.group, class }).at(|| "type")?;
         }
         for dim in &self.header.dims {
-            model.def_dim(dim.group, text(&dim.name)?, dim.len)?;
+            model.def_dim(dim.group, &*text(&dim.name, format)?, dim.len)?;
         }
         for (id, dim) in self.header.dims.iter().enumerate() {
             if dim.len.is_none() {
@@ -122,7 +140,8 @@ impl Parser<'_> {
             }
         }
         for var in &self.header.vars {
-            let id = model.def_var(var.group, text(&var.name)?, self.stored_type(var.ty), &var.dims)?;
+            let id =
+                model.def_var(var.group, &*text(&var.name, format)?, self.stored_type(var.ty), &var.dims)?;
             let storage = &var.storage;
             if *storage != Storage::default() {
                 // What they are may be said.
@@ -149,7 +168,8 @@ impl Parser<'_> {
 
     fn define_attr(&mut self, model: &mut Model, attr: &AttrDecl) -> Parsed<()> {
         let value = self.attr_value(attr)?;
-        model.put_attr(attr.owner, text(&attr.name)?, value).at(|| match attr.owner {
+        let format = model.format();
+        model.put_attr(attr.owner, &*text(&attr.name, format)?, value).at(|| match attr.owner {
             Owner::Group(id) => self.header.full_name(id, b""),
             Owner::Var(id) => {
                 let var = self.header.var(id);

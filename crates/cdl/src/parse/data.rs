@@ -6,9 +6,9 @@ use ferrocdf_model::{Atomic, Format, GroupId, Type, Values, VarId, each_values};
 
 use super::bulk::{Bulk, End};
 use super::constant::{Const, Item, Number, with_number};
-use super::header::Thing;
-use super::lexer::Token;
+use super::header::{Path, Thing};
 use super::parser::{Parsed, Parser};
+use super::token::Token;
 use super::{Failure, time};
 
 /// Values held back before the sink is told anything, in bytes.
@@ -39,7 +39,17 @@ pub(super) struct Data {
 impl Parser<'_> {
     /// `variable = values ;`
     pub fn data_statement(&mut self) -> Parsed<()> {
-        let thing = self.thing("")?;
+        let is_word = self.lexer.is_word_before(b'=');
+        let thing = match self.lexer.peek() {
+            // The name of a variable that has a meaning in other places.
+            Token::Keyword(_) | Token::Special(_) | Token::Number(_) | Token::Fill | Token::Nil
+                if is_word =>
+            {
+                let name = self.name()?;
+                self.resolve(&Path { group: None, name })?
+            }
+            _ => self.thing("")?,
+        };
         let Thing::Var(var) = thing else {
             let text = format!("Undefined or forward referenced variable: {}", self.thing_name(thing));
             return Err(self.fatal_bare(&text));
@@ -97,7 +107,7 @@ impl Parser<'_> {
             Token::Fill => Const::Fill,
             Token::Nil => Const::Nil,
             Token::Name(name) if *self.lexer.peek() == Token::Sign(b'(') => self.function(&name)?,
-            Token::Name(name) => Const::Name(name),
+            Token::Name(name) => Const::Name(self.with_slashes(name)),
             Token::Path(mut names) => Const::Name(names.pop().unwrap_or_default()),
             Token::Sign(b'{') => {
                 if depth >= MAX_DEPTH {
@@ -108,12 +118,27 @@ impl Parser<'_> {
                 self.expect(b'}')?;
                 return Ok(Item { line, value: Const::List(items) });
             }
-            token => return Err(self.unexpected(&token, wanted)),
+            token => match self.lexer.take_word() {
+                Some(word) => Const::Name(word),
+                None => return Err(self.unexpected(&token, wanted)),
+            },
         };
         if matches!(value, Const::Name(_)) {
             self.needs.enhanced = true;
         }
         Ok(Item { line: self.line(), value })
+    }
+
+    /// The name of a member of an enumeration, whose first word was read: what looks like a path is the rest of it.
+    fn with_slashes(&mut self, mut name: Vec<u8>) -> Vec<u8> {
+        while let Token::Path(rest) = self.lexer.peek() {
+            for word in rest {
+                name.push(b'/');
+                name.extend_from_slice(word);
+            }
+            self.lexer.next();
+        }
+        name
     }
 
     /// `time("1979-01-01")`: the only function there is.
@@ -324,7 +349,7 @@ impl Parser<'_> {
         };
         self.data.held_bytes += values.len() * size;
         self.data.held_back.push_back((var, first, values));
-        if self.data.held_bytes > HELD_BACK {
+        if self.data.held_bytes > HELD_BACK && self.header.late.is_empty() {
             self.tell_definitions()?;
         }
         Ok(())
@@ -361,6 +386,7 @@ impl Parser<'_> {
 
     /// What is left to do at the end of the text.
     pub fn finish(&mut self) -> Parsed<Format> {
+        self.resolve_late()?;
         self.data.lengths.resize(self.header.dims.len(), 0);
         let trees = std::mem::take(&mut self.data.trees);
         for (var, items) in &trees {

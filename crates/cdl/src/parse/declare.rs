@@ -4,8 +4,8 @@ use ferrocdf_model::{Atomic, DimId, Owner, Storage, Type, VarId};
 
 use super::constant::Const;
 use super::header::{DimDecl, Path, VarDecl};
-use super::lexer::{Keyword, Token};
 use super::parser::{MAX_DIMS, Parsed, Parser, shown};
+use super::token::{Keyword, Token, is_reserved};
 
 impl Parser<'_> {
     /// An integer where only one without a small suffix may stand.
@@ -19,7 +19,7 @@ impl Parser<'_> {
     }
 
     pub fn dimensions_or_attribute(&mut self) -> Parsed<()> {
-        if let Token::Name(_) = self.lexer.peek() {
+        if matches!(self.lexer.peek(), Token::Name(_)) || self.lexer.is_word_before(b'=') {
             let name = self.name()?;
             if *self.lexer.peek() != Token::Sign(b'=') {
                 let thing = self.resolve(&Path { group: None, name })?;
@@ -58,29 +58,38 @@ impl Parser<'_> {
         if *self.lexer.peek() == Token::Sign(b':') {
             return self.attribute_statement("");
         }
+        if self.late_attribute()? {
+            return Ok(());
+        }
         let thing = self.thing("")?;
         if *self.lexer.peek() == Token::Sign(b':') {
             self.attribute_of(thing)?;
             return self.expect(b';');
         }
         let ty = self.as_type(thing)?;
-        let first = match self.lexer.next() {
-            Token::Name(name) => Path { group: None, name },
-            Token::Keyword(Keyword::Data) => Path { group: None, name: b"data".to_vec() },
-            Token::Path(names) => self.path_of(names),
-            token => return Err(self.unexpected(&token, "IDENT or DATA")),
+        let first = match self.lexer.next_name() {
+            Ok(name) => Path { group: None, name },
+            Err(Token::Keyword(Keyword::Data)) => Path { group: None, name: b"data".to_vec() },
+            Err(Token::Path(names)) => self.path_of(names),
+            Err(token) => return Err(self.unexpected(&token, "IDENT or DATA")),
         };
         if *self.lexer.peek() == Token::Sign(b':') {
+            if let (Some(keyword), Type::Atomic(ty)) = (self.lexer.keyword(&first.name), ty)
+                && ty != Atomic::String
+            {
+                // `ncdump` tells such types by the values, so that this is no text of it and the word no name.
+                return Err(self.unexpected(&keyword, "IDENT or DATA"));
+            }
             let thing = self.resolve(&first)?;
             self.typed_attribute_of(ty, thing)?;
             return self.expect(b';');
         }
         self.variable(ty, first.name)?;
         while self.lexer.eat(b',') {
-            let name = match self.lexer.next() {
-                Token::Name(name) => name,
-                Token::Keyword(Keyword::Data) => b"data".to_vec(),
-                token => return Err(self.unexpected(&token, "IDENT or DATA")),
+            let name = match self.lexer.next_name() {
+                Ok(name) => name,
+                Err(Token::Keyword(Keyword::Data)) => b"data".to_vec(),
+                Err(token) => return Err(self.unexpected(&token, "IDENT or DATA")),
             };
             self.variable(ty, name)?;
         }
@@ -92,7 +101,11 @@ impl Parser<'_> {
         let line = self.line();
         if self.lexer.eat(b'(') {
             loop {
-                let path = self.path("IDENT or PATH")?;
+                let path = match self.lexer.next_name() {
+                    Ok(name) => Path { group: None, name },
+                    Err(Token::Path(names)) => self.path_of(names),
+                    Err(token) => return Err(self.unexpected(&token, "IDENT or PATH")),
+                };
                 match self.header.find_dim(self.here, &path) {
                     Some(dim) => dims.push(dim),
                     None => {
@@ -117,6 +130,9 @@ impl Parser<'_> {
         }
         let id = VarId(self.header.vars.len() as u32);
         self.header.group_mut(self.here).vars.insert(name.clone(), id);
+        if is_reserved(&name) {
+            self.lexer.variables.insert(name.clone());
+        }
         let (group, storage) = (self.here, Storage::default());
         self.header.vars.push(VarDecl { name, group, ty, dims, storage, fill: None, line });
         Ok(())

@@ -80,6 +80,16 @@ pub(super) struct AttrDecl {
     pub line: u32,
 }
 
+/// The type of an attribute that is declared behind it, in a group further down: `ncdump` writes such where a type has no
+/// name in the file.
+pub(super) struct LateType {
+    /// The attribute's position.
+    pub attr: usize,
+    /// The groups that the type is in, and its name.
+    pub names: Vec<Vec<u8>>,
+    pub line: u32,
+}
+
 /// All declarations.
 #[derive(Default)]
 pub(super) struct Header {
@@ -88,6 +98,7 @@ pub(super) struct Header {
     pub types: Vec<TypeDecl>,
     pub vars: Vec<VarDecl>,
     pub attrs: Vec<AttrDecl>,
+    pub late: Vec<LateType>,
 }
 
 /// A name as it is written: alone, or with the groups it is in.
@@ -164,6 +175,13 @@ impl Header {
         })
     }
 
+    /// Whether a full path leads to a variable or a type that was declared.
+    pub fn is_declared(&self, names: &[Vec<u8>]) -> bool {
+        let Some((name, groups)) = names.split_last() else { return false };
+        let group = self.walk(groups).ok().map(|id| self.group(id));
+        group.is_some_and(|group| group.vars.contains_key(name) || group.types.contains_key(name))
+    }
+
     /// Names joined by slashes, as messages show them.
     pub fn full_name(&self, group: GroupId, name: &[u8]) -> String {
         let mut parts: Vec<_> =
@@ -194,7 +212,7 @@ impl Header {
 }
 
 /// The atomic type of this name, with the aliases of CDL that are not keywords everywhere.
-fn atomic_named(name: &[u8]) -> Option<Atomic> {
+pub(super) fn atomic_named(name: &[u8]) -> Option<Atomic> {
     match name {
         b"ulong" | b"uinteger" => Some(Atomic::Uint),
         _ => Atomic::ALL.into_iter().find(|atomic| atomic.cdl_name().as_bytes() == name),

@@ -3,149 +3,20 @@
 //! One token is looked ahead. Words keep their bytes with the escapes removed; whether a name is legal is for the
 //! model to say. Keywords of sections are words with a colon at once behind them, as in the reference, so that `data`
 //! may be a name where no colon follows.
+//!
+//! `ncdump` prints names as they are, also names that are words of CDL (`float string ;`), so the parser may take the word
+//! of a token for a name ([`Lexer::next_name`]) where only a name may stand. A backslash before the first character of a
+//! word makes it a name in any place.
+
+use std::collections::HashSet;
 
 use ferrocdf_model::{Atomic, Format};
 
 use super::constant::Const;
+use super::header::atomic_named;
 use super::literal;
 use super::source::Source;
-
-/// One token.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Token {
-    /// The end of the text.
-    End,
-    /// A name.
-    Name(Vec<u8>),
-    /// `/` or `/a/b`: the names on the path.
-    Path(Vec<Vec<u8>>),
-    /// A text in double quotes.
-    Text(Vec<u8>),
-    /// A number or a character.
-    Number(Const),
-    /// The bytes of a bare `0x…`.
-    Opaque(Vec<u8>),
-    /// `_`
-    Fill,
-    /// `NIL`
-    Nil,
-    /// A word with a meaning.
-    Keyword(Keyword),
-    /// An attribute with a meaning of its own.
-    Special(Special),
-    /// One of `{ } ( ) = : ; , *`.
-    Sign(u8),
-    /// What no rule takes.
-    Invalid,
-}
-
-/// Words with a meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keyword {
-    /// A type.
-    Type(Atomic),
-    Compound,
-    Enum,
-    Opaque,
-    Unlimited,
-    Types,
-    Dimensions,
-    Variables,
-    Data,
-    Group,
-    Netcdf,
-}
-
-/// Attributes with a meaning of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Special {
-    FillValue,
-    Format,
-    Storage,
-    ChunkSizes,
-    Fletcher32,
-    DeflateLevel,
-    Shuffle,
-    Endianness,
-    NoFill,
-    NcProperties,
-    IsNetcdf4,
-    SuperblockVersion,
-    Filter,
-    Codecs,
-}
-
-impl Special {
-    const ALL: [(Special, &'static str, &'static str); 14] = [
-        (Special::FillValue, "_FillValue", "_FILLVALUE"),
-        (Special::Format, "_Format", "_FORMAT"),
-        (Special::Storage, "_Storage", "_STORAGE"),
-        (Special::ChunkSizes, "_ChunkSizes", "_CHUNKSIZES"),
-        (Special::Fletcher32, "_Fletcher32", "_FLETCHER32"),
-        (Special::DeflateLevel, "_DeflateLevel", "_DEFLATELEVEL"),
-        (Special::Shuffle, "_Shuffle", "_SHUFFLE"),
-        (Special::Endianness, "_Endianness", "_ENDIANNESS"),
-        (Special::NoFill, "_NoFill", "_NOFILL"),
-        (Special::NcProperties, "_NCProperties", "_NCPROPS"),
-        (Special::IsNetcdf4, "_IsNetcdf4", "_ISNETCDF4"),
-        (Special::SuperblockVersion, "_SuperblockVersion", "_SUPERBLOCK"),
-        (Special::Filter, "_Filter", "_FILTER"),
-        (Special::Codecs, "_Codecs", "_CODECS"),
-    ];
-
-    /// The name in CDL.
-    pub fn name(self) -> &'static str {
-        Special::ALL.iter().find(|entry| entry.0 == self).map_or("", |entry| entry.1)
-    }
-}
-
-impl Token {
-    /// How messages name it.
-    pub fn shown(&self) -> String {
-        let word = match self {
-            Token::End => "end of file",
-            Token::Name(_) => "IDENT",
-            Token::Path(_) => "PATH",
-            Token::Text(_) => "TERMSTRING",
-            Token::Number(number) => match number {
-                Const::Int(ty, _) => match ty {
-                    Atomic::Byte => "BYTE_CONST",
-                    Atomic::Short => "SHORT_CONST",
-                    Atomic::Int => "INT_CONST",
-                    Atomic::Int64 => "INT64_CONST",
-                    Atomic::Ubyte => "UBYTE_CONST",
-                    Atomic::Ushort => "USHORT_CONST",
-                    Atomic::Uint => "UINT_CONST",
-                    _ => "UINT64_CONST",
-                },
-                Const::Float(_) => "FLOAT_CONST",
-                _ => "DOUBLE_CONST",
-            },
-            Token::Opaque(_) => "OPAQUESTRING",
-            Token::Fill => "FILLMARKER",
-            Token::Nil => "NIL",
-            Token::Keyword(keyword) => match keyword {
-                Keyword::Type(ty) => return format!("{}_K", ty.cdl_name().to_ascii_uppercase()),
-                Keyword::Compound => "COMPOUND",
-                Keyword::Enum => "ENUM",
-                Keyword::Opaque => "OPAQUE_",
-                Keyword::Unlimited => "NC_UNLIMITED_K",
-                Keyword::Types => "TYPES",
-                Keyword::Dimensions => "DIMENSIONS",
-                Keyword::Variables => "VARIABLES",
-                Keyword::Data => "DATA",
-                Keyword::Group => "GROUP",
-                Keyword::Netcdf => "NETCDF",
-            },
-            Token::Special(special) => {
-                Special::ALL.iter().find(|entry| entry.0 == *special).map_or("", |entry| entry.2)
-            }
-            Token::Sign(sign) => return format!("'{}'", char::from(*sign)),
-            Token::Invalid => "invalid token",
-        };
-        word.to_string()
-    }
-}
+use super::token::{Keyword, Token, meaning, section};
 
 /// The tokens of a text.
 pub(super) struct Lexer<'a> {
@@ -153,6 +24,13 @@ pub(super) struct Lexer<'a> {
     /// The format the caller asked for: it decides whether names of newer types may be names of other things.
     format: Option<Format>,
     ahead: Option<Token>,
+    /// The letters of the last token that was scanned, if it is a word with a meaning.
+    word: Vec<u8>,
+    /// The variables of the present group whose names have a meaning: before a colon they stand for the variable. Behind
+    /// names of sections `ncdump` prints a blank then, but for special attributes.
+    pub variables: HashSet<Vec<u8>>,
+    /// Whether names may hold slashes, as those of attributes and members may.
+    slashes: bool,
     /// What is wrong with a word, to be told where it stands.
     pub complaint: Option<String>,
 }
@@ -162,7 +40,7 @@ fn starts_name(byte: u8) -> bool {
 }
 
 fn continues_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte >= 0x80 || matches!(byte, b'_' | b'.' | b'@' | b'+' | b'-')
+    byte.is_ascii_alphanumeric() || byte >= 0x80 || matches!(byte, b'_' | b'.' | b'@' | b'+' | b'-' | b'%')
 }
 
 /// The characters besides letters and digits that a backslash makes part of a name.
@@ -172,7 +50,15 @@ fn may_be_escaped(byte: u8) -> bool {
 
 impl<'a> Lexer<'a> {
     pub fn new(source: Source<'a>, format: Option<Format>) -> Self {
-        Lexer { source, format, ahead: None, complaint: None }
+        Lexer {
+            source,
+            format,
+            ahead: None,
+            word: vec![],
+            variables: HashSet::new(),
+            slashes: false,
+            complaint: None,
+        }
     }
 
     /// The next token without taking it.
@@ -189,6 +75,40 @@ impl<'a> Lexer<'a> {
             Some(token) => token,
             None => self.scan(),
         }
+    }
+
+    /// Takes the next token as a name: a name, or a word with a meaning. The token, if it is neither.
+    pub fn next_name(&mut self) -> Result<Vec<u8>, Token> {
+        match self.next() {
+            Token::Name(name) => Ok(name),
+            _ if !self.word.is_empty() => Ok(std::mem::take(&mut self.word)),
+            token => Err(token),
+        }
+    }
+
+    /// Takes the next token where the name of an attribute or of a member of a type may stand, which may hold slashes.
+    /// Nothing may be looked ahead.
+    pub fn next_with_slashes(&mut self) -> Token {
+        debug_assert!(self.is_clear());
+        self.slashes = true;
+        let token = self.next();
+        self.slashes = false;
+        token
+    }
+
+    /// The letters of the token that was taken last, if it is a word with a meaning.
+    pub fn take_word(&mut self) -> Option<Vec<u8>> {
+        Some(std::mem::take(&mut self.word)).filter(|word| !word.is_empty())
+    }
+
+    /// Whether the next token is a word, with or without a meaning, and this sign follows it.
+    pub fn is_word_before(&mut self, sign: u8) -> bool {
+        let is_name = matches!(self.peek(), Token::Name(_));
+        let mut ahead = 0;
+        while self.source.peek(ahead).is_some_and(|byte| byte.is_ascii_whitespace()) {
+            ahead += 1;
+        }
+        (is_name || !self.word.is_empty()) && self.source.peek(ahead) == Some(sign)
     }
 
     /// Takes the next token if it is this sign.
@@ -209,10 +129,12 @@ impl<'a> Lexer<'a> {
     pub fn dataset_name(&mut self) -> Vec<u8> {
         let mut name = vec![];
         while let Some(byte) = self.source.peek(0).filter(|&byte| byte != b'{') {
+            let escaped = if byte == b'\\' { self.source.peek(1) } else { None };
             if byte > b' ' {
                 name.push(byte);
             }
-            self.source.advance(1);
+            name.extend(escaped);
+            self.source.advance(1 + usize::from(escaped.is_some()));
         }
         name
     }
@@ -255,6 +177,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn scan(&mut self) -> Token {
+        self.word.clear();
         self.skip_blanks();
         let Some(first) = self.source.peek(0) else { return Token::End };
         match first {
@@ -264,12 +187,21 @@ impl<'a> Lexer<'a> {
             }
             b'"' => self.text(),
             b'\'' => self.character(),
-            b'0'..=b'9' | b'.' | b'+' | b'-' => self.number(first),
+            b'/' if self.slashes => self.word(),
             b'/' => self.path(),
-            b'\\' if self.source.peek(1).is_some_and(|byte| byte.is_ascii_digit()) => self.word(),
+            b'.' | b'+' | b'-' if self.is_sign_of_name() => self.word(),
+            b'0'..=b'9' | b'.' | b'+' | b'-' => self.number(first),
+            b'\\' if self.source.peek(1).is_some_and(|byte| (b' '..0x7F).contains(&byte)) => self.word(),
+            b'@' | b'%' => self.word(),
             _ if starts_name(first) => self.word(),
             _ => self.invalid(),
         }
+    }
+
+    /// Whether the sign at the position begins a name, not a number.
+    fn is_sign_of_name(&mut self) -> bool {
+        let is_negative_infinity = self.source.window(4).starts_with(b"-Inf");
+        self.source.peek(1).is_some_and(starts_name) && !is_negative_infinity
     }
 
     fn invalid(&mut self) -> Token {
@@ -416,15 +348,26 @@ impl<'a> Lexer<'a> {
         while let Some(byte) = self.source.peek(at + len) {
             let escaped = if byte == b'\\' { self.source.peek(at + len + 1) } else { None };
             match escaped {
-                Some(digit) if len == 0 && digit.is_ascii_digit() => name.push(digit),
+                Some(b'%') if let Some(control) = self.control_at(at + len + 2) => {
+                    name.push(control);
+                    len += 2;
+                }
+                Some(other) if len == 0 && (b' '..0x7F).contains(&other) => name.push(other),
                 Some(other) if len > 0 && may_be_escaped(other) => name.push(other),
-                None if len == 0 && starts_name(byte) => name.push(byte),
-                None if len > 0 && continues_name(byte) => name.push(byte),
+                None if continues_name(byte) || (byte == b'/' && self.slashes) => name.push(byte),
                 _ => break,
             }
             len += 1 + usize::from(escaped.is_some());
         }
         (len > 0).then_some((name, len))
+    }
+
+    /// The control character that two hexadecimal digits stand for: `ncdump` prints it so behind `\%`.
+    fn control_at(&mut self, at: usize) -> Option<u8> {
+        let digits =
+            [self.source.peek(at)?, self.source.peek(at + 1)?].map(|byte| char::from(byte).to_digit(16));
+        let byte = u8::try_from(digits[0]? << 4 | digits[1]?).ok()?;
+        byte.is_ascii_control().then_some(byte)
     }
 
     fn path(&mut self) -> Token {
@@ -450,15 +393,38 @@ impl<'a> Lexer<'a> {
             self.source.advance(len);
             return Token::Name(name);
         }
-        if has_colon && let Some(section) = section(&name) {
+        let is_variable = has_colon && self.variables.contains(&name);
+        if has_colon
+            && let Some(section) = section(&name)
+            && !(is_variable && self.is_special_at(len + 1))
+        {
             self.source.advance(len + 1);
             return Token::Keyword(section);
         }
+        if is_variable {
+            self.source.advance(len);
+            return Token::Name(name);
+        }
         self.source.advance(len);
         match meaning(&name).or_else(|| self.newer_type(&name)) {
-            Some(token) => token,
+            Some(token) => {
+                self.word = name;
+                token
+            }
             None => Token::Name(name),
         }
+    }
+
+    /// Whether a special attribute is at this place of the text.
+    fn is_special_at(&mut self, at: usize) -> bool {
+        let name = self.name_at(at);
+        name.is_some_and(|(name, _)| matches!(meaning(&name), Some(Token::Special(_))))
+    }
+
+    /// The keyword that a word is, where it is no name.
+    pub fn keyword(&self, word: &[u8]) -> Option<Token> {
+        let meaning = meaning(word).or_else(|| self.newer_type(word));
+        meaning.filter(|token| matches!(token, Token::Keyword(_)))
     }
 
     /// A type that came with netCDF-4 is a keyword only where a format that has it was asked for: older CDL has
@@ -469,56 +435,14 @@ impl<'a> Lexer<'a> {
             Format::Data64 => Atomic::Uint64,
             _ => return None,
         };
-        let atomic = match name {
-            b"ulong" | b"uinteger" => Atomic::Uint,
-            _ => Atomic::ALL.into_iter().find(|atomic| atomic.cdl_name().as_bytes() == name)?,
-        };
+        let atomic = atomic_named(name)?;
         (atomic <= newest).then_some(Token::Keyword(Keyword::Type(atomic)))
     }
 }
 
-fn section(name: &[u8]) -> Option<Keyword> {
-    Some(match name {
-        b"types" => Keyword::Types,
-        b"dimensions" => Keyword::Dimensions,
-        b"variables" => Keyword::Variables,
-        b"data" => Keyword::Data,
-        b"group" => Keyword::Group,
-        _ => return None,
-    })
-}
-
-/// What a word without escapes means, if it is more than a name.
-fn meaning(name: &[u8]) -> Option<Token> {
-    let keyword = match name {
-        b"float" | b"real" => Keyword::Type(Atomic::Float),
-        b"double" => Keyword::Type(Atomic::Double),
-        b"char" => Keyword::Type(Atomic::Char),
-        b"byte" => Keyword::Type(Atomic::Byte),
-        b"short" => Keyword::Type(Atomic::Short),
-        b"int" | b"long" | b"integer" => Keyword::Type(Atomic::Int),
-        b"compound" | b"struct" | b"structure" => Keyword::Compound,
-        b"enum" => Keyword::Enum,
-        b"opaque" => Keyword::Opaque,
-        b"unlimited" | b"UNLIMITED" => Keyword::Unlimited,
-        b"netcdf" | b"NETCDF" | b"netCDF" => Keyword::Netcdf,
-        b"_" => return Some(Token::Fill),
-        b"NIL" | b"Nil" | b"nil" => return Some(Token::Nil),
-        b"NaN" | b"nan" => return Some(Token::Number(Const::Double(f64::NAN))),
-        b"NaNf" | b"nanf" => return Some(Token::Number(Const::Float(f32::NAN))),
-        b"Infinity" | b"DoubleInf" => return Some(Token::Number(Const::Double(f64::INFINITY))),
-        b"Infinityf" | b"Inff" | b"FloatInf" => return Some(Token::Number(Const::Float(f32::INFINITY))),
-        [b'_', ..] => {
-            let entry = Special::ALL.iter().find(|entry| entry.1.as_bytes() == name)?;
-            return Some(Token::Special(entry.0));
-        }
-        _ => return None,
-    };
-    Some(Token::Keyword(keyword))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::token::Special;
     use super::*;
 
     fn tokens(text: &str) -> Vec<Token> {

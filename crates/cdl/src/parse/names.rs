@@ -3,15 +3,20 @@
 use ferrocdf_model::{Atomic, GroupId, Type};
 
 use super::header::{Path, Thing};
-use super::lexer::{Keyword, Token};
 use super::parser::{Parsed, Parser, shown};
+use super::token::{Keyword, Token};
 
 impl Parser<'_> {
     /// A name that is being declared.
     pub fn name(&mut self) -> Parsed<Vec<u8>> {
-        match self.lexer.next() {
-            Token::Name(name) => Ok(name),
-            token => Err(self.unexpected(&token, "IDENT")),
+        self.lexer.next_name().map_err(|token| self.unexpected(&token, "IDENT"))
+    }
+
+    /// The name of a member of a type that is being declared.
+    pub fn member_name(&mut self) -> Parsed<Vec<u8>> {
+        match (self.lexer.next_with_slashes(), self.lexer.take_word()) {
+            (Token::Name(name), _) | (_, Some(name)) => Ok(name),
+            (token, None) => Err(self.unexpected(&token, "IDENT")),
         }
     }
 

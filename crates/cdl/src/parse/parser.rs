@@ -4,7 +4,8 @@ use ferrocdf_model::{Format, GroupId};
 
 use super::data::Data;
 use super::header::{GroupDecl, Header};
-use super::lexer::{Keyword, Lexer, Token};
+use super::lexer::Lexer;
+use super::token::{Keyword, Token};
 use super::{Failure, Options, Outcome, Sink};
 
 /// `NC_MAX_VAR_DIMS`
@@ -202,6 +203,7 @@ impl<'a> Parser<'a> {
         self.header.group_mut(self.here).groups.insert(name.clone(), id);
         self.header.groups.push(GroupDecl { name, parent: Some(self.here), ..GroupDecl::default() });
         self.here = id;
+        self.lexer.variables.clear();
         Ok(())
     }
 

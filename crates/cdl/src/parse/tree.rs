@@ -5,6 +5,7 @@ use ferrocdf_model::{Atomic, Type, TypeId, Value, Values, VarId};
 use super::constant::{Const, Item, Number, with_number};
 use super::header::ClassDecl;
 use super::parser::{Parsed, Parser};
+use super::types::in_type;
 
 const NO_NIL: &str = "NIL data can only be assigned to variables or attributes of type string";
 
@@ -185,7 +186,7 @@ impl Parser<'_> {
     }
 
     fn enum_value(&mut self, id: TypeId, given: Option<&Item>, line: u32) -> Parsed<Value> {
-        let ClassDecl::Enum { members, .. } = &self.header.types[id.index()].class else {
+        let ClassDecl::Enum { base, members } = &self.header.types[id.index()].class else {
             return Ok(Value::Enum(0));
         };
         let what = match given.map(|item| &item.value) {
@@ -198,9 +199,13 @@ impl Parser<'_> {
                     members.iter().find(|(known, _)| known == name || Some(known.as_slice()) == member);
                 match found {
                     Some((_, value)) => return Ok(Value::Enum(*value)),
+                    // What `ncdump` prints for a zero that no member has.
+                    None if name == b"_UNDEFINED" => return Ok(Value::Enum(0)),
                     None => self.stray_name(name, Type::User(id)),
                 }
             }
+            // What `ncdump` prints for a value that no member has.
+            Some(Const::Int(_, value)) if in_type(*base, *value) == *value => return Ok(Value::Enum(*value)),
             Some(Const::List(_)) => "Expected primitive found {..}".to_string(),
             Some(_) => self.inconsistent(Type::User(id)),
         };

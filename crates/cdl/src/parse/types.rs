@@ -6,14 +6,17 @@ use ferrocdf_model::{Atomic, Type, TypeId};
 
 use super::constant::Const;
 use super::header::{ClassDecl, FieldDecl, Thing, TypeDecl};
-use super::lexer::{Keyword, Token};
 use super::parser::{MAX_DEPTH, MAX_DIMS, Parsed, Parser, shown};
+use super::token::{Keyword, Token};
 
 /// Atomic values in one value of a user-defined type.
 const MAX_LEAVES: u64 = 1 << 24;
 
 impl Parser<'_> {
     pub fn type_or_attribute(&mut self) -> Parsed<()> {
+        if self.late_attribute()? {
+            return Ok(());
+        }
         match self.lexer.peek() {
             Token::Keyword(Keyword::Compound) => self.compound()?,
             Token::Keyword(Keyword::Opaque) => self.opaque()?,
@@ -87,7 +90,7 @@ impl Parser<'_> {
         let mut members = vec![];
         let mut seen = HashSet::new();
         loop {
-            let member = self.name()?;
+            let member = self.member_name()?;
             self.expect(b'=')?;
             let value = self.integer("")?;
             if !seen.insert(member.clone()) {
@@ -133,7 +136,7 @@ impl Parser<'_> {
             let thing = self.thing("")?;
             let ty = self.as_type(thing)?;
             loop {
-                let field = self.name()?;
+                let field = self.member_name()?;
                 let shape = if self.lexer.eat(b'(') { self.field_shape(&field)? } else { vec![] };
                 if !seen.insert(field.clone()) {
                     self.wrong(&format!("duplicate field declaration for {}", shown(&field)));
@@ -176,7 +179,7 @@ impl Parser<'_> {
 }
 
 /// An enum's value as its base type holds it.
-fn in_type(base: Atomic, value: i128) -> i128 {
+pub(super) fn in_type(base: Atomic, value: i128) -> i128 {
     match base {
         Atomic::Byte => i128::from(value as i8),
         Atomic::Short => i128::from(value as i16),

@@ -7,6 +7,7 @@ use super::escape::{Place, quoted, trimmed};
 use super::float::Point;
 use super::user::{self, Digits};
 use super::{Failure, Printer};
+use crate::parse::is_special_attribute;
 use crate::times::TimeAxis;
 
 /// Variables of these names would be taken for the start of a section.
@@ -29,6 +30,9 @@ impl Printer<'_> {
         }
         self.name(owner_name)?;
         self.out.put(if KEYWORDS.contains(&owner_name) { " :" } else { ":" });
+        if self.options.escape_names && is_special_attribute(attr.name.as_bytes()) {
+            self.out.put("\\");
+        }
         self.name(attr.name.as_bytes())?;
         self.out.put(" = ");
         self.attr_values(&attr.value);

@@ -79,7 +79,7 @@ impl<'a> Printer<'a> {
         let layout = Layout {
             dims: model.shape(id),
             braced: var.dims.iter().map(|&dim| model.dim(dim).unlimited).collect(),
-            name: Layout::printed_name(name)?,
+            name: Layout::printed_name(name, self.names())?,
             first,
             options: self.options,
         };

@@ -1,6 +1,7 @@
 //! Names and text with the escapes of CDL, byte for byte: what is not UTF-8 goes through as it is.
 
 use super::Failure;
+use crate::parse::is_reserved;
 
 /// Why a text is printed; each place has rules of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,24 +82,52 @@ const SPECIAL: [bool; 256] = {
     special
 };
 
-/// Appends a name with escapes. Fails on a name that begins with a space or a control character, which CDL cannot
-/// express.
-pub(super) fn name(name: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
+/// For whom names are printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Names {
+    /// As the reference prints them: escapes are added only where no program could read the text without.
+    Reference,
+    /// So that no name can be taken for anything else, and every name is printed.
+    Escaped,
+}
+
+/// Whether text begins with the two digits of a control character.
+fn is_control_code(text: &[u8]) -> bool {
+    let digits = text.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+    let code = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+    code.is_some_and(|code| code.is_ascii_control())
+}
+
+/// Appends a name with escapes. With [`Names::Reference`] it fails on a name that begins with a space or a control
+/// character, as the reference does.
+pub(super) fn name(name: &[u8], names: Names, out: &mut Vec<u8>) -> Result<(), Failure> {
     let name = c_text(name);
+    let escaped = names == Names::Escaped;
+    let second = name.get(1).copied().unwrap_or(0);
+    let is_word = second.is_ascii_alphabetic() || second == b'_' || second >= 0x80;
     match name.first() {
-        Some(&first @ (1..=0x20 | 0x7F)) => {
+        Some(&first @ (1..=0x20 | 0x7F)) if !escaped => {
             let mut text = b"name begins with space or control-character: ".to_vec();
             text.push(first);
             return Err(Failure::Refused(text));
         }
         Some(b'0'..=b'9') => out.push(b'\\'),
+        // Before a letter these begin a name, before anything else a number or nothing.
+        Some(b'.' | b'+' | b'-') if escaped || !is_word || name.starts_with(b"-Inf") => out.push(b'\\'),
+        Some(b'@') if escaped => out.push(b'\\'),
+        // Not a comment.
+        Some(b'/') if matches!(second, b'/' | b'*') => out.push(b'\\'),
+        Some(_) if escaped && is_reserved(name) => out.push(b'\\'),
         _ => {}
     }
+    let is_special = |byte: u8| SPECIAL[usize::from(byte)] || (escaped && byte == b'%');
     let mut rest = name;
-    while let Some(at) = rest.iter().position(|&byte| SPECIAL[usize::from(byte)]) {
+    while let Some(at) = rest.iter().position(|&byte| is_special(byte)) {
         let byte = rest[at];
         out.extend_from_slice(&rest[..at]);
         match byte.is_ascii_control() {
+            // Behind a backslash these digits would stand for a control character.
+            _ if byte == b'%' && is_control_code(&rest[at + 1..]) => out.push(byte),
             true => out.extend_from_slice(format!("\\%{byte:02x}").as_bytes()),
             false => out.extend_from_slice(&[b'\\', byte]),
         }
@@ -138,10 +167,37 @@ mod tests {
     fn names() {
         let escaped = |bytes: &[u8]| {
             let mut out = vec![];
-            name(bytes, &mut out).map(|()| String::from_utf8_lossy(&out).into_owned())
+            name(bytes, Names::Reference, &mut out).map(|()| String::from_utf8_lossy(&out).into_owned())
         };
         assert_eq!(escaped(b"1a b.c-d@e+f%g").unwrap(), "\\1a\\ b.c-d@e+f%g");
         assert_eq!(escaped("tür\x07".as_bytes()).unwrap(), "tür\\%07");
         assert!(escaped(b" a").is_err());
+    }
+
+    #[test]
+    fn names_are_escaped_where_no_program_could_read_them_or_all_the_same() {
+        let printed = |bytes: &[u8], names| {
+            let mut out = vec![];
+            name(bytes, names, &mut out).map(|()| String::from_utf8_lossy(&out).into_owned()).ok()
+        };
+        for (bytes, reference, escaped) in [
+            (&b"string"[..], Some("string"), "\\string"),
+            (b"data", Some("data"), "\\data"),
+            (b"NaN", Some("NaN"), "\\NaN"),
+            (b".silo", Some(".silo"), "\\.silo"),
+            (b".5", Some("\\.5"), "\\.5"),
+            (b"-", Some("\\-"), "\\-"),
+            (b"-Inf", Some("\\-Inf"), "\\-Inf"),
+            (b"@a", Some("@a"), "\\@a"),
+            (b"//a", Some("\\//a"), "\\//a"),
+            (b"#refs#", Some("\\#refs\\#"), "\\#refs\\#"),
+            (b" format", None, "\\ format"),
+            (b"\x07", None, "\\%07"),
+            (b"a%b", Some("a%b"), "a\\%b"),
+            (b"a%07", Some("a%07"), "a%07"),
+        ] {
+            assert_eq!(printed(bytes, Names::Reference).as_deref(), reference);
+            assert_eq!(printed(bytes, Names::Escaped).as_deref(), Some(escaped));
+        }
     }
 }

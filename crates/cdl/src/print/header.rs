@@ -12,7 +12,7 @@ impl Printer<'_> {
     /// Prints the whole dataset.
     pub(super) fn dataset(&mut self) -> Result<(), Failure> {
         let mut name = vec![];
-        super::escape::name(&self.options.name, &mut name)?;
+        super::escape::name(&self.options.name, self.names(), &mut name)?;
         self.out.put("netcdf ");
         self.out.put(name);
         self.out.put(" {\n");
@@ -102,11 +102,7 @@ impl Printer<'_> {
         let model = self.model;
         let dim = model.dim(id);
         if model.find_dim(group, dim.name.as_bytes()) != Some(id) {
-            let path = model.group_path(dim.group);
-            self.name(path.as_bytes())?;
-            if path != "/" {
-                self.out.put("/");
-            }
+            self.path_before(dim.group)?;
         }
         self.name(dim.name.as_bytes())
     }
@@ -152,12 +148,12 @@ impl Printer<'_> {
             Class::Enum { base, members } => {
                 self.indent();
                 let mut piece = format!("{base} enum ").into_bytes();
-                super::escape::name(name, &mut piece)?;
+                super::escape::name(name, self.names(), &mut piece)?;
                 piece.extend_from_slice(b" {");
                 self.line.put(&piece, &mut self.out.text);
                 for (at, (member, value)) in members.iter().enumerate() {
                     let mut piece = vec![];
-                    super::escape::name(member.as_bytes(), &mut piece)?;
+                    super::escape::name(member.as_bytes(), self.names(), &mut piece)?;
                     let end = if at + 1 == members.len() { "} ;\n" } else { ", " };
                     piece.extend_from_slice(format!(" = {value}{end}").as_bytes());
                     self.line.put(&piece, &mut self.out.text);

@@ -4,9 +4,10 @@
 //! is formatted without knowing what came before. A row that is too long for one block is cut into parts, whose pieces
 //! are broken into lines when all that is before them has been written.
 
+use super::escape::{self, Names};
 use super::float::unsigned;
 use super::line::Line;
-use super::{Failure, Indices, Options, escape};
+use super::{Failure, Indices, Options};
 
 /// The shape of a variable and what is printed around its values.
 pub(super) struct Layout<'a> {
@@ -235,9 +236,9 @@ impl Layout<'_> {
     }
 
     /// The name as it is printed.
-    pub(super) fn printed_name(name: &[u8]) -> Result<Vec<u8>, Failure> {
+    pub(super) fn printed_name(name: &[u8], names: Names) -> Result<Vec<u8>, Failure> {
         let mut out = vec![];
-        escape::name(name, &mut out)?;
+        escape::name(name, names, &mut out)?;
         Ok(out)
     }
 }

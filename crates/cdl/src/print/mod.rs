@@ -29,7 +29,9 @@ use std::io::{self, Write};
 use ferrocdf_bytes::{Error, Result};
 use ferrocdf_model::{Attr, DimId, GroupId, Model, Owner, Type, Values, VarId};
 
+use crate::parse::is_reserved;
 use crate::times::TimeAxis;
+use escape::Names;
 use line::Line;
 use select::Selection;
 
@@ -94,6 +96,9 @@ pub struct Options {
     pub filters_in_one_form: bool,
     /// Among those, not the name of the library that wrote the file.
     pub no_provenance: bool,
+    /// Names are escaped that the reference prints so that it cannot read them: words of CDL, and characters that are
+    /// not at home in names.
+    pub escape_names: bool,
     /// The type before each `_FillValue`.
     pub fill_type: bool,
     /// How many threads format values; 1 uses the caller's alone.
@@ -120,6 +125,7 @@ impl Default for Options {
             special: false,
             filters_in_one_form: false,
             no_provenance: false,
+            escape_names: false,
             fill_type: false,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
         }
@@ -227,7 +233,11 @@ impl<'a> Printer<'a> {
     }
 
     fn name(&mut self, name: &[u8]) -> Result<(), Failure> {
-        escape::name(name, &mut self.out.text)
+        escape::name(name, self.names(), &mut self.out.text)
+    }
+
+    fn names(&self) -> Names {
+        if self.options.escape_names { Names::Escaped } else { Names::Reference }
     }
 
     /// Prints the name of a type as it is written in `group`: with its path if it is not seen from there.
@@ -241,11 +251,23 @@ impl<'a> Printer<'a> {
         let seen = model.and_parents(group).any(|group| {
             model.group(group).types.iter().any(|&other| model.user_type(other).name == ty.name)
         });
-        if !seen {
-            self.name(model.group_path(ty.group).as_bytes())?;
-            self.out.put("/");
+        // Without its path the name would be taken for something else.
+        if !seen || is_reserved(ty.name.as_bytes()) {
+            self.path_before(ty.group)?;
         }
         self.name(ty.name.as_bytes())
+    }
+
+    /// Prints the path of a group up to the name of something in it.
+    fn path_before(&mut self, group: GroupId) -> Result<(), Failure> {
+        let mut path: Vec<GroupId> =
+            self.model.and_parents(group).filter(|&group| group != GroupId::ROOT).collect();
+        while let Some(group) = path.pop() {
+            self.out.put("/");
+            self.name(self.model.group(group).name.as_bytes())?;
+        }
+        self.out.put("/");
+        Ok(())
     }
 
     /// Whether a dimension is printed as unlimited: in the classic model, only the first one that is.
@@ -261,6 +283,7 @@ impl<'a> Printer<'a> {
         let owner = Owner::Var(of.map_or(var, |&(_, var)| var));
         let text = |name: &[u8]| match &self.model.find_attr(owner, name)?.value {
             Values::Char(text) => Some(&text[..]),
+            Values::String(list) => list.first()?.as_deref(),
             _ => None,
         };
         TimeAxis::parse(text(b"units")?, text(b"calendar"))

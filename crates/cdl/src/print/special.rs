@@ -5,7 +5,7 @@ use ferrocdf_model::{
     Atomic, Attr, Chunking, Class, Endian, Filter, Format, GroupId, Owner, Type, Values, VarId,
 };
 
-use super::escape::{c_text, name};
+use super::escape::c_text;
 use super::{Failure, Printer};
 
 /// The filters that have attributes of their own.
@@ -15,7 +15,7 @@ impl Printer<'_> {
     fn special(&mut self, owner: &[u8], attr: &str, value: impl AsRef<[u8]>) -> Result<(), Failure> {
         self.indent();
         self.out.put("\t\t");
-        name(owner, &mut self.out.text)?;
+        self.name(owner)?;
         self.out.put(format!(":{attr} = "));
         self.out.put(value);
         self.out.put(" ;\n");

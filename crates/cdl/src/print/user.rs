@@ -3,8 +3,9 @@
 use ferrocdf_model::{Class, Field, Model, Type, Value, Values, each_numbers};
 
 use super::cells::Number;
-use super::escape::{Place, c_text, name, quoted, trimmed};
+use super::escape::{Names, Place, c_text, name, quoted, trimmed};
 use super::float::Point;
+use crate::parse::is_value;
 
 /// Significant digits of floating-point numbers.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +48,16 @@ pub(super) fn value(model: &Model, ty: Type, value: &Value, digits: Digits, out:
         }
         (Value::Enum(number), Some(Class::Enum { members, .. })) => {
             match members.iter().find(|(_, value)| value == number) {
-                // A name that cannot be written is left out in favour of the number.
-                Some((member, _)) if name(member.as_bytes(), out).is_ok() => {}
+                Some((member, _)) => {
+                    // The word would be another value.
+                    if is_value(member.as_bytes()) {
+                        out.push(b'\\');
+                    }
+                    // A name that cannot be written is left out in favour of the number.
+                    if name(member.as_bytes(), Names::Reference, out).is_err() {
+                        out.extend_from_slice(number.to_string().as_bytes());
+                    }
+                }
                 None if *number == 0 => out.extend_from_slice(b"_UNDEFINED"),
                 _ => out.extend_from_slice(number.to_string().as_bytes()),
             }
@@ -62,6 +71,13 @@ pub(super) fn value(model: &Model, ty: Type, value: &Value, digits: Digits, out:
 }
 
 fn field_value(model: &Model, field: &Field, part: &Value, digits: Digits, out: &mut Vec<u8>) {
+    // Of a text of fixed length netCDF knows one byte for each element.
+    if let (Value::Atomic(Values::Char(text)), 2..) = (part, field.chars) {
+        let known = text.len().min(field.shape.iter().product());
+        let field = Field { chars: 1, ..field.clone() };
+        let part = Value::Atomic(Values::Char(text[..known].to_vec()));
+        return field_value(model, &field, &part, digits, out);
+    }
     match (part, field.shape.last()) {
         (Value::Atomic(values), Some(&row)) => braced(out, |out| atomic_list(values, row, digits, out)),
         (Value::Array(parts), _) => list(parts, out, |part, out| value(model, field.ty, part, digits, out)),

@@ -60,6 +60,7 @@ pub fn dataset() -> Memory {
         offset: 0,
         ty,
         shape: shape.to_vec(),
+        chars: 1,
     };
     let of = |atomic: Atomic| Type::Atomic(atomic);
     let fields = vec![

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use ferrocdf_bytes::Code;
+use ferrocdf_array::{Fit, Out, Selection};
+use ferrocdf_bytes::{Code, Result};
 use ferrocdf_classic::{Alignment, ClassicFile};
-use ferrocdf_store::testing::{Counting, Failing};
-use ferrocdf_store::{Blob, MemoryBlob};
+use ferrocdf_model::{Atomic, Values};
+use ferrocdf_store::testing::{Counting, Failing, Faults};
+use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
 
 use crate::sample::{VERSIONS, bytes, model, write};
 
@@ -45,9 +47,12 @@ fn no_single_failure_is_overlooked() {
         let counting = Arc::new(Counting::new(MemoryBlob::default()));
         write(counting.clone(), version).unwrap();
         for nth in 0..counting.writes().0 {
-            let blob = Arc::new(Failing::once_after(MemoryBlob::default(), nth));
-            let error = write(blob, version).expect_err("the failure is told");
-            assert_eq!(error.code, FULL, "write {nth}: {error}");
+            let memory = Arc::new(MemoryBlob::default());
+            match write(Arc::new(Failing::once_after(memory.clone(), nth)), version) {
+                // No room for a copy: the change was made in place.
+                Ok(()) => assert!(memory.to_bytes() == bytes(version), "write {nth}"),
+                Err(error) => assert_eq!(error.code, FULL, "write {nth}: {error}"),
+            }
         }
     }
 }
@@ -119,31 +124,133 @@ fn grown(file: &mut ClassicFile, mut model: ferrocdf_model::Model) -> ferrocdf_m
 }
 
 #[test]
-fn a_move_that_fails_leaves_the_data_or_a_file_that_says_so() {
+fn a_move_that_fails_leaves_the_file_as_it_was_and_can_be_tried_again() {
     for version in VERSIONS {
-        let memory = Arc::new(MemoryBlob::new(bytes(version)));
-        let blob = Arc::new(Counting::new(memory.clone()));
-        let (mut file, mut now) = ClassicFile::open_mut(blob.clone()).unwrap();
-        lengthen_header(&mut now);
-        file.commit(&now, &Alignment::default()).unwrap();
-        let (whole, counted) = (memory.to_bytes(), blob.writes().0);
-        assert!(counted > 2, "{counted} writes");
-        for nth in 0..counted {
+        let commit = |fault: Faults| {
             let memory = Arc::new(MemoryBlob::new(bytes(version)));
-            let (mut file, mut now) =
-                ClassicFile::open_mut(Arc::new(Failing::once_after(memory.clone(), nth))).unwrap();
+            let blob = Arc::new(Failing::never(memory.clone()));
+            let (mut file, mut now) = ClassicFile::open_mut(blob.clone()).unwrap();
             lengthen_header(&mut now);
-            assert_eq!(file.commit(&now, &Alignment::default()).unwrap_err().code, FULL);
-            match file.commit(&now, &Alignment::default()) {
-                // Nothing had been moved: the second try gives the file that the first would have given.
-                Ok(()) => assert_eq!(memory.to_bytes(), whole, "write {nth} failed"),
-                Err(error) => assert!(error.what.contains("failed half-way"), "{error}"),
+            blob.arm(fault);
+            let done = file.commit(&now, &Alignment::default());
+            if done.is_err() {
+                assert!(memory.to_bytes() == bytes(version), "{fault:?}");
+                blob.arm(Faults::default());
+                file.commit(&now, &Alignment::default()).unwrap();
             }
-            if nth == 0 {
-                assert_eq!(memory.to_bytes()[..4], bytes(version)[..4]);
-                assert!(ClassicFile::open(memory, 0).is_ok(), "making room failed, and all is as it was");
+            (done, memory.to_bytes())
+        };
+        let (_, whole) = commit(Faults::default());
+        let mut failed = 0;
+        for times in [1, 2, u64::MAX] {
+            for after in 0..30 {
+                let (done, found) = commit(Faults { after, times, torn: after % 2 == 0 });
+                assert!(found == whole, "{after} {times}");
+                failed += u64::from(done.is_err());
             }
         }
+        assert!(failed > 0, "nothing failed");
+    }
+}
+
+#[test]
+fn a_move_in_place_that_fails_half_way_is_told_ever_after() {
+    for version in VERSIONS {
+        // No room for a copy, then a failure in the middle of moving.
+        let inner = InPlace(MemoryBlob::new(bytes(version)));
+        let blob = Arc::new(Failing::never(inner));
+        let (mut file, mut now) = ClassicFile::open_mut(blob.clone()).unwrap();
+        lengthen_header(&mut now);
+        blob.arm(Faults { after: 2, times: 1, torn: false });
+        assert_eq!(file.commit(&now, &Alignment::default()).unwrap_err().code, FULL);
+        let error = file.commit(&now, &Alignment::default()).unwrap_err();
+        assert!(error.what.contains("failed half-way"), "{error}");
+    }
+}
+
+#[test]
+fn a_new_variable_where_other_data_was_holds_zeros_until_it_is_filled() {
+    for version in VERSIONS {
+        let in_copy: Arc<dyn BlobMut> = Arc::new(MemoryBlob::new(bytes(version)));
+        let in_place: Arc<dyn BlobMut> = Arc::new(InPlace(MemoryBlob::new(bytes(version))));
+        for blob in [in_copy, in_place] {
+            let (mut file, mut now) = ClassicFile::open_mut(blob.clone()).unwrap();
+            let dims = [ferrocdf_model::DimId(0), ferrocdf_model::DimId(2)];
+            let root = ferrocdf_model::GroupId::ROOT;
+            let fixed = now.def_var(root, "new_fixed", Atomic::Int.into(), &dims[1..]).unwrap();
+            let record = now.def_var(root, "new_record", Atomic::Int.into(), &dims).unwrap();
+            file.commit(&now, &Alignment::default()).unwrap();
+            // The process ends here, before anything is filled.
+            let mut left = vec![0; blob.size().unwrap() as usize];
+            blob.read_exact_at(0, &mut left).unwrap();
+            let (file, now) = ClassicFile::open(Arc::new(MemoryBlob::new(left)), 0).unwrap();
+            for var in [fixed, record] {
+                let len = now.shape(var).iter().product::<u64>() as usize;
+                let mut found = vec![1i32; len];
+                let (array, all) = (file.array(&now, var).unwrap(), Selection::all(&now.shape(var)));
+                let fit = ferrocdf_array::read(file.blob(), &array, &all, Out::new(&mut found)).unwrap();
+                assert_eq!(fit, Fit::Exact);
+                assert!(len > 0 && found == vec![0; len], "{version:?}: {found:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_header_that_fails_half_way_is_restored() {
+    for version in VERSIONS {
+        let start = InPlace(MemoryBlob::new(bytes(version)));
+        let (mut file, mut now) = ClassicFile::open_mut(Arc::new(start)).unwrap();
+        let root = ferrocdf_model::Owner::Group(ferrocdf_model::GroupId::ROOT);
+        // A header of several blocks of the file system, with room behind it.
+        now.put_attr(root, "long", Values::Char(vec![b'x'; 20_000])).unwrap();
+        let alignment = Alignment { header_free: 1000, ..Alignment::default() };
+        file.commit(&now, &alignment).unwrap();
+        let mut before = vec![0; file.blob().size().unwrap() as usize];
+        file.blob().read_exact_at(0, &mut before).unwrap();
+
+        let inner = Arc::new(InPlace(MemoryBlob::new(before.clone())));
+        let blob = Arc::new(Failing::never(inner.clone()));
+        let (mut file, mut now) = ClassicFile::open_mut(blob.clone()).unwrap();
+        now.put_attr(root, "long", Values::Char(vec![b'y'; 20_000])).unwrap();
+        blob.arm(Faults { after: 0, times: 1, torn: true });
+        assert_eq!(file.commit(&now, &Alignment::default()).unwrap_err().code, FULL);
+        assert!(inner.0.to_bytes() == before);
+        file.commit(&now, &Alignment::default()).unwrap();
+        let (_, found) = ClassicFile::open(Arc::new(MemoryBlob::new(inner.0.to_bytes())), 0).unwrap();
+        assert_eq!(found.attrs(root).find(b"long").unwrap().value, Values::Char(vec![b'y'; 20_000]));
+    }
+}
+
+/// A blob that cannot be replaced.
+#[derive(Debug)]
+struct InPlace(MemoryBlob);
+
+impl Blob for InPlace {
+    fn size(&self) -> Result<u64> {
+        self.0.size()
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
+        self.0.read_at(at, into)
+    }
+
+    fn name(&self) -> String {
+        self.0.name()
+    }
+}
+
+impl BlobMut for InPlace {
+    fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
+        self.0.write_at(at, from)
+    }
+
+    fn set_size(&self, size: u64) -> Result<()> {
+        self.0.set_size(size)
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.0.sync()
     }
 }
 

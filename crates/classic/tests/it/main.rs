@@ -2,4 +2,5 @@
 
 mod failing;
 mod hostile;
+mod power;
 mod sample;

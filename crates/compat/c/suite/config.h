@@ -1,7 +1,7 @@
 /* What the reference's test programs want to know of the machine, which its own build would find out: Linux, 64 bits. */
-#define CHUNK_CACHE_NELEMS 4133
+#define CHUNK_CACHE_NELEMS 1000
 #define CHUNK_CACHE_PREEMPTION 0.75f
-#define CHUNK_CACHE_SIZE 16777216
+#define CHUNK_CACHE_SIZE 67108864
 #define DEFAULT_CHUNK_SIZE 16777216
 #define HAVE_DIRENT_H 1
 #define HAVE_FCNTL_H 1

@@ -51,11 +51,9 @@ fn storage(s: &Session<'_>, id: c_int, var: c_int, ty: c_int, rank: c_int) {
         call!(s, nc_inq_var_filter_info(id, var, filter, NO_SIZE, &mut params));
         s.note(params);
     }
-    let (mut size, mut places, mut preemption) = (77usize, 77usize, -1f32);
-    call!(s, nc_get_var_chunk_cache(id, var, &mut size, &mut places, &mut preemption));
-    s.note((size, places, preemption));
-    call!(s, nc_get_var_chunk_cache_ints(id, var, &mut a, &mut b, &mut c));
-    s.note((a, b, c));
+    // The sizes are those of version 4.10.1, which another test knows.
+    call!(s, nc_get_var_chunk_cache(id, var, &mut 0usize, &mut 0usize, &mut 0f32));
+    call!(s, nc_get_var_chunk_cache_ints(id, var, &mut 0, &mut 0, &mut 0));
     let deep = Deep::learn(s, id, ty);
     let mut value = deep.room(1);
     let mut no_fill = -7;

@@ -15,7 +15,7 @@ pub fn prefix() -> &'static Path {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut install = Command::new(cargo);
         install.current_dir(root()).args(["run", "--quiet", "--package", "ferrocdf-xtask", "--"]);
-        run(install.args(["install", "--prefix"]).arg(&prefix));
+        run(install.args(["install", "--profile", "checked", "--prefix"]).arg(&prefix));
         prefix
     })
 }

@@ -11,6 +11,7 @@ mod headers;
 mod install;
 mod library;
 mod prototypes;
+mod user_formats;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

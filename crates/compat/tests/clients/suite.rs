@@ -7,8 +7,8 @@
 //! `shell.rs`.
 //!
 //! Left out are `tst_diskless5`, which wants a file that its own build does not bring; `tst_large*` and `large_files`, which
-//! write tens of gigabytes; `tst_udf*` and `tst_varsperf`, which are made of the reference's inside; and `tst_h_converts`,
-//! `tst_h_strings3`, `tst_h_vl2`, `tst_nc_converts`, `test_filter_reg` and `test_filterx_hdf5`, which its own build leaves
+//! write tens of gigabytes; `tst_udf_self_load` and `tst_varsperf`, which are made of the reference's inside; and
+//! `tst_h_converts`, `tst_h_strings3`, `tst_h_vl2`, `tst_nc_converts`, `test_filter_reg` and `test_filterx_hdf5`, which its own build leaves
 //! out, and which do not compile.
 //!
 //! On Debian's library, which is older than they are, `t_nc`, `tst_misc`, `tst_quantize`, `tst_h_transient_types` and
@@ -260,6 +260,8 @@ const PROGRAMS: &[Program] = &[
     hdf5("tst_virtual_datasets"),
     hdf5("tst_xplatform2"),
     one("tst_diskless2"),
+    Program { folder: "nc_test4", ..inside("tst_udf", &["tst_udf.c"]) },
+    Program { folder: "nc_test4", ..inside("tst_udf_multi", &["tst_udf_multi.c"]) },
 ];
 
 /// What a program or script wants that our library does not do, for a reason.
@@ -333,14 +335,6 @@ const EXCUSED: &[Excuse] = &[
         program: "tst_utf8",
         changes: &[("if (!strcmp(name_in, norm_utf8)) ERR;", "if (strcmp(name_in, norm_utf8)) ERR;")],
         why: "says that a renamed variable's name is to be normalized, and fails if it is",
-    },
-    Excuse {
-        program: "tst_h_transient_types",
-        changes: &[(
-            "if (num_types != 2) ERR;",
-            "if (num_types == 0) { nc_close(ncid); printf(\"no types\"); return 0; }",
-        )],
-        why: "wants names made up for types that have none, which Debian's library does not make up",
     },
 ];
 

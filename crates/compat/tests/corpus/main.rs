@@ -25,7 +25,10 @@ mod ncgen_files;
 mod ncgen_source;
 #[path = "../it/ncgen_tool.rs"]
 mod ncgen_tool;
+mod newest;
+mod round_trip;
 mod threads;
+mod unnamed_types;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::excused::UNFILLED;
 use crate::nccopy_tool::{ours, printed, reference};
-use crate::{Entry, classic, each, patiently};
+use crate::{Entry, classic, each, newest, patiently};
 
 /// The three kinds; the reference documents `-5` and refuses it.
 const KINDS: [&str; 3] = ["nc3", "nc6", "cdf5"];
@@ -61,17 +61,32 @@ fn hdf5_files_that_the_reference_copies_to_a_classic_kind() {
                 large.fetch_add(1, Ordering::Relaxed);
                 return vec![];
             }
-            _ if !entry.normal || UNFILLED.iter().any(|(name, _)| path.ends_with(name)) => return vec![],
+            _ if !entry.normal
+                || newest::LEFT_OUT.iter().chain(&UNFILLED).any(|(name, _)| path.ends_with(name)) =>
+            {
+                return vec![];
+            }
             _ => {}
         }
         let folder = tempfile::tempdir().unwrap();
         let [their_file, our_file] = ["theirs.nc", "ours.nc"].map(|name| folder.path().join(name));
-        let their = patiently(20).args(["nccopy", "-k", "cdf5", path]).arg(&their_file).output();
-        if !their.expect("the reference's nccopy must be installed").status.success() {
+        let mut reference = patiently(20);
+        let is_for_newest = newest::has_unnamed_types(&entry.path);
+        if is_for_newest {
+            reference.env("LD_PRELOAD", newest::library());
+        }
+        let their = reference.args(["nccopy", "-k", "cdf5", path]).arg(&their_file).output();
+        let their = their.expect("the reference's nccopy must be installed");
+        let our = ours(&["-k", "cdf5", path, our_file.to_str().unwrap()]);
+        if !their.status.success() {
+            let said = String::from_utf8_lossy(&their.stderr);
+            let is_alike = our.code == Some(1) && said.lines().next() == Some(&*our.said);
+            if is_for_newest && said.contains("netcdf-4 operation") && !is_alike {
+                return vec![format!("{path}: {our:?} where the reference says {said}")];
+            }
             return vec![];
         }
         copies.fetch_add(1, Ordering::Relaxed);
-        let our = ours(&["-k", "cdf5", path, our_file.to_str().unwrap()]);
         if our.code != Some(0) {
             return vec![format!("{path}: {our:?}")];
         }
@@ -82,5 +97,5 @@ fn hdf5_files_that_the_reference_copies_to_a_classic_kind() {
     let (copies, large) = (copies.into_inner(), large.into_inner());
     println!("{copies} copies compared, {large} files too large");
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(copies > 300, "only {copies} copies");
+    assert!(copies > 280, "only {copies} copies");
 }

@@ -143,7 +143,7 @@ fn commits_that_are_cut_off_leave_a_committed_state_for_all_readers() {
             story.go_on(step);
             story.commit(folder.path(), step as usize + 1);
         }
-        let log = Log { start: Vec::new(), events: story.blob.events() };
+        let log = Log { start: Vec::new(), events: story.blob.events(), sector: 64 };
         let (mut number, mut index) = (0, String::new());
         log.cuts(&mut Rng::new(5), &mut |bytes, marks, _| {
             number += 1;

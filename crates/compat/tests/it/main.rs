@@ -18,6 +18,7 @@ mod compare;
 mod conversion;
 mod crossing;
 mod errors;
+mod file_urls;
 #[allow(dead_code, reason = "another test binary uses the rest")]
 mod filter_stories;
 mod filter_tools;
@@ -36,10 +37,12 @@ mod ncgen3_tool;
 mod ncgen_files;
 mod ncgen_messages;
 mod ncgen_source;
+mod ncgen_source4;
 mod ncgen_tool;
 mod netcdf4_reading;
 mod sequences;
 mod sizes;
+mod unnamed_types;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

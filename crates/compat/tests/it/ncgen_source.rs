@@ -321,9 +321,6 @@ fn what_has_no_program_is_refused() {
             (out.len(), said.as_str(), code),
             (0, "Java or Fortran requires classic model CDL input\n", Some(0))
         );
-        let (out, said, code) = ours(&["-lc"], text.as_bytes());
-        assert_eq!((out.len(), code), (0, Some(1)));
-        assert!(said.contains("programs are written for the classic model only"), "{said}");
     }
     for language in ["-lf77", "-ljava"] {
         let (out, said, code) = ours(&[language], b"netcdf a { :b = 1UB ; }");

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use ferrocdf::plugins;
+use ferrocdf::plugins::{self, path};
 
 use crate::files::{filter, ours, printed, read, stored, write, write_through};
 use crate::folders;
@@ -52,5 +52,41 @@ fn plugins_linked_to_the_hdf5_library_go_both_ways() {
         nccopy.args(["-F", &spec]).args([&plain, &theirs]).env("HDF5_PLUGIN_PATH", place);
         assert!(nccopy.status().expect("the reference's nccopy must be installed").success(), "{spec}");
         assert_eq!(ours(&theirs), printed(&theirs, place), "{spec}");
+    }
+}
+
+/// Lists of folders in `HDF5_PLUGIN_PATH`, `@` for the folder of the packages, and whether the plugin is found.
+const LISTS: [(&str, bool); 13] = [
+    ("@", true),
+    ("@/", true),
+    ("@:/nowhere", true),
+    ("/tmp:@", true),
+    (":@", true),
+    ("@:", true),
+    ("::@::/tmp", true),
+    ("::", false),
+    (":", false),
+    ("", false),
+    ("@;/tmp", false),
+    (" @", false),
+    ("/nowhere:", false),
+];
+
+#[test]
+fn lists_of_folders_are_read_as_the_hdf5_library_reads_them() {
+    let place = folder();
+    let _turn = folders::only(Path::new(&place));
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("packed.nc");
+    let values: Vec<f32> = (0..400 * 25).map(|number| number as f32 / 7.0).collect();
+    write(&file, filter(32013, &[5, 0, 0, 0, 0, 0]), None, &values).expect("a file");
+    for (list, is_found) in LISTS {
+        let list = list.replace('@', &place);
+        let theirs =
+            Command::new("h5dump").args(["-d", "/v"]).arg(&file).env("HDF5_PLUGIN_PATH", &list).output();
+        let theirs = theirs.expect("h5dump must be installed").status.success();
+        path::set(path::parse(list.as_ref()));
+        let ours = read::<f32>(&file).is_ok();
+        assert_eq!((theirs, ours), (is_found, is_found), "{list:?}");
     }
 }

@@ -6,6 +6,7 @@
 //! is stored in blocks in whole blocks; one box is read while another is written.
 
 mod pipe;
+mod sparse;
 mod tiles;
 
 use std::sync::{RwLockReadGuard, RwLockWriteGuard};
@@ -14,11 +15,14 @@ use ferrocdf_array::{Array, Kind, Layout, Selection, Stored, copy_blocks, lacks_
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Model, Type, Values, VarId};
 
+use ferrocdf_store::BlobMut;
+
 use crate::data::span;
 use crate::file::State;
 use crate::{File, FileMut};
 
 use pipe::{BUFFERS, Piece, pipe};
+use sparse::{SkipZeros, is_sparse};
 pub(crate) use tiles::Tiles;
 
 /// A variable of the source and the variable of the target that gets its data. Shapes must agree, except that the
@@ -262,15 +266,18 @@ fn move_bytes(
     progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
     let (source, target) = (source.driver.blob(), target.driver.blob_mut()?);
+    let skipping = SkipZeros(target);
+    let copied: &dyn BlobMut = if is_sparse(from.path()) { &skipping } else { target };
     let mut done = 0;
     while done < len {
         let part = (len - done).min(REPORTED);
-        ferrocdf_array::copy_bytes(source, at + done, target, to_at + done, part)
+        ferrocdf_array::copy_bytes(source, at + done, copied, to_at + done, part)
             .map_err(|error| between(from, to, error))?;
         done += part;
         progress(part);
     }
-    Ok(())
+    // Zeros at the end were left out as well.
+    if target.size()? < to_at + len { target.set_size(to_at + len) } else { Ok(()) }
 }
 
 /// An error of what is moved without being read and written, which names both files.

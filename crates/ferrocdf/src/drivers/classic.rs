@@ -37,6 +37,10 @@ impl Driver for ClassicFile {
         self.grow(len)
     }
 
+    fn ungrow(&mut self, _dim: DimId, len: u64) {
+        self.ungrow(len);
+    }
+
     fn before_write(&mut self, model: &Model, var: VarId, first: u64, end: u64, dense: bool) -> Result<()> {
         self.before_write(model, var, first, end, dense)
     }

@@ -12,9 +12,10 @@ use ferrocdf_model::{Format, Model};
 use ferrocdf_store::{Blob, BlobMut};
 
 use crate::driver::Driver;
-use crate::file::OpenOptions;
 use crate::nc4::{Nc4, Nc4Writer};
 use crate::neighbours::Beside;
+use crate::options::OpenOptions;
+use crate::plugins;
 
 /// What the first bytes of a file say it is.
 enum Magic {
@@ -73,7 +74,7 @@ pub(crate) fn open(
         Magic::Hdf5 | Magic::Other => {
             let neighbours = path.map(|path| Arc::new(Beside::new(path)) as Arc<dyn Neighbours>);
             match Nc4::open(blob, ferrocdf_hdf5::OpenOptions { neighbours }) {
-                Ok((file, model)) => Ok((Box::new(file), model)),
+                Ok((file, model)) => plugins::check_setting().map(|()| (Box::new(file) as _, model)),
                 Err(error) if error.code == Code::ENOTNC => Err(unknown(&magic)),
                 Err(error) => Err(error),
             }
@@ -94,7 +95,7 @@ pub(crate) fn open_mut(blob: Arc<dyn BlobMut>, path: Option<&Path>) -> Result<(B
         Magic::Hdf5 | Magic::Other => {
             let neighbours = path.map(|path| Arc::new(Beside::new(path)) as Arc<dyn Neighbours>);
             match Nc4Writer::open(blob, ferrocdf_hdf5::OpenOptions { neighbours }) {
-                Ok((file, model)) => Ok((Box::new(file), model)),
+                Ok((file, model)) => plugins::check_setting().map(|()| (Box::new(file) as _, model)),
                 Err(error) if error.code == Code::ENOTNC => Err(unknown(&magic)),
                 Err(error) => Err(error),
             }
@@ -107,7 +108,10 @@ pub(crate) fn open_mut(blob: Arc<dyn BlobMut>, path: Option<&Path>) -> Result<(B
 pub(crate) fn create(blob: Arc<dyn BlobMut>, format: Format) -> Result<Box<dyn Driver>> {
     Ok(match Version::of(format) {
         Some(version) => Box::new(ClassicFile::create(blob, version)),
-        None => Box::new(Nc4Writer::create(blob)?),
+        None => {
+            plugins::check_setting()?;
+            Box::new(Nc4Writer::create(blob)?)
+        }
     })
 }
 

@@ -124,7 +124,15 @@ impl Owners {
 
     /// The attributes of an owner, and about their bytes in memory.
     fn read(&self, key: u64) -> (Read, u64) {
-        let Some(place) = self.places.get(key as usize) else { return Default::default() };
+        self.places.get(key as usize).map(|place| self.read_at(place)).unwrap_or_default()
+    }
+
+    /// The attributes of any object.
+    pub(super) fn attributes_at(&self, place: &Place) -> Named<Attr> {
+        self.read_at(place).0.0
+    }
+
+    fn read_at(&self, place: &Place) -> (Read, u64) {
         let failed = |error| ((Named::default(), Some(no_attribute(error))), 0);
         let object = match place.object() {
             Ok(object) => object,

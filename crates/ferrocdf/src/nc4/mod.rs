@@ -8,6 +8,7 @@ mod chunks;
 mod decode;
 mod dims;
 mod filter_rules;
+mod made_up;
 mod names;
 mod trees;
 mod types;
@@ -21,11 +22,12 @@ use ferrocdf_array::{Array, Layout, Mosaic, Opened, Part, Selection, Source};
 use ferrocdf_bytes::{Error, Result};
 use ferrocdf_hdf5::messages::fill::Fill;
 use ferrocdf_hdf5::{Dataset, File, LinkTarget, Object, ObjectKind, OpenOptions};
-use ferrocdf_model::{Attr, Attrs, Model, Name, Owner, Type, Values, Var, VarId};
+use ferrocdf_model::{Attr, Attrs, Model, Name, Owner, Type, TypeId, Values, Var, VarId};
 use ferrocdf_store::{Blob, steadily};
 
 use crate::driver::Driver;
 use crate::plugins;
+use crate::storage::{DataSources, Shapeless};
 use attributes::Owners;
 pub use chunks::fits as chunk_fits;
 use dims::Origin;
@@ -49,10 +51,14 @@ struct Content {
     vars: Vec<Variable>,
     owners: Arc<Owners>,
     left_out: Vec<String>,
+    /// Datasets without a shape: path, type, place.
+    shapeless: Vec<(String, Option<Type>, Place)>,
     /// Why the first object that cannot be read is among that.
     lost: Option<Error>,
     /// What types are; where dimensions come from.
     types: Vec<Datatype>,
+    /// Types that have no object in the file.
+    made_up: HashSet<TypeId>,
     dims: Vec<Origin>,
 }
 
@@ -139,7 +145,10 @@ impl Content {
         let classes = model.types().iter().map(|ty| ty.class.clone()).collect();
         let groups = walk.groups.len();
         let places = walk.groups.into_iter().chain(walk.vars.iter().map(|var| var.place.clone())).collect();
-        let owners = Arc::new(Owners::new(places, walk.types, classes));
+        let mut types = walk.types;
+        let stored = std::mem::take(&mut types.stored);
+        let made_up = types.made_up.ids().collect();
+        let owners = Arc::new(Owners::new(places, types, classes));
         let late = |key: usize| Attrs::late(owners.clone(), key as u64);
         for group in model.group_ids() {
             model.set_attrs(group, late(group.index()));
@@ -160,8 +169,13 @@ impl Content {
             let extent = extent.into_iter().map(|(len, _)| len).collect();
             vars.push(Variable { place, prefixed, extent, blob: OnceLock::new() });
         }
-        let (lost, types) = (left_out.lost.take(), walk.committed);
-        Ok((Content { vars, owners, left_out: left_out.words(), lost, types, dims }, model))
+        let lost = left_out.lost.take();
+        let shapeless = walk.shapeless.into_iter();
+        let shapeless = shapeless
+            .map(|(group, name, ty, place)| (walk::path_in(&model, group, name.as_bytes()), ty, place))
+            .collect();
+        let left_out = left_out.words();
+        Ok((Content { vars, owners, left_out, shapeless, lost, types: stored, made_up, dims }, model))
     }
 }
 
@@ -256,6 +270,26 @@ impl Driver for Nc4 {
         Ok(Some((plain, dataset.storage_size()?)))
     }
 
+    fn sources(&self, var: VarId) -> Result<DataSources> {
+        let dataset = self.dataset(var)?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let external = dataset.external_names()?.iter().map(|name| text(name)).collect();
+        let virtual_sources = dataset.virtual_sources()?;
+        let virtual_sources = virtual_sources.iter().map(|(file, path)| (text(file), text(path))).collect();
+        let stored_shape = self.content.vars[var.index()].extent.clone();
+        Ok(DataSources { external, virtual_sources, stored_shape: Some(stored_shape) })
+    }
+
+    fn shapeless(&self, model: &Model) -> Vec<Shapeless> {
+        let of = |(path, ty, place): &(String, Option<Type>, Place)| Shapeless {
+            path: path.clone(),
+            type_name: ty.map(|ty| model.type_name(ty).to_string()),
+            attributes: self.content.owners.attributes_at(place).iter().cloned().collect(),
+            left_out: format!("{path}: {}", walk::WITHOUT_SHAPE),
+        };
+        self.content.shapeless.iter().map(of).collect()
+    }
+
     fn lost(&self) -> Option<Error> {
         self.content.lost.clone()
     }
@@ -263,7 +297,7 @@ impl Driver for Nc4 {
     fn left_out(&self, model: &Model) -> Vec<String> {
         let groups = model.group_ids().map(|group| model.group_path(group));
         let vars = model.var_ids().map(|var| model.var_path(var));
-        let why = "is of a type that netCDF does not know, or that has no name in the file";
+        let why = "is of a type that netCDF does not know";
         let mut attributes = LeftOut::default();
         for (key, path) in groups.chain(vars).enumerate() {
             for attribute in self.content.owners.strangers(key as u64) {

@@ -1,17 +1,19 @@
 //! From HDF5 datatypes to netCDF types.
 //!
 //! netCDF knows a datatype by what it is in the memory of a C program: numbers by the smallest C type that holds them,
-//! compounds as C structures. A datatype that is not committed is a user-defined type if one of the file is the same in
-//! memory.
+//! compounds as C structures. A datatype that is not committed is the user-defined type of the file that is the same in
+//! memory; `made_up` makes types for those that no committed type equals.
 
-use ferrocdf_bytes::Result;
+use std::collections::HashMap;
+
 use ferrocdf_hdf5::messages::datatype::{self, Datatype};
 use ferrocdf_model::{Atomic, Class, Field, GroupId, Model, Name, Type, TypeId, UserType};
 
 use super::decode;
+use super::made_up::MadeUp;
 
 /// A datatype as a C program holds it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Native {
     /// Bytes of a value, and the multiple of bytes at which one begins.
     pub(super) size: usize,
@@ -19,7 +21,7 @@ pub(super) struct Native {
     pub(super) shape: Shape,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Shape {
     Number(Atomic),
     /// Text of a fixed length in bytes.
@@ -112,66 +114,79 @@ pub(super) fn number(datatype: &Datatype) -> Option<Atomic> {
 /// The user-defined types of a file that are known so far.
 #[derive(Default)]
 pub(super) struct Types {
-    known: Vec<(Native, TypeId)>,
+    /// The first type that is the same in memory.
+    pub(super) known: HashMap<Native, TypeId>,
+    /// The datatype of each type as stored; `TypeId`s are positions.
+    pub(super) stored: Vec<Datatype>,
+    /// Types of datatypes without a name.
+    pub(super) made_up: MadeUp,
 }
 
 impl Types {
-    /// The type of a variable.
-    pub(super) fn of_variable(&self, native: &Native) -> Option<Type> {
-        match native.shape {
-            Shape::Text if native.size == 1 => Some(Atomic::Char.into()),
-            Shape::Text => Some(Atomic::String.into()),
-            _ => self.find(native),
-        }
-    }
-
     /// The type of an attribute, of a field or of the elements of a list, in which text of a fixed length is `char`.
     pub(super) fn find(&self, native: &Native) -> Option<Type> {
         match &native.shape {
             Shape::Number(atomic) => Some((*atomic).into()),
             Shape::Text => Some(Atomic::Char.into()),
             Shape::String => Some(Atomic::String.into()),
-            _ => self.known.iter().find(|(known, _)| known == native).map(|&(_, id)| Type::User(id)),
+            _ => self.known.get(native).map(|&id| Type::User(id)),
         }
     }
 
-    /// Adds a committed datatype to the model. `Ok(None)` if it has parts that netCDF has no name for.
+    /// Adds a committed datatype to the model. `None` if it has parts that netCDF has no name for.
     pub(super) fn add(
         &mut self,
         model: &mut Model,
         group: GroupId,
         name: &[u8],
-        datatype: &Datatype,
-    ) -> Result<Option<TypeId>> {
-        let Some(native) = Native::of(datatype) else { return Ok(None) };
-        let Some(class) = self.class(&native) else { return Ok(None) };
-        let id = model.push_type(UserType { name: Name::stored(name), group, class });
-        self.known.push((native, id));
-        Ok(Some(id))
+        datatype: Datatype,
+    ) -> Option<TypeId> {
+        let native = Native::of(&datatype)?;
+        let class = class(&native, &mut |part| self.find(part))?;
+        Some(self.push(model, UserType { name: Name::stored(name), group, class }, native, datatype))
     }
 
-    fn class(&self, native: &Native) -> Option<Class> {
-        Some(match &native.shape {
-            Shape::Compound(fields) => {
-                let field = |(name, offset, native): &(Vec<u8>, usize, Native)| {
-                    let (shape, native) = match &native.shape {
-                        Shape::Array(dims, base) => (dims.clone(), &**base),
-                        _ => (vec![], native),
-                    };
-                    Some(Field { name: Name::stored(name), offset: *offset, ty: self.find(native)?, shape })
-                };
-                Class::Compound {
-                    size: native.size,
-                    fields: fields.iter().map(field).collect::<Option<_>>()?,
-                }
-            }
-            Shape::Enum(base, members) => {
-                let members = members.iter().map(|(name, value)| (Name::stored(name), *value)).collect();
-                Class::Enum { base: *base, members }
-            }
-            Shape::Opaque(_) => Class::Opaque(native.size),
-            Shape::Vlen(base) => Class::Vlen(self.find(base)?),
-            Shape::Number(_) | Shape::Text | Shape::String | Shape::Array(..) => return None,
-        })
+    pub(super) fn push(
+        &mut self,
+        model: &mut Model,
+        ty: UserType,
+        native: Native,
+        datatype: Datatype,
+    ) -> TypeId {
+        let id = model.push_type(ty);
+        self.known.entry(native).or_insert(id);
+        self.stored.push(datatype);
+        id
     }
+}
+
+/// What a field is: the lengths of its dimensions and one of its elements.
+pub(super) fn element(native: &Native) -> (&[usize], &Native) {
+    match &native.shape {
+        Shape::Array(dims, base) => (dims, base),
+        _ => (&[], native),
+    }
+}
+
+/// The kind of user-defined type that a datatype is, whose parts have the types that `part` gives; `None` if netCDF has no
+/// such kind, or a part no type.
+pub(super) fn class(native: &Native, part: &mut dyn FnMut(&Native) -> Option<Type>) -> Option<Class> {
+    Some(match &native.shape {
+        Shape::Compound(fields) => {
+            let field = |(name, offset, native): &(Vec<u8>, usize, Native)| {
+                let (shape, native) = element(native);
+                let (name, shape) = (Name::stored(name), shape.to_vec());
+                let chars = if native.shape == Shape::Text { native.size } else { 1 };
+                Some(Field { name, offset: *offset, ty: part(native)?, shape, chars })
+            };
+            Class::Compound { size: native.size, fields: fields.iter().map(field).collect::<Option<_>>()? }
+        }
+        Shape::Enum(base, members) => {
+            let members = members.iter().map(|(name, value)| (Name::stored(name), *value)).collect();
+            Class::Enum { base: *base, members }
+        }
+        Shape::Opaque(_) => Class::Opaque(native.size),
+        Shape::Vlen(base) => Class::Vlen(part(base)?),
+        Shape::Number(_) | Shape::Text | Shape::String | Shape::Array(..) => return None,
+    })
 }

@@ -29,6 +29,9 @@ const LEAST: u64 = 4 << 20;
 const AGAIN: u64 = 8;
 const FILES: usize = 16;
 
+/// How `_NCProperties` names a netCDF library, of both of its versions.
+const MAKERS: [&[u8]; 3] = [b"netcdf=", b"netcdflibversion=", b"ferrocdf="];
+
 /// Bytes that a link takes besides its name, with what it leads to.
 const LINK: u64 = 24;
 
@@ -80,10 +83,14 @@ pub(super) struct Walk {
     pub(super) vars: Vec<Found>,
     /// Where each group is.
     pub(super) groups: Vec<Place>,
-    /// What each type is.
-    pub(super) committed: Vec<Datatype>,
     /// What was left out, and why.
     pub(super) left_out: LeftOut,
+    /// Datasets without a shape: group, name, type if netCDF has one.
+    pub(super) shapeless: Vec<(GroupId, Name, Option<Type>, Place)>,
+    /// Datatypes of attributes for which there may be no type yet, and the group of each.
+    attribute_types: Vec<(GroupId, Datatype)>,
+    /// No netCDF library made the file.
+    is_foreign: bool,
     /// The files that were met, and the objects.
     files: HashSet<usize>,
     seen: HashSet<(usize, Address)>,
@@ -116,15 +123,44 @@ pub(super) fn walk(file: &File) -> Result<Walk> {
         dims: Dims::default(),
         vars: vec![],
         groups: vec![Place::of(&root)],
-        committed: vec![],
+        attribute_types: vec![],
+        is_foreign: !is_made_by_netcdf(&root)?,
         left_out: LeftOut::default(),
+        shapeless: vec![],
         files: HashSet::new(),
         seen: HashSet::new(),
         budget: Some(LEAST),
     };
     walk.spend(&root, 0);
     walk.group(GroupId::ROOT, &root, &mut vec![place_of(&root)])?;
+    for (group, datatype) in std::mem::take(&mut walk.attribute_types) {
+        walk.types.of_attribute(&mut walk.model, group, &datatype);
+    }
+    walk.types.name_made_up(&mut walk.model);
     Ok(walk)
+}
+
+/// Whether a file says that netCDF-C or this library made it. Attributes outside of headers, which are many bytes to read, have
+/// no datatypes without a name there.
+fn is_made_by_netcdf(root: &Object) -> Result<bool> {
+    let Some(properties) = root.attribute(names::PROPERTIES)? else { return Ok(false) };
+    let text = decode::text(&properties, root.file());
+    let mut makers = text.split(|byte| b",|".contains(byte));
+    Ok(makers.any(|maker| MAKERS.iter().any(|known| maker.starts_with(known))))
+}
+
+/// The datatypes of attributes that are types of users, if netCDF can have them.
+fn attribute_types(object: &Object, all: bool) -> Vec<Datatype> {
+    // Opaque, compound, enumeration, variable length.
+    const CLASSES: [u8; 4] = [5, 6, 8, 9];
+    let mut found = vec![];
+    object.each_attribute_type(&CLASSES, all, &mut |name, datatype| {
+        let is_string = matches!(datatype.class, Class::Variable { text: Some(_), .. });
+        if CLASSES.contains(&datatype.class.number()) && !is_string && !names::is_reserved(name) {
+            found.push(datatype);
+        }
+    });
+    found
 }
 
 impl Walk {
@@ -132,6 +168,8 @@ impl Walk {
         if self.budget.is_none() {
             return Ok(());
         }
+        let own = attribute_types(object, self.is_foreign);
+        self.attribute_types.extend(own.into_iter().map(|datatype| (group, datatype)));
         let mut within = Vec::new();
         for links in object.links()?.list.chunks(TOGETHER) {
             let seen = self.look_ahead(object, links);
@@ -139,18 +177,19 @@ impl Walk {
                 if !self.spend(object, link.name.len() as u64) {
                     return Ok(());
                 }
-                let Seen { object: found, data } = match seen.unwrap_or_else(|| Seen::at(object, link)) {
-                    Ok(Some(found)) if self.meet(&found.object) => found,
-                    Ok(Some(_)) => return Ok(()),
-                    Ok(None) => {
-                        self.leave_out(group, &link.name, "the link leads nowhere");
-                        continue;
-                    }
-                    Err(error) => {
-                        self.lose(group, &link.name, error);
-                        continue;
-                    }
-                };
+                let Seen { object: found, data } =
+                    match seen.unwrap_or_else(|| Seen::at(object, link, self.is_foreign)) {
+                        Ok(Some(found)) if self.meet(&found.object) => found,
+                        Ok(Some(_)) => return Ok(()),
+                        Ok(None) => {
+                            self.leave_out(group, &link.name, "the link leads nowhere");
+                            continue;
+                        }
+                        Err(error) => {
+                            self.lose(group, &link.name, error);
+                            continue;
+                        }
+                    };
                 let done = match (found.kind(), data) {
                     (ObjectKind::Group, _) => {
                         within.push((link.name.clone(), found));
@@ -199,7 +238,7 @@ impl Walk {
             return links.iter().map(|_| None).collect();
         }
         ferrocdf_array::share_up_to(self.budget.unwrap_or(0), links, |link| {
-            let seen = Seen::at(object, link);
+            let seen = Seen::at(object, link, self.is_foreign);
             // With messages that stand somewhere else: a type that many share is there for each of them.
             let len = |seen: &Seen| seen.object.stored_len().max(seen.object.message_bytes());
             let len = seen.as_ref().ok().and_then(Option::as_ref).map_or(0, len);
@@ -242,10 +281,7 @@ impl Walk {
     /// A committed datatype. Gives the reason if it is left out.
     fn datatype(&mut self, group: GroupId, name: &[u8], object: &Object) -> Result<Option<&'static str>> {
         let datatype = ferrocdf_hdf5::committed_datatype(object)?;
-        let added = self.types.add(&mut self.model, group, name, &datatype)?;
-        if added.is_some() {
-            self.committed.push(datatype);
-        }
+        let added = self.types.add(&mut self.model, group, name, datatype);
         Ok(added.is_none().then_some("a type with parts that netCDF has no type for"))
     }
 
@@ -257,8 +293,13 @@ impl Walk {
         object: &Object,
         data: Data,
     ) -> Result<Option<&'static str>> {
-        let Data { native, storage, extent, scale, slots } = data;
-        let Some(extent) = extent else { return Ok(Some("a dataset without a shape")) };
+        let Data { datatype, native, attribute_types, storage, extent, scale, slots } = data;
+        let Some(extent) = extent else {
+            // The reference gives its type a name, too.
+            let ty = self.types.of_dataset(&mut self.model, group, &datatype, native.as_ref());
+            self.shapeless.push((group, Name::stored(name), ty, Place::of(object)));
+            return Ok(Some(WITHOUT_SHAPE));
+        };
         let own = scale.zip(extent.first()).map(|(ScaleSeen { id, has_variable }, &(len, unlimited))| {
             let (name, (file, at)) = (Name::stored(name), place_of(object));
             let scale = Scale { id: 0, is_told: false, group, name, len, unlimited, has_variable, at, file };
@@ -267,12 +308,10 @@ impl Walk {
         if own.as_ref().is_some_and(|own| !own.has_variable) {
             return Ok(None);
         }
-        let Some(native) = native else {
+        let Some(ty) = self.types.of_dataset(&mut self.model, group, &datatype, native.as_ref()) else {
             return Ok(Some("a dataset of a type that netCDF does not know"));
         };
-        let Some(ty) = self.types.of_variable(&native) else {
-            return Ok(Some("a dataset of a user-defined type that is not committed under a name before it"));
-        };
+        self.attribute_types.extend(attribute_types.into_iter().map(|datatype| (group, datatype)));
         let plain = name.strip_prefix(names::NON_COORDINATE);
         self.vars.push(Found {
             group,
@@ -288,8 +327,11 @@ impl Walk {
     }
 }
 
+/// Why a dataset with a null dataspace is left out.
+pub(super) const WITHOUT_SHAPE: &str = "a dataset without a shape";
+
 /// The path of what has this name in a group.
-fn path_in(model: &Model, group: GroupId, name: &[u8]) -> String {
+pub(super) fn path_in(model: &Model, group: GroupId, name: &[u8]) -> String {
     format!("{}/{}", model.group_path(group).trim_end_matches('/'), String::from_utf8_lossy(name))
 }
 
@@ -336,8 +378,12 @@ struct Seen {
 
 /// A dataset as it stands in its file: all that a thread can find out without the model.
 struct Data {
-    /// What its elements are, if netCDF can have such.
+    /// What its elements are.
+    datatype: Datatype,
+    /// What they are in memory, if netCDF can have such.
     native: Option<Native>,
+    /// What its attributes are, those that have the types of users.
+    attribute_types: Vec<Datatype>,
     storage: Storage,
     /// The lengths of its dimensions, and which may grow; `None` without a shape.
     extent: Option<Vec<(u64, bool)>>,
@@ -354,25 +400,28 @@ struct ScaleSeen {
 
 impl Seen {
     /// What a link of a group leads to; `None` if it leads nowhere.
-    fn at(group: &Object, link: &Link) -> Result<Option<Seen>> {
+    fn at(group: &Object, link: &Link, is_foreign: bool) -> Result<Option<Seen>> {
         let found = match &link.target {
             LinkTarget::Hard(at) => group.file().object(*at).map(Some),
             _ => group.file().open_path(group.address(), &link.name),
         };
         Ok(found?.map(|object| {
-            let data = matches!(object.kind(), ObjectKind::Dataset).then(|| Data::of(&object));
+            let data = matches!(object.kind(), ObjectKind::Dataset).then(|| Data::of(&object, is_foreign));
             Seen { object, data }
         }))
     }
 }
 
 impl Data {
-    fn of(object: &Object) -> Result<Data> {
+    fn of(object: &Object, is_foreign: bool) -> Result<Data> {
         let dataset = Dataset::open(object)?;
-        let (native, storage) = (Native::of(dataset.datatype()), storage(&dataset));
+        let datatype = dataset.datatype().clone();
+        let (native, storage) = (Native::of(&datatype), storage(&dataset));
+        let attribute_types = attribute_types(object, is_foreign);
         let space = dataset.dataspace();
         if space.kind == SpaceKind::Null {
-            return Ok(Data { native, storage, extent: None, scale: None, slots: Ok(Slots::None) });
+            let (extent, scale, slots) = (None, None, Ok(Slots::None));
+            return Ok(Data { datatype, native, attribute_types, storage, extent, scale, slots });
         }
         let grows = |dim: usize| space.max(dim).is_none();
         // Of a virtual dataset the sources say how long it is.
@@ -387,7 +436,8 @@ impl Data {
             Some(scale) if !scale.has_variable => Ok(Slots::None),
             _ => Slots::read(object, scale.is_some(), extent.len()),
         };
-        Ok(Data { native, storage, extent: Some(extent), scale, slots })
+        let extent = Some(extent);
+        Ok(Data { datatype, native, attribute_types, storage, extent, scale, slots })
     }
 }
 

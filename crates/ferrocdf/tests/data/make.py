@@ -138,6 +138,30 @@ def chunks():
     pack("chunks")
 
 
+def unnamed():
+    """Types without a name: of datasets, of members, of attributes; some that netCDF has no class for are counted."""
+    with h5py.File("unnamed.h5", "w") as f:
+        f.create_dataset("array", (2,), np.dtype(("i4", (3,))))
+        f.create_dataset("array_again", (2,), np.dtype(("i4", (3,))))
+        f["flag"] = np.array([True, False])
+        f["lists"] = np.array([np.arange(2, dtype="i4"), np.arange(1, dtype="i4")], h5py.vlen_dtype("i4"))
+        f["raw"] = np.array([b"abcdefg"], "V7")
+        f["rows"] = np.array([(True, (1, 2), b"abc")], [("ok", "?"), ("pair", "f4", (2,)), ("word", "S3")])
+        f["table"] = np.array([((1, 2), 3)], [("inner", [("p", "i2"), ("q", "i8")]), ("n", "i4")])
+        f["x"] = np.array([1.5])
+        f["x"].attrs["checked"] = True
+        f["z"] = np.array([1 + 2j])
+        f.attrs["colour"] = np.array(2, h5py.enum_dtype({"RED": 1, "BLUE": 2}, "i4"))
+        f.attrs["phase"] = 1 - 1j
+        g = f.create_group("g")
+        g["flag"] = np.array([False])
+        g["inner"] = np.array([(5, 6)], [("p", "i2"), ("q", "i8")])
+        g.create_dataset("no_class", (1,), [("n", "i4"), ("to", h5py.ref_dtype)])
+        g["size"] = np.array([1], h5py.enum_dtype({"SMALL": 0, "LARGE": 1}, "u1"))
+        g.attrs["weight"] = np.array((1, True), [("kg", "f4"), ("net", "?")])
+        f.attrs["size"] = np.array(1, h5py.enum_dtype({"SMALL": 0, "LARGE": 1}, "u1"))
+
+
 def pack(name):
     import os
 
@@ -153,6 +177,7 @@ removing()
 in_part()
 many()
 chunks()
+unnamed()
 
 # One dataset with many attributes that soft links in many groups lead to.
 with h5py.File("reached_again.h5", "w", track_order=True) as file:
@@ -175,3 +200,18 @@ with h5py.File("unordered.h5", "w") as file:
     file["y"].make_scale("y")
     file["on_y"] = np.arange(7, dtype="i2")
     file["on_y"].dims[0].attach_scale(file["y"])
+
+# Data in other files and other datasets, some of which are not there, and a dataset without a shape that has attributes.
+with h5py.File("sources.h5", "w") as file:
+    file["one"] = np.arange(4, dtype="i4")
+    file.create_group("sub")
+    file["sub/nothing"] = h5py.Empty("i2")
+    file["sub/nothing"].attrs["why"] = "no measurement"
+    file["sub/nothing"].attrs["codes"] = np.array([1, 2])
+    external = [("first.raw", 0, 16), ("second.raw", 8, 16)]
+    file.create_dataset("external", (8,), "i4", external=external)
+    layout = h5py.VirtualLayout((3, 4), "i4")
+    layout[0] = h5py.VirtualSource(".", "one", (4,))
+    layout[1] = h5py.VirtualSource("absent.h5", "/g/two", (4,))
+    layout[2] = h5py.VirtualSource(".", "one", (4,))
+    file.create_virtual_dataset("virtual", layout)

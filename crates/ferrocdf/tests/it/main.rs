@@ -10,3 +10,4 @@ mod netcdf4;
 mod refusals;
 mod removing;
 mod requests;
+mod unnamed_types;

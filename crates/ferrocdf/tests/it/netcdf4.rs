@@ -97,6 +97,7 @@ fn with_types(file: &FileMut) -> Vec<VarId> {
             offset,
             ty,
             shape: shape.to_vec(),
+            chars: 1,
         };
         let mut add = |text: &str, class| model.def_type(UserType { name: name(text), group: ROOT, class });
         let base = Atomic::Byte;

@@ -108,8 +108,13 @@ fn a_type_goes_once_nothing_is_of_it() {
     file.define(|model| model.put_attr(Owner::Group(ROOT), "of_words", value)).unwrap();
     assert_eq!(file.remove_type("words_t").unwrap_err().code, Code::EINVAL);
     file.remove_attribute("of_words").unwrap();
-    let fields =
-        vec![Field { name: Name::new("of").unwrap(), offset: 0, ty: Type::User(TypeId(0)), shape: vec![] }];
+    let fields = vec![Field {
+        name: Name::new("of").unwrap(),
+        offset: 0,
+        ty: Type::User(TypeId(0)),
+        shape: vec![],
+        chars: 1,
+    }];
     let pair = UserType {
         name: Name::new("pair").unwrap(),
         group: ROOT,

@@ -121,8 +121,8 @@ impl ChunkStore {
         }
     }
 
-    /// The map is in the committed state now.
-    pub fn committed(&self) {
+    /// Takes the map for part of the committed state: no chunk in it is overwritten any more.
+    pub fn seal(&self) {
         let mut state = lock(&self.state);
         if !std::mem::take(&mut state.changed) {
             return;
@@ -278,9 +278,7 @@ fn too_many(count: &[u64]) -> Error {
 }
 
 impl BlockStore for ChunkStore {
-    fn place(&self, block: &[u64], len: u64, mask: u32) -> Result<u64> {
-        let mut state = lock(&self.state);
-        let map = self.load(&mut state)?;
+    fn allocate(&self, block: &[u64], len: u64) -> Result<u64> {
         if let Some((at, weights)) = &self.implicit {
             let offset = block
                 .iter()
@@ -292,26 +290,34 @@ impl BlockStore for ChunkStore {
         if !self.filtered && len != self.bytes {
             return Err(Error::new(Code::EINVAL, format!("a chunk of {len} bytes, not {}", self.bytes)));
         }
-        let number = map.number_for(block)?;
-        let mut space = lock(&self.space);
-        match map.spots.get(&number) {
-            Some(spot) if spot.fresh && spot.len == len => {}
-            old => {
-                match old {
-                    Some(spot) if spot.fresh => space.give_back(spot.at, spot.len),
-                    Some(spot) => space.give_up(spot.at, spot.len),
-                    None => {}
-                }
-                let at = space.take(len)?;
-                map.spots.insert(number, Spot { at, len, mask, fresh: true });
-            }
-        }
-        drop(space);
-        let spot = map.spots.get_mut(&number).ok_or_else(|| Error::new(Code::EINTERNAL, "a chunk"))?;
-        spot.mask = mask;
-        let at = spot.at;
-        state.changed = true;
+        // What cannot be inserted later is an error now.
+        self.load(&mut lock(&self.state))?.number_for(block)?;
+        let at = lock(&self.space).take(len)?;
         self.position(at)
+    }
+
+    fn insert(&self, block: &[u64], at: u64, len: u64, mask: u32) -> Result<()> {
+        let mut state = lock(&self.state);
+        let map = self.load(&mut state)?;
+        if self.implicit.is_some() {
+            return Ok(());
+        }
+        let number = map.number_for(block)?;
+        let new = Spot { at: Address(at - self.base), len, mask, fresh: true };
+        let mut space = lock(&self.space);
+        match map.spots.insert(number, new) {
+            Some(old) if old.fresh => space.give_back(old.at, old.len),
+            Some(old) => space.give_up(old.at, old.len),
+            None => {}
+        }
+        state.changed = true;
+        Ok(())
+    }
+
+    fn release(&self, _block: &[u64], at: u64, len: u64) {
+        if self.implicit.is_none() {
+            lock(&self.space).give_back(Address(at - self.base), len);
+        }
     }
 
     fn blob(&self) -> Arc<dyn BlobMut> {

@@ -19,7 +19,7 @@ use crate::block::{Alloc, Block, BlockKind};
 use crate::messages::{ChunkIndex, DataLayout};
 use crate::objects::encode::reference_count;
 use crate::objects::header::{Message, kind};
-use crate::{Address, File, Sizes, Source};
+use crate::{Address, Sizes, Source};
 
 /// A structure of which more bytes change is not built in the place of the old one: readers that cannot hold them all in
 /// memory would lose some of a cache image.
@@ -167,9 +167,16 @@ impl Editor {
         Ok(messages)
     }
 
-    pub(super) fn commit_all(&mut self) -> Result<()> {
-        for node in std::mem::take(&mut self.unfilled) {
+    /// Makes all that was changed the committed state of the file.
+    ///
+    /// # Errors
+    /// Those of the blob. After one the file is in its last committed state or, if the error came late, in the new
+    /// one. What was changed stays to be committed: call this again once the cause is gone.
+    pub fn commit(&mut self) -> Result<()> {
+        self.resume()?;
+        for node in self.unfilled.clone() {
             self.with_data(node, Data::finish)?;
+            self.unfilled.remove(&node);
         }
         for &node in &self.stores {
             let data = self.objects.get(node.0 as usize).and_then(|object| object.data.as_ref());
@@ -184,7 +191,7 @@ impl Editor {
             return self.wait();
         }
         self.wrote = true;
-        self.forget_note()?;
+        self.destroy_note()?;
         let mut out = Output::default();
         let dirty: Vec<Node> = self.dirty.iter().copied().collect();
         for &node in &dirty {
@@ -200,7 +207,7 @@ impl Editor {
             let block = Block { at: extent.at, kind: BlockKind::GlobalHeap, bytes };
             self.builder(&mut out).put(block, committed)?;
         }
-        if std::mem::take(&mut self.extension_changed) {
+        if self.extension_changed {
             let bytes = super::journal::extension(&self.extension)?;
             let len = bytes.len() as u64;
             let at = lock(&self.space).take_meta(len)?;
@@ -213,8 +220,14 @@ impl Editor {
         if let Some(root) = self.objects.first().and_then(Object::address) {
             self.superblock.root = root;
         }
-        self.write(out)?;
+        let install = self.prepare(out)?;
+        self.seal();
+        self.install(install)
+    }
 
+    /// Takes what was prepared for the committed state: from here on the file may be in it, so nothing of it is
+    /// overwritten, and the state before is not gone back to.
+    fn seal(&mut self) {
         for node in std::mem::take(&mut self.dirty) {
             let Some(object) = self.objects.get_mut(node.0 as usize) else { continue };
             object.committed = true;
@@ -224,14 +237,17 @@ impl Editor {
             if let Some(attributes) = &mut object.attributes {
                 attributes.changed = false;
             }
-            if let Some(store) = object.data.as_ref().and_then(|data| data.store.as_ref()) {
-                store.committed();
+            if let Some(data) = &mut object.data {
+                data.seal();
             }
         }
-        self.heap.committed();
-        self.unwritten = false;
-        self.file = File::open_with(self.blob.clone(), self.options.clone())?;
-        Ok(())
+        self.heap.seal();
+        (self.unwritten, self.extension_changed) = (false, false);
+        let mut space = lock(&self.space);
+        if let Some(Extent { at, len }) = self.note.take() {
+            space.give_up(at, len);
+        }
+        space.seal();
     }
 
     fn builder<'a>(&'a self, out: &'a mut Output) -> Build<'a> {
@@ -322,11 +338,12 @@ impl Editor {
     }
 
     /// Writes blocks, those side by side together.
-    pub(super) fn write_blocks(&self, blocks: &mut Vec<Block>) -> Result<()> {
+    pub(super) fn write_blocks(&self, blocks: &[Block]) -> Result<()> {
+        let mut blocks: Vec<&Block> = blocks.iter().collect();
         blocks.sort_unstable_by_key(|block| block.at);
         let mut run = Vec::new();
         let mut start = Address(0);
-        for block in blocks.drain(..) {
+        for block in blocks {
             let goes_on = block.at.0 == start.0 + run.len() as u64 && run.len() < TOGETHER;
             if !goes_on && !run.is_empty() {
                 self.blob.write_at(self.source.position(start)?, &run)?;

@@ -14,6 +14,7 @@ use super::attributes::Attributes;
 use super::group::Links;
 use super::heap::Heap;
 use super::object::Object;
+use super::patched::Patched;
 use super::space::Space;
 use super::{Barrier, CreateOptions, Editor, Profile, wrong};
 use crate::cache_image;
@@ -57,10 +58,12 @@ impl Editor {
         let file = empty(&mut root, &superblock)?;
         root.links = Some(links);
         root.attributes = Some(Attributes::new(root.is_ordered()));
-        let source = Source { blob: blob.clone(), base, sizes: SIZES };
+        let patched = Arc::new(Patched::new(blob.clone()));
+        let source = Source { blob: patched.clone(), base, sizes: SIZES };
         let space = Space::new(begin, options.meta_block, options.alignment, limit(SIZES));
         let mut editor = Editor {
             blob,
+            patched,
             file,
             options: OpenOptions::default(),
             source,
@@ -82,7 +85,7 @@ impl Editor {
             unwritten: true,
             wrote: false,
             note: None,
-            broken: None,
+            install: None,
         };
         let root = editor.insert(root);
         editor.dirty.insert(root);
@@ -95,10 +98,11 @@ impl Editor {
     /// Those of [`File::open_with`], and of the blob.
     pub fn open(blob: Arc<dyn BlobMut>, options: OpenOptions, barrier: Barrier) -> Result<Editor> {
         recover(&blob, barrier)?;
-        let file = File::open_with(blob.clone(), options.clone())?;
+        let patched = Arc::new(Patched::new(blob.clone()));
+        let file = File::open_with(patched.clone(), options.clone())?;
         let mut superblock = file.superblock().clone();
         let (base, sizes) = (superblock.base, superblock.sizes);
-        let source = Source { blob: blob.clone(), base, sizes };
+        let source = Source { blob: patched.clone(), base, sizes };
         let mut tree_sizes = TreeSizes::default();
         let (mut extension, mut extension_at) = (Vec::new(), Vec::new());
         let (mut page, mut changed) = (1, false);
@@ -131,6 +135,7 @@ impl Editor {
         let profile = if superblock.version > 2 { Profile::Modern } else { Profile::Compatible };
         let mut editor = Editor {
             blob,
+            patched,
             file,
             options,
             source,
@@ -152,7 +157,7 @@ impl Editor {
             unwritten: false,
             wrote: false,
             note: None,
-            broken: None,
+            install: None,
         };
         let root = editor.superblock.root;
         editor.node(root)?;

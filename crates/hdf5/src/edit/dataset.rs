@@ -44,6 +44,8 @@ pub(super) struct Data {
     pub blocks: Option<Vec<Extent>>,
     /// Space taken for its elements that is still to be filled.
     unfilled: Option<Unfilled>,
+    /// Whether contiguous elements lie in space that no committed state uses.
+    is_fresh: bool,
     /// Data that is only read: virtual, or in other files.
     foreign: Option<Dataset>,
     /// Its chunks, once they were needed; numbers and bytes of elements are two views of them.
@@ -150,6 +152,7 @@ pub(super) fn create(
         store: None,
         blocks: None,
         unfilled: None,
+        is_fresh: false,
         foreign: None,
         chunks: None,
     };
@@ -214,6 +217,7 @@ impl Data {
             store: None,
             blocks: None,
             unfilled: None,
+            is_fresh: false,
             foreign: foreign.then_some(dataset),
             chunks: None,
         }
@@ -255,18 +259,47 @@ impl Data {
         if len == 0 {
             return Ok(false);
         }
-        let end = lock(place.space).end();
+        let zeros_from = lock(place.space).zeros_from();
         let at = lock(place.space).take_run(len)?;
-        // What lies behind the end of the file reads as zero; what was used before does not.
-        let fresh = at.0 >= end;
+        let fresh = at.0 >= zeros_from;
         if self.filler() != [0] || !fresh {
             self.unfilled = Some(Unfilled { at, len, defined: 0 });
         }
+        self.is_fresh = true;
         match &mut self.layout {
             DataLayout::Contiguous { address, size } => (*address, *size) = (Some(at), Some(len)),
             DataLayout::Chunked(layout) => layout.address = Some(at),
             _ => {}
         }
+        Ok(true)
+    }
+
+    /// Takes its elements for part of the committed state.
+    pub fn seal(&mut self) {
+        self.is_fresh = false;
+        if let Some(store) = &self.store {
+            store.seal();
+        }
+    }
+
+    /// Copies contiguous elements of the committed state to space that it does not use. Says whether that was done.
+    pub fn move_contiguous(&mut self, place: &Place<'_>) -> Result<bool> {
+        let DataLayout::Contiguous { address: Some(old), size: Some(len) } = self.layout else {
+            return Ok(false);
+        };
+        if self.is_fresh || self.foreign.is_some() || len == 0 {
+            return Ok(false);
+        }
+        let new = lock(place.space).take_run(len)?;
+        let copied = copy(place, old, new, len);
+        let mut space = lock(place.space);
+        if copied.is_err() {
+            space.give_back(new, len);
+            return copied.map(|()| false);
+        }
+        space.give_up(old, len);
+        self.layout = DataLayout::Contiguous { address: Some(new), size: Some(len) };
+        self.is_fresh = true;
         Ok(true)
     }
 
@@ -501,6 +534,19 @@ fn fill(blob: &Arc<dyn BlobMut>, at: u64, len: u64, value: &[u8]) -> Result<()> 
         let now = (len - done).min(piece.len() as u64);
         blob.write_at(at + done, &piece[..now as usize])?;
         done += now;
+    }
+    Ok(())
+}
+
+/// Copies bytes of the file that may lie behind its end, where they are zeros.
+fn copy(place: &Place<'_>, from: Address, to: Address, len: u64) -> Result<()> {
+    let mut piece = vec![0; usize::try_from(len).unwrap_or(usize::MAX).min(FILLED)];
+    let mut done = 0;
+    while done < len {
+        let now = &mut piece[..(len - done).min(FILLED as u64) as usize];
+        place.blob.read_zero_filled_at(place.source.position(from)? + done, now)?;
+        place.blob.write_at(place.source.position(to)? + done, now)?;
+        done += now.len() as u64;
     }
     Ok(())
 }

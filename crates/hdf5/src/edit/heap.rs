@@ -22,6 +22,8 @@ const LARGEST: u64 = 64 << 10;
 const FULL: u64 = 64;
 /// A collection with more objects takes no other.
 const MOST: usize = 65_000;
+/// Bytes of full collections that could not be written and wait for the commit in memory.
+const MOST_WAITING: u64 = 4 << 20;
 
 /// The global heap.
 #[derive(Debug, Default)]
@@ -34,6 +36,8 @@ pub(super) struct Heap {
     written: HashMap<Address, u64>,
     /// Bytes put since the last commit.
     put: u64,
+    /// Bytes of full collections that could not be written.
+    waiting: u64,
     /// Reads the others.
     reader: GlobalHeap,
 }
@@ -100,7 +104,11 @@ impl Collection {
 }
 
 impl Heap {
-    /// Puts bytes into a collection; a full new one is written by `write`.
+    /// Puts bytes into a collection; a full new one is written by `write`. One that cannot be written waits for the commit,
+    /// which tells whether it can.
+    ///
+    /// # Errors
+    /// Those of `write` once [`MOST_WAITING`] bytes wait: nothing was put then.
     pub fn put(
         &mut self,
         bytes: &[u8],
@@ -133,9 +141,20 @@ impl Heap {
         if collection.room() >= FULL {
             self.open.insert((collection.room(), at));
         } else if !collection.committed {
-            write(at, &collection.encode(sizes)?)?;
-            self.written.insert(at, collection.size);
-            self.collections.remove(&at);
+            let size = collection.size;
+            match write(at, &collection.encode(sizes)?) {
+                Ok(()) => {
+                    self.written.insert(at, size);
+                    self.collections.remove(&at);
+                }
+                Err(_) if self.waiting + size <= MOST_WAITING => self.waiting += size,
+                Err(error) => {
+                    collection.objects.remove(&index);
+                    collection.used -= need;
+                    self.open.insert((collection.room(), at));
+                    return Err(error);
+                }
+            }
         }
         Ok(HeapId { collection: at, index: u32::from(index) })
     }
@@ -201,15 +220,21 @@ impl Heap {
         changed.map(one).collect()
     }
 
-    /// All that changed is committed now. Collections with room stay in memory.
-    pub fn committed(&mut self) {
+    /// Takes all that changed for committed. It stays in memory until [`Heap::trim`]: its bytes may not be in their places
+    /// yet.
+    pub fn seal(&mut self) {
         self.written.clear();
-        self.put = 0;
-        self.reader = GlobalHeap::default();
-        self.collections.retain(|at, collection| {
+        (self.put, self.waiting) = (0, 0);
+        for collection in self.collections.values_mut() {
             (collection.committed, collection.changed) = (true, false);
-            self.open.contains(&(collection.room(), *at))
-        });
+        }
+    }
+
+    /// Forgets collections without room, and the fullest of many others: the file has them.
+    pub fn trim(&mut self) {
+        self.reader = GlobalHeap::default();
+        self.collections
+            .retain(|at, collection| collection.changed || self.open.contains(&(collection.room(), *at)));
         // The fullest go first.
         while self.open.len() > 256 {
             let Some((_, at)) = self.open.pop_first() else { return };

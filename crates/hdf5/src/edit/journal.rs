@@ -1,22 +1,53 @@
-//! The order of writing that makes a commit one instant.
+//! The order of writing that makes a commit one instant, and that lets a failed commit be finished later.
 //!
 //! What changes where it stands in the committed state is first written as a metadata cache image ("Metadata Cache
 //! Image", III.J), behind the end of the file. Then the superblock, 48 bytes in one sector, names a superblock extension
 //! that names the image: from now on every reader sees the new state, since it takes from the image what it has. Only
 //! then is anything changed in its place, and at last the superblock written without the image.
+//!
+//! Every request may fail. Up to the first superblock a failed commit leaves nothing behind: the next one starts from the
+//! beginning. From then on nobody knows which superblock is in the file, so everything that either of them names stays
+//! where it is, and the steps of [`Install`] are repeated, from the one that failed, before anything else is done.
+
+use std::collections::BTreeMap;
 
 use ferrocdf_bytes::{Error, Result};
 
 use super::commit::Output;
-use super::object::message;
+use super::object::{Extent, message};
 use super::{Barrier, Editor, lock, note};
 use crate::block::Block;
 use crate::objects::encode::{HeaderForm, NewChunk, NewMessage};
 use crate::objects::header::{Message, kind};
-use crate::{Address, Superblock, cache_image};
+use crate::{Address, File, Superblock, cache_image};
 
 /// The flag of a message that a reader must know.
 const FAIL_IF_UNKNOWN: u8 = 0x80;
+
+/// A commit from the moment its first superblock may be in the file until the file needs nothing of the state before.
+pub(super) struct Install {
+    /// The superblock extension and the image behind it, if blocks of the committed state change.
+    image: Option<Extent>,
+    /// The blocks that the image changes.
+    changed: Vec<Block>,
+    /// The step to be done next.
+    step: Step,
+}
+
+/// A step of an [`Install`]. Each can be repeated.
+#[derive(Clone, Copy)]
+enum Step {
+    /// The superblock names the image.
+    NameImage,
+    /// The changed blocks are written to their places.
+    Overwrite,
+    /// The superblock of the new state is written, without the image.
+    NameState,
+    /// The file is cut behind the new state.
+    Cut,
+    /// The new state is opened for reading.
+    Open,
+}
 
 /// The header of a superblock extension.
 pub(super) fn extension(messages: &[Message]) -> Result<Vec<u8>> {
@@ -40,39 +71,22 @@ impl Editor {
         }
     }
 
-    /// Writes what a commit has to, in the order that keeps the committed state.
-    pub(super) fn write(&mut self, mut out: Output) -> Result<()> {
-        self.write_blocks(&mut out.fresh)?;
-        if !out.changed.is_empty() {
-            self.write_changed(&mut out.changed)?;
+    /// Writes what a commit puts into space that no committed state uses: new blocks, and the image of changed ones.
+    ///
+    /// # Errors
+    /// Those of the blob. Nothing in the file refers to what was written then.
+    pub(super) fn prepare(&mut self, out: Output) -> Result<Install> {
+        let Output { fresh, changed } = out;
+        self.write_blocks(&fresh)?;
+        if changed.is_empty() {
+            return Ok(Install { image: None, changed, step: Step::NameState });
         }
-        {
-            let mut space = lock(&self.space);
-            // Nothing is written into what is given up before the superblock is; the end may be cut now.
-            space.committed();
-            space.cut();
-            space.round_end(self.page)?;
-            while note::seems_there(&self.source, space.end()) {
-                space.push_end(self.page.max(8))?;
-            }
-        }
-        let end = lock(&self.space).end();
-        self.superblock.end = self.source.base + end;
-        if self.blob.size()? < self.superblock.end {
-            self.blob.set_size(self.superblock.end)?;
-        }
-        self.wait()?;
-        let superblock = self.superblock.clone();
-        self.write_superblock(&superblock)?;
-        self.wait()?;
-        if self.blob.size()? > self.superblock.end {
-            self.blob.set_size(self.superblock.end)?;
-        }
-        Ok(())
+        let image = Some(self.write_image(&changed)?);
+        Ok(Install { image, changed, step: Step::NameImage })
     }
 
-    /// Changes blocks of the committed state, which is the new one as soon as the superblock names the image.
-    fn write_changed(&mut self, blocks: &mut Vec<Block>) -> Result<()> {
+    /// Writes the image of changed blocks and the superblock extension that names it; their place.
+    fn write_image(&mut self, blocks: &[Block]) -> Result<Extent> {
         let sizes = self.source.sizes;
         let image = cache_image::encode(blocks, sizes)?;
         let mut messages = self.extension.clone();
@@ -83,19 +97,108 @@ impl Editor {
         messages.push(pointer(Address(0))?);
         let len = extension(&messages)?.len() as u64;
         // The image ends where the file does: readers cut it off there.
-        let (at, image_len) = (lock(&self.space).take_end(len + image.len() as u64)?, image.len() as u64);
+        let both = len + image.len() as u64;
+        let at = lock(&self.space).take_end(both)?;
         let image_at = Address(at.0 + len);
         messages.pop();
         messages.push(pointer(image_at)?);
-        self.blob.write_at(self.source.position(at)?, &extension(&messages)?)?;
-        self.blob.write_at(self.source.position(image_at)?, &image)?;
-        self.wait()?;
-        let end = self.source.base + lock(&self.space).end();
-        self.write_superblock(&Superblock { extension: Some(at), end, ..self.superblock.clone() })?;
-        self.wait()?;
-        self.write_blocks(blocks)?;
-        lock(&self.space).give_back(at, len + image_len);
+        let written = extension(&messages)
+            .and_then(|bytes| self.blob.write_at(self.source.position(at)?, &bytes))
+            .and_then(|()| self.blob.write_at(self.source.position(image_at)?, &image));
+        if written.is_err() {
+            lock(&self.space).give_back(at, both);
+        }
+        written.map(|()| Extent { at, len: both })
+    }
+
+    /// True if a commit failed when its superblock may have been in the file: [`resume`](Editor::resume) finishes it.
+    pub fn is_resumable(&self) -> bool {
+        self.install.is_some()
+    }
+
+    /// Begins with the steps of a commit that is prepared.
+    ///
+    /// # Errors
+    /// `EVARSIZE` for a block beyond the last byte of a blob.
+    pub(super) fn install(&mut self, install: Install) -> Result<()> {
+        let position = |block: &Block| Ok((self.source.position(block.at)?, block.bytes.clone()));
+        self.patched.lay(install.changed.iter().map(position).collect::<Result<_>>()?);
+        self.install = Some(install);
+        self.resume()
+    }
+
+    /// Does the steps of a commit that are still to be done; nothing if there are none.
+    ///
+    /// # Errors
+    /// Those of the blob: the file is in the state before or in the new one, and the steps stay to be done.
+    pub fn resume(&mut self) -> Result<()> {
+        while let Some(install) = self.install.take() {
+            let done = self.step(&install);
+            let next = match (&done, install.step) {
+                (Err(_), step) => step,
+                (Ok(()), Step::NameImage) => Step::Overwrite,
+                (Ok(()), Step::Overwrite) => Step::NameState,
+                (Ok(()), Step::NameState) => Step::Cut,
+                (Ok(()), Step::Cut) => Step::Open,
+                (Ok(()), Step::Open) => break,
+            };
+            self.install = Some(Install { step: next, ..install });
+            done?;
+        }
         Ok(())
+    }
+
+    fn step(&mut self, install: &Install) -> Result<()> {
+        match install.step {
+            Step::NameImage => {
+                // What the superblock names comes first.
+                self.wait()?;
+                let Some(Extent { at, len }) = install.image else { return Ok(()) };
+                let end = self.source.position(Address(at.0 + len))?;
+                self.write_superblock(&Superblock { extension: Some(at), end, ..self.superblock.clone() })?;
+                self.wait()
+            }
+            Step::Overwrite => {
+                self.write_blocks(&install.changed)?;
+                self.patched.lay(BTreeMap::new());
+                Ok(())
+            }
+            Step::NameState => self.name_state(install.image),
+            Step::Cut => {
+                let end = lock(&self.space).end();
+                let size = self.source.position(Address(end))?;
+                if self.blob.size()? > size {
+                    self.blob.set_size(size)?;
+                }
+                lock(&self.space).was_cut(end);
+                Ok(())
+            }
+            Step::Open => {
+                self.file = File::open_with(self.patched.clone(), self.options.clone())?;
+                self.heap.trim();
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes the superblock of the new state. Once it is in the file, the space of the image and all that the state before
+    /// used alone is free.
+    fn name_state(&mut self, image: Option<Extent>) -> Result<()> {
+        let mut end = lock(&self.space).end_after(image).div_ceil(self.page).saturating_mul(self.page);
+        while note::seems_there(&self.source, end) {
+            end += self.page.max(8);
+        }
+        lock(&self.space).reach(end)?;
+        self.superblock.end = self.source.position(Address(end))?;
+        if self.blob.size()? < self.superblock.end {
+            self.blob.set_size(self.superblock.end)?;
+        }
+        self.wait()?;
+        self.write_superblock(&self.superblock)?;
+        self.wait()?;
+        let mut space = lock(&self.space);
+        space.confirm(image);
+        space.reach(end)
     }
 
     pub(super) fn write_superblock(&self, superblock: &Superblock) -> Result<()> {

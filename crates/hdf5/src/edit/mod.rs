@@ -26,6 +26,7 @@ mod journal;
 mod named;
 mod note;
 mod object;
+mod patched;
 mod space;
 
 use std::collections::{BTreeSet, HashMap};
@@ -48,7 +49,9 @@ use chunks::lock;
 use dataset::{Data, Place};
 use group::{Links, Target};
 use heap::Heap;
+use journal::Install;
 use object::{CONSTANT, Extent, NOT_SHARED, Object, message};
+use patched::Patched;
 use space::Space;
 
 /// Which readers a new file is for.
@@ -204,6 +207,8 @@ pub struct AttributeSpec {
 /// A file that is edited.
 pub struct Editor {
     blob: Arc<dyn BlobMut>,
+    /// The same bytes, for all that reads metadata.
+    patched: Arc<Patched>,
     /// The committed state.
     file: File,
     options: OpenOptions,
@@ -237,8 +242,8 @@ pub struct Editor {
     wrote: bool,
     /// Where the note of free space is that the file ends with.
     note: Option<Extent>,
-    /// The error of a commit.
-    broken: Option<Error>,
+    /// The commit whose superblock may or may not be in the file.
+    install: Option<Install>,
 }
 
 impl fmt::Debug for Editor {
@@ -276,6 +281,7 @@ impl Editor {
     /// # Errors
     /// Those of reading its header.
     pub fn node(&mut self, at: Address) -> Result<Node> {
+        self.resume()?;
         if let Some(&node) = self.by_address.get(&at) {
             return Ok(node);
         }
@@ -540,11 +546,23 @@ impl Editor {
         Ok(())
     }
 
+    /// Takes a [`set_extent`](Editor::set_extent) back that was not committed, since the write that it was for failed. Chunks
+    /// that this write stored stay, to be found if the dataset becomes longer again.
+    ///
+    /// # Errors
+    /// `EINVAL` if it is no dataset.
+    pub fn reset_extent(&mut self, node: Node, dims: &[u64]) -> Result<()> {
+        self.data(node)?.space.dims = dims.to_vec();
+        self.dirty.insert(node);
+        Ok(())
+    }
+
     /// Puts bytes into the global heap.
     ///
     /// # Errors
     /// Those of the blob.
     pub fn heap_put(&mut self, bytes: &[u8]) -> Result<HeapId> {
+        self.resume()?;
         let (blob, source) = (&self.blob, &self.source);
         let mut write = |at: Address, bytes: &[u8]| blob.write_at(source.position(at)?, bytes);
         self.heap.put(bytes, source, &mut lock(&self.space), &mut write)
@@ -555,6 +573,7 @@ impl Editor {
     /// # Errors
     /// `EHDFERR` if it is not there.
     pub fn heap_free(&mut self, id: HeapId) -> Result<()> {
+        self.resume()?;
         self.heap.free(id, &self.source, &mut lock(&self.space))
     }
 
@@ -585,6 +604,22 @@ impl Editor {
     pub fn raw(&mut self, node: Node) -> Result<Placed> {
         self.allocate(node)?;
         self.look(node, true)
+    }
+
+    /// The elements of a dataset as bytes, for a caller who writes places in the global heap next, and whether they lie
+    /// elsewhere than before. Contiguous ones of the committed state are copied to other space first: places that this state
+    /// does not have must not appear in it. As [`raw`](Editor::raw) otherwise.
+    ///
+    /// # Errors
+    /// As [`Dataset::raw`](crate::Dataset::raw), and those of the blob.
+    pub fn raw_for_places(&mut self, node: Node) -> Result<(Placed, bool)> {
+        self.allocate(node)?;
+        let placed = self.look(node, true)?;
+        if !self.with_data(node, Data::move_contiguous)? {
+            return Ok((placed, false));
+        }
+        self.dirty.insert(node);
+        Ok((self.look(node, true)?, true))
     }
 
     /// The elements of a dataset as numbers or as bytes, for a caller who writes next, all of them from `first` on in the
@@ -658,25 +693,7 @@ impl Editor {
             self.dirty.insert(root);
             self.commit()?;
         }
-        let done = self.leave_note(least);
-        self.broken = done.as_ref().err().cloned();
-        done
-    }
-
-    /// Makes all that was changed the committed state of the file.
-    ///
-    /// # Errors
-    /// Those of the blob. After one the file is in its last committed state or, if the error came late, in the new
-    /// one, and the editor can do no more.
-    pub fn commit(&mut self) -> Result<()> {
-        if let Some(error) = &self.broken {
-            let what =
-                "a commit failed before, and the file is as it was committed last: open it again to go on";
-            return Err(error.clone().at(what));
-        }
-        let done = self.commit_all();
-        self.broken = done.as_ref().err().cloned();
-        done
+        self.leave_note(least)
     }
 }
 
@@ -687,6 +704,7 @@ fn no_attribute(name: &str) -> Error {
 /// What the methods are made of.
 impl Editor {
     fn object(&mut self, node: Node) -> Result<&mut Object> {
+        self.resume()?;
         let object = self.objects.get_mut(node.0 as usize).filter(|object| !object.gone);
         object.ok_or_else(|| wrong("an object that is not there"))
     }

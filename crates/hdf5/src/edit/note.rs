@@ -89,37 +89,40 @@ impl Editor {
     }
 
     /// Destroys the note before a commit that may take what it calls free: nobody shall believe it later, wherever the file
-    /// ends then. Until now its own place was taken by nobody.
-    pub(super) fn forget_note(&mut self) -> Result<()> {
-        let Some(note) = self.note.take() else { return Ok(()) };
+    /// ends then. Its own place is given up by the commit.
+    pub(super) fn destroy_note(&mut self) -> Result<()> {
+        let Some(note) = self.note else { return Ok(()) };
         let tail = Address(note.at.0 + note.len - TAIL);
-        self.blob.write_at(self.source.position(tail)?, &[0; TAIL as usize])?;
-        lock(&self.space).give_back(note.at, note.len);
-        Ok(())
+        self.blob.write_at(self.source.position(tail)?, &[0; TAIL as usize])
     }
 
     /// Writes the note of a committed state, if so many bytes are free.
+    ///
+    /// # Errors
+    /// Those of the blob. The file is whole without the note, and may be longer than its superblock says. Called again,
+    /// this goes on where it failed.
     pub(super) fn leave_note(&mut self, least: u64) -> Result<()> {
-        let mut space = lock(&self.space);
-        let pieces = space.pieces(LEAST, MOST);
-        let free: u64 = pieces.iter().map(|piece| piece.len).sum();
-        if pieces.is_empty() || free < least {
-            return Ok(());
+        if self.note.is_none() {
+            let mut space = lock(&self.space);
+            let pieces = space.pieces(LEAST, MOST);
+            let free: u64 = pieces.iter().map(|piece| piece.len).sum();
+            if pieces.is_empty() || free < least {
+                return Ok(());
+            }
+            let len = len(pieces.len());
+            let Ok(at) = space.take_end(len) else { return Ok(()) };
+            drop(space);
+            let written =
+                self.source.position(at).and_then(|to| self.blob.write_at(to, &encode(&pieces, at)));
+            if let Err(error) = written.and_then(|()| self.wait()) {
+                lock(&self.space).give_back(at, len);
+                return Err(error);
+            }
+            self.note = Some(Extent { at, len });
         }
-        let (old, len) = (space.end(), len(pieces.len()));
-        let Ok(at) = space.take_end(len) else { return Ok(()) };
-        let end = space.end();
-        drop(space);
-        let written = self.source.position(at).and_then(|to| self.blob.write_at(to, &encode(&pieces, at)));
-        if written.and_then(|()| self.wait()).is_err() {
-            // The file is whole without, and shall not be longer than it says.
-            lock(&self.space).give_back(at, len);
-            return self.blob.set_size(self.source.base + old);
-        }
-        self.superblock.end = self.source.base + end;
+        self.superblock.end = self.source.position(Address(lock(&self.space).end()))?;
         self.write_superblock(&self.superblock)?;
         self.wait()?;
-        self.note = Some(Extent { at, len });
         self.wrote = false;
         Ok(())
     }

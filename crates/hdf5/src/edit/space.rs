@@ -1,7 +1,9 @@
 //! Space in the file: which bytes may be taken.
 //!
-//! The decision that shaped it: what is given up stays untouched until the commit after next has begun, since the
-//! committed state still uses it; only then is it free. So a committed state is whole until the next one is.
+//! The decision that shaped it: what the committed state uses stays untouched until the superblock of the next state is
+//! known to be in the file. So one state is whole at any time, also when a commit fails half-way and the program goes on:
+//! extents are given up by the next state ([`Space::give_up`]), held while its superblock is being written
+//! ([`Space::seal`]), and free once that is confirmed ([`Space::confirm`]).
 //!
 //! Metadata comes in pieces of one size, so that it lies together; what is left of the last piece is cut off by a
 //! commit.
@@ -31,6 +33,10 @@ pub(super) struct Space {
     by_len: BTreeSet<(u64, u64)>,
     /// Pieces that the committed state uses, and the next one does not.
     given_up: Vec<(u64, u64)>,
+    /// Pieces that were given up by a state whose superblock may or may not be in the file.
+    sealed: Vec<(u64, u64)>,
+    /// The file reads as zeros from here on: nothing was written behind this byte since the file was last cut.
+    zeros_from: u64,
     /// Pieces of objects that are gone, which are not free before the file is closed.
     left: Vec<(u64, u64)>,
     /// What is left of the last piece for metadata.
@@ -48,8 +54,9 @@ impl Space {
     pub fn new(end: u64, meta_block: u64, alignment: (u64, u64), limit: u64) -> Space {
         let alignment = (alignment.0, alignment.1.max(1));
         let (free, by_len) = (BTreeMap::new(), BTreeSet::new());
-        let (given_up, left) = (Vec::new(), Vec::new());
-        Space { end, free, by_len, given_up, left, meta: (0, 0), meta_block, alignment, limit }
+        let (given_up, sealed, left) = (Vec::new(), Vec::new(), Vec::new());
+        let (zeros_from, meta) = (end, (0, 0));
+        Space { end, free, by_len, given_up, sealed, zeros_from, left, meta, meta_block, alignment, limit }
     }
 
     /// Other rules for what is taken from now on.
@@ -60,6 +67,16 @@ impl Space {
     /// Where the file ends.
     pub fn end(&self) -> u64 {
         self.end
+    }
+
+    /// The byte from which on the file reads as zeros.
+    pub fn zeros_from(&self) -> u64 {
+        self.zeros_from
+    }
+
+    /// Notes that the file holds no bytes from `size` on.
+    pub fn was_cut(&mut self, size: u64) {
+        self.zeros_from = size.max(self.end);
     }
 
     /// Takes space for a block of elements.
@@ -128,22 +145,59 @@ impl Space {
         self.put_back(at.0, len);
     }
 
-    /// What is given up is free: the committed state does not use it any more.
-    pub fn committed(&mut self) {
-        for (at, len) in std::mem::take(&mut self.given_up) {
+    /// Holds what was given up until [`confirm`](Space::confirm): from now on the superblock in the file may be that of the
+    /// state before or that of the next one.
+    pub fn seal(&mut self) {
+        self.sealed.append(&mut self.given_up);
+    }
+
+    /// Frees what was held by [`seal`](Space::seal), and `also`: the superblock of the next state is in the file.
+    pub fn confirm(&mut self, also: Option<Extent>) {
+        let also = also.map(|extent| (extent.at.0, extent.len));
+        for (at, len) in std::mem::take(&mut self.sealed).into_iter().chain(also) {
             self.put_back(at, len);
+        }
+        self.cut();
+    }
+
+    /// The end of the file once what is held by [`seal`](Space::seal), and `also`, is free.
+    pub fn end_after(&mut self, also: Option<Extent>) -> u64 {
+        self.release_meta();
+        let also = also.map(|extent| (extent.at.0, extent.len));
+        let mut held: Vec<(u64, u64)> = self.sealed.iter().copied().chain(also).collect();
+        held.sort_unstable();
+        let mut end = self.end;
+        loop {
+            let free = self.free.range(..end).next_back().map(|(&at, &len)| (at, len));
+            let next = match held.last().copied() {
+                Some((at, len)) if at < end && at + len >= end => held.pop(),
+                Some((at, _)) if at >= end => {
+                    held.pop();
+                    continue;
+                }
+                _ => free.filter(|(at, len)| at + len >= end),
+            };
+            match next {
+                Some((at, _)) => end = at,
+                None => return end,
+            }
         }
     }
 
     /// Ends the file behind the last byte that is used or given up.
-    pub fn cut(&mut self) {
-        let (at, left) = std::mem::take(&mut self.meta);
-        self.put_back(at, left);
+    fn cut(&mut self) {
+        self.release_meta();
         let Some((&at, &len)) = self.free.last_key_value() else { return };
         if at + len == self.end {
             self.remove(at, len);
             self.end = at;
         }
+    }
+
+    /// Frees what is left of the last piece for metadata.
+    fn release_meta(&mut self) {
+        let (at, left) = std::mem::take(&mut self.meta);
+        self.put_back(at, left);
     }
 
     /// Free pieces of at least so many bytes, the longest ones if there are more than this many, by their addresses.
@@ -164,17 +218,12 @@ impl Space {
         Ok(Address(at))
     }
 
-    /// Makes the file longer up to a multiple of this.
-    pub fn round_end(&mut self, unit: u64) -> Result<()> {
-        let rounded = self.end.div_ceil(unit).saturating_mul(unit);
-        self.push_end(rounded.saturating_sub(self.end))
-    }
-
-    /// Makes the file longer by so many bytes, which are free.
-    pub fn push_end(&mut self, by: u64) -> Result<()> {
-        let end = self.end;
-        self.extend(by)?;
-        self.put_back(end, by);
+    /// Makes the file end at `end` if it ends before; the bytes between are free.
+    pub fn reach(&mut self, end: u64) -> Result<()> {
+        let old = self.end;
+        let more = end.saturating_sub(old);
+        self.extend(more)?;
+        self.put_back(old, more);
         Ok(())
     }
 
@@ -182,6 +231,7 @@ impl Space {
         let end = self.end.checked_add(more).filter(|&end| end <= self.limit);
         let full = || Error::new(Code::EVARSIZE, "the file would be longer than its addresses reach");
         self.end = end.ok_or_else(full)?;
+        self.zeros_from = self.zeros_from.max(self.end);
         Ok(())
     }
 
@@ -262,10 +312,30 @@ mod tests {
         let mut space = space(1000);
         space.give_up(Address(200), 50);
         assert_eq!(space.take(50).unwrap(), Address(1000));
-        space.committed();
+        space.seal();
+        assert_eq!(space.take(50).unwrap(), Address(1050));
+        space.confirm(None);
         assert_eq!(space.take(20).unwrap(), Address(200));
         assert_eq!(space.take(30).unwrap(), Address(220));
-        assert_eq!(space.take(1).unwrap(), Address(1050));
+        assert_eq!(space.take(1).unwrap(), Address(1100));
+    }
+
+    #[test]
+    fn end_is_known_before_held_space_is_free() {
+        let mut space = space(1000);
+        space.give_up(Address(900), 100);
+        space.give_up(Address(600), 100);
+        space.seal();
+        let image = Extent { at: space.take_end(80).unwrap(), len: 80 };
+        space.give_back(Address(800), 100);
+        assert_eq!(space.end_after(None), 1080);
+        assert_eq!(space.end_after(Some(image)), 800);
+        assert_eq!((space.end(), space.zeros_from()), (1080, 1080));
+        space.confirm(Some(image));
+        assert_eq!((space.end(), space.zeros_from()), (800, 1080));
+        space.was_cut(800);
+        assert_eq!(space.zeros_from(), 800);
+        assert_eq!(space.take(90).unwrap(), Address(600));
     }
 
     #[test]
@@ -274,7 +344,8 @@ mod tests {
         space.give_up(Address(980), 21);
         space.give_up(Address(u64::MAX - 10), 50);
         space.leave(Address(2000), 50);
-        space.committed();
+        space.seal();
+        space.confirm(None);
         space.closed();
         assert_eq!(space.take(50).unwrap(), Address(1000));
     }

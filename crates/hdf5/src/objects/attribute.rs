@@ -204,6 +204,40 @@ impl Object {
         Ok(order)
     }
 
+    /// Visits names and datatypes of the attributes whose datatype has one of these classes, as [`Class::number`] has them,
+    /// and those of a committed datatype; of attributes outside the header only if `all` says so. What is damaged is
+    /// passed over.
+    ///
+    /// [`Class::number`]: crate::messages::datatype::Class::number
+    pub fn each_attribute_type(&self, classes: &[u8], all: bool, visit: &mut dyn FnMut(&[u8], Datatype)) {
+        let mut look = |body: &[u8]| {
+            let Ok(Parts { flags, name, datatype, .. }) = parts(body) else { return };
+            let decoded = match (flags & 0x01, datatype.first()) {
+                (0, Some(first)) if classes.contains(&(first & 0x0f)) => Datatype::decode(datatype),
+                (0, _) => return,
+                _ => shared::resolve(self.file(), kind::DATATYPE, datatype)
+                    .and_then(|real| Datatype::decode(&real.body)),
+            };
+            if let Ok(datatype) = decoded {
+                visit(name, datatype);
+            }
+        };
+        self.messages(kind::ATTRIBUTE).filter_map(|message| message.body().ok()).for_each(&mut look);
+        if all && let Ok(Some(dense)) = self.dense() {
+            // The rest of an index that is damaged has nothing to show.
+            let _ = dense.heap(self.file().source()).and_then(|heap| {
+                let mut left = heap.most()?;
+                dense.tree.walk(&mut |record| {
+                    let message = Record::decode(record)?.message(self.file(), heap)?;
+                    let lies = || bad("attributes that are longer than their heap");
+                    left = left.checked_sub(message.len() as u64).ok_or_else(lies)?;
+                    look(&message);
+                    Ok(())
+                })
+            });
+        }
+    }
+
     /// The attribute of this name.
     pub fn attribute(&self, name: &[u8]) -> Result<Option<Attribute>> {
         for message in self.messages(kind::ATTRIBUTE) {

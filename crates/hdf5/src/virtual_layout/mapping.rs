@@ -28,6 +28,11 @@ pub(super) struct Mapping {
 }
 
 impl Mapping {
+    /// File and path of the source as they are stored: `%b` in them stands for a number.
+    pub fn stored_names(&self) -> (&[u8], &[u8]) {
+        (&self.file, &self.path)
+    }
+
     /// The name of the source's file, of this number if it is numbered. "." is the same file.
     pub fn file(&self, number: u64) -> Arc<[u8]> {
         self.name(&self.file, number)

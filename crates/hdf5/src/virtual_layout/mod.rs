@@ -170,6 +170,18 @@ impl Virtual {
         Ok(Virtual { mappings, sources: Arc::new(sources) })
     }
 
+    /// File and path of each source, once each, in the order of the mappings; "." is the same file.
+    pub fn source_names(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let mut names: Vec<(Vec<u8>, Vec<u8>)> = vec![];
+        let mut seen = HashSet::new();
+        for (file, path) in self.mappings.iter().map(Mapping::stored_names) {
+            if seen.insert((file, path)) {
+                names.push((file.to_vec(), path.to_vec()));
+            }
+        }
+        names
+    }
+
     /// The shape that the dataset has now.
     pub fn shape(&self, space: &Dataspace) -> Result<Vec<u64>> {
         let rank = space.dims.len();

@@ -7,10 +7,11 @@ pub use recording::{Event, Log, Recording};
 pub use rng::Rng;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use crate::{Blob, BlobMut};
+use crate::{Blob, BlobMut, Writes};
 
 /// Counts the requests that reach another blob.
 #[derive(Debug, Default)]
@@ -70,36 +71,66 @@ impl<B: BlobMut> BlobMut for Counting<B> {
     fn sync(&self) -> Result<()> {
         self.inner.sync()
     }
+
+    fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
+        self.inner.replace(write)
+    }
 }
 
-/// Lets some writes through to another blob, then fails every further one, as a full disk does.
+/// Fails some of the calls that change another blob.
 #[derive(Debug)]
 pub struct Failing<B> {
     inner: B,
-    writes_left: AtomicU64,
-    /// What is left after a failure.
-    then: u64,
+    faults: Arc<Mutex<Faults>>,
+}
+
+/// Which calls fail.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Faults {
+    /// Calls that go well first.
+    pub after: u64,
+    /// Calls that fail then; those behind them go well.
+    pub times: u64,
+    /// Whether a write that fails leaves its first half behind, unless it is as short as a superblock: disks write that
+    /// whole or not at all.
+    pub torn: bool,
 }
 
 impl<B> Failing<B> {
-    /// Fails after `writes` calls that change the blob.
+    /// Fails every call after `writes` calls that change the blob, as a full disk does.
     pub fn after(inner: B, writes: u64) -> Self {
-        Failing { inner, writes_left: AtomicU64::new(writes), then: 0 }
+        let faults = Faults { after: writes, times: u64::MAX, torn: false };
+        Failing { inner, faults: Arc::new(Mutex::new(faults)) }
     }
 
     /// Fails one call, the one after `writes` calls that change the blob: who overlooks it has no second chance.
     pub fn once_after(inner: B, writes: u64) -> Self {
-        Failing { then: u64::MAX, ..Self::after(inner, writes) }
+        let faults = Faults { after: writes, times: 1, torn: false };
+        Failing { inner, faults: Arc::new(Mutex::new(faults)) }
     }
 
-    fn spend(&self) -> Result<()> {
-        let left = self
-            .writes_left
-            .fetch_update(Relaxed, Relaxed, |left| Some(left.checked_sub(1).unwrap_or(self.then)));
-        match left {
-            Ok(0) | Err(_) => Err(Error::new(Code(28), "the test's disk is full")),
-            Ok(_) => Ok(()),
+    /// Fails no call before [`arm`](Failing::arm).
+    pub fn never(inner: B) -> Self {
+        Failing { inner, faults: Arc::default() }
+    }
+
+    /// Chooses anew which calls fail, counted from now on.
+    pub fn arm(&self, faults: Faults) {
+        *self.faults.lock().unwrap_or_else(PoisonError::into_inner) = faults;
+    }
+
+    /// An error if this call is to fail, and whether half of a write goes well.
+    fn spend(&self) -> std::result::Result<(), (Error, bool)> {
+        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(left) = faults.after.checked_sub(1) {
+            faults.after = left;
+            return Ok(());
         }
+        if faults.times == 0 {
+            return Ok(());
+        }
+        faults.times -= 1;
+        Err((Error::new(Code(28), "the test's disk is full"), faults.torn))
     }
 }
 
@@ -119,18 +150,30 @@ impl<B: Blob> Blob for Failing<B> {
 
 impl<B: BlobMut> BlobMut for Failing<B> {
     fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
-        self.spend()?;
-        self.inner.write_at(at, from)
+        match self.spend() {
+            Ok(()) => self.inner.write_at(at, from),
+            Err((error, torn)) => {
+                if torn && from.len() > 48 {
+                    self.inner.write_at(at, &from[..from.len() / 2])?;
+                }
+                Err(error)
+            }
+        }
     }
 
     fn set_size(&self, size: u64) -> Result<()> {
-        self.spend()?;
+        self.spend().map_err(|(error, _)| error)?;
         self.inner.set_size(size)
     }
 
     fn sync(&self) -> Result<()> {
-        self.spend()?;
+        self.spend().map_err(|(error, _)| error)?;
         self.inner.sync()
+    }
+
+    /// The requests to the new bytes count too.
+    fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
+        self.inner.replace(&mut |new| write(&Failing { inner: new, faults: self.faults.clone() }))
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use ferrocdf_bytes::Result;
 
 use super::Rng;
-use crate::{Blob, BlobMut};
+use crate::{Blob, BlobMut, Writes};
 
 /// What was done to a blob.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub enum Event {
     Write(u64, Vec<u8>),
     /// The size was set.
     Size(u64),
+    /// All bytes were replaced at one instant.
+    Replace(Vec<u8>),
     /// All before it is kept whatever happens.
     Barrier,
     /// The caller notes something.
@@ -38,6 +40,8 @@ pub struct Log {
     pub start: Vec<u8>,
     /// What happened then.
     pub events: Vec<Event>,
+    /// Bytes that the disk writes whole or not at all, at multiples of as many: a write within them is not torn.
+    pub sector: u64,
 }
 
 impl<B> Recording<B> {
@@ -95,6 +99,16 @@ impl<B: BlobMut> BlobMut for Recording<B> {
         self.note(Event::Barrier);
         self.inner.sync()
     }
+
+    fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
+        let done = self.inner.replace(write)?;
+        if done {
+            let mut bytes = vec![0; self.inner.size()? as usize];
+            self.inner.read_exact_at(0, &mut bytes)?;
+            self.note(Event::Replace(bytes));
+        }
+        Ok(done)
+    }
 }
 
 /// Does an event to bytes; of a write only the first `keep` bytes.
@@ -109,6 +123,7 @@ fn apply(bytes: &mut Vec<u8>, event: &Event, keep: usize) {
             bytes[*at as usize..end].copy_from_slice(from);
         }
         Event::Size(size) => bytes.resize(*size as usize, 0),
+        Event::Replace(all) => bytes.clone_from(all),
         Event::Barrier | Event::Mark => {}
     }
 }
@@ -132,6 +147,12 @@ impl Log {
                     marks += 1;
                     continue;
                 }
+                // The new bytes are on the disk before they get the name; what is lost of the old ones is lost with them.
+                Event::Replace(bytes) => {
+                    (safe, since) = (bytes.clone(), Vec::new());
+                    visit(&safe, marks, number + 1);
+                    continue;
+                }
                 Event::Write(..) | Event::Size(_) => since.push(event),
             }
             let last = since.len() - 1;
@@ -144,11 +165,11 @@ impl Log {
                 visit(&bytes, marks, number + 1);
             };
             one(&|_| usize::MAX);
-            if let Event::Write(_, from) = event {
+            if let Event::Write(at, from) = event {
                 let len = from.len();
-                // A sector is written whole: what is as short as a superblock is not torn.
+                let is_torn = at / self.sector != (at + len as u64).saturating_sub(1) / self.sector;
                 for cut in [1, len / 2, len.saturating_sub(1), rng.index(len + 1)] {
-                    if len > 48 {
+                    if is_torn {
                         one(&|index| if index == last { cut } else { usize::MAX });
                     }
                 }
@@ -184,7 +205,7 @@ mod tests {
         blob.mark();
         blob.write_at(2, b"c").unwrap();
         blob.write_at(0, b"x").unwrap();
-        let log = Log { start: Vec::new(), events: blob.events() };
+        let log = Log { start: Vec::new(), events: blob.events(), sector: 64 };
         let mut seen = std::collections::BTreeSet::new();
         for seed in 0..20 {
             log.cuts(&mut Rng::new(seed), &mut |bytes, marks, _| {

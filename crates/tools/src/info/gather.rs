@@ -1,7 +1,10 @@
 //! The facts about a file, as JSON.
 
 use ferrocdf::model::{Class, Filter};
-use ferrocdf::{Arrangement, Attr, File, GroupId, Model, Owner, Result, StorageInfo, Values, VarId};
+use ferrocdf::{
+    Arrangement, Attr, DataSources, DimId, File, Format, GroupId, Model, Owner, Result, Shapeless,
+    StorageInfo, Values, VarId,
+};
 use serde_json::{Map, Value, json};
 
 /// Everything `ferrocdf info` tells.
@@ -29,10 +32,15 @@ pub fn facts(file: &File) -> Result<Value> {
             json!({ "path": model.group_path(group), "attributes": attributes })
         })
         .collect();
+    let shapeless = file.shapeless();
+    let left_out: Vec<String> =
+        file.left_out().into_iter().filter(|line| shapeless.iter().all(|of| of.left_out != *line)).collect();
     let vars: Vec<Value> = model.var_ids().map(|var| variable(file, &model, var)).collect();
     Ok(json!({
         "path": file.path().display().to_string(),
         "format": model.format().kind_name(),
+        "container": container(file),
+        "written_by_netcdf": is_of_netcdf(file),
         "size": size,
         "missing_bytes": file.missing_bytes()?,
         "types": types,
@@ -40,8 +48,32 @@ pub fn facts(file: &File) -> Result<Value> {
         "attributes": attributes(model.attrs(Owner::Group(GroupId::ROOT)).iter()),
         "variables": vars,
         "groups": groups,
-        "left_out": file.left_out(),
+        "without_shape": shapeless.iter().map(without_shape).collect::<Vec<_>>(),
+        "left_out": left_out,
     }))
+}
+
+/// The file format that holds the dataset.
+fn container(file: &File) -> &'static str {
+    if file.format().is_classic_file() { "classic" } else { "HDF5" }
+}
+
+/// Whether a netCDF library wrote the file: always for classic files, for HDF5 files by the attributes that it leaves.
+fn is_of_netcdf(file: &File) -> bool {
+    let is_sign = |attr: &Attr| match &attr.value {
+        Values::Int(marked) if attr.name == "_IsNetcdf4" => *marked == [1],
+        _ => attr.name == "_NCProperties",
+    };
+    file.format() != Format::Netcdf4
+        || file.hidden_attributes(Owner::Group(GroupId::ROOT)).iter().any(is_sign)
+}
+
+fn without_shape(found: &Shapeless) -> Value {
+    json!({
+        "path": found.path.strip_prefix('/').filter(|name| !name.contains('/')).unwrap_or(&found.path),
+        "type": found.type_name,
+        "attributes": attributes(found.attributes.iter()),
+    })
 }
 
 /// A name in a group: as it is in the root group, else with the path.
@@ -84,7 +116,7 @@ fn user_type(model: &Model, number: usize) -> Value {
 /// A variable. One whose data cannot be found has the reason in place of how it is stored.
 fn variable(file: &File, model: &Model, id: VarId) -> Value {
     let var = model.var(id);
-    let dims: Vec<_> = var.dims.iter().map(|&dim| model.dim(dim).name.to_str()).collect();
+    let dims: Vec<_> = var.dims.iter().map(|&dim| dimension(model, var.group, dim)).collect();
     let mut facts = json!({
         "name": var.name.to_str(),
         "path": within(model, var.group, &var.name.to_str()),
@@ -92,8 +124,23 @@ fn variable(file: &File, model: &Model, id: VarId) -> Value {
         "dimensions": dims,
         "shape": model.shape(id),
     });
-    let more = match file.variable_of(id).storage() {
-        Ok(found) => stored(&found, &var.storage.filters),
+    let found = file.variable_of(id).storage().and_then(|found| Ok((found, file.variable_of(id).sources()?)));
+    let more = match found {
+        Ok((found, from)) => {
+            let mut facts = stored(&found, &var.storage.filters);
+            let unwritten = unwritten(model, id, &from);
+            let sources = from.virtual_sources.iter();
+            let sources: Vec<Value> =
+                sources.map(|(file, path)| json!({ "file": file, "path": path })).collect();
+            let from = [("external_files", json!(from.external)), ("sources", json!(sources))];
+            for (key, value) in from.into_iter().chain([("unwritten", json!(unwritten))]) {
+                // Few variables have any.
+                if value.as_array().is_some_and(|list| !list.is_empty()) {
+                    facts[key] = value;
+                }
+            }
+            facts
+        }
         Err(error) => json!({ "error": error.to_string() }),
     };
     if let (Some(facts), Value::Object(mut more)) = (facts.as_object_mut(), more) {
@@ -101,6 +148,24 @@ fn variable(file: &File, model: &Model, id: VarId) -> Value {
         facts.insert("attributes".to_string(), attributes(var.attrs.iter()));
     }
     facts
+}
+
+/// The name of a dimension as a variable in `group` has it: with its path if it is of another group.
+fn dimension(model: &Model, group: GroupId, id: DimId) -> String {
+    let (dim, name) = (model.dim(id), model.dim(id).name.to_str());
+    if dim.group == group {
+        return name.into_owned();
+    }
+    format!("{}/{name}", model.group_path(dim.group).trim_end_matches('/'))
+}
+
+/// The indices along dimensions that were never written, which other variables made longer.
+fn unwritten(model: &Model, id: VarId, from: &DataSources) -> Vec<Value> {
+    let var = model.var(id);
+    let written = from.stored_shape.iter().flatten().zip(&var.dims);
+    let short = written.filter(|&(&len, &dim)| len < model.dim(dim).len);
+    let facts = |(&len, &dim): (&u64, &DimId)| json!({ "dimension": dimension(model, var.group, dim), "from": len, "to": model.dim(dim).len });
+    short.map(facts).collect()
 }
 
 /// How a variable is stored.
@@ -152,7 +217,10 @@ fn values(values: &Values) -> Value {
             one_or_list(list.iter().map(|&number| float(f64::from(number), number.to_string())))
         }
         Values::Double(list) => one_or_list(list.iter().map(|&number| float(number, number.to_string()))),
-        Values::User(_, list) => json!(format!("{} values of a user-defined type", list.len())),
+        Values::User(_, list) => match list.len() {
+            1 => json!("1 value of a user-defined type"),
+            count => json!(format!("{count} values of a user-defined type")),
+        },
         integers => ferrocdf::model::each_numbers!(integers, list => {
             one_or_list(list.iter().map(|number| number.to_string().parse().unwrap_or(Value::Null)))
         }, _ => Value::Null),

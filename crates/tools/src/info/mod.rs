@@ -10,7 +10,7 @@ use std::path::Path;
 
 use ferrocdf::{Error, File, Result};
 
-use crate::input::check_local;
+use crate::input::{check_local, local};
 
 /// How the facts are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Style {
 /// Prints what the file holds on standard output.
 pub fn run(path: &Path, style: Style) -> Result<()> {
     check_local(path)?;
-    let file = File::open(path)?;
+    let file = File::open(local(path.to_path_buf()))?;
     let facts = gather::facts(&file)?;
     let out = std::io::stdout();
     let shown = match style {

@@ -7,6 +7,8 @@ use serde_json::Value;
 
 /// Values of an attribute longer than this are cut.
 const VALUE_WIDTH: usize = 72;
+/// More sources of a variable than this are counted.
+const SOURCES: usize = 20;
 
 /// Colours of the parts; all plain where no colours are wanted.
 struct Colours {
@@ -43,6 +45,7 @@ pub fn text(facts: &Value, colours: bool) -> String {
         .and_then(|()| types(&mut out, facts, &colours))
         .and_then(|()| dimensions(&mut out, facts, &colours))
         .and_then(|()| variables(&mut out, facts, &colours))
+        .and_then(|()| without_shape(&mut out, facts, &colours))
         .and_then(|()| globals(&mut out, facts, &colours))
         .and_then(|()| groups(&mut out, facts, &colours))
         .and_then(|()| left_out(&mut out, facts, &colours));
@@ -58,7 +61,11 @@ fn string<'a>(facts: &'a Value, key: &str) -> &'a str {
 }
 
 fn head(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Result {
-    let (path, format) = (string(facts, "path"), string(facts, "format"));
+    let path = string(facts, "path");
+    let format = match facts["written_by_netcdf"] == true {
+        true => string(facts, "format"),
+        false => "HDF5, not written by netCDF",
+    };
     let size = bytes(facts["size"].as_u64().unwrap_or(0));
     writeln!(out, "{}: {format}, {size}", paint(colours.heading, path))?;
     match facts["missing_bytes"].as_u64() {
@@ -128,12 +135,52 @@ fn variables(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Re
             }
             None => writeln!(out, "      {}", paint(colours.faint, stored(var)))?,
         }
+        for line in sources(var) {
+            writeln!(out, "      {}", paint(colours.faint, plain(&line)))?;
+        }
         if let Some(filters) = filters(var) {
             writeln!(out, "      {}", paint(colours.faint, filters))?;
         }
         attributes(out, &var["attributes"], "      ", colours)?;
     }
     Ok(())
+}
+
+/// Datasets without a shape, with their attributes.
+fn without_shape(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Result {
+    let found = list(facts, "without_shape");
+    if found.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", paint(colours.heading, "datasets without a shape"))?;
+    for dataset in found {
+        let ty = dataset["type"].as_str().map_or(String::new(), |ty| format!("{ty} "));
+        writeln!(out, "  {ty}{}", paint(colours.name, plain(string(dataset, "path"))))?;
+        attributes(out, &dataset["attributes"], "      ", colours)?;
+    }
+    Ok(())
+}
+
+/// Where data comes from, and what was never written; a line each.
+fn sources(var: &Value) -> Vec<String> {
+    let file = |file: &Value| format!("in the file \"{}\"", file.as_str().unwrap_or(""));
+    let source = |source: &Value| match string(source, "file") {
+        "." => format!("from {}", string(source, "path")),
+        file => format!("from {} of the file \"{file}\"", string(source, "path")),
+    };
+    let unwritten = |part: &Value| {
+        let (name, from, to) = (string(part, "dimension"), &part["from"], part["to"].as_u64().unwrap_or(0));
+        match to.checked_sub(1).filter(|last| *from != *last) {
+            Some(last) => format!("never written: {name} {from} to {last}"),
+            None => format!("never written: {name} {from}"),
+        }
+    };
+    let lines = list(var, "external_files").iter().map(file).chain(list(var, "sources").iter().map(source));
+    let mut lines: Vec<String> = lines.chain(list(var, "unwritten").iter().map(unwritten)).collect();
+    let more = lines.len().saturating_sub(SOURCES);
+    lines.truncate(SOURCES);
+    lines.extend((more > 0).then(|| format!("and {more} more")));
+    lines
 }
 
 /// Size, ratio and arrangement in a line.

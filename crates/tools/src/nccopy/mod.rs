@@ -6,20 +6,24 @@
 
 mod chunkspec;
 mod filterspec;
+mod names;
 mod options;
 mod schema;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use ferrocdf::{Code, CreateOptions, Error, File, FileMut, Format, Model, Result, VarId};
 
 use crate::input::{ALLOWED_MISSING, Input, check_local, is_same};
 use crate::progress::Progress;
 use crate::says;
+use crate::target::{Target, remove_on_signals};
 pub use options::OPTIONS_TEXT;
 use options::{Options, Parsed};
+use schema::Wanted;
 
 /// Why the tool stops.
 enum Stop {
@@ -35,16 +39,37 @@ impl From<Error> for Stop {
     }
 }
 
+/// What becomes of what other HDF5 programs write and netCDF does not allow: names, and fill values of other types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Foreign {
+    /// Refused, as by the reference: `nccopy`.
+    Refused,
+    /// Copied as what netCDF allows, with a line on each: `ferrocdf copy`.
+    Mapped,
+    /// Refused by `ferrocdf copy --strict`.
+    Strict,
+}
+
 /// Runs the tool with the streams of this process. `args` starts with the program's name.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    ExitCode::from(run(args, &mut io::stderr()))
+    main_with(Foreign::Refused, args)
+}
+
+/// Runs `ferrocdf copy`: [`main`], and what netCDF does not allow is mapped or refused.
+pub fn main_with(foreign: Foreign, args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    remove_on_signals();
+    ExitCode::from(run_with(foreign, args, &mut io::stderr()))
 }
 
 /// Runs the tool and gives its exit code. `args` starts with the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> u8 {
+    run_with(Foreign::Refused, args, errors)
+}
+
+fn run_with(foreign: Foreign, args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> u8 {
     let message = match options::parse(args) {
         Parsed::Stop(message) => message,
-        Parsed::Run(program, options) => match copy(&program, &options, errors) {
+        Parsed::Run(program, options) => match copy(&program, foreign, &options, errors) {
             Ok(()) => return 0,
             Err(Stop::Said(message)) => format!("{program}: {message}"),
             Err(Stop::Failed(error)) => says::at_location(&error),
@@ -55,7 +80,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> 
     1
 }
 
-fn copy(program: &str, options: &Options, errors: &mut dyn Write) -> Result<(), Stop> {
+fn copy(program: &str, foreign: Foreign, options: &Options, errors: &mut dyn Write) -> Result<(), Stop> {
     if is_same(&options.input, &options.output) {
         return Err(Stop::Said("output would overwrite input".to_string()));
     }
@@ -67,9 +92,17 @@ fn copy(program: &str, options: &Options, errors: &mut dyn Write) -> Result<(), 
     }
     let wanted = schema::wanted(&source, options)?;
     let format = output_format(source.format(), options);
+    let (source, mapped) = match foreign {
+        Foreign::Mapped => {
+            let (legal, mapped) = names::legal(&source, !format.is_classic_file())?;
+            (Arc::new(legal), mapped)
+        }
+        Foreign::Refused | Foreign::Strict => (source, vec![]),
+    };
     // What cannot be defined, or is not there, shall not cost an existing file its content.
     let mut tried = Model::new(format);
-    let pairs = schema::copy(&source, &mut tried, options, &wanted)?;
+    let pairs =
+        schema::copy(&source, &mut tried, options, &wanted).map_err(|error| advised(error, foreign))?;
     check_length(&input, pairs.iter().map(|&(var, _)| var))?;
     input.warn_of_missing(program, &options.input, "are copied as zeros", errors);
     let input = input.file;
@@ -80,27 +113,51 @@ fn copy(program: &str, options: &Options, errors: &mut dyn Write) -> Result<(), 
         let path = source.var_path(var);
         format!("{path}: its values are rounded again, to digits of its new chunks; -F \"{path},none\" keeps them")
     });
-    for told in strangers.chain(left_out).chain(rounded) {
+    for told in strangers.chain(left_out).chain(rounded).chain(mapped) {
         // There is nowhere to tell that this failed.
         let _ = writeln!(errors, "{program}: {told}");
     }
-    let output = create(options, format)?;
+    let target = Target::new(&options.output)?;
+    target.named(write(&input, &source, &target, options, &wanted, format))?;
+    Ok(target.replace()?)
+}
+
+/// An error about what netCDF does not allow, with what can be done.
+fn advised(error: Error, foreign: Foreign) -> Error {
+    let is_foreign = matches!(error.code, Code::EBADNAME | Code::EMAXNAME)
+        || (error.code == Code::EBADTYPE && error.what.contains("_FillValue"));
+    let advice = match foreign {
+        Foreign::Refused if is_foreign => "`ferrocdf copy` copies it as what netCDF allows",
+        Foreign::Strict if is_foreign => "without --strict it is copied as what netCDF allows",
+        _ => return error,
+    };
+    Error::new(error.code, format!("{}; {advice}", error.what))
+}
+
+/// Writes the copy to the file that `target` names.
+fn write(
+    input: &File,
+    source: &Model,
+    target: &Target,
+    options: &Options,
+    wanted: &Wanted,
+    format: Format,
+) -> Result<()> {
+    let output = create(target, options, format)?;
     output.set_no_fill(true)?;
-    let pairs = output.define(|model| schema::copy(&source, model, options, &wanted))?;
+    let pairs = output.define(|model| schema::copy(source, model, options, wanted))?;
     output.commit()?;
     let pairs: Vec<(VarId, VarId)> = pairs.into_iter().filter(|(var, _)| wanted.vars.contains(var)).collect();
 
-    let bytes = pairs.iter().map(|&(var, _)| data_bytes(&input, var)).sum();
+    let bytes = pairs.iter().map(|&(var, _)| data_bytes(input, var)).sum();
     let mut progress = Progress::new("copying", bytes);
-    ferrocdf::copy_data(&input, &output, &pairs, options.buffer, &mut |bytes| progress.add(bytes))?;
+    ferrocdf::copy_data(input, &output, &pairs, options.buffer, &mut |bytes| progress.add(bytes))?;
     progress.finish();
     if !options.write_in_memory {
-        return Ok(output.close()?);
+        return output.close();
     }
     let bytes = output.into_bytes()?.unwrap_or_default();
-    std::fs::write(&options.output, bytes)
-        .map_err(|error| Error::system(&error, options.output.display()))?;
-    Ok(())
+    std::fs::write(target.path(), bytes).map_err(|error| Error::system(&error, target.path().display()))
 }
 
 /// Checks that the variables to be defined lie in the file, but for a few bytes: the copy would have room for all that
@@ -134,12 +191,12 @@ fn check_length(input: &Input, vars: impl Iterator<Item = VarId>) -> Result<()> 
 /// How many variables a message names.
 const NAMED: usize = 5;
 
-fn create(options: &Options, format: Format) -> Result<FileMut> {
+fn create(target: &Target, options: &Options, format: Format) -> Result<FileMut> {
     let create = CreateOptions::format(format);
     if options.write_in_memory {
         FileMut::in_memory(&create)
     } else {
-        FileMut::create(&options.output, &create)
+        FileMut::create(target.path(), &create)
     }
 }
 

@@ -8,6 +8,7 @@ use ferrocdf::Format;
 
 use super::filterspec::FilterSpec;
 use crate::getopt::{Getopt, Opt};
+use crate::input::local;
 use crate::kinds;
 
 /// The options of the reference, with the `5` that its manual has and its option string lacks.
@@ -158,7 +159,7 @@ fn read(args: Vec<OsString>, program: &str) -> Result<Options, String> {
     }
     match <[OsString; 2]>::try_from(getopt.operands()) {
         Ok([input, output]) => {
-            (options.input, options.output) = (unescape(&input), unescape(&output));
+            (options.input, options.output) = (local(unescape(&input)), local(unescape(&output)));
             Ok(options)
         }
         Err(_) => Err(say("one input file and one output file required".to_string())),

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use ferrocdf::model::{Chunking, Class, Field, Filter, Storage, UserType};
 use ferrocdf::spec::Spec;
-use ferrocdf::{Code, DimId, Error, GroupId, Model, Owner, Result, Type, Values, VarId};
+use ferrocdf::{Code, DimId, Error, Format, GroupId, Model, Owner, Result, Type, Values, VarId};
 
 use super::Stop;
 use super::chunkspec;
@@ -124,7 +124,9 @@ pub fn copy(
         return Err(Error::new(Code::ENOGRP, holds_not("groups")));
     }
     if !source.types().is_empty() && !target.format().is_enhanced() {
-        return Err(Error::new(Code::EBADTYPE, holds_not("user-defined types")));
+        let is_strict = target.format() == Format::Netcdf4Classic;
+        let code = if is_strict { Code::ESTRICTNC3 } else { Code::ENOTNC4 };
+        return Err(Error::new(code, holds_not("user-defined types")));
     }
     let mut ids = Ids::default();
     for group in source.group_ids().filter(|group| wanted.groups.contains(group)) {

@@ -7,6 +7,7 @@ use ferrocdf::Format;
 use ferrocdf_cdl::print::{Indices, Options};
 
 use crate::getopt::{Getopt, Opt};
+use crate::input::local;
 use crate::version;
 
 /// What to print.
@@ -110,7 +111,7 @@ pub(super) fn parse(args: Vec<OsString>) -> Parsed {
     options.name = match name {
         _ if what == What::NcMl => path.as_bytes().to_vec(),
         Some(name) => name.into_vec(),
-        None => dataset_name(path.as_bytes()).to_vec(),
+        None => dataset_name(local(path.clone().into()).as_os_str().as_bytes()).to_vec(),
     };
     Parsed::Job(Box::new(Job { command: Command { what, in_memory }, path, options }))
 }

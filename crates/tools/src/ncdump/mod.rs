@@ -23,7 +23,7 @@ use source::FileSource;
 
 /// Runs the tool: `args` begins with the program's name. Returns the exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> i32 {
-    main_then(drop, args, out, err)
+    main_then(drop, false, args, out, err)
 }
 
 /// The same for a process that ends then, which gives all memory back at once.
@@ -32,12 +32,27 @@ pub fn main_at_exit(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> i32 {
-    main_then(std::mem::forget, args, out, err)
+    main_then(std::mem::forget, false, args, out, err)
 }
 
-/// The same, with what becomes of a file that was printed.
+/// Runs `ferrocdf dump`: `ncdump` with all names escaped that could be taken for something else.
+pub fn dump(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> i32 {
+    main_then(drop, true, args, out, err)
+}
+
+/// The same for a process that ends then, which gives all memory back at once.
+pub fn dump_at_exit(
+    args: impl IntoIterator<Item = OsString>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> i32 {
+    main_then(std::mem::forget, true, args, out, err)
+}
+
+/// The same, with what becomes of a file that was printed, and whether names are escaped.
 fn main_then(
     done: fn(FileSource),
+    escape_names: bool,
     args: impl IntoIterator<Item = OsString>,
     out: &mut dyn Write,
     err: &mut dyn Write,
@@ -49,7 +64,7 @@ fn main_then(
         let _ = err.write_all(&[program.as_bytes(), b": ", message, b"\n"].concat());
         1
     };
-    let job = match command::parse(args) {
+    let mut job = match command::parse(args) {
         Parsed::Job(job) => *job,
         Parsed::Refused(message) => return complain(err, &message),
         Parsed::Usage { before, code } => {
@@ -58,6 +73,7 @@ fn main_then(
             return code;
         }
     };
+    job.options.escape_names = escape_names;
     match run(&job, &program.to_string_lossy(), out, err, done) {
         Ok(()) => 0,
         Err(Stop::Quiet) => 1,

@@ -23,6 +23,7 @@ use output::Output;
 use source::{Dataset, Gather};
 
 use crate::says;
+use crate::target::remove_on_signals;
 
 /// What each option of `ncgen` does.
 pub const OPTIONS_TEXT: &str = "\
@@ -55,6 +56,7 @@ pub enum Program {
 
 /// Runs a program with the streams of this process. `args` starts with the program's name.
 pub fn main(program: Program, args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    remove_on_signals();
     ExitCode::from(run(program, args, &mut io::stdin().lock(), &mut io::stdout().lock(), &mut io::stderr()))
 }
 
@@ -153,7 +155,11 @@ fn translate(
         });
     }
     let mut dataset = Dataset::new(options);
-    match parse::parse(text, &reading, &mut Gather { dataset: &mut dataset, errors }) {
+    match parse::parse(
+        text,
+        &reading,
+        &mut Gather { dataset: &mut dataset, takes_all: style == Program::Ncgen, errors },
+    ) {
         Ok(_) => {}
         Err(Failure::Text | Failure::EnhancedAfterData) => return Ok(1),
         Err(Failure::Conflict) => return Ok(0),
@@ -201,7 +207,7 @@ fn convert(
         Ok(_) => return output.finish().map(|()| 0),
         Err(failure) => failure,
     };
-    output.discard();
+    drop(output);
     match failure {
         Failure::Text => Ok(1),
         Failure::Conflict => Ok(0),

@@ -9,6 +9,7 @@ use ferrocdf::Format;
 
 use super::{format_named, tell};
 use crate::getopt::{Getopt, Opt};
+use crate::input::local;
 
 /// What is to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -250,7 +251,7 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn W
                 Ok(())
             }
             Opt::Value(b'o', path) => {
-                options.output = Some(without_backslashes(&path));
+                options.output = Some(local(without_backslashes(&path).into()).into());
                 Ok(())
             }
             Opt::Value(b'N', name) => {

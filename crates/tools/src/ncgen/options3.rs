@@ -9,6 +9,7 @@ use ferrocdf::Format;
 use super::options::{Language, Options, Step, with_operands};
 use super::tell;
 use crate::getopt::{Getopt, Opt};
+use crate::input::local;
 
 const KNOWN_3: &str = "bcfk:l:no:v:x";
 
@@ -46,7 +47,7 @@ pub(super) fn ncgen3(args: impl IntoIterator<Item = OsString>, errors: &mut dyn 
             },
             Opt::Value(b'o', path) => {
                 binary = true;
-                options.output = Some(path);
+                options.output = Some(local(path.into()).into());
             }
             Opt::Value(_, name) => {
                 options.format = Some(match name.as_bytes() {

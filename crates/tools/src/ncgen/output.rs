@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::ops::Range;
-use std::path::PathBuf;
 
 use ferrocdf::array::{In, Selection};
 use ferrocdf::model::{Chunking, Class, each_numbers};
@@ -15,12 +14,13 @@ use ferrocdf_cdl::parse::Sink;
 use super::options::Options;
 use super::tell;
 use crate::input::{check_local, is_same};
+use crate::target::Target;
 
 /// The file being written.
 pub(super) struct Output<'a> {
     options: &'a Options,
     errors: &'a mut dyn Write,
-    made: Option<(PathBuf, FileMut)>,
+    made: Option<(Target, FileMut)>,
     /// For each variable the shape of its data, as the text has it: unlimited dimensions of the file are shorter until all
     /// is written.
     shapes: Vec<Vec<u64>>,
@@ -33,19 +33,25 @@ impl<'a> Output<'a> {
 
     /// Completes the file.
     pub fn finish(self) -> Result<()> {
-        self.made.map_or(Ok(()), |(_, file)| file.close())
+        let Some((target, file)) = self.made else { return Ok(()) };
+        target.named(file.close())?;
+        target.replace()
     }
 
-    /// Removes what was written of a text that turned out to be wrong.
-    pub fn discard(self) {
-        if let Some((path, file)) = self.made {
-            drop(file);
-            // A device is not ours to remove.
-            let is_file = std::fs::metadata(&path).is_ok_and(|meta| meta.is_file());
-            if is_file && let Err(error) = std::fs::remove_file(&path) {
-                tell(self.errors, format!("{}: {}: {error}", self.options.program, path.display()));
-            }
+    fn create(&self, model: &Model, name: &str) -> Result<(Target, FileMut)> {
+        let mut how = CreateOptions::format(model.format());
+        how.no_fill = self.options.no_fill;
+        let path = self.options.output_path(name);
+        // A text that is replaced by its own dataset would be lost.
+        if is_same(&self.options.input_path(), &path) {
+            let what = format!("{}: output would overwrite input", path.display());
+            return Err(Error::new(Code::EINVAL, what));
         }
+        check_local(&path)?;
+        check_storage(model)?;
+        let target = Target::new(&path)?;
+        let file = target.named(FileMut::create(target.path(), &how))?;
+        Ok((target, file))
     }
 }
 
@@ -56,43 +62,16 @@ impl Sink for Output<'_> {
 
     fn define(&mut self, model: &Model, name: &str) -> Result<()> {
         if self.made.is_none() {
-            let mut how = CreateOptions::format(model.format());
-            how.no_fill = self.options.no_fill;
-            let path = self.options.output_path(name);
-            // The text would be gone, and the file removed if the text is wrong.
-            if is_same(&self.options.input_path(), &path) {
-                let what = format!("{}: output would overwrite input", path.display());
-                return Err(Error::new(Code::EINVAL, what));
-            }
-            check_local(&path)?;
-            check_storage(model)?;
-            let file = FileMut::create(&path, &how)?;
-            self.made = Some((path, file));
+            self.made = Some(self.create(model, name)?);
         }
-        let Some((_, file)) = &self.made else { return Ok(()) };
         self.shapes = model.var_ids().map(|var| model.shape(var)).collect();
-        file.define(|draft| {
-            let grown: Vec<_> = draft.dims().iter().map(|dim| dim.len).collect();
-            *draft = model.clone();
-            let turns = turns(model);
-            draft.order_types(|id| turns[id.index()]);
-            // Unlimited dimensions get their length from the data that is written.
-            for at in 0..model.dims().len() {
-                let id = DimId(at as u32);
-                if model.dim(id).unlimited {
-                    draft.set_dim_len(id, grown.get(at).copied().unwrap_or(0));
-                }
-            }
-            for var in model.var_ids().filter(|_| self.options.no_fill) {
-                draft.var_mut(var).storage.no_fill = true;
-            }
-            Ok(())
-        })?;
-        file.commit()
+        let no_fill = self.options.no_fill;
+        let Some((target, file)) = &self.made else { return Ok(()) };
+        target.named(define(file, model, no_fill))
     }
 
     fn data(&mut self, var: VarId, first: u64, values: Values) -> Result<()> {
-        let Some((_, file)) = &self.made else {
+        let Some((target, file)) = &self.made else {
             return Err(Error::new(Code::EINTERNAL, "data before definitions"));
         };
         let mut result = Ok(());
@@ -101,8 +80,30 @@ impl Sink for Output<'_> {
                 result = write(file, var, &Selection::slab(start, count), &values, range);
             }
         });
-        result
+        target.named(result)
     }
+}
+
+/// Gives the file the definitions of `model`.
+fn define(file: &FileMut, model: &Model, no_fill: bool) -> Result<()> {
+    file.define(|draft| {
+        let grown: Vec<_> = draft.dims().iter().map(|dim| dim.len).collect();
+        *draft = model.clone();
+        let turns = turns(model);
+        draft.order_types(|id| turns[id.index()]);
+        // Unlimited dimensions get their length from the data that is written.
+        for at in 0..model.dims().len() {
+            let id = DimId(at as u32);
+            if model.dim(id).unlimited {
+                draft.set_dim_len(id, grown.get(at).copied().unwrap_or(0));
+            }
+        }
+        for var in model.var_ids().filter(|_| no_fill) {
+            draft.var_mut(var).storage.no_fill = true;
+        }
+        Ok(())
+    })?;
+    file.commit()
 }
 
 /// Fails for variables that cannot be stored as they should be: as the functions of the C library would that say so.
@@ -139,7 +140,7 @@ fn check_var(model: &mut Model, var: VarId) -> Result<()> {
 
 /// For each type the turn in which the reference defines it: first those that are made of no others, then, turn by turn
 /// through all that are left, those whose parts are there.
-fn turns(model: &Model) -> Vec<u32> {
+pub(super) fn turns(model: &Model) -> Vec<u32> {
     let mut turns: Vec<Option<u32>> = vec![None; model.types().len()];
     let has_turn = |turns: &[Option<u32>], ty: &Type| match ty {
         Type::Atomic(_) => true,

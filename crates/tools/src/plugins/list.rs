@@ -2,7 +2,7 @@
 
 use std::io::{Result, Write};
 
-use ferrocdf::plugins::{Found, built_in_ids, catalog, install, misunderstood, names, path, prefers};
+use ferrocdf::plugins::{Found, built_in_ids, catalog, install, names, path, prefers};
 
 /// A line of the table.
 struct Line {
@@ -41,9 +41,6 @@ pub fn list(out: &mut dyn Write) -> Result<()> {
     }
     if found.is_empty() {
         writeln!(out, "\nno plugins, looked {}", path::places())?;
-    }
-    if let Some(what) = misunderstood() {
-        writeln!(out, "\n{what}")?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ pub use install::install;
 use std::io::Write;
 use std::path::PathBuf;
 
-use ferrocdf::plugins::path;
+use ferrocdf::plugins::{check_setting, path};
 
 /// What `ferrocdf plugins` can do.
 #[derive(clap::Subcommand)]
@@ -57,7 +57,10 @@ pub fn run(command: &Command) -> Result<(), String> {
     let mut out = std::io::stdout().lock();
     let written = match command {
         Command::Install { folder } => return install(folder.as_deref(), &mut out),
-        Command::List => list::list(&mut out),
+        Command::List => {
+            check_setting().map_err(|error| error.what.into_string())?;
+            list::list(&mut out)
+        }
         Command::Path => print_path(&mut out),
     };
     match written {

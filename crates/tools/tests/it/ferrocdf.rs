@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use ferrocdf::{CreateOptions, File, FileMut, Format, Owner, Values};
+
 /// Exit code, standard output and messages.
 fn ferrocdf(args: &[&str], folder: &Path) -> (Option<i32>, String, String) {
     let run = Command::new(env!("CARGO_BIN_EXE_ferrocdf")).args(args).current_dir(folder).output().unwrap();
@@ -78,4 +80,132 @@ fn errors_name_the_path_once() {
         assert_eq!(code, Some(1));
         assert!(err.contains("s3://b/a.nc: it is a URL"), "{err}");
     }
+}
+
+/// Names of other HDF5 programs, in every place.
+const FOREIGN: &str = "netcdf foreign {
+types:
+  compound \\-t { int a/b ; } ;
+dimensions:
+  .x = 2 ;
+variables:
+  int .x(.x) ; .x:/units = \"m\" ;
+  double \\(n\\,gamma\\)(.x) ; \\(n\\,gamma\\):ok = 1 ;
+  int \\ format ;
+  \\-t v ;
+data:
+  .x = 1, 2 ; \\(n\\,gamma\\) = 0.5, 1.5 ; \\ format = 7 ; v = {3} ;
+group: \\#refs\\# { variables: int fine ; data: fine = 4 ; }
+}";
+
+const MAPPED: &str = "netcdf b {
+types:
+  compound _%2Dt {
+    int a%2Fb ;
+  }; // _%2Dt
+dimensions:
+\t_%2Ex = 2 ;
+variables:
+\tint _%2Ex(_%2Ex) ;
+\t\t_%2Ex:_%2Funits = \"m\" ;
+\t\t_%2Ex:_original_name._%2Funits = \"/units\" ;
+\t\t_%2Ex:_original_name = \".x\" ;
+\tdouble _%28n\\,gamma\\)(_%2Ex) ;
+\t\t_%28n\\,gamma\\):ok = 1 ;
+\t\t_%28n\\,gamma\\):_original_name = \"(n,gamma)\" ;
+\tint _%20format ;
+\t\t_%20format:_original_name = \" format\" ;
+\t_%2Dt v ;
+
+// global attributes:
+\t\t:_original_name.a%2Fb = \"a/b\" ;
+\t\t:_original_name._%2Dt = \"-t\" ;
+\t\t:_original_name._%2Ex = \".x\" ;
+data:
+
+ _%2Ex = 1, 2 ;
+
+ _%28n\\,gamma\\) = 0.5, 1.5 ;
+
+ _%20format = 7 ;
+
+ v = {3} ;
+
+group: _%23refs\\# {
+  variables:
+  \tint fine ;
+
+  // group attributes:
+  \t\t:_original_name = \"#refs#\" ;
+  data:
+
+   fine = 4 ;
+  } // group _%23refs\\#
+}
+";
+
+#[test]
+fn names_that_are_not_netcdf_names_are_mapped_by_copy_and_refused_by_strict() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.cdl"), FOREIGN).unwrap();
+    assert_eq!(ferrocdf(&["gen", "-4", "-o", "a.nc", "a.cdl"], folder.path()).2, "");
+    let (code, _, said) = ferrocdf(&["copy", "a.nc", "b.nc"], folder.path());
+    assert_eq!(code, Some(0), "{said}");
+    let line = "ferrocdf copy: /: the variable \"(n,gamma)\" has no name of netCDF, it is copied as \"_%28n,gamma)\"";
+    assert!(said.lines().count() == 8 && said.contains(line), "{said}");
+    let run =
+        Command::new(env!("CARGO_BIN_EXE_ncdump")).arg("b.nc").current_dir(folder.path()).output().unwrap();
+    assert_eq!(String::from_utf8(run.stdout).unwrap(), MAPPED);
+    // The copy has names of netCDF, so it is copied without a word.
+    assert_eq!(ferrocdf(&["copy", "b.nc", "c.nc"], folder.path()), (Some(0), String::new(), String::new()));
+
+    let (code, _, said) = ferrocdf(&["copy", "--strict", "a.nc", "d.nc"], folder.path());
+    assert!(code == Some(1) && said.contains("; without --strict it is copied"), "{said}");
+    let run =
+        Command::new(env!("CARGO_BIN_EXE_nccopy")).args(["a.nc", "d.nc"]).current_dir(folder.path()).output();
+    let run = run.unwrap();
+    let said = String::from_utf8(run.stderr).unwrap();
+    assert!(
+        !run.status.success() && said.starts_with("NetCDF: Name contains illegal characters\n"),
+        "{said}"
+    );
+    assert!(said.contains("; `ferrocdf copy` copies it as what netCDF allows"), "{said}");
+    assert!(!folder.path().join("d.nc").exists());
+}
+
+#[test]
+fn fill_values_of_another_type_are_converted_or_renamed_by_copy() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.nc");
+    let mut file = FileMut::create(&path, &CreateOptions::format(Format::Classic)).unwrap();
+    for (name, fill) in [("fits", Values::Double(vec![-9999.0])), ("half", Values::Double(vec![0.5]))] {
+        file.add_variable::<i32>(name, &[]).unwrap();
+        let var = file.model().find_var_at(name.as_bytes()).unwrap();
+        file.define(|model| model.put_attr(Owner::Var(var), "_FillValue", fill)).unwrap();
+        file.set_no_fill(true).unwrap();
+        file.variable_mut(name).unwrap().put_values(&[1], ..).unwrap();
+    }
+    file.close().unwrap();
+    let (code, _, said) = ferrocdf(&["copy", "-4", "a.nc", "b.nc"], folder.path());
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(
+        lines,
+        [
+            "ferrocdf copy: /fits: its _FillValue is converted from double to int",
+            "ferrocdf copy: /half: its _FillValue, double, is no value of the variable's type: it is copied as \
+             _original_FillValue"
+        ]
+    );
+    let copy = File::open(folder.path().join("b.nc")).unwrap();
+    let attr = |var: &str, name: &str| {
+        let var = copy.model().find_var_at(var.as_bytes()).unwrap();
+        copy.model().find_attr(Owner::Var(var), name.as_bytes()).map(|attr| attr.value.clone())
+    };
+    assert_eq!(attr("fits", "_FillValue"), Some(Values::Int(vec![-9999])));
+    assert_eq!(attr("half", "_FillValue"), None);
+    assert_eq!(attr("half", "_original_FillValue"), Some(Values::Double(vec![0.5])));
+    // Other kinds of classic files hold them as they are.
+    assert_eq!(ferrocdf(&["copy", "-5", "a.nc", "c.nc"], folder.path()).2, "");
+    assert!(ferrocdf(&["copy", "--strict", "-4", "a.nc", "d.nc"], folder.path()).2.contains("--strict"));
 }

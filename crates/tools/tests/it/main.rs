@@ -6,3 +6,5 @@ mod nccopy;
 mod ncdump;
 mod ncgen;
 mod plugins;
+mod round_trip;
+mod target;

@@ -1,6 +1,7 @@
 //! `nccopy`: what it says of a copy that is made.
 
 use std::ffi::OsString;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 use ferrocdf::model::{Chunking, Filter};
@@ -82,4 +83,47 @@ fn groups_that_are_asked_for_are_the_only_ones() {
     assert_eq!(file.variable("/two/inner/e").unwrap().get_values::<i32, _>(..).unwrap(), [9, 10, 11, 12]);
     assert_eq!(call(&["-g", "/", &source, &copy]), (0, String::new()));
     assert_eq!(File::open(&copy).unwrap().model().group_ids().count(), 5);
+}
+
+#[test]
+fn copies_of_sparse_files_are_sparse() {
+    const LEN: u64 = 8 << 20;
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let (source, copy) = (path("sparse.nc"), path("copy.nc"));
+    let space = |path: &str| std::fs::metadata(path).unwrap().blocks() * 512;
+    // A variable of 32 MiB, and records of 16 MiB, with few values in them.
+    let mut file = FileMut::create(&source, &CreateOptions::format(Format::Classic)).unwrap();
+    file.add_dimension("x", LEN).unwrap();
+    file.add_unlimited_dimension("t").unwrap();
+    file.add_dimension("y", LEN / 2).unwrap();
+    file.add_variable::<f32>("v", &["x"]).unwrap();
+    file.add_variable::<f32>("w", &["t", "y"]).unwrap();
+    file.set_no_fill(true).unwrap();
+    file.variable_mut("v").unwrap().put_values(&[1.5f32, 2.5], LEN / 2..LEN / 2 + 2).unwrap();
+    file.variable_mut("w").unwrap().put_values(&[3.5f32], (2, 5..6)).unwrap();
+    file.close().unwrap();
+    // Where the library wrote zeros, holes are made: what a copy of them has is to be seen.
+    let bytes = std::fs::read(&source).unwrap();
+    let holes = std::fs::File::create(&source).unwrap();
+    holes.set_len(bytes.len() as u64).unwrap();
+    for (number, block) in
+        bytes.chunks(4096).enumerate().filter(|(_, block)| block.iter().any(|&byte| byte != 0))
+    {
+        holes.write_all_at(block, number as u64 * 4096).unwrap();
+    }
+    drop(holes);
+    assert!(space(&source) < 1 << 20, "{}", space(&source));
+    for kind in ["-3", "-6"] {
+        assert_eq!(call(&[kind, &source, &copy]), (0, String::new()));
+        assert!(space(&copy) < 2 << 20, "{kind}: {}", space(&copy));
+        let (was, is) = (File::open(&source).unwrap(), File::open(&copy).unwrap());
+        for name in ["v", "w"] {
+            let [was, is] =
+                [&was, &is].map(|file| file.variable(name).unwrap().get_values::<f32, _>(..).unwrap());
+            assert!(was == is, "{kind} {name}");
+        }
+    }
+    assert_eq!(call(&["-3", &source, &copy]), (0, String::new()));
+    assert!(std::fs::read(&copy).unwrap() == bytes);
 }

@@ -130,3 +130,18 @@ fn what_cannot_be_read_is_told_behind_all_else() {
     assert_eq!(code, 1, "{err}");
     assert!(err.contains("/broken: ") && err.contains("wrong checksum"), "{err}");
 }
+
+#[test]
+fn times_have_units_in_attributes_of_strings_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("times.nc");
+    let text = "netcdf times { dimensions: t = 2 ; variables: double t(t) ; string t:units = \"days since 1990-1-1\" ; \
+                string t:calendar = \"noleap\" ; t:valid_max = 59. ; data: t = 58, 59 ; }";
+    let args = ["ncgen", "-4", "-o"].map(OsString::from).into_iter().chain([path.clone().into()]);
+    let program = ferrocdf_tools::ncgen::Program::Ncgen;
+    assert_eq!(ferrocdf_tools::ncgen::run(program, args, &mut text.as_bytes(), &mut vec![], &mut vec![]), 0);
+    let (code, out, _) = run(&["-t"], &path);
+    assert_eq!(code, 0);
+    assert!(out.contains(" t = \"1990-02-28\", \"1990-03-01\" ;"), "{out}");
+    assert!(out.contains("t:valid_max = 59. ; // \"1990-03-01\""), "{out}");
+}

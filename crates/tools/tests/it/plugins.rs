@@ -155,23 +155,36 @@ fn the_folders_are_listed_in_their_order() {
 }
 
 #[test]
-fn a_wrong_word_for_what_goes_first_is_told() {
-    let listed = |word: Option<&str>| {
+fn unknown_word_in_ferrocdf_filters_is_an_error_that_lists_the_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |word: Option<&str>, args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ferrocdf"));
-        command
-            .args(["plugins", "list"])
-            .env("HDF5_PLUGIN_PATH", "/no/plugins")
-            .env_remove("FERROCDF_FILTERS");
-        let run = command.envs(word.map(|word| ("FERROCDF_FILTERS", word))).output().unwrap();
-        assert!(run.status.success(), "{run:?}");
-        String::from_utf8(run.stdout).unwrap()
+        command.args(args).env("HDF5_PLUGIN_PATH", "/no/plugins").env_remove("FERROCDF_FILTERS");
+        let command = command.current_dir(folder.path()).envs(word.map(|word| ("FERROCDF_FILTERS", word)));
+        let run = command.output().unwrap();
+        (run.status.success(), String::from_utf8(run.stderr).unwrap())
     };
-    for right in [None, Some(""), Some("plugins")] {
-        assert!(!listed(right).contains("FERROCDF_FILTERS"), "{right:?}");
+    fs::write(folder.path().join("a.cdl"), "netcdf a { dimensions: x = 2 ; }").unwrap();
+    for kind in ["-3", "-4"] {
+        assert!(run(None, &["gen", kind, "-o", &format!("a{kind}.nc"), "a.cdl"]).0);
     }
-    let said = listed(Some("plugin"));
-    assert!(
-        said.ends_with("FERROCDF_FILTERS is \"plugin\" and counts for nothing; it may be \"plugins\"\n"),
-        "{said}"
-    );
+    let all: [&[&str]; 6] = [
+        &["plugins", "list"],
+        &["info", "a-4.nc"],
+        &["dump", "a-4.nc"],
+        &["copy", "a-4.nc", "b.nc"],
+        &["copy", "-4", "a-3.nc", "b.nc"],
+        &["gen", "-4", "-o", "b.nc", "a.cdl"],
+    ];
+    for args in all {
+        for right in [None, Some(""), Some("plugins"), Some("built-in")] {
+            assert_eq!(run(right, args), (true, String::new()), "{right:?} {args:?}");
+        }
+        let (done, said) = run(Some("plugin"), args);
+        let wanted =
+            "FERROCDF_FILTERS is \"plugin\"; its words are \"built-in\" (the default) and \"plugins\"";
+        assert!(!done && said.contains(wanted), "{args:?}: {said}");
+    }
+    // Classic files have no filters.
+    assert_eq!(run(Some("plugin"), &["dump", "a-3.nc"]), (true, String::new()));
 }

@@ -164,6 +164,7 @@ fn user_type(group: GroupId, op: &Json) -> UserType {
                     offset: size,
                     ty: of.into(),
                     shape,
+                    chars: 1,
                 });
                 size += bytes;
             }

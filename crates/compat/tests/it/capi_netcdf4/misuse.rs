@@ -108,7 +108,8 @@ fn what_is_not_there() {
             call!(s, nc_inq_var_quantize(id, var, NO_INT, NO_INT));
             call!(s, nc_inq_var_filter_ids(id, var, &mut size, null_mut::<u32>()));
             call!(s, nc_inq_var_fill(id, var, &mut a, null_mut::<u8>()));
-            call!(s, nc_get_var_chunk_cache(id, var, &mut size, null_mut::<usize>(), null_mut::<f32>()));
+            // The sizes are those of version 4.10.1, which another test knows.
+            call!(s, nc_get_var_chunk_cache(id, var, &mut 0usize, null_mut::<usize>(), null_mut::<f32>()));
             call!(s, nc_set_var_chunk_cache(id, var, 5_000_000usize, 1000usize, 2f32));
             call!(s, nc_set_var_chunk_cache(id, var, 5_000_000usize, 1000usize, 0.5f32));
             call!(s, nc_set_var_chunk_cache_ints(id, var, 3, -1, 50));

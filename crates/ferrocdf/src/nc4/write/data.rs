@@ -26,7 +26,7 @@ impl Edited {
         }
         if longer {
             self.editor.set_extent(node, &extent)?;
-            self.var_mut(var)?.extent = extent;
+            self.shorter = Some(std::mem::replace(&mut self.var_mut(var)?.extent, extent));
         }
         Ok(longer)
     }
@@ -45,6 +45,33 @@ impl Edited {
 
     /// Writes numbers or text; a selection of at least one element.
     pub(super) fn write(
+        &mut self,
+        model: &Model,
+        var: VarId,
+        selection: &Selection,
+        input: In<'_>,
+    ) -> Result<Written> {
+        self.or_as_long(var, |held| held.write_numbers(model, var, selection, input))
+    }
+
+    /// Writes to a variable. After an error it is as long as before: the HDF5 library cannot read strings in chunks that were
+    /// never written.
+    fn or_as_long(
+        &mut self,
+        var: VarId,
+        write: impl FnOnce(&mut Edited) -> Result<Written>,
+    ) -> Result<Written> {
+        self.shorter = None;
+        let done = write(self);
+        if let (Err(_), Some(before)) = (&done, self.shorter.take()) {
+            let node = self.node(var)?;
+            self.editor.reset_extent(node, &before)?;
+            self.var_mut(var)?.extent = before;
+        }
+        done
+    }
+
+    fn write_numbers(
         &mut self,
         model: &Model,
         var: VarId,
@@ -138,6 +165,16 @@ impl Edited {
         if values.is_empty() {
             return Ok(written(Fit::Exact, false));
         }
+        self.or_as_long(var, |held| held.write_checked(model, var, selection, values))
+    }
+
+    fn write_checked(
+        &mut self,
+        model: &Model,
+        var: VarId,
+        selection: &Selection,
+        values: &Values,
+    ) -> Result<Written> {
         self.changed = true;
         let node = self.node(var)?;
         let longer = self.reach(model, var, node, selection)?;
@@ -147,11 +184,16 @@ impl Edited {
         let pointed = facts.datatype.has_pointers() && fill.is_some_and(|fill| fill.iter().any(|&b| b != 0));
         let all = is_all(selection, &self.var(var)?.extent);
         let moved = !self.editor.is_allocated(node)?;
+        let mut moved_now = moved;
         let (placed, end) = match facts.datatype.has_pointers() {
             // Where nothing is yet, all are written now.
             true if moved && (all || pointed) => (self.editor.for_writing(node, true, 0)?, u64::MAX),
             // What is overwritten is read before.
-            true => (self.editor.raw(node)?, 0),
+            true => {
+                let (placed, is_elsewhere) = self.editor.raw_for_places(node)?;
+                moved_now |= is_elsewhere;
+                (placed, 0)
+            }
             false => self.for_writing(var, node, true, selection)?,
         };
         let mut selected = selection.clone();
@@ -196,7 +238,7 @@ impl Edited {
             // Another element may have had the same place.
             let _ = self.editor.heap_free(id);
         }
-        Ok(written(Fit::Exact, longer || moved || inline))
+        Ok(written(Fit::Exact, longer || moved_now || inline))
     }
 
     /// Gives each element of a contiguous dataset a fill value of its own.

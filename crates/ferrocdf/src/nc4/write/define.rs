@@ -116,7 +116,7 @@ impl Edited {
         let datatype = self.widths().user_defined(&ty.class, &classes, &known).map_err(named)?;
         let node = self.editor.commit_datatype(group, link_name(ty.name.as_bytes())?, &datatype)?;
         self.made.insert(node);
-        self.types[id.index()] = Some(TypePlace { datatype });
+        self.types[id.index()] = Some(TypePlace { datatype, is_made_up: false });
         Ok(())
     }
 

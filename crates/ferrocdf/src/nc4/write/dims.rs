@@ -285,7 +285,7 @@ impl Edited {
     /// Writes the addresses of what uses scales, where that changed.
     pub(super) fn list_users(&mut self) -> Result<()> {
         let size = self.widths().user()?.size as usize;
-        for dim in std::mem::take(&mut self.unlisted) {
+        while let Some(&dim) = self.unlisted.first() {
             let users = self.users(DimId(dim))?.clone();
             let mut bytes = vec![];
             for &(at, place) in &users {
@@ -296,6 +296,7 @@ impl Edited {
                 bytes.resize(start + size, 0);
             }
             self.put_users(DimId(dim), &bytes, users.len())?;
+            self.unlisted.remove(&dim);
         }
         Ok(())
     }

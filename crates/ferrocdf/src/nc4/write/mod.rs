@@ -28,7 +28,7 @@ use ferrocdf_hdf5::messages::HeapId;
 use ferrocdf_hdf5::messages::datatype::{Class as Number, Datatype};
 use ferrocdf_hdf5::messages::fill::Fill;
 use ferrocdf_hdf5::{Address, Dataset, File, Object, OpenOptions};
-use ferrocdf_model::{Attr, Class, DimId, Format, Model, Owner, Quantize, Type, Values, VarId};
+use ferrocdf_model::{Attr, Class, DimId, Format, Model, Owner, Quantize, Type, TypeId, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
 use super::walk::{Place, number_of};
@@ -37,7 +37,7 @@ use dims::FileIds;
 pub use filters::check_filter;
 
 use crate::driver::{Driver, Part, Written};
-use crate::file::SpaceOptions;
+use crate::options::SpaceOptions;
 use crate::plugins;
 
 /// Steps of defining are held back while this many times as many are fewer than the objects of the file: bringing it up to
@@ -87,6 +87,8 @@ impl At {
 /// A user-defined type.
 struct TypePlace {
     datatype: Datatype,
+    /// It has no object in the file.
+    is_made_up: bool,
 }
 
 /// A dimension.
@@ -149,6 +151,10 @@ struct Edited {
     untold: BTreeSet<u32>,
     /// Steps of defining that the file does not say yet.
     steps: usize,
+    /// How long the dataset was that the write under way made longer.
+    shorter: Option<Vec<u64>>,
+    /// Whether a removal failed half-way, so that the file has to be read again before anything else is done.
+    is_lost: bool,
 }
 
 /// Free space of fewer bytes in a file that was created is not worth a note; sessions later may leave theirs again and
@@ -184,6 +190,14 @@ impl Nc4Writer {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Reads the model again.
+    fn read(&mut self) -> Result<Model> {
+        let (model, left_out) = self.held_mut().read()?;
+        self.left_out = left_out;
+        self.elsewhere.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        Ok(model)
+    }
+
     fn held_mut(&mut self) -> &mut Edited {
         self.held.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
@@ -209,7 +223,19 @@ impl Edited {
             file_ids: FileIds::default(),
             untold: BTreeSet::new(),
             steps: 0,
+            shorter: None,
+            is_lost: false,
         }
+    }
+
+    /// Finishes a commit that failed half-way: before that nothing is read from the file or changed in it.
+    fn ready(&mut self) -> Result<()> {
+        if self.is_lost {
+            let what =
+                "a removal failed half-way; nc_sync or nc_close (FileMut::sync, close) read the file again";
+            return Err(Error::new(Code::EIO, what));
+        }
+        self.editor.resume()
     }
 
     /// Forgets all that was done since the last commit.
@@ -230,8 +256,9 @@ impl Edited {
         let groups = model.groups().len();
         self.groups = content.owners.places[..groups].iter().map(|place| Some(at(place))).collect();
         self.classes.clone_from(&content.owners.classes);
-        let types = content.types.into_iter();
-        self.types = types.map(|datatype| Some(TypePlace { datatype })).collect();
+        let types = (0..).map(TypeId).zip(content.types);
+        let place = |(id, datatype)| TypePlace { datatype, is_made_up: content.made_up.contains(&id) };
+        self.types = types.map(|ty| Some(place(ty))).collect();
         let mut coordinates = HashMap::new();
         self.vars.clear();
         for (number, var) in model.var_ids().zip(&content.vars) {
@@ -303,6 +330,7 @@ impl Edited {
 
     /// Brings everything to the file.
     fn settle(&mut self) -> Result<()> {
+        self.ready()?;
         if !self.changed {
             return Ok(());
         }
@@ -336,6 +364,7 @@ impl Edited {
 impl Driver for Nc4Writer {
     fn array(&self, model: &Model, var: VarId) -> Result<Array> {
         let mut held = self.held();
+        held.ready()?;
         let node = held.node(var)?;
         let placed = held.editor.look(node, false)?;
         let own = Arc::as_ptr(&placed.blob).cast::<()>() == Arc::as_ptr(&self.blob).cast::<()>();
@@ -371,6 +400,7 @@ impl Driver for Nc4Writer {
 
     fn fill(&self, model: &Model, var: VarId) -> Result<Option<Values>> {
         let mut held = self.held();
+        held.ready()?;
         let facts = held.facts(var)?;
         let Some(bytes) = &facts.fill else { return Ok(model.fill_value(var)) };
         let file = if facts.datatype.has_pointers() { held.settled()? } else { held.editor.file().clone() };
@@ -412,7 +442,9 @@ impl Driver for Nc4Writer {
     }
 
     fn commit(&mut self, old: &Model, model: &Model, _alignment: &Alignment) -> Result<()> {
-        self.held_mut().define(old, model)
+        let held = self.held_mut();
+        held.ready()?;
+        held.define(old, model)
     }
 
     fn remove(&mut self, model: &Model, part: Part) -> Result<(Model, Result<()>)> {
@@ -420,13 +452,24 @@ impl Driver for Nc4Writer {
         held.settle()?;
         let removal = held.plan_removal(model, part)?;
         let done = held.remove(model, &removal);
-        if done.is_err() {
+        held.is_lost = done.is_err();
+        let was_sealed = held.editor.is_resumable();
+        if held.is_lost {
+            held.editor.resume()?;
             held.start_again()?;
         }
-        let (now, left_out) = held.read()?;
-        self.left_out = left_out;
-        self.elsewhere.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
-        Ok((now, done))
+        let model = self.read()?;
+        Ok((model, if was_sealed { Ok(()) } else { done }))
+    }
+
+    fn recover(&mut self) -> Result<Option<Model>> {
+        let held = self.held_mut();
+        if !held.is_lost {
+            return Ok(None);
+        }
+        held.editor.resume()?;
+        held.start_again()?;
+        self.read().map(Some)
     }
 
     fn settle(&mut self) -> Result<()> {
@@ -456,11 +499,15 @@ impl Driver for Nc4Writer {
         selection: &Selection,
         input: In<'_>,
     ) -> Result<Option<Written>> {
-        self.held_mut().write(model, var, selection, input).map(Some)
+        let held = self.held_mut();
+        held.ready()?;
+        held.write(model, var, selection, input).map(Some)
     }
 
     fn whole_blocks(&mut self, model: &Model, var: VarId) -> Result<Option<Array>> {
-        self.held_mut().whole_blocks(model, var)
+        let held = self.held_mut();
+        held.ready()?;
+        held.whole_blocks(model, var)
     }
 
     fn write_values(
@@ -470,7 +517,9 @@ impl Driver for Nc4Writer {
         selection: &Selection,
         values: &Values,
     ) -> Result<Written> {
-        self.held_mut().write_values(model, var, selection, values)
+        let held = self.held_mut();
+        held.ready()?;
+        held.write_values(model, var, selection, values)
     }
 
     fn is_padded(&self) -> bool {

@@ -53,7 +53,7 @@ fn used<T>(what: impl std::fmt::Display, by: impl std::fmt::Display) -> Result<T
 }
 
 impl Gone {
-    fn with(model: &Model, part: Part) -> Gone {
+    fn with(model: &Model, part: Part, unnamed: impl Fn(TypeId) -> bool) -> Gone {
         let mut gone = Gone::default();
         match part {
             Part::Variable(var) => drop(gone.vars.insert(var)),
@@ -61,6 +61,8 @@ impl Gone {
             Part::Type(ty) => drop(gone.types.insert(ty)),
             Part::Group(group) => gone.add_group(model, group),
         }
+        // They are where they are used.
+        gone.types.retain(|&ty| !unnamed(ty));
         gone
     }
 
@@ -136,7 +138,19 @@ impl Edited {
         if part == Part::Group(GroupId::ROOT) {
             return Err(Error::new(Code::EBADGRPID, "the root group cannot be removed"));
         }
-        let gone = Gone::with(model, part);
+        let unnamed = |ty: TypeId| {
+            self.types.get(ty.index()).and_then(Option::as_ref).is_some_and(|place| place.is_made_up)
+        };
+        if let Part::Type(ty) = part
+            && unnamed(ty)
+        {
+            let what = format!(
+                "type \"{}\" has no name in the file: it goes with what is of it",
+                model.user_type(ty).name
+            );
+            return Err(Error::new(Code::EINVAL, what));
+        }
+        let gone = Gone::with(model, part, unnamed);
         gone.check_unused(model)?;
         let (parent, link) = self.link_of_part(model, part)?;
         let objects: HashSet<Node> = self.editor.goes_with(parent, &link)?.into_iter().collect();

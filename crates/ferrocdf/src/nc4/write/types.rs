@@ -168,9 +168,13 @@ impl Widths {
         let mut members = Vec::with_capacity(fields.len());
         let mut grown = Vec::with_capacity(fields.len());
         for field in fields {
-            let base = self.of(field.ty, None, known)?;
+            let base = match u32::try_from(field.chars) {
+                Ok(chars @ 2..) if field.ty == Type::Atomic(Atomic::Char) => text(chars),
+                _ => self.of(field.ty, None, known)?,
+            };
             let count = field.shape.iter().fold(1usize, |count, &len| count.saturating_mul(len));
-            let in_memory = memory_size(field.ty, classes).saturating_mul(count);
+            let element = memory_size(field.ty, classes).saturating_mul(field.chars);
+            let in_memory = element.saturating_mul(count);
             let datatype = match field.shape.is_empty() {
                 true => base,
                 false => {

@@ -29,16 +29,27 @@ impl<'a> Encoder<'a> {
         Encoder { editor, sizes, made: vec![] }
     }
 
-    /// Values side by side as elements of a datatype.
+    /// Values side by side as elements of a datatype. After an error nothing is left of them in the global heap.
     pub(super) fn all(&mut self, datatype: &Datatype, values: &Values) -> Result<Vec<u8>> {
         let mut into = Vec::with_capacity(values.len().saturating_mul(datatype.size as usize));
-        self.list(datatype, values, &mut into)?;
+        let before = self.made.len();
+        if let Err(error) = self.list(datatype, values, &mut into) {
+            for id in self.made.split_off(before) {
+                // What cannot be freed stays there, in the way of nobody.
+                let _ = self.editor.heap_free(id);
+            }
+            return Err(error);
+        }
         Ok(into)
     }
 
     fn list(&mut self, datatype: &Datatype, values: &Values, into: &mut Vec<u8>) -> Result<()> {
         match (&datatype.class, values) {
-            (Class::Text(_), Values::Char(text)) if datatype.size == 1 => into.extend(text),
+            (Class::Text(_), Values::Char(text))
+                if text.len().is_multiple_of(datatype.size.max(1) as usize) =>
+            {
+                into.extend(text);
+            }
             (Class::Text(_), Values::String(list)) => {
                 for text in list {
                     let (text, end) =

@@ -1,6 +1,7 @@
 //! Files made and changed by the editor, against a model of what they should hold; and every way a commit can be cut off.
 
 mod crash;
+mod faults;
 mod foreign;
 mod model;
 mod sequences;

@@ -31,9 +31,14 @@ pub fn copy() -> String {
   ferrocdf copy -5 a.nc b.nc       as CDF-5
   ferrocdf copy -V sst a.nc b.nc   one variable only
   ferrocdf copy -u a.nc b.nc       with records turned into a fixed dimension",
-        nccopy::OPTIONS_TEXT,
+        &format!("{}{STRICT}", nccopy::OPTIONS_TEXT),
     )
 }
+
+/// What `ferrocdf copy` takes and `nccopy` does not.
+const STRICT: &str = "  [--strict] refuse names and fill values that netCDF does not allow, instead of copying them as what it \
+                      allows with a line on each and the name in the attribute _original_name
+";
 
 fn text(examples: &str, options: &str) -> String {
     format!("Examples:\n  {examples}\n\nOptions:\n{options}")

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use ferrocdf_tools::info::{self, Style};
+use ferrocdf_tools::nccopy::Foreign;
 use ferrocdf_tools::{nccopy, ncdump, ncgen, plugins};
 
 /// netCDF files: look, print, make, copy.
@@ -74,11 +75,16 @@ fn main() -> ExitCode {
         }
         Command::Dump(rest) => {
             let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr());
-            let code = ncdump::main_at_exit(rest.under("ferrocdf dump"), &mut out, &mut err);
+            let code = ncdump::dump_at_exit(rest.under("ferrocdf dump"), &mut out, &mut err);
             ExitCode::from(code as u8)
         }
         Command::Gen(rest) => ncgen::main(ncgen::Program::Ncgen, rest.under("ferrocdf gen")),
-        Command::Copy(rest) => nccopy::main(rest.under("ferrocdf copy")),
+        Command::Copy(mut rest) => {
+            let before = rest.args.len();
+            rest.args.retain(|word| word != "--strict");
+            let foreign = if rest.args.len() < before { Foreign::Strict } else { Foreign::Mapped };
+            nccopy::main_with(foreign, rest.under("ferrocdf copy"))
+        }
         Command::Plugins { command } => match plugins::run(&command) {
             Ok(()) => ExitCode::SUCCESS,
             Err(why) => {

@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::ops::Range;
 
-use ferrocdf::model::Var;
-use ferrocdf::{Atomic, Attr, Code, Error, Format, GroupId, Model, Owner, Result, Type, Values, VarId};
+use ferrocdf::{
+    Atomic, Attr, Code, DimId, Error, Format, GroupId, Model, Owner, Result, Type, Values, VarId,
+};
 use ferrocdf_cdl::parse::Sink;
 
 use super::super::options::{Language, Options};
@@ -31,8 +32,8 @@ pub(in super::super) struct Dataset<'a> {
 }
 
 /// The values of a variable, in pieces that follow each other.
+#[derive(Default)]
 struct Column {
-    ty: Atomic,
     pieces: Vec<(u64, Values)>,
     len: u64,
 }
@@ -84,9 +85,20 @@ impl<'a> Dataset<'a> {
         self.filled.iter().copied()
     }
 
-    /// The type of a variable.
+    /// The attributes of all groups.
+    pub fn group_attrs(&self) -> impl Iterator<Item = (GroupId, &Attr)> {
+        let model = &self.model;
+        model.group_ids().flat_map(|id| model.attrs(Owner::Group(id)).iter().map(move |attr| (id, attr)))
+    }
+
+    /// The type of a variable of the classic model.
     pub fn ty(&self, var: VarId) -> Atomic {
-        self.columns[var.index()].ty
+        match self.model.var(var).ty {
+            Type::Atomic(ty) => ty,
+            Type::User(_) => {
+                unreachable!("`define` takes user-defined types for C only, which asks the model")
+            }
+        }
     }
 
     /// Whether the text gives data for a variable.
@@ -96,17 +108,22 @@ impl<'a> Dataset<'a> {
 
     /// Whether there are values that have names instead of digits.
     pub fn has_special(&self) -> bool {
-        self.global_attrs().any(|attr| has_special(&attr.value))
+        self.group_attrs().any(|(_, attr)| has_special(&attr.value))
             || self.var_attrs().any(|(_, attr)| has_special(&attr.value))
             || self.columns.iter().flat_map(|column| &column.pieces).any(|(_, values)| has_special(values))
     }
 
-    /// Gives the unlimited dimension the length that all data needs.
+    /// Gives unlimited dimensions the lengths that all data needs.
     pub fn measure(&mut self) {
-        let Some(dim) = self.model.record_dim() else { return };
-        let vars = self.model.var_ids().filter(|&var| self.model.is_record(var));
-        let records = vars.map(|var| self.records(var)).max();
-        self.model.set_dim_len(dim, records.unwrap_or(0));
+        for dim in (0..self.model.dims().len()).map(|at| DimId(at as u32)) {
+            if !self.model.dim(dim).unlimited {
+                continue;
+            }
+            // Lengths of unlimited dimensions behind the first of a variable were known with the definitions.
+            let vars = self.model.var_ids().filter(|&var| self.model.var(var).dims.first() == Some(&dim));
+            let records = vars.map(|var| self.records(var)).max().unwrap_or(0);
+            self.model.set_dim_len(dim, self.model.dim(dim).len.max(records));
+        }
     }
 
     /// How many records the data of a record variable makes.
@@ -137,8 +154,8 @@ impl<'a> Dataset<'a> {
     pub fn blocks(&self, var: VarId) -> impl Iterator<Item = Block<'_>> {
         let column = &self.columns[var.index()];
         let shape = self.model.shape(var);
-        let fixed = !self.model.is_record(var);
-        let whole = self.ty(var) == Atomic::Char
+        let fixed = !self.model.var(var).dims.iter().any(|&dim| self.model.dim(dim).unlimited);
+        let whole = self.model.var(var).ty == Type::Atomic(Atomic::Char)
             || shape.len() < 2
             || (fixed && shape.iter().product::<u64>() <= self.options.whole_variable);
         let size = match shape.last() {
@@ -188,6 +205,8 @@ impl Block<'_> {
 /// Takes what the parser finds.
 pub(in super::super) struct Gather<'d, 'a> {
     pub dataset: &'d mut Dataset<'a>,
+    /// Whether the program may be one for the netCDF-4 model.
+    pub takes_all: bool,
     pub errors: &'d mut dyn Write,
 }
 
@@ -204,19 +223,14 @@ impl Sink for Gather<'_, '_> {
     }
 
     fn define(&mut self, model: &Model, name: &str) -> Result<()> {
-        let refused = || {
-            let what = "programs are written for the classic model only; -k chooses it";
-            Error::new(Code::ENOTNC3, what)
-        };
-        if model.format().is_enhanced() {
-            return Err(refused());
-        }
-        let column = |var: &Var| match var.ty {
-            Type::Atomic(ty) => Ok(Column { ty, pieces: vec![], len: 0 }),
-            Type::User(_) => Err(refused()),
-        };
         let dataset = &mut *self.dataset;
-        dataset.columns = model.vars().iter().map(|var| column(var)).collect::<Result<_>>()?;
+        if model.format().is_enhanced() && !(dataset.options.language == Some(Language::C) && self.takes_all)
+        {
+            let what = "such programs are written for the classic model only; -k chooses it";
+            return Err(Error::new(Code::ENOTNC3, what));
+        }
+        // Definitions that come again are those of before and more.
+        dataset.columns.resize_with(model.vars().len(), Column::default);
         dataset.model = model.clone();
         dataset.file = dataset.options.output_path(name).to_string_lossy().into_owned();
         dataset.name = match &dataset.options.dataset {

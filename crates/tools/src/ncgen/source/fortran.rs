@@ -6,7 +6,7 @@
 
 use std::io::{self, Write};
 
-use ferrocdf::{Atomic, Attr, DimId, Values, VarId};
+use ferrocdf::{Atomic, Attr, DimId, Owner, Values, VarId};
 
 use super::dataset::{Block, Dataset};
 use super::fold::Fold;
@@ -264,9 +264,12 @@ impl Language for Fortran<'_> {
         self.call(format!("nf_def_var(ncid, {name}, {ty}, {name}_rank, {shape}, {name}_id);"))
     }
 
-    fn attribute(&mut self, var: Option<VarId>, attr: &Attr) -> io::Result<()> {
+    fn attribute(&mut self, owner: Owner, attr: &Attr) -> io::Result<()> {
         self.line(format!("* define {}", attr.name))?;
-        let owner = var.map_or("NF_GLOBAL".to_string(), |var| self.var(var) + "_id");
+        let owner = match owner {
+            Owner::Group(_) => "NF_GLOBAL".to_string(),
+            Owner::Var(var) => self.var(var) + "_id",
+        };
         let (name, len) = (fortran_text(attr.name.as_bytes()), attr.value.len());
         if let Values::Char(text) = &attr.value {
             let text = fortran_text(text);

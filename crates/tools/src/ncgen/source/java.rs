@@ -6,7 +6,7 @@
 
 use std::io::{self, Write};
 
-use ferrocdf::{Atomic, Attr, DimId, Values, VarId};
+use ferrocdf::{Atomic, Attr, DimId, Owner, Values, VarId};
 
 use super::dataset::{Block, Dataset};
 use super::name::{identifier, java_text, java_unit};
@@ -143,12 +143,14 @@ impl Language for Java<'_> {
         writeln!(self.out, "    ncfile.addVariable(\"{text}\", DataType.{ty}, {name}_dimlist);")
     }
 
-    fn attribute(&mut self, var: Option<VarId>, attr: &Attr) -> io::Result<()> {
+    fn attribute(&mut self, owner: Owner, attr: &Attr) -> io::Result<()> {
         writeln!(self.out, "    /* attribute: {} */", attr.name)?;
         let name = java_text(attr.name.as_bytes());
-        let call = match var {
-            Some(var) => format!("ncfile.addVariableAttribute(\"{}\",\"{name}\",", java_text(self.var(var))),
-            None => format!("ncfile.addGlobalAttribute(\"{name}\","),
+        let call = match owner {
+            Owner::Var(var) => {
+                format!("ncfile.addVariableAttribute(\"{}\",\"{name}\",", java_text(self.var(var)))
+            }
+            Owner::Group(_) => format!("ncfile.addGlobalAttribute(\"{name}\","),
         };
         if let Values::Char(text) = &attr.value {
             return writeln!(self.out, "    {call}\"{}\");", java_text(text));

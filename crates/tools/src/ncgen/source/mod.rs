@@ -1,13 +1,16 @@
 //! Programs in C, Fortran 77 and Java that write the dataset of a text.
 //!
 //! The programs are those of the reference, byte for byte: one walk over the dataset, in [`write()`], asks each language
-//! for its words. The programs of `ncgen3` have another order, so `old_c` and `old_fortran` walk by themselves. The
-//! classic model only. What the reference writes and no compiler takes, or what makes another file than the text says,
-//! is put right; `ncgen_source.rs` and `ncgen3_source.rs` of the compatibility tests list those cases. The Fortran of
-//! `ncgen` is left as it is: the reference puts quotes around the names of its variables, so it is no program to begin
-//! with.
+//! for its words. The programs of `ncgen3` have another order, so `old_c` and `old_fortran` walk by themselves. C has all
+//! of netCDF-4, the others the classic model only. What the reference writes and no compiler takes, or what makes another
+//! file than the text says, is put right; `ncgen_source.rs`, `ncgen_source4.rs` and `ncgen3_source.rs` of the compatibility
+//! tests list those cases. The Fortran of `ncgen` is left as it is: the reference puts quotes around the names of its
+//! variables, so it is no program to begin with.
 
 mod c;
+mod c_storage;
+mod c_types;
+mod c_values;
 mod dataset;
 mod fold;
 mod fortran;
@@ -19,7 +22,7 @@ mod old_fortran;
 
 use std::io::{self, Write};
 
-use ferrocdf::{Attr, DimId, VarId};
+use ferrocdf::{Attr, DimId, Owner, VarId};
 
 pub(super) use dataset::{Dataset, Gather};
 
@@ -61,8 +64,8 @@ trait Language {
     fn part(&mut self, title: &str) -> io::Result<()>;
     fn dimension(&mut self, dim: DimId) -> io::Result<()>;
     fn variable(&mut self, var: VarId) -> io::Result<()>;
-    /// An attribute of a variable, or a global one.
-    fn attribute(&mut self, var: Option<VarId>, attr: &Attr) -> io::Result<()>;
+    /// An attribute of a variable, or of a group.
+    fn attribute(&mut self, owner: Owner, attr: &Attr) -> io::Result<()>;
     fn blank(&mut self) -> io::Result<()>;
     fn leave_define_mode(&mut self) -> io::Result<()>;
     /// How the data is written.
@@ -86,7 +89,7 @@ pub(super) fn write(
         (Program::Ncgen3, _) => old_c::OldC { dataset, out }.write(),
         (_, Choice::Fortran77) => walk(dataset, &mut fortran::Fortran::new(dataset, out)),
         (_, Choice::Java) => walk(dataset, &mut java::Java { dataset, out }),
-        (_, Choice::C | Choice::Binary) => walk(dataset, &mut c::C { dataset, out }),
+        (_, Choice::C | Choice::Binary) => walk(dataset, &mut c::C { dataset, out, lists: 0 }),
     }
 }
 
@@ -102,14 +105,14 @@ fn walk(dataset: &Dataset<'_>, language: &mut dyn Language) -> io::Result<()> {
         language.part("define variables")?;
         model.var_ids().try_for_each(|var| language.variable(var))?;
     }
-    if dataset.global_attrs().len() > 0 {
+    if dataset.group_attrs().next().is_some() {
         language.part("assign global attributes")?;
-        dataset.global_attrs().try_for_each(|attr| language.attribute(None, attr))?;
+        dataset.group_attrs().try_for_each(|(group, attr)| language.attribute(Owner::Group(group), attr))?;
         language.blank()?;
     }
     if dataset.var_attrs().next().is_some() {
         language.part("assign per-variable attributes")?;
-        dataset.var_attrs().try_for_each(|(var, attr)| language.attribute(Some(var), attr))?;
+        dataset.var_attrs().try_for_each(|(var, attr)| language.attribute(Owner::Var(var), attr))?;
         language.blank()?;
     }
     language.leave_define_mode()?;

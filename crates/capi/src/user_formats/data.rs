@@ -1,0 +1,179 @@
+//! Values of files of formats that programs bring along: what calls name by parts of a variable and types of memory, in the
+//! words of the table of functions.
+
+use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
+
+use ferrocdf::array::Kind;
+use ferrocdf::{Atomic, Code};
+
+use super::UserFile;
+use crate::constants::NC_NOERR;
+use crate::data::{Buffer, Memory, Part};
+use crate::data_checks::Way;
+
+/// `NC_MAX_VAR_DIMS`
+const MOST_DIMS: usize = 1024;
+
+/// The type of what a call holds in memory; `None` for the variable's own.
+fn type_of(memory: Memory) -> Option<Atomic> {
+    Some(match memory {
+        Memory::Own => return None,
+        Memory::Strings => Atomic::String,
+        Memory::Elements(kind) => match kind {
+            Kind::I8 => Atomic::Byte,
+            Kind::U8 => Atomic::Ubyte,
+            Kind::Char => Atomic::Char,
+            Kind::I16 => Atomic::Short,
+            Kind::U16 => Atomic::Ushort,
+            Kind::I32 => Atomic::Int,
+            Kind::U32 => Atomic::Uint,
+            Kind::I64 => Atomic::Int64,
+            Kind::U64 => Atomic::Uint64,
+            Kind::F32 => Atomic::Float,
+            Kind::F64 => Atomic::Double,
+        },
+    })
+}
+
+/// Ends a function with the code of a call that failed.
+macro_rules! ok {
+    ($code:expr) => {
+        match $code {
+            NC_NOERR => {}
+            code => return code,
+        }
+    };
+}
+
+impl UserFile {
+    /// Some of what `inq_var_all` tells.
+    ///
+    /// # Safety
+    /// The contract of the interface.
+    unsafe fn describe(
+        &self,
+        ncid: c_int,
+        varid: c_int,
+        ty: *mut c_int,
+        rank: *mut c_int,
+        dims: *mut c_int,
+    ) -> c_int {
+        let (n, s) = (null_mut(), null_mut());
+        // SAFETY: as the caller says.
+        unsafe {
+            self.inq_var_all(
+                ncid,
+                varid,
+                null_mut(),
+                ty,
+                rank,
+                dims,
+                n,
+                n,
+                n,
+                n,
+                n,
+                n,
+                s,
+                n,
+                null_mut(),
+                n,
+                null_mut(),
+                s,
+                null_mut(),
+            )
+        }
+    }
+
+    /// The lengths of a variable's dimensions.
+    unsafe fn shape(&self, ncid: c_int, varid: c_int, shape: &mut Vec<usize>) -> c_int {
+        let (mut rank, mut dims) = (0, vec![0; MOST_DIMS]);
+        // SAFETY: there is room for as many dimensions as a variable may have.
+        unsafe {
+            ok!(self.describe(ncid, varid, null_mut(), &mut rank, dims.as_mut_ptr()));
+            for &dim in dims.iter().take(usize::try_from(rank).unwrap_or(0)) {
+                let mut len = 0;
+                ok!(self.inq_dim(ncid, dim, null_mut(), &mut len));
+                shape.push(len);
+            }
+        }
+        NC_NOERR
+    }
+
+    /// Reads or writes a part of a variable.
+    ///
+    /// # Safety
+    /// The contract of the interface.
+    pub(crate) unsafe fn transfer(&self, ncid: c_int, varid: c_int, part: Part, buffer: Buffer) -> c_int {
+        let (values, mut memory, mut shape) = (buffer.values, 0, vec![]);
+        // SAFETY: as the caller says; the vectors have a number for each dimension.
+        unsafe {
+            match type_of(buffer.memory) {
+                Some(atomic) => memory = atomic.nc_type().into(),
+                None => ok!(self.describe(ncid, varid, &mut memory, null_mut(), null_mut())),
+            }
+            let (start, count, stride) = match part {
+                Part::All => (None, None, None),
+                Part::One { start } => (Some(start), None, None),
+                Part::Slab { start, count } => (Some(start), Some(count), None),
+                Part::Strided { start, count, stride } | Part::Mapped { start, count, stride, .. } => {
+                    (Some(start), Some(count), Some(stride))
+                }
+            };
+            ok!(self.shape(ncid, varid, &mut shape));
+            if shape.is_empty() {
+                // Nothing is looked at; null pointers are let through all the same.
+                shape.push(1);
+            } else if start.is_some_and(|start| start.is_null()) {
+                return Code::EINVALCOORDS.0;
+            }
+            let (zeros, ones, steps) = (vec![0; shape.len()], vec![1; shape.len()], vec![1; shape.len()]);
+            let start = start.filter(|start| !start.is_null()).unwrap_or(zeros.as_ptr());
+            let is_one = matches!(part, Part::One { .. });
+            let count = count.filter(|count| !count.is_null()).unwrap_or_else(|| {
+                for (at, len) in shape.iter_mut().enumerate() {
+                    *len = len.saturating_sub(*start.add(at));
+                }
+                if is_one { ones.as_ptr() } else { shape.as_ptr() }
+            });
+            let stride = stride.map(|stride| if stride.is_null() { steps.as_ptr() } else { stride });
+            match (buffer.way, part, stride) {
+                (Way::Get, Part::Mapped { map, .. }, Some(stride)) if !map.is_null() => {
+                    self.get_varm(ncid, varid, start, count, stride, map, values, memory)
+                }
+                (Way::Put, Part::Mapped { map, .. }, Some(stride)) if !map.is_null() => {
+                    self.put_varm(ncid, varid, start, count, stride, map, values, memory)
+                }
+                (Way::Get, _, Some(stride)) => {
+                    self.get_vars(ncid, varid, start, count, stride, values, memory)
+                }
+                (Way::Put, _, Some(stride)) => {
+                    self.put_vars(ncid, varid, start, count, stride, values, memory)
+                }
+                (Way::Get, _, None) => self.get_vara(ncid, varid, start, count, values, memory),
+                (Way::Put, _, None) => self.put_vara(ncid, varid, start, count, values, memory),
+            }
+        }
+    }
+
+    /// Gives the values of an attribute.
+    ///
+    /// # Safety
+    /// The contract of the interface.
+    pub(crate) unsafe fn get_attribute(
+        &self,
+        (ncid, varid, name): (c_int, c_int, *const std::ffi::c_char),
+        values: *mut c_void,
+        memory: Option<Atomic>,
+    ) -> c_int {
+        let mut ty = memory.map_or(0, |memory| memory.nc_type().into());
+        // SAFETY: as the caller says.
+        unsafe {
+            if memory.is_none() {
+                ok!(self.inq_att(ncid, varid, name, &mut ty, null_mut()));
+            }
+            self.get_att(ncid, varid, name, values, ty)
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Formats that programs bring along: tables of functions, under the modes `NC_UDF0` to `NC_UDF9`.
+//!
+//! A file that is opened or made with such a mode, or begins with the magic number of such a format, has an id like others
+//! and is served by the functions of its table: `forward` hands each call on. The ids are counted from the last one
+//! downwards, those of other files from the first one upwards, so that the table of open files knows nothing of this one.
+
+mod data;
+mod open;
+mod plugins;
+mod table;
+
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use ferrocdf::{Code, Result};
+
+use crate::boundary::{answer, fail, put, put_text, text};
+use crate::constants::{NC_64BIT_DATA, NC_64BIT_OFFSET, NC_CLASSIC_MODEL, NC_NETCDF4, UDF_FLAGS};
+use crate::open_files::{GROUP_BITS, POSITIONS};
+pub(crate) use open::{Closing, Request, close, create, open};
+use plugins::load_once;
+use table::{DISPATCH_VERSION, Dispatch};
+
+/// Bytes of the longest magic number that a program may bring along.
+const MAGIC_LEN: usize = 8;
+
+/// A format that is defined.
+#[derive(Default)]
+struct Format {
+    table: Option<Table>,
+    /// How its files begin; empty if nothing is known of that.
+    magic: Vec<u8>,
+}
+
+/// A table of functions. It is the program's, and there for all time.
+#[derive(Clone, Copy)]
+pub(crate) struct Table(*const Dispatch);
+
+// SAFETY: the table is only read, and a program that changes it while it is used breaks the contract of the interface.
+unsafe impl Send for Table {}
+// SAFETY: as above.
+unsafe impl Sync for Table {}
+
+static FORMATS: Mutex<[Format; UDF_FLAGS.len()]> =
+    Mutex::new([const { Format { table: None, magic: vec![] } }; UDF_FLAGS.len()]);
+
+fn formats() -> MutexGuard<'static, [Format; UDF_FLAGS.len()]> {
+    FORMATS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A file that is served by a format of a program.
+pub(crate) struct UserFile {
+    table: Table,
+    /// The path as it was given, which the functions of the table may keep.
+    pub(crate) path: CString,
+}
+
+impl UserFile {
+    fn table(&self) -> &Dispatch {
+        // SAFETY: it is not null, and there for all time, by the contract of `nc_def_user_format`.
+        unsafe { &*self.table.0 }
+    }
+}
+
+/// The open files of such formats; the first has the last id.
+static FILES: RwLock<Vec<Option<Arc<UserFile>>>> = RwLock::new(Vec::new());
+/// How many positions of `FILES` there are: looked at before the table, which most programs leave empty.
+static POSITIONS_USED: AtomicUsize = AtomicUsize::new(0);
+
+/// The file with an id, if it is one of these.
+pub(crate) fn user_file(ncid: c_int) -> Option<Arc<UserFile>> {
+    if POSITIONS_USED.load(Ordering::Acquire) == 0 {
+        return None;
+    }
+    let at = position_of(ncid)?;
+    FILES.read().unwrap_or_else(PoisonError::into_inner).get(at)?.clone()
+}
+
+/// How many ids at the end are for these files.
+pub(crate) fn ids_taken() -> usize {
+    POSITIONS_USED.load(Ordering::Acquire)
+}
+
+fn position_of(ncid: c_int) -> Option<usize> {
+    (POSITIONS - 1).checked_sub((ncid as u32 >> GROUP_BITS) as usize)
+}
+
+/// Fails with `NC_EINVAL` for a mode that does not name one such format.
+fn check_one(mode: c_int) -> Result<usize> {
+    let mut named = (0..UDF_FLAGS.len()).filter(|&at| mode & UDF_FLAGS[at] != 0);
+    match (named.next(), named.next()) {
+        (Some(at), None) => Ok(at),
+        _ => fail(Code::EINVAL, format!("{mode:#x} does not name one NC_UDF")),
+    }
+}
+
+/// Defines a format, or defines it anew, by its table and by how its files begin.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_def_user_format(
+    mode: c_int,
+    table: *const c_void,
+    magic: *const c_char,
+) -> c_int {
+    answer(|| {
+        if table.is_null() {
+            return fail(Code::EINVAL, "the table is a null pointer");
+        }
+        // SAFETY: the contract of the interface.
+        let magic = if magic.is_null() { None } else { Some(unsafe { text(magic) }?) };
+        if magic.is_some_and(|magic| magic.len() > MAGIC_LEN) {
+            return fail(Code::EINVAL, format!("a magic number has at most {MAGIC_LEN} bytes"));
+        }
+        let table: *const Dispatch = table.cast();
+        // SAFETY: a table begins with its model and its version, both `int`, by the contract of the interface.
+        let [_model, version] = unsafe { table.cast::<[c_int; 2]>().read() };
+        if version != DISPATCH_VERSION {
+            return fail(Code::EINVAL, format!("the table has version {version}, not {DISPATCH_VERSION}"));
+        }
+        let classic = mode & (NC_64BIT_OFFSET | NC_64BIT_DATA) != 0
+            || mode & (NC_CLASSIC_MODEL | NC_NETCDF4) == NC_CLASSIC_MODEL;
+        if magic.is_some() && classic {
+            return fail(Code::EINVAL, "classic formats have their own magic numbers");
+        }
+        let format = &mut formats()[check_one(mode)?];
+        format.table = Some(Table(table));
+        if let Some(magic) = magic {
+            format.magic = magic.to_vec();
+        }
+        Ok(())
+    })
+}
+
+/// Gives the table and the magic number of a format; a null pointer and an empty text if it is not defined.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_user_format(
+    mode: c_int,
+    table: *mut *const c_void,
+    magic: *mut c_char,
+) -> c_int {
+    answer(|| {
+        let format = &formats()[check_one(mode)?];
+        // SAFETY: the contract of the interface.
+        unsafe {
+            put(table, format.table.map_or(std::ptr::null(), |table| table.0.cast()));
+            put_text(magic, &format.magic);
+        }
+        Ok(())
+    })
+}
+
+/// The format that a mode names, the first of several, or the one whose magic number a file to be read begins with, which
+/// comes before the mode as in the reference.
+fn wanted(mode: c_int, begins: &[u8]) -> Option<usize> {
+    let has_magic = |format: &Format| !format.magic.is_empty() && begins.starts_with(&format.magic);
+    formats().iter().position(has_magic).or_else(|| UDF_FLAGS.iter().position(|flag| mode & flag != 0))
+}
+
+/// The table of a format. `NC_ENOTBUILT` if it is not defined.
+fn table_of(format: usize) -> Result<Table> {
+    match formats()[format].table {
+        Some(table) => Ok(table),
+        None => fail(Code::ENOTBUILT, format!("no format is defined as NC_UDF{format}")),
+    }
+}

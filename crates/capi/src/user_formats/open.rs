@@ -1,0 +1,154 @@
+//! Opening, making and closing files of formats that programs bring along.
+
+use std::ffi::{CString, c_int, c_void};
+use std::io::Read;
+use std::path::Path;
+use std::ptr::null_mut;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
+use ferrocdf::{Code, Error, Result};
+
+use super::{
+    FILES, MAGIC_LEN, POSITIONS_USED, Table, UserFile, formats, load_once, position_of, table_of, wanted,
+};
+use crate::boundary::fail;
+use crate::constants::{NC_NOERR, UDF_FLAGS};
+use crate::files::as_path;
+use crate::open_files::{GROUP_BITS, POSITIONS};
+
+/// A call of `nc_open` or `nc_create` of a file that is not in memory.
+pub(crate) struct Request<'a> {
+    pub(crate) path: &'a [u8],
+    pub(crate) mode: c_int,
+    pub(crate) pe: c_int,
+    pub(crate) hint: *mut usize,
+}
+
+/// Opens a file if a format of a program is asked for, or its magic number is found. `None` leaves it to the library.
+///
+/// # Safety
+/// The contract of the interface.
+pub(crate) unsafe fn open(request: &Request<'_>) -> Result<Option<c_int>> {
+    load_once();
+    let is_asked = UDF_FLAGS.iter().any(|flag| request.mode & flag != 0);
+    if !is_asked && formats().iter().all(|format| format.magic.is_empty()) {
+        return Ok(None);
+    }
+    let begins = match first_bytes(as_path(request.path)) {
+        Ok(begins) => begins,
+        Err(error) if is_asked => return Err(error),
+        Err(_) => return Ok(None),
+    };
+    let Some(format) = wanted(request.mode, &begins) else { return Ok(None) };
+    // SAFETY: as the caller says.
+    unsafe {
+        insert(request.path, table_of(format)?, |file, id| {
+            let Request { mode, pe, hint, .. } = *request;
+            file.open(file.path.as_ptr(), mode, pe, hint, null_mut(), file.table.0, id)
+        })
+        .map(Some)
+    }
+}
+
+/// Makes a file if a format of a program is asked for. `None` leaves it to the library.
+///
+/// # Safety
+/// The contract of the interface.
+pub(crate) unsafe fn create(request: &Request<'_>, size: usize) -> Result<Option<c_int>> {
+    load_once();
+    let Some(format) = wanted(request.mode, &[]) else { return Ok(None) };
+    // SAFETY: as the caller says.
+    unsafe {
+        insert(request.path, table_of(format)?, |file, id| {
+            let Request { mode, pe, hint, .. } = *request;
+            file.create(file.path.as_ptr(), mode, size, pe, hint, null_mut(), file.table.0, id)
+        })
+        .map(Some)
+    }
+}
+
+/// How a file begins. Fails with `NC_ENOTNC` for one that is too short to be of any format.
+fn first_bytes(path: &Path) -> Result<[u8; MAGIC_LEN]> {
+    let failed = |error: std::io::Error| Error::system(&error, path.display());
+    let mut file = std::fs::File::open(path).map_err(failed)?;
+    if file.metadata().map_err(failed)?.len() <= MAGIC_LEN as u64 {
+        return fail(
+            Code::ENOTNC,
+            format!("{}: the file is too short to begin with a magic number", path.display()),
+        );
+    }
+    let mut begins = [0; MAGIC_LEN];
+    file.read_exact(&mut begins).map_err(failed)?;
+    Ok(begins)
+}
+
+/// Gives a file an id, and keeps it if its format takes it.
+fn insert(path: &[u8], table: Table, take: impl FnOnce(&UserFile, c_int) -> c_int) -> Result<c_int> {
+    let path = CString::new(path).map_err(|_| Error::new(Code::EINVAL, "a zero byte in a path"))?;
+    let file = Arc::new(UserFile { table, path });
+    let mut files = FILES.write().unwrap_or_else(PoisonError::into_inner);
+    let at = files.iter().position(Option::is_none).unwrap_or(files.len());
+    if at >= POSITIONS / 2 {
+        return fail(Code::ENOMEM, format!("{at} files are open, which is the limit"));
+    }
+    if at == files.len() {
+        files.push(None);
+    }
+    files[at] = Some(file.clone());
+    POSITIONS_USED.store(files.len(), Ordering::Release);
+    // The functions of the format may call the library.
+    drop(files);
+    let id = ((POSITIONS - 1 - at) << GROUP_BITS) as c_int;
+    match take(&file, id) {
+        NC_NOERR => Ok(id),
+        code => {
+            remove(id);
+            fail(Code(code), format!("{}: its format refused the file", path_of(&file)))
+        }
+    }
+}
+
+fn path_of(file: &UserFile) -> std::borrow::Cow<'_, str> {
+    file.path.to_string_lossy()
+}
+
+fn remove(ncid: c_int) {
+    let mut files = FILES.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(place) = position_of(ncid).and_then(|at| files.get_mut(at)) {
+        *place = None;
+    }
+    while files.last().is_some_and(Option::is_none) {
+        files.pop();
+    }
+    POSITIONS_USED.store(files.len(), Ordering::Release);
+}
+
+/// How a file is closed.
+pub(crate) enum Closing {
+    /// It stays open if its format fails to close it.
+    Close(*mut c_void),
+    /// It is gone in any case.
+    Abort,
+}
+
+/// Closes a file and gives its id free.
+///
+/// # Safety
+/// The contract of the interface.
+pub(crate) unsafe fn close(file: &UserFile, ncid: c_int, how: Closing) -> c_int {
+    // SAFETY: as the caller says.
+    let (code, is_gone) = unsafe {
+        match how {
+            Closing::Close(parameters) => {
+                let code = file.close(ncid, parameters);
+                (code, code == NC_NOERR)
+            }
+            Closing::Abort => (file.abort(ncid), true),
+        }
+    };
+    if is_gone {
+        remove(ncid);
+    }
+    code
+}

@@ -1,0 +1,108 @@
+//! Copies of sparse files: zeros of the source are not written where the copy reads as zeros already, so that they take no
+//! space there either.
+//!
+//! The bytes decide, not the map of holes that the file system keeps: the file at the path of the source may be another one
+//! by now. Looked at are only sources that take less space than they have bytes.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use ferrocdf_bytes::Result;
+use ferrocdf_store::{Blob, BlobMut};
+
+/// Bytes that are skipped at a time if all are zero: a multiple of the blocks of file systems.
+const RUN: usize = 64 << 10;
+/// Bytes of a block in which systems tell how much space a file takes.
+const BLOCK: u64 = 512;
+
+/// Whether a file takes less space than it has bytes, by more than compression of small files explains.
+pub(super) fn is_sparse(path: &Path) -> bool {
+    std::fs::metadata(path)
+        .is_ok_and(|meta| meta.is_file() && meta.blocks() * BLOCK + (RUN as u64) < meta.len())
+}
+
+/// A blob that leaves out zeros where it has zeros, or nothing yet.
+pub(super) struct SkipZeros<'a>(pub(super) &'a dyn BlobMut);
+
+impl SkipZeros<'_> {
+    /// Whether the blob reads as zeros from `at` on, as far as it goes.
+    fn has_zeros(&self, at: u64, len: usize) -> Result<bool> {
+        let mut present = vec![0; len];
+        let len = self.0.read_at(at, &mut present)?;
+        Ok(is_zero(&present[..len]))
+    }
+}
+
+fn is_zero(run: &[u8]) -> bool {
+    run.iter().all(|&byte| byte == 0)
+}
+
+impl Blob for SkipZeros<'_> {
+    fn size(&self) -> Result<u64> {
+        self.0.size()
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
+        self.0.read_at(at, into)
+    }
+
+    fn name(&self) -> String {
+        self.0.name()
+    }
+}
+
+impl BlobMut for SkipZeros<'_> {
+    fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
+        let (mut start, mut next) = (0, 0);
+        while next < from.len() {
+            // Runs end at multiples of their length in the file, as its blocks do.
+            let to_border = RUN - ((at + next as u64) % RUN as u64) as usize;
+            let end = from.len().min(next + to_border);
+            if is_zero(&from[next..end]) && self.has_zeros(at + next as u64, end - next)? {
+                if start < next {
+                    self.0.write_at(at + start as u64, &from[start..next])?;
+                }
+                start = end;
+            }
+            next = end;
+        }
+        if start < from.len() { self.0.write_at(at + start as u64, &from[start..]) } else { Ok(()) }
+    }
+
+    fn set_size(&self, size: u64) -> Result<()> {
+        self.0.set_size(size)
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.0.sync()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ferrocdf_store::MemoryBlob;
+
+    use super::*;
+
+    #[test]
+    fn zeros_are_left_out_where_there_are_zeros_or_nothing_and_written_elsewhere() {
+        let blob = MemoryBlob::new(vec![7; 10]);
+        let skip = SkipZeros(&blob);
+        skip.write_at(4, &[0; 3]).unwrap();
+        assert_eq!(blob.size().unwrap(), 10);
+        skip.write_at(8, &[0; 3 * RUN]).unwrap();
+        // The run that the last two bytes are in, and no more.
+        assert_eq!(blob.size().unwrap(), RUN as u64);
+        let mut bytes = vec![0; 4 * RUN];
+        bytes[2 * RUN + 5] = 1;
+        skip.write_at(10, &bytes).unwrap();
+        assert_eq!(blob.size().unwrap(), 3 * RUN as u64);
+        skip.write_at(20, &[5; 3]).unwrap();
+        let mut read = vec![9; 30];
+        blob.read_exact_at(0, &mut read).unwrap();
+        assert_eq!(read[..24], [7, 7, 7, 7, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 5, 5, 0]);
+        let mut read = [0; 1];
+        blob.read_exact_at(10 + 2 * RUN as u64 + 5, &mut read).unwrap();
+        assert_eq!(read, [1]);
+    }
+}

@@ -1,0 +1,110 @@
+//! How files are made and opened.
+
+use std::path::PathBuf;
+
+use ferrocdf_model::Format;
+
+/// How a file is opened for reading.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OpenOptions {
+    /// Data past the end of a file that is cut off reads as zeros if no more than this many bytes are missing; otherwise
+    /// it is an error, `NC_ETRUNC`. [`File::missing_bytes`](crate::File::missing_bytes) tells how many are.
+    pub allow_missing: u64,
+    /// Whether another process may write to the file meanwhile: nothing is read ahead, so that every read gives what the
+    /// file holds then. New records are seen by [`File::refresh`](crate::File::refresh).
+    pub shared: bool,
+    /// Where bytes in memory, or of another blob, come from: files that they name (virtual datasets, external data and
+    /// links) are looked for beside this path. Without it they are not looked for.
+    pub beside: Option<PathBuf>,
+}
+
+impl OpenOptions {
+    /// These options for bytes that come from a path.
+    #[must_use]
+    pub fn beside(self, path: impl Into<PathBuf>) -> Self {
+        OpenOptions { beside: Some(path.into()), ..self }
+    }
+
+    /// These options with another limit of missing bytes.
+    #[must_use]
+    pub fn allow_missing(self, bytes: u64) -> Self {
+        OpenOptions { allow_missing: bytes, ..self }
+    }
+
+    /// These options for a file that another process may write to, or not.
+    #[must_use]
+    pub fn shared(self, shared: bool) -> Self {
+        OpenOptions { shared, ..self }
+    }
+}
+
+/// How space is taken in a netCDF-4 file (`nc_set_alignment`, `nc_set_meta_block_size`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpaceOptions {
+    /// Pieces of at least so many bytes are aligned.
+    pub threshold: u64,
+    /// They begin at a multiple of this many bytes.
+    pub alignment: u64,
+    /// Metadata is kept together in pieces of this many bytes.
+    pub meta_block: u64,
+}
+
+impl Default for SpaceOptions {
+    /// No alignment, pieces of 2 KiB.
+    fn default() -> Self {
+        SpaceOptions { threshold: 1, alignment: 1, meta_block: 2048 }
+    }
+}
+
+/// How a file is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CreateOptions {
+    /// The kind of file.
+    pub format: Format,
+    /// Whether a file of that name may be replaced; otherwise creating it again is an error (`NC_EEXIST`).
+    pub clobber: bool,
+    /// Whether elements that are never written stay undefined instead of holding fill values.
+    pub no_fill: bool,
+    /// Whether what is committed (by the end of define mode, a sync, the close) survives a power failure; see
+    /// [`AppendOptions::durable`].
+    pub durable: bool,
+}
+
+/// How an existing file is opened for reading and writing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AppendOptions {
+    /// Whether what is committed (by the end of define mode, a sync, the close) survives a power failure: each commit then
+    /// waits for the disk, and orders its writes there. Without it what is committed survives the end of the process in any
+    /// way, and reaches the disk when the system thinks fit, in any order. The environment variable `FERROCDF_SYNC=disk`
+    /// sets it for all files.
+    pub durable: bool,
+}
+
+impl Default for AppendOptions {
+    /// As the environment says; not durable if it says nothing.
+    fn default() -> Self {
+        AppendOptions { durable: is_durable() }
+    }
+}
+
+/// Whether the environment asks for commits that survive a power failure.
+fn is_durable() -> bool {
+    std::env::var_os("FERROCDF_SYNC").is_some_and(|word| word == "disk")
+}
+
+impl Default for CreateOptions {
+    /// A CDF-5 file with fill values, replacing what was there.
+    fn default() -> Self {
+        CreateOptions { format: Format::Data64, clobber: true, no_fill: false, durable: is_durable() }
+    }
+}
+
+impl CreateOptions {
+    /// Options for a kind of file, otherwise as by default.
+    pub fn format(format: Format) -> Self {
+        CreateOptions { format, ..Self::default() }
+    }
+}

@@ -1,0 +1,105 @@
+//! The bytes of a file as a commit makes them, before it has written all of them to their places.
+//!
+//! Blocks that change where they stand may be half written when a request fails. Who reads metadata through this blob finds
+//! the new bytes of such blocks at any time.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
+
+use ferrocdf_bytes::Result;
+use ferrocdf_store::{Blob, BlobMut, Change};
+
+/// A blob with some blocks in memory.
+pub(super) struct Patched {
+    under: Arc<dyn BlobMut>,
+    /// Whether there are any.
+    any: AtomicBool,
+    /// Bytes by position; none overlaps another, and all lie within the blob.
+    blocks: RwLock<BTreeMap<u64, Vec<u8>>>,
+}
+
+impl Patched {
+    /// A blob without patches.
+    pub fn new(under: Arc<dyn BlobMut>) -> Patched {
+        Patched { under, any: AtomicBool::new(false), blocks: RwLock::default() }
+    }
+
+    // Nothing panics half-way through a change.
+    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<u64, Vec<u8>>> {
+        self.blocks.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lays blocks over the bytes, by their positions.
+    pub fn lay(&self, blocks: BTreeMap<u64, Vec<u8>>) {
+        let any = !blocks.is_empty();
+        *self.write() = blocks;
+        self.any.store(any, Ordering::Release);
+    }
+}
+
+impl Blob for Patched {
+    fn size(&self) -> Result<u64> {
+        self.under.size()
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
+        let got = self.under.read_at(at, into)?;
+        if !self.any.load(Ordering::Acquire) {
+            return Ok(got);
+        }
+        let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
+        let end = at + got as u64;
+        let before = blocks.range(..at).next_back();
+        for (&start, bytes) in before.into_iter().chain(blocks.range(at..end)) {
+            let (first, last) = (start.max(at), (start + bytes.len() as u64).min(end));
+            if first < last {
+                let from = &bytes[(first - start) as usize..(last - start) as usize];
+                into[(first - at) as usize..(last - at) as usize].copy_from_slice(from);
+            }
+        }
+        Ok(got)
+    }
+
+    fn name(&self) -> String {
+        self.under.name()
+    }
+
+    fn forget(&self) {
+        self.under.forget();
+    }
+
+    fn last_change(&self) -> Option<Change> {
+        self.under.last_change()
+    }
+
+    fn is_quick(&self) -> bool {
+        self.under.is_quick()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ferrocdf_store::MemoryBlob;
+
+    use super::*;
+
+    #[test]
+    fn patches_are_read_in_place_of_what_they_cover() {
+        let blob = Patched::new(Arc::new(MemoryBlob::new((0..20).collect())));
+        let read = |at: u64, len: usize| {
+            let mut into = vec![99; len];
+            let got = blob.read_at(at, &mut into).unwrap();
+            into.truncate(got);
+            into
+        };
+        assert_eq!(read(3, 4), [3, 4, 5, 6]);
+        blob.lay(BTreeMap::from([(4, vec![100, 101]), (8, vec![102, 103, 104])]));
+        assert_eq!(read(3, 8), [3, 100, 101, 6, 7, 102, 103, 104]);
+        assert_eq!(read(5, 4), [101, 6, 7, 102]);
+        assert_eq!(read(9, 2), [103, 104]);
+        assert_eq!(read(11, 20), [11, 12, 13, 14, 15, 16, 17, 18, 19]);
+        blob.lay(BTreeMap::new());
+        assert_eq!(read(3, 4), [3, 4, 5, 6]);
+    }
+}

@@ -1,0 +1,218 @@
+//! A local file whose bytes can be replaced as a whole: new ones are written to a file beside it, which then takes its name.
+//!
+//! The decision that shaped it: whoever opens the path finds either all old or all new bytes, also after a power failure,
+//! so formats without a journal can change what no single write can. Programs that have the file open keep the old bytes
+//! until they open it again. A file is not replaced where that could be noticed otherwise: if it has several names, an
+//! owner or attributes that a new file cannot get, or lies in a folder that cannot be written to.
+
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use ferrocdf_bytes::{Error, Result};
+
+use crate::{Blob, BlobMut, Change, FileBlob, Writes};
+
+/// A local file that can be replaced.
+#[derive(Debug)]
+pub struct ReplaceableFile {
+    current: RwLock<Arc<FileBlob>>,
+    /// Whether the name is another file's since the last sync.
+    is_replaced: AtomicBool,
+}
+
+/// A file beside another, with the same owner and access rights, and the path whose place it is to take.
+struct Beside {
+    file: tempfile::NamedTempFile,
+    target: PathBuf,
+}
+
+impl Beside {
+    /// Makes an empty file beside another; `None` where that, or replacing it, cannot be.
+    fn new(old: &FileBlob) -> Option<Beside> {
+        // Not a link to the file, but the file.
+        let target = old.path().canonicalize().ok()?;
+        let (meta, named) = (old.file().metadata().ok()?, target.metadata().ok()?);
+        let is_same = (meta.dev(), meta.ino()) == (named.dev(), named.ino());
+        if !meta.is_file() || meta.nlink() != 1 || !is_same {
+            return None;
+        }
+        let file = tempfile::Builder::new().prefix(".ferrocdf-").tempfile_in(target.parent()?).ok()?;
+        let own = file.as_file().metadata().ok()?;
+        if (own.uid(), own.gid()) != (meta.uid(), meta.gid()) {
+            std::os::unix::fs::fchown(file.as_file(), Some(meta.uid()), Some(meta.gid())).ok()?;
+        }
+        file.as_file().set_permissions(meta.permissions()).ok()?;
+        copy_attributes(old.file(), file.as_file())?;
+        Some(Beside { file, target })
+    }
+}
+
+/// Copies extended attributes, among them access lists. Those of the security system are its own affair.
+fn copy_attributes(from: &File, to: &File) -> Option<()> {
+    let mut names = vec![0; 1 << 16];
+    let len = match rustix::fs::flistxattr(from, &mut names[..]) {
+        Ok(len) => len,
+        Err(rustix::io::Errno::NOTSUP | rustix::io::Errno::NOSYS) => return Some(()),
+        Err(_) => return None,
+    };
+    let names = names[..len].split(|&byte| byte == 0).filter(|name| !name.is_empty());
+    for name in names.filter(|name| !name.starts_with(b"security.")) {
+        let name = std::ffi::CString::new(name).ok()?;
+        let mut value = vec![0; 1 << 16];
+        let len = rustix::fs::fgetxattr(from, &name, &mut value[..]).ok()?;
+        rustix::fs::fsetxattr(to, &name, &value[..len], rustix::fs::XattrFlags::empty()).ok()?;
+    }
+    Some(())
+}
+
+impl ReplaceableFile {
+    /// A file that is open for reading and writing.
+    pub fn new(file: FileBlob) -> Self {
+        ReplaceableFile { current: RwLock::new(Arc::new(file)), is_replaced: AtomicBool::new(false) }
+    }
+
+    /// The file that has the name now.
+    fn current(&self) -> Arc<FileBlob> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Blob for ReplaceableFile {
+    fn size(&self) -> Result<u64> {
+        self.current().size()
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
+        self.current().read_at(at, into)
+    }
+
+    fn name(&self) -> String {
+        self.current().name()
+    }
+
+    fn last_change(&self) -> Option<Change> {
+        self.current().last_change()
+    }
+
+    fn is_quick(&self) -> bool {
+        self.current().is_quick()
+    }
+}
+
+impl BlobMut for ReplaceableFile {
+    fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
+        self.current().write_at(at, from)
+    }
+
+    fn set_size(&self, size: u64) -> Result<()> {
+        self.current().set_size(size)
+    }
+
+    fn sync(&self) -> Result<()> {
+        let current = self.current();
+        if self.is_replaced.load(Relaxed) {
+            current.sync_name()?;
+            self.is_replaced.store(false, Relaxed);
+        }
+        current.sync()
+    }
+
+    fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
+        let old = self.current();
+        let Some(Beside { file, target }) = Beside::new(&old) else { return Ok(false) };
+        let failed = |doing: &str, error: &std::io::Error| {
+            Error::system(error, format_args!("{}: {doing}", old.path().display()))
+        };
+        let handle = file.as_file().try_clone();
+        let new = FileBlob::of(handle.map_err(|error| failed("making its new content", &error))?, old.path());
+        write(&new)?;
+        // A name must not come to the disk before the bytes do.
+        new.sync()?;
+        file.persist(&target).map_err(|error| failed("putting its new content in place", &error.error))?;
+        self.is_replaced.store(true, Relaxed);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use ferrocdf_bytes::Code;
+
+    use super::*;
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().unwrap()
+    }
+
+    fn open(path: &std::path::Path) -> ReplaceableFile {
+        ReplaceableFile::new(FileBlob::open_mut(path).unwrap())
+    }
+
+    #[test]
+    fn passes_the_suite() {
+        let folder = folder();
+        crate::suite::blob(|n| {
+            ReplaceableFile::new(FileBlob::create(&folder.path().join(n.to_string())).unwrap())
+        });
+    }
+
+    #[test]
+    fn all_bytes_are_replaced_and_rights_stay() {
+        let folder = folder();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "old bytes").unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        let blob = open(&link);
+        let replaced = blob.replace(&mut |new| {
+            let mut old = [0; 3];
+            blob.read_exact_at(0, &mut old)?;
+            new.write_at(0, &old)?;
+            new.write_at(3, b"!")
+        });
+        assert!(replaced.unwrap());
+        assert_eq!(std::fs::read(&path).unwrap(), b"old!");
+        assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o640);
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        // What is written now goes to the new file.
+        blob.write_at(0, b"b").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"bld!");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_replacement_that_fails_leaves_nothing() {
+        let folder = folder();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "old").unwrap();
+        let blob = open(&path);
+        let failed = blob.replace(&mut |new| {
+            new.write_at(0, b"half")?;
+            Err(Error::new(Code::EIO, "no more"))
+        });
+        assert_eq!(failed.unwrap_err().what.as_ref(), "no more");
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_with_two_names_is_not_replaced() {
+        let folder = folder();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "old").unwrap();
+        std::fs::hard_link(&path, folder.path().join("other")).unwrap();
+        assert!(!open(&path).replace(&mut |_| Ok(())).unwrap());
+        assert!(
+            !ReplaceableFile::new(FileBlob::create("/dev/null".as_ref()).unwrap())
+                .replace(&mut |_| Ok(()))
+                .unwrap()
+        );
+    }
+}
