@@ -99,7 +99,7 @@ extern "C" {
 #define NC_CLOBBER       0x0000  /* create: replace a file that is there */
 #define NC_NOCLOBBER     0x0004  /* create: refuse when a file is there */
 #define NC_DISKLESS      0x0008  /* keep the file in memory while it is open */
-#define NC_MMAP          0x0010  /* old: as NC_DISKLESS */
+#define NC_MMAP          0x0010  /* old; new classic files: as NC_DISKLESS */
 #define NC_64BIT_DATA    0x0020  /* create CDF-5 */
 #define NC_CDF5          NC_64BIT_DATA
 #define NC_UDF0          0x0040  /* formats that programs bring along, 0 to 9 */

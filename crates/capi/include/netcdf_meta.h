@@ -24,7 +24,7 @@
 
 /* Where datasets can lie. */
 #define NC_HAS_DISKLESS      1
-#define NC_HAS_MMAP          0
+#define NC_HAS_MMAP          1
 #define NC_HAS_BYTERANGE     0 /* HTTP */
 #define NC_HAS_S3            0
 #define NC_HAS_S3_AWS        0
@@ -50,7 +50,7 @@
 #define NC_HAS_ERANGE_FILL   1 /* a value out of range is stored as the fill value */
 #define NC_RELAX_COORD_BOUND 1 /* start may be the length of a dimension where count is 0 */
 #define NC_DISPATCH_VERSION  5 /* of the table in netcdf_dispatch.h */
-#define NC_HAS_UDF_SELF_LOAD 0 /* formats named in the .rc file */
+#define NC_HAS_UDF_SELF_LOAD 1 /* formats named in the .rc file */
 #define NC_HAS_LOGGING       0
 #define NC_HAS_BENCHMARKS    0
 #define NC_HAS_JNA           0 /* an old macro */

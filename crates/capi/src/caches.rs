@@ -31,7 +31,7 @@ const NOT_CHUNKED: Cache = Cache { size: 8 << 20, places: 8191, preemption: 0.75
 const BITS: usize = u64::BITS as usize;
 
 /// What is wished for files to come.
-struct Wishes {
+pub(crate) struct Wishes {
     cache: Cache,
     /// Bytes from which on objects are aligned, and to what.
     alignment: (c_int, c_int),
@@ -56,7 +56,7 @@ pub(crate) fn space() -> SpaceOptions {
     space
 }
 
-fn wishes() -> MutexGuard<'static, Wishes> {
+pub(crate) fn wishes() -> MutexGuard<'static, Wishes> {
     WISHES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -5,14 +5,14 @@
 //! close that reads 0 knows that no call has the pointer, and none gets it later. Positions lie in cache lines of their
 //! own: threads on different files share none.
 
-use std::cell::RefCell;
 use std::ops::Deref;
 use std::ptr::{self, null_mut};
 use std::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicPtr, AtomicUsize};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::forks;
 use crate::open_files::{OpenFile, POSITIONS};
 
 /// How long a close waits for calls on other threads.
@@ -50,7 +50,7 @@ fn is_file(file: *mut OpenFile) -> bool {
 }
 
 // Nothing panics half-way through a change.
-fn lock() -> MutexGuard<'static, usize> {
+pub(crate) fn lock() -> MutexGuard<'static, usize> {
     CHANGES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn all() -> impl Iterator<Item = Pinned> {
 
 /// Puts a file at the first free position below `end`; `None` if there is none. Position 0 is never taken.
 pub(crate) fn insert(file: OpenFile, end: usize) -> Option<usize> {
-    fork::make_safe();
+    forks::make_safe();
     let mut first_unused = lock();
     let at = (1..end.min(POSITIONS)).find(|&at| SLOTS[at].file.load(Relaxed).is_null())?;
     *first_unused = (at + 1).max(*first_unused);
@@ -151,41 +151,10 @@ pub(crate) fn remove(at: usize) -> Option<Removed> {
     Some(Removed::Alone(unsafe { Box::from_raw(file) }))
 }
 
-/// `fork` while other threads use files: the child must find the table free, and has none of their calls.
-mod fork {
-    use super::*;
-
-    thread_local! {
-        /// The table's lock, held by the thread that forks from before to after.
-        static HELD: RefCell<Option<MutexGuard<'static, usize>>> = const { RefCell::new(None) };
-    }
-
-    /// Sees to it, once, that the table is free on both sides of a `fork`.
-    pub(super) fn make_safe() {
-        static ONCE: Once = Once::new();
-        ONCE.call_once(|| {
-            // SAFETY: the functions take no argument and do not unwind: the lock is there for all time.
-            unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
-        });
-    }
-
-    extern "C" fn before() {
-        let held = lock();
-        // A thread that is ending does not fork.
-        let _ = HELD.try_with(|place| place.replace(Some(held)));
-    }
-
-    extern "C" fn in_parent() {
-        let _ = HELD.try_with(|place| place.replace(None));
-    }
-
-    extern "C" fn in_child() {
-        let _ = HELD.try_with(|place| {
-            let held = place.replace(None);
-            // The child has one thread, the one that forked, which is in no call.
-            for slot in &SLOTS[..held.as_deref().copied().unwrap_or_default()] {
-                slot.pins.store(0, SeqCst);
-            }
-        });
+/// There are no calls: a process that `fork` made has none of those of its parent's threads.
+pub(crate) fn forget_calls() {
+    let end = *lock();
+    for slot in &SLOTS[..end] {
+        slot.pins.store(0, SeqCst);
     }
 }

@@ -115,6 +115,8 @@ unsafe fn create(
         }
         let mut options = CreateOptions::format(format);
         options.clobber = mode & NC_NOCLOBBER == 0;
+        // A new file that is mapped stays in memory too, unless it is to persist.
+        let mode = if mode & NC_MMAP != 0 { mode | NC_DISKLESS } else { mode };
         let file = if mode & (NC_DISKLESS | NC_INMEMORY) != 0 {
             memory_files::create(path, mode, &options)?
         } else {

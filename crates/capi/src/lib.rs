@@ -38,6 +38,7 @@ mod file_table;
 mod files;
 mod filter_text;
 mod filters;
+mod forks;
 mod forward;
 mod groups;
 mod inquire;

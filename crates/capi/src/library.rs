@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_int};
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrocdf::{Code, Format};
 
@@ -27,17 +27,25 @@ pub extern "C" fn nc_inq_libvers() -> *const c_char {
     VERSION.as_ptr()
 }
 
+/// The texts of codes that were asked for.
+type Texts = Option<HashMap<c_int, &'static std::ffi::CStr>>;
+
+static TEXTS: Mutex<Texts> = Mutex::new(None);
+
+pub(crate) fn texts() -> MutexGuard<'static, Texts> {
+    TEXTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The text stays valid as long as the process.
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_strerror(code: c_int) -> *const c_char {
-    static TEXTS: Mutex<Option<HashMap<c_int, &'static std::ffi::CStr>>> = Mutex::new(None);
     give(c"Unknown Error".as_ptr(), || {
         // There are some two hundred codes with texts of their own; all others share one.
         let text = if code == NC_NOERR { "No error".to_string() } else { Code(code).text() };
         if text == "Unknown Error" {
             return Ok(c"Unknown Error".as_ptr());
         }
-        let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut texts = texts();
         let known = texts.get_or_insert_default().entry(code);
         Ok(known
             .or_insert_with(|| Box::leak(CString::new(text).unwrap_or_default().into_boxed_c_str()))

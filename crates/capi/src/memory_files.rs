@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
+use ferrocdf::store::write_file;
 use ferrocdf::{Code, CreateOptions, Error, File, FileMut, Result};
 
 use crate::boundary::{answer, fail, list, put};
@@ -100,11 +101,9 @@ fn access(path: &[u8], bytes: Vec<u8>, mode: c_int, limit: u64) -> Result<Access
     }
 }
 
-/// Writes the bytes of a file in memory to its path.
+/// Writes the bytes of a file in memory to its path. What is there stays if that fails.
 pub(crate) fn persist(file: &OpenFile) -> Result<()> {
-    let bytes = file.file().bytes()?;
-    std::fs::write(as_path(&file.path), bytes)
-        .map_err(|error| Error::system(&error, file.path.escape_ascii()))
+    write_file(as_path(&file.path), &file.file().bytes()?)
 }
 
 #[unsafe(no_mangle)]

@@ -26,7 +26,7 @@ static SETTINGS: LazyLock<Option<Mutex<Settings>>> = LazyLock::new(|| {
     })
 });
 
-fn settings() -> Option<MutexGuard<'static, Settings>> {
+pub(crate) fn settings() -> Option<MutexGuard<'static, Settings>> {
     SETTINGS.as_ref().map(|settings| settings.lock().unwrap_or_else(PoisonError::into_inner))
 }
 

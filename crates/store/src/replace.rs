@@ -6,8 +6,9 @@
 //! owner or attributes that a new file cannot get, or lies in a folder that cannot be written to.
 
 use std::fs::File;
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -66,6 +67,31 @@ fn copy_attributes(from: &File, to: &File) -> Option<()> {
         rustix::fs::fsetxattr(to, &name, &value[..len], rustix::fs::XattrFlags::empty()).ok()?;
     }
     Some(())
+}
+
+/// Makes `bytes` the content of the file at a path. If that fails, the file is as before, or there is none; a file that
+/// cannot be replaced is written over instead.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    let failed = |error: std::io::Error| Error::system(&error, path.display());
+    match std::fs::metadata(path) {
+        Ok(there) if !there.is_file() => return std::fs::write(path, bytes).map_err(failed),
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let done = FileBlob::create_new(path)?.write_at(0, bytes);
+            if done.is_err() {
+                // Whether or not it can be removed: the error to tell is the one before.
+                let _ = std::fs::remove_file(path);
+            }
+            return done;
+        }
+        Err(error) => return Err(failed(error)),
+    }
+    let file = ReplaceableFile::new(FileBlob::open_mut(path)?);
+    if !file.replace(&mut |new| new.write_at(0, bytes))? {
+        file.write_at(0, bytes)?;
+        file.set_size(bytes.len() as u64)?;
+    }
+    Ok(())
 }
 
 impl ReplaceableFile {
@@ -150,7 +176,7 @@ mod tests {
         tempfile::tempdir().unwrap()
     }
 
-    fn open(path: &std::path::Path) -> ReplaceableFile {
+    fn open(path: &Path) -> ReplaceableFile {
         ReplaceableFile::new(FileBlob::open_mut(path).unwrap())
     }
 
@@ -200,6 +226,25 @@ mod tests {
         assert_eq!(failed.unwrap_err().what.as_ref(), "no more");
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_is_written_new_replaced_or_written_over() {
+        let folder = folder();
+        let path = folder.path().join("file");
+        write_file(&path, b"new").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        let old = File::open(&path).unwrap();
+        write_file(&path, b"n").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"n");
+        assert_eq!(std::io::read_to_string(old).unwrap(), "new");
+        let other = folder.path().join("other");
+        std::fs::hard_link(&path, &other).unwrap();
+        write_file(&path, b"both").unwrap();
+        write_file(&path, b"two").unwrap();
+        assert_eq!(std::fs::read(&other).unwrap(), b"two");
+        write_file("/dev/null".as_ref(), b"nowhere").unwrap();
+        assert!(write_file(folder.path(), b"").is_err());
     }
 
     #[test]

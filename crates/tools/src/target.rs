@@ -13,7 +13,7 @@ use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use ferrocdf::store::FileBlob;
+use ferrocdf::store::{BlobMut, FileBlob, write_file};
 use ferrocdf::{Code, Error, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -68,6 +68,14 @@ impl Target {
     /// The path to write to.
     pub fn path(&self) -> &Path {
         self.beside.as_ref().map_or(&self.given, |beside| &beside.temporary)
+    }
+
+    /// Writes the file as a whole.
+    pub fn write(&self, bytes: &[u8]) -> Result<()> {
+        match &self.beside {
+            Some(beside) => FileBlob::open_mut(&beside.temporary)?.write_at(0, bytes),
+            None => write_file(&self.given, bytes),
+        }
     }
 
     /// A result whose error names the target, not the temporary file.

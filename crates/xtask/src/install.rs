@@ -46,7 +46,8 @@ pub fn install(args: &[String]) -> Outcome {
     let filters = ["--package", "ferrocdf-h5filters"];
     cargo(&[&["build", "--profile", &places.profile][..], &packages, &filters].concat(), &[])?;
     let target = PathBuf::from(std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into()));
-    let built = target.join(&places.profile);
+    // Cargo's folder for the profile `dev` has another name.
+    let built = target.join(if places.profile == "dev" { "debug" } else { &places.profile });
     lay_down(&built, &places)?;
     println!("install: {} holds the library, its headers and the tools", places.root().display());
     Ok(())

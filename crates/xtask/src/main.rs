@@ -6,6 +6,7 @@
 
 mod facts;
 mod install;
+mod published;
 mod run;
 mod setup;
 mod source;

@@ -13,18 +13,21 @@ struct Need {
     is_there: fn() -> bool,
 }
 
+/// The tools of netCDF-C.
+const REFERENCE_TOOLS: Need = Need {
+    what: "the reference tools",
+    package: "netcdf-bin",
+    // Without arguments they print their usage and succeed.
+    is_there: || works("ncdump", &[]) && on_path("ncgen") && on_path("nccopy"),
+};
+
 const NEEDS: &[Need] = &[
     Need { what: "a C compiler", package: "gcc", is_there: || works("cc", &["--version"]) },
     Need { what: "a C++ compiler", package: "g++", is_there: || works("c++", &["--version"]) },
     Need { what: "pkg-config", package: "pkg-config", is_there: || works("pkg-config", &["--version"]) },
     Need { what: "CMake", package: "cmake", is_there: || works("cmake", &["--version"]) },
     Need { what: "C headers", package: "libc6-dev", is_there: || compiles("stdio.h") },
-    Need {
-        what: "the reference tools",
-        package: "netcdf-bin",
-        // Without arguments they print their usage and succeed.
-        is_there: || works("ncdump", &[]) && on_path("ncgen") && on_path("nccopy"),
-    },
+    REFERENCE_TOOLS,
     Need { what: "the reference library", package: "libnetcdf-dev", is_there: || compiles("netcdf.h") },
 ];
 
@@ -37,6 +40,7 @@ const PYTHON: &[Need] = &[Need {
 
 /// What runs on our C library in tests.
 const CLIENTS: &[Need] = &[
+    REFERENCE_TOOLS,
     Need { what: "valgrind", package: "valgrind", is_there: || works("valgrind", &["--version"]) },
     Need { what: "NCO", package: "nco", is_there: || on_path("ncks") },
     Need { what: "CDO", package: "cdo", is_there: || on_path("cdo") },
@@ -51,6 +55,7 @@ const CLIENTS: &[Need] = &[
         package: "r-cran-ncdf4",
         is_there: || works("Rscript", &["-e", "library(ncdf4)"]),
     },
+    Need { what: "make", package: "make", is_there: || works("make", &["--version"]) },
     Need { what: "a Fortran compiler", package: "gfortran", is_there: || works("gfortran", &["--version"]) },
     Need {
         what: "netCDF-Fortran",
@@ -65,6 +70,7 @@ const CLIENTS: &[Need] = &[
 
 /// What judges random files, besides the tools of the reference.
 const JUDGES: &[Need] = &[
+    REFERENCE_TOOLS,
     Need {
         what: "netCDF4 for Python",
         package: "python3-netcdf4",

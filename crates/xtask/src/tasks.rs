@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::install::install;
+use crate::published;
 use crate::run::{Outcome, cargo, run, timed};
 use crate::setup::setup;
+use crate::source;
 
 /// The profile of `Cargo.toml` for tests of optimized code.
 const CHECKED: &str = "checked";
@@ -78,7 +80,8 @@ fn installed() -> Result<String, String> {
 /// Installs ferrocdf beside the build, and runs programs that others wrote on it.
 pub fn clients(args: &[String]) -> Outcome {
     crate::setup::clients()?;
-    let reference = crate::source::fetch()?;
+    let [reference, fortran, cxx] = [source::NETCDF.fetch()?, source::FORTRAN.fetch()?, source::CXX.fetch()?];
+    let [newest, tested] = [published::NETCDF.fetch()?, published::NETCDF_TESTED.fetch()?];
     let python = crate::setup::python()?;
     let prefix = installed()?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -96,6 +99,10 @@ pub fn clients(args: &[String]) -> Outcome {
     let env = [
         ("FERROCDF_PREFIX", &*prefix),
         ("FERROCDF_REFERENCE", &*reference.to_string_lossy()),
+        ("FERROCDF_FORTRAN", &*fortran.to_string_lossy()),
+        ("FERROCDF_CXX", &*cxx.to_string_lossy()),
+        ("FERROCDF_CRATE", &*newest.to_string_lossy()),
+        ("FERROCDF_CRATE_TESTED", &*tested.to_string_lossy()),
         ("FERROCDF_PYTHON", &*python.to_string_lossy()),
     ];
     cargo(&[&test[..], &extra].concat(), &env)

@@ -11,7 +11,7 @@ mod table;
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 
 use ferrocdf::{Code, Result};
 
@@ -27,7 +27,7 @@ const MAGIC_LEN: usize = 8;
 
 /// A format that is defined.
 #[derive(Default)]
-struct Format {
+pub(crate) struct Format {
     table: Option<Table>,
     /// How its files begin; empty if nothing is known of that.
     magic: Vec<u8>,
@@ -45,7 +45,7 @@ unsafe impl Sync for Table {}
 static FORMATS: Mutex<[Format; UDF_FLAGS.len()]> =
     Mutex::new([const { Format { table: None, magic: vec![] } }; UDF_FLAGS.len()]);
 
-fn formats() -> MutexGuard<'static, [Format; UDF_FLAGS.len()]> {
+pub(crate) fn formats() -> MutexGuard<'static, [Format; UDF_FLAGS.len()]> {
     FORMATS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -67,6 +67,11 @@ impl UserFile {
 static FILES: RwLock<Vec<Option<Arc<UserFile>>>> = RwLock::new(Vec::new());
 /// How many positions of `FILES` there are: looked at before the table, which most programs leave empty.
 static POSITIONS_USED: AtomicUsize = AtomicUsize::new(0);
+
+/// The table of open files, for one who changes it.
+pub(crate) fn files() -> RwLockWriteGuard<'static, Vec<Option<Arc<UserFile>>>> {
+    FILES.write().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The file with an id, if it is one of these.
 pub(crate) fn user_file(ncid: c_int) -> Option<Arc<UserFile>> {

@@ -4,13 +4,13 @@ use std::ffi::{CString, c_int, c_void};
 use std::io::Read;
 use std::path::Path;
 use std::ptr::null_mut;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
 use ferrocdf::{Code, Error, Result};
 
 use super::{
-    FILES, MAGIC_LEN, POSITIONS_USED, Table, UserFile, formats, load_once, position_of, table_of, wanted,
+    MAGIC_LEN, POSITIONS_USED, Table, UserFile, files, formats, load_once, position_of, table_of, wanted,
 };
 use crate::boundary::fail;
 use crate::constants::{NC_NOERR, UDF_FLAGS};
@@ -87,7 +87,7 @@ fn first_bytes(path: &Path) -> Result<[u8; MAGIC_LEN]> {
 fn insert(path: &[u8], table: Table, take: impl FnOnce(&UserFile, c_int) -> c_int) -> Result<c_int> {
     let path = CString::new(path).map_err(|_| Error::new(Code::EINVAL, "a zero byte in a path"))?;
     let file = Arc::new(UserFile { table, path });
-    let mut files = FILES.write().unwrap_or_else(PoisonError::into_inner);
+    let mut files = files();
     let at = files.iter().position(Option::is_none).unwrap_or(files.len());
     if at >= POSITIONS / 2 {
         return fail(Code::ENOMEM, format!("{at} files are open, which is the limit"));
@@ -114,7 +114,7 @@ fn path_of(file: &UserFile) -> std::borrow::Cow<'_, str> {
 }
 
 fn remove(ncid: c_int) {
-    let mut files = FILES.write().unwrap_or_else(PoisonError::into_inner);
+    let mut files = files();
     if let Some(place) = position_of(ncid).and_then(|at| files.get_mut(at)) {
         *place = None;
     }

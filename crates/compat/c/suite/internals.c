@@ -21,6 +21,19 @@ char *ncbytesextract(NCbytes *bytes)
     return content;
 }
 
+int ncbytescat(NCbytes *bytes, const char *text)
+{
+    size_t more = strlen(text);
+    char *content = realloc(bytes->content, bytes->length + more + 1);
+    if (!content)
+        return 0;
+    memcpy(content + bytes->length, text, more + 1);
+    bytes->content = content;
+    bytes->length += more;
+    bytes->alloc = bytes->length + 1;
+    return 1;
+}
+
 int NC_readfile(const char *path, NCbytes *bytes)
 {
     FILE *file = fopen(path, "rb");
@@ -78,3 +91,9 @@ IN_TABLES(NCDEFAULT_get_varm)
 IN_TABLES(NCDEFAULT_get_vars)
 IN_TABLES(NCDEFAULT_put_varm)
 IN_TABLES(NCDEFAULT_put_vars)
+
+/* Settings for no server in particular are those that the public function sets. */
+int NC_rcfile_insert(const char *key, const char *host, const char *path, const char *value)
+{
+    return host || path ? NC_EINVAL : nc_rc_set(key, value);
+}

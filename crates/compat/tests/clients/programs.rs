@@ -163,6 +163,7 @@ const CLIENTS: &[Client] = &[
         prepare: "g++ -o classes @/classes.cc -lnetcdf_c++4 -lnetcdf && g++ -o types @/types.cc -lnetcdf_c++4 -lnetcdf",
         cases: &["./classes", "./types"],
     },
+    Client { name: "C", prepare: "cc -o mapped @/mapped.c -lnetcdf", cases: &["./mapped"] },
     Client {
         name: "python3-netcdf4",
         prepare: "",
@@ -357,6 +358,7 @@ clients! {
     gdal: "gdal";
     fortran: "netcdf-fortran";
     cxx: "netcdf-cxx4";
+    c: "C";
     python: "python3-netcdf4";
     r: "ncdf4";
     wheel: "netCDF4 wheel";

@@ -1,10 +1,9 @@
-//! The reference's own shell tests of `ncdump`, `ncgen`, `ncgen3` and `nccopy` for classic and netCDF-4 files, with our
+//! The reference's own shell tests, of `ncdump`, `ncgen`, `ncgen3`, `nccopy`, files in memory and its examples in C, with our
 //! tools, and with the C programs they need linked to our library.
 //!
 //! The scripts expect the reference's build tree; a folder that looks like one is made for them.
 //!
-//! Of the scripts for netCDF-4 files are left out `test_rcmerge.sh` and `testpathcvt.sh`, which try the reference's inside,
-//! and `run_par_*.sh`, which need MPI.
+//! `docs/compatibility.md` lists the scripts that do not run, with the reasons.
 //!
 //! The tests of filters have the reference's plugins, compiled from its source. Those with filters that we have built in
 //! run twice, the second time with the plugins before ours.
@@ -17,7 +16,7 @@ use std::process::{Command, Stdio};
 
 use crate::folder;
 use crate::plugins;
-use crate::suite::{Excuse, INMEMORY, Program, Verdict, compile, helper, helper_hdf5, settle};
+use crate::suite::{Excuse, INMEMORY, Program, RECLAIM, Verdict, compile, helper, helper_hdf5, settle};
 
 /// Scripts, and programs that scripts behind them need the files of, in an order that suits them all.
 const SCRIPTS: &[(&str, &str)] = &[
@@ -84,6 +83,17 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("nc_test4", "tst_filterinstall.sh"),
     ("nc_test4", "tst_unknown.sh"),
     ("nc_test", "run_inmemory.sh"),
+    ("nc_test", "run_diskless.sh"),
+    ("nc_test", "run_diskless2.sh"),
+    ("nc_test", "run_diskless5.sh"),
+    ("nc_test", "run_mmap.sh"),
+    ("nc_test", "run_cdf5.sh"),
+    ("ncgen3", "run_nc4_tests.sh"),
+    ("unit_test", "run_auxmisc.sh"),
+    ("unit_test", "run_reclaim_tests.sh"),
+    ("examples/C", "run_examples.sh"),
+    ("examples/C", "run_examples4.sh"),
+    ("examples/C", "run_filter.sh"),
 ];
 
 /// Scripts that are run with plugins before the filters that are built in as well.
@@ -152,6 +162,25 @@ const HELPERS: &[Program] = &[
     helper_hdf5("nc_test4", "tst_multifilter"),
     INMEMORY,
     helper_hdf5("nc_test", "tst_open_mem"),
+    helper("nc_test", "tst_diskless"),
+    helper("nc_test", "tst_diskless2"),
+    helper("nc_test", "tst_diskless3"),
+    helper("nc_test", "tst_diskless4"),
+    helper("nc_test", "tst_diskless5"),
+    helper("nc_test", "tst_open_cdf5"),
+    helper("unit_test", "test_auxmisc"),
+    RECLAIM,
+    helper("examples/C", "simple_xy_wr"),
+    helper("examples/C", "simple_xy_rd"),
+    helper("examples/C", "sfc_pres_temp_wr"),
+    helper("examples/C", "sfc_pres_temp_rd"),
+    helper("examples/C", "pres_temp_4D_wr"),
+    helper("examples/C", "pres_temp_4D_rd"),
+    helper("examples/C", "simple_nc4_wr"),
+    helper("examples/C", "simple_nc4_rd"),
+    helper("examples/C", "simple_xy_nc4_wr"),
+    helper("examples/C", "simple_xy_nc4_rd"),
+    helper_hdf5("examples/C", "filter_example"),
 ];
 
 /// Prints its last word: paths are what they are on this system.
@@ -161,8 +190,8 @@ const NCPATHCVT: &str = "#!/bin/sh\nfor last; do :; done\nprintf %s \"$last\"\n"
 const INSTALLED: &str = "installed-plugins";
 
 fn build_tree(prefix: &Path, reference: &Path, tree: &Path) {
-    for folder in ["ncdump", "ncgen", "ncgen3", "nc_test", "nc_test4", "plugins"] {
-        fs::create_dir(tree.join(folder)).expect("a new folder");
+    for folder in ["ncdump", "ncgen", "ncgen3", "nc_test", "nc_test4", "unit_test", "examples/C", "plugins"] {
+        fs::create_dir_all(tree.join(folder)).expect("a new folder");
     }
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("c/suite");
     fs::copy(own.join("config.h"), tree.join("config.h")).expect("it is there");
@@ -174,9 +203,11 @@ fn build_tree(prefix: &Path, reference: &Path, tree: &Path) {
     let path = tree.join("ncdump/ncpathcvt");
     fs::write(&path, NCPATHCVT).expect("a new file");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
-    for (template, made) in
-        [("test_common.in", "test_common.sh"), ("plugins/findplugin.in", "nc_test4/findplugin.sh")]
-    {
+    for (template, made) in [
+        ("test_common.in", "test_common.sh"),
+        ("plugins/findplugin.in", "nc_test4/findplugin.sh"),
+        ("plugins/findplugin.in", "examples/C/findplugin.sh"),
+    ] {
         fs::write(tree.join(made), settings(reference, template, tree)).expect("a new file");
     }
     plugins::compile(prefix, reference, &tree.join("plugins"));

@@ -2,14 +2,10 @@
 //!
 //! Listed are all programs of `nc_test` and `nctest` that are for classic files, or for every format, and need no other
 //! library, and those of `nc_test4` that need no MPI and not the reference's inside; programs there that use HDF5 are linked
-//! to Debian's libhdf5 as well, and so judge what we write and write what we read. Three use a few functions of the
-//! reference's inside, which `c/suite/internals.c` has. Programs that others have to prepare are run by their scripts, in
-//! `shell.rs`.
+//! to Debian's libhdf5 as well, and so judge what we write and write what we read. A few use functions of the reference's
+//! inside, which `c/suite/internals.c` has. Programs that others have to prepare are run by their scripts, in `shell.rs`.
 //!
-//! Left out are `tst_diskless5`, which wants a file that its own build does not bring; `tst_large*` and `large_files`, which
-//! write tens of gigabytes; `tst_udf_self_load` and `tst_varsperf`, which are made of the reference's inside; and
-//! `tst_h_converts`, `tst_h_strings3`, `tst_h_vl2`, `tst_nc_converts`, `test_filter_reg` and `test_filterx_hdf5`, which its own build leaves
-//! out, and which do not compile.
+//! `docs/compatibility.md` lists the programs that do not run, with the reasons.
 //!
 //! On Debian's library, which is older than they are, `t_nc`, `tst_misc`, `tst_quantize`, `tst_h_transient_types` and
 //! `tst_meta_block_size` fail.
@@ -38,12 +34,23 @@ pub struct Program {
     hdf5: bool,
     /// Files beside its sources that it opens in its own folder.
     files: &'static [&'static str],
+    /// Source of a shared library that it loads; `TEST_PLUGIN_PATH` names the library.
+    plugin: Option<&'static str>,
 }
 
 /// A program of `nc_test` that runs once.
 const fn one(name: &'static str) -> Program {
-    let (sources, defines, files): (&[&str], &[&str], &[&str]) = (&[], &[], &[]);
-    Program { name, sources, folder: "nc_test", runs: &[&[]], inside: false, defines, hdf5: false, files }
+    Program {
+        name,
+        sources: &[],
+        folder: "nc_test",
+        runs: &[&[]],
+        inside: false,
+        defines: &[],
+        hdf5: false,
+        files: &[],
+        plugin: None,
+    }
 }
 
 const fn with(name: &'static str, runs: &'static [&'static [&'static str]]) -> Program {
@@ -79,6 +86,9 @@ const fn knowing(name: &'static str) -> Program {
 const fn inside(name: &'static str, sources: &'static [&'static str]) -> Program {
     Program { sources, inside: true, ..one(name) }
 }
+
+/// Memory of nested values, given back.
+pub const RECLAIM: Program = Program { folder: "unit_test", ..inside("tst_reclaim", &["tst_reclaim.c"]) };
 
 /// Files in memory, of both kinds.
 pub const INMEMORY: Program =
@@ -262,6 +272,12 @@ const PROGRAMS: &[Program] = &[
     one("tst_diskless2"),
     Program { folder: "nc_test4", ..inside("tst_udf", &["tst_udf.c"]) },
     Program { folder: "nc_test4", ..inside("tst_udf_multi", &["tst_udf_multi.c"]) },
+    Program {
+        folder: "nc_test4",
+        plugin: Some("tst_udf_self_load_plugin.c"),
+        ..inside("tst_udf_self_load", &["tst_udf_self_load.c"])
+    },
+    one("tst_diskless6"),
 ];
 
 /// What a program or script wants that our library does not do, for a reason.
@@ -375,17 +391,14 @@ impl Library {
         folder: &Path,
     ) -> Result<PathBuf, String> {
         let (out, at) = (folder.join(program.name), reference.join(program.folder));
-        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("c/suite");
-        let mut cc = Command::new("cc");
-        cc.args(["-w", "-D_GNU_SOURCE", "-DHAVE_CONFIG_H", "-DTESTNC3"]).arg("-I").arg(&own);
-        cc.args(program.defines.iter().map(|name| format!("-D{name}")));
-        if program.hdf5 {
-            cc.args(pkg_config("--cflags")?);
+        let mut cc = self.compiler(reference, program, folder)?;
+        if let Some(source) = program.plugin {
+            let path = out.with_extension("so");
+            let mut plugin = self.compiler(reference, program, folder)?;
+            plugin.args(["-shared", "-fPIC", "-o"]).arg(&path).arg(at.join(source));
+            self.link(&mut plugin, program)?;
+            cc.arg(format!("-DTEST_PLUGIN_PATH=\"{}\"", path.display()));
         }
-        cc.arg("-I").arg(&self.include);
-        cc.arg("-I").arg(&at).arg("-idirafter").arg(reference.join("include"));
-        cc.arg(format!("-DTOPSRCDIR=\"{}\"", reference.display()))
-            .arg(format!("-DTOPBINDIR=\"{}\"", folder.display()));
         cc.arg("-o").arg(&out);
         match program.sources {
             [] => {
@@ -399,8 +412,29 @@ impl Library {
             cc.arg("-DHAVE_STRLCAT")
                 .arg("-I")
                 .arg(reference.join("libdispatch"))
-                .arg(own.join("internals.c"));
+                .arg(own_sources().join("internals.c"));
         }
+        self.link(&mut cc, program)?;
+        Ok(out)
+    }
+
+    /// A compiler with the headers for a program that is compiled into a folder.
+    fn compiler(&self, reference: &Path, program: &Program, folder: &Path) -> Result<Command, String> {
+        let mut cc = Command::new("cc");
+        cc.args(["-w", "-D_GNU_SOURCE", "-DHAVE_CONFIG_H", "-DTESTNC3"]).arg("-I").arg(own_sources());
+        cc.args(program.defines.iter().map(|name| format!("-D{name}")));
+        if program.hdf5 {
+            cc.args(pkg_config("--cflags")?);
+        }
+        cc.arg("-I").arg(&self.include).arg("-I").arg(reference.join(program.folder));
+        cc.arg("-idirafter").arg(reference.join("include"));
+        cc.arg(format!("-DTOPSRCDIR=\"{}\"", reference.display()))
+            .arg(format!("-DTOPBINDIR=\"{}\"", folder.display()));
+        Ok(cc)
+    }
+
+    /// Runs a compiler, with what a program is linked to.
+    fn link(&self, cc: &mut Command, program: &Program) -> Result<(), String> {
         cc.arg("-L").arg(&self.lib).arg(format!("-Wl,-rpath,{}", self.lib.display()));
         cc.arg("-lnetcdf");
         if program.hdf5 {
@@ -409,7 +443,7 @@ impl Library {
         }
         let done = cc.arg("-lm").output().map_err(|error| format!("cc: {error}"))?;
         let says = String::from_utf8_lossy(&done.stderr).into_owned();
-        if done.status.success() { Ok(out) } else { Err(format!("does not compile: {says}")) }
+        if done.status.success() { Ok(()) } else { Err(format!("does not compile: {says}")) }
     }
 
     /// Compiles and runs a program; its last lines if it fails.
@@ -467,6 +501,11 @@ impl Library {
         }
         Ok(())
     }
+}
+
+/// The folder of our own sources for these programs.
+fn own_sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("c/suite")
 }
 
 /// What a compiler has to be told to find HDF5.

@@ -1,4 +1,5 @@
-//! `nccopy` and `ncgen` whose requests fail: they leave the whole file, or what was there before and nothing else.
+//! `nccopy`, `ncgen` and a program that brings a file from memory to the disk, whose requests fail: they leave the whole
+//! file, or what was there before and nothing else.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -21,6 +22,7 @@ const RUNS: &[(&str, &[&str])] = &[
     ("nccopy", &["-k", "cdf5", "-w", "IN.nc"]),
     ("nccopy", &["-k", "netCDF-4", "-d", "1", "-s", "IN.nc"]),
     ("nccopy", &["-k", "netCDF-4 classic model", "-c", "t/7,x/11", "IN.nc"]),
+    ("persist", &["IN.nc", "OUT"]),
     ("ncgen", &["-3", "-o", "OUT", "IN.cdl"]),
     ("ncgen", &["-5", "-x", "-o", "OUT", "IN.cdl"]),
     ("ncgen", &["-4", "-o", "OUT", "IN.cdl"]),
@@ -50,6 +52,7 @@ impl Place {
         let folder = folder();
         let shim = shim(folder.path());
         std::fs::write(folder.path().join("IN.cdl"), cdl()).expect("its own folder");
+        compile_persist(folder.path());
         let place = Place { folder, shim };
         let made = place.tool("ncgen", &["-4", "-o", "IN.nc", "IN.cdl"]).output().expect("it is installed");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
@@ -66,7 +69,9 @@ impl Place {
     }
 
     fn tool(&self, name: &str, args: &[&str]) -> Command {
-        let mut command = Command::new(named("FERROCDF_PREFIX").join("bin").join(name));
+        let own = self.path(name);
+        let program = if own.exists() { own } else { named("FERROCDF_PREFIX").join("bin").join(name) };
+        let mut command = Command::new(program);
         command.current_dir(self.folder.path());
         for &arg in args {
             command.arg(if arg == "OUT" { "out/target" } else { arg });
@@ -114,6 +119,17 @@ impl Place {
     }
 }
 
+fn compile_persist(folder: &Path) {
+    let (prefix, source) =
+        (named("FERROCDF_PREFIX"), Path::new(env!("CARGO_MANIFEST_DIR")).join("c/faults/persist.c"));
+    let lib = prefix.join("lib");
+    let mut cc = Command::new("cc");
+    cc.args(["-O1", "-Wall", "-I"]).arg(prefix.join("include")).arg(source).arg("-L").arg(&lib);
+    cc.arg(format!("-Wl,-rpath,{}", lib.display())).args(["-lnetcdf", "-o"]).arg(folder.join("persist"));
+    let done = cc.output().expect("there is a compiler");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
 /// The text that the reference makes of a file, with all digits.
 fn text(path: &Path) -> String {
     let output = Command::new("ncdump")
@@ -142,7 +158,7 @@ fn a_tool_whose_requests_fail_leaves_the_whole_file_or_what_was_there() {
         let whole = std::fs::read(place.target()).expect("it went well");
         assert_eq!(text(&place.target()), text(&place.path("IN.nc")), "{run:?}");
         println!("{run:?}: {requests} requests");
-        assert!(requests >= 2, "{run:?}: {requests} requests");
+        assert!(requests >= 1, "{run:?}: {requests} requests");
         for request in 0..requests {
             for kind in KINDS {
                 for times in TIMES {

@@ -156,8 +156,7 @@ fn write(
     if !options.write_in_memory {
         return output.close();
     }
-    let bytes = output.into_bytes()?.unwrap_or_default();
-    std::fs::write(target.path(), bytes).map_err(|error| Error::system(&error, target.path().display()))
+    target.write(&output.into_bytes()?.unwrap_or_default())
 }
 
 /// Checks that the variables to be defined lie in the file, but for a few bytes: the copy would have room for all that

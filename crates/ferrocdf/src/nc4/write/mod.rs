@@ -17,7 +17,7 @@ mod remove;
 mod types;
 mod values;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use ferrocdf_array::{Array, Fit, In, Layout, Mosaic, PastEnd, Selection, Stored};
@@ -136,8 +136,8 @@ struct Edited {
     classes: Vec<Class>,
     /// Objects made in this session.
     made: HashSet<Node>,
-    /// Arrays of chunks of which some may be held back.
-    written: HashMap<VarId, Array>,
+    /// Arrays of chunks of which some may be held back, in the order in which they are written: files are the same every time.
+    written: BTreeMap<VarId, Array>,
     /// Chunks, by their first elements, in which each fill value has a place of its own in the global heap.
     owned: HashSet<(VarId, Vec<u64>)>,
     /// What attributes that were set hold in the global heap.
@@ -215,7 +215,7 @@ impl Edited {
             vars: vec![],
             classes: vec![],
             made: HashSet::new(),
-            written: HashMap::new(),
+            written: BTreeMap::new(),
             owned: HashSet::new(),
             heaped: HashMap::new(),
             changed: false,
