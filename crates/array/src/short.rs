@@ -3,8 +3,10 @@
 //! Programs that read or write a value or a short row at a time call often; for them planning would cost more than the
 //! data, and so would looking at the selection twice.
 
+use std::ops::Range;
+
 use ferrocdf_bytes::Result;
-use ferrocdf_store::{Blob, BlobMut};
+use ferrocdf_store::Blob;
 
 use crate::convert::{Conversion, swap_order};
 use crate::memory::check_dense;
@@ -18,6 +20,8 @@ const SHORT: usize = 1 << 10;
 pub struct ShortRun {
     /// The position of its first byte.
     at: u64,
+    /// The place of its first element among all of the array, in storage order.
+    first: u64,
     /// Bytes as stored.
     len: usize,
     stored: Stored,
@@ -28,13 +32,16 @@ impl ShortRun {
     /// The run of the elements that `part` names with a start, a count and a stride for each dimension, if they are
     /// inside the array, and are such a run. What is wrong or long or scattered is for the long way, which also has the
     /// errors.
-    #[inline]
+    // Always: a run that is passed through memory field by field is slow to read back as a whole.
+    #[inline(always)]
     pub fn find(array: &Array, part: impl Fn(usize) -> (u64, u64, u64)) -> Option<ShortRun> {
         let (Layout::Strided { begin, steps }, None) = (&array.layout, &array.unusual) else { return None };
         if steps.len() != array.shape.len() {
             return None;
         }
         let (mut at, mut len) = (*begin, array.stored.kind.size() as u64);
+        // The elements before an index, and those of all inner dimensions; an array counts its elements in 64 bits.
+        let (mut first, mut inner) = (0u64, 1u64);
         for (dim, (&step, &size)) in steps.iter().zip(&array.shape).enumerate().rev() {
             let (start, count, stride) = part(dim);
             let reach = count.checked_sub(1)?.checked_mul(stride)?;
@@ -48,9 +55,11 @@ impl ShortRun {
                 len = len.checked_mul(count)?;
             }
             at = at.checked_add(start.checked_mul(step)?)?;
+            first = first.wrapping_add(start.wrapping_mul(inner));
+            inner = inner.wrapping_mul(size);
         }
         at.checked_add(len)?;
-        let run = ShortRun { at, len: len as usize, stored: array.stored, past_end: array.past_end };
+        let run = ShortRun { at, first, len: len as usize, stored: array.stored, past_end: array.past_end };
         (len <= SHORT as u64).then_some(run)
     }
 
@@ -68,6 +77,12 @@ impl ShortRun {
     #[inline]
     pub fn elements(&self) -> usize {
         self.len / self.stored.kind.size()
+    }
+
+    /// The places of its elements among all of the array, in storage order.
+    #[inline]
+    pub fn span(&self) -> Range<u64> {
+        self.first..self.first + self.elements() as u64
     }
 
     /// Reads it into dense memory for just its elements; `rules` are as in [`Out`](crate::Out).
@@ -88,16 +103,30 @@ impl ShortRun {
         })
     }
 
-    /// Writes it from dense memory of just its elements; `rules` are as in [`In`](crate::In).
+    /// Writes it from dense memory of just its elements, with a function that writes bytes at a position of the blob; `rules`
+    /// are as in [`In`](crate::In).
     ///
     /// # Errors
     /// `ECHAR` between text and numbers; `EINVAL` for memory of another size; the blob's.
-    pub fn write(&self, blob: &dyn BlobMut, kind: Kind, rules: Direction, input: &[u8]) -> Result<Fit> {
+    #[inline]
+    pub fn write(
+        &self,
+        write_at: impl FnOnce(u64, &[u8]) -> Result<()>,
+        kind: Kind,
+        rules: Direction,
+        input: &[u8],
+    ) -> Result<Fit> {
         if kind == self.stored.kind && input.len() == self.len {
+            // Mostly it is one number.
+            match input.len() {
+                4 => return self.write_word::<4>(write_at, input),
+                8 => return self.write_word::<8>(write_at, input),
+                _ => {}
+            }
             return self.with_room(|stored| {
                 stored.copy_from_slice(input);
                 swap_order(self.stored, stored);
-                blob.write_at(self.at, stored)?;
+                write_at(self.at, stored)?;
                 Ok(Fit::Exact)
             });
         }
@@ -105,9 +134,22 @@ impl ShortRun {
         check_dense(input.len(), kind, self.elements() as u64)?;
         self.with_room(|stored| {
             let fits = conversion.run(input, stored);
-            blob.write_at(self.at, stored)?;
+            write_at(self.at, stored)?;
             Ok(fits.into())
         })
+    }
+
+    #[inline]
+    fn write_word<const N: usize>(
+        &self,
+        write_at: impl FnOnce(u64, &[u8]) -> Result<()>,
+        input: &[u8],
+    ) -> Result<Fit> {
+        let mut stored = [0; N];
+        stored.copy_from_slice(input);
+        swap_order(self.stored, &mut stored);
+        write_at(self.at, &stored)?;
+        Ok(Fit::Exact)
     }
 
     /// Gives memory for the stored bytes; little of it where little is needed, since it is cleared each time.

@@ -42,7 +42,7 @@ pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) 
     if input.map.is_none()
         && let Some(run) = ShortRun::of(array, sel)
     {
-        return run.write(blob, input.kind, input.rules, input.bytes);
+        return run.write(|at, bytes| blob.write_at(at, bytes), input.kind, input.rules, input.bytes);
     }
     sel.check(&array.shape)?;
     let conversion = Conversion::new(input.rules, Stored::native(input.kind), array.stored)?;

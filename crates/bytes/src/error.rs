@@ -4,6 +4,7 @@
 //! One error type serves all crates, so that a message made at the bottom reaches the user unshortened.
 
 use std::fmt;
+use std::ops::Deref;
 
 /// The result of every fallible operation in ferrocdf.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -157,26 +158,55 @@ impl fmt::Debug for Code {
     }
 }
 
-/// What went wrong: a netCDF error code and a sentence that says where and why.
+/// What went wrong: a netCDF error code and a sentence that says where and why. It is as large as a pointer, so that results
+/// are passed in registers.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Error {
+pub struct Error(Box<Details>);
+
+/// What an [`Error`] says.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Details {
     /// The number C callers see.
     pub code: Code,
     /// Path inside the dataset, structure, field, byte offset, reason; outermost context first.
     pub what: Box<str>,
 }
 
+impl Deref for Error {
+    type Target = Details;
+
+    fn deref(&self) -> &Details {
+        &self.0
+    }
+}
+
 impl Error {
     /// An error with its explanation.
+    #[cold]
     pub fn new(code: Code, what: impl Into<String>) -> Self {
-        Error { code, what: what.into().into_boxed_str() }
+        Error(Box::new(Details { code, what: what.into().into_boxed_str() }))
     }
 
     /// The same error, with the place it happened in put before its text.
     #[must_use]
+    #[cold]
     pub fn at(self, place: impl fmt::Display) -> Self {
         let what = if self.what.is_empty() { place.to_string() } else { format!("{place}: {}", self.what) };
-        Error { code: self.code, what: what.into_boxed_str() }
+        self.with_words(what)
+    }
+
+    /// The same words with another code.
+    #[must_use]
+    pub fn with_code(mut self, code: Code) -> Self {
+        self.0.code = code;
+        self
+    }
+
+    /// The same code with other words.
+    #[must_use]
+    pub fn with_words(mut self, what: impl Into<String>) -> Self {
+        self.0.what = what.into().into_boxed_str();
+        self
     }
 
     /// True if the operating system refused a request, so that the same call may succeed later.
@@ -187,7 +217,7 @@ impl Error {
     /// An operating system error; keeps `errno` as the code, as netCDF does.
     pub fn system(error: &std::io::Error, what: impl fmt::Display) -> Self {
         let code = error.raw_os_error().map_or(Code::EIO, Code);
-        Error { code, what: what.to_string().into_boxed_str() }
+        Error::new(code, what.to_string())
     }
 }
 

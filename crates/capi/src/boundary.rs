@@ -18,30 +18,26 @@ thread_local! {
 pub(crate) fn answer(body: impl FnOnce() -> Result<()>) -> c_int {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => NC_NOERR,
-        Ok(Err(error)) => {
-            remember(error.to_string());
-            error.code.0
-        }
-        Err(panic) => {
-            remember(format!("a defect of ferrocdf, please report it: {}", words_of(&*panic)));
-            Code::EINTERNAL.0
-        }
+        Ok(Err(error)) => remember(error),
+        Err(panic) => remember(defect(&*panic)),
     }
 }
 
 /// Runs a function that gives something else than a code; `otherwise` is given when it fails.
 pub(crate) fn give<T>(otherwise: T, body: impl FnOnce() -> Result<T>) -> T {
-    match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(Ok(given)) => given,
-        Ok(Err(error)) => {
-            remember(error.to_string());
-            otherwise
-        }
-        Err(panic) => {
-            remember(format!("a defect of ferrocdf, please report it: {}", words_of(&*panic)));
-            otherwise
-        }
-    }
+    let error = match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(given)) => return given,
+        Ok(Err(error)) => error,
+        Err(panic) => defect(&*panic),
+    };
+    remember(error);
+    otherwise
+}
+
+#[cold]
+fn defect(panic: &(dyn Any + Send)) -> Error {
+    let what = format!("a defect of ferrocdf, please report it: {}", words_of(panic));
+    Error::new(Code::EINTERNAL, what)
 }
 
 fn words_of(panic: &(dyn Any + Send)) -> &str {
@@ -52,10 +48,13 @@ fn words_of(panic: &(dyn Any + Send)) -> &str {
     }
 }
 
-fn remember(message: String) {
-    let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
+/// Keeps the words of an error for [`ferrocdf_last_error`]; returns its code.
+#[cold]
+fn remember(error: Error) -> c_int {
+    let message = CString::new(error.to_string().replace('\0', " ")).unwrap_or_default();
     // A thread that is ending has no place for it any more.
     let _ = MESSAGE.try_with(|last| last.replace(message));
+    error.code.0
 }
 
 /// The whole message of the last error on this thread: what, where, why. It stays true until the next error on this

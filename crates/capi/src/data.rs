@@ -69,10 +69,20 @@ pub(crate) struct Buffer {
     pub(crate) way: Way,
 }
 
+/// A call that moves data, as the program made it. It is passed by reference: programs make many small calls, and memory that
+/// was just written field by field is slow to copy.
+pub(crate) struct Call {
+    pub(crate) ncid: c_int,
+    pub(crate) varid: c_int,
+    pub(crate) part: Part,
+    pub(crate) buffer: Buffer,
+}
+
 /// Reads into the memory at `values`.
 ///
 /// # Safety
 /// The contract of the interface.
+#[inline(always)]
 pub(crate) unsafe fn get(
     ncid: c_int,
     varid: c_int,
@@ -80,25 +90,15 @@ pub(crate) unsafe fn get(
     memory: Memory,
     values: *mut c_void,
 ) -> c_int {
-    if let Some(file) = user_file(ncid) {
-        // SAFETY: as the caller says.
-        return unsafe { file.transfer(ncid, varid, part, Buffer { memory, values, way: Way::Get }) };
-    }
     // SAFETY: as the caller says.
-    answer(|| unsafe {
-        if let Memory::Elements(kind) = memory
-            && let Some(done) = few::get(ncid, varid, part, kind, values)
-        {
-            return in_range(done?);
-        }
-        transfer(ncid, varid, part, Buffer { memory, values, way: Way::Get })
-    })
+    unsafe { run(&Call { ncid, varid, part, buffer: Buffer { memory, values, way: Way::Get } }) }
 }
 
 /// Writes from the memory at `values`.
 ///
 /// # Safety
 /// The contract of the interface.
+#[inline(always)]
 pub(crate) unsafe fn put(
     ncid: c_int,
     varid: c_int,
@@ -107,24 +107,29 @@ pub(crate) unsafe fn put(
     values: *const c_void,
 ) -> c_int {
     let buffer = Buffer { memory, values: values.cast_mut(), way: Way::Put };
-    if let Some(file) = user_file(ncid) {
-        // SAFETY: as the caller says; memory that is written from is only read.
-        return unsafe { file.transfer(ncid, varid, part, buffer) };
+    // SAFETY: as the caller says; memory that is written from is only read.
+    unsafe { run(&Call { ncid, varid, part, buffer }) }
+}
+
+/// Does what a call asks for.
+#[inline(never)]
+unsafe fn run(call: &Call) -> c_int {
+    if let Some(file) = user_file(call.ncid) {
+        // SAFETY: as the caller says.
+        return unsafe { file.transfer(call.ncid, call.varid, call.part, call.buffer) };
     }
-    // SAFETY: as above.
-    answer(|| unsafe {
-        if let Memory::Elements(kind) = memory
-            && let Some(done) = few::put(ncid, varid, part, kind, values)
-        {
-            return in_range(done?);
-        }
-        transfer(ncid, varid, part, buffer)
+    // SAFETY: as the caller says.
+    answer(|| match unsafe { few::transfer(call) } {
+        Some(done) => in_range(done?),
+        // SAFETY: as the caller says.
+        None => unsafe { transfer(call) },
     })
 }
 
-unsafe fn transfer(ncid: c_int, varid: c_int, part: Part, buffer: Buffer) -> Result<()> {
-    let (file, group) = find(ncid)?;
-    let find = || file.file().look(|model| Target::find(model, group, varid));
+unsafe fn transfer(call: &Call) -> Result<()> {
+    let Call { part, buffer, .. } = *call;
+    let (file, group) = find(call.ncid)?;
+    let find = || file.file().look(|model| Target::find(model, group, call.varid));
     let classic = file.is_classic();
     let target = if !classic || part.looks_first(buffer.memory) {
         let target = find()?;
@@ -134,7 +139,7 @@ unsafe fn transfer(ncid: c_int, varid: c_int, part: Part, buffer: Buffer) -> Res
         target
     } else {
         check_mode(&file, buffer.way)?;
-        check_not_global(varid)?;
+        check_not_global(call.varid)?;
         find()?
     };
     file.caches.set_asked(target.var);
@@ -160,7 +165,7 @@ fn check_mode(file: &OpenFile, way: Way) -> Result<()> {
     file.check_data_mode()
 }
 
-/// A call that moves data.
+/// A call with what it means in an open file.
 pub(crate) struct Request {
     pub(crate) file: Pinned,
     pub(crate) target: Target,

@@ -2,20 +2,18 @@
 //!
 //! `None` says that nothing was done, and the call goes the long way, which also has the errors.
 
-use std::ffi::{c_int, c_void};
-
-use ferrocdf::array::Kind;
 use ferrocdf::{Fit, GroupId, Result};
 
 use crate::constants::NC_SHARE;
-use crate::data::Part;
+use crate::data::{Call, Memory, Part};
+use crate::data_checks::Way;
 use crate::open_files::find_root;
 
 /// Start and count of each dimension, behind pointers that are not null.
-fn bounds(part: Part) -> Option<impl Fn(usize) -> (u64, u64)> {
+fn bounds(part: &Part) -> Option<impl Fn(usize) -> (u64, u64)> {
     let (start, count) = match part {
-        Part::One { start } if !start.is_null() => (start, None),
-        Part::Slab { start, count } if !start.is_null() && !count.is_null() => (start, Some(count)),
+        Part::One { start } if !start.is_null() => (*start, None),
+        Part::Slab { start, count } if !start.is_null() && !count.is_null() => (*start, Some(*count)),
         _ => return None,
     };
     Some(move |dim| {
@@ -24,48 +22,31 @@ fn bounds(part: Part) -> Option<impl Fn(usize) -> (u64, u64)> {
     })
 }
 
-/// Reads into the memory at `values`.
+/// Moves what a call asks for.
 ///
 /// # Safety
 /// The contract of the interface.
-pub(crate) unsafe fn get(
-    ncid: c_int,
-    varid: c_int,
-    part: Part,
-    kind: Kind,
-    values: *mut c_void,
-) -> Option<Result<Fit>> {
-    let (bounds, var) = (bounds(part)?, usize::try_from(varid).ok()?);
+pub(crate) unsafe fn transfer(call: &Call) -> Option<Result<Fit>> {
+    let Memory::Elements(kind) = call.buffer.memory else { return None };
+    let (bounds, var) = (bounds(&call.part)?, usize::try_from(call.varid).ok()?);
+    let values = call.buffer.values.cast::<u8>();
     if values.is_null() {
         return None;
     }
-    let open = find_root(ncid).filter(|open| !open.is_defining())?;
-    // SAFETY: there is room for the elements that are asked for, by the contract of the interface.
-    let memory = |count| unsafe { std::slice::from_raw_parts_mut(values.cast(), count * kind.size()) };
-    open.file().read_few((GroupId::ROOT, var), kind, bounds, memory)
-}
-
-/// Writes from the memory at `values`.
-///
-/// # Safety
-/// The contract of the interface.
-pub(crate) unsafe fn put(
-    ncid: c_int,
-    varid: c_int,
-    part: Part,
-    kind: Kind,
-    values: *const c_void,
-) -> Option<Result<Fit>> {
-    let (bounds, var) = (bounds(part)?, usize::try_from(varid).ok()?);
-    if values.is_null() {
+    let open = find_root(call.ncid)?;
+    if open.is_defining() {
         return None;
     }
-    let open = find_root(ncid)?;
-    let is_short = open.is_classic() && open.mode & NC_SHARE == 0;
-    if !is_short || open.is_defining() {
+    let var = (GroupId::ROOT, var);
+    if call.buffer.way == Way::Get {
+        // SAFETY: there is room for the elements that are asked for, by the contract of the interface.
+        let memory = |count| unsafe { std::slice::from_raw_parts_mut(values, count * kind.size()) };
+        return open.file().read_few(var, kind, bounds, memory);
+    }
+    if !open.is_classic() || open.mode & NC_SHARE != 0 {
         return None;
     }
     // SAFETY: the elements are there, by the contract of the interface.
-    let memory = |count| unsafe { std::slice::from_raw_parts(values.cast(), count * kind.size()) };
-    open.writable().ok()?.write_few((GroupId::ROOT, var), kind, bounds, memory)
+    let memory = |count| unsafe { std::slice::from_raw_parts(values, count * kind.size()) };
+    open.writable().ok()?.write_few(var, kind, bounds, memory)
 }

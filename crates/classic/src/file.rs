@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ferrocdf_array::{Array, Kind, Layout as ArrayLayout, PastEnd, Stored};
+use ferrocdf_array::{Array, Fit, In, Kind, Layout as ArrayLayout, PastEnd, ShortRun, Stored};
 use ferrocdf_bytes::{Code, Error, Order, Result, Sizer};
 use ferrocdf_model::{Atomic, Model, VarId};
 use ferrocdf_store::{Blob, BlobMut};
@@ -13,10 +13,18 @@ use crate::layout::{Alignment, Layout};
 use crate::{convert, rewrite, values, windows};
 
 /// The bytes of a file, and whether they may be changed.
-#[derive(Clone)]
 enum Access {
     Read(Arc<dyn Blob>),
-    Write(Arc<dyn BlobMut>),
+    Write(Box<dyn BlobMut>),
+}
+
+impl Access {
+    fn blob(&self) -> &dyn Blob {
+        match self {
+            Access::Read(blob) => &**blob,
+            Access::Write(blob) => &**blob,
+        }
+    }
 }
 
 /// A classic file. The model lives with the caller, who passes what it says now (`model`) to each call.
@@ -56,12 +64,12 @@ impl ClassicFile {
     }
 
     /// Reads the header of an existing file, to read and change it.
-    pub fn open_mut(blob: Arc<dyn BlobMut>) -> Result<(ClassicFile, Model)> {
+    pub fn open_mut(blob: Box<dyn BlobMut>) -> Result<(ClassicFile, Model)> {
         Self::read_header(Access::Write(blob))
     }
 
     /// A new file on an empty blob. Nothing is written before the first [`ClassicFile::commit`].
-    pub fn create(blob: Arc<dyn BlobMut>, version: Version) -> ClassicFile {
+    pub fn create(blob: Box<dyn BlobMut>, version: Version) -> ClassicFile {
         ClassicFile {
             access: Access::Write(blob),
             version,
@@ -71,21 +79,22 @@ impl ClassicFile {
         }
     }
 
-    /// Reads the header again, which another process may have changed. The file must be open for reading only.
+    /// Reads the header again, which another process may have changed. Fails with `NC_EINVAL` if the file is open for
+    /// writing.
     pub fn refresh(&mut self) -> Result<Model> {
-        self.blob().forget();
-        let (mut file, model) = Self::read_header(self.access.clone())?;
+        let Access::Read(blob) = &self.access else {
+            return Err(Error::new(Code::EINVAL, "the file is open for writing"));
+        };
+        blob.forget();
+        let (mut file, model) = Self::read_header(Access::Read(blob.clone()))?;
         file.past_end = self.past_end;
         *self = file;
         Ok(model)
     }
 
     fn read_header(access: Access) -> Result<(ClassicFile, Model)> {
-        let blob = match &access {
-            Access::Read(blob) => blob.clone(),
-            Access::Write(blob) => blob.clone() as Arc<dyn Blob>,
-        };
-        let (header, header_size) = Header::read(&*blob)?;
+        let blob = access.blob();
+        let (header, header_size) = Header::read(blob)?;
         let (version, numrecs) = (header.version, header.numrecs);
         let begins: Vec<u64> = header.vars.iter().map(|var| var.begin).collect();
         let mut model = convert::to_model(header, 0)?;
@@ -136,10 +145,7 @@ impl ClassicFile {
 
     /// The file's bytes.
     pub fn blob(&self) -> &dyn Blob {
-        match &self.access {
-            Access::Read(blob) => &**blob,
-            Access::Write(blob) => &**blob,
-        }
+        self.access.blob()
     }
 
     /// The file's bytes, to be written. Fails with `NC_EPERM` if it was opened for reading.
@@ -218,13 +224,14 @@ impl ClassicFile {
             let no_fill = model.var(var).storage.no_fill;
             if !no_fill && var.index() >= known {
                 // The reference would fill the variable now.
-                model.check_fill_value(var).map_err(|error| Error { code: Code::EBADTYPE, ..error })?;
+                model.check_fill_value(var).map_err(|error| error.with_code(Code::EBADTYPE))?;
             }
             values.push((fill_value(model, var)?, no_fill));
         }
 
-        let Access::Write(blob) = self.access.clone() else { return self.blob_mut().map(drop) };
         self.blob_mut()?;
+        let Access::Write(blob) = &self.access else { return Ok(()) };
+        let blob = &**blob;
         let mut new =
             Committed { header_size, written, layout, records, records_in_file, streaming, fills: vec![] };
         let mut moves = false;
@@ -234,7 +241,7 @@ impl ClassicFile {
             let mut fills = old.fills.clone();
             if fills_change || old.layout != new.layout {
                 for var in model.var_ids().take(fills.len()) {
-                    fills[var.index()].finish(&old.target(&*blob, model, var)?)?;
+                    fills[var.index()].finish(&old.target(blob, model, var)?)?;
                 }
                 moves = old.layout.places != new.layout.places[..old.layout.places.len()]
                     || old.layout.record_size != new.layout.record_size;
@@ -266,15 +273,15 @@ impl ClassicFile {
                     size: new.size(),
                     waiting: &waiting,
                 };
-                if let Err(rewrite::Failure { error, half_moved }) = plan.run(&*blob) {
+                if let Err(rewrite::Failure { error, half_moved }) = plan.run(blob) {
                     self.half_moved = half_moved;
                     return Err(error);
                 }
             }
             old => {
                 // What the header promises comes first.
-                new.extend(&*blob)?;
-                rewrite::header(&*blob, old.as_ref().map(|old| old.header_size), &bytes)?;
+                new.extend(blob)?;
+                rewrite::header(blob, old.as_ref().map(|old| old.header_size), &bytes)?;
             }
         }
         self.committed = Some(new);
@@ -308,6 +315,7 @@ impl ClassicFile {
     }
 
     /// To be called before the elements `first..end` of a variable are written; `dense` says that every one of them is.
+    #[inline]
     pub fn before_write(
         &mut self,
         model: &Model,
@@ -332,6 +340,23 @@ impl ClassicFile {
         }
     }
 
+    /// Writes a short run of elements of a variable.
+    ///
+    /// # Errors
+    /// Those of [`ShortRun::write`] and of the fill values that come first.
+    pub fn write_short(&mut self, model: &Model, var: VarId, run: &ShortRun, input: In<'_>) -> Result<Fit> {
+        let span = run.span();
+        self.before_write(model, var, span.start, span.end, true)?;
+        let fit = match &mut self.access {
+            Access::Write(blob) if !self.half_moved => {
+                run.write(|at, bytes| blob.write_alone_at(at, bytes), input.kind, input.rules, input.bytes)?
+            }
+            _ => return Err(self.blob_mut().err().unwrap_or_else(not_defined)),
+        };
+        self.wrote(var, span.end);
+        Ok(fit)
+    }
+
     /// Whether elements of `var` before `end` wait for their fill values, so that [`ClassicFile::finish`] must come
     /// before they are read.
     pub fn lacks_fill(&self, var: VarId, end: u64) -> bool {
@@ -346,14 +371,17 @@ impl ClassicFile {
 
     /// Brings the file up to date: fill values first, then the number of records.
     pub fn flush(&mut self, model: &Model) -> Result<()> {
-        let Access::Write(blob) = &self.access else { return Ok(()) };
-        let blob = blob.clone();
+        if let Access::Read(_) = &self.access {
+            return Ok(());
+        }
         self.blob_mut()?;
         for var in model.var_ids() {
             self.finish(model, var)?;
         }
-        let Some(committed) = &mut self.committed else { return Ok(()) };
-        committed.extend(&*blob)?;
+        let (Access::Write(blob), Some(committed)) = (&self.access, &mut self.committed) else {
+            return Ok(());
+        };
+        committed.extend(&**blob)?;
         // Data first, so that no reader sees records that are not there.
         blob.flush()?;
         if !committed.streaming && committed.records != committed.records_in_file {

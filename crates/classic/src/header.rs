@@ -165,10 +165,8 @@ impl RawVar {
 /// `attr = name nc_type nelems [values ...]`
 fn attr<C: Coder>(attr: &mut Attr, version: Version, c: &mut C) -> Result<()> {
     name(c, version, &mut attr.name)?;
-    let mut values = values::encode(&attr.value).map_err(|error| Error {
-        what: format!("attribute {}: {}", attr.name, error.what).into(),
-        ..error
-    })?;
+    let mut values =
+        values::encode(&attr.value).map_err(|error| error.at(format_args!("attribute {}", attr.name)))?;
     let mut stored_type = attr.value.atomic().map_or(0, |atomic| u64::from(atomic.nc_type()));
     let mut count = attr.value.len() as u64;
     let atomic = nc_type(c, version, &mut stored_type)?;

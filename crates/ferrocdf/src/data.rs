@@ -235,8 +235,7 @@ fn read(state: &State, var: VarId, selection: &Selection, out: Out<'_>) -> Resul
 }
 
 fn write(state: &mut State, var: VarId, selection: &Selection, input: In<'_>) -> Result<Fit> {
-    let classic = state.model().format().is_classic_file();
-    let input = In { rules: if classic { Direction::Put } else { Direction::Cast }, ..input };
+    let input = In { rules: put_rules(state.model().format()), ..input };
     let done = write_grown(state, var, selection, input);
     done.map_err(|error| error.at(state.model().var_path(var)))
 }
@@ -338,6 +337,11 @@ pub(crate) fn span(shape: &[u64], selection: &Selection) -> (u64, u64, bool) {
 /// What becomes of numbers out of range when they are read.
 pub(crate) fn rules(format: Format) -> Direction {
     if format.is_classic_file() { Direction::Get } else { Direction::Cast }
+}
+
+/// What becomes of numbers out of range when they are written.
+pub(crate) fn put_rules(format: Format) -> Direction {
+    if format.is_classic_file() { Direction::Put } else { Direction::Cast }
 }
 
 /// An array of 8-bit numbers that memory takes for what it holds itself. In CDF-1 and CDF-2 `NC_BYTE` is the only 8-bit

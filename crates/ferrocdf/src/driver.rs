@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ferrocdf_array::{Array, Fit, In, Selection};
+use ferrocdf_array::{Array, Fit, In, Selection, ShortRun};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Attr, DimId, GroupId, Model, Owner, TypeId, Values, VarId};
@@ -197,6 +197,24 @@ pub(crate) trait Driver: Send + Sync {
     /// Whether elements before `end` have no value yet, so that [`Driver::finish`] must come before a read.
     fn lacks_fill(&self, _var: VarId, _end: u64) -> bool {
         false
+    }
+
+    /// The bytes that a short run of elements is read from; `None` if they are read in another way.
+    fn short_blob(&self, var: VarId, run: &ShortRun) -> Option<&dyn Blob> {
+        // Mostly the variable is filled whole, and where the run ends does not matter.
+        let lacks_fill = self.lacks_fill(var, u64::MAX) && self.lacks_fill(var, run.span().end);
+        (self.blob_of(var).is_none() && !lacks_fill).then(|| self.blob())
+    }
+
+    /// Writes a short run of elements, with room for them; `None` if that is done in another way.
+    fn write_short(
+        &mut self,
+        _model: &Model,
+        _var: VarId,
+        _run: &ShortRun,
+        _input: In<'_>,
+    ) -> Option<Result<Fit>> {
+        None
     }
 
     /// Gives every element of a variable a value.

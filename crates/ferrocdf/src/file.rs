@@ -10,7 +10,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use ferrocdf_array::{Array, Fit};
+use ferrocdf_array::{Array, Fit, In, ShortRun};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Atomic, Chunking, DimId, Format, Model, Type, VarId};
@@ -52,13 +52,20 @@ pub(crate) struct State {
     draft: Option<Arc<Model>>,
     pub(crate) driver: Box<dyn Driver>,
     /// Where data lies, by `VarId`; asked of the driver once per variable.
-    arrays: Vec<OnceLock<Array>>,
+    arrays: Vec<OnceLock<Located>>,
     /// The fill mode that new variables get.
     no_fill: bool,
     /// A new file whose first commit is still to come.
     is_new: bool,
     /// The last change that was seen of a file that is read and that others may write.
     seen: Option<Change>,
+}
+
+/// A variable's elements.
+struct Located {
+    array: Array,
+    /// Whether they are of a user-defined type.
+    has_user_type: bool,
 }
 
 impl File {
@@ -237,7 +244,7 @@ pub(crate) fn may_pass(error: &Error) -> bool {
 }
 
 /// Arrays of all variables, none of which is known yet.
-fn no_arrays(model: &Model) -> Vec<OnceLock<Array>> {
+fn no_arrays(model: &Model) -> Vec<OnceLock<Located>> {
     model.vars().iter().map(|_| OnceLock::new()).collect()
 }
 
@@ -277,14 +284,30 @@ impl State {
 
     /// Where a variable's data lies.
     pub(crate) fn array(&self, var: VarId) -> Result<&Array> {
+        self.locate(var).map(|located| &located.array)
+    }
+
+    /// The same for a variable whose elements the engine converts: the numbers of an enumeration do not convert.
+    #[inline(always)]
+    pub(crate) fn plain_array(&self, var: VarId) -> Option<&Array> {
+        let known = self.arrays.get(var.index())?.get();
+        let located = match known {
+            Some(located) => located,
+            None => self.locate(var).ok()?,
+        };
+        (!located.has_user_type).then_some(&located.array)
+    }
+
+    fn locate(&self, var: VarId) -> Result<&Located> {
         let Some(cell) = self.arrays.get(var.index()) else {
             return Err(Error::new(Code::EINDEFINE, "the variable is still being defined"));
         };
         match cell.get() {
-            Some(array) => Ok(array),
+            Some(located) => Ok(located),
             None => {
                 let array = self.driver.array(&self.model, var)?;
-                Ok(cell.get_or_init(|| array))
+                let has_user_type = matches!(self.model.var(var).ty, Type::User(_));
+                Ok(cell.get_or_init(|| Located { array, has_user_type }))
             }
         }
     }
@@ -307,6 +330,11 @@ impl State {
     /// Makes room for a write of the elements `first..end` of a variable; see [`Driver::before_write`].
     pub(crate) fn before_write(&mut self, var: VarId, first: u64, end: u64, dense: bool) -> Result<()> {
         self.driver.before_write(&self.model, var, first, end, dense)
+    }
+
+    /// Writes a short run of elements; see [`Driver::write_short`].
+    pub(crate) fn write_short(&mut self, var: VarId, run: &ShortRun, input: In<'_>) -> Option<Result<Fit>> {
+        self.driver.write_short(&self.model, var, run, input)
     }
 
     /// Makes the first dimension of `var`, if it is unlimited, at least `len` long.
@@ -343,10 +371,10 @@ impl State {
             let dims = &self.model.vars()[at].dims;
             if padded && dims.contains(&dim) {
                 *cell = OnceLock::new();
-            } else if let Some(array) = cell.get_mut()
+            } else if let Some(located) = cell.get_mut()
                 && dims.first() == Some(&dim)
             {
-                array.shape[0] = len;
+                located.array.shape[0] = len;
             }
         }
     }
@@ -387,7 +415,7 @@ impl FileMut {
         }
         let blob = if options.clobber { FileBlob::create(path) } else { FileBlob::create_new(path) };
         let mut blob = blob.map_err(|error| match error.code {
-            Code(errno) if !options.clobber && errno == EEXIST => Error { code: Code::EEXIST, ..error },
+            Code(errno) if !options.clobber && errno == EEXIST => error.with_code(Code::EEXIST),
             _ => error,
         })?;
         if !options.format.is_classic_file() {
@@ -422,7 +450,7 @@ impl FileMut {
     /// Makes a new file in memory; [`FileMut::into_bytes`] gives its bytes.
     pub fn in_memory(options: &CreateOptions) -> Result<FileMut> {
         let memory = Arc::new(MemoryBlob::default());
-        let driver = drivers::create(memory.clone(), options.format)?;
+        let driver = drivers::create(Box::new(memory.clone()), options.format)?;
         let file = File::new(Path::new("memory"), State::created(driver, options));
         Ok(FileMut { file, memory: Some(memory), open: true })
     }
@@ -436,7 +464,7 @@ impl FileMut {
     /// it names are looked for beside the path that it comes from.
     pub fn append_bytes_within(bytes: Vec<u8>, limit: u64, beside: Option<&Path>) -> Result<FileMut> {
         let memory = Arc::new(MemoryBlob::new(bytes).limited(limit));
-        let (driver, model) = drivers::open_mut(memory.clone(), beside)?;
+        let (driver, model) = drivers::open_mut(Box::new(memory.clone()), beside)?;
         let file = File::new(Path::new("memory"), State::opened(driver, model));
         Ok(FileMut { file, memory: Some(memory), open: true })
     }
@@ -577,9 +605,9 @@ impl FileMut {
 
 /// A file to be written, through buffers. Classic files can be replaced as a whole: they have no other way to change more
 /// than one write does at one instant.
-fn buffered(blob: FileBlob, is_classic: bool, is_durable: bool) -> Arc<dyn BlobMut> {
-    fn behind(blob: impl BlobMut + 'static) -> Arc<dyn BlobMut> {
-        Arc::new(WriteBehind::new(ReadAhead::new(blob)))
+fn buffered(blob: FileBlob, is_classic: bool, is_durable: bool) -> Box<dyn BlobMut> {
+    fn behind(blob: impl BlobMut + 'static) -> Box<dyn BlobMut> {
+        Box::new(WriteBehind::new(ReadAhead::new(blob)))
     }
     match (is_classic, is_durable) {
         (false, false) => behind(blob),

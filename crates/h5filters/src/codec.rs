@@ -4,7 +4,7 @@
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Result};
 
 use crate::{guarded, learn, own_id};
 
@@ -67,7 +67,7 @@ pub fn copied(from: *const c_void, bytes: usize) -> Option<*mut c_void> {
 
 /// An error as netCDF-C knows it.
 fn code<T>(made: Result<T>) -> Result<T, c_int> {
-    made.map_err(|Error { code, .. }| code.0)
+    made.map_err(|error| error.code.0)
 }
 
 unsafe extern "C" fn to_hdf5(json: *const c_char, count: *mut usize, params: *mut *mut c_uint) -> c_int {

@@ -82,6 +82,16 @@ impl Model {
         &self.groups[id.index()]
     }
 
+    /// The variable at a position among those of a group.
+    #[inline(always)]
+    pub fn var_at(&self, group: GroupId, at: usize) -> Option<VarId> {
+        // Variables are numbered in the order in which they come. Small calls ask this often, and it saves two looks.
+        if self.groups.len() == 1 && group == GroupId::ROOT {
+            return (at < self.vars.len()).then(|| VarId::from_index(at));
+        }
+        self.groups.get(group.index())?.vars.get(at).copied()
+    }
+
     /// A dimension.
     pub fn dim(&self, id: DimId) -> &Dim {
         &self.dims[id.index()]

@@ -208,12 +208,9 @@ impl Codec {
         if code == 0 {
             return Ok(());
         }
-        let mut error = self.error(format_args!("fails in {name}"));
+        let error = self.error(format_args!("fails in {name}"));
         // Errors of netCDF are negative; others would be those of the system.
-        if code < 0 {
-            error.code = Code(code);
-        }
-        Err(error)
+        Err(if code < 0 { error.with_code(Code(code)) } else { error })
     }
 
     /// The visible parameters that JSON stands for (`NCZ_codec_to_hdf5`).
@@ -385,7 +382,7 @@ mod tests {
         for json in ["", "{", "[1]", "{} {}"] {
             assert_eq!(codec.to_hdf5(json).map_err(|error| error.code), Err(Code::EFILTER));
         }
-        let what = codec.to_hdf5("{  }").expect_err("it lies").what;
+        let what = codec.to_hdf5("{  }").expect_err("it lies").what.clone();
         assert_eq!(&*what, "the codec test of libtest.so says it made 1000 parameters");
         assert_eq!(codec.to_json(&[1, 2]).as_deref(), Ok("[1, 2]"));
         let variable =

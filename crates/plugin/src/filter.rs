@@ -388,7 +388,7 @@ mod tests {
     fn decoded(params: &[u32], stored: &[u8], limit: usize) -> std::result::Result<Vec<u8>, String> {
         let mut plain = vec![9];
         let done = bound(params).decode(stored, &mut plain, None, limit);
-        done.map(|()| plain).map_err(|error| error.what.into())
+        done.map(|()| plain).map_err(|error| error.what.to_string())
     }
 
     #[test]

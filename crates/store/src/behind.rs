@@ -40,6 +40,7 @@ impl Run {
     }
 
     /// Takes a write that lies in the run or goes on where it ends; `false` if it does neither or there is no room.
+    #[inline]
     fn take(&mut self, at: u64, from: &[u8]) -> bool {
         let Some(skip) = at.checked_sub(self.at).filter(|&skip| skip <= self.len as u64) else {
             return false;
@@ -79,6 +80,24 @@ impl Run {
     }
 }
 
+/// Writes what is held back. It stays held back if that fails, for another try.
+fn let_go(inner: &impl BlobMut, run: &mut Run) -> Result<()> {
+    if run.len > 0 {
+        inner.write_at(run.at, run.bytes.again(run.at, run.len))?;
+        run.len = 0;
+    }
+    Ok(())
+}
+
+/// Holds a small write back.
+fn hold(inner: &impl BlobMut, run: &mut Run, at: u64, from: &[u8]) -> Result<()> {
+    if !run.take(at, from) {
+        let_go(inner, run)?;
+        run.start(at, from);
+    }
+    Ok(())
+}
+
 impl<B: BlobMut> WriteBehind<B> {
     /// Collects small writes to `inner`.
     pub fn new(inner: B) -> Self {
@@ -90,19 +109,10 @@ impl<B: BlobMut> WriteBehind<B> {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes what is held back. It stays held back if that fails, for another try.
-    fn let_go(&self, run: &mut Run) -> Result<()> {
-        if run.len > 0 {
-            self.inner.write_at(run.at, run.bytes.again(run.at, run.len))?;
-            run.len = 0;
-        }
-        Ok(())
-    }
-
     /// Writes what is held back if it meets a range.
     fn let_go_at(&self, at: u64, len: usize) -> Result<()> {
         let mut run = self.lock();
-        if run.meets(at, len) { self.let_go(&mut run) } else { Ok(()) }
+        if run.meets(at, len) { let_go(&self.inner, &mut run) } else { Ok(()) }
     }
 }
 
@@ -118,7 +128,7 @@ impl<B: BlobMut> Blob for WriteBehind<B> {
         if run.give(at, into) {
             return Ok(into.len());
         }
-        if run.len > 0 && run.end() > at && self.let_go(&mut run).is_err() {
+        if run.len > 0 && run.end() > at && let_go(&self.inner, &mut run).is_err() {
             // What cannot be written now can be read all the same.
             return run.over(at, self.inner.read_at(at, into)?, into);
         }
@@ -141,21 +151,23 @@ impl<B: BlobMut> BlobMut for WriteBehind<B> {
             self.let_go_at(at, from.len())?;
             return self.inner.write_at(at, from);
         }
-        let mut run = self.lock();
-        if !run.take(at, from) {
-            self.let_go(&mut run)?;
-            run.start(at, from);
+        hold(&self.inner, &mut self.lock(), at, from)
+    }
+
+    fn write_alone_at(&mut self, at: u64, from: &[u8]) -> Result<()> {
+        if from.len() >= SMALL {
+            return self.write_at(at, from);
         }
-        Ok(())
+        hold(&self.inner, self.run.get_mut().unwrap_or_else(PoisonError::into_inner), at, from)
     }
 
     fn set_size(&self, size: u64) -> Result<()> {
-        self.let_go(&mut self.lock())?;
+        let_go(&self.inner, &mut self.lock())?;
         self.inner.set_size(size)
     }
 
     fn flush(&self) -> Result<()> {
-        self.let_go(&mut self.lock())?;
+        let_go(&self.inner, &mut self.lock())?;
         self.inner.flush()
     }
 
@@ -165,7 +177,7 @@ impl<B: BlobMut> BlobMut for WriteBehind<B> {
     }
 
     fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
-        self.let_go(&mut self.lock())?;
+        let_go(&self.inner, &mut self.lock())?;
         self.inner.replace(write)
     }
 }
@@ -205,7 +217,7 @@ mod tests {
     #[test]
     fn random_writes_and_reads_are_those_of_a_plain_blob() {
         let mut rng = Rng::new(7);
-        let (plain, behind) = (MemoryBlob::default(), WriteBehind::new(MemoryBlob::default()));
+        let (plain, mut behind) = (MemoryBlob::default(), WriteBehind::new(MemoryBlob::default()));
         for _ in 0..20_000 {
             let at = rng.below(100_000);
             let len = if rng.once_in(50) { 40_000 } else { rng.index(300) };
@@ -214,7 +226,12 @@ mod tests {
                 0..7 => {
                     let bytes: Vec<u8> = (0..len).map(|_| rng.number() as u8).collect();
                     plain.write_at(at, &bytes).unwrap();
-                    behind.write_at(at, &bytes).unwrap();
+                    let done = if rng.once_in(2) {
+                        behind.write_at(at, &bytes)
+                    } else {
+                        behind.write_alone_at(at, &bytes)
+                    };
+                    done.unwrap();
                 }
                 7 if rng.once_in(20) => {
                     plain.set_size(at).unwrap();

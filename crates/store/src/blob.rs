@@ -63,6 +63,11 @@ pub trait BlobMut: Blob {
     /// Writes all of `from` at position `at`; the blob grows as needed, a gap reads as zero.
     fn write_at(&self, at: u64, from: &[u8]) -> Result<()>;
 
+    /// The same for who has the blob to itself, which may save a lock.
+    fn write_alone_at(&mut self, at: u64, from: &[u8]) -> Result<()> {
+        self.write_at(at, from)
+    }
+
     /// Cuts the blob, or extends it with zeros, to `size` bytes.
     fn set_size(&self, size: u64) -> Result<()>;
 

@@ -82,7 +82,8 @@ impl Target {
     pub fn named<T>(&self, result: Result<T>) -> Result<T> {
         result.map_err(|error| {
             let [written, given] = [self.path(), &self.given].map(|path| path.display().to_string());
-            Error { what: error.what.replace(&written, &given).into(), ..error }
+            let words = error.what.replace(&written, &given);
+            error.with_words(words)
         })
     }
 
@@ -166,8 +167,7 @@ fn resolve(path: &Path) -> Option<PathBuf> {
 
 /// Opens an existing file and takes the writer's lock, as [`ferrocdf::FileMut::create`] does.
 fn locked(path: &Path, given: &Path) -> Result<FileBlob> {
-    let file = FileBlob::open_mut(path)
-        .map_err(|error| Error { what: given.display().to_string().into(), ..error })?;
+    let file = FileBlob::open_mut(path).map_err(|error| error.with_words(given.display().to_string()))?;
     let wanted = std::env::var_os("HDF5_USE_FILE_LOCKING");
     if wanted.is_some_and(|word| word.eq_ignore_ascii_case("FALSE") || word == "0") || file.lock()? {
         return Ok(file);

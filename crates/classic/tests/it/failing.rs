@@ -61,7 +61,7 @@ fn no_single_failure_is_overlooked() {
 fn after_a_failed_write_the_file_can_still_be_flushed() {
     for version in VERSIONS {
         let memory = Arc::new(MemoryBlob::new(bytes(version)));
-        let (mut file, mut now) = ClassicFile::open_mut(Arc::new(Failing::after(memory.clone(), 0))).unwrap();
+        let (mut file, mut now) = ClassicFile::open_mut(Box::new(Failing::after(memory.clone(), 0))).unwrap();
         let input = [1.0f64, 2.0, 3.0];
         let put =
             crate::sample::put(&mut file, &mut now, 1, &[3, 0], &[1, 3], ferrocdf_array::In::new(&input));
@@ -77,7 +77,7 @@ fn appending_a_record_does_not_rewrite_what_is_there() {
     for version in VERSIONS {
         let blob = Arc::new(Counting::new(MemoryBlob::new(bytes(version))));
         let size = blob.size().unwrap();
-        let (mut file, mut now) = ClassicFile::open_mut(blob.clone()).unwrap();
+        let (mut file, mut now) = ClassicFile::open_mut(Box::new(blob.clone())).unwrap();
         let input = [1.0f64, 2.0, 3.0];
         crate::sample::put(&mut file, &mut now, 1, &[3, 0], &[1, 3], ferrocdf_array::In::new(&input))
             .unwrap();
@@ -97,7 +97,7 @@ fn a_fill_that_failed_once_is_done_at_the_next_flush() {
     for version in VERSIONS {
         let whole = {
             let memory = Arc::new(MemoryBlob::new(bytes(version)));
-            let (mut file, now) = ClassicFile::open_mut(memory.clone()).unwrap();
+            let (mut file, now) = ClassicFile::open_mut(Box::new(memory.clone())).unwrap();
             let now = grown(&mut file, now);
             file.flush(&now).unwrap();
             memory.to_bytes()
@@ -105,7 +105,7 @@ fn a_fill_that_failed_once_is_done_at_the_next_flush() {
         for nth in 0..3 {
             let memory = Arc::new(MemoryBlob::new(bytes(version)));
             let (mut file, now) =
-                ClassicFile::open_mut(Arc::new(Failing::once_after(memory.clone(), nth))).unwrap();
+                ClassicFile::open_mut(Box::new(Failing::once_after(memory.clone(), nth))).unwrap();
             let now = grown(&mut file, now);
             assert_eq!(file.flush(&now).unwrap_err().code, FULL);
             file.flush(&now).unwrap();
@@ -129,7 +129,7 @@ fn a_move_that_fails_leaves_the_file_as_it_was_and_can_be_tried_again() {
         let commit = |fault: Faults| {
             let memory = Arc::new(MemoryBlob::new(bytes(version)));
             let blob = Arc::new(Failing::never(memory.clone()));
-            let (mut file, mut now) = ClassicFile::open_mut(blob.clone()).unwrap();
+            let (mut file, mut now) = ClassicFile::open_mut(Box::new(blob.clone())).unwrap();
             lengthen_header(&mut now);
             blob.arm(fault);
             let done = file.commit(&now, &Alignment::default());
@@ -159,7 +159,7 @@ fn a_move_in_place_that_fails_half_way_is_told_ever_after() {
         // No room for a copy, then a failure in the middle of moving.
         let inner = InPlace(MemoryBlob::new(bytes(version)));
         let blob = Arc::new(Failing::never(inner));
-        let (mut file, mut now) = ClassicFile::open_mut(blob.clone()).unwrap();
+        let (mut file, mut now) = ClassicFile::open_mut(Box::new(blob.clone())).unwrap();
         lengthen_header(&mut now);
         blob.arm(Faults { after: 2, times: 1, torn: false });
         assert_eq!(file.commit(&now, &Alignment::default()).unwrap_err().code, FULL);
@@ -174,7 +174,7 @@ fn a_new_variable_where_other_data_was_holds_zeros_until_it_is_filled() {
         let in_copy: Arc<dyn BlobMut> = Arc::new(MemoryBlob::new(bytes(version)));
         let in_place: Arc<dyn BlobMut> = Arc::new(InPlace(MemoryBlob::new(bytes(version))));
         for blob in [in_copy, in_place] {
-            let (mut file, mut now) = ClassicFile::open_mut(blob.clone()).unwrap();
+            let (mut file, mut now) = ClassicFile::open_mut(Box::new(blob.clone())).unwrap();
             let dims = [ferrocdf_model::DimId(0), ferrocdf_model::DimId(2)];
             let root = ferrocdf_model::GroupId::ROOT;
             let fixed = now.def_var(root, "new_fixed", Atomic::Int.into(), &dims[1..]).unwrap();
@@ -200,7 +200,7 @@ fn a_new_variable_where_other_data_was_holds_zeros_until_it_is_filled() {
 fn a_header_that_fails_half_way_is_restored() {
     for version in VERSIONS {
         let start = InPlace(MemoryBlob::new(bytes(version)));
-        let (mut file, mut now) = ClassicFile::open_mut(Arc::new(start)).unwrap();
+        let (mut file, mut now) = ClassicFile::open_mut(Box::new(start)).unwrap();
         let root = ferrocdf_model::Owner::Group(ferrocdf_model::GroupId::ROOT);
         // A header of several blocks of the file system, with room behind it.
         now.put_attr(root, "long", Values::Char(vec![b'x'; 20_000])).unwrap();
@@ -211,7 +211,7 @@ fn a_header_that_fails_half_way_is_restored() {
 
         let inner = Arc::new(InPlace(MemoryBlob::new(before.clone())));
         let blob = Arc::new(Failing::never(inner.clone()));
-        let (mut file, mut now) = ClassicFile::open_mut(blob.clone()).unwrap();
+        let (mut file, mut now) = ClassicFile::open_mut(Box::new(blob.clone())).unwrap();
         now.put_attr(root, "long", Values::Char(vec![b'y'; 20_000])).unwrap();
         blob.arm(Faults { after: 0, times: 1, torn: true });
         assert_eq!(file.commit(&now, &Alignment::default()).unwrap_err().code, FULL);

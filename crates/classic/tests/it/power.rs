@@ -33,7 +33,7 @@ fn a_power_failure_leaves_the_state_of_the_last_flush_or_a_later_one() {
     for version in VERSIONS {
         let start = bytes(version);
         let blob = Arc::new(Recording::new(MemoryBlob::new(start.clone())));
-        let (mut file, mut model) = ClassicFile::open_mut(blob.clone()).unwrap();
+        let (mut file, mut model) = ClassicFile::open_mut(Box::new(blob.clone())).unwrap();
         let mut texts = vec![text_of(&start).unwrap()];
         let root = Owner::Group(GroupId::ROOT);
         let mark = |file: &mut ClassicFile, model: &Model, texts: &mut Vec<String>| {

@@ -55,7 +55,7 @@ pub fn put(
 /// Makes the sample on a blob, step by step as a program does.
 pub fn write(blob: Arc<dyn BlobMut>, version: Version) -> Result<()> {
     let mut model = model(version)?;
-    let mut file = ClassicFile::create(blob, version);
+    let mut file = ClassicFile::create(Box::new(blob), version);
     file.commit(&model, &Alignment::default())?;
     put(&mut file, &mut model, 0, &[1, 0], &[2, 4], In::new(&[1i16, 2, 3, 4, 5, 6, 7, 8]))?;
     put(&mut file, &mut model, 1, &[0, 0], &[2, 3], In::new(&[0.5f64, 1.5, 2.5, 3.5, 4.5, 5.5]))?;

@@ -117,7 +117,7 @@ fn pipelines_there_and_back() {
 fn names_stand_for_numbers() {
     let both = list("zstd,3|Deflate,5").specs;
     assert_eq!((both[0].id, both[1].id), (32015, 1));
-    let error = List::parse(b"1|zstt,3", Rest::Refused).unwrap_err().what;
+    let error = List::parse(b"1|zstt,3", Rest::Refused).unwrap_err().what.clone();
     assert!(
         error.starts_with("character 3, 'z', of the filters \"1|zstt,3\": no filter is called zstt"),
         "{error}"
@@ -141,7 +141,7 @@ fn faults_are_placed() {
         ("[3", "the end, of"),
         ("[]1", "character 2, ']', of"),
     ] {
-        let error = List::parse(text.as_bytes(), Rest::Refused).expect_err(text).what;
+        let error = List::parse(text.as_bytes(), Rest::Refused).expect_err(text).what.clone();
         assert!(error.starts_with(start), "{text}: {error}");
     }
     // The reference reads on behind the text, or takes the numbers modulo 2^32.

@@ -12,7 +12,7 @@ fn read(json: &str) -> (u32, Vec<u32>) {
 fn wrong(json: &str) -> String {
     let error = filter_of(json).expect("an error").expect_err("an error");
     assert_eq!(error.code, Code::EFILTER);
-    error.what.into()
+    error.what.to_string()
 }
 
 /// Keys, order and values are netCDF-C's, and both ways lead to the same filter.

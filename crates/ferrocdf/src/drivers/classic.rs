@@ -1,6 +1,6 @@
 //! The classic formats as a driver.
 
-use ferrocdf_array::Array;
+use ferrocdf_array::{Array, Fit, In, ShortRun};
 use ferrocdf_bytes::Result;
 use ferrocdf_classic::{Alignment, ClassicFile};
 use ferrocdf_model::{DimId, Model, VarId};
@@ -51,6 +51,16 @@ impl Driver for ClassicFile {
 
     fn lacks_fill(&self, var: VarId, end: u64) -> bool {
         self.lacks_fill(var, end)
+    }
+
+    fn write_short(
+        &mut self,
+        model: &Model,
+        var: VarId,
+        run: &ShortRun,
+        input: In<'_>,
+    ) -> Option<Result<Fit>> {
+        Some(self.write_short(model, var, run, input))
     }
 
     fn finish(&mut self, model: &Model, var: VarId) -> Result<()> {

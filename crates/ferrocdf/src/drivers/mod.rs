@@ -44,7 +44,7 @@ const EISDIR: Code = Code(21);
 /// What the content of a blob is; a folder is no file of any format.
 fn known_magic(blob: &dyn Blob) -> Result<Magic> {
     magic(blob).map_err(|error| match error.code {
-        EISDIR => Error { code: Code::ENOTNC, ..error },
+        EISDIR => error.with_code(Code::ENOTNC),
         _ => error,
     })
 }
@@ -85,7 +85,7 @@ pub(crate) fn open(
 
 /// Opens a file for reading and writing, as what its content says it is. `path` is where it is, if it is a file of the
 /// system.
-pub(crate) fn open_mut(blob: Arc<dyn BlobMut>, path: Option<&Path>) -> Result<(Box<dyn Driver>, Model)> {
+pub(crate) fn open_mut(blob: Box<dyn BlobMut>, path: Option<&Path>) -> Result<(Box<dyn Driver>, Model)> {
     let magic = known_magic(&*blob)?;
     match magic {
         Magic::Classic => {
@@ -94,7 +94,7 @@ pub(crate) fn open_mut(blob: Arc<dyn BlobMut>, path: Option<&Path>) -> Result<(B
         }
         Magic::Hdf5 | Magic::Other => {
             let neighbours = path.map(|path| Arc::new(Beside::new(path)) as Arc<dyn Neighbours>);
-            match Nc4Writer::open(blob, ferrocdf_hdf5::OpenOptions { neighbours }) {
+            match Nc4Writer::open(Arc::from(blob), ferrocdf_hdf5::OpenOptions { neighbours }) {
                 Ok((file, model)) => plugins::check_setting().map(|()| (Box::new(file) as _, model)),
                 Err(error) if error.code == Code::ENOTNC => Err(unknown(&magic)),
                 Err(error) => Err(error),
@@ -105,12 +105,12 @@ pub(crate) fn open_mut(blob: Arc<dyn BlobMut>, path: Option<&Path>) -> Result<(B
 }
 
 /// A driver for a new file of a format.
-pub(crate) fn create(blob: Arc<dyn BlobMut>, format: Format) -> Result<Box<dyn Driver>> {
+pub(crate) fn create(blob: Box<dyn BlobMut>, format: Format) -> Result<Box<dyn Driver>> {
     Ok(match Version::of(format) {
         Some(version) => Box::new(ClassicFile::create(blob, version)),
         None => {
             plugins::check_setting()?;
-            Box::new(Nc4Writer::create(blob)?)
+            Box::new(Nc4Writer::create(Arc::from(blob))?)
         }
     })
 }

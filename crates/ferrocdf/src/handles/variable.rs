@@ -171,7 +171,7 @@ impl<'f> Variable<'f> {
             selection.check(&shape)?;
             Ok(selection)
         });
-        checked.map_err(|error| self.error(error.code, error.what))
+        checked.map_err(|error| self.error(error.code, &*error.what))
     }
 
     fn read_selection<T: NetcdfType>(&self, selection: &Selection, into: &mut [T]) -> Result<()> {
@@ -267,7 +267,7 @@ impl<'f> VariableMut<'f> {
         let extents: Extents = extents.into();
         let selection = extents
             .resolve(&self.shape(), grows, Some(values.len() as u64))
-            .map_err(|error| self.error(error.code, error.what))?;
+            .map_err(|error| self.error(error.code, &*error.what))?;
         match self.file.write(self.id(), &selection, in_of(self.file, self.id(), values))? {
             Fit::Exact => Ok(()),
             Fit::OutOfRange => Err(self.out_of_range::<T>()),
@@ -283,7 +283,7 @@ impl<'f> VariableMut<'f> {
     pub fn put_text<E: Into<Extents>>(&mut self, text: &str, extents: E) -> Result<()> {
         let extents = extents.into();
         let selection = extents.resolve(&self.shape(), false, None);
-        let selection = selection.map_err(|error| self.error(error.code, error.what))?;
+        let selection = selection.map_err(|error| self.error(error.code, &*error.what))?;
         let mut bytes = text.as_bytes().to_vec();
         let room = elements(&selection)?;
         if bytes.len() > room {
@@ -308,7 +308,7 @@ impl<'f> VariableMut<'f> {
         let grows = self.file.model().is_record(self.id());
         let selection = extents
             .resolve(&self.shape(), grows, Some(values.len() as u64))
-            .map_err(|error| self.error(error.code, error.what))?;
+            .map_err(|error| self.error(error.code, &*error.what))?;
         let wanted = extents.result_shape(&selection);
         if values.shape() != wanted {
             let what = format!("an array of shape {:?} for extents of shape {wanted:?}", values.shape());

@@ -181,7 +181,7 @@ impl Owners {
 
 /// An error that says that attributes cannot be read.
 fn no_attribute(error: Error) -> Error {
-    Error { code: Code::EATTMETA, ..error }
+    error.with_code(Code::EATTMETA)
 }
 
 impl Owners {

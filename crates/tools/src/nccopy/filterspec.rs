@@ -27,7 +27,9 @@ impl FilterSpec {
         let filters = match filters.trim() {
             "" => return Err(FORM.to_string()),
             none if none.eq_ignore_ascii_case("none") => vec![],
-            list => List::parse(list.as_bytes(), Rest::Refused).map_err(|error| error.what)?.specs,
+            list => {
+                List::parse(list.as_bytes(), Rest::Refused).map_err(|error| error.what.to_string())?.specs
+            }
         };
         if names == ["*"] {
             return Ok(FilterSpec { names: None, filters });

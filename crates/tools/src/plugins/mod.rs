@@ -58,7 +58,7 @@ pub fn run(command: &Command) -> Result<(), String> {
     let written = match command {
         Command::Install { folder } => return install(folder.as_deref(), &mut out),
         Command::List => {
-            check_setting().map_err(|error| error.what.into_string())?;
+            check_setting().map_err(|error| error.what.to_string())?;
             list::list(&mut out)
         }
         Command::Path => print_path(&mut out),
