@@ -20,7 +20,7 @@ const SHORT: usize = 1 << 10;
 pub struct ShortRun {
     /// The position of its first byte.
     at: u64,
-    /// The place of its first element among all of the array, in storage order.
+    /// Position of its first element in storage order.
     first: u64,
     /// Bytes as stored.
     len: usize,
@@ -32,7 +32,7 @@ impl ShortRun {
     /// The run of the elements that `part` names with a start, a count and a stride for each dimension, if they are
     /// inside the array, and are such a run. What is wrong or long or scattered is for the long way, which also has the
     /// errors.
-    // Always: a run that is passed through memory field by field is slow to read back as a whole.
+    // Inlined always: returning the struct through memory stalls the processor.
     #[inline(always)]
     pub fn find(array: &Array, part: impl Fn(usize) -> (u64, u64, u64)) -> Option<ShortRun> {
         let (Layout::Strided { begin, steps }, None) = (&array.layout, &array.unusual) else { return None };
@@ -40,7 +40,7 @@ impl ShortRun {
             return None;
         }
         let (mut at, mut len) = (*begin, array.stored.kind.size() as u64);
-        // The elements before an index, and those of all inner dimensions; an array counts its elements in 64 bits.
+        // Elements before the run, and elements of all inner dimensions. An array has less than 2^64 elements.
         let (mut first, mut inner) = (0u64, 1u64);
         for (dim, (&step, &size)) in steps.iter().zip(&array.shape).enumerate().rev() {
             let (start, count, stride) = part(dim);
@@ -79,7 +79,7 @@ impl ShortRun {
         self.len / self.stored.kind.size()
     }
 
-    /// The places of its elements among all of the array, in storage order.
+    /// Returns the positions of its elements in storage order.
     #[inline]
     pub fn span(&self) -> Range<u64> {
         self.first..self.first + self.elements() as u64

@@ -158,12 +158,12 @@ impl fmt::Debug for Code {
     }
 }
 
-/// What went wrong: a netCDF error code and a sentence that says where and why. It is as large as a pointer, so that results
-/// are passed in registers.
+/// An error: a netCDF error code and a sentence that says where and why. It has the size of a pointer, so results are
+/// returned in registers.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Details>);
 
-/// What an [`Error`] says.
+/// The content of an [`Error`].
 #[derive(Clone, PartialEq, Eq)]
 pub struct Details {
     /// The number C callers see.
@@ -195,14 +195,14 @@ impl Error {
         self.with_words(what)
     }
 
-    /// The same words with another code.
+    /// Replaces the code.
     #[must_use]
     pub fn with_code(mut self, code: Code) -> Self {
         self.0.code = code;
         self
     }
 
-    /// The same code with other words.
+    /// Replaces the sentence.
     #[must_use]
     pub fn with_words(mut self, what: impl Into<String>) -> Self {
         self.0.what = what.into().into_boxed_str();

@@ -69,8 +69,8 @@ pub(crate) struct Buffer {
     pub(crate) way: Way,
 }
 
-/// A call that moves data, as the program made it. It is passed by reference: programs make many small calls, and memory that
-/// was just written field by field is slow to copy.
+/// A call that moves data, as the program made it. It is passed by reference: copying a struct whose fields were just written
+/// stalls the processor, and programs make many small calls.
 pub(crate) struct Call {
     pub(crate) ncid: c_int,
     pub(crate) varid: c_int,
@@ -111,7 +111,7 @@ pub(crate) unsafe fn put(
     unsafe { run(&Call { ncid, varid, part, buffer }) }
 }
 
-/// Does what a call asks for.
+/// Executes a call.
 #[inline(never)]
 unsafe fn run(call: &Call) -> c_int {
     if let Some(file) = user_file(call.ncid) {

@@ -86,3 +86,19 @@ pub extern "C" fn nc_finalize() -> c_int {
 pub extern "C" fn nc_set_log_level(_level: c_int) -> c_int {
     NC_NOERR
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_in_the_form_of_the_reference() {
+        // SAFETY: it is a text of the library.
+        let text = unsafe { std::ffi::CStr::from_ptr(nc_inq_libvers()) }.to_str().unwrap();
+        let (version, made) = text.split_once(" of ").unwrap();
+        assert_eq!(version, "4.10.1");
+        // As `__DATE__` and `__TIME__` give it.
+        let parts: Vec<&str> = made.split(' ').collect();
+        assert_eq!((parts.len(), parts[4], parts[3].split(':').count()), (5, "$", 3));
+    }
+}

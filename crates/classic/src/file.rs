@@ -340,10 +340,10 @@ impl ClassicFile {
         }
     }
 
-    /// Writes a short run of elements of a variable.
+    /// Writes a short run of elements of a variable, after fill values before it where they are missing.
     ///
     /// # Errors
-    /// Those of [`ShortRun::write`] and of the fill values that come first.
+    /// Errors of [`ShortRun::write`], and of writing the fill values.
     pub fn write_short(&mut self, model: &Model, var: VarId, run: &ShortRun, input: In<'_>) -> Result<Fit> {
         let span = run.span();
         self.before_write(model, var, span.start, span.end, true)?;

@@ -199,14 +199,15 @@ pub(crate) trait Driver: Send + Sync {
         false
     }
 
-    /// The bytes that a short run of elements is read from; `None` if they are read in another way.
+    /// Returns the blob that a short run of elements is read from; `None` if the run has to take the general path.
     fn short_blob(&self, var: VarId, run: &ShortRun) -> Option<&dyn Blob> {
-        // Mostly the variable is filled whole, and where the run ends does not matter.
+        // Most variables lack no fill value anywhere, and then the end of the run is not needed.
         let lacks_fill = self.lacks_fill(var, u64::MAX) && self.lacks_fill(var, run.span().end);
         (self.blob_of(var).is_none() && !lacks_fill).then(|| self.blob())
     }
 
-    /// Writes a short run of elements, with room for them; `None` if that is done in another way.
+    /// Writes a short run of elements, after fill values before it where they are missing; `None` if the driver has no fast
+    /// path for it.
     fn write_short(
         &mut self,
         _model: &Model,

@@ -61,10 +61,10 @@ pub(crate) struct State {
     seen: Option<Change>,
 }
 
-/// A variable's elements.
+/// The cached array of a variable.
 struct Located {
     array: Array,
-    /// Whether they are of a user-defined type.
+    /// True if the elements are of a user-defined type.
     has_user_type: bool,
 }
 
@@ -287,7 +287,8 @@ impl State {
         self.locate(var).map(|located| &located.array)
     }
 
-    /// The same for a variable whose elements the engine converts: the numbers of an enumeration do not convert.
+    /// Returns the array of a variable, or `None` if its type is user-defined: the engine must not convert the numbers of
+    /// an enumeration.
     #[inline(always)]
     pub(crate) fn plain_array(&self, var: VarId) -> Option<&Array> {
         let known = self.arrays.get(var.index())?.get();
@@ -332,7 +333,7 @@ impl State {
         self.driver.before_write(&self.model, var, first, end, dense)
     }
 
-    /// Writes a short run of elements; see [`Driver::write_short`].
+    /// Writes a short run of elements on the driver's fast path; see [`Driver::write_short`].
     pub(crate) fn write_short(&mut self, var: VarId, run: &ShortRun, input: In<'_>) -> Option<Result<Fit>> {
         self.driver.write_short(&self.model, var, run, input)
     }

@@ -82,10 +82,10 @@ impl Model {
         &self.groups[id.index()]
     }
 
-    /// The variable at a position among those of a group.
+    /// Returns the variable at a position of a group.
     #[inline(always)]
     pub fn var_at(&self, group: GroupId, at: usize) -> Option<VarId> {
-        // Variables are numbered in the order in which they come. Small calls ask this often, and it saves two looks.
+        // With one group the position is the id. Calls that move one value do this lookup each time.
         if self.groups.len() == 1 && group == GroupId::ROOT {
             return (at < self.vars.len()).then(|| VarId::from_index(at));
         }

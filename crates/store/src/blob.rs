@@ -63,7 +63,7 @@ pub trait BlobMut: Blob {
     /// Writes all of `from` at position `at`; the blob grows as needed, a gap reads as zero.
     fn write_at(&self, at: u64, from: &[u8]) -> Result<()>;
 
-    /// The same for who has the blob to itself, which may save a lock.
+    /// Writes as [`write_at`](BlobMut::write_at) does. The caller owns the blob, so an implementation may skip its lock.
     fn write_alone_at(&mut self, at: u64, from: &[u8]) -> Result<()> {
         self.write_at(at, from)
     }

@@ -1,5 +1,6 @@
 //! Sizes at and beyond the limits, on sparse files.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use ferrocdf::{Atomic, File, Format};
@@ -179,5 +180,31 @@ fn an_indeterminate_number_of_records_is_computed_from_the_length() {
             assert_eq!(variable.shape(), [5, 3]);
             assert_eq!(variable.get_values::<i16, _>(..).unwrap(), plain);
         }
+    }
+}
+
+#[test]
+fn a_variable_that_is_added_without_fill_values_is_a_hole() {
+    const LEN: u64 = 16 << 20;
+    for format in FORMATS {
+        // With values in the file before, and with the variable between others.
+        let ops = [
+            Op::Create(format, false),
+            dim("x", 1000),
+            dim("y", LEN),
+            var("filled", Atomic::Int, &[0]),
+            Op::Enddef(None),
+            Op::SetFill(true),
+            Op::Redef,
+            var("hole", Atomic::Float, &[1]),
+            var("last", Atomic::Int, &[0]),
+            Op::Enddef(None),
+            Op::Close,
+        ];
+        let pair = both(&ops);
+        let [theirs, ours] = [pair.theirs(), pair.ours()].map(|path| std::fs::metadata(path).unwrap());
+        assert_eq!(theirs.len(), ours.len());
+        let space = [theirs, ours].map(|file| file.blocks() * 512);
+        assert!(space.iter().all(|&space| space < LEN), "{format:?}: {space:?}");
     }
 }
