@@ -17,6 +17,7 @@ mod filters;
 mod quantize;
 mod remove;
 mod types;
+mod undo;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -37,6 +38,7 @@ use super::walk::{Place, number_of};
 use super::{Content, Held, Whole, decode, hidden, trees};
 use dims::FileIds;
 pub use filters::check_filter;
+use undo::Before;
 
 use crate::driver::{Driver, Part, Written};
 use crate::options::SpaceOptions;
@@ -155,6 +157,8 @@ struct Edited {
     steps: usize,
     /// How long the dataset was that the write under way made longer.
     shorter: Option<Vec<u64>>,
+    /// Values before they changed, while definitions are made.
+    log: Option<Vec<Before>>,
     /// The removal after which the file was not read again yet: ids of the model may mean other things in it.
     removal: Option<Removed>,
 }
@@ -242,6 +246,7 @@ impl Edited {
             untold: BTreeSet::new(),
             steps: 0,
             shorter: None,
+            log: None,
             removal: None,
         }
     }
