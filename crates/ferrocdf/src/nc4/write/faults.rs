@@ -453,3 +453,44 @@ fn definitions_that_hdf5_refuses_leave_nothing_behind() {
     file.close().unwrap();
     assert_eq!(text_of(&disk), put);
 }
+
+#[test]
+fn chunks_of_a_put_that_failed_are_committed_with_the_next_sync() {
+    let mut file = FileMut::in_memory(&CreateOptions::format(Format::Netcdf4)).unwrap();
+    file.add_dimension("x", 20).unwrap();
+    file.add_variable::<i32>("v", &["x"]).unwrap();
+    file.add_variable_of(Atomic::String, "s", &["x"]).unwrap();
+    file.define(|model| {
+        for name in ["v", "s"] {
+            let var = model.find_var(ROOT, name.as_bytes()).unwrap();
+            model.var_mut(var).storage.chunking = Some(ferrocdf_model::Chunking::Chunked(vec![10]));
+        }
+        Ok(())
+    })
+    .unwrap();
+    let disk = Disk::new(&file.into_bytes().unwrap().unwrap());
+    let file = disk.open();
+    let put = |name: &str, start: u64, values: Values| {
+        let var = file.variable(name).unwrap().id();
+        file.write_values(var, &[start], &[values.len() as u64], &values).map(drop)
+    };
+    let text = |count: usize, letter: u8| Values::String(vec![Some(vec![letter]); count]);
+    put("v", 0, Values::Int(vec![1; 5])).unwrap();
+    put("s", 0, text(5, b'a')).unwrap();
+    file.sync().unwrap();
+    // The part of the first chunk stays in memory, the second chunk cannot be written.
+    disk.fill_up();
+    assert!(put("v", 5, Values::Int(vec![2; 15])).is_err());
+    assert!(put("s", 5, text(15, b'b')).is_err());
+    disk.repair();
+    let values = |file: &File, name: &str| {
+        let var = file.variable(name).unwrap().id();
+        file.read_values(var, &[0], &[10]).unwrap()
+    };
+    let seen = values(&file, "v");
+    file.sync().unwrap();
+    assert_eq!(seen, Values::Int([[1; 5], [2; 5]].concat()));
+    assert_eq!(values(&disk.found(), "v"), seen);
+    let letters = [b'a', b'b'].map(|letter| vec![Some(vec![letter]); 5]).concat();
+    assert_eq!(values(&disk.found(), "s"), Values::String(letters));
+}
