@@ -25,7 +25,7 @@ const NO_ORDER: u64 = 0xffff;
 const LONGEST: usize = 0xffff;
 
 /// The attributes of an object.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Attributes {
     /// The messages, by name and order of creation.
     pub list: Named<Attribute>,
@@ -40,7 +40,7 @@ pub(super) struct Attributes {
 }
 
 /// An attribute as it is stored.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Attribute {
     /// The number of its making that it has in the file; also objects that keep no order give some of these.
     number: Option<u64>,
@@ -144,11 +144,11 @@ impl Attributes {
         Ok(None)
     }
 
-    /// Takes one out, and gives its body.
-    pub fn remove(&mut self, name: &[u8]) -> Option<Vec<u8>> {
+    /// Takes one out.
+    pub fn remove(&mut self, name: &[u8]) -> Option<Attribute> {
         let removed = self.list.remove(name)?;
         self.changed = true;
-        Some(removed.body)
+        Some(removed)
     }
 
     /// Whether they belong into a heap.

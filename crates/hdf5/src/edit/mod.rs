@@ -490,7 +490,6 @@ impl Editor {
             data: &data,
         }
         .encode()?;
-        self.save_attributes(node)?;
         if body.len() > usize::from(u16::MAX) && self.object(node)?.form.version == 1 {
             self.upgrade(node)?;
         }
@@ -499,10 +498,11 @@ impl Editor {
         if let Some(at) = at {
             self.count(at, 1)?;
         }
-        match old.and_then(|old| committed_type(&old, sizes)) {
-            Some(old) => self.count(old, -1),
-            None => Ok(()),
+        if self.savepoint.is_none() {
+            return self.release_type(old.as_deref());
         }
+        self.note_change(|| Change::AttributeSet { node, name, before: old });
+        Ok(())
     }
 
     /// Takes an attribute away.
@@ -510,14 +510,15 @@ impl Editor {
     /// # Errors
     /// `ENOTATT` if there is none of this name.
     pub fn remove_attribute(&mut self, node: Node, name: &str) -> Result<()> {
-        self.save_attributes(node)?;
-        let removed = self.attributes(node)?.remove(name.as_bytes());
-        let body = removed.ok_or_else(|| no_attribute(name))?;
+        let attributes = self.attributes(node)?;
+        let number = attributes.list.number(name.as_bytes()).ok_or_else(|| no_attribute(name))?;
+        let removed = attributes.remove(name.as_bytes()).ok_or_else(|| no_attribute(name))?;
         self.dirty.insert(node);
-        match committed_type(&body, self.source.sizes) {
-            Some(at) => self.count(at, -1),
-            None => Ok(()),
+        if self.savepoint.is_none() {
+            return self.release_type(Some(&removed.body));
         }
+        self.note_change(|| Change::AttributeRemoved { node, name: name.to_string(), number, removed });
+        Ok(())
     }
 
     /// Gives an attribute another name; it keeps its place in the order of creation.
@@ -525,7 +526,6 @@ impl Editor {
     /// # Errors
     /// `ENOTATT` if there is none of this name, `ENAMEINUSE` if the new one is taken.
     pub fn rename_attribute(&mut self, node: Node, old: &str, new: &str) -> Result<()> {
-        self.save_attributes(node)?;
         let attributes = self.attributes(node)?;
         let found = attributes.list.get(old.as_bytes()).ok_or_else(|| no_attribute(old))?;
         if old == new {
@@ -541,10 +541,12 @@ impl Editor {
         let body = Parts { name: new.as_bytes(), charset, dataspace: &dataspace, ..parts }.encode()?;
         attributes.list.rename(old.as_bytes(), new.as_bytes());
         attributes.changed = true;
-        if let Some(attribute) = attributes.list.get_mut(new.as_bytes()) {
-            attribute.body = body;
-        }
+        let renamed = attributes.list.get_mut(new.as_bytes());
+        let before =
+            renamed.map(|attribute| std::mem::replace(&mut attribute.body, body)).unwrap_or_default();
         self.dirty.insert(node);
+        let names = || (old.to_string(), new.to_string());
+        self.note_change(|| Change::AttributeRenamed { node, names: names(), before });
         Ok(())
     }
 
@@ -861,6 +863,14 @@ impl Editor {
         object.references = object.references.saturating_add_signed(more);
         self.dirty.insert(node);
         if self.object(node)?.references == 0 { self.delete(node) } else { Ok(()) }
+    }
+
+    /// Counts one use less of the committed datatype that an attribute message is of, if it is of one.
+    fn release_type(&mut self, body: Option<&[u8]>) -> Result<()> {
+        match body.and_then(|body| committed_type(body, self.source.sizes)) {
+            Some(at) => self.count(at, -1),
+            None => Ok(()),
+        }
     }
 
     /// The object that a hard link leads to.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 const INDEXED_FROM: usize = 24;
 
 /// Things by name and by the number of their making; of two of one name the later one is found.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Named<T> {
     things: BTreeMap<u64, (Vec<u8>, T)>,
     /// The numbers by name, once there are many things.

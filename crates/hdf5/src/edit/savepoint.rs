@@ -5,65 +5,61 @@
 //!
 //! Not covered: elements and extents of older datasets, and [`Editor::move_link`].
 
-use std::collections::HashSet;
-
 use ferrocdf_bytes::Result;
 
-use super::attributes::{Attributes, committed_type};
+use super::attributes::Attribute;
 use super::group::Target;
 use super::{Editor, Node};
 use crate::messages::HeapId;
-use crate::{Address, Sizes};
 
 /// The changes since [`Editor::set_savepoint`].
 #[derive(Default)]
 pub(super) struct Savepoint {
-    /// The number of objects in memory when it was opened: uncommitted ones from here on are new.
-    objects: usize,
     /// In the order in which they were made.
     changes: Vec<Change>,
-    /// Objects whose attributes are among the changes.
-    saved: HashSet<Node>,
     /// Objects of the global heap to be given up.
     freed: Vec<HeapId>,
 }
 
-/// A change, and what undoing it needs.
+/// A change, and what undoing it needs. Links and attributes that were taken away still count as uses of their objects and
+/// committed datatypes.
 pub(super) enum Change {
     /// A new link.
     Added { parent: Node, name: String },
     /// A link with another name.
     Renamed { parent: Node, old: String, new: String },
-    /// A link that was taken away, and its number in the order of creation. Its object is not released yet.
+    /// A link that was taken away, and its number in the order of creation.
     Removed { parent: Node, name: String, number: u64, target: Target },
-    /// The attributes of an object before the first of them changed. Their committed datatypes are counted once more.
-    Attributes { node: Node, before: Attributes },
+    /// An attribute that was set, and the message of the one before.
+    AttributeSet { node: Node, name: String, before: Option<Vec<u8>> },
+    /// An attribute with another name, the old and the new one, and its message before.
+    AttributeRenamed { node: Node, names: (String, String), before: Vec<u8> },
+    /// An attribute that was taken away, and its number in the order of creation.
+    AttributeRemoved { node: Node, name: String, number: u64, removed: Attribute },
     /// A new object of the global heap.
     Put(HeapId),
-}
-
-/// The committed datatypes of attributes.
-fn committed_types(attributes: &Attributes, sizes: Sizes) -> Vec<Address> {
-    attributes.list.values().filter_map(|attribute| committed_type(&attribute.body, sizes)).collect()
 }
 
 impl Editor {
     /// Opens a savepoint. The caller ends it by [`release_savepoint`](Editor::release_savepoint) or
     /// [`rollback`](Editor::rollback) before the next commit.
     pub fn set_savepoint(&mut self) {
-        self.savepoint = Some(Savepoint { objects: self.objects.len(), ..Savepoint::default() });
+        self.savepoint = Some(Savepoint::default());
     }
 
     /// Keeps the changes since [`set_savepoint`](Editor::set_savepoint).
     pub fn release_savepoint(&mut self) {
-        let Some(Savepoint { changes, freed, .. }) = self.savepoint.take() else { return };
-        let sizes = self.source.sizes;
+        let Some(Savepoint { changes, freed }) = self.savepoint.take() else { return };
         for change in changes {
             // Space of an object that cannot be read is lost, which harms nobody.
             let _ = match change {
                 Change::Removed { target, .. } => self.release(&target),
-                Change::Attributes { before, .. } => self.count_all(&committed_types(&before, sizes), -1),
-                Change::Added { .. } | Change::Renamed { .. } | Change::Put(_) => Ok(()),
+                Change::AttributeSet { before, .. } => self.release_type(before.as_deref()),
+                Change::AttributeRemoved { removed, .. } => self.release_type(Some(&removed.body)),
+                Change::Added { .. }
+                | Change::Renamed { .. }
+                | Change::AttributeRenamed { .. }
+                | Change::Put(_) => Ok(()),
             };
         }
         for id in freed {
@@ -91,9 +87,23 @@ impl Editor {
                 links.changed = true;
                 Ok(())
             }
-            Change::Attributes { node, before } => {
-                let after = std::mem::replace(self.attributes(node)?, before);
-                self.count_all(&committed_types(&after, self.source.sizes), -1)
+            Change::AttributeSet { node, name, before: None } => self.remove_attribute(node, &name),
+            Change::AttributeSet { node, name, before: Some(body) } => {
+                let found = self.attributes(node)?.list.get_mut(name.as_bytes());
+                let after = found.map(|attribute| std::mem::replace(&mut attribute.body, body));
+                self.release_type(after.as_deref())
+            }
+            Change::AttributeRenamed { node, names: (old, new), before } => {
+                let list = &mut self.attributes(node)?.list;
+                list.rename(new.as_bytes(), old.as_bytes());
+                if let Some(attribute) = list.get_mut(old.as_bytes()) {
+                    attribute.body = before;
+                }
+                Ok(())
+            }
+            Change::AttributeRemoved { node, name, number, removed } => {
+                self.attributes(node)?.list.insert(number, name.into_bytes(), removed);
+                Ok(())
             }
             Change::Put(id) => self.heap_free(id),
         }
@@ -106,32 +116,8 @@ impl Editor {
         }
     }
 
-    /// Notes the attributes of an object that are about to change, if a savepoint is open and has not got them. Those of a
-    /// new object go with it.
-    pub(super) fn save_attributes(&mut self, node: Node) -> Result<()> {
-        let Some(savepoint) = self.savepoint.as_ref().filter(|savepoint| !savepoint.saved.contains(&node))
-        else {
-            return Ok(());
-        };
-        let is_late = node.0 as usize >= savepoint.objects;
-        if is_late && !self.object(node)?.committed {
-            return Ok(());
-        }
-        let before = self.attributes(node)?.clone();
-        self.count_all(&committed_types(&before, self.source.sizes), 1)?;
-        if let Some(savepoint) = &mut self.savepoint {
-            savepoint.saved.insert(node);
-            savepoint.changes.push(Change::Attributes { node, before });
-        }
-        Ok(())
-    }
-
     /// Puts off giving up an object of the global heap, if a savepoint is open. Returns whether it did.
     pub(super) fn frees_later(&mut self, id: HeapId) -> bool {
         self.savepoint.as_mut().map(|savepoint| savepoint.freed.push(id)).is_some()
-    }
-
-    fn count_all(&mut self, types: &[Address], more: i32) -> Result<()> {
-        types.iter().try_for_each(|&at| self.count(at, more))
     }
 }

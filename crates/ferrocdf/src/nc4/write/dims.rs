@@ -234,15 +234,11 @@ impl Edited {
                 }
                 let known: &mut HashSet<_> = match known.entry(dim) {
                     Entry::Occupied(known) => known.into_mut(),
-                    Entry::Vacant(new) => {
-                        let users = self.users(dim)?.clone();
-                        let known = new.insert(users.iter().copied().collect());
-                        self.log(|| Before::Users(dim, users));
-                        known
-                    }
+                    Entry::Vacant(new) => new.insert(self.users(dim)?.iter().copied().collect()),
                 };
                 if known.insert((at, place)) {
                     self.users(dim)?.push((at, place));
+                    self.log(|| Before::OneUserLess(dim));
                     changed.insert(dim.0);
                 }
             }

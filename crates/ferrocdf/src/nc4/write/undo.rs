@@ -14,6 +14,8 @@ use super::{At, DimPlace, Edited};
 pub(super) enum Before {
     /// A dimension's scale.
     Dim(DimId, Option<DimPlace>),
+    /// The users of a dimension's scale, but the last one.
+    OneUserLess(DimId),
     /// The users of a dimension's scale.
     Users(DimId, Vec<(At, i32)>),
     /// A dimension whose scale does not say its id.
@@ -51,6 +53,10 @@ impl Edited {
     fn bring_back(&mut self, before: Before) {
         match before {
             Before::Dim(dim, place) => self.dims[dim.index()] = place,
+            Before::OneUserLess(dim) => {
+                let users = self.dims[dim.index()].as_mut().and_then(|place| place.users.as_mut());
+                drop(users.and_then(Vec::pop));
+            }
             Before::Users(dim, users) => {
                 if let Some(place) = &mut self.dims[dim.index()] {
                     place.users = Some(users);
