@@ -55,7 +55,7 @@ impl Edited {
             Before::Dim(dim, place) => self.dims[dim.index()] = place,
             Before::OneUserLess(dim) => {
                 let users = self.dims[dim.index()].as_mut().and_then(|place| place.users.as_mut());
-                drop(users.and_then(Vec::pop));
+                let _ = users.and_then(Vec::pop);
             }
             Before::Users(dim, users) => {
                 if let Some(place) = &mut self.dims[dim.index()] {
