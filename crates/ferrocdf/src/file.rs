@@ -21,7 +21,7 @@ use ferrocdf_store::{
 
 use crate::driver::{Driver, Part, Written};
 use crate::drivers;
-use crate::options::{AppendOptions, CreateOptions, OpenOptions, SpaceOptions};
+use crate::options::{AppendOptions, CreateOptions, OpenOptions, SpaceOptions, check_sync_setting};
 
 /// A file open for reading. Cloning gives another handle on the same open file.
 #[derive(Clone)]
@@ -409,18 +409,19 @@ impl FileMut {
     ///
     /// Fails with `NC_EEXIST` if there is one and `clobber` is off.
     pub fn create(path: impl AsRef<Path>, options: &CreateOptions) -> Result<FileMut> {
+        check_sync_setting()?;
         let path = path.as_ref();
         // A file that another one writes must not be emptied, whatever is to be in its place.
         if options.clobber && path.is_file() {
-            locked(FileBlob::open_mut(path)?, path)?;
+            drivers::in_file(path, FileBlob::open_mut(path)?.lock_for_writing())?;
         }
         let blob = if options.clobber { FileBlob::create(path) } else { FileBlob::create_new(path) };
-        let mut blob = blob.map_err(|error| match error.code {
+        let blob = blob.map_err(|error| match error.code {
             Code(errno) if !options.clobber && errno == EEXIST => error.with_code(Code::EEXIST),
             _ => error,
         })?;
         if !options.format.is_classic_file() {
-            blob = locked(blob, path)?;
+            drivers::in_file(path, blob.lock_for_writing())?;
         }
         if options.durable {
             drivers::in_file(path, blob.sync_name())?;
@@ -438,10 +439,11 @@ impl FileMut {
     /// Opens an existing file for reading and writing, with options.
     pub fn append_with(path: impl AsRef<Path>, options: &AppendOptions) -> Result<FileMut> {
         let path = path.as_ref();
-        let mut blob = FileBlob::open_mut(path)?;
+        check_sync_setting()?;
+        let blob = FileBlob::open_mut(path)?;
         let is_classic = drivers::is_classic(&blob);
         if !is_classic {
-            blob = locked(blob, path)?;
+            drivers::in_file(path, blob.lock_for_writing())?;
         }
         let blob = buffered(blob, is_classic, options.durable);
         let (driver, model) = drivers::in_file(path, drivers::open_mut(blob, Some(path)))?;
@@ -579,6 +581,9 @@ impl FileMut {
     }
 
     /// Completes the file and closes it.
+    ///
+    /// After an error the handle is gone and the file has its last committed state. A program that wants to try again calls
+    /// [`FileMut::sync`] until it succeeds, and then closes the file.
     pub fn close(mut self) -> Result<()> {
         self.finish()
     }
@@ -638,22 +643,8 @@ fn can_be_undefined(model: &Model, var: VarId) -> bool {
     matches!(model.var(var).ty, Type::Atomic(atomic) if atomic != Atomic::String)
 }
 
-/// `EEXIST` and `EAGAIN` of the operating system.
+/// `EEXIST` of the operating system.
 const EEXIST: i32 = 17;
-const EAGAIN: i32 = 11;
-
-/// A netCDF-4 file with the lock of its only writer, which HDF5 programs take too. As with them, `FALSE` or `0` in the
-/// environment variable `HDF5_USE_FILE_LOCKING` means none. Reading takes no lock and looks at none.
-fn locked(blob: FileBlob, path: &Path) -> Result<FileBlob> {
-    let wanted = std::env::var_os("HDF5_USE_FILE_LOCKING");
-    let without = wanted.is_some_and(|word| word.eq_ignore_ascii_case("FALSE") || word == "0");
-    if without || blob.lock()? {
-        return Ok(blob);
-    }
-    let what = "somebody else writes it, or reads it with the HDF5 library, and holds its lock (none is taken with \
-                HDF5_USE_FILE_LOCKING=FALSE)";
-    Err(Error::new(Code(EAGAIN), what).at(path.display()))
-}
 
 impl Drop for FileMut {
     fn drop(&mut self) {

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use ferrocdf_bytes::{Error, Result};
+use ferrocdf_bytes::{Code, Error, Result};
 
 use crate::room::Room;
 use crate::{Blob, BlobMut, Change};
@@ -89,6 +89,22 @@ impl FileBlob {
             // Whoever cannot lock here cannot elsewhere.
             Err(_) => Ok(true),
         }
+    }
+
+    /// Takes the lock of a writer, which HDF5 programs take too, unless the environment variable
+    /// `HDF5_USE_FILE_LOCKING` is `FALSE` or `0`. Readers take no lock and heed none.
+    ///
+    /// # Errors
+    /// `EAGAIN` if another process, or another opening of the file, holds the lock.
+    pub fn lock_for_writing(&self) -> Result<()> {
+        let wanted = std::env::var_os("HDF5_USE_FILE_LOCKING");
+        let without = wanted.is_some_and(|word| word.eq_ignore_ascii_case("FALSE") || word == "0");
+        if without || self.lock()? {
+            return Ok(());
+        }
+        let what = "another process writes the file, or reads it with the HDF5 library, and holds its lock (no lock is \
+                    taken with HDF5_USE_FILE_LOCKING=FALSE)";
+        Err(Error::new(Code(rustix::io::Errno::AGAIN.raw_os_error()), what))
     }
 
     /// The path it was opened with.

@@ -25,4 +25,4 @@ pub use changing::{Change, Patience, is_changed, patiently, steadily};
 pub use durable::Durable;
 pub use file::FileBlob;
 pub use memory::MemoryBlob;
-pub use replace::{ReplaceableFile, write_file};
+pub use replace::{ReplaceableFile, copy_access, resolve_links, write_file};

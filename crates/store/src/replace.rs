@@ -6,7 +6,7 @@
 //! owner or attributes that a new file cannot get, or lies in a folder that cannot be written to.
 
 use std::fs::File;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -41,46 +41,72 @@ impl Beside {
             return None;
         }
         let file = tempfile::Builder::new().prefix(".ferrocdf-").tempfile_in(target.parent()?).ok()?;
-        let own = file.as_file().metadata().ok()?;
-        if (own.uid(), own.gid()) != (meta.uid(), meta.gid()) {
-            std::os::unix::fs::fchown(file.as_file(), Some(meta.uid()), Some(meta.gid())).ok()?;
-        }
-        file.as_file().set_permissions(meta.permissions()).ok()?;
-        copy_attributes(old.file(), file.as_file())?;
+        copy_access(old, file.as_file()).ok()?;
         Some(Beside { file, target })
     }
 }
 
-/// Copies extended attributes, among them access lists. Those of the security system are its own affair.
-fn copy_attributes(from: &File, to: &File) -> Option<()> {
+/// Gives a file the owner, the group, the mode and the extended attributes (access lists among them) of another.
+pub fn copy_access(from: &FileBlob, to: &File) -> io::Result<()> {
+    let from = from.file();
+    let (wanted, own) = (from.metadata()?, to.metadata()?);
+    if (own.uid(), own.gid()) != (wanted.uid(), wanted.gid()) {
+        std::os::unix::fs::fchown(to, Some(wanted.uid()), Some(wanted.gid()))?;
+    }
+    to.set_permissions(wanted.permissions())?;
+    copy_attributes(from, to)
+}
+
+/// Copies extended attributes. Those named `security.` are left to the security system.
+fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
     let mut names = vec![0; 1 << 16];
     let len = match rustix::fs::flistxattr(from, &mut names[..]) {
-        Ok(len) => len,
-        Err(rustix::io::Errno::NOTSUP | rustix::io::Errno::NOSYS) => return Some(()),
-        Err(_) => return None,
+        Err(rustix::io::Errno::NOTSUP | rustix::io::Errno::NOSYS) => return Ok(()),
+        len => len?,
     };
     let names = names[..len].split(|&byte| byte == 0).filter(|name| !name.is_empty());
     for name in names.filter(|name| !name.starts_with(b"security.")) {
-        let name = std::ffi::CString::new(name).ok()?;
+        let name = std::ffi::CString::new(name)?;
         let mut value = vec![0; 1 << 16];
-        let len = rustix::fs::fgetxattr(from, &name, &mut value[..]).ok()?;
-        rustix::fs::fsetxattr(to, &name, &value[..len], rustix::fs::XattrFlags::empty()).ok()?;
+        let len = rustix::fs::fgetxattr(from, &name, &mut value[..])?;
+        rustix::fs::fsetxattr(to, &name, &value[..len], rustix::fs::XattrFlags::empty())?;
     }
-    Some(())
+    Ok(())
+}
+
+/// The most symbolic links that are followed, as in Linux.
+const MOST_LINKS: usize = 40;
+
+/// Returns the path behind all symbolic links; nothing need be there. `None` for links that lead to each other, and for
+/// descriptors of a process, such as `/dev/stdout`.
+pub fn resolve_links(path: &Path) -> Option<PathBuf> {
+    let mut path = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        if path.starts_with("/dev/fd") || path.starts_with("/proc") {
+            return None;
+        }
+        match std::fs::read_link(&path) {
+            Ok(link) => path = path.parent().unwrap_or(Path::new("")).join(link),
+            Err(_) => return Some(path),
+        }
+    }
+    None
 }
 
 /// Makes `bytes` the content of the file at a path. If that fails, the file is as before, or there is none; a file that
 /// cannot be replaced is written over instead.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    let failed = |error: std::io::Error| Error::system(&error, path.display());
+    let failed = |error: io::Error| Error::system(&error, path.display());
     match std::fs::metadata(path) {
         Ok(there) if !there.is_file() => return std::fs::write(path, bytes).map_err(failed),
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            let done = FileBlob::create_new(path)?.write_at(0, bytes);
+            // A link may lead to a name that nothing has yet.
+            let target = resolve_links(path).unwrap_or_else(|| path.to_path_buf());
+            let done = FileBlob::create_new(&target)?.write_at(0, bytes);
             if done.is_err() {
-                // Whether or not it can be removed: the error to tell is the one before.
-                let _ = std::fs::remove_file(path);
+                // Whether it can be removed or not, the error to report is that of the write.
+                let _ = std::fs::remove_file(&target);
             }
             return done;
         }
@@ -149,7 +175,7 @@ impl BlobMut for ReplaceableFile {
     fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
         let old = self.current();
         let Some(Beside { file, target }) = Beside::new(&old) else { return Ok(false) };
-        let failed = |doing: &str, error: &std::io::Error| {
+        let failed = |doing: &str, error: &io::Error| {
             Error::system(error, format_args!("{}: {doing}", old.path().display()))
         };
         let handle = file.as_file().try_clone();
@@ -245,6 +271,32 @@ mod tests {
         assert_eq!(std::fs::read(&other).unwrap(), b"two");
         write_file("/dev/null".as_ref(), b"nowhere").unwrap();
         assert!(write_file(folder.path(), b"").is_err());
+    }
+
+    #[test]
+    fn write_file_follows_a_link_to_a_file_that_does_not_exist() {
+        let folder = folder();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        write_file(&link, b"new").unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read(folder.path().join("file")).unwrap(), b"new");
+    }
+
+    #[test]
+    fn extended_attributes_are_kept_when_a_file_is_replaced() {
+        use rustix::fs::{XattrFlags, getxattr, setxattr};
+        let folder = folder();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "old").unwrap();
+        let set = setxattr(&path, "user.note", b"kept", XattrFlags::empty());
+        write_file(&path, b"new").unwrap();
+        let mut value = [0; 10];
+        let got = getxattr(&path, "user.note", &mut value[..]);
+        // Some file systems have no attributes: none can be lost there.
+        assert_eq!(got.is_ok(), set.is_ok());
+        assert!(got.is_err() || &value[..4] == b"kept");
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
     }
 
     #[test]

@@ -1,20 +1,19 @@
 //! The file that a tool makes: written beside its target and renamed at the end.
 //!
 //! A tool that fails, or is stopped by a signal, leaves nothing behind, and what stood at the target stays as it was. The
-//! new file takes over mode, owner and group of the file that it replaces. Targets that are no regular files (devices,
-//! pipes), and files in folders where no other file can be made, are written in place. Extended attributes are not taken
-//! over, and other hard links keep the old content.
+//! new file takes over mode, owner, group and extended attributes (access lists) of the file that it replaces. Targets that
+//! are no regular files (devices, pipes), and files in folders where no other file can be made, are written in place. Other
+//! hard links keep the old content.
 
-use std::fs::{self, Metadata, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
-use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use ferrocdf::store::{BlobMut, FileBlob, write_file};
-use ferrocdf::{Code, Error, Result};
+use ferrocdf::store::{BlobMut, FileBlob, copy_access, resolve_links, write_file};
+use ferrocdf::{Error, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -38,26 +37,19 @@ struct Beside {
 /// The temporary files of this process, to be removed when a signal ends it.
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(vec![]);
 
-/// The most symbolic links that are followed, as in Linux.
-const MOST_LINKS: usize = 40;
-
 impl Target {
     /// Prepares to write `given`: makes an empty temporary file beside it, or chooses to write in place.
     ///
     /// Fails if there is a file that may not be written, or that another process writes.
     pub fn new(given: &Path) -> Result<Target> {
         let given = given.to_path_buf();
-        let Some(target) = resolve(&given) else { return Ok(Target { given, beside: None }) };
-        let present = match fs::metadata(&target) {
-            Ok(meta) if meta.is_file() => Some(meta),
+        let Some(target) = resolve_links(&given) else { return Ok(Target { given, beside: None }) };
+        let lock = match fs::metadata(&target) {
+            Ok(meta) if meta.is_file() => Some(locked(&target, &given)?),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             _ => return Ok(Target { given, beside: None }),
         };
-        let lock = match present {
-            Some(_) => Some(locked(&target, &given)?),
-            None => None,
-        };
-        let beside = match make_temporary(&target, present.as_ref()) {
+        let beside = match make_temporary(&target, lock.as_ref()) {
             Ok(temporary) => Some(Beside { temporary, target, lock }),
             Err(error) if is_refused(&error) => None,
             Err(error) => return Err(Error::system(&error, given.display())),
@@ -150,46 +142,23 @@ fn remove(temporary: &Path) {
     files.retain(|path| path != temporary);
 }
 
-/// The path behind all symbolic links, which need not exist. `None` for descriptors of a process, such as `/dev/stdout`.
-fn resolve(path: &Path) -> Option<PathBuf> {
-    let mut path = path.to_path_buf();
-    for _ in 0..MOST_LINKS {
-        if path.starts_with("/dev/fd") || path.starts_with("/proc") {
-            return None;
-        }
-        match fs::read_link(&path) {
-            Ok(link) => path = path.parent().unwrap_or(Path::new("")).join(link),
-            Err(_) => return Some(path),
-        }
-    }
-    None
-}
-
 /// Opens an existing file and takes the writer's lock, as [`ferrocdf::FileMut::create`] does.
 fn locked(path: &Path, given: &Path) -> Result<FileBlob> {
     let file = FileBlob::open_mut(path).map_err(|error| error.with_words(given.display().to_string()))?;
-    let wanted = std::env::var_os("HDF5_USE_FILE_LOCKING");
-    if wanted.is_some_and(|word| word.eq_ignore_ascii_case("FALSE") || word == "0") || file.lock()? {
-        return Ok(file);
-    }
-    let what = "another process writes it, or reads it with the HDF5 library, and holds its lock (no lock is taken with \
-                HDF5_USE_FILE_LOCKING=FALSE)";
-    Err(Error::new(Code(EAGAIN), what).at(given.display()))
+    file.lock_for_writing().map_err(|error| error.at(given.display()))?;
+    Ok(file)
 }
 
-/// `EAGAIN` of the operating system.
-const EAGAIN: i32 = 11;
-
-/// Makes an empty file beside `target`, with mode, owner and group of the file that is there now.
-fn make_temporary(target: &Path, present: Option<&Metadata>) -> std::io::Result<PathBuf> {
+/// Makes an empty file beside `target`, with the owner and the access rights of the file that is there now.
+fn make_temporary(target: &Path, present: Option<&FileBlob>) -> std::io::Result<PathBuf> {
     let mut files = temporary_files();
     for number in 0.. {
         let path = target.with_file_name(format!(".ferrocdf-{}-{number}.tmp", process::id()));
         match OpenOptions::new().write(true).create_new(true).open(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
-            Ok(_) => {
-                if let Err(error) = present.map_or(Ok(()), |present| take_over(&path, present)) {
+            Ok(made) => {
+                if let Err(error) = present.map_or(Ok(()), |present| copy_access(present, &made)) {
                     let _ = fs::remove_file(&path);
                     return Err(error);
                 }
@@ -203,14 +172,6 @@ fn make_temporary(target: &Path, present: Option<&Metadata>) -> std::io::Result<
 
 /// Whether a folder takes no new files. Writing in place may succeed then, and if it does not, its error names the target.
 fn is_refused(error: &std::io::Error) -> bool {
-    use ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem};
-    matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem | NotFound | NotADirectory)
-}
-
-fn take_over(path: &Path, present: &Metadata) -> std::io::Result<()> {
-    let made = fs::metadata(path)?;
-    if (made.uid(), made.gid()) != (present.uid(), present.gid()) {
-        chown(path, Some(present.uid()), Some(present.gid()))?;
-    }
-    fs::set_permissions(path, present.permissions())
+    use ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem, Unsupported};
+    matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem | NotFound | NotADirectory | Unsupported)
 }
