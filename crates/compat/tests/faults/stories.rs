@@ -48,6 +48,8 @@ impl Case {
 struct Teller {
     folder: tempfile::TempDir,
     library: PathBuf,
+    /// How many cases had a call that failed.
+    failed: AtomicUsize,
 }
 
 impl Teller {
@@ -63,7 +65,7 @@ impl Teller {
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         let done = python::script("fault_stories.py").arg(folder.path()).status();
         assert!(done.expect("there is a Python").success());
-        Teller { folder, library }
+        Teller { folder, library, failed: AtomicUsize::new(0) }
     }
 
     /// The names of all stories.
@@ -140,6 +142,11 @@ impl Teller {
                 output.status.success(),
                 "{name}: {errors} (a small disk needs root, or user namespaces)"
             );
+            let has_failed = |number: &usize| {
+                let log = std::fs::read_to_string(folder.join(format!("c{number}.log"))).expect("a log");
+                log.lines().any(|line| line.split(' ').nth(1).is_some_and(|status| status != "0"))
+            };
+            self.failed.fetch_add((0..cases.len()).filter(has_failed).count(), Relaxed);
             for (reader, preloaded) in self.readers(name) {
                 let mut judge = python::script("fault_judge.py");
                 judge.args([reader]).arg(&script).arg(&folder).stdin(open());
@@ -237,8 +244,9 @@ fn a_small_disk_that_is_full_and_gets_room_costs_nothing_that_was_committed() {
         all += cases.len();
         wrong.extend(teller.run(&name, &cases));
     }
-    println!("{all} cases on a small disk, {} wrong", wrong.len());
-    assert!(all > 300, "only {all} cases");
+    let failed = teller.failed.load(Relaxed);
+    println!("{all} cases on a small disk, {failed} with a call that failed, {} wrong", wrong.len());
+    assert!(all > 300 && failed > all / 10, "{failed} of {all} cases have a call that failed");
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong[..wrong.len().min(40)].join("\n"));
 }
 
