@@ -8,6 +8,7 @@ mod data;
 mod open;
 mod plugins;
 mod table;
+mod variable;
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,6 +23,7 @@ use crate::open_files::{GROUP_BITS, POSITIONS};
 pub(crate) use open::{Closing, Request, close, create, open};
 use plugins::load_once;
 use table::{DISPATCH_VERSION, Dispatch};
+pub(crate) use variable::VarFacts;
 
 /// Bytes of the longest magic number that a program may bring along.
 const MAGIC_LEN: usize = 8;
