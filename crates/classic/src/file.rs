@@ -309,8 +309,12 @@ impl ClassicFile {
 
     /// Sets the number of records back to what it was before [`ClassicFile::grow`]: the write that it was for failed.
     pub fn ungrow(&mut self, records: u64) {
-        if let Some(committed) = &mut self.committed {
-            committed.records = records.max(committed.records_in_file);
+        let Some(committed) = &mut self.committed else { return };
+        committed.records = records.max(committed.records_in_file);
+        let fills = committed.fills.iter_mut().zip(&committed.layout.places);
+        for (fill, place) in fills.filter(|(_, place)| place.record) {
+            // What was filled behind the last record does not move with the data, so it is filled again.
+            fill.cut(committed.records, place.bytes / fill.value.len() as u64);
         }
     }
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use ferrocdf_array::{Fit, Out, Selection};
+use ferrocdf_array::{Fit, In, Out, Selection};
 use ferrocdf_bytes::{Code, Result};
 use ferrocdf_classic::{Alignment, ClassicFile};
-use ferrocdf_model::{Atomic, Values};
+use ferrocdf_model::{Atomic, DimId, GroupId, Model, Owner, Values};
 use ferrocdf_store::testing::{Counting, Failing, Faults};
 use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
 
@@ -63,8 +63,7 @@ fn after_a_failed_write_the_file_can_still_be_flushed() {
         let memory = Arc::new(MemoryBlob::new(bytes(version)));
         let (mut file, mut now) = ClassicFile::open_mut(Box::new(Failing::after(memory.clone(), 0))).unwrap();
         let input = [1.0f64, 2.0, 3.0];
-        let put =
-            crate::sample::put(&mut file, &mut now, 1, &[3, 0], &[1, 3], ferrocdf_array::In::new(&input));
+        let put = crate::sample::put(&mut file, &mut now, 1, &[3, 0], &[1, 3], In::new(&input));
         assert_eq!(put.unwrap_err().code, FULL);
         assert_eq!(file.flush(&now).unwrap_err().code, FULL);
         drop(file);
@@ -79,8 +78,7 @@ fn appending_a_record_does_not_rewrite_what_is_there() {
         let size = blob.size().unwrap();
         let (mut file, mut now) = ClassicFile::open_mut(Box::new(blob.clone())).unwrap();
         let input = [1.0f64, 2.0, 3.0];
-        crate::sample::put(&mut file, &mut now, 1, &[3, 0], &[1, 3], ferrocdf_array::In::new(&input))
-            .unwrap();
+        crate::sample::put(&mut file, &mut now, 1, &[3, 0], &[1, 3], In::new(&input)).unwrap();
         file.flush(&now).unwrap();
         let record = blob.size().unwrap() - size;
         let (_, written) = blob.writes();
@@ -114,8 +112,55 @@ fn a_fill_that_failed_once_is_done_at_the_next_flush() {
     }
 }
 
+#[test]
+fn records_of_a_failed_put_are_filled_again_after_the_data_moved() {
+    let root = GroupId::ROOT;
+    for version in VERSIONS {
+        let mut now = Model::new(version.format());
+        let t = now.def_dim(root, "t", None).unwrap();
+        let x = now.def_dim(root, "x", Some(9)).unwrap();
+        // 9 bytes a record, padded to 12, and 36.
+        let a = now.def_var(root, "a", Atomic::Byte.into(), &[t, x]).unwrap();
+        let b = now.def_var(root, "b", Atomic::Float.into(), &[t, x]).unwrap();
+        let memory = Arc::new(MemoryBlob::default());
+        let blob = Arc::new(Failing::never(memory.clone()));
+        let mut file = ClassicFile::create(Box::new(blob.clone()), version);
+        file.commit(&now, &Alignment::default()).unwrap();
+        file.grow(3).unwrap();
+        now.set_dim_len(t, 3);
+        file.flush(&now).unwrap();
+
+        // A put to record 4 of `a`: record 3 is filled, then the write fails.
+        file.grow(5).unwrap();
+        now.set_dim_len(t, 5);
+        file.before_write(&now, a, 4 * 9, 5 * 9, true).unwrap();
+        file.finish(&now, a).unwrap();
+        file.ungrow(3);
+        now.set_dim_len(t, 3);
+
+        now.put_attr(Owner::Group(root), "long", Values::Char(vec![b'x'; 700])).unwrap();
+        file.commit(&now, &Alignment::default()).unwrap();
+        file.grow(4).unwrap();
+        now.set_dim_len(t, 4);
+        file.before_write(&now, b, 3 * 9, 4 * 9, true).unwrap();
+        let (array, slab) = (file.array(&now, b).unwrap(), Selection::slab(&[3, 0], &[1, 9]));
+        let input = [1f32; 9];
+        let done = ferrocdf_array::write(file.blob_mut().unwrap(), &array, &slab, In::new(&input));
+        assert_eq!(done.unwrap(), Fit::Exact);
+        file.wrote(b, 4 * 9);
+        file.flush(&now).unwrap();
+
+        let place = file.layout().unwrap().places[a.index()];
+        let record = place.begin + 3 * file.layout().unwrap().record_size;
+        let mut found = [0; 12];
+        memory.read_exact_at(record, &mut found).unwrap();
+        // The fill value of bytes is -127, in the padding too.
+        assert_eq!(found, [0x81; 12], "{version:?}");
+    }
+}
+
 /// Makes the file ten records longer, none of them written.
-fn grown(file: &mut ClassicFile, mut model: ferrocdf_model::Model) -> ferrocdf_model::Model {
+fn grown(file: &mut ClassicFile, mut model: Model) -> Model {
     let records = file.records() + 10;
     file.grow(records).unwrap();
     let dim = model.record_dim().unwrap();
@@ -175,8 +220,8 @@ fn a_new_variable_where_other_data_was_holds_zeros_until_it_is_filled() {
         let in_place: Arc<dyn BlobMut> = Arc::new(InPlace(MemoryBlob::new(bytes(version))));
         for blob in [in_copy, in_place] {
             let (mut file, mut now) = ClassicFile::open_mut(Box::new(blob.clone())).unwrap();
-            let dims = [ferrocdf_model::DimId(0), ferrocdf_model::DimId(2)];
-            let root = ferrocdf_model::GroupId::ROOT;
+            let dims = [DimId(0), DimId(2)];
+            let root = GroupId::ROOT;
             let fixed = now.def_var(root, "new_fixed", Atomic::Int.into(), &dims[1..]).unwrap();
             let record = now.def_var(root, "new_record", Atomic::Int.into(), &dims).unwrap();
             file.commit(&now, &Alignment::default()).unwrap();
@@ -201,7 +246,7 @@ fn a_header_that_fails_half_way_is_restored() {
     for version in VERSIONS {
         let start = InPlace(MemoryBlob::new(bytes(version)));
         let (mut file, mut now) = ClassicFile::open_mut(Box::new(start)).unwrap();
-        let root = ferrocdf_model::Owner::Group(ferrocdf_model::GroupId::ROOT);
+        let root = Owner::Group(GroupId::ROOT);
         // A header of several blocks of the file system, with room behind it.
         now.put_attr(root, "long", Values::Char(vec![b'x'; 20_000])).unwrap();
         let alignment = Alignment { header_free: 1000, ..Alignment::default() };
@@ -255,7 +300,7 @@ impl BlobMut for InPlace {
 }
 
 /// By so little that data moves over itself, and moving it twice destroys it.
-fn lengthen_header(model: &mut ferrocdf_model::Model) {
-    let root = ferrocdf_model::Owner::Group(ferrocdf_model::GroupId::ROOT);
+fn lengthen_header(model: &mut Model) {
+    let root = Owner::Group(GroupId::ROOT);
     model.put_attr(root, "n", "x".into()).unwrap();
 }
