@@ -7,25 +7,11 @@ use ferrocdf_bytes::{Code, Error, Order, Result, Sizer};
 use ferrocdf_model::{Atomic, Model, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
+use crate::access::{Access, HalfMoved};
 use crate::fill::{Filled, Target};
 use crate::header::{Header, NUMRECS_AT, Version};
 use crate::layout::{Alignment, Layout};
 use crate::{convert, rewrite, values, windows};
-
-/// The bytes of a file, and whether they may be changed.
-enum Access {
-    Read(Arc<dyn Blob>),
-    Write(Box<dyn BlobMut>),
-}
-
-impl Access {
-    fn blob(&self) -> &dyn Blob {
-        match self {
-            Access::Read(blob) => &**blob,
-            Access::Write(blob) => &**blob,
-        }
-    }
-}
 
 /// A classic file. The model lives with the caller, who passes what it says now (`model`) to each call.
 pub struct ClassicFile {
@@ -33,8 +19,6 @@ pub struct ClassicFile {
     version: Version,
     /// A file being written may be shorter than its data; a file that is only read must be whole, unless asked for.
     past_end: PastEnd,
-    /// Moving data failed half-way, so that nothing more can be done to the file without harm.
-    half_moved: bool,
     /// `None` until the first end of define mode of a new file.
     committed: Option<Committed>,
 }
@@ -70,13 +54,7 @@ impl ClassicFile {
 
     /// A new file on an empty blob. Nothing is written before the first [`ClassicFile::commit`].
     pub fn create(blob: Box<dyn BlobMut>, version: Version) -> ClassicFile {
-        ClassicFile {
-            access: Access::Write(blob),
-            version,
-            past_end: PastEnd::Zero,
-            half_moved: false,
-            committed: None,
-        }
+        ClassicFile { access: Access::Write(blob), version, past_end: PastEnd::Zero, committed: None }
     }
 
     /// Reads the header again, which another process may have changed. Fails with `NC_EINVAL` if the file is open for
@@ -115,8 +93,7 @@ impl ClassicFile {
                 model.set_dim_len(dim, records);
             }
         }
-        let mut file =
-            ClassicFile { access, version, past_end: PastEnd::Zero, half_moved: false, committed: None };
+        let mut file = ClassicFile { access, version, past_end: PastEnd::Zero, committed: None };
         let mut committed = Committed {
             header_size,
             written: 0,
@@ -150,16 +127,7 @@ impl ClassicFile {
 
     /// The file's bytes, to be written. Fails with `NC_EPERM` if it was opened for reading.
     pub fn blob_mut(&self) -> Result<&dyn BlobMut> {
-        match &self.access {
-            _ if self.half_moved => {
-                let what = "moving its data failed half-way; the file is damaged and is left as it is";
-                Err(Error::new(Code::EIO, format!("{}: {what}", self.blob().name())))
-            }
-            Access::Write(blob) => Ok(&**blob),
-            Access::Read(blob) => {
-                Err(Error::new(Code::EPERM, format!("{} is open for reading only", blob.name())))
-            }
-        }
+        self.access.blob_mut()
     }
 
     /// Where data lies; `None` before the first commit of a new file.
@@ -229,9 +197,7 @@ impl ClassicFile {
             values.push((fill_value(model, var)?, no_fill));
         }
 
-        self.blob_mut()?;
-        let Access::Write(blob) = &self.access else { return Ok(()) };
-        let blob = &**blob;
+        let blob = self.access.blob_mut()?;
         let mut new =
             Committed { header_size, written, layout, records, records_in_file, streaming, fills: vec![] };
         let mut moves = false;
@@ -274,7 +240,9 @@ impl ClassicFile {
                     waiting: &waiting,
                 };
                 if let Err(rewrite::Failure { error, half_moved }) = plan.run(blob) {
-                    self.half_moved = half_moved;
+                    if half_moved {
+                        self.access = Access::HalfMoved(HalfMoved { name: blob.name() });
+                    }
                     return Err(error);
                 }
             }
@@ -352,10 +320,10 @@ impl ClassicFile {
         let span = run.span();
         self.before_write(model, var, span.start, span.end, true)?;
         let fit = match &mut self.access {
-            Access::Write(blob) if !self.half_moved => {
+            Access::Write(blob) => {
                 run.write(|at, bytes| blob.write_alone_at(at, bytes), input.kind, input.rules, input.bytes)?
             }
-            _ => return Err(self.blob_mut().err().unwrap_or_else(not_defined)),
+            access => return access.blob_mut().and(Err(not_defined())),
         };
         self.wrote(var, span.end);
         Ok(fit)
@@ -378,14 +346,12 @@ impl ClassicFile {
         if let Access::Read(_) = &self.access {
             return Ok(());
         }
-        self.blob_mut()?;
         for var in model.var_ids() {
             self.finish(model, var)?;
         }
-        let (Access::Write(blob), Some(committed)) = (&self.access, &mut self.committed) else {
-            return Ok(());
-        };
-        committed.extend(&**blob)?;
+        let blob = self.access.blob_mut()?;
+        let Some(committed) = &mut self.committed else { return Ok(()) };
+        committed.extend(blob)?;
         // Data first, so that no reader sees records that are not there.
         blob.flush()?;
         if !committed.streaming && committed.records != committed.records_in_file {
@@ -403,9 +369,12 @@ impl ClassicFile {
         var: VarId,
         change: impl FnOnce(&mut Filled, &Target<'_>) -> Result<()>,
     ) -> Result<()> {
-        let Access::Write(blob) = &self.access else { return Ok(()) };
+        if let Access::Read(_) = &self.access {
+            return Ok(());
+        }
+        let blob = self.access.blob_mut()?;
         let Some(committed) = &mut self.committed else { return Err(not_defined()) };
-        let target = committed.target(&**blob, model, var)?;
+        let target = committed.target(blob, model, var)?;
         change(&mut committed.fills[var.index()], &target)
     }
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use ferrocdf_array::{Fit, In, Out, Selection};
-use ferrocdf_bytes::{Code, Result};
-use ferrocdf_classic::{Alignment, ClassicFile};
-use ferrocdf_model::{Atomic, DimId, GroupId, Model, Owner, Values};
+use ferrocdf_array::{Fit, In, Out, Selection, ShortRun};
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_classic::{Alignment, ClassicFile, Version};
+use ferrocdf_model::{Atomic, DimId, GroupId, Model, Owner, Values, VarId};
 use ferrocdf_store::testing::{Counting, Failing, Faults};
 use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
 
@@ -199,18 +199,42 @@ fn a_move_that_fails_leaves_the_file_as_it_was_and_can_be_tried_again() {
 }
 
 #[test]
-fn a_move_in_place_that_fails_half_way_is_told_ever_after() {
+fn a_file_whose_data_was_half_moved_in_place_refuses_every_request() {
     for version in VERSIONS {
-        // No room for a copy, then a failure in the middle of moving.
-        let inner = InPlace(MemoryBlob::new(bytes(version)));
-        let blob = Arc::new(Failing::never(inner));
-        let (mut file, mut now) = ClassicFile::open_mut(Box::new(blob.clone())).unwrap();
-        lengthen_header(&mut now);
-        blob.arm(Faults { after: 2, times: 1, torn: false });
-        assert_eq!(file.commit(&now, &Alignment::default()).unwrap_err().code, FULL);
-        let error = file.commit(&now, &Alignment::default()).unwrap_err();
-        assert!(error.what.contains("failed half-way"), "{error}");
+        let half_moved = (0..40).filter(|&after| fails_half_moved(version, after)).count();
+        assert!(half_moved > 2, "{half_moved} failures while data was moved");
     }
+}
+
+/// Lets a write fail while data is moved in place. If some of the data was moved, checks that all requests are refused.
+fn fails_half_moved(version: Version, after: u64) -> bool {
+    let inner = Arc::new(InPlace(MemoryBlob::new(bytes(version))));
+    let blob = Arc::new(Failing::never(inner.clone()));
+    let (mut file, now) = ClassicFile::open_mut(Box::new(blob.clone())).unwrap();
+    // Records that wait for their fill values.
+    let mut now = grown(&mut file, now);
+    let (var, array) = (VarId(1), file.array(&now, VarId(1)).unwrap());
+    lengthen_header(&mut now);
+    blob.arm(Faults { after, times: 1, torn: false });
+    if file.commit(&now, &Alignment::default()).is_ok() {
+        return false;
+    }
+    let left = inner.0.to_bytes();
+    if file.commit(&now, &Alignment::default()).is_ok() {
+        return false;
+    }
+    let refused = |error: Error| assert!(error.what.contains("failed half-way"), "{error}");
+    refused(file.commit(&now, &Alignment::default()).unwrap_err());
+    refused(file.flush(&now).unwrap_err());
+    refused(file.finish(&now, var).unwrap_err());
+    let run = ShortRun::find(&array, |dim| ([9, 0][dim], 1, 1)).unwrap();
+    refused(file.write_short(&now, var, &run, In::new(&[1f64])).unwrap_err());
+    // The array says where the data was before.
+    let (all, mut values) = (Selection::all(&array.shape), vec![0f64; 3 * array.shape[0] as usize]);
+    refused(ferrocdf_array::read(file.blob(), &array, &all, Out::new(&mut values)).unwrap_err());
+    refused(file.missing_bytes().unwrap_err());
+    assert!(inner.0.to_bytes() == left, "{version:?}: written to after failure {after}");
+    true
 }
 
 #[test]
