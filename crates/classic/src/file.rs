@@ -11,7 +11,8 @@ use crate::access::{Access, HalfMoved};
 use crate::fill::{Filled, Target};
 use crate::header::{Header, NUMRECS_AT, Version};
 use crate::layout::{Alignment, Layout};
-use crate::{convert, rewrite, values, windows};
+use crate::rewrite::{self, Damage, Failure, OldHeader};
+use crate::{convert, values, windows};
 
 /// A classic file. The model lives with the caller, who passes what it says now (`model`) to each call.
 pub struct ClassicFile {
@@ -19,6 +20,8 @@ pub struct ClassicFile {
     version: Version,
     /// A file being written may be shorter than its data; a file that is only read must be whole, unless asked for.
     past_end: PastEnd,
+    /// The header that the file should have, if a failed write may have torn it.
+    torn: Option<OldHeader>,
     /// `None` until the first end of define mode of a new file.
     committed: Option<Committed>,
 }
@@ -54,7 +57,13 @@ impl ClassicFile {
 
     /// A new file on an empty blob. Nothing is written before the first [`ClassicFile::commit`].
     pub fn create(blob: Box<dyn BlobMut>, version: Version) -> ClassicFile {
-        ClassicFile { access: Access::Write(blob), version, past_end: PastEnd::Zero, committed: None }
+        ClassicFile {
+            access: Access::Write(blob),
+            version,
+            past_end: PastEnd::Zero,
+            torn: None,
+            committed: None,
+        }
     }
 
     /// Reads the header again, which another process may have changed. Fails with `NC_EINVAL` if the file is open for
@@ -93,7 +102,7 @@ impl ClassicFile {
                 model.set_dim_len(dim, records);
             }
         }
-        let mut file = ClassicFile { access, version, past_end: PastEnd::Zero, committed: None };
+        let mut file = ClassicFile { access, version, past_end: PastEnd::Zero, torn: None, committed: None };
         let mut committed = Committed {
             header_size,
             written: 0,
@@ -197,6 +206,7 @@ impl ClassicFile {
             values.push((fill_value(model, var)?, no_fill));
         }
 
+        self.restore_header()?;
         let blob = self.access.blob_mut()?;
         let mut new =
             Committed { header_size, written, layout, records, records_in_file, streaming, fills: vec![] };
@@ -229,7 +239,7 @@ impl ClassicFile {
             new.fills.push(Filled::nothing(value, no_fill));
         }
         let bytes = header.encode()?;
-        match &self.committed {
+        let done = match &self.committed {
             Some(old) if moves => {
                 let plan = rewrite::Plan {
                     header: &bytes,
@@ -239,18 +249,24 @@ impl ClassicFile {
                     size: new.size(),
                     waiting: &waiting,
                 };
-                if let Err(rewrite::Failure { error, half_moved }) = plan.run(blob) {
-                    if half_moved {
-                        self.access = Access::HalfMoved(HalfMoved { name: blob.name() });
-                    }
-                    return Err(error);
-                }
+                plan.run(blob)
             }
             old => {
                 // What the header promises comes first.
                 new.extend(blob)?;
-                rewrite::header(blob, old.as_ref().map(|old| old.header_size), &bytes)?;
+                match old {
+                    Some(_) => rewrite::change_header(blob, &bytes),
+                    None => rewrite::write_header(blob, &bytes).map_err(Failure::from),
+                }
             }
+        };
+        if let Err(Failure { error, damage }) = done {
+            match damage {
+                Damage::None => {}
+                Damage::TornHeader(old) => self.torn = Some(old),
+                Damage::HalfMoved => self.access = Access::HalfMoved(HalfMoved { name: blob.name() }),
+            }
+            return Err(error);
         }
         self.committed = Some(new);
         Ok(())
@@ -346,6 +362,7 @@ impl ClassicFile {
         if let Access::Read(_) = &self.access {
             return Ok(());
         }
+        self.restore_header()?;
         for var in model.var_ids() {
             self.finish(model, var)?;
         }
@@ -359,6 +376,15 @@ impl ClassicFile {
             blob.write_at(NUMRECS_AT, &committed.records.to_be_bytes()[8 - width..])?;
             blob.flush()?;
             committed.records_in_file = committed.records;
+        }
+        Ok(())
+    }
+
+    /// Puts the header back that a failed write may have torn.
+    fn restore_header(&mut self) -> Result<()> {
+        if let Some(old) = &self.torn {
+            old.restore(self.access.blob_mut()?)?;
+            self.torn = None;
         }
         Ok(())
     }

@@ -2,9 +2,9 @@
 //!
 //! The classic formats have room for one state only, so a change that no single write can make is made in a copy that
 //! takes the place of the file ([`BlobMut::replace`]). Where there can be no copy, or no room for one, the change is made
-//! in place: a header in one write that is undone if it fails; data from the end towards the front, since it only ever
-//! moves towards the end, so that no byte is overwritten before it was moved. A process that is killed during such moves
-//! leaves moved data under an old header.
+//! in place: a header in one write that is undone if it fails, at once or as soon as the blob takes writes again; data from
+//! the end towards the front, since it only ever moves towards the end, so that no byte is overwritten before it was moved. A
+//! process that is killed during such moves leaves moved data under an old header.
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::{BlobMut, SkipZeros, WriteBehind};
@@ -20,28 +20,44 @@ const BLOCK: usize = 4096;
 /// The largest file that is copied for a change of its header alone.
 const COPIED: u64 = 16 << 20;
 
-/// Writes a header over the old one of so many bytes, if there is one. The data stays where it is.
-///
-/// # Errors
-/// Those of the blob. The old header is there then, unless it could not be restored either.
-pub fn header(blob: &dyn BlobMut, old_size: Option<u64>, new: &[u8]) -> Result<()> {
-    if old_size.is_none() {
-        return blob.write_at(0, new).and_then(|()| blob.flush());
+/// Bytes of a header that a failed write may have torn.
+pub struct OldHeader {
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+impl OldHeader {
+    /// Puts the bytes back.
+    pub fn restore(&self, blob: &dyn BlobMut) -> Result<()> {
+        blob.write_at(self.at, &self.bytes)?;
+        blob.flush()
     }
+}
+
+/// Writes a header where none is, or where the old one must not come back.
+pub fn write_header(blob: &dyn BlobMut, header: &[u8]) -> Result<()> {
+    blob.write_at(0, header)?;
+    blob.flush()
+}
+
+/// Writes a header over the old one. The data stays where it is.
+pub fn change_header(blob: &dyn BlobMut, new: &[u8]) -> Result<(), Failure> {
     let mut old = vec![0; new.len()];
     blob.read_zero_filled_at(0, &mut old)?;
     let differs = |at: &usize| old[*at] != new[*at];
     let (Some(first), Some(last)) = ((0..new.len()).find(differs), (0..new.len()).rfind(differs)) else {
-        return blob.flush();
+        return Ok(blob.flush()?);
     };
     let is_one_block = first / BLOCK == last / BLOCK;
     if !is_one_block && blob.size()? <= COPIED && copy(blob, &mut |to| copy_with_header(blob, to, new))? {
         return Ok(());
     }
-    let write = |bytes: &[u8]| blob.write_at(first as u64, &bytes[first..=last]).and_then(|()| blob.flush());
-    write(new).inspect_err(|_| {
-        // What cannot be restored now either is what it was, or waits in memory for the next flush.
-        let _ = write(&old);
+    let at = first as u64;
+    let written = blob.write_at(at, &new[first..=last]).and_then(|()| blob.flush());
+    written.map_err(|error| {
+        let old = OldHeader { at, bytes: old[first..=last].to_vec() };
+        let damage = if old.restore(blob).is_ok() { Damage::None } else { Damage::TornHeader(old) };
+        Failure { error, damage }
     })
 }
 
@@ -86,17 +102,27 @@ pub struct Plan<'a> {
     pub waiting: &'a [Place],
 }
 
-/// Why a plan was not carried out.
+/// Why a change was not made.
 pub struct Failure {
     /// The error.
     pub error: Error,
-    /// Whether some data was moved in place, so that the file is damaged.
-    pub half_moved: bool,
+    /// What is wrong with the file now.
+    pub damage: Damage,
+}
+
+/// What a failed change did to a file.
+pub enum Damage {
+    /// The file is as before.
+    None,
+    /// The header may be torn, and could not be restored.
+    TornHeader(OldHeader),
+    /// Some of the data was moved in place.
+    HalfMoved,
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Failure { error, half_moved: false }
+        Failure { error, damage: Damage::None }
     }
 }
 
@@ -118,7 +144,7 @@ impl Plan<'_> {
             return Ok(());
         }
         self.make_room(blob)?;
-        self.move_all(blob).map_err(|error| Failure { error, half_moved: true })
+        self.move_all(blob).map_err(|error| Failure { error, damage: Damage::HalfMoved })
     }
 
     fn copy_all(&self, blob: &dyn BlobMut, to: &dyn BlobMut) -> Result<()> {
@@ -143,7 +169,7 @@ impl Plan<'_> {
         let sparse = SkipZeros(blob);
         self.runs().rev().try_for_each(|run| move_back(&sparse, run))?;
         self.clear_waiting(&sparse)?;
-        header(blob, None, self.header)
+        write_header(blob, self.header)
     }
 
     /// Makes the file as long as it will be, and takes the space on the disk for all that will be written, so that a full

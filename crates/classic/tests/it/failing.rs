@@ -11,6 +11,8 @@ use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
 
 use crate::sample::{VERSIONS, bytes, model, write};
 
+const ROOT: Owner = Owner::Group(GroupId::ROOT);
+
 /// `ENOSPC`, which the failing store answers.
 const FULL: Code = Code(28);
 
@@ -265,29 +267,65 @@ fn a_new_variable_where_other_data_was_holds_zeros_until_it_is_filled() {
     }
 }
 
+/// A file whose header spans several blocks of the file system, with room behind it.
+fn with_long_header(version: Version) -> Vec<u8> {
+    let start = Arc::new(InPlace(MemoryBlob::new(bytes(version))));
+    let (mut file, mut now) = ClassicFile::open_mut(Box::new(start.clone())).unwrap();
+    now.put_attr(ROOT, "long", Values::Char(vec![b'x'; 20_000])).unwrap();
+    let alignment = Alignment { header_free: 1000, ..Alignment::default() };
+    file.commit(&now, &alignment).unwrap();
+    start.0.to_bytes()
+}
+
+/// The text of its long attribute.
+fn long_text(bytes: Vec<u8>) -> Values {
+    let (_, model) = ClassicFile::open(Arc::new(MemoryBlob::new(bytes)), 0).unwrap();
+    model.attrs(ROOT).find(b"long").unwrap().value.clone()
+}
+
 #[test]
 fn a_header_that_fails_half_way_is_restored() {
     for version in VERSIONS {
-        let start = InPlace(MemoryBlob::new(bytes(version)));
-        let (mut file, mut now) = ClassicFile::open_mut(Box::new(start)).unwrap();
-        let root = Owner::Group(GroupId::ROOT);
-        // A header of several blocks of the file system, with room behind it.
-        now.put_attr(root, "long", Values::Char(vec![b'x'; 20_000])).unwrap();
-        let alignment = Alignment { header_free: 1000, ..Alignment::default() };
-        file.commit(&now, &alignment).unwrap();
-        let mut before = vec![0; file.blob().size().unwrap() as usize];
-        file.blob().read_exact_at(0, &mut before).unwrap();
-
+        let before = with_long_header(version);
         let inner = Arc::new(InPlace(MemoryBlob::new(before.clone())));
         let blob = Arc::new(Failing::never(inner.clone()));
         let (mut file, mut now) = ClassicFile::open_mut(Box::new(blob.clone())).unwrap();
-        now.put_attr(root, "long", Values::Char(vec![b'y'; 20_000])).unwrap();
+        let new = Values::Char(vec![b'y'; 20_000]);
+        now.put_attr(ROOT, "long", new.clone()).unwrap();
         blob.arm(Faults { after: 0, times: 1, torn: true });
         assert_eq!(file.commit(&now, &Alignment::default()).unwrap_err().code, FULL);
         assert!(inner.0.to_bytes() == before);
         file.commit(&now, &Alignment::default()).unwrap();
-        let (_, found) = ClassicFile::open(Arc::new(MemoryBlob::new(inner.0.to_bytes())), 0).unwrap();
-        assert_eq!(found.attrs(root).find(b"long").unwrap().value, Values::Char(vec![b'y'; 20_000]));
+        assert_eq!(long_text(inner.0.to_bytes()), new);
+    }
+}
+
+#[test]
+fn a_header_that_could_not_be_restored_is_restored_by_the_next_flush_or_commit() {
+    for version in VERSIONS {
+        let before = with_long_header(version);
+        for flushes in [true, false] {
+            let inner = Arc::new(InPlace(MemoryBlob::new(before.clone())));
+            // The write of the header tears it, and the write that restores it fails whole.
+            let tearing = Failing::never(inner.clone());
+            tearing.arm(Faults { after: 0, times: 1, torn: true });
+            let blob = Arc::new(Failing::never(tearing));
+            let (mut file, old) = ClassicFile::open_mut(Box::new(blob.clone())).unwrap();
+            let mut now = old.clone();
+            let new = Values::Char(vec![b'y'; 20_000]);
+            now.put_attr(ROOT, "long", new.clone()).unwrap();
+            blob.arm(Faults { after: 1, times: 2, torn: false });
+            assert_eq!(file.commit(&now, &Alignment::default()).unwrap_err().code, FULL);
+            assert!(inner.0.to_bytes() != before, "the header is not torn");
+            assert_eq!(file.flush(&old).unwrap_err().code, FULL);
+            if flushes {
+                file.flush(&old).unwrap();
+                assert!(inner.0.to_bytes() == before);
+            } else {
+                file.commit(&now, &Alignment::default()).unwrap();
+                assert_eq!(long_text(inner.0.to_bytes()), new);
+            }
+        }
     }
 }
 
@@ -325,6 +363,5 @@ impl BlobMut for InPlace {
 
 /// By so little that data moves over itself, and moving it twice destroys it.
 fn lengthen_header(model: &mut Model) {
-    let root = Owner::Group(GroupId::ROOT);
-    model.put_attr(root, "n", "x".into()).unwrap();
+    model.put_attr(ROOT, "n", "x".into()).unwrap();
 }
