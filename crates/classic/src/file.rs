@@ -182,7 +182,8 @@ impl ClassicFile {
 
     /// Makes the file say what `model` says: the end of define mode. Data is moved if the header outgrew its place.
     ///
-    /// Fails before anything is written with `NC_EVARSIZE` if the format cannot hold a variable.
+    /// [`ClassicFile::flush_definitions`] is to be called then. Fails before anything is written with `NC_EVARSIZE` if the
+    /// format cannot hold a variable.
     pub fn commit(&mut self, model: &Model, alignment: &Alignment) -> Result<()> {
         let records = self.records();
         let streaming = self.committed.as_ref().is_some_and(|old| old.streaming);
@@ -270,6 +271,12 @@ impl ClassicFile {
         }
         self.committed = Some(new);
         Ok(())
+    }
+
+    /// Returns when others find what the last [`ClassicFile::commit`] made: after a power failure too, if the blob is durable.
+    /// A commit that replaced the file leaves its name to be flushed, as no error of that could undo it.
+    pub fn flush_definitions(&self) -> Result<()> {
+        self.blob_mut()?.flush()
     }
 
     /// Sets the number of records to at least `records`. The file says so after [`ClassicFile::flush`].
