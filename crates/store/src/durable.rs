@@ -44,6 +44,10 @@ impl<B: Blob> Blob for Durable<B> {
     fn is_quick(&self) -> bool {
         self.inner.is_quick()
     }
+
+    fn is_nameless(&self) -> bool {
+        self.inner.is_nameless()
+    }
 }
 
 impl<B: BlobMut> BlobMut for Durable<B> {

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -67,8 +67,16 @@ impl FileBlob {
 
     /// Returns when its name would survive a power failure.
     pub fn sync_name(&self) -> Result<()> {
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let done = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+        let opened = |error| self.failed(format_args!("opening its folder"), &error);
+        // Where a link leads, not where it is.
+        let path = self.path.canonicalize().map_err(opened)?;
+        let folder = File::open(path.parent().unwrap_or(Path::new("/"))).map_err(opened)?;
+        self.sync_folder(&folder)
+    }
+
+    /// Returns when the names in its folder would survive a power failure.
+    pub(crate) fn sync_folder(&self, folder: &File) -> Result<()> {
+        let done = uninterrupted(|| Ok(rustix::fs::fsync(folder)?));
         done.map_err(|e| self.failed(format_args!("flushing its folder to disk"), &e))
     }
 
@@ -177,6 +185,10 @@ impl Blob for FileBlob {
 
     fn is_quick(&self) -> bool {
         true
+    }
+
+    fn is_nameless(&self) -> bool {
+        self.file.metadata().is_ok_and(|meta| meta.nlink() == 0)
     }
 }
 

@@ -2,17 +2,18 @@
 //!
 //! The decision that shaped it: whoever opens the path finds either all old or all new bytes, also after a power failure,
 //! so formats without a journal can change what no single write can. Programs that have the file open keep the old bytes
-//! until they open it again. A file is not replaced where that could be noticed otherwise: if it has several names, an
+//! until they open it again; one that writes them is told by [`BlobMut::flush`] that nobody can open what it wrote. A file is
+//! not replaced where that could be noticed otherwise: if it has several names, an
 //! owner or attributes that a new file cannot get, or lies in a folder that cannot be written to.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use ferrocdf_bytes::{Error, Result};
+use rustix::io::Errno;
 
 use crate::{Blob, BlobMut, Change, FileBlob, Writes};
 
@@ -20,29 +21,30 @@ use crate::{Blob, BlobMut, Change, FileBlob, Writes};
 #[derive(Debug)]
 pub struct ReplaceableFile {
     current: RwLock<Arc<FileBlob>>,
-    /// Whether the name is another file's since the last sync.
-    is_replaced: AtomicBool,
+    /// The path of the file itself, not of a link to it, from the root on; `None` if there is none.
+    path: Option<PathBuf>,
+    /// The folder of the file, if the disk may not know yet which file has the name.
+    unsynced: Mutex<Option<File>>,
 }
 
-/// A file beside another, with the same owner and access rights, and the path whose place it is to take.
+/// A file beside another, with the same owner and access rights, and their folder.
 struct Beside {
     file: tempfile::NamedTempFile,
-    target: PathBuf,
+    folder: File,
 }
 
 impl Beside {
-    /// Makes an empty file beside another; `None` where that, or replacing it, cannot be.
-    fn new(old: &FileBlob) -> Option<Beside> {
-        // Not a link to the file, but the file.
-        let target = old.path().canonicalize().ok()?;
-        let (meta, named) = (old.file().metadata().ok()?, target.metadata().ok()?);
+    /// Makes an empty file beside the one at a path; `None` where that, or replacing it, cannot be.
+    fn new(old: &FileBlob, path: &Path) -> Option<Beside> {
+        let (meta, named) = (old.file().metadata().ok()?, path.symlink_metadata().ok()?);
         let is_same = (meta.dev(), meta.ino()) == (named.dev(), named.ino());
         if !meta.is_file() || meta.nlink() != 1 || !is_same {
             return None;
         }
-        let file = tempfile::Builder::new().prefix(".ferrocdf-").tempfile_in(target.parent()?).ok()?;
+        let folder = path.parent()?;
+        let file = tempfile::Builder::new().prefix(".ferrocdf-").tempfile_in(folder).ok()?;
         copy_access(old, file.as_file()).ok()?;
-        Some(Beside { file, target })
+        Some(Beside { file, folder: File::open(folder).ok()? })
     }
 }
 
@@ -61,7 +63,7 @@ pub fn copy_access(from: &FileBlob, to: &File) -> io::Result<()> {
 fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
     let mut names = vec![0; 1 << 16];
     let len = match rustix::fs::flistxattr(from, &mut names[..]) {
-        Err(rustix::io::Errno::NOTSUP | rustix::io::Errno::NOSYS) => return Ok(()),
+        Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(()),
         len => len?,
     };
     let names = names[..len].split(|&byte| byte == 0).filter(|name| !name.is_empty());
@@ -123,12 +125,27 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
 impl ReplaceableFile {
     /// A file that is open for reading and writing.
     pub fn new(file: FileBlob) -> Self {
-        ReplaceableFile { current: RwLock::new(Arc::new(file)), is_replaced: AtomicBool::new(false) }
+        let path = file.path().canonicalize().ok();
+        ReplaceableFile { current: RwLock::new(Arc::new(file)), path, unsynced: Mutex::default() }
     }
 
     /// The file that has the name now.
     fn current(&self) -> Arc<FileBlob> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Fails with `ESTALE` if another file has taken the name.
+    fn check_name(&self) -> Result<()> {
+        let current = self.current();
+        let is_taken = || self.path.as_ref().is_some_and(|path| path.symlink_metadata().is_ok());
+        if !current.is_nameless() || !is_taken() {
+            return Ok(());
+        }
+        let what = "another writer replaced the file; what was written since then is lost; open it again";
+        Err(Error::system(
+            &io::Error::from(Errno::STALE),
+            format_args!("{}: {what}", current.path().display()),
+        ))
     }
 }
 
@@ -152,6 +169,10 @@ impl Blob for ReplaceableFile {
     fn is_quick(&self) -> bool {
         self.current().is_quick()
     }
+
+    fn is_nameless(&self) -> bool {
+        self.current().is_nameless()
+    }
 }
 
 impl BlobMut for ReplaceableFile {
@@ -163,18 +184,27 @@ impl BlobMut for ReplaceableFile {
         self.current().set_size(size)
     }
 
+    fn flush(&self) -> Result<()> {
+        self.check_name()
+    }
+
     fn sync(&self) -> Result<()> {
         let current = self.current();
-        if self.is_replaced.load(Relaxed) {
-            current.sync_name()?;
-            self.is_replaced.store(false, Relaxed);
+        {
+            let mut unsynced = self.unsynced.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(folder) = &*unsynced {
+                current.sync_folder(folder)?;
+                *unsynced = None;
+            }
         }
-        current.sync()
+        current.sync()?;
+        self.check_name()
     }
 
     fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
         let old = self.current();
-        let Some(Beside { file, target }) = Beside::new(&old) else { return Ok(false) };
+        let Some(path) = &self.path else { return Ok(false) };
+        let Some(Beside { file, folder }) = Beside::new(&old, path) else { return Ok(false) };
         let failed = |doing: &str, error: &io::Error| {
             Error::system(error, format_args!("{}: {doing}", old.path().display()))
         };
@@ -183,8 +213,8 @@ impl BlobMut for ReplaceableFile {
         write(&new)?;
         // A name must not come to the disk before the bytes do.
         new.sync()?;
-        file.persist(&target).map_err(|error| failed("putting its new content in place", &error.error))?;
-        self.is_replaced.store(true, Relaxed);
+        file.persist(path).map_err(|error| failed("putting its new content in place", &error.error))?;
+        *self.unsynced.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
         Ok(true)
     }
@@ -263,7 +293,7 @@ mod tests {
         let old = File::open(&path).unwrap();
         write_file(&path, b"n").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"n");
-        assert_eq!(std::io::read_to_string(old).unwrap(), "new");
+        assert_eq!(io::read_to_string(old).unwrap(), "new");
         let other = folder.path().join("other");
         std::fs::hard_link(&path, &other).unwrap();
         write_file(&path, b"both").unwrap();
@@ -296,6 +326,59 @@ mod tests {
         // Some file systems have no attributes: none can be lost there.
         assert_eq!(got.is_ok(), set.is_ok());
         assert!(got.is_err() || &value[..4] == b"kept");
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_writer_is_told_that_another_one_replaced_the_file() {
+        let folder = folder();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "old").unwrap();
+        let (first, second) = (open(&path), open(&path));
+        second.replace(&mut |new| new.write_at(0, b"new")).unwrap();
+        second.flush().unwrap();
+        second.sync().unwrap();
+        first.write_at(0, b"lost").unwrap();
+        for told in [first.flush(), first.sync()] {
+            let error = told.unwrap_err();
+            assert!(error.what.contains("another writer replaced the file"), "{error}");
+            assert_eq!(error.code, Code(Errno::STALE.raw_os_error()));
+        }
+        assert!(!first.replace(&mut |_| Ok(())).unwrap());
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_file_that_was_moved_or_removed_is_flushed() {
+        let folder = folder();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "old").unwrap();
+        let blob = open(&path);
+        let moved = folder.path().join("moved");
+        std::fs::rename(&path, &moved).unwrap();
+        std::fs::write(&path, "other").unwrap();
+        blob.write_at(0, b"new").unwrap();
+        blob.flush().unwrap();
+        assert!(!blob.replace(&mut |_| Ok(())).unwrap(), "another file has the name");
+        assert_eq!(std::fs::read(&moved).unwrap(), b"new");
+        std::fs::remove_file(&path).unwrap();
+        std::fs::remove_file(&moved).unwrap();
+        blob.flush().unwrap();
+        blob.sync().unwrap();
+    }
+
+    #[test]
+    fn a_file_is_replaced_and_synced_where_it_is_whatever_becomes_of_the_link() {
+        let (folder, other) = (folder(), folder());
+        let path = folder.path().join("file");
+        std::fs::write(&path, "old").unwrap();
+        let link = other.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let blob = open(&link);
+        std::fs::remove_file(&link).unwrap();
+        assert!(blob.replace(&mut |new| new.write_at(0, b"new")).unwrap());
+        drop(other);
+        blob.sync().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
     }
 

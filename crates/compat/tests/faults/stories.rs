@@ -276,3 +276,10 @@ fn definitions_of_classic_files_on_a_full_disk_leave_a_whole_header() {
         assert!(count > 50 && wrong.is_empty(), "{count} cases:\n{}", wrong.join("\n"));
     }
 }
+
+#[test]
+fn records_that_a_put_skipped_have_fill_values() {
+    let teller = Teller::new();
+    let (count, wrong) = judge(&teller, "skipped_records", |case| case.kind == "eio" && case.times == 1);
+    assert!(count > 50 && wrong.is_empty(), "{count} cases:\n{}", wrong.join("\n"));
+}
