@@ -113,7 +113,7 @@ pub(crate) trait Driver: Send + Sync {
     }
 
     /// Takes a part out of the file, which says what `model` says. Gives what it says then, and whether the part is gone; all
-    /// of it is committed. An error of the call itself comes before anything is changed.
+    /// of it is committed. After an error of the call itself nothing is changed, or [`Driver::check_ids`] fails.
     fn remove(&mut self, model: &Model, _part: Part) -> Result<(Model, Result<()>)> {
         self.blob_mut()?;
         let kind = model.format().kind_name();
@@ -121,8 +121,14 @@ pub(crate) trait Driver: Send + Sync {
         Err(Error::new(Code::ENOTNC4, what))
     }
 
-    /// Reads a file again that a removal left half-way when it failed; `None` if that is not the case.
-    fn recover(&mut self) -> Result<Option<Model>> {
+    /// Fails after a removal that was left half done: ids of the model may mean other things in the file.
+    fn check_ids(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Finishes or undoes a removal that was left half done. Gives what the file says then, and the part if that is gone;
+    /// `None` if there is no such removal.
+    fn recover(&mut self) -> Result<Option<(Model, Option<Part>)>> {
         Ok(None)
     }
 

@@ -154,8 +154,8 @@ impl File {
                 }
                 let seen = state.driver.blob().last_change();
                 let model = state.driver.refresh()?;
-                state.arrays = no_arrays(&model);
-                (state.model, state.seen) = (Arc::new(model), seen);
+                state.set_model(model);
+                state.seen = seen;
                 Ok(())
             },
             |_| {
@@ -346,12 +346,10 @@ impl State {
         }
     }
 
-    /// Ends define mode, if it was entered.
+    /// Ends define mode, if it was entered. Fails after a removal that was left half done, since ids that the caller has may
+    /// mean other things in the file.
     pub(crate) fn commit(&mut self, alignment: &Alignment) -> Result<()> {
-        if let Some(model) = self.driver.recover()? {
-            self.arrays = no_arrays(&model);
-            self.model = Arc::new(model);
-        }
+        self.driver.check_ids()?;
         let Some(draft) = &mut self.draft else { return Ok(()) };
         choose_chunks(draft, self.model.vars().len());
         self.driver.commit(&self.model, draft, alignment)?;
@@ -359,6 +357,34 @@ impl State {
         self.arrays = no_arrays(&self.model);
         self.is_new = false;
         Ok(())
+    }
+
+    /// Finishes or undoes a removal that was left half done. Gives what was removed if it was finished.
+    fn recover(&mut self) -> Result<Option<Part>> {
+        let Some((model, part)) = self.driver.recover()? else { return Ok(None) };
+        self.set_model(model);
+        Ok(part)
+    }
+
+    /// Takes a part that `find` finds out of the file, which is committed before and after.
+    fn remove(&mut self, find: impl Fn(&Model) -> Result<Part>) -> Result<()> {
+        let before = self.model.clone();
+        if let Some(gone) = self.recover()?
+            && find(&before) == Ok(gone)
+        {
+            return Ok(());
+        }
+        self.commit(&Alignment::default())?;
+        let part = find(&self.model)?;
+        let (model, done) = self.driver.remove(&self.model, part)?;
+        self.set_model(model);
+        done
+    }
+
+    /// Takes a model that was read from the file.
+    fn set_model(&mut self, model: Model) {
+        self.arrays = no_arrays(&model);
+        self.model = Arc::new(model);
     }
 
     /// Makes room for a write of the elements `first..end` of a variable; see [`Driver::before_write`].
@@ -491,6 +517,17 @@ impl FileMut {
         Ok(FileMut { file, memory: Some(memory), open: true })
     }
 
+    /// Opens what a blob holds for reading and writing, without buffers.
+    #[cfg(test)]
+    pub(crate) fn append_blob(blob: Box<dyn BlobMut>) -> Result<FileMut> {
+        let (driver, model) = drivers::open_mut(blob, None)?;
+        Ok(FileMut {
+            file: File::new(Path::new("blob"), State::opened(driver, model)),
+            memory: None,
+            open: true,
+        })
+    }
+
     /// Opens the bytes of a file in memory for reading and writing.
     pub fn append_bytes(bytes: Vec<u8>) -> Result<FileMut> {
         Self::append_bytes_within(bytes, u64::MAX, None)
@@ -513,6 +550,8 @@ impl FileMut {
         if state.draft.is_none() {
             // Only a writable file may have a draft; saying so now beats saying so when it is committed.
             self.file.named(state.driver.blob_mut().map(drop))?;
+            let known_ids = state.driver.check_ids();
+            self.file.named(known_ids)?;
         }
         let draft = Arc::make_mut(state.draft.get_or_insert_with(|| state.model.clone()));
         let known = draft.vars().len();
@@ -575,21 +614,13 @@ impl FileMut {
     }
 
     /// Takes a part that `find` finds out of the file, which is committed before and after.
-    pub(crate) fn remove(&mut self, find: impl FnOnce(&Model) -> Result<Part>) -> Result<()> {
+    pub(crate) fn remove(&mut self, find: impl Fn(&Model) -> Result<Part>) -> Result<()> {
         // Those of others would mean other variables, or none.
         if Arc::strong_count(&self.file.shared) > 1 {
             let what = "nothing is removed while there are other handles on the file, whose ids would change";
             return self.file.named(Err(Error::new(Code::EPERM, what)));
         }
-        let mut state = self.file.write_state();
-        let state = &mut *state;
-        let done = state.commit(&Alignment::default()).and_then(|()| {
-            let part = find(&state.model)?;
-            let (model, done) = state.driver.remove(&state.model, part)?;
-            state.arrays = no_arrays(&model);
-            state.model = Arc::new(model);
-            done
-        });
+        let done = self.file.write_state().remove(find);
         self.file.named(done)
     }
 
@@ -599,11 +630,15 @@ impl FileMut {
     }
 
     /// Makes the file complete for readers in other processes: definitions, fill values, number of records. What was
-    /// written survives the end of this process, not of the machine: that is [`FileMut::sync_to_disk`].
+    /// written survives the end of this process, not of the machine: that is [`FileMut::sync_to_disk`]. A removal that was
+    /// left half done is finished or undone first.
     pub fn sync(&self) -> Result<()> {
         let mut state = self.file.write_state();
         let state = &mut *state;
-        let done = state.commit(&Alignment::default()).and_then(|()| state.driver.flush(&state.model));
+        let recovered = state.recover();
+        let done = recovered
+            .and_then(|_| state.commit(&Alignment::default()))
+            .and_then(|()| state.driver.flush(&state.model));
         self.file.named(done)
     }
 

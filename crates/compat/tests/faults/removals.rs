@@ -16,6 +16,8 @@ const WAY: &str = "FERROCDF_FAULTS_WAY";
 const TRIES: usize = 12;
 /// One in how many cases a run takes.
 const SHARE: u64 = 9;
+/// An attribute that the file has after every step.
+const TITLE: (&str, &str) = ("title", "what stays");
 
 /// The file that the story starts from.
 fn make(path: &Path) -> ferrocdf::Result<()> {
@@ -36,11 +38,22 @@ fn make(path: &Path) -> ferrocdf::Result<()> {
         let dim = model.def_dim(group, b"only", Some(9))?;
         model.def_var(group, b"strings", ferrocdf::Atomic::String.into(), &[dim]).map(drop)
     })?;
-    for name in ["a", "b"] {
-        file.variable_mut(name).expect("just made").put_values(&[1.5f64; 200], (..5, ..))?;
-    }
-    file.add_attribute("title", "what stays")?;
+    put(&file)?;
+    file.add_attribute(TITLE.0, TITLE.1)?;
     file.close()
+}
+
+/// Puts the values of the story to the variables that are there, each its own.
+fn put(file: &FileMut) -> ferrocdf::Result<()> {
+    for (name, value) in [("a", 1.5f64), ("b", 2.5), ("x", 3.5), ("time", 4.5)] {
+        let Some(mut variable) = file.variable_mut(name) else { continue };
+        match name {
+            "x" => variable.put_values(&[value; 40], ..)?,
+            "time" => variable.put_values(&[value; 5], ..5)?,
+            _ => variable.put_values(&[value; 200], (..5, ..))?,
+        }
+    }
+    Ok(())
 }
 
 /// The steps of the story, each of which is a commit.
@@ -69,18 +82,15 @@ fn edit(path: &Path, way: &str) -> ferrocdf::Result<()> {
                     println!("did {number}");
                     continue 'steps;
                 }
-                // What fails when it is repeated was done before: its commit was finished meanwhile.
-                Err(error) if way == "repeat" && !error.is_of_system() => {
-                    println!("did {number}");
-                    continue 'steps;
-                }
                 Err(_) if way == "repeat" => {}
                 Err(error) => {
-                    if way == "sync" {
-                        let _ = file.sync();
-                    }
-                    if way == "end" {
-                        std::process::exit(0);
+                    match way {
+                        "sync" => drop(file.sync()),
+                        // Neither changes what is there, unless it goes to something else.
+                        "put" => drop(put(&file).and_then(|()| file.sync())),
+                        "define" => drop(file.add_attribute(TITLE.0, TITLE.1).and_then(|()| file.sync())),
+                        "end" => std::process::exit(0),
+                        _ => {}
                     }
                     return Err(error);
                 }
@@ -153,7 +163,7 @@ fn a_removal_in_which_a_request_fails_is_done_or_not() {
     for request in 0..requests {
         for kind in ["eio", "full", "enospc"] {
             for times in [1, 10, -1] {
-                for way in ["repeat", "sync", "drop", "end"] {
+                for way in ["repeat", "sync", "put", "define", "drop", "end"] {
                     cases += 1;
                     if !(cases * 2_654_435_761 / 7).is_multiple_of(share) {
                         continue;

@@ -70,8 +70,12 @@ impl FileMut {
 }
 
 /// Taking things out of a netCDF-4 file. They are called by their names in the root group, or by paths such as
-/// `/model/wind`. The file is committed before and after, so a removal cannot be aborted, and after an error it is as it was;
-/// ids that were given before mean other things afterwards. Where other links lead to an object, it stays with them.
+/// `/model/wind`. The file is committed before and after, so a removal cannot be aborted; ids that were given before mean
+/// other things afterwards. Where other links lead to an object, it stays with them.
+///
+/// After an error the file is as it was, unless it could not be written or read again even then. Such a removal is left half
+/// done: puts and definitions fail until [`FileMut::sync`] or the same removal finishes it, after which ids mean other things,
+/// or undoes it.
 ///
 /// All fail with `NC_ENOTNC4` for files of other formats, with `NC_EPERM` while there are clones of the handle, whose ids
 /// would change, and with `NC_EINVAL` for what something uses that stays, be it a dataset that netCDF does not know.

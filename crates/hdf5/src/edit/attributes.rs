@@ -25,7 +25,7 @@ const NO_ORDER: u64 = 0xffff;
 const LONGEST: usize = 0xffff;
 
 /// The attributes of an object.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Attributes {
     /// The messages, by name and order of creation.
     pub list: Named<Attribute>,
@@ -40,7 +40,7 @@ pub(super) struct Attributes {
 }
 
 /// An attribute as it is stored.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Attribute {
     /// The number of its making that it has in the file; also objects that keep no order give some of these.
     number: Option<u64>,

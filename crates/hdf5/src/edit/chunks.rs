@@ -136,10 +136,13 @@ impl ChunkStore {
     /// Leaves the places of all chunks: the dataset is gone.
     pub fn give_up(&self) -> Result<()> {
         let mut state = lock(&self.state);
-        self.load(&mut state)?;
+        // Chunks of an implicit index are one piece of the file, which the caller gives up. The file may not reach so far yet.
+        if self.implicit.is_none() {
+            self.load(&mut state)?;
+        }
         let mut space = lock(&self.space);
-        let spots = state.map.take().map(|map| map.spots).unwrap_or_default();
-        for spot in spots.into_values().filter(|_| self.implicit.is_none()) {
+        let spots = state.map.take().filter(|_| self.implicit.is_none()).map(|map| map.spots);
+        for spot in spots.unwrap_or_default().into_values() {
             match spot.fresh {
                 true => space.give_back(spot.at, spot.len),
                 false => space.leave(spot.at, spot.len),

@@ -86,6 +86,7 @@ impl Editor {
             wrote: false,
             note: None,
             install: None,
+            savepoint: None,
         };
         let root = editor.insert(root);
         editor.dirty.insert(root);
@@ -158,6 +159,7 @@ impl Editor {
             wrote: false,
             note: None,
             install: None,
+            savepoint: None,
         };
         let root = editor.superblock.root;
         editor.node(root)?;

@@ -27,6 +27,7 @@ mod named;
 mod note;
 mod object;
 mod patched;
+mod savepoint;
 mod space;
 
 use std::collections::{BTreeSet, HashMap};
@@ -52,6 +53,7 @@ use heap::Heap;
 use journal::Install;
 use object::{CONSTANT, Extent, NOT_SHARED, Object, message};
 use patched::Patched;
+use savepoint::{Change, Savepoint};
 use space::Space;
 
 /// Which readers a new file is for.
@@ -244,6 +246,8 @@ pub struct Editor {
     note: Option<Extent>,
     /// The commit whose superblock may or may not be in the file.
     install: Option<Install>,
+    /// Changes that may still be undone.
+    savepoint: Option<Savepoint>,
 }
 
 impl fmt::Debug for Editor {
@@ -376,9 +380,15 @@ impl Editor {
     /// # Errors
     /// `ENOTFOUND` if there is no such link.
     pub fn unlink(&mut self, parent: Node, name: &str) -> Result<()> {
-        let target = self.links(parent)?.remove(name.as_bytes()).ok_or_else(|| no_link(name))?;
+        let links = self.links(parent)?;
+        let number = links.list.number(name.as_bytes()).ok_or_else(|| no_link(name))?;
+        let target = links.remove(name.as_bytes()).ok_or_else(|| no_link(name))?;
         self.dirty.insert(parent);
-        self.release(&target)
+        if self.savepoint.is_none() {
+            return self.release(&target);
+        }
+        self.note_change(|| Change::Removed { parent, name: name.to_string(), number, target });
+        Ok(())
     }
 
     /// The objects that go with a name: those that nothing else leads to. Groups in a circle of links stay.
@@ -419,6 +429,7 @@ impl Editor {
         links.list.rename(old.as_bytes(), new.as_bytes());
         links.changed = true;
         self.dirty.insert(parent);
+        self.note_change(|| Change::Renamed { parent, old: old.to_string(), new: new.to_string() });
         Ok(())
     }
 
@@ -447,6 +458,7 @@ impl Editor {
         object.references = object.references.saturating_add(1);
         self.links(parent)?.add(name.as_bytes(), Target::Node(node));
         self.dirty.extend([parent, node]);
+        self.note_change(|| Change::Added { parent, name: name.to_string() });
         Ok(())
     }
 
@@ -478,6 +490,7 @@ impl Editor {
             data: &data,
         }
         .encode()?;
+        self.save_attributes(node)?;
         if body.len() > usize::from(u16::MAX) && self.object(node)?.form.version == 1 {
             self.upgrade(node)?;
         }
@@ -497,6 +510,7 @@ impl Editor {
     /// # Errors
     /// `ENOTATT` if there is none of this name.
     pub fn remove_attribute(&mut self, node: Node, name: &str) -> Result<()> {
+        self.save_attributes(node)?;
         let removed = self.attributes(node)?.remove(name.as_bytes());
         let body = removed.ok_or_else(|| no_attribute(name))?;
         self.dirty.insert(node);
@@ -511,6 +525,7 @@ impl Editor {
     /// # Errors
     /// `ENOTATT` if there is none of this name, `ENAMEINUSE` if the new one is taken.
     pub fn rename_attribute(&mut self, node: Node, old: &str, new: &str) -> Result<()> {
+        self.save_attributes(node)?;
         let attributes = self.attributes(node)?;
         let found = attributes.list.get(old.as_bytes()).ok_or_else(|| no_attribute(old))?;
         if old == new {
@@ -565,15 +580,20 @@ impl Editor {
         self.resume()?;
         let (blob, source) = (&self.blob, &self.source);
         let mut write = |at: Address, bytes: &[u8]| blob.write_at(source.position(at)?, bytes);
-        self.heap.put(bytes, source, &mut lock(&self.space), &mut write)
+        let id = self.heap.put(bytes, source, &mut lock(&self.space), &mut write)?;
+        self.note_change(|| Change::Put(id));
+        Ok(id)
     }
 
-    /// Gives up an object of the global heap.
+    /// Gives up an object of the global heap; with an open savepoint, once that is released.
     ///
     /// # Errors
     /// `EHDFERR` if it is not there.
     pub fn heap_free(&mut self, id: HeapId) -> Result<()> {
         self.resume()?;
+        if self.frees_later(id) {
+            return Ok(());
+        }
         self.heap.free(id, &self.source, &mut lock(&self.space))
     }
 
@@ -725,6 +745,7 @@ impl Editor {
         let node = self.insert(object);
         self.links(parent)?.add(name.as_bytes(), Target::Node(node));
         self.dirty.extend([parent, node]);
+        self.note_change(|| Change::Added { parent, name: name.to_string() });
         Ok(node)
     }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 const INDEXED_FROM: usize = 24;
 
 /// Things by name and by the number of their making; of two of one name the later one is found.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Named<T> {
     things: BTreeMap<u64, (Vec<u8>, T)>,
     /// The numbers by name, once there are many things.
@@ -26,7 +26,7 @@ impl<T> Named<T> {
     }
 
     /// The number of the thing of this name.
-    fn number(&self, name: &[u8]) -> Option<u64> {
+    pub fn number(&self, name: &[u8]) -> Option<u64> {
         match &self.numbers {
             Some(numbers) => numbers.get(name).copied(),
             None => self.things.iter().rfind(|(_, (of, _))| of == name).map(|(&number, _)| number),

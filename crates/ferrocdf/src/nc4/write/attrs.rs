@@ -7,6 +7,7 @@ use ferrocdf_hdf5::messages::{Dataspace, HeapId, SpaceKind};
 use ferrocdf_model::{Attr, Attrs, Values};
 
 use super::types::{self, Widths};
+use super::undo::Before;
 use super::values::{Encoder, places};
 use super::{Edited, link_name};
 
@@ -155,12 +156,15 @@ impl Edited {
     /// note there.
     fn note_held(&mut self, node: Node, name: &[u8], held: Vec<HeapId>) {
         if !held.is_empty() || !self.made.contains(&node) {
-            self.heaped.entry(node).or_default().insert(name.to_vec(), held);
+            let before = self.heaped.entry(node).or_default().insert(name.to_vec(), held);
+            self.log(|| Before::Heaped(node, name.to_vec(), before));
         }
     }
 
     fn forget_held(&mut self, node: Node, name: &[u8]) -> Option<Vec<HeapId>> {
-        self.heaped.get_mut(&node)?.remove(name)
+        let held = self.heaped.get_mut(&node)?.remove(name)?;
+        self.log(|| Before::Heaped(node, name.to_vec(), Some(held.clone())));
+        Some(held)
     }
 
     /// What an attribute holds in the global heap, which is forgotten here.

@@ -88,23 +88,35 @@ impl Edited {
             let fit = self.write_compact(node, &array, bytes, selection, input)?;
             return Ok(written(fit, true));
         }
-        let fit = match self.facts(var)?.quantize {
-            Some(how) if array.unusual.is_none() => {
-                let facts = self.facts(var)?;
-                let fill = trees::fill_bytes(&facts.datatype, facts.fill.as_deref(), model, var)?;
-                let kind = array.stored.kind;
-                let (fit, bytes) = quantize::apply(how, kind, &selection.count, &fill, input)?;
-                let rounded = In::raw(kind, &bytes);
-                let _exact = ferrocdf_array::write(&**self.editor.blob(), &array, selection, rounded)?;
-                fit
-            }
-            _ => ferrocdf_array::write(&**self.editor.blob(), &array, selection, input)?,
-        };
-        self.editor.wrote(node, end)?;
+        let fit = self.write_elements(model, var, &array, selection, input);
+        // Also after an error: some chunks may be pending, which must not be written while the next commit is.
         if let Layout::Blocks(_) = &array.layout {
             self.written.insert(var, array);
         }
+        let fit = fit?;
+        self.editor.wrote(node, end)?;
         Ok(written(fit, longer || moved))
+    }
+
+    /// Writes numbers or text to an array, rounded as the variable says.
+    fn write_elements(
+        &mut self,
+        model: &Model,
+        var: VarId,
+        array: &Array,
+        selection: &Selection,
+        input: In<'_>,
+    ) -> Result<Fit> {
+        let facts = self.facts(var)?;
+        let blob = &**self.editor.blob();
+        let Some(how) = facts.quantize.filter(|_| array.unusual.is_none()) else {
+            return ferrocdf_array::write(blob, array, selection, input);
+        };
+        let fill = trees::fill_bytes(&facts.datatype, facts.fill.as_deref(), model, var)?;
+        let kind = array.stored.kind;
+        let (fit, bytes) = quantize::apply(how, kind, &selection.count, &fill, input)?;
+        let _exact = ferrocdf_array::write(blob, array, selection, In::raw(kind, &bytes))?;
+        Ok(fit)
     }
 
     /// The array of a chunked variable, made as long as its dimensions are, if its blocks may be those of another.
@@ -217,6 +229,10 @@ impl Edited {
         }
         let bytes = Encoder::new(&mut self.editor).all(&facts.datatype, values)?;
         let input = In::new(&bytes);
+        // Also before an error: some chunks may be pending then, which must not be written while the next commit is.
+        if let Layout::Blocks(_) = &placed.array.layout {
+            self.written.insert(var, placed.array.clone());
+        }
         let inline = match &placed.array.layout {
             Layout::Inline(now) | Layout::Fill(now) => {
                 let _exact = self.write_compact(node, &placed.array, now, &selected, input)?;
@@ -231,9 +247,6 @@ impl Edited {
                 false
             }
         };
-        if let Layout::Blocks(_) = &placed.array.layout {
-            self.written.insert(var, placed.array);
-        }
         for id in given_up {
             // Another element may have had the same place.
             let _ = self.editor.heap_free(id);

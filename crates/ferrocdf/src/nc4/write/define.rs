@@ -38,9 +38,13 @@ pub(super) fn space(dims: &[(u64, bool)]) -> Dataspace {
 }
 
 impl Edited {
-    /// Makes the file say what `new` says, which so far says what `old` says.
+    /// Makes the file say what `new` says, which so far says what `old` says. After an error it says what it said.
     pub(super) fn define(&mut self, old: &Model, new: &Model) -> Result<()> {
         self.changed = true;
+        self.all_or_nothing(|held| held.define_all(old, new))
+    }
+
+    fn define_all(&mut self, old: &Model, new: &Model) -> Result<()> {
         self.steps += 1;
         self.groups.resize(new.groups().len(), None);
         self.types.resize_with(new.types().len(), || None);
@@ -205,8 +209,8 @@ impl Edited {
         let mut title = names::NO_VARIABLE.to_vec();
         title.extend(format!(".{:10}", of.len).into_bytes());
         self.mark_scale(node, &title, dim)?;
-        self.dims[dim.index()] =
-            Some(DimPlace { scale: Some(At::Node(node)), coordinate: None, users: Some(vec![]) });
+        let scale = Some(At::Node(node));
+        self.set_dim(dim, Some(DimPlace { scale, coordinate: None, users: Some(vec![]) }));
         Ok(())
     }
 
@@ -262,7 +266,7 @@ impl Edited {
         if let Some(dim) = role(new, var) {
             self.mark_scale(node, of.name.as_bytes(), dim)?;
             let scale = Some(At::Node(node));
-            self.dims[dim.index()] = Some(DimPlace { scale, coordinate: Some(var), users: Some(vec![]) });
+            self.set_dim(dim, Some(DimPlace { scale, coordinate: Some(var), users: Some(vec![]) }));
         }
         if let Some(how) = rounded {
             let value = Values::Int(vec![how.digits.cast_signed()]);

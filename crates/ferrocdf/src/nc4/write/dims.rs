@@ -14,6 +14,7 @@ use ferrocdf_model::{Atomic, DimId, Model, VarId};
 
 use super::attrs::{list, scalar};
 use super::define::{Attach, coordinate, is_prefixed, link_of, role};
+use super::undo::Before;
 use super::values::Encoder;
 use super::{At, DimPlace, Edited, link_name, types};
 use crate::nc4::names;
@@ -62,9 +63,11 @@ impl Edited {
         self.put_plain(node, names::COORDINATES, ty, space, ids.concat())?;
         for &dim in dims {
             let scale = self.dims[dim.index()].as_ref().and_then(|dim| dim.scale);
-            if self.untold.remove(&dim.0)
-                && let Some(scale) = scale.filter(|&scale| scale != At::Elsewhere)
-            {
+            let is_untold = self.untold.remove(&dim.0);
+            if is_untold {
+                self.log(|| Before::Untold(dim.0));
+            }
+            if is_untold && let Some(scale) = scale.filter(|&scale| scale != At::Elsewhere) {
                 let scale = scale.node(&mut self.editor)?;
                 self.put_dim_id(scale, dim)?;
             }
@@ -122,7 +125,7 @@ impl Edited {
                 }
                 None => {}
             }
-            self.dims[dim.index()] = None;
+            self.set_dim(dim, None);
         }
         if vars || dims || more_dims {
             self.rename_links(old, new)?;
@@ -133,7 +136,7 @@ impl Edited {
             self.mark_scale(node, new.var(var).name.as_bytes(), dim)?;
             attach.dims.extend(new.var(var).dims.iter().map(|dim| dim.0));
             let scale = Some(self.var(var)?.at);
-            self.dims[dim.index()] = Some(DimPlace { scale, coordinate: Some(var), users: Some(vec![]) });
+            self.set_dim(dim, Some(DimPlace { scale, coordinate: Some(var), users: Some(vec![]) }));
         }
         if !lost.is_empty() {
             let uses = |var: VarId| {
@@ -160,6 +163,7 @@ impl Edited {
             let group = self.group(new.var(var).group)?;
             changes.push((group, link_of(old, var, was_prefixed)?, link_of(new, var, prefixed)?));
             self.var_mut(var)?.prefixed = prefixed;
+            self.log(|| Before::Prefixed(var, was_prefixed));
             // The scale keeps its variable's name.
             if let (Some(dim), true) = (role(new, var), role(old, var) == role(new, var)) {
                 let node = self.node(var)?;
@@ -230,7 +234,12 @@ impl Edited {
                 }
                 let known: &mut HashSet<_> = match known.entry(dim) {
                     Entry::Occupied(known) => known.into_mut(),
-                    Entry::Vacant(new) => new.insert(self.users(dim)?.iter().copied().collect()),
+                    Entry::Vacant(new) => {
+                        let users = self.users(dim)?.clone();
+                        let known = new.insert(users.iter().copied().collect());
+                        self.log(|| Before::Users(dim, users));
+                        known
+                    }
                 };
                 if known.insert((at, place)) {
                     self.users(dim)?.push((at, place));
@@ -250,7 +259,8 @@ impl Edited {
                     users.extend(used.map(|(_, number)| (place.at, number)));
                 }
             }
-            *self.users(DimId(dim))? = users;
+            let before = std::mem::replace(self.users(DimId(dim))?, users);
+            self.log(|| Before::Users(DimId(dim), before));
         }
         // First the sizes of all lists, then the addresses in them.
         let widths = self.widths();

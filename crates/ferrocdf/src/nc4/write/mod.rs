@@ -11,10 +11,13 @@ mod attrs;
 mod data;
 mod define;
 mod dims;
+#[cfg(test)]
+mod faults;
 mod filters;
 mod quantize;
 mod remove;
 mod types;
+mod undo;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -35,6 +38,7 @@ use super::walk::{Place, number_of};
 use super::{Content, Held, Whole, decode, hidden, trees};
 use dims::FileIds;
 pub use filters::check_filter;
+use undo::Before;
 
 use crate::driver::{Driver, Part, Written};
 use crate::options::SpaceOptions;
@@ -153,8 +157,18 @@ struct Edited {
     steps: usize,
     /// How long the dataset was that the write under way made longer.
     shorter: Option<Vec<u64>>,
-    /// Whether a removal failed half-way, so that the file has to be read again before anything else is done.
-    is_lost: bool,
+    /// Values before they changed, while definitions are made.
+    log: Option<Vec<Before>>,
+    /// The removal after which the file was not read again yet: ids of the model may mean other things in it.
+    removal: Option<Removed>,
+}
+
+/// A removal, as far as it came.
+#[derive(Clone, Copy)]
+struct Removed {
+    part: Part,
+    /// True if its commit can only be finished.
+    is_gone: bool,
 }
 
 /// Free space of fewer bytes in a file that was created is not worth a note; sessions later may leave theirs again and
@@ -188,6 +202,14 @@ impl Nc4Writer {
 
     fn held(&self) -> MutexGuard<'_, Edited> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Finishes the last commit and reads its model; what was done since is forgotten.
+    fn read_again(&mut self) -> Result<Model> {
+        let held = self.held_mut();
+        held.editor.resume()?;
+        held.start_again()?;
+        self.read()
     }
 
     /// Reads the model again.
@@ -224,17 +246,24 @@ impl Edited {
             untold: BTreeSet::new(),
             steps: 0,
             shorter: None,
-            is_lost: false,
+            log: None,
+            removal: None,
         }
+    }
+
+    /// Fails after a removal until the file was read again.
+    fn check_ids(&self) -> Result<()> {
+        if self.removal.is_none() {
+            return Ok(());
+        }
+        let what = "a removal is half done, since the file could not be written or read again then; call sync \
+                    (FileMut::sync), which finishes or undoes it";
+        Err(Error::new(Code::EIO, what))
     }
 
     /// Finishes a commit that failed half-way: before that nothing is read from the file or changed in it.
     fn ready(&mut self) -> Result<()> {
-        if self.is_lost {
-            let what =
-                "a removal failed half-way; nc_sync or nc_close (FileMut::sync, close) read the file again";
-            return Err(Error::new(Code::EIO, what));
-        }
+        self.check_ids()?;
         self.editor.resume()
     }
 
@@ -242,14 +271,20 @@ impl Edited {
     fn start_again(&mut self) -> Result<()> {
         let (blob, options) = (self.editor.blob().clone(), self.options.clone());
         let editor = Editor::open(blob, options.clone(), Barrier::Order)?;
-        *self = Edited { options, ..Edited::empty(editor) };
+        *self = Edited { options, removal: self.removal, ..Edited::empty(editor) };
         Ok(())
     }
 
-    /// Reads what the file says: its model, and what that leaves out.
+    /// Reads what the file says: its model, and what that leaves out. The ids of the model are those of the file then.
     fn read(&mut self) -> Result<(Model, Vec<String>)> {
         let file = self.editor.file().clone();
         let (content, model) = Content::read(&file)?;
+        // An object that the system refuses to read now is not to be missing from then on.
+        if self.removal.is_some()
+            && let Some(error) = content.lost.filter(Error::is_of_system)
+        {
+            return Err(error);
+        }
         let own = number_of(&file);
         let at_in = |file: usize, at: Address| if file == own { At::Address(at) } else { At::Elsewhere };
         let at = |place: &Place| at_in(number_of(&place.file), place.at);
@@ -283,6 +318,7 @@ impl Edited {
             let scale = dim.at.map(|at| at_in(dim.file, at));
             self.dims.push(Some(DimPlace { scale, coordinate, users: None }));
         }
+        self.removal = None;
         Ok((model, content.left_out))
     }
 
@@ -452,24 +488,20 @@ impl Driver for Nc4Writer {
         held.settle()?;
         let removal = held.plan_removal(model, part)?;
         let done = held.remove(model, &removal);
-        held.is_lost = done.is_err();
-        let was_sealed = held.editor.is_resumable();
-        if held.is_lost {
-            held.editor.resume()?;
-            held.start_again()?;
-        }
-        let model = self.read()?;
-        Ok((model, if was_sealed { Ok(()) } else { done }))
+        let is_gone = done.is_ok() || held.editor.is_resumable();
+        held.removal = Some(Removed { part, is_gone });
+        let model = if done.is_ok() { self.read()? } else { self.read_again()? };
+        Ok((model, if is_gone { Ok(()) } else { done }))
     }
 
-    fn recover(&mut self) -> Result<Option<Model>> {
-        let held = self.held_mut();
-        if !held.is_lost {
-            return Ok(None);
-        }
-        held.editor.resume()?;
-        held.start_again()?;
-        self.read().map(Some)
+    fn check_ids(&mut self) -> Result<()> {
+        self.held_mut().check_ids()
+    }
+
+    fn recover(&mut self) -> Result<Option<(Model, Option<Part>)>> {
+        let Some(Removed { part, is_gone }) = self.held_mut().removal else { return Ok(None) };
+        let model = self.read_again()?;
+        Ok(Some((model, is_gone.then_some(part))))
     }
 
     fn settle(&mut self) -> Result<()> {

@@ -6,9 +6,14 @@ mod foreign;
 mod model;
 mod sequences;
 
-use ferrocdf_hdf5::edit::{AttributeSpec, CreateOptions, Profile, TypeRef};
+use std::sync::Arc;
+
+use ferrocdf_hdf5::edit::{
+    AllocTime, AttributeSpec, CreateOptions, DatasetSpec, Editor, FillTime, NewLayout, Profile, TypeRef,
+};
 use ferrocdf_hdf5::messages::datatype::{ByteOrder, Class, Integer, Pads};
 use ferrocdf_hdf5::messages::{Dataspace, Datatype, SpaceKind};
+use ferrocdf_store::{Blob, MemoryBlob};
 
 /// A little-endian integer type.
 pub fn integer(size: u32) -> Datatype {
@@ -37,5 +42,28 @@ pub fn options(profile: Profile) -> CreateOptions {
 #[test]
 fn editors_go_from_thread_to_thread() {
     fn check<T: Send + Sync>() {}
-    check::<ferrocdf_hdf5::edit::Editor>();
+    check::<Editor>();
+}
+
+#[test]
+fn a_dataset_with_an_implicit_index_can_be_unlinked_before_its_first_commit() {
+    let blob = Arc::new(MemoryBlob::default());
+    let mut editor = Editor::create(blob.clone(), &options(Profile::Modern)).unwrap();
+    editor.commit().unwrap();
+    let size = blob.size().unwrap();
+    let spec = DatasetSpec {
+        datatype: TypeRef::Inline(integer(4)),
+        space: simple(&[1000], None),
+        layout: NewLayout::Chunked(vec![25]),
+        filters: vec![],
+        fill: Some(vec![7; 4]),
+        fill_time: FillTime::IfSet,
+        alloc_time: AllocTime::Early,
+        attribute_order: true,
+    };
+    editor.create_dataset(editor.root(), "d", spec).unwrap();
+    editor.unlink(editor.root(), "d").unwrap();
+    editor.close(0).unwrap();
+    assert!(blob.size().unwrap() < size + 1000);
+    assert_eq!(model::text(editor.file()), "/\n");
 }

@@ -93,6 +93,15 @@ impl Pair {
     /// One random change.
     pub fn change(&mut self, rng: &mut Rng) {
         match rng.below(20) {
+            15 => self.move_link(rng),
+            17.. => self.write(rng),
+            kind => self.change_links_or_attributes(kind, rng),
+        }
+    }
+
+    /// One random change of a kind that a savepoint covers.
+    fn change_links_or_attributes(&mut self, kind: u64, rng: &mut Rng) {
+        match kind {
             0 | 1 => self.make_group(rng),
             2..=4 => self.make_dataset(rng),
             5..=9 => self.set_attribute(rng),
@@ -101,12 +110,26 @@ impl Pair {
             12 => self.rename_attribute(rng),
             13 => self.rename(rng),
             14 => self.unlink(rng),
-            15 => self.move_link(rng),
-            16 => {
+            _ => {
                 let number = self.some(rng, |_| true).unwrap();
                 self.editor.address(self.nodes[&number]).unwrap();
             }
-            _ => self.write(rng),
+        }
+    }
+
+    /// A few random changes that are kept or undone.
+    fn change_in_savepoint(&mut self, rng: &mut Rng) {
+        let before = (self.model.clone(), self.nodes.clone(), self.heap.clone());
+        self.editor.set_savepoint();
+        for _ in 0..1 + rng.index(8) {
+            let kind = rng.below(16);
+            self.change_links_or_attributes(kind, rng);
+        }
+        if rng.once_in(3) {
+            self.editor.release_savepoint();
+        } else {
+            self.editor.rollback();
+            (self.model, self.nodes, self.heap) = before;
         }
     }
 
@@ -366,6 +389,9 @@ fn run(seed: u64, profile: Profile, changes: usize) {
     let mut pair = Pair::create(blob.clone(), profile);
     for _ in 0..changes {
         pair.change(&mut rng);
+        if rng.once_in(6) {
+            pair.change_in_savepoint(&mut rng);
+        }
         if rng.once_in(6) {
             pair.commit();
             if rng.once_in(3) {

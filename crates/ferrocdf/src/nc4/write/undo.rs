@@ -1,0 +1,87 @@
+//! Definitions are made all or not at all: after an error the file has none of them, and the same definitions, or others, can
+//! be made.
+//!
+//! The editor rolls back its changes of objects; a log of earlier values restores [`Edited`].
+
+use ferrocdf_bytes::Result;
+use ferrocdf_hdf5::edit::Node;
+use ferrocdf_hdf5::messages::HeapId;
+use ferrocdf_model::{DimId, VarId};
+
+use super::{At, DimPlace, Edited};
+
+/// A value of [`Edited`] before it changed.
+pub(super) enum Before {
+    /// A dimension's scale.
+    Dim(DimId, Option<DimPlace>),
+    /// The users of a dimension's scale.
+    Users(DimId, Vec<(At, i32)>),
+    /// A dimension whose scale does not say its id.
+    Untold(u32),
+    /// Whether a variable's link has the prefix of variables that are no coordinates.
+    Prefixed(VarId, bool),
+    /// What an attribute holds in the global heap, if that was known.
+    Heaped(Node, Vec<u8>, Option<Vec<HeapId>>),
+}
+
+impl Edited {
+    /// Makes definitions; after an error, none of them.
+    pub(super) fn all_or_nothing(&mut self, define: impl FnOnce(&mut Edited) -> Result<()>) -> Result<()> {
+        let lens = (self.groups.len(), self.types.len(), self.dims.len(), self.vars.len());
+        self.editor.set_savepoint();
+        self.log = Some(vec![]);
+        let done = define(self);
+        let log = self.log.take().unwrap_or_default();
+        if done.is_ok() {
+            self.editor.release_savepoint();
+            return done;
+        }
+        self.editor.rollback();
+        log.into_iter().rev().for_each(|before| self.bring_back(before));
+        let (groups, types, dims, vars) = lens;
+        self.groups.truncate(groups);
+        self.types.truncate(types);
+        self.classes.truncate(types);
+        self.dims.truncate(dims);
+        self.vars.truncate(vars);
+        self.unlisted.retain(|&dim| (dim as usize) < dims);
+        done
+    }
+
+    fn bring_back(&mut self, before: Before) {
+        match before {
+            Before::Dim(dim, place) => self.dims[dim.index()] = place,
+            Before::Users(dim, users) => {
+                if let Some(place) = &mut self.dims[dim.index()] {
+                    place.users = Some(users);
+                }
+            }
+            Before::Untold(dim) => drop(self.untold.insert(dim)),
+            Before::Prefixed(var, prefixed) => {
+                if let Some(place) = &mut self.vars[var.index()] {
+                    place.prefixed = prefixed;
+                }
+            }
+            Before::Heaped(node, name, held) => {
+                let of_node = self.heaped.entry(node).or_default();
+                match held {
+                    Some(held) => drop(of_node.insert(name, held)),
+                    None => drop(of_node.remove(&name)),
+                }
+            }
+        }
+    }
+
+    /// Logs a value that is about to change or has changed, while definitions are made.
+    pub(super) fn log(&mut self, before: impl FnOnce() -> Before) {
+        if let Some(log) = &mut self.log {
+            log.push(before());
+        }
+    }
+
+    /// Sets the scale of a dimension.
+    pub(super) fn set_dim(&mut self, dim: DimId, place: Option<DimPlace>) {
+        let before = std::mem::replace(&mut self.dims[dim.index()], place);
+        self.log(|| Before::Dim(dim, before));
+    }
+}
