@@ -316,7 +316,6 @@ pub(super) fn infer(items: &[Item]) -> Option<Atomic> {
         .iter()
         .map(|item| match &item.value {
             Const::Int(ty, _) => Some(*ty),
-            Const::NegativeZero => Some(Atomic::Int),
             Const::Float(_) => Some(Atomic::Float),
             Const::Double(_) => Some(Atomic::Double),
             Const::Text(_) => Some(Atomic::Char),

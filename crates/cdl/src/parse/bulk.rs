@@ -209,11 +209,7 @@ fn value<T: Number>(text: &[u8], at: &mut usize, lines: &mut u32, fill: T, narro
             return None;
         }
         *at = place;
-        return Some(match (negative, digits as i64) {
-            (true, 0) => T::from_f64(-0.0),
-            (true, size) => T::from_i64(-size),
-            (false, size) => T::from_i64(size),
-        });
+        return Some(T::from_i64(if negative { -(digits as i64) } else { digits as i64 }));
     }
     let mut exponent = 0i32;
     let mut count = whole;

@@ -11,8 +11,6 @@ use ferrocdf_model::{Atomic, Values};
 pub(super) enum Const {
     /// An integer of the type its suffix or size says.
     Int(Atomic, i128),
-    /// The integer `-0`, which is a negative zero where it becomes a real.
-    NegativeZero,
     /// A real with the suffix `f`.
     Float(f32),
     /// A real.
@@ -213,7 +211,6 @@ impl Const {
     pub fn to_number<T: Number>(&self) -> Option<T> {
         Some(match self {
             Const::Int(_, value) => T::from_integer(*value),
-            Const::NegativeZero => T::from_f64(-0.0),
             Const::Float(value) => T::from_f32(*value),
             Const::Double(value) => T::from_f64(*value),
             // As the reference: the bytes are those of the number in memory.
@@ -236,7 +233,6 @@ impl Const {
         Some(match self {
             Const::Text(text) => text.clone(),
             Const::Int(_, value) => value.to_string().into_bytes(),
-            Const::NegativeZero => b"0".to_vec(),
             Const::Float(value) => eight_digits(f64::from(*value)).into_bytes(),
             Const::Double(value) => eight_digits(*value).into_bytes(),
             Const::Opaque(_) | Const::Fill | Const::Nil | Const::Name(_) | Const::List(_) => return None,

@@ -76,7 +76,6 @@ fn integer(text: &[u8], digits_start: usize, digits_end: usize) -> Result<Const,
     let value = if negative { -i128::from(size) } else { i128::from(size) };
     let out_of_range = || Err("Value out of range".to_string());
     let (ty, value) = match asked {
-        None if negative && size == 0 => return Ok(Const::NegativeZero),
         None => match value {
             -0x8000_0000..=0x7fff_ffff => (Atomic::Int, value),
             0x8000_0000..=0xffff_ffff => (Atomic::Uint, value),

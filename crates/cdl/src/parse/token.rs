@@ -113,7 +113,6 @@ impl Token {
                     Atomic::Uint => "UINT_CONST",
                     _ => "UINT64_CONST",
                 },
-                Const::NegativeZero => "INT_CONST",
                 Const::Float(_) => "FLOAT_CONST",
                 _ => "DOUBLE_CONST",
             },

@@ -52,7 +52,7 @@ data:
 
  string = 1, 2 ;
 
- data = -0 ;
+ data = 1.5 ;
 
  group = "y" ;
 
@@ -155,7 +155,7 @@ fn names_that_are_words_of_cdl_or_no_names_of_netcdf_come_round() {
         assert!(shown.contains(line), "{line}: {shown}");
     }
     for line in
-        ["\tint \\string(\\char) ;", "\tint \\.silo(\\--) ;", "\t\tgroup :_FillValue", " \\data = -0 ;"]
+        ["\tint \\string(\\char) ;", "\tint \\.silo(\\--) ;", "\t\tgroup :_FillValue", " \\data = 1.5 ;"]
     {
         assert!(escaped.contains(&line.replace("group :", "\\group :")), "{line}: {escaped}");
     }
