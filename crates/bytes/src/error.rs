@@ -211,7 +211,9 @@ impl Error {
 
     /// True if the operating system refused a request, so that the same call may succeed later.
     pub fn is_of_system(&self) -> bool {
-        self.code.0 > 0 || self.code == Code::EIO
+        // Of a file that another one replaced no request succeeds any more.
+        const ESTALE: i32 = 116;
+        (self.code.0 > 0 && self.code.0 != ESTALE) || self.code == Code::EIO
     }
 
     /// An operating system error; keeps `errno` as the code, as netCDF does.

@@ -8,6 +8,7 @@ use ferrocdf::model::{Class, Field, Name, UserType};
 use ferrocdf::{Atomic, Code, Error, Format, Model, Result, Type};
 
 use crate::boundary::{answer, fail, list, put, put_name, text};
+use crate::forks;
 use crate::groups::find_enhanced;
 use crate::instances::{count_of, known_type};
 use crate::types::{NC_OPAQUE, NC_VLEN, NcVlen, nc_inq_user_type, number_of, type_of};
@@ -112,14 +113,15 @@ struct Builder {
 /// Compound types that are being put together, by their tags. A tag is a number and not an address, so that one that is
 /// used after its end does no harm.
 #[derive(Default)]
-struct Builders {
+pub(crate) struct Builders {
     last: usize,
     open: Option<HashMap<usize, Builder>>,
 }
 
 static BUILDERS: Mutex<Builders> = Mutex::new(Builders { last: 0, open: None });
 
-fn builders() -> MutexGuard<'static, Builders> {
+pub(crate) fn builders() -> MutexGuard<'static, Builders> {
+    forks::make_safe();
     BUILDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

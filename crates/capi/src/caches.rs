@@ -12,6 +12,7 @@ use ferrocdf::{Code, Model, Result, SpaceOptions, VarId};
 use crate::boundary::{answer, fail, put};
 use crate::constants::NC_NOERR;
 use crate::data_checks::variable;
+use crate::forks;
 use crate::groups::find_enhanced;
 
 /// A chunk cache: bytes, places for chunks, and how much chunks that were used up are preferred to leave it.
@@ -57,6 +58,7 @@ pub(crate) fn space() -> SpaceOptions {
 }
 
 pub(crate) fn wishes() -> MutexGuard<'static, Wishes> {
+    forks::make_safe();
     WISHES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

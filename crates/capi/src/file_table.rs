@@ -51,6 +51,7 @@ fn is_file(file: *mut OpenFile) -> bool {
 
 // Nothing panics half-way through a change.
 pub(crate) fn lock() -> MutexGuard<'static, usize> {
+    forks::make_safe();
     CHANGES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -98,7 +99,6 @@ pub(crate) fn all() -> impl Iterator<Item = Pinned> {
 
 /// Puts a file at the first free position below `end`; `None` if there is none. Position 0 is never taken.
 pub(crate) fn insert(file: OpenFile, end: usize) -> Option<usize> {
-    forks::make_safe();
     let mut first_unused = lock();
     let at = (1..end.min(POSITIONS)).find(|&at| SLOTS[at].file.load(Relaxed).is_null())?;
     *first_unused = (at + 1).max(*first_unused);

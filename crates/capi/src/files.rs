@@ -338,37 +338,47 @@ pub extern "C" fn nc_close(ncid: c_int) -> c_int {
         let file = find_file(ncid)?;
         if file.is_writable() {
             file.state().check_types(&file.model())?;
-            // What the system refuses now it may grant later: the file stays open, for another try.
-            match file.writable()?.sync() {
-                Err(error) if error.is_of_system() => return Err(error),
-                _ => {}
+        }
+        match complete(&file) {
+            // A request that the system refuses now may succeed later: the file stays open, so the caller can close it again.
+            Err(error) if error.is_of_system() => Err(error),
+            done => {
+                drop(file);
+                let file = remove(ncid)?;
+                done.inspect_err(|_| give_up(&file))
             }
         }
-        drop(file);
-        let file = remove(ncid)?;
-        close(&file)
     })
 }
 
-/// Completes a file. What is open of it goes with its last user.
+/// Completes a file that is not in the table any more. It is closed with its last user.
 pub(crate) fn close(file: &OpenFile) -> Result<()> {
-    let mut state = file.state();
+    complete(file).inspect_err(|_| give_up(file))
+}
+
+/// Writes everything that a file has to say to where the file lies.
+fn complete(file: &OpenFile) -> Result<()> {
     if !file.is_writable() {
         return Ok(());
     }
-    let writable = file.writable()?;
-    if let Err(error) = state.check_types(&file.model()).and_then(|()| writable.sync()) {
-        // What cannot be said is forgotten, as by `nc_abort`.
-        writable.abort();
-        if state.is_new {
-            let _ = std::fs::remove_file(as_path(&file.path));
-        }
-        return Err(error);
-    }
+    let mut state = file.state();
+    state.check_types(&file.model())?;
+    file.writable()?.sync()?;
     state.is_new = false;
     match file.at_close {
         AtClose::Nothing => memory_files::bring_back(file),
         AtClose::Persist => memory_files::persist(file),
+    }
+}
+
+/// Forgets the changes of a file that cannot be completed. A new file is removed.
+fn give_up(file: &OpenFile) {
+    if let Ok(writable) = file.writable() {
+        writable.abort();
+    }
+    if file.state().is_new && file.mode & (NC_DISKLESS | NC_INMEMORY) == 0 {
+        // Whether it can be removed or not, the error to report is the one before.
+        let _ = std::fs::remove_file(as_path(&file.path));
     }
 }
 
@@ -379,12 +389,7 @@ pub extern "C" fn nc_abort(ncid: c_int) -> c_int {
         if !file.is_defining() {
             return close(&file);
         }
-        let state = file.state();
-        file.writable()?.abort();
-        if state.is_new && file.mode & (NC_DISKLESS | NC_INMEMORY) == 0 {
-            // Nobody else needs it, whether or not it can be removed.
-            let _ = std::fs::remove_file(as_path(&file.path));
-        }
+        give_up(&file);
         Ok(())
     })
 }

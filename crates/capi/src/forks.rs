@@ -1,25 +1,27 @@
-//! `fork` while other threads are in calls: the child has one thread, which must find every lock of this library free.
+//! `fork` while other threads are in calls: the child has one thread, which must find every process-wide lock free.
 //!
-//! The thread that forks holds the locks from before to after, so that none belongs to a thread that the child does not have.
-//! Calls hold them for a moment, and no call takes one while it holds another.
+//! The forking thread takes these locks before the fork and releases them after it, in the parent and in the child. Calls
+//! hold each of them for a moment, and no call takes one of them while it holds another. The locks of a single open file or
+//! plugin are not among them: a child must not use a file or a plugin that another thread was using during the fork.
 
 use std::cell::RefCell;
 use std::sync::{MutexGuard, Once, RwLockWriteGuard};
 
-use crate::{caches, file_table, library, rc, user_formats};
+use crate::{any_types, caches, file_table, library, rc, user_formats};
 
-/// A lock that is held.
-trait Held {}
+/// A guard of a lock.
+trait Guard {}
 
-impl<T> Held for MutexGuard<'static, T> {}
-impl<T> Held for RwLockWriteGuard<'static, T> {}
+impl<T> Guard for MutexGuard<'static, T> {}
+impl<T> Guard for RwLockWriteGuard<'static, T> {}
+impl Guard for ferrocdf::plugins::Locks {}
 
 thread_local! {
-    /// What the thread that forks holds.
-    static HELD: RefCell<Vec<Box<dyn Held>>> = const { RefCell::new(vec![]) };
+    /// Guards that the forking thread holds.
+    static HELD: RefCell<Vec<Box<dyn Guard>>> = const { RefCell::new(vec![]) };
 }
 
-/// Sees to it, once, that the locks are free on both sides of a `fork`. To be called before any of them is taken.
+/// Registers, once, the functions that run around each `fork`. Every function that takes one of the locks calls it first.
 pub(crate) fn make_safe() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -29,12 +31,14 @@ pub(crate) fn make_safe() {
 }
 
 extern "C" fn before() {
-    let mut held: Vec<Box<dyn Held>> = vec![
+    let mut held: Vec<Box<dyn Guard>> = vec![
         Box::new(file_table::lock()),
         Box::new(user_formats::formats()),
         Box::new(user_formats::files()),
         Box::new(caches::wishes()),
         Box::new(library::texts()),
+        Box::new(any_types::builders()),
+        Box::new(ferrocdf::plugins::lock_all()),
     ];
     if let Some(settings) = rc::settings() {
         held.push(Box::new(settings));

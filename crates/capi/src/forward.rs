@@ -13,7 +13,7 @@ use ferrocdf::{Atomic, Code, Result};
 use crate::boundary::{answer, fail, list, put, put_all, put_text};
 use crate::constants::{NC_GLOBAL, NC_NOERR};
 use crate::memory_files::NcMemio;
-use crate::user_formats::{Closing, UserFile, close, user_file};
+use crate::user_formats::{Closing, UserFile, VarFacts, close, user_file};
 
 macro_rules! forward {
     ($($module:ident::$name:ident($id:ident $(, $argument:ident: $type:ty)*) => $call:ident($($given:expr),*);)*) => {$(
@@ -81,35 +81,39 @@ forward! {
     variables::nc_inq_varids(ncid, count: *mut c_int, ids: *mut c_int) => inq_varids(ncid, count, ids);
     variables::nc_rename_var(ncid, varid: c_int, name: *const c_char) => rename_var(ncid, varid, name);
     variables::nc_inq_var(ncid, varid: c_int, name: *mut c_char, ty: *mut c_int, rank: *mut c_int, dims: *mut c_int,
-        attrs: *mut c_int) => inq_var(ncid, varid, name, ty, rank, dims, attrs);
-    variables::nc_inq_varname(ncid, varid: c_int, name: *mut c_char) => inq_var(ncid, varid, name, no(), no(), no(), no());
-    variables::nc_inq_vartype(ncid, varid: c_int, ty: *mut c_int) => inq_var(ncid, varid, no(), ty, no(), no(), no());
-    variables::nc_inq_varndims(ncid, varid: c_int, rank: *mut c_int) => inq_var(ncid, varid, no(), no(), rank, no(), no());
-    variables::nc_inq_vardimid(ncid, varid: c_int, dims: *mut c_int) => inq_var(ncid, varid, no(), no(), no(), dims, no());
+        attrs: *mut c_int) => inq_facts(ncid, varid, VarFacts { name, ty, rank, dims, attrs, ..VarFacts::default() });
+    variables::nc_inq_varname(ncid, varid: c_int, name: *mut c_char) =>
+        inq_facts(ncid, varid, VarFacts { name, ..VarFacts::default() });
+    variables::nc_inq_vartype(ncid, varid: c_int, ty: *mut c_int) =>
+        inq_facts(ncid, varid, VarFacts { ty, ..VarFacts::default() });
+    variables::nc_inq_varndims(ncid, varid: c_int, rank: *mut c_int) =>
+        inq_facts(ncid, varid, VarFacts { rank, ..VarFacts::default() });
+    variables::nc_inq_vardimid(ncid, varid: c_int, dims: *mut c_int) =>
+        inq_facts(ncid, varid, VarFacts { dims, ..VarFacts::default() });
     variables::nc_inq_varnatts(ncid, varid: c_int, count: *mut c_int) => inq_varnatts(ncid, varid, count);
     variables::nc_def_var_fill(ncid, varid: c_int, no_fill: c_int, value: *const c_void) =>
         def_var_fill(ncid, varid, no_fill, value);
     variables::nc_inq_var_fill(ncid, varid: c_int, no_fill: *mut c_int, value: *mut c_void) =>
-        inq_stored(ncid, varid, Stored { no_fill, value, ..Stored::default() });
+        inq_facts(ncid, varid, VarFacts { no_fill, value, ..VarFacts::default() });
 
     storage::nc_def_var_chunking(ncid, varid: c_int, kind: c_int, chunk: *const usize) =>
         def_var_chunking(ncid, varid, kind, chunk);
     storage::nc_inq_var_chunking(ncid, varid: c_int, kind: *mut c_int, chunk: *mut usize) =>
-        inq_stored(ncid, varid, Stored { kind, chunk, ..Stored::default() });
+        inq_facts(ncid, varid, VarFacts { kind, chunk, ..VarFacts::default() });
     storage::nc_def_var_chunking_ints(ncid, varid: c_int, kind: c_int, chunk: *const c_int) =>
         def_chunking_ints(ncid, varid, kind, chunk);
     storage::nc_inq_var_chunking_ints(ncid, varid: c_int, kind: *mut c_int, chunk: *mut c_int) =>
         inq_chunking_ints(ncid, varid, kind, chunk);
     storage::nc_def_var_endian(ncid, varid: c_int, endian: c_int) => def_var_endian(ncid, varid, endian);
     storage::nc_inq_var_endian(ncid, varid: c_int, endian: *mut c_int) =>
-        inq_stored(ncid, varid, Stored { endian, ..Stored::default() });
+        inq_facts(ncid, varid, VarFacts { endian, ..VarFacts::default() });
     storage::nc_def_var_deflate(ncid, varid: c_int, shuffle: c_int, deflate: c_int, level: c_int) =>
         def_var_deflate(ncid, varid, shuffle, deflate, level);
     storage::nc_inq_var_deflate(ncid, varid: c_int, shuffle: *mut c_int, deflate: *mut c_int, level: *mut c_int) =>
-        inq_stored(ncid, varid, Stored { shuffle, deflate, level, ..Stored::default() });
+        inq_facts(ncid, varid, VarFacts { shuffle, deflate, level, ..VarFacts::default() });
     storage::nc_def_var_fletcher32(ncid, varid: c_int, checksum: c_int) => def_var_fletcher32(ncid, varid, checksum);
     storage::nc_inq_var_fletcher32(ncid, varid: c_int, checksum: *mut c_int) =>
-        inq_stored(ncid, varid, Stored { checksum, ..Stored::default() });
+        inq_facts(ncid, varid, VarFacts { checksum, ..VarFacts::default() });
     storage::nc_def_var_szip(ncid, varid: c_int, mask: c_int, pixels: c_int) =>
         def_var_filter(ncid, varid, Filter::SZIP, 2, [mask as c_uint, pixels as c_uint].as_ptr());
     storage::nc_inq_var_szip(ncid, varid: c_int, mask: *mut c_int, pixels: *mut c_int) =>
@@ -191,35 +195,6 @@ forward! {
         get_vlen_element(ncid, ty, element, len, values);
 }
 
-/// What `inq_var_all` of a table tells of how a variable is stored; null pointers for what is not wanted.
-struct Stored {
-    shuffle: *mut c_int,
-    deflate: *mut c_int,
-    level: *mut c_int,
-    checksum: *mut c_int,
-    kind: *mut c_int,
-    chunk: *mut usize,
-    no_fill: *mut c_int,
-    value: *mut c_void,
-    endian: *mut c_int,
-}
-
-impl Default for Stored {
-    fn default() -> Self {
-        Stored {
-            shuffle: no(),
-            deflate: no(),
-            level: no(),
-            checksum: no(),
-            kind: no(),
-            chunk: no(),
-            no_fill: no(),
-            value: no(),
-            endian: no(),
-        }
-    }
-}
-
 /// Calls that are not one of the table with the same arguments.
 impl UserFile {
     /// # Safety
@@ -239,45 +214,6 @@ impl UserFile {
             put_text(path, text);
         }
         NC_NOERR
-    }
-
-    /// # Safety
-    /// The contract of the interface.
-    #[allow(clippy::too_many_arguments, reason = "those of the interface")]
-    unsafe fn inq_var(
-        &self,
-        ncid: c_int,
-        varid: c_int,
-        name: *mut c_char,
-        ty: *mut c_int,
-        rank: *mut c_int,
-        dims: *mut c_int,
-        attrs: *mut c_int,
-    ) -> c_int {
-        // SAFETY: as the caller says.
-        unsafe {
-            self.inq_var_all(
-                ncid,
-                varid,
-                name,
-                ty,
-                rank,
-                dims,
-                attrs,
-                no(),
-                no(),
-                no(),
-                no(),
-                no(),
-                no(),
-                no(),
-                no(),
-                no(),
-                no(),
-                no(),
-                no(),
-            )
-        }
     }
 
     /// Types of `netcdf.h` are the same in all formats.
@@ -303,7 +239,7 @@ impl UserFile {
         unsafe {
             match varid {
                 NC_GLOBAL => self.inq(ncid, no(), no(), count, no()),
-                _ => self.inq_var(ncid, varid, no(), no(), no(), no(), count),
+                _ => self.inq_facts(ncid, varid, VarFacts { attrs: count, ..VarFacts::default() }),
             }
         }
     }
@@ -314,7 +250,7 @@ impl UserFile {
         let mut rank = 0;
         // SAFETY: as the caller says; there are as many sizes as dimensions.
         unsafe {
-            let code = self.inq_var(ncid, varid, no(), no(), &mut rank, no(), no());
+            let code = self.inq_facts(ncid, varid, VarFacts { rank: &mut rank, ..VarFacts::default() });
             if code != NC_NOERR || chunk.is_null() {
                 return if code == NC_NOERR {
                     self.def_var_chunking(ncid, varid, kind, null())
@@ -339,13 +275,16 @@ impl UserFile {
         let mut rank = 0;
         // SAFETY: as the caller says; there is room for as many sizes as dimensions.
         unsafe {
-            let code = self.inq_var(ncid, varid, no(), no(), &mut rank, no(), no());
+            let code = self.inq_facts(ncid, varid, VarFacts { rank: &mut rank, ..VarFacts::default() });
             if code != NC_NOERR {
                 return code;
             }
             let mut sizes = vec![0; rank as usize];
-            let code =
-                self.inq_stored(ncid, varid, Stored { kind, chunk: sizes.as_mut_ptr(), ..Stored::default() });
+            let code = self.inq_facts(
+                ncid,
+                varid,
+                VarFacts { kind, chunk: sizes.as_mut_ptr(), ..VarFacts::default() },
+            );
             if code == NC_NOERR {
                 put_all(chunk, sizes.into_iter().map(|size| size as c_int));
             }
@@ -412,35 +351,6 @@ impl UserFile {
             }
             put(id, ids[0]);
             self.inq_var_filter_info(ncid, varid, ids[0], count, params)
-        }
-    }
-
-    /// # Safety
-    /// The contract of the interface.
-    unsafe fn inq_stored(&self, ncid: c_int, varid: c_int, of: Stored) -> c_int {
-        // SAFETY: as the caller says.
-        unsafe {
-            self.inq_var_all(
-                ncid,
-                varid,
-                no(),
-                no(),
-                no(),
-                no(),
-                no(),
-                of.shuffle,
-                of.deflate,
-                of.level,
-                of.checksum,
-                of.kind,
-                of.chunk,
-                of.no_fill,
-                of.value,
-                of.endian,
-                no(),
-                no(),
-                no(),
-            )
         }
     }
 }

@@ -9,6 +9,7 @@ use ferrocdf::{Code, Format};
 
 use crate::boundary::{answer, fail, give, put};
 use crate::constants::{FORMATS, NC_NOERR};
+use crate::forks;
 
 /// The release of netCDF-C whose interface this is, in the form its users take apart: version, " of ", a time, " $".
 const VERSION: &std::ffi::CStr = c"4.10.1 of Oct 22 2026 00:00:00 $";
@@ -33,6 +34,7 @@ type Texts = Option<HashMap<c_int, &'static std::ffi::CStr>>;
 static TEXTS: Mutex<Texts> = Mutex::new(None);
 
 pub(crate) fn texts() -> MutexGuard<'static, Texts> {
+    forks::make_safe();
     TEXTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

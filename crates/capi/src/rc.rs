@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use crate::boundary::{answer, give, text};
+use crate::forks;
 use crate::memory::copy_of_text;
 
 type Settings = HashMap<Vec<u8>, Vec<u8>>;
@@ -27,6 +28,7 @@ static SETTINGS: LazyLock<Option<Mutex<Settings>>> = LazyLock::new(|| {
 });
 
 pub(crate) fn settings() -> Option<MutexGuard<'static, Settings>> {
+    forks::make_safe();
     SETTINGS.as_ref().map(|settings| settings.lock().unwrap_or_else(PoisonError::into_inner))
 }
 

@@ -7,25 +7,12 @@ use ferrocdf_bytes::{Code, Error, Order, Result, Sizer};
 use ferrocdf_model::{Atomic, Model, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
+use crate::access::{Access, HalfMoved};
 use crate::fill::{Filled, Target};
 use crate::header::{Header, NUMRECS_AT, Version};
 use crate::layout::{Alignment, Layout};
-use crate::{convert, rewrite, values, windows};
-
-/// The bytes of a file, and whether they may be changed.
-enum Access {
-    Read(Arc<dyn Blob>),
-    Write(Box<dyn BlobMut>),
-}
-
-impl Access {
-    fn blob(&self) -> &dyn Blob {
-        match self {
-            Access::Read(blob) => &**blob,
-            Access::Write(blob) => &**blob,
-        }
-    }
-}
+use crate::rewrite::{self, Damage, Failure, OldHeader};
+use crate::{convert, values, windows};
 
 /// A classic file. The model lives with the caller, who passes what it says now (`model`) to each call.
 pub struct ClassicFile {
@@ -33,8 +20,8 @@ pub struct ClassicFile {
     version: Version,
     /// A file being written may be shorter than its data; a file that is only read must be whole, unless asked for.
     past_end: PastEnd,
-    /// Moving data failed half-way, so that nothing more can be done to the file without harm.
-    half_moved: bool,
+    /// The header that the file should have, if a failed write may have torn it.
+    torn: Option<OldHeader>,
     /// `None` until the first end of define mode of a new file.
     committed: Option<Committed>,
 }
@@ -74,7 +61,7 @@ impl ClassicFile {
             access: Access::Write(blob),
             version,
             past_end: PastEnd::Zero,
-            half_moved: false,
+            torn: None,
             committed: None,
         }
     }
@@ -115,8 +102,7 @@ impl ClassicFile {
                 model.set_dim_len(dim, records);
             }
         }
-        let mut file =
-            ClassicFile { access, version, past_end: PastEnd::Zero, half_moved: false, committed: None };
+        let mut file = ClassicFile { access, version, past_end: PastEnd::Zero, torn: None, committed: None };
         let mut committed = Committed {
             header_size,
             written: 0,
@@ -150,16 +136,7 @@ impl ClassicFile {
 
     /// The file's bytes, to be written. Fails with `NC_EPERM` if it was opened for reading.
     pub fn blob_mut(&self) -> Result<&dyn BlobMut> {
-        match &self.access {
-            _ if self.half_moved => {
-                let what = "moving its data failed half-way; the file is damaged and is left as it is";
-                Err(Error::new(Code::EIO, format!("{}: {what}", self.blob().name())))
-            }
-            Access::Write(blob) => Ok(&**blob),
-            Access::Read(blob) => {
-                Err(Error::new(Code::EPERM, format!("{} is open for reading only", blob.name())))
-            }
-        }
+        self.access.blob_mut()
     }
 
     /// Where data lies; `None` before the first commit of a new file.
@@ -205,7 +182,8 @@ impl ClassicFile {
 
     /// Makes the file say what `model` says: the end of define mode. Data is moved if the header outgrew its place.
     ///
-    /// Fails before anything is written with `NC_EVARSIZE` if the format cannot hold a variable.
+    /// [`ClassicFile::flush_definitions`] is to be called then. Fails before anything is written with `NC_EVARSIZE` if the
+    /// format cannot hold a variable.
     pub fn commit(&mut self, model: &Model, alignment: &Alignment) -> Result<()> {
         let records = self.records();
         let streaming = self.committed.as_ref().is_some_and(|old| old.streaming);
@@ -229,9 +207,8 @@ impl ClassicFile {
             values.push((fill_value(model, var)?, no_fill));
         }
 
-        self.blob_mut()?;
-        let Access::Write(blob) = &self.access else { return Ok(()) };
-        let blob = &**blob;
+        self.restore_header()?;
+        let blob = self.access.blob_mut()?;
         let mut new =
             Committed { header_size, written, layout, records, records_in_file, streaming, fills: vec![] };
         let mut moves = false;
@@ -263,7 +240,7 @@ impl ClassicFile {
             new.fills.push(Filled::nothing(value, no_fill));
         }
         let bytes = header.encode()?;
-        match &self.committed {
+        let done = match &self.committed {
             Some(old) if moves => {
                 let plan = rewrite::Plan {
                     header: &bytes,
@@ -273,19 +250,33 @@ impl ClassicFile {
                     size: new.size(),
                     waiting: &waiting,
                 };
-                if let Err(rewrite::Failure { error, half_moved }) = plan.run(blob) {
-                    self.half_moved = half_moved;
-                    return Err(error);
-                }
+                plan.run(blob)
             }
             old => {
                 // What the header promises comes first.
                 new.extend(blob)?;
-                rewrite::header(blob, old.as_ref().map(|old| old.header_size), &bytes)?;
+                match old {
+                    Some(_) => rewrite::change_header(blob, &bytes),
+                    None => rewrite::write_header(blob, &bytes).map_err(Failure::from),
+                }
             }
+        };
+        if let Err(Failure { error, damage }) = done {
+            match damage {
+                Damage::None => {}
+                Damage::TornHeader(old) => self.torn = Some(old),
+                Damage::HalfMoved => self.access = Access::HalfMoved(HalfMoved { name: blob.name() }),
+            }
+            return Err(error);
         }
         self.committed = Some(new);
         Ok(())
+    }
+
+    /// Returns when others find what the last [`ClassicFile::commit`] made: after a power failure too, if the blob is durable.
+    /// A commit that replaced the file leaves its name to be flushed, as no error of that could undo it.
+    pub fn flush_definitions(&self) -> Result<()> {
+        self.blob_mut()?.flush()
     }
 
     /// Sets the number of records to at least `records`. The file says so after [`ClassicFile::flush`].
@@ -309,8 +300,12 @@ impl ClassicFile {
 
     /// Sets the number of records back to what it was before [`ClassicFile::grow`]: the write that it was for failed.
     pub fn ungrow(&mut self, records: u64) {
-        if let Some(committed) = &mut self.committed {
-            committed.records = records.max(committed.records_in_file);
+        let Some(committed) = &mut self.committed else { return };
+        committed.records = records.max(committed.records_in_file);
+        let fills = committed.fills.iter_mut().zip(&committed.layout.places);
+        for (fill, place) in fills.filter(|(_, place)| place.record) {
+            // What was filled behind the last record does not move with the data, so it is filled again.
+            fill.cut(committed.records, place.bytes / fill.value.len() as u64);
         }
     }
 
@@ -348,10 +343,10 @@ impl ClassicFile {
         let span = run.span();
         self.before_write(model, var, span.start, span.end, true)?;
         let fit = match &mut self.access {
-            Access::Write(blob) if !self.half_moved => {
+            Access::Write(blob) => {
                 run.write(|at, bytes| blob.write_alone_at(at, bytes), input.kind, input.rules, input.bytes)?
             }
-            _ => return Err(self.blob_mut().err().unwrap_or_else(not_defined)),
+            access => return access.blob_mut().and(Err(not_defined())),
         };
         self.wrote(var, span.end);
         Ok(fit)
@@ -374,14 +369,13 @@ impl ClassicFile {
         if let Access::Read(_) = &self.access {
             return Ok(());
         }
-        self.blob_mut()?;
+        self.restore_header()?;
         for var in model.var_ids() {
             self.finish(model, var)?;
         }
-        let (Access::Write(blob), Some(committed)) = (&self.access, &mut self.committed) else {
-            return Ok(());
-        };
-        committed.extend(&**blob)?;
+        let blob = self.access.blob_mut()?;
+        let Some(committed) = &mut self.committed else { return Ok(()) };
+        committed.extend(blob)?;
         // Data first, so that no reader sees records that are not there.
         blob.flush()?;
         if !committed.streaming && committed.records != committed.records_in_file {
@@ -393,15 +387,27 @@ impl ClassicFile {
         Ok(())
     }
 
+    /// Puts the header back that a failed write may have torn.
+    fn restore_header(&mut self) -> Result<()> {
+        if let Some(old) = &self.torn {
+            old.restore(self.access.blob_mut()?)?;
+            self.torn = None;
+        }
+        Ok(())
+    }
+
     fn with_fill(
         &mut self,
         model: &Model,
         var: VarId,
         change: impl FnOnce(&mut Filled, &Target<'_>) -> Result<()>,
     ) -> Result<()> {
-        let Access::Write(blob) = &self.access else { return Ok(()) };
+        if let Access::Read(_) = &self.access {
+            return Ok(());
+        }
+        let blob = self.access.blob_mut()?;
         let Some(committed) = &mut self.committed else { return Err(not_defined()) };
-        let target = committed.target(&**blob, model, var)?;
+        let target = committed.target(blob, model, var)?;
         change(&mut committed.fills[var.index()], &target)
     }
 

@@ -116,6 +116,12 @@ impl Filled {
         Ok(())
     }
 
+    /// Cuts the variable to its first `slabs` slabs, of `slab` elements each.
+    pub fn cut(&mut self, slabs: u64, slab: u64) {
+        self.elements = self.elements.min(slabs.saturating_mul(slab));
+        self.padded = self.padded.min(slabs);
+    }
+
     /// Forgets that padding was filled: the slabs were moved apart.
     pub fn unpad(&mut self) {
         self.padded = 0;

@@ -6,6 +6,7 @@
 //! is defined, written and grown. Data itself is moved by the array engine, never here.
 #![forbid(unsafe_code)]
 
+mod access;
 mod convert;
 mod file;
 mod fill;

@@ -2,12 +2,12 @@
 //!
 //! The classic formats have room for one state only, so a change that no single write can make is made in a copy that
 //! takes the place of the file ([`BlobMut::replace`]). Where there can be no copy, or no room for one, the change is made
-//! in place: a header in one write that is undone if it fails; data from the end towards the front, since it only ever
-//! moves towards the end, so that no byte is overwritten before it was moved. A process that is killed during such moves
-//! leaves moved data under an old header.
+//! in place: a header in one write that is undone if it fails, at once or as soon as the blob takes writes again; data from
+//! the end towards the front, since it only ever moves towards the end, so that no byte is overwritten before it was moved. A
+//! process that is killed during such moves leaves moved data under an old header.
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::{BlobMut, WriteBehind};
+use ferrocdf_store::{BlobMut, SkipZeros, WriteBehind};
 
 use crate::layout::{Layout, Place};
 
@@ -20,28 +20,44 @@ const BLOCK: usize = 4096;
 /// The largest file that is copied for a change of its header alone.
 const COPIED: u64 = 16 << 20;
 
-/// Writes a header over the old one of so many bytes, if there is one. The data stays where it is.
-///
-/// # Errors
-/// Those of the blob. The old header is there then, unless it could not be restored either.
-pub fn header(blob: &dyn BlobMut, old_size: Option<u64>, new: &[u8]) -> Result<()> {
-    if old_size.is_none() {
-        return blob.write_at(0, new).and_then(|()| blob.flush());
+/// Bytes of a header that a failed write may have torn.
+pub struct OldHeader {
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+impl OldHeader {
+    /// Puts the bytes back.
+    pub fn restore(&self, blob: &dyn BlobMut) -> Result<()> {
+        blob.write_at(self.at, &self.bytes)?;
+        blob.flush()
     }
+}
+
+/// Writes a header where none is, or where the old one must not come back.
+pub fn write_header(blob: &dyn BlobMut, header: &[u8]) -> Result<()> {
+    blob.write_at(0, header)?;
+    blob.flush()
+}
+
+/// Writes a header over the old one. The data stays where it is.
+pub fn change_header(blob: &dyn BlobMut, new: &[u8]) -> Result<(), Failure> {
     let mut old = vec![0; new.len()];
     blob.read_zero_filled_at(0, &mut old)?;
     let differs = |at: &usize| old[*at] != new[*at];
     let (Some(first), Some(last)) = ((0..new.len()).find(differs), (0..new.len()).rfind(differs)) else {
-        return blob.flush();
+        return Ok(blob.flush()?);
     };
     let is_one_block = first / BLOCK == last / BLOCK;
     if !is_one_block && blob.size()? <= COPIED && copy(blob, &mut |to| copy_with_header(blob, to, new))? {
         return Ok(());
     }
-    let write = |bytes: &[u8]| blob.write_at(first as u64, &bytes[first..=last]).and_then(|()| blob.flush());
-    write(new).inspect_err(|_| {
-        // What cannot be restored now either is what it was, or waits in memory for the next flush.
-        let _ = write(&old);
+    let at = first as u64;
+    let written = blob.write_at(at, &new[first..=last]).and_then(|()| blob.flush());
+    written.map_err(|error| {
+        let old = OldHeader { at, bytes: old[first..=last].to_vec() };
+        let damage = if old.restore(blob).is_ok() { Damage::None } else { Damage::TornHeader(old) };
+        Failure { error, damage }
     })
 }
 
@@ -51,8 +67,8 @@ fn copy(blob: &dyn BlobMut, write: &mut dyn FnMut(&dyn BlobMut) -> Result<()>) -
     const NO_ROOM: [Code; 2] = [Code(28), Code(122)];
     blob.flush()?;
     let done = blob.replace(&mut |to| {
-        // Records of many small variables are many small writes.
-        let to = WriteBehind::new(to);
+        // Records of many small variables are many small writes, and holes stay holes.
+        let to = WriteBehind::new(SkipZeros(to));
         write(&to)?;
         to.flush()
     });
@@ -86,18 +102,39 @@ pub struct Plan<'a> {
     pub waiting: &'a [Place],
 }
 
-/// Why a plan was not carried out.
+/// Why a change was not made.
 pub struct Failure {
     /// The error.
     pub error: Error,
-    /// Whether some data was moved in place, so that the file is damaged.
-    pub half_moved: bool,
+    /// What is wrong with the file now.
+    pub damage: Damage,
+}
+
+/// What a failed change did to a file.
+pub enum Damage {
+    /// The file is as before.
+    None,
+    /// The header may be torn, and could not be restored.
+    TornHeader(OldHeader),
+    /// Some of the data was moved in place.
+    HalfMoved,
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Failure { error, half_moved: false }
+        Failure { error, damage: Damage::None }
     }
+}
+
+/// Bytes that move together.
+#[derive(Clone, Copy)]
+struct Run {
+    /// Position in the old layout.
+    from: u64,
+    /// Position in the new layout, never before the old one.
+    to: u64,
+    /// Number of bytes.
+    len: u64,
 }
 
 impl Plan<'_> {
@@ -106,23 +143,54 @@ impl Plan<'_> {
         if copy(blob, &mut |to| self.copy_all(blob, to))? {
             return Ok(());
         }
-        make_room(blob, self.size)?;
-        let move_back = |from, to, len| move_back(blob, from, to, len);
-        let moved = self.each_run(&mut { move_back }).and_then(|()| self.clear_waiting(blob));
-        let done = moved.and_then(|()| header(blob, None, self.header));
-        done.map_err(|error| Failure { error, half_moved: true })
+        self.make_room(blob)?;
+        self.move_all(blob).map_err(|error| Failure { error, damage: Damage::HalfMoved })
     }
 
     fn copy_all(&self, blob: &dyn BlobMut, to: &dyn BlobMut) -> Result<()> {
+        let size = blob.size()?;
         to.write_at(0, self.header)?;
-        // Bytes that no data moves to stay, as where data is moved in place: the reference leaves them so.
-        let header = self.header.len() as u64;
-        copy_range(blob, to, (header, header), blob.size()?.saturating_sub(header))?;
-        self.each_run(&mut |from, at, len| copy_range(blob, to, (from, at), len))?;
+        let mut at = self.header.len() as u64;
+        for run in self.runs() {
+            // Bytes that no data moves to stay, as where data is moved in place: the reference leaves them so.
+            copy_range(blob, to, (at, at), run.to - at)?;
+            copy_range(blob, to, (run.from, run.to), run.len)?;
+            at = run.to + run.len;
+        }
+        copy_range(blob, to, (at, at), size.saturating_sub(at))?;
         self.clear_waiting(to)?;
         // A file does not become shorter: the reference leaves what lies behind the data.
-        let size = self.size.max(blob.size()?);
+        let size = size.max(self.size);
         if to.size()? < size { to.set_size(size) } else { Ok(()) }
+    }
+
+    fn move_all(&self, blob: &dyn BlobMut) -> Result<()> {
+        // Holes stay holes: filling them takes space that may not be there.
+        let sparse = SkipZeros(blob);
+        self.runs().rev().try_for_each(|run| move_back(&sparse, run))?;
+        self.clear_waiting(&sparse)?;
+        write_header(blob, self.header)
+    }
+
+    /// Makes the file as long as it will be, and takes the space on the disk for all that will be written, so that a full
+    /// disk is met before any data is overwritten. The file reads as before if that fails.
+    fn make_room(&self, blob: &dyn BlobMut) -> Result<()> {
+        let old = blob.size()?;
+        let done = self.take_space(blob);
+        if done.is_err() {
+            blob.set_size(old)?;
+        }
+        done
+    }
+
+    fn take_space(&self, blob: &dyn BlobMut) -> Result<()> {
+        if blob.size()? < self.size {
+            blob.set_size(self.size)?;
+        }
+        fill_holes(blob, 0, self.header.len() as u64)?;
+        self.runs().try_for_each(|run| fill_holes_for(blob, run))?;
+        // File servers tell only now that they have no room.
+        blob.sync()
     }
 
     fn clear_waiting(&self, blob: &dyn BlobMut) -> Result<()> {
@@ -134,51 +202,70 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Calls `each` with each run of data: where it begins in the old layout and in the new one, and how long it is. The
-    /// last one in the file comes first.
-    fn each_run(&self, each: &mut dyn FnMut(u64, u64, u64) -> Result<()>) -> Result<()> {
-        self.each_record_run(each)?;
-        let places = self.old.places.iter().zip(&self.new.places);
-        for (from, to) in places.rev().filter(|(from, _)| !from.record) {
-            each(from.begin, to.begin, from.padded())?;
-        }
-        Ok(())
-    }
-
-    fn each_record_run(&self, each: &mut dyn FnMut(u64, u64, u64) -> Result<()>) -> Result<()> {
+    /// Runs that hold all data, in the order in which they lie in the file.
+    fn runs(&self) -> impl DoubleEndedIterator<Item = Run> {
         let (old, new) = (self.old, self.new);
-        let slabs = || old.places.iter().zip(&new.places).filter(|(from, _)| from.record);
-        let Some((first_from, first_to)) = slabs().next() else { return Ok(()) };
-        let shift = first_to.begin - first_from.begin;
-        let all_alike = slabs().all(|(from, to)| to.begin - from.begin == shift);
-        if all_alike && old.record_size == new.record_size {
-            return each(first_from.begin, first_to.begin, old.record_size * self.records);
-        }
-        for record in (0..self.records).rev() {
-            for (from, to) in slabs().rev() {
-                let (from_at, to_at) = (record * old.record_size, record * new.record_size);
-                each(from.begin + from_at, to.begin + to_at, from.bytes)?;
-            }
-        }
-        Ok(())
+        let places = move |record| {
+            let places = old.places.iter().zip(&new.places);
+            places.filter(move |(from, _)| from.record == record)
+        };
+        let fixed =
+            places(false).map(|(from, to)| Run { from: from.begin, to: to.begin, len: from.padded() });
+        let first = places(true).next();
+        let shift = first.map(|(from, to)| to.begin - from.begin);
+        let all_alike = old.record_size == new.record_size
+            && places(true).all(|(from, to)| Some(to.begin - from.begin) == shift);
+        let whole = first.filter(|_| all_alike).map(|(from, to)| Run {
+            from: from.begin,
+            to: to.begin,
+            len: old.record_size * self.records,
+        });
+        let slabs = (0..if all_alike { 0 } else { self.records }).flat_map(move |record| {
+            places(true).map(move |(from, to)| Run {
+                from: from.begin + record * old.record_size,
+                to: to.begin + record * new.record_size,
+                len: from.bytes,
+            })
+        });
+        fixed.chain(whole).chain(slabs)
     }
 }
 
-/// Makes a file as long as it will be, with bytes that are truly there, so that a full disk is met before any data is
-/// overwritten. The file is as it was if that fails.
-fn make_room(blob: &dyn BlobMut, size: u64) -> Result<()> {
-    let old = blob.size()?;
-    let zeros = vec![0; size.saturating_sub(old).min(PIECE) as usize];
-    let mut at = old;
-    while at < size {
-        let piece = &zeros[..(size - at).min(PIECE) as usize];
-        if let Err(error) = blob.write_at(at, piece).and_then(|()| blob.flush()) {
-            blob.set_size(old)?;
-            return Err(error);
+/// Bytes that a disk stores at least at a time: no hole is smaller.
+const SECTOR: u64 = 512;
+
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| byte == 0)
+}
+
+/// Fills the holes of a file that [`SkipZeros`] will write to when a run moves.
+fn fill_holes_for(blob: &dyn BlobMut, Run { from, to, len }: Run) -> Result<()> {
+    if from == to {
+        return Ok(());
+    }
+    let mut buffer = vec![0; len.min(SkipZeros::RUN) as usize];
+    let mut done = 0;
+    while done < len {
+        let to_border = SkipZeros::RUN - (to + done) % SkipZeros::RUN;
+        let piece = &mut buffer[..(len - done).min(to_border) as usize];
+        blob.read_zero_filled_at(from + done, piece)?;
+        let from_zero = is_zero(piece);
+        blob.read_zero_filled_at(to + done, piece)?;
+        if !from_zero || !is_zero(piece) {
+            fill_holes(blob, to + done, piece.len() as u64)?;
         }
-        at += piece.len() as u64;
+        done += piece.len() as u64;
     }
     Ok(())
+}
+
+/// Fills the holes in `len` bytes of a file from `at` on: writes sectors that may be holes as they read.
+fn fill_holes(blob: &dyn BlobMut, at: u64, len: u64) -> Result<()> {
+    let start = at - at % SECTOR;
+    let end = (at + len).next_multiple_of(SECTOR).min(blob.size()?);
+    let mut present = vec![0; end.saturating_sub(start) as usize];
+    blob.read_exact_at(start, &mut present)?;
+    if present.chunks(SECTOR as usize).any(is_zero) { blob.write_at(start, &present) } else { Ok(()) }
 }
 
 /// Writes zeros over what a file has of a range.
@@ -193,8 +280,7 @@ fn clear(blob: &dyn BlobMut, mut at: u64, len: u64) -> Result<()> {
     Ok(())
 }
 
-/// Copies `len` bytes to another blob. What is zero is left out behind its end, where it reads as zero, and so is what lies
-/// past the end of the file.
+/// Copies `len` bytes to another blob, as far as the file has them.
 fn copy_range(blob: &dyn BlobMut, to: &dyn BlobMut, (from, at): (u64, u64), len: u64) -> Result<()> {
     let len = len.min(blob.size()?.saturating_sub(from));
     let mut buffer = vec![0; len.min(PIECE) as usize];
@@ -202,17 +288,15 @@ fn copy_range(blob: &dyn BlobMut, to: &dyn BlobMut, (from, at): (u64, u64), len:
     while done < len {
         let piece = &mut buffer[..(len - done).min(PIECE) as usize];
         blob.read_exact_at(from + done, piece)?;
-        if at + done < to.size()? || piece.iter().any(|&byte| byte != 0) {
-            to.write_at(at + done, piece)?;
-        }
+        to.write_at(at + done, piece)?;
         done += piece.len() as u64;
     }
     Ok(())
 }
 
-/// Moves `len` bytes towards the end of the file; source and target may overlap. What lies past the end of the file
-/// was never written and is left so.
-fn move_back(blob: &dyn BlobMut, from: u64, to: u64, len: u64) -> Result<()> {
+/// Moves a run towards the end of the file; source and target may overlap. What lies past the end of the file was never
+/// written and is left so.
+fn move_back(blob: &dyn BlobMut, Run { from, to, len }: Run) -> Result<()> {
     if from == to {
         return Ok(());
     }

@@ -9,6 +9,8 @@ What a file may hold follows from the log. There must be one moment T, not befor
 close, or an end of define mode, that answered 0), such that
 
 - definitions and attributes are those of the calls that went well before T; one that failed may or may not have come true;
+- an element that no put reached has the fill value; zero is one too in variables without fill values, in those of h5py, and
+  in those that were defined in a classic file after the last sync or close that answered 0;
 - an element holds what the last put before T that went well gave it, or what a put that failed later would have given it,
   a chunk old or new as a whole; elements that are overwritten in place, those of classic files and of contiguous
   variables, may also hold what a put after T gave them.
@@ -57,8 +59,8 @@ class Call:
 class Variable:
     """What calls say of a variable."""
 
-    def __init__(self, kind, dims, options):
-        self.kind, self.dims = kind, dims
+    def __init__(self, moment, kind, dims, options):
+        self.moment, self.kind, self.dims = moment, kind, dims
         options = dict(word.split("=") for word in options)
         self.chunks = tuple(map(int, options["chunks"].split(","))) if "chunks" in options else None
         self.no_fill = "nofill" in options
@@ -100,7 +102,7 @@ class State:
                 if number == len(self.variables):
                     numbers[words[1]] = number
                     self.names[number] = Maybe()
-                    self.variables.append(Variable(words[2], words[3].split(","), words[4:]))
+                    self.variables.append(Variable(call.moment, words[2], words[3].split(","), words[4:]))
                 self.names[number].set(words[1], good)
             elif call.name == "rename_var":
                 number = numbers.get(words[1])
@@ -193,14 +195,16 @@ class Netcdf4:
         return self.file[path][...]
 
 
-def is_fill(values):
-    if values.dtype.kind == "f":
-        return (values > 9.9e36) | (values == 0)
-    return (values == -2147483647) | (values == 0)
+def is_fill(values, takes_zero):
+    fill = values > 9.9e36 if values.dtype.kind == "f" else values == -2147483647
+    return fill | (values == 0) if takes_zero else fill
 
 
-def seeds(values, places):
-    """Which put each element is of: `FILL` if of none, `GARBAGE` if it holds what nobody wrote."""
+def seeds(values, places, takes_zero):
+    """Which put each element is of: `FILL` if of none, `GARBAGE` if it holds what nobody wrote.
+
+    `takes_zero` says whether an element that nobody wrote may be zero.
+    """
     if values.dtype.kind in "OSU":
         found = numpy.full(values.shape, GARBAGE, dtype=numpy.int64)
         for at in numpy.ndindex(values.shape):
@@ -212,7 +216,7 @@ def seeds(values, places):
                 found[at] = int(seed)
         return found
     whole = values.astype(numpy.float64)
-    fill = is_fill(values)
+    fill = is_fill(values, takes_zero)
     seed = numpy.where(fill, 0, (whole - places) / 100000)
     rounded = numpy.rint(seed)
     return numpy.where(fill, FILL, numpy.where((rounded == seed) & (rounded > 0), rounded, GARBAGE)).astype(numpy.int64)
@@ -228,6 +232,7 @@ class Judge:
         self.before = [Call(number - len(lines), 0, line) for number, line in enumerate(lines)]
         first = (lines or self.story)[0].split()
         self.is_classic = first[0] == "create" and first[1].startswith("cdf")
+        self.is_foreign = bool(lines) and first[0] != "create"
 
     def calls(self, log):
         """The calls of a log, whether the process ended well, and whether the story came to its end."""
@@ -318,7 +323,9 @@ class Judge:
         variable = state.variables[number]
         names = {name for name, of in state.numbers.items() if of == number}
         places = positions(values.shape)
-        found = seeds(values, places)
+        # Fill values of classic variables are written by the first sync, and those of h5py are zero.
+        is_new = self.is_classic and variable.moment >= moment
+        found = seeds(values, places, is_new or variable.no_fill or self.is_foreign and variable.moment < 0)
         in_place = self.is_classic or variable.chunks is None and not any(state.dims.get(dim) == 0 for dim in variable.dims)
         base = numpy.zeros(values.shape, dtype=numpy.int64)
         allowed = numpy.zeros(values.shape, dtype=bool)

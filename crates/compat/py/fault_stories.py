@@ -95,6 +95,17 @@ def classic(kind):
     yield from ["redef", "del_att f units", "rename_dim x column", "enddef", "put q 12 2,4 4,11", "put h 13 0 30", "close"]
 
 
+def skipped_records(kind):
+    """Puts that skip records, which get fill values, and a header that grows over its place between them."""
+    yield from [f"create {kind}", "dim t 0", "dim x 10", "var a float t,x", "var b float t,x", "enddef", "put a 1 0,0 3,10", "sync"]
+    for number in range(3):
+        yield f"put a {3 * number + 2} {3 * number + 4},0 1,10"
+        yield from ["redef", f"att . history {number + 1} {700 * (number + 1)}", "enddef"]
+        yield f"put b {3 * number + 3} {3 * number + 3},0 1,10"
+        yield "sync"
+    yield "close"
+
+
 def long_header():
     """A header of many blocks of which one attribute changes."""
     yield from ["create cdf5", "dim t 0"]
@@ -159,6 +170,7 @@ STORIES = {
     "classic2": classic("cdf2"),
     "classic5": classic("cdf5"),
     "records_classic": records("cdf2", "", 6),
+    "skipped_records": skipped_records("cdf2"),
     "long_header": long_header(),
     "no_fill": no_fill("cdf1"),
     "no_fill_netcdf4": no_fill("nc4"),

@@ -21,7 +21,7 @@ use ferrocdf_store::{
 
 use crate::driver::{Driver, Part, Written};
 use crate::drivers;
-use crate::options::{AppendOptions, CreateOptions, OpenOptions, SpaceOptions};
+use crate::options::{AppendOptions, CreateOptions, OpenOptions, SpaceOptions, check_sync_setting};
 
 /// A file open for reading. Cloning gives another handle on the same open file.
 #[derive(Clone)]
@@ -59,6 +59,8 @@ pub(crate) struct State {
     is_new: bool,
     /// The last change that was seen of a file that is read and that others may write.
     seen: Option<Change>,
+    /// The path, from the root on, of a classic file that is read, which writers may replace, and how it was opened.
+    origin: Option<(PathBuf, OpenOptions)>,
 }
 
 /// The cached array of a variable.
@@ -77,12 +79,8 @@ impl File {
     /// Opens a file for reading with options.
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<File> {
         let path = path.as_ref();
-        let blob = FileBlob::open(path)?;
-        let blob: Arc<dyn Blob> =
-            if options.shared { Arc::new(blob) } else { Arc::new(ReadAhead::new(blob)) };
-        let done = steadily(&*blob, || drivers::open(blob.clone(), Some(path), options));
-        let ((driver, model), seen) = drivers::in_file(path, done)?;
-        Ok(File::new(path, State { seen, ..State::opened(driver, model) }))
+        let state = State::open(FileBlob::open(path)?, path, options);
+        Ok(File::new(path, drivers::in_file(path, state)?))
     }
 
     /// Opens the bytes of a file in memory for reading.
@@ -141,13 +139,17 @@ impl File {
         self.read_state().driver.blob().size()
     }
 
-    /// Sees what another process did to the file since it was opened: new records above all. A file that is open for
-    /// writing is not looked at again.
+    /// Sees what another process did to the file since it was opened: new records above all. A classic file that a writer
+    /// replaced is opened again. A file that is open for writing is not looked at again.
     pub fn refresh(&self) -> Result<()> {
         let done = patiently(
             || {
                 let mut state = self.write_state();
                 if state.driver.blob_mut().is_ok() {
+                    return Ok(());
+                }
+                if let Some(replacement) = state.open_replacement()? {
+                    *state = replacement;
                     return Ok(());
                 }
                 let seen = state.driver.blob().last_change();
@@ -249,6 +251,36 @@ fn no_arrays(model: &Model) -> Vec<OnceLock<Located>> {
 }
 
 impl State {
+    /// A file that is read.
+    fn open(blob: FileBlob, path: &Path, options: &OpenOptions) -> Result<State> {
+        let blob: Arc<dyn Blob> =
+            if options.shared { Arc::new(blob) } else { Arc::new(ReadAhead::new(blob)) };
+        let done = steadily(&*blob, || drivers::open(blob.clone(), Some(path), options));
+        let ((driver, model), seen) = done?;
+        let origin = match model.format().is_classic_file() {
+            true => std::path::absolute(path).ok().map(|path| (path, options.clone())),
+            false => None,
+        };
+        Ok(State { seen, origin, ..State::opened(driver, model) })
+    }
+
+    /// Opens the file that a writer put in the place of this classic one; `None` if there is no other in its place.
+    fn open_replacement(&self) -> Result<Option<State>> {
+        let Some((path, options)) = self.origin.as_ref().filter(|_| self.driver.blob().is_nameless()) else {
+            return Ok(None);
+        };
+        let blob = match FileBlob::open(path) {
+            Err(error) if error.code == Code(ENOENT) => return Ok(None),
+            blob => blob?,
+        };
+        let state = State::open(blob, path, options)?;
+        if !state.model.format().is_classic_file() {
+            let what = "a file of another format has taken its place; open it again";
+            return Err(Error::new(Code::ENOTNC, what));
+        }
+        Ok(Some(state))
+    }
+
     fn opened(driver: Box<dyn Driver>, model: Model) -> State {
         let arrays = no_arrays(&model);
         State {
@@ -259,13 +291,14 @@ impl State {
             no_fill: false,
             is_new: false,
             seen: None,
+            origin: None,
         }
     }
 
     fn created(driver: Box<dyn Driver>, options: &CreateOptions) -> State {
         let model = Arc::new(Model::new(options.format));
         let (draft, no_fill) = (Some(model.clone()), options.no_fill);
-        State { model, draft, driver, arrays: vec![], no_fill, is_new: true, seen: None }
+        State { model, draft, driver, arrays: vec![], no_fill, is_new: true, seen: None, origin: None }
     }
 
     /// What the user sees: the draft, if there is one.
@@ -435,18 +468,19 @@ impl FileMut {
     ///
     /// Fails with `NC_EEXIST` if there is one and `clobber` is off.
     pub fn create(path: impl AsRef<Path>, options: &CreateOptions) -> Result<FileMut> {
+        check_sync_setting()?;
         let path = path.as_ref();
         // A file that another one writes must not be emptied, whatever is to be in its place.
         if options.clobber && path.is_file() {
-            locked(FileBlob::open_mut(path)?, path)?;
+            drivers::in_file(path, FileBlob::open_mut(path)?.lock_for_writing())?;
         }
         let blob = if options.clobber { FileBlob::create(path) } else { FileBlob::create_new(path) };
-        let mut blob = blob.map_err(|error| match error.code {
+        let blob = blob.map_err(|error| match error.code {
             Code(errno) if !options.clobber && errno == EEXIST => error.with_code(Code::EEXIST),
             _ => error,
         })?;
         if !options.format.is_classic_file() {
-            blob = locked(blob, path)?;
+            drivers::in_file(path, blob.lock_for_writing())?;
         }
         if options.durable {
             drivers::in_file(path, blob.sync_name())?;
@@ -464,10 +498,11 @@ impl FileMut {
     /// Opens an existing file for reading and writing, with options.
     pub fn append_with(path: impl AsRef<Path>, options: &AppendOptions) -> Result<FileMut> {
         let path = path.as_ref();
-        let mut blob = FileBlob::open_mut(path)?;
+        check_sync_setting()?;
+        let blob = FileBlob::open_mut(path)?;
         let is_classic = drivers::is_classic(&blob);
         if !is_classic {
-            blob = locked(blob, path)?;
+            drivers::in_file(path, blob.lock_for_writing())?;
         }
         let blob = buffered(blob, is_classic, options.durable);
         let (driver, model) = drivers::in_file(path, drivers::open_mut(blob, Some(path)))?;
@@ -614,6 +649,9 @@ impl FileMut {
     }
 
     /// Completes the file and closes it.
+    ///
+    /// After an error the handle is gone and the file has its last committed state. A program that wants to try again calls
+    /// [`FileMut::sync`] until it succeeds, and then closes the file.
     pub fn close(mut self) -> Result<()> {
         self.finish()
     }
@@ -673,22 +711,9 @@ fn can_be_undefined(model: &Model, var: VarId) -> bool {
     matches!(model.var(var).ty, Type::Atomic(atomic) if atomic != Atomic::String)
 }
 
-/// `EEXIST` and `EAGAIN` of the operating system.
+/// `ENOENT` and `EEXIST` of the operating system.
+const ENOENT: i32 = 2;
 const EEXIST: i32 = 17;
-const EAGAIN: i32 = 11;
-
-/// A netCDF-4 file with the lock of its only writer, which HDF5 programs take too. As with them, `FALSE` or `0` in the
-/// environment variable `HDF5_USE_FILE_LOCKING` means none. Reading takes no lock and looks at none.
-fn locked(blob: FileBlob, path: &Path) -> Result<FileBlob> {
-    let wanted = std::env::var_os("HDF5_USE_FILE_LOCKING");
-    let without = wanted.is_some_and(|word| word.eq_ignore_ascii_case("FALSE") || word == "0");
-    if without || blob.lock()? {
-        return Ok(blob);
-    }
-    let what = "somebody else writes it, or reads it with the HDF5 library, and holds its lock (none is taken with \
-                HDF5_USE_FILE_LOCKING=FALSE)";
-    Err(Error::new(Code(EAGAIN), what).at(path.display()))
-}
 
 impl Drop for FileMut {
     fn drop(&mut self) {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::Format;
 
 /// How a file is opened for reading.
@@ -90,9 +91,26 @@ impl Default for AppendOptions {
     }
 }
 
+/// The environment variable that makes commits survive a power failure, and its only word.
+const SYNC: &str = "FERROCDF_SYNC";
+const DISK: &str = "disk";
+
 /// Whether the environment asks for commits that survive a power failure.
 fn is_durable() -> bool {
-    std::env::var_os("FERROCDF_SYNC").is_some_and(|word| word == "disk")
+    std::env::var_os(SYNC).is_some_and(|word| word == DISK)
+}
+
+/// Checks the environment variable `FERROCDF_SYNC`: no file is opened for writing while it holds an unknown word.
+///
+/// Fails with `NC_EINVAL`, and names the word that there is.
+pub(crate) fn check_sync_setting() -> Result<()> {
+    match std::env::var_os(SYNC) {
+        Some(word) if !word.is_empty() && word != DISK => {
+            let what = format!("the environment variable {SYNC} is {word:?}; its only word is {DISK:?}");
+            Err(Error::new(Code::EINVAL, what))
+        }
+        _ => Ok(()),
+    }
 }
 
 impl Default for CreateOptions {

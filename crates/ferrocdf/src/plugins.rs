@@ -12,7 +12,7 @@ pub use ferrocdf_codec::{
     built_in_ids, codec_of, filter_of, names, prefer_provided as prefer, prefers_provided as prefers,
 };
 pub use ferrocdf_plugin::{
-    Codec, Found, FoundFilter, Variable as CodecVariable, catalog, finalize_codecs, path,
+    Codec, Found, FoundFilter, Locks, Variable as CodecVariable, catalog, finalize_codecs, lock_all, path,
 };
 
 /// The environment variable that says what goes first, and its words: for the filters that are built in, which is the

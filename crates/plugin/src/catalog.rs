@@ -63,7 +63,7 @@ struct Contents {
 type Loaded = Result<Contents, Reason>;
 
 #[derive(Debug, Default)]
-struct State {
+pub(crate) struct State {
     /// All files that were ever looked at. No lock on all of this is held while one is.
     known: HashMap<Key, Arc<OnceLock<Loaded>>>,
     /// The filters that were found with this version of the folders.
@@ -78,7 +78,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 
 static STATE: LazyLock<Mutex<State>> = LazyLock::new(Mutex::default);
 
-fn state() -> MutexGuard<'static, State> {
+pub(crate) fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

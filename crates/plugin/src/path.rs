@@ -102,7 +102,7 @@ pub fn parse(text: &OsStr) -> Vec<PathBuf> {
     if text.is_empty() { Vec::new() } else { std::env::split_paths(text).collect() }
 }
 
-fn search() -> MutexGuard<'static, Search> {
+pub(crate) fn search() -> MutexGuard<'static, Search> {
     SEARCH.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

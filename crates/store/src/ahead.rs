@@ -321,6 +321,10 @@ impl<B: Blob> Blob for ReadAhead<B> {
         self.inner.is_quick()
     }
 
+    fn is_nameless(&self) -> bool {
+        self.inner.is_nameless()
+    }
+
     fn forget(&self) {
         self.inner.forget();
         self.forget_all();

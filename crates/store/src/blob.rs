@@ -31,6 +31,11 @@ pub trait Blob: Send + Sync {
         false
     }
 
+    /// True if no path leads to the bytes any more: another file took the name, or it was removed.
+    fn is_nameless(&self) -> bool {
+        false
+    }
+
     /// Fills `into` from position `at`, or says that the blob is too short.
     fn read_exact_at(&self, at: u64, into: &mut [u8]) -> Result<()> {
         let wanted = into.len();
@@ -118,6 +123,10 @@ macro_rules! forward {
 
             fn is_quick(&self) -> bool {
                 (**self).is_quick()
+            }
+
+            fn is_nameless(&self) -> bool {
+                (**self).is_nameless()
             }
         }
 

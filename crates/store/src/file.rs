@@ -2,11 +2,11 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use ferrocdf_bytes::{Error, Result};
+use ferrocdf_bytes::{Code, Error, Result};
 
 use crate::room::Room;
 use crate::{Blob, BlobMut, Change};
@@ -67,8 +67,16 @@ impl FileBlob {
 
     /// Returns when its name would survive a power failure.
     pub fn sync_name(&self) -> Result<()> {
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let done = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+        let opened = |error| self.failed(format_args!("opening its folder"), &error);
+        // Where a link leads, not where it is.
+        let path = self.path.canonicalize().map_err(opened)?;
+        let folder = File::open(path.parent().unwrap_or(Path::new("/"))).map_err(opened)?;
+        self.sync_folder(&folder)
+    }
+
+    /// Returns when the names in its folder would survive a power failure.
+    pub(crate) fn sync_folder(&self, folder: &File) -> Result<()> {
+        let done = uninterrupted(|| Ok(rustix::fs::fsync(folder)?));
         done.map_err(|e| self.failed(format_args!("flushing its folder to disk"), &e))
     }
 
@@ -89,6 +97,22 @@ impl FileBlob {
             // Whoever cannot lock here cannot elsewhere.
             Err(_) => Ok(true),
         }
+    }
+
+    /// Takes the lock of a writer, which HDF5 programs take too, unless the environment variable
+    /// `HDF5_USE_FILE_LOCKING` is `FALSE` or `0`. Readers take no lock and heed none.
+    ///
+    /// # Errors
+    /// `EAGAIN` if another process, or another opening of the file, holds the lock.
+    pub fn lock_for_writing(&self) -> Result<()> {
+        let wanted = std::env::var_os("HDF5_USE_FILE_LOCKING");
+        let without = wanted.is_some_and(|word| word.eq_ignore_ascii_case("FALSE") || word == "0");
+        if without || self.lock()? {
+            return Ok(());
+        }
+        let what = "another process writes the file, or reads it with the HDF5 library, and holds its lock (no lock is \
+                    taken with HDF5_USE_FILE_LOCKING=FALSE)";
+        Err(Error::new(Code(rustix::io::Errno::AGAIN.raw_os_error()), what))
     }
 
     /// The path it was opened with.
@@ -161,6 +185,10 @@ impl Blob for FileBlob {
 
     fn is_quick(&self) -> bool {
         true
+    }
+
+    fn is_nameless(&self) -> bool {
+        self.file.metadata().is_ok_and(|meta| meta.nlink() == 0)
     }
 }
 

@@ -14,6 +14,7 @@ mod file;
 mod memory;
 mod replace;
 mod room;
+mod sparse;
 pub mod suite;
 pub mod testing;
 
@@ -25,4 +26,5 @@ pub use changing::{Change, Patience, is_changed, patiently, steadily};
 pub use durable::Durable;
 pub use file::FileBlob;
 pub use memory::MemoryBlob;
-pub use replace::{ReplaceableFile, write_file};
+pub use replace::{ReplaceableFile, copy_access, resolve_links, write_file};
+pub use sparse::{SkipZeros, is_sparse};

@@ -2,17 +2,18 @@
 //!
 //! The decision that shaped it: whoever opens the path finds either all old or all new bytes, also after a power failure,
 //! so formats without a journal can change what no single write can. Programs that have the file open keep the old bytes
-//! until they open it again. A file is not replaced where that could be noticed otherwise: if it has several names, an
+//! until they open it again; one that writes them is told by [`BlobMut::flush`] that nobody can open what it wrote. A file is
+//! not replaced where that could be noticed otherwise: if it has several names, an
 //! owner or attributes that a new file cannot get, or lies in a folder that cannot be written to.
 
 use std::fs::File;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use ferrocdf_bytes::{Error, Result};
+use rustix::io::Errno;
 
 use crate::{Blob, BlobMut, Change, FileBlob, Writes};
 
@@ -20,67 +21,94 @@ use crate::{Blob, BlobMut, Change, FileBlob, Writes};
 #[derive(Debug)]
 pub struct ReplaceableFile {
     current: RwLock<Arc<FileBlob>>,
-    /// Whether the name is another file's since the last sync.
-    is_replaced: AtomicBool,
+    /// The path of the file itself, not of a link to it, from the root on; `None` if there is none.
+    path: Option<PathBuf>,
+    /// The folder of the file, if the disk may not know yet which file has the name.
+    unsynced: Mutex<Option<File>>,
 }
 
-/// A file beside another, with the same owner and access rights, and the path whose place it is to take.
+/// A file beside another, with the same owner and access rights, and their folder.
 struct Beside {
     file: tempfile::NamedTempFile,
-    target: PathBuf,
+    folder: File,
 }
 
 impl Beside {
-    /// Makes an empty file beside another; `None` where that, or replacing it, cannot be.
-    fn new(old: &FileBlob) -> Option<Beside> {
-        // Not a link to the file, but the file.
-        let target = old.path().canonicalize().ok()?;
-        let (meta, named) = (old.file().metadata().ok()?, target.metadata().ok()?);
+    /// Makes an empty file beside the one at a path; `None` where that, or replacing it, cannot be.
+    fn new(old: &FileBlob, path: &Path) -> Option<Beside> {
+        let (meta, named) = (old.file().metadata().ok()?, path.symlink_metadata().ok()?);
         let is_same = (meta.dev(), meta.ino()) == (named.dev(), named.ino());
         if !meta.is_file() || meta.nlink() != 1 || !is_same {
             return None;
         }
-        let file = tempfile::Builder::new().prefix(".ferrocdf-").tempfile_in(target.parent()?).ok()?;
-        let own = file.as_file().metadata().ok()?;
-        if (own.uid(), own.gid()) != (meta.uid(), meta.gid()) {
-            std::os::unix::fs::fchown(file.as_file(), Some(meta.uid()), Some(meta.gid())).ok()?;
-        }
-        file.as_file().set_permissions(meta.permissions()).ok()?;
-        copy_attributes(old.file(), file.as_file())?;
-        Some(Beside { file, target })
+        let folder = path.parent()?;
+        let file = tempfile::Builder::new().prefix(".ferrocdf-").tempfile_in(folder).ok()?;
+        copy_access(old, file.as_file()).ok()?;
+        Some(Beside { file, folder: File::open(folder).ok()? })
     }
 }
 
-/// Copies extended attributes, among them access lists. Those of the security system are its own affair.
-fn copy_attributes(from: &File, to: &File) -> Option<()> {
+/// Gives a file the owner, the group, the mode and the extended attributes (access lists among them) of another.
+pub fn copy_access(from: &FileBlob, to: &File) -> io::Result<()> {
+    let from = from.file();
+    let (wanted, own) = (from.metadata()?, to.metadata()?);
+    if (own.uid(), own.gid()) != (wanted.uid(), wanted.gid()) {
+        std::os::unix::fs::fchown(to, Some(wanted.uid()), Some(wanted.gid()))?;
+    }
+    to.set_permissions(wanted.permissions())?;
+    copy_attributes(from, to)
+}
+
+/// Copies extended attributes. Those named `security.` are left to the security system.
+fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
     let mut names = vec![0; 1 << 16];
     let len = match rustix::fs::flistxattr(from, &mut names[..]) {
-        Ok(len) => len,
-        Err(rustix::io::Errno::NOTSUP | rustix::io::Errno::NOSYS) => return Some(()),
-        Err(_) => return None,
+        Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(()),
+        len => len?,
     };
     let names = names[..len].split(|&byte| byte == 0).filter(|name| !name.is_empty());
     for name in names.filter(|name| !name.starts_with(b"security.")) {
-        let name = std::ffi::CString::new(name).ok()?;
+        let name = std::ffi::CString::new(name)?;
         let mut value = vec![0; 1 << 16];
-        let len = rustix::fs::fgetxattr(from, &name, &mut value[..]).ok()?;
-        rustix::fs::fsetxattr(to, &name, &value[..len], rustix::fs::XattrFlags::empty()).ok()?;
+        let len = rustix::fs::fgetxattr(from, &name, &mut value[..])?;
+        rustix::fs::fsetxattr(to, &name, &value[..len], rustix::fs::XattrFlags::empty())?;
     }
-    Some(())
+    Ok(())
+}
+
+/// The most symbolic links that are followed, as in Linux.
+const MOST_LINKS: usize = 40;
+
+/// Returns the path behind all symbolic links; nothing need be there. `None` for links that lead to each other, and for
+/// descriptors of a process, such as `/dev/stdout`.
+pub fn resolve_links(path: &Path) -> Option<PathBuf> {
+    let mut path = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        if path.starts_with("/dev/fd") || path.starts_with("/proc") {
+            return None;
+        }
+        match std::fs::read_link(&path) {
+            Ok(link) => path = path.parent().unwrap_or(Path::new("")).join(link),
+            Err(_) => return Some(path),
+        }
+    }
+    None
 }
 
 /// Makes `bytes` the content of the file at a path. If that fails, the file is as before, or there is none; a file that
 /// cannot be replaced is written over instead.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    let failed = |error: std::io::Error| Error::system(&error, path.display());
+    let failed = |error: io::Error| Error::system(&error, path.display());
     match std::fs::metadata(path) {
         Ok(there) if !there.is_file() => return std::fs::write(path, bytes).map_err(failed),
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            let done = FileBlob::create_new(path)?.write_at(0, bytes);
+            // A link may lead to a name that nothing has yet.
+            let target = resolve_links(path).unwrap_or_else(|| path.to_path_buf());
+            let done = FileBlob::create_new(&target)?.write_at(0, bytes);
             if done.is_err() {
-                // Whether or not it can be removed: the error to tell is the one before.
-                let _ = std::fs::remove_file(path);
+                // Whether it can be removed or not, the error to report is that of the write.
+                let _ = std::fs::remove_file(&target);
             }
             return done;
         }
@@ -97,12 +125,27 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
 impl ReplaceableFile {
     /// A file that is open for reading and writing.
     pub fn new(file: FileBlob) -> Self {
-        ReplaceableFile { current: RwLock::new(Arc::new(file)), is_replaced: AtomicBool::new(false) }
+        let path = file.path().canonicalize().ok();
+        ReplaceableFile { current: RwLock::new(Arc::new(file)), path, unsynced: Mutex::default() }
     }
 
     /// The file that has the name now.
     fn current(&self) -> Arc<FileBlob> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Fails with `ESTALE` if another file has taken the name.
+    fn check_name(&self) -> Result<()> {
+        let current = self.current();
+        let is_taken = || self.path.as_ref().is_some_and(|path| path.symlink_metadata().is_ok());
+        if !current.is_nameless() || !is_taken() {
+            return Ok(());
+        }
+        let what = "another writer replaced the file; what was written since then is lost; open it again";
+        Err(Error::system(
+            &io::Error::from(Errno::STALE),
+            format_args!("{}: {what}", current.path().display()),
+        ))
     }
 }
 
@@ -126,6 +169,10 @@ impl Blob for ReplaceableFile {
     fn is_quick(&self) -> bool {
         self.current().is_quick()
     }
+
+    fn is_nameless(&self) -> bool {
+        self.current().is_nameless()
+    }
 }
 
 impl BlobMut for ReplaceableFile {
@@ -137,19 +184,28 @@ impl BlobMut for ReplaceableFile {
         self.current().set_size(size)
     }
 
+    fn flush(&self) -> Result<()> {
+        self.check_name()
+    }
+
     fn sync(&self) -> Result<()> {
         let current = self.current();
-        if self.is_replaced.load(Relaxed) {
-            current.sync_name()?;
-            self.is_replaced.store(false, Relaxed);
+        {
+            let mut unsynced = self.unsynced.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(folder) = &*unsynced {
+                current.sync_folder(folder)?;
+                *unsynced = None;
+            }
         }
-        current.sync()
+        current.sync()?;
+        self.check_name()
     }
 
     fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
         let old = self.current();
-        let Some(Beside { file, target }) = Beside::new(&old) else { return Ok(false) };
-        let failed = |doing: &str, error: &std::io::Error| {
+        let Some(path) = &self.path else { return Ok(false) };
+        let Some(Beside { file, folder }) = Beside::new(&old, path) else { return Ok(false) };
+        let failed = |doing: &str, error: &io::Error| {
             Error::system(error, format_args!("{}: {doing}", old.path().display()))
         };
         let handle = file.as_file().try_clone();
@@ -157,8 +213,8 @@ impl BlobMut for ReplaceableFile {
         write(&new)?;
         // A name must not come to the disk before the bytes do.
         new.sync()?;
-        file.persist(&target).map_err(|error| failed("putting its new content in place", &error.error))?;
-        self.is_replaced.store(true, Relaxed);
+        file.persist(path).map_err(|error| failed("putting its new content in place", &error.error))?;
+        *self.unsynced.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
         Ok(true)
     }
@@ -237,7 +293,7 @@ mod tests {
         let old = File::open(&path).unwrap();
         write_file(&path, b"n").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"n");
-        assert_eq!(std::io::read_to_string(old).unwrap(), "new");
+        assert_eq!(io::read_to_string(old).unwrap(), "new");
         let other = folder.path().join("other");
         std::fs::hard_link(&path, &other).unwrap();
         write_file(&path, b"both").unwrap();
@@ -245,6 +301,85 @@ mod tests {
         assert_eq!(std::fs::read(&other).unwrap(), b"two");
         write_file("/dev/null".as_ref(), b"nowhere").unwrap();
         assert!(write_file(folder.path(), b"").is_err());
+    }
+
+    #[test]
+    fn write_file_follows_a_link_to_a_file_that_does_not_exist() {
+        let folder = folder();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        write_file(&link, b"new").unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read(folder.path().join("file")).unwrap(), b"new");
+    }
+
+    #[test]
+    fn extended_attributes_are_kept_when_a_file_is_replaced() {
+        use rustix::fs::{XattrFlags, getxattr, setxattr};
+        let folder = folder();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "old").unwrap();
+        let set = setxattr(&path, "user.note", b"kept", XattrFlags::empty());
+        write_file(&path, b"new").unwrap();
+        let mut value = [0; 10];
+        let got = getxattr(&path, "user.note", &mut value[..]);
+        // Some file systems have no attributes: none can be lost there.
+        assert_eq!(got.is_ok(), set.is_ok());
+        assert!(got.is_err() || &value[..4] == b"kept");
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_writer_is_told_that_another_one_replaced_the_file() {
+        let folder = folder();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "old").unwrap();
+        let (first, second) = (open(&path), open(&path));
+        second.replace(&mut |new| new.write_at(0, b"new")).unwrap();
+        second.flush().unwrap();
+        second.sync().unwrap();
+        first.write_at(0, b"lost").unwrap();
+        for told in [first.flush(), first.sync()] {
+            let error = told.unwrap_err();
+            assert!(error.what.contains("another writer replaced the file"), "{error}");
+            assert_eq!(error.code, Code(Errno::STALE.raw_os_error()));
+        }
+        assert!(!first.replace(&mut |_| Ok(())).unwrap());
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_file_that_was_moved_or_removed_is_flushed() {
+        let folder = folder();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "old").unwrap();
+        let blob = open(&path);
+        let moved = folder.path().join("moved");
+        std::fs::rename(&path, &moved).unwrap();
+        std::fs::write(&path, "other").unwrap();
+        blob.write_at(0, b"new").unwrap();
+        blob.flush().unwrap();
+        assert!(!blob.replace(&mut |_| Ok(())).unwrap(), "another file has the name");
+        assert_eq!(std::fs::read(&moved).unwrap(), b"new");
+        std::fs::remove_file(&path).unwrap();
+        std::fs::remove_file(&moved).unwrap();
+        blob.flush().unwrap();
+        blob.sync().unwrap();
+    }
+
+    #[test]
+    fn a_file_is_replaced_and_synced_where_it_is_whatever_becomes_of_the_link() {
+        let (folder, other) = (folder(), folder());
+        let path = folder.path().join("file");
+        std::fs::write(&path, "old").unwrap();
+        let link = other.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let blob = open(&link);
+        std::fs::remove_file(&link).unwrap();
+        assert!(blob.replace(&mut |new| new.write_at(0, b"new")).unwrap());
+        drop(other);
+        blob.sync().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
     }
 
     #[test]

@@ -1,21 +1,20 @@
 //! The file that a tool makes: written beside its target and renamed at the end.
 //!
 //! A tool that fails, or is stopped by a signal, leaves nothing behind, and what stood at the target stays as it was. The
-//! new file takes over mode, owner and group of the file that it replaces. Targets that are no regular files (devices,
-//! pipes), and files in folders where no other file can be made, are written in place. Extended attributes are not taken
-//! over, and other hard links keep the old content.
+//! new file takes over mode, owner, group and extended attributes (access lists) of the file that it replaces. Where no file
+//! can be renamed to the target (devices, pipes, folders that take no new file), the new file is made in the folder for
+//! temporary files and its bytes are copied to the target at the end. Other hard links keep the old content.
 
-use std::fs::{self, Metadata, OpenOptions};
-use std::io::ErrorKind;
-use std::os::unix::fs::{MetadataExt, chown};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use ferrocdf::store::{BlobMut, FileBlob, write_file};
-use ferrocdf::{Code, Error, Result};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use ferrocdf::store::{BlobMut, FileBlob, copy_access, resolve_links};
+use ferrocdf::{CreateOptions, Error, Result};
+use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -23,14 +22,10 @@ use signal_hook::low_level::emulate_default_handler;
 pub struct Target {
     /// The path as the user gave it.
     given: PathBuf,
-    /// The temporary file; `None` if the target is written in place.
-    beside: Option<Beside>,
-}
-
-/// A temporary file in the folder of the file that it will replace.
-struct Beside {
+    /// The temporary file.
     temporary: PathBuf,
-    target: PathBuf,
+    /// The path that the temporary file is renamed to; `None` if its bytes are copied to the given path.
+    renamed_to: Option<PathBuf>,
     /// Holds the writer's lock of the file that is replaced.
     lock: Option<FileBlob>,
 }
@@ -38,84 +33,117 @@ struct Beside {
 /// The temporary files of this process, to be removed when a signal ends it.
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(vec![]);
 
-/// The most symbolic links that are followed, as in Linux.
-const MOST_LINKS: usize = 40;
-
 impl Target {
-    /// Prepares to write `given`: makes an empty temporary file beside it, or chooses to write in place.
+    /// Prepares to write `given`: makes an empty temporary file.
     ///
     /// Fails if there is a file that may not be written, or that another process writes.
     pub fn new(given: &Path) -> Result<Target> {
         let given = given.to_path_buf();
-        let Some(target) = resolve(&given) else { return Ok(Target { given, beside: None }) };
-        let present = match fs::metadata(&target) {
-            Ok(meta) if meta.is_file() => Some(meta),
+        let failed = |error: io::Error| Error::system(&error, given.display());
+        let Some(target) = resolve_links(&given) else { return Self::copied(given, None) };
+        let lock = match fs::metadata(&target) {
+            Ok(meta) if meta.is_file() => Some(locked(&target, &given)?),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
-            _ => return Ok(Target { given, beside: None }),
+            _ => return Self::copied(given, None),
         };
-        let lock = match present {
-            Some(_) => Some(locked(&target, &given)?),
-            None => None,
-        };
-        let beside = match make_temporary(&target, present.as_ref()) {
-            Ok(temporary) => Some(Beside { temporary, target, lock }),
-            Err(error) if is_refused(&error) => None,
-            Err(error) => return Err(Error::system(&error, given.display())),
-        };
-        Ok(Target { given, beside })
+        match make_temporary(&target, lock.as_ref()) {
+            Ok(temporary) => Ok(Target { given, temporary, renamed_to: Some(target), lock }),
+            // The file that is there may be writable where its folder is not.
+            Err(error) if is_refused(&error) && lock.is_some() => Self::copied(given, lock),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// A target whose temporary file lies in another folder.
+    fn copied(given: PathBuf, lock: Option<FileBlob>) -> Result<Target> {
+        let failed = |error: io::Error, path: &Path| Error::system(&error, path.display());
+        // Found before the work, not after it.
+        OpenOptions::new().write(true).open(&given).map_err(|error| failed(error, &given))?;
+        let folder = std::env::temp_dir();
+        let temporary =
+            make_temporary(&folder.join("target"), None).map_err(|error| failed(error, &folder))?;
+        Ok(Target { given, temporary, renamed_to: None, lock })
     }
 
     /// The path to write to.
     pub fn path(&self) -> &Path {
-        self.beside.as_ref().map_or(&self.given, |beside| &beside.temporary)
+        &self.temporary
     }
 
     /// Writes the file as a whole.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
-        match &self.beside {
-            Some(beside) => FileBlob::open_mut(&beside.temporary)?.write_at(0, bytes),
-            None => write_file(&self.given, bytes),
-        }
+        FileBlob::open_mut(&self.temporary)?.write_at(0, bytes)
     }
 
     /// A result whose error names the target, not the temporary file.
     pub fn named<T>(&self, result: Result<T>) -> Result<T> {
         result.map_err(|error| {
-            let [written, given] = [self.path(), &self.given].map(|path| path.display().to_string());
+            let [written, given] = [&self.temporary, &self.given].map(|path| path.display().to_string());
             let words = error.what.replace(&written, &given);
             error.with_words(words)
         })
     }
 
     /// Puts the complete file in the place of the target.
-    pub fn replace(mut self) -> Result<()> {
-        let Some(Beside { temporary, target, lock }) = self.beside.take() else { return Ok(()) };
-        let done = match lock {
-            // Another process may have made a file of that name meanwhile, and may be writing it.
-            None if target.is_file() => locked(&target, &self.given).map(Some),
-            lock => Ok(lock),
+    pub fn replace(self) -> Result<()> {
+        let failed = |error: io::Error| Error::system(&error, self.given.display());
+        // With `FERROCDF_SYNC=disk` the bytes reach the disk before the name, and both before the tool ends.
+        let is_durable = CreateOptions::default().durable;
+        if is_durable {
+            self.named(FileBlob::open_mut(&self.temporary)?.sync())?;
+        }
+        let Some(target) = &self.renamed_to else {
+            return copy_to(&self.temporary, &self.given, is_durable).map_err(failed);
         };
-        let done = done.and_then(|_lock| {
-            fs::rename(&temporary, &target).map_err(|error| Error::system(&error, self.given.display()))
-        });
-        remove(&temporary);
-        done
+        // Another process may have made a file of that name meanwhile, and may be writing it.
+        let is_new = self.lock.is_none() && target.is_file();
+        let _lock = is_new.then(|| locked(target, &self.given)).transpose()?;
+        fs::rename(&self.temporary, target).map_err(failed)?;
+        if is_durable { FileBlob::open(target)?.sync_name() } else { Ok(()) }
     }
 }
 
 impl Drop for Target {
     fn drop(&mut self) {
-        if let Some(beside) = &self.beside {
-            remove(&beside.temporary);
-        }
+        remove(&self.temporary);
     }
+}
+
+/// Copies the bytes of a file to a device, a pipe, or another file. What is longer than the other file comes first: if there
+/// is no room for that, the other file keeps its content.
+fn copy_to(temporary: &Path, path: &Path, is_durable: bool) -> io::Result<()> {
+    let mut from = File::open(temporary)?;
+    let mut to = OpenOptions::new().write(true).open(path)?;
+    let (old, new) = (to.metadata()?, from.metadata()?.len());
+    if !old.is_file() {
+        return io::copy(&mut from, &mut to).map(drop);
+    }
+    if new > old.len() {
+        let mut copy_rest = || {
+            from.seek(SeekFrom::Start(old.len()))?;
+            to.seek(SeekFrom::Start(old.len()))?;
+            io::copy(&mut from, &mut to)
+        };
+        if let Err(error) = copy_rest() {
+            to.set_len(old.len())?;
+            return Err(error);
+        }
+        from.rewind()?;
+        to.rewind()?;
+    }
+    io::copy(&mut from.take(old.len()), &mut to)?;
+    to.set_len(new)?;
+    if is_durable { to.sync_all() } else { Ok(()) }
 }
 
 /// Arranges that the temporary files of this process are removed when a signal ends it. Signals that the process ignores,
 /// as under `nohup`, are left alone.
 pub fn remove_on_signals() {
     let ignored = ignored_signals();
-    let wanted = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let ending = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU];
+    let wanted = ending.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    // With a handler for this signal, a write beyond the limit of the process is an error like any other.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     // Without handlers a signal leaves a temporary file, and no other harm.
     let Ok(mut signals) = Signals::new(wanted) else { return };
     let _ = thread::Builder::new().spawn(move || {
@@ -150,46 +178,23 @@ fn remove(temporary: &Path) {
     files.retain(|path| path != temporary);
 }
 
-/// The path behind all symbolic links, which need not exist. `None` for descriptors of a process, such as `/dev/stdout`.
-fn resolve(path: &Path) -> Option<PathBuf> {
-    let mut path = path.to_path_buf();
-    for _ in 0..MOST_LINKS {
-        if path.starts_with("/dev/fd") || path.starts_with("/proc") {
-            return None;
-        }
-        match fs::read_link(&path) {
-            Ok(link) => path = path.parent().unwrap_or(Path::new("")).join(link),
-            Err(_) => return Some(path),
-        }
-    }
-    None
-}
-
 /// Opens an existing file and takes the writer's lock, as [`ferrocdf::FileMut::create`] does.
 fn locked(path: &Path, given: &Path) -> Result<FileBlob> {
     let file = FileBlob::open_mut(path).map_err(|error| error.with_words(given.display().to_string()))?;
-    let wanted = std::env::var_os("HDF5_USE_FILE_LOCKING");
-    if wanted.is_some_and(|word| word.eq_ignore_ascii_case("FALSE") || word == "0") || file.lock()? {
-        return Ok(file);
-    }
-    let what = "another process writes it, or reads it with the HDF5 library, and holds its lock (no lock is taken with \
-                HDF5_USE_FILE_LOCKING=FALSE)";
-    Err(Error::new(Code(EAGAIN), what).at(given.display()))
+    file.lock_for_writing().map_err(|error| error.at(given.display()))?;
+    Ok(file)
 }
 
-/// `EAGAIN` of the operating system.
-const EAGAIN: i32 = 11;
-
-/// Makes an empty file beside `target`, with mode, owner and group of the file that is there now.
-fn make_temporary(target: &Path, present: Option<&Metadata>) -> std::io::Result<PathBuf> {
+/// Makes an empty file beside `target`, with the owner and the access rights of the file that is there now.
+fn make_temporary(target: &Path, present: Option<&FileBlob>) -> io::Result<PathBuf> {
     let mut files = temporary_files();
     for number in 0.. {
         let path = target.with_file_name(format!(".ferrocdf-{}-{number}.tmp", process::id()));
         match OpenOptions::new().write(true).create_new(true).open(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
-            Ok(_) => {
-                if let Err(error) = present.map_or(Ok(()), |present| take_over(&path, present)) {
+            Ok(made) => {
+                if let Err(error) = present.map_or(Ok(()), |present| copy_access(present, &made)) {
                     let _ = fs::remove_file(&path);
                     return Err(error);
                 }
@@ -201,16 +206,33 @@ fn make_temporary(target: &Path, present: Option<&Metadata>) -> std::io::Result<
     unreachable!("the loop ends with a file or an error")
 }
 
-/// Whether a folder takes no new files. Writing in place may succeed then, and if it does not, its error names the target.
-fn is_refused(error: &std::io::Error) -> bool {
-    use ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem};
-    matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem | NotFound | NotADirectory)
+/// True if the error says that a folder takes no new file.
+fn is_refused(error: &io::Error) -> bool {
+    use ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem, Unsupported};
+    matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem | NotFound | NotADirectory | Unsupported)
 }
 
-fn take_over(path: &Path, present: &Metadata) -> std::io::Result<()> {
-    let made = fs::metadata(path)?;
-    if (made.uid(), made.gid()) != (present.uid(), present.gid()) {
-        chown(path, Some(present.uid()), Some(present.gid()))?;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_copied_to_a_file_only_when_they_are_complete() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        for (old, new) in
+            [("a long text that stands there", "short"), ("short", "a long text"), ("same", "size")]
+        {
+            fs::write(&path, old).unwrap();
+            let failed = Target::copied(path.clone(), None).unwrap();
+            failed.write(b"half").unwrap();
+            let temporary = failed.path().to_path_buf();
+            drop(failed);
+            assert_eq!((fs::read(&path).unwrap(), temporary.exists()), (old.into(), false));
+            let done = Target::copied(path.clone(), None).unwrap();
+            done.write(new.as_bytes()).unwrap();
+            done.replace().unwrap();
+            assert_eq!(fs::read(&path).unwrap(), new.as_bytes());
+        }
     }
-    fs::set_permissions(path, present.permissions())
 }

@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 use ferrocdf::array::Kind;
 use ferrocdf::{Atomic, Code};
 
-use super::UserFile;
+use super::{UserFile, VarFacts};
 use crate::constants::NC_NOERR;
 use crate::data::{Buffer, Memory, Part};
 use crate::data_checks::Way;
@@ -47,51 +47,13 @@ macro_rules! ok {
 }
 
 impl UserFile {
-    /// Some of what `inq_var_all` tells.
-    ///
-    /// # Safety
-    /// The contract of the interface.
-    unsafe fn describe(
-        &self,
-        ncid: c_int,
-        varid: c_int,
-        ty: *mut c_int,
-        rank: *mut c_int,
-        dims: *mut c_int,
-    ) -> c_int {
-        let (n, s) = (null_mut(), null_mut());
-        // SAFETY: as the caller says.
-        unsafe {
-            self.inq_var_all(
-                ncid,
-                varid,
-                null_mut(),
-                ty,
-                rank,
-                dims,
-                n,
-                n,
-                n,
-                n,
-                n,
-                n,
-                s,
-                n,
-                null_mut(),
-                n,
-                null_mut(),
-                s,
-                null_mut(),
-            )
-        }
-    }
-
     /// The lengths of a variable's dimensions.
     unsafe fn shape(&self, ncid: c_int, varid: c_int, shape: &mut Vec<usize>) -> c_int {
         let (mut rank, mut dims) = (0, vec![0; MOST_DIMS]);
         // SAFETY: there is room for as many dimensions as a variable may have.
         unsafe {
-            ok!(self.describe(ncid, varid, null_mut(), &mut rank, dims.as_mut_ptr()));
+            let facts = VarFacts { rank: &mut rank, dims: dims.as_mut_ptr(), ..VarFacts::default() };
+            ok!(self.inq_facts(ncid, varid, facts));
             for &dim in dims.iter().take(usize::try_from(rank).unwrap_or(0)) {
                 let mut len = 0;
                 ok!(self.inq_dim(ncid, dim, null_mut(), &mut len));
@@ -111,7 +73,7 @@ impl UserFile {
         unsafe {
             match type_of(buffer.memory) {
                 Some(atomic) => memory = atomic.nc_type().into(),
-                None => ok!(self.describe(ncid, varid, &mut memory, null_mut(), null_mut())),
+                None => ok!(self.inq_facts(ncid, varid, VarFacts { ty: &mut memory, ..VarFacts::default() })),
             }
             let (start, count, stride) = match part {
                 Part::All => (None, None, None),

@@ -8,6 +8,7 @@ mod data;
 mod open;
 mod plugins;
 mod table;
+mod variable;
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,10 +18,12 @@ use ferrocdf::{Code, Result};
 
 use crate::boundary::{answer, fail, put, put_text, text};
 use crate::constants::{NC_64BIT_DATA, NC_64BIT_OFFSET, NC_CLASSIC_MODEL, NC_NETCDF4, UDF_FLAGS};
+use crate::forks;
 use crate::open_files::{GROUP_BITS, POSITIONS};
 pub(crate) use open::{Closing, Request, close, create, open};
 use plugins::load_once;
 use table::{DISPATCH_VERSION, Dispatch};
+pub(crate) use variable::VarFacts;
 
 /// Bytes of the longest magic number that a program may bring along.
 const MAGIC_LEN: usize = 8;
@@ -46,6 +49,7 @@ static FORMATS: Mutex<[Format; UDF_FLAGS.len()]> =
     Mutex::new([const { Format { table: None, magic: vec![] } }; UDF_FLAGS.len()]);
 
 pub(crate) fn formats() -> MutexGuard<'static, [Format; UDF_FLAGS.len()]> {
+    forks::make_safe();
     FORMATS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -70,6 +74,7 @@ static POSITIONS_USED: AtomicUsize = AtomicUsize::new(0);
 
 /// The table of open files, for one who changes it.
 pub(crate) fn files() -> RwLockWriteGuard<'static, Vec<Option<Arc<UserFile>>>> {
+    forks::make_safe();
     FILES.write().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -6,7 +6,6 @@ use std::sync::Once;
 
 use super::nc_def_user_format;
 use crate::constants::{NC_NOERR, UDF_FLAGS};
-use crate::forks;
 use crate::rc::setting;
 
 /// Loads the formats that settings name, as the library does when it first opens or makes a file. What cannot be loaded is
@@ -28,7 +27,6 @@ pub extern "C" fn NC_udf_load_plugins() -> c_int {
 /// The same once for the process.
 pub(super) fn load_once() {
     static ONCE: Once = Once::new();
-    forks::make_safe();
     ONCE.call_once(|| {
         NC_udf_load_plugins();
     });

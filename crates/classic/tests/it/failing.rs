@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use ferrocdf_array::{Fit, Out, Selection};
-use ferrocdf_bytes::{Code, Result};
-use ferrocdf_classic::{Alignment, ClassicFile};
-use ferrocdf_model::{Atomic, Values};
+use ferrocdf_array::{Fit, In, Out, Selection, ShortRun};
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_classic::{Alignment, ClassicFile, Version};
+use ferrocdf_model::{Atomic, DimId, GroupId, Model, Owner, Values, VarId};
 use ferrocdf_store::testing::{Counting, Failing, Faults};
 use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
 
 use crate::sample::{VERSIONS, bytes, model, write};
+
+const ROOT: Owner = Owner::Group(GroupId::ROOT);
 
 /// `ENOSPC`, which the failing store answers.
 const FULL: Code = Code(28);
@@ -63,8 +65,7 @@ fn after_a_failed_write_the_file_can_still_be_flushed() {
         let memory = Arc::new(MemoryBlob::new(bytes(version)));
         let (mut file, mut now) = ClassicFile::open_mut(Box::new(Failing::after(memory.clone(), 0))).unwrap();
         let input = [1.0f64, 2.0, 3.0];
-        let put =
-            crate::sample::put(&mut file, &mut now, 1, &[3, 0], &[1, 3], ferrocdf_array::In::new(&input));
+        let put = crate::sample::put(&mut file, &mut now, 1, &[3, 0], &[1, 3], In::new(&input));
         assert_eq!(put.unwrap_err().code, FULL);
         assert_eq!(file.flush(&now).unwrap_err().code, FULL);
         drop(file);
@@ -79,8 +80,7 @@ fn appending_a_record_does_not_rewrite_what_is_there() {
         let size = blob.size().unwrap();
         let (mut file, mut now) = ClassicFile::open_mut(Box::new(blob.clone())).unwrap();
         let input = [1.0f64, 2.0, 3.0];
-        crate::sample::put(&mut file, &mut now, 1, &[3, 0], &[1, 3], ferrocdf_array::In::new(&input))
-            .unwrap();
+        crate::sample::put(&mut file, &mut now, 1, &[3, 0], &[1, 3], In::new(&input)).unwrap();
         file.flush(&now).unwrap();
         let record = blob.size().unwrap() - size;
         let (_, written) = blob.writes();
@@ -114,8 +114,55 @@ fn a_fill_that_failed_once_is_done_at_the_next_flush() {
     }
 }
 
+#[test]
+fn records_of_a_failed_put_are_filled_again_after_the_data_moved() {
+    let root = GroupId::ROOT;
+    for version in VERSIONS {
+        let mut now = Model::new(version.format());
+        let t = now.def_dim(root, "t", None).unwrap();
+        let x = now.def_dim(root, "x", Some(9)).unwrap();
+        // 9 bytes a record, padded to 12, and 36.
+        let a = now.def_var(root, "a", Atomic::Byte.into(), &[t, x]).unwrap();
+        let b = now.def_var(root, "b", Atomic::Float.into(), &[t, x]).unwrap();
+        let memory = Arc::new(MemoryBlob::default());
+        let blob = Arc::new(Failing::never(memory.clone()));
+        let mut file = ClassicFile::create(Box::new(blob.clone()), version);
+        file.commit(&now, &Alignment::default()).unwrap();
+        file.grow(3).unwrap();
+        now.set_dim_len(t, 3);
+        file.flush(&now).unwrap();
+
+        // A put to record 4 of `a`: record 3 is filled, then the write fails.
+        file.grow(5).unwrap();
+        now.set_dim_len(t, 5);
+        file.before_write(&now, a, 4 * 9, 5 * 9, true).unwrap();
+        file.finish(&now, a).unwrap();
+        file.ungrow(3);
+        now.set_dim_len(t, 3);
+
+        now.put_attr(Owner::Group(root), "long", Values::Char(vec![b'x'; 700])).unwrap();
+        file.commit(&now, &Alignment::default()).unwrap();
+        file.grow(4).unwrap();
+        now.set_dim_len(t, 4);
+        file.before_write(&now, b, 3 * 9, 4 * 9, true).unwrap();
+        let (array, slab) = (file.array(&now, b).unwrap(), Selection::slab(&[3, 0], &[1, 9]));
+        let input = [1f32; 9];
+        let done = ferrocdf_array::write(file.blob_mut().unwrap(), &array, &slab, In::new(&input));
+        assert_eq!(done.unwrap(), Fit::Exact);
+        file.wrote(b, 4 * 9);
+        file.flush(&now).unwrap();
+
+        let place = file.layout().unwrap().places[a.index()];
+        let record = place.begin + 3 * file.layout().unwrap().record_size;
+        let mut found = [0; 12];
+        memory.read_exact_at(record, &mut found).unwrap();
+        // The fill value of bytes is -127, in the padding too.
+        assert_eq!(found, [0x81; 12], "{version:?}");
+    }
+}
+
 /// Makes the file ten records longer, none of them written.
-fn grown(file: &mut ClassicFile, mut model: ferrocdf_model::Model) -> ferrocdf_model::Model {
+fn grown(file: &mut ClassicFile, mut model: Model) -> Model {
     let records = file.records() + 10;
     file.grow(records).unwrap();
     let dim = model.record_dim().unwrap();
@@ -154,18 +201,42 @@ fn a_move_that_fails_leaves_the_file_as_it_was_and_can_be_tried_again() {
 }
 
 #[test]
-fn a_move_in_place_that_fails_half_way_is_told_ever_after() {
+fn a_file_whose_data_was_half_moved_in_place_refuses_every_request() {
     for version in VERSIONS {
-        // No room for a copy, then a failure in the middle of moving.
-        let inner = InPlace(MemoryBlob::new(bytes(version)));
-        let blob = Arc::new(Failing::never(inner));
-        let (mut file, mut now) = ClassicFile::open_mut(Box::new(blob.clone())).unwrap();
-        lengthen_header(&mut now);
-        blob.arm(Faults { after: 2, times: 1, torn: false });
-        assert_eq!(file.commit(&now, &Alignment::default()).unwrap_err().code, FULL);
-        let error = file.commit(&now, &Alignment::default()).unwrap_err();
-        assert!(error.what.contains("failed half-way"), "{error}");
+        let half_moved = (0..40).filter(|&after| fails_half_moved(version, after)).count();
+        assert!(half_moved > 2, "{half_moved} failures while data was moved");
     }
+}
+
+/// Lets a write fail while data is moved in place. If some of the data was moved, checks that all requests are refused.
+fn fails_half_moved(version: Version, after: u64) -> bool {
+    let inner = Arc::new(InPlace(MemoryBlob::new(bytes(version))));
+    let blob = Arc::new(Failing::never(inner.clone()));
+    let (mut file, now) = ClassicFile::open_mut(Box::new(blob.clone())).unwrap();
+    // Records that wait for their fill values.
+    let mut now = grown(&mut file, now);
+    let (var, array) = (VarId(1), file.array(&now, VarId(1)).unwrap());
+    lengthen_header(&mut now);
+    blob.arm(Faults { after, times: 1, torn: false });
+    if file.commit(&now, &Alignment::default()).is_ok() {
+        return false;
+    }
+    let left = inner.0.to_bytes();
+    if file.commit(&now, &Alignment::default()).is_ok() {
+        return false;
+    }
+    let refused = |error: Error| assert!(error.what.contains("failed half-way"), "{error}");
+    refused(file.commit(&now, &Alignment::default()).unwrap_err());
+    refused(file.flush(&now).unwrap_err());
+    refused(file.finish(&now, var).unwrap_err());
+    let run = ShortRun::find(&array, |dim| ([9, 0][dim], 1, 1)).unwrap();
+    refused(file.write_short(&now, var, &run, In::new(&[1f64])).unwrap_err());
+    // The array says where the data was before.
+    let (all, mut values) = (Selection::all(&array.shape), vec![0f64; 3 * array.shape[0] as usize]);
+    refused(ferrocdf_array::read(file.blob(), &array, &all, Out::new(&mut values)).unwrap_err());
+    refused(file.missing_bytes().unwrap_err());
+    assert!(inner.0.to_bytes() == left, "{version:?}: written to after failure {after}");
+    true
 }
 
 #[test]
@@ -175,8 +246,8 @@ fn a_new_variable_where_other_data_was_holds_zeros_until_it_is_filled() {
         let in_place: Arc<dyn BlobMut> = Arc::new(InPlace(MemoryBlob::new(bytes(version))));
         for blob in [in_copy, in_place] {
             let (mut file, mut now) = ClassicFile::open_mut(Box::new(blob.clone())).unwrap();
-            let dims = [ferrocdf_model::DimId(0), ferrocdf_model::DimId(2)];
-            let root = ferrocdf_model::GroupId::ROOT;
+            let dims = [DimId(0), DimId(2)];
+            let root = GroupId::ROOT;
             let fixed = now.def_var(root, "new_fixed", Atomic::Int.into(), &dims[1..]).unwrap();
             let record = now.def_var(root, "new_record", Atomic::Int.into(), &dims).unwrap();
             file.commit(&now, &Alignment::default()).unwrap();
@@ -196,29 +267,65 @@ fn a_new_variable_where_other_data_was_holds_zeros_until_it_is_filled() {
     }
 }
 
+/// A file whose header spans several blocks of the file system, with room behind it.
+fn with_long_header(version: Version) -> Vec<u8> {
+    let start = Arc::new(InPlace(MemoryBlob::new(bytes(version))));
+    let (mut file, mut now) = ClassicFile::open_mut(Box::new(start.clone())).unwrap();
+    now.put_attr(ROOT, "long", Values::Char(vec![b'x'; 20_000])).unwrap();
+    let alignment = Alignment { header_free: 1000, ..Alignment::default() };
+    file.commit(&now, &alignment).unwrap();
+    start.0.to_bytes()
+}
+
+/// The text of its long attribute.
+fn long_text(bytes: Vec<u8>) -> Values {
+    let (_, model) = ClassicFile::open(Arc::new(MemoryBlob::new(bytes)), 0).unwrap();
+    model.attrs(ROOT).find(b"long").unwrap().value.clone()
+}
+
 #[test]
 fn a_header_that_fails_half_way_is_restored() {
     for version in VERSIONS {
-        let start = InPlace(MemoryBlob::new(bytes(version)));
-        let (mut file, mut now) = ClassicFile::open_mut(Box::new(start)).unwrap();
-        let root = ferrocdf_model::Owner::Group(ferrocdf_model::GroupId::ROOT);
-        // A header of several blocks of the file system, with room behind it.
-        now.put_attr(root, "long", Values::Char(vec![b'x'; 20_000])).unwrap();
-        let alignment = Alignment { header_free: 1000, ..Alignment::default() };
-        file.commit(&now, &alignment).unwrap();
-        let mut before = vec![0; file.blob().size().unwrap() as usize];
-        file.blob().read_exact_at(0, &mut before).unwrap();
-
+        let before = with_long_header(version);
         let inner = Arc::new(InPlace(MemoryBlob::new(before.clone())));
         let blob = Arc::new(Failing::never(inner.clone()));
         let (mut file, mut now) = ClassicFile::open_mut(Box::new(blob.clone())).unwrap();
-        now.put_attr(root, "long", Values::Char(vec![b'y'; 20_000])).unwrap();
+        let new = Values::Char(vec![b'y'; 20_000]);
+        now.put_attr(ROOT, "long", new.clone()).unwrap();
         blob.arm(Faults { after: 0, times: 1, torn: true });
         assert_eq!(file.commit(&now, &Alignment::default()).unwrap_err().code, FULL);
         assert!(inner.0.to_bytes() == before);
         file.commit(&now, &Alignment::default()).unwrap();
-        let (_, found) = ClassicFile::open(Arc::new(MemoryBlob::new(inner.0.to_bytes())), 0).unwrap();
-        assert_eq!(found.attrs(root).find(b"long").unwrap().value, Values::Char(vec![b'y'; 20_000]));
+        assert_eq!(long_text(inner.0.to_bytes()), new);
+    }
+}
+
+#[test]
+fn a_header_that_could_not_be_restored_is_restored_by_the_next_flush_or_commit() {
+    for version in VERSIONS {
+        let before = with_long_header(version);
+        for flushes in [true, false] {
+            let inner = Arc::new(InPlace(MemoryBlob::new(before.clone())));
+            // The write of the header tears it, and the write that restores it fails whole.
+            let tearing = Failing::never(inner.clone());
+            tearing.arm(Faults { after: 0, times: 1, torn: true });
+            let blob = Arc::new(Failing::never(tearing));
+            let (mut file, old) = ClassicFile::open_mut(Box::new(blob.clone())).unwrap();
+            let mut now = old.clone();
+            let new = Values::Char(vec![b'y'; 20_000]);
+            now.put_attr(ROOT, "long", new.clone()).unwrap();
+            blob.arm(Faults { after: 1, times: 2, torn: false });
+            assert_eq!(file.commit(&now, &Alignment::default()).unwrap_err().code, FULL);
+            assert!(inner.0.to_bytes() != before, "the header is not torn");
+            assert_eq!(file.flush(&old).unwrap_err().code, FULL);
+            if flushes {
+                file.flush(&old).unwrap();
+                assert!(inner.0.to_bytes() == before);
+            } else {
+                file.commit(&now, &Alignment::default()).unwrap();
+                assert_eq!(long_text(inner.0.to_bytes()), new);
+            }
+        }
     }
 }
 
@@ -255,7 +362,6 @@ impl BlobMut for InPlace {
 }
 
 /// By so little that data moves over itself, and moving it twice destroys it.
-fn lengthen_header(model: &mut ferrocdf_model::Model) {
-    let root = ferrocdf_model::Owner::Group(ferrocdf_model::GroupId::ROOT);
-    model.put_attr(root, "n", "x".into()).unwrap();
+fn lengthen_header(model: &mut Model) {
+    model.put_attr(ROOT, "n", "x".into()).unwrap();
 }

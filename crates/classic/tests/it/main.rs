@@ -4,3 +4,4 @@ mod failing;
 mod hostile;
 mod power;
 mod sample;
+mod small_disk;

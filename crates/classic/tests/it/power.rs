@@ -36,8 +36,7 @@ fn a_power_failure_leaves_the_state_of_the_last_flush_or_a_later_one() {
         let (mut file, mut model) = ClassicFile::open_mut(Box::new(blob.clone())).unwrap();
         let mut texts = vec![text_of(&start).unwrap()];
         let root = Owner::Group(GroupId::ROOT);
-        let mark = |file: &mut ClassicFile, model: &Model, texts: &mut Vec<String>| {
-            file.flush(model).unwrap();
+        let mark = |file: &ClassicFile, model: &Model, texts: &mut Vec<String>| {
             blob.mark();
             texts.push(text(file, model));
         };
@@ -45,12 +44,14 @@ fn a_power_failure_leaves_the_state_of_the_last_flush_or_a_later_one() {
             // A record more.
             let record = file.records();
             put(&mut file, &mut model, 1, &[record, 0], &[1, 3], In::new(&[f64::from(round); 3])).unwrap();
-            mark(&mut file, &model, &mut texts);
+            file.flush(&model).unwrap();
+            mark(&file, &model, &mut texts);
             // A header that stays in its place, then one that outgrows it.
             let len = if round % 2 == 0 { 5000 } else { 10 };
             model.put_attr(root, "text", Values::Char(vec![b'a' + round; len])).unwrap();
             file.commit(&model, &Alignment::default()).unwrap();
-            mark(&mut file, &model, &mut texts);
+            file.flush_definitions().unwrap();
+            mark(&file, &model, &mut texts);
         }
         let log = Log { start, events: blob.events(), sector: 4096 };
         let wrong = |log: &Log| {

@@ -4,7 +4,10 @@
  *     story SCRIPT run FOLDER < CASES    for each line "name n kind times way" runs it in a process of its own on the file
  *                                        FOLDER/name, and writes what each call answered to FOLDER/name.log
  *
- * A script has a call on each line; see `step`. A file that begins with a call `open` is copied from SCRIPT.start. */
+ * A script has a call on each line; see `step`. A file that begins with a call `open` is copied from SCRIPT.start.
+ *
+ * The kind `disk` is no fault of a request: the file lies in the folder that the environment variable DISK names, a small file
+ * system of its own, of which all but n KiB is taken. If times is 1, room is made after the first call that fails. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +18,7 @@
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "fault.h"
@@ -50,16 +54,45 @@ static void read_script(const char *path)
     fclose(script);
 }
 
-static void copy_start(const char *script)
+static void copy(const char *source, const char *target)
 {
-    char path[4096];
     struct stat meta;
-    snprintf(path, sizeof path, "%s.start", script);
-    int from = open(path, O_RDONLY), to = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    check(from >= 0 && to >= 0 && fstat(from, &meta) == 0, path);
+    int from = open(source, O_RDONLY), to = open(target, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    check(from >= 0 && to >= 0 && fstat(from, &meta) == 0, source);
     check(sendfile(to, from, NULL, (size_t)meta.st_size) == meta.st_size, "copy");
     close(from);
     close(to);
+}
+
+static void copy_start(const char *script)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s.start", script);
+    copy(path, file);
+}
+
+/* The file that takes the space of the disk; empty if there is none. */
+static char ballast[4096];
+/* Whether it goes after the first call that fails. */
+static int makes_room;
+
+static void fill_disk(const char *disk, long free_kib)
+{
+    struct statvfs space;
+    snprintf(ballast, sizeof ballast, "%s/ballast", disk);
+    int fd = open(ballast, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    check(fd >= 0 && fstatvfs(fd, &space) == 0, ballast);
+    off_t len = (off_t)(space.f_bavail * space.f_frsize) - 1024 * free_kib;
+    if (len > 0)
+        check((errno = posix_fallocate(fd, 0, len)) == 0, ballast);
+    close(fd);
+}
+
+static void make_room(void)
+{
+    if (ballast[0])
+        check(unlink(ballast) == 0, ballast);
+    ballast[0] = 0;
 }
 
 /* The group that a path lies in, and the name in it. */
@@ -269,6 +302,8 @@ static int step(const char *line)
 static int tell(int number, const char *line)
 {
     int status = step(line);
+    if (status && makes_room)
+        make_room();
     if (told)
         fprintf(told, "%d %d %s\n", number, status, line);
     return status;
@@ -318,12 +353,14 @@ static void run(char way)
 
 static void run_case(const char *script, const char *folder, char *line)
 {
-    char name[64], kind[16], way, path[4096], log[4096];
+    char name[64], kind[16], way, path[4096], log[4096], on_disk[4096];
     long n, times;
     check(sscanf(line, "%63s %ld %15s %ld %c", name, &n, kind, &times, &way) == 5, line);
     snprintf(path, sizeof path, "%s/%s", folder, name);
     snprintf(log, sizeof log, "%s.log", path);
-    file = path;
+    const char *disk = strcmp(kind, "disk") == 0 ? getenv("DISK") : NULL;
+    snprintf(on_disk, sizeof on_disk, "%s/%s", disk ? disk : "", name);
+    file = disk ? on_disk : path;
     if (strcmp(lines[0], "open") == 0)
         copy_start(script);
     pid_t child = fork();
@@ -334,7 +371,13 @@ static void run_case(const char *script, const char *folder, char *line)
         check(told != NULL, log);
         /* What was told is there whatever happens next. */
         setvbuf(told, NULL, _IOLBF, 0);
-        fault_arm(n, fault_named(kind), times < 0 ? 1L << 60 : times);
+        if (disk) {
+            makes_room = times == 1;
+            fault_arm(-1, EIO_, 0);
+            fill_disk(disk, n);
+        } else {
+            fault_arm(n, fault_named(kind), times < 0 ? 1L << 60 : times);
+        }
         run(way);
         fault_arm(-1, EIO_, 0);
         _exit(0);
@@ -345,6 +388,14 @@ static void run_case(const char *script, const char *folder, char *line)
         told = fopen(log, "a");
         fprintf(told, "ended with %d\n", status);
         fclose(told);
+    }
+    if (disk) {
+        if (access(file, F_OK) == 0)
+            copy(file, path);
+        snprintf(ballast, sizeof ballast, "%s/ballast", disk);
+        unlink(ballast);
+        unlink(file);
+        ballast[0] = 0;
     }
 }
 

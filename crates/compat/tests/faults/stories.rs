@@ -11,6 +11,8 @@ use crate::{SHARE, folder, named, number};
 
 /// What fails: see `c/faults/fault.h`.
 const KINDS: [&str; 6] = ["eio", "enospc", "eintr", "short", "zero", "full"];
+/// A disk with so many KiB free, in place of a fault.
+const DISK: &str = "disk";
 /// How often: once, ten times, for ever.
 const TIMES: [i64; 3] = [1, 10, -1];
 /// How the program goes on: it repeats the call, goes on as if nothing had been, syncs and closes, closes, aborts, ends.
@@ -46,6 +48,8 @@ impl Case {
 struct Teller {
     folder: tempfile::TempDir,
     library: PathBuf,
+    /// How many cases had a call that failed.
+    failed: AtomicUsize,
 }
 
 impl Teller {
@@ -61,7 +65,7 @@ impl Teller {
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         let done = python::script("fault_stories.py").arg(folder.path()).status();
         assert!(done.expect("there is a Python").success());
-        Teller { folder, library }
+        Teller { folder, library, failed: AtomicUsize::new(0) }
     }
 
     /// The names of all stories.
@@ -100,6 +104,19 @@ impl Teller {
         self.count(&self.path(name), &self.path(&format!("{name}.nc")))
     }
 
+    /// Runs a command in a mount namespace of its own, where the folder that the environment variable DISK names is a file
+    /// system of 8 MiB in memory.
+    fn on_small_disk(&self, command: Command) -> Command {
+        let disk = self.path("disk");
+        std::fs::create_dir_all(&disk).expect("its own folder");
+        let mut outer = Command::new("unshare");
+        outer.args(["--map-root-user", "--mount", "sh", "-c"]);
+        outer.arg("mount -t tmpfs -o size=8m none \"$DISK\" && exec \"$0\" \"$@\"");
+        outer.arg(command.get_program()).args(command.get_args()).env("DISK", disk);
+        outer.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        outer
+    }
+
     /// Runs cases of a story and judges what they leave; what is wrong, a line each.
     fn run(&self, name: &str, cases: &[Case]) -> Vec<String> {
         let folder = self.path(&format!("{name}.cases"));
@@ -114,8 +131,22 @@ impl Teller {
             std::fs::write(&path, &list).expect("its own folder");
             let open = || Stdio::from(std::fs::File::open(&path).expect("just written"));
             let script = self.path(name);
-            let run = self.command(&script).arg("run").arg(&folder).stdin(open()).status();
-            assert!(run.expect("it was compiled").success(), "{name}");
+            let mut run = self.command(&script);
+            run.arg("run").arg(&folder);
+            if cases.iter().any(|case| case.kind == DISK) {
+                run = self.on_small_disk(run);
+            }
+            let output = run.stdin(open()).output().expect("it was compiled");
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(
+                output.status.success(),
+                "{name}: {errors} (a small disk needs root, or user namespaces)"
+            );
+            let has_failed = |number: &usize| {
+                let log = std::fs::read_to_string(folder.join(format!("c{number}.log"))).expect("a log");
+                log.lines().any(|line| line.split(' ').nth(1).is_some_and(|status| status != "0"))
+            };
+            self.failed.fetch_add((0..cases.len()).filter(has_failed).count(), Relaxed);
             for (reader, preloaded) in self.readers(name) {
                 let mut judge = python::script("fault_judge.py");
                 judge.args([reader]).arg(&script).arg(&folder).stdin(open());
@@ -191,6 +222,35 @@ fn whatever_fails_the_file_is_in_a_committed_state_and_nothing_that_was_confirme
 }
 
 #[test]
+fn a_small_disk_that_is_full_and_gets_room_costs_nothing_that_was_committed() {
+    let teller = Teller::new();
+    let (share, seed) = (number("FERROCDF_FAULTS").unwrap_or(SHARE), number("FERROCDF_SEED").unwrap_or(0));
+    let (mut all, mut wrong, mut number) = (0, Vec::new(), 0);
+    for name in teller.stories() {
+        teller.requests(&name);
+        let size = std::fs::metadata(teller.path(&format!("{name}.nc"))).expect("it was made").len();
+        // From no room to room for two copies of the file.
+        let most = 2 * size / 1024 + 64;
+        let steps = (0..48).map(|step| most * step / 48);
+        let kinds = steps.flat_map(|kib| [1, -1].map(|times| (kib, times)));
+        let cases =
+            kinds.flat_map(|(request, times)| WAYS.map(|way| Case { request, kind: DISK, times, way }));
+        let cases: Vec<Case> = cases
+            .filter(|_| {
+                number += 1;
+                is_taken(number, share.div_ceil(4), seed)
+            })
+            .collect();
+        all += cases.len();
+        wrong.extend(teller.run(&name, &cases));
+    }
+    let failed = teller.failed.load(Relaxed);
+    println!("{all} cases on a small disk, {failed} with a call that failed, {} wrong", wrong.len());
+    assert!(all > 300 && failed > all / 10, "{failed} of {all} cases have a call that failed");
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong[..wrong.len().min(40)].join("\n"));
+}
+
+#[test]
 fn one_write_that_fails_within_a_sync_does_not_cost_the_file() {
     let teller = Teller::new();
     let (count, wrong) = judge(&teller, "records", |case| {
@@ -215,4 +275,11 @@ fn definitions_of_classic_files_on_a_full_disk_leave_a_whole_header() {
         let (count, wrong) = judge(&teller, name, |case| case.kind == "full");
         assert!(count > 50 && wrong.is_empty(), "{count} cases:\n{}", wrong.join("\n"));
     }
+}
+
+#[test]
+fn records_that_a_put_skipped_have_fill_values() {
+    let teller = Teller::new();
+    let (count, wrong) = judge(&teller, "skipped_records", |case| case.kind == "eio" && case.times == 1);
+    assert!(count > 50 && wrong.is_empty(), "{count} cases:\n{}", wrong.join("\n"));
 }

@@ -6,7 +6,6 @@
 //! is stored in blocks in whole blocks; one box is read while another is written.
 
 mod pipe;
-mod sparse;
 mod tiles;
 
 use std::sync::{RwLockReadGuard, RwLockWriteGuard};
@@ -15,14 +14,13 @@ use ferrocdf_array::{Array, Kind, Layout, Selection, Stored, copy_blocks, lacks_
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Model, Type, Values, VarId};
 
-use ferrocdf_store::BlobMut;
+use ferrocdf_store::{BlobMut, SkipZeros, is_sparse};
 
 use crate::data::span;
 use crate::file::State;
 use crate::{File, FileMut};
 
 use pipe::{BUFFERS, Piece, pipe};
-use sparse::{SkipZeros, is_sparse};
 pub(crate) use tiles::Tiles;
 
 /// A variable of the source and the variable of the target that gets its data. Shapes must agree, except that the

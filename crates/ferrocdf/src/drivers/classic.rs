@@ -33,6 +33,10 @@ impl Driver for ClassicFile {
         self.commit(model, alignment)
     }
 
+    fn settle(&mut self) -> Result<()> {
+        self.flush_definitions()
+    }
+
     fn grow(&mut self, _dim: DimId, len: u64) -> Result<()> {
         self.grow(len)
     }
@@ -69,5 +73,34 @@ impl Driver for ClassicFile {
 
     fn flush(&mut self, model: &Model) -> Result<()> {
         self.flush(model)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ferrocdf_classic::Version;
+    use ferrocdf_model::{GroupId, Owner, Values};
+    use ferrocdf_store::MemoryBlob;
+    use ferrocdf_store::testing::{Event, Recording};
+
+    use super::*;
+
+    #[test]
+    fn the_end_of_define_mode_flushes_a_file_that_was_replaced() {
+        let blob = Arc::new(Recording::new(MemoryBlob::default()));
+        let mut model = Model::new(Version::Classic.format());
+        let file = ClassicFile::create(Box::new(blob.clone()), Version::Classic);
+        let mut driver: Box<dyn Driver> = Box::new(file);
+        driver.commit(&model.clone(), &model, &Alignment::default()).unwrap();
+        let old = model.clone();
+        model.put_attr(Owner::Group(GroupId::ROOT), "long", Values::Char(vec![b'x'; 10_000])).unwrap();
+        driver.commit(&old, &model, &Alignment::default()).unwrap();
+        driver.settle().unwrap();
+        let events = blob.events();
+        let replaced = events.iter().rposition(|event| matches!(event, Event::Replace(_)));
+        let flushed = events.iter().rposition(|event| *event == Event::Barrier);
+        assert!(replaced.is_some() && replaced < flushed, "{replaced:?} {flushed:?}");
     }
 }

@@ -9,5 +9,6 @@ mod hostile;
 mod netcdf4;
 mod refusals;
 mod removing;
+mod replaced;
 mod requests;
 mod unnamed_types;

@@ -50,7 +50,7 @@ struct Held {
 }
 
 #[derive(Debug)]
-struct Table {
+pub(crate) struct Table {
     next: u32,
     held: BTreeMap<u32, Held>,
 }
@@ -63,7 +63,7 @@ thread_local! {
     static SCOPE: Cell<u64> = const { Cell::new(0) };
 }
 
-fn table() -> MutexGuard<'static, Table> {
+pub(crate) fn table() -> MutexGuard<'static, Table> {
     TABLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

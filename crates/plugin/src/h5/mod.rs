@@ -21,7 +21,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 pub(crate) use errors::{clear as clear_messages, take as take_messages};
-pub(crate) use handles::{Hid, Object, Scope, open, with};
+pub(crate) use handles::{Hid, Object, Scope, Table, open, table, with};
 pub(crate) use library::with_most;
 pub(crate) use lists::Definition;
 pub(crate) use spaces::Space;

@@ -18,7 +18,8 @@ pub enum Event {
     Write(u64, Vec<u8>),
     /// The size was set.
     Size(u64),
-    /// All bytes were replaced at one instant.
+    /// All bytes were replaced at one instant, by bytes that are on the disk. Up to the next barrier the disk may have the old
+    /// ones under the name.
     Replace(Vec<u8>),
     /// All before it is kept whatever happens.
     Barrier,
@@ -132,28 +133,35 @@ impl Log {
     /// Calls `visit` with the bytes that may be left if all stopped at some moment, with the number of marks that were
     /// passed before, and with the number of events that led there.
     pub fn cuts(&self, rng: &mut Rng, visit: &mut dyn FnMut(&[u8], usize, usize)) {
-        // The bytes at the last barrier, and what was done since.
+        // The bytes at the last barrier or replacement, and what was done since.
         let mut safe = self.start.clone();
         let mut since: Vec<&Event> = Vec::new();
+        // The bytes at the last barrier, if all of them were replaced since.
+        let mut replaced: Option<Vec<u8>> = None;
         let mut marks = 0;
         visit(&safe, 0, 0);
         for (number, event) in self.events.iter().enumerate() {
             match event {
                 Event::Barrier => {
                     since.drain(..).for_each(|event| apply(&mut safe, event, usize::MAX));
+                    replaced = None;
                     continue;
                 }
-                Event::Mark => {
-                    marks += 1;
-                    continue;
-                }
+                Event::Mark => marks += 1,
                 // The new bytes are on the disk before they get the name; what is lost of the old ones is lost with them.
                 Event::Replace(bytes) => {
-                    (safe, since) = (bytes.clone(), Vec::new());
+                    let old = std::mem::replace(&mut safe, bytes.clone());
+                    replaced.get_or_insert(old);
+                    since.clear();
                     visit(&safe, marks, number + 1);
-                    continue;
                 }
                 Event::Write(..) | Event::Size(_) => since.push(event),
+            }
+            if let Some(old) = &replaced {
+                visit(old, marks, number + 1);
+            }
+            if matches!(event, Event::Mark | Event::Replace(_)) {
+                continue;
             }
             let last = since.len() - 1;
             let mut one = |keeps: &dyn Fn(usize) -> usize| {
@@ -195,6 +203,26 @@ mod tests {
     #[test]
     fn passes_the_suite() {
         crate::suite::blob(|_| Recording::new(MemoryBlob::default()));
+    }
+
+    #[test]
+    fn replaced_bytes_may_come_back_until_the_next_barrier() {
+        let blob = Recording::new(MemoryBlob::new(b"old".to_vec()));
+        assert!(blob.replace(&mut |new| new.write_at(0, b"new")).unwrap());
+        blob.mark();
+        blob.write_at(3, b"!").unwrap();
+        blob.sync().unwrap();
+        blob.write_at(3, b"?").unwrap();
+        let log = Log { start: b"old".to_vec(), events: blob.events(), sector: 64 };
+        let mut seen = std::collections::BTreeSet::new();
+        log.cuts(&mut Rng::new(1), &mut |bytes, marks, events| {
+            seen.insert((events, String::from_utf8_lossy(bytes).into_owned(), marks));
+        });
+        let seen: Vec<_> =
+            seen.iter().map(|(events, text, marks)| (*events, text.as_str(), *marks)).collect();
+        let until_barrier =
+            [(0, "old", 0), (1, "new", 0), (1, "old", 0), (2, "old", 1), (3, "new!", 1), (3, "old", 1)];
+        assert_eq!(seen, [&until_barrier[..], &[(5, "new?", 1)]].concat());
     }
 
     #[test]

@@ -10,10 +10,13 @@ use std::collections::HashSet;
 use ferrocdf::model::{Class, Name};
 use ferrocdf::{Atomic, DimId, GroupId, Model, Owner, Result, Type, Values};
 
-/// The longest name in bytes (`NC_MAX_NAME`), less what makes it unique.
-const LONGEST: usize = 256 - 8;
 /// The attribute that keeps an original name.
 const ORIGINAL: &str = "_original_name";
+/// Bytes for a suffix that makes a name unique.
+const SUFFIX: usize = 8;
+/// The longest encoded name in bytes: `NC_MAX_NAME` less a suffix of its own, and less what the name of the attribute that
+/// keeps the original name has more.
+const LONGEST: usize = 256 - SUFFIX - (ORIGINAL.len() + 1 + SUFFIX);
 /// The attribute that keeps a fill value that its variable cannot have.
 const ORIGINAL_FILL: &str = "_original_FillValue";
 
@@ -55,7 +58,16 @@ impl Legal {
         ));
         let is_owner = matches!(of, "variable" | "group");
         let attr = if is_owner { ORIGINAL.to_string() } else { format!("{ORIGINAL}.{new}") };
+        let attr = self.unused_attr(owner, &attr);
         self.model.put_attr(owner, attr, Values::Char(old.as_bytes().to_vec()))
+    }
+
+    /// Returns a name that no attribute of the owner has: this one, or this one with a number behind it.
+    fn unused_attr(&self, owner: Owner, name: &str) -> String {
+        let with_number = (2..).map(|number| format!("{name}_{number}"));
+        let mut candidates = std::iter::once(name.to_string()).chain(with_number);
+        let is_unused = |candidate: &String| self.model.find_attr(owner, candidate.as_bytes()).is_none();
+        candidates.find(is_unused).expect("numbers do not end")
     }
 
     fn place(&self, owner: Owner) -> String {
@@ -165,10 +177,10 @@ impl Legal {
                 self.told.push(format!("{place}: its _FillValue is converted from {was} to {ty}"));
             }
             None => {
-                self.model.rename_attr(owner, b"_FillValue", Name::new(ORIGINAL_FILL)?)?;
+                let name = self.unused_attr(owner, ORIGINAL_FILL);
+                self.model.rename_attr(owner, b"_FillValue", Name::new(&name)?)?;
                 let why = "is no value of the variable's type";
-                self.told
-                    .push(format!("{place}: its _FillValue, {was}, {why}: it is copied as {ORIGINAL_FILL}"));
+                self.told.push(format!("{place}: its _FillValue, {was}, {why}: it is copied as {name}"));
             }
         }
         Ok(())
@@ -308,6 +320,34 @@ mod tests {
         let names = [&b"a%2Fb"[..], b"a/b", b"a%2Fb_2", b"fine"].map(Name::stored);
         let new: Vec<String> = new_names(&names).iter().map(|(_, new)| new.to_string()).collect();
         assert_eq!(new, ["a%2Fb_3"]);
+    }
+
+    #[test]
+    fn long_names_and_attributes_that_keep_other_names_are_no_obstacle() {
+        let mut model = Model::new(ferrocdf::Format::Netcdf4);
+        let owner = Owner::Group(GroupId::ROOT);
+        let long = |letter: &str| format!("{letter}/").repeat(200);
+        for name in [ORIGINAL, &long("a"), &long("b")] {
+            let attr = ferrocdf::Attr { name: Name::stored(name.as_bytes()), value: Values::Int(vec![1]) };
+            model.push_attr(owner, attr);
+        }
+        let dim = ferrocdf::model::Dim {
+            name: Name::stored(long("d").as_bytes()),
+            group: GroupId::ROOT,
+            len: 1,
+            unlimited: false,
+        };
+        model.push_dim(dim);
+        let (legal, told) = legal(&model, true).unwrap();
+        assert_eq!(told.len(), 3);
+        let attrs = legal.attrs(owner);
+        assert!(attrs.iter().all(|attr| Name::new(attr.name.as_bytes()).is_ok()), "{attrs:?}");
+        let there = legal.find_attr(owner, ORIGINAL.as_bytes()).unwrap();
+        assert_eq!(there.value, Values::Int(vec![1]), "the attribute that was there stays");
+        for letter in ["a", "b", "d"] {
+            let kept = Values::Char(long(letter).into_bytes());
+            assert_eq!(attrs.iter().filter(|attr| attr.value == kept).count(), 1, "{letter}");
+        }
     }
 
     #[test]

@@ -188,3 +188,22 @@ fn unknown_word_in_ferrocdf_filters_is_an_error_that_lists_the_words() {
     // Classic files have no filters.
     assert_eq!(run(Some("plugin"), &["dump", "a-3.nc"]), (true, String::new()));
 }
+
+#[test]
+fn unknown_word_in_ferrocdf_sync_is_an_error_that_names_the_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |word: &str, kind: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ferrocdf"));
+        command.args(["gen", kind, "-o", "a.nc", "a.cdl"]).env("FERROCDF_SYNC", word);
+        let run = command.current_dir(folder.path()).output().unwrap();
+        (run.status.success(), String::from_utf8(run.stderr).unwrap())
+    };
+    fs::write(folder.path().join("a.cdl"), "netcdf a { dimensions: x = 2 ; }").unwrap();
+    for kind in ["-3", "-4"] {
+        for right in ["", "disk"] {
+            assert_eq!(run(right, kind), (true, String::new()), "{right:?} {kind}");
+        }
+        let (done, said) = run("Disk", kind);
+        assert!(!done && said.contains("FERROCDF_SYNC is \"Disk\"; its only word is \"disk\""), "{said}");
+    }
+}

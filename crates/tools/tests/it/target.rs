@@ -151,7 +151,7 @@ fn mode_of_the_replaced_file_is_kept_and_new_files_have_that_of_any_new_file() {
 }
 
 #[test]
-fn targets_that_cannot_be_renamed_to_are_written_in_place() {
+fn targets_that_cannot_be_renamed_to_get_the_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.nc");
     assert_eq!(ncgen(&["-o", text(&path)], TEXT), (0, String::new()));
@@ -170,6 +170,69 @@ fn targets_that_cannot_be_renamed_to_are_written_in_place() {
     assert_eq!(done, (0, String::new()));
     assert_eq!(File::open(&path).unwrap().format(), Format::Netcdf4);
     assert_eq!(names(folder.path()), ["out.nc"]);
+}
+
+#[test]
+fn failing_tool_keeps_a_file_in_a_folder_that_takes_no_new_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.nc");
+    assert_eq!(ncgen(&["-o", text(&path)], TEXT), (0, String::new()));
+    let before = fs::read(&path).unwrap();
+    let run = |text: &[u8]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ncgen"));
+        command.args(["-4", "-o"]).arg(&path).stdin(Stdio::piped()).stderr(Stdio::piped());
+        let mut run = command.spawn().unwrap();
+        run.stdin.take().unwrap().write_all(text).unwrap();
+        run.wait_with_output().unwrap().status.code()
+    };
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o555)).unwrap();
+    let failed = run(WRONG);
+    let kept = fs::read(&path).unwrap();
+    let done = run(TEXT);
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    assert_eq!((failed, done), (Some(1), Some(0)));
+    assert!(kept == before, "a tool that fails changes nothing");
+    assert_eq!(File::open(&path).unwrap().format(), Format::Netcdf4);
+    assert_eq!(names(folder.path()), ["out.nc"]);
+}
+
+#[test]
+fn devices_and_pipes_take_files_of_every_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |kind: &str, target: &str| {
+        let mut run = Command::new(env!("CARGO_BIN_EXE_ncgen"));
+        let run = run.args([kind, "-o", target]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut run = run.unwrap();
+        run.stdin.take().unwrap().write_all(TEXT).unwrap();
+        run.wait_with_output().unwrap()
+    };
+    for kind in ["-3", "-4"] {
+        assert!(run(kind, "/dev/null").status.success(), "{kind}");
+        let output = run(kind, "/dev/stdout");
+        assert!(output.status.success());
+        let path = folder.path().join("out.nc");
+        fs::write(&path, output.stdout).unwrap();
+        let file = File::open(&path).unwrap();
+        assert_eq!(file.variable("v").unwrap().get_values::<i32, _>(..).unwrap(), [1, 2], "{kind}");
+    }
+}
+
+#[test]
+fn limit_on_the_size_of_files_is_an_error_that_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = b"netcdf big { dimensions: x = 400000; variables: double v(x); data: v = 1; }";
+    for kind in ["-3", "-4"] {
+        let mut run = Command::new("sh");
+        run.args(["-c", "ulimit -f 100; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_ncgen")]);
+        run.args([kind, "-o", "out.nc"]).current_dir(folder.path());
+        let mut run = run.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        run.stdin.take().unwrap().write_all(text).unwrap();
+        let output = run.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("File too large"), "{said}");
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
 }
 
 #[test]

@@ -2,29 +2,32 @@
 //! space there either.
 //!
 //! The bytes decide, not the map of holes that the file system keeps: the file at the path of the source may be another one
-//! by now. Looked at are only sources that take less space than they have bytes.
+//! by now, and blobs that are no files have no such map.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use crate::{Blob, BlobMut};
 use ferrocdf_bytes::Result;
-use ferrocdf_store::{Blob, BlobMut};
 
 /// Bytes that are skipped at a time if all are zero: a multiple of the blocks of file systems.
-const RUN: usize = 64 << 10;
+const RUN: usize = SkipZeros::RUN as usize;
 /// Bytes of a block in which systems tell how much space a file takes.
 const BLOCK: u64 = 512;
 
 /// Whether a file takes less space than it has bytes, by more than compression of small files explains.
-pub(super) fn is_sparse(path: &Path) -> bool {
+pub fn is_sparse(path: &Path) -> bool {
     std::fs::metadata(path)
         .is_ok_and(|meta| meta.is_file() && meta.blocks() * BLOCK + (RUN as u64) < meta.len())
 }
 
-/// A blob that leaves out zeros where it has zeros, or nothing yet.
-pub(super) struct SkipZeros<'a>(pub(super) &'a dyn BlobMut);
+/// A blob that leaves out zeros where it has zeros, or nothing yet. Zeros at the end do not make it longer.
+pub struct SkipZeros<'a>(pub &'a dyn BlobMut);
 
 impl SkipZeros<'_> {
+    /// Bytes that are left out at a time if all are zero. They end at multiples of as many bytes.
+    pub const RUN: u64 = 64 << 10;
+
     /// Whether the blob reads as zeros from `at` on, as far as it goes.
     fn has_zeros(&self, at: u64, len: usize) -> Result<bool> {
         let mut present = vec![0; len];
@@ -73,6 +76,10 @@ impl BlobMut for SkipZeros<'_> {
         self.0.set_size(size)
     }
 
+    fn flush(&self) -> Result<()> {
+        self.0.flush()
+    }
+
     fn sync(&self) -> Result<()> {
         self.0.sync()
     }
@@ -80,9 +87,8 @@ impl BlobMut for SkipZeros<'_> {
 
 #[cfg(test)]
 mod tests {
-    use ferrocdf_store::MemoryBlob;
-
     use super::*;
+    use crate::MemoryBlob;
 
     #[test]
     fn zeros_are_left_out_where_there_are_zeros_or_nothing_and_written_elsewhere() {
