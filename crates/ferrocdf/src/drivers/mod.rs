@@ -120,12 +120,7 @@ pub(crate) fn is_classic(blob: &dyn Blob) -> bool {
     matches!(magic(blob), Ok(Magic::Classic))
 }
 
-/// Puts the path of the file before an error, once.
+/// Names the file in an error.
 pub(crate) fn in_file<T>(path: &Path, result: Result<T>) -> Result<T> {
-    result.map_err(|error| {
-        // The blob has named itself already in errors of the system.
-        let name = format!("{}: ", path.display());
-        let what = error.what.replacen(&name, "", 1);
-        error.with_words(what).at(path.display())
-    })
+    result.map_err(|error| error.at(path.display()))
 }
