@@ -211,7 +211,7 @@ impl Error {
 
     /// True if the operating system refused a request, so that the same call may succeed later.
     pub fn is_of_system(&self) -> bool {
-        // Of a file that another one replaced no request succeeds any more.
+        // Requests to a file whose name another file has taken never succeed again.
         const ESTALE: i32 = 116;
         (self.code.0 > 0 && self.code.0 != ESTALE) || self.code == Code::EIO
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_void};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use ferrocdf::model::{Class, Field, Name, UserType};
 use ferrocdf::{Atomic, Code, Error, Format, Model, Result, Type};
@@ -121,8 +121,7 @@ pub(crate) struct Builders {
 static BUILDERS: Mutex<Builders> = Mutex::new(Builders { last: 0, open: None });
 
 pub(crate) fn builders() -> MutexGuard<'static, Builders> {
-    forks::make_safe();
-    BUILDERS.lock().unwrap_or_else(PoisonError::into_inner)
+    forks::lock(&BUILDERS)
 }
 
 /// Starts a compound type. All are laid out as C does it: the other way that the reference names, it never took.

@@ -58,8 +58,7 @@ pub(crate) fn space() -> SpaceOptions {
 }
 
 pub(crate) fn wishes() -> MutexGuard<'static, Wishes> {
-    forks::make_safe();
-    WISHES.lock().unwrap_or_else(PoisonError::into_inner)
+    forks::lock(&WISHES)
 }
 
 /// Preemption in hundredths, as Fortran has it.

@@ -9,7 +9,7 @@ use std::ops::Deref;
 use std::ptr::{self, null_mut};
 use std::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicPtr, AtomicUsize};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use crate::forks;
@@ -49,10 +49,8 @@ fn is_file(file: *mut OpenFile) -> bool {
     !file.is_null() && file != closing()
 }
 
-// Nothing panics half-way through a change.
 pub(crate) fn lock() -> MutexGuard<'static, usize> {
-    forks::make_safe();
-    CHANGES.lock().unwrap_or_else(PoisonError::into_inner)
+    forks::lock(&CHANGES)
 }
 
 /// A file that a call uses: it is not closed meanwhile.

@@ -336,9 +336,7 @@ pub extern "C" fn nc_close(ncid: c_int) -> c_int {
     answer(|| {
         // The id must be right before the file is taken away, and so must types that can still be completed.
         let file = find_file(ncid)?;
-        if file.is_writable() {
-            file.state().check_types(&file.model())?;
-        }
+        check_types(&file)?;
         match complete(&file) {
             // A request that the system refuses now may succeed later: the file stays open, so the caller can close it again.
             Err(error) if error.is_of_system() => Err(error),
@@ -353,16 +351,20 @@ pub extern "C" fn nc_close(ncid: c_int) -> c_int {
 
 /// Completes a file that is not in the table any more. It is closed with its last user.
 pub(crate) fn close(file: &OpenFile) -> Result<()> {
-    complete(file).inspect_err(|_| give_up(file))
+    check_types(file).and_then(|()| complete(file)).inspect_err(|_| give_up(file))
 }
 
-/// Writes everything that a file has to say to where the file lies.
+/// Fails for types of a file to be written that have nothing in them.
+fn check_types(file: &OpenFile) -> Result<()> {
+    if file.is_writable() { file.state().check_types(&file.model()) } else { Ok(()) }
+}
+
+/// Brings a file up to date where it lies, in memory or on the disk.
 fn complete(file: &OpenFile) -> Result<()> {
     if !file.is_writable() {
         return Ok(());
     }
     let mut state = file.state();
-    state.check_types(&file.model())?;
     file.writable()?.sync()?;
     state.is_new = false;
     match file.at_close {

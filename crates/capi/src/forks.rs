@@ -5,7 +5,7 @@
 //! plugin are not among them: a child must not use a file or a plugin that another thread was using during the fork.
 
 use std::cell::RefCell;
-use std::sync::{MutexGuard, Once, RwLockWriteGuard};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError, RwLockWriteGuard};
 
 use crate::{any_types, caches, file_table, library, rc, user_formats};
 
@@ -28,6 +28,12 @@ pub(crate) fn make_safe() {
         // SAFETY: the functions take no argument and do not unwind: they only take locks, which are there for all time.
         unsafe { libc::pthread_atfork(Some(before), Some(release), Some(in_child)) };
     });
+}
+
+/// Takes a process-wide lock. A panic of another holder leaves no half-made change behind.
+pub(crate) fn lock<T>(mutex: &'static Mutex<T>) -> MutexGuard<'static, T> {
+    make_safe();
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 extern "C" fn before() {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_int};
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use ferrocdf::{Code, Format};
 
@@ -34,8 +34,7 @@ type Texts = Option<HashMap<c_int, &'static std::ffi::CStr>>;
 static TEXTS: Mutex<Texts> = Mutex::new(None);
 
 pub(crate) fn texts() -> MutexGuard<'static, Texts> {
-    forks::make_safe();
-    TEXTS.lock().unwrap_or_else(PoisonError::into_inner)
+    forks::lock(&TEXTS)
 }
 
 /// The text stays valid as long as the process.

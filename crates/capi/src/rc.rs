@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::env::{current_dir, var_os};
 use std::ffi::{c_char, c_int};
 use std::path::PathBuf;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard};
 
 use crate::boundary::{answer, give, text};
 use crate::forks;
@@ -28,8 +28,7 @@ static SETTINGS: LazyLock<Option<Mutex<Settings>>> = LazyLock::new(|| {
 });
 
 pub(crate) fn settings() -> Option<MutexGuard<'static, Settings>> {
-    forks::make_safe();
-    SETTINGS.as_ref().map(|settings| settings.lock().unwrap_or_else(PoisonError::into_inner))
+    SETTINGS.as_ref().map(forks::lock)
 }
 
 /// The files in which settings are looked for.

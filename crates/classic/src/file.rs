@@ -304,7 +304,7 @@ impl ClassicFile {
         committed.records = records.max(committed.records_in_file);
         let fills = committed.fills.iter_mut().zip(&committed.layout.places);
         for (fill, place) in fills.filter(|(_, place)| place.record) {
-            // What was filled behind the last record does not move with the data, so it is filled again.
+            // A move of the data leaves out fill values behind the last record, so they have to be written again.
             fill.cut(committed.records, place.bytes / fill.value.len() as u64);
         }
     }

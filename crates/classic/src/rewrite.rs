@@ -7,7 +7,7 @@
 //! process that is killed during such moves leaves moved data under an old header.
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::{BlobMut, SkipZeros, WriteBehind};
+use ferrocdf_store::{BlobMut, SkipZeros, WriteBehind, is_zero};
 
 use crate::layout::{Layout, Place};
 
@@ -234,10 +234,6 @@ impl Plan<'_> {
 /// Bytes that a disk stores at least at a time: no hole is smaller.
 const SECTOR: u64 = 512;
 
-fn is_zero(bytes: &[u8]) -> bool {
-    bytes.iter().all(|&byte| byte == 0)
-}
-
 /// Fills the holes of a file that [`SkipZeros`] will write to when a run moves.
 fn fill_holes_for(blob: &dyn BlobMut, Run { from, to, len }: Run) -> Result<()> {
     if from == to {
@@ -294,8 +290,8 @@ fn copy_range(blob: &dyn BlobMut, to: &dyn BlobMut, (from, at): (u64, u64), len:
     Ok(())
 }
 
-/// Moves a run towards the end of the file; source and target may overlap. What lies past the end of the file was never
-/// written and is left so.
+/// Moves a run towards the end of the file; source and target may overlap. Bytes past the end of the file were never written,
+/// and the move does not write them.
 fn move_back(blob: &dyn BlobMut, Run { from, to, len }: Run) -> Result<()> {
     if from == to {
         return Ok(());

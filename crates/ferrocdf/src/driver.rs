@@ -121,13 +121,13 @@ pub(crate) trait Driver: Send + Sync {
         Err(Error::new(Code::ENOTNC4, what))
     }
 
-    /// Fails after a removal that was left half done: ids of the model may mean other things in the file.
+    /// Fails while a removal is half done: ids of the model may name other objects in the file.
     fn check_ids(&mut self) -> Result<()> {
         Ok(())
     }
 
-    /// Finishes or undoes a removal that was left half done. Gives what the file says then, and the part if that is gone;
-    /// `None` if there is no such removal.
+    /// Finishes or undoes a removal that was left half done. Returns the model of the file after that, and the removed part if
+    /// the removal was finished; `None` if no removal was half done.
     fn recover(&mut self) -> Result<Option<(Model, Option<Part>)>> {
         Ok(None)
     }

@@ -382,7 +382,7 @@ mod tests {
         for json in ["", "{", "[1]", "{} {}"] {
             assert_eq!(codec.to_hdf5(json).map_err(|error| error.code), Err(Code::EFILTER));
         }
-        let what = codec.to_hdf5("{  }").expect_err("it lies").what.clone();
+        let what = codec.to_hdf5("{  }").expect_err("the plugin gives a wrong count").what.clone();
         assert_eq!(&*what, "the codec test of libtest.so says it made 1000 parameters");
         assert_eq!(codec.to_json(&[1, 2]).as_deref(), Ok("[1, 2]"));
         let variable =

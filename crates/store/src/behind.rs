@@ -80,8 +80,8 @@ impl Run {
     }
 }
 
-/// Writes what is held back. It stays held back if that fails, for another try.
-fn let_go(inner: &impl BlobMut, run: &mut Run) -> Result<()> {
+/// Writes the pending run to the blob. After an error the run stays pending, so it can be tried again.
+fn flush_run(inner: &impl BlobMut, run: &mut Run) -> Result<()> {
     if run.len > 0 {
         inner.write_at(run.at, run.bytes.again(run.at, run.len))?;
         run.len = 0;
@@ -89,10 +89,10 @@ fn let_go(inner: &impl BlobMut, run: &mut Run) -> Result<()> {
     Ok(())
 }
 
-/// Holds a small write back.
-fn hold(inner: &impl BlobMut, run: &mut Run, at: u64, from: &[u8]) -> Result<()> {
+/// Adds a small write to the pending run, or starts a new run with it.
+fn add_to_run(inner: &impl BlobMut, run: &mut Run, at: u64, from: &[u8]) -> Result<()> {
     if !run.take(at, from) {
-        let_go(inner, run)?;
+        flush_run(inner, run)?;
         run.start(at, from);
     }
     Ok(())
@@ -109,10 +109,10 @@ impl<B: BlobMut> WriteBehind<B> {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes what is held back if it meets a range.
-    fn let_go_at(&self, at: u64, len: usize) -> Result<()> {
+    /// Writes the pending run to the blob if it overlaps a range.
+    fn flush_overlap(&self, at: u64, len: usize) -> Result<()> {
         let mut run = self.lock();
-        if run.meets(at, len) { let_go(&self.inner, &mut run) } else { Ok(()) }
+        if run.meets(at, len) { flush_run(&self.inner, &mut run) } else { Ok(()) }
     }
 }
 
@@ -128,7 +128,7 @@ impl<B: BlobMut> Blob for WriteBehind<B> {
         if run.give(at, into) {
             return Ok(into.len());
         }
-        if run.len > 0 && run.end() > at && let_go(&self.inner, &mut run).is_err() {
+        if run.len > 0 && run.end() > at && flush_run(&self.inner, &mut run).is_err() {
             // What cannot be written now can be read all the same.
             return run.over(at, self.inner.read_at(at, into)?, into);
         }
@@ -148,26 +148,26 @@ impl<B: BlobMut> Blob for WriteBehind<B> {
 impl<B: BlobMut> BlobMut for WriteBehind<B> {
     fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
         if from.len() >= SMALL {
-            self.let_go_at(at, from.len())?;
+            self.flush_overlap(at, from.len())?;
             return self.inner.write_at(at, from);
         }
-        hold(&self.inner, &mut self.lock(), at, from)
+        add_to_run(&self.inner, &mut self.lock(), at, from)
     }
 
     fn write_alone_at(&mut self, at: u64, from: &[u8]) -> Result<()> {
         if from.len() >= SMALL {
             return self.write_at(at, from);
         }
-        hold(&self.inner, self.run.get_mut().unwrap_or_else(PoisonError::into_inner), at, from)
+        add_to_run(&self.inner, self.run.get_mut().unwrap_or_else(PoisonError::into_inner), at, from)
     }
 
     fn set_size(&self, size: u64) -> Result<()> {
-        let_go(&self.inner, &mut self.lock())?;
+        flush_run(&self.inner, &mut self.lock())?;
         self.inner.set_size(size)
     }
 
     fn flush(&self) -> Result<()> {
-        let_go(&self.inner, &mut self.lock())?;
+        flush_run(&self.inner, &mut self.lock())?;
         self.inner.flush()
     }
 
@@ -177,7 +177,7 @@ impl<B: BlobMut> BlobMut for WriteBehind<B> {
     }
 
     fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
-        let_go(&self.inner, &mut self.lock())?;
+        flush_run(&self.inner, &mut self.lock())?;
         self.inner.replace(write)
     }
 }

@@ -1,4 +1,4 @@
-//! A blob for those who fear power failures: each flush waits until the disk has what was written.
+//! A blob whose flush waits until the disk has all that was written, so that it survives a power failure.
 //!
 //! The decision that shaped it: formats order their writes by flushes, so one wrapper below them makes every such order hold
 //! on the disk too, whatever the format. The disk is asked only if something was written since it last answered: closing
@@ -14,7 +14,8 @@ use crate::{Blob, BlobMut, Change, Writes};
 #[derive(Debug)]
 pub struct Durable<B> {
     inner: B,
-    /// Number of changes that were tried, and how many of them the disk has. Those of earlier openings are the first one.
+    /// Number of changes that were tried, and the number of these that the disk has. The first one stands for the changes of
+    /// earlier openings, which the disk may not have.
     changes: AtomicU64,
     synced: AtomicU64,
 }

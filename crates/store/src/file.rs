@@ -100,7 +100,7 @@ impl FileBlob {
     }
 
     /// Takes the lock of a writer, which HDF5 programs take too, unless the environment variable
-    /// `HDF5_USE_FILE_LOCKING` is `FALSE` or `0`. Readers take no lock and heed none.
+    /// `HDF5_USE_FILE_LOCKING` is `FALSE` or `0`. Readers take no lock and ignore those of writers.
     ///
     /// # Errors
     /// `EAGAIN` if another process, or another opening of the file, holds the lock.

@@ -2,9 +2,9 @@
 //!
 //! The decision that shaped it: whoever opens the path finds either all old or all new bytes, also after a power failure,
 //! so formats without a journal can change what no single write can. Programs that have the file open keep the old bytes
-//! until they open it again; one that writes them is told by [`BlobMut::flush`] that nobody can open what it wrote. A file is
-//! not replaced where that could be noticed otherwise: if it has several names, an
-//! owner or attributes that a new file cannot get, or lies in a folder that cannot be written to.
+//! until they open it again. A writer of the old bytes gets an error from [`BlobMut::flush`], since no other program can open
+//! what it wrote. A file is not replaced if it has several names, if a new file cannot get its owner or its attributes, or if
+//! its folder takes no new file.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};

@@ -7,8 +7,9 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::{Blob, BlobMut};
 use ferrocdf_bytes::Result;
+
+use crate::{Blob, BlobMut};
 
 /// Bytes that are skipped at a time if all are zero: a multiple of the blocks of file systems.
 const RUN: usize = SkipZeros::RUN as usize;
@@ -36,8 +37,9 @@ impl SkipZeros<'_> {
     }
 }
 
-fn is_zero(run: &[u8]) -> bool {
-    run.iter().all(|&byte| byte == 0)
+/// True if all bytes are zero.
+pub fn is_zero(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| byte == 0)
 }
 
 impl Blob for SkipZeros<'_> {

@@ -7,7 +7,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::{Blob, BlobMut, Buffer};
+use ferrocdf_store::{Blob, BlobMut, Buffer, is_zero};
 
 use super::cache::{self, Key};
 use super::moving::Line;
@@ -195,8 +195,7 @@ impl Blocks {
 
 /// Whether elements without a value have the same one in both.
 fn same_fill(from: &[u8], to: &[u8]) -> bool {
-    let zeros = |fill: &[u8]| fill.iter().all(|&byte| byte == 0);
-    from == to || (zeros(from) && zeros(to))
+    from == to || (is_zero(from) && is_zero(to))
 }
 
 /// What is copied where.

@@ -49,8 +49,7 @@ static FORMATS: Mutex<[Format; UDF_FLAGS.len()]> =
     Mutex::new([const { Format { table: None, magic: vec![] } }; UDF_FLAGS.len()]);
 
 pub(crate) fn formats() -> MutexGuard<'static, [Format; UDF_FLAGS.len()]> {
-    forks::make_safe();
-    FORMATS.lock().unwrap_or_else(PoisonError::into_inner)
+    forks::lock(&FORMATS)
 }
 
 /// A file that is served by a format of a program.

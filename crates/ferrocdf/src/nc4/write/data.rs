@@ -89,7 +89,7 @@ impl Edited {
             return Ok(written(fit, true));
         }
         let fit = self.write_elements(model, var, &array, selection, input);
-        // Also after an error: some chunks may be pending, which must not be written while the next commit is.
+        // Also after an error: the put may have left pending chunks, which the next commit has to flush first.
         if let Layout::Blocks(_) = &array.layout {
             self.written.insert(var, array);
         }
@@ -229,7 +229,7 @@ impl Edited {
         }
         let bytes = Encoder::new(&mut self.editor).all(&facts.datatype, values)?;
         let input = In::new(&bytes);
-        // Also before an error: some chunks may be pending then, which must not be written while the next commit is.
+        // Before the write: after an error it may have left pending chunks, which the next commit has to flush first.
         if let Layout::Blocks(_) = &placed.array.layout {
             self.written.insert(var, placed.array.clone());
         }

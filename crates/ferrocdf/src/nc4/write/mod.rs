@@ -159,11 +159,11 @@ struct Edited {
     shorter: Option<Vec<u64>>,
     /// Values before they changed, while definitions are made.
     log: Option<Vec<Before>>,
-    /// The removal after which the file was not read again yet: ids of the model may mean other things in it.
+    /// The removal after which the file was not read again yet. Until then ids of the model may name other objects in it.
     removal: Option<Removed>,
 }
 
-/// A removal, as far as it came.
+/// State of a removal that may be half done.
 #[derive(Clone, Copy)]
 struct Removed {
     part: Part,
@@ -279,7 +279,7 @@ impl Edited {
     fn read(&mut self) -> Result<(Model, Vec<String>)> {
         let file = self.editor.file().clone();
         let (content, model) = Content::read(&file)?;
-        // An object that the system refuses to read now is not to be missing from then on.
+        // An object that the system refuses to read now must not be missing from the model from then on.
         if self.removal.is_some()
             && let Some(error) = content.lost.filter(Error::is_of_system)
         {
