@@ -67,8 +67,11 @@ fn copy(blob: &dyn BlobMut, write: &mut dyn FnMut(&dyn BlobMut) -> Result<()>) -
     const NO_ROOM: [Code; 2] = [Code(28), Code(122)];
     blob.flush()?;
     let done = blob.replace(&mut |to| {
-        // Records of many small variables are many small writes, and holes stay holes.
-        let to = WriteBehind::new(SkipZeros(to));
+        // Holes stay holes.
+        let sparse = SkipZeros(to);
+        let to = if to.keeps_holes() { &sparse } else { to };
+        // Records of many small variables are many small writes.
+        let to = WriteBehind::new(to);
         write(&to)?;
         to.flush()
     });

@@ -84,6 +84,12 @@ pub trait BlobMut: Blob {
     /// Returns when all that was written would survive a power failure.
     fn sync(&self) -> Result<()>;
 
+    /// True if ranges that were never written take no space, so that a copy should leave out zeros. It is asked of the empty blob
+    /// that [`replace`](BlobMut::replace) makes.
+    fn keeps_holes(&self) -> bool {
+        false
+    }
+
     /// Puts other bytes in the place of all of these at one instant: those that `write` puts into an empty blob. `write`
     /// may read from this blob. False, and nothing is done, if these bytes cannot be replaced.
     ///
@@ -145,6 +151,10 @@ macro_rules! forward {
 
             fn sync(&self) -> Result<()> {
                 (**self).sync()
+            }
+
+            fn keeps_holes(&self) -> bool {
+                (**self).keeps_holes()
             }
 
             fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {

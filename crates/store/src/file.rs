@@ -216,6 +216,10 @@ impl BlobMut for FileBlob {
         done.map_err(|e| self.failed(format_args!("setting its size to {size} bytes"), &e))
     }
 
+    fn keeps_holes(&self) -> bool {
+        true
+    }
+
     fn sync(&self) -> Result<()> {
         let done = uninterrupted(|| Ok(rustix::fs::fdatasync(&self.file)?));
         done.map_err(|e| self.failed(format_args!("flushing it to disk"), &e))

@@ -112,6 +112,10 @@ impl BlobMut for SparseFile {
         Ok(())
     }
 
+    fn keeps_holes(&self) -> bool {
+        true
+    }
+
     fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
         if !self.can_be_replaced {
             return Ok(false);
