@@ -150,6 +150,12 @@ impl File {
         })
     }
 
+    /// Whether a netCDF library wrote the file: always for classic files, for HDF5 files by attributes that only netCDF
+    /// writes.
+    pub fn is_written_by_netcdf(&self) -> bool {
+        self.read_state().driver.is_written_by_netcdf()
+    }
+
     /// Attributes that are shown only on request: those that say which library wrote the file, and how.
     pub fn hidden_attributes(&self, owner: Owner) -> Vec<Attr> {
         self.read_state().driver.hidden(owner)

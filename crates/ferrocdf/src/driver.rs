@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ferrocdf_array::{Array, Fit, In, Selection, ShortRun};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
+use ferrocdf_hdf5::ChunkCounts;
 use ferrocdf_model::{Attr, DimId, GroupId, Model, Owner, TypeId, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
@@ -63,6 +64,16 @@ pub(crate) trait Driver: Send + Sync {
     /// say.
     fn file_bytes(&self, _var: VarId) -> Result<Option<(u64, u64)>> {
         Ok(None)
+    }
+
+    /// The numbers of a variable's chunks, if the file has chunks and tells.
+    fn chunk_counts(&self, _var: VarId) -> Result<Option<ChunkCounts>> {
+        Ok(None)
+    }
+
+    /// Whether a netCDF library wrote the file: true unless another one can have.
+    fn is_written_by_netcdf(&self) -> bool {
+        true
     }
 
     /// Where the data of a variable comes from.

@@ -52,6 +52,7 @@ pub use ferrocdf_array::{Element, Fit, In, Out, Selection};
 pub use ferrocdf_bytes::{Code, Context, Error, Result};
 pub use ferrocdf_classic::{Alignment, kind_of};
 pub use ferrocdf_codec::{registered_name as filter_name, spec};
+pub use ferrocdf_hdf5::ChunkCounts;
 pub use ferrocdf_model as model;
 pub use ferrocdf_model::{
     Atomic, Attr, DimId, Format, GroupId, Model, Name, Owner, Type, Value, Values, VarId,

@@ -2,6 +2,7 @@
 
 use ferrocdf_array::{Array, Layout};
 use ferrocdf_bytes::Result;
+use ferrocdf_hdf5::ChunkCounts;
 use ferrocdf_model::{Atomic, Attr, Chunking, Type};
 
 use crate::Variable;
@@ -50,6 +51,8 @@ pub struct StorageInfo {
     pub begin: Option<u64>,
     /// One past the last byte, if it has one.
     pub end: Option<u64>,
+    /// The numbers of its chunks, if it is chunked.
+    pub chunks: Option<ChunkCounts>,
 }
 
 /// Where the data of a variable comes from, if not all of it is in its own file and its own shape.
@@ -89,8 +92,14 @@ impl StorageInfo {
     fn of(array: &Array, is_record: bool) -> StorageInfo {
         let size = array.unusual.as_ref().map_or(array.stored.kind.size(), |unusual| unusual.size()) as u64;
         let bytes = array.shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
-        let nowhere =
-            |arrangement| StorageInfo { arrangement, bytes, stored_bytes: bytes, begin: None, end: None };
+        let nowhere = |arrangement| StorageInfo {
+            arrangement,
+            bytes,
+            stored_bytes: bytes,
+            begin: None,
+            end: None,
+            chunks: None,
+        };
         let (begin, steps) = match &array.layout {
             Layout::Strided { begin, steps } => (*begin, steps),
             Layout::Blocks(blocks) => return nowhere(Arrangement::Chunked(blocks.shape.clone())),
@@ -136,6 +145,7 @@ impl Variable<'_> {
                 stored_bytes: 0,
                 begin: None,
                 end: None,
+                chunks: None,
             },
         };
         if let Some((plain, stored)) = state.driver.file_bytes(self.id())? {
@@ -145,6 +155,7 @@ impl Variable<'_> {
                 info.arrangement = Arrangement::of(chunking);
             }
         }
+        info.chunks = state.driver.chunk_counts(self.id())?;
         Ok(info)
     }
 }

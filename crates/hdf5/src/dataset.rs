@@ -27,6 +27,17 @@ use crate::{Address, Number};
 const LARGE: u64 = 160 << 20;
 const PACKED: u64 = 1 << 11;
 
+/// Numbers of the chunks of a dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChunkCounts {
+    /// Chunks of the present extent.
+    pub all: u64,
+    /// Those that are stored; the others were never written.
+    pub stored: u64,
+    /// Bytes of one chunk before the filters.
+    pub decoded_bytes: u64,
+}
+
 /// A dataset.
 #[derive(Debug)]
 pub struct Dataset {
@@ -192,6 +203,17 @@ impl Dataset {
             });
         };
         self.chunks(layout)?.stored_bytes()
+    }
+
+    /// The numbers of its chunks; `None` if it is not chunked. The whole index is read.
+    ///
+    /// # Errors
+    /// Those of reading the index.
+    pub fn chunk_counts(&self) -> Result<Option<ChunkCounts>> {
+        let DataLayout::Chunked(layout) = &self.layout else { return Ok(None) };
+        let chunks = self.chunks(layout)?;
+        let (stored, _) = chunks.stored()?;
+        Ok(Some(ChunkCounts { all: chunks.count(), stored, decoded_bytes: chunks.decoded_bytes() }))
     }
 
     /// Visits all chunks that are stored, each by its first element.

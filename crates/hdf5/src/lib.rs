@@ -27,7 +27,7 @@ pub mod values;
 mod virtual_layout;
 mod wire;
 
-pub use dataset::{Dataset, Placed};
+pub use dataset::{ChunkCounts, Dataset, Placed};
 pub use ferrocdf_codec::Step;
 pub use file::{File, Neighbours, OpenOptions};
 pub use groups::{Charset, Link, LinkTarget, Links};

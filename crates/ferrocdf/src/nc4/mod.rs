@@ -21,7 +21,7 @@ use std::sync::{Arc, OnceLock};
 use ferrocdf_array::{Array, Layout, Mosaic, Opened, Part, Selection, Source};
 use ferrocdf_bytes::{Error, Result};
 use ferrocdf_hdf5::messages::fill::Fill;
-use ferrocdf_hdf5::{Dataset, File, LinkTarget, Object, ObjectKind, OpenOptions};
+use ferrocdf_hdf5::{ChunkCounts, Dataset, File, LinkTarget, Object, ObjectKind, OpenOptions};
 use ferrocdf_model::{Attr, Attrs, Model, Name, Owner, Type, TypeId, Values, Var, VarId};
 use ferrocdf_store::{Blob, steadily};
 
@@ -114,7 +114,37 @@ fn is_netcdf4(file: &File, groups: impl Iterator<Item = Result<Object>>) -> Resu
     if file.root()?.attribute(names::STRICT)?.is_some() {
         return Ok(false);
     }
-    let (mut found, mut seen) = (0, HashSet::new());
+    let mut found = 0;
+    any_dataset(groups, |dataset| {
+        if let Ok(attributes) = dataset.attributes() {
+            found += attributes.list.iter().filter(|(name, _)| names::is_reserved(name)).count();
+        }
+        found >= 2
+    })
+}
+
+/// Whether a netCDF library wrote the file, by what no other program writes: attributes of the root group, ids of
+/// dimensions, and scales of dimensions that have no variable. A dimension scale alone is no sign.
+fn has_signs_of_netcdf(file: &File, groups: impl Iterator<Item = Result<Object>>) -> Result<bool> {
+    let root = file.root()?;
+    if root.attribute(names::PROPERTIES)?.is_some() || root.attribute(names::STRICT)?.is_some() {
+        return Ok(true);
+    }
+    any_dataset(groups, |dataset| {
+        let has = |name| matches!(dataset.attribute(name), Ok(Some(_)));
+        let title = dataset.attribute(names::NAME).ok().flatten();
+        has(names::COORDINATES)
+            || has(names::DIMID)
+            || title.is_some_and(|title| decode::text(&title, file).starts_with(names::NO_VARIABLE))
+    })
+}
+
+/// Whether something is true of a dataset in one of these groups. Each dataset is looked at once, until it is.
+fn any_dataset(
+    groups: impl Iterator<Item = Result<Object>>,
+    mut is_true: impl FnMut(&Object) -> bool,
+) -> Result<bool> {
+    let mut seen = HashSet::new();
     for object in groups {
         let object = object?;
         if !seen.insert(place_of(&object)) {
@@ -123,13 +153,7 @@ fn is_netcdf4(file: &File, groups: impl Iterator<Item = Result<Object>>) -> Resu
         for link in object.links()?.list {
             let LinkTarget::Hard(at) = link.target else { continue };
             let Ok(object) = object.file().object(at) else { continue };
-            if object.kind() == ObjectKind::Dataset
-                && seen.insert(place_of(&object))
-                && let Ok(attributes) = object.attributes()
-            {
-                found += attributes.list.iter().filter(|(name, _)| names::is_reserved(name)).count();
-            }
-            if found >= 2 {
+            if object.kind() == ObjectKind::Dataset && seen.insert(place_of(&object)) && is_true(&object) {
                 return Ok(true);
             }
         }
@@ -268,6 +292,15 @@ impl Driver for Nc4 {
         let size = u64::from(dataset.datatype().size());
         let plain = extent.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
         Ok(Some((plain, dataset.storage_size()?)))
+    }
+
+    fn chunk_counts(&self, var: VarId) -> Result<Option<ChunkCounts>> {
+        self.dataset(var)?.chunk_counts()
+    }
+
+    fn is_written_by_netcdf(&self) -> bool {
+        let groups = self.content.owners.places.iter().map(Place::object);
+        has_signs_of_netcdf(&self.file, groups).unwrap_or(false)
     }
 
     fn sources(&self, var: VarId) -> Result<DataSources> {

@@ -215,3 +215,11 @@ with h5py.File("sources.h5", "w") as file:
     layout[1] = h5py.VirtualSource("absent.h5", "/g/two", (4,))
     layout[2] = h5py.VirtualSource(".", "one", (4,))
     file.create_virtual_dataset("virtual", layout)
+
+# Datasets of which little was written, or nothing.
+with h5py.File("sparse.h5", "w") as file:
+    file.create_dataset("never", (1 << 22,), "f8")
+    file.create_dataset("never_filled", (1000,), "i4", fillvalue=-7)
+    file.create_dataset("few", (1 << 22,), "f8", chunks=(1024,))[5000] = 2.5
+    file.create_dataset("filled", (1 << 22,), "i4", chunks=(1024,), fillvalue=-7)[5000] = 3
+    file.create_dataset("packed", (1 << 22,), "f4", chunks=(1024,), compression="gzip")[5000] = 4.5

@@ -158,23 +158,33 @@ impl Chunks {
         }
     }
 
+    /// The number of chunks of the present extent, those that are not stored included.
+    pub fn count(&self) -> u64 {
+        self.counts.iter().fold(1, |count, &more| count.saturating_mul(more))
+    }
+
+    /// Bytes of a chunk before the filters.
+    pub fn decoded_bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Bytes of all stored chunks.
     pub fn stored_bytes(&self) -> Result<u64> {
-        let bytes = |entry: Entry| if self.filtered { entry.len } else { self.bytes };
-        match &self.finder {
-            Finder::Implicit(_) => {
-                let count = self.counts.iter().fold(1u64, |count, &more| count.saturating_mul(more));
-                Ok(count.saturating_mul(self.bytes))
-            }
-            _ => {
-                let mut sum = 0u64;
-                self.numbered(&mut |_, entry| {
-                    sum = sum.saturating_add(bytes(entry));
-                    Ok(())
-                })?;
-                Ok(sum)
-            }
+        self.stored().map(|(_, bytes)| bytes)
+    }
+
+    /// The number of stored chunks, and their bytes.
+    pub fn stored(&self) -> Result<(u64, u64)> {
+        if let Finder::Implicit(_) = &self.finder {
+            return Ok((self.count(), self.count().saturating_mul(self.bytes)));
         }
+        let (mut count, mut sum) = (0, 0u64);
+        self.numbered(&mut |_, entry| {
+            count += 1;
+            sum = sum.saturating_add(if self.filtered { entry.len } else { self.bytes });
+            Ok(())
+        })?;
+        Ok((count, sum))
     }
 
     /// The number of the chunk at these coordinates; `None` if it lies outside the present extent.

@@ -2,8 +2,8 @@
 
 use ferrocdf::model::{Class, Filter};
 use ferrocdf::{
-    Arrangement, Attr, DataSources, DimId, File, Format, GroupId, Model, Owner, Result, Shapeless,
-    StorageInfo, Values, VarId,
+    Arrangement, Attr, DataSources, DimId, File, GroupId, Model, Owner, Result, Shapeless, StorageInfo,
+    Values, VarId,
 };
 use serde_json::{Map, Value, json};
 
@@ -40,7 +40,7 @@ pub fn facts(file: &File) -> Result<Value> {
         "path": file.path().display().to_string(),
         "format": model.format().kind_name(),
         "container": container(file),
-        "written_by_netcdf": is_of_netcdf(file),
+        "written_by_netcdf": file.is_written_by_netcdf(),
         "size": size,
         "missing_bytes": file.missing_bytes()?,
         "types": types,
@@ -56,16 +56,6 @@ pub fn facts(file: &File) -> Result<Value> {
 /// The file format that holds the dataset.
 fn container(file: &File) -> &'static str {
     if file.format().is_classic_file() { "classic" } else { "HDF5" }
-}
-
-/// Whether a netCDF library wrote the file: always for classic files, for HDF5 files by the attributes that it leaves.
-fn is_of_netcdf(file: &File) -> bool {
-    let is_sign = |attr: &Attr| match &attr.value {
-        Values::Int(marked) if attr.name == "_IsNetcdf4" => *marked == [1],
-        _ => attr.name == "_NCProperties",
-    };
-    file.format() != Format::Netcdf4
-        || file.hidden_attributes(Owner::Group(GroupId::ROOT)).iter().any(is_sign)
 }
 
 fn without_shape(found: &Shapeless) -> Value {
@@ -182,7 +172,7 @@ fn stored(storage: &StorageInfo, filters: &[Filter]) -> Value {
         _ => Value::Null,
     };
     let filter = |filter: &Filter| json!({ "id": filter.id, "name": ferrocdf::filter_name(filter.id), "parameters": filter.params });
-    json!({
+    let mut facts = json!({
         "bytes": storage.bytes,
         "stored_bytes": storage.stored_bytes,
         "ratio": storage.ratio(),
@@ -193,7 +183,13 @@ fn stored(storage: &StorageInfo, filters: &[Filter]) -> Value {
         "end": storage.end,
         "chunks": chunks,
         "filters": filters.iter().map(filter).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(counts) = storage.chunks.filter(|counts| counts.stored < counts.all) {
+        facts["chunk_count"] = json!(counts.all);
+        facts["unwritten_chunks"] = json!(counts.all - counts.stored);
+        facts["written_bytes"] = json!(counts.stored.saturating_mul(counts.decoded_bytes));
+    }
+    facts
 }
 
 fn attributes<'a>(attrs: impl Iterator<Item = &'a Attr>) -> Value {

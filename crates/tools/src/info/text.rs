@@ -175,8 +175,11 @@ fn sources(var: &Value) -> Vec<String> {
             None => format!("never written: {name} {from}"),
         }
     };
+    let chunks = var["unwritten_chunks"].as_u64();
+    let chunks = chunks.map(|count| format!("{count} of {} chunks were never written", var["chunk_count"]));
     let lines = list(var, "external_files").iter().map(file).chain(list(var, "sources").iter().map(source));
-    let mut lines: Vec<String> = lines.chain(list(var, "unwritten").iter().map(unwritten)).collect();
+    let mut lines: Vec<String> =
+        chunks.into_iter().chain(lines).chain(list(var, "unwritten").iter().map(unwritten)).collect();
     let more = lines.len().saturating_sub(SOURCES);
     lines.truncate(SOURCES);
     lines.extend((more > 0).then(|| format!("and {more} more")));
@@ -187,8 +190,16 @@ fn sources(var: &Value) -> Vec<String> {
 fn stored(var: &Value) -> String {
     let number = |key: &str| var[key].as_u64().unwrap_or(0);
     let (size, stored) = (number("bytes"), number("stored_bytes"));
+    // What was never written is no compression.
+    let written = var["written_bytes"].as_u64();
     let ratio = match var["ratio"].as_f64() {
-        Some(ratio) if size != stored => format!("{} stored, {ratio:.2}:1", bytes(stored)),
+        Some(_) if written.is_some() && list(var, "filters").is_empty() => {
+            format!("{} stored", bytes(stored))
+        }
+        Some(ratio) if size != stored => {
+            let ratio = written.map_or(ratio, |written| written as f64 / stored as f64);
+            format!("{} stored, {ratio:.2}:1", bytes(stored))
+        }
         _ if string(var, "arrangement") == "virtual" => "in other datasets".to_string(),
         _ if stored == 0 && size > 0 => "nothing stored".to_string(),
         _ => "not compressed".to_string(),

@@ -3,19 +3,23 @@
 use std::path::Path;
 use std::process::Command;
 
-fn says(name: &str, golden: &str, args: &[&str]) {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let files = here.join("../ferrocdf/tests/data");
+/// What `ferrocdf info` says of a file of test data.
+fn said(args: &[&str]) -> String {
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ferrocdf/tests/data");
     let run = Command::new(env!("CARGO_BIN_EXE_ferrocdf"))
         .arg("info")
         .args(args)
-        .arg(name)
         .current_dir(files)
         .output()
         .unwrap();
-    assert_eq!((run.status.code(), &*run.stderr), (Some(0), &b""[..]), "{name}");
-    let wanted = std::fs::read_to_string(here.join("tests/golden").join(golden)).unwrap();
-    assert_eq!(String::from_utf8(run.stdout).unwrap(), wanted, "{golden}");
+    assert_eq!((run.status.code(), &*run.stderr), (Some(0), &b""[..]), "{args:?}");
+    String::from_utf8(run.stdout).unwrap()
+}
+
+fn says(name: &str, golden: &str, args: &[&str]) {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(golden);
+    let wanted = std::fs::read_to_string(&golden).unwrap();
+    assert_eq!(said(&[args, &[name]].concat()), wanted, "{}", golden.display());
 }
 
 #[test]
@@ -39,6 +43,42 @@ fn what_cannot_be_read_or_only_in_part() {
 fn sources_in_other_files_and_datasets_without_a_shape() {
     says("sources.h5", "sources.txt", &[]);
     says("sources.h5", "sources.json", &["--json"]);
+}
+
+#[test]
+fn dimension_scales_of_other_programs_are_no_sign_of_netcdf() {
+    assert!(said(&["unordered.h5"]).starts_with("unordered.h5: HDF5, not written by netCDF, "));
+    assert!(said(&["--json", "unordered.h5"]).contains("\"written_by_netcdf\": false"));
+}
+
+#[test]
+fn chunks_that_were_never_written_are_counted_and_are_no_compression() {
+    let text = said(&["sparse.h5"]);
+    let of = |name: &str| {
+        text.split(&format!(" {name}: ")).nth(1).unwrap().lines().skip(1).take(3).collect::<Vec<_>>()
+    };
+    let unwritten = "      4095 of 4096 chunks were never written";
+    assert_eq!(of("few")[..2], ["      33.6 MB, 8.2 kB stored, chunks of 1024", unwritten]);
+    assert_eq!(
+        of("packed"),
+        ["      16.8 MB, 34 bytes stored, 120.47:1, chunks of 1024", unwritten, "      deflate (1) with 4"]
+    );
+    assert_eq!(of("never")[0], "      33.6 MB, nothing stored, contiguous");
+    let json: serde_json::Value = serde_json::from_str(&said(&["--json", "sparse.h5"])).unwrap();
+    let facts = |name: &str, key: &str| {
+        let vars = json["variables"].as_array().unwrap();
+        vars.iter().find(|var| var["name"] == name).unwrap()[key].clone()
+    };
+    assert_eq!(
+        (facts("packed", "ratio"), facts("packed", "stored_bytes")),
+        (493_447.529_411_764_7.into(), 34.into())
+    );
+    assert_eq!(
+        (facts("packed", "chunk_count"), facts("packed", "unwritten_chunks")),
+        (4096.into(), 4095.into())
+    );
+    assert_eq!(facts("packed", "written_bytes"), 4096);
+    assert_eq!(facts("never", "unwritten_chunks"), serde_json::Value::Null);
 }
 
 #[test]

@@ -30,12 +30,12 @@ use ferrocdf_hdf5::edit::{Barrier, CreateOptions, Editor, Node};
 use ferrocdf_hdf5::messages::HeapId;
 use ferrocdf_hdf5::messages::datatype::{Class as Number, Datatype};
 use ferrocdf_hdf5::messages::fill::Fill;
-use ferrocdf_hdf5::{Address, Dataset, File, Object, OpenOptions};
+use ferrocdf_hdf5::{Address, ChunkCounts, Dataset, File, Object, OpenOptions};
 use ferrocdf_model::{Attr, Class, DimId, Format, Model, Owner, Quantize, Type, TypeId, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
 use super::walk::{Place, number_of};
-use super::{Content, Held, Whole, decode, hidden, trees};
+use super::{Content, Held, Whole, decode, has_signs_of_netcdf, hidden, trees};
 use dims::FileIds;
 pub use filters::check_filter;
 use undo::Before;
@@ -388,6 +388,15 @@ impl Edited {
         Ok(self.editor.file().clone())
     }
 
+    /// The file with everything in it, and its groups.
+    fn settled_groups(&mut self) -> Result<(File, Vec<Object>)> {
+        let file = self.settled()?;
+        let Edited { groups, editor, .. } = self;
+        let addresses = groups.iter().flatten().filter_map(|at| at.address(editor).ok());
+        let groups = addresses.filter_map(|at| file.object(at).ok()).collect();
+        Ok((file, groups))
+    }
+
     /// The dataset of a variable in the file with everything in it.
     fn dataset(&mut self, var: VarId) -> Result<(File, Dataset)> {
         let file = self.settled()?;
@@ -444,12 +453,20 @@ impl Driver for Nc4Writer {
     }
 
     fn hidden(&self, owner: Owner) -> Vec<Attr> {
-        let mut held = self.held();
-        let Ok(file) = held.settled() else { return vec![] };
-        let Edited { groups, editor, .. } = &mut *held;
-        let addresses = groups.iter().flatten().filter_map(|at| at.address(editor).ok());
-        let groups: Vec<Object> = addresses.filter_map(|at| file.object(at).ok()).collect();
-        hidden(&file, owner, groups.into_iter().map(Ok))
+        let found = self.held().settled_groups();
+        found.map_or(vec![], |(file, groups)| hidden(&file, owner, groups.into_iter().map(Ok)))
+    }
+
+    fn is_written_by_netcdf(&self) -> bool {
+        let found = self.held().settled_groups();
+        found.is_ok_and(|(file, groups)| {
+            has_signs_of_netcdf(&file, groups.into_iter().map(Ok)).unwrap_or(false)
+        })
+    }
+
+    fn chunk_counts(&self, var: VarId) -> Result<Option<ChunkCounts>> {
+        let (_, dataset) = self.held().dataset(var)?;
+        dataset.chunk_counts()
     }
 
     fn file_bytes(&self, var: VarId) -> Result<Option<(u64, u64)>> {
