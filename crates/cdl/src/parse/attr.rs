@@ -170,14 +170,12 @@ impl Parser<'_> {
                 b"true" | b"1" => Some(true),
                 _ => None,
             },
-            Token::Number(Const::Int(Atomic::Int | Atomic::Uint | Atomic::Int64 | Atomic::Uint64, value)) => {
-                match value {
-                    0 => Some(false),
-                    1 => Some(true),
-                    _ => None,
-                }
-            }
-            token => return Err(self.unexpected(&token, "")),
+            token => match token.wide_integer() {
+                Some(0) => Some(false),
+                Some(1) => Some(true),
+                Some(_) => None,
+                None => return Err(self.unexpected(&token, "")),
+            },
         };
         if flag.is_none() {
             self.wrong_bare(&format!("{}: illegal value", special.name()));
@@ -315,11 +313,10 @@ pub(super) fn infer(items: &[Item]) -> Option<Atomic> {
     let types: Option<Vec<Atomic>> = items
         .iter()
         .map(|item| match &item.value {
-            Const::Int(ty, _) => Some(*ty),
             Const::Float(_) => Some(Atomic::Float),
             Const::Double(_) => Some(Atomic::Double),
             Const::Text(_) => Some(Atomic::Char),
-            _ => None,
+            other => other.integer().map(|(ty, _)| ty),
         })
         .collect();
     let types = types?;

@@ -209,7 +209,11 @@ fn value<T: Number>(text: &[u8], at: &mut usize, lines: &mut u32, fill: T, narro
             return None;
         }
         *at = place;
-        return Some(T::from_i64(if negative { -(digits as i64) } else { digits as i64 }));
+        return Some(match (negative, digits) {
+            (true, 0) => T::from_f64(-0.0),
+            (true, _) => T::from_i64(-(digits as i64)),
+            (false, _) => T::from_i64(digits as i64),
+        });
     }
     let mut exponent = 0i32;
     let mut count = whole;
@@ -305,6 +309,13 @@ mod tests {
             assert_eq!((values, end), (vec![7.], End::Stopped), "{odd}");
             assert_eq!(rest, format!("{odd},8;"));
         }
+    }
+
+    #[test]
+    fn a_negative_zero_keeps_its_sign() {
+        let (values, ..) = read("-0, 0, -0., -0;", 1);
+        let signs: Vec<bool> = values.iter().map(|value| value.is_sign_negative()).collect();
+        assert_eq!(signs, [true, false, true, true]);
     }
 
     #[test]

@@ -11,6 +11,8 @@ use ferrocdf_model::{Atomic, Values};
 pub(super) enum Const {
     /// An integer of the type its suffix or size says.
     Int(Atomic, i128),
+    /// `-0`: an `int`, which is a negative zero in real types, where `ncdump` prints it so.
+    MinusZero,
     /// A real with the suffix `f`.
     Float(f32),
     /// A real.
@@ -207,10 +209,20 @@ fn leading_real(text: &[u8]) -> f64 {
 }
 
 impl Const {
+    /// The type that an integer has by itself, and its value.
+    pub fn integer(&self) -> Option<(Atomic, i128)> {
+        match self {
+            Const::Int(ty, value) => Some((*ty, *value)),
+            Const::MinusZero => Some((Atomic::Int, 0)),
+            _ => None,
+        }
+    }
+
     /// The constant as a number; `None` if it is none and cannot be read as one.
     pub fn to_number<T: Number>(&self) -> Option<T> {
         Some(match self {
             Const::Int(_, value) => T::from_integer(*value),
+            Const::MinusZero => T::from_f64(-0.0),
             Const::Float(value) => T::from_f32(*value),
             Const::Double(value) => T::from_f64(*value),
             // As the reference: the bytes are those of the number in memory.
@@ -233,6 +245,7 @@ impl Const {
         Some(match self {
             Const::Text(text) => text.clone(),
             Const::Int(_, value) => value.to_string().into_bytes(),
+            Const::MinusZero => b"0".to_vec(),
             Const::Float(value) => eight_digits(f64::from(*value)).into_bytes(),
             Const::Double(value) => eight_digits(*value).into_bytes(),
             Const::Opaque(_) | Const::Fill | Const::Nil | Const::Name(_) | Const::List(_) => return None,
@@ -307,6 +320,8 @@ mod tests {
         assert_eq!(Const::Text(b" -12x".to_vec()).to_number::<i32>(), Some(-12));
         assert_eq!(Const::Text(b"1.5x".to_vec()).to_number::<f32>(), Some(1.5));
         assert_eq!(Const::Nil.to_number::<f32>(), None);
+        assert_eq!(Const::MinusZero.to_number::<f32>().map(f32::to_bits), Some((-0.0f32).to_bits()));
+        assert_eq!(Const::MinusZero.to_number::<i32>(), Some(0));
     }
 
     #[test]

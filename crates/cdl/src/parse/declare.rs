@@ -2,7 +2,6 @@
 
 use ferrocdf_model::{Atomic, DimId, Owner, Storage, Type, VarId};
 
-use super::constant::Const;
 use super::header::{DimDecl, Path, VarDecl};
 use super::parser::{MAX_DIMS, Parsed, Parser, shown};
 use super::token::{Keyword, Token, is_reserved};
@@ -10,12 +9,8 @@ use super::token::{Keyword, Token, is_reserved};
 impl Parser<'_> {
     /// An integer where only one without a small suffix may stand.
     pub fn integer(&mut self, wanted: &str) -> Parsed<i128> {
-        match self.lexer.next() {
-            Token::Number(Const::Int(Atomic::Int | Atomic::Uint | Atomic::Int64 | Atomic::Uint64, value)) => {
-                Ok(value)
-            }
-            token => Err(self.unexpected(&token, wanted)),
-        }
+        let token = self.lexer.next();
+        token.wide_integer().ok_or_else(|| self.unexpected(&token, wanted))
     }
 
     pub fn dimensions_or_attribute(&mut self) -> Parsed<()> {

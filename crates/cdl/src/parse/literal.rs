@@ -4,7 +4,7 @@
 //! of `int`, `uint`, `int64`, `uint64` that holds it, one with a suffix has that type and is cut to its size if the
 //! suffix is a signed one; digits after a leading zero are octal; a bare `0x…` is opaque bytes. Not taken over: the
 //! reference reads `-1b` as 255 where it becomes a wider type, `18446744073709551615` as -1, and its `\x41` is two
-//! wrong bytes.
+//! wrong bytes, and its `-0` loses the sign that `ncdump` printed of a negative zero.
 
 use ferrocdf_model::Atomic;
 
@@ -18,6 +18,7 @@ pub(super) fn number(text: &[u8]) -> Result<Const, String> {
         .position(|byte| !byte.is_ascii_digit())
         .map_or(text.len(), |n| digits_start + n);
     match text.get(digits_end) {
+        None if text == b"-0" => Ok(Const::MinusZero),
         Some(b'.' | b'e' | b'E') => real(text),
         _ => integer(text, digits_start, digits_end),
     }

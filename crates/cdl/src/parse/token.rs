@@ -95,6 +95,13 @@ impl Special {
 }
 
 impl Token {
+    /// The value of an integer whose type is `int` or larger.
+    pub fn wide_integer(&self) -> Option<i128> {
+        let Token::Number(number) = self else { return None };
+        let (ty, value) = number.integer()?;
+        matches!(ty, Atomic::Int | Atomic::Uint | Atomic::Int64 | Atomic::Uint64).then_some(value)
+    }
+
     /// How messages name it.
     pub fn shown(&self) -> String {
         let word = match self {
@@ -113,6 +120,7 @@ impl Token {
                     Atomic::Uint => "UINT_CONST",
                     _ => "UINT64_CONST",
                 },
+                Const::MinusZero => "INT_CONST",
                 Const::Float(_) => "FLOAT_CONST",
                 _ => "DOUBLE_CONST",
             },

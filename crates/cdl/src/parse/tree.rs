@@ -189,7 +189,14 @@ impl Parser<'_> {
         let ClassDecl::Enum { base, members } = &self.header.types[id.index()].class else {
             return Ok(Value::Enum(0));
         };
-        let what = match given.map(|item| &item.value) {
+        let given = given.map(|item| &item.value);
+        // What `ncdump` prints for a value that no member has.
+        if let Some((_, value)) = given.and_then(Const::integer)
+            && in_type(*base, value) == value
+        {
+            return Ok(Value::Enum(value));
+        }
+        let what = match given {
             // What is missing is the first of the names.
             None => return Ok(Value::Enum(members.first().map_or(0, |member| member.1))),
             Some(Const::Name(name)) => {
@@ -204,8 +211,6 @@ impl Parser<'_> {
                     None => self.stray_name(name, Type::User(id)),
                 }
             }
-            // What `ncdump` prints for a value that no member has.
-            Some(Const::Int(_, value)) if in_type(*base, *value) == *value => return Ok(Value::Enum(*value)),
             Some(Const::List(_)) => "Expected primitive found {..}".to_string(),
             Some(_) => self.inconsistent(Type::User(id)),
         };

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::files;
 use crate::ncdump_tool::reference as dump;
 use crate::ncgen3_tool::{as_the_reference, ours, statements, theirs};
+use crate::{files, without_negative_zeros};
 
 /// Why the reference is not followed, if there is a reason.
 fn exception(text: &str, said: &str, code: Option<i32>) -> Option<&'static str> {
@@ -35,7 +35,7 @@ fn programs_of_all_classic_files() {
         if run.code != Some(0) {
             continue;
         }
-        std::fs::write(cdl, &run.out).unwrap();
+        std::fs::write(cdl, without_negative_zeros(&run.out)).unwrap();
         for language in ["-c", "-f"] {
             let (expected, said, code) = theirs(&[language, cdl], folder.path());
             let mine = ours(&[language, cdl]);

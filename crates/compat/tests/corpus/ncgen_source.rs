@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::files;
 use crate::ncdump_tool::reference as dump;
 use crate::ncgen_tool::{LANGUAGES, comparable, java_as_the_reference, ours, theirs};
+use crate::{files, without_negative_zeros};
 
 type Run = (Vec<u8>, String, Option<i32>);
 
@@ -62,7 +62,7 @@ fn programs_of_all_classic_files() {
         if run.code != Some(0) {
             continue;
         }
-        std::fs::write(cdl, &run.out).unwrap();
+        std::fs::write(cdl, without_negative_zeros(&run.out)).unwrap();
         for language in LANGUAGES {
             let expected = theirs(&[language, cdl], folder.path());
             let mine = ours(&[language, cdl], b"");
