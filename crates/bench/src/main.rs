@@ -3,7 +3,8 @@
 //! Every turn is a process of its own, so that CPU time and peak memory are that turn's alone. Library workloads print the
 //! seconds they spent in calls; tools are timed whole. The peer's programs are compiled here from `c/`.
 //!
-//! `bench [--turns N] [--only WORD]` prints a table; `bench worker WORKLOAD FILE` is one turn of ours.
+//! `bench [--turns N] [--only WORD] [--against FOLDER]` prints a table, against the programs of an earlier build in a folder
+//! if it is named; `bench worker WORKLOAD FILE` is one turn of ours.
 #![forbid(unsafe_code)]
 
 mod data;

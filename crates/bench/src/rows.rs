@@ -13,18 +13,23 @@ const LARGE: u64 = 400_000_000;
 pub struct Options {
     turns: usize,
     only: Option<String>,
+    /// The folder of an earlier build of ours, which takes the place of the peer.
+    against: Option<PathBuf>,
 }
+
+const USAGE: &str = "usage: bench [--turns N] [--only WORD] [--against FOLDER]";
 
 /// Reads a command line.
 pub fn options(words: &[&str]) -> Result<Options, String> {
-    let mut options = Options { turns: 5, only: None };
+    let mut options = Options { turns: 5, only: None, against: None };
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        let value = words.next().ok_or("usage: bench [--turns N] [--only WORD]");
+        let value = words.next().ok_or(USAGE);
         match *word {
             "--turns" => options.turns = value?.parse().map_err(|_| "--turns wants a number")?,
             "--only" => options.only = Some(value?.to_string()),
-            _ => return Err("usage: bench [--turns N] [--only WORD]".to_string()),
+            "--against" => options.against = Some(PathBuf::from(value?)),
+            _ => return Err(USAGE.to_string()),
         }
     }
     Ok(options)
@@ -53,11 +58,20 @@ pub fn run(options: &Options) -> Result<(), String> {
     let me = std::env::current_exe().map_err(|error| error.to_string())?;
     let built = me.parent().unwrap_or(Path::new("."));
     let (meter, peers) = Meter::new(&data.folder, built)?;
-    let rows = rows(&data, &peers, &me.display().to_string(), built);
+    let mut rows = rows(&data, &peers, &me.display().to_string(), built);
+    let mut peer = "netcdf-c";
+    if let Some(earlier) = &options.against {
+        peer = "earlier";
+        let library = earlier_library(earlier, &data.folder)?;
+        for row in &mut rows {
+            row.peer = in_earlier_build(&row.ours, built, earlier, &library);
+            row.target = 0.97;
+        }
+    }
     let chosen =
         |row: &&Row| options.only.as_ref().is_none_or(|word| row.what.contains(word) || row.group == word);
     println!(
-        "| workload | netcdf-c s | ferrocdf s | ratio | to reach | CPU s, theirs / ours | peak MB, theirs / ours |"
+        "| workload | {peer} s | ferrocdf s | ratio | to reach | CPU s, theirs / ours | peak MB, theirs / ours |"
     );
     println!("|---|---|---|---|---|---|---|");
     for row in rows.iter().filter(chosen) {
@@ -85,6 +99,28 @@ pub fn run(options: &Options) -> Result<(), String> {
         );
     }
     Ok(())
+}
+
+/// Puts the C library of an earlier build into a folder of its own, under the name that programs look for, and gives that folder.
+fn earlier_library(earlier: &Path, folder: &Path) -> Result<PathBuf, String> {
+    let lib = folder.join("earlier");
+    let library = earlier.join("libnetcdf.so");
+    let copied =
+        std::fs::create_dir_all(&lib).and_then(|()| std::fs::copy(&library, lib.join("libnetcdf.so.22")));
+    copied.map_err(|error| format!("{}: {error}", library.display()))?;
+    Ok(lib)
+}
+
+/// The command of a turn of ours with the programs of an earlier build, or its library if it is the program in C.
+fn in_earlier_build(ours: &[String], built: &Path, earlier: &Path, library: &Path) -> Vec<String> {
+    let Some((program, words)) = ours.split_first() else { return vec![] };
+    let program = match Path::new(program).strip_prefix(built) {
+        Ok(name) => vec![earlier.join(name).display().to_string()],
+        Err(_) => {
+            vec!["env".to_string(), format!("LD_LIBRARY_PATH={}", library.display()), program.clone()]
+        }
+    };
+    [&program[..], words].concat()
 }
 
 /// Both sides in turn, after one turn each that is not counted.
