@@ -7,6 +7,7 @@
 mod content;
 mod excused;
 mod hdf5_clients;
+mod hdf5_dims;
 mod hdf5_edits;
 mod hdf5_ncdump;
 mod hdf5_values;

@@ -12,6 +12,7 @@ mod filter_stories;
 mod filters;
 mod killed;
 mod large;
+mod made_up_dims;
 mod many_chunks;
 mod models;
 #[allow(dead_code, reason = "another test binary uses the rest")]

@@ -6,6 +6,7 @@ mod damaged;
 mod dimension_ids;
 mod groups;
 mod hostile;
+mod made_up_dims;
 mod netcdf4;
 mod refusals;
 mod removing;

@@ -4,9 +4,11 @@
 //! without variable as soon as it can be, a coordinate variable in its place among the others, so that reading gives
 //! back the same ids.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_hdf5::Address;
 use ferrocdf_hdf5::edit::{AllocTime, DatasetSpec, FillTime, GroupOptions, NewLayout, Node, TypeRef};
 use ferrocdf_hdf5::messages::datatype::Datatype;
 use ferrocdf_hdf5::messages::{Dataspace, SpaceKind};
@@ -15,6 +17,7 @@ use ferrocdf_model::{
 };
 
 use super::attrs::scalar;
+use super::by_length::MadeUp;
 use super::values::Encoder;
 use super::{
     At, DimPlace, Edited, Facts, TypePlace, VarPlace, filters, is_strict, link_name, quantize, type_of, types,
@@ -57,7 +60,8 @@ impl Edited {
             self.put_plain(root, names::STRICT, types::atomic(Atomic::Int, None), scalar(), one)?;
         }
         self.rename_groups(old, new)?;
-        let mut attach = self.change_roles(old, new)?;
+        let made_up = if self.moves_dims(old, new) { self.made_up(old)? } else { MadeUp::default() };
+        let mut attach = self.change_roles(old, new, made_up)?;
         self.groups_and_types(new, GroupId::ROOT)?;
         self.contents(old, new, GroupId::ROOT, &mut attach)?;
         self.attach(new, attach)?;
@@ -126,7 +130,13 @@ impl Edited {
 
     /// Makes attributes, dimensions and variables of a group and of the groups in it. New variables are added to
     /// `attach`.
-    fn contents(&mut self, old: &Model, new: &Model, group: GroupId, attach: &mut Attach) -> Result<()> {
+    pub(super) fn contents(
+        &mut self,
+        old: &Model,
+        new: &Model,
+        group: GroupId,
+        attach: &mut Attach,
+    ) -> Result<()> {
         let owner = Owner::Group(group);
         let is_old = group.index() < old.groups().len();
         let was = is_old.then(|| old.attrs(owner));
@@ -347,6 +357,8 @@ pub(super) struct Attach {
     pub(super) vars: Vec<VarId>,
     /// Dimensions whose list of users is made anew from the model.
     pub(super) dims: std::collections::BTreeSet<u32>,
+    /// For each dimension of some variables, scales that they stay attached to besides the dimension's own, which comes last.
+    pub(super) others: HashMap<VarId, Vec<Vec<Address>>>,
 }
 
 /// The dimension whose coordinate a variable is: the first of its dimensions, if that is in the same group and has the
