@@ -11,4 +11,5 @@ mod refusals;
 mod removing;
 mod replaced;
 mod requests;
+mod sparse_copies;
 mod unnamed_types;
