@@ -54,14 +54,15 @@ impl Piece {
         Ok(elements(&self.selection)?.saturating_mul(self.job.kind.size()))
     }
 
-    fn read(&self, from: &File, buffer: &mut Vec<u8>) -> Result<()> {
+    /// Reads the box into a buffer, which gets at least `room` bytes if it is too small: larger boxes may follow.
+    fn read(&self, from: &File, buffer: &mut Vec<u8>, room: u64) -> Result<()> {
         if self.is_left_out {
             return Ok(());
         }
         let bytes = self.bytes()?;
         if buffer.len() < bytes {
             *buffer = vec![];
-            *buffer = zeros(bytes)?;
+            *buffer = zeros(bytes.max(room as usize))?;
         }
         let out = Out::raw(self.job.kind, &mut buffer[..bytes]);
         let _exact = from.read(self.job.pair.0, &self.selection, out)?;
@@ -95,13 +96,14 @@ pub(super) fn pipe(
     progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
     let pieces = Mutex::new(pieces);
+    let room = bytes.min(most);
     // Nobody goes on after a panic.
     let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
     let one_by_one = |progress: &mut dyn FnMut(u64)| {
         let mut buffer = vec![];
         while let Some(piece) = next() {
             let piece = piece?;
-            piece.read(from, &mut buffer)?;
+            piece.read(from, &mut buffer, room)?;
             progress(piece.write(from, to, &buffer)?);
         }
         Ok(())
@@ -118,7 +120,8 @@ pub(super) fn pipe(
         }
         let read = move || {
             while let (Ok(mut buffer), Some(piece)) = (emptied.recv(), next()) {
-                let done = piece.and_then(|piece| piece.read(from, &mut buffer).map(|()| (piece, buffer)));
+                let done =
+                    piece.and_then(|piece| piece.read(from, &mut buffer, room).map(|()| (piece, buffer)));
                 let failed = done.is_err();
                 if fill.send(done).is_err() || failed {
                     return;
