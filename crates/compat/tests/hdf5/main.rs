@@ -24,5 +24,6 @@ mod ncdump_tool;
 #[allow(dead_code, reason = "another test binary uses the rest")]
 #[path = "../it/ncgen_tool.rs"]
 mod ncgen_tool;
+mod sparse;
 mod tools;
 mod written;

@@ -12,4 +12,5 @@ mod refusals;
 mod removing;
 mod replaced;
 mod requests;
+mod sparse_copies;
 mod unnamed_types;

@@ -13,7 +13,8 @@ use ferrocdf_hdf5::edit::{AllocTime, DatasetSpec, FillTime, GroupOptions, NewLay
 use ferrocdf_hdf5::messages::datatype::Datatype;
 use ferrocdf_hdf5::messages::{Dataspace, SpaceKind};
 use ferrocdf_model::{
-    Atomic, Attrs, Chunking, Class, DimId, Endian, GroupId, Model, Owner, Type, TypeId, Value, Values, VarId,
+    Atomic, Attrs, Chunking, Class, DimId, Endian, GroupId, Model, Owner, StoredFill, Type, TypeId, Value,
+    Values, VarId,
 };
 
 use super::attrs::scalar;
@@ -234,9 +235,11 @@ impl Edited {
         let at_first: Vec<(u64, bool)> =
             dims.iter().map(|&(len, grows)| (if grows { 0 } else { len }, grows)).collect();
         let layout = self.layout_of(new, var, &dims)?;
-        let fill = match of.storage.no_fill {
-            true => None,
-            false => Some(self.fill_of(new, var, &datatype)?),
+        let fill = match &of.storage.fill {
+            Some(StoredFill::Default) => None,
+            None if of.storage.no_fill => None,
+            Some(StoredFill::Value(value)) => Some(Encoder::new(&mut self.editor).all(&datatype, value)?),
+            None => Some(self.fill_of(new, var, &datatype)?),
         };
         let filters = match &layout {
             NewLayout::Chunked(chunk) => {
@@ -256,7 +259,10 @@ impl Edited {
             layout,
             filters,
             fill: fill.clone(),
-            fill_time: if of.storage.no_fill { FillTime::Never } else { FillTime::IfSet },
+            fill_time: match of.storage.no_fill && of.storage.fill.is_none() {
+                true => FillTime::Never,
+                false => FillTime::IfSet,
+            },
             alloc_time: AllocTime::default(),
             attribute_order: true,
         };

@@ -564,10 +564,11 @@ impl Driver for Nc4Writer {
         var: VarId,
         selection: &Selection,
         input: In<'_>,
+        skips_zeros: bool,
     ) -> Result<Option<Written>> {
         let held = self.held_mut();
         held.ready()?;
-        held.write(model, var, selection, input).map(Some)
+        held.write(model, var, selection, input, skips_zeros).map(Some)
     }
 
     fn whole_blocks(&mut self, model: &Model, var: VarId) -> Result<Option<Array>> {
