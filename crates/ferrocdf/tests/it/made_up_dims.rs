@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ferrocdf::store::MemoryBlob;
-use ferrocdf::{Code, FileMut, Format, GroupId, Name};
+use ferrocdf::{Atomic, Code, FileMut, Format, GroupId, Name, Type};
 use ferrocdf_hdf5::edit::{
     AllocTime, CreateOptions, DatasetSpec, Editor, FillTime, GroupOptions, NewLayout, Node, TypeRef,
 };
@@ -443,6 +443,67 @@ fn scales_and_datasets_refer_to_each_other() {
     let file = again_but_aliases(file);
     assert_eq!(dims_of(&file, "first"), ["rows", "lines"]);
     lists(file);
+}
+
+/// Makes a variable that is the scale of the first dimension of `b/on_x`.
+fn add_coordinate(file: &mut FileMut) {
+    let dim = {
+        let model = file.model();
+        model.var(model.find_var_at(b"b/on_x").unwrap()).dims[0]
+    };
+    file.define(|model| {
+        let (group, name) = (model.dim(dim).group, model.dim(dim).name.clone());
+        model.def_var(group, name.as_bytes(), Type::Atomic(Atomic::Int), &[dim]).map(drop)
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_later_edit_keeps_the_other_scales_of_a_dataset() {
+    // The scales of the dimensions of `first` and of the first one of `b/on_x`.
+    let edits: [(Edit, [&str; 3]); 6] = [
+        (
+            ("a rename", |file| file.variable_mut("t").unwrap().rename("tt").unwrap()),
+            ["/s /t", "/s", "/a/x /b/phony_dim_4"],
+        ),
+        (
+            ("a rename of another scale", |file| file.variable_mut("s").unwrap().rename("ss").unwrap()),
+            ["/t", "/s", "/a/x /b/phony_dim_4"],
+        ),
+        (("a removal", |file| file.remove_variable("t").unwrap()), ["/s /t", "/s", "/a/x /b/phony_dim_4"]),
+        (("a new coordinate", add_coordinate), ["/s /t", "/s", "/a/x /b/phony_dim_4"]),
+        (
+            ("a rename in another group", |file| file.variable_mut("a/x").unwrap().rename("xx").unwrap()),
+            ["/s /t", "/s", "/b/phony_dim_4"],
+        ),
+        (
+            ("a new scale", |file| {
+                file.variable_mut("t").unwrap().rename("tt").unwrap();
+                file.variable_mut("first").unwrap().rename("t").unwrap();
+            }),
+            ["", "", "/a/x /b/phony_dim_4"],
+        ),
+    ];
+    for ((what, edit), wanted) in edits {
+        // In the file as it is opened, right behind another edit, and in the file with all dimensions.
+        for first in [0, 1, 2] {
+            let mut file = unscaled();
+            if first > 0 {
+                file.add_dimension("zz", 3).unwrap();
+            }
+            if first == 2 {
+                file = again_but_aliases(file);
+            }
+            edit(&mut file);
+            let lists = lists(again_but_aliases(file));
+            let of = |path: &str, dim: usize| {
+                let list = lists.iter().find(|(found, _)| found == path);
+                list.map_or(String::new(), |(_, lists)| lists[dim].join(" "))
+            };
+            let found = [of("/first", 0), of("/first", 1), of("/b/on_x", 0)];
+            assert_eq!(found, wanted, "{what}, {first}");
+        }
+    }
 }
 
 /// The same file, opened anew. Paths through the second link of a group name the dimensions of the first one.
