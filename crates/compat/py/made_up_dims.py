@@ -1,8 +1,8 @@
 """Datasets without scales, and what they are attached to.
 
-made_up_dims.py make FOLDER: makes ordered.h5 and unordered.h5, whose groups keep the order of their links or not, and other.h5,
-to which both link. made_up_dims.py list FILE: prints for each dataset that is no scale its path, for each dimension the paths of
-its scales, and its values.
+made_up_dims.py make FOLDER: makes ordered.h5 and unordered.h5, whose groups keep the order of their links or not, other.h5, to
+which both link, and taken.h5, whose links have the names of made-up dimensions. made_up_dims.py list FILE: prints for each
+dataset that is no scale its path, for each dimension the paths of its scales, and its values.
 """
 
 import sys
@@ -31,6 +31,15 @@ def make(file):
 if what == "make":
     with h5py.File(f"{path}/other.h5", "w") as file:
         file["far"] = np.arange(7)
+    with h5py.File(f"{path}/taken.h5", "w") as file:
+        for group in "soft", "outside", "group", "type":
+            file[f"{group}/line"] = np.arange(4)
+            file[f"{group}/table"] = np.arange(30).reshape(6, 5)
+        for number in range(15):
+            file[f"soft/phony_dim_{number}"] = h5py.SoftLink("/soft/line")
+            file[f"outside/phony_dim_{number}"] = h5py.ExternalLink("other.h5", "/far")
+            file.create_group(f"group/phony_dim_{number}")
+            file[f"type/phony_dim_{number}"] = np.dtype([("x", "i4"), ("y", f"i{2 ** (number % 4)}")])
     for name, order in ("ordered", True), ("unordered", False):
         h5py.get_config().track_order = order
         with h5py.File(f"{path}/{name}.h5", "w") as file:

@@ -108,3 +108,28 @@ fn datasets_of_h5py_are_attached_to_the_dimensions_that_an_edit_saw() {
         EDITS.iter().for_each(|(what, edit)| judge(&path, what, *edit, &before));
     }
 }
+
+#[test]
+fn made_up_dimensions_whose_names_are_taken_are_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    python("make", folder.path());
+    let (path, copy) = (folder.path().join("taken.h5"), folder.path().join("copy.h5"));
+    for group in ["soft", "outside", "group", "type"] {
+        std::fs::copy(&path, &copy).expect("a copy");
+        let file = FileMut::append(&copy).expect("a file to edit");
+        rename(&file, &format!("{group}/table"), 1, "column");
+        let names = [format!("{group}/line"), format!("{group}/table")];
+        let meant: Vec<_> = names.iter().map(|path| dims_of(&file, path)).collect();
+        file.close().expect("an edited file");
+        let file = File::open(&copy).expect("a file to read");
+        let found: Vec<_> = names.iter().map(|path| dims_of(&file, path)).collect();
+        assert_eq!(found, meant);
+        for [path, scales, _] in listed(&copy) {
+            assert_eq!(scales.split(' ').collect::<Vec<_>>(), dims_of(&file, &path), "{path} for {group}");
+        }
+        let args = ["-h", copy.to_str().expect("a path of UTF-8")];
+        let theirs = reference(&args);
+        assert_eq!(theirs.code, Some(0), "{group}: {}", String::from_utf8_lossy(&theirs.err));
+        assert_same(&args, &theirs, &ours(&args));
+    }
+}

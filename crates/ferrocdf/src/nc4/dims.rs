@@ -32,6 +32,9 @@ pub(super) struct Scale {
 /// No scale is at the end of the address space.
 const NOWHERE: Address = Address(u64::MAX);
 
+/// How the names of made-up dimensions begin. The reference lets the id follow.
+const MADE_UP: &str = "phony_dim_";
+
 /// Where a dimension comes from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
@@ -98,9 +101,19 @@ pub(super) struct Dims {
     /// The dimensions of a group, by length and whether they are unlimited, in the order in which they were found.
     by_length: HashMap<(GroupId, u64, bool), Vec<i64>>,
     next: i64,
+    /// Names like those of made-up dimensions that links of a group have.
+    taken: HashSet<(GroupId, Name)>,
 }
 
 impl Dims {
+    /// Notes that a link of a group has a name, so that no made-up dimension gets it: its scale could not be written. Links of
+    /// variables need no note.
+    pub(super) fn take_name(&mut self, group: GroupId, name: &[u8]) {
+        if name.starts_with(MADE_UP.as_bytes()) {
+            self.taken.insert((group, Name::stored(name)));
+        }
+    }
+
     /// Adds a scale with the id that the file gives it, if it does and no other has it.
     pub(super) fn add_scale(&mut self, mut scale: Scale, id: Option<i64>) -> Scale {
         let free = |id: &i64| (0..i64::from(u32::MAX)).contains(id) && !self.ids.contains(id);
@@ -143,6 +156,7 @@ impl Dims {
             }
         }
         self.all.sort_by_key(|dim| dim.id);
+        self.name_made_up();
         let mut numbers = HashMap::new();
         let mut origins = Vec::with_capacity(self.all.len());
         for Scale { id, is_told, group, name, len, unlimited, has_variable, at, file } in self.all {
@@ -178,6 +192,32 @@ impl Dims {
         model.and_parents(group).find_map(|group| self.by_address.get(&(at, group)).copied())
     }
 
+    /// Gives made-up dimensions whose names are taken the next free ones of their groups. The others keep the names that the
+    /// reference gives them.
+    fn name_made_up(&mut self) {
+        for scale in self.all.iter().filter(|dim| dim.at != NOWHERE) {
+            if scale.name.as_bytes().starts_with(MADE_UP.as_bytes()) {
+                self.taken.insert((scale.group, scale.name.clone()));
+            }
+        }
+        let mut others = vec![];
+        for dim in self.all.iter_mut().filter(|dim| dim.at == NOWHERE) {
+            if !self.taken.insert((dim.group, dim.name.clone())) {
+                others.push(dim);
+            }
+        }
+        // Numbers below are taken, or were when they were looked at.
+        let mut next: HashMap<GroupId, i64> = HashMap::new();
+        for dim in others {
+            let number = next.entry(dim.group).or_default();
+            *number = dim.id.max(*number);
+            while !self.taken.insert((dim.group, made_up_name(*number))) {
+                *number += 1;
+            }
+            dim.name = made_up_name(*number);
+        }
+    }
+
     /// A dimension of the right length in the variable's group that it does not use yet, or a new one.
     fn made_up(&mut self, var: &Found, dim: usize, used: &[i64]) -> i64 {
         let (len, unlimited) = var.extent[dim];
@@ -186,10 +226,15 @@ impl Dims {
             return found;
         }
         let (id, group) = (self.next, var.group);
-        let name = Name::stored(format!("phony_dim_{id}").as_bytes());
+        let name = made_up_name(id);
         let (is_told, has_variable) = (false, false);
         self.add(Scale { id, is_told, group, name, len, unlimited, has_variable, at: NOWHERE, file: 0 }).id
     }
+}
+
+/// The name that the reference gives a made-up dimension.
+fn made_up_name(id: i64) -> Name {
+    Name::stored(format!("{MADE_UP}{id}").as_bytes())
 }
 
 /// All groups, those within a group before it.

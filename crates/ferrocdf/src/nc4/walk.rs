@@ -184,16 +184,20 @@ impl Walk {
                         Ok(Some(found)) if self.meet(&found.object) => found,
                         Ok(Some(_)) => return Ok(()),
                         Ok(None) => {
+                            self.dims.take_name(group, &link.name);
                             self.leave_out(group, &link.name, "the link leads nowhere");
                             continue;
                         }
                         Err(error) => {
+                            self.dims.take_name(group, &link.name);
                             self.lose(group, &link.name, error);
                             continue;
                         }
                     };
+                let is_here = matches!(link.target, LinkTarget::Hard(_));
                 let done = match (found.kind(), data) {
                     (ObjectKind::Group, _) => {
+                        self.dims.take_name(group, &link.name);
                         within.push((link.name.clone(), found));
                         continue;
                     }
@@ -201,6 +205,11 @@ impl Walk {
                     (ObjectKind::Datatype, _) => self.datatype(group, &link.name, &found),
                     _ => Ok(Some("an object of an unknown kind")),
                 };
+                // The writer gives the link of a variable another name where a scale needs the name.
+                let is_variable = is_here && found.kind() == ObjectKind::Dataset && matches!(done, Ok(None));
+                if !is_variable {
+                    self.dims.take_name(group, &link.name);
+                }
                 match done {
                     Ok(None) => {}
                     Ok(Some(why)) => self.leave_out(group, &link.name, why),

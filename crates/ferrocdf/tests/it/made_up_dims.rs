@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ferrocdf::store::MemoryBlob;
-use ferrocdf::{Code, FileMut, Format, GroupId, Name};
+use ferrocdf::{Atomic, Code, FileMut, Format, GroupId, Name, Type};
 use ferrocdf_hdf5::edit::{
     AllocTime, CreateOptions, DatasetSpec, Editor, FillTime, GroupOptions, NewLayout, Node, TypeRef,
 };
@@ -15,17 +15,27 @@ use ferrocdf_hdf5::{LinkTarget, Object, Value};
 
 const ROOT: GroupId = GroupId::ROOT;
 
-/// An HDF5 dataset of 32-bit integers without scales; a length of 0 may grow.
-fn dataset(editor: &mut Editor, group: Node, name: &str, dims: &[u64]) -> Node {
+/// The datatype of 32-bit integers.
+fn integer() -> Datatype {
     let pads = Pads { low: false, high: false, internal: false };
     let integer = Integer { order: ByteOrder::Little, pads, signed: true, offset: 0, precision: 32 };
-    let datatype = Datatype { version: 1, size: 4, class: Class::Integer(integer) };
+    Datatype { version: 1, size: 4, class: Class::Integer(integer) }
+}
+
+/// An HDF5 dataset of 32-bit integers without scales; a length of 0 may grow.
+fn dataset(editor: &mut Editor, group: Node, name: &str, dims: &[u64]) -> Node {
     let grows = dims.contains(&0);
     let max = dims.iter().map(|&len| (len > 0).then_some(len)).collect();
+    let space = Dataspace { kind: SpaceKind::Simple, dims: dims.to_vec(), max: Some(max) };
+    let layout = if grows { NewLayout::Chunked(vec![2; dims.len()]) } else { NewLayout::Contiguous };
+    create(editor, group, name, space, layout)
+}
+
+fn create(editor: &mut Editor, group: Node, name: &str, space: Dataspace, layout: NewLayout) -> Node {
     let spec = DatasetSpec {
-        datatype: TypeRef::Inline(datatype),
-        space: Dataspace { kind: SpaceKind::Simple, dims: dims.to_vec(), max: Some(max) },
-        layout: if grows { NewLayout::Chunked(vec![2; dims.len()]) } else { NewLayout::Contiguous },
+        datatype: TypeRef::Inline(integer()),
+        space,
+        layout,
         filters: vec![],
         fill: None,
         fill_time: FillTime::default(),
@@ -203,6 +213,88 @@ fn a_dataset_with_the_name_of_a_made_up_dimension_stays_a_variable() {
     assert_eq!(dims_of(&file, "phony_dim_0"), ["phony_dim_1", "phony_dim_0"]);
 }
 
+/// A file whose dimension has the name of the made-up one of `b`.
+fn with_dimension_of_the_name() -> FileMut {
+    let mut file = FileMut::in_memory(&ferrocdf::CreateOptions::format(Format::Netcdf4)).unwrap();
+    file.add_dimension("phony_dim_1", 4).unwrap();
+    file.add_variable::<f32>("a", &["phony_dim_1"]).unwrap();
+    edited(file, |editor, root| {
+        dataset(editor, root, "b", &[6]);
+        dataset(editor, root, "c", &[7]);
+    })
+}
+
+/// Files in which a link has the name of the made-up dimension of `a`.
+fn with_links_of_the_name() -> Vec<FileMut> {
+    let make: [fn(&mut Editor, Node); 3] = [
+        |editor, root| {
+            editor.create_group(root, "phony_dim_0", GroupOptions::default()).unwrap();
+        },
+        |editor, root| {
+            editor.commit_datatype(root, "phony_dim_0", &integer()).unwrap();
+        },
+        |editor, root| {
+            let space = Dataspace { kind: SpaceKind::Null, dims: vec![], max: None };
+            create(editor, root, "phony_dim_0", space, NewLayout::Contiguous);
+        },
+    ];
+    let file = |make: fn(&mut Editor, Node)| {
+        hdf5(true, |editor, root| {
+            make(editor, root);
+            dataset(editor, root, "a", &[4]);
+            dataset(editor, root, "b", &[6]);
+        })
+    };
+    make.into_iter().map(file).collect()
+}
+
+type Edit = (&'static str, fn(&mut FileMut));
+
+const EDITS: [Edit; 8] = [
+    ("a new dimension", |file| drop(file.add_dimension("new", 4).unwrap())),
+    ("a renamed variable", |file| file.variable_mut("a").unwrap().rename("z").unwrap()),
+    ("a renamed dimension", |file| {
+        let dim = dims_of(file, "b")[0].clone();
+        file.rename_dimension(&dim, "six").unwrap();
+    }),
+    ("a removed variable", |file| file.remove_variable("a").unwrap()),
+    ("another removed variable", |file| file.remove_variable("b").unwrap()),
+    ("a variable on a made-up dimension", |file| {
+        let dim = dims_of(file, "b")[0].clone();
+        file.add_variable::<f32>("new", &[&dim]).unwrap();
+    }),
+    ("a coordinate variable", |file| {
+        let dim = dims_of(file, "b")[0].clone();
+        file.variable_mut("b").unwrap().rename(&dim).unwrap();
+    }),
+    ("a new group", |file| file.define(|model| model.def_group(ROOT, "new").map(drop)).unwrap()),
+];
+
+#[test]
+fn a_made_up_dimension_does_not_get_the_name_of_another_dimension() {
+    for (what, edit) in EDITS {
+        let mut file = with_dimension_of_the_name();
+        // The reference calls the one of c by its id, too.
+        let names: Vec<_> = ["a", "b", "c"].map(|var| dims_of(&file, var)).concat();
+        assert_eq!(names, ["phony_dim_1", "phony_dim_3", "phony_dim_2"]);
+        edit(&mut file);
+        let file = again(file, what);
+        assert_eq!(dims_of(&file, "c"), ["phony_dim_2"], "{what}");
+    }
+}
+
+#[test]
+fn a_made_up_dimension_does_not_get_the_name_of_another_object() {
+    for (what, edit) in EDITS {
+        for mut file in with_links_of_the_name() {
+            let names: Vec<_> = ["a", "b"].map(|var| dims_of(&file, var)).concat();
+            assert_eq!(names, ["phony_dim_2", "phony_dim_1"]);
+            edit(&mut file);
+            again(file, what);
+        }
+    }
+}
+
 #[test]
 fn other_renames_keep_made_up_dimensions() {
     let file = sample(false);
@@ -351,6 +443,67 @@ fn scales_and_datasets_refer_to_each_other() {
     let file = again_but_aliases(file);
     assert_eq!(dims_of(&file, "first"), ["rows", "lines"]);
     lists(file);
+}
+
+/// Makes a variable that is the scale of the first dimension of `b/on_x`.
+fn add_coordinate(file: &mut FileMut) {
+    let dim = {
+        let model = file.model();
+        model.var(model.find_var_at(b"b/on_x").unwrap()).dims[0]
+    };
+    file.define(|model| {
+        let (group, name) = (model.dim(dim).group, model.dim(dim).name.clone());
+        model.def_var(group, name.as_bytes(), Type::Atomic(Atomic::Int), &[dim]).map(drop)
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_later_edit_keeps_the_other_scales_of_a_dataset() {
+    // The scales of the dimensions of `first` and of the first one of `b/on_x`.
+    let edits: [(Edit, [&str; 3]); 6] = [
+        (
+            ("a rename", |file| file.variable_mut("t").unwrap().rename("tt").unwrap()),
+            ["/s /t", "/s", "/a/x /b/phony_dim_4"],
+        ),
+        (
+            ("a rename of another scale", |file| file.variable_mut("s").unwrap().rename("ss").unwrap()),
+            ["/t", "/s", "/a/x /b/phony_dim_4"],
+        ),
+        (("a removal", |file| file.remove_variable("t").unwrap()), ["/s /t", "/s", "/a/x /b/phony_dim_4"]),
+        (("a new coordinate", add_coordinate), ["/s /t", "/s", "/a/x /b/phony_dim_4"]),
+        (
+            ("a rename in another group", |file| file.variable_mut("a/x").unwrap().rename("xx").unwrap()),
+            ["/s /t", "/s", "/b/phony_dim_4"],
+        ),
+        (
+            ("a new scale", |file| {
+                file.variable_mut("t").unwrap().rename("tt").unwrap();
+                file.variable_mut("first").unwrap().rename("t").unwrap();
+            }),
+            ["", "", "/a/x /b/phony_dim_4"],
+        ),
+    ];
+    for ((what, edit), wanted) in edits {
+        // In the file as it is opened, right behind another edit, and in the file with all dimensions.
+        for first in [0, 1, 2] {
+            let mut file = unscaled();
+            if first > 0 {
+                file.add_dimension("zz", 3).unwrap();
+            }
+            if first == 2 {
+                file = again_but_aliases(file);
+            }
+            edit(&mut file);
+            let lists = lists(again_but_aliases(file));
+            let of = |path: &str, dim: usize| {
+                let list = lists.iter().find(|(found, _)| found == path);
+                list.map_or(String::new(), |(_, lists)| lists[dim].join(" "))
+            };
+            let found = [of("/first", 0), of("/first", 1), of("/b/on_x", 0)];
+            assert_eq!(found, wanted, "{what}, {first}");
+        }
+    }
 }
 
 /// The same file, opened anew. Paths through the second link of a group name the dimensions of the first one.

@@ -12,7 +12,7 @@ use ferrocdf_model::{DimId, GroupId, Model, VarId};
 use super::define::{Attach, role};
 use super::dims::changes_names;
 use super::undo::Before;
-use super::{At, DimPlace, Edited};
+use super::{At, Edited};
 use crate::nc4::{decode, names};
 
 /// What the file does not say of dimensions and is to say.
@@ -78,11 +78,6 @@ impl Edited {
                 Entry::Occupied(_) => {}
             }
         }
-        let scale = |place: &DimPlace| match place.scale {
-            Some(At::Address(at)) => Some(at),
-            _ => None,
-        };
-        let scales = self.dims.iter().flatten().filter_map(scale).collect();
         for var in self.by_length.clone() {
             let at = self.var(var)?.at;
             let dims = &model.var(var).dims;
@@ -93,27 +88,46 @@ impl Edited {
             if at == At::Elsewhere || dims_at.get(&at) != Some(&Some(dims)) || !dims.iter().all(is_own) {
                 continue;
             }
-            let unnamed = self.unnamed(at, dims, &scales)?;
-            made_up.vars.insert(var, unnamed);
+            let others = self.other_scales(at, dims)?;
+            let at = at.address(&mut self.editor)?;
+            let has_ids = self.editor.file().object(at)?.attribute(names::COORDINATES)?.is_some();
+            made_up.vars.insert(var, Unnamed { others, has_ids });
         }
         Ok(made_up)
     }
 
-    fn unnamed(&mut self, at: At, dims: &[DimId], scales: &HashSet<Address>) -> Result<Unnamed> {
-        let at = at.address(&mut self.editor)?;
-        let object = self.editor.file().object(at)?;
-        let has_ids = object.attribute(names::COORDINATES)?.is_some();
-        let list = object.attribute(names::DIMENSION_LIST)?;
-        let list = list.map(|list| readable(decode::scales(object.file(), &list))).transpose()?;
-        let mut others = list.flatten().unwrap_or_default();
+    /// Returns for each dimension of a dataset the scales that it is attached to besides the dimension's own.
+    pub(super) fn other_scales(&mut self, at: At, dims: &[DimId]) -> Result<Vec<Vec<Address>>> {
+        if let Some(known) = self.others.get(&at) {
+            return Ok(known.clone());
+        }
+        let mut others = match at {
+            At::Address(at) => {
+                let object = self.editor.file().object(at)?;
+                let list = object.attribute(names::DIMENSION_LIST)?;
+                let list = list.map(|list| readable(decode::scales(object.file(), &list))).transpose()?;
+                list.flatten().unwrap_or_default()
+            }
+            At::Node(_) | At::Elsewhere => vec![],
+        };
         others.resize(dims.len(), vec![]);
         for (dim, others) in dims.iter().zip(&mut others) {
             let own = self.dims[dim.index()].as_ref().and_then(|place| place.scale);
+            let own = own.filter(|&own| own != At::Elsewhere && !others.is_empty());
             let own = own.map(|scale| scale.address(&mut self.editor)).transpose()?;
-            // Another program may have removed a scale.
-            others.retain(|other| own != Some(*other) && scales.contains(other));
+            others.retain(|&other| own != Some(other));
         }
-        Ok(Unnamed { others, has_ids })
+        if others.iter().any(|others| !others.is_empty()) {
+            // Another program may have removed a scale.
+            let mut scales = HashSet::new();
+            for scale in self.dims.iter().flatten().filter_map(|place| place.scale) {
+                if scale != At::Elsewhere {
+                    scales.insert(scale.address(&mut self.editor)?);
+                }
+            }
+            others.iter_mut().for_each(|others| others.retain(|other| scales.contains(other)));
+        }
+        Ok(others)
     }
 
     /// Adds the variables of [`made_up`](Edited::made_up) to those that are attached. `no_scales` are datasets that were scales.
@@ -162,7 +176,7 @@ impl Edited {
 }
 
 /// What was read; nothing if the file holds nonsense there.
-fn readable<T>(read: Result<T>) -> Result<Option<T>> {
+pub(super) fn readable<T>(read: Result<T>) -> Result<Option<T>> {
     match read {
         Err(error) if error.is_of_system() => Err(error),
         read => Ok(read.ok()),

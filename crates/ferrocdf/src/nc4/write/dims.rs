@@ -8,12 +8,12 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_hdf5::Value as Raw;
 use ferrocdf_hdf5::edit::{Node, TypeRef};
+use ferrocdf_hdf5::{Address, Value as Raw};
 use ferrocdf_model::{Atomic, DimId, Model, VarId};
 
 use super::attrs::{list, scalar};
-use super::by_length::MadeUp;
+use super::by_length::{MadeUp, readable};
 use super::define::{Attach, coordinate, is_prefixed, link_of, role};
 use super::undo::Before;
 use super::values::Encoder;
@@ -108,6 +108,7 @@ impl Edited {
             lost.push((dim, was));
             gained.extend(is.filter(|var| self.vars[var.index()].is_some()).map(|var| (dim, var)));
         }
+        let anew = self.attached_anew(old, new, &lost)?;
         let mut no_scales = HashSet::new();
         for &(dim, was) in &lost {
             attach.dims.insert(dim.0);
@@ -135,6 +136,7 @@ impl Edited {
             self.rename_links(old, new)?;
         }
         for &(dim, var) in &gained {
+            self.leave_other_scales(new, var)?;
             let node = self.node(var)?;
             self.remove_attribute(node, names::DIMENSION_LIST)?;
             self.mark_scale(node, new.var(var).name.as_bytes(), dim)?;
@@ -145,17 +147,69 @@ impl Edited {
             let scale = Some(self.var(var)?.at);
             self.set_dim(dim, Some(DimPlace { scale, coordinate: Some(var), users: Some(vec![]) }));
         }
-        if !lost.is_empty() {
-            let lost: HashSet<DimId> = lost.iter().map(|&(dim, _)| dim).collect();
-            let known: HashSet<VarId> = attach.vars.iter().copied().collect();
-            let uses = |var: VarId| {
-                let is_used = new.var(var).dims.iter().any(|dim| lost.contains(dim));
-                is_used && role(new, var).is_none() && !known.contains(&var) && !self.by_length.contains(&var)
-            };
-            attach.vars.extend(old.var_ids().filter(|&var| uses(var)));
+        for (var, mut others) in anew {
+            others.iter_mut().for_each(|others| others.retain(|other| !no_scales.contains(other)));
+            attach.vars.push(var);
+            attach.others.insert(var, others);
         }
         self.attach_made_up(new, made_up, &no_scales, &mut attach)?;
         Ok(attach)
+    }
+
+    /// Returns the variables that are attached anew because a scale is lost, each with the scales besides the dimensions' own
+    /// that it is attached to so far.
+    fn attached_anew(
+        &mut self,
+        old: &Model,
+        new: &Model,
+        lost: &[(DimId, Option<VarId>)],
+    ) -> Result<Vec<(VarId, Vec<Vec<Address>>)>> {
+        if lost.is_empty() {
+            return Ok(vec![]);
+        }
+        let mut users = HashSet::new();
+        for &(dim, _) in lost {
+            if let Some(list) = readable(self.users(dim).cloned())? {
+                users.extend(list.into_iter().map(|(at, _)| at));
+            }
+        }
+        let coordinates: HashSet<VarId> = lost.iter().filter_map(|&(_, was)| was).collect();
+        let lost: HashSet<DimId> = lost.iter().map(|&(dim, _)| dim).collect();
+        let mut anew = vec![];
+        for var in old.var_ids() {
+            let Some(at) = self.vars[var.index()].as_ref().map(|place| place.at) else { continue };
+            let dims = &new.var(var).dims;
+            // Another program may have attached it to a scale besides that of its dimension.
+            let is_user = users.contains(&at) || dims.iter().any(|dim| lost.contains(dim));
+            if is_user
+                && role(new, var).is_none()
+                && !coordinates.contains(&var)
+                && !self.by_length.contains(&var)
+            {
+                anew.push((var, self.other_scales(at, dims)?));
+            }
+        }
+        Ok(anew)
+    }
+
+    /// Takes a variable that becomes a scale out of the lists of scales besides those of its dimensions.
+    fn leave_other_scales(&mut self, new: &Model, var: VarId) -> Result<()> {
+        let own = self.var(var)?.at;
+        let others = self.other_scales(own, &new.var(var).dims)?.concat();
+        if others.is_empty() {
+            return Ok(());
+        }
+        for dim in (0..self.dims.len() as u32).map(DimId) {
+            let scale = self.dims[dim.index()].as_ref().and_then(|place| place.scale);
+            let Some(scale) = scale.filter(|&scale| scale != At::Elsewhere) else { continue };
+            if others.contains(&scale.address(&mut self.editor)?) {
+                let before = self.users(dim)?.clone();
+                self.users(dim)?.retain(|&(at, _)| at != own);
+                self.log(|| Before::Users(dim, before));
+                self.unlisted.insert(dim.0);
+            }
+        }
+        Ok(())
     }
 
     /// Gives links their new names. A name may still be another's that gets a new one too.
@@ -269,14 +323,39 @@ impl Edited {
                 for (dim, number) in new.var(var).dims.iter().zip(0..) {
                     // A dataset may have several links in a group.
                     if let Some(users) = users.get_mut(&dim.0)
-                        && listed.insert((dim, place.at, number))
+                        && listed.insert((dim.0, place.at, number))
                     {
                         users.push((place.at, number));
                     }
                 }
             }
         }
-        for (dim, users) in users {
+        let coordinates = self.dims.iter().flatten().filter_map(|place| place.coordinate);
+        let are_scales: HashSet<At> =
+            coordinates.filter_map(|var| Some(self.vars[var.index()].as_ref()?.at)).collect();
+        let mut attached = HashMap::new();
+        for &var in &vars {
+            attached.insert(self.var(var)?.at, var);
+        }
+        for (dim, mut users) in users {
+            // A dataset may be attached to the scale besides that of its dimension.
+            for (at, place) in self.users(DimId(dim))?.clone() {
+                if are_scales.contains(&at) || listed.contains(&(dim, at, place)) {
+                    continue;
+                }
+                let is_attached = match attached.get(&at).and_then(|var| others.get(var)) {
+                    Some(others) => {
+                        let scale = self.dims[dim as usize].as_ref().and_then(|dim| dim.scale);
+                        let scale = scale.map(|scale| scale.address(&mut self.editor)).transpose()?;
+                        let others = usize::try_from(place).ok().and_then(|place| others.get(place));
+                        scale.is_some_and(|scale| others.is_some_and(|others| others.contains(&scale)))
+                    }
+                    None => !attached.contains_key(&at),
+                };
+                if is_attached {
+                    users.push((at, place));
+                }
+            }
             let before = std::mem::replace(self.users(DimId(dim))?, users);
             self.log(|| Before::Users(DimId(dim), before));
         }
@@ -297,6 +376,12 @@ impl Edited {
             self.editor.address(node)?;
             let mut scales = others.remove(&var).unwrap_or_default();
             scales.resize(new.var(var).dims.len(), vec![]);
+            let at = self.var(var)?.at;
+            // New datasets have none.
+            if let At::Address(_) = at {
+                let before = self.others.insert(at, scales.clone());
+                self.log(|| Before::Others(at, before));
+            }
             for (dim, scales) in new.var(var).dims.iter().zip(&mut scales) {
                 if let Some(at) = self.dims[dim.index()].as_ref().and_then(|dim| dim.scale) {
                     let at = at.address(&mut self.editor)?;

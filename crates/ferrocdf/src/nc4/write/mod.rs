@@ -156,6 +156,9 @@ struct Edited {
     untold: BTreeSet<u32>,
     /// Variables with dimensions that the file does not name.
     by_length: BTreeSet<VarId>,
+    /// For each dimension of datasets that were attached in this session, the scales that they are attached to besides the
+    /// dimension's own.
+    others: HashMap<At, Vec<Vec<Address>>>,
     /// Steps of defining that the file does not say yet.
     steps: usize,
     /// How long the dataset was that the write under way made longer.
@@ -248,6 +251,7 @@ impl Edited {
             file_ids: FileIds::default(),
             untold: BTreeSet::new(),
             by_length: BTreeSet::new(),
+            others: HashMap::new(),
             steps: 0,
             shorter: None,
             log: None,
@@ -314,6 +318,7 @@ impl Edited {
             }));
         }
         self.owned.clear();
+        self.others.clear();
         self.dims.clear();
         (self.file_ids, self.untold) = (FileIds::default(), BTreeSet::new());
         for (number, dim) in (0..).zip(&content.dims) {

@@ -4,6 +4,7 @@
 //! The editor rolls back its changes of objects; a log of earlier values restores [`Edited`].
 
 use ferrocdf_bytes::Result;
+use ferrocdf_hdf5::Address;
 use ferrocdf_hdf5::edit::Node;
 use ferrocdf_hdf5::messages::HeapId;
 use ferrocdf_model::{DimId, VarId};
@@ -22,6 +23,8 @@ pub(super) enum Before {
     Untold(u32),
     /// A variable with dimensions that the file does not name.
     ByLength(VarId),
+    /// The other scales that a dataset is attached to, if they were known.
+    Others(At, Option<Vec<Vec<Address>>>),
     /// Whether a variable's link has the prefix of variables that are no coordinates.
     Prefixed(VarId, bool),
     /// What an attribute holds in the global heap, if that was known.
@@ -66,6 +69,8 @@ impl Edited {
             }
             Before::Untold(dim) => drop(self.untold.insert(dim)),
             Before::ByLength(var) => drop(self.by_length.insert(var)),
+            Before::Others(at, Some(others)) => drop(self.others.insert(at, others)),
+            Before::Others(at, None) => drop(self.others.remove(&at)),
             Before::Prefixed(var, prefixed) => {
                 if let Some(place) = &mut self.vars[var.index()] {
                     place.prefixed = prefixed;
