@@ -65,7 +65,7 @@ impl Model {
     }
 
     /// Ids of all variables.
-    pub fn var_ids(&self) -> impl ExactSizeIterator<Item = VarId> + use<> {
+    pub fn var_ids(&self) -> impl ExactSizeIterator<Item = VarId> + DoubleEndedIterator + use<> {
         (0..self.vars.len()).map(VarId::from_index)
     }
 

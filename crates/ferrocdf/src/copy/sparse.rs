@@ -29,6 +29,7 @@ impl File {
 /// chunks, and a variable without chunks as a whole; a variable that it has to write is not changed.
 pub fn keep_unwritten(from: &File, to: &FileMut, pairs: &[Pair]) -> Result<()> {
     let (source, target) = (from.model(), to.model());
+    let mut fills = vec![];
     for &(from_var, to_var) in pairs {
         let storage = &target.var(to_var).storage;
         let is_chunked = matches!(storage.chunking, Some(Chunking::Chunked(_)));
@@ -47,14 +48,17 @@ pub fn keep_unwritten(from: &File, to: &FileMut, pairs: &[Pair]) -> Result<()> {
             (Some(value), _) => StoredFill::Value(value),
             (None, _) => StoredFill::Default,
         };
-        to.define(|model| {
-            let storage = &mut model.var_mut(to_var).storage;
+        fills.push((to_var, fill));
+    }
+    drop(target);
+    to.define(|model| {
+        for (var, fill) in fills {
+            let storage = &mut model.var_mut(var).storage;
             storage.no_fill = fill == StoredFill::Default;
             storage.fill = Some(fill);
-            Ok(())
-        })?;
-    }
-    Ok(())
+        }
+        Ok(())
+    })
 }
 
 /// True if no element of a variable was ever written.
