@@ -46,7 +46,9 @@ pub fn keep_unwritten(from: &File, to: &FileMut, pairs: &[Pair]) -> Result<()> {
         let value = if has_value { from.fill_value(from_var)? } else { None };
         let fill = match (value, ty) {
             (Some(Values::User(_, value)), Type::User(id)) => StoredFill::Value(Values::User(id, value)),
-            (Some(value), _) => StoredFill::Value(value),
+            (Some(value), _) if value.ty() == ty => StoredFill::Value(value),
+            // The copy could not be defined.
+            (Some(_), _) => continue,
             (None, _) => StoredFill::Default,
         };
         fills.push((to_var, fill));
