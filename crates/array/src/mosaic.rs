@@ -77,16 +77,19 @@ pub(crate) fn coverage(mosaic: &Mosaic, sel: &Selection, value: (Kind, &[u8])) -
     if mosaic.parts.len() > FEW {
         return Ok(Coverage::Whole);
     }
+    let mut all = Coverage::Nothing;
     for part in mosaic.parts.iter() {
         let Some(overlap) = Overlap::of(sel, part)? else { continue };
         let Some((_, source)) = part.source.open()? else { continue };
-        if let Some(overlap) = overlap.within(&source.shape)?
-            && crate::coverage(&source, &overlap.there, value)? != Coverage::Nothing
-        {
-            return Ok(Coverage::Part);
+        let Some(overlap) = overlap.within(&source.shape)? else { continue };
+        let covers_all = overlap.there.elements() == sel.elements();
+        match crate::coverage(&source, &overlap.there, value)? {
+            Coverage::Whole if covers_all => return Ok(Coverage::Whole),
+            Coverage::Whole | Coverage::Part => all = Coverage::Part,
+            Coverage::Nothing => {}
         }
     }
-    Ok(Coverage::Nothing)
+    Ok(all)
 }
 
 /// The elements that a request and a part have in common.

@@ -21,7 +21,8 @@ pub fn unwritten_value(array: &Array) -> Result<Option<Vec<u8>>> {
     let unusual = array.unusual.clone().filter(|_| !matches!(array.layout, Layout::Mosaic(_)));
     let size = unusual.as_ref().map_or(array.stored.kind.size(), |unusual| unusual.size());
     let element = fill.get(..size).unwrap_or_default();
-    let one = Array { shape: vec![], unusual, layout: Layout::Fill(element.into()), ..array.clone() };
+    let (stored, past_end) = (array.stored, array.past_end);
+    let one = Array { shape: vec![], stored, unusual, layout: Layout::Fill(element.into()), past_end };
     let mut value = vec![0; array.stored.kind.size()];
     let out = Out::raw(array.stored.kind, &mut value);
     let _exact = crate::read(&MemoryBlob::default(), &one, &Selection::all(&[]), out)?;

@@ -571,7 +571,8 @@ impl FileMut {
         let known = draft.vars().len();
         let result = change(draft);
         if state.no_fill {
-            for var in draft.var_ids().skip(known) {
+            // From the last one: `skip` would step over each variable that is known.
+            for var in draft.var_ids().rev().take(draft.vars().len() - known) {
                 draft.var_mut(var).storage.no_fill |= can_be_undefined(draft, var);
             }
         }

@@ -10,8 +10,8 @@ use ferrocdf_bytes::{Code, Error, Result};
 
 use crate::named::in_use;
 use crate::{
-    Atomic, Attr, Attrs, Class, Dim, DimId, Format, Group, GroupId, Name, Owner, Storage, Type, TypeId,
-    UserType, Values, Var, VarId,
+    Atomic, Attr, Attrs, Class, Dim, DimId, Format, Group, GroupId, Name, Owner, Storage, StoredFill, Type,
+    TypeId, UserType, Values, Var, VarId,
 };
 
 /// Groups, dimensions, types, variables and attributes of one dataset.
@@ -65,7 +65,7 @@ impl Model {
     }
 
     /// Ids of all variables.
-    pub fn var_ids(&self) -> impl ExactSizeIterator<Item = VarId> + use<> {
+    pub fn var_ids(&self) -> impl ExactSizeIterator<Item = VarId> + DoubleEndedIterator + use<> {
         (0..self.vars.len()).map(VarId::from_index)
     }
 
@@ -410,7 +410,7 @@ impl Model {
         let name = self.name(name)?;
         self.check_type(value.ty()).map_err(|error| error.at(format_args!("attribute \"{name}\"")))?;
         if let (Owner::Var(var), true, false) = (owner, name == "_FillValue", self.format.is_classic_file()) {
-            self.check_fill(var, &value)?;
+            self.check_fill(var, "_FillValue", &value)?;
         }
         let attrs = self.attrs_mut(owner).to_change()?;
         match attrs.position(name.as_bytes()) {
@@ -502,20 +502,29 @@ impl Model {
     /// type, with `NC_EINVAL` if it is not one value.
     pub fn check_fill_value(&self, var: VarId) -> Result<()> {
         match self.var(var).attrs.find(b"_FillValue") {
-            Some(attr) => self.check_fill(var, &attr.value),
+            Some(attr) => self.check_fill(var, "_FillValue", &attr.value),
             None => Ok(()),
         }
     }
 
-    fn check_fill(&self, var: VarId, value: &Values) -> Result<()> {
+    /// Checks that the [fill value of the dataset](crate::Storage::fill) of a variable, if it has one, can fill it. Fails as
+    /// [`Model::check_fill_value`] does.
+    pub fn check_stored_fill(&self, var: VarId) -> Result<()> {
+        match &self.var(var).storage.fill {
+            Some(StoredFill::Value(value)) => self.check_fill(var, "fill value", value),
+            Some(StoredFill::Default) | None => Ok(()),
+        }
+    }
+
+    fn check_fill(&self, var: VarId, name: &str, value: &Values) -> Result<()> {
         let var = self.var(var);
         if var.ty != value.ty() {
             let (is, shall) = (self.type_name(value.ty()), self.type_name(var.ty));
-            let what = format!("_FillValue of variable \"{}\" is {is}, it must be {shall}", var.name);
+            let what = format!("{name} of variable \"{}\" is {is}, it must be {shall}", var.name);
             return Err(Error::new(Code::EBADTYPE, what));
         }
         if value.len() != 1 {
-            let what = format!("_FillValue of variable \"{}\" has {} values, not one", var.name, value.len());
+            let what = format!("{name} of variable \"{}\" has {} values, not one", var.name, value.len());
             return Err(Error::new(Code::EINVAL, what));
         }
         Ok(())

@@ -12,7 +12,7 @@ use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use ferrocdf::store::{BlobMut, FileBlob, copy_access, resolve_links};
+use ferrocdf::store::{BlobMut, FileBlob, SkipZeros, copy_access, resolve_links};
 use ferrocdf::{CreateOptions, Error, Result};
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
 use signal_hook::iterator::Signals;
@@ -70,9 +70,12 @@ impl Target {
         &self.temporary
     }
 
-    /// Writes the file as a whole.
+    /// Writes the file as a whole. Zeros become holes of the file, in pieces of 64 KiB.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
-        FileBlob::open_mut(&self.temporary)?.write_at(0, bytes)
+        let file = FileBlob::open_mut(&self.temporary)?;
+        SkipZeros(&file).write_at(0, bytes)?;
+        // Zeros at the end were left out as well.
+        file.set_size(bytes.len() as u64)
     }
 
     /// A result whose error names the target, not the temporary file.

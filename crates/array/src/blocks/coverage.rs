@@ -25,21 +25,26 @@ impl Blocks {
             let last = first + (selection.count[dim] - 1) * selection.stride[dim];
             (met.start[dim], met.count[dim]) = (first / len, last / len - first / len + 1);
         }
-        // Most boxes have all their blocks or none of them: one of these two calls ends at the first block then.
-        if !self.has_any(&met, |place| place == Place::Missing)? {
-            return Ok(Coverage::Whole);
-        }
-        let has_some = self.has_any(&met, |place| place != Place::Missing)?;
-        Ok(if has_some { Coverage::Part } else { Coverage::Nothing })
+        let (mut has_stored, mut has_missing) = (false, false);
+        self.has_any(&met, |place| {
+            has_stored |= place != Place::Missing;
+            has_missing |= place == Place::Missing;
+            has_stored && has_missing
+        })?;
+        Ok(match (has_stored, has_missing) {
+            (true, true) => Coverage::Part,
+            (true, false) => Coverage::Whole,
+            (false, _) => Coverage::Nothing,
+        })
     }
 
-    /// True if a box of blocks has one in such a place.
-    fn has_any(&self, grid: &Selection, is_wanted: impl Fn(Place) -> bool) -> Result<bool> {
+    /// True if a box of blocks has one in such a place. The place of a block is looked at again if blocks are moved.
+    fn has_any(&self, grid: &Selection, mut is_wanted: impl FnMut(Place) -> bool) -> Result<bool> {
         for (_, _, some) in grid.pieces(BLOCKS) {
             let mut has = false;
             self.settled(|attempt| {
                 let places = self.locate(attempt.index, &some.start, &some.count)?;
-                has = places.into_iter().any(&is_wanted);
+                has = places.into_iter().any(&mut is_wanted);
                 Ok(true)
             })?;
             if has {

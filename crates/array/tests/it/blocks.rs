@@ -249,6 +249,30 @@ fn part(rng: &mut Rng, shape: &[u64], kind: Kind) -> Part {
 }
 
 #[test]
+fn a_part_of_a_mosaic_says_what_is_stored() {
+    let (_, mut array) = row_of_blocks(6);
+    let parts = [Part {
+        here: Selection::slab(&[100], &[700]),
+        there: Selection::slab(&[0], &[700]),
+        source: Arc::new(There(Some((Arc::new(MemoryBlob::default()), Arc::new(array.clone()))))),
+    }];
+    array.shape = vec![1000];
+    array.layout = Layout::Mosaic(Mosaic { parts: parts.into(), fill: vec![0].into() });
+    for (start, count, expected) in [
+        (0, 1000, Coverage::Part),
+        (100, 600, Coverage::Whole),
+        (150, 1, Coverage::Whole),
+        (99, 2, Coverage::Part),
+        (699, 2, Coverage::Part),
+        (0, 100, Coverage::Nothing),
+        (700, 300, Coverage::Nothing),
+    ] {
+        let sel = Selection::slab(&[start], &[count]);
+        assert_eq!(coverage(&array, &sel, (Kind::U8, &[0])).unwrap(), expected, "{start} {count}");
+    }
+}
+
+#[test]
 fn mosaics_are_the_oracles() {
     let mut rng = Rng::new(13);
     for _ in 0..3000 {

@@ -22,8 +22,8 @@ use crate::file::State;
 use crate::{File, FileMut};
 
 use pipe::{BUFFERS, Job, Piece, pipe};
-use sparse::Gaps;
 pub use sparse::keep_unwritten;
+use sparse::{Boxes, Gaps};
 pub(crate) use tiles::Tiles;
 
 /// A variable of the source and the variable of the target that gets its data. Shapes must agree, except that the
@@ -366,14 +366,15 @@ fn copy_whole(
     let bytes = shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
     let tiles = Tiles::new(Selection::all(&shape), &unit, most / size);
     let gaps = if job.lacks_elements { Gaps::find(from, to, pair)? } else { None };
+    if let Some(gaps) = &gaps
+        && gaps.leaves_out(from, pair.0, &Selection::all(&shape))? == Some(true)
+    {
+        progress(bytes);
+        return Ok(());
+    }
     let pieces = tiles.flat_map(|tile| {
-        let boxes = match &gaps {
-            Some(gaps) => gaps.cut(from, pair.0, &tile),
-            None => Ok(vec![(tile, false)]),
-        };
-        let (boxes, failed) = boxes.map_or_else(|error| (vec![], Some(Err(error))), |boxes| (boxes, None));
-        let pieces = boxes.into_iter();
-        pieces.map(move |(selection, is_left_out)| Ok(Piece { job, selection, is_left_out })).chain(failed)
+        let boxes = Boxes::new(from, pair.0, gaps.as_ref(), tile);
+        boxes.map(|next| next.map(|(selection, is_left_out)| Piece { job, selection, is_left_out }))
     });
     pipe(from, to, pieces, (bytes, most), progress)
 }

@@ -56,9 +56,6 @@ impl Piece {
 
     /// Reads the box into a buffer, which gets at least `room` bytes if it is too small: larger boxes may follow.
     fn read(&self, from: &File, buffer: &mut Vec<u8>, room: u64) -> Result<()> {
-        if self.is_left_out {
-            return Ok(());
-        }
         let bytes = self.bytes()?;
         if buffer.len() < bytes {
             *buffer = vec![];
@@ -72,9 +69,6 @@ impl Piece {
     /// Writes what was read. Returns the number of bytes that are done.
     fn write(&self, from: &File, to: &FileMut, buffer: &[u8]) -> Result<u64> {
         let bytes = self.bytes()?;
-        if self.is_left_out {
-            return Ok(bytes as u64);
-        }
         let Job { pair, kind, skips_zeros, .. } = self.job;
         match to.write_sparse(pair.1, &self.selection, In::raw(kind, &buffer[..bytes]), skips_zeros)? {
             Fit::Exact => Ok(bytes as u64),
@@ -97,16 +91,29 @@ pub(super) fn pipe(
 ) -> Result<()> {
     let pieces = Mutex::new(pieces);
     let room = bytes.min(most);
-    // Nobody goes on after a panic.
-    let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+    // The next box to copy, and the bytes of those before it that are left out.
+    let next = || -> Result<(u64, Option<Piece>)> {
+        // Nobody goes on after a panic.
+        let mut pieces = pieces.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left_out = 0;
+        loop {
+            match pieces.next().transpose()? {
+                Some(piece) if piece.is_left_out => left_out += piece.bytes()? as u64,
+                piece => return Ok((left_out, piece)),
+            }
+        }
+    };
     let one_by_one = |progress: &mut dyn FnMut(u64)| {
         let mut buffer = vec![];
-        while let Some(piece) = next() {
-            let piece = piece?;
+        loop {
+            let (left_out, piece) = next()?;
+            let Some(piece) = piece else {
+                progress(left_out);
+                return Ok(());
+            };
             piece.read(from, &mut buffer, room)?;
-            progress(piece.write(from, to, &buffer)?);
+            progress(left_out + piece.write(from, to, &buffer)?);
         }
-        Ok(())
     };
     if bytes <= most || most < WORTH || ferrocdf_array::pool().is_none() {
         return one_by_one(progress);
@@ -119,11 +126,13 @@ pub(super) fn pipe(
             let _ = empty.send(vec![]);
         }
         let read = move || {
-            while let (Ok(mut buffer), Some(piece)) = (emptied.recv(), next()) {
-                let done =
-                    piece.and_then(|piece| piece.read(from, &mut buffer, room).map(|()| (piece, buffer)));
-                let failed = done.is_err();
-                if fill.send(done).is_err() || failed {
+            while let Ok(mut buffer) = emptied.recv() {
+                let done = next().and_then(|(left_out, piece)| {
+                    piece.as_ref().map_or(Ok(()), |piece| piece.read(from, &mut buffer, room))?;
+                    Ok((left_out, piece, buffer))
+                });
+                let is_last = !matches!(done, Ok((_, Some(_), _)));
+                if fill.send(done).is_err() || is_last {
                     return;
                 }
             }
@@ -132,8 +141,9 @@ pub(super) fn pipe(
             return one_by_one(progress);
         }
         for done in filled {
-            let (piece, buffer) = done?;
-            progress(piece.write(from, to, &buffer)?);
+            let (left_out, piece, buffer) = done?;
+            let copied = piece.map_or(Ok(0), |piece| piece.write(from, to, &buffer))?;
+            progress(left_out + copied);
             let _ = empty.send(buffer);
         }
         Ok(())

@@ -4,11 +4,12 @@
 //! Where both variables have the same fill value, boxes of unwritten elements are left out. Everywhere else they are
 //! written, but zeros are not where the file of the copy reads as zeros already.
 
+use std::collections::VecDeque;
+
 use ferrocdf_array::{Array, Coverage, Kind, Layout, Selection, coverage, unwritten_value};
 use ferrocdf_bytes::Result;
 use ferrocdf_model::{Chunking, StoredFill, Type, Values, VarId};
 
-use super::tiles::Tiles;
 use super::{Pair, are_numbers, lock_both};
 use crate::{File, FileMut};
 
@@ -29,6 +30,7 @@ impl File {
 /// chunks, and a variable without chunks as a whole; a variable that it has to write is not changed.
 pub fn keep_unwritten(from: &File, to: &FileMut, pairs: &[Pair]) -> Result<()> {
     let (source, target) = (from.model(), to.model());
+    let mut fills = vec![];
     for &(from_var, to_var) in pairs {
         let storage = &target.var(to_var).storage;
         let is_chunked = matches!(storage.chunking, Some(Chunking::Chunked(_)));
@@ -44,17 +46,22 @@ pub fn keep_unwritten(from: &File, to: &FileMut, pairs: &[Pair]) -> Result<()> {
         let value = if has_value { from.fill_value(from_var)? } else { None };
         let fill = match (value, ty) {
             (Some(Values::User(_, value)), Type::User(id)) => StoredFill::Value(Values::User(id, value)),
-            (Some(value), _) => StoredFill::Value(value),
+            (Some(value), _) if value.ty() == ty => StoredFill::Value(value),
+            // The copy could not be defined.
+            (Some(_), _) => continue,
             (None, _) => StoredFill::Default,
         };
-        to.define(|model| {
-            let storage = &mut model.var_mut(to_var).storage;
+        fills.push((to_var, fill));
+    }
+    drop(target);
+    to.define(|model| {
+        for (var, fill) in fills {
+            let storage = &mut model.var_mut(var).storage;
             storage.no_fill = fill == StoredFill::Default;
             storage.fill = Some(fill);
-            Ok(())
-        })?;
-    }
-    Ok(())
+        }
+        Ok(())
+    })
 }
 
 /// True if no element of a variable was ever written.
@@ -113,37 +120,103 @@ impl Gaps {
         Ok(Some(Gaps { kind, value, chunk }))
     }
 
-    /// Cuts a tile into boxes that are left out, and boxes that are not, of whole chunks of the copy; as few as are found by
-    /// joining neighbours.
-    pub(super) fn cut(&self, from: &File, var: VarId, tile: &Selection) -> Result<Vec<(Selection, bool)>> {
-        from.reading(|state| {
-            let array = state.array(var)?;
-            let of = |part: &Selection| coverage(array, part, (self.kind, &self.value));
-            let chunk = match (of(tile)?, &self.chunk) {
-                (Coverage::Part, Some(chunk)) => chunk,
-                (covered, _) => return Ok(vec![(tile.clone(), covered == Coverage::Nothing)]),
-            };
-            let boxes = Tiles::new(tile.clone(), chunk, 1).map(|next| {
-                let is_left_out = of(&next)? == Coverage::Nothing;
-                Ok((next, is_left_out))
-            });
-            // Chunks become rows of chunks, these become planes, and so on.
-            let boxes = boxes.collect::<Result<Vec<_>>>()?;
-            Ok(chunk.iter().fold(boxes, |boxes, _| join(boxes)))
+    /// True if a selection of the source is left out, false if it is not; `None` if that differs between chunks of the copy.
+    pub(super) fn leaves_out(&self, from: &File, var: VarId, selection: &Selection) -> Result<Option<bool>> {
+        let covered =
+            from.reading(|state| coverage(state.array(var)?, selection, (self.kind, &self.value)))?;
+        Ok(match (covered, &self.chunk) {
+            (Coverage::Nothing, _) => Some(true),
+            (Coverage::Part, Some(_)) => None,
+            (Coverage::Part | Coverage::Whole, _) => Some(false),
         })
     }
 }
 
-/// Joins boxes with the next one where both are left out, or both not, and make a box together.
-fn join(boxes: Vec<(Selection, bool)>) -> Vec<(Selection, bool)> {
-    let mut joined: Vec<(Selection, bool)> = vec![];
-    for (next, is_left_out) in boxes {
-        let last = joined.last_mut().filter(|(_, is_same)| *is_same == is_left_out);
-        if !last.is_some_and(|(last, _)| extend(last, &next)) {
-            joined.push((next, is_left_out));
+/// The boxes of a tile that are left out, and those that are not, of whole chunks of the copy and in their order; neighbours
+/// are joined.
+///
+/// The tile is halved where only some of it is stored, so that the index is asked about few boxes where most chunks lie
+/// together, and only some boxes are in memory at a time.
+pub(super) struct Boxes<'a> {
+    from: &'a File,
+    var: VarId,
+    /// `None` if nothing is left out.
+    gaps: Option<&'a Gaps>,
+    /// What is left to be looked at, the first one last.
+    rest: Vec<Selection>,
+    /// Boxes that others may be joined to.
+    joined: VecDeque<(Selection, bool)>,
+}
+
+impl<'a> Boxes<'a> {
+    pub(super) fn new(from: &'a File, var: VarId, gaps: Option<&'a Gaps>, tile: Selection) -> Self {
+        Boxes { from, var, gaps, rest: vec![tile], joined: VecDeque::new() }
+    }
+}
+
+/// Boxes that wait for others to be joined to: a row of chunks that differ waits for none, so there is no need for many.
+const WAITING: usize = 256;
+
+impl Iterator for Boxes<'_> {
+    type Item = Result<(Selection, bool)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while let Some(next) = self.rest.pop() {
+            let is_left_out = match self.gaps {
+                Some(gaps) => gaps.leaves_out(self.from, self.var, &next),
+                None => Ok(Some(false)),
+            };
+            let is_left_out = match is_left_out {
+                Ok(Some(is_left_out)) => is_left_out,
+                Ok(None) => {
+                    let chunk = self.gaps.and_then(|gaps| gaps.chunk.as_deref()).unwrap_or_default();
+                    if let Some((first, second)) = halves(&next, chunk) {
+                        self.rest.extend([second, first]);
+                        continue;
+                    }
+                    false
+                }
+                Err(error) => {
+                    self.rest.clear();
+                    return Some(Err(error));
+                }
+            };
+            join(&mut self.joined, (next, is_left_out));
+            if self.joined.len() > WAITING {
+                break;
+            }
+        }
+        self.joined.pop_front().map(Ok)
+    }
+}
+
+/// Halves a box between chunks, along the first dimension that has several. `None` if it lies in one chunk.
+fn halves(whole: &Selection, chunk: &[u64]) -> Option<(Selection, Selection)> {
+    for (dim, &len) in chunk.iter().enumerate() {
+        let (start, end) = (whole.start[dim], whole.start[dim] + whole.count[dim]);
+        let (first, last) = (start / len, (end - 1) / len);
+        if first < last {
+            let middle = (first + (last - first).div_ceil(2)) * len;
+            let (mut before, mut after) = (whole.clone(), whole.clone());
+            before.count[dim] = middle - start;
+            (after.start[dim], after.count[dim]) = (middle, end - middle);
+            return Some((before, after));
         }
     }
-    joined
+    None
+}
+
+/// Adds a box, joined to the one before it if both are left out, or both not, and make a box together; and so on: chunks
+/// become rows of chunks, these become planes.
+fn join(joined: &mut VecDeque<(Selection, bool)>, mut next: (Selection, bool)) {
+    while let Some((mut last, is_left_out)) = joined.pop_back() {
+        if is_left_out != next.1 || !extend(&mut last, &next.0) {
+            joined.push_back((last, is_left_out));
+            break;
+        }
+        next.0 = last;
+    }
+    joined.push_back(next);
 }
 
 /// Extends a box by one that begins where it ends along one dimension and is the same along the others. `false` if there is no
@@ -167,13 +240,15 @@ mod tests {
     fn neighbours_are_joined_to_rows_and_planes() {
         let cells = |is_left_out: fn(u64, u64) -> bool| {
             let cells = (0..3).flat_map(|row| (0..4).map(move |column| (row, column)));
-            let boxes: Vec<(Selection, bool)> = cells
-                .map(|(row, column)| {
-                    (Selection::slab(&[row * 10, column * 5], &[10, 5]), is_left_out(row, column))
-                })
-                .collect();
-            let joined = join(join(boxes)).into_iter();
+            let mut joined = VecDeque::new();
+            for (row, column) in cells {
+                join(
+                    &mut joined,
+                    (Selection::slab(&[row * 10, column * 5], &[10, 5]), is_left_out(row, column)),
+                );
+            }
             joined
+                .into_iter()
                 .map(|(all, is_left_out)| (all.start.to_vec(), all.count.to_vec(), is_left_out))
                 .collect::<Vec<_>>()
         };
@@ -191,5 +266,19 @@ mod tests {
                 (vec![20, 0], vec![10, 20], false)
             ]
         );
+    }
+
+    #[test]
+    fn boxes_are_halved_between_chunks() {
+        let halved = |start: &[u64], count: &[u64]| {
+            halves(&Selection::slab(start, count), &[10, 5])
+                .map(|(first, second)| [first, second].map(|half| (half.start.to_vec(), half.count.to_vec())))
+        };
+        assert_eq!(halved(&[5, 0], &[20, 9]), Some([(vec![5, 0], vec![5, 9]), (vec![10, 0], vec![15, 9])]));
+        assert_eq!(
+            halved(&[10, 0], &[10, 15]),
+            Some([(vec![10, 0], vec![10, 5]), (vec![10, 5], vec![10, 10])])
+        );
+        assert_eq!(halved(&[19, 4], &[1, 1]), None);
     }
 }

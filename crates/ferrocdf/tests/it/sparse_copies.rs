@@ -1,8 +1,8 @@
 //! Copies of variables with elements that were never written.
 
-use ferrocdf::model::{Chunking, Class, UserType, Value};
+use ferrocdf::model::{Chunking, Class, StoredFill, UserType, Value};
 use ferrocdf::{
-    Atomic, CreateOptions, File, FileMut, Format, GroupId, Name, Owner, Type, Values, VarId, copy_data,
+    Atomic, Code, CreateOptions, File, FileMut, Format, GroupId, Name, Owner, Type, Values, VarId, copy_data,
     keep_unwritten,
 };
 
@@ -145,5 +145,24 @@ fn chunks_of_enumerations_are_left_out() {
         let [was, is] = [&*source, &*target].map(|file| file.read_values(id(file), &[0], &[100]).unwrap());
         assert_eq!(was, is);
         assert_eq!(written_chunks(target), expected);
+    }
+}
+
+#[test]
+fn stored_fill_values_of_another_type_or_number_are_refused() {
+    for (fill, expected) in [
+        (Values::Double(vec![1.5]), Some(Code::EBADTYPE)),
+        (Values::Int64(vec![1 << 40]), Some(Code::EBADTYPE)),
+        (Values::Int(vec![1, 2]), Some(Code::EINVAL)),
+        (Values::Int(vec![]), Some(Code::EINVAL)),
+        (Values::Int(vec![5]), None),
+    ] {
+        let target = file(&[10, 10], -7);
+        let fill_of = |model: &mut ferrocdf::Model| {
+            model.var_mut(VarId(0)).storage.fill = Some(StoredFill::Value(fill.clone()));
+            Ok(())
+        };
+        target.define(fill_of).unwrap();
+        assert_eq!(target.commit().err().map(|error| error.code), expected, "{fill:?}");
     }
 }

@@ -187,7 +187,11 @@ fn stored(storage: &StorageInfo, filters: &[Filter]) -> Value {
     if let Some(counts) = storage.chunks.filter(|counts| counts.stored < counts.all) {
         facts["chunk_count"] = json!(counts.all);
         facts["unwritten_chunks"] = json!(counts.all - counts.stored);
-        facts["written_bytes"] = json!(counts.stored.saturating_mul(counts.decoded_bytes));
+        let written = counts.stored.saturating_mul(counts.decoded_bytes);
+        facts["written_bytes"] = json!(written);
+        // What was never written is no compression.
+        let ratio = (storage.stored_bytes > 0).then(|| written as f64 / storage.stored_bytes as f64);
+        facts["ratio"] = json!(ratio);
     }
     facts
 }

@@ -190,16 +190,12 @@ fn sources(var: &Value) -> Vec<String> {
 fn stored(var: &Value) -> String {
     let number = |key: &str| var[key].as_u64().unwrap_or(0);
     let (size, stored) = (number("bytes"), number("stored_bytes"));
-    // What was never written is no compression.
-    let written = var["written_bytes"].as_u64();
+    let has_unwritten = var["written_bytes"].is_u64();
     let ratio = match var["ratio"].as_f64() {
-        Some(_) if written.is_some() && list(var, "filters").is_empty() => {
+        Some(_) if has_unwritten && list(var, "filters").is_empty() => {
             format!("{} stored", bytes(stored))
         }
-        Some(ratio) if size != stored => {
-            let ratio = written.map_or(ratio, |written| written as f64 / stored as f64);
-            format!("{} stored, {ratio:.2}:1", bytes(stored))
-        }
+        Some(ratio) if size != stored => format!("{} stored, {ratio:.2}:1", bytes(stored)),
         _ if string(var, "arrangement") == "virtual" => "in other datasets".to_string(),
         _ if stored == 0 && size > 0 => "nothing stored".to_string(),
         _ => "not compressed".to_string(),

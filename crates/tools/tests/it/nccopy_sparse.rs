@@ -124,10 +124,11 @@ fn copies_of_sparse_files_to_other_formats_are_sparse() {
         file.close().unwrap();
         assert!(space(&source) < 1 << 20, "{format:?}: {}", space(&source));
         for kind in ["nc3", "nc6", "cdf5", "nc4", "nc7"] {
-            let args = ["-k", kind, &source, &copy];
-            assert_eq!(call(&args), (0, String::new()));
-            assert!(space(&copy) < 1 << 20, "{format:?} to {kind}: {}", space(&copy));
-            assert_same_values(&source, &copy, &args);
+            for args in [&["-k", kind, &source, &copy][..], &["-w", "-k", kind, &source, &copy]] {
+                assert_eq!(call(args), (0, String::new()));
+                assert!(space(&copy) < 1 << 20, "{format:?} {args:?}: {}", space(&copy));
+                assert_same_values(&source, &copy, args);
+            }
         }
     }
 }

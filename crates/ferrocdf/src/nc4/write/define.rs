@@ -226,6 +226,7 @@ impl Edited {
     }
 
     fn make_var(&mut self, new: &Model, var: VarId) -> Result<()> {
+        new.check_stored_fill(var)?;
         let of = new.var(var);
         let group = self.group(of.group)?;
         let datatype = self.datatype(of.ty, of.storage.endian)?;
