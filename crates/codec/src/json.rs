@@ -1,9 +1,10 @@
-//! Filters as Zarr writes them down: a JSON dictionary with an `id` (numcodecs), which netCDF-C calls a codec.
+//! Filters as Zarr spells them: numcodecs dictionaries (Zarr v2), which netCDF-C calls codecs, and Zarr v3 codecs.
 //!
-//! Each filter that has such a spelling tells it in its own file ([`Spelling`]). Keys and their order are those of
+//! Each filter's own file holds its spellings ([`Spelling`]). In numcodecs dictionaries the keys and their order are those of
 //! netCDF-C's codec plugins, defaults those of numcodecs; a number may be written as text, as netCDF-C takes it. A codec
-//! stands for the filter whose *bytes* it makes: `gzip` and `lz4` of numcodecs have frames that no HDF5 filter has, and
-//! are not read as deflate and LZ4; for LZ4 and LZF as HDF5 stores them there are names in imagecodecs.
+//! stands for the filter that makes the same *bytes*: `lz4` of numcodecs has a frame that no HDF5 filter has, and is not read
+//! as LZ4; for LZ4 and LZF as HDF5 stores them there are names in imagecodecs. A filter without a Zarr v3 name of its own is
+//! spelled there as zarr-python does it: `numcodecs.` and its numcodecs `id`.
 
 use std::ops::RangeInclusive;
 
@@ -11,54 +12,109 @@ use ferrocdf_bytes::{Code, Error, Result};
 use serde_json::{Map, Value};
 
 use crate::filters::ENTRIES;
+use crate::identity::FilterId;
 use crate::registry::entry;
 
-/// How a filter is written down in JSON.
+/// How a filter is written as JSON.
 pub struct Spelling {
-    /// What the dictionary has as `id`.
+    /// The value of `id` (numcodecs) or `name` (Zarr v3).
     pub id: &'static str,
-    /// The other keys and their values for these parameters: those that a caller gives, or those that a file has.
+    /// Returns the other keys and their values for these parameters: those that a caller gives, or those that a file has.
     pub write: fn(&[u32]) -> Result<Fields>,
-    /// The parameters that a caller would give for this dictionary.
+    /// Returns the parameters that a caller would give for this dictionary.
     pub read: fn(&Dictionary) -> Result<Vec<u32>>,
 }
 
 /// Keys and values in their order.
 pub type Fields = Vec<(&'static str, Value)>;
 
-/// A dictionary longer than so many bytes is none that describes a filter.
+/// Identity and parameters of a filter, as a caller gives them.
+pub type Parameters = (FilterId, Vec<u32>);
+
+/// Longest text of a dictionary, in bytes.
 const LONGEST: usize = 1 << 16;
 
-/// The JSON dictionary of a built-in filter; `None` if the filter has none or is not built in.
+/// What the names of numcodecs filters begin with in Zarr v3.
+const NUMCODECS: &str = "numcodecs.";
+
+/// Returns the numcodecs dictionary of a built-in filter; `None` if it has none or is not built in.
 ///
 /// # Errors
 /// `EFILTER` for parameters that the filter does not have.
-pub fn codec_of(id: u32, params: &[u32]) -> Option<Result<String>> {
-    let spelling = entry(id)?.json.as_ref()?;
+pub fn to_numcodecs(id: &FilterId, params: &[u32]) -> Option<Result<String>> {
+    let spelling = entry(id)?.numcodecs.as_ref()?;
     Some((spelling.write)(params).map(|fields| {
         let fields = fields.iter().map(|(key, value)| format!(", \"{key}\": {value}"));
         format!("{{\"id\": \"{}\"{}}}", spelling.id, fields.collect::<String>())
     }))
 }
 
-/// The filter that a JSON dictionary tells: its HDF5 number, and the parameters that a caller would give. `None` if no
-/// built-in filter is called so.
+/// Returns the filter that a numcodecs dictionary spells, with the parameters that a caller would give; `None` if no built-in
+/// filter has its `id`.
 ///
 /// # Errors
-/// `EFILTER` for what is not JSON, is no dictionary with an `id`, or has values that the filter does not have.
-pub fn filter_of(json: &str) -> Option<Result<(u32, Vec<u32>)>> {
-    let dictionary = match Dictionary::parse(json) {
+/// `EFILTER` for text that is not a JSON dictionary with an `id`, and for values that the filter does not have.
+pub fn from_numcodecs(json: &str) -> Option<Result<Parameters>> {
+    let dictionary = match Dictionary::parse(json, "id") {
         Ok(dictionary) => dictionary,
         Err(error) => return Some(Err(error)),
     };
-    let spellings = ENTRIES.iter().filter_map(|entry| Some((entry.id, entry.json.as_ref()?)));
-    let (id, spelling) = spellings.into_iter().find(|(_, spelling)| spelling.id == dictionary.id)?;
-    Some((spelling.read)(&dictionary).map(|params| (id, params)))
+    read(&dictionary, &dictionary.id, |entry| entry.numcodecs.as_ref())
 }
 
-/// What the JSON dictionary of a built-in filter has as `id`; `None` if it has none or is not built in.
-pub fn codec_id(id: u32) -> Option<&'static str> {
-    Some(entry(id)?.json.as_ref()?.id)
+/// Returns the numcodecs `id` of a built-in filter; `None` if it has none or is not built in.
+pub fn numcodecs_id(id: &FilterId) -> Option<&'static str> {
+    Some(entry(id)?.numcodecs.as_ref()?.id)
+}
+
+/// Returns the Zarr v3 metadata of a built-in filter, `{"name": …, "configuration": …}`; `None` if it has no spelling or is not
+/// built in.
+///
+/// # Errors
+/// `EFILTER` for parameters that the filter does not have.
+pub fn to_zarr_v3(id: &FilterId, params: &[u32]) -> Option<Result<String>> {
+    let entry = entry(id)?;
+    let (prefix, spelling) = match (&entry.zarr_v3, &entry.numcodecs) {
+        (Some(own), _) => ("", own),
+        (None, Some(numcodecs)) => (NUMCODECS, numcodecs),
+        (None, None) => return None,
+    };
+    Some((spelling.write)(params).map(|fields| {
+        let name = format!("{prefix}{}", spelling.id);
+        let mut json = Map::from_iter([("name".to_string(), Value::String(name))]);
+        if !fields.is_empty() {
+            let fields = fields.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
+            json.insert("configuration".to_string(), Value::Object(fields));
+        }
+        Value::Object(json).to_string()
+    }))
+}
+
+/// Returns the filter that Zarr v3 metadata spells, with the parameters that a caller would give; `None` if no built-in filter
+/// has its name.
+///
+/// # Errors
+/// `EFILTER` for text that is not a JSON dictionary with a `name`, and for values that the filter does not have.
+pub fn from_zarr_v3(json: &str) -> Option<Result<Parameters>> {
+    let dictionary = match Dictionary::parse(json, "name").and_then(Dictionary::configuration) {
+        Ok(dictionary) => dictionary,
+        Err(error) => return Some(Err(error)),
+    };
+    read(&dictionary, &dictionary.id, |entry| entry.zarr_v3.as_ref()).or_else(|| {
+        let id = dictionary.id.strip_prefix(NUMCODECS)?;
+        read(&dictionary, id, |entry| entry.numcodecs.as_ref())
+    })
+}
+
+/// Reads a dictionary by the spelling that has this name.
+fn read(
+    dictionary: &Dictionary,
+    name: &str,
+    spelling: impl Fn(&'static crate::registry::Entry) -> Option<&'static Spelling>,
+) -> Option<Result<Parameters>> {
+    let mut spellings = ENTRIES.iter().filter_map(|entry| Some((&entry.id, spelling(entry)?)));
+    let (id, spelling) = spellings.find(|(_, spelling)| spelling.id == name)?;
+    Some((spelling.read)(dictionary).map(|params| (id.clone(), params)))
 }
 
 /// A dictionary that was read.
@@ -68,7 +124,8 @@ pub struct Dictionary {
 }
 
 impl Dictionary {
-    fn parse(json: &str) -> Result<Dictionary> {
+    /// Reads a dictionary whose name is the value of `key`.
+    fn parse(json: &str, key: &str) -> Result<Dictionary> {
         let wrong = |why: &str| Err(Error::new(Code::EFILTER, format!("a codec in JSON {why}")));
         if json.len() > LONGEST {
             return wrong(&format!("has {} bytes, and {LONGEST} at most", json.len()));
@@ -78,10 +135,23 @@ impl Dictionary {
             Ok(_) => return wrong("is not a dictionary"),
             Err(error) => return wrong(&format!("cannot be read: {error}")),
         };
-        match values.get("id") {
+        match values.get(key) {
             Some(Value::String(id)) => Ok(Dictionary { id: id.clone(), values }),
-            Some(_) => wrong("has an \"id\" that is not text"),
-            None => wrong("has no \"id\""),
+            Some(_) => wrong(&format!("has an \"{key}\" that is not text")),
+            None => wrong(&format!("has no \"{key}\"")),
+        }
+    }
+
+    /// The configuration in Zarr v3 metadata; it may be missing.
+    fn configuration(mut self) -> Result<Dictionary> {
+        match self.values.remove("configuration") {
+            None => Ok(Dictionary { id: self.id, values: Map::new() }),
+            Some(Value::Object(values)) => Ok(Dictionary { id: self.id, values }),
+            Some(other) => {
+                let what =
+                    format!("the codec {} has \"configuration\": {other}, and not a dictionary", self.id);
+                Err(Error::new(Code::EFILTER, what))
+            }
         }
     }
 
@@ -90,7 +160,22 @@ impl Dictionary {
         Error::new(Code::EFILTER, format!("the codec {} has \"{key}\": {value}, {why}", self.id))
     }
 
-    /// A number within bounds; `other` if it is not there or null.
+    /// Returns a list of numbers within bounds, which must be there.
+    pub fn numbers(&self, key: &str, bounds: RangeInclusive<i64>) -> Result<Vec<u32>> {
+        let number = |value: &Value| value.as_i64().filter(|number| bounds.contains(number));
+        let list = match self.values.get(key) {
+            Some(Value::Array(list)) => list.iter().map(|value| u32::try_from(number(value)?).ok()).collect(),
+            _ => None,
+        };
+        list.ok_or_else(|| {
+            self.wrong(
+                key,
+                &format!("and not a list of whole numbers from {} to {}", bounds.start(), bounds.end()),
+            )
+        })
+    }
+
+    /// Returns a number within bounds; `other` if it is missing or null.
     pub fn number(&self, key: &str, other: i64, bounds: RangeInclusive<i64>) -> Result<i64> {
         let number = match self.values.get(key) {
             None | Some(Value::Null) => return Ok(other),
@@ -105,7 +190,7 @@ impl Dictionary {
         })
     }
 
-    /// A truth; `other` if it is not there or null.
+    /// Returns a boolean; `other` if it is missing or null.
     pub fn flag(&self, key: &str, other: bool) -> Result<bool> {
         match self.values.get(key) {
             None | Some(Value::Null) => Ok(other),
@@ -114,7 +199,7 @@ impl Dictionary {
         }
     }
 
-    /// The place of a word in a list; `other` if it is not there or null.
+    /// Returns the position of a word in a list; `other` if it is missing or null.
     pub fn word(&self, key: &str, other: u32, words: &[&str]) -> Result<u32> {
         let place = match self.values.get(key) {
             None | Some(Value::Null) => return Ok(other),
@@ -126,7 +211,7 @@ impl Dictionary {
     }
 }
 
-/// The spelling of a filter that has one parameter, its level, which is a number without a sign.
+/// The spelling of a filter that has one parameter, its level, which is an unsigned number.
 macro_rules! level_spelling {
     ($id:literal, $levels:expr, $other:literal) => {
         $crate::json::Spelling {

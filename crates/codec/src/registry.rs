@@ -1,80 +1,89 @@
-//! What filters are called: those that are built in, which say so themselves, and those that are registered.
+//! The built-in filters by identity and by name, and the names of registered HDF5 filters that are not built in.
 //!
 //! Registered names are from "List of Filters Registered with The HDF Group" (docs/RegisteredFilterPlugins.md of
-//! HDFGroup/hdf5_plugins), other names are those of numcodecs and of the HDF5 library.
+//! HDFGroup/hdf5_plugins); other names are those of numcodecs and of the HDF5 library.
 
 use ferrocdf_bytes::Result;
 
+use crate::codecs::ChunkInfo;
 use crate::filter::Filter;
 use crate::filters::ENTRIES;
+use crate::identity::FilterId;
 use crate::json::Spelling;
-use crate::provider::is_available;
 
-/// A built-in filter as it is listed.
+/// Description of a built-in filter.
 pub struct Entry {
-    /// Its HDF5 number.
-    pub id: u32,
-    /// What it is called: first the name it is registered under, then others. Case does not count.
+    /// Its identity.
+    pub id: FilterId,
+    /// Its names in filter specifications: first the registered one, then others. Case does not count.
     pub names: &'static [&'static str],
-    /// The filter with these parameters.
-    pub make: fn(&[u32]) -> Result<Box<dyn Filter>>,
-    /// Puts the size of elements and that of a chunk in bytes into its parameters, if it wants them and no more.
-    pub learn: Option<fn(&mut Vec<u32>, u32, u32)>,
-    /// How it is written down in JSON, if it is.
-    pub json: Option<Spelling>,
+    /// Makes the filter with these parameters. The chunk is the filter's input when encoding; `None` where that is bytes
+    /// whose elements are not known.
+    pub make: fn(&[u32], Option<&ChunkInfo>) -> Result<Box<dyn Filter>>,
+    /// Puts the element size and the chunk size in bytes into the parameters; `None` for filters that derive something else
+    /// from the dataset, or nothing.
+    pub derive: Option<fn(&mut Vec<u32>, u32, u32)>,
+    /// Its spelling as a numcodecs dictionary (Zarr v2), if it has one.
+    pub numcodecs: Option<Spelling>,
+    /// Its spelling as a Zarr v3 codec; without one its name there is `numcodecs.` and the numcodecs `id`.
+    pub zarr_v3: Option<Spelling>,
 }
 
-/// The built-in filter of this number.
-pub fn entry(id: u32) -> Option<&'static Entry> {
-    ENTRIES.binary_search_by_key(&id, |entry| entry.id).ok().map(|at| &ENTRIES[at])
+/// Returns the built-in filter of this identity.
+pub fn entry(id: &FilterId) -> Option<&'static Entry> {
+    ENTRIES.iter().find(|entry| entry.id == *id)
 }
 
-/// The numbers of the filters that are built in, in their order.
-pub fn built_in_ids() -> impl ExactSizeIterator<Item = u32> {
-    ENTRIES.iter().map(|entry| entry.id)
+/// True if the filter of this identity is built in.
+pub fn is_built_in(id: &FilterId) -> bool {
+    entry(id).is_some()
 }
 
-/// The name a filter number is registered under, if it is.
+/// Returns the HDF5 numbers of the built-in filters, in their order.
+pub fn built_in_ids() -> impl Iterator<Item = u32> {
+    ENTRIES.iter().filter_map(|entry| entry.id.hdf5())
+}
+
+/// Returns the name that an HDF5 number is registered under, if it is.
 pub fn registered_name(id: u32) -> Option<&'static str> {
-    match entry(id) {
+    match entry(&id.into()) {
         Some(entry) => entry.names.first().copied(),
         None => OTHERS.binary_search_by_key(&id, |&(id, _)| id).ok().map(|at| OTHERS[at].1),
     }
 }
 
-/// Puts into the parameters that a caller gives what a built-in filter learns of the data by itself: the size of elements,
-/// and that of a chunk, in bytes. For filters that learn just that (shuffle, blosc, bitshuffle); others stay as they are.
-pub fn learn(id: u32, params: &mut Vec<u32>, element: u32, chunk: u32) {
-    if let Some(learn) = entry(id).and_then(|entry| entry.learn) {
-        learn(params, element, chunk);
+/// Puts the element size and the chunk size, in bytes, into the parameters of a built-in filter that derives just those
+/// (shuffle, blosc, bitshuffle). Leaves the parameters of all other filters.
+pub fn derive(id: &FilterId, params: &mut Vec<u32>, element: u32, chunk: u32) {
+    if let Some(derive) = entry(id).and_then(|entry| entry.derive) {
+        derive(params, element, chunk);
     }
 }
 
-/// Whether [`learn`] does anything for the filter of this number.
-pub fn learns(id: u32) -> bool {
-    entry(id).is_some_and(|entry| entry.learn.is_some())
+/// True if [`derive`] changes the parameters of this filter.
+pub fn derives(id: &FilterId) -> bool {
+    entry(id).is_some_and(|entry| entry.derive.is_some())
 }
 
-/// What a filter is called, the name it is registered under first; empty for one that has no name.
+/// Returns the names of a filter, the registered one first; none if it has no name.
 pub fn names(id: u32) -> Vec<&'static str> {
-    entry(id).map_or_else(|| registered_name(id).into_iter().collect(), |entry| entry.names.to_vec())
+    entry(&id.into()).map_or_else(|| registered_name(id).into_iter().collect(), |entry| entry.names.to_vec())
 }
 
-/// The number of the filter of this name: a registered name, or what numcodecs or HDF5 call a built-in one. Case does
-/// not count. Of two that are registered under one name it is the later.
-pub fn by_name(name: &str) -> Option<u32> {
+/// Returns the identity of the filter of this name: a registered name, or what numcodecs or HDF5 call a built-in one. Case
+/// does not count. Of two filters that are registered under one name it is the later.
+pub fn by_name(name: &str) -> Option<FilterId> {
     let is = |other: &&'static str| other.eq_ignore_ascii_case(name);
     let ours = ENTRIES.iter().find(|entry| entry.names.iter().any(is));
-    let others = || OTHERS.iter().rfind(|(_, other)| is(other)).map(|&(id, _)| id);
-    ours.map(|entry| entry.id).or_else(others)
+    let others = || OTHERS.iter().rfind(|(_, other)| is(other)).map(|&(id, _)| id.into());
+    ours.map(|entry| entry.id.clone()).or_else(others)
 }
 
-/// The filters that are there, by name and number, for messages.
+/// Lists the built-in filters with HDF5 numbers, by name and number, for messages.
 pub(crate) fn known_names() -> String {
-    let others = OTHERS.iter().filter(|(id, _)| is_available(*id)).copied();
-    let ours = ENTRIES.iter().filter_map(|entry| Some((entry.id, *entry.names.first()?)));
-    let shown = |(id, name): (u32, &str)| format!("{} ({id})", name.to_ascii_lowercase());
-    ours.chain(others).map(shown).collect::<Vec<_>>().join(", ")
+    let shown =
+        |entry: &Entry| Some(format!("{} ({})", entry.names.first()?.to_ascii_lowercase(), entry.id.hdf5()?));
+    ENTRIES.iter().filter_map(shown).collect::<Vec<_>>().join(", ")
 }
 
 /// Registered filters that are not built in, ordered by number.
@@ -118,9 +127,13 @@ mod tests {
 
     #[test]
     fn entries_are_ordered_and_names_are_of_one_filter() {
+        // Numbers come before names in the order of identities.
         assert!(ENTRIES.windows(2).all(|pair| pair[0].id < pair[1].id));
         assert!(OTHERS.windows(2).all(|pair| pair[0].0 < pair[1].0));
-        assert!(OTHERS.iter().all(|&(id, _)| entry(id).is_none()), "a filter is built in or it is not");
+        assert!(
+            OTHERS.iter().all(|&(id, _)| entry(&id.into()).is_none()),
+            "a filter is built in or it is not"
+        );
         let mut seen = HashSet::new();
         for name in ENTRIES.iter().flat_map(|entry| entry.names) {
             assert!(seen.insert(name.to_lowercase()), "{name} names two filters");
@@ -134,7 +147,7 @@ mod tests {
     fn every_name_leads_to_its_filter() {
         for entry in ENTRIES {
             for name in entry.names {
-                assert_eq!(by_name(&name.to_uppercase()), Some(entry.id), "{name}");
+                assert_eq!(by_name(&name.to_uppercase()), Some(entry.id.clone()), "{name}");
             }
         }
         for (id, names) in [
@@ -154,9 +167,10 @@ mod tests {
             (32014, &["fpzip"]),
         ] {
             for name in names {
-                assert_eq!(by_name(name), Some(id), "{name}");
+                assert_eq!(by_name(name), Some(FilterId::Hdf5(id)), "{name}");
             }
         }
+        assert_eq!(by_name("crc32c"), Some(FilterId::named("crc32c")));
         assert_eq!((by_name(""), by_name("zst"), by_name("307")), (None, None, None));
     }
 

@@ -6,7 +6,7 @@ use std::thread::LocalKey;
 /// Buffers larger than this are given back to the system.
 const KEPT_SIZE: usize = 64 << 20;
 
-/// Buffers a thread keeps: two for a chain, and two for a filter that packs in two turns or needs room.
+/// Buffers a thread keeps: two for a chain, and two for a filter that encodes in two turns or needs room.
 const KEPT: usize = 4;
 
 thread_local! {

@@ -16,13 +16,14 @@ use std::fmt;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
+use crate::identity::FilterId;
 use crate::registry::{by_name, known_names};
 
-/// A filter by its number, with its parameters as HDF5 takes them.
+/// A filter by its identity, with its parameters as HDF5 takes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
-    /// The HDF5 number.
-    pub id: u32,
+    /// Its identity.
+    pub id: FilterId,
     /// One number for each parameter of at most 32 bits, two for those of 64: the low half first.
     pub params: Vec<u32>,
 }
@@ -57,11 +58,25 @@ impl Spec {
     pub fn parse(text: &[u8], rest: Rest) -> Result<Spec> {
         spec(Part { text, at: 0 }, rest).map_err(|fault| fault.error(text))
     }
+
+    /// Returns the HDF5 number of the filter.
+    ///
+    /// # Errors
+    /// `NC_ENOFILTER` for a codec that has no number, which HDF5 files cannot hold.
+    pub fn hdf5_id(&self) -> Result<u32> {
+        let what = || {
+            format!(
+                "the codec {} has no HDF5 number; netCDF-4 files hold only filters that have one",
+                self.id
+            )
+        };
+        self.id.hdf5().ok_or_else(|| Error::new(Code::ENOFILTER, what()))
+    }
 }
 
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&print([(self.id, &*self.params)]))
+        f.write_str(&print([(&self.id, &*self.params)]))
     }
 }
 
@@ -85,11 +100,11 @@ pub fn parse_parameter(text: &[u8], rest: Rest) -> Result<Vec<u32>> {
     Ok(words)
 }
 
-/// Filters as text, each by its number.
-pub fn print<'a>(filters: impl IntoIterator<Item = (u32, &'a [u32])>) -> String {
-    let print = |(id, params): (u32, &[u32])| {
-        let words: Vec<String> = std::iter::once(&id).chain(params).map(u32::to_string).collect();
-        words.join(",")
+/// Returns filters as text, each by its number or identity.
+pub fn print<'a, I: fmt::Display>(filters: impl IntoIterator<Item = (I, &'a [u32])>) -> String {
+    let print = |(id, params): (I, &[u32])| {
+        let words = std::iter::once(id.to_string()).chain(params.iter().map(u32::to_string));
+        words.collect::<Vec<_>>().join(",")
     };
     filters.into_iter().map(print).collect::<Vec<_>>().join("|")
 }
@@ -184,7 +199,7 @@ fn spec(part: Part<'_>, rest: Rest) -> Result<Spec, Fault> {
 }
 
 /// The number or the name of a filter.
-fn identity(part: Part<'_>, rest: Rest) -> Result<u32, Fault> {
+fn identity(part: Part<'_>, rest: Rest) -> Result<FilterId, Fault> {
     let start = part.text.len() - part.text.trim_ascii_start().len();
     let Some(number) = number::integer(part.text) else {
         let name = String::from_utf8_lossy(part.text.trim_ascii()).into_owned();
@@ -201,7 +216,7 @@ fn identity(part: Part<'_>, rest: Rest) -> Result<u32, Fault> {
         };
     };
     if rest == Rest::Dropped {
-        return Ok(number.unsigned() as u32);
+        return Ok((number.unsigned() as u32).into());
     }
     let behind = part.text[number.end..].trim_ascii();
     if !behind.is_empty() {
@@ -209,7 +224,7 @@ fn identity(part: Part<'_>, rest: Rest) -> Result<u32, Fault> {
         return part.fault(at, "a comma comes behind the number of a filter");
     }
     match u32::try_from(number.size) {
-        Ok(id) if !number.negative => Ok(id),
+        Ok(id) if !number.negative => Ok(id.into()),
         _ => part.fault(start, "numbers of filters are 0 to 4294967295"),
     }
 }

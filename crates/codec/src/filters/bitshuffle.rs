@@ -1,9 +1,9 @@
 //! Bitshuffle (filter 32008): in each block, all first bits of the elements, then all second bits, and so on; each block
-//! packed by LZ4 or zstd if the parameters say so (bitshuffle's `bshuf_h5filter`).
+//! compressed by LZ4 or zstd if the parameters say so (bitshuffle's `bshuf_h5filter`).
 //!
-//! Parameters are two versions, the size of an element, the elements of a block (0 for a choice by size), what packs (0
-//! nothing, 2 LZ4, 3 zstd), and the level of zstd. Packed data begin with their unpacked size in 8 bytes and the size of a
-//! block in 4, and each block with its packed size in 4; all big-endian. Elements after the last multiple of eight stay
+//! Parameters are two versions, the size of an element, the elements of a block (0 for a choice by size), what encodes (0
+//! nothing, 2 LZ4, 3 zstd), and the level of zstd. SliceFilter data begin with their decoded size in 8 bytes and the size of a
+//! block in 4, and each block with its compressed size in 4; all big-endian. Elements after the last multiple of eight stay
 //! as they are. Sixteen bytes of all rows of bits are a tile: their bits are turned around the diagonal, and the bytes woven
 //! to elements, without a buffer between.
 
@@ -12,7 +12,8 @@ use wide::u8x16;
 
 use super::lanes::{LANE, load, load_all, store, store_all, tiles, turn, unweave, weave};
 use super::{lz4, shuffle, zstd};
-use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
+use crate::identity::FilterId;
 use crate::json::Spelling;
 use crate::registry::Entry;
 use crate::scratch::with_bytes;
@@ -23,21 +24,21 @@ const BLOCK_ELEMENTS: usize = 128;
 
 const HEADER: usize = 12;
 
-/// What packs, in the numbers of the parameters; there is no first.
+/// What encodes, in the numbers of the parameters; there is no first.
 const NAMES: &[&str] = &["none", "", "lz4", "zstd"];
 const ZSTD: u32 = 3;
 
-/// The version that is stored before the size of elements.
+/// The version that is encoded before the size of elements.
 const VERSION: [u32; 2] = [0, 4];
 
-/// Whether parameters are those that a caller gives: the elements of a block, what packs, and the level of zstd, without the
-/// versions and the size of elements that are stored before them.
+/// Whether parameters are those that a caller gives: the elements of a block, what encodes, and the level of zstd, without the
+/// versions and the size of elements that are encoded before them.
 fn is_given(params: &[u32]) -> bool {
     params.len() < 3 || params.len() == 3 && params[1] == ZSTD
 }
 
-/// See [`Entry::learn`].
-fn learn(params: &mut Vec<u32>, size: u32, _chunk: u32) {
+/// See [`Entry::derive`].
+fn derive(params: &mut Vec<u32>, size: u32, _chunk: u32) {
     if is_given(params) {
         let [major, minor] = VERSION;
         params.splice(0..0, [major, minor, size]).for_each(drop);
@@ -46,11 +47,11 @@ fn learn(params: &mut Vec<u32>, size: u32, _chunk: u32) {
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
-    id: 32008,
+    id: FilterId::Hdf5(32008),
     names: &["bitshuffle"],
-    make: |params| Bitshuffle::new(params).map(boxed),
-    learn: Some(learn),
-    json: Some(Spelling {
+    make: |params, _| Bitshuffle::new(params).map(boxed),
+    derive: Some(derive),
+    numcodecs: Some(Spelling {
         id: "ferrocdf_bitshuffle",
         write: |params| {
             let (size, given) = if is_given(params) { (0, params) } else { (params[2], &params[3..]) };
@@ -74,11 +75,12 @@ pub const ENTRY: Entry = Entry {
             }
             Bitshuffle::new(&[&[0, 0, size.max(1)], &params[..]].concat())?.check_encode()?;
             if size > 0 {
-                learn(&mut params, size, 0);
+                derive(&mut params, size, 0);
             }
             Ok(params)
         },
     }),
+    zarr_v3: None,
 };
 
 #[derive(Debug)]
@@ -86,7 +88,7 @@ pub struct Bitshuffle {
     size: usize,
     /// Elements, a multiple of eight.
     block: usize,
-    packer: Packer,
+    encoder: Packer,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,7 +107,7 @@ impl Bitshuffle {
         if size == 0 || !block.is_multiple_of(8) || block.checked_mul(size).is_none() {
             return Err(bad_params(format!("blocks of {block} elements of {size} bytes")));
         }
-        let packer = match param(4) {
+        let encoder = match param(4) {
             0 => Packer::None,
             2 => Packer::Lz4,
             3 if params.len() > 5 => Packer::Zstd(param(5) as i32),
@@ -113,13 +115,13 @@ impl Bitshuffle {
             other => Packer::Other(other),
         };
         let chosen = (BLOCK_BYTES / size / 8 * 8).max(BLOCK_ELEMENTS);
-        Ok(Bitshuffle { size, block: if block == 0 { chosen } else { block }, packer })
+        Ok(Bitshuffle { size, block: if block == 0 { chosen } else { block }, encoder })
     }
 
-    /// The size of a block in bytes as the stored bytes say, and what comes behind.
-    fn header<'a>(&self, stored: &'a [u8]) -> Result<(usize, &'a [u8])> {
-        let Some((&[.., a, b, c, d], rest)) = stored.split_first_chunk::<HEADER>() else {
-            return Err(corrupt(format!("{} bytes do not hold a header of {HEADER}", stored.len())));
+    /// The size of a block in bytes as the encoded bytes say, and what comes behind.
+    fn header<'a>(&self, encoded: &'a [u8]) -> Result<(usize, &'a [u8])> {
+        let Some((&[.., a, b, c, d], rest)) = encoded.split_first_chunk::<HEADER>() else {
+            return Err(corrupt(format!("{} bytes do not hold a header of {HEADER}", encoded.len())));
         };
         let block = u32::from_be_bytes([a, b, c, d]) as usize;
         if block == 0 || !(block / self.size).is_multiple_of(8) || !block.is_multiple_of(self.size) {
@@ -128,9 +130,9 @@ impl Bitshuffle {
         Ok((block, rest))
     }
 
-    /// Whether bits are shuffled and nothing packs them.
-    fn is_plain(&self) -> bool {
-        matches!(self.packer, Packer::None | Packer::Other(_))
+    /// Whether bits are shuffled and nothing encodes them.
+    fn is_identity(&self) -> bool {
+        matches!(self.encoder, Packer::None | Packer::Other(_))
     }
 
     /// Bytes that are in blocks; the rest stays as it is.
@@ -143,37 +145,37 @@ impl Bitshuffle {
 }
 
 /// Puts bits together: a multiple of eight elements of `size` bytes.
-pub fn join(size: usize, stored: &[u8], plain: &mut [u8]) {
+pub fn join(size: usize, encoded: &[u8], decoded: &mut [u8]) {
     match size {
-        _ if stored.len() / size < 8 * LANE => join_few(size, stored, plain),
-        1 => join_tiles::<1, 0>(stored, plain),
-        2 => join_tiles::<2, 1>(stored, plain),
-        4 => join_tiles::<4, 2>(stored, plain),
-        8 => join_tiles::<8, 4>(stored, plain),
-        16 => join_tiles::<16, 8>(stored, plain),
-        _ => with_bytes(stored.len(), |planes| {
-            let plane = stored.len() / size;
-            for (rows, bytes) in stored.chunks_exact(plane).zip(planes.chunks_exact_mut(plane)) {
+        _ if encoded.len() / size < 8 * LANE => join_few(size, encoded, decoded),
+        1 => join_tiles::<1, 0>(encoded, decoded),
+        2 => join_tiles::<2, 1>(encoded, decoded),
+        4 => join_tiles::<4, 2>(encoded, decoded),
+        8 => join_tiles::<8, 4>(encoded, decoded),
+        16 => join_tiles::<16, 8>(encoded, decoded),
+        _ => with_bytes(encoded.len(), |planes| {
+            let plane = encoded.len() / size;
+            for (rows, bytes) in encoded.chunks_exact(plane).zip(planes.chunks_exact_mut(plane)) {
                 join_tiles::<1, 0>(rows, bytes);
             }
-            shuffle::unshuffle(size, planes, plain);
+            shuffle::unshuffle(size, planes, decoded);
         }),
     }
 }
 
 /// Takes bits apart: a multiple of eight elements of `size` bytes.
-pub fn spread(size: usize, plain: &[u8], stored: &mut [u8]) {
+pub fn spread(size: usize, decoded: &[u8], encoded: &mut [u8]) {
     match size {
-        _ if plain.len() / size < 8 * LANE => spread_few(size, plain, stored),
-        1 => spread_tiles::<1, 0>(plain, stored),
-        2 => spread_tiles::<2, 1>(plain, stored),
-        4 => spread_tiles::<4, 2>(plain, stored),
-        8 => spread_tiles::<8, 4>(plain, stored),
-        16 => spread_tiles::<16, 8>(plain, stored),
-        _ => with_bytes(plain.len(), |planes| {
-            let plane = plain.len() / size;
-            shuffle::shuffle(size, plain, planes);
-            for (bytes, rows) in planes.chunks_exact(plane).zip(stored.chunks_exact_mut(plane)) {
+        _ if decoded.len() / size < 8 * LANE => spread_few(size, decoded, encoded),
+        1 => spread_tiles::<1, 0>(decoded, encoded),
+        2 => spread_tiles::<2, 1>(decoded, encoded),
+        4 => spread_tiles::<4, 2>(decoded, encoded),
+        8 => spread_tiles::<8, 4>(decoded, encoded),
+        16 => spread_tiles::<16, 8>(decoded, encoded),
+        _ => with_bytes(decoded.len(), |planes| {
+            let plane = decoded.len() / size;
+            shuffle::shuffle(size, decoded, planes);
+            for (bytes, rows) in planes.chunks_exact(plane).zip(encoded.chunks_exact_mut(plane)) {
                 spread_tiles::<1, 0>(bytes, rows);
             }
         }),
@@ -184,11 +186,11 @@ pub fn spread(size: usize, plain: &[u8], stored: &mut [u8]) {
 ///
 /// Byte `k` of element `j` of eight is row `j * SIZE + k` once the bits are turned. Every `GROUPS`-th row is in one group, so
 /// that a group is woven by itself, and then what all groups have of a column.
-fn join_tiles<const SIZE: usize, const GROUPS: usize>(stored: &[u8], plain: &mut [u8]) {
-    let row = stored.len() / (8 * SIZE);
+fn join_tiles<const SIZE: usize, const GROUPS: usize>(encoded: &[u8], decoded: &mut [u8]) {
+    let row = encoded.len() / (8 * SIZE);
     for at in tiles(row) {
-        let to = &mut plain[8 * SIZE * at..][..8 * SIZE * LANE];
-        let bytes = |of: usize| turn(std::array::from_fn(|bit| load(stored, (8 * of + bit) * row + at)));
+        let to = &mut decoded[8 * SIZE * at..][..8 * SIZE * LANE];
+        let bytes = |of: usize| turn(std::array::from_fn(|bit| load(encoded, (8 * of + bit) * row + at)));
         if SIZE == 1 {
             store_all(weave(bytes(0)), to, 0);
             continue;
@@ -212,14 +214,14 @@ fn join_tiles<const SIZE: usize, const GROUPS: usize>(stored: &[u8], plain: &mut
 }
 
 /// [`join_tiles`] backwards.
-fn spread_tiles<const SIZE: usize, const GROUPS: usize>(plain: &[u8], stored: &mut [u8]) {
-    let row = plain.len() / (8 * SIZE);
+fn spread_tiles<const SIZE: usize, const GROUPS: usize>(decoded: &[u8], encoded: &mut [u8]) {
+    let row = decoded.len() / (8 * SIZE);
     for at in tiles(row) {
-        let from = &plain[8 * SIZE * at..][..8 * SIZE * LANE];
+        let from = &decoded[8 * SIZE * at..][..8 * SIZE * LANE];
         let mut put = |of: usize, bytes: [u8x16; 8]| {
             let lanes = turn(bytes);
             for (bit, &lane) in lanes.iter().enumerate() {
-                store(lane, stored, (8 * of + bit) * row + at);
+                store(lane, encoded, (8 * of + bit) * row + at);
             }
         };
         if SIZE == 1 {
@@ -244,26 +246,26 @@ fn spread_tiles<const SIZE: usize, const GROUPS: usize>(plain: &[u8], stored: &m
 }
 
 /// [`join`] of rows that are too short for tiles.
-fn join_few(size: usize, stored: &[u8], plain: &mut [u8]) {
-    let row = stored.len() / (8 * size);
+fn join_few(size: usize, encoded: &[u8], decoded: &mut [u8]) {
+    let row = encoded.len() / (8 * size);
     for of in 0..size {
         for at in 0..row {
-            let bits = turn_word(std::array::from_fn(|bit| stored[(8 * of + bit) * row + at]));
+            let bits = turn_word(std::array::from_fn(|bit| encoded[(8 * of + bit) * row + at]));
             for (element, byte) in bits.into_iter().enumerate() {
-                plain[(8 * at + element) * size + of] = byte;
+                decoded[(8 * at + element) * size + of] = byte;
             }
         }
     }
 }
 
 /// [`join_few`] backwards.
-fn spread_few(size: usize, plain: &[u8], stored: &mut [u8]) {
-    let row = plain.len() / (8 * size);
+fn spread_few(size: usize, decoded: &[u8], encoded: &mut [u8]) {
+    let row = decoded.len() / (8 * size);
     for of in 0..size {
         for at in 0..row {
-            let bytes = turn_word(std::array::from_fn(|element| plain[(8 * at + element) * size + of]));
+            let bytes = turn_word(std::array::from_fn(|element| decoded[(8 * at + element) * size + of]));
             for (bit, byte) in bytes.into_iter().enumerate() {
-                stored[(8 * of + bit) * row + at] = byte;
+                encoded[(8 * of + bit) * row + at] = byte;
             }
         }
     }
@@ -280,51 +282,51 @@ fn turn_word(bytes: [u8; 8]) -> [u8; 8] {
     bits.to_le_bytes()
 }
 
-impl Codec for Bitshuffle {
+impl SliceCodec for Bitshuffle {
     fn check_encode(&self) -> Result<()> {
-        match self.packer {
+        match self.encoder {
             Packer::Other(number) => Err(bad_params(format!("bitshuffle has no compression {number}"))),
             _ => Ok(()),
         }
     }
 
-    fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>> {
-        if self.is_plain() {
-            return Ok(Some(stored.len()));
+    fn decoded_len(&self, encoded: &[u8]) -> Result<Option<usize>> {
+        if self.is_identity() {
+            return Ok(Some(encoded.len()));
         }
-        self.header(stored)?;
-        let len = stored.first_chunk::<8>().map_or(0, |len| u64::from_be_bytes(*len));
+        self.header(encoded)?;
+        let len = encoded.first_chunk::<8>().map_or(0, |len| u64::from_be_bytes(*len));
         usize::try_from(len).map(Some).map_err(|_| corrupt(format!("{len} bytes are too many")))
     }
 
-    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-        let len = plain.len();
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+        let len = decoded.len();
         let shuffled = self.shuffled(len)?;
-        let (blocks, end) = plain.split_at_mut(shuffled);
-        if self.is_plain() {
+        let (blocks, end) = decoded.split_at_mut(shuffled);
+        if self.is_identity() {
             let block = self.block * self.size;
-            let (stored, rest) = stored.split_at(shuffled);
-            for (from, to) in stored.chunks(block).zip(blocks.chunks_mut(block)) {
+            let (encoded, rest) = encoded.split_at(shuffled);
+            for (from, to) in encoded.chunks(block).zip(blocks.chunks_mut(block)) {
                 join(self.size, from, to);
             }
             end.copy_from_slice(rest);
             return Ok(Some(len));
         }
-        let short = || corrupt(format!("the {} stored bytes end within a block", stored.len()));
-        let (block, mut rest) = self.header(stored)?;
+        let short = || corrupt(format!("the {} stored bytes end within a block", encoded.len()));
+        let (block, mut rest) = self.header(encoded)?;
         with_bytes(block.min(shuffled), |bits| {
             for to in blocks.chunks_mut(block) {
-                let (packed, after) = rest.split_first_chunk::<4>().ok_or_else(short)?;
-                let packed = u32::from_be_bytes(*packed) as usize;
-                let (packed, after) = after.split_at_checked(packed).ok_or_else(short)?;
+                let (compressed, after) = rest.split_first_chunk::<4>().ok_or_else(short)?;
+                let compressed = u32::from_be_bytes(*compressed) as usize;
+                let (compressed, after) = after.split_at_checked(compressed).ok_or_else(short)?;
                 rest = after;
                 let bits = &mut bits[..to.len()];
-                match self.packer {
-                    Packer::Zstd(_) if zstd::unpack(packed, bits)? == Some(to.len()) => {}
+                match self.encoder {
+                    Packer::Zstd(_) if zstd::decode(compressed, bits)? == Some(to.len()) => {}
                     Packer::Zstd(_) => {
                         return Err(corrupt(format!("a block does not unpack to {} bytes", to.len())));
                     }
-                    _ => lz4::unpack_block(packed, bits)?,
+                    _ => lz4::decode_block(compressed, bits)?,
                 }
                 join(self.size, bits, to);
             }
@@ -333,51 +335,51 @@ impl Codec for Bitshuffle {
         })
     }
 
-    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
         self.check_encode()?;
         let block = self.block * self.size;
-        let (blocks, end) = plain.split_at(self.shuffled(plain.len())?);
-        if self.is_plain() {
-            stored.resize(blocks.len(), 0);
-            for (from, to) in blocks.chunks(block).zip(stored.chunks_mut(block)) {
+        let (blocks, end) = decoded.split_at(self.shuffled(decoded.len())?);
+        if self.is_identity() {
+            encoded.resize(blocks.len(), 0);
+            for (from, to) in blocks.chunks(block).zip(encoded.chunks_mut(block)) {
                 spread(self.size, from, to);
             }
-            stored.extend_from_slice(end);
+            encoded.extend_from_slice(end);
             return Ok(Some(()));
         }
         let Ok(block_size) = u32::try_from(block) else {
             return Err(bad_params(format!("blocks of {block} bytes are too large to pack")));
         };
-        stored.extend_from_slice(&(plain.len() as u64).to_be_bytes());
-        stored.extend_from_slice(&block_size.to_be_bytes());
+        encoded.extend_from_slice(&(decoded.len() as u64).to_be_bytes());
+        encoded.extend_from_slice(&block_size.to_be_bytes());
         with_bytes(block.min(blocks.len()), |bits| {
             for from in blocks.chunks(block) {
                 let bits = &mut bits[..from.len()];
                 spread(self.size, from, bits);
-                let start = stored.len();
-                stored.extend_from_slice(&[0; 4]);
-                match self.packer {
-                    Packer::Zstd(level) => zstd::pack(level, bits, stored)?,
-                    _ => lz4::pack_block(bits, stored)?,
+                let start = encoded.len();
+                encoded.extend_from_slice(&[0; 4]);
+                match self.encoder {
+                    Packer::Zstd(level) => zstd::encode(level, bits, encoded)?,
+                    _ => lz4::encode_block(bits, encoded)?,
                 }
-                let len = (stored.len() - start - 4) as u32;
-                stored[start..start + 4].copy_from_slice(&len.to_be_bytes());
+                let len = (encoded.len() - start - 4) as u32;
+                encoded[start..start + 4].copy_from_slice(&len.to_be_bytes());
             }
-            stored.extend_from_slice(end);
+            encoded.extend_from_slice(end);
             Ok(Some(()))
         })
     }
 
-    fn most_decoded(&self, stored: usize) -> usize {
-        match self.packer {
-            Packer::None | Packer::Other(_) => stored,
-            Packer::Lz4 => stored.saturating_mul(255),
-            Packer::Zstd(_) => stored.saturating_mul(zstd::RATIO),
+    fn most_decoded(&self, encoded: usize) -> usize {
+        match self.encoder {
+            Packer::None | Packer::Other(_) => encoded,
+            Packer::Lz4 => encoded.saturating_mul(255),
+            Packer::Zstd(_) => encoded.saturating_mul(zstd::RATIO),
         }
     }
 
-    fn encoded_len(&self, plain: usize) -> Option<usize> {
-        self.is_plain().then_some(plain)
+    fn encoded_len(&self, decoded: usize) -> Option<usize> {
+        self.is_identity().then_some(decoded)
     }
 }
 
@@ -389,20 +391,20 @@ mod tests {
     fn bits_lie_in_rows_for_any_size() {
         for size in [1, 2, 3, 4, 8, 12, 16] {
             for count in [8, 16, 120, 128, 136, 264, 1024] {
-                let plain: Vec<u8> =
+                let decoded: Vec<u8> =
                     (0..(size * count) as u32).map(|at| (at.wrapping_mul(0x9e37_79b9) >> 11) as u8).collect();
-                let (mut stored, mut joined) = (vec![0; plain.len()], vec![0; plain.len()]);
-                spread(size, &plain, &mut stored);
-                for (at, &byte) in plain.iter().enumerate() {
+                let (mut encoded, mut joined) = (vec![0; decoded.len()], vec![0; decoded.len()]);
+                spread(size, &decoded, &mut encoded);
+                for (at, &byte) in decoded.iter().enumerate() {
                     let (element, of) = (at / size, at % size);
                     for bit in 0..8 {
-                        let row = &stored[(8 * of + bit) * (count / 8)..][..count / 8];
+                        let row = &encoded[(8 * of + bit) * (count / 8)..][..count / 8];
                         let is = row[element / 8] >> (element % 8) & 1;
                         assert_eq!(is, byte >> bit & 1, "bit {bit} of byte {at}, {count} of size {size}");
                     }
                 }
-                join(size, &stored, &mut joined);
-                assert_eq!(joined, plain, "{count} of size {size}");
+                join(size, &encoded, &mut joined);
+                assert_eq!(joined, decoded, "{count} of size {size}");
             }
         }
     }

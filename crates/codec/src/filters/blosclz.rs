@@ -8,34 +8,34 @@ use crate::filter::corrupt;
 
 const RUN: usize = 32;
 
-/// Distances from here on are stored in two more bytes.
+/// Distances from here on are encoded in two more bytes.
 const FAR: usize = 8191;
 const FARTHEST: usize = FAR + 65_535;
 
-/// Unpacks to bytes that it must fill.
-pub fn unpack(packed: &[u8], plain: &mut [u8]) -> Result<()> {
-    let len = plain.len();
-    match instructions(packed, plain) {
+/// Decodes to bytes that it must fill.
+pub fn decode(compressed: &[u8], decoded: &mut [u8]) -> Result<()> {
+    let len = decoded.len();
+    match instructions(compressed, decoded) {
         Some(made) if made == len => Ok(()),
         Some(made) => Err(corrupt(format!("BloscLZ unpacks to {made} bytes and not {len}"))),
-        None => Err(corrupt(format!("{} bytes of BloscLZ are damaged", packed.len()))),
+        None => Err(corrupt(format!("{} bytes of BloscLZ are damaged", compressed.len()))),
     }
 }
 
 /// How many bytes were made; `None` if something is outside.
-fn instructions(packed: &[u8], plain: &mut [u8]) -> Option<usize> {
+fn instructions(compressed: &[u8], decoded: &mut [u8]) -> Option<usize> {
     let (mut from, mut at) = (0, 0);
-    let mut next = packed.first().map(|first| first & 31);
+    let mut next = compressed.first().map(|first| first & 31);
     while let Some(control) = next {
         let control = usize::from(control);
         from += 1;
         if control < RUN {
             let run = control + 1;
-            copy_run::<RUN>(packed.get(from..)?, plain, at, run)?;
+            copy_run::<RUN>(compressed.get(from..)?, decoded, at, run)?;
             (from, at) = (from + run, at + run);
         } else {
             let mut byte = || {
-                let byte = usize::from(*packed.get(from)?);
+                let byte = usize::from(*compressed.get(from)?);
                 from += 1;
                 Some(byte)
             };
@@ -54,62 +54,62 @@ fn instructions(packed: &[u8], plain: &mut [u8]) -> Option<usize> {
                 back += byte()? << 8 | byte()?;
             }
             back += 1;
-            if back > at || plain.len() - at < len {
+            if back > at || decoded.len() - at < len {
                 return None;
             }
-            copy_back(plain, back, at, len);
+            copy_back(decoded, back, at, len);
             at += len;
         }
-        next = packed.get(from).copied();
+        next = compressed.get(from).copied();
     }
     Some(at)
 }
 
-/// Packs to the end of `stored`.
-pub fn pack(plain: &[u8], stored: &mut Vec<u8>) {
-    let start = stored.len();
-    with_finder(plain, |mut finder| {
+/// Encodes to the end of `encoded`.
+pub fn encode(decoded: &[u8], encoded: &mut Vec<u8>) {
+    let start = encoded.len();
+    with_finder(decoded, |mut finder| {
         let (mut at, mut literals) = (0, 0);
-        while at < plain.len() {
+        while at < decoded.len() {
             // The last byte is left to the run at the end.
-            let found = finder.find(at, FARTHEST, plain.len() - at - 1);
+            let found = finder.find(at, FARTHEST, decoded.len() - at - 1);
             let Some((back, same)) = found.filter(|&(back, same)| same >= if back > FAR { 5 } else { 3 })
             else {
                 at += 1;
                 continue;
             };
-            put_literals(&plain[literals..at], stored);
-            put_copy(back - 1, same - 2, stored);
+            put_literals(&decoded[literals..at], encoded);
+            put_copy(back - 1, same - 2, encoded);
             at += same;
             literals = at;
         }
-        put_literals(&plain[literals..], stored);
+        put_literals(&decoded[literals..], encoded);
     });
     // The mark of the format.
-    if let Some(first) = stored.get_mut(start) {
+    if let Some(first) = encoded.get_mut(start) {
         *first |= 1 << 5;
     }
 }
 
-fn put_literals(literals: &[u8], stored: &mut Vec<u8>) {
+fn put_literals(literals: &[u8], encoded: &mut Vec<u8>) {
     for run in literals.chunks(RUN) {
-        stored.push((run.len() - 1) as u8);
-        stored.extend_from_slice(run);
+        encoded.push((run.len() - 1) as u8);
+        encoded.extend_from_slice(run);
     }
 }
 
-fn put_copy(back: usize, len: usize, stored: &mut Vec<u8>) {
+fn put_copy(back: usize, len: usize, encoded: &mut Vec<u8>) {
     let near = back.min(FAR);
-    stored.push((len.min(7) << 5 | near >> 8) as u8);
+    encoded.push((len.min(7) << 5 | near >> 8) as u8);
     if let Some(mut more) = len.checked_sub(7) {
         while more >= 255 {
-            stored.push(255);
+            encoded.push(255);
             more -= 255;
         }
-        stored.push(more as u8);
+        encoded.push(more as u8);
     }
-    stored.push(near as u8);
+    encoded.push(near as u8);
     if near == FAR {
-        stored.extend_from_slice(&((back - FAR) as u16).to_be_bytes());
+        encoded.extend_from_slice(&((back - FAR) as u16).to_be_bytes());
     }
 }

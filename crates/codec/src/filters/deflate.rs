@@ -7,13 +7,14 @@ use std::cell::RefCell;
 use ferrocdf_bytes::Result;
 use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
 
-use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
+use crate::identity::FilterId;
 use crate::json::level_spelling;
 use crate::registry::Entry;
 use crate::scratch::{with_bytes, with_kept};
 
 /// Deflate makes at most 258 bytes of 2 bits.
-const RATIO: usize = 1032;
+pub const RATIO: usize = 1032;
 
 thread_local! {
     static INFLATE: RefCell<Decompressor> = RefCell::new(Decompressor::new());
@@ -21,61 +22,78 @@ thread_local! {
     static DEFLATE: RefCell<Vec<(i32, Compressor)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What packs better than so many to one is packed again at this level if the wished one is lower: the fast ways of the
-/// library miss repeats there that zlib finds, and such bytes are packed quickly at any level.
+/// What encodes better than so many to one is compressed again at this level if the wished one is lower: the fast ways of the
+/// library miss repeats there that zlib finds, and such bytes are compressed quickly at any level.
 const REPETITIVE: usize = 12;
 const THOROUGH: i32 = 6;
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
-    id: 1,
+    id: FilterId::Hdf5(1),
     names: &["deflate", "zlib", "gzip"],
-    make: |params| Deflate::new(params).map(boxed),
-    learn: None,
-    json: Some(level_spelling!("zlib", 0..=9, 1)),
+    make: |params, _| level_of(params).map(|level| boxed(Deflate { level })),
+    derive: None,
+    numcodecs: Some(level_spelling!("zlib", 0..=9, 1)),
+    zarr_v3: None,
 };
 
+/// The format around deflated data.
+#[derive(Clone, Copy, Debug)]
+pub enum Wrapper {
+    /// RFC 1950.
+    Zlib,
+    /// RFC 1952.
+    Gzip,
+}
+
 #[derive(Debug)]
-pub struct Deflate {
+struct Deflate {
     level: i32,
 }
 
-impl Deflate {
-    pub fn new(params: &[u32]) -> Result<Deflate> {
-        match *params {
-            [level @ 0..=9] => Ok(Deflate { level: level as i32 }),
-            _ => Err(bad_params(format!("the parameters {params:?} are not one level from 0 to 9"))),
-        }
+/// The level that parameters say.
+pub fn level_of(params: &[u32]) -> Result<i32> {
+    match *params {
+        [level @ 0..=9] => Ok(level as i32),
+        _ => Err(bad_params(format!("the parameters {params:?} are not one level from 0 to 9"))),
     }
 }
 
-/// Unpacks a zlib stream into the front of `plain`; `None` if that is too small.
-pub fn inflate(stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-    match with_kept(&INFLATE, Decompressor::new, |inflate| inflate.zlib_decompress(stored, plain)) {
+/// Decodes a stream into the front of `decoded`; `None` if that is too small.
+pub fn inflate(wrapper: Wrapper, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+    let done = with_kept(&INFLATE, Decompressor::new, |inflate| match wrapper {
+        Wrapper::Zlib => inflate.zlib_decompress(encoded, decoded),
+        Wrapper::Gzip => inflate.gzip_decompress(encoded, decoded),
+    });
+    let format = match wrapper {
+        Wrapper::Zlib => "zlib stream",
+        Wrapper::Gzip => "gzip member",
+    };
+    match done {
         Ok(len) => Ok(Some(len)),
         Err(DecompressionError::InsufficientSpace) => Ok(None),
         Err(DecompressionError::BadData) => {
-            Err(corrupt(format!("the {} stored bytes are not a whole zlib stream", stored.len())))
+            Err(corrupt(format!("the {} stored bytes are not a whole {format}", encoded.len())))
         }
     }
 }
 
-/// Packs to a zlib stream at the end of `stored`.
-pub fn deflate(level: i32, plain: &[u8], stored: &mut Vec<u8>) -> Result<()> {
-    let start = stored.len();
-    let len = deflate_at(level, plain, stored)?;
-    if (1..THOROUGH).contains(&level) && len < plain.len() / REPETITIVE {
-        if deflate_at(THOROUGH, plain, stored)? < len {
-            stored.drain(start..start + len);
+/// Encodes to a stream at the end of `encoded`.
+pub fn deflate(wrapper: Wrapper, level: i32, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<()> {
+    let start = encoded.len();
+    let len = deflate_at(wrapper, level, decoded, encoded)?;
+    if (1..THOROUGH).contains(&level) && len < decoded.len() / REPETITIVE {
+        if deflate_at(wrapper, THOROUGH, decoded, encoded)? < len {
+            encoded.drain(start..start + len);
         } else {
-            stored.truncate(start + len);
+            encoded.truncate(start + len);
         }
     }
     Ok(())
 }
 
-/// Packs at just this level, and gives the length of what is made.
-fn deflate_at(level: i32, plain: &[u8], stored: &mut Vec<u8>) -> Result<usize> {
+/// Encodes at exactly this level, and returns the length of the stream.
+fn deflate_at(wrapper: Wrapper, level: i32, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<usize> {
     with_kept(&DEFLATE, Vec::new, |kept| {
         let at = match kept.iter().position(|&(of, _)| of == level) {
             Some(at) => at,
@@ -87,31 +105,37 @@ fn deflate_at(level: i32, plain: &[u8], stored: &mut Vec<u8>) -> Result<usize> {
             }
         };
         let compressor = &mut kept[at].1;
-        // Made where there is room for the worst, which the thread keeps: it is not touched anew for each block.
-        with_bytes(compressor.zlib_compress_bound(plain.len()), |room| {
-            let len = compressor
-                .zlib_compress(plain, room)
-                .map_err(|_| corrupt("the compressor asks for more than its bound"))?;
-            stored.extend_from_slice(&room[..len]);
+        let bound = match wrapper {
+            Wrapper::Zlib => compressor.zlib_compress_bound(decoded.len()),
+            Wrapper::Gzip => compressor.gzip_compress_bound(decoded.len()),
+        };
+        // The thread keeps a buffer for the worst case, whose pages are not touched anew for each chunk.
+        with_bytes(bound, |room| {
+            let done = match wrapper {
+                Wrapper::Zlib => compressor.zlib_compress(decoded, room),
+                Wrapper::Gzip => compressor.gzip_compress(decoded, room),
+            };
+            let len = done.map_err(|_| corrupt("the compressor asks for more than its bound"))?;
+            encoded.extend_from_slice(&room[..len]);
             Ok(len)
         })
     })
 }
 
-impl Codec for Deflate {
-    fn plain_len(&self, _stored: &[u8]) -> Result<Option<usize>> {
+impl SliceCodec for Deflate {
+    fn decoded_len(&self, _stored: &[u8]) -> Result<Option<usize>> {
         Ok(None)
     }
 
-    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-        inflate(stored, plain)
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+        inflate(Wrapper::Zlib, encoded, decoded)
     }
 
-    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
-        deflate(self.level, plain, stored).map(Some)
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
+        deflate(Wrapper::Zlib, self.level, decoded, encoded).map(Some)
     }
 
-    fn most_decoded(&self, stored: usize) -> usize {
-        stored.saturating_mul(RATIO)
+    fn most_decoded(&self, encoded: usize) -> usize {
+        encoded.saturating_mul(RATIO)
     }
 }

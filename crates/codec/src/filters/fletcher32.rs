@@ -7,7 +7,8 @@
 
 use ferrocdf_bytes::Result;
 
-use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
+use crate::identity::FilterId;
 use crate::json::Spelling;
 use crate::registry::Entry;
 
@@ -24,11 +25,12 @@ const RING: u64 = 65535;
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
-    id: 3,
+    id: FilterId::Hdf5(3),
     names: &["fletcher32"],
-    make: |params| Fletcher32::new(params).map(boxed),
-    learn: None,
-    json: Some(Spelling { id: "fletcher32", write: |_| Ok(vec![]), read: |_| Ok(vec![]) }),
+    make: |params, _| Fletcher32::new(params).map(boxed),
+    derive: None,
+    numcodecs: Some(Spelling { id: "fletcher32", write: |_| Ok(vec![]), read: |_| Ok(vec![]) }),
+    zarr_v3: None,
 };
 
 #[derive(Debug)]
@@ -43,50 +45,50 @@ impl Fletcher32 {
         Ok(Fletcher32)
     }
 
-    fn verified<'a>(&self, stored: &'a [u8]) -> Result<&'a [u8]> {
-        let Some((plain, sum)) = stored.split_last_chunk::<LEN>() else {
-            return Err(corrupt(format!("{} bytes do not hold a checksum", stored.len())));
+    fn verified<'a>(&self, encoded: &'a [u8]) -> Result<&'a [u8]> {
+        let Some((decoded, sum)) = encoded.split_last_chunk::<LEN>() else {
+            return Err(corrupt(format!("{} bytes do not hold a checksum", encoded.len())));
         };
-        let (kept, sum) = (u32::from_le_bytes(*sum), checksum(plain));
+        let (kept, sum) = (u32::from_le_bytes(*sum), checksum(decoded));
         let swapped = ((sum & 0x00ff_00ff) << 8) | ((sum >> 8) & 0x00ff_00ff);
         if kept != sum && kept != swapped {
             return Err(corrupt(format!(
                 "the checksum of {} bytes is {sum:#010x}, but {kept:#010x} is stored",
-                plain.len()
+                decoded.len()
             )));
         }
-        Ok(plain)
+        Ok(decoded)
     }
 }
 
-impl Codec for Fletcher32 {
-    fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>> {
-        self.verified(stored).map(|plain| Some(plain.len()))
+impl SliceCodec for Fletcher32 {
+    fn decoded_len(&self, encoded: &[u8]) -> Result<Option<usize>> {
+        self.verified(encoded).map(|decoded| Some(decoded.len()))
     }
 
-    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-        let inside = stored.split_last_chunk::<LEN>().map_or(stored, |(inside, _)| inside);
-        let Some(room) = plain.get_mut(..inside.len()) else { return Ok(None) };
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+        let inside = encoded.split_last_chunk::<LEN>().map_or(encoded, |(inside, _)| inside);
+        let Some(room) = decoded.get_mut(..inside.len()) else { return Ok(None) };
         room.copy_from_slice(inside);
         Ok(Some(inside.len()))
     }
 
-    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
-        stored.extend_from_slice(plain);
-        stored.extend_from_slice(&checksum(plain).to_le_bytes());
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
+        encoded.extend_from_slice(decoded);
+        encoded.extend_from_slice(&checksum(decoded).to_le_bytes());
         Ok(Some(()))
     }
 
-    fn most_decoded(&self, stored: usize) -> usize {
-        stored.saturating_sub(LEN)
+    fn most_decoded(&self, encoded: usize) -> usize {
+        encoded.saturating_sub(LEN)
     }
 
-    fn encoded_len(&self, plain: usize) -> Option<usize> {
-        plain.checked_add(LEN)
+    fn encoded_len(&self, decoded: usize) -> Option<usize> {
+        decoded.checked_add(LEN)
     }
 
-    fn peel<'a>(&self, stored: &'a [u8]) -> Option<Result<&'a [u8]>> {
-        Some(self.verified(stored))
+    fn borrow_payload<'a>(&self, encoded: &'a [u8]) -> Option<Result<&'a [u8]>> {
+        Some(self.verified(encoded))
     }
 }
 
@@ -142,7 +144,7 @@ mod tests {
     use super::*;
 
     /// The definition, word by word.
-    fn plainly(data: &[u8]) -> u32 {
+    fn by_definition(data: &[u8]) -> u32 {
         let (mut one, mut two) = (0u32, 0u32);
         let fold = |sum: u32| (sum & 0xffff) + (sum >> 16);
         for word in data.chunks(2) {
@@ -163,9 +165,9 @@ mod tests {
         .take(40_000)
         .collect();
         for len in (0..200).chain([11_519, 11_520, 11_521, 23_040, 39_999, 40_000]) {
-            assert_eq!(checksum(&noise[..len]), plainly(&noise[..len]), "{len} bytes of noise");
+            assert_eq!(checksum(&noise[..len]), by_definition(&noise[..len]), "{len} bytes of noise");
             let same = vec![255; len];
-            assert_eq!(checksum(&same), plainly(&same), "{len} bytes of 255");
+            assert_eq!(checksum(&same), by_definition(&same), "{len} bytes of 255");
         }
         assert_eq!(checksum(&[0; 1000]), 0);
     }

@@ -1,4 +1,4 @@
-//! The built-in filters, a file for each, which has what the registry lists: its `ENTRY`.
+//! The built-in filters, one file each, whose `ENTRY` is what the registry lists.
 //!
 //! To add one, write its file, and name it below. Files that a macro names are out of sight of `cargo fmt`, so
 //! `cargo xtask ci` checks the format of these by their paths.
@@ -16,7 +16,7 @@ macro_rules! filters {
     ($($file:ident,)*) => {
         $(mod $file;)*
 
-        /// The built-in filters, ordered by number.
+        /// The built-in filters: those with HDF5 numbers in their order, then the others by name.
         pub const ENTRIES: &[Entry] = &[$($file::ENTRY),*];
     };
 }
@@ -34,6 +34,9 @@ filters! {
     lz4,
     bitshuffle,
     zstd,
+    crc32c,
+    gzip,
+    transpose,
 }
 
 pub use shuffle::unshuffle_part;

@@ -1,26 +1,33 @@
 //! N-bit (filter 5): the significant bits of each number, one behind the other, the highest first ("N-bit Filter" of the
 //! HDF5 user guide).
 //!
-//! The parameters are their count, a flag that says that nothing is packed, the number of elements, and the type: a tree,
+//! The parameters are their count, a flag that says that nothing is compressed, the number of elements, and the type: a tree,
 //! written down from its root. It is read once into [`Part`]s, all of whose sizes are checked; after that every element
 //! takes the same bits, which are counted before the first is read.
 
 use ferrocdf_bytes::Result;
 
 use super::bits::{Bits, Writer, get, put};
-use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
+use crate::identity::FilterId;
 use crate::registry::Entry;
 
 /// Types within types.
 const DEPTH: usize = 32;
 
 /// See [`Entry`].
-pub const ENTRY: Entry =
-    Entry { id: 5, names: &["nbit"], make: |params| Nbit::new(params).map(boxed), learn: None, json: None };
+pub const ENTRY: Entry = Entry {
+    id: FilterId::Hdf5(5),
+    names: &["nbit"],
+    make: |params, _| Nbit::new(params).map(boxed),
+    derive: None,
+    numcodecs: None,
+    zarr_v3: None,
+};
 
 #[derive(Debug)]
 pub struct Nbit {
-    /// `None` where nothing is packed.
+    /// `None` where nothing is compressed.
     element: Option<Part>,
     count: usize,
 }
@@ -30,7 +37,7 @@ pub struct Nbit {
 struct Part {
     /// In bytes, at least one.
     size: usize,
-    /// Bits it is packed to.
+    /// Bits it is compressed to.
     bits: u64,
     kind: Kind,
 }
@@ -52,14 +59,14 @@ enum Kind {
 
 impl Nbit {
     pub fn new(params: &[u32]) -> Result<Nbit> {
-        let &[len, plain, count, ref rest @ ..] = params else {
+        let &[len, decoded, count, ref rest @ ..] = params else {
             return Err(bad_params(format!("{} parameters do not describe a type", params.len())));
         };
         if len as usize != params.len() {
             return Err(bad_params(format!("{len} parameters are announced, there are {}", params.len())));
         }
         let count = count as usize;
-        if plain != 0 {
+        if decoded != 0 {
             return Ok(Nbit { element: None, count });
         }
         let element = Part::parse(&mut rest.iter(), DEPTH)?;
@@ -69,8 +76,8 @@ impl Nbit {
         Ok(Nbit { element: Some(element), count })
     }
 
-    /// Bytes that all elements are packed to. HDF5 counts the byte after the last bit even where it has no bit.
-    fn packed_len(&self, element: &Part) -> u64 {
+    /// Bytes that all elements are compressed to. HDF5 counts the byte after the last bit even where it has no bit.
+    fn compressed_len(&self, element: &Part) -> u64 {
         element.bits * self.count as u64 / 8 + 1
     }
 }
@@ -182,15 +189,15 @@ fn byte_of(bit: u32, big: bool, size: usize) -> usize {
     if big { size - 1 - at } else { at }
 }
 
-impl Codec for Nbit {
-    fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>> {
-        let Some(element) = &self.element else { return Ok(Some(stored.len())) };
+impl SliceCodec for Nbit {
+    fn decoded_len(&self, encoded: &[u8]) -> Result<Option<usize>> {
+        let Some(element) = &self.element else { return Ok(Some(encoded.len())) };
         // The last byte may have no bit, so that it may be missing.
         let need = (element.bits * self.count as u64).div_ceil(8);
-        if need > stored.len() as u64 {
+        if need > encoded.len() as u64 {
             return Err(corrupt(format!(
                 "{} stored bytes do not hold {} elements of {} bits",
-                stored.len(),
+                encoded.len(),
                 self.count,
                 element.bits
             )));
@@ -198,48 +205,48 @@ impl Codec for Nbit {
         Ok(Some(self.count * element.size))
     }
 
-    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
         let Some(element) = &self.element else {
-            plain.copy_from_slice(stored);
-            return Ok(Some(stored.len()));
+            decoded.copy_from_slice(encoded);
+            return Ok(Some(encoded.len()));
         };
-        plain.fill(0);
-        let mut bits = Bits::new(stored);
-        let done = plain.chunks_exact_mut(element.size).try_for_each(|to| element.read(&mut bits, to));
+        decoded.fill(0);
+        let mut bits = Bits::new(encoded);
+        let done = decoded.chunks_exact_mut(element.size).try_for_each(|to| element.read(&mut bits, to));
         done.ok_or_else(|| corrupt("the bits end within an element"))?;
-        Ok(Some(plain.len()))
+        Ok(Some(decoded.len()))
     }
 
-    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
         let Some(element) = &self.element else {
-            stored.extend_from_slice(plain);
+            encoded.extend_from_slice(decoded);
             return Ok(Some(()));
         };
-        if plain.len() != self.count * element.size {
+        if decoded.len() != self.count * element.size {
             return Err(bad_params(format!(
                 "the parameters are for {} elements of {} bytes, not for {} bytes",
                 self.count,
                 element.size,
-                plain.len()
+                decoded.len()
             )));
         }
-        let mut bits = Writer::new(stored);
-        plain.chunks_exact(element.size).for_each(|from| element.write(from, &mut bits));
+        let mut bits = Writer::new(encoded);
+        decoded.chunks_exact(element.size).for_each(|from| element.write(from, &mut bits));
         bits.finish();
-        stored.resize(self.packed_len(element) as usize, 0);
+        encoded.resize(self.compressed_len(element) as usize, 0);
         Ok(Some(()))
     }
 
-    fn most_decoded(&self, stored: usize) -> usize {
-        let Some(element) = &self.element else { return stored };
-        let elements = (stored as u64).saturating_mul(8) / element.bits;
+    fn most_decoded(&self, encoded: usize) -> usize {
+        let Some(element) = &self.element else { return encoded };
+        let elements = (encoded as u64).saturating_mul(8) / element.bits;
         usize::try_from(elements).unwrap_or(usize::MAX).min(self.count).saturating_mul(element.size)
     }
 
-    fn encoded_len(&self, plain: usize) -> Option<usize> {
+    fn encoded_len(&self, decoded: usize) -> Option<usize> {
         match &self.element {
-            Some(element) => usize::try_from(self.packed_len(element)).ok(),
-            None => Some(plain),
+            Some(element) => usize::try_from(self.compressed_len(element)).ok(),
+            None => Some(decoded),
         }
     }
 }

@@ -3,13 +3,14 @@
 //!
 //! Stored is the count of bits in four bytes, a byte that says 8, the smallest number in 8 bytes, 8 bytes of zero, and the
 //! bits, the highest first. A number that is the fill value has all bits set. With as many bits as the numbers have, they
-//! are stored as they are in little-endian order: HDF5 leaves them in the order of the machine that wrote them, and
+//! are encoded as they are in little-endian order: HDF5 leaves them in the order of the machine that wrote them, and
 //! big-endian machines are not told apart. Floating numbers are computed in their own type, as HDF5 does.
 
 use ferrocdf_bytes::Result;
 
 use super::bits::{Bits, Writer, get, put};
-use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
+use crate::identity::FilterId;
 use crate::registry::Entry;
 
 const PARAMS: usize = 20;
@@ -17,11 +18,12 @@ const HEADER: usize = 21;
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
-    id: 6,
+    id: FilterId::Hdf5(6),
     names: &["scaleoffset"],
-    make: |params| ScaleOffset::new(params).map(boxed),
-    learn: None,
-    json: None,
+    make: |params, _| ScaleOffset::new(params).map(boxed),
+    derive: None,
+    numcodecs: None,
+    zarr_v3: None,
 };
 
 #[derive(Debug)]
@@ -83,8 +85,8 @@ impl ScaleOffset {
         self.size as u32 * 8
     }
 
-    /// Reads numbers of `bits` bits and puts what `plain` makes of each.
-    fn read(&self, bits: u32, from: &[u8], to: &mut [u8], plain: impl Fn(u64) -> u64) -> Result<()> {
+    /// Reads numbers of `bits` bits and puts what `decoded` makes of each.
+    fn read(&self, bits: u32, from: &[u8], to: &mut [u8], decoded: impl Fn(u64) -> u64) -> Result<()> {
         let (fill, full) = (self.fill, mask(bits));
         let mut from = Bits::new(from);
         for to in to.chunks_exact_mut(self.size) {
@@ -93,29 +95,36 @@ impl ScaleOffset {
             };
             let value = match fill {
                 Some(fill) if raw == full => fill,
-                _ => plain(raw),
+                _ => decoded(raw),
             };
             put(value, self.big, to);
         }
         Ok(())
     }
 
-    fn write(&self, bits: u32, smallest: u64, plain: &[u8], stored: &mut Vec<u8>, raw: impl Fn(u64) -> u64) {
-        stored.extend_from_slice(&bits.to_le_bytes());
-        stored.push(8);
-        stored.extend_from_slice(&smallest.to_le_bytes());
-        stored.resize(HEADER, 0);
+    fn write(
+        &self,
+        bits: u32,
+        smallest: u64,
+        decoded: &[u8],
+        encoded: &mut Vec<u8>,
+        raw: impl Fn(u64) -> u64,
+    ) {
+        encoded.extend_from_slice(&bits.to_le_bytes());
+        encoded.push(8);
+        encoded.extend_from_slice(&smallest.to_le_bytes());
+        encoded.resize(HEADER, 0);
         if bits == self.all_bits() {
-            stored.extend_from_slice(plain);
-            return self.swap(&mut stored[HEADER..]);
+            encoded.extend_from_slice(decoded);
+            return self.swap(&mut encoded[HEADER..]);
         }
         if bits > 0 {
-            let mut to = Writer::new(stored);
-            plain.chunks_exact(self.size).for_each(|from| to.write(raw(get(self.big, from)), bits));
+            let mut to = Writer::new(encoded);
+            decoded.chunks_exact(self.size).for_each(|from| to.write(raw(get(self.big, from)), bits));
             to.finish();
         }
         // HDF5 counts the byte after the last bit even where it has no bit.
-        stored.resize(HEADER + plain.len() * bits as usize / self.all_bits() as usize + 1, 0);
+        encoded.resize(HEADER + decoded.len() * bits as usize / self.all_bits() as usize + 1, 0);
     }
 
     /// From little-endian order to that of the numbers, and back.
@@ -125,12 +134,12 @@ impl ScaleOffset {
         }
     }
 
-    fn pack_integers(&self, signed: bool, bits: Option<u32>, plain: &[u8], stored: &mut Vec<u8>) {
+    fn encode_integers(&self, signed: bool, bits: Option<u32>, decoded: &[u8], encoded: &mut Vec<u8>) {
         let all = self.all_bits();
         let value =
             |raw: u64| if signed { ((raw << (64 - all)) as i64 >> (64 - all)) as i128 } else { raw.into() };
         let (mut low, mut high) = (i128::MAX, i128::MIN);
-        for from in plain.chunks_exact(self.size) {
+        for from in decoded.chunks_exact(self.size) {
             let raw = get(self.big, from);
             if self.fill != Some(raw) {
                 (low, high) = (low.min(value(raw)), high.max(value(raw)));
@@ -146,7 +155,7 @@ impl ScaleOffset {
             None => ceil_log2(span as u64 + 1),
         });
         let raw = |raw: u64| if self.fill == Some(raw) { u64::MAX } else { raw.wrapping_sub(low as u64) };
-        self.write(bits, low as u64, plain, stored, raw);
+        self.write(bits, low as u64, decoded, encoded, raw);
     }
 }
 
@@ -196,8 +205,8 @@ float!(f32, u32, i32);
 float!(f64, u64, i64);
 
 impl ScaleOffset {
-    fn pack_floats<F: Float>(&self, digits: i32, plain: &[u8], stored: &mut Vec<u8>) {
-        let numbers = || plain.chunks_exact(self.size).map(|from| F::from_bits(get(self.big, from)));
+    fn encode_floats<F: Float>(&self, digits: i32, decoded: &[u8], encoded: &mut Vec<u8>) {
+        let numbers = || decoded.chunks_exact(self.size).map(|from| F::from_bits(get(self.big, from)));
         let fill = self.fill.map(F::from_bits);
         let is_fill = |number: F| fill.is_some_and(|fill| number.is_near(fill, digits));
         let scale = F::ten_to(digits);
@@ -226,7 +235,7 @@ impl ScaleOffset {
             number if is_fill(number) => u64::MAX,
             number => number.above(low, scale).unwrap_or(0),
         };
-        self.write(bits, low.bits(), plain, stored, raw);
+        self.write(bits, low.bits(), decoded, encoded, raw);
     }
 
     fn read_floats<F: Float>(
@@ -242,13 +251,13 @@ impl ScaleOffset {
     }
 }
 
-impl Codec for ScaleOffset {
-    fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>> {
+impl SliceCodec for ScaleOffset {
+    fn decoded_len(&self, encoded: &[u8]) -> Result<Option<usize>> {
         if self.kind == Kind::Plain {
-            return Ok(Some(stored.len()));
+            return Ok(Some(encoded.len()));
         }
-        let short = || corrupt(format!("{} stored bytes do not hold {} numbers", stored.len(), self.count));
-        let (header, data) = stored.split_at_checked(HEADER).ok_or_else(short)?;
+        let short = || corrupt(format!("{} stored bytes do not hold {} numbers", encoded.len(), self.count));
+        let (header, data) = encoded.split_at_checked(HEADER).ok_or_else(short)?;
         let bits = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
         if bits > self.all_bits() {
             return Err(corrupt(format!("{bits} bits for numbers of {} bytes", self.size)));
@@ -259,60 +268,60 @@ impl Codec for ScaleOffset {
         Ok(Some(self.count * self.size))
     }
 
-    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-        let len = plain.len();
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+        let len = decoded.len();
         if self.kind == Kind::Plain {
-            plain.copy_from_slice(stored);
+            decoded.copy_from_slice(encoded);
             return Ok(Some(len));
         }
-        let Some((&[a, b, c, d, size, ref rest @ ..], data)) = stored.split_first_chunk::<HEADER>() else {
+        let Some((&[a, b, c, d, size, ref rest @ ..], data)) = encoded.split_first_chunk::<HEADER>() else {
             return Err(corrupt("there is no header"));
         };
         let bits = u32::from_le_bytes([a, b, c, d]);
         let low = get(false, &rest[..usize::from(size).min(8)]);
         match self.kind {
             _ if bits == self.all_bits() => {
-                plain.copy_from_slice(&data[..len]);
-                self.swap(plain);
+                decoded.copy_from_slice(&data[..len]);
+                self.swap(decoded);
             }
             Kind::Float { digits } if self.size == 4 => {
-                self.read_floats::<f32>(bits, digits, low, data, plain)?
+                self.read_floats::<f32>(bits, digits, low, data, decoded)?
             }
-            Kind::Float { digits } => self.read_floats::<f64>(bits, digits, low, data, plain)?,
-            _ => self.read(bits, data, plain, |raw| raw.wrapping_add(low))?,
+            Kind::Float { digits } => self.read_floats::<f64>(bits, digits, low, data, decoded)?,
+            _ => self.read(bits, data, decoded, |raw| raw.wrapping_add(low))?,
         }
         Ok(Some(len))
     }
 
-    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
         if self.kind == Kind::Plain {
-            stored.extend_from_slice(plain);
+            encoded.extend_from_slice(decoded);
             return Ok(Some(()));
         }
-        if plain.len() != self.count * self.size {
+        if decoded.len() != self.count * self.size {
             return Err(bad_params(format!(
                 "the parameters are for {} numbers of {} bytes, not for {} bytes",
                 self.count,
                 self.size,
-                plain.len()
+                decoded.len()
             )));
         }
         match self.kind {
-            Kind::Float { digits } if self.size == 4 => self.pack_floats::<f32>(digits, plain, stored),
-            Kind::Float { digits } => self.pack_floats::<f64>(digits, plain, stored),
-            Kind::Integer { signed, bits } => self.pack_integers(signed, bits, plain, stored),
+            Kind::Float { digits } if self.size == 4 => self.encode_floats::<f32>(digits, decoded, encoded),
+            Kind::Float { digits } => self.encode_floats::<f64>(digits, decoded, encoded),
+            Kind::Integer { signed, bits } => self.encode_integers(signed, bits, decoded, encoded),
             Kind::Plain => {}
         }
         Ok(Some(()))
     }
 
-    fn most_decoded(&self, stored: usize) -> usize {
+    fn most_decoded(&self, encoded: usize) -> usize {
         // Equal numbers take no bits.
-        if self.kind == Kind::Plain { stored } else { self.count * self.size }
+        if self.kind == Kind::Plain { encoded } else { self.count * self.size }
     }
 
-    fn encoded_len(&self, plain: usize) -> Option<usize> {
-        (self.kind == Kind::Plain).then_some(plain)
+    fn encoded_len(&self, decoded: usize) -> Option<usize> {
+        (self.kind == Kind::Plain).then_some(decoded)
     }
 }
 

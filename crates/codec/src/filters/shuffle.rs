@@ -7,17 +7,18 @@
 use ferrocdf_bytes::Result;
 
 use super::lanes::{LANE, load, load_all, store, store_all, tiles, unweave, weave};
-use crate::filter::{Codec, bad_params, boxed};
+use crate::filter::{SliceCodec, bad_params, boxed};
+use crate::identity::FilterId;
 use crate::json::Spelling;
 use crate::registry::Entry;
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
-    id: 2,
+    id: FilterId::Hdf5(2),
     names: &["shuffle"],
-    make: |params| Shuffle::new(params).map(boxed),
-    learn: Some(|params, size, _| *params = vec![size]),
-    json: Some(Spelling {
+    make: |params, _| Shuffle::new(params).map(boxed),
+    derive: Some(|params, size, _| *params = vec![size]),
+    numcodecs: Some(Spelling {
         id: "shuffle",
         write: |params| match *params {
             [size, ..] if size > 0 => Ok(vec![("elementsize", size.into())]),
@@ -29,6 +30,7 @@ pub const ENTRY: Entry = Entry {
             size => Ok(vec![size as u32]),
         },
     }),
+    zarr_v3: None,
 };
 
 #[derive(Debug)]
@@ -45,32 +47,32 @@ impl Shuffle {
     }
 }
 
-impl Codec for Shuffle {
-    fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>> {
-        Ok(Some(stored.len()))
+impl SliceCodec for Shuffle {
+    fn decoded_len(&self, encoded: &[u8]) -> Result<Option<usize>> {
+        Ok(Some(encoded.len()))
     }
 
-    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-        let Some(plain) = plain.get_mut(..stored.len()) else { return Ok(None) };
-        unshuffle(self.size, stored, plain);
-        Ok(Some(stored.len()))
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+        let Some(decoded) = decoded.get_mut(..encoded.len()) else { return Ok(None) };
+        unshuffle(self.size, encoded, decoded);
+        Ok(Some(encoded.len()))
     }
 
-    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
-        stored.resize(plain.len(), 0);
-        shuffle(self.size, plain, stored);
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
+        encoded.resize(decoded.len(), 0);
+        shuffle(self.size, decoded, encoded);
         Ok(Some(()))
     }
 
-    fn most_decoded(&self, stored: usize) -> usize {
-        stored
+    fn most_decoded(&self, encoded: usize) -> usize {
+        encoded
     }
 
-    fn encoded_len(&self, plain: usize) -> Option<usize> {
-        Some(plain)
+    fn encoded_len(&self, decoded: usize) -> Option<usize> {
+        Some(decoded)
     }
 
-    fn planes_of(&self) -> Option<usize> {
+    fn shuffle_size(&self) -> Option<usize> {
         Some(self.size)
     }
 }
@@ -95,19 +97,19 @@ pub fn unshuffle_part(size: usize, planes: &[u8], first: usize, elements: &mut [
 }
 
 /// Puts the bytes of elements together. Both slices have the same length.
-pub fn unshuffle(size: usize, stored: &[u8], plain: &mut [u8]) {
-    let whole = stored.len() / size * size;
-    let (planes, rest) = stored.split_at(whole);
-    let (elements, end) = plain.split_at_mut(whole);
+pub fn unshuffle(size: usize, encoded: &[u8], decoded: &mut [u8]) {
+    let whole = encoded.len() / size * size;
+    let (planes, rest) = encoded.split_at(whole);
+    let (elements, end) = decoded.split_at_mut(whole);
     end.copy_from_slice(rest);
     unshuffle_part(size, planes, 0, elements);
 }
 
 /// Takes the bytes of elements apart. Both slices have the same length.
-pub fn shuffle(size: usize, plain: &[u8], stored: &mut [u8]) {
-    let whole = plain.len() / size * size;
-    let (elements, rest) = plain.split_at(whole);
-    let (planes, end) = stored.split_at_mut(whole);
+pub fn shuffle(size: usize, decoded: &[u8], encoded: &mut [u8]) {
+    let whole = decoded.len() / size * size;
+    let (elements, rest) = decoded.split_at(whole);
+    let (planes, end) = encoded.split_at_mut(whole);
     end.copy_from_slice(rest);
     match size {
         _ if size == 1 || planes.len() == size => planes.copy_from_slice(elements),
@@ -181,29 +183,29 @@ mod tests {
     fn bytes_lie_in_planes_for_any_size() {
         for size in [1, 2, 3, 4, 8, 12, 16, 200] {
             for count in [0, 1, 2, 15, 16, 17, 100, 1000] {
-                let plain: Vec<u8> = (0..(size * count + 1) as u32)
+                let decoded: Vec<u8> = (0..(size * count + 1) as u32)
                     .map(|at| (at.wrapping_mul(0x9e37_79b9) >> 11) as u8)
                     .collect();
-                let (mut stored, mut back) = (vec![0; plain.len()], vec![0; plain.len()]);
-                let rest = plain.len() % size;
-                let whole = plain.len() - rest;
-                shuffle(size, &plain, &mut stored);
-                for (at, byte) in plain[..whole].iter().enumerate() {
+                let (mut encoded, mut back) = (vec![0; decoded.len()], vec![0; decoded.len()]);
+                let rest = decoded.len() % size;
+                let whole = decoded.len() - rest;
+                shuffle(size, &decoded, &mut encoded);
+                for (at, byte) in decoded[..whole].iter().enumerate() {
                     assert_eq!(
-                        stored[at % size * (whole / size) + at / size],
+                        encoded[at % size * (whole / size) + at / size],
                         *byte,
                         "{count} of size {size}"
                     );
                 }
-                assert_eq!(stored[whole..], plain[whole..]);
-                unshuffle(size, &stored, &mut back);
-                assert_eq!(back, plain, "{count} of size {size}");
+                assert_eq!(encoded[whole..], decoded[whole..]);
+                unshuffle(size, &encoded, &mut back);
+                assert_eq!(back, decoded, "{count} of size {size}");
                 for (first, len) in [(0, count / 2), (count / 2, count / 2), (count / 3, count / 3)] {
                     let mut part = vec![0; len * size];
-                    unshuffle_part(size, &stored[..whole], first, &mut part);
+                    unshuffle_part(size, &encoded[..whole], first, &mut part);
                     assert_eq!(
                         part,
-                        plain[first * size..][..len * size],
+                        decoded[first * size..][..len * size],
                         "{len} from {first} of size {size}"
                     );
                 }

@@ -1,7 +1,7 @@
-//! Szip (filter 4): the unpacked size in four bytes, little-endian, and adaptive entropy coding of the pixels.
+//! Szip (filter 4): the decoded size in four bytes, little-endian, and adaptive entropy coding of the pixels.
 //!
 //! Parameters are option bits (16 big-endian pixels, 32 differences; the others say which coder was asked for and change
-//! nothing that is stored), pixels in a block, bits of a pixel, and pixels in a scanline. A scanline is a reference
+//! nothing that is encoded), pixels in a block, bits of a pixel, and pixels in a scanline. A scanline is a reference
 //! interval, filled up to whole blocks. Pixels of 32 and 64 bits are taken apart into planes of bytes, which are then the
 //! pixels, as in libaec's `sz_compat`.
 
@@ -10,7 +10,8 @@ use ferrocdf_bytes::Result;
 use super::aec::Coding;
 use super::bits::{Bits, Writer, get, put};
 use super::shuffle;
-use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
+use crate::identity::FilterId;
 use crate::json::Spelling;
 use crate::registry::Entry;
 use crate::scratch::with_buffer;
@@ -25,11 +26,11 @@ const MOST_BLOCKS: usize = 4096;
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
-    id: 4,
+    id: FilterId::Hdf5(4),
     names: &["szip"],
-    make: |params| Szip::new(params).map(boxed),
-    learn: None,
-    json: Some(Spelling {
+    make: |params, _| Szip::new(params).map(boxed),
+    derive: None,
+    numcodecs: Some(Spelling {
         id: "szip",
         write: |params| match *params {
             [options, block, ..] => Ok(vec![("mask", options.into()), ("pixels-per-block", block.into())]),
@@ -45,6 +46,7 @@ pub const ENTRY: Entry = Entry {
             }
         },
     }),
+    zarr_v3: None,
 };
 
 #[derive(Debug)]
@@ -83,8 +85,8 @@ impl Szip {
         Ok(Szip { coding, planes, size, scanline, big: options & BIG_ENDIAN != 0 })
     }
 
-    fn read_pixels(&self, packed: &[u8], to: &mut [u8]) -> Result<()> {
-        let mut bits = Bits::new(packed);
+    fn read_pixels(&self, compressed: &[u8], to: &mut [u8]) -> Result<()> {
+        let mut bits = Bits::new(compressed);
         let mut samples = vec![0; self.coding.interval()];
         for line in to.chunks_mut(self.scanline * self.size) {
             // The last line has no more pixels than bytes; in others all that fill up the interval are coded.
@@ -103,9 +105,9 @@ impl Szip {
     }
 
     /// `false` if a pixel has more bits than it should.
-    fn write_pixels(&self, from: &[u8], stored: &mut Vec<u8>) -> bool {
+    fn write_pixels(&self, from: &[u8], encoded: &mut Vec<u8>) -> bool {
         let most = u64::from(u32::MAX >> (32 - self.coding.bits));
-        let mut bits = Writer::new(stored);
+        let mut bits = Writer::new(encoded);
         let mut samples = vec![0; self.coding.interval()];
         for line in from.chunks(self.scanline * self.size) {
             let mut filler = 0;
@@ -127,53 +129,53 @@ impl Szip {
     }
 }
 
-impl Codec for Szip {
-    fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>> {
-        match stored.first_chunk::<HEADER>() {
+impl SliceCodec for Szip {
+    fn decoded_len(&self, encoded: &[u8]) -> Result<Option<usize>> {
+        match encoded.first_chunk::<HEADER>() {
             Some(len) => Ok(Some(u32::from_le_bytes(*len) as usize)),
-            None => Err(corrupt(format!("{} bytes do not hold a size", stored.len()))),
+            None => Err(corrupt(format!("{} bytes do not hold a size", encoded.len()))),
         }
     }
 
-    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-        let packed = stored.get(HEADER..).unwrap_or(&[]);
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+        let compressed = encoded.get(HEADER..).unwrap_or(&[]);
         if self.planes == 1 {
-            self.read_pixels(packed, plain)?;
+            self.read_pixels(compressed, decoded)?;
         } else {
             with_buffer(|planes| {
-                planes.resize(plain.len(), 0);
-                self.read_pixels(packed, planes)?;
-                shuffle::unshuffle(self.planes, planes, plain);
+                planes.resize(decoded.len(), 0);
+                self.read_pixels(compressed, planes)?;
+                shuffle::unshuffle(self.planes, planes, decoded);
                 Ok(())
             })?;
         }
-        Ok(Some(plain.len()))
+        Ok(Some(decoded.len()))
     }
 
-    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
-        let Ok(len) = u32::try_from(plain.len()) else {
-            return Err(bad_params(format!("{} bytes are too many for szip", plain.len())));
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
+        let Ok(len) = u32::try_from(decoded.len()) else {
+            return Err(bad_params(format!("{} bytes are too many for szip", decoded.len())));
         };
-        if !plain.len().is_multiple_of(self.size) {
+        if !decoded.len().is_multiple_of(self.size) {
             return Ok(None);
         }
-        stored.extend_from_slice(&len.to_le_bytes());
+        encoded.extend_from_slice(&len.to_le_bytes());
         let fits = if self.planes == 1 {
-            self.write_pixels(plain, stored)
+            self.write_pixels(decoded, encoded)
         } else {
             with_buffer(|planes| {
-                planes.resize(plain.len(), 0);
-                shuffle::shuffle(self.planes, plain, planes);
-                self.write_pixels(planes, stored)
+                planes.resize(decoded.len(), 0);
+                shuffle::shuffle(self.planes, decoded, planes);
+                self.write_pixels(planes, encoded)
             })
         };
         // As in HDF5, bytes that become more are refused.
-        Ok((fits && stored.len() - HEADER <= plain.len()).then_some(()))
+        Ok((fits && encoded.len() - HEADER <= decoded.len()).then_some(()))
     }
 
-    fn most_decoded(&self, stored: usize) -> usize {
+    fn most_decoded(&self, encoded: usize) -> usize {
         // In five bits and a segment's end, all blocks up to that end are zero.
         let block = self.coding.block * self.size;
-        stored.saturating_sub(HEADER).saturating_mul(2).saturating_mul(64 * block)
+        encoded.saturating_sub(HEADER).saturating_mul(2).saturating_mul(64 * block)
     }
 }

@@ -1,18 +1,18 @@
 //! What the tests share.
 
-use ferrocdf_codec::{Chain, Step};
+use ferrocdf_codec::{Chain, Codecs, Step};
 
 /// Filters by their numbers and parameters.
 pub type Steps = [(u32, &'static [u32])];
 
 /// A filter that must be there.
 pub fn step(id: u32, params: &[u32]) -> Step {
-    Step { id, name: String::new(), optional: false, params: params.to_vec() }
+    Step { id: id.into(), name: String::new(), optional: false, params: params.to_vec() }
 }
 
 /// A chain of filters that must be there.
 pub fn chain(steps: &[(u32, &[u32])]) -> Chain {
-    Chain::new(steps.iter().map(|&(id, params)| step(id, params)).collect())
+    Chain::new(steps.iter().map(|&(id, params)| step(id, params)).collect(), &Codecs::default())
 }
 
 /// Numbers that are the same in each run.

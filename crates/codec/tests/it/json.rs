@@ -1,16 +1,25 @@
 //! Filters in JSON. What netCDF-C's codec plugins (of 4.10.1) and numcodecs (0.16) write was measured once.
 
 use ferrocdf_bytes::Code;
-use ferrocdf_codec::{built_in, built_in_ids, codec_id, codec_of, filter_of, learn};
+use ferrocdf_codec::{
+    Codecs, FilterId, built_in_ids, derive, from_numcodecs, from_zarr_v3, numcodecs_id, to_numcodecs,
+    to_zarr_v3,
+};
 
-/// The filter of a dictionary.
+/// The filter of a numcodecs dictionary; all of these have HDF5 numbers.
 fn read(json: &str) -> (u32, Vec<u32>) {
-    filter_of(json).unwrap_or_else(|| panic!("{json} is known")).unwrap_or_else(|error| panic!("{error}"))
+    let known = from_numcodecs(json).unwrap_or_else(|| panic!("{json} is known"));
+    let (id, params) = known.unwrap_or_else(|error| panic!("{error}"));
+    (id.hdf5().unwrap(), params)
+}
+
+fn codec_of(id: u32, params: &[u32]) -> Option<ferrocdf_bytes::Result<String>> {
+    to_numcodecs(&id.into(), params)
 }
 
 /// What is wrong with a dictionary.
 fn wrong(json: &str) -> String {
-    let error = filter_of(json).expect("an error").expect_err("an error");
+    let error = from_numcodecs(json).expect("an error").expect_err("an error");
     assert_eq!(error.code, Code::EFILTER);
     error.what.to_string()
 }
@@ -33,14 +42,14 @@ fn what_netcdf_c_writes_goes_both_ways() {
     ] {
         assert_eq!(codec_of(id, params), Some(Ok(json.to_string())));
         assert_eq!(read(json), (id, params.to_vec()), "{json}");
-        assert!(json.contains(codec_id(id).unwrap()));
+        assert!(json.contains(numcodecs_id(&id.into()).unwrap()));
     }
     // As it is in files.
-    let stored = codec_of(4, &[169, 32, 32, 64]).unwrap().unwrap();
-    assert_eq!(stored, r#"{"id": "szip", "mask": 169, "pixels-per-block": 32}"#);
+    let encoded = codec_of(4, &[169, 32, 32, 64]).unwrap().unwrap();
+    assert_eq!(encoded, r#"{"id": "szip", "mask": 169, "pixels-per-block": 32}"#);
     // The chunk has 16384 bytes; blosc's blocks are what it makes of that.
-    let stored = codec_of(32001, &[2, 2, 4, 16384, 7, 2, 2]).unwrap().unwrap();
-    assert_eq!(stored, r#"{"id": "blosc", "clevel": 7, "blocksize": 0, "cname": "lz4hc", "shuffle": 2}"#);
+    let encoded = codec_of(32001, &[2, 2, 4, 16384, 7, 2, 2]).unwrap().unwrap();
+    assert_eq!(encoded, r#"{"id": "blosc", "clevel": 7, "blocksize": 0, "cname": "lz4hc", "shuffle": 2}"#);
 }
 
 #[test]
@@ -69,7 +78,7 @@ fn what_numcodecs_writes_is_read() {
     // Frames that no HDF5 filter reads.
     for json in [r#"{"id": "gzip", "level": 1}"#, r#"{"id": "lz4", "acceleration": 1}"#, r#"{"id": "delta"}"#]
     {
-        assert!(filter_of(json).is_none(), "{json}");
+        assert!(from_numcodecs(json).is_none(), "{json}");
     }
 }
 
@@ -149,22 +158,67 @@ fn wrong_dictionaries_are_told_apart() {
 
 #[test]
 fn filters_learn_sizes() {
-    let learned = |id, params: &[u32]| {
+    let derived = |id, params: &[u32]| {
         let mut params = params.to_vec();
-        learn(id, &mut params, 4, 16384);
+        derive(&FilterId::Hdf5(id), &mut params, 4, 16384);
         params
     };
-    assert_eq!(learned(2, &[]), [4]);
-    assert_eq!(learned(32001, &[0, 0, 0, 0, 7, 2, 5]), [0, 0, 4, 16384, 7, 2, 5]);
-    assert_eq!(learned(32001, &[]), [0, 0, 4, 16384]);
-    assert_eq!(learned(32008, &[0, 2]), [0, 4, 4, 0, 2]);
-    assert_eq!(learned(32008, &[0, 3, 5]), [0, 4, 4, 0, 3, 5]);
-    assert_eq!(learned(32008, &[]), [0, 4, 4]);
+    assert_eq!(derived(2, &[]), [4]);
+    assert_eq!(derived(32001, &[0, 0, 0, 0, 7, 2, 5]), [0, 0, 4, 16384, 7, 2, 5]);
+    assert_eq!(derived(32001, &[]), [0, 0, 4, 16384]);
+    assert_eq!(derived(32008, &[0, 2]), [0, 4, 4, 0, 2]);
+    assert_eq!(derived(32008, &[0, 3, 5]), [0, 4, 4, 0, 3, 5]);
+    assert_eq!(derived(32008, &[]), [0, 4, 4]);
     // What a file has stays.
-    assert_eq!(learned(32008, &[0, 4, 8, 0, 2]), [0, 4, 8, 0, 2]);
-    assert_eq!(learned(32015, &[3]), [3]);
-    // What they learned are parameters that they have.
+    assert_eq!(derived(32008, &[0, 4, 8, 0, 2]), [0, 4, 8, 0, 2]);
+    assert_eq!(derived(32015, &[3]), [3]);
+    // What they derived are parameters that they have.
     for id in built_in_ids().filter(|id| [2, 32001, 32008].contains(id)) {
-        assert!(built_in(id, &learned(id, &[])).unwrap().is_ok(), "{id}");
+        let step = crate::help::step(id, &derived(id, &[]));
+        assert!(Codecs::default().find(&step, None).unwrap().is_ok(), "{id}");
+    }
+}
+
+/// The spellings of the Zarr v3 core specification, of zarr-python for filters of numcodecs, and of numcodecs for the others.
+#[test]
+fn codecs_without_a_number_go_both_ways() {
+    let v3 = |name: &'static str, params: &[u32], json: &str| {
+        let id = FilterId::named(name);
+        assert_eq!(to_zarr_v3(&id, params), Some(Ok(json.to_string())));
+        assert_eq!(from_zarr_v3(json), Some(Ok((id, params.to_vec()))));
+    };
+    v3("transpose", &[2, 0, 1], r#"{"name":"transpose","configuration":{"order":[2,0,1]}}"#);
+    v3("gzip", &[5], r#"{"name":"gzip","configuration":{"level":5}}"#);
+    v3("crc32c", &[], r#"{"name":"crc32c"}"#);
+    assert_eq!(
+        from_zarr_v3(r#"{"name":"crc32c","configuration":{}}"#),
+        Some(Ok((FilterId::named("crc32c"), vec![])))
+    );
+    let zlib = r#"{"name":"numcodecs.zlib","configuration":{"level":4}}"#;
+    assert_eq!(to_zarr_v3(&FilterId::Hdf5(1), &[4]), Some(Ok(zlib.to_string())));
+    assert_eq!(from_zarr_v3(zlib), Some(Ok((FilterId::Hdf5(1), vec![4]))));
+    assert!(
+        from_zarr_v3(r#"{"name":"unknown"}"#).is_none()
+            && to_zarr_v3(&FilterId::named("unknown"), &[]).is_none()
+    );
+
+    let v2 = |name: &'static str, params: &[u32], json: &str| {
+        let id = FilterId::named(name);
+        assert_eq!(to_numcodecs(&id, params), Some(Ok(json.to_string())));
+        assert_eq!(from_numcodecs(json), Some(Ok((id, params.to_vec()))));
+    };
+    v2("gzip", &[1], r#"{"id": "gzip", "level": 1}"#);
+    v2("crc32c", &[], r#"{"id": "crc32c"}"#);
+    v2("crc32c", &[1], r#"{"id": "crc32c", "location": "start"}"#);
+    assert!(to_numcodecs(&FilterId::named("transpose"), &[0]).is_none());
+    for (json, says) in [
+        (r#"{"name":"gzip","configuration":{"level":10}}"#, "from 0 to 9"),
+        (r#"{"name":"gzip","configuration":[]}"#, "not a dictionary"),
+        (r#"{"name":"transpose"}"#, "list of whole numbers"),
+        (r#"{"name":"transpose","configuration":{"order":[0,-1]}}"#, "list of whole numbers"),
+        (r#"{"id":"gzip"}"#, "no \"name\""),
+    ] {
+        let error = from_zarr_v3(json).expect("an error").expect_err("an error");
+        assert!(error.code == Code::EFILTER && error.what.contains(says), "{json}: {error}");
     }
 }

@@ -12,13 +12,13 @@ fn scaled(change: &[(usize, u32)]) -> [u32; 20] {
     params
 }
 
-/// What comes back of data that was packed with these parameters.
-fn through(id: u32, params: &[u32], plain: &[u8]) -> Vec<u8> {
+/// What comes back of data that was compressed with these parameters.
+fn through(id: u32, params: &[u32], decoded: &[u8]) -> Vec<u8> {
     let chain = chain(&[(id, params)]);
-    let mut stored = Vec::new();
-    assert_eq!(chain.encode(plain, &mut stored), Ok(0), "{id} {params:?}");
-    let mut back = vec![0x55; plain.len()];
-    assert_eq!(chain.decode(0, &stored, &mut back), Ok(()), "{id} {params:?}");
+    let mut encoded = Vec::new();
+    assert_eq!(chain.encode(decoded, &mut encoded), Ok(0), "{id} {params:?}");
+    let mut back = vec![0x55; decoded.len()];
+    assert_eq!(chain.decode(0, &encoded, &mut back), Ok(()), "{id} {params:?}");
     back
 }
 
@@ -34,9 +34,9 @@ fn szip_keeps_pixels_of_every_width() {
         for options in [4, 4 | 16, 32, 32 | 16, 32 | 8 | 128 | 1] {
             for (block, scanline) in [(2, 5), (8, 64), (8, 61), (32, 4000), (16, 16)] {
                 let mut numbers = Numbers::new(bits.into());
-                // Slow enough to be packed, with leaps now and then.
+                // Slow enough to be compressed, with leaps now and then.
                 let mut pixel = 0u64;
-                let plain: Vec<u8> = (0..700)
+                let decoded: Vec<u8> = (0..700)
                     .flat_map(|at| {
                         let step = if at % 90 == 0 { numbers.next() } else { numbers.next() % 3 };
                         pixel = pixel.wrapping_add(step) & (u64::MAX >> (64 - bits));
@@ -49,10 +49,10 @@ fn szip_keeps_pixels_of_every_width() {
                     })
                     .collect();
                 let params = [options, block, bits, scanline];
-                let mut stored = Vec::new();
+                let mut encoded = Vec::new();
                 let chain = chain(&[(4, &params)]);
-                match chain.encode(&plain, &mut stored) {
-                    Ok(_) => assert!(through(4, &params, &plain) == plain, "{params:?}"),
+                match chain.encode(&decoded, &mut encoded) {
+                    Ok(_) => assert!(through(4, &params, &decoded) == decoded, "{params:?}"),
                     // Noise of so few bits is not made smaller.
                     Err(error) => assert!(error.what.contains("does not apply"), "{params:?}: {error}"),
                 }
@@ -66,13 +66,13 @@ fn szip_keeps_pixels_of_every_width() {
 fn szip_takes_wide_pixels_apart() {
     for (bits, size) in [(32, 4), (64, 8)] {
         let mut numbers = Numbers::new(9);
-        let plain: Vec<u8> = (0..1000)
+        let decoded: Vec<u8> = (0..1000)
             .flat_map(|_| {
                 let top = u64::MAX - numbers.next() % 200;
                 top.to_le_bytes().into_iter().skip(8 - size).collect::<Vec<_>>()
             })
             .collect();
-        assert_eq!(through(4, &[32, 8, bits, 256], &plain), plain);
+        assert_eq!(through(4, &[32, 8, bits, 256], &decoded), decoded);
     }
 }
 
@@ -83,9 +83,9 @@ fn n_bit_keeps_the_bits_of_every_type() {
     let tree = [3, 30, 4, 0, 1, 2, 1, 5, 3, 4, 4, 3, 8, 2, 8, 1, 4, 0, 12, 4, 18, 1, 10, 0, 79, 1];
     let mut params = vec![tree.len() as u32 + 3, 0, 20];
     params.extend_from_slice(&tree);
-    let plain = data(0, 600);
-    let back = through(5, &params, &plain);
-    for (kept, was) in back.chunks(30).zip(plain.chunks(30)) {
+    let decoded = data(0, 600);
+    let back = through(5, &params, &decoded);
+    for (kept, was) in back.chunks(30).zip(decoded.chunks(30)) {
         let mut should = [0; 30];
         should[1] = was[1] & 0b1111_1000;
         should[4..7].copy_from_slice(&was[4..7]);
@@ -96,8 +96,8 @@ fn n_bit_keeps_the_bits_of_every_type() {
         should[18] &= 0xfe;
         assert_eq!(kept, should);
     }
-    // A flag says that nothing is packed.
-    assert_eq!(through(5, &[8, 1, 20, 1, 4, 0, 3, 0], &plain), plain);
+    // A flag says that nothing is compressed.
+    assert_eq!(through(5, &[8, 1, 20, 1, 4, 0, 3, 0], &decoded), decoded);
 }
 
 #[test]
@@ -105,21 +105,22 @@ fn scale_offset_keeps_integers_and_rounds_floating_numbers() {
     for (size, sign, order) in [(1, 0, 0), (2, 1, 1), (4, 0, 1), (4, 1, 0), (8, 1, 1), (8, 0, 0)] {
         for fill in [0, 1] {
             for kind in 0..4 {
-                let plain = data(kind, 50 * size as usize);
+                let decoded = data(kind, 50 * size as usize);
                 let params = scaled(&[(4, size), (5, sign), (6, order), (7, fill), (8, 1000)]);
-                assert_eq!(through(6, &params, &plain), plain, "{params:?}");
+                assert_eq!(through(6, &params, &decoded), decoded, "{params:?}");
             }
         }
     }
     let numbers: Vec<f64> = (0..50).map(|at| f64::from(at) * 0.37 - 5.0).collect();
-    let plain: Vec<u8> = numbers.iter().flat_map(|number| number.to_be_bytes()).collect();
-    let back = through(6, &scaled(&[(0, 0), (1, 2), (3, 1), (4, 8), (6, 1)]), &plain);
+    let decoded: Vec<u8> = numbers.iter().flat_map(|number| number.to_be_bytes()).collect();
+    let back = through(6, &scaled(&[(0, 0), (1, 2), (3, 1), (4, 8), (6, 1)]), &decoded);
     for (bytes, number) in back.as_chunks::<8>().0.iter().zip(&numbers) {
         assert!((f64::from_be_bytes(*bytes) - number).abs() <= 0.005 + 1e-9);
     }
     // What no scale fits keeps all bits.
-    let plain: Vec<u8> = (0..50).flat_map(|at| if at == 7 { f64::NAN } else { 1.5 }.to_le_bytes()).collect();
-    assert_eq!(through(6, &scaled(&[(0, 0), (1, 2), (3, 1), (4, 8)]), &plain), plain);
+    let decoded: Vec<u8> =
+        (0..50).flat_map(|at| if at == 7 { f64::NAN } else { 1.5 }.to_le_bytes()).collect();
+    assert_eq!(through(6, &scaled(&[(0, 0), (1, 2), (3, 1), (4, 8)]), &decoded), decoded);
 }
 
 #[test]
@@ -160,14 +161,14 @@ fn wrong_parameters_are_told() {
 
 #[test]
 fn bitshuffle_by_a_packer_that_there_is_not_is_read_as_its_filter_reads_it() {
-    let plain = data(1, 4 * 1000);
-    let mut stored = Vec::new();
-    chain(&[(32008, &[0, 4, 4, 0, 0])]).encode(&plain, &mut stored).unwrap();
+    let decoded = data(1, 4 * 1000);
+    let mut encoded = Vec::new();
+    chain(&[(32008, &[0, 4, 4, 0, 0])]).encode(&decoded, &mut encoded).unwrap();
     let other = chain(&[(32008, &[0, 4, 4, 0, 6])]);
-    let mut back = vec![0; plain.len()];
-    assert_eq!((other.decode(0, &stored, &mut back), back), (Ok(()), plain.clone()));
+    let mut back = vec![0; decoded.len()];
+    assert_eq!((other.decode(0, &encoded, &mut back), back), (Ok(()), decoded.clone()));
     assert_eq!(other.check_encode().unwrap_err().code, Code::EFILTER);
-    let error = other.encode(&plain, &mut stored).unwrap_err();
+    let error = other.encode(&decoded, &mut encoded).unwrap_err();
     assert!(error.code == Code::EFILTER && error.what.contains("no compression 6"), "{error}");
 }
 
@@ -186,11 +187,11 @@ fn any_parameters_come_back() {
                 })
                 .collect();
             let chain = chain(&[(id, &params)]);
-            let stored = data(numbers.below(4), numbers.below(200));
+            let encoded = data(numbers.below(4), numbers.below(200));
             let mut back = vec![0; numbers.below(300)];
-            refused += usize::from(chain.decode(0, &stored, &mut back).is_err());
-            let mut packed = Vec::new();
-            let _ = chain.encode(&stored, &mut packed);
+            refused += usize::from(chain.decode(0, &encoded, &mut back).is_err());
+            let mut compressed = Vec::new();
+            let _ = chain.encode(&encoded, &mut compressed);
         }
         assert!(refused > 0, "filter {id} takes everything");
     }

@@ -1,6 +1,6 @@
-//! What a filter packs it unpacks to the same; and of damaged bytes it makes an error or data, in bounded memory.
+//! What a filter encodes it decodes to the same; and of damaged bytes it makes an error or data, in bounded memory.
 
-use ferrocdf_codec::{Chain, Step};
+use ferrocdf_codec::{Chain, Codecs, Step};
 
 use crate::help::{Numbers, Steps, data, step};
 
@@ -57,17 +57,17 @@ const SIZES: &[usize] = &[
 fn what_is_packed_unpacks_to_the_same() {
     for &(element, steps) in CHAINS {
         let chain = optional(steps);
-        // Hard packing takes its time.
+        // Hard encoding takes its time.
         let slow = matches!(steps[0], (32015, &[19]) | (307, _) | (32001, &[.., 5]));
         for &size in SIZES.iter().filter(|&&size| !slow || size < 5000) {
             for kind in 0..4 {
-                let plain = data(kind, size * element);
-                let mut stored = vec![9; 3];
-                let mask = chain.encode(&plain, &mut stored).unwrap();
-                let mut back = vec![0x55; plain.len()];
-                let done = chain.decode(mask, &stored, &mut back);
+                let decoded = data(kind, size * element);
+                let mut encoded = vec![9; 3];
+                let mask = chain.encode(&decoded, &mut encoded).unwrap();
+                let mut back = vec![0x55; decoded.len()];
+                let done = chain.decode(mask, &encoded, &mut back);
                 assert_eq!(done, Ok(()), "{steps:?}, {size} elements, kind {kind}");
-                assert!(back == plain, "{steps:?}, {size} elements, kind {kind}");
+                assert!(back == decoded, "{steps:?}, {size} elements, kind {kind}");
             }
         }
     }
@@ -80,12 +80,12 @@ fn damaged_bytes_are_an_error_or_data() {
         let chain = optional(steps);
         let mut refused = 0;
         for turn in 0..150 {
-            let plain = data(turn, element * numbers.below(600));
-            let mut stored = Vec::new();
-            let mask = chain.encode(&plain, &mut stored).unwrap();
-            damage(&mut stored, &mut numbers);
-            let mut back = vec![0; plain.len()];
-            refused += usize::from(chain.decode(mask, &stored, &mut back).is_err());
+            let decoded = data(turn, element * numbers.below(600));
+            let mut encoded = Vec::new();
+            let mask = chain.encode(&decoded, &mut encoded).unwrap();
+            damage(&mut encoded, &mut numbers);
+            let mut back = vec![0; decoded.len()];
+            refused += usize::from(chain.decode(mask, &encoded, &mut back).is_err());
             let noise = data(0, numbers.below(100));
             let _ = chain.decode(0, &noise, &mut back);
         }
@@ -101,20 +101,21 @@ fn optional(steps: &Steps) -> Chain {
             .iter()
             .map(|&(id, params)| Step { optional: id == 4 || id == 32000, ..step(id, params) })
             .collect(),
+        &Codecs::default(),
     )
 }
 
-fn damage(stored: &mut Vec<u8>, numbers: &mut Numbers) {
+fn damage(encoded: &mut Vec<u8>, numbers: &mut Numbers) {
     match numbers.below(4) {
-        0 => stored.truncate(numbers.below(stored.len())),
-        1 => stored.insert(numbers.below(stored.len()), numbers.next() as u8),
-        _ if stored.is_empty() => {}
+        0 => encoded.truncate(numbers.below(encoded.len())),
+        1 => encoded.insert(numbers.below(encoded.len()), numbers.next() as u8),
+        _ if encoded.is_empty() => {}
         _ => {
             for _ in 0..=numbers.below(3) {
-                let at = numbers.below(stored.len());
-                stored[at] = match numbers.below(3) {
+                let at = numbers.below(encoded.len());
+                encoded[at] = match numbers.below(3) {
                     0 => 0xff,
-                    1 => stored[at] ^ 1 << numbers.below(8),
+                    1 => encoded[at] ^ 1 << numbers.below(8),
                     _ => numbers.next() as u8,
                 };
             }

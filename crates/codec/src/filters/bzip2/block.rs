@@ -1,4 +1,4 @@
-//! A block as it is stored: its head, which symbols it has and how they are coded, and its symbols, of which come the bytes
+//! A block as it is encoded: its head, which symbols it has and how they are coded, and its symbols, of which come the bytes
 //! in the order that sorting left them in.
 
 use ferrocdf_bytes::Result;

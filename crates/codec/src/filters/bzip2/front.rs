@@ -1,4 +1,4 @@
-//! Moving to the front: a byte is stored as the number of other bytes that were there since it was last.
+//! Moving to the front: a byte is encoded as the number of other bytes that were there since it was last.
 //!
 //! Most are among the first sixteen, and these are moved as one number.
 

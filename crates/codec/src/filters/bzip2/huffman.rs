@@ -27,7 +27,7 @@ pub struct Table {
     /// By length, the end of the codes of this length and all shorter ones, as 20 bits from the top.
     ends: [u32; LONGEST + 1],
     /// By length, what is added to a code for its place in `symbols`, as a wrapping number.
-    places: [u32; LONGEST + 1],
+    search_path: [u32; LONGEST + 1],
     /// Ordered by their codes.
     symbols: [u16; MOST_SYMBOLS],
 }
@@ -38,7 +38,7 @@ impl Table {
         Table {
             quick: [0; 1 << QUICK],
             ends: [0; LONGEST + 1],
-            places: [0; LONGEST + 1],
+            search_path: [0; LONGEST + 1],
             symbols: [0; MOST_SYMBOLS],
         }
     }
@@ -57,7 +57,7 @@ impl Table {
         let (mut end, mut ordered) = (0u32, 0);
         for length in 1..=LONGEST {
             let first = end << 1;
-            self.places[length] = (ordered as u32).wrapping_sub(first);
+            self.search_path[length] = (ordered as u32).wrapping_sub(first);
             end = first;
             for (symbol, _) in lengths.iter().enumerate().filter(|&(_, &is)| usize::from(is) == length) {
                 self.symbols[ordered] = symbol as u16;
@@ -75,7 +75,7 @@ impl Table {
         }
     }
 
-    /// The symbol of the next bits, which are taken; `None` if there is none, or the stored bytes end before.
+    /// The symbol of the next bits, which are taken; `None` if there is none, or the encoded bytes end before.
     #[inline(always)]
     pub fn next(&self, bits: &mut Bits) -> Option<u16> {
         bits.need(LONGEST as u32);
@@ -91,16 +91,16 @@ impl Table {
     fn next_long(&self, bits: &mut Bits) -> Option<u16> {
         let code = bits.peek(LONGEST as u32) as u32;
         let length = (QUICK as usize + 1..=LONGEST).find(|&length| code < self.ends[length])?;
-        let place = (code >> (LONGEST - length)).wrapping_add(self.places[length]);
+        let place = (code >> (LONGEST - length)).wrapping_add(self.search_path[length]);
         bits.skip(length as u32)?;
         self.symbols.get(place as usize).copied()
     }
 }
 
-/// The first length is stored, and of each the steps from the one before it.
+/// The first length is encoded, and of each the steps from the one before it.
 fn read_lengths(bits: &mut Bits, lengths: &mut [u8]) -> Result<()> {
     let mut length = bits.read_word(5).ok_or_else(|| broken("ends in its codes"))?;
-    for stored in lengths {
+    for encoded in lengths {
         loop {
             if !(1..=LONGEST as u64).contains(&length) {
                 return Err(broken(format!("has a code of {length} bits")));
@@ -117,7 +117,7 @@ fn read_lengths(bits: &mut Bits, lengths: &mut [u8]) -> Result<()> {
                 None => break,
             }
         }
-        *stored = length as u8;
+        *encoded = length as u8;
     }
     Ok(())
 }

@@ -21,7 +21,8 @@ use bzip2::{Action, Compress, Compression, Status};
 use ferrocdf_bytes::{Error, Result};
 
 use super::bits::Bits;
-use crate::filter::{Codec, bad_params, boxed, corrupt};
+use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
+use crate::identity::FilterId;
 use crate::json::level_spelling;
 use crate::registry::Entry;
 use crate::scratch::with_kept;
@@ -42,11 +43,12 @@ const SMALLEST: usize = 172 / 8;
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
-    id: 307,
+    id: FilterId::Hdf5(307),
     names: &["bzip2", "bz2"],
-    make: |params| Bzip2::new(params).map(boxed),
-    learn: None,
-    json: Some(level_spelling!("bz2", 1..=9, 1)),
+    make: |params, _| Bzip2::new(params).map(boxed),
+    derive: None,
+    numcodecs: Some(level_spelling!("bz2", 1..=9, 1)),
+    zarr_v3: None,
 };
 
 thread_local! {
@@ -68,40 +70,40 @@ impl Bzip2 {
     }
 }
 
-impl Codec for Bzip2 {
-    fn plain_len(&self, _stored: &[u8]) -> Result<Option<usize>> {
+impl SliceCodec for Bzip2 {
+    fn decoded_len(&self, _stored: &[u8]) -> Result<Option<usize>> {
         Ok(None)
     }
 
-    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-        with_kept(&KEPT, || None, |kept| kept.get_or_insert_with(Unpacker::new).unpack(stored, plain))
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+        with_kept(&KEPT, || None, |kept| kept.get_or_insert_with(Unpacker::new).decode(encoded, decoded))
     }
 
-    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
         let mut stream = Compress::new(Compression::new(self.level), 0);
         // What libbz2 says is always enough, for a stream and the bits of its end.
-        stored.reserve(plain.len() + plain.len() / 100 + 600);
+        encoded.reserve(decoded.len() + decoded.len() / 100 + 600);
         let failed = |what: String| corrupt(format!("bzip2 cannot pack: {what}"));
         loop {
             let taken = stream.total_in() as usize;
             let status = stream
-                .compress_vec(plain.get(taken..).unwrap_or(&[]), stored, Action::Finish)
+                .compress_vec(decoded.get(taken..).unwrap_or(&[]), encoded, Action::Finish)
                 .map_err(|error| failed(error.to_string()))?;
             match status {
                 Status::StreamEnd => return Ok(Some(())),
-                _ if stored.len() == stored.capacity() => stored.reserve(600),
+                _ if encoded.len() == encoded.capacity() => encoded.reserve(600),
                 Status::FinishOk | Status::Ok | Status::RunOk => {}
                 other => return Err(failed(format!("{other:?}"))),
             }
         }
     }
 
-    fn most_decoded(&self, stored: usize) -> usize {
-        (stored / SMALLEST + 1).saturating_mul(BLOCK)
+    fn most_decoded(&self, encoded: usize) -> usize {
+        (encoded / SMALLEST + 1).saturating_mul(BLOCK)
     }
 }
 
-/// What unpacking needs from block to block, at most some 20 MB.
+/// What decoding needs from block to block, at most some 20 MB.
 struct Unpacker {
     codes: Codes,
     walks: Walks,
@@ -113,9 +115,9 @@ impl Unpacker {
         Unpacker { codes: Codes::new(), walks: Walks::new(), bytes: Vec::new() }
     }
 
-    fn unpack(&mut self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-        let end = || corrupt(format!("the {} stored bytes end within the bzip2 stream", stored.len()));
-        let (most, rest) = match *stored {
+    fn decode(&mut self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+        let end = || corrupt(format!("the {} stored bytes end within the bzip2 stream", encoded.len()));
+        let (most, rest) = match *encoded {
             [b'B', b'Z', b'h', digit @ b'1'..=b'9', ref rest @ ..] => {
                 (usize::from(digit - b'0') * UNIT, rest)
             }
@@ -139,7 +141,7 @@ impl Unpacker {
             if sorted.head.randomised {
                 random::restore(bytes);
             }
-            let Some((len, crc)) = runs::unpack(bytes, sorted.len, &mut plain[made..])? else {
+            let Some((len, crc)) = runs::decode(bytes, sorted.len, &mut decoded[made..])? else {
                 return Ok(None);
             };
             let should = sorted.head.crc;

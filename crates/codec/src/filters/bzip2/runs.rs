@@ -13,17 +13,17 @@ const PIECE: usize = 16 << 10;
 
 /// Where bytes are made, and their checksum.
 struct Made<'a> {
-    plain: &'a mut [u8],
+    decoded: &'a mut [u8],
     len: usize,
     checked: usize,
     crc: u32,
 }
 
-/// Unpacks `len` bytes with runs; behind them is one more, which a run at their end takes for its count before it is found to
-/// have none. Gives the count of bytes made in the front of `plain` and their checksum; `None` if they do not fit.
-pub fn unpack(bytes: &[u8], len: usize, plain: &mut [u8]) -> Result<Option<(usize, u32)>> {
-    let mut made = Made { plain, len: 0, checked: 0, crc: !0 };
-    Ok(match made.unpack(bytes, len)? {
+/// Decodes `len` bytes with runs; behind them is one more, which a run at their end takes for its count before it is found to
+/// have none. Gives the count of bytes made in the front of `decoded` and their checksum; `None` if they do not fit.
+pub fn decode(bytes: &[u8], len: usize, decoded: &mut [u8]) -> Result<Option<(usize, u32)>> {
+    let mut made = Made { decoded, len: 0, checked: 0, crc: !0 };
+    Ok(match made.decode(bytes, len)? {
         Some(()) => {
             made.check();
             Some((made.len, !made.crc))
@@ -33,7 +33,7 @@ pub fn unpack(bytes: &[u8], len: usize, plain: &mut [u8]) -> Result<Option<(usiz
 }
 
 impl Made<'_> {
-    fn unpack(&mut self, bytes: &[u8], len: usize) -> Result<Option<()>> {
+    fn decode(&mut self, bytes: &[u8], len: usize) -> Result<Option<()>> {
         let mut at = 0;
         while let Some(run) = find_run(&bytes[at..len]) {
             let (start, count) = (at + run, at + run + EQUAL);
@@ -50,14 +50,14 @@ impl Made<'_> {
 
     fn copy(&mut self, bytes: &[u8]) -> Option<()> {
         for piece in bytes.chunks(PIECE) {
-            self.plain.get_mut(self.len..self.len + piece.len())?.copy_from_slice(piece);
+            self.decoded.get_mut(self.len..self.len + piece.len())?.copy_from_slice(piece);
             self.grown(piece.len());
         }
         Some(())
     }
 
     fn repeat(&mut self, byte: u8, count: u8) -> Option<()> {
-        self.plain.get_mut(self.len..self.len + usize::from(count))?.fill(byte);
+        self.decoded.get_mut(self.len..self.len + usize::from(count))?.fill(byte);
         self.grown(count.into());
         Some(())
     }
@@ -71,7 +71,7 @@ impl Made<'_> {
     }
 
     fn check(&mut self) {
-        self.crc = crc::update(self.crc, &self.plain[self.checked..self.len]);
+        self.crc = crc::update(self.crc, &self.decoded[self.checked..self.len]);
         self.checked = self.len;
     }
 }

@@ -6,20 +6,20 @@ use super::super::bits::Writer;
 use super::*;
 
 /// What libbz2 says of the same stream.
-fn reference(stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>, ()> {
+fn reference(encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>, ()> {
     let mut stream = Decompress::new(false);
     // It comes to the end of a stream only with room for more.
     let mut more = [0];
     loop {
         let (taken, made) = (stream.total_in() as usize, stream.total_out() as usize);
-        let room = match &mut plain[made..] {
+        let room = match &mut decoded[made..] {
             [] => &mut more,
             room => room,
         };
-        let status = stream.decompress(&stored[taken..], room).map_err(|_| ())?;
+        let status = stream.decompress(&encoded[taken..], room).map_err(|_| ())?;
         let (then_taken, then_made) = (stream.total_in() as usize, stream.total_out() as usize);
         match status {
-            _ if then_made > plain.len() => return Ok(None),
+            _ if then_made > decoded.len() => return Ok(None),
             Status::StreamEnd => return Ok(Some(then_made)),
             _ if (then_taken, then_made) != (taken, made) => {}
             _ => return Err(()),
@@ -38,46 +38,46 @@ impl Numbers {
 
 /// Noise of some bytes, runs, repeats and slopes, one after the other.
 fn data(numbers: &mut Numbers, len: usize) -> Vec<u8> {
-    let mut plain = Vec::new();
+    let mut decoded = Vec::new();
     let kind = numbers.below(7);
-    while plain.len() < len {
+    while decoded.len() < len {
         let longest = [10, 300, 5000, 100_000][numbers.below(4)];
         let part = 1 + numbers.below(longest);
         let kind = if kind == 6 { numbers.below(6) } else { kind };
         match kind {
-            0 => plain.extend((0..part).map(|_| numbers.below(256) as u8)),
-            1 => plain.extend((0..part).map(|_| b'a' + numbers.below(3) as u8)),
+            0 => decoded.extend((0..part).map(|_| numbers.below(256) as u8)),
+            1 => decoded.extend((0..part).map(|_| b'a' + numbers.below(3) as u8)),
             2 => {
                 let byte = numbers.below(4) as u8;
-                plain.extend((0..part).map(|_| byte));
+                decoded.extend((0..part).map(|_| byte));
             }
-            3 => plain.extend((0..part).map(|at| (at / 3) as u8)),
+            3 => decoded.extend((0..part).map(|at| (at / 3) as u8)),
             4 => {
                 let period = 1 + numbers.below(40);
                 let of: Vec<u8> = (0..period).map(|_| numbers.below(256) as u8).collect();
-                plain.extend(of.iter().cycle().take(part));
+                decoded.extend(of.iter().cycle().take(part));
             }
-            _ => plain.extend((0..part).map(|_| (numbers.below(16) * numbers.below(16)) as u8)),
+            _ => decoded.extend((0..part).map(|_| (numbers.below(16) * numbers.below(16)) as u8)),
         }
     }
-    plain.truncate(len);
-    plain
+    decoded.truncate(len);
+    decoded
 }
 
-fn pack(plain: &[u8], level: u32) -> Vec<u8> {
-    let mut stored = Vec::new();
-    assert_eq!(Bzip2 { level }.pack(plain, &mut stored), Ok(Some(())));
-    stored
+fn encode(decoded: &[u8], level: u32) -> Vec<u8> {
+    let mut encoded = Vec::new();
+    assert_eq!(Bzip2 { level }.encode(decoded, &mut encoded), Ok(Some(())));
+    encoded
 }
 
 /// Whether both say that the stream is whole; they must say the same.
-fn compare(stored: &[u8], room: usize, what: &str) -> bool {
+fn compare(encoded: &[u8], room: usize, what: &str) -> bool {
     let (mut ours, mut theirs) = (vec![0x55; room + 1], vec![0x55; room]);
-    let mut made = Bzip2 { level: 9 }.unpack(stored, &mut ours[..room]);
-    let should = reference(stored, &mut theirs);
+    let mut made = Bzip2 { level: 9 }.decode(encoded, &mut ours[..room]);
+    let should = reference(encoded, &mut theirs);
     if (&made, should) == (&Ok(None), Err(())) {
         // The reference has room for one byte more, and may find a fault behind it.
-        made = Bzip2 { level: 9 }.unpack(stored, &mut ours);
+        made = Bzip2 { level: 9 }.decode(encoded, &mut ours);
     }
     assert_eq!(made.as_ref().map_err(|_| ()), should.as_ref().map_err(|_| ()), "{what}: {made:?}");
     if let Ok(Some(len)) = made {
@@ -92,17 +92,17 @@ fn whole_streams_are_those_of_libbz2() {
     let mut numbers = Numbers(1);
     for turn in 0..70 {
         let len = numbers.below([5, 100, 3000, 60_000, 400_000][turn % 5]);
-        let (plain, level) = (data(&mut numbers, len), 1 + numbers.below(9) as u32);
-        let mut stored = pack(&plain, level);
+        let (decoded, level) = (data(&mut numbers, len), 1 + numbers.below(9) as u32);
+        let mut encoded = encode(&decoded, level);
         if numbers.below(3) == 0 {
-            stored.extend_from_slice(b"BZh9 and more");
+            encoded.extend_from_slice(b"BZh9 and more");
         }
         let mut back = vec![0; len];
-        assert_eq!(Bzip2 { level: 9 }.unpack(&stored, &mut back), Ok(Some(len)), "turn {turn}, {len} bytes");
-        assert!(back == plain, "turn {turn}, {len} bytes");
-        compare(&stored, len + numbers.below(3) * 100, "more room");
+        assert_eq!(Bzip2 { level: 9 }.decode(&encoded, &mut back), Ok(Some(len)), "turn {turn}, {len} bytes");
+        assert!(back == decoded, "turn {turn}, {len} bytes");
+        compare(&encoded, len + numbers.below(3) * 100, "more room");
         for room in [len.saturating_sub(1), numbers.below(len)] {
-            let whole = compare(&stored, room, "less room");
+            let whole = compare(&encoded, room, "less room");
             assert_eq!(whole, len == 0, "turn {turn}, {len} bytes");
         }
     }
@@ -114,22 +114,22 @@ fn damaged_streams_are_refused_as_by_libbz2() {
     let mut whole = 0;
     for turn in 0..800 {
         let len = numbers.below([20, 300, 3000][turn % 3]);
-        let plain = data(&mut numbers, len);
-        let mut stored = pack(&plain, 1 + numbers.below(9) as u32);
+        let decoded = data(&mut numbers, len);
+        let mut encoded = encode(&decoded, 1 + numbers.below(9) as u32);
         match numbers.below(6) {
-            0 => stored.truncate(numbers.below(stored.len())),
-            1 => stored.insert(numbers.below(stored.len()), numbers.below(256) as u8),
+            0 => encoded.truncate(numbers.below(encoded.len())),
+            1 => encoded.insert(numbers.below(encoded.len()), numbers.below(256) as u8),
             // Most of what is not the codes of bytes is near the front.
             kind => {
-                let within = if kind < 4 { stored.len() } else { stored.len().min(60) };
+                let within = if kind < 4 { encoded.len() } else { encoded.len().min(60) };
                 for _ in 0..=numbers.below(2) {
                     let at = numbers.below(within);
-                    stored[at] ^= 1 << numbers.below(8);
+                    encoded[at] ^= 1 << numbers.below(8);
                 }
             }
         }
         let room = [len, len + 5000, numbers.below(len), 100_000][numbers.below(4)];
-        whole += usize::from(compare(&stored, room, &format!("turn {turn}, {len} bytes")));
+        whole += usize::from(compare(&encoded, room, &format!("turn {turn}, {len} bytes")));
     }
     assert!(whole < 50, "{whole} of these were whole");
 }
@@ -137,31 +137,31 @@ fn damaged_streams_are_refused_as_by_libbz2() {
 #[test]
 fn damage_behind_the_first_block_is_refused_as_by_libbz2() {
     let mut numbers = Numbers(4);
-    let plain: Vec<u8> = (0..320_000).map(|_| numbers.below(40) as u8).collect();
-    let stored = pack(&plain, 1);
-    assert!(stored.len() > 100_000, "{} bytes are not of many blocks", stored.len());
+    let decoded: Vec<u8> = (0..320_000).map(|_| numbers.below(40) as u8).collect();
+    let encoded = encode(&decoded, 1);
+    assert!(encoded.len() > 100_000, "{} bytes are not of many blocks", encoded.len());
     for turn in 0..40 {
-        let (at, bit) = (numbers.below(stored.len()), numbers.below(8));
-        let mut stored = stored.clone();
-        stored[at] ^= 1 << bit;
-        let room = [plain.len(), numbers.below(plain.len())][turn % 2];
-        assert!(!compare(&stored, room, &format!("byte {at}, bit {bit}, {room} bytes")));
-        assert!(!compare(&stored[..at], room, &format!("cut at {at}, {room} bytes")));
+        let (at, bit) = (numbers.below(encoded.len()), numbers.below(8));
+        let mut encoded = encoded.clone();
+        encoded[at] ^= 1 << bit;
+        let room = [decoded.len(), numbers.below(decoded.len())][turn % 2];
+        assert!(!compare(&encoded, room, &format!("byte {at}, bit {bit}, {room} bytes")));
+        assert!(!compare(&encoded[..at], room, &format!("cut at {at}, {room} bytes")));
     }
 }
 
 /// Each cut, and each bit turned, of a short stream.
 #[test]
 fn each_cut_and_each_bit_is_as_with_libbz2() {
-    let plain = data(&mut Numbers(3), 60);
-    let stored = pack(&plain, 1);
-    for cut in 0..stored.len() {
-        assert!(!compare(&stored[..cut], 60, "cut"), "cut at {cut}");
+    let decoded = data(&mut Numbers(3), 60);
+    let encoded = encode(&decoded, 1);
+    for cut in 0..encoded.len() {
+        assert!(!compare(&encoded[..cut], 60, "cut"), "cut at {cut}");
     }
-    for bit in 0..8 * stored.len() {
-        let mut stored = stored.clone();
-        stored[bit / 8] ^= 0x80 >> (bit % 8);
-        compare(&stored, 60, &format!("bit {bit}"));
+    for bit in 0..8 * encoded.len() {
+        let mut encoded = encoded.clone();
+        encoded[bit / 8] ^= 0x80 >> (bit % 8);
+        compare(&encoded, 60, &format!("bit {bit}"));
     }
 }
 
@@ -203,8 +203,8 @@ impl Made {
     }
 
     fn stream(&self, crc: u32) -> Vec<u8> {
-        let mut stored = b"BZh9".to_vec();
-        let mut bits = Writer::new(&mut stored);
+        let mut encoded = b"BZh9".to_vec();
+        let mut bits = Writer::new(&mut encoded);
         bits.write(BLOCK_NEXT, 48);
         bits.write(crc.into(), 32);
         bits.write(self.randomised.into(), 1);
@@ -243,7 +243,7 @@ impl Made {
         bits.write(END_NEXT, 48);
         bits.write(crc.into(), 32);
         bits.finish();
-        stored
+        encoded
     }
 }
 
@@ -291,14 +291,14 @@ fn made_streams_are_as_with_libbz2() {
     for turn in 0..250 {
         let made = Made::new(&mut numbers);
         // Libbz2 says what the block has before it says that its checksum is wrong.
-        let mut plain = vec![0; 2 << 20];
+        let mut decoded = vec![0; 2 << 20];
         let mut stream = Decompress::new(false);
-        let _ = stream.decompress(&made.stream(0), &mut plain);
-        plain.truncate(stream.total_out() as usize);
-        let stored = made.stream(checksum(&plain));
-        let is_whole = compare(&stored, plain.len(), &format!("turn {turn}"));
-        compare(&stored, plain.len() - plain.len().min(1), &format!("turn {turn}, less room"));
-        if is_whole && !plain.is_empty() {
+        let _ = stream.decompress(&made.stream(0), &mut decoded);
+        decoded.truncate(stream.total_out() as usize);
+        let encoded = made.stream(checksum(&decoded));
+        let is_whole = compare(&encoded, decoded.len(), &format!("turn {turn}"));
+        compare(&encoded, decoded.len() - decoded.len().min(1), &format!("turn {turn}, less room"));
+        if is_whole && !decoded.is_empty() {
             whole += 1;
             randomised += usize::from(made.randomised);
             many += usize::from(made.spare >= 18_000);

@@ -1,9 +1,9 @@
 //! The inverse of the Burrows-Wheeler transform.
 //!
 //! Each sorted place leads to the place of the byte behind its own, and one walk from the origin gives all bytes, but each
-//! step waits for memory. So some hundred places are marked as starts, and walks go from several of them at once, each up to
+//! step waits for memory. So some hundred search_path are marked as starts, and walks go from several of them at once, each up to
 //! the next mark; the waits of one walk then hide behind those of the others. Joined by which start each came to, the
-//! walks are the one walk. Going around in less than all places, as equal rotations do, is repeating.
+//! walks are the one walk. Going around in less than all search_path, as equal rotations do, is repeating.
 
 use super::block::Sorted;
 
@@ -13,7 +13,7 @@ const LANES: usize = 8;
 /// Starts of a block, if it is not small.
 const STARTS: usize = 512;
 
-/// The fewest places from start to start.
+/// The fewest search_path from start to start.
 const CLOSEST: usize = 256;
 
 /// Steps between two looks at how the walks do.
@@ -66,12 +66,12 @@ impl Walks {
         let steps = &mut self.steps[..=last.len()];
         steps[last.len()] = lead_to(last.len());
         let mut before = 0;
-        let mut places = sorted.counts.map(|count| {
+        let mut search_path = sorted.counts.map(|count| {
             before += count;
             before - count
         });
         let mut put = |place: u32, byte: u8, mark: u32| {
-            let to = &mut places[usize::from(byte)];
+            let to = &mut search_path[usize::from(byte)];
             steps[*to as usize] = place << 8 | u32::from(byte) | mark;
             *to += 1;
         };
