@@ -11,15 +11,18 @@ use crate::filters::ENTRIES;
 use crate::identity::FilterId;
 use crate::json::Spelling;
 
+/// Makes a filter with these parameters. The chunk is the filter's input when encoding; `None` where that is bytes whose
+/// elements are not known.
+pub type Make = fn(&[u32], Option<&ChunkInfo>) -> Result<Box<dyn Filter>>;
+
 /// Description of a built-in filter.
 pub struct Entry {
     /// Its identity.
     pub id: FilterId,
     /// Its names in filter specifications: first the registered one, then others. Case does not count.
     pub names: &'static [&'static str],
-    /// Makes the filter with these parameters. The chunk is the filter's input when encoding; `None` where that is bytes
-    /// whose elements are not known.
-    pub make: fn(&[u32], Option<&ChunkInfo>) -> Result<Box<dyn Filter>>,
+    /// Makes the filter.
+    pub make: Make,
     /// Puts the element size and the chunk size in bytes into the parameters; `None` for filters that derive something else
     /// from the dataset, or nothing.
     pub derive: Option<fn(&mut Vec<u32>, u32, u32)>,

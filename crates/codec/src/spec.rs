@@ -17,7 +17,7 @@ use std::fmt;
 use ferrocdf_bytes::{Code, Error, Result};
 
 use crate::identity::FilterId;
-use crate::registry::{by_name, known_names};
+use crate::registry::{by_name, entry, known_names};
 
 /// A filter by its identity, with its parameters as HDF5 takes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +76,12 @@ impl Spec {
 
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&print([(&self.id, &*self.params)]))
+        // A name of the text: `gzip` is HDF5's deflate there.
+        let name = entry(&self.id).and_then(|entry| entry.names.first());
+        f.write_str(&match (self.id.hdf5(), name) {
+            (None, Some(name)) => print_one(name, &self.params),
+            _ => print_one(&self.id, &self.params),
+        })
     }
 }
 
@@ -100,13 +105,15 @@ pub fn parse_parameter(text: &[u8], rest: Rest) -> Result<Vec<u32>> {
     Ok(words)
 }
 
-/// Returns filters as text, each by its number or identity.
-pub fn print<'a, I: fmt::Display>(filters: impl IntoIterator<Item = (I, &'a [u32])>) -> String {
-    let print = |(id, params): (I, &[u32])| {
-        let words = std::iter::once(id.to_string()).chain(params.iter().map(u32::to_string));
-        words.collect::<Vec<_>>().join(",")
-    };
-    filters.into_iter().map(print).collect::<Vec<_>>().join("|")
+/// Returns filters as text, each by its number.
+pub fn print<'a>(filters: impl IntoIterator<Item = (u32, &'a [u32])>) -> String {
+    let filters = filters.into_iter().map(|(id, params)| print_one(id, params));
+    filters.collect::<Vec<_>>().join("|")
+}
+
+fn print_one(id: impl fmt::Display, params: &[u32]) -> String {
+    let words = std::iter::once(id.to_string()).chain(params.iter().map(u32::to_string));
+    words.collect::<Vec<_>>().join(",")
 }
 
 /// Turns the bytes of 64 bits between the order of a machine and the one in which HDF5 takes them as two numbers of that

@@ -69,7 +69,7 @@ fn plugin() -> Option<&'static Plugin> {
 
 fn plugin_of(file: &OsStr) -> Option<Plugin> {
     let (id, name) = filter_of(Path::new(file))?;
-    let learns = ferrocdf_codec::learns(id);
+    let learns = ferrocdf_codec::derives(&id.into());
     let class = Class {
         version: H5Z_CLASS_T_VERS,
         id: id.try_into().ok()?,

@@ -87,9 +87,11 @@ impl Plugin {
         let definition = Definition { steps: steps.to_vec(), chunk: dataset.chunk.clone() };
         let (done, said) = self.call(|| self.ask(definition, dataset, optional));
         let changed = done.map_err(|what| self.error(Code::EFILTER, format_args!("{what}{said}")))?;
-        let ids = |steps: &[Step]| steps.iter().map(|step| step.id).collect::<Vec<_>>();
+        let ids = |steps: &[Step]| steps.iter().map(|step| step.id.clone()).collect::<Vec<_>>();
         if ids(steps) != ids(&changed.steps) {
-            let what = format!("makes {:?} of the filters {:?}", ids(&changed.steps), ids(steps));
+            let listed =
+                |steps: &[Step]| steps.iter().map(|step| step.id.to_string()).collect::<Vec<_>>().join(", ");
+            let what = format!("makes [{}] of the filters [{}]", listed(&changed.steps), listed(steps));
             return Err(self.error(Code::EFILTER, what));
         }
         steps.clone_from_slice(&changed.steps);
@@ -378,7 +380,7 @@ mod tests {
     }
 
     fn step(optional: bool, params: &[u32]) -> Step {
-        Step { id: 300, name: String::new(), optional, params: params.to_vec() }
+        Step { id: 300.into(), name: String::new(), optional, params: params.to_vec() }
     }
 
     fn bound(params: &[u32]) -> Bound {

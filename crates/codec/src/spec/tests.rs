@@ -105,7 +105,7 @@ fn pipelines_there_and_back() {
         ("32768,1,4294967295|2", vec![one(32768, &[1, u32::MAX]), one(2, &[])]),
     ] {
         assert_eq!(list(text), List { format: 0, specs: specs.clone() });
-        assert_eq!(print(specs.iter().map(|spec| (&spec.id, &*spec.params))), text);
+        assert_eq!(specs.iter().map(Spec::to_string).collect::<Vec<_>>().join("|"), text);
     }
     assert_eq!(one(4, &[32, 8]).to_string(), "4,32,8");
     assert_eq!(list(" 1 , 2|3 |"), List { format: 0, specs: vec![one(1, &[2]), one(3, &[])] });
@@ -177,4 +177,15 @@ fn halves_of_64_bits() {
         assert_eq!(bytes, native, "decoding");
     }
     assert_eq!(words("72623859790382856l", Rest::Refused), Some(vec![0x0506_0708, 0x0102_0304]));
+}
+
+#[test]
+fn codecs_without_a_number_are_named() {
+    for text in ["crc32c", "gzip-member,5", "transpose,1,0"] {
+        let spec = Spec::parse(text.as_bytes(), Rest::Refused).unwrap();
+        assert_eq!(spec.to_string(), text);
+        let error = spec.hdf5_id().unwrap_err();
+        assert_eq!(error.code, Code::ENOFILTER);
+    }
+    assert_eq!(Spec::parse(b"gzip,5", Rest::Refused).unwrap().to_string(), "1,5");
 }

@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn specifications_of_the_manual() {
-        let filter = |id, params: &[u32]| Spec { id, params: params.to_vec() };
+        let filter = |id: u32, params: &[u32]| Spec { id: id.into(), params: params.to_vec() };
         let spec = |names: Option<&[&str]>, filters: &[Spec]| {
             let names = names.map(|names| names.iter().map(ToString::to_string).collect());
             Ok(FilterSpec { names, filters: filters.to_vec() })
