@@ -22,4 +22,4 @@ pub use filter::Filter;
 pub use filters::unshuffle_part;
 pub use identity::FilterId;
 pub use json::{from_numcodecs, from_zarr_v3, numcodecs_id, to_numcodecs, to_zarr_v3};
-pub use registry::{built_in_ids, by_name, derive, derives, is_built_in, names, registered_name};
+pub use registry::{built_in, built_in_ids, by_name, derive, derives, is_built_in, names, registered_name};

@@ -42,6 +42,11 @@ pub fn is_built_in(id: &FilterId) -> bool {
     entry(id).is_some()
 }
 
+/// Returns the built-in bytes→bytes filter of this identity with these parameters; `None` if there is none.
+pub fn built_in(id: &FilterId, params: &[u32]) -> Option<Result<Box<dyn Filter>>> {
+    entry(id).map(|entry| (entry.make)(params, None))
+}
+
 /// Returns the HDF5 numbers of the built-in filters, in their order.
 pub fn built_in_ids() -> impl Iterator<Item = u32> {
     ENTRIES.iter().filter_map(|entry| entry.id.hdf5())

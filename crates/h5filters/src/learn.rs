@@ -98,7 +98,7 @@ fn learned(id: u32, params: &mut Vec<u32>, size: usize, chunk: impl Iterator<Ite
     let bytes = chunk.fold(size as u64, |bytes, len| bytes.saturating_mul(len));
     let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     ferrocdf_codec::derive(&id.into(), params, small(size as u64), small(bytes));
-    ferrocdf_codec::built_in(id, params)
+    ferrocdf_codec::built_in(&id.into(), params)
         .is_some_and(|filter| filter.and_then(|filter| filter.check_encode()).is_ok())
 }
 

@@ -58,7 +58,7 @@ fn filter_of(file: &Path) -> Option<(u32, String)> {
     let name = file.file_name()?.to_str()?;
     let (stem, _) = name.split_once('.')?;
     let name = stem.rsplit_once('_')?.1;
-    let id = ferrocdf_codec::by_name(name).filter(|&id| ferrocdf_codec::is_built_in(id))?;
+    let id = ferrocdf_codec::by_name(name).filter(ferrocdf_codec::is_built_in)?.hdf5()?;
     Some((id, name.to_string()))
 }
 
