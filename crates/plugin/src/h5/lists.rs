@@ -371,7 +371,7 @@ mod tests {
 
     fn open() -> Hid {
         let step = |id: u32, params: &[u32]| Step {
-            id,
+            id: id.into(),
             name: "a name".into(),
             optional: id == 2,
             params: params.to_vec(),
