@@ -2,7 +2,9 @@
 //! by `create_dataset(..., compression=...)`, or `set_szip`, `set_scaleoffset` and `set_filter` of its property list, and
 //! read by `read_direct_chunk`.
 
-use crate::help::{chain, data, hex};
+use ferrocdf_codec::{Chain, ChunkInfo, Codecs, FilterId, Step};
+
+use crate::help::{chain, data, hex, step};
 
 struct Golden {
     what: &'static str,
@@ -46,6 +48,40 @@ fn bytes_without_a_choice_are_the_same() {
         assert_eq!(chain(golden.steps).encode(&golden.decoded, &mut encoded), Ok(0), "{}", golden.what);
         assert_eq!(encoded, golden.encoded, "{}", golden.what);
     }
+}
+
+/// Bytes that numcodecs 0.16.6 and zarr-python 3.1.6 encoded.
+#[test]
+fn bytes_of_zarr_codecs_are_read_and_written() {
+    let named = |name, params: &[u32]| Step { id: FilterId::named(name), ..step(0, params) };
+    let text = b"to be or not to be, that is the question".to_vec();
+    let decode = |chain: &Chain, encoded: &[u8], len| {
+        let mut back = vec![0x55; len];
+        chain.decode(0, encoded, &mut back).map(|()| back)
+    };
+    let gzip = Chain::new(vec![named("gzip", &[5])], &Codecs::default());
+    let member = hex("
+        1f8b080030fa066b00ff2bc957484a55c82f52c8cb2f5128017174144a32124b14328b8174aa4261696a7149667e1e00454ae21c28000000");
+    assert_eq!(decode(&gzip, &member, text.len()), Ok(text.clone()));
+    for (params, first) in [(&[][..], false), (&[1], true)] {
+        let sum = hex("26ff365b");
+        let expected = if first { [sum, text.clone()] } else { [text.clone(), sum] }.concat();
+        let chain = Chain::new(vec![named("crc32c", params)], &Codecs::default());
+        let mut encoded = vec![];
+        chain.encode(&text, &mut encoded).unwrap();
+        assert_eq!(encoded, expected);
+        assert_eq!(decode(&chain, &encoded, text.len()), Ok(text.clone()));
+    }
+    // 4 x 3 x 2 numbers of 16 bits that count up, in the order (2, 0, 1), and gzip.
+    let chunk = ChunkInfo { element_size: 2, shape: vec![4, 3, 2] };
+    let chain = Chain::for_chunks(
+        vec![named("transpose", &[2, 0, 1]), named("gzip", &[5])],
+        chunk,
+        &Codecs::default(),
+    );
+    let encoded = hex("
+        1f8b080030fa066b00ff05c1850180200000b05918800122ff7feac668166c0ec9e956bc3e83c962b58bb2cba36aba1fac5d59f130000000");
+    assert_eq!(decode(&chain, &encoded, 48), Ok(halves(0..24)));
 }
 
 fn goldens() -> Vec<Golden> {
