@@ -5,7 +5,7 @@
 use std::ffi::{c_char, c_int, c_uint};
 
 use ferrocdf::Result;
-use ferrocdf::spec::{List, Rest, Spec, fix8, parse_parameter};
+use ferrocdf::spec::{List, Spec, Syntax, fix8, parse_parameter};
 
 use crate::boundary::{answer, put, put_all, text};
 use crate::memory::{allocate, copy_of, free};
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn ncaux_h5filterspec_parse(
 ) -> c_int {
     answer(|| {
         // SAFETY: the contract of the interface.
-        let spec = Spec::parse(unsafe { text(text_) }?, Rest::Dropped)?;
+        let spec = Spec::parse(unsafe { text(text_) }?, Syntax::NetcdfC)?;
         let (found, params) = (spec.hdf5_id()?, spec.params);
         // SAFETY: the contract of the interface.
         unsafe {
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn ncaux_h5filterspec_parse_parameter(
 ) -> c_int {
     answer(|| {
         // SAFETY: the contract of the interface.
-        let parameter = parse_parameter(unsafe { text(text_) }?, Rest::Dropped)?;
+        let parameter = parse_parameter(unsafe { text(text_) }?, Syntax::NetcdfC)?;
         // SAFETY: the contract of the interface.
         unsafe {
             put(count, parameter.len());
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn ncaux_h5filterspec_parselist(
 ) -> c_int {
     answer(|| {
         // SAFETY: the contract of the interface.
-        let found = List::parse(unsafe { text(text_) }?, Rest::Dropped)?;
+        let found = List::parse(unsafe { text(text_) }?, Syntax::NetcdfC)?;
         // SAFETY: the contract of the interface.
         unsafe {
             if !list.is_null() {

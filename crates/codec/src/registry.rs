@@ -88,7 +88,7 @@ pub fn by_name(name: &str) -> Option<FilterId> {
 }
 
 /// Lists the built-in filters with HDF5 numbers, by name and number, for messages.
-pub(crate) fn known_names() -> String {
+pub(crate) fn built_in_names() -> String {
     let shown =
         |entry: &Entry| Some(format!("{} ({})", entry.names.first()?.to_ascii_lowercase(), entry.id.hdf5()?));
     ENTRIES.iter().filter_map(shown).collect::<Vec<_>>().join(", ")

@@ -1,7 +1,7 @@
 //! Filters. An input is which filter of [`IDS`], a count of parameters, the parameters in four bytes each, the size of the
 //! block in two, all little-endian, and the stored bytes. Also what tells filters: text and JSON.
 
-use ferrocdf_codec::spec::{List, Rest};
+use ferrocdf_codec::spec::{List, Syntax};
 use ferrocdf_codec::{Chain, Codecs, FilterId, Step, from_numcodecs, from_zarr_v3, to_numcodecs, to_zarr_v3};
 
 /// The registered numbers of the built-in filters.
@@ -87,12 +87,12 @@ fn seed(id: u32, params: &[u32], plain: &[u8]) -> Option<Vec<u8>> {
 
 /// Text of filters is read back from what is printed of it, or an error says what is wrong.
 pub fn text(data: &[u8]) {
-    for rest in [Rest::Dropped, Rest::Refused] {
-        match List::parse(data, rest) {
+    for syntax in [Syntax::NetcdfC, Syntax::Strict] {
+        match List::parse(data, syntax) {
             Ok(list) if list.specs.is_empty() => {}
             Ok(list) => {
                 let text = list.specs.iter().map(ToString::to_string).collect::<Vec<_>>().join("|");
-                let again = List::parse(text.as_bytes(), Rest::Refused);
+                let again = List::parse(text.as_bytes(), Syntax::Strict);
                 assert_eq!(again.expect("what is printed is read").specs, list.specs);
             }
             Err(error) => assert!(!error.what.is_empty(), "an error says something"),

@@ -1,6 +1,6 @@
 //! Attributes, and those with a meaning of their own.
 
-use ferrocdf_codec::spec::{List, Rest};
+use ferrocdf_codec::spec::{List, Syntax};
 use ferrocdf_model::{Atomic, Chunking, Endian, Filter, GroupId, Owner, Type};
 
 use super::constant::{Const, Item};
@@ -258,7 +258,7 @@ impl Parser<'_> {
             Special::NoFill => self.header.vars[var].storage.no_fill = self.special_flag(special)?,
             Special::Filter => {
                 let text = self.special_text()?;
-                match List::parse(text.as_bytes(), Rest::Refused) {
+                match List::parse(text.as_bytes(), Syntax::Strict) {
                     Ok(List { specs, .. }) if specs.is_empty() => {
                         self.wrong_bare("_Filter: unparsable filter spec: it is empty");
                     }
