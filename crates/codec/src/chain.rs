@@ -1,8 +1,9 @@
 //! The filter chain of a dataset ("Filter Pipeline Message" of the HDF5 format specification; `codecs` of Zarr metadata).
 //!
-//! Decoding goes from the last filter to the first through two buffers of the thread; the first filter writes into the
-//! caller's bytes. Sizes are known from the front: the caller's bytes say how many the first filter decodes to, a filter with
-//! a fixed encoded size passes that on, and the output of any other is at most about twice its input.
+//! Decoding applies the filters from the last to the first. Intermediate bytes alternate between two thread-local buffers;
+//! the first filter decodes directly into the caller's slice. Buffer sizes are computed from the first filter on: the
+//! caller's slice has the first filter's decoded size, a filter with a fixed encoded size determines the decoded size of the
+//! next filter, and any other filter encodes to at most about twice its input.
 
 use ferrocdf_bytes::{Code, Context, Error, Result};
 
@@ -12,137 +13,140 @@ use crate::identity::FilterId;
 use crate::registry::registered_name;
 use crate::scratch::with_buffer;
 
-/// One filter of a dataset as its metadata names it.
+/// One filter of a dataset, as the dataset's metadata lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Its identity.
+    /// Identity of the filter.
     pub id: FilterId,
-    /// Its name in the file; may be empty.
+    /// Name of the filter in the file; may be empty.
     pub name: String,
-    /// True if a chunk may be stored without it.
+    /// True if a chunk may be stored without this filter.
     pub optional: bool,
-    /// The parameters (client values in HDF5).
+    /// Parameters of the filter ("client data values" in HDF5).
     pub params: Vec<u32>,
 }
 
-/// The filters of a dataset in the order in which they encode.
+/// The filters of a dataset, in the order in which they encode.
 #[derive(Debug, Default)]
 pub struct Chain {
-    links: Vec<Link>,
+    stages: Vec<Stage>,
 }
 
+/// A step and its filter, or the reason why the filter cannot be used.
 #[derive(Debug)]
-struct Link {
+struct Stage {
     step: Step,
     filter: Result<Box<dyn Filter>>,
 }
 
-/// Bound on the bytes between two filters: `TIMES` times the decoded chunk plus `SLACK`. A filter that encodes tiny chunks one
-/// by one may make them several times as large.
-const TIMES: usize = 16;
-const SLACK: usize = 1 << 20;
+/// Limit on the bytes between two filters: `MAX_EXPANSION` times the decoded chunk plus `EXPANSION_SLACK` bytes. A filter
+/// that compresses tiny blocks one by one, each with its own header, can enlarge a chunk several times.
+const MAX_EXPANSION: usize = 16;
+const EXPANSION_SLACK: usize = 1 << 20;
 
-/// Chunk sizes up to this many bytes are believed, and larger ones if their encoded bytes become no more than `USUAL` times as
-/// many: most filters make no more of any bytes.
-const BELIEVED: usize = 64 << 20;
-const USUAL: usize = 1024;
+/// A decoded size is plausible up to `PLAUSIBLE_LEN` bytes, and above it up to `PLAUSIBLE_RATIO` times the encoded size,
+/// which most filters cannot exceed.
+const PLAUSIBLE_LEN: usize = 64 << 20;
+const PLAUSIBLE_RATIO: usize = 1024;
 
-/// The size of a filter's input when encoding, in bytes.
+/// Size of a filter's input when encoding, in bytes.
 #[derive(Clone, Copy)]
 struct Size {
+    /// The exact size, if it is the same for every chunk.
     exact: Option<usize>,
-    most: usize,
+    /// Upper bound of the size.
+    max: usize,
 }
 
 impl Chain {
-    /// Makes a chain of bytes→bytes filters. A filter that is missing, or has wrong parameters, is an error only when a chunk
-    /// needs it.
+    /// Creates a chain of bytes→bytes filters. A filter that is not available or has invalid parameters is an error only
+    /// when a chunk needs it.
     pub fn new(steps: Vec<Step>, codecs: &Codecs) -> Chain {
-        Self::make(steps, None, codecs)
+        Self::build(steps, None, codecs)
     }
 
-    /// Makes a chain for chunks of this element size and shape, which array→array filters need.
+    /// Creates a chain for chunks of the given element size and shape, which array→array filters need.
     pub fn for_chunks(steps: Vec<Step>, chunk: ChunkInfo, codecs: &Codecs) -> Chain {
-        Self::make(steps, Some(chunk), codecs)
+        Self::build(steps, Some(chunk), codecs)
     }
 
-    fn make(steps: Vec<Step>, mut chunk: Option<ChunkInfo>, codecs: &Codecs) -> Chain {
-        let link = |step: Step| {
+    fn build(steps: Vec<Step>, mut chunk: Option<ChunkInfo>, codecs: &Codecs) -> Chain {
+        let stage = |step: Step| {
             let filter = match codecs.find(&step, chunk.as_ref()) {
-                Some(filter) => filter.at(|| shown(&step)),
-                None => Err(missing(&step, codecs)),
+                Some(filter) => filter.at(|| label(&step)),
+                None => Err(not_available(&step, codecs)),
             };
             chunk = filter.as_ref().ok().and_then(|filter| filter.encoded_chunk());
-            Link { step, filter }
+            Stage { step, filter }
         };
-        Chain { links: steps.into_iter().map(link).collect() }
+        Chain { stages: steps.into_iter().map(stage).collect() }
     }
 
-    /// Returns the filters as the metadata names them.
+    /// Returns the filters as the metadata lists them.
     pub fn steps(&self) -> impl ExactSizeIterator<Item = &Step> {
-        self.links.iter().map(|link| &link.step)
+        self.stages.iter().map(|stage| &stage.step)
     }
 
-    /// True if there is no filter.
+    /// True if the chain has no filters.
     pub fn is_empty(&self) -> bool {
-        self.links.is_empty()
+        self.stages.is_empty()
     }
 
-    /// Checks that chunks can be decoded that were encoded with all filters but those in `mask` (bit `n` for filter `n`).
+    /// Checks that the filters are usable that decode a chunk with this filter mask: a set bit `n` means that the chunk was
+    /// encoded without filter `n`.
     pub fn check(&self, mask: u32) -> Result<()> {
-        self.used(mask).try_for_each(|link| link.filter().map(drop))
+        self.applied(mask).try_for_each(|stage| stage.filter().map(drop))
     }
 
     /// Checks that chunks can be encoded.
     pub fn check_encode(&self) -> Result<()> {
-        self.links.iter().try_for_each(|link| link.filter()?.check_encode().at(|| shown(&link.step)))
+        self.stages.iter().try_for_each(|stage| stage.filter()?.check_encode().at(|| label(&stage.step)))
     }
 
-    /// Returns the most bytes that `encoded` bytes can decode to, which bounds what a size in a file may make the caller
-    /// allocate.
-    pub fn most_decoded(&self, mask: u32, encoded: usize) -> usize {
-        self.used(mask).rev().fold(encoded, |size, link| match &link.filter {
-            Ok(filter) => filter.most_decoded(size),
+    /// Returns the maximum number of bytes that `encoded` bytes can decode to. Callers use it to reject a chunk size in a
+    /// file before they allocate memory.
+    pub fn max_decoded_len(&self, mask: u32, encoded: usize) -> usize {
+        self.applied(mask).rev().fold(encoded, |size, stage| match &stage.filter {
+            Ok(filter) => filter.max_decoded_len(size),
             Err(_) => size,
         })
     }
 
-    /// True if chunks stored without the filters in `mask` are not encoded at all.
+    /// True if no filter is applied to chunks with this filter mask.
     pub fn is_identity(&self, mask: u32) -> bool {
-        self.used(mask).next().is_none()
+        self.applied(mask).next().is_none()
     }
 
-    /// If the first filter in use is a plain byte shuffle, returns its element size in bytes and the mask with which
-    /// [`Chain::decode`] leaves the bytes shuffled, so that the wanted elements of a chunk can be unshuffled alone.
+    /// If the first applied filter is a plain byte shuffle, returns its element size in bytes and the mask with which
+    /// [`Chain::decode`] leaves the bytes shuffled, so that the caller can unshuffle only the selected elements of a chunk.
     pub fn without_shuffle(&self, mask: u32) -> Option<(usize, u32)> {
-        let first = self.used(mask).next()?;
+        let first = self.applied(mask).next()?;
         let size = first.filter.as_ref().ok()?.shuffle_size()?;
-        let at = self.links.iter().position(|link| std::ptr::eq(link, first))?;
-        let bit = u32::try_from(at).ok().and_then(|at| 1u32.checked_shl(at))?;
-        Some((size, mask | bit))
+        let position = self.stages.iter().position(|stage| std::ptr::eq(stage, first))?;
+        Some((size, mask | mask_bit(position)?))
     }
 
     /// Checks, before memory is allocated, that `encoded` bytes can decode to a chunk of `decoded` bytes at all.
     ///
     /// # Errors
-    /// `NC_EHDFERR` if they cannot; also those of [`Chain::check`].
+    /// `NC_EHDFERR` if the decoded size is impossible, and the errors of [`Chain::check`].
     pub fn check_size(&self, mask: u32, encoded: usize, decoded: usize) -> Result<()> {
         self.check(mask)?;
-        let most = self.most_decoded(mask, encoded);
-        if decoded <= most {
+        let max = self.max_decoded_len(mask, encoded);
+        if decoded <= max {
             return Ok(());
         }
-        let what = format!("{encoded} stored bytes cannot become {decoded} (at most {most})");
+        let what = format!("{encoded} encoded bytes cannot decode to {decoded} bytes (at most {max})");
         let error = Error::new(Code::EHDFERR, what);
-        let filters = self.used(mask).rev().map(|link| shown(&link.step)).collect::<Vec<_>>().join(", ");
+        let filters = self.applied(mask).rev().map(|stage| label(&stage.step)).collect::<Vec<_>>().join(", ");
         Err(if filters.is_empty() { error } else { error.at(filters) })
     }
 
-    /// Decodes a chunk that was encoded without the filters in `mask` into `decoded`, which it must fill exactly.
+    /// Decodes a chunk with this filter mask into `decoded`, which the decoded bytes must fill exactly.
     ///
     /// # Errors
-    /// `NC_ENOFILTER` for a missing filter, `NC_EFILTER` for parameters that a filter does not have, `NC_EHDFERR` for bytes
-    /// that a filter did not make.
+    /// `NC_ENOFILTER` for a filter that is not available, `NC_EFILTER` for invalid filter parameters, `NC_EHDFERR` for
+    /// encoded bytes that are damaged.
     pub fn decode(&self, mask: u32, encoded: &[u8], decoded: &mut [u8]) -> Result<()> {
         self.check_size(mask, encoded.len(), decoded.len())?;
         self.decode_through(mask, encoded, decoded.len(), |filter, bytes| match filter {
@@ -151,14 +155,14 @@ impl Chain {
         })
     }
 
-    /// True if `encoded` bytes are so few that a chunk size of `decoded` bytes, which only the file claims, should not be
-    /// allocated: [`Chain::decode_unverified`] then allocates as the bytes decode.
+    /// True if a chunk size of `decoded` bytes, read from a file, is implausible for so few `encoded` bytes. The caller
+    /// should not allocate it, but call [`Chain::decode_unverified`], which allocates memory while the bytes decode.
     pub fn is_implausible(encoded: usize, decoded: usize) -> bool {
-        decoded > BELIEVED && decoded / USUAL > encoded
+        decoded > PLAUSIBLE_LEN && decoded / PLAUSIBLE_RATIO > encoded
     }
 
-    /// Decodes as [`Chain::decode`] does a chunk whose size of `len` bytes only the file claims. Allocates no more than the
-    /// encoded bytes really decode to.
+    /// Decodes a chunk like [`Chain::decode`], but does not trust `len`, the chunk size in bytes read from the file:
+    /// allocates no more than the encoded bytes really decode to.
     pub fn decode_unverified(&self, mask: u32, encoded: &[u8], len: usize) -> Result<Vec<u8>> {
         self.check_size(mask, encoded.len(), len)?;
         let mut decoded = Vec::new();
@@ -172,17 +176,17 @@ impl Chain {
         Ok(decoded)
     }
 
-    /// Encodes a chunk into `encoded`, which is emptied first, and returns the mask of the optional filters left out.
+    /// Encodes a chunk into `encoded`, which is emptied first, and returns the filter mask: the optional filters left out.
     pub fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<u32> {
         let mut mask = 0;
         encoded.clear();
         with_buffer(|spare| {
             let mut first = true;
-            for (at, link) in self.links.iter().enumerate() {
+            for (position, stage) in self.stages.iter().enumerate() {
                 let input = if first { decoded } else { &encoded[..] };
-                let why = match link
+                let error = match stage
                     .filter()
-                    .and_then(|filter| filter.encode(input, spare).at(|| shown(&link.step)))
+                    .and_then(|filter| filter.encode(input, spare).at(|| label(&stage.step)))
                 {
                     Ok(Some(())) => {
                         std::mem::swap(encoded, spare);
@@ -190,13 +194,13 @@ impl Chain {
                         continue;
                     }
                     Ok(None) => {
-                        Error::new(Code::EFILTER, "it does not apply to this chunk").at(shown(&link.step))
+                        Error::new(Code::EFILTER, "does not apply to this chunk").at(label(&stage.step))
                     }
                     Err(error) => error,
                 };
-                match u32::try_from(at).ok().and_then(|at| 1u32.checked_shl(at)) {
-                    Some(bit) if link.step.optional => mask |= bit,
-                    _ => return Err(why),
+                match mask_bit(position) {
+                    Some(bit) if stage.step.optional => mask |= bit,
+                    _ => return Err(error),
                 }
             }
             if first {
@@ -206,12 +210,13 @@ impl Chain {
         })
     }
 
-    fn used(&self, mask: u32) -> impl DoubleEndedIterator<Item = &Link> {
-        let masked = move |at: usize| at < 32 && mask >> at & 1 == 1;
-        self.links.iter().enumerate().filter(move |&(at, _)| !masked(at)).map(|(_, link)| link)
+    /// Returns the stages that are applied to a chunk with this filter mask.
+    fn applied(&self, mask: u32) -> impl DoubleEndedIterator<Item = &Stage> {
+        let masked = move |position: usize| position < 32 && mask >> position & 1 == 1;
+        self.stages.iter().enumerate().filter(move |&(position, _)| !masked(position)).map(|(_, stage)| stage)
     }
 
-    /// Decodes with the filters in use from the last to the second, through two buffers, and passes the result to `finish`
+    /// Decodes with the applied filters from the last to the second, through two buffers, and passes the result to `finish`
     /// with the first filter, or with `None` if the result is decoded already. The decoded chunk has `len` bytes.
     fn decode_through(
         &self,
@@ -222,30 +227,30 @@ impl Chain {
     ) -> Result<()> {
         with_buffer(|input| {
             with_buffer(|output| {
-                // The encoded bytes themselves are passed on until a filter has made others.
-                let mut whole = Some(encoded);
-                let mut left = self.used(mask).count();
-                for link in self.used(mask).rev() {
-                    left -= 1;
-                    let filter = link.filter()?;
-                    let at = || shown(&link.step);
-                    let bytes = whole.unwrap_or(input);
-                    let inside = filter.borrow_payload(bytes).transpose().at(at)?;
-                    if left == 0 {
-                        let filter = if inside.is_some() { None } else { Some(filter) };
-                        return finish(filter, inside.unwrap_or(bytes)).at(at);
+                // Part of the encoded bytes, as long as no filter has copied them to a buffer.
+                let mut borrowed = Some(encoded);
+                let mut remaining = self.applied(mask).count();
+                for stage in self.applied(mask).rev() {
+                    remaining -= 1;
+                    let filter = stage.filter()?;
+                    let label = || label(&stage.step);
+                    let bytes = borrowed.unwrap_or(input);
+                    let payload = filter.borrow_payload(bytes).transpose().at(label)?;
+                    if remaining == 0 {
+                        let filter = if payload.is_some() { None } else { Some(filter) };
+                        return finish(filter, payload.unwrap_or(bytes)).at(label);
                     }
-                    match inside {
-                        Some(inside) if whole.is_some() => whole = Some(inside),
+                    match payload {
+                        Some(payload) if borrowed.is_some() => borrowed = Some(payload),
                         _ => {
-                            let start = Size { exact: Some(len), most: len };
-                            let cap = len.saturating_mul(TIMES).saturating_add(SLACK);
+                            let chunk = Size { exact: Some(len), max: len };
+                            let limit = len.saturating_mul(MAX_EXPANSION).saturating_add(EXPANSION_SLACK);
                             let size = self
-                                .used(mask)
-                                .take(left)
-                                .try_fold(start, |size, link| link.encoded(size))?;
-                            filter.decode(bytes, output, size.exact, size.most.min(cap)).at(at)?;
-                            whole = None;
+                                .applied(mask)
+                                .take(remaining)
+                                .try_fold(chunk, |size, stage| stage.encoded_size(size))?;
+                            filter.decode(bytes, output, size.exact, size.max.min(limit)).at(label)?;
+                            borrowed = None;
                             std::mem::swap(input, output);
                         }
                     }
@@ -256,18 +261,23 @@ impl Chain {
     }
 }
 
-impl Link {
+impl Stage {
     fn filter(&self) -> Result<&dyn Filter> {
         self.filter.as_ref().map(Box::as_ref).map_err(Error::clone)
     }
 
-    /// Returns the size that the filter encodes this size to.
-    fn encoded(&self, size: Size) -> Result<Size> {
+    /// Returns the size of the filter's output for an input of this size.
+    fn encoded_size(&self, size: Size) -> Result<Size> {
         let filter = self.filter()?;
         let exact = size.exact.and_then(|size| filter.encoded_len(size));
-        // A known size has room as well, so that a longer block can be told how long it is.
-        Ok(Size { exact, most: exact.unwrap_or(size.most).saturating_mul(2).saturating_add(1 << 16) })
+        // The maximum is above an exact size too, so that the error for a longer chunk can state its size.
+        Ok(Size { exact, max: exact.unwrap_or(size.max).saturating_mul(2).saturating_add(1 << 16) })
     }
+}
+
+/// Returns the bit of the filter at this position in a filter mask, which has 32 bits.
+fn mask_bit(position: usize) -> Option<u32> {
+    u32::try_from(position).ok().and_then(|position| 1u32.checked_shl(position))
 }
 
 fn copy(from: &[u8], to: &mut [u8]) -> Result<()> {
@@ -285,8 +295,8 @@ fn append(from: &[u8], to: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Names a filter in messages: by number and names, or by its name alone.
-fn shown(step: &Step) -> String {
+/// Returns the text that identifies a filter in errors: its number and names, or its name alone.
+fn label(step: &Step) -> String {
     let Some(number) = step.id.hdf5() else { return format!("codec {}", step.id) };
     let registered = registered_name(number);
     let name = registered.unwrap_or("not registered");
@@ -296,7 +306,7 @@ fn shown(step: &Step) -> String {
     format!("filter {number} ({name}; the file calls it {:?})", step.name)
 }
 
-fn missing(step: &Step, codecs: &Codecs) -> Error {
-    let what = format!("{} is needed and not there; looked {}", shown(step), codecs.search_path());
+fn not_available(step: &Step, codecs: &Codecs) -> Error {
+    let what = format!("{}: not available; searched {}", label(step), codecs.search_path());
     Error::new(Code::ENOFILTER, what)
 }

@@ -1,7 +1,7 @@
-//! The trait of a filter, and what the built-in filters share.
+//! The trait [`Filter`], and the size checks and errors that the built-in filters share.
 //!
-//! [`Filter`] is the seam for everyone; [`SliceCodec`] is the smaller trait that the built-in filters implement: it works on
-//! slices, and [`SliceFilter`] makes a filter of it, so that sizes are checked in one place.
+//! Built-in filters implement [`SliceCodec`], a smaller trait that works on slices. [`SliceFilter`] turns a [`SliceCodec`]
+//! into a [`Filter`], so that sizes are checked in one place.
 
 use std::fmt::Debug;
 
@@ -10,12 +10,12 @@ use ferrocdf_bytes::{Code, Error, Result};
 use crate::codecs::ChunkInfo;
 use crate::scratch::with_buffer;
 
-/// One filter with its parameters, ready to run; any number of threads may use it at once.
+/// One filter with its parameters, ready to run; several threads may use it at once.
 ///
-/// "Decoded" bytes are those in front of the filter when a chunk is written, "encoded" bytes those behind it.
+/// When a chunk is written, the "decoded" bytes are the filter's input and the "encoded" bytes are its output.
 pub trait Filter: Debug + Send + Sync {
-    /// Decodes `encoded` into `decoded`, which is emptied first. `expected` is the decoded size where it is known. A filter
-    /// never makes more than `limit` bytes.
+    /// Decodes `encoded` into `decoded`, which is emptied first. `expected` is the decoded size, if the caller knows it. A
+    /// decoded size above `limit` bytes is an error.
     fn decode(
         &self,
         encoded: &[u8],
@@ -24,16 +24,16 @@ pub trait Filter: Debug + Send + Sync {
         limit: usize,
     ) -> Result<()>;
 
-    /// Encodes `decoded` into `encoded`, which is emptied first. `None` says that the filter does not apply to these bytes
-    /// (it would make them larger, say): an optional filter is then left out for this chunk.
+    /// Encodes `decoded` into `encoded`, which is emptied first. Returns `None` if the filter does not apply to these bytes,
+    /// for example because it would enlarge them; an optional filter is then left out for this chunk.
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>>;
 
-    /// Fails if nothing can be encoded with these parameters: some files have parameters that only decode.
+    /// Fails if the filter cannot encode with these parameters: some files have parameters that can only be decoded.
     fn check_encode(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Decodes `encoded` into all of `decoded`. Another size is an error.
+    /// Decodes `encoded` into `decoded`; a decoded size other than the length of `decoded` is an error.
     fn decode_into(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<()> {
         with_buffer(|buffer| {
             self.decode(encoded, buffer, Some(decoded.len()), decoded.len())?;
@@ -45,7 +45,8 @@ pub trait Filter: Debug + Send + Sync {
         })
     }
 
-    /// Borrows the decoded bytes from `encoded` if the filter only adds to them, as a checksum does; `None` for most filters.
+    /// Borrows the decoded bytes from `encoded` if the filter only adds bytes to them, such as a checksum; `None` for most
+    /// filters.
     fn borrow_payload<'a>(&self, _encoded: &'a [u8]) -> Option<Result<&'a [u8]>> {
         None
     }
@@ -55,30 +56,30 @@ pub trait Filter: Debug + Send + Sync {
         None
     }
 
-    /// Returns the most bytes that `encoded` bytes can decode to.
-    fn most_decoded(&self, _encoded: usize) -> usize {
+    /// Returns the maximum number of bytes that `encoded` bytes can decode to.
+    fn max_decoded_len(&self, _encoded: usize) -> usize {
         usize::MAX
     }
 
-    /// Returns the element size in bytes if the filter is a plain byte shuffle, of which
-    /// [`unshuffle_part`](crate::unshuffle_part) decodes some elements alone; `None` for all others.
+    /// Returns the element size in bytes if the filter is a plain byte shuffle, whose output
+    /// [`unshuffle_part`](crate::unshuffle_part) can decode in part; `None` for all other filters.
     fn shuffle_size(&self) -> Option<usize> {
         None
     }
 
-    /// Returns the element size and shape behind an array→array filter; `None` for a filter that makes bytes.
+    /// Returns the element size and shape of an array→array filter's output; `None` for a filter that outputs bytes.
     fn encoded_chunk(&self) -> Option<ChunkInfo> {
         None
     }
 }
 
-/// A built-in filter, which works on slices.
+/// A built-in filter with its parameters, which works on slices.
 pub(crate) trait SliceCodec: Debug + Send + Sync {
-    /// Returns the decoded size, if the encoded bytes say it.
+    /// Returns the decoded size, if the encoded bytes contain it.
     fn decoded_len(&self, encoded: &[u8]) -> Result<Option<usize>>;
 
-    /// Decodes into the front of `decoded` and returns the decoded size; `None` if the bytes do not fit. Where
-    /// [`SliceCodec::decoded_len`] knows the size, `decoded` has it.
+    /// Decodes into the front of `decoded` and returns the decoded size; `None` if `decoded` is too short. If
+    /// [`SliceCodec::decoded_len`] returns a size, `decoded` has exactly that size.
     fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>>;
 
     /// See [`Filter::encode`]; `encoded` is empty.
@@ -89,8 +90,8 @@ pub(crate) trait SliceCodec: Debug + Send + Sync {
         Ok(())
     }
 
-    /// See [`Filter::most_decoded`].
-    fn most_decoded(&self, encoded: usize) -> usize;
+    /// See [`Filter::max_decoded_len`].
+    fn max_decoded_len(&self, encoded: usize) -> usize;
 
     /// See [`Filter::encoded_len`].
     fn encoded_len(&self, _decoded: usize) -> Option<usize> {
@@ -113,17 +114,17 @@ pub(crate) trait SliceCodec: Debug + Send + Sync {
     }
 }
 
-/// A built-in filter as a [`Filter`].
+/// Adapter that makes a [`Filter`] of a built-in filter.
 #[derive(Debug)]
 pub(crate) struct SliceFilter<C>(pub C);
 
-/// Boxes a built-in filter.
+/// Boxes a built-in filter as a [`Filter`].
 pub(crate) fn boxed<C: SliceCodec + 'static>(codec: C) -> Box<dyn Filter> {
     Box::new(SliceFilter(codec))
 }
 
-/// The first guess at a size that nothing tells.
-const GUESS: usize = 4;
+/// Assumed ratio of decoded to encoded size if neither the caller nor the encoded bytes give the decoded size.
+const ASSUMED_RATIO: usize = 4;
 
 impl<C: SliceCodec> Filter for SliceFilter<C> {
     fn decode(
@@ -133,24 +134,24 @@ impl<C: SliceCodec> Filter for SliceFilter<C> {
         expected: Option<usize>,
         limit: usize,
     ) -> Result<()> {
-        let most = self.0.most_decoded(encoded.len()).min(limit);
-        let done = match self.0.decoded_len(encoded) {
-            Ok(Some(len)) if len > most => Err(too_large(encoded.len(), len, most)),
+        let max = self.0.max_decoded_len(encoded.len()).min(limit);
+        let result = match self.0.decoded_len(encoded) {
+            Ok(Some(len)) if len > max => Err(too_large(encoded.len(), len, max)),
             Ok(Some(len)) => resize(decoded, len).and_then(|()| self.0.decode(encoded, decoded)),
             Ok(None) => {
-                let guess = expected.unwrap_or_else(|| encoded.len().saturating_mul(GUESS));
-                self.grow(encoded, decoded, guess, most)
+                let initial = expected.unwrap_or_else(|| encoded.len().saturating_mul(ASSUMED_RATIO));
+                self.decode_growing(encoded, decoded, initial, max)
             }
             Err(error) => Err(error),
         };
-        match done {
+        match result {
             Ok(Some(len)) => {
                 decoded.truncate(len);
                 Ok(())
             }
             Ok(None) => {
                 decoded.clear();
-                Err(corrupt(format!("{} stored bytes become more than {most}", encoded.len())))
+                Err(corrupt(format!("{} encoded bytes decode to more than {max} bytes", encoded.len())))
             }
             Err(error) => {
                 decoded.clear();
@@ -165,8 +166,9 @@ impl<C: SliceCodec> Filter for SliceFilter<C> {
     }
 
     fn decode_into(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<()> {
-        if decoded.len() > self.0.most_decoded(encoded.len()) {
-            return Err(corrupt(format!("{} stored bytes cannot become {}", encoded.len(), decoded.len())));
+        if decoded.len() > self.0.max_decoded_len(encoded.len()) {
+            let (from, to) = (encoded.len(), decoded.len());
+            return Err(corrupt(format!("{from} encoded bytes cannot decode to {to} bytes")));
         }
         if let Some(len) = self.0.decoded_len(encoded)?.filter(|&len| len != decoded.len()) {
             return Err(wrong_size(decoded.len(), len));
@@ -174,7 +176,7 @@ impl<C: SliceCodec> Filter for SliceFilter<C> {
         match self.0.decode(encoded, decoded)? {
             Some(len) if len == decoded.len() => Ok(()),
             Some(len) => Err(wrong_size(decoded.len(), len)),
-            None => Err(self.longer(encoded, decoded.len())),
+            None => Err(self.longer_than(decoded.len(), encoded)),
         }
     }
 
@@ -190,8 +192,8 @@ impl<C: SliceCodec> Filter for SliceFilter<C> {
         self.0.encoded_len(decoded)
     }
 
-    fn most_decoded(&self, encoded: usize) -> usize {
-        self.0.most_decoded(encoded)
+    fn max_decoded_len(&self, encoded: usize) -> usize {
+        self.0.max_decoded_len(encoded)
     }
 
     fn shuffle_size(&self) -> Option<usize> {
@@ -204,61 +206,62 @@ impl<C: SliceCodec> Filter for SliceFilter<C> {
 }
 
 impl<C: SliceCodec> SliceFilter<C> {
-    /// Decodes into a buffer that doubles until the bytes fit, or it has the size `most`.
-    fn grow(
+    /// Decodes into a buffer of `initial` bytes, which doubles until the decoded bytes fit or its size is `max`.
+    fn decode_growing(
         &self,
         encoded: &[u8],
         decoded: &mut Vec<u8>,
-        guess: usize,
-        most: usize,
+        initial: usize,
+        max: usize,
     ) -> Result<Option<usize>> {
-        let mut len = guess.clamp(64, most.max(64)).min(most);
+        let mut len = initial.clamp(64, max.max(64)).min(max);
         loop {
             resize(decoded, len)?;
             match self.0.decode(encoded, decoded)? {
-                None if len < most => len = len.saturating_mul(2).min(most),
-                made => return Ok(made),
+                None if len < max => len = len.saturating_mul(2).min(max),
+                decoded_len => return Ok(decoded_len),
             }
         }
     }
 
-    /// The error of a block that has more than `len` bytes. Says how many if that is not very many.
-    fn longer(&self, encoded: &[u8], len: usize) -> Error {
+    /// Returns the error for encoded bytes that decode to more than `len` bytes. The error states the decoded size, unless
+    /// it is more than about four times `len`.
+    fn longer_than(&self, len: usize, encoded: &[u8]) -> Error {
         let limit = len.saturating_mul(4).saturating_add(1 << 16);
-        let whole = with_buffer(|buffer| {
+        let decoded_len = with_buffer(|buffer| {
             self.decode(encoded, buffer, Some(len.saturating_mul(2)), limit).map(|()| buffer.len())
         });
-        match whole {
-            Ok(whole) => wrong_size(len, whole),
-            Err(_) => corrupt(format!("the block is longer than the {len} bytes it should have")),
+        match decoded_len {
+            Ok(decoded_len) => wrong_size(len, decoded_len),
+            Err(_) => corrupt(format!("decodes to more bytes than the expected {len}")),
         }
     }
 }
 
-/// Makes a buffer of this size, if there is memory for it.
+/// Resizes a buffer, or fails if there is no memory for it.
 fn resize(decoded: &mut Vec<u8>, len: usize) -> Result<()> {
-    let none = |_| Error::new(Code::ENOMEM, format!("there is no memory for a block of {len} bytes"));
-    decoded.try_reserve_exact(len.saturating_sub(decoded.len())).map_err(none)?;
+    let no_memory = |_| Error::new(Code::ENOMEM, format!("no memory for {len} decoded bytes"));
+    decoded.try_reserve_exact(len.saturating_sub(decoded.len())).map_err(no_memory)?;
     decoded.resize(len, 0);
     Ok(())
 }
 
-/// The error of bytes that are not what the filter makes.
+/// Returns the error for encoded bytes that are damaged.
 pub(crate) fn corrupt(what: impl Into<String>) -> Error {
     Error::new(Code::EHDFERR, what)
 }
 
-/// The error of parameters that the filter does not have.
+/// Returns the error for invalid filter parameters.
 pub(crate) fn bad_params(what: impl Into<String>) -> Error {
     Error::new(Code::EFILTER, what)
 }
 
-/// The error of a block of another size.
-pub(crate) fn wrong_size(should: usize, is: usize) -> Error {
-    let than = if is < should { "shorter" } else { "longer" };
-    corrupt(format!("the block unpacks to {is} bytes, {than} than the {should} it should have"))
+/// Returns the error for a decoded size other than the expected size.
+pub(crate) fn wrong_size(expected: usize, actual: usize) -> Error {
+    let than = if actual < expected { "shorter" } else { "longer" };
+    corrupt(format!("decodes to {actual} bytes, {than} than the expected {expected}"))
 }
 
-fn too_large(encoded: usize, says: usize, most: usize) -> Error {
-    corrupt(format!("{encoded} stored bytes say they become {says}, but {most} is the most they may"))
+fn too_large(encoded: usize, claimed: usize, max: usize) -> Error {
+    corrupt(format!("{encoded} encoded bytes claim a decoded size of {claimed} bytes (at most {max})"))
 }

@@ -1,27 +1,27 @@
-//! Identities of filters, the same in every format that holds them.
+//! Identities of filters, which are the same in every format that stores filters.
 
 use std::borrow::Cow;
 use std::fmt;
 
 /// The identity of a filter: its HDF5 number, or its registered name if it has no number.
 ///
-/// Identity and parameters together say which bytes a filter makes, whatever spelling a format uses for them, so chunks can
-/// be copied without decoding between datasets whose filters are equal.
+/// Identity and parameters together determine the encoded bytes, independent of the notation of a format, so chunks can be
+/// copied without decoding between datasets whose filters are equal.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FilterId {
-    /// A number registered with The HDF Group.
+    /// Filter number registered with The HDF Group.
     Hdf5(u32),
-    /// A name of a codec registered for Zarr.
+    /// Name of a codec registered for Zarr.
     Named(Cow<'static, str>),
 }
 
 impl FilterId {
-    /// The identity of a codec by its name in Zarr metadata.
+    /// Returns the identity of the codec with this name in Zarr metadata.
     pub const fn named(name: &'static str) -> FilterId {
         FilterId::Named(Cow::Borrowed(name))
     }
 
-    /// The HDF5 number, if the filter has one.
+    /// Returns the HDF5 number, if the filter has one.
     pub fn hdf5(&self) -> Option<u32> {
         match self {
             FilterId::Hdf5(number) => Some(*number),
@@ -36,7 +36,7 @@ impl From<u32> for FilterId {
     }
 }
 
-/// Compares with an HDF5 number.
+/// Comparison with an HDF5 number.
 impl PartialEq<u32> for FilterId {
     fn eq(&self, number: &u32) -> bool {
         self.hdf5() == Some(*number)

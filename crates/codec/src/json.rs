@@ -1,10 +1,10 @@
-//! Filters as Zarr spells them: numcodecs dictionaries (Zarr v2), which netCDF-C calls codecs, and Zarr v3 codecs.
+//! JSON forms of filters: numcodecs configurations (Zarr v2), which netCDF-C calls codecs, and Zarr v3 codecs.
 //!
-//! Each filter's own file holds its spellings ([`Spelling`]). In numcodecs dictionaries the keys and their order are those of
-//! netCDF-C's codec plugins, defaults those of numcodecs; a number may be written as text, as netCDF-C takes it. A codec
-//! stands for the filter that makes the same *bytes*: `lz4` of numcodecs has a frame that no HDF5 filter has, and is not read
-//! as LZ4; for LZ4 and LZF as HDF5 stores them there are names in imagecodecs. A filter without a Zarr v3 name of its own is
-//! spelled there as zarr-python does it: `numcodecs.` and its numcodecs `id`.
+//! Each filter's own file defines its [`JsonForm`]s. Numcodecs configurations have the keys and the key order of netCDF-C's
+//! codec plugins and the defaults of numcodecs; a number may be a JSON string, as in netCDF-C. A codec is mapped to the
+//! filter that encodes to the same *bytes*: numcodecs `lz4` has a frame that no HDF5 filter has, so it is not read as LZ4;
+//! imagecodecs has names for LZ4 and LZF as HDF5 stores them. A filter without a Zarr v3 name of its own has the name that
+//! zarr-python uses: `numcodecs.` plus its numcodecs `id`.
 
 use std::ops::RangeInclusive;
 
@@ -15,72 +15,73 @@ use crate::filters::ENTRIES;
 use crate::identity::FilterId;
 use crate::registry::entry;
 
-/// How a filter is written as JSON.
-pub struct Spelling {
-    /// The value of `id` (numcodecs) or `name` (Zarr v3).
+/// Conversion between the parameters of a filter and a JSON object.
+pub struct JsonForm {
+    /// Value of `id` (numcodecs) or `name` (Zarr v3).
     pub id: &'static str,
-    /// Returns the other keys and their values for these parameters: those that a caller gives, or those that a file has.
+    /// Function that returns the other keys and their values. The parameters are as a user gives them, or final, as in a
+    /// file.
     pub write: fn(&[u32]) -> Result<Fields>,
-    /// Returns the parameters that a caller would give for this dictionary.
-    pub read: fn(&Dictionary) -> Result<Vec<u32>>,
+    /// Function that returns the parameters of a JSON object, as a user gives them.
+    pub read: fn(&CodecObject) -> Result<Vec<u32>>,
 }
 
-/// Keys and values in their order.
+/// Keys and values of a JSON object, in order.
 pub type Fields = Vec<(&'static str, Value)>;
 
-/// Identity and parameters of a filter, as a caller gives them.
+/// Identity and parameters of a filter, as a user gives them.
 pub type Parameters = (FilterId, Vec<u32>);
 
-/// Longest text of a dictionary, in bytes.
-const LONGEST: usize = 1 << 16;
+/// Maximum length of the JSON text, in bytes.
+const MAX_LEN: usize = 1 << 16;
 
-/// What the names of numcodecs filters begin with in Zarr v3.
-const NUMCODECS: &str = "numcodecs.";
+/// Prefix of the names of numcodecs filters in Zarr v3.
+const NUMCODECS_PREFIX: &str = "numcodecs.";
 
-/// Returns the numcodecs dictionary of a built-in filter; `None` if it has none or is not built in.
+/// Returns the numcodecs configuration of a built-in filter; `None` if the filter has none or is not built in.
 ///
 /// # Errors
-/// `EFILTER` for parameters that the filter does not have.
+/// `EFILTER` for invalid parameters.
 pub fn to_numcodecs(id: &FilterId, params: &[u32]) -> Option<Result<String>> {
-    let spelling = entry(id)?.numcodecs.as_ref()?;
-    Some((spelling.write)(params).map(|fields| {
+    let form = entry(id)?.numcodecs.as_ref()?;
+    Some((form.write)(params).map(|fields| {
         let fields = fields.iter().map(|(key, value)| format!(", \"{key}\": {value}"));
-        format!("{{\"id\": \"{}\"{}}}", spelling.id, fields.collect::<String>())
+        format!("{{\"id\": \"{}\"{}}}", form.id, fields.collect::<String>())
     }))
 }
 
-/// Returns the filter that a numcodecs dictionary spells, with the parameters that a caller would give; `None` if no built-in
-/// filter has its `id`.
+/// Returns the filter of a numcodecs configuration, with parameters as a user gives them; `None` if no built-in filter has
+/// its `id`.
 ///
 /// # Errors
-/// `EFILTER` for text that is not a JSON dictionary with an `id`, and for values that the filter does not have.
+/// `EFILTER` for text that is not a JSON object with an `id`, and for invalid values.
 pub fn from_numcodecs(json: &str) -> Option<Result<Parameters>> {
-    let dictionary = match Dictionary::parse(json, "id") {
-        Ok(dictionary) => dictionary,
+    let object = match CodecObject::parse(json, "id") {
+        Ok(object) => object,
         Err(error) => return Some(Err(error)),
     };
-    read(&dictionary, &dictionary.id, |entry| entry.numcodecs.as_ref())
+    read(&object, &object.id, |entry| entry.numcodecs.as_ref())
 }
 
-/// Returns the numcodecs `id` of a built-in filter; `None` if it has none or is not built in.
+/// Returns the numcodecs `id` of a built-in filter; `None` if the filter has none or is not built in.
 pub fn numcodecs_id(id: &FilterId) -> Option<&'static str> {
     Some(entry(id)?.numcodecs.as_ref()?.id)
 }
 
-/// Returns the Zarr v3 metadata of a built-in filter, `{"name": …, "configuration": …}`; `None` if it has no spelling or is not
-/// built in.
+/// Returns the Zarr v3 metadata of a built-in filter, `{"name": …, "configuration": …}`; `None` if the filter has no JSON
+/// form or is not built in.
 ///
 /// # Errors
-/// `EFILTER` for parameters that the filter does not have.
+/// `EFILTER` for invalid parameters.
 pub fn to_zarr_v3(id: &FilterId, params: &[u32]) -> Option<Result<String>> {
     let entry = entry(id)?;
-    let (prefix, spelling) = match (&entry.zarr_v3, &entry.numcodecs) {
-        (Some(own), _) => ("", own),
-        (None, Some(numcodecs)) => (NUMCODECS, numcodecs),
+    let (prefix, form) = match (&entry.zarr_v3, &entry.numcodecs) {
+        (Some(zarr_v3), _) => ("", zarr_v3),
+        (None, Some(numcodecs)) => (NUMCODECS_PREFIX, numcodecs),
         (None, None) => return None,
     };
-    Some((spelling.write)(params).map(|fields| {
-        let name = format!("{prefix}{}", spelling.id);
+    Some((form.write)(params).map(|fields| {
+        let name = format!("{prefix}{}", form.id);
         let mut json = Map::from_iter([("name".to_string(), Value::String(name))]);
         if !fields.is_empty() {
             let fields = fields.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
@@ -90,77 +91,75 @@ pub fn to_zarr_v3(id: &FilterId, params: &[u32]) -> Option<Result<String>> {
     }))
 }
 
-/// Returns the filter that Zarr v3 metadata spells, with the parameters that a caller would give; `None` if no built-in filter
-/// has its name.
+/// Returns the filter of Zarr v3 metadata, with parameters as a user gives them; `None` if no built-in filter has its name.
 ///
 /// # Errors
-/// `EFILTER` for text that is not a JSON dictionary with a `name`, and for values that the filter does not have.
+/// `EFILTER` for text that is not a JSON object with a `name`, and for invalid values.
 pub fn from_zarr_v3(json: &str) -> Option<Result<Parameters>> {
-    let dictionary = match Dictionary::parse(json, "name").and_then(Dictionary::configuration) {
-        Ok(dictionary) => dictionary,
+    let object = match CodecObject::parse(json, "name").and_then(CodecObject::into_configuration) {
+        Ok(object) => object,
         Err(error) => return Some(Err(error)),
     };
-    read(&dictionary, &dictionary.id, |entry| entry.zarr_v3.as_ref()).or_else(|| {
-        let id = dictionary.id.strip_prefix(NUMCODECS)?;
-        read(&dictionary, id, |entry| entry.numcodecs.as_ref())
+    read(&object, &object.id, |entry| entry.zarr_v3.as_ref()).or_else(|| {
+        let id = object.id.strip_prefix(NUMCODECS_PREFIX)?;
+        read(&object, id, |entry| entry.numcodecs.as_ref())
     })
 }
 
-/// Reads a dictionary by the spelling that has this name.
+/// Reads the parameters of the built-in filter that has this name in the JSON forms that `form` selects.
 fn read(
-    dictionary: &Dictionary,
+    object: &CodecObject,
     name: &str,
-    spelling: impl Fn(&'static crate::registry::Entry) -> Option<&'static Spelling>,
+    form: impl Fn(&'static crate::registry::Entry) -> Option<&'static JsonForm>,
 ) -> Option<Result<Parameters>> {
-    let mut spellings = ENTRIES.iter().filter_map(|entry| Some((&entry.id, spelling(entry)?)));
-    let (id, spelling) = spellings.find(|(_, spelling)| spelling.id == name)?;
-    Some((spelling.read)(dictionary).map(|params| (id.clone(), params)))
+    let mut forms = ENTRIES.iter().filter_map(|entry| Some((&entry.id, form(entry)?)));
+    let (id, form) = forms.find(|(_, form)| form.id == name)?;
+    Some((form.read)(object).map(|params| (id.clone(), params)))
 }
 
-/// A dictionary that was read.
-pub struct Dictionary {
+/// The JSON object of a codec: a numcodecs configuration, or the `configuration` of a Zarr v3 codec.
+pub struct CodecObject {
     id: String,
     values: Map<String, Value>,
 }
 
-impl Dictionary {
-    /// Reads a dictionary whose name is the value of `key`.
-    fn parse(json: &str, key: &str) -> Result<Dictionary> {
-        let wrong = |why: &str| Err(Error::new(Code::EFILTER, format!("a codec in JSON {why}")));
-        if json.len() > LONGEST {
-            return wrong(&format!("has {} bytes, and {LONGEST} at most", json.len()));
+impl CodecObject {
+    /// Parses a JSON object whose member `key` is the name of the codec.
+    fn parse(json: &str, key: &str) -> Result<CodecObject> {
+        let invalid = |reason: &str| Err(Error::new(Code::EFILTER, format!("codec in JSON: {reason}")));
+        if json.len() > MAX_LEN {
+            return invalid(&format!("the text has {} bytes (at most {MAX_LEN})", json.len()));
         }
         let values = match serde_json::from_str(json) {
             Ok(Value::Object(values)) => values,
-            Ok(_) => return wrong("is not a dictionary"),
-            Err(error) => return wrong(&format!("cannot be read: {error}")),
+            Ok(_) => return invalid("the text is not a JSON object"),
+            Err(error) => return invalid(&format!("the text is not valid JSON: {error}")),
         };
         match values.get(key) {
-            Some(Value::String(id)) => Ok(Dictionary { id: id.clone(), values }),
-            Some(_) => wrong(&format!("has an \"{key}\" that is not text")),
-            None => wrong(&format!("has no \"{key}\"")),
+            Some(Value::String(id)) => Ok(CodecObject { id: id.clone(), values }),
+            Some(_) => invalid(&format!("\"{key}\" is not a string")),
+            None => invalid(&format!("no \"{key}\"")),
         }
     }
 
-    /// The configuration in Zarr v3 metadata; it may be missing.
-    fn configuration(mut self) -> Result<Dictionary> {
+    /// Returns the `configuration` of a Zarr v3 codec; an empty one if the member is missing.
+    fn into_configuration(mut self) -> Result<CodecObject> {
         match self.values.remove("configuration") {
-            None => Ok(Dictionary { id: self.id, values: Map::new() }),
-            Some(Value::Object(values)) => Ok(Dictionary { id: self.id, values }),
+            None => Ok(CodecObject { id: self.id, values: Map::new() }),
+            Some(Value::Object(values)) => Ok(CodecObject { id: self.id, values }),
             Some(other) => {
-                let what =
-                    format!("the codec {} has \"configuration\": {other}, and not a dictionary", self.id);
+                let what = format!("codec {}: \"configuration\" is {other}, not a JSON object", self.id);
                 Err(Error::new(Code::EFILTER, what))
             }
         }
     }
 
-    fn wrong(&self, key: &str, why: &str) -> Error {
+    fn invalid(&self, key: &str, reason: &str) -> Error {
         let value = &self.values.get(key).unwrap_or(&Value::Null);
-        Error::new(Code::EFILTER, format!("the codec {} has \"{key}\": {value}, {why}", self.id))
+        Error::new(Code::EFILTER, format!("codec {}: \"{key}\" is {value}, {reason}", self.id))
     }
 
-    /// Returns a list of numbers within bounds, which must be there.
+    /// Returns a list of numbers within bounds. A missing list is an error.
     pub fn numbers(&self, key: &str, bounds: RangeInclusive<i64>) -> Result<Vec<u32>> {
         let number = |value: &Value| value.as_i64().filter(|number| bounds.contains(number));
         let list = match self.values.get(key) {
@@ -168,60 +167,55 @@ impl Dictionary {
             _ => None,
         };
         list.ok_or_else(|| {
-            self.wrong(
-                key,
-                &format!("and not a list of whole numbers from {} to {}", bounds.start(), bounds.end()),
-            )
+            self.invalid(key, &format!("not a list of integers from {} to {}", bounds.start(), bounds.end()))
         })
     }
 
-    /// Returns a number within bounds; `other` if it is missing or null.
-    pub fn number(&self, key: &str, other: i64, bounds: RangeInclusive<i64>) -> Result<i64> {
+    /// Returns a number within bounds; `default` if it is missing or null.
+    pub fn number(&self, key: &str, default: i64, bounds: RangeInclusive<i64>) -> Result<i64> {
         let number = match self.values.get(key) {
-            None | Some(Value::Null) => return Ok(other),
+            None | Some(Value::Null) => return Ok(default),
             Some(Value::Number(number)) => number.as_i64(),
             Some(Value::String(text)) => text.parse().ok(),
             Some(_) => None,
         };
-        let within = number.filter(|number| bounds.contains(number));
-        within.ok_or_else(|| {
-            let why = format!("and not a whole number from {} to {}", bounds.start(), bounds.end());
-            self.wrong(key, &why)
+        number.filter(|number| bounds.contains(number)).ok_or_else(|| {
+            self.invalid(key, &format!("not an integer from {} to {}", bounds.start(), bounds.end()))
         })
     }
 
-    /// Returns a boolean; `other` if it is missing or null.
-    pub fn flag(&self, key: &str, other: bool) -> Result<bool> {
+    /// Returns a boolean; `default` if it is missing or null.
+    pub fn boolean(&self, key: &str, default: bool) -> Result<bool> {
         match self.values.get(key) {
-            None | Some(Value::Null) => Ok(other),
-            Some(Value::Bool(flag)) => Ok(*flag),
-            Some(_) => Err(self.wrong(key, "and neither true nor false")),
+            None | Some(Value::Null) => Ok(default),
+            Some(Value::Bool(value)) => Ok(*value),
+            Some(_) => Err(self.invalid(key, "neither true nor false")),
         }
     }
 
-    /// Returns the position of a word in a list; `other` if it is missing or null.
-    pub fn word(&self, key: &str, other: u32, words: &[&str]) -> Result<u32> {
-        let place = match self.values.get(key) {
-            None | Some(Value::Null) => return Ok(other),
-            Some(Value::String(word)) => words.iter().position(|other| other == word),
+    /// Returns the position of a string in `allowed`; `default` if the member is missing or null.
+    pub fn position(&self, key: &str, default: u32, allowed: &[&str]) -> Result<u32> {
+        let position = match self.values.get(key) {
+            None | Some(Value::Null) => return Ok(default),
+            Some(Value::String(value)) => allowed.iter().position(|allowed| allowed == value),
             Some(_) => None,
         };
-        let wrong = || self.wrong(key, &format!("and not one of {}", words.join(", ")));
-        place.map(|place| place as u32).ok_or_else(wrong)
+        let invalid = || self.invalid(key, &format!("not one of {}", allowed.join(", ")));
+        position.map(|position| position as u32).ok_or_else(invalid)
     }
 }
 
-/// The spelling of a filter that has one parameter, its level, which is an unsigned number.
-macro_rules! level_spelling {
-    ($id:literal, $levels:expr, $other:literal) => {
-        $crate::json::Spelling {
+/// The JSON form of a filter whose only parameter is its level, an unsigned number.
+macro_rules! level_form {
+    ($id:literal, $levels:expr, $default:literal) => {
+        $crate::json::JsonForm {
             id: $id,
             write: |params| match *params {
                 [level, ..] if $levels.contains(&i64::from(level)) => Ok(vec![("level", level.into())]),
-                _ => Err($crate::filter::bad_params(format!("{} has no level {params:?}", $id))),
+                _ => Err($crate::filter::bad_params(format!("{}: invalid level {params:?}", $id))),
             },
-            read: |json| Ok(vec![json.number("level", $other, $levels)? as u32]),
+            read: |json| Ok(vec![json.number("level", $default, $levels)? as u32]),
         }
     };
 }
-pub(crate) use level_spelling;
+pub(crate) use level_form;

@@ -1,9 +1,9 @@
-//! Filters, which encode and decode chunks of data, and chains of them.
+//! Filters, which encode and decode chunks of data, and chains of filters.
 //!
-//! The encoded bytes are those that HDF5 and the registered plugins store ("Filters" in the HDF5 user guide, the filter
-//! pipeline message in the format specification, and each plugin's own description), and those of Zarr's codecs. A filter is
-//! a value that holds its parameters; a [`Chain`] is the filters of a dataset. Not here: filters loaded at run time, and
-//! quantization.
+//! The encoded bytes are the ones that HDF5 and the registered plugins store ("Filters" in the HDF5 user guide, the filter
+//! pipeline message in the format specification, and each plugin's own description), and the ones of Zarr's codecs. A filter
+//! is a value that holds its parameters; a [`Chain`] holds the filters of a dataset. Filters loaded at run time and
+//! quantization are in other crates.
 #![forbid(unsafe_code)]
 
 mod chain;
@@ -17,7 +17,7 @@ mod scratch;
 pub mod spec;
 
 pub use chain::{Chain, Step};
-pub use codecs::{ChunkInfo, Codecs, Dataset, ElementType, Provider};
+pub use codecs::{ChunkInfo, Codecs, DatasetInfo, ElementType, Provider};
 pub use filter::Filter;
 pub use filters::unshuffle_part;
 pub use identity::FilterId;

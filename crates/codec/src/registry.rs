@@ -9,59 +9,59 @@ use crate::codecs::ChunkInfo;
 use crate::filter::Filter;
 use crate::filters::ENTRIES;
 use crate::identity::FilterId;
-use crate::json::Spelling;
+use crate::json::JsonForm;
 
-/// Makes a filter with these parameters. The chunk is the filter's input when encoding; `None` where that is bytes whose
-/// elements are not known.
-pub type Make = fn(&[u32], Option<&ChunkInfo>) -> Result<Box<dyn Filter>>;
+/// Constructor of a filter from its parameters. The chunk describes the filter's input when encoding; `None` if the input is
+/// bytes whose element size and shape are unknown.
+pub type Constructor = fn(&[u32], Option<&ChunkInfo>) -> Result<Box<dyn Filter>>;
 
 /// Description of a built-in filter.
 pub struct Entry {
-    /// Its identity.
+    /// Identity of the filter.
     pub id: FilterId,
-    /// Its names in filter specifications: first the registered one, then others. Case does not count.
+    /// Names of the filter in filter specifications: first the registered one, then aliases. Case is ignored.
     pub names: &'static [&'static str],
-    /// Makes the filter.
-    pub make: Make,
-    /// Puts the element size and the chunk size in bytes into the parameters; `None` for filters that derive something else
-    /// from the dataset, or nothing.
+    /// Constructor of the filter.
+    pub new: Constructor,
+    /// Function that stores the element size and the chunk size, both in bytes, in the parameters; `None` for filters that
+    /// derive something else from the dataset, or nothing.
     pub derive: Option<fn(&mut Vec<u32>, u32, u32)>,
-    /// Its spelling as a numcodecs dictionary (Zarr v2), if it has one.
-    pub numcodecs: Option<Spelling>,
-    /// Its spelling as a Zarr v3 codec; without one its name there is `numcodecs.` and the numcodecs `id`.
-    pub zarr_v3: Option<Spelling>,
+    /// JSON form as a numcodecs configuration (Zarr v2), if the filter has one.
+    pub numcodecs: Option<JsonForm>,
+    /// JSON form as a Zarr v3 codec. A filter without it has the name `numcodecs.` plus its numcodecs `id` in Zarr v3.
+    pub zarr_v3: Option<JsonForm>,
 }
 
-/// Returns the built-in filter of this identity.
+/// Returns the entry of the built-in filter with this identity.
 pub fn entry(id: &FilterId) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.id == *id)
 }
 
-/// True if the filter of this identity is built in.
+/// True if the filter with this identity is built in.
 pub fn is_built_in(id: &FilterId) -> bool {
     entry(id).is_some()
 }
 
-/// Returns the built-in bytes→bytes filter of this identity with these parameters; `None` if there is none.
+/// Returns the built-in bytes→bytes filter with this identity and these parameters; `None` if it is not built in.
 pub fn built_in(id: &FilterId, params: &[u32]) -> Option<Result<Box<dyn Filter>>> {
-    entry(id).map(|entry| (entry.make)(params, None))
+    entry(id).map(|entry| (entry.new)(params, None))
 }
 
-/// Returns the HDF5 numbers of the built-in filters, in their order.
+/// Returns the HDF5 numbers of the built-in filters, in ascending order.
 pub fn built_in_ids() -> impl Iterator<Item = u32> {
     ENTRIES.iter().filter_map(|entry| entry.id.hdf5())
 }
 
-/// Returns the name that an HDF5 number is registered under, if it is.
+/// Returns the registered name of an HDF5 filter number, if it is registered.
 pub fn registered_name(id: u32) -> Option<&'static str> {
     match entry(&id.into()) {
         Some(entry) => entry.names.first().copied(),
-        None => OTHERS.binary_search_by_key(&id, |&(id, _)| id).ok().map(|at| OTHERS[at].1),
+        None => NOT_BUILT_IN.binary_search_by_key(&id, |&(id, _)| id).ok().map(|at| NOT_BUILT_IN[at].1),
     }
 }
 
-/// Puts the element size and the chunk size, in bytes, into the parameters of a built-in filter that derives just those
-/// (shuffle, blosc, bitshuffle). Leaves the parameters of all other filters.
+/// Stores the element size and the chunk size, both in bytes, in the parameters of a built-in filter that derives only these
+/// two (shuffle, blosc, bitshuffle). Leaves the parameters of all other filters unchanged.
 pub fn derive(id: &FilterId, params: &mut Vec<u32>, element: u32, chunk: u32) {
     if let Some(derive) = entry(id).and_then(|entry| entry.derive) {
         derive(params, element, chunk);
@@ -73,21 +73,21 @@ pub fn derives(id: &FilterId) -> bool {
     entry(id).is_some_and(|entry| entry.derive.is_some())
 }
 
-/// Returns the names of a filter, the registered one first; none if it has no name.
+/// Returns the names of a filter, the registered one first; empty if the number is not registered.
 pub fn names(id: u32) -> Vec<&'static str> {
     entry(&id.into()).map_or_else(|| registered_name(id).into_iter().collect(), |entry| entry.names.to_vec())
 }
 
-/// Returns the identity of the filter of this name: a registered name, or what numcodecs or HDF5 call a built-in one. Case
-/// does not count. Of two filters that are registered under one name it is the later.
+/// Returns the identity of the filter with this name: a registered name, or a built-in filter's name in numcodecs or HDF5.
+/// Case is ignored. If two filters are registered under one name, returns the one with the higher number.
 pub fn by_name(name: &str) -> Option<FilterId> {
     let is = |other: &&'static str| other.eq_ignore_ascii_case(name);
-    let ours = ENTRIES.iter().find(|entry| entry.names.iter().any(is));
-    let others = || OTHERS.iter().rfind(|(_, other)| is(other)).map(|&(id, _)| id.into());
-    ours.map(|entry| entry.id.clone()).or_else(others)
+    let built_in = ENTRIES.iter().find(|entry| entry.names.iter().any(is));
+    let others = || NOT_BUILT_IN.iter().rfind(|(_, other)| is(other)).map(|&(id, _)| id.into());
+    built_in.map(|entry| entry.id.clone()).or_else(others)
 }
 
-/// Lists the built-in filters with HDF5 numbers, by name and number, for messages.
+/// Returns the names and numbers of the built-in filters that have an HDF5 number, for errors.
 pub(crate) fn built_in_names() -> String {
     let shown =
         |entry: &Entry| Some(format!("{} ({})", entry.names.first()?.to_ascii_lowercase(), entry.id.hdf5()?));
@@ -95,7 +95,7 @@ pub(crate) fn built_in_names() -> String {
 }
 
 /// Registered filters that are not built in, ordered by number.
-const OTHERS: &[(u32, &str)] = &[
+const NOT_BUILT_IN: &[(u32, &str)] = &[
     (257, "hzip"),
     (258, "fpzip"),
     (305, "LZO"),
@@ -134,25 +134,25 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn entries_are_ordered_and_names_are_of_one_filter() {
-        // Numbers come before names in the order of identities.
+    fn entries_are_sorted_and_names_are_unique() {
+        // Identities with a number sort before named identities.
         assert!(ENTRIES.windows(2).all(|pair| pair[0].id < pair[1].id));
-        assert!(OTHERS.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert!(NOT_BUILT_IN.windows(2).all(|pair| pair[0].0 < pair[1].0));
         assert!(
-            OTHERS.iter().all(|&(id, _)| entry(&id.into()).is_none()),
-            "a filter is built in or it is not"
+            NOT_BUILT_IN.iter().all(|&(id, _)| entry(&id.into()).is_none()),
+            "a filter is in both tables"
         );
         let mut seen = HashSet::new();
         for name in ENTRIES.iter().flat_map(|entry| entry.names) {
             assert!(seen.insert(name.to_lowercase()), "{name} names two filters");
         }
-        for (_, name) in OTHERS {
+        for (_, name) in NOT_BUILT_IN {
             assert!(!seen.contains(&name.to_lowercase()), "{name} is built in");
         }
     }
 
     #[test]
-    fn every_name_leads_to_its_filter() {
+    fn by_name_finds_every_name_in_any_case() {
         for entry in ENTRIES {
             for name in entry.names {
                 assert_eq!(by_name(&name.to_uppercase()), Some(entry.id.clone()), "{name}");
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_their_registered_names() {
+    fn registered_numbers_have_names() {
         assert_eq!(registered_name(32013), Some("zfp"));
         assert_eq!(registered_name(32015), Some("Zstandard"));
         assert_eq!(registered_name(32767), None);

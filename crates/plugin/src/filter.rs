@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_codec::{Dataset, Filter, Step};
+use ferrocdf_codec::{DatasetInfo, Filter, Step};
 
 use crate::barrier::Thrown;
 use crate::class::Class;
@@ -79,7 +79,7 @@ impl Plugin {
 
     /// See [`ferrocdf_codec::Provider::prepare`]. A filter that does not apply and is optional is no error: as in the
     /// HDF5 library it is asked for its parameters all the same, and blocks it fails for are stored without it.
-    pub(crate) fn prepare(&self, steps: &mut [Step], at: usize, dataset: &Dataset) -> Result<()> {
+    pub(crate) fn prepare(&self, steps: &mut [Step], at: usize, dataset: &DatasetInfo) -> Result<()> {
         if !self.class.encodes {
             return Err(self.error(Code::EFILTER, "can only decode"));
         }
@@ -102,7 +102,7 @@ impl Plugin {
     fn ask(
         &self,
         definition: Definition,
-        dataset: &Dataset,
+        dataset: &DatasetInfo,
         optional: bool,
     ) -> std::result::Result<Definition, &'static str> {
         let open = |object| h5::open(object).ok_or("cannot be asked: too many handles are open");
@@ -437,7 +437,7 @@ mod tests {
             offset: 0,
             base,
         };
-        let dataset = Dataset { element, chunk: vec![2] };
+        let dataset = DatasetInfo { element, chunk: vec![2] };
         for (optional, can_apply, set_local, expected) in [
             (false, 1, 0, None),
             (false, 0, 0, Some("does not apply to this dataset")),

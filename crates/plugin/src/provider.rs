@@ -1,7 +1,7 @@
 //! HDF5 filter plugins as a provider of filters.
 
 use ferrocdf_bytes::Result;
-use ferrocdf_codec::{Dataset, Filter, Provider, Step};
+use ferrocdf_codec::{DatasetInfo, Filter, Provider, Step};
 
 use crate::filter::Bound;
 use crate::{catalog, path};
@@ -20,7 +20,7 @@ impl Provider for Plugins {
         Some(Ok(Box::new(Bound::new(plugin, step))))
     }
 
-    fn prepare(&self, steps: &mut [Step], at: usize, dataset: &Dataset) -> Option<Result<()>> {
+    fn prepare(&self, steps: &mut [Step], at: usize, dataset: &DatasetInfo) -> Option<Result<()>> {
         let plugin = catalog::find(steps.get(at)?.id.hdf5()?)?;
         Some(plugin.prepare(steps, at, dataset))
     }

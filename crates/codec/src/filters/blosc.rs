@@ -1,12 +1,13 @@
-//! Blosc (filter 32001), the format of c-blosc 1: a header, where each block begins, and the blocks; bytes or bits of a
-//! block are shuffled, and it is compressed whole or in as many splits as an element has bytes.
+//! Blosc (filter 32001), the format of c-blosc 1: a header, the offset of each block, and the blocks. The bytes or bits of a
+//! block are shuffled, and the block is compressed whole or in as many splits as an element has bytes.
 //!
-//! The header has the version, the version of the compressor, flags (1 shuffled bytes, 2 not compressed at all, 4 shuffled
-//! bits, 16 no splits, the compressor above), the size of an element, then the decoded size, that of a block and the
-//! compressed size, in four bytes each; all little-endian. Parameters are two versions, the size of an element, the size of a
-//! chunk, the level, what is shuffled, and the compressor. What to decode is all in the header.
+//! The header contains the format version, the version of the compressor format, flags (1 bytes shuffled, 2 not compressed,
+//! 4 bits shuffled, 16 no splits, the compressor in the high three bits), the element size (one byte each), then the
+//! decoded size, the block size and the compressed size (four bytes each, little-endian). The parameters are two version
+//! numbers, the element size, the chunk size, the level, the kind of shuffle, and the compressor; the decoder uses only the
+//! header.
 //!
-//! Not done: c-blosc's own choice of the size of a block, which is free.
+//! The block size is a free choice of the encoder, and differs from the one of c-blosc.
 
 use std::cell::RefCell;
 
@@ -15,34 +16,36 @@ use ferrocdf_bytes::Result;
 use super::{bitshuffle, blosclz, deflate, lz4, shuffle, zstd};
 use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
 use crate::identity::FilterId;
-use crate::json::Spelling;
+use crate::json::JsonForm;
 use crate::registry::Entry;
-use crate::scratch::{with_buffer, with_bytes, with_kept};
+use crate::scratch::{with_buffer, with_bytes, with_thread_local};
 
+/// Size of the header in bytes.
 const HEADER: usize = 16;
 
-/// Splits are for elements of at most this many bytes, in blocks of at least that many elements.
-const MOST_SPLITS: usize = 16;
-const LEAST_SPLIT: usize = 128;
+/// Maximum element size in bytes, and minimum number of elements in a block, for which a block is split.
+const MAX_SPLITS: usize = 16;
+const MIN_SPLIT: usize = 128;
 
-const BYTES: u8 = 1;
-const NOT_PACKED: u8 = 2;
-const BITS: u8 = 4;
+/// Flags of the header.
+const BYTE_SHUFFLE: u8 = 1;
+const NOT_COMPRESSED: u8 = 2;
+const BIT_SHUFFLE: u8 = 4;
 const NO_SPLITS: u8 = 16;
 
-/// What encodes, in the numbers of a caller.
-const NAMES: &[&str] = &["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"];
+/// Names of the compressors, indexed by their number in the parameters.
+const COMPRESSORS: &[&str] = &["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"];
 
-/// Blocks are about that large, so that a block and its planes stay in the second cache.
+/// Approximate block size in bytes, for which a block and its shuffled bytes fit in the L2 cache.
 const BLOCK: usize = 1 << 17;
 
 thread_local! {
     static SNAPPY: RefCell<snap::raw::Encoder> = RefCell::new(snap::raw::Encoder::new());
 }
 
-/// What encodes, in the numbers of the header.
+/// Compressor by its number in the header.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Packer {
+enum Compressor {
     BloscLz = 0,
     Lz4 = 1,
     Snappy = 2,
@@ -54,19 +57,19 @@ enum Packer {
 pub const ENTRY: Entry = Entry {
     id: FilterId::Hdf5(32001),
     names: &["Blosc"],
-    make: |params, _| Blosc::new(params).map(boxed),
+    new: |params, _| Blosc::new(params).map(boxed),
     derive: Some(|params, size, chunk| {
         params.resize(params.len().max(4), 0);
         params[2..4].copy_from_slice(&[size, chunk]);
     }),
-    numcodecs: Some(Spelling {
+    numcodecs: Some(JsonForm {
         id: "blosc",
         write: |params| {
             Blosc::new(params)?;
-            let param = |at: usize, other: u32| params.get(at).copied().unwrap_or(other);
-            // Where the size of elements is known, what follows it is the size of a chunk.
+            let param = |index: usize, default: u32| params.get(index).copied().unwrap_or(default);
+            // Parameter 3 is a block size from the user, or the chunk size once the element size has been derived.
             let block = if param(2, 0) == 0 { param(3, 0) } else { 0 };
-            let name = NAMES.get(param(6, 0) as usize).copied();
+            let name = COMPRESSORS.get(param(6, 0) as usize).copied();
             Ok(vec![
                 ("clevel", param(4, 5).into()),
                 ("blocksize", block.into()),
@@ -77,9 +80,9 @@ pub const ENTRY: Entry = Entry {
         read: |json| {
             let level = json.number("clevel", 5, 0..=9)? as u32;
             let block = json.number("blocksize", 0, 0..=i32::MAX.into())? as u32;
-            // -1 leaves the choice to numcodecs.
+            // -1 is the automatic choice of numcodecs.
             let shuffle = json.number("shuffle", 1, -1..=2)?.try_into().unwrap_or(1);
-            Ok(vec![0, 0, 0, block, level, shuffle, json.word("cname", 1, NAMES)?])
+            Ok(vec![0, 0, 0, block, level, shuffle, json.position("cname", 1, COMPRESSORS)?])
         },
     }),
     zarr_v3: None,
@@ -87,41 +90,49 @@ pub const ENTRY: Entry = Entry {
 
 #[derive(Debug)]
 pub struct Blosc {
+    /// Size of an element in bytes.
     size: usize,
     level: i32,
+    /// 0, [`BYTE_SHUFFLE`] or [`BIT_SHUFFLE`].
     shuffle: u8,
-    encoder: Packer,
+    compressor: Compressor,
 }
 
-/// The header and what follows from it.
+/// Fields of the header, with their names in c-blosc's "Blosc Header Format" (`README_HEADER.rst`).
 struct Header {
     flags: u8,
-    /// Of an element.
+    /// Element size in bytes (`typesize`).
     size: usize,
+    /// Decoded size in bytes (`nbytes`).
     len: usize,
+    /// Block size in bytes (`blocksize`).
     block: usize,
-    encoder: Packer,
+    /// The high three bits of the flags.
+    compressor: Compressor,
 }
 
 impl Blosc {
     pub fn new(params: &[u32]) -> Result<Blosc> {
-        let param = |at: usize, other: u32| params.get(at).copied().unwrap_or(other);
+        let param = |index: usize, default: u32| params.get(index).copied().unwrap_or(default);
         let (size, level, shuffle) = (param(2, 1), param(4, 5), param(5, 1));
-        // As numbered for callers, where LZ4's two ways of encoding are two.
-        let encoder = match param(6, 0) {
-            0 => Packer::BloscLz,
-            1 | 2 => Packer::Lz4,
-            3 => Packer::Snappy,
-            4 => Packer::Zlib,
-            5 => Packer::Zstd,
-            other => return Err(bad_params(format!("blosc has no compressor {other}"))),
+        // LZ4 and LZ4HC have different numbers in the parameters, and one format.
+        let compressor = match param(6, 0) {
+            0 => Compressor::BloscLz,
+            1 | 2 => Compressor::Lz4,
+            3 => Compressor::Snappy,
+            4 => Compressor::Zlib,
+            5 => Compressor::Zstd,
+            number => return Err(bad_params(format!("blosc: invalid compressor {number}"))),
         };
         if level > 9 || shuffle > 2 {
-            return Err(bad_params(format!("blosc has no level {level} with shuffle {shuffle}")));
+            return Err(bad_params(format!(
+                "blosc: level {level} with shuffle {shuffle}: must be at most 9 and 2"
+            )));
         }
-        // Elements that are too large are bytes to blosc.
+        // Blosc treats elements of more than 255 bytes as bytes.
         let size = if (1..=255).contains(&size) { size as usize } else { 1 };
-        Ok(Blosc { size, level: level as i32, shuffle: [0, BYTES, BITS][shuffle as usize], encoder })
+        let shuffle = [0, BYTE_SHUFFLE, BIT_SHUFFLE][shuffle as usize];
+        Ok(Blosc { size, level: level as i32, shuffle, compressor })
     }
 }
 
@@ -129,7 +140,7 @@ impl Header {
     fn read(encoded: &[u8]) -> Result<Header> {
         let Some((&[version, _, flags, size, ref numbers @ ..], _)) = encoded.split_first_chunk::<HEADER>()
         else {
-            return Err(corrupt(format!("{} bytes do not hold a header of {HEADER}", encoded.len())));
+            return Err(corrupt(format!("{} bytes: shorter than the header of {HEADER}", encoded.len())));
         };
         let number = |at: usize| {
             let bytes = [numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]];
@@ -137,23 +148,24 @@ impl Header {
         };
         let (len, block, compressed) = (number(0), number(4), number(8));
         if !(1..=2).contains(&version) {
-            return Err(corrupt(format!("version {version} of blosc is not known")));
+            return Err(corrupt(format!("header: format version {version} is unknown")));
         }
         if compressed > encoded.len() || size == 0 || len > 0 && !(1..=len).contains(&block) {
             return Err(corrupt(format!(
-                "a header of {compressed} bytes of which {} are there, with blocks of {block} and elements of {size}",
+                "header: compressed size {compressed} of {} bytes, decoded size {len}, block size {block}, \
+                 element size {size}",
                 encoded.len()
             )));
         }
-        let encoder = match flags >> 5 {
-            0 => Packer::BloscLz,
-            1 => Packer::Lz4,
-            2 => Packer::Snappy,
-            3 => Packer::Zlib,
-            4 => Packer::Zstd,
-            other => return Err(corrupt(format!("blosc has no format {other}"))),
+        let compressor = match flags >> 5 {
+            0 => Compressor::BloscLz,
+            1 => Compressor::Lz4,
+            2 => Compressor::Snappy,
+            3 => Compressor::Zlib,
+            4 => Compressor::Zstd,
+            number => return Err(corrupt(format!("header: compressor {number} is unknown"))),
         };
-        Ok(Header { flags, size: size.into(), len, block, encoder })
+        Ok(Header { flags, size: size.into(), len, block, compressor })
     }
 
     fn write(&self, encoded: &mut [u8], compressed: usize) {
@@ -163,31 +175,32 @@ impl Header {
         }
     }
 
-    /// In how many splits a block is compressed.
+    /// Returns the number of splits of a block of `block` bytes; the last block may be shorter than the block size.
     fn splits(&self, block: usize) -> usize {
-        let whole = block == self.block;
-        let splits = self.flags & NO_SPLITS == 0
-            && whole
-            && self.size <= MOST_SPLITS
-            && self.block / self.size >= LEAST_SPLIT;
-        if splits { self.size } else { 1 }
+        let is_full = block == self.block;
+        let is_split = self.flags & NO_SPLITS == 0
+            && is_full
+            && self.size <= MAX_SPLITS
+            && self.block / self.size >= MIN_SPLIT;
+        if is_split { self.size } else { 1 }
     }
 
-    /// What is shuffled of a block. Bits are where elements are a multiple of eight.
-    fn shuffled(&self, block: usize) -> u8 {
-        match self.flags & (BYTES | BITS) {
-            BYTES if self.size > 1 => BYTES,
-            BITS if block >= self.size && (block / self.size).is_multiple_of(8) => BITS,
+    /// Returns the kind of shuffle of a block of `block` bytes. Bits are shuffled only if the number of elements is a
+    /// multiple of eight.
+    fn shuffle(&self, block: usize) -> u8 {
+        match self.flags & (BYTE_SHUFFLE | BIT_SHUFFLE) {
+            BYTE_SHUFFLE if self.size > 1 => BYTE_SHUFFLE,
+            BIT_SHUFFLE if block >= self.size && (block / self.size).is_multiple_of(8) => BIT_SHUFFLE,
             _ => 0,
         }
     }
 
     fn decode_block(&self, mut rest: &[u8], decoded: &mut [u8]) -> Result<()> {
-        let short = || corrupt("a block ends outside of the stored bytes");
+        let short = || corrupt("a block extends past the end of the encoded bytes");
         let split = decoded.len() / self.splits(decoded.len());
         if !decoded.len().is_multiple_of(split) {
             return Err(corrupt(format!(
-                "a block of {} bytes cannot be split by {}",
+                "a block of {} bytes: not divisible into {} splits",
                 decoded.len(),
                 self.size
             )));
@@ -201,15 +214,15 @@ impl Header {
                 to.copy_from_slice(compressed);
                 continue;
             }
-            let made = match self.encoder {
-                Packer::BloscLz => blosclz::decode(compressed, to).map(|()| Some(split))?,
-                Packer::Lz4 => lz4::decode_block(compressed, to).map(|()| Some(split))?,
-                Packer::Snappy => snappy(compressed, to)?,
-                Packer::Zlib => deflate::inflate(deflate::Wrapper::Zlib, compressed, to)?,
-                Packer::Zstd => zstd::decode(compressed, to)?,
+            let decoded_len = match self.compressor {
+                Compressor::BloscLz => blosclz::decode(compressed, to).map(|()| Some(split))?,
+                Compressor::Lz4 => lz4::decode_block(compressed, to).map(|()| Some(split))?,
+                Compressor::Snappy => decode_snappy(compressed, to)?,
+                Compressor::Zlib => deflate::inflate(deflate::Wrapper::Zlib, compressed, to)?,
+                Compressor::Zstd => zstd::decode(compressed, to)?,
             };
-            if made != Some(split) {
-                return Err(corrupt(format!("a part of a block does not unpack to {split} bytes")));
+            if decoded_len != Some(split) {
+                return Err(corrupt(format!("a split of a block does not decompress to {split} bytes")));
             }
         }
         Ok(())
@@ -220,18 +233,19 @@ impl Header {
         for from in decoded.chunks_exact(split) {
             let start = encoded.len();
             encoded.extend_from_slice(&[0; 4]);
-            match self.encoder {
-                Packer::BloscLz => blosclz::encode(from, encoded),
-                Packer::Lz4 => lz4::encode_block(from, encoded)?,
-                Packer::Zlib => deflate::deflate(deflate::Wrapper::Zlib, level, from, encoded)?,
-                // As c-blosc does it.
-                Packer::Zstd => zstd::encode(if level < 9 { level * 2 - 1 } else { 22 }, from, encoded)?,
-                Packer::Snappy => {
+            match self.compressor {
+                Compressor::BloscLz => blosclz::encode(from, encoded),
+                Compressor::Lz4 => lz4::encode_block(from, encoded)?,
+                Compressor::Zlib => deflate::deflate(deflate::Wrapper::Zlib, level, from, encoded)?,
+                // The level of zstd is computed as in c-blosc.
+                Compressor::Zstd => zstd::encode(if level < 9 { level * 2 - 1 } else { 22 }, from, encoded)?,
+                Compressor::Snappy => {
                     encoded.resize(start + 4 + snap::raw::max_compress_len(from.len()), 0);
-                    let made = with_kept(&SNAPPY, snap::raw::Encoder::new, |snappy| {
+                    let result = with_thread_local(&SNAPPY, snap::raw::Encoder::new, |snappy| {
                         snappy.compress(from, &mut encoded[start + 4..])
                     });
-                    let len = made.map_err(|error| corrupt(format!("snappy cannot pack: {error}")))?;
+                    let len =
+                        result.map_err(|error| corrupt(format!("snappy: compression failed: {error}")))?;
                     encoded.truncate(start + 4 + len);
                 }
             }
@@ -246,8 +260,8 @@ impl Header {
     }
 }
 
-fn snappy(compressed: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
-    let damaged = |error| corrupt(format!("{} bytes of snappy are damaged: {error}", compressed.len()));
+fn decode_snappy(compressed: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+    let damaged = |error| corrupt(format!("snappy: {} compressed bytes: {error}", compressed.len()));
     if snap::raw::decompress_len(compressed).map_err(damaged)? != decoded.len() {
         return Ok(None);
     }
@@ -261,31 +275,31 @@ impl SliceCodec for Blosc {
 
     fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
         let header = Header::read(encoded)?;
-        let short = || corrupt(format!("{} stored bytes do not hold the blocks", encoded.len()));
+        let short = || corrupt(format!("the {} encoded bytes end before or within a block", encoded.len()));
         let (_, data) = encoded.split_at_checked(HEADER).ok_or_else(short)?;
-        if header.flags & NOT_PACKED != 0 {
+        if header.flags & NOT_COMPRESSED != 0 {
             decoded.copy_from_slice(data.get(..header.len).ok_or_else(short)?);
             return Ok(Some(header.len));
         }
         let blocks = decoded.chunks_mut(header.block.max(1));
         let starts = data.get(..blocks.len().saturating_mul(4)).ok_or_else(short)?;
-        with_bytes(header.block.min(header.len), |compressed| {
+        with_bytes(header.block.min(header.len), |shuffled| {
             for (to, start) in blocks.zip(starts.as_chunks::<4>().0) {
                 let from = encoded.get(u32::from_le_bytes(*start) as usize..).ok_or_else(short)?;
-                let shuffled = header.shuffled(to.len());
-                if shuffled == 0 {
+                let kind = header.shuffle(to.len());
+                if kind == 0 {
                     header.decode_block(from, to)?;
                     continue;
                 }
-                let compressed = &mut compressed[..to.len()];
-                header.decode_block(from, compressed)?;
+                let shuffled = &mut shuffled[..to.len()];
+                header.decode_block(from, shuffled)?;
                 let whole = to.len() / header.size * header.size;
                 let (elements, end) = to.split_at_mut(whole);
-                match shuffled {
-                    BYTES => shuffle::unshuffle(header.size, &compressed[..whole], elements),
-                    _ => bitshuffle::join(header.size, &compressed[..whole], elements),
+                match kind {
+                    BYTE_SHUFFLE => shuffle::unshuffle(header.size, &shuffled[..whole], elements),
+                    _ => bitshuffle::unshuffle_bits(header.size, &shuffled[..whole], elements),
                 }
-                end.copy_from_slice(&compressed[whole..]);
+                end.copy_from_slice(&shuffled[whole..]);
             }
             Ok(Some(header.len))
         })
@@ -293,28 +307,32 @@ impl SliceCodec for Blosc {
 
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
         if decoded.len() > i32::MAX as usize - HEADER {
-            return Err(bad_params(format!("{} bytes are too many for blosc", decoded.len())));
+            return Err(bad_params(format!("{} bytes: too many for blosc", decoded.len())));
         }
-        // Eight elements at least, which bits are shuffled of.
+        // A multiple of eight elements, which the shuffle of bits requires.
         let block = (BLOCK / (8 * self.size) * 8 * self.size).min(decoded.len());
-        let splits = !matches!(self.encoder, Packer::Zlib | Packer::Zstd) && self.shuffle == BYTES;
-        let flags = self.shuffle | (self.encoder as u8) << 5 | if splits { 0 } else { NO_SPLITS };
-        let mut header = Header { flags, size: self.size, len: decoded.len(), block, encoder: self.encoder };
-        if splits && header.splits(block) > 1 && !block.is_multiple_of(self.size) {
+        let compressor = self.compressor;
+        let is_split =
+            !matches!(compressor, Compressor::Zlib | Compressor::Zstd) && self.shuffle == BYTE_SHUFFLE;
+        let flags = self.shuffle | (compressor as u8) << 5 | if is_split { 0 } else { NO_SPLITS };
+        let mut header = Header { flags, size: self.size, len: decoded.len(), block, compressor };
+        if is_split && header.splits(block) > 1 && !block.is_multiple_of(self.size) {
             header.flags |= NO_SPLITS;
         }
         let blocks = decoded.chunks(block.max(1));
         encoded.resize(HEADER + 4 * blocks.len(), 0);
-        if self.level > 0 && decoded.len() >= LEAST_SPLIT {
+        if self.level > 0 && decoded.len() >= MIN_SPLIT {
             with_buffer(|shuffled| {
                 for (at, from) in blocks.enumerate() {
                     let start = (encoded.len() as u32).to_le_bytes();
                     encoded[HEADER + 4 * at..][..4].copy_from_slice(&start);
                     shuffled.resize(from.len(), 0);
                     let whole = from.len() / self.size * self.size;
-                    match header.shuffled(from.len()) {
-                        BYTES => shuffle::shuffle(self.size, &from[..whole], &mut shuffled[..whole]),
-                        BITS => bitshuffle::spread(self.size, &from[..whole], &mut shuffled[..whole]),
+                    match header.shuffle(from.len()) {
+                        BYTE_SHUFFLE => shuffle::shuffle(self.size, &from[..whole], &mut shuffled[..whole]),
+                        BIT_SHUFFLE => {
+                            bitshuffle::shuffle_bits(self.size, &from[..whole], &mut shuffled[..whole])
+                        }
                         _ => shuffled[..whole].copy_from_slice(&from[..whole]),
                     }
                     shuffled[whole..].copy_from_slice(&from[whole..]);
@@ -324,8 +342,8 @@ impl SliceCodec for Blosc {
             })?;
         }
         let compressed = encoded.len();
-        if self.level == 0 || decoded.len() < LEAST_SPLIT || compressed >= decoded.len() + HEADER {
-            header.flags |= NOT_PACKED;
+        if self.level == 0 || decoded.len() < MIN_SPLIT || compressed >= decoded.len() + HEADER {
+            header.flags |= NOT_COMPRESSED;
             encoded.truncate(HEADER);
             encoded.extend_from_slice(decoded);
         }
@@ -334,7 +352,7 @@ impl SliceCodec for Blosc {
         Ok(Some(()))
     }
 
-    fn most_decoded(&self, encoded: usize) -> usize {
-        encoded.saturating_mul(zstd::RATIO)
+    fn max_decoded_len(&self, encoded: usize) -> usize {
+        encoded.saturating_mul(zstd::MAX_RATIO)
     }
 }

@@ -1,25 +1,25 @@
-//! Gzip (no HDF5 number; Zarr v3 core codec and numcodecs `gzip`): one member of the gzip format (RFC 1952). Its parameter is
-//! the level, 0 to 9.
+//! Gzip (no HDF5 number; Zarr v3 core codec and numcodecs `gzip`): one member of the gzip format (RFC 1952). Its parameter
+//! is the level, 0 to 9.
 //!
-//! HDF5's deflate, which h5py and filter specifications call `gzip` as well, has the zlib format (RFC 1950) around the same
-//! compressed data. Bytes behind the first member are not read.
+//! HDF5's deflate, which h5py and filter specifications also call `gzip`, has the zlib format (RFC 1950) around the same
+//! deflate stream. Bytes after the first member are ignored.
 
 use ferrocdf_bytes::Result;
 
-use super::deflate::{RATIO, Wrapper, deflate, inflate, level_of};
+use super::deflate::{MAX_RATIO, Wrapper, deflate, inflate, level_of};
 use crate::filter::{SliceCodec, boxed};
 use crate::identity::FilterId;
-use crate::json::level_spelling;
+use crate::json::level_form;
 use crate::registry::Entry;
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
     id: FilterId::named("gzip"),
     names: &["gzip-member"],
-    make: |params, _| level_of(params).map(|level| boxed(Gzip { level })),
+    new: |params, _| level_of(params).map(|level| boxed(Gzip { level })),
     derive: None,
-    numcodecs: Some(level_spelling!("gzip", 0..=9, 1)),
-    zarr_v3: Some(level_spelling!("gzip", 0..=9, 5)),
+    numcodecs: Some(level_form!("gzip", 0..=9, 1)),
+    zarr_v3: Some(level_form!("gzip", 0..=9, 5)),
 };
 
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl SliceCodec for Gzip {
         deflate(Wrapper::Gzip, self.level, decoded, encoded).map(Some)
     }
 
-    fn most_decoded(&self, encoded: usize) -> usize {
-        encoded.saturating_mul(RATIO)
+    fn max_decoded_len(&self, encoded: usize) -> usize {
+        encoded.saturating_mul(MAX_RATIO)
     }
 }

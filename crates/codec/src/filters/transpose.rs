@@ -1,16 +1,16 @@
 //! Transpose (no HDF5 number; Zarr v3 core codec `transpose`): the elements of a chunk in another order of dimensions.
 //!
-//! The parameters are the order: encoded dimension `n` is dimension `order[n]` of the decoded chunk. Dimensions of length 1
-//! do not count, and dimensions that stay side by side are walked as one, so most orders come down to a few strides. The
-//! elements are copied in square tiles of the two dimensions that are contiguous on either side: a tile stays in the first
-//! cache.
+//! The parameters are the order: dimension `n` of the encoded chunk is dimension `order[n]` of the decoded chunk.
+//! Dimensions of length 1 are dropped and dimensions that stay adjacent are merged, so most orders reduce to a few strides.
+//! Elements are copied in square tiles that fit in the L1 cache, along the two dimensions with the smallest stride in the
+//! source and in the target.
 
 use ferrocdf_bytes::Result;
 
 use crate::codecs::ChunkInfo;
 use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
 use crate::identity::FilterId;
-use crate::json::Spelling;
+use crate::json::JsonForm;
 use crate::registry::Entry;
 
 /// Edge of a tile, in elements.
@@ -20,40 +20,43 @@ const TILE: usize = 16;
 pub const ENTRY: Entry = Entry {
     id: FilterId::named("transpose"),
     names: &["transpose"],
-    make: |params, chunk| Transpose::new(params, chunk).map(boxed),
+    new: |params, chunk| Transpose::new(params, chunk).map(boxed),
     derive: None,
     numcodecs: None,
-    zarr_v3: Some(Spelling {
+    zarr_v3: Some(JsonForm {
         id: "transpose",
         write: |params| Ok(vec![("order", params.into())]),
         read: |json| json.numbers("order", 0..=u32::MAX.into()),
     }),
 };
 
-/// One dimension of the walk: its length, and the strides of its steps on both sides, in elements.
+/// One dimension of a copy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Axis {
+    /// Length of the dimension.
     len: usize,
+    /// Stride in the source, in elements.
     from: usize,
+    /// Stride in the target, in elements.
     to: usize,
 }
 
-/// Copies the elements of a chunk into another order.
 #[derive(Debug)]
 struct Transpose {
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     size: usize,
-    /// Bytes of a chunk.
+    /// Size of a chunk in bytes.
     bytes: usize,
-    /// The dimensions in the order of the encoded chunk; `from` are strides of the decoded one.
+    /// Dimensions in the order of the encoded chunk, with the decoded chunk as source and the encoded chunk as target.
     axes: Vec<Axis>,
+    /// Element size and shape of the encoded chunk.
     encoded: ChunkInfo,
 }
 
 impl Transpose {
     fn new(order: &[u32], chunk: Option<&ChunkInfo>) -> Result<Transpose> {
         let chunk =
-            chunk.ok_or_else(|| bad_params("transpose follows a filter that makes bytes, not elements"))?;
+            chunk.ok_or_else(|| bad_params("transpose must not follow a filter that outputs bytes"))?;
         let rank = chunk.shape.len();
         let mut seen = vec![false; rank];
         for &dim in order {
@@ -65,7 +68,7 @@ impl Transpose {
         if order.len() != rank {
             return Err(wrong_order(order, rank));
         }
-        let bytes = chunk.bytes().ok_or_else(|| bad_params(format!("a chunk of {chunk} is too large")))?;
+        let bytes = chunk.bytes().ok_or_else(|| bad_params(format!("a chunk of {chunk}: too large")))?;
         let decoded = strides(&chunk.shape);
         let shape: Vec<usize> = order.iter().map(|&dim| chunk.shape[dim as usize]).collect();
         let axes = shape.iter().zip(order).zip(strides(&shape));
@@ -74,31 +77,31 @@ impl Transpose {
         Ok(Transpose { size: chunk.element_size, bytes, axes: merged(axes), encoded })
     }
 
-    /// Copies all elements from one side to the other.
+    /// Copies all elements of a chunk.
     fn copy(&self, axes: &[Axis], from: &[u8], to: &mut [u8]) {
         match self.size {
-            1 => walk::<1>(axes, from, to),
-            2 => walk::<2>(axes, from, to),
-            4 => walk::<4>(axes, from, to),
-            8 => walk::<8>(axes, from, to),
-            16 => walk::<16>(axes, from, to),
+            1 => copy_strided::<1>(axes, from, to),
+            2 => copy_strided::<2>(axes, from, to),
+            4 => copy_strided::<4>(axes, from, to),
+            8 => copy_strided::<8>(axes, from, to),
+            16 => copy_strided::<16>(axes, from, to),
             size => {
-                // Elements of other sizes are rows of bytes.
+                // An element of any other size is one more dimension of bytes.
                 let bytes = Axis { len: size, from: 1, to: 1 };
                 let scaled =
                     axes.iter().map(|axis| Axis { from: axis.from * size, to: axis.to * size, ..*axis });
                 let axes: Vec<Axis> = scaled.chain([bytes]).collect();
-                walk::<1>(&axes, from, to);
+                copy_strided::<1>(&axes, from, to);
             }
         }
     }
 }
 
 fn wrong_order(order: &[u32], rank: usize) -> ferrocdf_bytes::Error {
-    bad_params(format!("the order {order:?} does not name each of the {rank} dimensions of a chunk once"))
+    bad_params(format!("order {order:?}: must contain each of the {rank} dimensions of a chunk once"))
 }
 
-/// Strides of a shape in elements, the last dimension fastest.
+/// Returns the strides of a shape in elements, with the last dimension fastest.
 fn strides(shape: &[usize]) -> Vec<usize> {
     let mut strides = vec![1; shape.len()];
     for dim in (1..shape.len()).rev() {
@@ -107,7 +110,7 @@ fn strides(shape: &[usize]) -> Vec<usize> {
     strides
 }
 
-/// Leaves out dimensions of length 1, and joins each two that are side by side in the same order on both sides.
+/// Drops dimensions of length 1 and merges dimensions that are adjacent in the source and in the target.
 fn merged(axes: impl Iterator<Item = Axis>) -> Vec<Axis> {
     let mut merged: Vec<Axis> = vec![];
     for axis in axes.filter(|axis| axis.len != 1) {
@@ -122,16 +125,16 @@ fn merged(axes: impl Iterator<Item = Axis>) -> Vec<Axis> {
 }
 
 /// Copies elements of `SIZE` bytes along all axes.
-fn walk<const SIZE: usize>(axes: &[Axis], from: &[u8], to: &mut [u8]) {
+fn copy_strided<const SIZE: usize>(axes: &[Axis], from: &[u8], to: &mut [u8]) {
     if axes.iter().any(|axis| axis.len == 0) {
         return;
     }
     let (from, _) = from.as_chunks::<SIZE>();
     let (to, _) = to.as_chunks_mut::<SIZE>();
     let one = Axis { len: 1, from: 1, to: 1 };
-    // The two dimensions whose steps are shortest on either side; all others are walked around them.
-    let nearest = |stride: fn(&Axis) -> usize| (0..axes.len()).min_by_key(|&dim| stride(&axes[dim]));
-    let (row, column) = (nearest(|axis| axis.from), nearest(|axis| axis.to));
+    // The inner loops run over the dimensions with the smallest stride in the source and in the target.
+    let smallest = |stride: fn(&Axis) -> usize| (0..axes.len()).min_by_key(|&dim| stride(&axes[dim]));
+    let (row, column) = (smallest(|axis| axis.from), smallest(|axis| axis.to));
     let others: Vec<Axis> =
         (0..axes.len()).filter(|&dim| Some(dim) != row && Some(dim) != column).map(|dim| axes[dim]).collect();
     let read = row.map_or(one, |dim| axes[dim]);
@@ -145,7 +148,7 @@ fn walk<const SIZE: usize>(axes: &[Axis], from: &[u8], to: &mut [u8]) {
         if write.len == 1 && (read.from, read.to) == (1, 1) {
             to[target..][..read.len].copy_from_slice(&from[first..][..read.len]);
         } else {
-            tiles(read, write, &from[first..], &mut to[target..]);
+            copy_tiles(read, write, &from[first..], &mut to[target..]);
         }
         let Some(dim) = (0..others.len()).rev().find(|&dim| at[dim] + 1 < others[dim].len) else { return };
         at[dim] += 1;
@@ -153,8 +156,8 @@ fn walk<const SIZE: usize>(axes: &[Axis], from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Copies the elements of two dimensions tile by tile: `read` has the shorter steps in `from`, `write` in `to`.
-fn tiles<const SIZE: usize>(read: Axis, write: Axis, from: &[[u8; SIZE]], to: &mut [[u8; SIZE]]) {
+/// Copies the elements of two dimensions tile by tile: `read` has the smaller stride in `from`, `write` in `to`.
+fn copy_tiles<const SIZE: usize>(read: Axis, write: Axis, from: &[[u8; SIZE]], to: &mut [[u8; SIZE]]) {
     for top in (0..read.len).step_by(TILE) {
         let rows = top..(top + TILE).min(read.len);
         for left in (0..write.len).step_by(TILE) {
@@ -172,7 +175,7 @@ impl SliceCodec for Transpose {
     fn decoded_len(&self, encoded: &[u8]) -> Result<Option<usize>> {
         match encoded.len() == self.bytes {
             true => Ok(Some(self.bytes)),
-            false => Err(corrupt(format!("{} bytes are not a chunk of {} bytes", encoded.len(), self.bytes))),
+            false => Err(corrupt(format!("{} encoded bytes for a chunk of {}", encoded.len(), self.bytes))),
         }
     }
 
@@ -188,14 +191,14 @@ impl SliceCodec for Transpose {
 
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
         if decoded.len() != self.bytes {
-            return Err(corrupt(format!("{} bytes are not a chunk of {} bytes", decoded.len(), self.bytes)));
+            return Err(corrupt(format!("{} decoded bytes for a chunk of {}", decoded.len(), self.bytes)));
         }
         encoded.resize(decoded.len(), 0);
         self.copy(&self.axes, decoded, encoded);
         Ok(Some(()))
     }
 
-    fn most_decoded(&self, encoded: usize) -> usize {
+    fn max_decoded_len(&self, encoded: usize) -> usize {
         encoded
     }
 
@@ -212,7 +215,7 @@ impl SliceCodec for Transpose {
 mod tests {
     use super::*;
 
-    /// The definition, element by element.
+    /// Returns the encoded chunk by the definition of the codec, element by element.
     fn by_definition(shape: &[usize], order: &[u32], size: usize, decoded: &[u8]) -> Vec<u8> {
         let encoded_shape: Vec<usize> = order.iter().map(|&dim| shape[dim as usize]).collect();
         let count: usize = shape.iter().product();
@@ -231,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_lie_in_the_order_of_the_dimensions() {
+    fn chunks_of_any_shape_and_order_are_transposed_and_restored() {
         let cases: &[(&[usize], &[u32])] = &[
             (&[], &[]),
             (&[5], &[0]),
@@ -265,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_orders_are_errors() {
+    fn orders_that_are_not_permutations_are_rejected() {
         let chunk = ChunkInfo { element_size: 4, shape: vec![2, 3] };
         for order in [&[0u32][..], &[0, 0], &[0, 2], &[0, 1, 2]] {
             assert!(Transpose::new(order, Some(&chunk)).is_err(), "{order:?}");

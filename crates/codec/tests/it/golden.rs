@@ -1,13 +1,13 @@
-//! Bytes that other writers encoded: made once by h5py 3.16 on HDF5 2.0 with hdf5plugin 7.1, one chunk of one dataset each,
-//! by `create_dataset(..., compression=...)`, or `set_szip`, `set_scaleoffset` and `set_filter` of its property list, and
-//! read by `read_direct_chunk`.
+//! Encoded chunks of other writers. They were written by h5py 3.16 on HDF5 2.0 with hdf5plugin 7.1, one chunk of one
+//! dataset each, with `create_dataset(..., compression=...)`, or `set_szip`, `set_scaleoffset` and `set_filter` of the
+//! property list, and read with `read_direct_chunk`.
 
 use ferrocdf_codec::{Chain, ChunkInfo, Codecs, FilterId, Step};
 
 use crate::help::{chain, data, hex, step};
 
 struct Golden {
-    what: &'static str,
+    name: &'static str,
     steps: &'static [(u32, &'static [u32])],
     decoded: Vec<u8>,
     encoded: Vec<u8>,
@@ -22,37 +22,38 @@ fn words(numbers: std::ops::Range<u32>) -> Vec<u8> {
 }
 
 #[test]
-fn others_bytes_are_read() {
+fn chunks_of_h5py_and_hdf5plugin_are_decoded() {
     for golden in goldens() {
         let mut back = vec![0x55; golden.decoded.len()];
-        let done = chain(golden.steps).decode(0, &golden.encoded, &mut back);
-        assert_eq!(done, Ok(()), "{}", golden.what);
-        assert_eq!(back, golden.decoded, "{}", golden.what);
+        let result = chain(golden.steps).decode(0, &golden.encoded, &mut back);
+        assert_eq!(result, Ok(()), "{}", golden.name);
+        assert_eq!(back, golden.decoded, "{}", golden.name);
     }
 }
 
-/// Where a format leaves no choice, what is written is the same to the byte.
+/// Formats that determine every encoded byte.
 #[test]
-fn bytes_without_a_choice_are_the_same() {
-    const NO_CHOICE: [&str; 5] = [
+fn deterministic_filters_encode_to_the_same_bytes_as_hdf5() {
+    const DETERMINISTIC: [&str; 5] = [
         "fletcher32",
         "n-bit",
         "scale-offset of integers",
         "bitshuffle",
-        "szip, no differences, in planes, big-endian",
+        "szip, no preprocessing, byte planes, big-endian",
     ];
-    let goldens: Vec<_> = goldens().into_iter().filter(|golden| NO_CHOICE.contains(&golden.what)).collect();
-    assert_eq!(goldens.len(), NO_CHOICE.len());
+    let goldens: Vec<_> =
+        goldens().into_iter().filter(|golden| DETERMINISTIC.contains(&golden.name)).collect();
+    assert_eq!(goldens.len(), DETERMINISTIC.len());
     for golden in goldens {
         let mut encoded = Vec::new();
-        assert_eq!(chain(golden.steps).encode(&golden.decoded, &mut encoded), Ok(0), "{}", golden.what);
-        assert_eq!(encoded, golden.encoded, "{}", golden.what);
+        assert_eq!(chain(golden.steps).encode(&golden.decoded, &mut encoded), Ok(0), "{}", golden.name);
+        assert_eq!(encoded, golden.encoded, "{}", golden.name);
     }
 }
 
 /// Bytes that numcodecs 0.16.6 and zarr-python 3.1.6 encoded.
 #[test]
-fn bytes_of_zarr_codecs_are_read_and_written() {
+fn zarr_codecs_agree_with_numcodecs_and_zarr_python() {
     let named = |name, params: &[u32]| Step { id: FilterId::named(name), ..step(0, params) };
     let text = b"to be or not to be, that is the question".to_vec();
     let decode = |chain: &Chain, encoded: &[u8], len| {
@@ -72,7 +73,7 @@ fn bytes_of_zarr_codecs_are_read_and_written() {
         assert_eq!(encoded, expected);
         assert_eq!(decode(&chain, &encoded, text.len()), Ok(text.clone()));
     }
-    // 4 x 3 x 2 numbers of 16 bits that count up, in the order (2, 0, 1), and gzip.
+    // The 16-bit numbers 0 to 23 in the shape 4 x 3 x 2, transposed to the order (2, 0, 1) and compressed by gzip.
     let chunk = ChunkInfo { element_size: 2, shape: vec![4, 3, 2] };
     let chain = Chain::for_chunks(
         vec![named("transpose", &[2, 0, 1]), named("gzip", &[5])],
@@ -87,14 +88,14 @@ fn bytes_of_zarr_codecs_are_read_and_written() {
 fn goldens() -> Vec<Golden> {
     vec![
         Golden {
-            what: "deflate",
+            name: "deflate",
             steps: &[(1, &[6])],
             decoded: data(3, 256),
             encoded: hex("
                 789c2bc957484a55c82f52c8cb2f512801717420d4081103009b5052b8"),
         },
         Golden {
-            what: "shuffle, deflate, fletcher32",
+            name: "shuffle, deflate, fletcher32",
             steps: &[(2, &[4]), (1, &[4]), (3, &[])],
             decoded: data(1, 160),
             encoded: hex("
@@ -102,21 +103,21 @@ fn goldens() -> Vec<Golden> {
                 7d543ebbc24126000c0432ad"),
         },
         Golden {
-            what: "fletcher32",
+            name: "fletcher32",
             steps: &[(3, &[])],
             decoded: data(1, 20),
             encoded: hex("
                 e8030000e9030000ea030000ec030000ed0300001394755e"),
         },
         Golden {
-            what: "szip, differences, in planes",
+            name: "szip, nearest-neighbour, byte planes",
             steps: &[(4, &[169, 8, 32, 40])],
             decoded: data(1, 160),
             encoded: hex("
                 a00000007d1b5d164eb7638a5ed7a2ca6b76714ced762ca000c20001000080"),
         },
         Golden {
-            what: "szip, no differences, in planes, big-endian",
+            name: "szip, no preprocessing, byte planes, big-endian",
             steps: &[(4, &[149, 4, 32, 40])],
             decoded: hex("
                 000003e8000003e9000003ea000003ec000003ed000003e9000003eb000003ec000003ed000003ef000003eb
@@ -128,7 +129,7 @@ fn goldens() -> Vec<Golden> {
                 dfe3e5fbbc3c7cbfa7878f9ff4f5f2f3fe9edefe7fd7dbdfe4"),
         },
         Golden {
-            what: "szip, differences, pixels of 16 bits, scanlines that are filled up",
+            name: "szip, nearest-neighbour, 16-bit pixels, padded scanlines",
             steps: &[(4, &[169, 8, 16, 13])],
             decoded: hex("
                 e803e903ea03eb03ec03ed03ee03ef03f003f103f203f303f403eb03ec03ed03ee03ef03f003f103f203f303
@@ -140,7 +141,7 @@ fn goldens() -> Vec<Golden> {
                 07ee4924912493c0"),
         },
         Golden {
-            what: "n-bit",
+            name: "n-bit",
             steps: &[(5, &[8, 0, 40, 1, 4, 0, 20, 3])],
             decoded: hex("
                 401f0000481f0000501f0000601f0000681f0000481f0000581f0000601f0000681f0000781f0000581f0000
@@ -153,7 +154,7 @@ fn goldens() -> Vec<Golden> {
                 03f3003f5003f6003f7003f900"),
         },
         Golden {
-            what: "scale-offset of integers",
+            name: "scale-offset of integers",
             steps: &[(6, &[2, 0, 40, 0, 4, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])],
             decoded: data(1, 160),
             encoded: hex("
@@ -161,7 +162,7 @@ fn goldens() -> Vec<Golden> {
                 b9f100"),
         },
         Golden {
-            what: "scale-offset of floating numbers",
+            name: "scale-offset of floats",
             steps: &[(6, &[0, 1, 40, 1, 4, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])],
             decoded: hex("
                 42fa000042fa333342fa999a42fb000042fb333342fa333342facccd42fb000042fb333342fbcccd42facccd
@@ -173,14 +174,14 @@ fn goldens() -> Vec<Golden> {
                 4a7500"),
         },
         Golden {
-            what: "LZF",
+            name: "LZF",
             steps: &[(32000, &[4, 261, 256])],
             decoded: data(3, 256),
             encoded: hex("
                 0d746f206265206f72206e6f742074400c002c8006e0dc13016f20"),
         },
         Golden {
-            what: "bzip2",
+            name: "bzip2",
             steps: &[(307, &[9])],
             decoded: data(3, 256),
             encoded: hex("
@@ -188,14 +189,14 @@ fn goldens() -> Vec<Golden> {
                 a9a4e49a4f2764dc9f8bb9229c28484c68ffce80"),
         },
         Golden {
-            what: "zstd",
+            name: "zstd",
             steps: &[(32015, &[3])],
             decoded: data(3, 256),
             encoded: hex("
                 28b52ffd600000d5000070746f206265206f72206e6f74202c0300e49b1454e6826b7e01"),
         },
         Golden {
-            what: "LZ4",
+            name: "LZ4",
             steps: &[(32004, &[100])],
             decoded: data(3, 256),
             encoded: hex("
@@ -204,14 +205,14 @@ fn goldens() -> Vec<Golden> {
                 6265206f72206e6f74200d00122c07000f140007507420746f20"),
         },
         Golden {
-            what: "bitshuffle",
+            name: "bitshuffle",
             steps: &[(32008, &[0, 4, 2, 0, 0])],
             decoded: halves(1000..1019),
             encoded: hex("
                 aaaaccccf0f0ff0000ffffffffffffffffffffff000000000000000000000000f803f903fa03"),
         },
         Golden {
-            what: "bitshuffle with LZ4",
+            name: "bitshuffle with LZ4",
             steps: &[(32008, &[0, 4, 2, 8, 2])],
             decoded: halves(1000..1019),
             encoded: hex("
@@ -219,7 +220,7 @@ fn goldens() -> Vec<Golden> {
                 ffffffffffff000000000000f803f903fa03"),
         },
         Golden {
-            what: "bitshuffle with zstd",
+            name: "bitshuffle with zstd",
             steps: &[(32008, &[0, 4, 2, 0, 3, 3])],
             decoded: halves(1000..1140),
             encoded: hex("
@@ -227,7 +228,7 @@ fn goldens() -> Vec<Golden> {
                 d0005a000e8890c0571c80063a0b001c6016d0bcb0b2c0a635761dcecd08100610d1012c7004710472047304"),
         },
         Golden {
-            what: "blosc, blosclz",
+            name: "blosc, blosclz",
             steps: &[(32001, &[2, 2, 4, 2048, 9, 1, 0])],
             decoded: words(1000..1512),
             encoded: hex("
@@ -247,7 +248,7 @@ fn goldens() -> Vec<Golden> {
                 00e0fff103020000000d0000002300000000e0fff10302000000"),
         },
         Golden {
-            what: "blosc, lz4",
+            name: "blosc, lz4",
             steps: &[(32001, &[2, 2, 4, 2048, 9, 1, 1])],
             decoded: words(1000..1512),
             encoded: hex("
@@ -261,7 +262,7 @@ fn goldens() -> Vec<Golden> {
                 00cf5005050505050c0000001f000100ffe85000000000000c0000001f000100ffe8500000000000"),
         },
         Golden {
-            what: "blosc, lz4hc",
+            name: "blosc, lz4hc",
             steps: &[(32001, &[2, 2, 4, 2048, 9, 1, 2])],
             decoded: words(1000..1512),
             encoded: hex("
@@ -275,7 +276,7 @@ fn goldens() -> Vec<Golden> {
                 00cf5005050505050c0000001f000100ffe85000000000000c0000001f000100ffe8500000000000"),
         },
         Golden {
-            what: "blosc, snappy",
+            name: "blosc, snappy",
             steps: &[(32001, &[2, 2, 4, 2048, 9, 1, 3])],
             decoded: words(1000..1512),
             encoded: hex("
@@ -291,7 +292,7 @@ fn goldens() -> Vec<Golden> {
                 00fe0100fe0100fa0100"),
         },
         Golden {
-            what: "blosc, zlib",
+            name: "blosc, zlib",
             steps: &[(32001, &[2, 2, 4, 2048, 9, 1, 4])],
             decoded: words(1000..1512),
             encoded: hex("
@@ -306,7 +307,7 @@ fn goldens() -> Vec<Golden> {
                 636018052319000002000001"),
         },
         Golden {
-            what: "blosc, zstd",
+            name: "blosc, zstd",
             steps: &[(32001, &[2, 2, 4, 2048, 9, 1, 5])],
             decoded: words(1000..1512),
             encoded: hex("
@@ -320,7 +321,7 @@ fn goldens() -> Vec<Golden> {
                 02407f80a253"),
         },
         Golden {
-            what: "blosc, bits",
+            name: "blosc, bit shuffle",
             steps: &[(32001, &[2, 2, 4, 2048, 9, 2, 1])],
             decoded: words(1000..1512),
             encoded: hex("

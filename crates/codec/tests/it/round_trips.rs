@@ -1,10 +1,10 @@
-//! What a filter encodes it decodes to the same; and of damaged bytes it makes an error or data, in bounded memory.
+//! Round trips of every filter, and decoding of damaged bytes.
 
 use ferrocdf_codec::{Chain, Codecs, Step};
 
-use crate::help::{Numbers, Steps, data, step};
+use crate::help::{Random, Steps, data, step};
 
-/// Chains of every filter, with the size of an element that the data must be made of.
+/// Chains of every filter, with an element size of which the length of the data must be a multiple.
 const CHAINS: &[(usize, &Steps)] = &[
     (1, &[(1, &[1])]),
     (1, &[(1, &[9])]),
@@ -54,10 +54,10 @@ const SIZES: &[usize] = &[
 ];
 
 #[test]
-fn what_is_packed_unpacks_to_the_same() {
+fn decoding_restores_the_encoded_data() {
     for &(element, steps) in CHAINS {
-        let chain = optional(steps);
-        // Hard encoding takes its time.
+        let chain = chain_with_optional(steps);
+        // High levels are slow.
         let slow = matches!(steps[0], (32015, &[19]) | (307, _) | (32001, &[.., 5]));
         for &size in SIZES.iter().filter(|&&size| !slow || size < 5000) {
             for kind in 0..4 {
@@ -65,8 +65,8 @@ fn what_is_packed_unpacks_to_the_same() {
                 let mut encoded = vec![9; 3];
                 let mask = chain.encode(&decoded, &mut encoded).unwrap();
                 let mut back = vec![0x55; decoded.len()];
-                let done = chain.decode(mask, &encoded, &mut back);
-                assert_eq!(done, Ok(()), "{steps:?}, {size} elements, kind {kind}");
+                let result = chain.decode(mask, &encoded, &mut back);
+                assert_eq!(result, Ok(()), "{steps:?}, {size} elements, kind {kind}");
                 assert!(back == decoded, "{steps:?}, {size} elements, kind {kind}");
             }
         }
@@ -74,28 +74,28 @@ fn what_is_packed_unpacks_to_the_same() {
 }
 
 #[test]
-fn damaged_bytes_are_an_error_or_data() {
-    let mut numbers = Numbers::new(7);
+fn damaged_bytes_do_not_panic_and_are_detected_if_their_length_changes() {
+    let mut random = Random::new(7);
     for &(element, steps) in CHAINS {
-        let chain = optional(steps);
-        let mut refused = 0;
-        for turn in 0..150 {
-            let decoded = data(turn, element * numbers.below(600));
+        let chain = chain_with_optional(steps);
+        let mut errors = 0;
+        for round in 0..150 {
+            let decoded = data(round, element * random.below(600));
             let mut encoded = Vec::new();
             let mask = chain.encode(&decoded, &mut encoded).unwrap();
-            damage(&mut encoded, &mut numbers);
+            damage(&mut encoded, &mut random);
             let mut back = vec![0; decoded.len()];
-            refused += usize::from(chain.decode(mask, &encoded, &mut back).is_err());
-            let noise = data(0, numbers.below(100));
+            errors += usize::from(chain.decode(mask, &encoded, &mut back).is_err());
+            let noise = data(0, random.below(100));
             let _ = chain.decode(0, &noise, &mut back);
         }
-        // Shorter or longer bytes, at least, are noticed.
-        assert!(refused > 15, "{steps:?}: {refused} of 150 refused");
+        // Half of the damage changes the length, which some filters detect only in part.
+        assert!(errors > 15, "{steps:?}: {errors} errors in 150 rounds");
     }
 }
 
-/// Filters, of which those that refuse to make bytes more are left out then.
-fn optional(steps: &Steps) -> Chain {
+/// Returns a chain in which szip and LZF are optional, because they do not encode data that they would enlarge.
+fn chain_with_optional(steps: &Steps) -> Chain {
     Chain::new(
         steps
             .iter()
@@ -105,18 +105,19 @@ fn optional(steps: &Steps) -> Chain {
     )
 }
 
-fn damage(encoded: &mut Vec<u8>, numbers: &mut Numbers) {
-    match numbers.below(4) {
-        0 => encoded.truncate(numbers.below(encoded.len())),
-        1 => encoded.insert(numbers.below(encoded.len()), numbers.next() as u8),
+/// Truncates the bytes, inserts a byte, or changes up to three bytes.
+fn damage(encoded: &mut Vec<u8>, random: &mut Random) {
+    match random.below(4) {
+        0 => encoded.truncate(random.below(encoded.len())),
+        1 => encoded.insert(random.below(encoded.len()), random.next() as u8),
         _ if encoded.is_empty() => {}
         _ => {
-            for _ in 0..=numbers.below(3) {
-                let at = numbers.below(encoded.len());
-                encoded[at] = match numbers.below(3) {
+            for _ in 0..=random.below(3) {
+                let at = random.below(encoded.len());
+                encoded[at] = match random.below(3) {
                     0 => 0xff,
-                    1 => encoded[at] ^ 1 << numbers.below(8),
-                    _ => numbers.next() as u8,
+                    1 => encoded[at] ^ 1 << random.below(8),
+                    _ => random.next() as u8,
                 };
             }
         }

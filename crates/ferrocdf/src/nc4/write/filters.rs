@@ -5,7 +5,7 @@
 //! asked.
 
 use ferrocdf_bytes::{Code, Context, Error, Result};
-use ferrocdf_codec::{Chain, Dataset, ElementType};
+use ferrocdf_codec::{Chain, DatasetInfo, ElementType};
 use ferrocdf_hdf5::Step;
 use ferrocdf_hdf5::messages::datatype::{ByteOrder, Class, Datatype};
 use ferrocdf_model::Filter;
@@ -61,7 +61,7 @@ pub(super) fn steps(filters: &[Filter], data: &Data<'_>) -> Result<Vec<Step>> {
 fn ask_plugins(steps: &mut [Step], data: &Data<'_>) -> Result<()> {
     let codecs = plugins::codecs();
     let Some(provider) = codecs.provider() else { return Ok(()) };
-    let dataset = Dataset { element: element(data.datatype), chunk: data.chunk.to_vec() };
+    let dataset = DatasetInfo { element: element(data.datatype), chunk: data.chunk.to_vec() };
     for at in 0..steps.len() {
         let id = steps[at].id.clone();
         if !ferrocdf_codec::is_built_in(&id) {
