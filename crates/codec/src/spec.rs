@@ -3,7 +3,7 @@
 //! The grammar is from "Filter Specification Syntax" and "HDF5 Parameter Encode/Decode" of "NetCDF-4 Filter Support". A
 //! parameter is a decimal number with a type suffix. Details that this text leaves open follow netCDF-C: blanks are allowed
 //! before a number, `|` at the end, and `[number]` at the start. Values of small types are truncated and zero-extended, as
-//! netCDF-C and its plugins do and the older of the two texts says; the newer text says sign-extended.
+//! netCDF-C and its plugins do and the older of the two texts says; the newer text specifies sign extension.
 //!
 //! NetCDF-C parses a number up to the first other character and ignores the rest: `0x10` is 0, `3.25` is 3. The C functions
 //! do the same ([`Syntax::NetcdfC`]); text that a user writes gives an error with the position ([`Syntax::Strict`]). A

@@ -110,7 +110,7 @@ impl Bitshuffle {
         let (size, block) = (param(2) as usize, param(3) as usize);
         if size == 0 || !block.is_multiple_of(8) || block.checked_mul(size).is_none() {
             return Err(bad_params(format!(
-                "blocks of {block} elements of {size} bytes: the number of elements must be a multiple of 8"
+                "blocks of {block} elements of {size} bytes: must be a multiple of 8 elements of at least 1 byte"
             )));
         }
         let compressor = match param(4) {
