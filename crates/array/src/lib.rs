@@ -59,10 +59,11 @@ mod scratch;
 mod selection;
 mod short;
 mod uncached;
+mod unwritten;
 mod write;
 
 pub use array::{Array, Layout, PastEnd, Unusual};
-pub use blocks::{BlockIndex, BlockStore, Blocks, LastLook, Place, copy_blocks, flush, lacks_blocks};
+pub use blocks::{BlockIndex, BlockStore, Blocks, LastLook, Place, copy_blocks, flush};
 pub use convert::{Direction, convert, to_native};
 pub use copy::copy_bytes;
 pub use fresh::large_pages;
@@ -73,4 +74,5 @@ pub use pool::{get as pool, share, share_up_to};
 pub use read::read;
 pub use selection::{Index, Selection};
 pub use short::ShortRun;
+pub use unwritten::{Coverage, coverage, lacks_elements, unwritten_value};
 pub use write::{fill, write};

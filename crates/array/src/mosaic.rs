@@ -12,7 +12,7 @@ use ferrocdf_store::{Blob, MemoryBlob};
 use smallvec::SmallVec;
 
 use crate::convert::Conversion;
-use crate::{Array, Blocks, Fit, Out, Selection, blocks};
+use crate::{Array, Blocks, Coverage, Fit, Kind, Out, Selection, blocks};
 
 /// An array made of parts of other arrays: an HDF5 virtual dataset.
 #[derive(Clone, Debug)]
@@ -67,6 +67,26 @@ pub(crate) fn read(
     }
     // A fill value that does not fit counts only where it is seen. Parts seldom overlap.
     Ok(fits && (filled || covered >= out.len() / size))
+}
+
+/// The most parts that are looked at for what is stored: callers ask for each chunk of a copy.
+const FEW: usize = 16;
+
+/// Returns how much of a selection is stored in the sources; see [`coverage`](crate::coverage). Many parts count as stored.
+pub(crate) fn coverage(mosaic: &Mosaic, sel: &Selection, value: (Kind, &[u8])) -> Result<Coverage> {
+    if mosaic.parts.len() > FEW {
+        return Ok(Coverage::Whole);
+    }
+    for part in mosaic.parts.iter() {
+        let Some(overlap) = Overlap::of(sel, part)? else { continue };
+        let Some((_, source)) = part.source.open()? else { continue };
+        if let Some(overlap) = overlap.within(&source.shape)?
+            && crate::coverage(&source, &overlap.there, value)? != Coverage::Nothing
+        {
+            return Ok(Coverage::Part);
+        }
+    }
+    Ok(Coverage::Nothing)
 }
 
 /// The elements that a request and a part have in common.

@@ -4,6 +4,7 @@ use ferrocdf_array::{Array, Direction, Element, Fit, In, Index, Kind, Out, Selec
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Atomic, Attr, Format, Model, Owner, Type, Values, VarId};
+use ferrocdf_store::skipping_zeros;
 
 use crate::file::State;
 use crate::{File, FileMut, Shapeless};
@@ -168,9 +169,22 @@ impl FileMut {
     ///
     /// [`Fit::OutOfRange`] and errors are as for [`File::read`].
     pub fn write(&self, var: VarId, selection: &Selection, input: In<'_>) -> Result<Fit> {
+        self.write_sparse(var, selection, input, false)
+    }
+
+    /// Writes like [`write`](FileMut::write); perhaps without the zeros that the file has already, or has nothing for yet.
+    pub(crate) fn write_sparse(
+        &self,
+        var: VarId,
+        selection: &Selection,
+        input: In<'_>,
+        skips_zeros: bool,
+    ) -> Result<Fit> {
         let mut state = self.write_state();
-        let done =
-            state.commit(&Alignment::default()).and_then(|()| write(&mut state, var, selection, input));
+        let state = &mut *state;
+        let done = state
+            .commit(&Alignment::default())
+            .and_then(|()| write(state, var, selection, input, skips_zeros));
         self.named(done)
     }
 
@@ -240,13 +254,25 @@ fn read(state: &State, var: VarId, selection: &Selection, out: Out<'_>) -> Resul
     done.map_err(|error| error.at(state.model().var_path(var)))
 }
 
-fn write(state: &mut State, var: VarId, selection: &Selection, input: In<'_>) -> Result<Fit> {
+fn write(
+    state: &mut State,
+    var: VarId,
+    selection: &Selection,
+    input: In<'_>,
+    skips_zeros: bool,
+) -> Result<Fit> {
     let input = In { rules: put_rules(state.model().format()), ..input };
-    let done = write_grown(state, var, selection, input);
+    let done = write_grown(state, var, selection, input, skips_zeros);
     done.map_err(|error| error.at(state.model().var_path(var)))
 }
 
-fn write_grown(state: &mut State, var: VarId, selection: &Selection, input: In<'_>) -> Result<Fit> {
+fn write_grown(
+    state: &mut State,
+    var: VarId,
+    selection: &Selection,
+    input: In<'_>,
+    skips_zeros: bool,
+) -> Result<Fit> {
     state.driver.blob_mut().map(drop)?;
     let text = takes_text(state, var)?;
     let shape = reached(state.model(), var, selection);
@@ -260,7 +286,7 @@ fn write_grown(state: &mut State, var: VarId, selection: &Selection, input: In<'
     if input.map.is_none() {
         check_len(elements(selection)?, input)?;
     }
-    or_as_long(state, var, |state| write_within(state, var, selection, input, &shape))
+    or_as_long(state, var, |state| write_within(state, var, selection, input, &shape, skips_zeros))
 }
 
 /// Writes to a variable that is made as long as a shape says.
@@ -270,20 +296,23 @@ fn write_within(
     selection: &Selection,
     input: In<'_>,
     shape: &[u64],
+    skips_zeros: bool,
 ) -> Result<Fit> {
     grow(state, var, shape)?;
     let model = state.model().clone();
-    if let Some(written) = state.driver.write(&model, var, selection, input).transpose() {
+    if let Some(written) = state.driver.write(&model, var, selection, input, skips_zeros).transpose() {
         return state.after_write(var, written);
     }
     drop(model);
     let (first, last, dense) = span(shape, selection);
     state.before_write(var, first, last, dense)?;
     let array = state.array(var)?;
-    let fit = match as_stored(state.model(), array, input.kind) {
-        Some(array) => ferrocdf_array::write(state.driver.blob_mut()?, &array, selection, input)?,
-        None => ferrocdf_array::write(state.driver.blob_mut()?, array, selection, input)?,
-    };
+    let fit = skipping_zeros(state.driver.blob_mut()?, skips_zeros, |blob| {
+        match as_stored(state.model(), array, input.kind) {
+            Some(array) => ferrocdf_array::write(blob, &array, selection, input),
+            None => ferrocdf_array::write(blob, array, selection, input),
+        }
+    })?;
     state.driver.wrote(var, last);
     Ok(fit)
 }

@@ -159,13 +159,14 @@ pub(crate) trait Driver: Send + Sync {
     }
 
     /// Writes at least one number or character to a variable, whose dimensions are long enough. `None` leaves that to the
-    /// engine, with [`Driver::before_write`].
+    /// engine, with [`Driver::before_write`]. `skips_zeros` allows to leave out zeros where the file reads as zeros.
     fn write(
         &mut self,
         _model: &Model,
         _var: VarId,
         _selection: &Selection,
         _input: In<'_>,
+        _skips_zeros: bool,
     ) -> Result<Option<Written>> {
         Ok(None)
     }

@@ -10,7 +10,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use ferrocdf_array::{Array, Fit, In, ShortRun};
+use ferrocdf_array::{Array, Fit, In, ShortRun, lacks_elements};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Atomic, Chunking, DimId, Format, Model, Type, VarId};
@@ -68,6 +68,8 @@ struct Located {
     array: Array,
     /// True if the elements are of a user-defined type.
     has_user_type: bool,
+    /// Whether some elements are stored nowhere, once that was asked of a file that is only read.
+    lacks_elements: OnceLock<bool>,
 }
 
 impl File {
@@ -320,6 +322,18 @@ impl State {
         self.locate(var).map(|located| &located.array)
     }
 
+    /// True if some elements of a variable may be stored nowhere. The index of its chunks is read once.
+    pub(crate) fn lacks_elements(&self, var: VarId) -> Result<bool> {
+        let located = self.locate(var)?;
+        if let Some(&known) = located.lacks_elements.get() {
+            return Ok(known);
+        }
+        let lacks = lacks_elements(&located.array)?;
+        // A variable that is written may become longer.
+        let is_read_only = self.driver.blob_mut().is_err();
+        Ok(if is_read_only { *located.lacks_elements.get_or_init(|| lacks) } else { lacks })
+    }
+
     /// Returns the array of a variable, or `None` if its type is user-defined: the engine must not convert the numbers of
     /// an enumeration.
     #[inline(always)]
@@ -341,7 +355,7 @@ impl State {
             None => {
                 let array = self.driver.array(&self.model, var)?;
                 let has_user_type = matches!(self.model.var(var).ty, Type::User(_));
-                Ok(cell.get_or_init(|| Located { array, has_user_type }))
+                Ok(cell.get_or_init(|| Located { array, has_user_type, lacks_elements: OnceLock::new() }))
             }
         }
     }

@@ -59,7 +59,7 @@ pub use ferrocdf_model::{
 };
 pub use ferrocdf_store as store;
 
-pub use copy::{Pair, copy_data};
+pub use copy::{Pair, copy_data, keep_unwritten};
 pub use extents::{Extent, Extents, every};
 pub use file::{File, FileMut};
 pub use handles::{Dimension, NetcdfType, Variable, VariableMut};

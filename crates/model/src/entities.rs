@@ -93,6 +93,9 @@ pub struct Var {
 pub struct Storage {
     /// Elements never written are left undefined instead of filled.
     pub no_fill: bool,
+    /// Fill value of a netCDF-4 variable that is to be made, whatever `no_fill` and its attributes say. Of a variable that is in
+    /// the file already this says nothing.
+    pub fill: Option<StoredFill>,
     /// Contiguous, compact or chunked; `None` leaves it to the format.
     pub chunking: Option<Chunking>,
     /// Byte order; `None` leaves it to the format.
@@ -108,6 +111,15 @@ pub struct Storage {
     /// How numbers are rounded that are written; an attribute of the file says it, which is written with the variable. Of a
     /// variable that is in the file already this is `None`.
     pub quantize: Option<Quantize>,
+}
+
+/// Fill value of a dataset, of which every reader makes the elements that were never written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StoredFill {
+    /// Zeros, HDF5's default. To netCDF libraries the variable has no fill value.
+    Default,
+    /// One value of the variable's type.
+    Value(Values),
 }
 
 /// How numbers are rounded so that they compress better.

@@ -27,4 +27,4 @@ pub use durable::Durable;
 pub use file::FileBlob;
 pub use memory::MemoryBlob;
 pub use replace::{ReplaceableFile, copy_access, resolve_links, write_file};
-pub use sparse::{SkipZeros, is_sparse, is_zero};
+pub use sparse::{SkipZeros, is_sparse, is_zero, skipping_zeros};

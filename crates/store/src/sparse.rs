@@ -25,6 +25,11 @@ pub fn is_sparse(path: &Path) -> bool {
 /// A blob that leaves out zeros where it has zeros, or nothing yet. Zeros at the end do not make it longer.
 pub struct SkipZeros<'a>(pub &'a dyn BlobMut);
 
+/// Calls `work` with a blob, through [`SkipZeros`] if zeros are to be left out.
+pub fn skipping_zeros<T>(blob: &dyn BlobMut, skips_zeros: bool, work: impl FnOnce(&dyn BlobMut) -> T) -> T {
+    if skips_zeros { work(&SkipZeros(blob)) } else { work(blob) }
+}
+
 impl SkipZeros<'_> {
     /// Bytes that are left out at a time if all are zero. They end at multiples of as many bytes.
     pub const RUN: u64 = 64 << 10;

@@ -11,15 +11,13 @@ use ferrocdf_codec::FilterId;
 use ferrocdf_store::{Blob, BlobMut, Buffer, is_zero};
 
 use super::cache::{self, Key};
+use super::coverage::BLOCKS;
 use super::moving::Line;
 use super::pending::Home;
 use super::read::too_short;
 use super::tries::{Tries, mark};
 use super::{BlockIndex, Blocks, Place, pack};
 use crate::{Array, Layout, Selection};
-
-/// The most blocks that are looked for at a time.
-const BLOCKS: u64 = 1 << 16;
 
 /// The largest blocks that are packed anew: each thread has one in memory, whatever a file says of its own.
 const REPACKED: u64 = 32 << 20;
@@ -156,31 +154,9 @@ impl Share<'_> {
     }
 }
 
-/// Whether some blocks of an array are not stored.
-///
-/// # Errors
-/// The index's.
-pub fn lacks_blocks(array: &Array) -> Result<bool> {
-    let Layout::Blocks(blocks) = &array.layout else { return Ok(false) };
-    if array.shape.contains(&0) {
-        return Ok(false);
-    }
-    for (_, _, some) in blocks.grid(&array.shape).pieces(BLOCKS) {
-        let mut lacks = false;
-        blocks.settled(|attempt| {
-            lacks = blocks.locate(attempt.index, &some.start, &some.count)?.contains(&Place::Missing);
-            Ok(true)
-        })?;
-        if lacks {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 impl Blocks {
     /// All blocks of an array of a shape.
-    fn grid(&self, shape: &[u64]) -> Selection {
+    pub(super) fn grid(&self, shape: &[u64]) -> Selection {
         let grid: Key = shape.iter().zip(&self.shape).map(|(len, block)| len.div_ceil(*block)).collect();
         Selection::all(&grid)
     }

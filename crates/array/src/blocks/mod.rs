@@ -5,6 +5,7 @@
 
 mod cache;
 mod copy;
+mod coverage;
 mod hits;
 mod moving;
 mod pack;
@@ -25,7 +26,7 @@ use ferrocdf_store::BlobMut;
 use cache::{Cached, Key};
 use pending::Home;
 
-pub use copy::{copy_blocks, lacks_blocks};
+pub use copy::copy_blocks;
 pub use pending::flush;
 pub(crate) use read::read;
 pub(crate) use write::write;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ferrocdf_array::{
-    Array, BlockIndex, Blocks, Fit, Kind, Layout, Mosaic, Opened, Out, Part, PastEnd, Place, Selection,
-    Source, Stored, Unusual, oracle, read,
+    Array, BlockIndex, Blocks, Coverage, Fit, Kind, Layout, Mosaic, Opened, Out, Part, PastEnd, Place,
+    Selection, Source, Stored, Unusual, coverage, lacks_elements, oracle, read, unwritten_value,
 };
 use ferrocdf_bytes::{Code, Order, Result};
 use ferrocdf_codec::{Chain, Codecs, Step};
@@ -119,6 +119,18 @@ fn agrees(rng: &mut Rng, blob: &dyn Blob, array: &Array, sel: &Selection) {
     let expected = oracle::read(blob, array, sel, out(&mut slow)).unwrap();
     let overlaps = matches!(&array.layout, Layout::Mosaic(mosaic) if mosaic.parts.len() > 1);
     assert!((overlaps || fit == expected) && fast == slow, "{array:?} {sel:?} to {memory:?} {map:?}");
+    unwritten_elements_have_their_value(blob, array, sel);
+}
+
+/// Elements that are stored nowhere are read as the value that they are said to have.
+fn unwritten_elements_have_their_value(blob: &dyn Blob, array: &Array, sel: &Selection) {
+    let kind = array.stored.kind;
+    let Some(value) = unwritten_value(array).unwrap() else { return };
+    if coverage(array, sel, (kind, &value)).unwrap() == Coverage::Nothing {
+        let mut found = vec![0; sel.elements().unwrap() as usize * kind.size()];
+        let _exact = read(blob, array, sel, Out::raw(kind, &mut found)).unwrap();
+        assert!(found.chunks_exact(value.len()).all(|element| element == value), "{array:?} {sel:?}");
+    }
 }
 
 #[test]
@@ -300,6 +312,34 @@ fn row_of_blocks(count: u64) -> (Counting<MemoryBlob>, Array) {
     let layout = Layout::Blocks(blocks);
     let array = Array { shape: vec![count * 100], stored, unusual: None, layout, past_end: PastEnd::Error };
     (Counting::new(MemoryBlob::new(content)), array)
+}
+
+#[test]
+fn the_index_says_what_is_stored() {
+    let places = [1, 2, 5].map(|n| (vec![n], Place::At { at: n * 100, len: 100, mask: 0 }));
+    let index = Arc::new(Table(places.into_iter().collect()));
+    let blocks = Blocks::new(vec![100], index, Arc::default(), vec![7]);
+    let (_, mut array) = row_of_blocks(6);
+    assert!(!lacks_elements(&array).unwrap());
+    array.layout = Layout::Blocks(blocks);
+    assert!(lacks_elements(&array).unwrap());
+    assert_eq!(unwritten_value(&array).unwrap(), Some(vec![7]));
+    let of = |start: u64, count: u64| Selection::slab(&[start], &[count]);
+    for (sel, expected) in [
+        (of(0, 100), Coverage::Nothing),
+        (of(99, 2), Coverage::Part),
+        (of(100, 200), Coverage::Whole),
+        (of(300, 200), Coverage::Nothing),
+        (of(0, 600), Coverage::Part),
+        (of(40, 0), Coverage::Nothing),
+        (Selection::strided(&[10], &[2], &[350]), Coverage::Part),
+    ] {
+        assert_eq!(coverage(&array, &sel, (Kind::U8, &[7])).unwrap(), expected, "{sel:?}");
+    }
+    assert_eq!(coverage(&array, &of(0, 100), (Kind::U8, &[8])).unwrap(), Coverage::Whole);
+    assert_eq!(coverage(&array, &of(0, 100), (Kind::I8, &[7])).unwrap(), Coverage::Whole);
+    array.layout = Layout::Fill(vec![7].into());
+    assert_eq!(coverage(&array, &of(0, 600), (Kind::U8, &[7])).unwrap(), Coverage::Nothing);
 }
 
 #[test]

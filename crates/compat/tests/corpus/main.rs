@@ -7,6 +7,7 @@
 mod content;
 mod excused;
 mod hdf5_clients;
+mod hdf5_dims;
 mod hdf5_edits;
 mod hdf5_ncdump;
 mod hdf5_values;
@@ -82,21 +83,6 @@ fn classic() -> Vec<Entry> {
     let files = files(&["cdf1", "cdf2", "cdf5"]);
     assert!(files.len() > 100, "only {} classic files", files.len());
     files
-}
-
-/// A text in which no zero has a sign: the reference's `ncgen` reads `-0` as the integer 0, where its `ncdump` printed a
-/// negative zero. That ours keeps the sign is what `round_trip.rs` tests.
-fn without_negative_zeros(text: &[u8]) -> Vec<u8> {
-    let mut plain = Vec::with_capacity(text.len());
-    for (at, &byte) in text.iter().enumerate() {
-        let is_sign = byte == b'-'
-            && at.checked_sub(1).is_some_and(|before| b" ,{".contains(&text[before]))
-            && matches!(text[at + 1..], [b'0', b',' | b';' | b' ' | b'}' | b'\n', ..]);
-        if !is_sign {
-            plain.push(byte);
-        }
-    }
-    plain
 }
 
 /// Runs a check on each file, two at a time; what they find, sorted.

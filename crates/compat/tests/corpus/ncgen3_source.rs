@@ -4,9 +4,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::files;
 use crate::ncdump_tool::reference as dump;
+use crate::ncgen_tool::without_negative_zeros;
 use crate::ncgen3_tool::{as_the_reference, ours, statements, theirs};
-use crate::{files, without_negative_zeros};
 
 /// Why the reference is not followed, if there is a reason.
 fn exception(text: &str, said: &str, code: Option<i32>) -> Option<&'static str> {

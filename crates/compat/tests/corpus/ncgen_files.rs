@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::ncdump_tool::reference;
-use crate::{Entry, classic, each, without_negative_zeros};
+use crate::ncgen_tool::without_negative_zeros;
+use crate::{Entry, classic, each};
 
 const KINDS: [&str; 3] = ["nc3", "nc6", "nc5"];
 

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::files;
 use crate::ncdump_tool::reference as dump;
-use crate::ncgen_tool::{LANGUAGES, comparable, java_as_the_reference, ours, theirs};
-use crate::{files, without_negative_zeros};
+use crate::ncgen_tool::{LANGUAGES, comparable, java_as_the_reference, ours, theirs, without_negative_zeros};
 
 type Run = (Vec<u8>, String, Option<i32>);
 

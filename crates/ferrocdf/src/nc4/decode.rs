@@ -108,17 +108,22 @@ pub(super) fn integers(attribute: &Attribute) -> Vec<i64> {
 
 /// For each sequence of references of an attribute the last one, as the reference takes it.
 pub(super) fn references(file: &File, attribute: &Attribute) -> Result<Vec<Option<Address>>> {
+    Ok(scales(file, attribute)?.into_iter().map(|mut list| list.pop()).collect())
+}
+
+/// For each dimension the scales that an attribute refers to.
+pub(super) fn scales(file: &File, attribute: &Attribute) -> Result<Vec<Vec<Address>>> {
     let list =
         decoder(file, &attribute.datatype, &attribute.data)?.list(&attribute.datatype, &attribute.data)?;
-    let last = |value: Raw| match value {
-        Raw::Sequence(list) => match list.into_iter().next_back() {
-            Some(Raw::Reference(Some(referred))) => Some(referred.object),
-            _ => None,
-        },
+    let referred = |value: Raw| match value {
         Raw::Reference(Some(referred)) => Some(referred.object),
         _ => None,
     };
-    Ok(list.into_iter().map(last).collect())
+    let all = |value: Raw| match value {
+        Raw::Sequence(list) => list.into_iter().filter_map(referred).collect(),
+        other => referred(other).into_iter().collect(),
+    };
+    Ok(list.into_iter().map(all).collect())
 }
 
 /// Numbers side by side, in the C type that holds them.

@@ -121,8 +121,8 @@ impl Dims {
     }
 
     /// Gives every variable its dimensions, adds them to the model, and gives for each variable their ids, and for each
-    /// dimension its scale.
-    pub(super) fn resolve(mut self, model: &mut Model, vars: &[Found]) -> (Vec<Vec<DimId>>, Vec<Origin>) {
+    /// dimension its scale. Variables with a dimension that the file does not name, found by its length, are marked.
+    pub(super) fn resolve(mut self, model: &mut Model, vars: &mut [Found]) -> (Vec<Vec<DimId>>, Vec<Origin>) {
         let mut ids: Vec<Vec<i64>> = vec![vec![]; vars.len()];
         let mut of_group: Vec<Vec<usize>> = vec![vec![]; model.groups().len()];
         for (number, var) in vars.iter().enumerate() {
@@ -130,7 +130,8 @@ impl Dims {
         }
         for group in inside_out(model) {
             for &number in &of_group[group.index()] {
-                ids[number] = self.of_variable(model, &vars[number]);
+                let var = &mut vars[number];
+                (ids[number], var.by_length) = self.of_variable(model, var);
             }
         }
         // An unlimited dimension is as long as the longest dataset that lies on it.
@@ -154,9 +155,9 @@ impl Dims {
         (ids.iter().map(|ids| ids.iter().map(|id| numbers[id]).collect()).collect(), origins)
     }
 
-    /// The ids of a variable's dimensions, each of which is there when this returns.
-    fn of_variable(&mut self, model: &Model, var: &Found) -> Vec<i64> {
-        let mut ids: Vec<i64> = Vec::new();
+    /// The ids of a variable's dimensions, each of which is there when this returns, and whether one was found by its length.
+    fn of_variable(&mut self, model: &Model, var: &Found) -> (Vec<i64>, bool) {
+        let (mut ids, mut by_length): (Vec<i64>, _) = (Vec::new(), false);
         for dim in 0..var.extent.len() {
             let known = match &var.dims {
                 Slots::Ids(list) => list.get(dim).copied().filter(|id| self.ids.contains(id)),
@@ -165,10 +166,11 @@ impl Dims {
                 }
                 Slots::None => None,
             };
+            by_length |= known.is_none();
             let id = known.unwrap_or_else(|| self.made_up(var, dim, &ids));
             ids.push(id);
         }
-        ids
+        (ids, by_length)
     }
 
     /// The dimension whose scale is at an address, in a group or one that it is in.

@@ -67,6 +67,8 @@ struct Variable {
     prefixed: bool,
     /// The lengths of the dataset's dimensions. Those of netCDF may be longer, where another dataset is.
     extent: Vec<u64>,
+    /// Whether the file does not name some of its dimensions.
+    by_length: bool,
     /// The bytes it lies in, if they are not the file's.
     blob: OnceLock<Option<Arc<dyn Blob>>>,
 }
@@ -161,9 +163,9 @@ fn any_dataset(
 
 impl Content {
     fn read(file: &File) -> Result<(Content, Model)> {
-        let walk = walk(file)?;
+        let mut walk = walk(file)?;
         let (mut model, mut left_out) = (walk.model, walk.left_out);
-        let (of_vars, dims) = walk.dims.resolve(&mut model, &walk.vars);
+        let (of_vars, dims) = walk.dims.resolve(&mut model, &mut walk.vars);
         let classes = model.types().iter().map(|ty| ty.class.clone()).collect();
         let groups = walk.groups.len();
         let places = walk.groups.into_iter().chain(walk.vars.iter().map(|var| var.place.clone())).collect();
@@ -179,7 +181,7 @@ impl Content {
         let mut vars = Vec::with_capacity(walk.vars.len());
         for (number, (found, dims)) in walk.vars.into_iter().zip(of_vars).enumerate() {
             let attrs = late(groups + number);
-            let walk::Found { group, name, prefixed, ty, storage, extent, place, .. } = found;
+            let walk::Found { group, name, prefixed, ty, storage, extent, by_length, place, .. } = found;
             for (&(len, _), dim) in extent.iter().zip(dims.iter().map(|&dim| model.dim(dim))) {
                 if len > dim.len {
                     let why =
@@ -189,7 +191,7 @@ impl Content {
             }
             model.push_var(Var { name, group, ty, dims, attrs, storage });
             let extent = extent.into_iter().map(|(len, _)| len).collect();
-            vars.push(Variable { place, prefixed, extent, blob: OnceLock::new() });
+            vars.push(Variable { place, prefixed, extent, by_length, blob: OnceLock::new() });
         }
         let lost = left_out.lost.take();
         let shapeless = walk.shapeless.into_iter();

@@ -5,23 +5,28 @@ use ferrocdf_array::{Out, Selection, read as read_array};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::messages::datatype::Datatype;
 use ferrocdf_hdf5::{Dataset, File};
-use ferrocdf_model::{Class, Model, Type, Values, VarId, each_numbers, each_values};
+use ferrocdf_model::{Atomic, Class, Model, Type, Values, VarId, each_numbers, each_values};
 
 use super::{decode, own_fill, type_of};
 use crate::data::{elements, zeros};
 
-/// The fill value of a variable of numbers or text, as memory holds it: its dataset's own, else the type's.
+/// The fill value of a variable of numbers, text or an enumeration, as memory holds it: its dataset's own, else the type's,
+/// which is zeros for an enumeration.
 pub(super) fn fill_bytes(
     datatype: &Datatype,
     own: Option<&[u8]>,
     model: &Model,
     var: VarId,
 ) -> Result<Vec<u8>> {
-    let Type::Atomic(atomic) = type_of(model, var) else { return Ok(vec![]) };
-    let values = match own {
-        Some(bytes) if atomic == ferrocdf_model::Atomic::Char => Values::Char(bytes.to_vec()),
-        Some(bytes) => decode::numbers(datatype, atomic, bytes)?,
-        None => Values::default_fill(atomic),
+    let values = match (type_of(model, var), own) {
+        (Type::Atomic(Atomic::Char), Some(bytes)) => Values::Char(bytes.to_vec()),
+        (Type::Atomic(atomic), Some(bytes)) => decode::numbers(datatype, atomic, bytes)?,
+        (Type::Atomic(atomic), None) => Values::default_fill(atomic),
+        (Type::User(id), Some(bytes)) => match &model.user_type(id).class {
+            Class::Enum { base, .. } => decode::numbers(datatype, *base, bytes)?,
+            _ => return Ok(vec![]),
+        },
+        (Type::User(_), None) => return Ok(vec![]),
     };
     Ok(match values {
         Values::Char(text) => text,

@@ -71,6 +71,8 @@ pub(super) struct Found {
     /// The lengths of the dataset's dimensions, and which may grow.
     pub(super) extent: Vec<(u64, bool)>,
     pub(super) dims: Slots,
+    /// Whether the file does not name some of its dimensions, which then are those of their lengths.
+    pub(super) by_length: bool,
     pub(super) place: Place,
 }
 
@@ -321,6 +323,7 @@ impl Walk {
             storage,
             extent,
             dims: slots?.or_own(own.map(|own| own.id)),
+            by_length: false,
             place: Place::of(object),
         });
         Ok(None)

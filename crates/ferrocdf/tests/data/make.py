@@ -223,3 +223,25 @@ with h5py.File("sparse.h5", "w") as file:
     file.create_dataset("few", (1 << 22,), "f8", chunks=(1024,))[5000] = 2.5
     file.create_dataset("filled", (1 << 22,), "i4", chunks=(1024,), fillvalue=-7)[5000] = 3
     file.create_dataset("packed", (1 << 22,), "f4", chunks=(1024,), compression="gzip")[5000] = 4.5
+
+# Datasets that name no scale for some dimension, or one that netCDF does not see, in groups without an order of their links;
+# datasets and a group with two links.
+with h5py.File("unscaled.h5", "w") as file:
+    for name in "s", "t":
+        file[name] = np.arange(3)
+        file[name].make_scale(name)
+    for name, scales in ("first", "st"), ("second", "s"), ("none", ""):
+        file[name] = np.arange(9).reshape(3, 3)
+        for scale in scales:
+            file[name].dims[1 if name == "second" else 0].attach_scale(file[scale])
+    file["same"] = file["none"]
+    file["wide"] = np.arange(18).reshape(6, 3)
+    file["wide"].make_scale("wide")
+    file["a/x"] = np.arange(3)
+    file["a/x"].make_scale("x")
+    file["b/on_x"] = np.arange(9).reshape(3, 3)
+    file["b/on_x"].dims[0].attach_scale(file["a/x"])
+    file["g/both"] = np.arange(14).reshape(2, 7)
+    file["k/both"] = file["g/both"]
+    file["k/line"] = np.arange(4)
+    file["k2"] = file["k"]

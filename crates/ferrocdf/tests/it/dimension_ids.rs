@@ -23,7 +23,7 @@ fn dims(file: &FileMut, var: &str) -> Vec<String> {
 #[test]
 fn a_new_dimension_gets_an_id_that_no_other_has() {
     let mut file = FileMut::append_bytes(std::fs::read(FOREIGN).unwrap()).unwrap();
-    // As long as one that was made up, in whose place it is from now on: there is one fewer the next time.
+    // As long as one that was made up, which stays beside it.
     file.add_dimension("a", 23u64).unwrap();
     file.add_variable::<i32>("on_a", &["a"]).unwrap();
     file = again(file);

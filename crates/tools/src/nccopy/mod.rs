@@ -90,8 +90,13 @@ fn copy(program: &str, foreign: Foreign, options: &Options, errors: &mut dyn Wri
     for spec in &options.chunkspecs {
         chunkspec::check(&source, spec)?;
     }
-    let wanted = schema::wanted(&source, options)?;
+    let mut wanted = schema::wanted(&source, options)?;
     let format = output_format(source.format(), options);
+    if !format.is_classic_file() {
+        // An error is one of the copy too, which tells it.
+        let lacks_elements = |&var: &VarId| input.file.lacks_elements(var).unwrap_or(false);
+        wanted.in_part = wanted.vars.iter().copied().filter(lacks_elements).collect();
+    }
     let (source, mapped) = match foreign {
         Foreign::Mapped => {
             let (legal, mapped) = names::legal(&source, !format.is_classic_file())?;
@@ -146,8 +151,11 @@ fn write(
     let output = create(target, options, format)?;
     output.set_no_fill(true)?;
     let pairs = output.define(|model| schema::copy(source, model, options, wanted))?;
-    output.commit()?;
     let pairs: Vec<(VarId, VarId)> = pairs.into_iter().filter(|(var, _)| wanted.vars.contains(var)).collect();
+    let in_part: Vec<(VarId, VarId)> =
+        pairs.iter().copied().filter(|(var, _)| wanted.in_part.contains(var)).collect();
+    ferrocdf::keep_unwritten(input, &output, &in_part)?;
+    output.commit()?;
 
     let bytes = pairs.iter().map(|&(var, _)| data_bytes(input, var)).sum();
     let mut progress = Progress::new("copying", bytes);

@@ -14,6 +14,9 @@ use super::options::{Choice, Options};
 pub struct Wanted {
     /// The variables with their data.
     pub vars: HashSet<VarId>,
+    /// Those of the variables with elements that were never written. They keep small chunks, which can be left out of a
+    /// netCDF-4 copy.
+    pub in_part: HashSet<VarId>,
     /// The groups.
     groups: HashSet<GroupId>,
 }
@@ -45,7 +48,7 @@ pub fn wanted(model: &Model, options: &Options) -> Result<Wanted, Stop> {
             groups = with_what_is_needed(model, named, &vars);
         }
     }
-    Ok(Wanted { vars, groups })
+    Ok(Wanted { vars, groups, in_part: HashSet::new() })
 }
 
 /// These groups with those around them, and those of types, which any variable may be of, and of the variables' dimensions.
@@ -163,7 +166,7 @@ pub fn copy(
         let to = target.def_var(group, from.name.as_bytes(), ids.ty(from.ty), &dims)?;
         copy_attrs(source, Owner::Var(var), target, Owner::Var(to), &ids)?;
         if !target.format().is_classic_file() {
-            choose_storage(source, var, target, to, options)?;
+            choose_storage(source, var, target, to, options, wanted.in_part.contains(&var))?;
         }
         pairs.push((var, to));
     }
@@ -189,6 +192,7 @@ fn choose_storage(
     target: &mut Model,
     to: VarId,
     options: &Options,
+    is_in_part: bool,
 ) -> Result<()> {
     let mut storage = source.var(var).storage.clone();
     if source.format().is_classic_file() {
@@ -255,7 +259,8 @@ fn choose_storage(
         Some(chunking) => storage.chunking = Some(chunking),
         None => {}
     }
-    if let (Some(Chunking::Chunked(shape)), false) = (&storage.chunking, keeps)
+    let keeps_small = keeps || (is_in_part && storage.chunking == chunking);
+    if let (Some(Chunking::Chunked(shape)), false) = (&storage.chunking, keeps_small)
         && is_small(shape)
     {
         storage.chunking = (!must_chunk).then_some(Chunking::Contiguous);

@@ -3,6 +3,7 @@
 mod ferrocdf;
 mod info;
 mod nccopy;
+mod nccopy_sparse;
 mod ncdump;
 mod ncgen;
 mod plugins;

@@ -9,7 +9,7 @@ use ferrocdf::{CreateOptions, File, FileMut, Format};
 use ferrocdf_tools::nccopy::run;
 
 /// Runs the tool; its exit code and what it said.
-fn call(args: &[&str]) -> (u8, String) {
+pub(crate) fn call(args: &[&str]) -> (u8, String) {
     let mut errors = vec![];
     let args = ["nccopy"].iter().chain(args).map(OsString::from);
     let code = run(args, &mut errors);

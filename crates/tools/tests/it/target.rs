@@ -259,8 +259,10 @@ fn signal_that_ends_the_tool_removes_the_temporary_file() {
     for signal in [TERMINATE, INTERRUPT] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.nc");
-        let mut run = Command::new(env!("CARGO_BIN_EXE_ncgen"));
-        let mut run = run.args(["-4", "-o", text(&path), "-"]).stdin(Stdio::piped()).spawn().unwrap();
+        // Programs in the background of a shell are started with this signal ignored, and so are theirs.
+        let mut run = Command::new("env");
+        run.args(["--default-signal=INT", env!("CARGO_BIN_EXE_ncgen"), "-4", "-o", text(&path), "-"]);
+        let mut run = run.stdin(Stdio::piped()).spawn().unwrap();
         // The text does not end, so that the tool waits for more of it.
         let mut input = run.stdin.take().unwrap();
         let start = b"netcdf set { dimensions: x = UNLIMITED; variables: int v(x); data: v = ";

@@ -6,7 +6,7 @@ use ferrocdf_hdf5::Placed;
 use ferrocdf_hdf5::edit::Node;
 use ferrocdf_hdf5::messages::datatype::Datatype;
 use ferrocdf_model::{Model, Type, Values, VarId};
-use ferrocdf_store::MemoryBlob;
+use ferrocdf_store::{MemoryBlob, skipping_zeros};
 
 use super::values::{Encoder, places};
 use super::{Edited, quantize, trees, written};
@@ -50,8 +50,9 @@ impl Edited {
         var: VarId,
         selection: &Selection,
         input: In<'_>,
+        skips_zeros: bool,
     ) -> Result<Written> {
-        self.or_as_long(var, |held| held.write_numbers(model, var, selection, input))
+        self.or_as_long(var, |held| held.write_numbers(model, var, selection, input, skips_zeros))
     }
 
     /// Writes to a variable. After an error it is as long as before: the HDF5 library cannot read strings in chunks that were
@@ -77,6 +78,7 @@ impl Edited {
         var: VarId,
         selection: &Selection,
         input: In<'_>,
+        skips_zeros: bool,
     ) -> Result<Written> {
         self.changed = true;
         let node = self.node(var)?;
@@ -88,7 +90,7 @@ impl Edited {
             let fit = self.write_compact(node, &array, bytes, selection, input)?;
             return Ok(written(fit, true));
         }
-        let fit = self.write_elements(model, var, &array, selection, input);
+        let fit = self.write_elements(model, var, &array, (selection, input), skips_zeros);
         // Also after an error: the put may have left pending chunks, which the next commit has to flush first.
         if let Layout::Blocks(_) = &array.layout {
             self.written.insert(var, array);
@@ -104,13 +106,15 @@ impl Edited {
         model: &Model,
         var: VarId,
         array: &Array,
-        selection: &Selection,
-        input: In<'_>,
+        (selection, input): (&Selection, In<'_>),
+        skips_zeros: bool,
     ) -> Result<Fit> {
         let facts = self.facts(var)?;
         let blob = &**self.editor.blob();
         let Some(how) = facts.quantize.filter(|_| array.unusual.is_none()) else {
-            return ferrocdf_array::write(blob, array, selection, input);
+            return skipping_zeros(blob, skips_zeros, |blob| {
+                ferrocdf_array::write(blob, array, selection, input)
+            });
         };
         let fill = trees::fill_bytes(&facts.datatype, facts.fill.as_deref(), model, var)?;
         let kind = array.stored.kind;

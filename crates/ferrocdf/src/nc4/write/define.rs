@@ -4,17 +4,21 @@
 //! without variable as soon as it can be, a coordinate variable in its place among the others, so that reading gives
 //! back the same ids.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_hdf5::Address;
 use ferrocdf_hdf5::edit::{AllocTime, DatasetSpec, FillTime, GroupOptions, NewLayout, Node, TypeRef};
 use ferrocdf_hdf5::messages::datatype::Datatype;
 use ferrocdf_hdf5::messages::{Dataspace, SpaceKind};
 use ferrocdf_model::{
-    Atomic, Attrs, Chunking, Class, DimId, Endian, GroupId, Model, Owner, Type, TypeId, Value, Values, VarId,
+    Atomic, Attrs, Chunking, Class, DimId, Endian, GroupId, Model, Owner, StoredFill, Type, TypeId, Value,
+    Values, VarId,
 };
 
 use super::attrs::scalar;
+use super::by_length::MadeUp;
 use super::values::Encoder;
 use super::{
     At, DimPlace, Edited, Facts, TypePlace, VarPlace, filters, is_strict, link_name, quantize, type_of, types,
@@ -57,7 +61,8 @@ impl Edited {
             self.put_plain(root, names::STRICT, types::atomic(Atomic::Int, None), scalar(), one)?;
         }
         self.rename_groups(old, new)?;
-        let mut attach = self.change_roles(old, new)?;
+        let made_up = if self.moves_dims(old, new) { self.made_up(old)? } else { MadeUp::default() };
+        let mut attach = self.change_roles(old, new, made_up)?;
         self.groups_and_types(new, GroupId::ROOT)?;
         self.contents(old, new, GroupId::ROOT, &mut attach)?;
         self.attach(new, attach)?;
@@ -126,7 +131,13 @@ impl Edited {
 
     /// Makes attributes, dimensions and variables of a group and of the groups in it. New variables are added to
     /// `attach`.
-    fn contents(&mut self, old: &Model, new: &Model, group: GroupId, attach: &mut Attach) -> Result<()> {
+    pub(super) fn contents(
+        &mut self,
+        old: &Model,
+        new: &Model,
+        group: GroupId,
+        attach: &mut Attach,
+    ) -> Result<()> {
         let owner = Owner::Group(group);
         let is_old = group.index() < old.groups().len();
         let was = is_old.then(|| old.attrs(owner));
@@ -224,9 +235,11 @@ impl Edited {
         let at_first: Vec<(u64, bool)> =
             dims.iter().map(|&(len, grows)| (if grows { 0 } else { len }, grows)).collect();
         let layout = self.layout_of(new, var, &dims)?;
-        let fill = match of.storage.no_fill {
-            true => None,
-            false => Some(self.fill_of(new, var, &datatype)?),
+        let fill = match &of.storage.fill {
+            Some(StoredFill::Default) => None,
+            None if of.storage.no_fill => None,
+            Some(StoredFill::Value(value)) => Some(Encoder::new(&mut self.editor).all(&datatype, value)?),
+            None => Some(self.fill_of(new, var, &datatype)?),
         };
         let filters = match &layout {
             NewLayout::Chunked(chunk) => {
@@ -246,7 +259,10 @@ impl Edited {
             layout,
             filters,
             fill: fill.clone(),
-            fill_time: if of.storage.no_fill { FillTime::Never } else { FillTime::IfSet },
+            fill_time: match of.storage.no_fill && of.storage.fill.is_none() {
+                true => FillTime::Never,
+                false => FillTime::IfSet,
+            },
             alloc_time: AllocTime::default(),
             attribute_order: true,
         };
@@ -347,6 +363,8 @@ pub(super) struct Attach {
     pub(super) vars: Vec<VarId>,
     /// Dimensions whose list of users is made anew from the model.
     pub(super) dims: std::collections::BTreeSet<u32>,
+    /// For each dimension of some variables, scales that they stay attached to besides the dimension's own, which comes last.
+    pub(super) others: HashMap<VarId, Vec<Vec<Address>>>,
 }
 
 /// The dimension whose coordinate a variable is: the first of its dimensions, if that is in the same group and has the

@@ -5,7 +5,7 @@
 //! addresses of headers, which are fixed when they are asked for: so all attributes get their sizes first.
 
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::Value as Raw;
@@ -13,6 +13,7 @@ use ferrocdf_hdf5::edit::{Node, TypeRef};
 use ferrocdf_model::{Atomic, DimId, Model, VarId};
 
 use super::attrs::{list, scalar};
+use super::by_length::MadeUp;
 use super::define::{Attach, coordinate, is_prefixed, link_of, role};
 use super::undo::Before;
 use super::values::Encoder;
@@ -61,16 +62,19 @@ impl Edited {
         let ids: Vec<[u8; 4]> = dims.iter().map(|&dim| self.file_ids.stored(dim)).collect::<Result<_>>()?;
         let (ty, space) = (types::atomic(Atomic::Int, None), list(dims.len()));
         self.put_plain(node, names::COORDINATES, ty, space, ids.concat())?;
-        for &dim in dims {
-            let scale = self.dims[dim.index()].as_ref().and_then(|dim| dim.scale);
-            let is_untold = self.untold.remove(&dim.0);
-            if is_untold {
-                self.log(|| Before::Untold(dim.0));
-            }
-            if is_untold && let Some(scale) = scale.filter(|&scale| scale != At::Elsewhere) {
-                let scale = scale.node(&mut self.editor)?;
-                self.put_dim_id(scale, dim)?;
-            }
+        dims.iter().try_for_each(|&dim| self.tell_id(dim))
+    }
+
+    /// Says on the scale of a dimension by which id the file calls it, if the scale does not say that.
+    pub(super) fn tell_id(&mut self, dim: DimId) -> Result<()> {
+        let scale = self.dims[dim.index()].as_ref().and_then(|dim| dim.scale);
+        let is_untold = self.untold.remove(&dim.0);
+        if is_untold {
+            self.log(|| Before::Untold(dim.0));
+        }
+        if is_untold && let Some(scale) = scale.filter(|&scale| scale != At::Elsewhere) {
+            let scale = scale.node(&mut self.editor)?;
+            self.put_dim_id(scale, dim)?;
         }
         Ok(())
     }
@@ -86,13 +90,10 @@ impl Edited {
 
     /// Gives links of what was renamed their names, and takes apart what is no scale any more or now becomes one. Gives
     /// what must be attached anew; dimensions whose scale is to be made are left without a place.
-    pub(super) fn change_roles(&mut self, old: &Model, new: &Model) -> Result<Attach> {
+    pub(super) fn change_roles(&mut self, old: &Model, new: &Model, made_up: MadeUp) -> Result<Attach> {
         let mut attach = Attach::default();
-        let renamed = |a: &ferrocdf_model::Name, b: &ferrocdf_model::Name| a != b;
-        let vars = old.vars().iter().zip(new.vars()).any(|(a, b)| renamed(&a.name, &b.name));
-        let dims = old.dims().iter().zip(new.dims()).any(|(a, b)| renamed(&a.name, &b.name));
-        let more_dims = new.dims().len() > old.dims().len();
-        if !(vars || dims || more_dims || new.vars().len() > old.vars().len()) {
+        let renames = changes_names(old, new) || !made_up.is_empty();
+        if !renames && new.vars().len() == old.vars().len() {
             return Ok(attach);
         }
         let ids = |len: usize| (0..len).map(|id| DimId(id as u32));
@@ -101,15 +102,18 @@ impl Edited {
         for dim in ids(old.dims().len()) {
             let Some(place) = &self.dims[dim.index()] else { continue };
             let (was, is) = (place.coordinate, coordinate(new, dim));
-            // A dimension that was made up gets a scale when it is used.
-            if was == is || place.scale.is_none() && is.is_none() {
+            if was == is && !made_up.dims.contains(&dim) {
                 continue;
             }
             lost.push((dim, was));
             gained.extend(is.filter(|var| self.vars[var.index()].is_some()).map(|var| (dim, var)));
         }
+        let mut no_scales = HashSet::new();
         for &(dim, was) in &lost {
             attach.dims.insert(dim.0);
+            if let Some(At::Address(at)) = self.dims[dim.index()].as_ref().and_then(|dim| dim.scale) {
+                no_scales.insert(at);
+            }
             match was {
                 Some(var) => {
                     let node = self.node(var)?;
@@ -127,27 +131,30 @@ impl Edited {
             }
             self.set_dim(dim, None);
         }
-        if vars || dims || more_dims {
+        if renames {
             self.rename_links(old, new)?;
         }
         for &(dim, var) in &gained {
             let node = self.node(var)?;
             self.remove_attribute(node, names::DIMENSION_LIST)?;
             self.mark_scale(node, new.var(var).name.as_bytes(), dim)?;
+            if new.var(var).dims.len() > 1 {
+                self.put_dim_ids(new, var, node)?;
+            }
             attach.dims.extend(new.var(var).dims.iter().map(|dim| dim.0));
             let scale = Some(self.var(var)?.at);
             self.set_dim(dim, Some(DimPlace { scale, coordinate: Some(var), users: Some(vec![]) }));
         }
         if !lost.is_empty() {
+            let lost: HashSet<DimId> = lost.iter().map(|&(dim, _)| dim).collect();
+            let known: HashSet<VarId> = attach.vars.iter().copied().collect();
             let uses = |var: VarId| {
-                lost.iter().any(|(dim, _)| new.var(var).dims.contains(dim)) && role(new, var).is_none()
+                let is_used = new.var(var).dims.iter().any(|dim| lost.contains(dim));
+                is_used && role(new, var).is_none() && !known.contains(&var) && !self.by_length.contains(&var)
             };
-            for var in old.var_ids().filter(|&var| uses(var)) {
-                if !attach.vars.contains(&var) {
-                    attach.vars.push(var);
-                }
-            }
+            attach.vars.extend(old.var_ids().filter(|&var| uses(var)));
         }
+        self.attach_made_up(new, made_up, &no_scales, &mut attach)?;
         Ok(attach)
     }
 
@@ -171,14 +178,21 @@ impl Edited {
             }
         }
         for (number, (was, is)) in old.dims().iter().zip(new.dims()).enumerate() {
-            let own = self.dims[number].as_ref();
-            if was.name != is.name
-                && own.is_some_and(|place| place.coordinate.is_none() && place.scale.is_some())
-            {
-                let group = self.group(is.group)?;
-                let (was, is) = (link_name(was.name.as_bytes())?, link_name(is.name.as_bytes())?);
-                changes.push((group, was.to_string(), is.to_string()));
+            // A scale that is still to be made gets the new name.
+            let own = self.dims[number].as_ref().filter(|place| place.coordinate.is_none());
+            let Some(has_scale) = own.filter(|_| was.name != is.name).map(|own| own.scale.is_some()) else {
+                continue;
+            };
+            let group = self.group(is.group)?;
+            if !has_scale {
+                let name = &was.name;
+                let what = format!(
+                    "dimension \"{name}\" can be renamed under the first path of its group only, where its scale is made"
+                );
+                return Err(Error::new(Code::EPERM, what));
             }
+            let (was, is) = (link_name(was.name.as_bytes())?, link_name(is.name.as_bytes())?);
+            changes.push((group, was.to_string(), is.to_string()));
         }
         let mut parked = vec![];
         for (number, (group, was, is)) in changes.into_iter().enumerate() {
@@ -215,7 +229,7 @@ impl Edited {
 
     /// Attaches variables to the scales of their dimensions.
     pub(super) fn attach(&mut self, new: &Model, attach: Attach) -> Result<()> {
-        let Attach { vars, dims: anew } = attach;
+        let Attach { vars, dims: anew, mut others } = attach;
         let vars: Vec<VarId> = vars
             .into_iter()
             .filter(|&var| !new.var(var).dims.is_empty() && !self.is_scale(new, var))
@@ -243,18 +257,26 @@ impl Edited {
                 }
             }
         }
-        for &dim in &anew {
-            let mut users = vec![];
-            for group in outside_in(new) {
-                for &var in &new.group(group).vars {
-                    let Some(place) = &self.vars[var.index()] else { continue };
-                    if self.is_scale(new, var) || place.at == At::Elsewhere {
-                        continue;
+        let mut users: BTreeMap<u32, Vec<(At, i32)>> = anew.iter().map(|&dim| (dim, vec![])).collect();
+        let mut listed = HashSet::new();
+        for group in outside_in(new) {
+            for &var in &new.group(group).vars {
+                let Some(place) = &self.vars[var.index()] else { continue };
+                let is_attached = !self.is_scale(new, var) && !self.by_length.contains(&var);
+                if place.at == At::Elsewhere || !is_attached {
+                    continue;
+                }
+                for (dim, number) in new.var(var).dims.iter().zip(0..) {
+                    // A dataset may have several links in a group.
+                    if let Some(users) = users.get_mut(&dim.0)
+                        && listed.insert((dim, place.at, number))
+                    {
+                        users.push((place.at, number));
                     }
-                    let used = new.var(var).dims.iter().zip(0..).filter(|(of, _)| of.0 == dim);
-                    users.extend(used.map(|(_, number)| (place.at, number)));
                 }
             }
+        }
+        for (dim, users) in users {
             let before = std::mem::replace(self.users(DimId(dim))?, users);
             self.log(|| Before::Users(DimId(dim), before));
         }
@@ -273,10 +295,14 @@ impl Edited {
         for &var in &vars {
             let node = self.node(var)?;
             self.editor.address(node)?;
-            let mut scales = vec![];
-            for dim in &new.var(var).dims {
-                let scale = self.dims[dim.index()].as_ref().and_then(|dim| dim.scale);
-                scales.push(scale.map(|at| at.address(&mut self.editor)).transpose()?);
+            let mut scales = others.remove(&var).unwrap_or_default();
+            scales.resize(new.var(var).dims.len(), vec![]);
+            for (dim, scales) in new.var(var).dims.iter().zip(&mut scales) {
+                if let Some(at) = self.dims[dim.index()].as_ref().and_then(|dim| dim.scale) {
+                    let at = at.address(&mut self.editor)?;
+                    scales.retain(|&other| other != at);
+                    scales.push(at);
+                }
             }
             let mut encoder = Encoder::new(&mut self.editor);
             let bytes = encoder.references(&scales)?;
@@ -360,6 +386,13 @@ impl Edited {
         let place = self.dims[dim.index()].get_or_insert_default();
         Ok(place.users.get_or_insert_default())
     }
+}
+
+/// True if variables or dimensions have other names, or there are more dimensions.
+pub(super) fn changes_names(old: &Model, new: &Model) -> bool {
+    let vars = old.vars().iter().zip(new.vars()).any(|(old, new)| old.name != new.name);
+    let dims = old.dims().iter().zip(new.dims()).any(|(old, new)| old.name != new.name);
+    vars || dims || new.dims().len() > old.dims().len()
 }
 
 /// All groups, a group before those in it.

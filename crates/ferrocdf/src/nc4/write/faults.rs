@@ -1,5 +1,7 @@
 //! Requests that fail while definitions, removals and puts are made, and a program that goes on.
 
+mod made_up;
+
 use std::sync::{Arc, Mutex};
 
 use ferrocdf_bytes::{Code, Error, Result};
@@ -8,6 +10,7 @@ use ferrocdf_model::{Class, Field, GroupId, Name, Owner, Type, UserType, Values}
 use ferrocdf_store::testing::{Failing, Faults};
 use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
 
+use crate::nc4::{decode, names};
 use crate::{Atomic, CreateOptions, File, FileMut, Format};
 
 const ROOT: GroupId = GroupId::ROOT;
@@ -195,7 +198,8 @@ fn after_a_removal_the_file_is_read_again_when_that_failed_once() {
     }
 }
 
-/// Describes a file: dimensions, types, attributes, values; and the names and shapes of all attributes of its HDF5 objects.
+/// Describes a file: dimensions, types, attributes, values; and the names and shapes of all attributes of its HDF5
+/// objects, with the numbers of scales in lists of them.
 fn text(file: &File, bytes: Vec<u8>) -> String {
     let model = file.model();
     let mut lines = vec![format!("{:?}", file.left_out())];
@@ -216,7 +220,11 @@ fn text(file: &File, bytes: Vec<u8>) -> String {
     let mut objects = vec![("/".to_string(), stored.root().unwrap())];
     while let Some((path, object)) = objects.pop() {
         let attribute = |(name, found): (Vec<u8>, Result<ferrocdf_hdf5::Attribute>)| {
-            (String::from_utf8(name).unwrap(), found.unwrap().dataspace.dims)
+            let found = found.unwrap();
+            let is_list = name == names::DIMENSION_LIST;
+            let scales = if is_list { decode::scales(&stored, &found).unwrap() } else { vec![] };
+            let counts: Vec<usize> = scales.iter().map(Vec::len).collect();
+            (String::from_utf8(name).unwrap(), found.dataspace.dims, counts)
         };
         let mut attributes: Vec<_> = object.attributes().unwrap().list.into_iter().map(attribute).collect();
         attributes.sort();

@@ -8,6 +8,7 @@
 //! Not done: another fill value for a variable that is there; dimensions that become shorter.
 
 mod attrs;
+mod by_length;
 mod data;
 mod define;
 mod dims;
@@ -153,6 +154,8 @@ struct Edited {
     file_ids: FileIds,
     /// Dimensions whose scales do not say their ids.
     untold: BTreeSet<u32>,
+    /// Variables with dimensions that the file does not name.
+    by_length: BTreeSet<VarId>,
     /// Steps of defining that the file does not say yet.
     steps: usize,
     /// How long the dataset was that the write under way made longer.
@@ -243,6 +246,7 @@ impl Edited {
             unlisted: BTreeSet::new(),
             file_ids: FileIds::default(),
             untold: BTreeSet::new(),
+            by_length: BTreeSet::new(),
             steps: 0,
             shorter: None,
             log: None,
@@ -295,8 +299,12 @@ impl Edited {
         self.types = types.map(|ty| Some(place(ty))).collect();
         let mut coordinates = HashMap::new();
         self.vars.clear();
+        self.by_length.clear();
         for (number, var) in model.var_ids().zip(&content.vars) {
             coordinates.entry((number_of(&var.place.file), var.place.at)).or_insert(number);
+            if var.by_length {
+                self.by_length.insert(number);
+            }
             self.vars.push(Some(VarPlace {
                 at: at(&var.place),
                 prefixed: var.prefixed,
@@ -503,8 +511,17 @@ impl Driver for Nc4Writer {
         let held = self.held_mut();
         held.settle()?;
         let removal = held.plan_removal(model, part)?;
-        let done = held.remove(model, &removal);
-        let is_gone = done.is_ok() || held.editor.is_resumable();
+        // The dimensions of a variable that stays may depend on what goes.
+        let made_up = held.made_up(model)?;
+        let (is_attached, done) = if made_up.is_empty() {
+            (true, held.remove(model, &removal))
+        } else {
+            let attached = held.attach_and_commit(model, made_up);
+            let is_attached = attached.is_ok();
+            let removal = attached.and_then(|()| held.plan_removal(model, part));
+            (is_attached, removal.and_then(|removal| held.remove(model, &removal)))
+        };
+        let is_gone = done.is_ok() || is_attached && held.editor.is_resumable();
         held.removal = Some(Removed { part, is_gone });
         let model = if done.is_ok() { self.read()? } else { self.read_again()? };
         Ok((model, if is_gone { Ok(()) } else { done }))
@@ -546,10 +563,11 @@ impl Driver for Nc4Writer {
         var: VarId,
         selection: &Selection,
         input: In<'_>,
+        skips_zeros: bool,
     ) -> Result<Option<Written>> {
         let held = self.held_mut();
         held.ready()?;
-        held.write(model, var, selection, input).map(Some)
+        held.write(model, var, selection, input, skips_zeros).map(Some)
     }
 
     fn whole_blocks(&mut self, model: &Model, var: VarId) -> Result<Option<Array>> {

@@ -304,11 +304,11 @@ impl Edited {
     fn attached(&mut self, at: Address) -> Result<Vec<DimId>> {
         let file = self.editor.file().clone();
         let list = file.object(at)?.attribute(names::DIMENSION_LIST)?;
-        let scales = list.and_then(|list| decode::references(&file, &list).ok()).unwrap_or_default();
+        let scales = list.and_then(|list| decode::scales(&file, &list).ok()).unwrap_or_default().concat();
         let mut dims = vec![];
         for (dim, place) in (0..).map(DimId).zip(&self.dims) {
             let Some(scale) = place.as_ref().and_then(|place| place.scale) else { continue };
-            if scale != At::Elsewhere && scales.contains(&Some(scale.address(&mut self.editor)?)) {
+            if scale != At::Elsewhere && scales.contains(&scale.address(&mut self.editor)?) {
                 dims.push(dim);
             }
         }

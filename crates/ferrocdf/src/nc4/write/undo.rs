@@ -20,6 +20,8 @@ pub(super) enum Before {
     Users(DimId, Vec<(At, i32)>),
     /// A dimension whose scale does not say its id.
     Untold(u32),
+    /// A variable with dimensions that the file does not name.
+    ByLength(VarId),
     /// Whether a variable's link has the prefix of variables that are no coordinates.
     Prefixed(VarId, bool),
     /// What an attribute holds in the global heap, if that was known.
@@ -63,6 +65,7 @@ impl Edited {
                 }
             }
             Before::Untold(dim) => drop(self.untold.insert(dim)),
+            Before::ByLength(var) => drop(self.by_length.insert(var)),
             Before::Prefixed(var, prefixed) => {
                 if let Some(place) = &mut self.vars[var.index()] {
                     place.prefixed = prefixed;

@@ -181,18 +181,17 @@ impl<'a> Encoder<'a> {
         into.extend(&at.0.to_le_bytes()[..self.sizes.offset.min(8)]);
     }
 
-    /// For each scale an element that is a list of one reference; of no scale an empty one.
-    pub(super) fn references(&mut self, scales: &[Option<Address>]) -> Result<Vec<u8>> {
+    /// For each dimension an element that is a list of references to scales.
+    pub(super) fn references(&mut self, dims: &[Vec<Address>]) -> Result<Vec<u8>> {
         let mut into = vec![];
-        for scale in scales {
-            match scale {
-                Some(at) => {
-                    let mut reference = vec![];
-                    self.address(*at, &mut reference);
-                    self.pointer(1, &reference, &mut into)?;
-                }
-                None => self.nothing(&mut into),
+        for scales in dims {
+            if scales.is_empty() {
+                self.nothing(&mut into);
+                continue;
             }
+            let mut references = vec![];
+            scales.iter().for_each(|&at| self.address(at, &mut references));
+            self.pointer(scales.len(), &references, &mut into)?;
         }
         Ok(into)
     }

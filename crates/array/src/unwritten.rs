@@ -1,0 +1,72 @@
+//! Elements that are stored nowhere: those of chunks that were never written, of datasets without space, and of virtual
+//! datasets without a source. Whether they are is asked of indexes alone; no element is read.
+
+use ferrocdf_bytes::Result;
+use ferrocdf_store::MemoryBlob;
+
+use crate::{Array, Kind, Layout, Out, Selection, mosaic};
+
+/// Returns the value of elements that were never written, as memory has it; `None` if the layout stores all elements.
+///
+/// # Errors
+/// Those of converting the value.
+pub fn unwritten_value(array: &Array) -> Result<Option<Vec<u8>>> {
+    let fill = match &array.layout {
+        Layout::Fill(fill) => fill,
+        Layout::Blocks(blocks) => &blocks.fill,
+        Layout::Mosaic(mosaic) => &mosaic.fill,
+        Layout::Inline(_) | Layout::Strided { .. } => return Ok(None),
+    };
+    // Elements of a mosaic are as its sources convert them.
+    let unusual = array.unusual.clone().filter(|_| !matches!(array.layout, Layout::Mosaic(_)));
+    let size = unusual.as_ref().map_or(array.stored.kind.size(), |unusual| unusual.size());
+    let element = fill.get(..size).unwrap_or_default();
+    let one = Array { shape: vec![], unusual, layout: Layout::Fill(element.into()), ..array.clone() };
+    let mut value = vec![0; array.stored.kind.size()];
+    let out = Out::raw(array.stored.kind, &mut value);
+    let _exact = crate::read(&MemoryBlob::default(), &one, &Selection::all(&[]), out)?;
+    Ok(Some(value))
+}
+
+/// True if some elements of an array may be stored nowhere.
+///
+/// # Errors
+/// The index's.
+pub fn lacks_elements(array: &Array) -> Result<bool> {
+    match &array.layout {
+        Layout::Fill(_) | Layout::Mosaic(_) => Ok(true),
+        Layout::Blocks(blocks) => blocks.lacks_some(&array.shape),
+        Layout::Inline(_) | Layout::Strided { .. } => Ok(false),
+    }
+}
+
+/// How much of a selection is stored somewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    /// Perhaps all elements.
+    Whole,
+    /// Perhaps some elements, but not all chunks.
+    Part,
+    /// No element: all have the value that was asked for.
+    Nothing,
+}
+
+/// Returns how much of a selection is stored. Elements that are not count as stored if they have another value than this one,
+/// which is as memory of a kind has it.
+///
+/// # Errors
+/// Those of the index, and of opening the sources of a mosaic.
+pub fn coverage(array: &Array, selection: &Selection, (kind, value): (Kind, &[u8])) -> Result<Coverage> {
+    if selection.count.contains(&0) {
+        return Ok(Coverage::Nothing);
+    }
+    if array.stored.kind != kind || unwritten_value(array)?.is_none_or(|own| own != value) {
+        return Ok(Coverage::Whole);
+    }
+    match &array.layout {
+        Layout::Blocks(blocks) => blocks.coverage(selection),
+        Layout::Mosaic(mosaic) => mosaic::coverage(mosaic, selection, (kind, value)),
+        Layout::Fill(_) => Ok(Coverage::Nothing),
+        Layout::Inline(_) | Layout::Strided { .. } => Ok(Coverage::Whole),
+    }
+}

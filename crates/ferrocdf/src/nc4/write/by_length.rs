@@ -1,0 +1,170 @@
+//! Datasets of other programs that name no scale for some dimension. Which dimension they lie on when the file is opened depends
+//! on the lengths, ids and order of all dimensions of their group. So before one of these changes, the dimensions that were made
+//! up become scales, and the datasets are attached.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use ferrocdf_bytes::Result;
+use ferrocdf_hdf5::Address;
+use ferrocdf_model::{DimId, GroupId, Model, VarId};
+
+use super::define::{Attach, role};
+use super::dims::changes_names;
+use super::undo::Before;
+use super::{At, DimPlace, Edited};
+use crate::nc4::{decode, names};
+
+/// What the file does not say of dimensions and is to say.
+#[derive(Default)]
+pub(super) struct MadeUp {
+    /// Dimensions that get a scale.
+    pub(super) dims: HashSet<DimId>,
+    vars: BTreeMap<VarId, Unnamed>,
+}
+
+/// A variable that does not name all of its dimensions.
+struct Unnamed {
+    /// For each dimension the scales it is attached to that netCDF does not take for it.
+    others: Vec<Vec<Address>>,
+    /// True if the variable has a list of ids of dimensions.
+    has_ids: bool,
+}
+
+impl MadeUp {
+    pub(super) fn is_empty(&self) -> bool {
+        self.dims.is_empty() && self.vars.is_empty()
+    }
+}
+
+impl Edited {
+    /// True if a change of the model changes which dimension a dataset is found to lie on, or makes a scale for a made-up one.
+    pub(super) fn moves_dims(&self, old: &Model, new: &Model) -> bool {
+        let groups = old.groups().iter().zip(new.groups()).any(|(old, new)| old.name != new.name);
+        let made_up = |dim: &DimId| self.dims[dim.index()].as_ref().is_some_and(|dim| dim.scale.is_none());
+        let makes_scale = |var: VarId| {
+            let is_coordinate = role(new, var).is_some_and(|dim| dim.index() < old.dims().len());
+            is_coordinate || new.var(var).dims.iter().any(made_up)
+        };
+        groups || changes_names(old, new) || new.var_ids().skip(old.vars().len()).any(makes_scale)
+    }
+
+    /// Returns what can be written of made-up dimensions. The file says what `model` says.
+    ///
+    /// Left out are objects in other files. Also left out are datasets with links in several groups, and so with several
+    /// dimensions: a list of scales names one of them, and netCDF-C does not open a file in which a variable is attached to a
+    /// scale that its group does not see.
+    pub(super) fn made_up(&mut self, model: &Model) -> Result<MadeUp> {
+        let mut made_up = MadeUp::default();
+        if self.by_length.is_empty() {
+            return Ok(made_up);
+        }
+        let mut seen = HashSet::new();
+        // A group with several links has its scales once, under the names that they have by the first link.
+        let is_first = |at: &Option<At>| at.is_some_and(|at| at != At::Elsewhere && seen.insert(at));
+        let is_first: Vec<bool> = self.groups.iter().map(is_first).collect();
+        let is_written = |group: GroupId| is_first.get(group.index()) == Some(&true);
+        let made = |(dim, of): &(u32, &ferrocdf_model::Dim)| {
+            let place = self.dims[*dim as usize].as_ref();
+            is_written(of.group) && place.is_some_and(|place| place.scale.is_none())
+        };
+        made_up.dims = (0..).zip(model.dims()).filter(made).map(|(dim, _)| DimId(dim)).collect();
+        let mut dims_at: HashMap<At, Option<&[DimId]>> = HashMap::new();
+        for var in model.var_ids().filter(|&var| is_written(model.var(var).group)) {
+            let dims = &model.var(var).dims[..];
+            match dims_at.entry(self.var(var)?.at) {
+                Entry::Vacant(entry) => drop(entry.insert(Some(dims))),
+                Entry::Occupied(mut entry) if *entry.get() != Some(dims) => drop(entry.insert(None)),
+                Entry::Occupied(_) => {}
+            }
+        }
+        let scale = |place: &DimPlace| match place.scale {
+            Some(At::Address(at)) => Some(at),
+            _ => None,
+        };
+        let scales = self.dims.iter().flatten().filter_map(scale).collect();
+        for var in self.by_length.clone() {
+            let at = self.var(var)?.at;
+            let dims = &model.var(var).dims;
+            let is_own = |dim: &DimId| {
+                let scale = self.dims[dim.index()].as_ref().and_then(|place| place.scale);
+                made_up.dims.contains(dim) || scale.is_some_and(|scale| scale != At::Elsewhere)
+            };
+            if at == At::Elsewhere || dims_at.get(&at) != Some(&Some(dims)) || !dims.iter().all(is_own) {
+                continue;
+            }
+            let unnamed = self.unnamed(at, dims, &scales)?;
+            made_up.vars.insert(var, unnamed);
+        }
+        Ok(made_up)
+    }
+
+    fn unnamed(&mut self, at: At, dims: &[DimId], scales: &HashSet<Address>) -> Result<Unnamed> {
+        let at = at.address(&mut self.editor)?;
+        let object = self.editor.file().object(at)?;
+        let has_ids = object.attribute(names::COORDINATES)?.is_some();
+        let list = object.attribute(names::DIMENSION_LIST)?;
+        let list = list.map(|list| readable(decode::scales(object.file(), &list))).transpose()?;
+        let mut others = list.flatten().unwrap_or_default();
+        others.resize(dims.len(), vec![]);
+        for (dim, others) in dims.iter().zip(&mut others) {
+            let own = self.dims[dim.index()].as_ref().and_then(|place| place.scale);
+            let own = own.map(|scale| scale.address(&mut self.editor)).transpose()?;
+            // Another program may have removed a scale.
+            others.retain(|other| own != Some(*other) && scales.contains(other));
+        }
+        Ok(Unnamed { others, has_ids })
+    }
+
+    /// Adds the variables of [`made_up`](Edited::made_up) to those that are attached. `no_scales` are datasets that were scales.
+    pub(super) fn attach_made_up(
+        &mut self,
+        new: &Model,
+        made_up: MadeUp,
+        no_scales: &HashSet<Address>,
+        attach: &mut Attach,
+    ) -> Result<()> {
+        if made_up.is_empty() {
+            return Ok(());
+        }
+        for dim in (0..self.dims.len() as u32).map(DimId) {
+            self.tell_id(dim)?;
+        }
+        let known: HashSet<VarId> = attach.vars.iter().copied().collect();
+        for (var, Unnamed { mut others, has_ids }) in made_up.vars {
+            self.by_length.remove(&var);
+            self.log(|| Before::ByLength(var));
+            let is_scale = role(new, var).is_some();
+            if has_ids || is_scale && new.var(var).dims.len() > 1 {
+                let node = self.node(var)?;
+                self.put_dim_ids(new, var, node)?;
+            }
+            if !is_scale && !known.contains(&var) {
+                attach.vars.push(var);
+            }
+            others.iter_mut().for_each(|others| others.retain(|other| !no_scales.contains(other)));
+            attach.others.insert(var, others);
+        }
+        Ok(())
+    }
+
+    /// Makes the scales of made-up dimensions, attaches the variables and commits.
+    ///
+    /// # Errors
+    /// As for [`Edited::remove`].
+    pub(super) fn attach_and_commit(&mut self, model: &Model, made_up: MadeUp) -> Result<()> {
+        self.changed = true;
+        let mut attach = self.change_roles(model, model, made_up)?;
+        self.contents(model, model, GroupId::ROOT, &mut attach)?;
+        self.attach(model, attach)?;
+        self.settle()
+    }
+}
+
+/// What was read; nothing if the file holds nonsense there.
+fn readable<T>(read: Result<T>) -> Result<Option<T>> {
+    match read {
+        Err(error) if error.is_of_system() => Err(error),
+        read => Ok(read.ok()),
+    }
+}

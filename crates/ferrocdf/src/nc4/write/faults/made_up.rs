@@ -1,0 +1,122 @@
+//! Requests that fail while made-up dimensions become scales.
+
+use ferrocdf_model::{DimId, Model};
+
+use super::*;
+
+/// Datasets that name none, some, or all of their scales.
+const FOREIGN: &[u8] = include_bytes!("../../../../tests/data/unscaled.h5");
+
+/// The made-up dimension of a variable.
+fn made_up(model: &Model, var: &str) -> DimId {
+    let dims = &model.var(model.find_var_at(var.as_bytes()).unwrap()).dims;
+    *dims.iter().find(|&&dim| model.dim(dim).name.to_string().starts_with("phony_dim_")).unwrap()
+}
+
+/// A made-up dimension with another name, a new dimension, a new variable, and a string that is as long as asked for.
+fn define(file: &FileMut, len: usize) {
+    file.define(|model| {
+        let dim = made_up(model, "k/line");
+        model.rename_dim(dim, Name::new("cells")?)?;
+        let rows = model.def_dim(ROOT, "rows", Some(3))?;
+        let last = model.def_var(ROOT, "last", Atomic::Short.into(), &[rows])?;
+        model.put_attr(Owner::Var(last), "long", strings(len, 70_000))
+    })
+    .unwrap();
+}
+
+/// The file after the definitions, and after an edit that makes no scales.
+fn texts(len: usize) -> [String; 2] {
+    let disk = Disk::new(FOREIGN);
+    let file = disk.open();
+    define(&file, len);
+    file.close().unwrap();
+    let defined = text_of(&disk);
+    assert!(defined.contains("cells 4 false"), "{defined}");
+    [text_of(&Disk::new(FOREIGN)), defined]
+}
+
+#[test]
+fn a_rename_is_made_again_when_its_first_writes_failed() {
+    let [start, defined] = texts(MANY);
+    for after in [0, 1, 5, 30, 60] {
+        let disk = Disk::new(FOREIGN);
+        let file = disk.open();
+        define(&file, MANY);
+        disk.writes.arm(Faults { after, times: u64::MAX, torn: false });
+        for _ in 0..2 {
+            assert!(file.commit().is_err(), "{after} writes went well");
+        }
+        assert_eq!(text_of(&disk), start);
+        disk.repair();
+        file.close().unwrap();
+        assert_eq!(text_of(&disk), defined, "{after} writes went well");
+    }
+}
+
+#[test]
+fn a_rename_is_made_again_or_undone_whichever_request_to_read_failed() {
+    let [start, defined] = texts(1);
+    let mut failed = 0;
+    for (read, aborts) in (0..100).flat_map(|read| [(read, false), (read, true)]) {
+        let disk = Disk::new(FOREIGN);
+        let file = disk.open();
+        define(&file, 1);
+        *disk.reads.lock().unwrap() = once(read);
+        if file.commit().is_ok() {
+            continue;
+        }
+        failed += 1;
+        disk.repair();
+        // The commit may have failed after the definitions were made.
+        let found = text_of(&disk);
+        assert!([&start, &defined].contains(&&found), "request {read}: {found}");
+        if aborts {
+            file.abort();
+        }
+        file.close().unwrap();
+        let found = text_of(&disk);
+        assert!(found == defined || aborts && found == start, "request {read}: {found}");
+    }
+    assert!(failed > 30, "{failed}");
+}
+
+/// Removes a variable while requests fail, then again. True if the first call failed and left the variable.
+fn remove_twice(writes: Faults, reads: Faults, removed: &str) -> bool {
+    let disk = Disk::new(FOREIGN);
+    let mut file = disk.open();
+    disk.writes.arm(writes);
+    *disk.reads.lock().unwrap() = reads;
+    let done = file.remove_variable("g/both");
+    disk.repair();
+    file.sync().unwrap();
+    let is_left = file.variable("g/both").is_some();
+    assert!(is_left || done.is_ok() || file.variable("k/both").is_some());
+    if is_left {
+        assert!(done.is_err());
+        file.remove_variable("g/both").unwrap();
+    }
+    file.close().unwrap();
+    assert_eq!(text_of(&disk), removed, "{done:?}");
+    is_left
+}
+
+#[test]
+fn a_removal_attaches_variables_once_whichever_request_failed() {
+    let disk = Disk::new(FOREIGN);
+    let mut file = disk.open();
+    file.remove_variable("g/both").unwrap();
+    file.close().unwrap();
+    let removed = text_of(&disk);
+    let mut left = [0, 0];
+    for after in 0..40 {
+        for times in [1, 3, u64::MAX] {
+            let writes = Faults { after, times, torn: false };
+            left[0] += usize::from(remove_twice(writes, Faults::default(), &removed));
+        }
+    }
+    for after in 0..200 {
+        left[1] += usize::from(remove_twice(Faults::default(), once(after), &removed));
+    }
+    assert!(left[0] > 10 && left[1] > 30, "{left:?}");
+}
