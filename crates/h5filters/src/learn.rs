@@ -1,6 +1,6 @@
 //! What filters learn of the data: `set_local` of HDF5, and `modify_parameters` of NCZarr.
 //!
-//! Parameters become what ferrocdf itself would store (`ferrocdf_codec::learn`). Where the host does not have what must be
+//! Parameters become what ferrocdf itself would store (`ferrocdf_codec::derive`). Where the host does not have what must be
 //! asked, they stay as they are.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
