@@ -132,7 +132,9 @@ fn ours_of(folder: &Path, options: &[&str], text: &str) -> (String, String, Opti
 fn programs_in_c_write_the_same_files() {
     let special = "netcdf a { variables: double v ; :b = 1e400, -1e400 ; :c = 0.30000000000000004 ; char q ; char z ; \
                    data: v = -1e400 ; q = \"'\" ; z = \"\\000\" ; }";
-    for (options, text) in [(&[][..], TEXT), (&["-k", "2"], TEXT), (&["-k", "classic"], TEXT), (&[], special)]
+    let zeros = "netcdf a { dimensions: x = 2 ; variables: float v(x) ; double w(x) ; w:a = -0. ; data: v = -0, 0 ; w = 0, -0 ; }";
+    for (options, text) in
+        [(&[][..], TEXT), (&["-k", "2"], TEXT), (&["-k", "classic"], TEXT), (&[], special), (&[], zeros)]
     {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("made.nc");

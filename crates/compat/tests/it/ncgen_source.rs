@@ -212,6 +212,10 @@ fn programs_in_c_write_the_same_files() {
         (&["-5"], &large),
         (&[], wide),
         (&[], "netcdf a { :b = 1e400, -1e400 ; :c = 1e300f ; }"),
+        (
+            &[],
+            "netcdf a { dimensions: x = 2; variables: float v(x); double w(x); v:a = -0.f; w:a = -0.; data: v = -0, 0; w = 0, -0; }",
+        ),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f.nc");

@@ -39,6 +39,14 @@ impl Number {
         }
     }
 
+    fn is_negative_zero(self) -> bool {
+        match self {
+            Number::Integer(_) => false,
+            Number::Float(value) => value == 0.0 && value.is_sign_negative(),
+            Number::Double(value) => value == 0.0 && value.is_sign_negative(),
+        }
+    }
+
     /// The same with a point in it, if the number is of double precision.
     pub fn digits_with_point(self) -> String {
         let mut digits = self.digits();
@@ -51,6 +59,8 @@ impl Number {
     /// The number in digits, without what a language puts around it.
     pub fn digits(self) -> String {
         match self {
+            // Without the point it would be the integer 0, which has no sign.
+            _ if self.is_negative_zero() => "-0.".to_string(),
             Number::Integer(value) => value.to_string(),
             Number::Float(value) => {
                 let reads_back = |text: &str| text.parse::<f64>().is_ok_and(|read| read as f32 == value);
@@ -110,7 +120,9 @@ mod tests {
             (Number::Float(1e-5), "9.9999997e-06"),
             (Number::Double(1e16), "1e+16"),
             (Number::Double(1234567890123457e2), "1.234567890123457e+17"),
-            (Number::Double(-0.0), "-0"),
+            (Number::Double(-0.0), "-0."),
+            (Number::Float(-0.0), "-0."),
+            (Number::Float(0.0), "0"),
             (Number::Double(1e100), "1e+100"),
             (Number::Double(f64::NEG_INFINITY), "-inf"),
             (Number::Float(f32::NAN), "nan"),
