@@ -5,7 +5,7 @@
 use std::ffi::{c_char, c_int, c_uint};
 
 use ferrocdf::Result;
-use ferrocdf::spec::{List, Rest, Spec, fix8, parse_parameter};
+use ferrocdf::spec::{List, Spec, Syntax, fix8, parse_parameter};
 
 use crate::boundary::{answer, put, put_all, text};
 use crate::memory::{allocate, copy_of, free};
@@ -36,7 +36,8 @@ pub unsafe extern "C" fn ncaux_h5filterspec_parse(
 ) -> c_int {
     answer(|| {
         // SAFETY: the contract of the interface.
-        let Spec { id: found, params } = Spec::parse(unsafe { text(text_) }?, Rest::Dropped)?;
+        let spec = Spec::parse(unsafe { text(text_) }?, Syntax::NetcdfC)?;
+        let (found, params) = (spec.hdf5_id()?, spec.params);
         // SAFETY: the contract of the interface.
         unsafe {
             if !parameters.is_null() {
@@ -57,7 +58,7 @@ pub unsafe extern "C" fn ncaux_h5filterspec_parse_parameter(
 ) -> c_int {
     answer(|| {
         // SAFETY: the contract of the interface.
-        let parameter = parse_parameter(unsafe { text(text_) }?, Rest::Dropped)?;
+        let parameter = parse_parameter(unsafe { text(text_) }?, Syntax::NetcdfC)?;
         // SAFETY: the contract of the interface.
         unsafe {
             put(count, parameter.len());
@@ -76,7 +77,7 @@ pub unsafe extern "C" fn ncaux_h5filterspec_parselist(
 ) -> c_int {
     answer(|| {
         // SAFETY: the contract of the interface.
-        let found = List::parse(unsafe { text(text_) }?, Rest::Dropped)?;
+        let found = List::parse(unsafe { text(text_) }?, Syntax::NetcdfC)?;
         // SAFETY: the contract of the interface.
         unsafe {
             if !list.is_null() {
@@ -94,9 +95,10 @@ fn new_list(filters: &[Spec]) -> Result<*mut *mut Filterspec> {
     if filters.is_empty() {
         return Ok(std::ptr::null_mut());
     }
+    let ids = filters.iter().map(Spec::hdf5_id).collect::<Result<Vec<u32>>>()?;
     let list = allocate::<*mut Filterspec>(filters.len())?;
-    for (at, Spec { id, params }) in filters.iter().enumerate() {
-        let spec = Filterspec { filterid: *id, nparams: params.len(), params: copy_of(params)? };
+    for (at, (filterid, Spec { params, .. })) in ids.into_iter().zip(filters).enumerate() {
+        let spec = Filterspec { filterid, nparams: params.len(), params: copy_of(params)? };
         // SAFETY: there is room for all.
         unsafe { list.add(at).write(copy_of(&[spec])?) };
     }

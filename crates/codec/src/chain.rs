@@ -1,257 +1,283 @@
-//! The filters of a dataset, one behind the other ("Filter Pipeline Message" of the HDF5 format specification).
+//! The filter chain of a dataset ("Filter Pipeline Message" of the HDF5 format specification; `codecs` of Zarr metadata).
 //!
-//! Decoding walks from the last filter to the first through two buffers of the thread; the first filter writes into the
-//! caller's bytes. Sizes are known from the front: the caller's bytes say how many the first filter makes, a filter that
-//! keeps sizes passes that on, and any other may have made at most twice as much and a little.
+//! Decoding applies the filters from the last to the first. Intermediate bytes alternate between two thread-local buffers;
+//! the first filter decodes directly into the caller's slice. Buffer sizes are computed from the first filter on: the
+//! caller's slice has the first filter's decoded size, a filter with a fixed encoded size determines the decoded size of the
+//! next filter, and any other filter encodes to at most about twice its input.
 
 use ferrocdf_bytes::{Code, Context, Error, Result};
 
+use crate::codecs::{ChunkInfo, Codecs};
 use crate::filter::{Filter, wrong_size};
-use crate::provider::{find, places};
+use crate::identity::FilterId;
 use crate::registry::registered_name;
 use crate::scratch::with_buffer;
 
-/// A filter as a file names it.
+/// One filter of a dataset, as the dataset's metadata lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The registered HDF5 number.
-    pub id: u32,
-    /// Its name as the file says; may be empty.
+    /// Identity of the filter.
+    pub id: FilterId,
+    /// Name of the filter in the file; may be empty.
     pub name: String,
-    /// Whether a block may be stored without it.
+    /// True if a chunk may be stored without this filter.
     pub optional: bool,
-    /// The client values.
+    /// Parameters of the filter ("client data values" in HDF5).
     pub params: Vec<u32>,
 }
 
-/// The filters of a dataset in the order in which they are applied when writing.
+/// The filters of a dataset, in the order in which they encode.
 #[derive(Debug, Default)]
 pub struct Chain {
-    links: Vec<Link>,
+    stages: Vec<Stage>,
 }
 
+/// A step and its filter, or the reason why the filter cannot be used.
 #[derive(Debug)]
-struct Link {
+struct Stage {
     step: Step,
     filter: Result<Box<dyn Filter>>,
 }
 
-/// What lies between two filters is never larger than so many times the unpacked block, and so much more. A filter that
-/// packs tiny blocks one by one may make them several times as large.
-const TIMES: usize = 16;
-const SLACK: usize = 1 << 20;
+/// Limit on the bytes between two filters: `MAX_EXPANSION` times the decoded chunk plus `EXPANSION_SLACK` bytes. A filter
+/// that compresses tiny blocks one by one, each with its own header, can enlarge a chunk several times.
+const MAX_EXPANSION: usize = 16;
+const EXPANSION_SLACK: usize = 1 << 20;
 
-/// Blocks up to so many bytes are taken as long as a file says that they are, and longer ones whose stored bytes become no
-/// more than so many times as many: most filters make no more of any bytes.
-const BELIEVED: usize = 64 << 20;
-const USUAL: usize = 1024;
+/// A decoded size is plausible up to `PLAUSIBLE_LEN` bytes, and above it up to `PLAUSIBLE_RATIO` times the encoded size,
+/// which most filters cannot exceed.
+const PLAUSIBLE_LEN: usize = 64 << 20;
+const PLAUSIBLE_RATIO: usize = 1024;
 
-/// What a filter's input may have become in bytes, seen from the caller's end.
+/// Size of a filter's input when encoding, in bytes.
 #[derive(Clone, Copy)]
 struct Size {
+    /// The exact size, if it is the same for every chunk.
     exact: Option<usize>,
-    most: usize,
+    /// Upper bound of the size.
+    max: usize,
 }
 
 impl Chain {
-    /// A chain of these filters. One that is not there, or whose parameters are wrong, is an error only when data needs
-    /// it.
-    pub fn new(steps: Vec<Step>) -> Chain {
-        let link = |step: Step| {
-            let filter = match find(&step) {
-                Some(filter) => filter.at(|| place(&step)),
-                None => Err(missing(&step)),
+    /// Creates a chain of bytes→bytes filters. A filter that is not available or has invalid parameters is an error only
+    /// when a chunk needs it.
+    pub fn new(steps: Vec<Step>, codecs: &Codecs) -> Chain {
+        Self::build(steps, None, codecs)
+    }
+
+    /// Creates a chain for chunks of the given element size and shape, which array→array filters need.
+    pub fn for_chunks(steps: Vec<Step>, chunk: ChunkInfo, codecs: &Codecs) -> Chain {
+        Self::build(steps, Some(chunk), codecs)
+    }
+
+    fn build(steps: Vec<Step>, mut chunk: Option<ChunkInfo>, codecs: &Codecs) -> Chain {
+        let stage = |step: Step| {
+            let filter = match codecs.find(&step, chunk.as_ref()) {
+                Some(filter) => filter.at(|| label(&step)),
+                None => Err(not_available(&step, codecs)),
             };
-            Link { step, filter }
+            chunk = filter.as_ref().ok().and_then(|filter| filter.encoded_chunk());
+            Stage { step, filter }
         };
-        Chain { links: steps.into_iter().map(link).collect() }
+        Chain { stages: steps.into_iter().map(stage).collect() }
     }
 
-    /// The filters as the file names them.
+    /// Returns the filters as the metadata lists them.
     pub fn steps(&self) -> impl ExactSizeIterator<Item = &Step> {
-        self.links.iter().map(|link| &link.step)
+        self.stages.iter().map(|stage| &stage.step)
     }
 
-    /// Whether there is no filter.
+    /// True if the chain has no filters.
     pub fn is_empty(&self) -> bool {
-        self.links.is_empty()
+        self.stages.is_empty()
     }
 
-    /// Checks that blocks can be decoded that were stored with all filters but those in `mask` (bit `n` for the `n`-th).
+    /// Checks that the filters are usable that decode a chunk with this filter mask: a set bit `n` means that the chunk was
+    /// encoded without filter `n`.
     pub fn check(&self, mask: u32) -> Result<()> {
-        self.used(mask).try_for_each(|link| link.filter().map(drop))
+        self.applied(mask).try_for_each(|stage| stage.filter().map(drop))
     }
 
-    /// Checks that blocks can be packed.
+    /// Checks that chunks can be encoded.
     pub fn check_encode(&self) -> Result<()> {
-        self.links.iter().try_for_each(|link| link.filter()?.check_encode().at(|| place(&link.step)))
+        self.stages.iter().try_for_each(|stage| stage.filter()?.check_encode().at(|| label(&stage.step)))
     }
 
-    /// The most bytes that `stored` bytes can become, which bounds what a size in a file may make the caller allocate.
-    pub fn most_decoded(&self, mask: u32, stored: usize) -> usize {
-        self.used(mask).rev().fold(stored, |size, link| match &link.filter {
-            Ok(filter) => filter.most_decoded(size),
+    /// Returns the maximum number of bytes that `encoded` bytes can decode to. Callers use it to reject a chunk size in a
+    /// file before they allocate memory.
+    pub fn max_decoded_len(&self, mask: u32, encoded: usize) -> usize {
+        self.applied(mask).rev().fold(encoded, |size, stage| match &stage.filter {
+            Ok(filter) => filter.max_decoded_len(size),
             Err(_) => size,
         })
     }
 
-    /// Whether blocks that were stored without the filters in `mask` are as they were made.
-    pub fn is_plain(&self, mask: u32) -> bool {
-        self.used(mask).next().is_none()
+    /// True if no filter is applied to chunks with this filter mask.
+    pub fn is_identity(&self, mask: u32) -> bool {
+        self.applied(mask).next().is_none()
     }
 
-    /// Where the first filter in use only takes elements apart into planes: the bytes of an element, and the mask with
-    /// which [`Chain::decode`] leaves them so. What of a block is wanted can then be put together alone.
-    pub fn but_for_planes(&self, mask: u32) -> Option<(usize, u32)> {
-        let first = self.used(mask).next()?;
-        let size = first.filter.as_ref().ok()?.planes_of()?;
-        let at = self.links.iter().position(|link| std::ptr::eq(link, first))?;
-        let bit = u32::try_from(at).ok().and_then(|at| 1u32.checked_shl(at))?;
-        Some((size, mask | bit))
+    /// If the first applied filter is a plain byte shuffle, returns its element size in bytes and the mask with which
+    /// [`Chain::decode`] leaves the bytes shuffled, so that the caller can unshuffle only the selected elements of a chunk.
+    pub fn without_shuffle(&self, mask: u32) -> Option<(usize, u32)> {
+        let first = self.applied(mask).next()?;
+        let size = first.filter.as_ref().ok()?.shuffle_size()?;
+        let position = self.stages.iter().position(|stage| std::ptr::eq(stage, first))?;
+        Some((size, mask | mask_bit(position)?))
     }
 
-    /// Checks, before memory is taken, that `stored` bytes can become a block of `plain` bytes at all.
+    /// Checks, before memory is allocated, that `encoded` bytes can decode to a chunk of `decoded` bytes at all.
     ///
-    /// `NC_EHDFERR` if they cannot; also fails as [`Chain::check`] does.
-    pub fn check_size(&self, mask: u32, stored: usize, plain: usize) -> Result<()> {
+    /// # Errors
+    /// `NC_EHDFERR` if the decoded size is impossible, and the errors of [`Chain::check`].
+    pub fn check_size(&self, mask: u32, encoded: usize, decoded: usize) -> Result<()> {
         self.check(mask)?;
-        let most = self.most_decoded(mask, stored);
-        if plain <= most {
+        let max = self.max_decoded_len(mask, encoded);
+        if decoded <= max {
             return Ok(());
         }
-        let what = format!("{stored} stored bytes cannot become {plain} (at most {most})");
+        let what = format!("{encoded} encoded bytes cannot decode to {decoded} bytes (at most {max})");
         let error = Error::new(Code::EHDFERR, what);
-        let filters = self.used(mask).rev().map(|link| place(&link.step)).collect::<Vec<_>>().join(", ");
+        let filters = self.applied(mask).rev().map(|stage| label(&stage.step)).collect::<Vec<_>>().join(", ");
         Err(if filters.is_empty() { error } else { error.at(filters) })
     }
 
-    /// Unpacks a block that was stored without the filters in `mask` into `plain`, which it must fill exactly.
+    /// Decodes a chunk with this filter mask into `decoded`, which the decoded bytes must fill exactly.
     ///
-    /// `NC_ENOFILTER` for a filter that is not there, `NC_EFILTER` for parameters that it does not have, `NC_EHDFERR` for
-    /// bytes that it did not make.
-    pub fn decode(&self, mask: u32, stored: &[u8], plain: &mut [u8]) -> Result<()> {
-        self.check_size(mask, stored.len(), plain.len())?;
-        self.unwind(mask, stored, plain.len(), |filter, bytes| match filter {
-            Some(filter) => filter.decode_into(bytes, plain),
-            None => copy(bytes, plain),
+    /// # Errors
+    /// `NC_ENOFILTER` for a filter that is not available, `NC_EFILTER` for invalid filter parameters, `NC_EHDFERR` for
+    /// encoded bytes that are damaged.
+    pub fn decode(&self, mask: u32, encoded: &[u8], decoded: &mut [u8]) -> Result<()> {
+        self.check_size(mask, encoded.len(), decoded.len())?;
+        self.decode_through(mask, encoded, decoded.len(), |filter, bytes| match filter {
+            Some(filter) => filter.decode_into(bytes, decoded),
+            None => copy(bytes, decoded),
         })
     }
 
-    /// Whether `stored` bytes are so few that memory for a block of `plain` bytes should not be taken because a file says
-    /// that it is as long: then [`Chain::decode_doubtful`] takes it as the bytes show.
-    pub fn is_doubtful(stored: usize, plain: usize) -> bool {
-        plain > BELIEVED && plain / USUAL > stored
+    /// True if a chunk size of `decoded` bytes, read from a file, is implausible for so few `encoded` bytes. The caller
+    /// should not allocate it, but call [`Chain::decode_unverified`], which allocates memory while the bytes decode.
+    pub fn is_implausible(encoded: usize, decoded: usize) -> bool {
+        decoded > PLAUSIBLE_LEN && decoded / PLAUSIBLE_RATIO > encoded
     }
 
-    /// As [`Chain::decode`], for a block of which only the file says that it is `len` bytes long. Takes memory for what
-    /// the stored bytes really become.
-    pub fn decode_doubtful(&self, mask: u32, stored: &[u8], len: usize) -> Result<Vec<u8>> {
-        self.check_size(mask, stored.len(), len)?;
-        let mut plain = Vec::new();
-        self.unwind(mask, stored, len, |filter, bytes| {
+    /// Decodes a chunk like [`Chain::decode`], but does not trust `len`, the chunk size in bytes read from the file:
+    /// allocates no more than the encoded bytes really decode to.
+    pub fn decode_unverified(&self, mask: u32, encoded: &[u8], len: usize) -> Result<Vec<u8>> {
+        self.check_size(mask, encoded.len(), len)?;
+        let mut decoded = Vec::new();
+        self.decode_through(mask, encoded, len, |filter, bytes| {
             match filter {
-                Some(filter) => filter.decode(bytes, &mut plain, None, len)?,
-                None => append(bytes, &mut plain)?,
+                Some(filter) => filter.decode(bytes, &mut decoded, None, len)?,
+                None => append(bytes, &mut decoded)?,
             }
-            if plain.len() == len { Ok(()) } else { Err(wrong_size(len, plain.len())) }
+            if decoded.len() == len { Ok(()) } else { Err(wrong_size(len, decoded.len())) }
         })?;
-        Ok(plain)
+        Ok(decoded)
     }
 
-    /// Packs a block into `stored`, which is emptied first, and gives the mask of the optional filters left out.
-    pub fn encode(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<u32> {
+    /// Encodes a chunk into `encoded`, which is emptied first, and returns the filter mask: the optional filters left out.
+    pub fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<u32> {
         let mut mask = 0;
-        stored.clear();
+        encoded.clear();
         with_buffer(|spare| {
             let mut first = true;
-            for (at, link) in self.links.iter().enumerate() {
-                let input = if first { plain } else { &stored[..] };
-                let why = match link
+            for (position, stage) in self.stages.iter().enumerate() {
+                let input = if first { decoded } else { &encoded[..] };
+                let error = match stage
                     .filter()
-                    .and_then(|filter| filter.encode(input, spare).at(|| place(&link.step)))
+                    .and_then(|filter| filter.encode(input, spare).at(|| label(&stage.step)))
                 {
                     Ok(Some(())) => {
-                        std::mem::swap(stored, spare);
+                        std::mem::swap(encoded, spare);
                         first = false;
                         continue;
                     }
                     Ok(None) => {
-                        Error::new(Code::EFILTER, "it does not apply to this block").at(place(&link.step))
+                        Error::new(Code::EFILTER, "does not apply to this chunk").at(label(&stage.step))
                     }
                     Err(error) => error,
                 };
-                match u32::try_from(at).ok().and_then(|at| 1u32.checked_shl(at)) {
-                    Some(bit) if link.step.optional => mask |= bit,
-                    _ => return Err(why),
+                match mask_bit(position) {
+                    Some(bit) if stage.step.optional => mask |= bit,
+                    _ => return Err(error),
                 }
             }
             if first {
-                stored.extend_from_slice(plain);
+                encoded.extend_from_slice(decoded);
             }
             Ok(mask)
         })
     }
 
-    fn used(&self, mask: u32) -> impl DoubleEndedIterator<Item = &Link> {
-        let masked = move |at: usize| at < 32 && mask >> at & 1 == 1;
-        self.links.iter().enumerate().filter(move |&(at, _)| !masked(at)).map(|(_, link)| link)
+    /// Returns the stages that are applied to a chunk with this filter mask.
+    fn applied(&self, mask: u32) -> impl DoubleEndedIterator<Item = &Stage> {
+        let masked = move |position: usize| position < 32 && mask >> position & 1 == 1;
+        self.stages.iter().enumerate().filter(move |&(position, _)| !masked(position)).map(|(_, stage)| stage)
     }
 
-    /// Decodes with the filters in use from the last to the second, through two buffers, and gives what they made to
-    /// `finish` with the first, or without one what needs none. The block has `len` bytes.
-    fn unwind(
+    /// Decodes with the applied filters from the last to the second, through two buffers, and passes the result to `finish`
+    /// with the first filter, or with `None` if the result is decoded already. The decoded chunk has `len` bytes.
+    fn decode_through(
         &self,
         mask: u32,
-        stored: &[u8],
+        encoded: &[u8],
         len: usize,
         finish: impl FnOnce(Option<&dyn Filter>, &[u8]) -> Result<()>,
     ) -> Result<()> {
         with_buffer(|input| {
             with_buffer(|output| {
-                // Stored bytes are passed on as they are until a filter has made others.
-                let mut whole = Some(stored);
-                let mut left = self.used(mask).count();
-                for link in self.used(mask).rev() {
-                    left -= 1;
-                    let filter = link.filter()?;
-                    let at = || place(&link.step);
-                    let bytes = whole.unwrap_or(input);
-                    let inside = filter.peel(bytes).transpose().at(at)?;
-                    if left == 0 {
-                        let filter = if inside.is_some() { None } else { Some(filter) };
-                        return finish(filter, inside.unwrap_or(bytes)).at(at);
+                // Part of the encoded bytes, as long as no filter has copied them to a buffer.
+                let mut borrowed = Some(encoded);
+                let mut remaining = self.applied(mask).count();
+                for stage in self.applied(mask).rev() {
+                    remaining -= 1;
+                    let filter = stage.filter()?;
+                    let label = || label(&stage.step);
+                    let bytes = borrowed.unwrap_or(input);
+                    let payload = filter.borrow_payload(bytes).transpose().at(label)?;
+                    if remaining == 0 {
+                        let filter = if payload.is_some() { None } else { Some(filter) };
+                        return finish(filter, payload.unwrap_or(bytes)).at(label);
                     }
-                    match inside {
-                        Some(inside) if whole.is_some() => whole = Some(inside),
+                    match payload {
+                        Some(payload) if borrowed.is_some() => borrowed = Some(payload),
                         _ => {
-                            let start = Size { exact: Some(len), most: len };
-                            let cap = len.saturating_mul(TIMES).saturating_add(SLACK);
-                            let size =
-                                self.used(mask).take(left).try_fold(start, |size, link| link.packed(size))?;
-                            filter.decode(bytes, output, size.exact, size.most.min(cap)).at(at)?;
-                            whole = None;
+                            let chunk = Size { exact: Some(len), max: len };
+                            let limit = len.saturating_mul(MAX_EXPANSION).saturating_add(EXPANSION_SLACK);
+                            let size = self
+                                .applied(mask)
+                                .take(remaining)
+                                .try_fold(chunk, |size, stage| stage.encoded_size(size))?;
+                            filter.decode(bytes, output, size.exact, size.max.min(limit)).at(label)?;
+                            borrowed = None;
                             std::mem::swap(input, output);
                         }
                     }
                 }
-                finish(None, stored)
+                finish(None, encoded)
             })
         })
     }
 }
 
-impl Link {
+impl Stage {
     fn filter(&self) -> Result<&dyn Filter> {
         self.filter.as_ref().map(Box::as_ref).map_err(Error::clone)
     }
 
-    /// What the filter makes of that much.
-    fn packed(&self, size: Size) -> Result<Size> {
+    /// Returns the size of the filter's output for an input of this size.
+    fn encoded_size(&self, size: Size) -> Result<Size> {
         let filter = self.filter()?;
         let exact = size.exact.and_then(|size| filter.encoded_len(size));
-        // A known size has room as well, so that a longer block can be told how long it is.
-        Ok(Size { exact, most: exact.unwrap_or(size.most).saturating_mul(2).saturating_add(1 << 16) })
+        // The maximum is above an exact size too, so that the error for a longer chunk can state its size.
+        Ok(Size { exact, max: exact.unwrap_or(size.max).saturating_mul(2).saturating_add(1 << 16) })
     }
+}
+
+/// Returns the bit of the filter at this position in a filter mask, which has 32 bits.
+fn mask_bit(position: usize) -> Option<u32> {
+    u32::try_from(position).ok().and_then(|position| 1u32.checked_shl(position))
 }
 
 fn copy(from: &[u8], to: &mut [u8]) -> Result<()> {
@@ -269,17 +295,18 @@ fn append(from: &[u8], to: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// The filter's number and names.
-fn place(step: &Step) -> String {
-    let registered = registered_name(step.id);
+/// Returns the text that identifies a filter in errors: its number and names, or its name alone.
+fn label(step: &Step) -> String {
+    let Some(number) = step.id.hdf5() else { return format!("codec {}", step.id) };
+    let registered = registered_name(number);
     let name = registered.unwrap_or("not registered");
     if step.name.is_empty() || registered.is_some_and(|name| name.eq_ignore_ascii_case(&step.name)) {
-        return format!("filter {} ({name})", step.id);
+        return format!("filter {number} ({name})");
     }
-    format!("filter {} ({name}; the file calls it {:?})", step.id, step.name)
+    format!("filter {number} ({name}; the file calls it {:?})", step.name)
 }
 
-fn missing(step: &Step) -> Error {
-    let what = format!("{} is needed and not there; looked {}", place(step), places());
+fn not_available(step: &Step, codecs: &Codecs) -> Error {
+    let what = format!("{}: not available; searched {}", label(step), codecs.search_path());
     Error::new(Code::ENOFILTER, what)
 }

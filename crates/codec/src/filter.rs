@@ -1,247 +1,267 @@
-//! What a filter is, and which are built in.
+//! The trait [`Filter`], and the size checks and errors that the built-in filters share.
 //!
-//! [`Filter`] is the seam for everyone; [`Codec`] is the smaller thing that the built-in filters are: it works on
-//! slices, and [`Packed`] makes a filter of it, so that sizes are checked in one place.
+//! Built-in filters implement [`SliceCodec`], a smaller trait that works on slices. [`SliceFilter`] turns a [`SliceCodec`]
+//! into a [`Filter`], so that sizes are checked in one place.
 
 use std::fmt::Debug;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use crate::registry::entry;
+use crate::codecs::ChunkInfo;
 use crate::scratch::with_buffer;
 
-/// One filter with its parameters, ready to run; any number of threads may use it at once.
+/// One filter with its parameters, ready to run; several threads may use it at once.
+///
+/// When a chunk is written, the "decoded" bytes are the filter's input and the "encoded" bytes are its output.
 pub trait Filter: Debug + Send + Sync {
-    /// Unpacks `stored` into `plain`, which is emptied first. `expected` is the size that the result should have where
-    /// it is known. A filter never makes more than `limit` bytes.
-    fn decode(&self, stored: &[u8], plain: &mut Vec<u8>, expected: Option<usize>, limit: usize)
-    -> Result<()>;
+    /// Decodes `encoded` into `decoded`, which is emptied first. `expected` is the decoded size, if the caller knows it. A
+    /// decoded size above `limit` bytes is an error.
+    fn decode(
+        &self,
+        encoded: &[u8],
+        decoded: &mut Vec<u8>,
+        expected: Option<usize>,
+        limit: usize,
+    ) -> Result<()>;
 
-    /// Packs `plain` into `stored`, which is emptied first. `None` says that the filter does not apply to these bytes
-    /// (it would make them larger, say): an optional filter is then left out for this block.
-    fn encode(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>>;
+    /// Encodes `decoded` into `encoded`, which is emptied first. Returns `None` if the filter does not apply to these bytes,
+    /// for example because it would enlarge them; an optional filter is then left out for this chunk.
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>>;
 
-    /// Whether anything can be packed with these parameters: some files have ones that nobody can ask for.
+    /// Fails if the filter cannot encode with these parameters: some files have parameters that can only be decoded.
     fn check_encode(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Unpacks `stored` into all of `plain`. Another size is an error.
-    fn decode_into(&self, stored: &[u8], plain: &mut [u8]) -> Result<()> {
+    /// Decodes `encoded` into `decoded`; a decoded size other than the length of `decoded` is an error.
+    fn decode_into(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<()> {
         with_buffer(|buffer| {
-            self.decode(stored, buffer, Some(plain.len()), plain.len())?;
-            if buffer.len() != plain.len() {
-                return Err(wrong_size(plain.len(), buffer.len()));
+            self.decode(encoded, buffer, Some(decoded.len()), decoded.len())?;
+            if buffer.len() != decoded.len() {
+                return Err(wrong_size(decoded.len(), buffer.len()));
             }
-            plain.copy_from_slice(buffer);
+            decoded.copy_from_slice(buffer);
             Ok(())
         })
     }
 
-    /// The unpacked bytes where they lie in `stored` as they are, as with a checksum; `None` for most filters.
-    fn peel<'a>(&self, _stored: &'a [u8]) -> Option<Result<&'a [u8]>> {
+    /// Borrows the decoded bytes from `encoded` if the filter only adds bytes to them, such as a checksum; `None` for most
+    /// filters.
+    fn borrow_payload<'a>(&self, _encoded: &'a [u8]) -> Option<Result<&'a [u8]>> {
         None
     }
 
-    /// Bytes that `plain` bytes become, if it is the same for all of that length.
-    fn encoded_len(&self, _plain: usize) -> Option<usize> {
+    /// Returns the encoded size of `decoded` bytes, if it is the same for all data of that size.
+    fn encoded_len(&self, _decoded: usize) -> Option<usize> {
         None
     }
 
-    /// The most bytes that `stored` bytes can become.
-    fn most_decoded(&self, _stored: usize) -> usize {
+    /// Returns the maximum number of bytes that `encoded` bytes can decode to.
+    fn max_decoded_len(&self, _encoded: usize) -> usize {
         usize::MAX
     }
 
-    /// The bytes of an element, if this filter only takes elements apart into planes of bytes, of which
-    /// [`unshuffle_part`](crate::unshuffle_part) makes some whole again; `None` for all others.
-    fn planes_of(&self) -> Option<usize> {
+    /// Returns the element size in bytes if the filter is a plain byte shuffle, whose output
+    /// [`unshuffle_part`](crate::unshuffle_part) can decode in part; `None` for all other filters.
+    fn shuffle_size(&self) -> Option<usize> {
+        None
+    }
+
+    /// Returns the element size and shape of an array→array filter's output; `None` for a filter that outputs bytes.
+    fn encoded_chunk(&self) -> Option<ChunkInfo> {
         None
     }
 }
 
-/// The filter of this HDF5 number, if it is built in.
-pub fn built_in(id: u32, params: &[u32]) -> Option<Result<Box<dyn Filter>>> {
-    entry(id).map(|entry| (entry.make)(params))
-}
+/// A built-in filter with its parameters, which works on slices.
+pub(crate) trait SliceCodec: Debug + Send + Sync {
+    /// Returns the decoded size, if the encoded bytes contain it.
+    fn decoded_len(&self, encoded: &[u8]) -> Result<Option<usize>>;
 
-/// Whether the filter of this HDF5 number is built in.
-pub fn is_built_in(id: u32) -> bool {
-    entry(id).is_some()
-}
+    /// Decodes into the front of `decoded` and returns the decoded size; `None` if `decoded` is too short. If
+    /// [`SliceCodec::decoded_len`] returns a size, `decoded` has exactly that size.
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>>;
 
-/// A built-in filter.
-pub(crate) trait Codec: Debug + Send + Sync {
-    /// Bytes that `stored` becomes, where it says so.
-    fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>>;
-
-    /// Unpacks into the front of `plain` and gives the number of bytes made, all of which are written; `None` if they
-    /// do not fit. Where [`Codec::plain_len`] knows the size, `plain` has it.
-    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>>;
-
-    /// See [`Filter::encode`]; `stored` is empty.
-    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>>;
+    /// See [`Filter::encode`]; `encoded` is empty.
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>>;
 
     /// See [`Filter::check_encode`].
     fn check_encode(&self) -> Result<()> {
         Ok(())
     }
 
-    /// See [`Filter::most_decoded`].
-    fn most_decoded(&self, stored: usize) -> usize;
+    /// See [`Filter::max_decoded_len`].
+    fn max_decoded_len(&self, encoded: usize) -> usize;
 
     /// See [`Filter::encoded_len`].
-    fn encoded_len(&self, _plain: usize) -> Option<usize> {
+    fn encoded_len(&self, _decoded: usize) -> Option<usize> {
         None
     }
 
-    /// See [`Filter::peel`].
-    fn peel<'a>(&self, _stored: &'a [u8]) -> Option<Result<&'a [u8]>> {
+    /// See [`Filter::borrow_payload`].
+    fn borrow_payload<'a>(&self, _encoded: &'a [u8]) -> Option<Result<&'a [u8]>> {
         None
     }
 
-    /// See [`Filter::planes_of`].
-    fn planes_of(&self) -> Option<usize> {
+    /// See [`Filter::shuffle_size`].
+    fn shuffle_size(&self) -> Option<usize> {
+        None
+    }
+
+    /// See [`Filter::encoded_chunk`].
+    fn encoded_chunk(&self) -> Option<ChunkInfo> {
         None
     }
 }
 
-/// A codec as a filter.
+/// Adapter that makes a [`Filter`] of a built-in filter.
 #[derive(Debug)]
-pub(crate) struct Packed<C>(pub C);
+pub(crate) struct SliceFilter<C>(pub C);
 
-/// A codec as a filter of any kind.
-pub(crate) fn boxed<C: Codec + 'static>(codec: C) -> Box<dyn Filter> {
-    Box::new(Packed(codec))
+/// Boxes a built-in filter as a [`Filter`].
+pub(crate) fn boxed<C: SliceCodec + 'static>(codec: C) -> Box<dyn Filter> {
+    Box::new(SliceFilter(codec))
 }
 
-/// The first guess at a size that nothing tells.
-const GUESS: usize = 4;
+/// Assumed ratio of decoded to encoded size if neither the caller nor the encoded bytes give the decoded size.
+const ASSUMED_RATIO: usize = 4;
 
-impl<C: Codec> Filter for Packed<C> {
+impl<C: SliceCodec> Filter for SliceFilter<C> {
     fn decode(
         &self,
-        stored: &[u8],
-        plain: &mut Vec<u8>,
+        encoded: &[u8],
+        decoded: &mut Vec<u8>,
         expected: Option<usize>,
         limit: usize,
     ) -> Result<()> {
-        let most = self.0.most_decoded(stored.len()).min(limit);
-        let done = match self.0.plain_len(stored) {
-            Ok(Some(len)) if len > most => Err(too_large(stored.len(), len, most)),
-            Ok(Some(len)) => resize(plain, len).and_then(|()| self.0.unpack(stored, plain)),
+        let max = self.0.max_decoded_len(encoded.len()).min(limit);
+        let result = match self.0.decoded_len(encoded) {
+            Ok(Some(len)) if len > max => Err(too_large(encoded.len(), len, max)),
+            Ok(Some(len)) => resize(decoded, len).and_then(|()| self.0.decode(encoded, decoded)),
             Ok(None) => {
-                let guess = expected.unwrap_or_else(|| stored.len().saturating_mul(GUESS));
-                self.grow(stored, plain, guess, most)
+                let initial = expected.unwrap_or_else(|| encoded.len().saturating_mul(ASSUMED_RATIO));
+                self.decode_growing(encoded, decoded, initial, max)
             }
             Err(error) => Err(error),
         };
-        match done {
+        match result {
             Ok(Some(len)) => {
-                plain.truncate(len);
+                decoded.truncate(len);
                 Ok(())
             }
             Ok(None) => {
-                plain.clear();
-                Err(corrupt(format!("{} stored bytes become more than {most}", stored.len())))
+                decoded.clear();
+                Err(corrupt(format!("{} encoded bytes decode to more than {max} bytes", encoded.len())))
             }
             Err(error) => {
-                plain.clear();
+                decoded.clear();
                 Err(error)
             }
         }
     }
 
-    fn encode(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
-        stored.clear();
-        self.0.pack(plain, stored)
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
+        encoded.clear();
+        self.0.encode(decoded, encoded)
     }
 
-    fn decode_into(&self, stored: &[u8], plain: &mut [u8]) -> Result<()> {
-        if plain.len() > self.0.most_decoded(stored.len()) {
-            return Err(corrupt(format!("{} stored bytes cannot become {}", stored.len(), plain.len())));
+    fn decode_into(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<()> {
+        if decoded.len() > self.0.max_decoded_len(encoded.len()) {
+            let (from, to) = (encoded.len(), decoded.len());
+            return Err(corrupt(format!("{from} encoded bytes cannot decode to {to} bytes")));
         }
-        if let Some(len) = self.0.plain_len(stored)?.filter(|&len| len != plain.len()) {
-            return Err(wrong_size(plain.len(), len));
+        if let Some(len) = self.0.decoded_len(encoded)?.filter(|&len| len != decoded.len()) {
+            return Err(wrong_size(decoded.len(), len));
         }
-        match self.0.unpack(stored, plain)? {
-            Some(len) if len == plain.len() => Ok(()),
-            Some(len) => Err(wrong_size(plain.len(), len)),
-            None => Err(self.longer(stored, plain.len())),
+        match self.0.decode(encoded, decoded)? {
+            Some(len) if len == decoded.len() => Ok(()),
+            Some(len) => Err(wrong_size(decoded.len(), len)),
+            None => Err(self.longer_than(decoded.len(), encoded)),
         }
     }
 
-    fn peel<'a>(&self, stored: &'a [u8]) -> Option<Result<&'a [u8]>> {
-        self.0.peel(stored)
+    fn borrow_payload<'a>(&self, encoded: &'a [u8]) -> Option<Result<&'a [u8]>> {
+        self.0.borrow_payload(encoded)
     }
 
     fn check_encode(&self) -> Result<()> {
         self.0.check_encode()
     }
 
-    fn encoded_len(&self, plain: usize) -> Option<usize> {
-        self.0.encoded_len(plain)
+    fn encoded_len(&self, decoded: usize) -> Option<usize> {
+        self.0.encoded_len(decoded)
     }
 
-    fn most_decoded(&self, stored: usize) -> usize {
-        self.0.most_decoded(stored)
+    fn max_decoded_len(&self, encoded: usize) -> usize {
+        self.0.max_decoded_len(encoded)
     }
 
-    fn planes_of(&self) -> Option<usize> {
-        self.0.planes_of()
+    fn shuffle_size(&self) -> Option<usize> {
+        self.0.shuffle_size()
+    }
+
+    fn encoded_chunk(&self) -> Option<ChunkInfo> {
+        self.0.encoded_chunk()
     }
 }
 
-impl<C: Codec> Packed<C> {
-    /// Unpacks into a buffer that doubles until the bytes fit, or it has the size `most`.
-    fn grow(&self, stored: &[u8], plain: &mut Vec<u8>, guess: usize, most: usize) -> Result<Option<usize>> {
-        let mut len = guess.clamp(64, most.max(64)).min(most);
+impl<C: SliceCodec> SliceFilter<C> {
+    /// Decodes into a buffer of `initial` bytes, which doubles until the decoded bytes fit or its size is `max`.
+    fn decode_growing(
+        &self,
+        encoded: &[u8],
+        decoded: &mut Vec<u8>,
+        initial: usize,
+        max: usize,
+    ) -> Result<Option<usize>> {
+        let mut len = initial.clamp(64, max.max(64)).min(max);
         loop {
-            resize(plain, len)?;
-            match self.0.unpack(stored, plain)? {
-                None if len < most => len = len.saturating_mul(2).min(most),
-                made => return Ok(made),
+            resize(decoded, len)?;
+            match self.0.decode(encoded, decoded)? {
+                None if len < max => len = len.saturating_mul(2).min(max),
+                decoded_len => return Ok(decoded_len),
             }
         }
     }
 
-    /// The error of a block that has more than `len` bytes. Says how many if that is not very many.
-    fn longer(&self, stored: &[u8], len: usize) -> Error {
+    /// Returns the error for encoded bytes that decode to more than `len` bytes. The error states the decoded size, unless
+    /// it is more than about four times `len`.
+    fn longer_than(&self, len: usize, encoded: &[u8]) -> Error {
         let limit = len.saturating_mul(4).saturating_add(1 << 16);
-        let whole = with_buffer(|buffer| {
-            self.decode(stored, buffer, Some(len.saturating_mul(2)), limit).map(|()| buffer.len())
+        let decoded_len = with_buffer(|buffer| {
+            self.decode(encoded, buffer, Some(len.saturating_mul(2)), limit).map(|()| buffer.len())
         });
-        match whole {
-            Ok(whole) => wrong_size(len, whole),
-            Err(_) => corrupt(format!("the block is longer than the {len} bytes it should have")),
+        match decoded_len {
+            Ok(decoded_len) => wrong_size(len, decoded_len),
+            Err(_) => corrupt(format!("decodes to more bytes than the expected {len}")),
         }
     }
 }
 
-/// Makes a buffer of this size, if there is memory for it.
-fn resize(plain: &mut Vec<u8>, len: usize) -> Result<()> {
-    let none = |_| Error::new(Code::ENOMEM, format!("there is no memory for a block of {len} bytes"));
-    plain.try_reserve_exact(len.saturating_sub(plain.len())).map_err(none)?;
-    plain.resize(len, 0);
+/// Resizes a buffer, or fails if there is no memory for it.
+fn resize(decoded: &mut Vec<u8>, len: usize) -> Result<()> {
+    let no_memory = |_| Error::new(Code::ENOMEM, format!("no memory for {len} decoded bytes"));
+    decoded.try_reserve_exact(len.saturating_sub(decoded.len())).map_err(no_memory)?;
+    decoded.resize(len, 0);
     Ok(())
 }
 
-/// The error of bytes that are not what the filter makes.
+/// Returns the error for encoded bytes that are damaged.
 pub(crate) fn corrupt(what: impl Into<String>) -> Error {
     Error::new(Code::EHDFERR, what)
 }
 
-/// The error of parameters that the filter does not have.
+/// Returns the error for invalid filter parameters.
 pub(crate) fn bad_params(what: impl Into<String>) -> Error {
     Error::new(Code::EFILTER, what)
 }
 
-/// The error of a block of another size.
-pub(crate) fn wrong_size(should: usize, is: usize) -> Error {
-    let than = if is < should { "shorter" } else { "longer" };
-    corrupt(format!("the block unpacks to {is} bytes, {than} than the {should} it should have"))
+/// Returns the error for a decoded size other than the expected size.
+pub(crate) fn wrong_size(expected: usize, actual: usize) -> Error {
+    let than = if actual < expected { "shorter" } else { "longer" };
+    corrupt(format!("decodes to {actual} bytes, {than} than the expected {expected}"))
 }
 
-fn too_large(stored: usize, says: usize, most: usize) -> Error {
-    corrupt(format!("{stored} stored bytes say they become {says}, but {most} is the most they may"))
+fn too_large(encoded: usize, claimed: usize, max: usize) -> Error {
+    corrupt(format!("{encoded} encoded bytes claim a decoded size of {claimed} bytes (at most {max})"))
 }

@@ -1,9 +1,10 @@
-//! Filters as Zarr writes them down: a JSON dictionary with an `id` (numcodecs), which netCDF-C calls a codec.
+//! JSON forms of filters: numcodecs configurations (Zarr v2), which netCDF-C calls codecs, and Zarr v3 codecs.
 //!
-//! Each filter that has such a spelling tells it in its own file ([`Spelling`]). Keys and their order are those of
-//! netCDF-C's codec plugins, defaults those of numcodecs; a number may be written as text, as netCDF-C takes it. A codec
-//! stands for the filter whose *bytes* it makes: `gzip` and `lz4` of numcodecs have frames that no HDF5 filter has, and
-//! are not read as deflate and LZ4; for LZ4 and LZF as HDF5 stores them there are names in imagecodecs.
+//! Each filter's own file defines its [`JsonForm`]s. Numcodecs configurations have the keys and the key order of netCDF-C's
+//! codec plugins and the defaults of numcodecs; a number may be a JSON string, as in netCDF-C. A codec is mapped to the
+//! filter that encodes to the same *bytes*: numcodecs `lz4` has a frame that no HDF5 filter has, so it is not read as LZ4;
+//! imagecodecs has names for LZ4 and LZF as HDF5 stores them. A filter without a Zarr v3 name of its own has the name that
+//! zarr-python uses: `numcodecs.` plus its numcodecs `id`.
 
 use std::ops::RangeInclusive;
 
@@ -11,132 +12,210 @@ use ferrocdf_bytes::{Code, Error, Result};
 use serde_json::{Map, Value};
 
 use crate::filters::ENTRIES;
+use crate::identity::FilterId;
 use crate::registry::entry;
 
-/// How a filter is written down in JSON.
-pub struct Spelling {
-    /// What the dictionary has as `id`.
+/// Conversion between the parameters of a filter and a JSON object.
+pub struct JsonForm {
+    /// Value of `id` (numcodecs) or `name` (Zarr v3).
     pub id: &'static str,
-    /// The other keys and their values for these parameters: those that a caller gives, or those that a file has.
+    /// Function that returns the other keys and their values. The parameters are as a user gives them, or final, as in a
+    /// file.
     pub write: fn(&[u32]) -> Result<Fields>,
-    /// The parameters that a caller would give for this dictionary.
-    pub read: fn(&Dictionary) -> Result<Vec<u32>>,
+    /// Function that returns the parameters of a JSON object, as a user gives them.
+    pub read: fn(&CodecObject) -> Result<Vec<u32>>,
 }
 
-/// Keys and values in their order.
+/// Keys and values of a JSON object, in order.
 pub type Fields = Vec<(&'static str, Value)>;
 
-/// A dictionary longer than so many bytes is none that describes a filter.
-const LONGEST: usize = 1 << 16;
+/// Identity and parameters of a filter, as a user gives them.
+pub type Parameters = (FilterId, Vec<u32>);
 
-/// The JSON dictionary of a built-in filter; `None` if the filter has none or is not built in.
+/// Maximum length of the JSON text, in bytes.
+const MAX_LEN: usize = 1 << 16;
+
+/// Prefix of the names of numcodecs filters in Zarr v3.
+const NUMCODECS_PREFIX: &str = "numcodecs.";
+
+/// Returns the numcodecs configuration of a built-in filter; `None` if the filter has none or is not built in.
 ///
 /// # Errors
-/// `EFILTER` for parameters that the filter does not have.
-pub fn codec_of(id: u32, params: &[u32]) -> Option<Result<String>> {
-    let spelling = entry(id)?.json.as_ref()?;
-    Some((spelling.write)(params).map(|fields| {
+/// `EFILTER` for invalid parameters.
+pub fn to_numcodecs(id: &FilterId, params: &[u32]) -> Option<Result<String>> {
+    let form = entry(id)?.numcodecs.as_ref()?;
+    Some((form.write)(params).map(|fields| {
         let fields = fields.iter().map(|(key, value)| format!(", \"{key}\": {value}"));
-        format!("{{\"id\": \"{}\"{}}}", spelling.id, fields.collect::<String>())
+        format!("{{\"id\": \"{}\"{}}}", form.id, fields.collect::<String>())
     }))
 }
 
-/// The filter that a JSON dictionary tells: its HDF5 number, and the parameters that a caller would give. `None` if no
-/// built-in filter is called so.
+/// Returns the filter of a numcodecs configuration, with parameters as a user gives them; `None` if no built-in filter has
+/// its `id`.
 ///
 /// # Errors
-/// `EFILTER` for what is not JSON, is no dictionary with an `id`, or has values that the filter does not have.
-pub fn filter_of(json: &str) -> Option<Result<(u32, Vec<u32>)>> {
-    let dictionary = match Dictionary::parse(json) {
-        Ok(dictionary) => dictionary,
+/// `EFILTER` for text that is not a JSON object with an `id`, and for invalid values.
+pub fn from_numcodecs(json: &str) -> Option<Result<Parameters>> {
+    let object = match CodecObject::parse(json, "id") {
+        Ok(object) => object,
         Err(error) => return Some(Err(error)),
     };
-    let spellings = ENTRIES.iter().filter_map(|entry| Some((entry.id, entry.json.as_ref()?)));
-    let (id, spelling) = spellings.into_iter().find(|(_, spelling)| spelling.id == dictionary.id)?;
-    Some((spelling.read)(&dictionary).map(|params| (id, params)))
+    read(&object, &object.id, |entry| entry.numcodecs.as_ref())
 }
 
-/// What the JSON dictionary of a built-in filter has as `id`; `None` if it has none or is not built in.
-pub fn codec_id(id: u32) -> Option<&'static str> {
-    Some(entry(id)?.json.as_ref()?.id)
+/// Returns the numcodecs `id` of a built-in filter; `None` if the filter has none or is not built in.
+pub fn numcodecs_id(id: &FilterId) -> Option<&'static str> {
+    Some(entry(id)?.numcodecs.as_ref()?.id)
 }
 
-/// A dictionary that was read.
-pub struct Dictionary {
+/// Returns the Zarr v3 metadata of a built-in filter, `{"name": …, "configuration": …}`; `None` if the filter has no JSON
+/// form or is not built in.
+///
+/// # Errors
+/// `EFILTER` for invalid parameters.
+pub fn to_zarr_v3(id: &FilterId, params: &[u32]) -> Option<Result<String>> {
+    let entry = entry(id)?;
+    let (prefix, form) = match (&entry.zarr_v3, &entry.numcodecs) {
+        (Some(zarr_v3), _) => ("", zarr_v3),
+        (None, Some(numcodecs)) => (NUMCODECS_PREFIX, numcodecs),
+        (None, None) => return None,
+    };
+    Some((form.write)(params).map(|fields| {
+        let name = format!("{prefix}{}", form.id);
+        let mut json = Map::from_iter([("name".to_string(), Value::String(name))]);
+        if !fields.is_empty() {
+            let fields = fields.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
+            json.insert("configuration".to_string(), Value::Object(fields));
+        }
+        Value::Object(json).to_string()
+    }))
+}
+
+/// Returns the filter of Zarr v3 metadata, with parameters as a user gives them; `None` if no built-in filter has its name.
+///
+/// # Errors
+/// `EFILTER` for text that is not a JSON object with a `name`, and for invalid values.
+pub fn from_zarr_v3(json: &str) -> Option<Result<Parameters>> {
+    let object = match CodecObject::parse(json, "name").and_then(CodecObject::into_configuration) {
+        Ok(object) => object,
+        Err(error) => return Some(Err(error)),
+    };
+    read(&object, &object.id, |entry| entry.zarr_v3.as_ref()).or_else(|| {
+        let id = object.id.strip_prefix(NUMCODECS_PREFIX)?;
+        read(&object, id, |entry| entry.numcodecs.as_ref())
+    })
+}
+
+/// Reads the parameters of the built-in filter that has this name in the JSON forms that `form` selects.
+fn read(
+    object: &CodecObject,
+    name: &str,
+    form: impl Fn(&'static crate::registry::Entry) -> Option<&'static JsonForm>,
+) -> Option<Result<Parameters>> {
+    let mut forms = ENTRIES.iter().filter_map(|entry| Some((&entry.id, form(entry)?)));
+    let (id, form) = forms.find(|(_, form)| form.id == name)?;
+    Some((form.read)(object).map(|params| (id.clone(), params)))
+}
+
+/// The JSON object of a codec: a numcodecs configuration, or the `configuration` of a Zarr v3 codec.
+pub struct CodecObject {
     id: String,
     values: Map<String, Value>,
 }
 
-impl Dictionary {
-    fn parse(json: &str) -> Result<Dictionary> {
-        let wrong = |why: &str| Err(Error::new(Code::EFILTER, format!("a codec in JSON {why}")));
-        if json.len() > LONGEST {
-            return wrong(&format!("has {} bytes, and {LONGEST} at most", json.len()));
+impl CodecObject {
+    /// Parses a JSON object whose member `key` is the name of the codec.
+    fn parse(json: &str, key: &str) -> Result<CodecObject> {
+        let invalid = |reason: &str| Err(Error::new(Code::EFILTER, format!("codec in JSON: {reason}")));
+        if json.len() > MAX_LEN {
+            return invalid(&format!("the text has {} bytes (at most {MAX_LEN})", json.len()));
         }
         let values = match serde_json::from_str(json) {
             Ok(Value::Object(values)) => values,
-            Ok(_) => return wrong("is not a dictionary"),
-            Err(error) => return wrong(&format!("cannot be read: {error}")),
+            Ok(_) => return invalid("the text is not a JSON object"),
+            Err(error) => return invalid(&format!("the text is not valid JSON: {error}")),
         };
-        match values.get("id") {
-            Some(Value::String(id)) => Ok(Dictionary { id: id.clone(), values }),
-            Some(_) => wrong("has an \"id\" that is not text"),
-            None => wrong("has no \"id\""),
+        match values.get(key) {
+            Some(Value::String(id)) => Ok(CodecObject { id: id.clone(), values }),
+            Some(_) => invalid(&format!("\"{key}\" is not a string")),
+            None => invalid(&format!("no \"{key}\"")),
         }
     }
 
-    fn wrong(&self, key: &str, why: &str) -> Error {
-        let value = &self.values.get(key).unwrap_or(&Value::Null);
-        Error::new(Code::EFILTER, format!("the codec {} has \"{key}\": {value}, {why}", self.id))
+    /// Returns the `configuration` of a Zarr v3 codec; an empty one if the member is missing.
+    fn into_configuration(mut self) -> Result<CodecObject> {
+        match self.values.remove("configuration") {
+            None => Ok(CodecObject { id: self.id, values: Map::new() }),
+            Some(Value::Object(values)) => Ok(CodecObject { id: self.id, values }),
+            Some(other) => {
+                let what = format!("codec {}: \"configuration\" is {other}, not a JSON object", self.id);
+                Err(Error::new(Code::EFILTER, what))
+            }
+        }
     }
 
-    /// A number within bounds; `other` if it is not there or null.
-    pub fn number(&self, key: &str, other: i64, bounds: RangeInclusive<i64>) -> Result<i64> {
+    fn invalid(&self, key: &str, reason: &str) -> Error {
+        let value = &self.values.get(key).unwrap_or(&Value::Null);
+        Error::new(Code::EFILTER, format!("codec {}: \"{key}\" is {value}, {reason}", self.id))
+    }
+
+    /// Returns a list of numbers within bounds. A missing list is an error.
+    pub fn numbers(&self, key: &str, bounds: RangeInclusive<i64>) -> Result<Vec<u32>> {
+        let number = |value: &Value| value.as_i64().filter(|number| bounds.contains(number));
+        let list = match self.values.get(key) {
+            Some(Value::Array(list)) => list.iter().map(|value| u32::try_from(number(value)?).ok()).collect(),
+            _ => None,
+        };
+        list.ok_or_else(|| {
+            self.invalid(key, &format!("not a list of integers from {} to {}", bounds.start(), bounds.end()))
+        })
+    }
+
+    /// Returns a number within bounds; `default` if it is missing or null.
+    pub fn number(&self, key: &str, default: i64, bounds: RangeInclusive<i64>) -> Result<i64> {
         let number = match self.values.get(key) {
-            None | Some(Value::Null) => return Ok(other),
+            None | Some(Value::Null) => return Ok(default),
             Some(Value::Number(number)) => number.as_i64(),
             Some(Value::String(text)) => text.parse().ok(),
             Some(_) => None,
         };
-        let within = number.filter(|number| bounds.contains(number));
-        within.ok_or_else(|| {
-            let why = format!("and not a whole number from {} to {}", bounds.start(), bounds.end());
-            self.wrong(key, &why)
+        number.filter(|number| bounds.contains(number)).ok_or_else(|| {
+            self.invalid(key, &format!("not an integer from {} to {}", bounds.start(), bounds.end()))
         })
     }
 
-    /// A truth; `other` if it is not there or null.
-    pub fn flag(&self, key: &str, other: bool) -> Result<bool> {
+    /// Returns a boolean; `default` if it is missing or null.
+    pub fn boolean(&self, key: &str, default: bool) -> Result<bool> {
         match self.values.get(key) {
-            None | Some(Value::Null) => Ok(other),
-            Some(Value::Bool(flag)) => Ok(*flag),
-            Some(_) => Err(self.wrong(key, "and neither true nor false")),
+            None | Some(Value::Null) => Ok(default),
+            Some(Value::Bool(value)) => Ok(*value),
+            Some(_) => Err(self.invalid(key, "neither true nor false")),
         }
     }
 
-    /// The place of a word in a list; `other` if it is not there or null.
-    pub fn word(&self, key: &str, other: u32, words: &[&str]) -> Result<u32> {
-        let place = match self.values.get(key) {
-            None | Some(Value::Null) => return Ok(other),
-            Some(Value::String(word)) => words.iter().position(|other| other == word),
+    /// Returns the position of a string in `allowed`; `default` if the member is missing or null.
+    pub fn position(&self, key: &str, default: u32, allowed: &[&str]) -> Result<u32> {
+        let position = match self.values.get(key) {
+            None | Some(Value::Null) => return Ok(default),
+            Some(Value::String(value)) => allowed.iter().position(|allowed| allowed == value),
             Some(_) => None,
         };
-        let wrong = || self.wrong(key, &format!("and not one of {}", words.join(", ")));
-        place.map(|place| place as u32).ok_or_else(wrong)
+        let invalid = || self.invalid(key, &format!("not one of {}", allowed.join(", ")));
+        position.map(|position| position as u32).ok_or_else(invalid)
     }
 }
 
-/// The spelling of a filter that has one parameter, its level, which is a number without a sign.
-macro_rules! level_spelling {
-    ($id:literal, $levels:expr, $other:literal) => {
-        $crate::json::Spelling {
+/// The JSON form of a filter whose only parameter is its level, an unsigned number.
+macro_rules! level_form {
+    ($id:literal, $levels:expr, $default:literal) => {
+        $crate::json::JsonForm {
             id: $id,
             write: |params| match *params {
                 [level, ..] if $levels.contains(&i64::from(level)) => Ok(vec![("level", level.into())]),
-                _ => Err($crate::filter::bad_params(format!("{} has no level {params:?}", $id))),
+                _ => Err($crate::filter::bad_params(format!("{}: invalid level {params:?}", $id))),
             },
-            read: |json| Ok(vec![json.number("level", $other, $levels)? as u32]),
+            read: |json| Ok(vec![json.number("level", $default, $levels)? as u32]),
         }
     };
 }
-pub(crate) use level_spelling;
+pub(crate) use level_form;

@@ -1,24 +1,25 @@
-//! Filters: what packs and unpacks blocks of data, and chains of them.
+//! Filters, which encode and decode chunks of data, and chains of filters.
 //!
-//! Bytes are those that HDF5 and the registered plugins store ("Filters" in the HDF5 user guide, the filter pipeline
-//! message in the format specification, and each plugin's own description). A filter is a value that holds its
-//! parameters; a [`Chain`] is what a dataset has. Not here: filters loaded at run time, and quantization.
+//! The encoded bytes are the ones that HDF5 and the registered plugins store ("Filters" in the HDF5 user guide, the filter
+//! pipeline message in the format specification, and each plugin's own description), and the ones of Zarr's codecs. A filter
+//! is a value that holds its parameters; a [`Chain`] holds the filters of a dataset. Filters loaded at run time and
+//! quantization are in other crates.
 #![forbid(unsafe_code)]
 
 mod chain;
+mod codecs;
 mod filter;
 mod filters;
+mod identity;
 mod json;
-mod provider;
 mod registry;
 mod scratch;
 pub mod spec;
 
 pub use chain::{Chain, Step};
-pub use filter::{Filter, built_in, is_built_in};
+pub use codecs::{ChunkInfo, Codecs, DatasetInfo, ElementType, Provider};
+pub use filter::Filter;
 pub use filters::unshuffle_part;
-pub use json::{codec_id, codec_of, filter_of};
-pub use provider::{
-    Dataset, ElementType, Provider, find, is_available, prefer_provided, prefers_provided, provide, provider,
-};
-pub use registry::{built_in_ids, by_name, learn, learns, names, registered_name};
+pub use identity::FilterId;
+pub use json::{from_numcodecs, from_zarr_v3, numcodecs_id, to_numcodecs, to_zarr_v3};
+pub use registry::{built_in, built_in_ids, by_name, derive, derives, is_built_in, names, registered_name};

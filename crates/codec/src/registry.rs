@@ -1,84 +1,101 @@
-//! What filters are called: those that are built in, which say so themselves, and those that are registered.
+//! The built-in filters by identity and by name, and the names of registered HDF5 filters that are not built in.
 //!
 //! Registered names are from "List of Filters Registered with The HDF Group" (docs/RegisteredFilterPlugins.md of
-//! HDFGroup/hdf5_plugins), other names are those of numcodecs and of the HDF5 library.
+//! HDFGroup/hdf5_plugins); other names are those of numcodecs and of the HDF5 library.
 
 use ferrocdf_bytes::Result;
 
+use crate::codecs::ChunkInfo;
 use crate::filter::Filter;
 use crate::filters::ENTRIES;
-use crate::json::Spelling;
-use crate::provider::is_available;
+use crate::identity::FilterId;
+use crate::json::JsonForm;
 
-/// A built-in filter as it is listed.
+/// Constructor of a filter from its parameters. The chunk describes the filter's input when encoding; `None` if the input is
+/// bytes whose element size and shape are unknown.
+pub type Constructor = fn(&[u32], Option<&ChunkInfo>) -> Result<Box<dyn Filter>>;
+
+/// Description of a built-in filter.
 pub struct Entry {
-    /// Its HDF5 number.
-    pub id: u32,
-    /// What it is called: first the name it is registered under, then others. Case does not count.
+    /// Identity of the filter.
+    pub id: FilterId,
+    /// Names of the filter in filter specifications: first the registered one, then aliases. Case is ignored.
     pub names: &'static [&'static str],
-    /// The filter with these parameters.
-    pub make: fn(&[u32]) -> Result<Box<dyn Filter>>,
-    /// Puts the size of elements and that of a chunk in bytes into its parameters, if it wants them and no more.
-    pub learn: Option<fn(&mut Vec<u32>, u32, u32)>,
-    /// How it is written down in JSON, if it is.
-    pub json: Option<Spelling>,
+    /// Constructor of the filter.
+    pub new: Constructor,
+    /// Function that stores the element size and the chunk size, both in bytes, in the parameters; `None` for filters that
+    /// derive something else from the dataset, or nothing.
+    pub derive: Option<fn(&mut Vec<u32>, u32, u32)>,
+    /// JSON form as a numcodecs configuration (Zarr v2), if the filter has one.
+    pub numcodecs: Option<JsonForm>,
+    /// JSON form as a Zarr v3 codec. A filter without it has the name `numcodecs.` plus its numcodecs `id` in Zarr v3.
+    pub zarr_v3: Option<JsonForm>,
 }
 
-/// The built-in filter of this number.
-pub fn entry(id: u32) -> Option<&'static Entry> {
-    ENTRIES.binary_search_by_key(&id, |entry| entry.id).ok().map(|at| &ENTRIES[at])
+/// Returns the entry of the built-in filter with this identity.
+pub fn entry(id: &FilterId) -> Option<&'static Entry> {
+    ENTRIES.iter().find(|entry| entry.id == *id)
 }
 
-/// The numbers of the filters that are built in, in their order.
-pub fn built_in_ids() -> impl ExactSizeIterator<Item = u32> {
-    ENTRIES.iter().map(|entry| entry.id)
+/// True if the filter with this identity is built in.
+pub fn is_built_in(id: &FilterId) -> bool {
+    entry(id).is_some()
 }
 
-/// The name a filter number is registered under, if it is.
+/// Returns the built-in bytes→bytes filter with this identity and these parameters; `None` if it is not built in.
+pub fn built_in(id: &FilterId, params: &[u32]) -> Option<Result<Box<dyn Filter>>> {
+    entry(id).map(|entry| (entry.new)(params, None))
+}
+
+/// Returns the HDF5 numbers of the built-in filters, in ascending order.
+pub fn built_in_ids() -> impl Iterator<Item = u32> {
+    ENTRIES.iter().filter_map(|entry| entry.id.hdf5())
+}
+
+/// Returns the registered name of an HDF5 filter number, if it is registered.
 pub fn registered_name(id: u32) -> Option<&'static str> {
-    match entry(id) {
+    match entry(&id.into()) {
         Some(entry) => entry.names.first().copied(),
-        None => OTHERS.binary_search_by_key(&id, |&(id, _)| id).ok().map(|at| OTHERS[at].1),
+        None => NOT_BUILT_IN.binary_search_by_key(&id, |&(id, _)| id).ok().map(|at| NOT_BUILT_IN[at].1),
     }
 }
 
-/// Puts into the parameters that a caller gives what a built-in filter learns of the data by itself: the size of elements,
-/// and that of a chunk, in bytes. For filters that learn just that (shuffle, blosc, bitshuffle); others stay as they are.
-pub fn learn(id: u32, params: &mut Vec<u32>, element: u32, chunk: u32) {
-    if let Some(learn) = entry(id).and_then(|entry| entry.learn) {
-        learn(params, element, chunk);
+/// Stores the element size and the chunk size, both in bytes, in the parameters of a built-in filter that derives only these
+/// two (shuffle, blosc, bitshuffle). Leaves the parameters of all other filters unchanged.
+pub fn derive(id: &FilterId, params: &mut Vec<u32>, element: u32, chunk: u32) {
+    if let Some(derive) = entry(id).and_then(|entry| entry.derive) {
+        derive(params, element, chunk);
     }
 }
 
-/// Whether [`learn`] does anything for the filter of this number.
-pub fn learns(id: u32) -> bool {
-    entry(id).is_some_and(|entry| entry.learn.is_some())
+/// True if [`derive`] changes the parameters of this filter.
+pub fn derives(id: &FilterId) -> bool {
+    entry(id).is_some_and(|entry| entry.derive.is_some())
 }
 
-/// What a filter is called, the name it is registered under first; empty for one that has no name.
+/// Returns the names of a filter, the registered one first; empty if the number is not registered.
 pub fn names(id: u32) -> Vec<&'static str> {
-    entry(id).map_or_else(|| registered_name(id).into_iter().collect(), |entry| entry.names.to_vec())
+    entry(&id.into()).map_or_else(|| registered_name(id).into_iter().collect(), |entry| entry.names.to_vec())
 }
 
-/// The number of the filter of this name: a registered name, or what numcodecs or HDF5 call a built-in one. Case does
-/// not count. Of two that are registered under one name it is the later.
-pub fn by_name(name: &str) -> Option<u32> {
+/// Returns the identity of the filter with this name: a registered name, or a built-in filter's name in numcodecs or HDF5.
+/// Case is ignored. If two filters are registered under one name, returns the one with the higher number.
+pub fn by_name(name: &str) -> Option<FilterId> {
     let is = |other: &&'static str| other.eq_ignore_ascii_case(name);
-    let ours = ENTRIES.iter().find(|entry| entry.names.iter().any(is));
-    let others = || OTHERS.iter().rfind(|(_, other)| is(other)).map(|&(id, _)| id);
-    ours.map(|entry| entry.id).or_else(others)
+    let built_in = ENTRIES.iter().find(|entry| entry.names.iter().any(is));
+    let others = || NOT_BUILT_IN.iter().rfind(|(_, other)| is(other)).map(|&(id, _)| id.into());
+    built_in.map(|entry| entry.id.clone()).or_else(others)
 }
 
-/// The filters that are there, by name and number, for messages.
-pub(crate) fn known_names() -> String {
-    let others = OTHERS.iter().filter(|(id, _)| is_available(*id)).copied();
-    let ours = ENTRIES.iter().filter_map(|entry| Some((entry.id, *entry.names.first()?)));
-    let shown = |(id, name): (u32, &str)| format!("{} ({id})", name.to_ascii_lowercase());
-    ours.chain(others).map(shown).collect::<Vec<_>>().join(", ")
+/// Returns the names and numbers of the built-in filters that have an HDF5 number, for errors.
+pub(crate) fn built_in_names() -> String {
+    let shown =
+        |entry: &Entry| Some(format!("{} ({})", entry.names.first()?.to_ascii_lowercase(), entry.id.hdf5()?));
+    ENTRIES.iter().filter_map(shown).collect::<Vec<_>>().join(", ")
 }
 
 /// Registered filters that are not built in, ordered by number.
-const OTHERS: &[(u32, &str)] = &[
+const NOT_BUILT_IN: &[(u32, &str)] = &[
     (257, "hzip"),
     (258, "fpzip"),
     (305, "LZO"),
@@ -117,24 +134,28 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn entries_are_ordered_and_names_are_of_one_filter() {
+    fn entries_are_sorted_and_names_are_unique() {
+        // Identities with a number sort before named identities.
         assert!(ENTRIES.windows(2).all(|pair| pair[0].id < pair[1].id));
-        assert!(OTHERS.windows(2).all(|pair| pair[0].0 < pair[1].0));
-        assert!(OTHERS.iter().all(|&(id, _)| entry(id).is_none()), "a filter is built in or it is not");
+        assert!(NOT_BUILT_IN.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert!(
+            NOT_BUILT_IN.iter().all(|&(id, _)| entry(&id.into()).is_none()),
+            "a filter is in both tables"
+        );
         let mut seen = HashSet::new();
         for name in ENTRIES.iter().flat_map(|entry| entry.names) {
             assert!(seen.insert(name.to_lowercase()), "{name} names two filters");
         }
-        for (_, name) in OTHERS {
+        for (_, name) in NOT_BUILT_IN {
             assert!(!seen.contains(&name.to_lowercase()), "{name} is built in");
         }
     }
 
     #[test]
-    fn every_name_leads_to_its_filter() {
+    fn by_name_finds_every_name_in_any_case() {
         for entry in ENTRIES {
             for name in entry.names {
-                assert_eq!(by_name(&name.to_uppercase()), Some(entry.id), "{name}");
+                assert_eq!(by_name(&name.to_uppercase()), Some(entry.id.clone()), "{name}");
             }
         }
         for (id, names) in [
@@ -154,14 +175,15 @@ mod tests {
             (32014, &["fpzip"]),
         ] {
             for name in names {
-                assert_eq!(by_name(name), Some(id), "{name}");
+                assert_eq!(by_name(name), Some(FilterId::Hdf5(id)), "{name}");
             }
         }
+        assert_eq!(by_name("crc32c"), Some(FilterId::named("crc32c")));
         assert_eq!((by_name(""), by_name("zst"), by_name("307")), (None, None, None));
     }
 
     #[test]
-    fn numbers_have_their_registered_names() {
+    fn registered_numbers_have_names() {
         assert_eq!(registered_name(32013), Some("zfp"));
         assert_eq!(registered_name(32015), Some("Zstandard"));
         assert_eq!(registered_name(32767), None);

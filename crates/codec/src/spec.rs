@@ -1,14 +1,13 @@
-//! Filters as text: `id,parameter,parameter|id,…`, the words of `_Filter`, of `nccopy -F` and of the C library.
+//! Filter specifications: text of the form `id,parameter,parameter|id,…`, as in `_Filter`, `nccopy -F` and the C library.
 //!
-//! From "Filter Specification Syntax", the grammar, and "HDF5 Parameter Encode/Decode" of "NetCDF-4 Filter Support". A
-//! parameter is a decimal number whose last letters are its type. What the text leaves open is as in the reference:
-//! blanks may stand before a number, a `|` may stand at the end, `[number]` may stand before it all. Small types are cut
-//! off and filled up with zeros, as the reference and its plugins have it and the older of the two texts says; the newer
-//! one would fill up with the sign.
+//! The grammar is from "Filter Specification Syntax" and "HDF5 Parameter Encode/Decode" of "NetCDF-4 Filter Support". A
+//! parameter is a decimal number with a type suffix. Details that this text leaves open follow netCDF-C: blanks are allowed
+//! before a number, `|` at the end, and `[number]` at the start. Values of small types are truncated and zero-extended, as
+//! netCDF-C and its plugins do and the older of the two texts says; the newer text specifies sign extension.
 //!
-//! The reference reads a number as far as it is one and drops what follows: `0x10` is 0, `3.25` is 3. Programs that call
-//! the C functions get the same ([`Rest::Dropped`]); people get an error that says where ([`Rest::Refused`]). A name may
-//! stand for the number of a filter.
+//! NetCDF-C parses a number up to the first other character and ignores the rest: `0x10` is 0, `3.25` is 3. The C functions
+//! do the same ([`Syntax::NetcdfC`]); text that a user writes gives an error with the position ([`Syntax::Strict`]). A
+//! filter may be named instead of numbered.
 
 mod number;
 
@@ -16,215 +15,236 @@ use std::fmt;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use crate::registry::{by_name, known_names};
+use crate::identity::FilterId;
+use crate::registry::{built_in_names, by_name, entry};
 
-/// A filter by its number, with its parameters as HDF5 takes them.
+/// A filter with its parameters as HDF5 stores them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
-    /// The HDF5 number.
-    pub id: u32,
-    /// One number for each parameter of at most 32 bits, two for those of 64: the low half first.
+    /// Identity of the filter.
+    pub id: FilterId,
+    /// One number for each parameter of at most 32 bits, two for each parameter of 64 bits, low half first.
     pub params: Vec<u32>,
 }
 
-/// Several filters.
+/// A list of filters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct List {
-    /// What stands in brackets before them, 0 if nothing does. No number has a meaning so far.
+    /// Number in brackets before the list; 0 without one. NetCDF defines no number yet.
     pub format: i32,
-    /// The filters, in the order in which data goes through them when it is written.
+    /// Filters in the order in which they encode.
     pub specs: Vec<Spec>,
 }
 
-/// What to do with characters that the reference does not look at, and numbers that are too large.
+/// Treatment of characters that netCDF-C ignores, and of numbers that are too large for their type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rest {
-    /// They are errors. A number without a type that needs 64 bits has 64 bits.
-    Refused,
-    /// They count for what the reference takes them for.
-    Dropped,
+pub enum Syntax {
+    /// Both are errors. A number without a type suffix that does not fit in 32 bits has 64 bits.
+    Strict,
+    /// Both are accepted and have the value that netCDF-C gives them.
+    NetcdfC,
 }
 
-/// What a parameter may be.
-const ALLOWED: &str = "a parameter is a decimal number, with its type behind it: b, ub, s, us, u, l, ul, f or d, or \
-                       none for an integer";
+/// The valid forms of a parameter, for errors.
+const PARAMETER_FORMS: &str = "a parameter must be a decimal number with a type suffix: b, ub, s, us, u, l, \
+                               ul, f or d, or none for an integer";
 
 impl Spec {
-    /// Reads one filter.
+    /// Parses one filter.
     ///
     /// # Errors
-    /// `NC_EINVAL`, with the number of the character that is wrong.
-    pub fn parse(text: &[u8], rest: Rest) -> Result<Spec> {
-        spec(Part { text, at: 0 }, rest).map_err(|fault| fault.error(text))
+    /// `NC_EINVAL`, with the position of the invalid character.
+    pub fn parse(text: &[u8], syntax: Syntax) -> Result<Spec> {
+        spec(Fragment { text, start: 0 }, syntax).map_err(|error| error.in_text(text))
+    }
+
+    /// Returns the HDF5 number of the filter.
+    ///
+    /// # Errors
+    /// `NC_ENOFILTER` for a codec without an HDF5 number, which a netCDF-4 file cannot store.
+    pub fn hdf5_id(&self) -> Result<u32> {
+        let what = || {
+            let id = &self.id;
+            format!("codec {id}: it has no HDF5 number; netCDF-4 files store only filters that have one")
+        };
+        self.id.hdf5().ok_or_else(|| Error::new(Code::ENOFILTER, what()))
     }
 }
 
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&print([(self.id, &*self.params)]))
+        // A name of this syntax: the identity `gzip` would be parsed as HDF5's deflate.
+        let name = entry(&self.id).and_then(|entry| entry.names.first());
+        f.write_str(&match (self.id.hdf5(), name) {
+            (None, Some(name)) => print_one(name, &self.params),
+            _ => print_one(&self.id, &self.params),
+        })
     }
 }
 
 impl List {
-    /// Reads filters with `|` between them. No text is no filters.
+    /// Parses filters separated by `|`. An empty text is an empty list.
     ///
     /// # Errors
-    /// `NC_EINVAL`, with the number of the character that is wrong.
-    pub fn parse(text: &[u8], rest: Rest) -> Result<List> {
-        list(text, rest).map_err(|fault| fault.error(text))
+    /// `NC_EINVAL`, with the position of the invalid character.
+    pub fn parse(text: &[u8], syntax: Syntax) -> Result<List> {
+        list(text, syntax).map_err(|error| error.in_text(text))
     }
 }
 
-/// Reads one parameter: one number of 32 bits, or two.
+/// Parses one parameter and returns it as one or two numbers of 32 bits.
 ///
 /// # Errors
-/// `NC_EINVAL`, with the number of the character that is wrong.
-pub fn parse_parameter(text: &[u8], rest: Rest) -> Result<Vec<u32>> {
+/// `NC_EINVAL`, with the position of the invalid character.
+pub fn parse_parameter(text: &[u8], syntax: Syntax) -> Result<Vec<u32>> {
     let mut words = vec![];
-    parameter(Part { text, at: 0 }, rest, &mut words).map_err(|fault| fault.error(text))?;
+    parameter(Fragment { text, start: 0 }, syntax, &mut words).map_err(|error| error.in_text(text))?;
     Ok(words)
 }
 
-/// Filters as text, each by its number.
+/// Returns the text of filters, each with its number.
 pub fn print<'a>(filters: impl IntoIterator<Item = (u32, &'a [u32])>) -> String {
-    let print = |(id, params): (u32, &[u32])| {
-        let words: Vec<String> = std::iter::once(&id).chain(params).map(u32::to_string).collect();
-        words.join(",")
-    };
-    filters.into_iter().map(print).collect::<Vec<_>>().join("|")
+    let filters = filters.into_iter().map(|(id, params)| print_one(id, params));
+    filters.collect::<Vec<_>>().join("|")
 }
 
-/// Turns the bytes of 64 bits between the order of a machine and the one in which HDF5 takes them as two numbers of that
-/// machine: the low half first. The way back is the same. Machines whose low byte is first have it so.
+fn print_one(id: impl fmt::Display, params: &[u32]) -> String {
+    let words = std::iter::once(id.to_string()).chain(params.iter().map(u32::to_string));
+    words.collect::<Vec<_>>().join(",")
+}
+
+/// Converts 8 bytes between the byte order of a machine and the order in which HDF5 stores 64 bits: two 32-bit numbers of
+/// that machine, low half first. The conversion is its own inverse, and the identity on little-endian machines.
 pub fn fix8(bytes: &mut [u8; 8], big_endian: bool) {
     if big_endian {
         bytes.rotate_left(4);
     }
 }
 
-/// A piece of the text, and where in it.
+/// A part of the text and its byte offset in the text.
 #[derive(Clone, Copy)]
-struct Part<'a> {
+struct Fragment<'a> {
     text: &'a [u8],
-    at: usize,
+    start: usize,
 }
 
-impl<'a> Part<'a> {
-    fn from(self, start: usize) -> Part<'a> {
-        Part { text: &self.text[start..], at: self.at + start }
+impl<'a> Fragment<'a> {
+    fn skip(self, len: usize) -> Fragment<'a> {
+        Fragment { text: &self.text[len..], start: self.start + len }
     }
 
-    fn split(self, between: u8) -> impl Iterator<Item = Part<'a>> {
-        let mut at = self.at;
-        self.text.split(move |&byte| byte == between).map(move |text| {
-            let part = Part { text, at };
-            at += text.len() + 1;
-            part
+    fn split(self, separator: u8) -> impl Iterator<Item = Fragment<'a>> {
+        let mut start = self.start;
+        self.text.split(move |&byte| byte == separator).map(move |text| {
+            let fragment = Fragment { text, start };
+            start += text.len() + 1;
+            fragment
         })
     }
 
-    /// The fault of the character at `at` of this.
-    fn fault<T>(self, at: usize, what: impl Into<String>) -> Result<T, Fault> {
-        Err(Fault { at: self.at + at, what: what.into() })
+    /// Returns an error at byte `offset` of the fragment.
+    fn error<T>(self, offset: usize, reason: impl Into<String>) -> Result<T, SyntaxError> {
+        Err(SyntaxError { offset: self.start + offset, reason: reason.into() })
     }
 }
 
-/// What is wrong with which byte of the text.
-struct Fault {
-    at: usize,
-    what: String,
+/// An error at a byte offset of the text.
+struct SyntaxError {
+    offset: usize,
+    reason: String,
 }
 
-impl Fault {
-    fn error(self, text: &[u8]) -> Error {
+impl SyntaxError {
+    fn in_text(self, text: &[u8]) -> Error {
         let shown = String::from_utf8_lossy(text);
-        let before = String::from_utf8_lossy(&text[..self.at.min(text.len())]).chars().count();
-        let which = match shown.chars().nth(before) {
-            Some(letter) => format!("character {}, '{letter}'", before + 1),
-            None => "the end".to_string(),
+        let before = String::from_utf8_lossy(&text[..self.offset.min(text.len())]).chars().count();
+        let position = match shown.chars().nth(before) {
+            Some(letter) => format!("character {} ('{letter}')", before + 1),
+            None => "end of text".to_string(),
         };
-        Error::new(Code::EINVAL, format!("{which}, of the filters \"{shown}\": {}", self.what))
+        Error::new(Code::EINVAL, format!("filters \"{shown}\": {position}: {}", self.reason))
     }
 }
 
-fn list(text: &[u8], rest: Rest) -> Result<List, Fault> {
-    let whole = Part { text, at: 0 };
-    let (format, part) = match text.first() {
+fn list(text: &[u8], syntax: Syntax) -> Result<List, SyntaxError> {
+    let whole = Fragment { text, start: 0 };
+    let (format, filters) = match text.first() {
         Some(b'[') => {
             let Some(end) = text.iter().position(|&byte| byte == b']') else {
-                return whole.fault(text.len(), "a bracket is closed by ]");
+                return whole.error(text.len(), "the bracket is not closed by ]");
             };
             match number::integer(&text[1..end]) {
-                Some(format) => (format.signed() as i32, whole.from(end + 1)),
-                None => return whole.fault(1, "a number is in brackets"),
+                Some(format) => (format.signed() as i32, whole.skip(end + 1)),
+                None => return whole.error(1, "brackets must contain a number"),
             }
         }
         _ => (0, whole),
     };
-    if part.text.is_empty() {
+    if filters.text.is_empty() {
         return Ok(List { format, specs: vec![] });
     }
-    let text = part.text.strip_suffix(b"|").unwrap_or(part.text);
-    let specs: Result<Vec<Spec>, Fault> =
-        Part { text, ..part }.split(b'|').map(|one| spec(one, rest)).collect();
+    let text = filters.text.strip_suffix(b"|").unwrap_or(filters.text);
+    let specs: Result<Vec<Spec>, SyntaxError> =
+        Fragment { text, ..filters }.split(b'|').map(|filter| spec(filter, syntax)).collect();
     Ok(List { format, specs: specs? })
 }
 
-fn spec(part: Part<'_>, rest: Rest) -> Result<Spec, Fault> {
-    let mut parts = part.split(b',');
-    let id = match parts.next() {
-        Some(first) => identity(first, rest)?,
-        None => return part.fault(0, "a filter is missing"),
+fn spec(filter: Fragment<'_>, syntax: Syntax) -> Result<Spec, SyntaxError> {
+    let mut fields = filter.split(b',');
+    let id = match fields.next() {
+        Some(first) => identity(first, syntax)?,
+        None => return filter.error(0, "a filter is missing"),
     };
     let mut params = vec![];
-    for part in parts {
-        parameter(part, rest, &mut params)?;
+    for field in fields {
+        parameter(field, syntax, &mut params)?;
     }
     Ok(Spec { id, params })
 }
 
-/// The number or the name of a filter.
-fn identity(part: Part<'_>, rest: Rest) -> Result<u32, Fault> {
-    let start = part.text.len() - part.text.trim_ascii_start().len();
-    let Some(number) = number::integer(part.text) else {
-        let name = String::from_utf8_lossy(part.text.trim_ascii()).into_owned();
+/// Parses the number or the name of a filter.
+fn identity(field: Fragment<'_>, syntax: Syntax) -> Result<FilterId, SyntaxError> {
+    let start = field.text.len() - field.text.trim_ascii_start().len();
+    let Some(number) = number::integer(field.text) else {
+        let name = String::from_utf8_lossy(field.text.trim_ascii()).into_owned();
         return match by_name(&name) {
             Some(id) => Ok(id),
-            None if name.is_empty() => part.fault(start, "a filter is missing: a number, or a name"),
+            None if name.is_empty() => field.error(start, "a filter is missing: a number or a name"),
             None => {
-                let names = known_names();
-                let what = format!(
-                    "no filter is called {name}; there are {names}, and those that `ferrocdf plugins list` tells"
+                let names = built_in_names();
+                let reason = format!(
+                    "no filter is called {name}; use {names}, or a filter that `ferrocdf plugins list` shows"
                 );
-                part.fault(start, what)
+                field.error(start, reason)
             }
         };
     };
-    if rest == Rest::Dropped {
-        return Ok(number.unsigned() as u32);
+    if syntax == Syntax::NetcdfC {
+        return Ok((number.unsigned() as u32).into());
     }
-    let behind = part.text[number.end..].trim_ascii();
-    if !behind.is_empty() {
-        let at = part.text.trim_ascii_end().len() - behind.len();
-        return part.fault(at, "a comma comes behind the number of a filter");
+    let rest = field.text[number.end..].trim_ascii();
+    if !rest.is_empty() {
+        let offset = field.text.trim_ascii_end().len() - rest.len();
+        return field.error(offset, "only a comma may follow the number of a filter");
     }
-    match u32::try_from(number.size) {
-        Ok(id) if !number.negative => Ok(id),
-        _ => part.fault(start, "numbers of filters are 0 to 4294967295"),
+    match u32::try_from(number.magnitude) {
+        Ok(id) if !number.negative => Ok(id.into()),
+        _ => field.error(start, "a filter number must be from 0 to 4294967295"),
     }
 }
 
-/// The types of parameters.
+/// Type of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Integers of so many bits: 8, 16 or 32.
+    /// Integer of 8, 16 or 32 bits.
     Integer(u32),
+    /// Integer of 64 bits.
     Long,
     Float,
     Double,
 }
 
-/// The type of a parameter by its last letter.
+/// Returns the type of a parameter by its last character.
 fn kind(last: u8) -> Option<Kind> {
     Some(match last.to_ascii_lowercase() {
         b'b' => Kind::Integer(8),
@@ -237,92 +257,97 @@ fn kind(last: u8) -> Option<Kind> {
     })
 }
 
-/// Reads a parameter to the end of `words`.
-fn parameter(part: Part<'_>, rest: Rest, words: &mut Vec<u32>) -> Result<(), Fault> {
-    let part = part.from(part.text.len() - part.text.trim_ascii_start().len());
-    let text = part.text;
+/// Parses a parameter and appends it to `words`.
+fn parameter(field: Fragment<'_>, syntax: Syntax, words: &mut Vec<u32>) -> Result<(), SyntaxError> {
+    let field = field.skip(field.text.len() - field.text.trim_ascii_start().len());
+    let text = field.text;
     let Some(&last) = text.last() else {
-        return part.fault(0, format!("a parameter is missing: {ALLOWED}"));
+        return field.error(0, format!("a parameter is missing: {PARAMETER_FORMS}"));
     };
     let Some(kind) = kind(last) else {
         let (_, end) = number::float(text).unwrap_or((0.0, 0));
-        return part.fault(end, ALLOWED);
+        return field.error(end, PARAMETER_FORMS);
     };
-    let wide = |bits: u64| [bits as u32, (bits >> 32) as u32];
+    let halves = |bits: u64| [bits as u32, (bits >> 32) as u32];
     if let Kind::Float | Kind::Double = kind {
-        let Some((value, end)) = number::float(text) else { return part.fault(0, ALLOWED) };
-        if rest == Rest::Refused {
-            check_behind(part, end, kind)?;
+        let Some((value, end)) = number::float(text) else { return field.error(0, PARAMETER_FORMS) };
+        if syntax == Syntax::Strict {
+            check_suffix(field, end, kind)?;
         }
         match kind {
-            Kind::Double => words.extend(wide(value.to_bits())),
+            Kind::Double => words.extend(halves(value.to_bits())),
             _ => words.push((value as f32).to_bits()),
         }
         return Ok(());
     }
-    let Some(number) = number::integer(text) else { return part.fault(0, ALLOWED) };
-    // The reference looks for this one letter.
+    let Some(number) = number::integer(text) else { return field.error(0, PARAMETER_FORMS) };
+    // NetCDF-C looks for `u` only in the last character but one.
     let mut unsigned = text.len() > 2 && text[text.len() - 2].eq_ignore_ascii_case(&b'u');
-    if rest == Rest::Refused {
-        let behind = check_behind(part, number.end, kind)?;
-        unsigned = behind.iter().any(|letter| letter.eq_ignore_ascii_case(&b'u'));
-        if kind == Kind::Integer(32) && behind.is_empty() && !number.negative && number.size >> 32 != 0 {
-            check_size(part, number, Kind::Long, true)?;
-            words.extend(wide(number.unsigned()));
+    if syntax == Syntax::Strict {
+        let suffix = check_suffix(field, number.end, kind)?;
+        unsigned = suffix.iter().any(|letter| letter.eq_ignore_ascii_case(&b'u'));
+        if kind == Kind::Integer(32) && suffix.is_empty() && !number.negative && number.magnitude >> 32 != 0 {
+            check_range(field, number, Kind::Long, true)?;
+            words.extend(halves(number.unsigned()));
             return Ok(());
         }
-        check_size(part, number, kind, unsigned)?;
+        check_range(field, number, kind, unsigned)?;
     }
     match kind {
         Kind::Integer(bits) => {
             let word = if number.negative { number.signed() as u32 } else { number.unsigned() as u32 };
             words.push(word & (u32::MAX >> (32 - bits)));
         }
-        _ if unsigned => words.extend(wide(number.unsigned())),
-        _ => words.extend(wide(number.signed() as u64)),
+        _ if unsigned => words.extend(halves(number.unsigned())),
+        _ => words.extend(halves(number.signed() as u64)),
     }
     Ok(())
 }
 
-/// What is behind a number, which must be the letters of its type and nothing else.
-fn check_behind<'a>(part: Part<'a>, end: usize, kind: Kind) -> Result<&'a [u8], Fault> {
-    let digits = part.text.strip_prefix(b"-").unwrap_or(part.text);
+/// Returns the text after a number, which must be a suffix of its type and nothing else.
+fn check_suffix<'a>(field: Fragment<'a>, end: usize, kind: Kind) -> Result<&'a [u8], SyntaxError> {
+    let digits = field.text.strip_prefix(b"-").unwrap_or(field.text);
     if digits.len() > 1 && digits[..2].eq_ignore_ascii_case(b"0x") {
-        return part.fault(part.text.len() - digits.len() + 1, ALLOWED);
+        return field.error(field.text.len() - digits.len() + 1, PARAMETER_FORMS);
     }
-    let behind = &part.text[end..];
-    let right: &[&[u8]] = match kind {
+    let suffix = &field.text[end..];
+    let allowed: &[&[u8]] = match kind {
         Kind::Integer(8) => &[b"b", b"ub"],
         Kind::Integer(16) => &[b"s", b"us"],
         Kind::Integer(_) => &[b"", b"u"],
         Kind::Long => &[b"l", b"ul", b"ll", b"ull"],
-        Kind::Float if part.text.ends_with(b".") => &[b""],
+        Kind::Float if field.text.ends_with(b".") => &[b""],
         Kind::Float => &[b"f"],
         Kind::Double => &[b"d"],
     };
-    match right.iter().any(|right| behind.eq_ignore_ascii_case(right)) {
-        true => Ok(behind),
-        false => part.fault(end, ALLOWED),
+    match allowed.iter().any(|allowed| suffix.eq_ignore_ascii_case(allowed)) {
+        true => Ok(suffix),
+        false => field.error(end, PARAMETER_FORMS),
     }
 }
 
-/// Checks that a number has no more bits than its type, but for the small types: those are cut off.
-fn check_size(part: Part<'_>, number: number::Integer, kind: Kind, unsigned: bool) -> Result<(), Fault> {
-    let (bits, wider) = match kind {
-        Kind::Integer(32) if unsigned => (32, "; it may have the type ul"),
-        Kind::Integer(32) => (32, "; it may have the type l"),
-        Kind::Long if !unsigned && !number.negative => (64, "; it may have the type ul"),
+/// Checks that a number is in the range of its type. Small types have no check: their values are truncated.
+fn check_range(
+    field: Fragment<'_>,
+    number: number::Integer,
+    kind: Kind,
+    unsigned: bool,
+) -> Result<(), SyntaxError> {
+    let (bits, advice) = match kind {
+        Kind::Integer(32) if unsigned => (32, "; use the suffix ul"),
+        Kind::Integer(32) => (32, "; use the suffix l"),
+        Kind::Long if !unsigned && !number.negative => (64, "; use the suffix ul"),
         _ => (64, ""),
     };
-    // Half of the numbers of a signed type, and one more, are negative.
+    // A signed type has one more negative number than positive ones.
     let signed = number.negative || (kind == Kind::Long && !unsigned);
-    let most = match (signed, number.negative) {
+    let max = match (signed, number.negative) {
         (true, true) => 1u128 << (bits - 1),
         (true, false) => (1 << (bits - 1)) - 1,
         _ => (1 << bits) - 1,
     };
-    if number.size > most {
-        return part.fault(0, format!("this does not fit in {bits} bits{wider}"));
+    if number.magnitude > max {
+        return field.error(0, format!("the number does not fit in {bits} bits{advice}"));
     }
     Ok(())
 }

@@ -4,32 +4,46 @@
 //! filter that is built in goes before a plugin of its number, unless [`prefer`] or `FERROCDF_FILTERS=plugins` in the
 //! environment says otherwise.
 
-use std::sync::{Arc, Once};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_codec::Codecs;
 
-pub use ferrocdf_codec::{
-    built_in_ids, codec_of, filter_of, names, prefer_provided as prefer, prefers_provided as prefers,
-};
+pub use ferrocdf_codec::{built_in_ids, from_numcodecs, names, to_numcodecs};
 pub use ferrocdf_plugin::{
     Codec, Found, FoundFilter, Locks, Variable as CodecVariable, catalog, finalize_codecs, lock_all, path,
 };
 
-/// The environment variable that says what goes first, and its words: for the filters that are built in, which is the
-/// default, and for plugins.
+/// The environment variable that says which filter is used where a built-in one and a plugin have one number, and its words:
+/// the built-in one, which is the default, or the plugin.
 const VARIABLE: &str = "FERROCDF_FILTERS";
 const BUILT_IN: &str = "built-in";
 const PLUGINS: &str = "plugins";
 
-/// Makes plugins known to what reads and writes files. Nothing is looked for before a filter is needed.
-pub fn install() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        ferrocdf_plugin::install();
-        if std::env::var_os(VARIABLE).is_some_and(|word| word == PLUGINS) {
-            prefer(true);
-        }
-    });
+/// What [`prefer`] said, for the files that are opened from then on.
+static PREFERENCE: AtomicU8 = AtomicU8::new(NOT_SAID);
+const NOT_SAID: u8 = 0;
+const BUILT_IN_FIRST: u8 = 1;
+const PLUGINS_FIRST: u8 = 2;
+
+/// Uses plugins in place of built-in filters of the same number, or not, in files that are opened from now on, whatever the
+/// environment says.
+pub fn prefer(plugins: bool) {
+    PREFERENCE.store(if plugins { PLUGINS_FIRST } else { BUILT_IN_FIRST }, Ordering::Relaxed);
+}
+
+/// True if plugins are used in place of built-in filters of the same number.
+pub fn prefers() -> bool {
+    match PREFERENCE.load(Ordering::Relaxed) {
+        NOT_SAID => std::env::var_os(VARIABLE).is_some_and(|word| word == PLUGINS),
+        said => said == PLUGINS_FIRST,
+    }
+}
+
+/// Returns the filters for a file that is opened now: the built-in ones and those of plugins.
+pub(crate) fn codecs() -> Codecs {
+    Codecs::new(Arc::new(ferrocdf_plugin::Plugins), prefers())
 }
 
 /// Checks the environment variable `FERROCDF_FILTERS`: netCDF-4 files are not opened while it holds an unknown word.
@@ -46,10 +60,9 @@ pub fn check_setting() -> Result<()> {
     Err(Error::new(Code::EINVAL, what))
 }
 
-/// Whether there is a filter of this HDF5 number, built in or in a plugin.
+/// True if there is a filter of this HDF5 number, built in or in a plugin.
 pub fn has_filter(id: u32) -> bool {
-    install();
-    ferrocdf_codec::is_available(id)
+    codecs().has(&id.into())
 }
 
 /// The codec of a plugin that goes with the filter of this number. A codec without a filter, which may be built in or in
@@ -63,9 +76,9 @@ pub fn codec_named(name: &str) -> Option<Arc<Codec>> {
     ferrocdf_plugin::codec_named(name).filter(|codec| has_filter(codec.id()))
 }
 
-/// Whether the filter of this number changes its parameters for each dataset, so that those in a file are not those that a
-/// user gives. Built-in filters take both.
-pub fn learns(id: u32) -> bool {
-    install();
-    !ferrocdf_codec::is_built_in(id) && ferrocdf_codec::provider().is_some_and(|provider| provider.learns(id))
+/// True if the filter of this number derives parameters from each dataset, so that those in a file are not those that a user
+/// gave. Built-in filters take both.
+pub fn derives(id: u32) -> bool {
+    let is_plugin = !ferrocdf_codec::is_built_in(&id.into());
+    is_plugin && codecs().provider().is_some_and(|provider| provider.derives(id))
 }

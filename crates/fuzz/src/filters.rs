@@ -1,8 +1,8 @@
 //! Filters. An input is which filter of [`IDS`], a count of parameters, the parameters in four bytes each, the size of the
 //! block in two, all little-endian, and the stored bytes. Also what tells filters: text and JSON.
 
-use ferrocdf_codec::spec::{List, Rest, print};
-use ferrocdf_codec::{Chain, Step, codec_of, filter_of};
+use ferrocdf_codec::spec::{List, Syntax};
+use ferrocdf_codec::{Chain, Codecs, FilterId, Step, from_numcodecs, from_zarr_v3, to_numcodecs, to_zarr_v3};
 
 /// The registered numbers of the built-in filters.
 const IDS: [u32; 12] = [1, 2, 3, 4, 5, 6, 307, 32000, 32001, 32004, 32008, 32015];
@@ -27,7 +27,7 @@ pub fn run(data: &[u8]) {
 }
 
 fn chain(id: u32, params: Vec<u32>) -> Chain {
-    Chain::new(vec![Step { id, name: String::new(), optional: false, params }])
+    Chain::new(vec![Step { id: id.into(), name: String::new(), optional: false, params }], &Codecs::default())
 }
 
 fn parse(data: &[u8]) -> Option<(Vec<u32>, usize, &[u8])> {
@@ -87,12 +87,12 @@ fn seed(id: u32, params: &[u32], plain: &[u8]) -> Option<Vec<u8>> {
 
 /// Text of filters is read back from what is printed of it, or an error says what is wrong.
 pub fn text(data: &[u8]) {
-    for rest in [Rest::Dropped, Rest::Refused] {
-        match List::parse(data, rest) {
+    for syntax in [Syntax::NetcdfC, Syntax::Strict] {
+        match List::parse(data, syntax) {
             Ok(list) if list.specs.is_empty() => {}
             Ok(list) => {
-                let text = print(list.specs.iter().map(|spec| (spec.id, &spec.params[..])));
-                let again = List::parse(text.as_bytes(), Rest::Refused);
+                let text = list.specs.iter().map(ToString::to_string).collect::<Vec<_>>().join("|");
+                let again = List::parse(text.as_bytes(), Syntax::Strict);
                 assert_eq!(again.expect("what is printed is read").specs, list.specs);
             }
             Err(error) => assert!(!error.what.is_empty(), "an error says something"),
@@ -112,26 +112,37 @@ pub fn texts() -> Vec<Vec<u8>> {
     TEXTS.map(|text| text.as_bytes().to_vec()).to_vec()
 }
 
-/// What a JSON dictionary tells is written down, and then reads and writes the same.
+/// Reads JSON as a numcodecs dictionary and as Zarr v3 metadata. What is read is written, and then reads and writes the same.
 pub fn codec(data: &[u8]) {
     let Ok(json) = std::str::from_utf8(data) else { return };
-    let written = |told: Option<ferrocdf_bytes::Result<(u32, Vec<u32>)>>| {
-        let (id, params) = told?.ok()?;
-        match codec_of(id, &params)? {
+    comes_round(json, from_numcodecs, to_numcodecs);
+    comes_round(json, from_zarr_v3, to_zarr_v3);
+}
+
+type Read = fn(&str) -> Option<ferrocdf_bytes::Result<(FilterId, Vec<u32>)>>;
+type Write = fn(&FilterId, &[u32]) -> Option<ferrocdf_bytes::Result<String>>;
+
+fn comes_round(json: &str, read: Read, write: Write) {
+    let written = |json: &str| {
+        let (id, params) = read(json)?.ok()?;
+        match write(&id, &params)? {
             Ok(json) => Some(json),
-            // Some learn the size of elements of the data.
-            Err(_) if ferrocdf_codec::learns(id) => None,
+            // Some derive the element size from the dataset.
+            Err(_) if ferrocdf_codec::derives(&id) => None,
             Err(error) => panic!("{id} {params:?} is not written: {error}"),
         }
     };
-    if let Some(once) = written(filter_of(json)) {
-        assert_eq!(written(filter_of(&once)), Some(once));
+    if let Some(once) = written(json) {
+        assert_eq!(written(&once), Some(once));
     }
 }
 
 /// Dictionaries as netCDF-C and numcodecs write them.
 pub fn codecs() -> Vec<Vec<u8>> {
-    const CODECS: [&str; 10] = [
+    const CODECS: [&str; 13] = [
+        r#"{"name": "transpose", "configuration": {"order": [1, 0]}}"#,
+        r#"{"name": "numcodecs.zlib", "configuration": {"level": 1}}"#,
+        r#"{"id": "crc32c", "location": "start"}"#,
         r#"{"id": "zlib", "level": "4"}"#,
         r#"{"id": "shuffle", "elementsize": 4}"#,
         r#"{"id": "fletcher32"}"#,

@@ -33,7 +33,7 @@ impl Neighbours for Mirror {
 /// Looks at every object that links lead to: links, attributes and their values, elements in every way.
 pub fn file(data: &[u8]) {
     let blob: Arc<dyn Blob> = Arc::new(MemoryBlob::new(data.to_vec()));
-    let options = OpenOptions { neighbours: Some(Arc::new(Mirror(blob.clone()))) };
+    let options = OpenOptions { neighbours: Some(Arc::new(Mirror(blob.clone()))), ..OpenOptions::default() };
     let Ok(file) = File::open_with(blob, options) else { return };
     let Ok(root) = file.root() else { return };
     let mut waiting = vec![root];

@@ -37,7 +37,7 @@ type ModifyParameters =
 impl Codec {
     /// The codec of a filter, if it has one.
     pub fn new(id: u32, learns: bool) -> Option<Codec> {
-        let name = CString::new(ferrocdf_codec::codec_id(id)?).ok()?;
+        let name = CString::new(ferrocdf_codec::numcodecs_id(&id.into())?).ok()?;
         Some(Codec {
             version: NCZ_CODEC_CLASS_VER,
             sort: NCZ_CODEC_HDF5,
@@ -77,8 +77,8 @@ unsafe extern "C" fn to_hdf5(json: *const c_char, count: *mut usize, params: *mu
         }
         // SAFETY: text that ends, of the caller.
         let json = unsafe { CStr::from_ptr(json) }.to_string_lossy();
-        let made = match ferrocdf_codec::filter_of(&json).map(code) {
-            Some(Ok((id, made))) if Some(id) == own_id() => made,
+        let made = match ferrocdf_codec::from_numcodecs(&json).map(code) {
+            Some(Ok((id, made))) if id.hdf5().is_some_and(|id| Some(id) == own_id()) => made,
             Some(Err(code)) => return code,
             _ => return NC_EINVAL,
         };
@@ -96,7 +96,7 @@ unsafe extern "C" fn to_codec(count: usize, params: *const c_uint, json: *mut *m
         }
         // SAFETY: the caller has `count` parameters.
         let params = if count > 0 { unsafe { std::slice::from_raw_parts(params, count) } } else { &[] };
-        let made = match own_id().and_then(|id| ferrocdf_codec::codec_of(id, params)).map(code) {
+        let made = match own_id().and_then(|id| ferrocdf_codec::to_numcodecs(&id.into(), params)).map(code) {
             Some(Ok(made)) => made,
             Some(Err(code)) => return code,
             None => return NC_EFILTER,

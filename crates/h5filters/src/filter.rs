@@ -84,7 +84,7 @@ unsafe fn slice<'a, T>(at: *const T, len: usize) -> Option<&'a [T]> {
 
 fn make(id: u32, params: &[u32], bytes: &[u8], unpack: bool, made: &mut Vec<u8>) -> Result<()> {
     let none = || Error::new(Code::ENOFILTER, format!("filter {id} is not built in"));
-    let filter = ferrocdf_codec::built_in(id, params).ok_or_else(none)??;
+    let filter = ferrocdf_codec::built_in(&id.into(), params).ok_or_else(none)??;
     if unpack {
         let guess = Some(LAST.load(Ordering::Relaxed)).filter(|&last| last > bytes.len());
         filter.decode(bytes, made, guess, LARGEST)?;

@@ -1,6 +1,6 @@
 //! What filters learn of the data: `set_local` of HDF5, and `modify_parameters` of NCZarr.
 //!
-//! Parameters become what ferrocdf itself would store (`ferrocdf_codec::learn`). Where the host does not have what must be
+//! Parameters become what ferrocdf itself would store (`ferrocdf_codec::derive`). Where the host does not have what must be
 //! asked, they stay as they are.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -97,8 +97,8 @@ pub extern "C" fn set_local(properties: i64, datatype: i64, _space: i64) -> c_in
 fn learned(id: u32, params: &mut Vec<u32>, size: usize, chunk: impl Iterator<Item = u64>) -> bool {
     let bytes = chunk.fold(size as u64, |bytes, len| bytes.saturating_mul(len));
     let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-    ferrocdf_codec::learn(id, params, small(size as u64), small(bytes));
-    ferrocdf_codec::built_in(id, params)
+    ferrocdf_codec::derive(&id.into(), params, small(size as u64), small(bytes));
+    ferrocdf_codec::built_in(&id.into(), params)
         .is_some_and(|filter| filter.and_then(|filter| filter.check_encode()).is_ok())
 }
 

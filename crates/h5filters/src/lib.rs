@@ -58,7 +58,7 @@ fn filter_of(file: &Path) -> Option<(u32, String)> {
     let name = file.file_name()?.to_str()?;
     let (stem, _) = name.split_once('.')?;
     let name = stem.rsplit_once('_')?.1;
-    let id = ferrocdf_codec::by_name(name).filter(|&id| ferrocdf_codec::is_built_in(id))?;
+    let id = ferrocdf_codec::by_name(name).filter(ferrocdf_codec::is_built_in)?.hdf5()?;
     Some((id, name.to_string()))
 }
 
@@ -69,7 +69,7 @@ fn plugin() -> Option<&'static Plugin> {
 
 fn plugin_of(file: &OsStr) -> Option<Plugin> {
     let (id, name) = filter_of(Path::new(file))?;
-    let learns = ferrocdf_codec::learns(id);
+    let learns = ferrocdf_codec::derives(&id.into());
     let class = Class {
         version: H5Z_CLASS_T_VERS,
         id: id.try_into().ok()?,

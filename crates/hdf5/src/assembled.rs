@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use ferrocdf_array::{Fit, Out, Selection};
-use ferrocdf_codec::{Chain, Step};
+use ferrocdf_codec::{Chain, Codecs, Step};
 use ferrocdf_store::MemoryBlob;
 
 use crate::block::{Block, BlockKind};
@@ -220,7 +220,7 @@ impl Assembly {
 
     /// Packs and stores all chunks, but for every tenth of many, and makes their index.
     fn chunks(&mut self, new: &NewDataset, layout: ChunkedLayout, space: &Dataspace) -> ChunkedLayout {
-        let chain = Chain::new(steps());
+        let chain = Chain::new(steps(), &Codecs::default());
         let counts: Vec<_> =
             new.dims.iter().zip(&layout.shape).map(|(&len, &chunk)| len.div_ceil(chunk)).collect();
         let mut list = ChunkList::new(counts.len());
@@ -318,7 +318,7 @@ fn coords_of(mut number: u64, counts: &[u64]) -> Vec<u64> {
 }
 
 fn steps() -> Vec<Step> {
-    let step = |id, params| Step { id, name: String::new(), optional: true, params };
+    let step = |id: u32, params| Step { id: id.into(), name: String::new(), optional: true, params };
     vec![step(2, vec![4]), step(1, vec![4])]
 }
 

@@ -129,7 +129,7 @@ pub(crate) mod tests {
             for block in blocks {
                 bytes[block.at.0 as usize..][..block.bytes.len()].copy_from_slice(&block.bytes);
             }
-            Source { blob: Arc::new(MemoryBlob::new(bytes)), base: 0, sizes }
+            Source { blob: Arc::new(MemoryBlob::new(bytes)), base: 0, sizes, codecs: Default::default() }
         }
     }
 }

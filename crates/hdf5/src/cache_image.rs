@@ -206,7 +206,8 @@ mod tests {
         let image = encode(&blocks, sizes).unwrap();
         let mut bytes = vec![9; 20];
         bytes.extend(&image);
-        let source = Source { blob: Arc::new(MemoryBlob::new(bytes)), base: 10, sizes };
+        let source =
+            Source { blob: Arc::new(MemoryBlob::new(bytes)), base: 10, sizes, codecs: Default::default() };
         let named = message(Address(10), image.len() as u64, sizes).unwrap();
         assert_eq!(wire::number(&image[6..10]), image.len() as u64);
         let over = laid_over(&source, &named).unwrap();

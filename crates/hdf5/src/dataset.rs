@@ -106,7 +106,7 @@ impl Dataset {
             datatype,
             space,
             fill,
-            chain: Arc::new(Chain::new(filters.clone())),
+            chain: Arc::new(Chain::new(filters.clone(), &object.file().source().codecs)),
             filters,
             layout,
             external,

@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::Result;
+use ferrocdf_codec::Codecs;
 use ferrocdf_store::{Blob, Change, is_changed};
 
 use crate::cache_image;
@@ -34,6 +35,8 @@ pub trait Neighbours: Send + Sync {
 pub struct OpenOptions {
     /// Finds other files; without it there are none.
     pub neighbours: Option<Arc<dyn Neighbours>>,
+    /// The filters that its datasets can use; the built-in ones by default.
+    pub codecs: Codecs,
 }
 
 /// An open HDF5 file. Cheap to clone, and of use to many threads at once.
@@ -59,6 +62,7 @@ struct Parts {
 #[derive(Default)]
 struct Family {
     neighbours: Option<Arc<dyn Neighbours>>,
+    codecs: Codecs,
     blobs: Mutex<HashMap<String, Arc<dyn Blob>>>,
     files: Mutex<HashMap<String, Arc<Parts>>>,
 }
@@ -70,14 +74,15 @@ impl fmt::Debug for File {
 }
 
 impl Parts {
-    fn open(blob: Arc<dyn Blob>) -> Result<Parts> {
+    fn open(blob: Arc<dyn Blob>, codecs: Codecs) -> Result<Parts> {
         let seen = blob.last_change();
         if seen.is_some() {
             // What was read ahead may be older than the change.
             blob.forget();
         }
         let superblock = Superblock::find(&blob)?;
-        let mut source = Source { blob: blob.clone(), base: superblock.base, sizes: superblock.sizes };
+        let mut source =
+            Source { blob: blob.clone(), base: superblock.base, sizes: superblock.sizes, codecs };
         if let Some(at) = superblock.driver {
             // Version, reserved bytes and size come before the name.
             check_driver(&source.read("driver information block", at, 16)?[8..])?;
@@ -114,8 +119,9 @@ impl File {
 
     /// Opens a file.
     pub fn open_with(blob: Arc<dyn Blob>, options: OpenOptions) -> Result<File> {
-        let family = Family { neighbours: options.neighbours, ..Family::default() };
-        Ok(File { parts: Arc::new(Parts::open(blob)?), family: Arc::new(family) })
+        let OpenOptions { neighbours, codecs } = options;
+        let parts = Arc::new(Parts::open(blob, codecs.clone())?);
+        Ok(File { parts, family: Arc::new(Family { neighbours, codecs, ..Family::default() }) })
     }
 
     /// The same file as it is now, if somebody may have changed it since it was opened.
@@ -127,7 +133,7 @@ impl File {
         if !is_changed(*seen, blob) {
             return Ok(None);
         }
-        let parts = Arc::new(Parts::open(blob.clone())?);
+        let parts = Arc::new(Parts::open(blob.clone(), self.family.codecs.clone())?);
         Ok(Some(File { parts, family: self.family.clone() }))
     }
 
@@ -237,7 +243,8 @@ impl File {
             return Ok(Some(File { parts, family }));
         }
         let Some(blob) = self.neighbour_blob(name)? else { return Ok(None) };
-        let parts = Parts::open(blob).map_err(|error| error.at(format_args!("file {key:?}")))?;
+        let parts = Parts::open(blob, self.family.codecs.clone())
+            .map_err(|error| error.at(format_args!("file {key:?}")))?;
         let parts = lock(&family.files).entry(key).or_insert(Arc::new(parts)).clone();
         Ok(Some(File { parts, family }))
     }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Order, Result};
+use ferrocdf_codec::Codecs;
 use ferrocdf_store::Blob;
 
 /// A position in a file, in bytes from its base address, which is that of the superblock unless a user block comes before.
@@ -51,6 +52,8 @@ pub struct Source {
     pub base: u64,
     /// How wide addresses and lengths are.
     pub sizes: Sizes,
+    /// The filters for chunks, and for fractal heaps with filters.
+    pub codecs: Codecs,
 }
 
 impl fmt::Debug for Source {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_codec::{Dataset, Filter, Step};
+use ferrocdf_codec::{DatasetInfo, Filter, Step};
 
 use crate::barrier::Thrown;
 use crate::class::Class;
@@ -79,7 +79,7 @@ impl Plugin {
 
     /// See [`ferrocdf_codec::Provider::prepare`]. A filter that does not apply and is optional is no error: as in the
     /// HDF5 library it is asked for its parameters all the same, and blocks it fails for are stored without it.
-    pub(crate) fn prepare(&self, steps: &mut [Step], at: usize, dataset: &Dataset) -> Result<()> {
+    pub(crate) fn prepare(&self, steps: &mut [Step], at: usize, dataset: &DatasetInfo) -> Result<()> {
         if !self.class.encodes {
             return Err(self.error(Code::EFILTER, "can only decode"));
         }
@@ -87,9 +87,11 @@ impl Plugin {
         let definition = Definition { steps: steps.to_vec(), chunk: dataset.chunk.clone() };
         let (done, said) = self.call(|| self.ask(definition, dataset, optional));
         let changed = done.map_err(|what| self.error(Code::EFILTER, format_args!("{what}{said}")))?;
-        let ids = |steps: &[Step]| steps.iter().map(|step| step.id).collect::<Vec<_>>();
+        let ids = |steps: &[Step]| steps.iter().map(|step| step.id.clone()).collect::<Vec<_>>();
         if ids(steps) != ids(&changed.steps) {
-            let what = format!("makes {:?} of the filters {:?}", ids(&changed.steps), ids(steps));
+            let listed =
+                |steps: &[Step]| steps.iter().map(|step| step.id.to_string()).collect::<Vec<_>>().join(", ");
+            let what = format!("makes [{}] of the filters [{}]", listed(&changed.steps), listed(steps));
             return Err(self.error(Code::EFILTER, what));
         }
         steps.clone_from_slice(&changed.steps);
@@ -100,7 +102,7 @@ impl Plugin {
     fn ask(
         &self,
         definition: Definition,
-        dataset: &Dataset,
+        dataset: &DatasetInfo,
         optional: bool,
     ) -> std::result::Result<Definition, &'static str> {
         let open = |object| h5::open(object).ok_or("cannot be asked: too many handles are open");
@@ -378,7 +380,7 @@ mod tests {
     }
 
     fn step(optional: bool, params: &[u32]) -> Step {
-        Step { id: 300, name: String::new(), optional, params: params.to_vec() }
+        Step { id: 300.into(), name: String::new(), optional, params: params.to_vec() }
     }
 
     fn bound(params: &[u32]) -> Bound {
@@ -435,7 +437,7 @@ mod tests {
             offset: 0,
             base,
         };
-        let dataset = Dataset { element, chunk: vec![2] };
+        let dataset = DatasetInfo { element, chunk: vec![2] };
         for (optional, can_apply, set_local, expected) in [
             (false, 1, 0, None),
             (false, 0, 0, Some("does not apply to this dataset")),

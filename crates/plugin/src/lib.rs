@@ -1,6 +1,6 @@
 //! HDF5 filter plugins and codec plugins, loaded at run time as they are, without the HDF5 and the netCDF library.
 //!
-//! [`install`] makes the plugins in the folders of [`path`] the filters that are not built in. Plugins call back into
+//! [`Plugins`] provides the filters of the plugins in the folders of [`path`]. Plugins call back into
 //! the HDF5 library; here they are answered by functions of this crate, which are bound to each plugin when it is
 //! loaded and export no name, so that a process may hold a real HDF5 library beside them (docs/decisions, "Plugins are
 //! loaded from edited images").
@@ -25,4 +25,4 @@ pub use codecs::Codec;
 pub use elf::edited;
 pub use forks::{Locks, lock_all};
 pub use nc::Variable;
-pub use provider::install;
+pub use provider::Plugins;

@@ -200,7 +200,7 @@ pub fn remove(at: usize) -> Result<PathBuf> {
     })
 }
 
-/// Where is looked, to be read after "looked".
+/// Returns the searched folders in the form that follows "searched" in an error.
 pub fn places() -> String {
     let search = current();
     if !search.allowed {

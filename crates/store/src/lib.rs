@@ -1,7 +1,8 @@
 //! Where the bytes lie.
 //!
 //! A [`Blob`] is a run of bytes read at positions; a [`BlobMut`] can be written too. Positions are always explicit: no
-//! cursor is shared, so any number of threads may use one blob at once.
+//! cursor is shared, so any number of threads may use one blob at once. A [`Store`] holds named objects, each read by ranges and
+//! written whole.
 #![forbid(unsafe_code)]
 
 mod ahead;
@@ -9,9 +10,11 @@ mod behind;
 mod blob;
 mod buffer;
 mod changing;
+mod cost;
 mod durable;
 mod file;
 mod memory;
+mod objects;
 mod replace;
 mod room;
 mod sparse;
@@ -23,8 +26,10 @@ pub use behind::WriteBehind;
 pub use blob::{Blob, BlobMut, Writes};
 pub use buffer::{Buffer, meeting_point, reads_slowly, writes_slowly};
 pub use changing::{Change, Patience, is_changed, patiently, steadily};
+pub use cost::{Cost, Latency};
 pub use durable::Durable;
 pub use file::FileBlob;
 pub use memory::MemoryBlob;
+pub use objects::{ByteRange, DirectoryStore, Expected, Fetched, Listing, MemoryStore, Store, Version};
 pub use replace::{ReplaceableFile, copy_access, resolve_links, write_file};
 pub use sparse::{SkipZeros, is_sparse, is_zero, skipping_zeros};

@@ -1,7 +1,119 @@
-//! The behaviour every blob must show, as a function that each implementation's tests run.
+//! The behaviour that every blob and every store must show, as functions that each implementation's tests run.
 
-use crate::BlobMut;
+use crate::{BlobMut, ByteRange, Expected, Fetched, Listing, Store};
 use ferrocdf_bytes::{Code, Error};
+
+/// Runs the checks on stores that `new` makes, each empty, each with a number of its own.
+pub fn store<S: Store>(mut new: impl FnMut(u32) -> S) {
+    objects_are_read_by_ranges(&new(0));
+    absent_objects_are_values(&new(1));
+    conditional_puts_need_the_expected_state(&new(2));
+    folders_list_what_is_directly_in_them(&new(3));
+    names_that_are_no_keys_are_refused(&new(4));
+    readers_see_whole_objects(&new(5));
+}
+
+fn get<S: Store>(store: &S, key: &str, range: ByteRange) -> Option<Fetched> {
+    store.get(key, range).unwrap().map(|found| found.check(key, range).unwrap())
+}
+
+fn objects_are_read_by_ranges<S: Store>(store: &S) {
+    store.put("a/b", b"0123456789").unwrap();
+    for (range, start, bytes) in [
+        (ByteRange::All, 0, &b"0123456789"[..]),
+        (ByteRange::Bounded { start: 3, len: 4 }, 3, b"3456"),
+        (ByteRange::Bounded { start: 8, len: 4 }, 8, b"89"),
+        (ByteRange::Bounded { start: 2, len: 0 }, 2, b""),
+        (ByteRange::Bounded { start: 12, len: 4 }, 10, b""),
+        (ByteRange::Bounded { start: u64::MAX, len: u64::MAX }, 10, b""),
+        (ByteRange::Suffix(3), 7, b"789"),
+        (ByteRange::Suffix(30), 0, b"0123456789"),
+        (ByteRange::Suffix(0), 10, b""),
+    ] {
+        let found = get(store, "a/b", range).unwrap();
+        assert_eq!((found.start, &found.bytes[..], found.total), (start, bytes, 10), "{range:?}");
+    }
+    store.put("a/b", b"").unwrap();
+    assert_eq!(get(store, "a/b", ByteRange::Suffix(3)).unwrap().bytes, b"");
+    let requests = [
+        ("a/b", ByteRange::All),
+        ("a/c", ByteRange::All),
+        ("../a", ByteRange::All),
+        ("a/b", ByteRange::Suffix(1)),
+    ];
+    let found = store.get_many(&requests);
+    assert_eq!(found.len(), 4);
+    assert!(matches!(&found[0], Ok(Some(_))) && matches!(&found[1], Ok(None)));
+    assert!(found[2].is_err() && matches!(&found[3], Ok(Some(_))));
+}
+
+fn absent_objects_are_values<S: Store>(store: &S) {
+    assert_eq!(store.get("a", ByteRange::All).unwrap(), None);
+    store.put("a/b", b"x").unwrap();
+    // Neither a folder nor what would lie below an object is an object.
+    assert_eq!(store.get("a", ByteRange::All).unwrap(), None);
+    assert_eq!(store.get("a/b/c", ByteRange::All).unwrap(), None);
+    store.delete("a/b").unwrap();
+    assert_eq!(store.get("a/b", ByteRange::All).unwrap(), None);
+    store.delete("a/b").unwrap();
+    store.delete("x/y").unwrap();
+    assert_eq!(store.list("x").unwrap(), Listing::default());
+}
+
+fn conditional_puts_need_the_expected_state<S: Store>(store: &S) {
+    let first = store.put_if("a/k", b"one", Expected::Absent).unwrap().expect("it is absent");
+    assert_eq!(store.put_if("a/k", b"two", Expected::Absent).unwrap(), None);
+    assert_eq!(get(store, "a/k", ByteRange::All).unwrap().version, first);
+    let second =
+        store.put_if("a/k", b"two", Expected::Version(&first)).unwrap().expect("it has this version");
+    assert_ne!(first, second);
+    assert_eq!(store.put_if("a/k", b"three", Expected::Version(&first)).unwrap(), None);
+    assert_eq!(store.put_if("a/l", b"three", Expected::Version(&first)).unwrap(), None);
+    assert_eq!(get(store, "a/k", ByteRange::All).unwrap().bytes, b"two");
+    assert_eq!(store.get("a/l", ByteRange::All).unwrap(), None);
+    let third = store.put("a/k", b"two").unwrap();
+    assert_ne!(second, third, "another put is another version");
+}
+
+fn folders_list_what_is_directly_in_them<S: Store>(store: &S) {
+    assert_eq!(store.list("").unwrap(), Listing::default());
+    for key in ["z", "a/b", "a/c/d", "a/c/e", "a.b", "a-/x"] {
+        store.put(key, b"").unwrap();
+    }
+    let listing = |objects: &[&str], folders: &[&str]| {
+        let [objects, folders] =
+            [objects, folders].map(|names| names.iter().map(ToString::to_string).collect());
+        Listing { objects, folders }
+    };
+    assert_eq!(store.list("").unwrap(), listing(&["a.b", "z"], &["a", "a-"]));
+    assert_eq!(store.list("a").unwrap(), listing(&["b"], &["c"]));
+    assert_eq!(store.list("a/c").unwrap(), listing(&["d", "e"], &[]));
+    assert_eq!(store.list("a/b").unwrap(), Listing::default(), "an object has nothing in it");
+}
+
+fn names_that_are_no_keys_are_refused<S: Store>(store: &S) {
+    for key in ["", "/", "/a", "a/", "a//b", ".", "..", "a/../b", "a/.", "a\0b"] {
+        assert_eq!(store.get(key, ByteRange::All).unwrap_err().code, Code::EINVAL, "{key:?}");
+        assert_eq!(store.put(key, b"").unwrap_err().code, Code::EINVAL, "{key:?}");
+        assert_eq!(store.put_if(key, b"", Expected::Absent).unwrap_err().code, Code::EINVAL, "{key:?}");
+        assert_eq!(store.delete(key).unwrap_err().code, Code::EINVAL, "{key:?}");
+        assert!(key.is_empty() || store.list(key).is_err(), "{key:?}");
+    }
+    assert_eq!(store.list("").unwrap(), Listing::default());
+}
+
+fn readers_see_whole_objects<S: Store>(store: &S) {
+    const SIZE: usize = 50_000;
+    store.put("k", &[0; SIZE]).unwrap();
+    std::thread::scope(|scope| {
+        let writer =
+            scope.spawn(|| (1..40u8).for_each(|value| drop(store.put("k", &[value; SIZE]).unwrap())));
+        while !writer.is_finished() {
+            let found = get(store, "k", ByteRange::All).unwrap();
+            assert!(found.bytes.len() == SIZE && found.bytes.iter().all(|&byte| byte == found.bytes[0]));
+        }
+    });
+}
 
 /// Runs the checks on blobs that `new` makes, each empty, each with a number of its own.
 pub fn blob<B: BlobMut>(mut new: impl FnMut(u32) -> B) {

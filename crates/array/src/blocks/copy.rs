@@ -7,6 +7,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_codec::FilterId;
 use ferrocdf_store::{Blob, BlobMut, Buffer, is_zero};
 
 use super::cache::{self, Key};
@@ -162,8 +163,8 @@ impl Blocks {
 
     /// Whether blocks are packed by the same filters in these and others.
     fn is_packed_like(&self, other: &Blocks) -> bool {
-        let steps = |blocks: &Blocks| -> Vec<(u32, Vec<u32>)> {
-            blocks.chain.steps().map(|step| (step.id, step.params.clone())).collect()
+        let steps = |blocks: &Blocks| -> Vec<(FilterId, Vec<u32>)> {
+            blocks.chain.steps().map(|step| (step.id.clone(), step.params.clone())).collect()
         };
         steps(self) == steps(other)
     }
@@ -219,8 +220,8 @@ impl Copier<'_> {
                 Place::Missing => {}
                 Place::At { mask, .. } => {
                     *unopened = *unopened
-                        && (self.from.chain.is_plain(mask)
-                            || !self.home.store.is_plain(&self.key(some, number)));
+                        && (self.from.chain.is_identity(mask)
+                            || !self.home.store.is_identity(&self.key(some, number)));
                 }
             }
         }
@@ -326,7 +327,7 @@ impl Copier<'_> {
         let &Found { at, len, mask, .. } = found;
         let chain = &self.from.chain;
         let fail = |error: Error| error.at(format_args!("the block at byte {at}"));
-        if chain.is_plain(mask) {
+        if chain.is_identity(mask) {
             if len < self.block_len {
                 return Err(fail(too_short(len, self.block_len)));
             }

@@ -184,7 +184,7 @@ pub trait BlockStore: BlockIndex {
     }
 
     /// Whether a block is to be stored as it is, without any filter.
-    fn is_plain(&self, _block: &[u64]) -> bool {
+    fn is_identity(&self, _block: &[u64]) -> bool {
         false
     }
 }

@@ -157,7 +157,7 @@ impl<B: Blocks + ?Sized> Packer<'_, B> {
                 }
             };
             let key = self.blocks.key(number);
-            if self.home.store.is_plain(&key) {
+            if self.home.store.is_identity(&key) {
                 to.bytes.clear();
                 to.bytes.extend_from_slice(plain);
                 to.mask = u32::MAX >> 32usize.saturating_sub(self.home.chain.steps().len());

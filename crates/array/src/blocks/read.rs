@@ -383,7 +383,7 @@ impl<'a> Reader<'a> {
     /// Whether a block is as it was made, and little enough of it is wanted to read just that.
     fn reads_in_part(&self, item: &Item<'_>) -> bool {
         let Place::At { mask, len, .. } = item.place else { return false };
-        if !self.blocks.chain.is_plain(mask) || len != self.block_len {
+        if !self.blocks.chain.is_identity(mask) || len != self.block_len {
             return false;
         }
         let wanted: u64 = item.rows.iter().map(|row| (row.len() / self.size) as u64).sum();
@@ -478,7 +478,7 @@ impl<'a> Reader<'a> {
         }
         let fail = |error: Error| error.at(format_args!("the block at byte {at}"));
         let block_len = self.block_len as usize;
-        if self.blocks.chain.is_plain(mask) {
+        if self.blocks.chain.is_identity(mask) {
             if stored.len() < block_len {
                 return Err(fail(too_short(stored.len() as u64, self.block_len)));
             }
@@ -495,7 +495,7 @@ impl<'a> Reader<'a> {
             self.conversion.run_in_place(row);
             return Ok(true);
         }
-        let (planes, mask) = match self.blocks.chain.but_for_planes(mask) {
+        let (planes, mask) = match self.blocks.chain.without_shuffle(mask) {
             Some((size, mask)) if size == part.size && part.pays_apart(block_len) => (true, mask),
             _ => (false, mask),
         };
@@ -510,8 +510,8 @@ impl<'a> Reader<'a> {
                 return Ok(self.rows(part, block.view(), &mut item.rows, &mut scratch.dense));
             }
         }
-        if Chain::is_doubtful(stored.len(), block_len) {
-            let bytes = self.blocks.chain.decode_doubtful(mask, stored, block_len).map_err(fail)?;
+        if Chain::is_implausible(stored.len(), block_len) {
+            let bytes = self.blocks.chain.decode_unverified(mask, stored, block_len).map_err(fail)?;
             let block = Block { bytes: &bytes, planes };
             return Ok(self.rows(part, block, &mut item.rows, &mut scratch.dense));
         }
@@ -625,8 +625,8 @@ impl<'a> Reader<'a> {
             let block_len = self.block_len as usize;
             let fail = |error: Error| error.at(format_args!("the block at byte {position}"));
             self.blocks.chain.check_size(mask, stored.len(), block_len).map_err(fail)?;
-            if Chain::is_doubtful(stored.len(), block_len) {
-                return self.blocks.chain.decode_doubtful(mask, stored, block_len).map_err(fail).map(Some);
+            if Chain::is_implausible(stored.len(), block_len) {
+                return self.blocks.chain.decode_unverified(mask, stored, block_len).map_err(fail).map(Some);
             }
             let mut block = cache::buffer(block_len);
             self.blocks.chain.decode(mask, stored, &mut block).map_err(fail)?;

@@ -263,7 +263,7 @@ impl Writer<'_> {
         let Place::At { len, mask, .. } = job.place else { return None };
         let bytes = written * self.array.stored.kind.size() as u64;
         let little = len > TOGETHER || (len > REQUEST && bytes < len / 4);
-        let plain = len == self.grid.block_len && self.blocks.chain.is_plain(mask);
+        let plain = len == self.grid.block_len && self.blocks.chain.is_identity(mask);
         self.home.store.in_place(&job.key).filter(|_| plain && little)
     }
 

@@ -8,7 +8,7 @@ use ferrocdf_array::{
     Selection, Source, Stored, Unusual, coverage, lacks_elements, oracle, read, unwritten_value,
 };
 use ferrocdf_bytes::{Code, Order, Result};
-use ferrocdf_codec::{Chain, Step};
+use ferrocdf_codec::{Chain, Codecs, Step};
 use ferrocdf_store::testing::{Counting, Rng};
 use ferrocdf_store::{Blob, MemoryBlob};
 
@@ -35,7 +35,7 @@ impl BlockIndex for Table {
 }
 
 fn step(id: u32, params: &[u32]) -> Step {
-    Step { id, name: String::new(), optional: false, params: params.to_vec() }
+    Step { id: id.into(), name: String::new(), optional: false, params: params.to_vec() }
 }
 
 /// A random array in blocks of at most about `most` elements, with its blob.
@@ -57,11 +57,14 @@ fn in_blocks(rng: &mut Rng, most: u64, kind: Option<Kind>) -> (Arc<MemoryBlob>, 
     let order = rng.pick(&[Order::Big, Order::Little]);
     let stored = Stored { kind: kind.unwrap_or(rng.pick(&NUMBERS)), order };
     let size = stored.kind.size();
-    let chain = Chain::new(match rng.below(3) {
-        0 => vec![],
-        1 => vec![step(1, &[1])],
-        _ => vec![step(2, &[size as u32]), step(1, &[4])],
-    });
+    let chain = Chain::new(
+        match rng.below(3) {
+            0 => vec![],
+            1 => vec![step(1, &[1])],
+            _ => vec![step(2, &[size as u32]), step(1, &[4])],
+        },
+        &Codecs::default(),
+    );
     let elements: u64 = block.iter().product();
     let mut blob = vec![0; rng.below(50) as usize];
     let mut table = Table::default();
@@ -158,7 +161,7 @@ fn large_blocks_shared_among_threads_are_the_oracles() {
 fn results_that_stay_in_no_cache_are_whole() {
     let (shape, block) = ([5, 2003, 3500], [2, 500, 1100]);
     let value = |at: [u64; 3]| (at[0] * 131 + at[1] * 7 + at[2] * at[2]) as u8;
-    let chain = Chain::new(vec![step(1, &[1])]);
+    let chain = Chain::new(vec![step(1, &[1])], &Codecs::default());
     let (mut blob, mut table) = (vec![], Table::default());
     let grid = [3, 5, 4];
     for number in 0..grid.iter().product() {
@@ -374,7 +377,7 @@ fn blocks_side_by_side_are_one_request() {
 
 #[test]
 fn a_block_that_is_asked_for_again_is_kept() {
-    let chain = Chain::new(vec![step(1, &[1])]);
+    let chain = Chain::new(vec![step(1, &[1])], &Codecs::default());
     let mut packed = vec![];
     let plain: Vec<u8> = (0..1000u32).map(|n| (n / 7) as u8).collect();
     let mask = chain.encode(&plain, &mut packed).unwrap();

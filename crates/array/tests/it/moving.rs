@@ -10,7 +10,7 @@ use ferrocdf_array::{
     Stored, copy_blocks, flush, read,
 };
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_codec::{Chain, Step};
+use ferrocdf_codec::{Chain, Codecs, Step};
 use ferrocdf_store::testing::{Counting, Rng};
 use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
 
@@ -223,9 +223,13 @@ impl Grid {
 
 /// Filters that make blocks smaller.
 fn packing() -> Arc<Chain> {
-    let step =
-        |id, params: &[u32]| Step { id, name: String::new(), optional: false, params: params.to_vec() };
-    Arc::new(Chain::new(vec![step(2, &[2]), step(1, &[1])]))
+    let step = |id: u32, params: &[u32]| Step {
+        id: id.into(),
+        name: String::new(),
+        optional: false,
+        params: params.to_vec(),
+    };
+    Arc::new(Chain::new(vec![step(2, &[2]), step(1, &[1])], &Codecs::default()))
 }
 
 /// An array whose blocks are moved so many times, and its blob.

@@ -10,7 +10,7 @@ use ferrocdf_array::{
     copy_blocks, fill, flush, oracle, read, write,
 };
 use ferrocdf_bytes::{Code, Error, Order, Result};
-use ferrocdf_codec::{Chain, Step};
+use ferrocdf_codec::{Chain, Codecs, Step};
 use ferrocdf_store::testing::{Failing, Faults, Rng};
 use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
 
@@ -96,18 +96,21 @@ impl BlockStore for Shelf {
 }
 
 fn step(id: u32, params: &[u32]) -> Step {
-    Step { id, name: String::new(), optional: id == 4, params: params.to_vec() }
+    Step { id: id.into(), name: String::new(), optional: id == 4, params: params.to_vec() }
 }
 
 fn chain(rng: &mut Rng, size: usize) -> Chain {
-    Chain::new(match rng.below(6) {
-        0 | 1 => vec![],
-        2 => vec![step(1, &[1])],
-        5 => vec![step(2, &[size as u32]), step(1, &[1])],
-        3 => vec![step(3, &[]), step(2, &[size as u32]), step(1, &[4])],
-        // One that applies to no block: it is left out, and the mask says so.
-        _ => vec![step(4, &[1, 2, 3, 4, 5]), step(2, &[size as u32])],
-    })
+    Chain::new(
+        match rng.below(6) {
+            0 | 1 => vec![],
+            2 => vec![step(1, &[1])],
+            5 => vec![step(2, &[size as u32]), step(1, &[1])],
+            3 => vec![step(3, &[]), step(2, &[size as u32]), step(1, &[4])],
+            // One that applies to no block: it is left out, and the mask says so.
+            _ => vec![step(4, &[1, 2, 3, 4, 5]), step(2, &[size as u32])],
+        },
+        &Codecs::default(),
+    )
 }
 
 /// An array in blocks, and what should be in it: an array of plain memory as large as this may become.
@@ -295,8 +298,12 @@ fn a_fixed_program() {
         let (rows, columns) = (400u64, 1000u64);
         let shelf = Arc::new(Shelf { gap: 3, fixed: vec![1], ..Shelf::default() });
         let steps = if number % 3 == 0 { vec![] } else { vec![step(2, &[4]), step(1, &[1])] };
-        let blocks =
-            Blocks::stored(vec![40, 90], shelf.clone(), Arc::new(Chain::new(steps)), vec![0, 0, 1, 2]);
+        let blocks = Blocks::stored(
+            vec![40, 90],
+            shelf.clone(),
+            Arc::new(Chain::new(steps, &Codecs::default())),
+            vec![0, 0, 1, 2],
+        );
         let (stored, layout) = (Stored::little(Kind::F32), Layout::Blocks(blocks));
         let shape = vec![rows, columns];
         let array = Array { shape, stored, unusual: None, layout, past_end: PastEnd::Error };
@@ -337,7 +344,7 @@ fn bytes_do_not_depend_on_threads() {
 
 /// An array of bytes in blocks of 1000, packed, that grows.
 fn rows(shelf: &Arc<Shelf>, rows: u64) -> Array {
-    let chain = Arc::new(Chain::new(vec![step(1, &[1])]));
+    let chain = Arc::new(Chain::new(vec![step(1, &[1])], &Codecs::default()));
     let layout = Layout::Blocks(Blocks::stored(vec![10, 100], shelf.clone(), chain, vec![7]));
     let stored = Stored::little(Kind::U8);
     Array { shape: vec![rows, 250], stored, unusual: None, layout, past_end: PastEnd::Error }
@@ -394,7 +401,8 @@ fn what_fails_to_be_stored_is_tried_again() {
 
 #[test]
 fn a_block_that_cannot_be_written_is_found_as_it_was() {
-    for chain in [Chain::new(vec![]), Chain::new(vec![step(1, &[1])])] {
+    for chain in [Chain::new(vec![], &Codecs::default()), Chain::new(vec![step(1, &[1])], &Codecs::default())]
+    {
         let shelf = Arc::new(Shelf::default());
         let mut array = rows(&shelf, 30);
         array.layout = Layout::Blocks(Blocks::stored(vec![10, 100], shelf.clone(), Arc::new(chain), vec![7]));
@@ -538,7 +546,7 @@ fn blocks_that_differ_are_not_copied() {
     let _ = write(&shelf.blob, &array, &sel, In::new(&[3u8; 2000])).unwrap();
     let Layout::Blocks(blocks) = &other.layout else { unreachable!() };
     let with = |shape: &[u64], steps: Vec<Step>, fill: u8| {
-        let chain = Arc::new(Chain::new(steps));
+        let chain = Arc::new(Chain::new(steps, &Codecs::default()));
         let layout = Layout::Blocks(Blocks::stored(shape.to_vec(), to.clone(), chain, vec![fill]));
         Array { layout, ..other.clone() }
     };
@@ -559,7 +567,7 @@ fn blocks_that_differ_are_not_copied() {
     let narrow = |array: &Array| Array { shape: vec![20, 100], ..array.clone() };
     for fill in [vec![8], vec![]] {
         let target = Arc::new(Shelf { fixed: vec![0, 1], ..Shelf::default() });
-        let chain = Arc::new(Chain::new(deflate(1)));
+        let chain = Arc::new(Chain::new(deflate(1), &Codecs::default()));
         let layout = Layout::Blocks(Blocks::stored(vec![10, 100], target.clone(), chain, fill));
         let target_array = narrow(&Array { layout, ..other.clone() });
         assert!(copied((&*shelf.blob, &narrow(&array)), (&*target.blob, &target_array)).unwrap());
@@ -588,7 +596,7 @@ fn what_cannot_be_unpacked_is_fill_values() {
     for steps in [vec![], vec![step(1, &[2])]] {
         let to = Arc::new(Shelf::default());
         to.blob.write_at(0, &[0xAB; 10_000]).unwrap();
-        let chain = Arc::new(Chain::new(steps));
+        let chain = Arc::new(Chain::new(steps, &Codecs::default()));
         let layout = Layout::Blocks(Blocks::stored(vec![10, 100], to.clone(), chain, vec![7]));
         let copy = Array { layout, ..array.clone() };
         let from: (&dyn Blob, &Array) = (&*shelf.blob, &array);
@@ -621,8 +629,12 @@ impl Unusual for Pairs {
 #[test]
 fn unusual_elements_are_written_as_bytes() {
     let shelf = Arc::new(Shelf { fixed: vec![0], ..Shelf::default() });
-    let blocks =
-        Blocks::stored(vec![4], shelf.clone(), Arc::new(Chain::new(vec![step(1, &[1])])), vec![1, 2]);
+    let blocks = Blocks::stored(
+        vec![4],
+        shelf.clone(),
+        Arc::new(Chain::new(vec![step(1, &[1])], &Codecs::default())),
+        vec![1, 2],
+    );
     let raw = Array {
         shape: vec![9, 2],
         stored: Stored::native(Kind::U8),
@@ -654,7 +666,7 @@ fn unusual_elements_are_written_as_bytes() {
 #[test]
 fn blocks_that_are_kept_taken_apart_are_seen_as_bytes_and_written() {
     let shelf = Arc::new(Shelf { fixed: vec![0], ..Shelf::default() });
-    let chain = Chain::new(vec![step(2, &[4]), step(1, &[1])]);
+    let chain = Chain::new(vec![step(2, &[4]), step(1, &[1])], &Codecs::default());
     let blocks = Blocks::stored(vec![500], shelf.clone(), Arc::new(chain), vec![]);
     let bytes = Layout::Blocks(blocks.as_bytes(4));
     let (stored, layout) = (Stored::little(Kind::U32), Layout::Blocks(blocks));

@@ -1,6 +1,6 @@
 //! Attributes, and those with a meaning of their own.
 
-use ferrocdf_codec::spec::{List, Rest, Spec};
+use ferrocdf_codec::spec::{List, Syntax};
 use ferrocdf_model::{Atomic, Chunking, Endian, Filter, GroupId, Owner, Type};
 
 use super::constant::{Const, Item};
@@ -258,13 +258,16 @@ impl Parser<'_> {
             Special::NoFill => self.header.vars[var].storage.no_fill = self.special_flag(special)?,
             Special::Filter => {
                 let text = self.special_text()?;
-                match List::parse(text.as_bytes(), Rest::Refused) {
+                match List::parse(text.as_bytes(), Syntax::Strict) {
                     Ok(List { specs, .. }) if specs.is_empty() => {
                         self.wrong_bare("_Filter: unparsable filter spec: it is empty");
                     }
                     Ok(List { specs, .. }) => {
-                        for Spec { id, params } in specs {
-                            self.set_filter(var, id, Some(params));
+                        for spec in specs {
+                            match spec.hdf5_id() {
+                                Ok(id) => self.set_filter(var, id, Some(spec.params)),
+                                Err(error) => self.wrong_bare(&format!("_Filter: {}", error.what)),
+                            }
                         }
                     }
                     Err(error) => {

@@ -1,47 +1,47 @@
-//! Adaptive entropy coding, the coding under szip (CCSDS 121.0-B-3, "Lossless Data Compression"): samples in blocks, each
-//! in the coding that makes it shortest, with the differences of samples in place of them if that was chosen.
+//! Adaptive entropy coding, which szip uses (CCSDS 121.0-B-3, "Lossless Data Compression"). Samples are coded in blocks,
+//! each with the code option that makes it shortest. A preprocessor can replace samples by mapped prediction errors.
 //!
-//! A library was weighed (`docs/decisions/008-codecs.md`); this is small, checks every count, and gives samples back one
-//! reference interval at a time, so that nothing is allocated for the whole.
+//! `docs/decisions/008-codecs.md` compares this code with a library: it is small, checks every count, and decodes one
+//! reference sample interval at a time, so that nothing is allocated for the whole chunk.
 
 use ferrocdf_bytes::Result;
 
-use super::bits::{Bits, Writer};
+use super::bits::{BitReader, BitWriter};
 use crate::filter::corrupt;
 
-/// Blocks of zeros are counted within segments of so many blocks.
+/// Number of blocks in a segment. A run of zero blocks ends with its segment.
 const SEGMENT: usize = 64;
 
-/// The count of zero blocks that says "all that are left in the segment".
-const REST: u32 = 4;
+/// Code for a run of zero blocks up to the end of the segment ("remainder of segment").
+const REMAINDER_OF_SEGMENT: u32 = 4;
 
-/// The largest sum of two samples in the second extension.
-const PAIR: u32 = 12;
+/// Maximum sum of two samples in the second-extension option.
+const MAX_PAIR_SUM: u32 = 12;
 
-/// How samples are coded.
+/// Parameters of the coding.
 #[derive(Clone, Debug)]
 pub struct Coding {
-    /// Of a sample, 1 to 24.
+    /// Number of bits of a sample, 1 to 24.
     pub bits: u32,
-    /// Samples in a block.
+    /// Number of samples in a block.
     pub block: usize,
-    /// Blocks in a reference interval.
+    /// Number of blocks in a reference sample interval.
     pub blocks: usize,
-    /// Whether differences are coded.
-    pub differences: bool,
+    /// True if the preprocessor is used: each sample is predicted to equal the one before it.
+    pub preprocess: bool,
 }
 
 impl Coding {
-    /// Samples of a reference interval.
+    /// Returns the number of samples in a reference sample interval.
     pub fn interval(&self) -> usize {
         self.block * self.blocks
     }
 
-    fn most(&self) -> u32 {
+    fn max_sample(&self) -> u32 {
         u32::MAX >> (32 - self.bits)
     }
 
-    /// Bits that name the coding of a block.
+    /// Returns the number of bits of an option identifier.
     fn id_bits(&self) -> u32 {
         match self.bits {
             17.. => 5,
@@ -50,44 +50,46 @@ impl Coding {
         }
     }
 
-    /// The name of a block that is not coded. Names from 1 on are those of a split with one low bit less.
-    fn uncoded(&self) -> u32 {
+    /// Returns the identifier of the no-compression option. Identifier `k + 1` is sample splitting with `k` low bits, and 0
+    /// is a low-entropy option.
+    fn uncompressed_id(&self) -> u32 {
         (1 << self.id_bits()) - 1
     }
 
-    /// Reads samples of one interval, as many as there is room for.
-    pub fn read(&self, bits: &mut Bits, samples: &mut [u32]) -> Result<()> {
+    /// Reads samples of one reference sample interval until `samples` is full.
+    pub fn read(&self, bits: &mut BitReader, samples: &mut [u32]) -> Result<()> {
         let mut at = 0;
         while at < samples.len() {
             at = self
                 .read_blocks(bits, samples, at)
-                .ok_or_else(|| corrupt(format!("the bits end or are wrong in the block of sample {at}")))?;
+                .ok_or_else(|| corrupt(format!("block of sample {at}: the bits are invalid or end early")))?;
         }
-        if self.differences {
-            self.add_up(samples);
+        if self.preprocess {
+            self.undo_preprocessing(samples);
         }
         Ok(())
     }
 
-    /// Reads the block that begins at `at`, or a row of blocks of zeros. Gives where the next block begins, which may be
-    /// outside.
-    fn read_blocks(&self, bits: &mut Bits, samples: &mut [u32], at: usize) -> Option<usize> {
+    /// Reads the block that starts at sample `at`, or a run of zero blocks, and returns the start of the next block, which
+    /// may be past the end of `samples`.
+    fn read_blocks(&self, bits: &mut BitReader, samples: &mut [u32], at: usize) -> Option<usize> {
         let end = at + self.block;
         let id = bits.read_word(self.id_bits())? as u32;
-        let pairs = id == 0 && bits.read_word(1)? == 1;
-        // The first sample of differences is a whole one. A block that is not coded has it in its place anyway.
-        let first = usize::from(self.differences && at == 0 && id != self.uncoded());
+        let second_extension = id == 0 && bits.read_word(1)? == 1;
+        // With the preprocessor, a reference sample precedes the first block; an uncompressed block contains it as its first
+        // sample.
+        let first = usize::from(self.preprocess && at == 0 && id != self.uncompressed_id());
         if first == 1 {
             samples[0] = bits.read_word(self.bits)? as u32;
         }
         let last = end.min(samples.len());
-        if pairs {
-            self.read_pairs(bits, samples, at, first)?;
+        if second_extension {
+            self.read_second_extension(bits, samples, at, first)?;
         } else if id == 0 {
             let block = at / self.block;
-            let blocks = match bits.zeros()? {
-                REST => (SEGMENT - block % SEGMENT).min(self.blocks - block),
-                few @ ..REST => few as usize + 1,
+            let blocks = match bits.read_unary()? {
+                REMAINDER_OF_SEGMENT => (SEGMENT - block % SEGMENT).min(self.blocks - block),
+                few @ ..REMAINDER_OF_SEGMENT => few as usize + 1,
                 many => many as usize,
             };
             if blocks > self.blocks - block {
@@ -97,20 +99,20 @@ impl Coding {
             let last = end.min(samples.len());
             samples[at + first..last].fill(0);
             return Some(end);
-        } else if id == self.uncoded() {
+        } else if id == self.uncompressed_id() {
             for sample in &mut samples[at..last] {
                 *sample = bits.read_word(self.bits)? as u32;
             }
         } else {
             let low = id - 1;
             for sample in &mut samples[at + first..last] {
-                let high = u64::from(bits.zeros()?) << low;
+                let high = u64::from(bits.read_unary()?) << low;
                 *sample = u32::try_from(high).ok()?;
             }
             if last < end {
-                // Samples that nobody asked for have their high bits before all low bits.
+                // The high bits of the samples past the end of `samples` precede all low bits.
                 for _ in last..end {
-                    bits.zeros()?;
+                    bits.read_unary()?;
                 }
             }
             if low > 0 {
@@ -122,14 +124,20 @@ impl Coding {
         Some(end)
     }
 
-    /// Reads samples that are coded in pairs: by their sum, and the second of them.
-    fn read_pairs(&self, bits: &mut Bits, samples: &mut [u32], at: usize, first: usize) -> Option<()> {
+    /// Reads a block in the second-extension option, which codes two samples by their sum and the second sample.
+    fn read_second_extension(
+        &self,
+        bits: &mut BitReader,
+        samples: &mut [u32],
+        at: usize,
+        first: usize,
+    ) -> Option<()> {
         for pair in (at..at + self.block).step_by(2) {
             if pair >= samples.len() {
                 break;
             }
-            let code = bits.zeros()?;
-            let sum = (0..=PAIR).rev().find(|sum| sum * (sum + 1) / 2 <= code)?;
+            let code = bits.read_unary()?;
+            let sum = (0..=MAX_PAIR_SUM).rev().find(|sum| sum * (sum + 1) / 2 <= code)?;
             let second = code - sum * (sum + 1) / 2;
             if second > sum {
                 return None;
@@ -144,24 +152,25 @@ impl Coding {
         Some(())
     }
 
-    /// From differences to samples. A difference counts steps up and down in turn until one side ends.
-    fn add_up(&self, samples: &mut [u32]) {
-        let most = self.most();
+    /// Replaces mapped prediction errors by samples. The mapping alternates between positive and negative errors until one
+    /// side reaches the end of the range of samples.
+    fn undo_preprocessing(&self, samples: &mut [u32]) {
+        let max = self.max_sample();
         let Some((&mut first, rest)) = samples.split_first_mut() else { return };
         let mut sample = first;
-        for difference in rest {
-            // Without branches, which could not be foretold.
-            let (steps, down) = (*difference / 2, *difference & 1);
-            let flip = most & u32::from(sample > most / 2).wrapping_neg();
+        for error in rest {
+            // Without branches, because they would be mispredicted.
+            let (steps, down) = (*error / 2, *error & 1);
+            let flip = max & u32::from(sample > max / 2).wrapping_neg();
             let near = sample.wrapping_add(steps ^ down.wrapping_neg());
-            sample = if steps + down <= flip ^ sample { near } else { flip ^ *difference } & most;
-            *difference = sample;
+            sample = if steps + down <= flip ^ sample { near } else { flip ^ *error } & max;
+            *error = sample;
         }
     }
 
-    /// From samples to differences, but for the first.
-    fn take_apart(&self, samples: &mut [u32]) {
-        let most = self.most();
+    /// Replaces all samples but the first by mapped prediction errors.
+    fn preprocess(&self, samples: &mut [u32]) {
+        let max = self.max_sample();
         let Some((&mut first, rest)) = samples.split_first_mut() else { return };
         let mut before = first;
         for sample in rest {
@@ -171,17 +180,17 @@ impl Coding {
                 if up <= before { 2 * up } else { now }
             } else {
                 let down = before - now;
-                if down <= most - before { 2 * down - 1 } else { most - now }
+                if down <= max - before { 2 * down - 1 } else { max - now }
             };
             before = now;
         }
     }
 
-    /// Writes the samples of one interval, which are changed on the way.
-    pub fn write(&self, samples: &mut [u32], bits: &mut Writer) {
+    /// Writes the samples of one reference sample interval. The contents of `samples` are overwritten.
+    pub fn write(&self, samples: &mut [u32], bits: &mut BitWriter) {
         let mut first = None;
-        if self.differences {
-            self.take_apart(samples);
+        if self.preprocess {
+            self.preprocess(samples);
             first = samples.first_mut().map(std::mem::take);
         }
         let mut at = 0;
@@ -190,13 +199,13 @@ impl Coding {
             let zeros = from.iter().take_while(|&&sample| sample == 0).count() / self.block;
             let first = first.take();
             if zeros > 0 {
-                let left = (SEGMENT - at % SEGMENT).min(self.blocks - at);
-                let blocks = zeros.min(left);
+                let remaining = (SEGMENT - at % SEGMENT).min(self.blocks - at);
+                let blocks = zeros.min(remaining);
                 bits.write_word(0, self.id_bits() + 1);
                 first.into_iter().for_each(|first| bits.write_word(first.into(), self.bits));
-                bits.zeros(match blocks as u32 {
-                    few @ 1..=REST => few - 1,
-                    _ if blocks == left => REST,
+                bits.write_unary(match blocks as u32 {
+                    few @ 1..=REMAINDER_OF_SEGMENT => few - 1,
+                    _ if blocks == remaining => REMAINDER_OF_SEGMENT,
                     many => many,
                 });
                 at += blocks;
@@ -207,44 +216,45 @@ impl Coding {
         }
     }
 
-    /// Writes a block in the coding that makes it shortest. `first` is the whole first sample, if it has one.
-    fn write_block(&self, block: &[u32], first: Option<u32>, bits: &mut Writer) {
-        let whole = if first.is_some() { self.bits } else { 0 };
+    /// Writes a block in the option that makes it shortest. `first` is the reference sample, if the block has one.
+    fn write_block(&self, block: &[u32], first: Option<u32>, bits: &mut BitWriter) {
+        let reference_bits = if first.is_some() { self.bits } else { 0 };
         let coded = &block[usize::from(first.is_some())..];
-        let uncoded = self.bits as u64 * block.len() as u64;
-        let split = |low: u32| {
+        let uncompressed_len = self.bits as u64 * block.len() as u64;
+        let split_len = |low: u32| {
             let high: u64 = coded.iter().map(|&sample| u64::from(sample >> low) + 1).sum();
-            high + coded.len() as u64 * u64::from(low) + u64::from(whole)
+            high + coded.len() as u64 * u64::from(low) + u64::from(reference_bits)
         };
-        let (low, by_split) = (0..self.uncoded() - 1)
-            .map(|low| (low, split(low)))
+        let (low, split_len) = (0..self.uncompressed_id() - 1)
+            .map(|low| (low, split_len(low)))
             .min_by_key(|&(_, len)| len)
             .unwrap_or((0, u64::MAX));
-        let code = |pair: &[u32; 2]| {
+        let pair_code = |pair: &[u32; 2]| {
             let sum = pair[0].saturating_add(pair[1]);
-            (sum <= PAIR).then(|| sum * (sum + 1) / 2 + pair[1])
+            (sum <= MAX_PAIR_SUM).then(|| sum * (sum + 1) / 2 + pair[1])
         };
         let pairs = block.as_chunks::<2>().0;
-        let by_pairs = pairs
+        let second_extension_len = pairs
             .iter()
-            .try_fold(1 + u64::from(whole), |len, pair| Some(len + u64::from(code(pair)?) + 1))
+            .try_fold(1 + u64::from(reference_bits), |len, pair| Some(len + u64::from(pair_code(pair)?) + 1))
             .unwrap_or(u64::MAX);
-        let shortest = uncoded.min(by_split).min(by_pairs);
-        let put_first =
-            |bits: &mut Writer| first.into_iter().for_each(|first| bits.write_word(first.into(), self.bits));
-        if shortest == uncoded {
-            bits.write_word(self.uncoded().into(), self.id_bits());
-            put_first(bits);
+        let shortest = uncompressed_len.min(split_len).min(second_extension_len);
+        let write_first = |bits: &mut BitWriter| {
+            first.into_iter().for_each(|first| bits.write_word(first.into(), self.bits));
+        };
+        if shortest == uncompressed_len {
+            bits.write_word(self.uncompressed_id().into(), self.id_bits());
+            write_first(bits);
             coded.iter().for_each(|&sample| bits.write_word(sample.into(), self.bits));
-        } else if shortest == by_split {
+        } else if shortest == split_len {
             bits.write_word(u64::from(low) + 1, self.id_bits());
-            put_first(bits);
-            coded.iter().for_each(|&sample| bits.zeros(sample >> low));
+            write_first(bits);
+            coded.iter().for_each(|&sample| bits.write_unary(sample >> low));
             coded.iter().for_each(|&sample| bits.write_word(sample.into(), low));
         } else {
             bits.write_word(1, self.id_bits() + 1);
-            put_first(bits);
-            pairs.iter().filter_map(code).for_each(|code| bits.zeros(code));
+            write_first(bits);
+            pairs.iter().filter_map(pair_code).for_each(|code| bits.write_unary(code));
         }
     }
 }

@@ -1,21 +1,21 @@
-//! Numbers of any count of bits in a run of bytes, the highest bit first.
+//! Reading and writing of bits, the most significant bit first, and of numbers in up to eight bytes.
 
-/// Reads from the front.
+/// Reader of bits from a slice.
 #[derive(Clone)]
-pub struct Bits<'a> {
+pub struct BitReader<'a> {
     rest: &'a [u8],
-    /// The next bits, from the top; what is below them is zero or what comes next.
+    /// Next bits, left-aligned. The bits below the valid ones are zero, or equal the bits that follow in `rest`.
     next: u64,
-    /// How many of them count.
+    /// Number of valid bits in `next`.
     have: u32,
 }
 
-impl<'a> Bits<'a> {
-    pub fn new(bytes: &'a [u8]) -> Bits<'a> {
-        Bits { rest: bytes, next: 0, have: 0 }
+impl<'a> BitReader<'a> {
+    pub fn new(bytes: &'a [u8]) -> BitReader<'a> {
+        BitReader { rest: bytes, next: 0, have: 0 }
     }
 
-    /// Has at least 56 bits afterwards, or all that are left.
+    /// Fills `next` to at least 56 bits, or with all remaining bits.
     #[inline]
     fn fill(&mut self) {
         if let Some(eight) = self.rest.first_chunk::<8>() {
@@ -34,7 +34,7 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// The next `count` bits, at most 64; `None` if there are not as many.
+    /// Reads `count` bits, at most 64; `None` if fewer bits remain.
     #[inline]
     pub fn read(&mut self, count: u32) -> Option<u64> {
         if count > 32 {
@@ -44,7 +44,7 @@ impl<'a> Bits<'a> {
         self.read_word(count)
     }
 
-    /// The next `count` bits, at most 32.
+    /// Reads `count` bits, at most 32; `None` if fewer bits remain.
     #[inline]
     pub fn read_word(&mut self, count: u32) -> Option<u64> {
         if self.have < count {
@@ -53,14 +53,14 @@ impl<'a> Bits<'a> {
                 return None;
             }
         }
-        // Twice, as a shift by all 64 is none.
+        // Two shifts, because `count` may be 0 and a shift by 64 is invalid.
         let value = self.next >> 1 >> (63 - count);
         self.next <<= count;
         self.have -= count;
         Some(value)
     }
 
-    /// Makes sure that the next `count` bits, at most 56, are there, or all that are left.
+    /// Prepares [`BitReader::peek`] and [`BitReader::skip`] of up to `count` bits, at most 56, or of all remaining bits.
     #[inline(always)]
     pub fn need(&mut self, count: u32) {
         if self.have < count {
@@ -68,13 +68,14 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// The next `count` bits, 1 to 64, after [`Bits::need`]; those behind the end are zeros.
+    /// Returns the next `count` bits, 1 to 64, without consuming them, after [`BitReader::need`]. Bits after the end are
+    /// zero.
     #[inline(always)]
     pub fn peek(&self, count: u32) -> u64 {
         self.next >> (64 - count)
     }
 
-    /// Takes that many bits, after [`Bits::need`]; `None` if there are not as many.
+    /// Consumes `count` bits, after [`BitReader::need`]; `None` if fewer bits remain.
     #[inline(always)]
     pub fn skip(&mut self, count: u32) -> Option<()> {
         self.have = self.have.checked_sub(count)?;
@@ -82,9 +83,9 @@ impl<'a> Bits<'a> {
         Some(())
     }
 
-    /// The zeros before the next one, which is taken as well; `None` if there is no one.
+    /// Reads a unary number: returns the count of 0 bits before the next 1 bit, and consumes both; `None` without a 1 bit.
     #[inline]
-    pub fn zeros(&mut self) -> Option<u32> {
+    pub fn read_unary(&mut self) -> Option<u32> {
         let mut zeros = 0u32;
         loop {
             if self.have < 32 {
@@ -105,17 +106,18 @@ impl<'a> Bits<'a> {
     }
 }
 
-/// Writes behind what is in a buffer.
-pub struct Writer<'a> {
+/// Writer that appends bits to a buffer.
+pub struct BitWriter<'a> {
     out: &'a mut Vec<u8>,
-    /// Bits not yet in the buffer, from the top, fewer than 32 between calls.
+    /// Bits not yet in the buffer, left-aligned, fewer than 32 between calls.
     next: u64,
+    /// Number of valid bits in `next`.
     have: u32,
 }
 
-impl<'a> Writer<'a> {
-    pub fn new(out: &'a mut Vec<u8>) -> Writer<'a> {
-        Writer { out, next: 0, have: 0 }
+impl<'a> BitWriter<'a> {
+    pub fn new(out: &'a mut Vec<u8>) -> BitWriter<'a> {
+        BitWriter { out, next: 0, have: 0 }
     }
 
     /// Writes the low `count` bits of `value`, at most 64.
@@ -141,9 +143,9 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes that many zeros, and a one.
+    /// Writes a unary number: `zeros` 0 bits and a 1 bit.
     #[inline]
-    pub fn zeros(&mut self, mut zeros: u32) {
+    pub fn write_unary(&mut self, mut zeros: u32) {
         while zeros >= 32 {
             self.write_word(0, 32);
             zeros -= 32;
@@ -151,16 +153,16 @@ impl<'a> Writer<'a> {
         self.write_word(1, zeros + 1);
     }
 
-    /// Ends the last byte with zeros.
+    /// Pads the last byte with 0 bits and appends it to the buffer.
     pub fn finish(self) {
         let bytes = self.have.div_ceil(8) as usize;
         self.out.extend_from_slice(&self.next.to_be_bytes()[..bytes]);
     }
 }
 
-/// The number in at most eight bytes.
+/// Reads an unsigned number from one to eight bytes.
 #[inline]
-pub fn get(big: bool, from: &[u8]) -> u64 {
+pub fn read_number(big: bool, from: &[u8]) -> u64 {
     let value = match *from {
         [a] => return a.into(),
         [a, b] => u64::from(u16::from_le_bytes([a, b])),
@@ -171,9 +173,9 @@ pub fn get(big: bool, from: &[u8]) -> u64 {
     if big { value.swap_bytes() >> (64 - 8 * from.len()) } else { value }
 }
 
-/// Puts the low bytes of a number into at most eight bytes.
+/// Writes the low bytes of a number to one to eight bytes.
 #[inline]
-pub fn put(value: u64, big: bool, to: &mut [u8]) {
+pub fn write_number(value: u64, big: bool, to: &mut [u8]) {
     let value = if big { value.swap_bytes() >> (64 - 8 * to.len()) } else { value };
     match to {
         [byte] => *byte = value as u8,
@@ -189,30 +191,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn reader_returns_the_written_bits_and_unary_numbers() {
         let counts: Vec<u32> = (0..2000).map(|at: u32| at * 7 % 65).collect();
         let value = |at: usize, count: u32| {
             let noise = (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             if count == 0 { 0 } else { noise >> (64 - count) }
         };
         let mut bytes = Vec::new();
-        let mut writer = Writer::new(&mut bytes);
+        let mut writer = BitWriter::new(&mut bytes);
         for (at, &count) in counts.iter().enumerate() {
             writer.write(value(at, count), count);
-            writer.zeros(at as u32 % 100);
+            writer.write_unary(at as u32 % 100);
         }
         writer.finish();
-        let mut bits = Bits::new(&bytes);
+        let mut bits = BitReader::new(&bytes);
         for (at, &count) in counts.iter().enumerate() {
             assert_eq!(bits.read(count), Some(value(at, count)), "{count} bits");
-            assert_eq!(bits.zeros(), Some(at as u32 % 100));
+            assert_eq!(bits.read_unary(), Some(at as u32 % 100));
         }
-        assert_eq!((bits.zeros(), bits.read(8)), (None, None));
+        assert_eq!((bits.read_unary(), bits.read(8)), (None, None));
     }
 
     #[test]
-    fn bits_are_looked_at_before_they_are_taken() {
-        let mut bits = Bits::new(&[0b1010_0000, 0xff, 0x01]);
+    fn peek_and_skip_consume_bits_up_to_the_end() {
+        let mut bits = BitReader::new(&[0b1010_0000, 0xff, 0x01]);
         bits.need(20);
         assert_eq!((bits.peek(3), bits.skip(2), bits.peek(14)), (0b101, Some(()), 0b10_0000_1111_1111));
         assert_eq!((bits.skip(23), bits.skip(14), bits.peek(10)), (None, Some(()), 0b00_0000_0100));
@@ -221,22 +223,22 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_any_size_are_put_and_got() {
+    fn numbers_of_one_to_eight_bytes_round_trip_in_both_byte_orders() {
         for len in 1..=8 {
             for big in [false, true] {
                 let value = 0x8877_6655_4433_2211 & (u64::MAX >> (64 - 8 * len));
                 let mut bytes = [0; 8];
-                put(0x8877_6655_4433_2211, big, &mut bytes[..len]);
+                write_number(0x8877_6655_4433_2211, big, &mut bytes[..len]);
                 assert_eq!(bytes[if big { len - 1 } else { 0 }], 0x11);
-                assert_eq!(get(big, &bytes[..len]), value);
+                assert_eq!(read_number(big, &bytes[..len]), value);
             }
         }
     }
 
     #[test]
-    fn the_highest_bit_is_first() {
+    fn most_significant_bit_is_written_first() {
         let mut bytes = Vec::new();
-        let mut writer = Writer::new(&mut bytes);
+        let mut writer = BitWriter::new(&mut bytes);
         writer.write(0b101, 3);
         writer.write(0x1ff, 9);
         writer.finish();

@@ -1,44 +1,47 @@
-//! Bitshuffle (filter 32008): in each block, all first bits of the elements, then all second bits, and so on; each block
-//! packed by LZ4 or zstd if the parameters say so (bitshuffle's `bshuf_h5filter`).
+//! Bitshuffle (filter 32008): in each block, first the first bits of all elements, then all second bits, and so on; each
+//! block is compressed by LZ4 or zstd if the parameters select it (bitshuffle's `bshuf_h5filter`).
 //!
-//! Parameters are two versions, the size of an element, the elements of a block (0 for a choice by size), what packs (0
-//! nothing, 2 LZ4, 3 zstd), and the level of zstd. Packed data begin with their unpacked size in 8 bytes and the size of a
-//! block in 4, and each block with its packed size in 4; all big-endian. Elements after the last multiple of eight stay
-//! as they are. Sixteen bytes of all rows of bits are a tile: their bits are turned around the diagonal, and the bytes woven
-//! to elements, without a buffer between.
+//! The parameters are two version numbers, the element size in bytes, the number of elements in a block (0: derived from
+//! the element size), the compressor (0 none, 2 LZ4, 3 zstd), and the level of zstd. With a compressor, the encoded bytes
+//! begin with the decoded size in 8 bytes and the block size in 4 bytes, and each block with its compressed size in 4
+//! bytes; all are big-endian. Elements after the last multiple of eight stay unchanged. A row is the same bit of all
+//! elements of a block. A tile is sixteen bytes of each row: its bits are transposed and its bytes interleaved to elements
+//! without a buffer between.
 
 use ferrocdf_bytes::Result;
 use wide::u8x16;
 
-use super::lanes::{LANE, load, load_all, store, store_all, tiles, turn, unweave, weave};
+use super::lanes::{LANE, deinterleave, interleave, load, load_all, store, store_all, tiles, transpose_bits};
 use super::{lz4, shuffle, zstd};
-use crate::filter::{Codec, bad_params, boxed, corrupt};
-use crate::json::Spelling;
+use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
+use crate::identity::FilterId;
+use crate::json::JsonForm;
 use crate::registry::Entry;
 use crate::scratch::with_bytes;
 
-/// Bytes of a block that is chosen by size, and the fewest elements of it.
+/// Target size in bytes of a derived block, and its minimum number of elements.
 const BLOCK_BYTES: usize = 8192;
-const BLOCK_ELEMENTS: usize = 128;
+const MIN_BLOCK_ELEMENTS: usize = 128;
 
+/// Size of the header in bytes.
 const HEADER: usize = 12;
 
-/// What packs, in the numbers of the parameters; there is no first.
-const NAMES: &[&str] = &["none", "", "lz4", "zstd"];
+/// Names of the compressors, indexed by their parameter; 1 is undefined.
+const COMPRESSORS: &[&str] = &["none", "", "lz4", "zstd"];
 const ZSTD: u32 = 3;
 
-/// The version that is stored before the size of elements.
+/// Version numbers that precede the element size in the parameters.
 const VERSION: [u32; 2] = [0, 4];
 
-/// Whether parameters are those that a caller gives: the elements of a block, what packs, and the level of zstd, without the
-/// versions and the size of elements that are stored before them.
-fn is_given(params: &[u32]) -> bool {
+/// True if the parameters are as a user gives them: block size, compressor and zstd level, without the version numbers and
+/// the element size that precede them in final parameters.
+fn is_user_form(params: &[u32]) -> bool {
     params.len() < 3 || params.len() == 3 && params[1] == ZSTD
 }
 
-/// See [`Entry::learn`].
-fn learn(params: &mut Vec<u32>, size: u32, _chunk: u32) {
-    if is_given(params) {
+/// See [`Entry::derive`].
+fn derive(params: &mut Vec<u32>, size: u32, _chunk: u32) {
+    if is_user_form(params) {
         let [major, minor] = VERSION;
         params.splice(0..0, [major, minor, size]).for_each(drop);
     }
@@ -46,18 +49,18 @@ fn learn(params: &mut Vec<u32>, size: u32, _chunk: u32) {
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
-    id: 32008,
+    id: FilterId::Hdf5(32008),
     names: &["bitshuffle"],
-    make: |params| Bitshuffle::new(params).map(boxed),
-    learn: Some(learn),
-    json: Some(Spelling {
+    new: |params, _| Bitshuffle::new(params).map(boxed),
+    derive: Some(derive),
+    numcodecs: Some(JsonForm {
         id: "ferrocdf_bitshuffle",
         write: |params| {
-            let (size, given) = if is_given(params) { (0, params) } else { (params[2], &params[3..]) };
-            Bitshuffle::new(&[&[0, 0, size.max(1)], given].concat())?.check_encode()?;
-            let param = |at: usize| given.get(at).copied().unwrap_or(0);
-            let name = NAMES.get(param(1) as usize).copied();
-            let level = given.get(2).map(|&level| level as i32);
+            let (size, user) = if is_user_form(params) { (0, params) } else { (params[2], &params[3..]) };
+            Bitshuffle::new(&[&[0, 0, size.max(1)], user].concat())?.check_encode()?;
+            let param = |index: usize| user.get(index).copied().unwrap_or(0);
+            let name = COMPRESSORS.get(param(1) as usize).copied();
+            let level = user.get(2).map(|&level| level as i32);
             Ok(vec![
                 ("elementsize", size.into()),
                 ("blocksize", param(0).into()),
@@ -68,34 +71,37 @@ pub const ENTRY: Entry = Entry {
         read: |json| {
             let size = json.number("elementsize", 0, 0..=u32::MAX.into())? as u32;
             let block = json.number("blocksize", 0, 0..=u32::MAX.into())? as u32;
-            let mut params = vec![block, json.word("cname", 0, NAMES)?];
+            let mut params = vec![block, json.position("cname", 0, COMPRESSORS)?];
             if params[1] == ZSTD {
                 params.push(json.number("clevel", 3, i32::MIN.into()..=i32::MAX.into())? as u32);
             }
             Bitshuffle::new(&[&[0, 0, size.max(1)], &params[..]].concat())?.check_encode()?;
             if size > 0 {
-                learn(&mut params, size, 0);
+                derive(&mut params, size, 0);
             }
             Ok(params)
         },
     }),
+    zarr_v3: None,
 };
 
 #[derive(Debug)]
 pub struct Bitshuffle {
+    /// Size of an element in bytes.
     size: usize,
-    /// Elements, a multiple of eight.
+    /// Number of elements in a block, a multiple of eight.
     block: usize,
-    packer: Packer,
+    compressor: Compressor,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Packer {
+enum Compressor {
     None,
     Lz4,
+    /// Zstd with its level.
     Zstd(i32),
-    /// A number that nobody can ask for, but some files have: bitshuffle's filter takes it for none.
-    Other(u32),
+    /// Undefined number, which some files have. Like bitshuffle's filter, the decoder treats it as `None`.
+    Undefined(u32),
 }
 
 impl Bitshuffle {
@@ -103,281 +109,294 @@ impl Bitshuffle {
         let param = |at: usize| params.get(at).copied().unwrap_or(0);
         let (size, block) = (param(2) as usize, param(3) as usize);
         if size == 0 || !block.is_multiple_of(8) || block.checked_mul(size).is_none() {
-            return Err(bad_params(format!("blocks of {block} elements of {size} bytes")));
+            return Err(bad_params(format!(
+                "blocks of {block} elements of {size} bytes: must be a multiple of 8 elements of at least 1 byte"
+            )));
         }
-        let packer = match param(4) {
-            0 => Packer::None,
-            2 => Packer::Lz4,
-            3 if params.len() > 5 => Packer::Zstd(param(5) as i32),
-            3 => Packer::Zstd(3),
-            other => Packer::Other(other),
+        let compressor = match param(4) {
+            0 => Compressor::None,
+            2 => Compressor::Lz4,
+            3 if params.len() > 5 => Compressor::Zstd(param(5) as i32),
+            3 => Compressor::Zstd(3),
+            number => Compressor::Undefined(number),
         };
-        let chosen = (BLOCK_BYTES / size / 8 * 8).max(BLOCK_ELEMENTS);
-        Ok(Bitshuffle { size, block: if block == 0 { chosen } else { block }, packer })
+        let derived = (BLOCK_BYTES / size / 8 * 8).max(MIN_BLOCK_ELEMENTS);
+        Ok(Bitshuffle { size, block: if block == 0 { derived } else { block }, compressor })
     }
 
-    /// The size of a block in bytes as the stored bytes say, and what comes behind.
-    fn header<'a>(&self, stored: &'a [u8]) -> Result<(usize, &'a [u8])> {
-        let Some((&[.., a, b, c, d], rest)) = stored.split_first_chunk::<HEADER>() else {
-            return Err(corrupt(format!("{} bytes do not hold a header of {HEADER}", stored.len())));
+    /// Returns the block size in bytes from the header, and the bytes after the header.
+    fn header<'a>(&self, encoded: &'a [u8]) -> Result<(usize, &'a [u8])> {
+        let Some((&[.., a, b, c, d], rest)) = encoded.split_first_chunk::<HEADER>() else {
+            return Err(corrupt(format!("{} bytes: shorter than the header of {HEADER}", encoded.len())));
         };
         let block = u32::from_be_bytes([a, b, c, d]) as usize;
         if block == 0 || !(block / self.size).is_multiple_of(8) || !block.is_multiple_of(self.size) {
-            return Err(corrupt(format!("blocks of {block} bytes with elements of {}", self.size)));
+            return Err(corrupt(format!(
+                "header: block size {block} is not a multiple of 8 elements of {} bytes",
+                self.size
+            )));
         }
         Ok((block, rest))
     }
 
-    /// Whether bits are shuffled and nothing packs them.
-    fn is_plain(&self) -> bool {
-        matches!(self.packer, Packer::None | Packer::Other(_))
+    /// True if the bits are shuffled but not compressed.
+    fn is_uncompressed(&self) -> bool {
+        matches!(self.compressor, Compressor::None | Compressor::Undefined(_))
     }
 
-    /// Bytes that are in blocks; the rest stays as it is.
-    fn shuffled(&self, len: usize) -> Result<usize> {
+    /// Returns the number of bytes in blocks; the bytes after them stay unchanged.
+    fn shuffled_len(&self, len: usize) -> Result<usize> {
         if !len.is_multiple_of(self.size) {
-            return Err(corrupt(format!("{len} bytes are no whole elements of {}", self.size)));
+            return Err(corrupt(format!("{len} bytes: not a multiple of the element size {}", self.size)));
         }
         Ok(len / (8 * self.size) * (8 * self.size))
     }
 }
 
-/// Puts bits together: a multiple of eight elements of `size` bytes.
-pub fn join(size: usize, stored: &[u8], plain: &mut [u8]) {
+/// Unshuffles the bits of a multiple of eight elements of `size` bytes.
+pub fn unshuffle_bits(size: usize, encoded: &[u8], decoded: &mut [u8]) {
     match size {
-        _ if stored.len() / size < 8 * LANE => join_few(size, stored, plain),
-        1 => join_tiles::<1, 0>(stored, plain),
-        2 => join_tiles::<2, 1>(stored, plain),
-        4 => join_tiles::<4, 2>(stored, plain),
-        8 => join_tiles::<8, 4>(stored, plain),
-        16 => join_tiles::<16, 8>(stored, plain),
-        _ => with_bytes(stored.len(), |planes| {
-            let plane = stored.len() / size;
-            for (rows, bytes) in stored.chunks_exact(plane).zip(planes.chunks_exact_mut(plane)) {
-                join_tiles::<1, 0>(rows, bytes);
+        _ if encoded.len() / size < 8 * LANE => unshuffle_short_rows(size, encoded, decoded),
+        1 => unshuffle_tiles::<1, 0>(encoded, decoded),
+        2 => unshuffle_tiles::<2, 1>(encoded, decoded),
+        4 => unshuffle_tiles::<4, 2>(encoded, decoded),
+        8 => unshuffle_tiles::<8, 4>(encoded, decoded),
+        16 => unshuffle_tiles::<16, 8>(encoded, decoded),
+        _ => with_bytes(encoded.len(), |planes| {
+            let plane = encoded.len() / size;
+            for (rows, bytes) in encoded.chunks_exact(plane).zip(planes.chunks_exact_mut(plane)) {
+                unshuffle_tiles::<1, 0>(rows, bytes);
             }
-            shuffle::unshuffle(size, planes, plain);
+            shuffle::unshuffle(size, planes, decoded);
         }),
     }
 }
 
-/// Takes bits apart: a multiple of eight elements of `size` bytes.
-pub fn spread(size: usize, plain: &[u8], stored: &mut [u8]) {
+/// Shuffles the bits of a multiple of eight elements of `size` bytes.
+pub fn shuffle_bits(size: usize, decoded: &[u8], encoded: &mut [u8]) {
     match size {
-        _ if plain.len() / size < 8 * LANE => spread_few(size, plain, stored),
-        1 => spread_tiles::<1, 0>(plain, stored),
-        2 => spread_tiles::<2, 1>(plain, stored),
-        4 => spread_tiles::<4, 2>(plain, stored),
-        8 => spread_tiles::<8, 4>(plain, stored),
-        16 => spread_tiles::<16, 8>(plain, stored),
-        _ => with_bytes(plain.len(), |planes| {
-            let plane = plain.len() / size;
-            shuffle::shuffle(size, plain, planes);
-            for (bytes, rows) in planes.chunks_exact(plane).zip(stored.chunks_exact_mut(plane)) {
-                spread_tiles::<1, 0>(bytes, rows);
+        _ if decoded.len() / size < 8 * LANE => shuffle_short_rows(size, decoded, encoded),
+        1 => shuffle_tiles::<1, 0>(decoded, encoded),
+        2 => shuffle_tiles::<2, 1>(decoded, encoded),
+        4 => shuffle_tiles::<4, 2>(decoded, encoded),
+        8 => shuffle_tiles::<8, 4>(decoded, encoded),
+        16 => shuffle_tiles::<16, 8>(decoded, encoded),
+        _ => with_bytes(decoded.len(), |planes| {
+            let plane = decoded.len() / size;
+            shuffle::shuffle(size, decoded, planes);
+            for (bytes, rows) in planes.chunks_exact(plane).zip(encoded.chunks_exact_mut(plane)) {
+                shuffle_tiles::<1, 0>(bytes, rows);
             }
         }),
     }
 }
 
-/// [`join`] where a row has at least [`LANE`] bytes. `GROUPS` is half of `SIZE`.
+/// [`unshuffle_bits`] for rows of at least [`LANE`] bytes. `GROUPS` is half of `SIZE`.
 ///
-/// Byte `k` of element `j` of eight is row `j * SIZE + k` once the bits are turned. Every `GROUPS`-th row is in one group, so
-/// that a group is woven by itself, and then what all groups have of a column.
-fn join_tiles<const SIZE: usize, const GROUPS: usize>(stored: &[u8], plain: &mut [u8]) {
-    let row = stored.len() / (8 * SIZE);
+/// After the bits are transposed, byte `k` of element `j` of eight is in row `j * SIZE + k`. Every `GROUPS`-th row is in one
+/// group. Each group is interleaved, then the vectors with the same column number of all groups.
+fn unshuffle_tiles<const SIZE: usize, const GROUPS: usize>(encoded: &[u8], decoded: &mut [u8]) {
+    let row = encoded.len() / (8 * SIZE);
     for at in tiles(row) {
-        let to = &mut plain[8 * SIZE * at..][..8 * SIZE * LANE];
-        let bytes = |of: usize| turn(std::array::from_fn(|bit| load(stored, (8 * of + bit) * row + at)));
+        let to = &mut decoded[8 * SIZE * at..][..8 * SIZE * LANE];
+        let bytes = |byte: usize| {
+            transpose_bits(std::array::from_fn(|bit| load(encoded, (8 * byte + bit) * row + at)))
+        };
         if SIZE == 1 {
-            store_all(weave(bytes(0)), to, 0);
+            store_all(interleave(bytes(0)), to, 0);
             continue;
         }
         let mut groups = [[u8x16::ZERO; LANE]; GROUPS];
-        for of in 0..SIZE {
-            let lanes = bytes(of);
+        for byte in 0..SIZE {
+            let lanes = bytes(byte);
             for (element, &lane) in lanes.iter().enumerate() {
-                let row = element * SIZE + of;
+                let row = element * SIZE + byte;
                 groups[row % GROUPS][row / GROUPS] = lane;
             }
         }
         for group in &mut groups {
-            *group = weave(*group);
+            *group = interleave(*group);
         }
         for (column, to) in to.chunks_exact_mut(GROUPS * LANE).enumerate() {
-            let parts = weave::<GROUPS>(std::array::from_fn(|group| groups[group][column]));
+            let parts = interleave::<GROUPS>(std::array::from_fn(|group| groups[group][column]));
             store_all(parts, to, 0);
         }
     }
 }
 
-/// [`join_tiles`] backwards.
-fn spread_tiles<const SIZE: usize, const GROUPS: usize>(plain: &[u8], stored: &mut [u8]) {
-    let row = plain.len() / (8 * SIZE);
+/// Inverse of [`unshuffle_tiles`].
+fn shuffle_tiles<const SIZE: usize, const GROUPS: usize>(decoded: &[u8], encoded: &mut [u8]) {
+    let row = decoded.len() / (8 * SIZE);
     for at in tiles(row) {
-        let from = &plain[8 * SIZE * at..][..8 * SIZE * LANE];
-        let mut put = |of: usize, bytes: [u8x16; 8]| {
-            let lanes = turn(bytes);
+        let from = &decoded[8 * SIZE * at..][..8 * SIZE * LANE];
+        let mut put = |byte: usize, bytes: [u8x16; 8]| {
+            let lanes = transpose_bits(bytes);
             for (bit, &lane) in lanes.iter().enumerate() {
-                store(lane, stored, (8 * of + bit) * row + at);
+                store(lane, encoded, (8 * byte + bit) * row + at);
             }
         };
         if SIZE == 1 {
-            put(0, unweave(load_all(from, 0)));
+            put(0, deinterleave(load_all(from, 0)));
             continue;
         }
         let mut groups = [[u8x16::ZERO; LANE]; GROUPS];
         for column in 0..LANE {
-            let parts = unweave::<GROUPS>(load_all(from, column * GROUPS * LANE));
+            let parts = deinterleave::<GROUPS>(load_all(from, column * GROUPS * LANE));
             for (group, &lane) in groups.iter_mut().zip(&parts) {
                 group[column] = lane;
             }
         }
         for group in &mut groups {
-            *group = unweave(*group);
+            *group = deinterleave(*group);
         }
-        for of in 0..SIZE {
-            let of_row = |row: usize| groups[row % GROUPS][row / GROUPS];
-            put(of, std::array::from_fn(|element| of_row(element * SIZE + of)));
+        for byte in 0..SIZE {
+            let lane = |row: usize| groups[row % GROUPS][row / GROUPS];
+            put(byte, std::array::from_fn(|element| lane(element * SIZE + byte)));
         }
     }
 }
 
-/// [`join`] of rows that are too short for tiles.
-fn join_few(size: usize, stored: &[u8], plain: &mut [u8]) {
-    let row = stored.len() / (8 * size);
-    for of in 0..size {
+/// [`unshuffle_bits`] for rows that are too short for tiles.
+fn unshuffle_short_rows(size: usize, encoded: &[u8], decoded: &mut [u8]) {
+    let row = encoded.len() / (8 * size);
+    for byte in 0..size {
         for at in 0..row {
-            let bits = turn_word(std::array::from_fn(|bit| stored[(8 * of + bit) * row + at]));
-            for (element, byte) in bits.into_iter().enumerate() {
-                plain[(8 * at + element) * size + of] = byte;
+            let bytes = transpose_word(std::array::from_fn(|bit| encoded[(8 * byte + bit) * row + at]));
+            for (element, value) in bytes.into_iter().enumerate() {
+                decoded[(8 * at + element) * size + byte] = value;
             }
         }
     }
 }
 
-/// [`join_few`] backwards.
-fn spread_few(size: usize, plain: &[u8], stored: &mut [u8]) {
-    let row = plain.len() / (8 * size);
-    for of in 0..size {
+/// Inverse of [`unshuffle_short_rows`].
+fn shuffle_short_rows(size: usize, decoded: &[u8], encoded: &mut [u8]) {
+    let row = decoded.len() / (8 * size);
+    for byte in 0..size {
         for at in 0..row {
-            let bytes = turn_word(std::array::from_fn(|element| plain[(8 * at + element) * size + of]));
-            for (bit, byte) in bytes.into_iter().enumerate() {
-                stored[(8 * of + bit) * row + at] = byte;
+            let bytes =
+                transpose_word(std::array::from_fn(|element| decoded[(8 * at + element) * size + byte]));
+            for (bit, value) in bytes.into_iter().enumerate() {
+                encoded[(8 * byte + bit) * row + at] = value;
             }
         }
     }
 }
 
-/// Turns eight bytes around, so that bit `i` of byte `j` is bit `j` of byte `i`.
-fn turn_word(bytes: [u8; 8]) -> [u8; 8] {
+/// Transposes the 8 x 8 bits of eight bytes: bit `i` of byte `j` becomes bit `j` of byte `i`.
+fn transpose_word(bytes: [u8; 8]) -> [u8; 8] {
     let mut bits = u64::from_le_bytes(bytes);
-    for (by, these) in [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]
+    for (distance, mask) in
+        [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]
     {
-        let swap = (bits ^ bits >> by) & these;
-        bits ^= swap ^ swap << by;
+        let swap = (bits ^ bits >> distance) & mask;
+        bits ^= swap ^ swap << distance;
     }
     bits.to_le_bytes()
 }
 
-impl Codec for Bitshuffle {
+impl SliceCodec for Bitshuffle {
     fn check_encode(&self) -> Result<()> {
-        match self.packer {
-            Packer::Other(number) => Err(bad_params(format!("bitshuffle has no compression {number}"))),
+        match self.compressor {
+            Compressor::Undefined(number) => {
+                Err(bad_params(format!("bitshuffle: compressor {number} is undefined")))
+            }
             _ => Ok(()),
         }
     }
 
-    fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>> {
-        if self.is_plain() {
-            return Ok(Some(stored.len()));
+    fn decoded_len(&self, encoded: &[u8]) -> Result<Option<usize>> {
+        if self.is_uncompressed() {
+            return Ok(Some(encoded.len()));
         }
-        self.header(stored)?;
-        let len = stored.first_chunk::<8>().map_or(0, |len| u64::from_be_bytes(*len));
-        usize::try_from(len).map(Some).map_err(|_| corrupt(format!("{len} bytes are too many")))
+        self.header(encoded)?;
+        let len = encoded.first_chunk::<8>().map_or(0, |len| u64::from_be_bytes(*len));
+        usize::try_from(len)
+            .map(Some)
+            .map_err(|_| corrupt(format!("header: decoded size {len} is too large")))
     }
 
-    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-        let len = plain.len();
-        let shuffled = self.shuffled(len)?;
-        let (blocks, end) = plain.split_at_mut(shuffled);
-        if self.is_plain() {
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+        let len = decoded.len();
+        let shuffled = self.shuffled_len(len)?;
+        let (blocks, end) = decoded.split_at_mut(shuffled);
+        if self.is_uncompressed() {
             let block = self.block * self.size;
-            let (stored, rest) = stored.split_at(shuffled);
-            for (from, to) in stored.chunks(block).zip(blocks.chunks_mut(block)) {
-                join(self.size, from, to);
+            let (encoded, rest) = encoded.split_at(shuffled);
+            for (from, to) in encoded.chunks(block).zip(blocks.chunks_mut(block)) {
+                unshuffle_bits(self.size, from, to);
             }
             end.copy_from_slice(rest);
             return Ok(Some(len));
         }
-        let short = || corrupt(format!("the {} stored bytes end within a block", stored.len()));
-        let (block, mut rest) = self.header(stored)?;
+        let short = || corrupt(format!("the {} encoded bytes end within a block", encoded.len()));
+        let (block, mut rest) = self.header(encoded)?;
         with_bytes(block.min(shuffled), |bits| {
             for to in blocks.chunks_mut(block) {
-                let (packed, after) = rest.split_first_chunk::<4>().ok_or_else(short)?;
-                let packed = u32::from_be_bytes(*packed) as usize;
-                let (packed, after) = after.split_at_checked(packed).ok_or_else(short)?;
+                let (compressed, after) = rest.split_first_chunk::<4>().ok_or_else(short)?;
+                let compressed = u32::from_be_bytes(*compressed) as usize;
+                let (compressed, after) = after.split_at_checked(compressed).ok_or_else(short)?;
                 rest = after;
                 let bits = &mut bits[..to.len()];
-                match self.packer {
-                    Packer::Zstd(_) if zstd::unpack(packed, bits)? == Some(to.len()) => {}
-                    Packer::Zstd(_) => {
-                        return Err(corrupt(format!("a block does not unpack to {} bytes", to.len())));
+                match self.compressor {
+                    Compressor::Zstd(_) if zstd::decode(compressed, bits)? == Some(to.len()) => {}
+                    Compressor::Zstd(_) => {
+                        return Err(corrupt(format!("a block does not decompress to {} bytes", to.len())));
                     }
-                    _ => lz4::unpack_block(packed, bits)?,
+                    _ => lz4::decode_block(compressed, bits)?,
                 }
-                join(self.size, bits, to);
+                unshuffle_bits(self.size, bits, to);
             }
             end.copy_from_slice(rest.get(..end.len()).ok_or_else(short)?);
             Ok(Some(len))
         })
     }
 
-    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
         self.check_encode()?;
         let block = self.block * self.size;
-        let (blocks, end) = plain.split_at(self.shuffled(plain.len())?);
-        if self.is_plain() {
-            stored.resize(blocks.len(), 0);
-            for (from, to) in blocks.chunks(block).zip(stored.chunks_mut(block)) {
-                spread(self.size, from, to);
+        let (blocks, end) = decoded.split_at(self.shuffled_len(decoded.len())?);
+        if self.is_uncompressed() {
+            encoded.resize(blocks.len(), 0);
+            for (from, to) in blocks.chunks(block).zip(encoded.chunks_mut(block)) {
+                shuffle_bits(self.size, from, to);
             }
-            stored.extend_from_slice(end);
+            encoded.extend_from_slice(end);
             return Ok(Some(()));
         }
         let Ok(block_size) = u32::try_from(block) else {
-            return Err(bad_params(format!("blocks of {block} bytes are too large to pack")));
+            return Err(bad_params(format!("blocks of {block} bytes: too large to compress")));
         };
-        stored.extend_from_slice(&(plain.len() as u64).to_be_bytes());
-        stored.extend_from_slice(&block_size.to_be_bytes());
+        encoded.extend_from_slice(&(decoded.len() as u64).to_be_bytes());
+        encoded.extend_from_slice(&block_size.to_be_bytes());
         with_bytes(block.min(blocks.len()), |bits| {
             for from in blocks.chunks(block) {
                 let bits = &mut bits[..from.len()];
-                spread(self.size, from, bits);
-                let start = stored.len();
-                stored.extend_from_slice(&[0; 4]);
-                match self.packer {
-                    Packer::Zstd(level) => zstd::pack(level, bits, stored)?,
-                    _ => lz4::pack_block(bits, stored)?,
+                shuffle_bits(self.size, from, bits);
+                let start = encoded.len();
+                encoded.extend_from_slice(&[0; 4]);
+                match self.compressor {
+                    Compressor::Zstd(level) => zstd::encode(level, bits, encoded)?,
+                    _ => lz4::encode_block(bits, encoded)?,
                 }
-                let len = (stored.len() - start - 4) as u32;
-                stored[start..start + 4].copy_from_slice(&len.to_be_bytes());
+                let len = (encoded.len() - start - 4) as u32;
+                encoded[start..start + 4].copy_from_slice(&len.to_be_bytes());
             }
-            stored.extend_from_slice(end);
+            encoded.extend_from_slice(end);
             Ok(Some(()))
         })
     }
 
-    fn most_decoded(&self, stored: usize) -> usize {
-        match self.packer {
-            Packer::None | Packer::Other(_) => stored,
-            Packer::Lz4 => stored.saturating_mul(255),
-            Packer::Zstd(_) => stored.saturating_mul(zstd::RATIO),
+    fn max_decoded_len(&self, encoded: usize) -> usize {
+        match self.compressor {
+            Compressor::None | Compressor::Undefined(_) => encoded,
+            Compressor::Lz4 => encoded.saturating_mul(lz4::MAX_RATIO),
+            Compressor::Zstd(_) => encoded.saturating_mul(zstd::MAX_RATIO),
         }
     }
 
-    fn encoded_len(&self, plain: usize) -> Option<usize> {
-        self.is_plain().then_some(plain)
+    fn encoded_len(&self, decoded: usize) -> Option<usize> {
+        self.is_uncompressed().then_some(decoded)
     }
 }
 
@@ -386,23 +405,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_lie_in_rows_for_any_size() {
+    fn shuffle_moves_bits_to_rows_and_unshuffle_restores_them() {
         for size in [1, 2, 3, 4, 8, 12, 16] {
             for count in [8, 16, 120, 128, 136, 264, 1024] {
-                let plain: Vec<u8> =
+                let decoded: Vec<u8> =
                     (0..(size * count) as u32).map(|at| (at.wrapping_mul(0x9e37_79b9) >> 11) as u8).collect();
-                let (mut stored, mut joined) = (vec![0; plain.len()], vec![0; plain.len()]);
-                spread(size, &plain, &mut stored);
-                for (at, &byte) in plain.iter().enumerate() {
-                    let (element, of) = (at / size, at % size);
+                let (mut encoded, mut back) = (vec![0; decoded.len()], vec![0; decoded.len()]);
+                shuffle_bits(size, &decoded, &mut encoded);
+                for (at, &byte) in decoded.iter().enumerate() {
+                    let (element, position) = (at / size, at % size);
                     for bit in 0..8 {
-                        let row = &stored[(8 * of + bit) * (count / 8)..][..count / 8];
-                        let is = row[element / 8] >> (element % 8) & 1;
-                        assert_eq!(is, byte >> bit & 1, "bit {bit} of byte {at}, {count} of size {size}");
+                        let row = &encoded[(8 * position + bit) * (count / 8)..][..count / 8];
+                        let shuffled = row[element / 8] >> (element % 8) & 1;
+                        assert_eq!(
+                            shuffled,
+                            byte >> bit & 1,
+                            "bit {bit} of byte {at}, {count} of size {size}"
+                        );
                     }
                 }
-                join(size, &stored, &mut joined);
-                assert_eq!(joined, plain, "{count} of size {size}");
+                unshuffle_bits(size, &encoded, &mut back);
+                assert_eq!(back, decoded, "{count} of size {size}");
             }
         }
     }

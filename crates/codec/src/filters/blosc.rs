@@ -1,47 +1,51 @@
-//! Blosc (filter 32001), the format of c-blosc 1: a header, where each block begins, and the blocks; bytes or bits of a
-//! block are shuffled, and it is packed whole or in as many splits as an element has bytes.
+//! Blosc (filter 32001), the format of c-blosc 1: a header, the offset of each block, and the blocks. The bytes or bits of a
+//! block are shuffled, and the block is compressed whole or in as many splits as an element has bytes.
 //!
-//! The header has the version, the version of the compressor, flags (1 shuffled bytes, 2 not packed at all, 4 shuffled
-//! bits, 16 no splits, the compressor above), the size of an element, then the unpacked size, that of a block and the
-//! packed size, in four bytes each; all little-endian. Parameters are two versions, the size of an element, the size of a
-//! chunk, the level, what is shuffled, and the compressor. What to unpack is all in the header.
+//! The header contains the format version, the version of the compressor format, flags (1 bytes shuffled, 2 not compressed,
+//! 4 bits shuffled, 16 no splits, the compressor in the high three bits), the element size (one byte each), then the
+//! decoded size, the block size and the compressed size (four bytes each, little-endian). The parameters are two version
+//! numbers, the element size, the chunk size, the level, the kind of shuffle, and the compressor; the decoder uses only the
+//! header.
 //!
-//! Not done: c-blosc's own choice of the size of a block, which is free.
+//! The block size is a free choice of the encoder, and differs from the one of c-blosc.
 
 use std::cell::RefCell;
 
 use ferrocdf_bytes::Result;
 
 use super::{bitshuffle, blosclz, deflate, lz4, shuffle, zstd};
-use crate::filter::{Codec, bad_params, boxed, corrupt};
-use crate::json::Spelling;
+use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
+use crate::identity::FilterId;
+use crate::json::JsonForm;
 use crate::registry::Entry;
-use crate::scratch::{with_buffer, with_bytes, with_kept};
+use crate::scratch::{with_buffer, with_bytes, with_thread_local};
 
+/// Size of the header in bytes.
 const HEADER: usize = 16;
 
-/// Splits are for elements of at most this many bytes, in blocks of at least that many elements.
-const MOST_SPLITS: usize = 16;
-const LEAST_SPLIT: usize = 128;
+/// Maximum element size in bytes, and minimum number of elements in a block, for which a block is split.
+const MAX_SPLITS: usize = 16;
+const MIN_SPLIT: usize = 128;
 
-const BYTES: u8 = 1;
-const NOT_PACKED: u8 = 2;
-const BITS: u8 = 4;
+/// Flags of the header.
+const BYTE_SHUFFLE: u8 = 1;
+const NOT_COMPRESSED: u8 = 2;
+const BIT_SHUFFLE: u8 = 4;
 const NO_SPLITS: u8 = 16;
 
-/// What packs, in the numbers of a caller.
-const NAMES: &[&str] = &["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"];
+/// Names of the compressors, indexed by their number in the parameters.
+const COMPRESSORS: &[&str] = &["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"];
 
-/// Blocks are about that large, so that a block and its planes stay in the second cache.
+/// Approximate block size in bytes, for which a block and its shuffled bytes fit in the L2 cache.
 const BLOCK: usize = 1 << 17;
 
 thread_local! {
     static SNAPPY: RefCell<snap::raw::Encoder> = RefCell::new(snap::raw::Encoder::new());
 }
 
-/// What packs, in the numbers of the header.
+/// Compressor by its number in the header.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Packer {
+enum Compressor {
     BloscLz = 0,
     Lz4 = 1,
     Snappy = 2,
@@ -51,21 +55,21 @@ enum Packer {
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
-    id: 32001,
+    id: FilterId::Hdf5(32001),
     names: &["Blosc"],
-    make: |params| Blosc::new(params).map(boxed),
-    learn: Some(|params, size, chunk| {
+    new: |params, _| Blosc::new(params).map(boxed),
+    derive: Some(|params, size, chunk| {
         params.resize(params.len().max(4), 0);
         params[2..4].copy_from_slice(&[size, chunk]);
     }),
-    json: Some(Spelling {
+    numcodecs: Some(JsonForm {
         id: "blosc",
         write: |params| {
             Blosc::new(params)?;
-            let param = |at: usize, other: u32| params.get(at).copied().unwrap_or(other);
-            // Where the size of elements is known, what follows it is the size of a chunk.
+            let param = |index: usize, default: u32| params.get(index).copied().unwrap_or(default);
+            // Parameter 3 is a block size from the user, or the chunk size once the element size has been derived.
             let block = if param(2, 0) == 0 { param(3, 0) } else { 0 };
-            let name = NAMES.get(param(6, 0) as usize).copied();
+            let name = COMPRESSORS.get(param(6, 0) as usize).copied();
             Ok(vec![
                 ("clevel", param(4, 5).into()),
                 ("blocksize", block.into()),
@@ -76,263 +80,279 @@ pub const ENTRY: Entry = Entry {
         read: |json| {
             let level = json.number("clevel", 5, 0..=9)? as u32;
             let block = json.number("blocksize", 0, 0..=i32::MAX.into())? as u32;
-            // -1 leaves the choice to numcodecs.
+            // -1 is the automatic choice of numcodecs.
             let shuffle = json.number("shuffle", 1, -1..=2)?.try_into().unwrap_or(1);
-            Ok(vec![0, 0, 0, block, level, shuffle, json.word("cname", 1, NAMES)?])
+            Ok(vec![0, 0, 0, block, level, shuffle, json.position("cname", 1, COMPRESSORS)?])
         },
     }),
+    zarr_v3: None,
 };
 
 #[derive(Debug)]
 pub struct Blosc {
+    /// Size of an element in bytes.
     size: usize,
     level: i32,
+    /// 0, [`BYTE_SHUFFLE`] or [`BIT_SHUFFLE`].
     shuffle: u8,
-    packer: Packer,
+    compressor: Compressor,
 }
 
-/// The header and what follows from it.
+/// Fields of the header, with their names in c-blosc's "Blosc Header Format" (`README_HEADER.rst`).
 struct Header {
     flags: u8,
-    /// Of an element.
+    /// Element size in bytes (`typesize`).
     size: usize,
+    /// Decoded size in bytes (`nbytes`).
     len: usize,
+    /// Block size in bytes (`blocksize`).
     block: usize,
-    packer: Packer,
+    /// The high three bits of the flags.
+    compressor: Compressor,
 }
 
 impl Blosc {
     pub fn new(params: &[u32]) -> Result<Blosc> {
-        let param = |at: usize, other: u32| params.get(at).copied().unwrap_or(other);
+        let param = |index: usize, default: u32| params.get(index).copied().unwrap_or(default);
         let (size, level, shuffle) = (param(2, 1), param(4, 5), param(5, 1));
-        // As numbered for callers, where LZ4's two ways of packing are two.
-        let packer = match param(6, 0) {
-            0 => Packer::BloscLz,
-            1 | 2 => Packer::Lz4,
-            3 => Packer::Snappy,
-            4 => Packer::Zlib,
-            5 => Packer::Zstd,
-            other => return Err(bad_params(format!("blosc has no compressor {other}"))),
+        // LZ4 and LZ4HC have different numbers in the parameters, and one format.
+        let compressor = match param(6, 0) {
+            0 => Compressor::BloscLz,
+            1 | 2 => Compressor::Lz4,
+            3 => Compressor::Snappy,
+            4 => Compressor::Zlib,
+            5 => Compressor::Zstd,
+            number => return Err(bad_params(format!("blosc: invalid compressor {number}"))),
         };
         if level > 9 || shuffle > 2 {
-            return Err(bad_params(format!("blosc has no level {level} with shuffle {shuffle}")));
+            return Err(bad_params(format!(
+                "blosc: level {level} with shuffle {shuffle}: must be at most 9 and 2"
+            )));
         }
-        // Elements that are too large are bytes to blosc.
+        // Blosc treats elements of more than 255 bytes as bytes.
         let size = if (1..=255).contains(&size) { size as usize } else { 1 };
-        Ok(Blosc { size, level: level as i32, shuffle: [0, BYTES, BITS][shuffle as usize], packer })
+        let shuffle = [0, BYTE_SHUFFLE, BIT_SHUFFLE][shuffle as usize];
+        Ok(Blosc { size, level: level as i32, shuffle, compressor })
     }
 }
 
 impl Header {
-    fn read(stored: &[u8]) -> Result<Header> {
-        let Some((&[version, _, flags, size, ref numbers @ ..], _)) = stored.split_first_chunk::<HEADER>()
+    fn read(encoded: &[u8]) -> Result<Header> {
+        let Some((&[version, _, flags, size, ref numbers @ ..], _)) = encoded.split_first_chunk::<HEADER>()
         else {
-            return Err(corrupt(format!("{} bytes do not hold a header of {HEADER}", stored.len())));
+            return Err(corrupt(format!("{} bytes: shorter than the header of {HEADER}", encoded.len())));
         };
         let number = |at: usize| {
             let bytes = [numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]];
             u32::from_le_bytes(bytes) as usize
         };
-        let (len, block, packed) = (number(0), number(4), number(8));
+        let (len, block, compressed) = (number(0), number(4), number(8));
         if !(1..=2).contains(&version) {
-            return Err(corrupt(format!("version {version} of blosc is not known")));
+            return Err(corrupt(format!("header: format version {version} is unknown")));
         }
-        if packed > stored.len() || size == 0 || len > 0 && !(1..=len).contains(&block) {
+        if compressed > encoded.len() || size == 0 || len > 0 && !(1..=len).contains(&block) {
             return Err(corrupt(format!(
-                "a header of {packed} bytes of which {} are there, with blocks of {block} and elements of {size}",
-                stored.len()
+                "header: compressed size {compressed} of {} bytes, decoded size {len}, block size {block}, \
+                 element size {size}",
+                encoded.len()
             )));
         }
-        let packer = match flags >> 5 {
-            0 => Packer::BloscLz,
-            1 => Packer::Lz4,
-            2 => Packer::Snappy,
-            3 => Packer::Zlib,
-            4 => Packer::Zstd,
-            other => return Err(corrupt(format!("blosc has no format {other}"))),
+        let compressor = match flags >> 5 {
+            0 => Compressor::BloscLz,
+            1 => Compressor::Lz4,
+            2 => Compressor::Snappy,
+            3 => Compressor::Zlib,
+            4 => Compressor::Zstd,
+            number => return Err(corrupt(format!("header: compressor {number} is unknown"))),
         };
-        Ok(Header { flags, size: size.into(), len, block, packer })
+        Ok(Header { flags, size: size.into(), len, block, compressor })
     }
 
-    fn write(&self, stored: &mut [u8], packed: usize) {
-        stored[..4].copy_from_slice(&[2, 1, self.flags, self.size as u8]);
-        for (at, number) in [(4, self.len), (8, self.block), (12, packed)] {
-            stored[at..at + 4].copy_from_slice(&(number as u32).to_le_bytes());
+    fn write(&self, encoded: &mut [u8], compressed: usize) {
+        encoded[..4].copy_from_slice(&[2, 1, self.flags, self.size as u8]);
+        for (at, number) in [(4, self.len), (8, self.block), (12, compressed)] {
+            encoded[at..at + 4].copy_from_slice(&(number as u32).to_le_bytes());
         }
     }
 
-    /// In how many splits a block is packed.
+    /// Returns the number of splits of a block of `block` bytes; the last block may be shorter than the block size.
     fn splits(&self, block: usize) -> usize {
-        let whole = block == self.block;
-        let splits = self.flags & NO_SPLITS == 0
-            && whole
-            && self.size <= MOST_SPLITS
-            && self.block / self.size >= LEAST_SPLIT;
-        if splits { self.size } else { 1 }
+        let is_full = block == self.block;
+        let is_split = self.flags & NO_SPLITS == 0
+            && is_full
+            && self.size <= MAX_SPLITS
+            && self.block / self.size >= MIN_SPLIT;
+        if is_split { self.size } else { 1 }
     }
 
-    /// What is shuffled of a block. Bits are where elements are a multiple of eight.
-    fn shuffled(&self, block: usize) -> u8 {
-        match self.flags & (BYTES | BITS) {
-            BYTES if self.size > 1 => BYTES,
-            BITS if block >= self.size && (block / self.size).is_multiple_of(8) => BITS,
+    /// Returns the kind of shuffle of a block of `block` bytes. Bits are shuffled only if the number of elements is a
+    /// multiple of eight.
+    fn shuffle(&self, block: usize) -> u8 {
+        match self.flags & (BYTE_SHUFFLE | BIT_SHUFFLE) {
+            BYTE_SHUFFLE if self.size > 1 => BYTE_SHUFFLE,
+            BIT_SHUFFLE if block >= self.size && (block / self.size).is_multiple_of(8) => BIT_SHUFFLE,
             _ => 0,
         }
     }
 
-    fn unpack_block(&self, mut rest: &[u8], plain: &mut [u8]) -> Result<()> {
-        let short = || corrupt("a block ends outside of the stored bytes");
-        let split = plain.len() / self.splits(plain.len());
-        if !plain.len().is_multiple_of(split) {
+    fn decode_block(&self, mut rest: &[u8], decoded: &mut [u8]) -> Result<()> {
+        let short = || corrupt("a block extends past the end of the encoded bytes");
+        let split = decoded.len() / self.splits(decoded.len());
+        if !decoded.len().is_multiple_of(split) {
             return Err(corrupt(format!(
-                "a block of {} bytes cannot be split by {}",
-                plain.len(),
+                "a block of {} bytes: not divisible into {} splits",
+                decoded.len(),
                 self.size
             )));
         }
-        for to in plain.chunks_exact_mut(split) {
-            let (packed, after) = rest.split_first_chunk::<4>().ok_or_else(short)?;
-            let (packed, after) =
-                after.split_at_checked(u32::from_le_bytes(*packed) as usize).ok_or_else(short)?;
+        for to in decoded.chunks_exact_mut(split) {
+            let (compressed, after) = rest.split_first_chunk::<4>().ok_or_else(short)?;
+            let (compressed, after) =
+                after.split_at_checked(u32::from_le_bytes(*compressed) as usize).ok_or_else(short)?;
             rest = after;
-            if packed.len() == split {
-                to.copy_from_slice(packed);
+            if compressed.len() == split {
+                to.copy_from_slice(compressed);
                 continue;
             }
-            let made = match self.packer {
-                Packer::BloscLz => blosclz::unpack(packed, to).map(|()| Some(split))?,
-                Packer::Lz4 => lz4::unpack_block(packed, to).map(|()| Some(split))?,
-                Packer::Snappy => snappy(packed, to)?,
-                Packer::Zlib => deflate::inflate(packed, to)?,
-                Packer::Zstd => zstd::unpack(packed, to)?,
+            let decoded_len = match self.compressor {
+                Compressor::BloscLz => blosclz::decode(compressed, to).map(|()| Some(split))?,
+                Compressor::Lz4 => lz4::decode_block(compressed, to).map(|()| Some(split))?,
+                Compressor::Snappy => decode_snappy(compressed, to)?,
+                Compressor::Zlib => deflate::inflate(deflate::Wrapper::Zlib, compressed, to)?,
+                Compressor::Zstd => zstd::decode(compressed, to)?,
             };
-            if made != Some(split) {
-                return Err(corrupt(format!("a part of a block does not unpack to {split} bytes")));
+            if decoded_len != Some(split) {
+                return Err(corrupt(format!("a split of a block does not decompress to {split} bytes")));
             }
         }
         Ok(())
     }
 
-    fn pack_block(&self, level: i32, plain: &[u8], stored: &mut Vec<u8>) -> Result<()> {
-        let split = plain.len() / self.splits(plain.len());
-        for from in plain.chunks_exact(split) {
-            let start = stored.len();
-            stored.extend_from_slice(&[0; 4]);
-            match self.packer {
-                Packer::BloscLz => blosclz::pack(from, stored),
-                Packer::Lz4 => lz4::pack_block(from, stored)?,
-                Packer::Zlib => deflate::deflate(level, from, stored)?,
-                // As c-blosc does it.
-                Packer::Zstd => zstd::pack(if level < 9 { level * 2 - 1 } else { 22 }, from, stored)?,
-                Packer::Snappy => {
-                    stored.resize(start + 4 + snap::raw::max_compress_len(from.len()), 0);
-                    let made = with_kept(&SNAPPY, snap::raw::Encoder::new, |snappy| {
-                        snappy.compress(from, &mut stored[start + 4..])
+    fn encode_block(&self, level: i32, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<()> {
+        let split = decoded.len() / self.splits(decoded.len());
+        for from in decoded.chunks_exact(split) {
+            let start = encoded.len();
+            encoded.extend_from_slice(&[0; 4]);
+            match self.compressor {
+                Compressor::BloscLz => blosclz::encode(from, encoded),
+                Compressor::Lz4 => lz4::encode_block(from, encoded)?,
+                Compressor::Zlib => deflate::deflate(deflate::Wrapper::Zlib, level, from, encoded)?,
+                // The level of zstd is computed as in c-blosc.
+                Compressor::Zstd => zstd::encode(if level < 9 { level * 2 - 1 } else { 22 }, from, encoded)?,
+                Compressor::Snappy => {
+                    encoded.resize(start + 4 + snap::raw::max_compress_len(from.len()), 0);
+                    let result = with_thread_local(&SNAPPY, snap::raw::Encoder::new, |snappy| {
+                        snappy.compress(from, &mut encoded[start + 4..])
                     });
-                    let len = made.map_err(|error| corrupt(format!("snappy cannot pack: {error}")))?;
-                    stored.truncate(start + 4 + len);
+                    let len =
+                        result.map_err(|error| corrupt(format!("snappy: compression failed: {error}")))?;
+                    encoded.truncate(start + 4 + len);
                 }
             }
-            if stored.len() - start - 4 >= split {
-                stored.truncate(start + 4);
-                stored.extend_from_slice(from);
+            if encoded.len() - start - 4 >= split {
+                encoded.truncate(start + 4);
+                encoded.extend_from_slice(from);
             }
-            let len = (stored.len() - start - 4) as u32;
-            stored[start..start + 4].copy_from_slice(&len.to_le_bytes());
+            let len = (encoded.len() - start - 4) as u32;
+            encoded[start..start + 4].copy_from_slice(&len.to_le_bytes());
         }
         Ok(())
     }
 }
 
-fn snappy(packed: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-    let damaged = |error| corrupt(format!("{} bytes of snappy are damaged: {error}", packed.len()));
-    if snap::raw::decompress_len(packed).map_err(damaged)? != plain.len() {
+fn decode_snappy(compressed: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+    let damaged = |error| corrupt(format!("snappy: {} compressed bytes: {error}", compressed.len()));
+    if snap::raw::decompress_len(compressed).map_err(damaged)? != decoded.len() {
         return Ok(None);
     }
-    snap::raw::Decoder::new().decompress(packed, plain).map(Some).map_err(damaged)
+    snap::raw::Decoder::new().decompress(compressed, decoded).map(Some).map_err(damaged)
 }
 
-impl Codec for Blosc {
-    fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>> {
-        Header::read(stored).map(|header| Some(header.len))
+impl SliceCodec for Blosc {
+    fn decoded_len(&self, encoded: &[u8]) -> Result<Option<usize>> {
+        Header::read(encoded).map(|header| Some(header.len))
     }
 
-    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-        let header = Header::read(stored)?;
-        let short = || corrupt(format!("{} stored bytes do not hold the blocks", stored.len()));
-        let (_, data) = stored.split_at_checked(HEADER).ok_or_else(short)?;
-        if header.flags & NOT_PACKED != 0 {
-            plain.copy_from_slice(data.get(..header.len).ok_or_else(short)?);
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+        let header = Header::read(encoded)?;
+        let short = || corrupt(format!("the {} encoded bytes end before or within a block", encoded.len()));
+        let (_, data) = encoded.split_at_checked(HEADER).ok_or_else(short)?;
+        if header.flags & NOT_COMPRESSED != 0 {
+            decoded.copy_from_slice(data.get(..header.len).ok_or_else(short)?);
             return Ok(Some(header.len));
         }
-        let blocks = plain.chunks_mut(header.block.max(1));
+        let blocks = decoded.chunks_mut(header.block.max(1));
         let starts = data.get(..blocks.len().saturating_mul(4)).ok_or_else(short)?;
-        with_bytes(header.block.min(header.len), |packed| {
+        with_bytes(header.block.min(header.len), |shuffled| {
             for (to, start) in blocks.zip(starts.as_chunks::<4>().0) {
-                let from = stored.get(u32::from_le_bytes(*start) as usize..).ok_or_else(short)?;
-                let shuffled = header.shuffled(to.len());
-                if shuffled == 0 {
-                    header.unpack_block(from, to)?;
+                let from = encoded.get(u32::from_le_bytes(*start) as usize..).ok_or_else(short)?;
+                let kind = header.shuffle(to.len());
+                if kind == 0 {
+                    header.decode_block(from, to)?;
                     continue;
                 }
-                let packed = &mut packed[..to.len()];
-                header.unpack_block(from, packed)?;
+                let shuffled = &mut shuffled[..to.len()];
+                header.decode_block(from, shuffled)?;
                 let whole = to.len() / header.size * header.size;
                 let (elements, end) = to.split_at_mut(whole);
-                match shuffled {
-                    BYTES => shuffle::unshuffle(header.size, &packed[..whole], elements),
-                    _ => bitshuffle::join(header.size, &packed[..whole], elements),
+                match kind {
+                    BYTE_SHUFFLE => shuffle::unshuffle(header.size, &shuffled[..whole], elements),
+                    _ => bitshuffle::unshuffle_bits(header.size, &shuffled[..whole], elements),
                 }
-                end.copy_from_slice(&packed[whole..]);
+                end.copy_from_slice(&shuffled[whole..]);
             }
             Ok(Some(header.len))
         })
     }
 
-    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
-        if plain.len() > i32::MAX as usize - HEADER {
-            return Err(bad_params(format!("{} bytes are too many for blosc", plain.len())));
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
+        if decoded.len() > i32::MAX as usize - HEADER {
+            return Err(bad_params(format!("{} bytes: too many for blosc", decoded.len())));
         }
-        // Eight elements at least, which bits are shuffled of.
-        let block = (BLOCK / (8 * self.size) * 8 * self.size).min(plain.len());
-        let splits = !matches!(self.packer, Packer::Zlib | Packer::Zstd) && self.shuffle == BYTES;
-        let flags = self.shuffle | (self.packer as u8) << 5 | if splits { 0 } else { NO_SPLITS };
-        let mut header = Header { flags, size: self.size, len: plain.len(), block, packer: self.packer };
-        if splits && header.splits(block) > 1 && !block.is_multiple_of(self.size) {
+        // A multiple of eight elements, which the shuffle of bits requires.
+        let block = (BLOCK / (8 * self.size) * 8 * self.size).min(decoded.len());
+        let compressor = self.compressor;
+        let is_split =
+            !matches!(compressor, Compressor::Zlib | Compressor::Zstd) && self.shuffle == BYTE_SHUFFLE;
+        let flags = self.shuffle | (compressor as u8) << 5 | if is_split { 0 } else { NO_SPLITS };
+        let mut header = Header { flags, size: self.size, len: decoded.len(), block, compressor };
+        if is_split && header.splits(block) > 1 && !block.is_multiple_of(self.size) {
             header.flags |= NO_SPLITS;
         }
-        let blocks = plain.chunks(block.max(1));
-        stored.resize(HEADER + 4 * blocks.len(), 0);
-        if self.level > 0 && plain.len() >= LEAST_SPLIT {
+        let blocks = decoded.chunks(block.max(1));
+        encoded.resize(HEADER + 4 * blocks.len(), 0);
+        if self.level > 0 && decoded.len() >= MIN_SPLIT {
             with_buffer(|shuffled| {
                 for (at, from) in blocks.enumerate() {
-                    let start = (stored.len() as u32).to_le_bytes();
-                    stored[HEADER + 4 * at..][..4].copy_from_slice(&start);
+                    let start = (encoded.len() as u32).to_le_bytes();
+                    encoded[HEADER + 4 * at..][..4].copy_from_slice(&start);
                     shuffled.resize(from.len(), 0);
                     let whole = from.len() / self.size * self.size;
-                    match header.shuffled(from.len()) {
-                        BYTES => shuffle::shuffle(self.size, &from[..whole], &mut shuffled[..whole]),
-                        BITS => bitshuffle::spread(self.size, &from[..whole], &mut shuffled[..whole]),
+                    match header.shuffle(from.len()) {
+                        BYTE_SHUFFLE => shuffle::shuffle(self.size, &from[..whole], &mut shuffled[..whole]),
+                        BIT_SHUFFLE => {
+                            bitshuffle::shuffle_bits(self.size, &from[..whole], &mut shuffled[..whole])
+                        }
                         _ => shuffled[..whole].copy_from_slice(&from[..whole]),
                     }
                     shuffled[whole..].copy_from_slice(&from[whole..]);
-                    header.pack_block(self.level, shuffled, stored)?;
+                    header.encode_block(self.level, shuffled, encoded)?;
                 }
                 Ok(())
             })?;
         }
-        let packed = stored.len();
-        if self.level == 0 || plain.len() < LEAST_SPLIT || packed >= plain.len() + HEADER {
-            header.flags |= NOT_PACKED;
-            stored.truncate(HEADER);
-            stored.extend_from_slice(plain);
+        let compressed = encoded.len();
+        if self.level == 0 || decoded.len() < MIN_SPLIT || compressed >= decoded.len() + HEADER {
+            header.flags |= NOT_COMPRESSED;
+            encoded.truncate(HEADER);
+            encoded.extend_from_slice(decoded);
         }
-        let packed = stored.len();
-        header.write(stored, packed);
+        let compressed = encoded.len();
+        header.write(encoded, compressed);
         Ok(Some(()))
     }
 
-    fn most_decoded(&self, stored: usize) -> usize {
-        stored.saturating_mul(zstd::RATIO)
+    fn max_decoded_len(&self, encoded: usize) -> usize {
+        encoded.saturating_mul(zstd::MAX_RATIO)
     }
 }

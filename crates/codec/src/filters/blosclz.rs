@@ -1,41 +1,43 @@
-//! BloscLZ, the compressor that blosc brings itself: runs of up to 32 literals, and copies of any length from at most
-//! 73,725 bytes back. The first instruction is a run, whatever its byte says, and so is the last.
+//! BloscLZ, the compressor of c-blosc itself: runs of up to 32 literals, and matches of any length with a distance of at
+//! most 73,726 bytes. The first instruction is always a run, whatever the high bits of its byte, and the last one is a run
+//! too.
 
 use ferrocdf_bytes::Result;
 
-use super::lz::{copy_back, copy_run, with_finder};
+use super::lz::{copy_back, copy_run, with_match_finder};
 use crate::filter::corrupt;
 
-const RUN: usize = 32;
+/// Maximum number of literals in a run.
+const MAX_RUN: usize = 32;
 
-/// Distances from here on are stored in two more bytes.
+/// Smallest distance, less one, that is encoded in two more bytes.
 const FAR: usize = 8191;
-const FARTHEST: usize = FAR + 65_535;
+const MAX_DISTANCE: usize = FAR + 65_535;
 
-/// Unpacks to bytes that it must fill.
-pub fn unpack(packed: &[u8], plain: &mut [u8]) -> Result<()> {
-    let len = plain.len();
-    match instructions(packed, plain) {
-        Some(made) if made == len => Ok(()),
-        Some(made) => Err(corrupt(format!("BloscLZ unpacks to {made} bytes and not {len}"))),
-        None => Err(corrupt(format!("{} bytes of BloscLZ are damaged", packed.len()))),
+/// Decompresses to `decoded`, which the bytes must fill.
+pub fn decode(compressed: &[u8], decoded: &mut [u8]) -> Result<()> {
+    let expected = decoded.len();
+    match decode_instructions(compressed, decoded) {
+        Some(len) if len == expected => Ok(()),
+        Some(len) => Err(corrupt(format!("BloscLZ: decompresses to {len} instead of {expected} bytes"))),
+        None => Err(corrupt(format!("BloscLZ: the {} compressed bytes are damaged", compressed.len()))),
     }
 }
 
-/// How many bytes were made; `None` if something is outside.
-fn instructions(packed: &[u8], plain: &mut [u8]) -> Option<usize> {
+/// Decodes runs and matches and returns the decoded size; `None` if an instruction exceeds a slice.
+fn decode_instructions(compressed: &[u8], decoded: &mut [u8]) -> Option<usize> {
     let (mut from, mut at) = (0, 0);
-    let mut next = packed.first().map(|first| first & 31);
+    let mut next = compressed.first().map(|first| first & 31);
     while let Some(control) = next {
         let control = usize::from(control);
         from += 1;
-        if control < RUN {
+        if control < MAX_RUN {
             let run = control + 1;
-            copy_run::<RUN>(packed.get(from..)?, plain, at, run)?;
+            copy_run::<MAX_RUN>(compressed.get(from..)?, decoded, at, run)?;
             (from, at) = (from + run, at + run);
         } else {
             let mut byte = || {
-                let byte = usize::from(*packed.get(from)?);
+                let byte = usize::from(*compressed.get(from)?);
                 from += 1;
                 Some(byte)
             };
@@ -54,62 +56,62 @@ fn instructions(packed: &[u8], plain: &mut [u8]) -> Option<usize> {
                 back += byte()? << 8 | byte()?;
             }
             back += 1;
-            if back > at || plain.len() - at < len {
+            if back > at || decoded.len() - at < len {
                 return None;
             }
-            copy_back(plain, back, at, len);
+            copy_back(decoded, back, at, len);
             at += len;
         }
-        next = packed.get(from).copied();
+        next = compressed.get(from).copied();
     }
     Some(at)
 }
 
-/// Packs to the end of `stored`.
-pub fn pack(plain: &[u8], stored: &mut Vec<u8>) {
-    let start = stored.len();
-    with_finder(plain, |mut finder| {
+/// Compresses to the end of `encoded`.
+pub fn encode(decoded: &[u8], encoded: &mut Vec<u8>) {
+    let start = encoded.len();
+    with_match_finder(decoded, |mut finder| {
         let (mut at, mut literals) = (0, 0);
-        while at < plain.len() {
-            // The last byte is left to the run at the end.
-            let found = finder.find(at, FARTHEST, plain.len() - at - 1);
-            let Some((back, same)) = found.filter(|&(back, same)| same >= if back > FAR { 5 } else { 3 })
-            else {
+        while at < decoded.len() {
+            // The last byte must be in the run at the end.
+            let found = finder.find(at, MAX_DISTANCE, decoded.len() - at - 1);
+            let Some((back, len)) = found.filter(|&(back, len)| len >= if back > FAR { 5 } else { 3 }) else {
                 at += 1;
                 continue;
             };
-            put_literals(&plain[literals..at], stored);
-            put_copy(back - 1, same - 2, stored);
-            at += same;
+            put_literals(&decoded[literals..at], encoded);
+            put_match(back - 1, len - 2, encoded);
+            at += len;
             literals = at;
         }
-        put_literals(&plain[literals..], stored);
+        put_literals(&decoded[literals..], encoded);
     });
-    // The mark of the format.
-    if let Some(first) = stored.get_mut(start) {
+    // The marker of the format in the first byte.
+    if let Some(first) = encoded.get_mut(start) {
         *first |= 1 << 5;
     }
 }
 
-fn put_literals(literals: &[u8], stored: &mut Vec<u8>) {
-    for run in literals.chunks(RUN) {
-        stored.push((run.len() - 1) as u8);
-        stored.extend_from_slice(run);
+fn put_literals(literals: &[u8], encoded: &mut Vec<u8>) {
+    for run in literals.chunks(MAX_RUN) {
+        encoded.push((run.len() - 1) as u8);
+        encoded.extend_from_slice(run);
     }
 }
 
-fn put_copy(back: usize, len: usize, stored: &mut Vec<u8>) {
+/// Writes a match with its distance less 1 and its length less 2.
+fn put_match(back: usize, len: usize, encoded: &mut Vec<u8>) {
     let near = back.min(FAR);
-    stored.push((len.min(7) << 5 | near >> 8) as u8);
+    encoded.push((len.min(7) << 5 | near >> 8) as u8);
     if let Some(mut more) = len.checked_sub(7) {
         while more >= 255 {
-            stored.push(255);
+            encoded.push(255);
             more -= 255;
         }
-        stored.push(more as u8);
+        encoded.push(more as u8);
     }
-    stored.push(near as u8);
+    encoded.push(near as u8);
     if near == FAR {
-        stored.extend_from_slice(&((back - FAR) as u16).to_be_bytes());
+        encoded.extend_from_slice(&((back - FAR) as u16).to_be_bytes());
     }
 }

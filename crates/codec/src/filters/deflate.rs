@@ -1,117 +1,141 @@
 //! Deflate (filter 1): one zlib stream (RFC 1950). Its parameter is the level, 0 to 9.
 //!
-//! Bytes after the end of the stream are not looked at, as in zlib.
+//! Bytes after the end of the stream are ignored, as in zlib.
 
 use std::cell::RefCell;
 
 use ferrocdf_bytes::Result;
 use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
 
-use crate::filter::{Codec, bad_params, boxed, corrupt};
-use crate::json::level_spelling;
+use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
+use crate::identity::FilterId;
+use crate::json::level_form;
 use crate::registry::Entry;
-use crate::scratch::{with_bytes, with_kept};
+use crate::scratch::{with_bytes, with_thread_local};
 
-/// Deflate makes at most 258 bytes of 2 bits.
-const RATIO: usize = 1032;
+/// Maximum ratio of decoded to encoded size: two bits of deflate encode at most 258 bytes.
+pub const MAX_RATIO: usize = 1032;
 
 thread_local! {
-    static INFLATE: RefCell<Decompressor> = RefCell::new(Decompressor::new());
-    /// By level, those that were needed.
-    static DEFLATE: RefCell<Vec<(i32, Compressor)>> = const { RefCell::new(Vec::new()) };
+    static DECOMPRESSOR: RefCell<Decompressor> = RefCell::new(Decompressor::new());
+    /// Compressors that the thread has used, with their levels.
+    static COMPRESSORS: RefCell<Vec<(i32, Compressor)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What packs better than so many to one is packed again at this level if the wished one is lower: the fast ways of the
-/// library miss repeats there that zlib finds, and such bytes are packed quickly at any level.
-const REPETITIVE: usize = 12;
-const THOROUGH: i32 = 6;
+/// Data that compress by more than `REPETITIVE_RATIO` at a level below `THOROUGH_LEVEL` are compressed again at that level:
+/// on such data the fast matchers of libdeflate miss repeats that zlib finds, and compression is fast at any level.
+const REPETITIVE_RATIO: usize = 12;
+const THOROUGH_LEVEL: i32 = 6;
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
-    id: 1,
+    id: FilterId::Hdf5(1),
     names: &["deflate", "zlib", "gzip"],
-    make: |params| Deflate::new(params).map(boxed),
-    learn: None,
-    json: Some(level_spelling!("zlib", 0..=9, 1)),
+    new: |params, _| level_of(params).map(|level| boxed(Deflate { level })),
+    derive: None,
+    numcodecs: Some(level_form!("zlib", 0..=9, 1)),
+    zarr_v3: None,
 };
 
+/// Format around a deflate stream (RFC 1951).
+#[derive(Clone, Copy, Debug)]
+pub enum Wrapper {
+    /// zlib stream (RFC 1950).
+    Zlib,
+    /// gzip member (RFC 1952).
+    Gzip,
+}
+
 #[derive(Debug)]
-pub struct Deflate {
+struct Deflate {
     level: i32,
 }
 
-impl Deflate {
-    pub fn new(params: &[u32]) -> Result<Deflate> {
-        match *params {
-            [level @ 0..=9] => Ok(Deflate { level: level as i32 }),
-            _ => Err(bad_params(format!("the parameters {params:?} are not one level from 0 to 9"))),
-        }
+/// Returns the level from the parameters.
+pub fn level_of(params: &[u32]) -> Result<i32> {
+    match *params {
+        [level @ 0..=9] => Ok(level as i32),
+        _ => Err(bad_params(format!("parameters {params:?}: must be one level from 0 to 9"))),
     }
 }
 
-/// Unpacks a zlib stream into the front of `plain`; `None` if that is too small.
-pub fn inflate(stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-    match with_kept(&INFLATE, Decompressor::new, |inflate| inflate.zlib_decompress(stored, plain)) {
+/// Decompresses a stream into the front of `decoded` and returns its decoded size; `None` if `decoded` is too short.
+pub fn inflate(wrapper: Wrapper, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+    let result = with_thread_local(&DECOMPRESSOR, Decompressor::new, |decompressor| match wrapper {
+        Wrapper::Zlib => decompressor.zlib_decompress(encoded, decoded),
+        Wrapper::Gzip => decompressor.gzip_decompress(encoded, decoded),
+    });
+    let format = match wrapper {
+        Wrapper::Zlib => "zlib stream",
+        Wrapper::Gzip => "gzip member",
+    };
+    match result {
         Ok(len) => Ok(Some(len)),
         Err(DecompressionError::InsufficientSpace) => Ok(None),
         Err(DecompressionError::BadData) => {
-            Err(corrupt(format!("the {} stored bytes are not a whole zlib stream", stored.len())))
+            Err(corrupt(format!("the {} encoded bytes are not a complete, valid {format}", encoded.len())))
         }
     }
 }
 
-/// Packs to a zlib stream at the end of `stored`.
-pub fn deflate(level: i32, plain: &[u8], stored: &mut Vec<u8>) -> Result<()> {
-    let start = stored.len();
-    let len = deflate_at(level, plain, stored)?;
-    if (1..THOROUGH).contains(&level) && len < plain.len() / REPETITIVE {
-        if deflate_at(THOROUGH, plain, stored)? < len {
-            stored.drain(start..start + len);
+/// Compresses to a stream at the end of `encoded`.
+pub fn deflate(wrapper: Wrapper, level: i32, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<()> {
+    let start = encoded.len();
+    let len = deflate_at_level(wrapper, level, decoded, encoded)?;
+    if (1..THOROUGH_LEVEL).contains(&level) && len < decoded.len() / REPETITIVE_RATIO {
+        if deflate_at_level(wrapper, THOROUGH_LEVEL, decoded, encoded)? < len {
+            encoded.drain(start..start + len);
         } else {
-            stored.truncate(start + len);
+            encoded.truncate(start + len);
         }
     }
     Ok(())
 }
 
-/// Packs at just this level, and gives the length of what is made.
-fn deflate_at(level: i32, plain: &[u8], stored: &mut Vec<u8>) -> Result<usize> {
-    with_kept(&DEFLATE, Vec::new, |kept| {
-        let at = match kept.iter().position(|&(of, _)| of == level) {
-            Some(at) => at,
+/// Compresses at exactly this level and returns the length of the stream.
+fn deflate_at_level(wrapper: Wrapper, level: i32, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<usize> {
+    with_thread_local(&COMPRESSORS, Vec::new, |compressors| {
+        let position = match compressors.iter().position(|&(other, _)| other == level) {
+            Some(position) => position,
             None => {
-                let level_of = CompressionLvl::new(level)
-                    .map_err(|_| bad_params(format!("there is no level {level} of deflate")))?;
-                kept.push((level, Compressor::new(level_of)));
-                kept.len() - 1
+                let valid_level = CompressionLvl::new(level)
+                    .map_err(|_| bad_params(format!("deflate: invalid level {level}")))?;
+                compressors.push((level, Compressor::new(valid_level)));
+                compressors.len() - 1
             }
         };
-        let compressor = &mut kept[at].1;
-        // Made where there is room for the worst, which the thread keeps: it is not touched anew for each block.
-        with_bytes(compressor.zlib_compress_bound(plain.len()), |room| {
-            let len = compressor
-                .zlib_compress(plain, room)
-                .map_err(|_| corrupt("the compressor asks for more than its bound"))?;
-            stored.extend_from_slice(&room[..len]);
+        let compressor = &mut compressors[position].1;
+        let bound = match wrapper {
+            Wrapper::Zlib => compressor.zlib_compress_bound(decoded.len()),
+            Wrapper::Gzip => compressor.gzip_compress_bound(decoded.len()),
+        };
+        // A thread-local buffer of the worst-case size, so that its pages are not faulted in again for each chunk.
+        with_bytes(bound, |buffer| {
+            let result = match wrapper {
+                Wrapper::Zlib => compressor.zlib_compress(decoded, buffer),
+                Wrapper::Gzip => compressor.gzip_compress(decoded, buffer),
+            };
+            let len = result.map_err(|_| corrupt("libdeflate: the output exceeds its own bound"))?;
+            encoded.extend_from_slice(&buffer[..len]);
             Ok(len)
         })
     })
 }
 
-impl Codec for Deflate {
-    fn plain_len(&self, _stored: &[u8]) -> Result<Option<usize>> {
+impl SliceCodec for Deflate {
+    fn decoded_len(&self, _encoded: &[u8]) -> Result<Option<usize>> {
         Ok(None)
     }
 
-    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-        inflate(stored, plain)
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+        inflate(Wrapper::Zlib, encoded, decoded)
     }
 
-    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
-        deflate(self.level, plain, stored).map(Some)
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
+        deflate(Wrapper::Zlib, self.level, decoded, encoded).map(Some)
     }
 
-    fn most_decoded(&self, stored: usize) -> usize {
-        stored.saturating_mul(RATIO)
+    fn max_decoded_len(&self, encoded: usize) -> usize {
+        encoded.saturating_mul(MAX_RATIO)
     }
 }

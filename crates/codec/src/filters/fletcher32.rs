@@ -1,34 +1,37 @@
-//! Fletcher-32 (filter 3): a checksum of four bytes, little-endian, behind the data.
+//! Fletcher-32 (filter 3): the data, followed by a little-endian checksum of four bytes.
 //!
-//! The sums run over big-endian words modulo 65535, where a sum that is a multiple of it is kept as 65535 unless all
-//! words are zero. They are taken in columns of little-endian words, which the compiler makes vectors of; swapping the
-//! bytes of a word is multiplying it by 256 in that ring. HDF5 before 1.6.3 swapped the bytes in both halves of the
-//! checksum on little-endian machines; those are taken for right, as HDF5 does.
+//! The two sums run over big-endian 16-bit words modulo 65535; a sum that is a multiple of 65535 is stored as 65535 unless
+//! all words are zero. The code sums little-endian words in columns, which the compiler vectorizes, and multiplies the sums
+//! by 256: modulo 65535 this swaps the bytes of a word. HDF5 before 1.6.3 swapped the bytes in both halves of the checksum
+//! on little-endian machines; such a checksum is accepted, as in HDF5.
 
 use ferrocdf_bytes::Result;
 
-use crate::filter::{Codec, bad_params, boxed, corrupt};
-use crate::json::Spelling;
+use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
+use crate::identity::FilterId;
+use crate::json::JsonForm;
 use crate::registry::Entry;
 
-const LEN: usize = 4;
+/// Size of the checksum in bytes.
+const CHECKSUM_LEN: usize = 4;
 
-/// Words beside one another.
+/// Number of words in a row, which are summed in parallel.
 const COLUMNS: usize = 16;
 
-/// The most rows for which the sums fit: 65535 * ROWS * (ROWS + 1) / 2 < 2^32.
-const ROWS: usize = 360;
+/// Maximum number of rows for which the sums fit in 32 bits: 65535 * MAX_ROWS * (MAX_ROWS + 1) / 2 < 2^32.
+const MAX_ROWS: usize = 360;
 
-/// The modulus.
-const RING: u64 = 65535;
+/// Modulus of the sums.
+const MODULUS: u64 = 65535;
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
-    id: 3,
+    id: FilterId::Hdf5(3),
     names: &["fletcher32"],
-    make: |params| Fletcher32::new(params).map(boxed),
-    learn: None,
-    json: Some(Spelling { id: "fletcher32", write: |_| Ok(vec![]), read: |_| Ok(vec![]) }),
+    new: |params, _| Fletcher32::new(params).map(boxed),
+    derive: None,
+    numcodecs: Some(JsonForm { id: "fletcher32", write: |_| Ok(vec![]), read: |_| Ok(vec![]) }),
+    zarr_v3: None,
 };
 
 #[derive(Debug)]
@@ -36,73 +39,74 @@ pub struct Fletcher32;
 
 impl Fletcher32 {
     pub fn new(params: &[u32]) -> Result<Fletcher32> {
-        // HDF5 does not look at parameters here; some writers give none, netCDF gives none.
+        // HDF5 ignores the parameters; netCDF and some other writers store none.
         if params.len() > 32 {
-            return Err(bad_params(format!("{} parameters where none is used", params.len())));
+            return Err(bad_params(format!("{} parameters: fletcher32 has none", params.len())));
         }
         Ok(Fletcher32)
     }
 
-    fn verified<'a>(&self, stored: &'a [u8]) -> Result<&'a [u8]> {
-        let Some((plain, sum)) = stored.split_last_chunk::<LEN>() else {
-            return Err(corrupt(format!("{} bytes do not hold a checksum", stored.len())));
+    /// Returns the data without the checksum, after verifying it.
+    fn verify<'a>(&self, encoded: &'a [u8]) -> Result<&'a [u8]> {
+        let Some((data, stored)) = encoded.split_last_chunk::<CHECKSUM_LEN>() else {
+            return Err(corrupt(format!("{} encoded bytes are too few for a checksum", encoded.len())));
         };
-        let (kept, sum) = (u32::from_le_bytes(*sum), checksum(plain));
-        let swapped = ((sum & 0x00ff_00ff) << 8) | ((sum >> 8) & 0x00ff_00ff);
-        if kept != sum && kept != swapped {
+        let (stored, computed) = (u32::from_le_bytes(*stored), checksum(data));
+        let swapped = ((computed & 0x00ff_00ff) << 8) | ((computed >> 8) & 0x00ff_00ff);
+        if stored != computed && stored != swapped {
             return Err(corrupt(format!(
-                "the checksum of {} bytes is {sum:#010x}, but {kept:#010x} is stored",
-                plain.len()
+                "the checksum of {} bytes is {computed:#010x}, but {stored:#010x} is stored",
+                data.len()
             )));
         }
-        Ok(plain)
+        Ok(data)
     }
 }
 
-impl Codec for Fletcher32 {
-    fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>> {
-        self.verified(stored).map(|plain| Some(plain.len()))
+impl SliceCodec for Fletcher32 {
+    fn decoded_len(&self, encoded: &[u8]) -> Result<Option<usize>> {
+        self.verify(encoded).map(|data| Some(data.len()))
     }
 
-    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-        let inside = stored.split_last_chunk::<LEN>().map_or(stored, |(inside, _)| inside);
-        let Some(room) = plain.get_mut(..inside.len()) else { return Ok(None) };
-        room.copy_from_slice(inside);
-        Ok(Some(inside.len()))
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+        let data = encoded.split_last_chunk::<CHECKSUM_LEN>().map_or(encoded, |(data, _)| data);
+        let Some(target) = decoded.get_mut(..data.len()) else { return Ok(None) };
+        target.copy_from_slice(data);
+        Ok(Some(data.len()))
     }
 
-    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
-        stored.extend_from_slice(plain);
-        stored.extend_from_slice(&checksum(plain).to_le_bytes());
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
+        encoded.extend_from_slice(decoded);
+        encoded.extend_from_slice(&checksum(decoded).to_le_bytes());
         Ok(Some(()))
     }
 
-    fn most_decoded(&self, stored: usize) -> usize {
-        stored.saturating_sub(LEN)
+    fn max_decoded_len(&self, encoded: usize) -> usize {
+        encoded.saturating_sub(CHECKSUM_LEN)
     }
 
-    fn encoded_len(&self, plain: usize) -> Option<usize> {
-        plain.checked_add(LEN)
+    fn encoded_len(&self, decoded: usize) -> Option<usize> {
+        decoded.checked_add(CHECKSUM_LEN)
     }
 
-    fn peel<'a>(&self, stored: &'a [u8]) -> Option<Result<&'a [u8]>> {
-        Some(self.verified(stored))
+    fn borrow_payload<'a>(&self, encoded: &'a [u8]) -> Option<Result<&'a [u8]>> {
+        Some(self.verify(encoded))
     }
 }
 
-/// The checksum as HDF5 computes it.
+/// Returns the checksum as HDF5 computes it.
 fn checksum(data: &[u8]) -> u32 {
-    let (mut one, mut two, mut nonzero) = (0u64, 0u64, false);
-    // Adds words whose sum is `sum` and whose sum of sums is `sums`.
+    let (mut sum1, mut sum2, mut nonzero) = (0u64, 0u64, false);
+    // Adds words whose sum is `sum` and whose sum of running sums is `sums`.
     let mut add = |words: usize, sum: u64, sums: u64| {
-        two = (two + one * (words as u64 % RING) + sums) % RING;
-        one = (one + sum) % RING;
+        sum2 = (sum2 + sum1 * (words as u64 % MODULUS) + sums) % MODULUS;
+        sum1 = (sum1 + sum) % MODULUS;
         nonzero |= sum != 0;
     };
     let (words, odd) = data.as_chunks::<2>();
     let (rows, rest) = words.as_chunks::<COLUMNS>();
-    for rows in rows.chunks(ROWS) {
-        let (sum, sums) = columns(rows);
+    for rows in rows.chunks(MAX_ROWS) {
+        let (sum, sums) = sum_rows(rows);
         add(rows.len() * COLUMNS, sum, sums);
     }
     for &word in rest {
@@ -112,49 +116,49 @@ fn checksum(data: &[u8]) -> u32 {
     if let &[last] = odd {
         add(1, last.into(), last.into());
     }
-    let whole = |sum: u64| match sum * 256 % RING {
-        0 if nonzero => RING as u32,
+    let swapped = |sum: u64| match sum * 256 % MODULUS {
+        0 if nonzero => MODULUS as u32,
         sum => sum as u32,
     };
-    whole(two) << 16 | whole(one)
+    swapped(sum2) << 16 | swapped(sum1)
 }
 
-/// The sum of all words, and the sum of the sums after each of them.
-fn columns(rows: &[[[u8; 2]; COLUMNS]]) -> (u64, u64) {
+/// Returns the sum of all words, and the sum of the running sums after each word.
+fn sum_rows(rows: &[[[u8; 2]; COLUMNS]]) -> (u64, u64) {
     let (mut sum, mut sums) = ([0u32; COLUMNS], [0u32; COLUMNS]);
     for row in rows {
-        for at in 0..COLUMNS {
-            sum[at] += u32::from(u16::from_le_bytes(row[at]));
-            sums[at] += sum[at];
+        for column in 0..COLUMNS {
+            sum[column] += u32::from(u16::from_le_bytes(row[column]));
+            sums[column] += sum[column];
         }
     }
-    let (mut one, mut two) = (0, 0);
-    for at in 0..COLUMNS {
-        // A word in column `at` is in `at` sums less than the first of its row.
-        one += u64::from(sum[at]);
-        two += u64::from(sums[at]) * COLUMNS as u64 - u64::from(sum[at]) * at as u64;
+    let (mut sum1, mut sum2) = (0, 0);
+    for column in 0..COLUMNS {
+        // A word in this column is in `column` fewer running sums than the first word of its row.
+        sum1 += u64::from(sum[column]);
+        sum2 += u64::from(sums[column]) * COLUMNS as u64 - u64::from(sum[column]) * column as u64;
     }
-    (one, two)
+    (sum1, sum2)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The definition, word by word.
-    fn plainly(data: &[u8]) -> u32 {
-        let (mut one, mut two) = (0u32, 0u32);
+    /// Returns the checksum by its definition, word by word.
+    fn by_definition(data: &[u8]) -> u32 {
+        let (mut sum1, mut sum2) = (0u32, 0u32);
         let fold = |sum: u32| (sum & 0xffff) + (sum >> 16);
         for word in data.chunks(2) {
             let word = u32::from(word[0]) << 8 | word.get(1).copied().map_or(0, u32::from);
-            one = fold(fold(one + word));
-            two = fold(fold(two + one));
+            sum1 = fold(fold(sum1 + word));
+            sum2 = fold(fold(sum2 + sum1));
         }
-        two << 16 | one
+        sum2 << 16 | sum1
     }
 
     #[test]
-    fn it_is_the_definition() {
+    fn checksum_equals_its_definition_for_any_length() {
         let mut state = 1u32;
         let noise: Vec<u8> = std::iter::repeat_with(|| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -163,9 +167,9 @@ mod tests {
         .take(40_000)
         .collect();
         for len in (0..200).chain([11_519, 11_520, 11_521, 23_040, 39_999, 40_000]) {
-            assert_eq!(checksum(&noise[..len]), plainly(&noise[..len]), "{len} bytes of noise");
+            assert_eq!(checksum(&noise[..len]), by_definition(&noise[..len]), "{len} bytes of noise");
             let same = vec![255; len];
-            assert_eq!(checksum(&same), plainly(&same), "{len} bytes of 255");
+            assert_eq!(checksum(&same), by_definition(&same), "{len} bytes of 255");
         }
         assert_eq!(checksum(&[0; 1000]), 0);
     }

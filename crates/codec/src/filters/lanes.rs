@@ -1,17 +1,17 @@
-//! Rows of bytes woven into columns and back, and bits between rows, in lanes of 16 bytes: what shuffles do all day.
+//! Transposition of bytes and bits in vectors of 16 bytes, for shuffle and bitshuffle.
 //!
-//! Loops over bytes become vector instructions only when the compiler sees it, and bits of rows never did; `wide` names
-//! the instructions that every machine has, so a tile of 16 columns stays in registers from its rows to its place.
-//! Not done: wider lanes, which would have to be chosen at run time.
+//! The compiler does not reliably vectorize loops over bytes, and never vectorized the transposition of bits. The crate
+//! `wide` gives access to the vector instructions that every machine has, so a tile of 16 columns stays in registers from
+//! load to store. Wider vectors are not used: they would need selection at run time.
 
 use bytemuck::cast;
 use wide::{i16x8, u8x16, u16x8, u64x2};
 
-/// Columns of a tile.
+/// Number of columns of a tile: the bytes of a vector.
 pub const LANE: usize = 16;
 
-/// Where tiles of columns begin: one behind the other, but the last one ends with the columns and may lie over the one
-/// before it. There are at least [`LANE`] columns.
+/// Returns the first column of each tile. The last tile ends at the last column and may overlap the tile before it.
+/// `columns` is at least [`LANE`].
 pub fn tiles(columns: usize) -> impl Iterator<Item = usize> {
     (0..columns.div_ceil(LANE)).map(move |tile| (tile * LANE).min(columns - LANE))
 }
@@ -26,26 +26,26 @@ pub fn store(lane: u8x16, bytes: &mut [u8], at: usize) {
     bytes[at..at + LANE].copy_from_slice(&lane.to_array());
 }
 
-/// Lanes one behind the other.
+/// Loads consecutive vectors.
 #[inline(always)]
 pub fn load_all<const N: usize>(bytes: &[u8], at: usize) -> [u8x16; N] {
     std::array::from_fn(|lane| load(bytes, at + lane * LANE))
 }
 
-/// As [`load_all`].
+/// Stores consecutive vectors.
 #[inline(always)]
 pub fn store_all<const N: usize>(lanes: [u8x16; N], bytes: &mut [u8], at: usize) {
-    // An iterator that owned the lanes would keep them in memory.
-    for (of, &lane) in lanes.iter().enumerate() {
-        store(lane, bytes, at + of * LANE);
+    // Iterates by reference: an iterator that owns the vectors would keep them in memory, not in registers.
+    for (number, &lane) in lanes.iter().enumerate() {
+        store(lane, bytes, at + number * LANE);
     }
 }
 
-/// Rows, a power of two of them, to columns, one behind the other.
+/// Transposes `R` rows of 16 bytes, `R` a power of two, to consecutive columns of `R` bytes.
 ///
-/// Each turn zips row `i` with row `i + R / 2`, which doubles the bytes of a column that lie together.
+/// Each step interleaves row `i` with row `i + R / 2`, which doubles the number of adjacent bytes of a column.
 #[inline(always)]
-pub fn weave<const R: usize>(mut rows: [u8x16; R]) -> [u8x16; R] {
+pub fn interleave<const R: usize>(mut rows: [u8x16; R]) -> [u8x16; R] {
     for _ in 0..R.ilog2() {
         let mut zipped = rows;
         for i in 0..R / 2 {
@@ -57,9 +57,9 @@ pub fn weave<const R: usize>(mut rows: [u8x16; R]) -> [u8x16; R] {
     rows
 }
 
-/// [`weave`] backwards.
+/// Inverse of [`interleave`].
 #[inline(always)]
-pub fn unweave<const R: usize>(mut columns: [u8x16; R]) -> [u8x16; R] {
+pub fn deinterleave<const R: usize>(mut columns: [u8x16; R]) -> [u8x16; R] {
     for _ in 0..R.ilog2() {
         let mut rows = columns;
         for i in 0..R / 2 {
@@ -70,7 +70,7 @@ pub fn unweave<const R: usize>(mut columns: [u8x16; R]) -> [u8x16; R] {
     columns
 }
 
-/// Every second byte of two lanes, and the others.
+/// Returns the bytes at even and at odd positions of two vectors.
 #[inline(always)]
 fn unzip(a: u8x16, b: u8x16) -> (u8x16, u8x16) {
     let (a, b): (u16x8, u16x8) = (cast(a), cast(b));
@@ -80,9 +80,9 @@ fn unzip(a: u8x16, b: u8x16) -> (u8x16, u8x16) {
     if cfg!(target_endian = "big") { (high, low) } else { (low, high) }
 }
 
-/// Turns the bits of each column around their diagonal: bit `i` of row `j` goes to bit `j` of row `i`.
+/// Transposes the 8 x 8 bits of each column: bit `i` of row `j` becomes bit `j` of row `i`.
 #[inline(always)]
-pub fn turn(rows: [u8x16; 8]) -> [u8x16; 8] {
+pub fn transpose_bits(rows: [u8x16; 8]) -> [u8x16; 8] {
     let mut rows: [u64x2; 8] = cast(rows);
     exchange::<4>(&mut rows, 0x0f0f_0f0f_0f0f_0f0f);
     exchange::<2>(&mut rows, 0x3333_3333_3333_3333);
@@ -90,8 +90,8 @@ pub fn turn(rows: [u8x16; 8]) -> [u8x16; 8] {
     cast(rows)
 }
 
-/// Exchanges the high bits of a row with the low ones, which are `low`, of the row `BY` behind it, for each such pair. No
-/// bit leaves its byte.
+/// For each pair of rows at distance `BY`, exchanges the high bits of the first row with the low bits of the second. `low`
+/// is the mask of the low bits. Every bit stays in its byte.
 #[inline(always)]
 fn exchange<const BY: usize>(rows: &mut [u64x2; 8], low: u64) {
     let low = u64x2::splat(low);
@@ -118,18 +118,18 @@ mod tests {
     }
 
     #[test]
-    fn rows_become_columns_and_rows_again() {
+    fn interleave_transposes_rows_and_deinterleave_restores_them() {
         let rows: [u8x16; 8] = rows();
-        let columns: [[u8; 16]; 8] = weave(rows).map(u8x16::to_array);
+        let columns: [[u8; 16]; 8] = interleave(rows).map(u8x16::to_array);
         for (at, &byte) in columns.as_flattened().iter().enumerate() {
             assert_eq!(byte, rows[at % 8].to_array()[at / 8], "byte {at}");
         }
-        assert_eq!(unweave(weave(rows)), rows);
+        assert_eq!(deinterleave(interleave(rows)), rows);
     }
 
     #[test]
-    fn bits_are_turned_around_their_diagonal() {
-        let (before, after) = (rows::<8>(), turn(rows::<8>()));
+    fn transpose_bits_swaps_bit_and_row() {
+        let (before, after) = (rows::<8>(), transpose_bits(rows::<8>()));
         for (row, lane) in after.iter().enumerate() {
             for (column, byte) in lane.to_array().into_iter().enumerate() {
                 for (bit, other) in before.iter().enumerate() {

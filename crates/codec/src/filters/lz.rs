@@ -1,69 +1,71 @@
-//! What LZ4, LZF and BloscLZ share: finding where bytes were before, and copying from there.
+//! Match finding and copying for the LZ77 formats LZ4, LZF and BloscLZ.
 //!
-//! Copies write whole words, over the end of what is asked for while there is room behind it, as most are shorter than a
-//! call of `memcpy` takes. What is behind is written again by what comes next.
+//! Copies write whole words, and past the end of the requested bytes if the buffer is long enough: most copies are so short
+//! that a call of `memcpy` costs more. The next copy overwrites the excess bytes.
 
 use std::cell::RefCell;
 
-use crate::scratch::with_kept;
+use crate::scratch::with_thread_local;
 
-const SLOTS_LOG: u32 = 13;
+/// Binary logarithm of the size of the hash table.
+const TABLE_LOG2: u32 = 13;
 
 thread_local! {
-    static SEEN: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+    static TABLE: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Where three bytes were seen last, by a hash of them.
-pub struct Finder<'a> {
+/// Finder of matches by a hash of three bytes.
+pub struct MatchFinder<'a> {
     bytes: &'a [u8],
-    /// Positions plus one; those that do not fit are not found again.
-    seen: &'a mut [u32],
+    /// Last position plus one of each hash; 0 if there is none. Positions that do not fit in 32 bits are not stored.
+    table: &'a mut [u32],
 }
 
-/// Runs `work` with a finder that has seen nothing.
-pub fn with_finder<T>(bytes: &[u8], work: impl FnOnce(Finder) -> T) -> T {
-    with_kept(&SEEN, Vec::new, |seen| {
-        seen.clear();
-        seen.resize(1 << SLOTS_LOG, 0);
-        work(Finder { bytes, seen })
+/// Runs `work` with a match finder whose table is empty.
+pub fn with_match_finder<T>(bytes: &[u8], work: impl FnOnce(MatchFinder) -> T) -> T {
+    with_thread_local(&TABLE, Vec::new, |table| {
+        table.clear();
+        table.resize(1 << TABLE_LOG2, 0);
+        work(MatchFinder { bytes, table })
     })
 }
 
-impl Finder<'_> {
-    /// Remembers what is at `at`, and gives where the same three bytes are at most `farthest` before it and how many
-    /// bytes are the same, at most `longest`.
+impl MatchFinder<'_> {
+    /// Stores the position `at`, and returns the distance and the length of an earlier match of at least three bytes, with a
+    /// distance of at most `max_distance` and a length of at most `max_len`.
     #[inline]
-    pub fn find(&mut self, at: usize, farthest: usize, longest: usize) -> Option<(usize, usize)> {
+    pub fn find(&mut self, at: usize, max_distance: usize, max_len: usize) -> Option<(usize, usize)> {
         let three = self.bytes.get(at..at + 3)?;
         let word = u32::from_le_bytes([three[0], three[1], three[2], 0]);
-        let slot = &mut self.seen[(word.wrapping_mul(0x9e37_79b1) >> (32 - SLOTS_LOG)) as usize];
+        let slot = &mut self.table[(word.wrapping_mul(0x9e37_79b1) >> (32 - TABLE_LOG2)) as usize];
         let before = (*slot as usize).checked_sub(1);
         *slot = u32::try_from(at + 1).unwrap_or(0);
-        let from = before.filter(|&from| at - from <= farthest && self.bytes[from..from + 3] == *three)?;
-        let end = at + longest.min(self.bytes.len() - at);
-        let same = self.bytes[from..].iter().zip(&self.bytes[at..end]).take_while(|(a, b)| a == b).count();
-        Some((at - from, same))
+        let from =
+            before.filter(|&from| at - from <= max_distance && self.bytes[from..from + 3] == *three)?;
+        let end = at + max_len.min(self.bytes.len() - at);
+        let len = self.bytes[from..].iter().zip(&self.bytes[at..end]).take_while(|(a, b)| a == b).count();
+        Some((at - from, len))
     }
 }
 
-/// Bytes that are copied at a time.
+/// Number of bytes that are copied at a time.
 pub const WORD: usize = 16;
 
-/// Copies bytes from the front of `from` to `at`, if they are inside of both; at most `N` of them go at a time, with what is
-/// behind them. `None` if they are not inside.
+/// Copies `len` bytes from the front of `from` to position `at` of `to`; `None` if one of the slices is too short. A copy
+/// of at most `N` bytes copies `N` bytes if both slices are long enough.
 #[inline(always)]
 pub fn copy_run<const N: usize>(from: &[u8], to: &mut [u8], at: usize, len: usize) -> Option<()> {
     if len <= N
         && let Some(word) = from.first_chunk::<N>()
-        && let Some(room) = to.get_mut(at..).and_then(|room| room.first_chunk_mut::<N>())
+        && let Some(target) = to.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<N>())
     {
-        *room = *word;
+        *target = *word;
         return Some(());
     }
     copy_exactly(from, to, at, len)
 }
 
-/// Apart, or the compiler makes one call for both ways of [`copy_run`].
+/// Slow path of [`copy_run`], in its own function, because the compiler otherwise merges both paths into one `memcpy` call.
 #[cold]
 #[inline(never)]
 fn copy_exactly(from: &[u8], to: &mut [u8], at: usize, len: usize) -> Option<()> {
@@ -71,13 +73,13 @@ fn copy_exactly(from: &[u8], to: &mut [u8], at: usize, len: usize) -> Option<()>
     Some(())
 }
 
-/// Copies `len` bytes from `back` bytes before `to`, where what is copied may be copied again. All is inside, and `back` is
-/// not zero.
+/// Copies `len` bytes from the distance `back` before position `to`. Source and target may overlap; then the first `back`
+/// bytes repeat. The caller ensures that both are in the slice and that `back` is not zero.
 #[inline(always)]
 pub fn copy_back(bytes: &mut [u8], back: usize, to: usize, len: usize) {
     let from = to - back;
-    if len > LONG || bytes.len() - to < len + WORD {
-        return copy_far(bytes, back, to, len);
+    if len > MAX_WORD_COPY || bytes.len() - to < len + WORD {
+        return copy_back_exactly(bytes, back, to, len);
     }
     let bytes = &mut bytes[from..to + len + WORD];
     let mut at = 0;
@@ -96,14 +98,14 @@ pub fn copy_back(bytes: &mut [u8], back: usize, to: usize, len: usize) {
     }
 }
 
-/// [`copy_back`] of up to `WORD + 2` bytes where there is room for two words.
+/// [`copy_back`] for at most `WORD + 2` bytes, if two words fit in the slice after `to`.
 #[inline(always)]
 pub fn copy_words(bytes: &mut [u8], back: usize, to: usize, len: usize) {
     let bytes = &mut bytes[to - back..to + 2 * WORD];
     if back >= len.min(WORD) {
         let first = word_at(bytes, 0);
         put_word(bytes, back, first);
-        // What was just written is slow to read.
+        // Only if needed: a load of bytes that were just stored is slow.
         if len > WORD {
             let second = word_at(bytes, WORD);
             put_word(bytes, back + WORD, second);
@@ -117,8 +119,8 @@ pub fn copy_words(bytes: &mut [u8], back: usize, to: usize, len: usize) {
     }
 }
 
-/// From here on a call is worth it.
-const LONG: usize = 128;
+/// Maximum length that is copied in words; for longer copies a call of `memcpy` is faster.
+const MAX_WORD_COPY: usize = 128;
 
 #[inline(always)]
 fn word_at(bytes: &[u8], at: usize) -> [u8; WORD] {
@@ -130,35 +132,35 @@ fn put_word(bytes: &mut [u8], at: usize, word: [u8; WORD]) {
     bytes[at..at + WORD].copy_from_slice(&word);
 }
 
-/// A word of its first `back` bytes, 1 to 15, again and again, and how many of its bytes are whole repeats, behind which
-/// the word can be put again.
+/// Returns a word that repeats the first `back` (1 to 15) bytes of `word`, and the length of its whole repeats, the distance
+/// at which the word can be stored again.
 #[inline(always)]
 fn repeat(word: [u8; WORD], back: usize) -> ([u8; WORD], usize) {
-    let (once, times, step) = REPEATS[back % WORD];
-    let word = (u128::from_le_bytes(word) & once).wrapping_mul(times);
+    let (mask, factor, step) = REPEATS[back % WORD];
+    let word = (u128::from_le_bytes(word) & mask).wrapping_mul(factor);
     (word.to_le_bytes(), step)
 }
 
-/// By the distance of a copy: the bits of its bytes, what they are multiplied by to be repeated, and its largest multiple in
-/// a word.
+/// Constants of [`repeat`] by distance: mask of the first bytes, factor that repeats them, and the largest multiple of the
+/// distance that is at most [`WORD`].
 const REPEATS: [(u128, u128, usize); WORD] = {
     let mut repeats = [(0, 0, WORD); WORD];
     let mut back = 1;
     while back < WORD {
-        let (mut times, mut at) = (0, 0);
+        let (mut factor, mut at) = (0, 0);
         while at < WORD {
-            times |= 1 << (8 * at);
+            factor |= 1 << (8 * at);
             at += back;
         }
-        repeats[back] = ((1 << (8 * back)) - 1, times, WORD / back * back);
+        repeats[back] = ((1 << (8 * back)) - 1, factor, WORD / back * back);
         back += 1;
     }
     repeats
 };
 
-/// [`copy_back`] that writes nothing behind the end.
+/// [`copy_back`] that does not write past the end of the target.
 #[inline(never)]
-fn copy_far(bytes: &mut [u8], back: usize, to: usize, len: usize) {
+fn copy_back_exactly(bytes: &mut [u8], back: usize, to: usize, len: usize) {
     let from = to - back;
     if back >= len {
         bytes.copy_within(from..from + len, to);
@@ -166,7 +168,7 @@ fn copy_far(bytes: &mut [u8], back: usize, to: usize, len: usize) {
         let byte = bytes[from];
         bytes[to..to + len].fill(byte);
     } else {
-        // The distance doubles with each copy, as what was copied is as good as what it was copied from.
+        // The length doubles with each copy, because the copied bytes repeat the source.
         let mut done = 0;
         while done < len {
             let step = (back + done).min(len - done);
@@ -181,27 +183,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_are_those_of_single_bytes() {
+    fn overlapping_copies_equal_byte_by_byte_copies() {
         for back in 1..40 {
             for len in 0..200 {
-                for room in [0, 15, 16, 40] {
+                for excess in [0, 15, 16, 40] {
                     let mut bytes: Vec<u8> =
-                        (0..(40 + len + room) as u32).map(|at| (at * 37) as u8).collect();
-                    let mut wanted = bytes.clone();
+                        (0..(40 + len + excess) as u32).map(|at| (at * 37) as u8).collect();
+                    let mut expected = bytes.clone();
                     for at in 40..40 + len {
-                        wanted[at] = wanted[at - back];
+                        expected[at] = expected[at - back];
                     }
                     copy_back(&mut bytes, back, 40, len);
-                    assert_eq!(bytes[..40 + len], wanted[..40 + len], "{len} bytes from {back} back");
+                    assert_eq!(bytes[..40 + len], expected[..40 + len], "{len} bytes from {back} back");
                     let after = (40 + len + WORD).min(bytes.len());
-                    assert_eq!(bytes[after..], wanted[after..], "behind {len} bytes from {back} back");
+                    assert_eq!(bytes[after..], expected[after..], "after {len} bytes from {back} back");
                 }
             }
         }
     }
 
     #[test]
-    fn runs_are_inside_of_both() {
+    fn copy_run_fails_if_a_slice_is_too_short() {
         let from: Vec<u8> = (1..=40).collect();
         for len in 0..=40 {
             let mut to = [0; 50];

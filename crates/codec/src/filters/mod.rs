@@ -1,7 +1,7 @@
-//! The built-in filters, a file for each, which has what the registry lists: its `ENTRY`.
+//! The built-in filters. Each has a file, whose `ENTRY` describes it to the registry.
 //!
-//! To add one, write its file, and name it below. Files that a macro names are out of sight of `cargo fmt`, so
-//! `cargo xtask ci` checks the format of these by their paths.
+//! To add a filter, write its file and add the name to the list below. `cargo fmt` does not find files that a macro
+//! declares, so `cargo xtask ci` checks their format by path.
 
 mod aec;
 mod bits;
@@ -11,12 +11,12 @@ mod lz;
 
 use crate::registry::Entry;
 
-/// Declares the files of the filters, and lists their entries.
+/// Declares the modules of the filters and collects their entries.
 macro_rules! filters {
     ($($file:ident,)*) => {
         $(mod $file;)*
 
-        /// The built-in filters, ordered by number.
+        /// The built-in filters: first the ones with an HDF5 number, sorted by number, then the others, sorted by name.
         pub const ENTRIES: &[Entry] = &[$($file::ENTRY),*];
     };
 }
@@ -34,6 +34,9 @@ filters! {
     lz4,
     bitshuffle,
     zstd,
+    crc32c,
+    gzip,
+    transpose,
 }
 
 pub use shuffle::unshuffle_part;

@@ -1,34 +1,36 @@
-//! Shuffle (filter 2): all first bytes of the elements, then all second bytes, and so on. Its parameter is the size of an
-//! element in bytes. Bytes that do not make a whole element stay behind at the end.
+//! Shuffle (filter 2): first the first bytes of all elements, then all second bytes, and so on; the bytes of one position
+//! are a plane. The parameter is the element size in bytes. Bytes after the last whole element stay unchanged at the end.
 //!
-//! For sizes 2, 4, 8 and 16, sixteen elements at a time go through registers; for others, planes are walked through for
-//! so many elements as stay in the first cache.
+//! For element sizes 2, 4, 8 and 16, sixteen elements at a time are transposed in registers. For other sizes, the planes are
+//! processed for as many elements at a time as fit in the L1 cache.
 
 use ferrocdf_bytes::Result;
 
-use super::lanes::{LANE, load, load_all, store, store_all, tiles, unweave, weave};
-use crate::filter::{Codec, bad_params, boxed};
-use crate::json::Spelling;
+use super::lanes::{LANE, deinterleave, interleave, load, load_all, store, store_all, tiles};
+use crate::filter::{SliceCodec, bad_params, boxed};
+use crate::identity::FilterId;
+use crate::json::JsonForm;
 use crate::registry::Entry;
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
-    id: 2,
+    id: FilterId::Hdf5(2),
     names: &["shuffle"],
-    make: |params| Shuffle::new(params).map(boxed),
-    learn: Some(|params, size, _| *params = vec![size]),
-    json: Some(Spelling {
+    new: |params, _| Shuffle::new(params).map(boxed),
+    derive: Some(|params, size, _| *params = vec![size]),
+    numcodecs: Some(JsonForm {
         id: "shuffle",
         write: |params| match *params {
             [size, ..] if size > 0 => Ok(vec![("elementsize", size.into())]),
-            _ => Err(bad_params("shuffle does not know the size of elements")),
+            _ => Err(bad_params("shuffle: the element size is missing or 0")),
         },
-        // NetCDF-C writes zero for "as the type has it".
+        // NetCDF-C writes zero for the element size of the variable's type.
         read: |json| match json.number("elementsize", 4, 0..=u32::MAX.into())? {
             0 => Ok(vec![]),
             size => Ok(vec![size as u32]),
         },
     }),
+    zarr_v3: None,
 };
 
 #[derive(Debug)]
@@ -40,46 +42,46 @@ impl Shuffle {
     pub fn new(params: &[u32]) -> Result<Shuffle> {
         match *params {
             [size] if size > 0 => Ok(Shuffle { size: size as usize }),
-            _ => Err(bad_params(format!("the parameters {params:?} are not one size of an element"))),
+            _ => Err(bad_params(format!("parameters {params:?}: must be one element size above 0"))),
         }
     }
 }
 
-impl Codec for Shuffle {
-    fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>> {
-        Ok(Some(stored.len()))
+impl SliceCodec for Shuffle {
+    fn decoded_len(&self, encoded: &[u8]) -> Result<Option<usize>> {
+        Ok(Some(encoded.len()))
     }
 
-    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-        let Some(plain) = plain.get_mut(..stored.len()) else { return Ok(None) };
-        unshuffle(self.size, stored, plain);
-        Ok(Some(stored.len()))
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+        let Some(decoded) = decoded.get_mut(..encoded.len()) else { return Ok(None) };
+        unshuffle(self.size, encoded, decoded);
+        Ok(Some(encoded.len()))
     }
 
-    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
-        stored.resize(plain.len(), 0);
-        shuffle(self.size, plain, stored);
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
+        encoded.resize(decoded.len(), 0);
+        shuffle(self.size, decoded, encoded);
         Ok(Some(()))
     }
 
-    fn most_decoded(&self, stored: usize) -> usize {
-        stored
+    fn max_decoded_len(&self, encoded: usize) -> usize {
+        encoded
     }
 
-    fn encoded_len(&self, plain: usize) -> Option<usize> {
-        Some(plain)
+    fn encoded_len(&self, decoded: usize) -> Option<usize> {
+        Some(decoded)
     }
 
-    fn planes_of(&self) -> Option<usize> {
+    fn shuffle_size(&self) -> Option<usize> {
         Some(self.size)
     }
 }
 
-/// Puts the bytes of some elements together, from the element `first` on, out of the planes of all; both slices hold
-/// whole elements of `size` bytes.
+/// Unshuffles some of the shuffled elements in `planes`, from the element `first` on, into all of `elements`. Both slices
+/// contain whole elements of `size` bytes.
 ///
 /// # Panics
-/// If there are not so many elements.
+/// If `planes` contains too few elements.
 pub fn unshuffle_part(size: usize, planes: &[u8], first: usize, elements: &mut [u8]) {
     match size {
         _ if size == 1 || planes.len() == size => {
@@ -94,20 +96,20 @@ pub fn unshuffle_part(size: usize, planes: &[u8], first: usize, elements: &mut [
     }
 }
 
-/// Puts the bytes of elements together. Both slices have the same length.
-pub fn unshuffle(size: usize, stored: &[u8], plain: &mut [u8]) {
-    let whole = stored.len() / size * size;
-    let (planes, rest) = stored.split_at(whole);
-    let (elements, end) = plain.split_at_mut(whole);
+/// Unshuffles bytes. Both slices have the same length.
+pub fn unshuffle(size: usize, encoded: &[u8], decoded: &mut [u8]) {
+    let whole = encoded.len() / size * size;
+    let (planes, rest) = encoded.split_at(whole);
+    let (elements, end) = decoded.split_at_mut(whole);
     end.copy_from_slice(rest);
     unshuffle_part(size, planes, 0, elements);
 }
 
-/// Takes the bytes of elements apart. Both slices have the same length.
-pub fn shuffle(size: usize, plain: &[u8], stored: &mut [u8]) {
-    let whole = plain.len() / size * size;
-    let (elements, rest) = plain.split_at(whole);
-    let (planes, end) = stored.split_at_mut(whole);
+/// Shuffles bytes. Both slices have the same length.
+pub fn shuffle(size: usize, decoded: &[u8], encoded: &mut [u8]) {
+    let whole = decoded.len() / size * size;
+    let (elements, rest) = decoded.split_at(whole);
+    let (planes, end) = encoded.split_at_mut(whole);
     end.copy_from_slice(rest);
     match size {
         _ if size == 1 || planes.len() == size => planes.copy_from_slice(elements),
@@ -120,39 +122,39 @@ pub fn shuffle(size: usize, plain: &[u8], stored: &mut [u8]) {
     }
 }
 
-/// Puts the bytes of at least [`LANE`] elements together, from the element `first` on.
+/// Unshuffles at least [`LANE`] elements, from the element `first` on.
 fn gather<const SIZE: usize>(planes: &[u8], first: usize, elements: &mut [u8]) {
     let count = planes.len() / SIZE;
     for at in tiles(elements.len() / SIZE) {
-        let rows = std::array::from_fn(|of| load(planes, of * count + first + at));
+        let rows = std::array::from_fn(|byte| load(planes, byte * count + first + at));
         let to = &mut elements[at * SIZE..][..LANE * SIZE];
-        store_all(weave::<SIZE>(rows), to, 0);
+        store_all(interleave::<SIZE>(rows), to, 0);
     }
 }
 
-/// Takes the bytes of at least [`LANE`] elements apart.
+/// Shuffles at least [`LANE`] elements.
 fn scatter<const SIZE: usize>(elements: &[u8], planes: &mut [u8]) {
     let count = elements.len() / SIZE;
     for at in tiles(count) {
         let from = &elements[at * SIZE..][..LANE * SIZE];
-        let rows = unweave::<SIZE>(load_all(from, 0));
-        for (of, &row) in rows.iter().enumerate() {
-            store(row, planes, of * count + at);
+        let rows = deinterleave::<SIZE>(load_all(from, 0));
+        for (byte, &row) in rows.iter().enumerate() {
+            store(row, planes, byte * count + at);
         }
     }
 }
 
-/// Elements that stay in the first cache while their planes are walked through.
-fn run(size: usize) -> usize {
+/// Returns the number of elements that stay in the L1 cache while their planes are processed.
+fn elements_in_cache(size: usize) -> usize {
     (8192 / size).max(16)
 }
 
 fn gather_any(size: usize, planes: &[u8], first: usize, elements: &mut [u8]) {
     let count = planes.len() / size;
-    let run = run(size);
-    for (block, elements) in elements.chunks_mut(run * size).enumerate() {
+    let run = elements_in_cache(size);
+    for (number, elements) in elements.chunks_mut(run * size).enumerate() {
         for of in 0..size {
-            let bytes = &planes[of * count + first + block * run..][..elements.len() / size];
+            let bytes = &planes[of * count + first + number * run..][..elements.len() / size];
             for (element, &byte) in elements.chunks_exact_mut(size).zip(bytes) {
                 element[of] = byte;
             }
@@ -162,10 +164,10 @@ fn gather_any(size: usize, planes: &[u8], first: usize, elements: &mut [u8]) {
 
 fn scatter_any(size: usize, elements: &[u8], planes: &mut [u8]) {
     let count = elements.len() / size;
-    let run = run(size);
-    for (block, elements) in elements.chunks(run * size).enumerate() {
+    let run = elements_in_cache(size);
+    for (number, elements) in elements.chunks(run * size).enumerate() {
         for (of, plane) in planes.chunks_exact_mut(count.max(1)).enumerate() {
-            let bytes = &mut plane[block * run..];
+            let bytes = &mut plane[number * run..];
             for (byte, element) in bytes.iter_mut().zip(elements.chunks_exact(size)) {
                 *byte = element[of];
             }
@@ -178,32 +180,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_lie_in_planes_for_any_size() {
+    fn shuffle_moves_bytes_to_planes_and_unshuffle_restores_any_part() {
         for size in [1, 2, 3, 4, 8, 12, 16, 200] {
             for count in [0, 1, 2, 15, 16, 17, 100, 1000] {
-                let plain: Vec<u8> = (0..(size * count + 1) as u32)
+                let decoded: Vec<u8> = (0..(size * count + 1) as u32)
                     .map(|at| (at.wrapping_mul(0x9e37_79b9) >> 11) as u8)
                     .collect();
-                let (mut stored, mut back) = (vec![0; plain.len()], vec![0; plain.len()]);
-                let rest = plain.len() % size;
-                let whole = plain.len() - rest;
-                shuffle(size, &plain, &mut stored);
-                for (at, byte) in plain[..whole].iter().enumerate() {
+                let (mut encoded, mut back) = (vec![0; decoded.len()], vec![0; decoded.len()]);
+                let rest = decoded.len() % size;
+                let whole = decoded.len() - rest;
+                shuffle(size, &decoded, &mut encoded);
+                for (at, byte) in decoded[..whole].iter().enumerate() {
                     assert_eq!(
-                        stored[at % size * (whole / size) + at / size],
+                        encoded[at % size * (whole / size) + at / size],
                         *byte,
                         "{count} of size {size}"
                     );
                 }
-                assert_eq!(stored[whole..], plain[whole..]);
-                unshuffle(size, &stored, &mut back);
-                assert_eq!(back, plain, "{count} of size {size}");
+                assert_eq!(encoded[whole..], decoded[whole..]);
+                unshuffle(size, &encoded, &mut back);
+                assert_eq!(back, decoded, "{count} of size {size}");
                 for (first, len) in [(0, count / 2), (count / 2, count / 2), (count / 3, count / 3)] {
                     let mut part = vec![0; len * size];
-                    unshuffle_part(size, &stored[..whole], first, &mut part);
+                    unshuffle_part(size, &encoded[..whole], first, &mut part);
                     assert_eq!(
                         part,
-                        plain[first * size..][..len * size],
+                        decoded[first * size..][..len * size],
                         "{len} from {first} of size {size}"
                     );
                 }

@@ -1,80 +1,88 @@
-//! Szip (filter 4): the unpacked size in four bytes, little-endian, and adaptive entropy coding of the pixels.
+//! Szip (filter 4): the decoded size in four little-endian bytes, followed by adaptive entropy coding of the pixels.
 //!
-//! Parameters are option bits (16 big-endian pixels, 32 differences; the others say which coder was asked for and change
-//! nothing that is stored), pixels in a block, bits of a pixel, and pixels in a scanline. A scanline is a reference
-//! interval, filled up to whole blocks. Pixels of 32 and 64 bits are taken apart into planes of bytes, which are then the
-//! pixels, as in libaec's `sz_compat`.
+//! The parameters are option bits (16 big-endian pixels, 32 nearest-neighbour preprocessing; the other bits select a coder
+//! and do not affect the encoded bytes), pixels per block, bits per pixel, and pixels per scanline. A scanline is a
+//! reference sample interval, padded to whole blocks. Pixels of 32 and 64 bits are shuffled to planes of bytes, which are
+//! then coded as 8-bit pixels, as in libaec's `sz_compat`.
 
 use ferrocdf_bytes::Result;
 
 use super::aec::Coding;
-use super::bits::{Bits, Writer, get, put};
+use super::bits::{BitReader, BitWriter, read_number, write_number};
 use super::shuffle;
-use crate::filter::{Codec, bad_params, boxed, corrupt};
-use crate::json::Spelling;
+use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
+use crate::identity::FilterId;
+use crate::json::JsonForm;
 use crate::registry::Entry;
 use crate::scratch::with_buffer;
 
+/// Option bits (`SZ_MSB_OPTION_MASK` and `SZ_NN_OPTION_MASK` of szlib).
 const BIG_ENDIAN: u32 = 16;
-const DIFFERENCES: u32 = 32;
+const NEAREST_NEIGHBOUR: u32 = 32;
 
+/// Size of the header in bytes.
 const HEADER: usize = 4;
 
-/// Blocks of a scanline.
-const MOST_BLOCKS: usize = 4096;
+/// Maximum number of blocks in a scanline.
+const MAX_BLOCKS: usize = 4096;
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
-    id: 4,
+    id: FilterId::Hdf5(4),
     names: &["szip"],
-    make: |params| Szip::new(params).map(boxed),
-    learn: None,
-    json: Some(Spelling {
+    new: |params, _| Szip::new(params).map(boxed),
+    derive: None,
+    numcodecs: Some(JsonForm {
         id: "szip",
         write: |params| match *params {
             [options, block, ..] => Ok(vec![("mask", options.into()), ("pixels-per-block", block.into())]),
-            _ => Err(bad_params(format!("{} parameters of szip and not 2 or 4", params.len()))),
+            _ => Err(bad_params(format!("szip: {} parameters instead of 2 or 4", params.len()))),
         },
         read: |json| {
-            // There are no defaults to fall back to.
+            // Both members are required: -1 stands for a missing one.
             let options = json.number("mask", -1, 0..=u16::MAX.into())?;
             let block = json.number("pixels-per-block", -1, 2..=256)?;
             match (u32::try_from(options), u32::try_from(block)) {
                 (Ok(options), Ok(block)) => Ok(vec![options, block]),
-                _ => Err(bad_params("szip needs \"mask\" and \"pixels-per-block\"")),
+                _ => Err(bad_params("szip: requires \"mask\" and \"pixels-per-block\"")),
             }
         },
     }),
+    zarr_v3: None,
 };
 
 #[derive(Debug)]
 pub struct Szip {
     coding: Coding,
-    /// Bytes of a pixel that is taken apart, else 1.
+    /// Number of byte planes: 4 or 8 for pixels of 32 or 64 bits, otherwise 1.
     planes: usize,
-    /// Bytes of a pixel that is coded: 1, 2 or 4.
+    /// Size of a coded pixel in bytes: 1, 2 or 4.
     size: usize,
-    /// Pixels in it.
+    /// Number of pixels in a scanline.
     scanline: usize,
+    /// True if the byte order is big-endian.
     big: bool,
 }
 
 impl Szip {
     pub fn new(params: &[u32]) -> Result<Szip> {
         let &[options, block, bits, scanline] = params else {
-            return Err(bad_params(format!("{} parameters and not 4", params.len())));
+            return Err(bad_params(format!("{} parameters instead of 4", params.len())));
         };
         let (planes, coded) = match bits {
             32 | 64 => (bits as usize / 8, 8),
             1..=24 => (1, bits),
-            _ => return Err(bad_params(format!("szip has no pixels of {bits} bits"))),
+            _ => return Err(bad_params(format!("pixels of {bits} bits: must be 1 to 24, 32 or 64"))),
         };
         let (block, scanline) = (block as usize, scanline as usize);
-        if !(2..=256).contains(&block) || block % 2 == 1 || scanline == 0 || scanline > MOST_BLOCKS * block {
-            return Err(bad_params(format!("blocks of {block} pixels in scanlines of {scanline}")));
+        if !(2..=256).contains(&block) || block % 2 == 1 || scanline == 0 || scanline > MAX_BLOCKS * block {
+            return Err(bad_params(format!(
+                "blocks of {block} pixels in scanlines of {scanline}: must be even, 2 to 256, and at most \
+                 {MAX_BLOCKS} blocks per scanline"
+            )));
         }
         let blocks = scanline.div_ceil(block);
-        let coding = Coding { bits: coded, block, blocks, differences: options & DIFFERENCES != 0 };
+        let coding = Coding { bits: coded, block, blocks, preprocess: options & NEAREST_NEIGHBOUR != 0 };
         let size = match coded {
             17.. => 4,
             9.. => 2,
@@ -83,11 +91,11 @@ impl Szip {
         Ok(Szip { coding, planes, size, scanline, big: options & BIG_ENDIAN != 0 })
     }
 
-    fn read_pixels(&self, packed: &[u8], to: &mut [u8]) -> Result<()> {
-        let mut bits = Bits::new(packed);
+    fn read_pixels(&self, compressed: &[u8], to: &mut [u8]) -> Result<()> {
+        let mut bits = BitReader::new(compressed);
         let mut samples = vec![0; self.coding.interval()];
         for line in to.chunks_mut(self.scanline * self.size) {
-            // The last line has no more pixels than bytes; in others all that fill up the interval are coded.
+            // A short last line has only its pixels; other lines are padded to the whole interval.
             let pixels = line.len().div_ceil(self.size);
             let coded = if pixels == self.scanline { samples.len() } else { pixels };
             self.coding.read(&mut bits, &mut samples[..coded])?;
@@ -96,28 +104,28 @@ impl Szip {
                 continue;
             }
             for (pixel, &sample) in line.chunks_mut(self.size).zip(&samples) {
-                put(sample.into(), self.big, pixel);
+                write_number(sample.into(), self.big, pixel);
             }
         }
         Ok(())
     }
 
-    /// `false` if a pixel has more bits than it should.
-    fn write_pixels(&self, from: &[u8], stored: &mut Vec<u8>) -> bool {
-        let most = u64::from(u32::MAX >> (32 - self.coding.bits));
-        let mut bits = Writer::new(stored);
+    /// Encodes pixels; returns false if a pixel does not fit in the bits per pixel.
+    fn write_pixels(&self, from: &[u8], encoded: &mut Vec<u8>) -> bool {
+        let max = u64::from(u32::MAX >> (32 - self.coding.bits));
+        let mut bits = BitWriter::new(encoded);
         let mut samples = vec![0; self.coding.interval()];
         for line in from.chunks(self.scanline * self.size) {
-            let mut filler = 0;
+            let mut padding = 0;
             let mut pixels = line.chunks_exact(self.size);
             for sample in &mut samples {
-                let pixel = pixels.next().map(|pixel| get(self.big, pixel));
-                if pixel.is_some_and(|pixel| pixel > most) {
+                let pixel = pixels.next().map(|pixel| read_number(self.big, pixel));
+                if pixel.is_some_and(|pixel| pixel > max) {
                     return false;
                 }
-                *sample = pixel.map_or(filler, |pixel| pixel as u32);
-                if self.coding.differences {
-                    filler = *sample;
+                *sample = pixel.map_or(padding, |pixel| pixel as u32);
+                if self.coding.preprocess {
+                    padding = *sample;
                 }
             }
             self.coding.write(&mut samples, &mut bits);
@@ -127,53 +135,53 @@ impl Szip {
     }
 }
 
-impl Codec for Szip {
-    fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>> {
-        match stored.first_chunk::<HEADER>() {
+impl SliceCodec for Szip {
+    fn decoded_len(&self, encoded: &[u8]) -> Result<Option<usize>> {
+        match encoded.first_chunk::<HEADER>() {
             Some(len) => Ok(Some(u32::from_le_bytes(*len) as usize)),
-            None => Err(corrupt(format!("{} bytes do not hold a size", stored.len()))),
+            None => Err(corrupt(format!("{} bytes: shorter than the header of {HEADER}", encoded.len()))),
         }
     }
 
-    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-        let packed = stored.get(HEADER..).unwrap_or(&[]);
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+        let compressed = encoded.get(HEADER..).unwrap_or(&[]);
         if self.planes == 1 {
-            self.read_pixels(packed, plain)?;
+            self.read_pixels(compressed, decoded)?;
         } else {
             with_buffer(|planes| {
-                planes.resize(plain.len(), 0);
-                self.read_pixels(packed, planes)?;
-                shuffle::unshuffle(self.planes, planes, plain);
+                planes.resize(decoded.len(), 0);
+                self.read_pixels(compressed, planes)?;
+                shuffle::unshuffle(self.planes, planes, decoded);
                 Ok(())
             })?;
         }
-        Ok(Some(plain.len()))
+        Ok(Some(decoded.len()))
     }
 
-    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
-        let Ok(len) = u32::try_from(plain.len()) else {
-            return Err(bad_params(format!("{} bytes are too many for szip", plain.len())));
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
+        let Ok(len) = u32::try_from(decoded.len()) else {
+            return Err(bad_params(format!("{} bytes: too many for szip", decoded.len())));
         };
-        if !plain.len().is_multiple_of(self.size) {
+        if !decoded.len().is_multiple_of(self.size) {
             return Ok(None);
         }
-        stored.extend_from_slice(&len.to_le_bytes());
+        encoded.extend_from_slice(&len.to_le_bytes());
         let fits = if self.planes == 1 {
-            self.write_pixels(plain, stored)
+            self.write_pixels(decoded, encoded)
         } else {
             with_buffer(|planes| {
-                planes.resize(plain.len(), 0);
-                shuffle::shuffle(self.planes, plain, planes);
-                self.write_pixels(planes, stored)
+                planes.resize(decoded.len(), 0);
+                shuffle::shuffle(self.planes, decoded, planes);
+                self.write_pixels(planes, encoded)
             })
         };
-        // As in HDF5, bytes that become more are refused.
-        Ok((fits && stored.len() - HEADER <= plain.len()).then_some(()))
+        // As in HDF5, the filter does not apply to data that it would enlarge.
+        Ok((fits && encoded.len() - HEADER <= decoded.len()).then_some(()))
     }
 
-    fn most_decoded(&self, stored: usize) -> usize {
-        // In five bits and a segment's end, all blocks up to that end are zero.
+    fn max_decoded_len(&self, encoded: usize) -> usize {
+        // A run of zero blocks takes at least five bits and has at most the 64 blocks of a segment.
         let block = self.coding.block * self.size;
-        stored.saturating_sub(HEADER).saturating_mul(2).saturating_mul(64 * block)
+        encoded.saturating_sub(HEADER).saturating_mul(2).saturating_mul(64 * block)
     }
 }

@@ -1,38 +1,40 @@
-//! Zstandard (filter 32015): frames, one behind the other. Its parameter is the level; 3 without one.
+//! Zstandard (filter 32015): one or more concatenated frames (RFC 8878). Its parameter is the level; the default is 3.
 
 use std::cell::RefCell;
 
 use ferrocdf_bytes::Result;
 use zstd::zstd_safe::{self, CCtx, DCtx};
 
-use crate::filter::{Codec, bad_params, boxed, corrupt};
-use crate::json::Spelling;
+use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
+use crate::identity::FilterId;
+use crate::json::JsonForm;
 use crate::registry::Entry;
-use crate::scratch::with_kept;
+use crate::scratch::with_thread_local;
 
-/// A block of 128 KiB takes no less than four bytes.
-pub const RATIO: usize = 32_768;
+/// Maximum ratio of decoded to encoded size: a zstd block of 128 KiB takes at least four bytes.
+pub const MAX_RATIO: usize = 32_768;
 
 thread_local! {
-    static PACK: RefCell<Option<CCtx<'static>>> = const { RefCell::new(None) };
-    static UNPACK: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
+    static COMPRESSOR: RefCell<Option<CCtx<'static>>> = const { RefCell::new(None) };
+    static DECOMPRESSOR: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
 }
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
-    id: 32015,
+    id: FilterId::Hdf5(32015),
     names: &["Zstandard", "zstd"],
-    make: |params| Zstd::new(params).map(boxed),
-    learn: None,
-    json: Some(Spelling {
+    new: |params, _| Zstd::new(params).map(boxed),
+    derive: None,
+    numcodecs: Some(JsonForm {
         id: "zstd",
         write: |params| Ok(vec![("level", Zstd::new(params)?.level.into())]),
-        // NetCDF-C writes negative levels as they are in 32 bits.
+        // NetCDF-C writes negative levels as unsigned 32-bit numbers.
         read: |json| {
             let level = json.number("level", 0, i32::MIN.into()..=u32::MAX.into())? as u32;
             Zstd::new(&[level]).map(|_| vec![level])
         },
     }),
+    zarr_v3: None,
 };
 
 #[derive(Debug)]
@@ -42,58 +44,61 @@ pub struct Zstd {
 
 impl Zstd {
     pub fn new(params: &[u32]) -> Result<Zstd> {
-        // Negative levels are stored as they are in 32 bits.
+        // A negative level is stored in two's complement.
         let level = params.first().map_or(3, |&level| level as i32);
         if level > zstd_safe::max_c_level() {
-            return Err(bad_params(format!("there is no level {level} of zstd")));
+            return Err(bad_params(format!("zstd: invalid level {level}")));
         }
         Ok(Zstd { level })
     }
 }
 
-/// Unpacks frames into the front of `plain`; `None` if that is too small.
-pub fn unpack(stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-    let done =
-        with_kept(&UNPACK, || None, |kept| kept.get_or_insert_with(DCtx::create).decompress(plain, stored));
-    match done.map_err(zstd_safe::get_error_name) {
+/// Decompresses frames into the front of `decoded` and returns their decoded size; `None` if `decoded` is too short.
+pub fn decode(encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+    let result = with_thread_local(
+        &DECOMPRESSOR,
+        || None,
+        |context| context.get_or_insert_with(DCtx::create).decompress(decoded, encoded),
+    );
+    match result.map_err(zstd_safe::get_error_name) {
         Ok(len) => Ok(Some(len)),
         Err("Destination buffer is too small") => Ok(None),
-        Err(why) => Err(corrupt(format!("the {} stored bytes are not zstd: {why}", stored.len()))),
+        Err(reason) => Err(corrupt(format!("the {} encoded bytes are not zstd: {reason}", encoded.len()))),
     }
 }
 
-/// Packs to a frame at the end of `stored`.
-pub fn pack(level: i32, plain: &[u8], stored: &mut Vec<u8>) -> Result<()> {
-    let start = stored.len();
-    stored.resize(start + zstd_safe::compress_bound(plain.len()), 0);
-    let made = with_kept(
-        &PACK,
+/// Compresses to a frame at the end of `encoded`.
+pub fn encode(level: i32, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<()> {
+    let start = encoded.len();
+    encoded.resize(start + zstd_safe::compress_bound(decoded.len()), 0);
+    let result = with_thread_local(
+        &COMPRESSOR,
         || None,
-        |kept| kept.get_or_insert_with(CCtx::create).compress(&mut stored[start..], plain, level),
+        |context| context.get_or_insert_with(CCtx::create).compress(&mut encoded[start..], decoded, level),
     );
-    let len =
-        made.map_err(|code| corrupt(format!("zstd cannot pack: {}", zstd_safe::get_error_name(code))))?;
-    stored.truncate(start + len);
+    let len = result
+        .map_err(|code| corrupt(format!("zstd: compression failed: {}", zstd_safe::get_error_name(code))))?;
+    encoded.truncate(start + len);
     Ok(())
 }
 
-impl Codec for Zstd {
-    fn plain_len(&self, stored: &[u8]) -> Result<Option<usize>> {
-        // A frame may say its size; of more than one it is not the sum.
-        let one = zstd_safe::find_frame_compressed_size(stored) == Ok(stored.len());
-        let says = zstd_safe::get_frame_content_size(stored).ok().flatten().filter(|_| one);
-        Ok(says.and_then(|len| len.try_into().ok()))
+impl SliceCodec for Zstd {
+    fn decoded_len(&self, encoded: &[u8]) -> Result<Option<usize>> {
+        // A frame header may contain the frame's decoded size, which is the whole size only if there is one frame.
+        let is_one_frame = zstd_safe::find_frame_compressed_size(encoded) == Ok(encoded.len());
+        let content_size = zstd_safe::get_frame_content_size(encoded).ok().flatten().filter(|_| is_one_frame);
+        Ok(content_size.and_then(|len| len.try_into().ok()))
     }
 
-    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-        unpack(stored, plain)
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+        decode(encoded, decoded)
     }
 
-    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
-        pack(self.level, plain, stored).map(Some)
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
+        encode(self.level, decoded, encoded).map(Some)
     }
 
-    fn most_decoded(&self, stored: usize) -> usize {
-        stored.saturating_mul(RATIO)
+    fn max_decoded_len(&self, encoded: usize) -> usize {
+        encoded.saturating_mul(MAX_RATIO)
     }
 }

@@ -1,18 +1,18 @@
-//! The grammar, the table of constants, and what the two ways of reading make of what is in neither.
+//! Tests of the grammar, of the table of constants, and of text in neither of them with both [`Syntax`]es.
 
 use super::*;
 
-fn words(text: &str, rest: Rest) -> Option<Vec<u32>> {
-    parse_parameter(text.as_bytes(), rest).ok()
+fn words(text: &str, syntax: Syntax) -> Option<Vec<u32>> {
+    parse_parameter(text.as_bytes(), syntax).ok()
 }
 
 fn list(text: &str) -> List {
-    List::parse(text.as_bytes(), Rest::Refused).unwrap_or_else(|error| panic!("{error}"))
+    List::parse(text.as_bytes(), Syntax::Strict).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Each row of the table of constants, in both cases of its letters.
+/// Each row of the table of constants of "NetCDF-4 Filter Support", in lower and upper case.
 #[test]
-fn constants() {
+fn documented_constants_have_the_documented_values() {
     for (text, expected) in [
         ("-17b", &[0xef][..]),
         ("23ub", &[23]),
@@ -27,16 +27,16 @@ fn constants() {
         ("18446744073709551615UL", &[u32::MAX, u32::MAX]),
     ] {
         for text in [text.to_string(), text.to_lowercase(), text.to_uppercase(), format!(" \t{text}")] {
-            for rest in [Rest::Refused, Rest::Dropped] {
-                assert_eq!(words(&text, rest).as_deref(), Some(expected), "{text} {rest:?}");
+            for syntax in [Syntax::Strict, Syntax::NetcdfC] {
+                assert_eq!(words(&text, syntax).as_deref(), Some(expected), "{text} {syntax:?}");
             }
         }
     }
 }
 
-/// What is the same in both ways of reading, though no table has it.
+/// Values that the table does not have, and that are the same in both syntaxes.
 #[test]
-fn at_the_edges_of_types() {
+fn values_at_the_limits_of_types_are_the_same_in_both_syntaxes() {
     for (text, expected) in [
         ("0", &[0][..]),
         ("+5", &[5]),
@@ -53,16 +53,16 @@ fn at_the_edges_of_types() {
         ("-1e10F", &[0xd015_02f9]),
         ("inff", &[0x7f80_0000]),
     ] {
-        for rest in [Rest::Refused, Rest::Dropped] {
-            assert_eq!(words(text, rest).as_deref(), Some(expected), "{text} {rest:?}");
+        for syntax in [Syntax::Strict, Syntax::NetcdfC] {
+            assert_eq!(words(text, syntax).as_deref(), Some(expected), "{text} {syntax:?}");
         }
     }
 }
 
-/// What the reference reads a part of: what it makes of it, and where the fault is for people; 0 if it is none.
+/// Texts that netCDF-C parses in part: its value, and the position of the error in the strict syntax; 0 if there is none.
 #[test]
-fn what_is_dropped_or_refused() {
-    for (text, dropped, place) in [
+fn partly_valid_numbers_are_errors_only_in_strict_syntax() {
+    for (text, netcdf_c, position) in [
         ("4294967296", Some(&[0][..]), 0),
         ("-2147483649", Some(&[0x7fff_ffff]), 1),
         ("4294967296u", Some(&[0]), 1),
@@ -82,30 +82,31 @@ fn what_is_dropped_or_refused() {
         ("-", None, 1),
         ("ul", None, 1),
     ] {
-        assert_eq!(words(text, Rest::Dropped).as_deref(), dropped, "{text}");
-        match parse_parameter(text.as_bytes(), Rest::Refused) {
-            Ok(_) => assert_eq!(place, 0, "{text}"),
+        assert_eq!(words(text, Syntax::NetcdfC).as_deref(), netcdf_c, "{text}");
+        match parse_parameter(text.as_bytes(), Syntax::Strict) {
+            Ok(_) => assert_eq!(position, 0, "{text}"),
             Err(error) => {
-                let start = format!("character {place}, '{}', of the filters", &text[place - 1..place]);
+                let letter = &text[position - 1..position];
+                let start = format!("filters \"{text}\": character {position} ('{letter}'): ");
                 assert!(error.what.starts_with(&start) && error.code == Code::EINVAL, "{text}: {error}");
             }
         }
     }
-    // The text of the documentation: of the smallest type into which it fits.
-    assert_eq!(words("4294967296", Rest::Refused), Some(vec![0, 1]));
-    assert_eq!(words("18446744073709551615ull", Rest::Refused), Some(vec![u32::MAX; 2]));
+    // As documented, the type is the smallest one into which the number fits.
+    assert_eq!(words("4294967296", Syntax::Strict), Some(vec![0, 1]));
+    assert_eq!(words("18446744073709551615ull", Syntax::Strict), Some(vec![u32::MAX; 2]));
 }
 
 #[test]
-fn pipelines_there_and_back() {
-    let one = |id, params: &[u32]| Spec { id, params: params.to_vec() };
+fn printed_filters_are_parsed_to_the_same_filters() {
+    let one = |id: u32, params: &[u32]| Spec { id: id.into(), params: params.to_vec() };
     for (text, specs) in [
         ("307,9|4,32,32", vec![one(307, &[9]), one(4, &[32, 32])]),
         ("307", vec![one(307, &[])]),
         ("32768,1,4294967295|2", vec![one(32768, &[1, u32::MAX]), one(2, &[])]),
     ] {
         assert_eq!(list(text), List { format: 0, specs: specs.clone() });
-        assert_eq!(print(specs.iter().map(|spec| (spec.id, &*spec.params))), text);
+        assert_eq!(specs.iter().map(Spec::to_string).collect::<Vec<_>>().join("|"), text);
     }
     assert_eq!(one(4, &[32, 8]).to_string(), "4,32,8");
     assert_eq!(list(" 1 , 2|3 |"), List { format: 0, specs: vec![one(1, &[2]), one(3, &[])] });
@@ -114,47 +115,47 @@ fn pipelines_there_and_back() {
 }
 
 #[test]
-fn names_stand_for_numbers() {
+fn filter_names_are_parsed_to_filter_numbers() {
     let both = list("zstd,3|Deflate,5").specs;
-    assert_eq!((both[0].id, both[1].id), (32015, 1));
-    let error = List::parse(b"1|zstt,3", Rest::Refused).unwrap_err().what.clone();
+    assert_eq!((both[0].hdf5_id(), both[1].hdf5_id()), (Ok(32015), Ok(1)));
+    let error = List::parse(b"1|zstt,3", Syntax::Strict).unwrap_err().what.clone();
     assert!(
-        error.starts_with("character 3, 'z', of the filters \"1|zstt,3\": no filter is called zstt"),
+        error.starts_with("filters \"1|zstt,3\": character 3 ('z'): no filter is called zstt"),
         "{error}"
     );
     assert!(error.contains("zstandard (32015)") && error.contains("bzip2 (307)"), "{error}");
 }
 
 #[test]
-fn faults_are_placed() {
-    for (text, start) in [
-        ("1,", "the end, of the filters \"1,\": a parameter is missing"),
-        ("1,,2", "character 3, ',', of"),
-        ("1, ,2", "character 4, ',', of"),
-        ("1,2||3", "character 5, '|', of"),
-        ("|1", "character 1, '|', of"),
-        ("-1,2", "character 1, '-', of"),
-        ("4294967296", "character 1, '4', of"),
-        ("1 x,2", "character 3, 'x', of"),
-        ("1,2 ,3", "character 4, ' ', of"),
-        ("1|2,3|é,5,0x3", "character 7, 'é', of"),
-        ("[3", "the end, of"),
-        ("[]1", "character 2, ']', of"),
+fn errors_state_the_position_in_the_text() {
+    for (text, position) in [
+        ("1,", "end of text: a parameter is missing"),
+        ("1,,2", "character 3 (',')"),
+        ("1, ,2", "character 4 (',')"),
+        ("1,2||3", "character 5 ('|')"),
+        ("|1", "character 1 ('|')"),
+        ("-1,2", "character 1 ('-')"),
+        ("4294967296", "character 1 ('4')"),
+        ("1 x,2", "character 3 ('x')"),
+        ("1,2 ,3", "character 4 (' ')"),
+        ("1|2,3|é,5,0x3", "character 7 ('é')"),
+        ("[3", "end of text"),
+        ("[]1", "character 2 (']')"),
     ] {
-        let error = List::parse(text.as_bytes(), Rest::Refused).expect_err(text).what.clone();
-        assert!(error.starts_with(start), "{text}: {error}");
+        let error = List::parse(text.as_bytes(), Syntax::Strict).expect_err(text).what.clone();
+        assert!(error.starts_with(&format!("filters \"{text}\": {position}: ")), "{text}: {error}");
     }
-    // The reference reads on behind the text, or takes the numbers modulo 2^32.
+    // Here netCDF-C reads past the end of the text, or takes the numbers modulo 2^32.
     for text in ["1,", "1, ,2", "1,,2"] {
-        assert!(List::parse(text.as_bytes(), Rest::Dropped).is_err_and(|error| error.code == Code::EINVAL));
+        assert!(List::parse(text.as_bytes(), Syntax::NetcdfC).is_err_and(|error| error.code == Code::EINVAL));
     }
-    let dropped = |text: &str| Spec::parse(text.as_bytes(), Rest::Dropped).unwrap();
-    assert_eq!((dropped("-1,2").id, dropped("4294967297").id), (u32::MAX, 1));
+    let id = |text: &str| Spec::parse(text.as_bytes(), Syntax::NetcdfC).unwrap().hdf5_id();
+    assert_eq!((id("-1,2"), id("4294967297")), (Ok(u32::MAX), Ok(1)));
 }
 
-/// The rules of "Encoding Algorithms for HDF5", step by step, on the bytes of a machine of either order.
+/// The rules of "Encoding Algorithms for HDF5", step by step, for both byte orders.
 #[test]
-fn halves_of_64_bits() {
+fn fix8_puts_the_low_half_first() {
     let value: u64 = 0x0102_0304_0506_0708;
     for big_endian in [false, true] {
         let native = if big_endian { value.to_be_bytes() } else { value.to_le_bytes() };
@@ -167,7 +168,7 @@ fn halves_of_64_bits() {
         let mut bytes = native;
         fix8(&mut bytes, big_endian);
         assert_eq!(bytes, by_rule);
-        // A machine of this order sees the low half first.
+        // Read in this byte order, the first number is the low half.
         let word = |half: &[u8]| {
             let half = half.try_into().unwrap();
             if big_endian { u32::from_be_bytes(half) } else { u32::from_le_bytes(half) }
@@ -176,5 +177,16 @@ fn halves_of_64_bits() {
         fix8(&mut bytes, big_endian);
         assert_eq!(bytes, native, "decoding");
     }
-    assert_eq!(words("72623859790382856l", Rest::Refused), Some(vec![0x0506_0708, 0x0102_0304]));
+    assert_eq!(words("72623859790382856l", Syntax::Strict), Some(vec![0x0506_0708, 0x0102_0304]));
+}
+
+#[test]
+fn codecs_without_an_hdf5_number_are_printed_by_name() {
+    for text in ["crc32c", "gzip-member,5", "transpose,1,0"] {
+        let spec = Spec::parse(text.as_bytes(), Syntax::Strict).unwrap();
+        assert_eq!(spec.to_string(), text);
+        let error = spec.hdf5_id().unwrap_err();
+        assert_eq!(error.code, Code::ENOFILTER);
+    }
+    assert_eq!(Spec::parse(b"gzip,5", Syntax::Strict).unwrap().to_string(), "1,5");
 }

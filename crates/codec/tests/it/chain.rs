@@ -1,82 +1,85 @@
-//! Chains: masks, sizes, missing filters, optional filters.
+//! Tests of chains: filter masks, sizes, filters that are not available, optional filters.
 
 use ferrocdf_bytes::Code;
-use ferrocdf_codec::{Chain, Step};
+use ferrocdf_codec::{Chain, ChunkInfo, Codecs, FilterId, Step};
 
 use crate::help::{chain, data, step};
 
-const NET: &[(u32, &[u32])] = &[(2, &[4]), (1, &[5]), (3, &[])];
+/// Shuffle, deflate and fletcher32, as in many netCDF-4 files.
+const NETCDF_FILTERS: &[(u32, &[u32])] = &[(2, &[4]), (1, &[5]), (3, &[])];
 
 #[test]
-fn every_mask_decodes_what_was_stored_with_it() {
-    let plain = data(1, 4001);
+fn chunk_decodes_only_with_its_own_filter_mask() {
+    let decoded = data(1, 4001);
     for mask in 0..8u32 {
-        let some: Vec<_> = (0..3).filter(|at| mask >> at & 1 == 0).map(|at| NET[at]).collect();
-        let mut stored = Vec::new();
-        assert_eq!(chain(&some).encode(&plain, &mut stored), Ok(0));
-        let mut back = vec![1; plain.len()];
-        chain(NET).decode(mask, &stored, &mut back).unwrap();
-        assert_eq!(back, plain, "mask {mask}");
+        let applied: Vec<_> = (0..3).filter(|at| mask >> at & 1 == 0).map(|at| NETCDF_FILTERS[at]).collect();
+        let mut encoded = Vec::new();
+        assert_eq!(chain(&applied).encode(&decoded, &mut encoded), Ok(0));
+        let mut back = vec![1; decoded.len()];
+        chain(NETCDF_FILTERS).decode(mask, &encoded, &mut back).unwrap();
+        assert_eq!(back, decoded, "mask {mask}");
         if mask != 0 {
-            let done = chain(NET).decode(0, &stored, &mut back);
-            assert!(done.is_err() || back != plain, "mask {mask} matters");
+            let result = chain(NETCDF_FILTERS).decode(0, &encoded, &mut back);
+            assert!(result.is_err() || back != decoded, "mask {mask} is ignored");
         }
     }
 }
 
 #[test]
-fn a_block_of_another_size_says_both_sizes() {
-    let plain = data(1, 1000);
-    for steps in [NET, &NET[1..2], &NET[..1], &NET[2..], &[]] {
-        let mut stored = Vec::new();
-        chain(steps).encode(&plain, &mut stored).unwrap();
+fn error_for_a_wrong_chunk_size_states_both_sizes() {
+    let decoded = data(1, 1000);
+    for steps in [NETCDF_FILTERS, &NETCDF_FILTERS[1..2], &NETCDF_FILTERS[..1], &NETCDF_FILTERS[2..], &[]] {
+        let mut encoded = Vec::new();
+        chain(steps).encode(&decoded, &mut encoded).unwrap();
         for len in [0, 900, 996, 1001, 1100] {
-            let error = chain(steps).decode(0, &stored, &mut vec![0; len]).unwrap_err();
+            let error = chain(steps).decode(0, &encoded, &mut vec![0; len]).unwrap_err();
             assert_eq!(error.code, Code::EHDFERR);
             let (than, size) = if len > 1000 { ("shorter", "1000") } else { ("longer", "1000") };
-            let cannot = error.what.contains("cannot become");
-            assert!(cannot || error.what.contains(than) && error.what.contains(size), "{len}: {error}");
+            let impossible = error.what.contains("cannot decode to");
+            assert!(impossible || error.what.contains(than) && error.what.contains(size), "{len}: {error}");
             assert!(error.what.contains(&len.to_string()), "{len}: {error}");
         }
     }
 }
 
 #[test]
-fn a_size_that_the_stored_bytes_cannot_have_is_known_before_the_work() {
+fn impossible_chunk_size_is_rejected_before_decoding() {
     let chain = chain(&[(1, &[1])]);
-    assert_eq!(chain.most_decoded(0, 1000), 1_032_000);
-    assert_eq!(chain.most_decoded(1, 1000), 1000);
+    assert_eq!(chain.max_decoded_len(0, 1000), 1_032_000);
+    assert_eq!(chain.max_decoded_len(1, 1000), 1000);
     let error = chain.decode(0, &[0; 10], &mut vec![0; 20_000]).unwrap_err();
-    assert!(error.what.contains("10 stored bytes cannot become 20000"), "{error}");
+    assert!(error.what.contains("10 encoded bytes cannot decode to 20000"), "{error}");
 }
 
 #[test]
-fn doubtful_blocks_are_as_long_as_their_bytes_show() {
-    let few = 64 << 20;
-    for (stored, plain, doubtful) in
-        [(0, few, false), (0, few + 1024, true), (few / 1024 + 1, few + 1024, false)]
+fn decode_unverified_rejects_a_wrong_chunk_size() {
+    let limit = 64 << 20;
+    for (encoded, decoded, implausible) in
+        [(0, limit, false), (0, limit + 1024, true), (limit / 1024 + 1, limit + 1024, false)]
     {
-        assert_eq!(Chain::is_doubtful(stored, plain), doubtful, "{stored} {plain}");
+        assert_eq!(Chain::is_implausible(encoded, decoded), implausible, "{encoded} {decoded}");
     }
-    let plain = data(1, 4001);
-    for steps in [NET, &NET[1..2], &NET[..1], &NET[2..], &[]] {
-        let (mut stored, chain) = (Vec::new(), chain(steps));
-        chain.encode(&plain, &mut stored).unwrap();
-        assert_eq!(chain.decode_doubtful(0, &stored, plain.len()).unwrap(), plain);
+    let decoded = data(1, 4001);
+    for steps in [NETCDF_FILTERS, &NETCDF_FILTERS[1..2], &NETCDF_FILTERS[..1], &NETCDF_FILTERS[2..], &[]] {
+        let (mut encoded, chain) = (Vec::new(), chain(steps));
+        chain.encode(&decoded, &mut encoded).unwrap();
+        assert_eq!(chain.decode_unverified(0, &encoded, decoded.len()).unwrap(), decoded);
         for len in [4000, 4002] {
-            let error = chain.decode_doubtful(0, &stored, len).unwrap_err();
-            let last = chain.steps().next().map_or(String::new(), |step| format!("filter {}", step.id));
-            assert!(error.what.contains(&len.to_string()) && error.what.contains(&last), "{error}");
+            let error = chain.decode_unverified(0, &encoded, len).unwrap_err();
+            let first = chain.steps().next().map_or(String::new(), |step| format!("filter {}", step.id));
+            assert!(error.what.contains(&len.to_string()) && error.what.contains(&first), "{error}");
         }
     }
-    // Nothing is taken for what cannot be had.
-    let error = chain(&[(307, &[9])]).decode_doubtful(0, &[0; 100], usize::MAX).unwrap_err();
-    assert!(error.what.contains("cannot become"), "{error}");
+    // No memory is allocated for an impossible size.
+    let error = chain(&[(307, &[9])]).decode_unverified(0, &[0; 100], usize::MAX).unwrap_err();
+    assert!(error.what.contains("cannot decode to"), "{error}");
 }
 
 #[test]
-fn a_missing_filter_is_an_error_where_it_is_needed() {
-    let named = |id, name: &str| Chain::new(vec![step(2, &[4]), Step { name: name.into(), ..step(id, &[]) }]);
+fn unavailable_filter_is_an_error_unless_the_mask_excludes_it() {
+    let named = |id, name: &str| {
+        Chain::new(vec![step(2, &[4]), Step { name: name.into(), ..step(id, &[]) }], &Codecs::default())
+    };
     let zfp = named(32013, "H5Z-ZFP-1.0");
     let error = zfp.check(0).unwrap_err();
     assert_eq!(error.code, Code::ENOFILTER);
@@ -92,21 +95,21 @@ fn a_missing_filter_is_an_error_where_it_is_needed() {
 }
 
 #[test]
-fn an_optional_filter_is_left_out_and_another_is_not() {
-    let plain = data(0, 64);
-    let mut stored = Vec::new();
-    let missing = Step { optional: true, ..step(32013, &[]) };
-    let chain = Chain::new(vec![missing, step(2, &[2])]);
-    assert_eq!(chain.encode(&plain, &mut stored), Ok(1));
+fn unavailable_filter_is_left_out_only_if_it_is_optional() {
+    let decoded = data(0, 64);
+    let mut encoded = Vec::new();
+    let optional = Step { optional: true, ..step(32013, &[]) };
+    let chain = Chain::new(vec![optional, step(2, &[2])], &Codecs::default());
+    assert_eq!(chain.encode(&decoded, &mut encoded), Ok(1));
     let mut back = vec![0; 64];
-    chain.decode(1, &stored, &mut back).unwrap();
-    assert_eq!(back, plain);
-    let chain = Chain::new(vec![step(2, &[2]), step(32013, &[])]);
-    assert_eq!(chain.encode(&plain, &mut stored).unwrap_err().code, Code::ENOFILTER);
+    chain.decode(1, &encoded, &mut back).unwrap();
+    assert_eq!(back, decoded);
+    let chain = Chain::new(vec![step(2, &[2]), step(32013, &[])], &Codecs::default());
+    assert_eq!(chain.encode(&decoded, &mut encoded).unwrap_err().code, Code::ENOFILTER);
 }
 
 #[test]
-fn wrong_parameters_are_an_error_of_the_data() {
+fn invalid_parameters_are_an_error_unless_the_mask_excludes_the_filter() {
     for (id, params) in [(1, &[10][..]), (1, &[]), (2, &[0]), (2, &[])] {
         let chain = chain(&[(id, params)]);
         assert_eq!(chain.steps().len(), 1);
@@ -115,68 +118,110 @@ fn wrong_parameters_are_an_error_of_the_data() {
     }
 }
 
-/// Every second row of a grid is missing: zlib makes 36 KB of it at the lowest level.
+/// A grid in which every second row has fill values, which zlib compresses to 36 KB at level 1.
 #[test]
-fn fast_levels_of_deflate_find_repeats() {
+fn fast_deflate_levels_compress_repetitive_data_as_well_as_zlib() {
     let value = |at: u32| if at / 1000 % 2 == 1 { 9.969_21e36 } else { (at % 1000 / 10 * 10) as f32 };
-    let plain: Vec<u8> = (0..1_000_000).flat_map(|at| value(at).to_le_bytes()).collect();
+    let decoded: Vec<u8> = (0..1_000_000).flat_map(|at| value(at).to_le_bytes()).collect();
     for level in 1..6 {
-        let mut stored = Vec::new();
-        chain(&[(1, &[level])]).encode(&plain, &mut stored).unwrap();
-        assert!(stored.len() < 36_000, "{} bytes at level {level}", stored.len());
-        let mut back = vec![0; plain.len()];
-        chain(&[(1, &[level])]).decode(0, &stored, &mut back).unwrap();
-        assert!(back == plain);
+        let mut encoded = Vec::new();
+        chain(&[(1, &[level])]).encode(&decoded, &mut encoded).unwrap();
+        assert!(encoded.len() < 36_000, "{} bytes at level {level}", encoded.len());
+        let mut back = vec![0; decoded.len()];
+        chain(&[(1, &[level])]).decode(0, &encoded, &mut back).unwrap();
+        assert!(back == decoded);
     }
 }
 
 #[test]
-fn deflate_takes_what_zlib_takes() {
-    let plain = data(3, 500);
+fn deflate_ignores_bytes_after_the_stream_and_rejects_damaged_streams() {
+    let decoded = data(3, 500);
     let chain = chain(&[(1, &[9])]);
-    let mut stored = Vec::new();
-    chain.encode(&plain, &mut stored).unwrap();
+    let mut encoded = Vec::new();
+    chain.encode(&decoded, &mut encoded).unwrap();
     let mut back = vec![0; 500];
-    // Bytes after the stream, and a second stream, are not looked at.
-    let mut more = stored.clone();
-    more.extend_from_slice(&stored);
+    // Bytes after the stream, even a second stream, are ignored.
+    let mut more = encoded.clone();
+    more.extend_from_slice(&encoded);
     more.extend_from_slice(b"trailing");
     chain.decode(0, &more, &mut back).unwrap();
-    assert_eq!(back, plain);
-    // A stream cut short is an error, and so is a wrong checksum.
-    assert!(chain.decode(0, &stored[..stored.len() - 1], &mut back).is_err());
-    *stored.last_mut().unwrap() ^= 1;
-    assert!(chain.decode(0, &stored, &mut back).is_err());
-    // Two deflates in a row, the size of whose middle is not known.
+    assert_eq!(back, decoded);
+    // A truncated stream and a wrong checksum are errors.
+    assert!(chain.decode(0, &encoded[..encoded.len() - 1], &mut back).is_err());
+    *encoded.last_mut().unwrap() ^= 1;
+    assert!(chain.decode(0, &encoded, &mut back).is_err());
+    // Two deflate filters, between which the size is unknown.
     let twice = crate::help::chain(&[(1, &[1]), (1, &[1])]);
-    let plain = data(2, 1 << 20);
-    twice.encode(&plain, &mut stored).unwrap();
+    let decoded = data(2, 1 << 20);
+    twice.encode(&decoded, &mut encoded).unwrap();
     let mut back = vec![1; 1 << 20];
-    twice.decode(0, &stored, &mut back).unwrap();
-    assert_eq!(back, plain);
+    twice.decode(0, &encoded, &mut back).unwrap();
+    assert_eq!(back, decoded);
 }
 
 #[test]
-fn fletcher32_takes_the_checksum_of_old_versions() {
-    let plain = data(0, 77);
+fn fletcher32_accepts_the_byte_swapped_checksum_of_hdf5_before_1_6_3() {
+    let decoded = data(0, 77);
     let chain = chain(&[(3, &[])]);
-    let mut stored = Vec::new();
-    chain.encode(&plain, &mut stored).unwrap();
+    let mut encoded = Vec::new();
+    chain.encode(&decoded, &mut encoded).unwrap();
     let mut back = vec![0; 77];
-    stored[77..].chunks_mut(2).for_each(|half| half.swap(0, 1));
-    chain.decode(0, &stored, &mut back).unwrap();
-    assert_eq!(back, plain);
-    stored[3] ^= 1;
-    let error = chain.decode(0, &stored, &mut back).unwrap_err();
+    encoded[77..].chunks_mut(2).for_each(|half| half.swap(0, 1));
+    chain.decode(0, &encoded, &mut back).unwrap();
+    assert_eq!(back, decoded);
+    encoded[3] ^= 1;
+    let error = chain.decode(0, &encoded, &mut back).unwrap_err();
     assert!(error.what.contains("checksum"), "{error}");
 }
 
 #[test]
-fn what_lies_between_filters_is_bounded_by_the_block() {
+fn bytes_between_filters_are_limited_by_the_chunk_size() {
     let steps: &[(u32, &[u32])] = &[(32015, &[3]), (32015, &[3])];
-    let mut stored = Vec::new();
-    // The inner filter is told apart from what it should have made by its size alone.
-    chain(&steps[..1]).encode(&data(2, 32 << 20), &mut stored).unwrap();
-    let error = chain(steps).decode(0, &stored, &mut [0; 1000]).unwrap_err();
-    assert!(error.what.contains("say they become 33554432, but 67536 is the most"), "{error}");
+    let mut encoded = Vec::new();
+    // One zstd frame of 32 MiB, decoded by a chain that expects two filters around 1000 bytes.
+    chain(&steps[..1]).encode(&data(2, 32 << 20), &mut encoded).unwrap();
+    let error = chain(steps).decode(0, &encoded, &mut [0; 1000]).unwrap_err();
+    assert!(error.what.contains("claim a decoded size of 33554432 bytes (at most 67536)"), "{error}");
+}
+
+/// Zarr codecs without an HDF5 number, the array→array codec first, mixed with an HDF5 filter.
+#[test]
+fn chain_of_transpose_shuffle_gzip_and_crc32c_round_trips() {
+    let named = |name, params: &[u32]| Step { id: FilterId::named(name), ..step(0, params) };
+    let steps =
+        || vec![named("transpose", &[1, 0]), step(2, &[4]), named("gzip", &[5]), named("crc32c", &[])];
+    let chunk = || ChunkInfo { element_size: 4, shape: vec![30, 40] };
+    let chain = Chain::for_chunks(steps(), chunk(), &Codecs::default());
+    let decoded: Vec<u8> = (0..1200u32).flat_map(u32::to_le_bytes).collect();
+    let mut encoded = vec![];
+    assert_eq!(chain.encode(&decoded, &mut encoded), Ok(0));
+    let (member, sum) = encoded.split_last_chunk::<4>().unwrap();
+    assert_eq!((&member[..2], u32::from_le_bytes(*sum)), (&[0x1f, 0x8b][..], crc32c::crc32c(member)));
+    let mut back = vec![0; decoded.len()];
+    chain.decode(0, &encoded, &mut back).unwrap();
+    assert_eq!(back, decoded);
+    // Without the first filter, the elements of a column are adjacent.
+    chain.decode(1, &encoded, &mut back).unwrap();
+    assert_eq!(back[..12], [0, 0, 0, 0, 40, 0, 0, 0, 80, 0, 0, 0]);
+    // The checksum detects a changed byte.
+    encoded[20] ^= 1;
+    let error = chain.decode(0, &encoded, &mut back).unwrap_err();
+    assert!(error.what.contains("codec crc32c") && error.what.contains("checksum"), "{error}");
+    // Transpose cannot follow a filter that outputs bytes.
+    let mut swapped = steps();
+    swapped.swap(0, 2);
+    let error = Chain::for_chunks(swapped, chunk(), &Codecs::default()).check(0).unwrap_err();
+    assert!(error.code == Code::EFILTER && error.what.contains("transpose"), "{error}");
+}
+
+#[test]
+fn second_transpose_gets_the_shape_that_the_first_one_outputs() {
+    let named = |params: &[u32]| Step { id: FilterId::named("transpose"), ..step(0, params) };
+    let steps = vec![named(&[1, 2, 0]), named(&[2, 0, 1])];
+    let chunk = ChunkInfo { element_size: 2, shape: vec![3, 5, 7] };
+    let chain = Chain::for_chunks(steps, chunk, &Codecs::default());
+    let decoded = data(0, 210);
+    let mut encoded = vec![];
+    chain.encode(&decoded, &mut encoded).unwrap();
+    assert_eq!(encoded, decoded, "the second order is the inverse of the first");
 }

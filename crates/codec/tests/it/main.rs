@@ -1,4 +1,4 @@
-//! Tests of filters and chains. Stored bytes that are not ours were made once by h5py 3.16 on HDF5 2.0 with hdf5plugin 7.1.
+//! Tests of filters and chains. Encoded bytes of other writers are from h5py 3.16 on HDF5 2.0 with hdf5plugin 7.1.
 
 mod chain;
 mod golden;

@@ -1,29 +1,31 @@
-//! Parameters: what each filter makes of its own, of wrong ones, and of any.
+//! Tests of valid, invalid and random parameters of each filter.
 
 use ferrocdf_bytes::Code;
 
-use crate::help::{Numbers, chain, data};
+use crate::help::{Random, chain, data};
 
-const SCALED: [u32; 20] = [2, 0, 50, 0, 4, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+/// Scale-offset parameters for 50 signed integers of 4 bytes.
+const SCALE_OFFSET: [u32; 20] = [2, 0, 50, 0, 4, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
-fn scaled(change: &[(usize, u32)]) -> [u32; 20] {
-    let mut params = SCALED;
-    change.iter().for_each(|&(at, value)| params[at] = value);
+/// Returns [`SCALE_OFFSET`] with some values changed.
+fn scale_offset(changes: &[(usize, u32)]) -> [u32; 20] {
+    let mut params = SCALE_OFFSET;
+    changes.iter().for_each(|&(at, value)| params[at] = value);
     params
 }
 
-/// What comes back of data that was packed with these parameters.
-fn through(id: u32, params: &[u32], plain: &[u8]) -> Vec<u8> {
+/// Encodes and decodes data with these parameters.
+fn round_trip(id: u32, params: &[u32], decoded: &[u8]) -> Vec<u8> {
     let chain = chain(&[(id, params)]);
-    let mut stored = Vec::new();
-    assert_eq!(chain.encode(plain, &mut stored), Ok(0), "{id} {params:?}");
-    let mut back = vec![0x55; plain.len()];
-    assert_eq!(chain.decode(0, &stored, &mut back), Ok(()), "{id} {params:?}");
+    let mut encoded = Vec::new();
+    assert_eq!(chain.encode(decoded, &mut encoded), Ok(0), "{id} {params:?}");
+    let mut back = vec![0x55; decoded.len()];
+    assert_eq!(chain.decode(0, &encoded, &mut back), Ok(()), "{id} {params:?}");
     back
 }
 
 #[test]
-fn szip_keeps_pixels_of_every_width() {
+fn szip_round_trips_pixels_of_every_width() {
     for bits in (1..=24).chain([32, 64]) {
         let size = match bits {
             64 => 8,
@@ -33,12 +35,12 @@ fn szip_keeps_pixels_of_every_width() {
         };
         for options in [4, 4 | 16, 32, 32 | 16, 32 | 8 | 128 | 1] {
             for (block, scanline) in [(2, 5), (8, 64), (8, 61), (32, 4000), (16, 16)] {
-                let mut numbers = Numbers::new(bits.into());
-                // Slow enough to be packed, with leaps now and then.
+                let mut random = Random::new(bits.into());
+                // Small steps, which can be compressed, and a random step after each 90 pixels.
                 let mut pixel = 0u64;
-                let plain: Vec<u8> = (0..700)
+                let decoded: Vec<u8> = (0..700)
                     .flat_map(|at| {
-                        let step = if at % 90 == 0 { numbers.next() } else { numbers.next() % 3 };
+                        let step = if at % 90 == 0 { random.next() } else { random.next() % 3 };
                         pixel = pixel.wrapping_add(step) & (u64::MAX >> (64 - bits));
                         let bytes = pixel.to_le_bytes();
                         let mut bytes = bytes[..size].to_vec();
@@ -49,11 +51,11 @@ fn szip_keeps_pixels_of_every_width() {
                     })
                     .collect();
                 let params = [options, block, bits, scanline];
-                let mut stored = Vec::new();
+                let mut encoded = Vec::new();
                 let chain = chain(&[(4, &params)]);
-                match chain.encode(&plain, &mut stored) {
-                    Ok(_) => assert!(through(4, &params, &plain) == plain, "{params:?}"),
-                    // Noise of so few bits is not made smaller.
+                match chain.encode(&decoded, &mut encoded) {
+                    Ok(_) => assert!(round_trip(4, &params, &decoded) == decoded, "{params:?}"),
+                    // Random pixels of few bits cannot be compressed.
                     Err(error) => assert!(error.what.contains("does not apply"), "{params:?}: {error}"),
                 }
             }
@@ -61,71 +63,72 @@ fn szip_keeps_pixels_of_every_width() {
     }
 }
 
-/// Samples of 32 bits are never coded as such: they are planes of bytes, and unsigned noise comes back.
+/// Pixels of 32 and 64 bits are coded as planes of bytes.
 #[test]
-fn szip_takes_wide_pixels_apart() {
+fn szip_round_trips_large_unsigned_pixels() {
     for (bits, size) in [(32, 4), (64, 8)] {
-        let mut numbers = Numbers::new(9);
-        let plain: Vec<u8> = (0..1000)
+        let mut random = Random::new(9);
+        let decoded: Vec<u8> = (0..1000)
             .flat_map(|_| {
-                let top = u64::MAX - numbers.next() % 200;
+                let top = u64::MAX - random.next() % 200;
                 top.to_le_bytes().into_iter().skip(8 - size).collect::<Vec<_>>()
             })
             .collect();
-        assert_eq!(through(4, &[32, 8, bits, 256], &plain), plain);
+        assert_eq!(round_trip(4, &[32, 8, bits, 256], &decoded), decoded);
     }
 }
 
 #[test]
-fn n_bit_keeps_the_bits_of_every_type() {
-    // A compound: a number of 5 bits above 3 others in big-endian order, three bytes, an array of numbers of 12 bits; and
-    // a number of 80 bits.
+fn n_bit_keeps_the_significant_bits_of_every_type() {
+    // A compound of a big-endian number of 5 bits at bit offset 3, three opaque bytes, an array of numbers of 12 bits, and a
+    // number of 79 bits in 10 bytes.
     let tree = [3, 30, 4, 0, 1, 2, 1, 5, 3, 4, 4, 3, 8, 2, 8, 1, 4, 0, 12, 4, 18, 1, 10, 0, 79, 1];
     let mut params = vec![tree.len() as u32 + 3, 0, 20];
     params.extend_from_slice(&tree);
-    let plain = data(0, 600);
-    let back = through(5, &params, &plain);
-    for (kept, was) in back.chunks(30).zip(plain.chunks(30)) {
-        let mut should = [0; 30];
-        should[1] = was[1] & 0b1111_1000;
-        should[4..7].copy_from_slice(&was[4..7]);
+    let decoded = data(0, 600);
+    let back = round_trip(5, &params, &decoded);
+    for (actual, original) in back.chunks(30).zip(decoded.chunks(30)) {
+        let mut expected = [0; 30];
+        expected[1] = original[1] & 0b1111_1000;
+        expected[4..7].copy_from_slice(&original[4..7]);
         for at in [8, 12] {
-            (should[at], should[at + 1]) = (was[at] & 0xf0, was[at + 1]);
+            (expected[at], expected[at + 1]) = (original[at] & 0xf0, original[at + 1]);
         }
-        should[18..28].copy_from_slice(&was[18..28]);
-        should[18] &= 0xfe;
-        assert_eq!(kept, should);
+        expected[18..28].copy_from_slice(&original[18..28]);
+        expected[18] &= 0xfe;
+        assert_eq!(actual, expected);
     }
-    // A flag says that nothing is packed.
-    assert_eq!(through(5, &[8, 1, 20, 1, 4, 0, 3, 0], &plain), plain);
+    // The flag for "not compressed".
+    assert_eq!(round_trip(5, &[8, 1, 20, 1, 4, 0, 3, 0], &decoded), decoded);
 }
 
 #[test]
-fn scale_offset_keeps_integers_and_rounds_floating_numbers() {
+fn scale_offset_keeps_integers_and_rounds_floats() {
     for (size, sign, order) in [(1, 0, 0), (2, 1, 1), (4, 0, 1), (4, 1, 0), (8, 1, 1), (8, 0, 0)] {
         for fill in [0, 1] {
             for kind in 0..4 {
-                let plain = data(kind, 50 * size as usize);
-                let params = scaled(&[(4, size), (5, sign), (6, order), (7, fill), (8, 1000)]);
-                assert_eq!(through(6, &params, &plain), plain, "{params:?}");
+                let decoded = data(kind, 50 * size as usize);
+                let params = scale_offset(&[(4, size), (5, sign), (6, order), (7, fill), (8, 1000)]);
+                assert_eq!(round_trip(6, &params, &decoded), decoded, "{params:?}");
             }
         }
     }
     let numbers: Vec<f64> = (0..50).map(|at| f64::from(at) * 0.37 - 5.0).collect();
-    let plain: Vec<u8> = numbers.iter().flat_map(|number| number.to_be_bytes()).collect();
-    let back = through(6, &scaled(&[(0, 0), (1, 2), (3, 1), (4, 8), (6, 1)]), &plain);
+    let decoded: Vec<u8> = numbers.iter().flat_map(|number| number.to_be_bytes()).collect();
+    let back = round_trip(6, &scale_offset(&[(0, 0), (1, 2), (3, 1), (4, 8), (6, 1)]), &decoded);
     for (bytes, number) in back.as_chunks::<8>().0.iter().zip(&numbers) {
         assert!((f64::from_be_bytes(*bytes) - number).abs() <= 0.005 + 1e-9);
     }
-    // What no scale fits keeps all bits.
-    let plain: Vec<u8> = (0..50).flat_map(|at| if at == 7 { f64::NAN } else { 1.5 }.to_le_bytes()).collect();
-    assert_eq!(through(6, &scaled(&[(0, 0), (1, 2), (3, 1), (4, 8)]), &plain), plain);
+    // Data with NaN cannot be scaled and keep all their bits.
+    let decoded: Vec<u8> =
+        (0..50).flat_map(|at| if at == 7 { f64::NAN } else { 1.5 }.to_le_bytes()).collect();
+    assert_eq!(round_trip(6, &scale_offset(&[(0, 0), (1, 2), (3, 1), (4, 8)]), &decoded), decoded);
 }
 
 #[test]
-fn wrong_parameters_are_told() {
+fn invalid_parameters_are_rejected() {
     let deep: Vec<u32> = [200, 0, 1].into_iter().chain([2, 4].into_iter().cycle().take(197)).collect();
-    let wrong: &[(u32, &[u32])] = &[
+    let invalid: &[(u32, &[u32])] = &[
         (1, &[10]),
         (2, &[]),
         (4, &[32, 8, 32]),
@@ -139,10 +142,10 @@ fn wrong_parameters_are_told() {
         (5, &[7, 0, 1, 3, 4, u32::MAX, 0]),
         (5, &[5, 0, 1, 9, 4]),
         (5, &deep),
-        (6, &SCALED[..19]),
-        (6, &scaled(&[(0, 1), (3, 1)])),
-        (6, &scaled(&[(1, 33)])),
-        (6, &scaled(&[(4, 3)])),
+        (6, &SCALE_OFFSET[..19]),
+        (6, &scale_offset(&[(0, 1), (3, 1)])),
+        (6, &scale_offset(&[(1, 33)])),
+        (6, &scale_offset(&[(4, 3)])),
         (307, &[10]),
         (32001, &[2, 2, 4, 0, 5, 1, 6]),
         (32001, &[2, 2, 4, 0, 10, 1, 0]),
@@ -151,7 +154,7 @@ fn wrong_parameters_are_told() {
         (32008, &[0, 4, 4, 12]),
         (32015, &[23]),
     ];
-    for &(id, params) in wrong {
+    for &(id, params) in invalid {
         let error = chain(&[(id, params)]).check(0).unwrap_err();
         assert_eq!(error.code, Code::EFILTER, "{id} {params:?}");
         assert!(error.what.contains(&id.to_string()), "{error}");
@@ -159,39 +162,38 @@ fn wrong_parameters_are_told() {
 }
 
 #[test]
-fn bitshuffle_by_a_packer_that_there_is_not_is_read_as_its_filter_reads_it() {
-    let plain = data(1, 4 * 1000);
-    let mut stored = Vec::new();
-    chain(&[(32008, &[0, 4, 4, 0, 0])]).encode(&plain, &mut stored).unwrap();
-    let other = chain(&[(32008, &[0, 4, 4, 0, 6])]);
-    let mut back = vec![0; plain.len()];
-    assert_eq!((other.decode(0, &stored, &mut back), back), (Ok(()), plain.clone()));
-    assert_eq!(other.check_encode().unwrap_err().code, Code::EFILTER);
-    let error = other.encode(&plain, &mut stored).unwrap_err();
-    assert!(error.code == Code::EFILTER && error.what.contains("no compression 6"), "{error}");
+fn bitshuffle_decodes_an_undefined_compressor_as_none_but_does_not_encode_it() {
+    let decoded = data(1, 4 * 1000);
+    let mut encoded = Vec::new();
+    chain(&[(32008, &[0, 4, 4, 0, 0])]).encode(&decoded, &mut encoded).unwrap();
+    let undefined = chain(&[(32008, &[0, 4, 4, 0, 6])]);
+    let mut back = vec![0; decoded.len()];
+    assert_eq!((undefined.decode(0, &encoded, &mut back), back), (Ok(()), decoded.clone()));
+    assert_eq!(undefined.check_encode().unwrap_err().code, Code::EFILTER);
+    let error = undefined.encode(&decoded, &mut encoded).unwrap_err();
+    assert!(error.code == Code::EFILTER && error.what.contains("compressor 6 is undefined"), "{error}");
 }
 
-/// Any parameters with any bytes make an error or data.
 #[test]
-fn any_parameters_come_back() {
-    let mut numbers = Numbers::new(3);
+fn random_parameters_and_bytes_do_not_panic() {
+    let mut random = Random::new(3);
     for id in [1, 2, 3, 4, 5, 6, 307, 32000, 32001, 32004, 32008, 32015] {
-        let mut refused = 0;
+        let mut errors = 0;
         for _ in 0..300 {
-            let params: Vec<u32> = (0..numbers.below(24))
-                .map(|_| match numbers.below(4) {
-                    0 => numbers.next() as u32,
-                    1 => numbers.below(70) as u32,
-                    _ => numbers.below(5) as u32,
+            let params: Vec<u32> = (0..random.below(24))
+                .map(|_| match random.below(4) {
+                    0 => random.next() as u32,
+                    1 => random.below(70) as u32,
+                    _ => random.below(5) as u32,
                 })
                 .collect();
             let chain = chain(&[(id, &params)]);
-            let stored = data(numbers.below(4), numbers.below(200));
-            let mut back = vec![0; numbers.below(300)];
-            refused += usize::from(chain.decode(0, &stored, &mut back).is_err());
-            let mut packed = Vec::new();
-            let _ = chain.encode(&stored, &mut packed);
+            let bytes = data(random.below(4), random.below(200));
+            let mut back = vec![0; random.below(300)];
+            errors += usize::from(chain.decode(0, &bytes, &mut back).is_err());
+            let mut encoded = Vec::new();
+            let _ = chain.encode(&bytes, &mut encoded);
         }
-        assert!(refused > 0, "filter {id} takes everything");
+        assert!(errors > 0, "filter {id} accepts everything");
     }
 }

@@ -61,7 +61,7 @@ impl Neighbours for Beside {
 /// Those of opening it.
 pub fn open(path: &Path) -> Result<File, Error> {
     let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-    let options = OpenOptions { neighbours: Some(Arc::new(Beside(folder))) };
+    let options = OpenOptions { neighbours: Some(Arc::new(Beside(folder))), ..OpenOptions::default() };
     File::open_with(Arc::new(ReadAhead::new(FileBlob::open(path)?)), options)
 }
 

@@ -189,7 +189,7 @@ fn damaged_chunks_end_in_errors() {
     python::finish(place.python("broken").piped());
     let dumped = place.theirs("h5dump").args(["--enable-error-stack", "-d", "zstd", "broken.h5"]).output();
     let said = String::from_utf8(dumped.expect("h5dump is there").stderr).expect("text");
-    assert!(said.contains("stored bytes are not zstd"), "HDF5 is told why: {said}");
+    assert!(said.contains("encoded bytes are not zstd"), "HDF5 is told why: {said}");
 }
 
 /// With our codecs, and with those of the wheel, both ways.

@@ -55,7 +55,7 @@ impl Story {
         let blob = Arc::new(Recording::new(MemoryBlob::default()));
         let options = CreateOptions { profile, ..CreateOptions::default() };
         let mut editor = Editor::create(blob.clone(), &options).unwrap();
-        let step = |id, params| Step { id, name: String::new(), optional: true, params };
+        let step = |id: u32, params| Step { id: id.into(), name: String::new(), optional: true, params };
         let spec = DatasetSpec {
             datatype: TypeRef::Inline(integer(4)),
             space: simple(&[0, 5], Some(vec![None, Some(5)])),

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ferrocdf::spec::{List, Rest};
+use ferrocdf::spec::{List, Syntax};
 use tempfile::TempDir;
 
 use crate::capi_aux::CONSTANTS;
@@ -195,7 +195,7 @@ fn filters_by_name() {
     assert!(said.contains("`ferrocdf plugins list`"), "{said}");
     let (code, said) = ours("*,1,0x3");
     assert_eq!(code, Some(1));
-    assert!(said.contains("character 4, 'x', of the filters \"1,0x3\""), "{said}");
+    assert!(said.contains("filters \"1,0x3\": character 4 ('x')"), "{said}");
 }
 
 /// Chunk sizes of zero keep what is known otherwise.
@@ -407,10 +407,10 @@ fn filters_may_be_repeated() {
 #[test]
 fn table_of_constants() {
     let all = CONSTANTS.join(",");
-    let [dropped, refused] = [Rest::Dropped, Rest::Refused].map(|rest| {
-        List::parse(format!("32768,{all}|2").as_bytes(), rest).expect("the grammar has it").specs
+    let [netcdf_c, strict] = [Syntax::NetcdfC, Syntax::Strict].map(|syntax| {
+        List::parse(format!("32768,{all}|2").as_bytes(), syntax).expect("the grammar has it").specs
     });
-    assert_eq!(dropped, refused);
+    assert_eq!(netcdf_c, strict);
     // With the test of the reference for its own reader (`nc_test4/tst_filterparser.c`).
     let expected = [
         239,
@@ -428,10 +428,10 @@ fn table_of_constants() {
         u32::MAX,
         u32::MAX,
     ];
-    assert_eq!(refused[0].params, expected);
+    assert_eq!(strict[0].params, expected);
     let again =
-        List::parse(refused[0].to_string().as_bytes(), Rest::Refused).expect("what is printed is read");
-    assert_eq!(again.specs, refused[..1]);
+        List::parse(strict[0].to_string().as_bytes(), Syntax::Strict).expect("what is printed is read");
+    assert_eq!(again.specs, strict[..1]);
 }
 
 /// What names no variable is told, where the reference is silent, and costs nothing.

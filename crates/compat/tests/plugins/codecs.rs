@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ferrocdf::plugins::{self, CodecVariable, codec_of, filter_of};
+use ferrocdf::plugins::{self, CodecVariable, from_numcodecs, to_numcodecs};
 
 use crate::files::{filter, read, stored, write};
 use crate::folders;
@@ -41,7 +41,9 @@ fn codecs_of_the_wheel_say_what_ours_say() {
         let codec = plugins::codec(id).unwrap_or_else(|| panic!("no codec for {id}"));
         assert_eq!(plugins::codec_named(codec.name()).map(|codec| codec.id()), Some(id));
         let theirs = codec.to_json(params).unwrap_or_else(|error| panic!("{id}: {error}"));
-        let ours = codec_of(id, params).expect("a codec").unwrap_or_else(|error| panic!("{id}: {error}"));
+        let ours = to_numcodecs(&id.into(), params)
+            .expect("a codec")
+            .unwrap_or_else(|error| panic!("{id}: {error}"));
         assert_eq!((parts(&theirs), parts(&ours)), (parts(json), parts(json)), "{id}");
         for json in [&theirs, &ours] {
             let again = codec.to_hdf5(json).unwrap_or_else(|error| panic!("{json}: {error}"));
@@ -49,8 +51,8 @@ fn codecs_of_the_wheel_say_what_ours_say() {
             let wanted = if id == 2 { &[][..] } else { params };
             assert_eq!(again, wanted, "{json}");
             let (same, again) =
-                filter_of(json).expect("a filter").unwrap_or_else(|error| panic!("{json}: {error}"));
-            assert_eq!((same, &again[..]), (id, params), "{json}");
+                from_numcodecs(json).expect("a filter").unwrap_or_else(|error| panic!("{json}: {error}"));
+            assert_eq!((same, &again[..]), (id.into(), params), "{json}");
         }
     }
     // Working parameters are what the filter of HDF5 stores.

@@ -73,7 +73,7 @@ pub(crate) fn open(
         // A user block may come before the superblock.
         Magic::Hdf5 | Magic::Other => {
             let neighbours = path.map(|path| Arc::new(Beside::new(path)) as Arc<dyn Neighbours>);
-            match Nc4::open(blob, ferrocdf_hdf5::OpenOptions { neighbours }) {
+            match Nc4::open(blob, ferrocdf_hdf5::OpenOptions { neighbours, codecs: plugins::codecs() }) {
                 Ok((file, model)) => plugins::check_setting().map(|()| (Box::new(file) as _, model)),
                 Err(error) if error.code == Code::ENOTNC => Err(unknown(&magic)),
                 Err(error) => Err(error),
@@ -94,7 +94,10 @@ pub(crate) fn open_mut(blob: Box<dyn BlobMut>, path: Option<&Path>) -> Result<(B
         }
         Magic::Hdf5 | Magic::Other => {
             let neighbours = path.map(|path| Arc::new(Beside::new(path)) as Arc<dyn Neighbours>);
-            match Nc4Writer::open(Arc::from(blob), ferrocdf_hdf5::OpenOptions { neighbours }) {
+            match Nc4Writer::open(
+                Arc::from(blob),
+                ferrocdf_hdf5::OpenOptions { neighbours, codecs: plugins::codecs() },
+            ) {
                 Ok((file, model)) => plugins::check_setting().map(|()| (Box::new(file) as _, model)),
                 Err(error) if error.code == Code::ENOTNC => Err(unknown(&magic)),
                 Err(error) => Err(error),

@@ -82,7 +82,8 @@ pub fn check_available(id: u32) -> Result<()> {
         return Ok(());
     }
     // The chain says where it was looked for.
-    Chain::new(vec![Step { id, name: String::new(), optional: false, params: vec![] }]).check(0)
+    let step = Step { id: id.into(), name: String::new(), optional: false, params: vec![] };
+    Chain::new(vec![step], &plugins::codecs()).check(0)
 }
 
 /// The chunk shape of a variable that is to be made, of which these sizes are said; zero leaves a choice. What grows has no

@@ -26,7 +26,6 @@ use ferrocdf_model::{Attr, Attrs, Model, Name, Owner, Type, TypeId, Values, Var,
 use ferrocdf_store::{Blob, steadily};
 
 use crate::driver::Driver;
-use crate::plugins;
 use crate::storage::{DataSources, Shapeless};
 use attributes::Owners;
 pub use chunks::fits as chunk_fits;
@@ -77,7 +76,6 @@ struct Variable {
 impl Nc4 {
     /// Opens a file for reading. `NC_ENOTNC` if it is not HDF5.
     pub(crate) fn open(blob: Arc<dyn Blob>, options: OpenOptions) -> Result<(Nc4, Model)> {
-        plugins::install();
         let file = File::open_with(blob.clone(), options.clone())?;
         let (content, model) = Content::read(&file)?;
         Ok((Nc4 { blob, file, options, content }, model))

@@ -475,8 +475,10 @@ const SZIP_OPTIONS: u32 = 2 | 4 | 32;
 /// The filters of a dataset as netCDF shows them: each once, with the parameters it has last, checksum and shuffle first.
 fn set_filters(storage: &mut Storage, dataset: &Dataset) {
     for step in dataset.filters() {
+        // All filters of HDF5 files have numbers.
+        let Some(id) = step.id.hdf5() else { continue };
         let mut params = step.params.clone();
-        match step.id {
+        match id {
             // The library adds what it learns of the data to what was asked for.
             Filter::SZIP if params.len() == 4 => {
                 params.truncate(2);
@@ -485,7 +487,7 @@ fn set_filters(storage: &mut Storage, dataset: &Dataset) {
             Filter::DEFLATE => params.truncate(1),
             _ => {}
         }
-        storage.set_filter(step.id, params);
+        storage.set_filter(id, params);
     }
 }
 

@@ -146,7 +146,7 @@ fn large_chunks_of_few_bytes() {
     let mut builder = Builder::new();
     let stored = builder.put(&[0x78; 20]);
     let file = open(dataset(builder, &[1 << 32], &[chunked(&[1 << 32], 2, &index, stored), deflate()]));
-    fails_with(first(&file), "20 stored bytes cannot become 4294967296");
+    fails_with(first(&file), "20 encoded bytes cannot decode to 4294967296");
     // And one without.
     let mut builder = Builder::new();
     let stored = builder.put(&[7; 20]);

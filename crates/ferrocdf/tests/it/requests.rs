@@ -7,7 +7,7 @@ use ferrocdf::array::Out;
 use ferrocdf::store::testing::Counting;
 use ferrocdf::store::{Blob, MemoryBlob, ReadAhead};
 use ferrocdf::{File, OpenOptions, Owner, Selection, Values, VarId};
-use ferrocdf_codec::{Chain, Step};
+use ferrocdf_codec::{Chain, Codecs, Step};
 
 /// A packed file of `tests/data`.
 fn unpacked(name: &str) -> Vec<u8> {
@@ -15,8 +15,8 @@ fn unpacked(name: &str) -> Vec<u8> {
     let packed = std::fs::read(path).unwrap();
     let (len, packed) = packed.split_first_chunk().unwrap();
     let mut bytes = vec![0; u64::from_le_bytes(*len) as usize];
-    let deflate = Step { id: 1, name: String::new(), optional: false, params: vec![6] };
-    Chain::new(vec![deflate]).decode(0, packed, &mut bytes).unwrap();
+    let deflate = Step { id: 1.into(), name: String::new(), optional: false, params: vec![6] };
+    Chain::new(vec![deflate], &Codecs::default()).decode(0, packed, &mut bytes).unwrap();
     bytes
 }
 

@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
 use ferrocdf_bytes::Result;
+use ferrocdf_codec::Codecs;
 use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
 
 use super::attributes::Attributes;
@@ -59,13 +60,13 @@ impl Editor {
         root.links = Some(links);
         root.attributes = Some(Attributes::new(root.is_ordered()));
         let patched = Arc::new(Patched::new(blob.clone()));
-        let source = Source { blob: patched.clone(), base, sizes: SIZES };
+        let source = Source { blob: patched.clone(), base, sizes: SIZES, codecs: options.codecs.clone() };
         let space = Space::new(begin, options.meta_block, options.alignment, limit(SIZES));
         let mut editor = Editor {
             blob,
             patched,
             file,
-            options: OpenOptions::default(),
+            options: OpenOptions { codecs: options.codecs.clone(), ..OpenOptions::default() },
             source,
             superblock,
             extension: Vec::new(),
@@ -103,7 +104,7 @@ impl Editor {
         let file = File::open_with(patched.clone(), options.clone())?;
         let mut superblock = file.superblock().clone();
         let (base, sizes) = (superblock.base, superblock.sizes);
-        let source = Source { blob: patched.clone(), base, sizes };
+        let source = Source { blob: patched.clone(), base, sizes, codecs: options.codecs.clone() };
         let mut tree_sizes = TreeSizes::default();
         let (mut extension, mut extension_at) = (Vec::new(), Vec::new());
         let (mut page, mut changed) = (1, false);
@@ -232,7 +233,7 @@ fn recover(blob: &Arc<dyn BlobMut>, barrier: Barrier) -> Result<()> {
     };
     let superblock = Superblock::find(blob)?;
     let (base, sizes) = (superblock.base, superblock.sizes);
-    let source = Source { blob: blob.clone() as Arc<dyn Blob>, base, sizes };
+    let source = Source { blob: blob.clone() as Arc<dyn Blob>, base, sizes, codecs: Codecs::default() };
     let Some(at) = superblock.extension else { return Ok(()) };
     let mut object = Object::read(&source, at)?;
     let images = object.take(kind::CACHE_IMAGE);

@@ -406,7 +406,7 @@ impl Data {
             return Ok(blocks.clone());
         }
         let DataLayout::Chunked(layout) = &self.layout else { return Err(wrong("a dataset without chunks")) };
-        let (shape, chain) = (layout.shape.clone(), Chain::new(self.filters.clone()));
+        let (shape, chain) = (layout.shape.clone(), Chain::new(self.filters.clone(), &place.source.codecs));
         let blocks = Blocks::stored(shape, self.store(place)?, Arc::new(chain), fill);
         self.chunks = Some(blocks.clone());
         Ok(blocks)

@@ -35,7 +35,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_codec::Step;
+use ferrocdf_codec::{Codecs, Step};
 use ferrocdf_store::BlobMut;
 
 use crate::groups::LinkTarget;
@@ -77,7 +77,7 @@ pub enum Barrier {
 }
 
 /// How to create a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct CreateOptions {
     /// Which readers it is for.
     pub profile: Profile,
@@ -91,6 +91,8 @@ pub struct CreateOptions {
     pub barrier: Barrier,
     /// What the root group keeps.
     pub root: GroupOptions,
+    /// The filters that its datasets can use; the built-in ones by default.
+    pub codecs: Codecs,
 }
 
 impl Default for CreateOptions {
@@ -102,6 +104,7 @@ impl Default for CreateOptions {
             meta_block: 2048,
             barrier: Barrier::default(),
             root: GroupOptions::default(),
+            codecs: Codecs::default(),
         }
     }
 }

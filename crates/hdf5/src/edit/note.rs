@@ -141,7 +141,8 @@ mod tests {
     fn found(bytes: Vec<u8>, base: u64) -> Vec<(u64, u64)> {
         let end = bytes.len() as u64 - base;
         let sizes = Sizes { offset: 8, length: 8 };
-        let source = Source { blob: Arc::new(MemoryBlob::new(bytes)), base, sizes };
+        let source =
+            Source { blob: Arc::new(MemoryBlob::new(bytes)), base, sizes, codecs: Default::default() };
         let (note, mut pieces) =
             read(&source, end).unwrap().unwrap_or((Extent { at: Address(0), len: 0 }, vec![]));
         pieces.extend((note.len > 0).then_some(note));

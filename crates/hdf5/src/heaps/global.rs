@@ -237,7 +237,7 @@ mod tests {
         body.resize(body.len() + free, 0);
         let size = (body.len() + 16) as u64;
         let bytes = [b"GCOL\x01\0\0\0", &size.to_le_bytes()[..], &body].concat();
-        Source { blob: Arc::new(MemoryBlob::new(bytes)), base: 0, sizes: SIZES }
+        Source { blob: Arc::new(MemoryBlob::new(bytes)), base: 0, sizes: SIZES, codecs: Default::default() }
     }
 
     fn object(source: &Source, index: u32) -> Result<Vec<u8>> {

@@ -42,7 +42,7 @@ fn step(r: &mut Reader<'_>, version: u8) -> Result<Step> {
     if version == 1 && count % 2 == 1 {
         r.skip(4)?;
     }
-    Ok(Step { id: u32::from(id), name, optional: flags & 1 != 0, params })
+    Ok(Step { id: u32::from(id).into(), name, optional: flags & 1 != 0, params })
 }
 
 /// The message of version 2.
@@ -57,15 +57,19 @@ pub fn encode(steps: &[Step]) -> Result<Vec<u8>> {
     w.u8(2);
     w.u8(steps.len() as u8);
     for step in steps {
-        w.uint(2, u64::from(step.id));
-        if step.id >= u32::from(NAMED) {
+        let Some(id) = step.id.hdf5() else {
+            w.fail(format_args!("codec {}, which has no HDF5 number", step.id));
+            continue;
+        };
+        w.uint(2, id.into());
+        if id >= u32::from(NAMED) {
             // A name ends with a NUL, unless there is none.
             let len = if step.name.is_empty() { 0 } else { step.name.len() + 1 };
             w.count(2, len);
         }
         w.u16(u16::from(step.optional));
         w.count(2, step.params.len());
-        if step.id >= u32::from(NAMED) && !step.name.is_empty() {
+        if id >= u32::from(NAMED) && !step.name.is_empty() {
             w.bytes(step.name.as_bytes());
             w.u8(0);
         }
@@ -81,8 +85,8 @@ mod tests {
     use super::*;
 
     fn expected() -> Vec<Step> {
-        let shuffle = Step { id: 2, name: String::new(), optional: true, params: vec![8] };
-        let own = Step { id: 307, name: "bzip2".to_string(), optional: false, params: vec![9, 1] };
+        let shuffle = Step { id: 2.into(), name: String::new(), optional: true, params: vec![8] };
+        let own = Step { id: 307.into(), name: "bzip2".to_string(), optional: false, params: vec![9, 1] };
         vec![shuffle, own]
     }
 
@@ -109,6 +113,8 @@ mod tests {
         let nameless = Step { name: String::new(), ..expected().remove(1) };
         assert_eq!(decode(&encode(std::slice::from_ref(&nameless)).unwrap()).unwrap(), [nameless]);
         assert!(encode(&vec![expected().remove(0); 33]).is_err());
+        let gzip = Step { id: ferrocdf_codec::FilterId::named("gzip"), ..expected().remove(0) };
+        assert!(encode(&[gzip]).unwrap_err().what.contains("gzip, which has no HDF5 number"));
         assert!(decode(&two[..two.len() - 1]).is_err());
         assert!(decode(&[2, 33]).is_err());
     }

@@ -248,7 +248,12 @@ mod tests {
 
     /// Chunks side by side from address 0, read again.
     fn read(chunks: &[Vec<u8>]) -> Header {
-        let source = Source { blob: Arc::new(MemoryBlob::new(chunks.concat())), base: 0, sizes: SIZES };
+        let source = Source {
+            blob: Arc::new(MemoryBlob::new(chunks.concat())),
+            base: 0,
+            sizes: SIZES,
+            codecs: Default::default(),
+        };
         Header::read(&source, Address(0)).unwrap()
     }
 

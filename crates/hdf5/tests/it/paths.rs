@@ -56,7 +56,7 @@ fn links_in_a_circle() {
 #[test]
 fn paths_to_other_files() {
     let folder = Arc::new(Folder::default());
-    let options = OpenOptions { neighbours: Some(folder.clone()) };
+    let options = OpenOptions { neighbours: Some(folder.clone()), ..OpenOptions::default() };
     let file = File::open_with(Arc::new(MemoryBlob::new(bytes("links.h5"))), options).unwrap();
     let root = file.superblock().root;
     let other = file.open_path(root, b"other").unwrap().unwrap();

@@ -127,7 +127,7 @@ extern "C" fn H5Zfilter_avail(id: c_int) -> c_int {
 
 /// Whether a filter is built in or loaded already; a plugin that asks this may be one that is being loaded.
 pub(super) fn is_available(id: u32) -> bool {
-    ferrocdf_codec::is_built_in(id) || catalog::is_loaded(id)
+    ferrocdf_codec::is_built_in(&id.into()) || catalog::is_loaded(id)
 }
 
 /// # Safety

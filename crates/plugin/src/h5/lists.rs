@@ -99,7 +99,7 @@ unsafe fn by_place(plist: Hid, at: c_uint, answer: Answer) -> c_int {
         let step = list(plist, |it| it.steps.get(at as usize).cloned())?;
         // SAFETY: as the caller says.
         unsafe { answer.give(&step) }?;
-        c_int::try_from(step.id).ok()
+        c_int::try_from(step.id.hdf5()?).ok()
     })
 }
 
@@ -222,7 +222,7 @@ unsafe extern "C" fn H5Pset_filter(
         // SAFETY: as the caller says.
         let params = unsafe { values_of(count, values) }?;
         let optional = flags & OPTIONAL != 0;
-        let step = Step { id: u32::try_from(id).ok()?, name: String::new(), optional, params };
+        let step = Step { id: u32::try_from(id).ok()?.into(), name: String::new(), optional, params };
         list(plist, |it| {
             match place_of(it, id).and_then(|at| it.steps.get_mut(at)) {
                 Some(old) => (old.optional, old.params) = (step.optional, step.params),
@@ -250,8 +250,8 @@ extern "C" fn H5Premove_filter(plist: Hid, id: c_int) -> c_int {
 
 extern "C" fn H5Pall_filters_avail(plist: Hid) -> c_int {
     guard(FAILED, || {
-        let ids = list(plist, |it| Some(it.steps.iter().map(|step| step.id).collect::<Vec<_>>()))?;
-        Some(c_int::from(ids.into_iter().all(is_available)))
+        let ids = list(plist, |it| Some(it.steps.iter().map(|step| step.id.hdf5()).collect::<Vec<_>>()))?;
+        Some(c_int::from(ids.into_iter().all(|id| id.is_some_and(is_available))))
     })
 }
 
@@ -370,8 +370,8 @@ mod tests {
     use super::*;
 
     fn open() -> Hid {
-        let step = |id, params: &[u32]| Step {
-            id,
+        let step = |id: u32, params: &[u32]| Step {
+            id: id.into(),
             name: "a name".into(),
             optional: id == 2,
             params: params.to_vec(),
@@ -435,8 +435,8 @@ mod tests {
             assert_eq!(H5Pset_filter(plist, 2, 0, 0, std::ptr::null()), 0);
         }
         let steps = list(plist, |it| Some(it.steps.clone())).expect("it is open");
-        let told: Vec<_> = steps.iter().map(|step| (step.id, step.optional, &*step.params)).collect();
-        assert_eq!(told, [(2, false, &[][..]), (307, true, &[8, 9]), (5, false, &[8])]);
+        let told: Vec<_> = steps.iter().map(|step| (step.id.hdf5(), step.optional, &*step.params)).collect();
+        assert_eq!(told, [(Some(2), false, &[][..]), (Some(307), true, &[8, 9]), (Some(5), false, &[8])]);
         assert_eq!((H5Premove_filter(plist, 2), H5Premove_filter(plist, 2)), (0, -1));
         assert_eq!((H5Pget_nfilters(plist), H5Premove_filter(plist, 0), H5Pget_nfilters(plist)), (2, 0, 0));
         assert_eq!(H5Pclose(plist), 0);

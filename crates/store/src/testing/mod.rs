@@ -1,10 +1,13 @@
-//! For tests: blobs that count requests, fail at the n-th write, remember all writes; and numbers that look random.
+//! For tests: blobs that count requests, fail at the n-th write, remember all writes; a store that behaves like a remote one; and
+//! numbers that look random.
 
 mod recording;
 mod rng;
+mod simulated;
 
 pub use recording::{Event, Log, Recording};
 pub use rng::Rng;
+pub use simulated::{Fault, Simulated, Traffic};
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -4,7 +4,7 @@
 //! get, or `none`. It goes before the filters of the input, and before `-F none`. A backslash takes the character behind
 //! it into a name.
 
-use ferrocdf::spec::{List, Rest, Spec};
+use ferrocdf::spec::{List, Spec, Syntax};
 use ferrocdf::{Model, VarId};
 
 /// What one `-F` says.
@@ -28,7 +28,7 @@ impl FilterSpec {
             "" => return Err(FORM.to_string()),
             none if none.eq_ignore_ascii_case("none") => vec![],
             list => {
-                List::parse(list.as_bytes(), Rest::Refused).map_err(|error| error.what.to_string())?.specs
+                List::parse(list.as_bytes(), Syntax::Strict).map_err(|error| error.what.to_string())?.specs
             }
         };
         if names == ["*"] {
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn specifications_of_the_manual() {
-        let filter = |id, params: &[u32]| Spec { id, params: params.to_vec() };
+        let filter = |id: u32, params: &[u32]| Spec { id: id.into(), params: params.to_vec() };
         let spec = |names: Option<&[&str]>, filters: &[Spec]| {
             let names = names.map(|names| names.iter().map(ToString::to_string).collect());
             Ok(FilterSpec { names, filters: filters.to_vec() })
@@ -103,6 +103,6 @@ mod tests {
             assert_eq!(FilterSpec::parse(wrong), Err(FORM.to_string()), "{wrong}");
         }
         let error = FilterSpec::parse("var,1,4x").unwrap_err();
-        assert!(error.starts_with("character 4, 'x', of the filters \"1,4x\": "), "{error}");
+        assert!(error.starts_with("filters \"1,4x\": character 4 ('x'): "), "{error}");
     }
 }

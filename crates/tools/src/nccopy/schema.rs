@@ -220,11 +220,12 @@ fn choose_storage(
     }
     let by_level = options.deflate.filter(|&level| level > 0 && is_flat && !dims.is_empty() && !refused);
     target.var_mut(to).storage.filters.clear();
-    for Spec { id, params } in wished.iter().flatten() {
-        let filter = Filter { id: *id, params: params.clone() };
-        ferrocdf::define_filter(target, to, *id, params)
+    for spec in wished.iter().flatten() {
+        let at = |error: Error| error.at(source.var_path(var));
+        let filter = Filter { id: spec.hdf5_id().map_err(at)?, params: spec.params.clone() };
+        ferrocdf::define_filter(target, to, filter.id, &filter.params)
             .and_then(|()| ferrocdf::check_filter(&filter))
-            .map_err(|error| error.at(source.var_path(var)))?;
+            .map_err(at)?;
         storage.set_filter(filter.id, filter.params);
     }
     if let Some(level) = by_level {
@@ -238,7 +239,7 @@ fn choose_storage(
     // Small chunks become one run, or, if filters ask for chunks, those that are made by default; not those that parameters
     // of plugins were set for or that nobody can unpack, and not those that the variable's name asks for.
     let is_bound =
-        |filter: &Filter| ferrocdf::plugins::learns(filter.id) || !ferrocdf::plugins::has_filter(filter.id);
+        |filter: &Filter| ferrocdf::plugins::derives(filter.id) || !ferrocdf::plugins::has_filter(filter.id);
     let keeps = storage.filters == filters && filters.iter().any(is_bound);
     let is_small = |shape: &[u64]| !grows && chunkspec::is_small(source, var, shape, options.least_chunk);
     // Of those about dimensions the last counts; of those about the variable the first, and before the others.
@@ -283,7 +284,7 @@ fn choose_storage(
     }
     // Plugins do not take parameters that they have set as ones that they are to set.
     storage.settled = storage.as_usual && storage.filters == filters && storage.chunking == chunking;
-    let learned = |filter: &&Filter| ferrocdf::plugins::learns(filter.id) && filters.contains(filter);
+    let learned = |filter: &&Filter| ferrocdf::plugins::derives(filter.id) && filters.contains(filter);
     if let (false, true, Some(filter)) =
         (storage.settled, wished.is_none(), storage.filters.iter().find(learned))
     {

@@ -2,7 +2,7 @@
 
 use std::io::{Result, Write};
 
-use ferrocdf::plugins::{Found, built_in_ids, catalog, install, names, path, prefers};
+use ferrocdf::plugins::{Found, built_in_ids, catalog, names, path, prefers};
 
 /// A line of the table.
 struct Line {
@@ -15,7 +15,6 @@ struct Line {
 
 /// Prints the table, and below it the files that are no plugins.
 pub fn list(out: &mut dyn Write) -> Result<()> {
-    install();
     let found = catalog();
     let lines = lines(&found);
     let width = lines.iter().map(|line| line.names.len()).max().unwrap_or(0);

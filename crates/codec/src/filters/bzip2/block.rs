@@ -1,61 +1,65 @@
-//! A block as it is stored: its head, which symbols it has and how they are coded, and its symbols, of which come the bytes
-//! in the order that sorting left them in.
+//! The encoded form of a block: its header, the bytes that occur in it, its Huffman tables, and its symbols, which are
+//! decoded to the last column of the Burrows-Wheeler transform.
 
 use ferrocdf_bytes::Result;
 
-use super::super::bits::Bits;
-use super::broken;
-use super::front::Front;
-use super::huffman::{MOST_SYMBOLS, Table};
+use super::super::bits::BitReader;
+use super::bad_block;
+use super::front::MoveToFront;
+use super::huffman::{MAX_SYMBOLS, Table};
 
-/// Sets of codes in a block.
-const MOST_TABLES: usize = 6;
+/// Maximum number of Huffman tables in a block.
+const MAX_TABLES: usize = 6;
 
-/// Symbols with one set of codes.
+/// Number of consecutive symbols with the same Huffman table.
 const GROUP: usize = 50;
 
-/// The most groups that a block can need; libbz2 takes more, and does not use them.
-const MOST_GROUPS: usize = 18_002;
+/// Maximum number of groups that a block can need; libbz2 accepts and ignores more groups.
+const MAX_GROUPS: usize = 18_002;
 
-/// The digits of a run, least first: 1 and 2 times a power of two.
+/// Symbols of a run length: digits 1 and 2 of a bijective binary number, the least significant first.
 const RUN_A: u16 = 0;
 const RUN_B: u16 = 1;
 
-/// A run has at most 21 digits.
-const MOST_DIGITS: u32 = 21;
+/// Maximum number of digits of a run length.
+const MAX_DIGITS: u32 = 21;
 
-/// What is kept from block to block.
+/// Huffman tables and groups, whose memory is reused for all blocks.
 pub struct Codes {
     tables: Vec<Table>,
+    /// Table number of each group.
     groups: Vec<u8>,
 }
 
 impl Codes {
     pub fn new() -> Codes {
-        Codes { tables: (0..MOST_TABLES).map(|_| Table::new()).collect(), groups: Vec::new() }
+        Codes { tables: (0..MAX_TABLES).map(|_| Table::new()).collect(), groups: Vec::new() }
     }
 }
 
-/// What the head of a block says.
-pub struct Head {
+/// Header of a block.
+pub struct Header {
+    /// Checksum of the decoded block.
     pub crc: u32,
+    /// True if the block is randomised (see `random.rs`).
     pub randomised: bool,
-    /// The place of the block's first byte in the sorted order; below the count of bytes once these are read.
+    /// Row of the original block among the sorted rotations (`OrigPtr`); [`read`] checks that it is below the block length.
     pub origin: usize,
 }
 
-/// The bytes of a block in sorted order.
+/// The last column of the Burrows-Wheeler transform of a block.
 pub struct Sorted {
-    pub head: Head,
+    pub header: Header,
+    /// Number of bytes.
     pub len: usize,
+    /// Number of occurrences of each byte.
     pub counts: [u32; 256],
 }
 
-/// Reads a block behind the six bytes that say that it is one, into the front of `last`, which has room for all that the
-/// block may have.
-pub fn read(bits: &mut Bits, codes: &mut Codes, last: &mut [u8]) -> Result<Sorted> {
-    let end = || broken("ends in its head");
-    let head = Head {
+/// Reads a block after its magic number, and writes its last column to the front of `last`, whose length is the block size.
+pub fn read(bits: &mut BitReader, codes: &mut Codes, last: &mut [u8]) -> Result<Sorted> {
+    let end = || bad_block("ends within its header");
+    let header = Header {
         crc: bits.read_word(32).ok_or_else(end)? as u32,
         randomised: bits.read_word(1).ok_or_else(end)? == 1,
         origin: bits.read_word(24).ok_or_else(end)? as usize,
@@ -65,17 +69,17 @@ pub fn read(bits: &mut Bits, codes: &mut Codes, last: &mut [u8]) -> Result<Sorte
     for table in &mut codes.tables[..tables] {
         table.read(bits, used + 2)?;
     }
-    let front = Front::new(bytes);
+    let front = MoveToFront::new(bytes);
     let (len, counts) = read_symbols(bits, codes, used as u16 + 1, front, last)?;
-    if head.origin >= len {
-        return Err(broken(format!("begins at {} of {len} bytes", head.origin)));
+    if header.origin >= len {
+        return Err(bad_block(format!("the origin {} is not below the length {len}", header.origin)));
     }
-    Ok(Sorted { head, len, counts })
+    Ok(Sorted { header, len, counts })
 }
 
-/// The bytes that the block has, in order, and their count.
-fn read_bytes(bits: &mut Bits) -> Result<([u8; 256], usize)> {
-    let end = || broken("ends in the list of its bytes");
+/// Reads the bytes that occur in the block, in ascending order, and their number.
+fn read_bytes(bits: &mut BitReader) -> Result<([u8; 256], usize)> {
+    let end = || bad_block("ends within the set of its bytes");
     let (mut bytes, mut used) = ([0; 256], 0);
     let rows = bits.read_word(16).ok_or_else(end)?;
     for row in (0..16).filter(|row| rows << row & 0x8000 != 0) {
@@ -86,61 +90,63 @@ fn read_bytes(bits: &mut Bits) -> Result<([u8; 256], usize)> {
         }
     }
     if used == 0 {
-        return Err(broken("has no bytes"));
+        return Err(bad_block("has no bytes"));
     }
     Ok((bytes, used))
 }
 
-/// Which table each group has, and the number of tables.
-fn read_groups(bits: &mut Bits, groups: &mut Vec<u8>) -> Result<usize> {
-    let end = || broken("ends in its groups");
+/// Reads the table number of each group (`selectors`) and returns the number of tables.
+fn read_groups(bits: &mut BitReader, groups: &mut Vec<u8>) -> Result<usize> {
+    let end = || bad_block("ends within its groups");
     let tables = bits.read_word(3).ok_or_else(end)? as usize;
-    if !(2..=MOST_TABLES).contains(&tables) {
-        return Err(broken(format!("has {tables} sets of codes")));
+    if !(2..=MAX_TABLES).contains(&tables) {
+        return Err(bad_block(format!("has {tables} Huffman tables (2 to {MAX_TABLES} are valid)")));
     }
     let count = bits.read_word(15).ok_or_else(end)?;
     if count == 0 {
-        return Err(broken("has no groups"));
+        return Err(bad_block("has no groups"));
     }
     let mut recent = [0, 1, 2, 3, 4, 5];
     groups.clear();
     for _ in 0..count {
-        let mut place = 0;
+        let mut position = 0;
         while bits.read_word(1).ok_or_else(end)? == 1 {
-            place += 1;
-            if place == tables {
-                return Err(broken(format!("has a group with set {place} of {tables}")));
+            position += 1;
+            if position == tables {
+                return Err(bad_block(format!("a group has the table number {position} of {tables} tables")));
             }
         }
-        if groups.len() < MOST_GROUPS {
-            recent[..=place].rotate_right(1);
+        if groups.len() < MAX_GROUPS {
+            recent[..=position].rotate_right(1);
             groups.push(recent[0]);
         }
     }
     Ok(tables)
 }
 
-/// Reads symbols up to `end`; gives the count of bytes and how often each is there.
+/// Reads symbols up to the symbol `end`, and returns the number of bytes and the number of occurrences of each byte.
 fn read_symbols(
-    bits: &mut Bits,
+    bits: &mut BitReader,
     codes: &Codes,
     end: u16,
-    mut front: Front,
+    mut front: MoveToFront,
     last: &mut [u8],
 ) -> Result<(usize, [u32; 256])> {
-    debug_assert!(usize::from(end) < MOST_SYMBOLS);
-    let too_long = || broken("is longer than the stream says");
-    // A copy, so that it is not in memory.
+    debug_assert!(usize::from(end) < MAX_SYMBOLS);
+    let too_long = || bad_block("is longer than the block size of the stream");
+    // A copy, which the compiler keeps in registers.
     let mut next = bits.clone();
     let mut counts = [0; 256];
     let (mut at, mut run, mut digits) = (0, 0usize, 0);
     for &group in &codes.groups {
         let table = &codes.tables[usize::from(group)];
         for _ in 0..GROUP {
-            let symbol = table.next(&mut next).ok_or_else(|| broken("ends early, or has bits of no code"))?;
+            let symbol = table
+                .next(&mut next)
+                .ok_or_else(|| bad_block("ends within its symbols, or has an invalid code"))?;
             if symbol <= RUN_B {
-                if digits == MOST_DIGITS {
-                    return Err(broken("has a run that is too long"));
+                if digits == MAX_DIGITS {
+                    return Err(bad_block("has a run that is too long"));
                 }
                 run += usize::from(symbol - RUN_A + 1) << digits;
                 digits += 1;
@@ -157,11 +163,11 @@ fn read_symbols(
                 *bits = next;
                 return Ok((at, counts));
             }
-            let byte = front.take(usize::from(symbol - 1));
+            let byte = front.move_to_front(usize::from(symbol - 1));
             *last.get_mut(at).ok_or_else(too_long)? = byte;
             counts[usize::from(byte)] += 1;
             at += 1;
         }
     }
-    Err(broken("has more symbols than its groups"))
+    Err(bad_block("has more symbols than its groups contain"))
 }

@@ -1,8 +1,8 @@
-//! Bzip2 (filter 307): one stream. Its parameter is the size of a block in units of 100 kB, 1 to 9.
+//! Bzip2 (filter 307): one stream. Its parameter is the block size in units of 100 kB, 1 to 9.
 //!
-//! Packing is libbz2's. Unpacking is our own, as most of its time is a walk through a table that is larger than the caches are,
-//! and that can be many walks at once (`walk.rs`). It takes and refuses what libbz2 does. Behind the end of the stream
-//! there may be anything. Layout: "BZIP2: Format Specification" of J. Tsai.
+//! Compression uses libbz2. Decompression is implemented here: most of its time is a walk through a table that is larger
+//! than the caches, and several walks can run at once (`walk.rs`). It accepts and rejects the same streams as libbz2. Bytes
+//! after the end of the stream are ignored. Format: "BZIP2: Format Specification" by J. Tsai.
 
 mod block;
 mod crc;
@@ -20,37 +20,40 @@ use std::fmt::Display;
 use bzip2::{Action, Compress, Compression, Status};
 use ferrocdf_bytes::{Error, Result};
 
-use super::bits::Bits;
-use crate::filter::{Codec, bad_params, boxed, corrupt};
-use crate::json::level_spelling;
+use super::bits::BitReader;
+use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
+use crate::identity::FilterId;
+use crate::json::level_form;
 use crate::registry::Entry;
-use crate::scratch::with_kept;
+use crate::scratch::with_thread_local;
 use block::Codes;
 use walk::Walks;
 
-/// What comes before a block, and what comes behind the last.
-const BLOCK_NEXT: u64 = 0x3141_5926_5359;
-const END_NEXT: u64 = 0x1772_4538_5090;
+/// Magic numbers before each block and after the last one.
+const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
+const END_MAGIC: u64 = 0x1772_4538_5090;
 
-/// Bytes in a unit of the size of a block.
-const UNIT: usize = 100_000;
+/// Unit of the block size in bytes.
+const BLOCK_UNIT: usize = 100_000;
 
-/// A block of 900,000 bytes holds runs of 259 in five bytes each, and takes no less than its head, one group and two sets of
-/// codes, which are 172 bits.
-const BLOCK: usize = 900_000 / 5 * 259;
-const SMALLEST: usize = 172 / 8;
+/// Maximum decoded size of a block: 900,000 bytes with runs of 259 bytes in five bytes each.
+const MAX_DECODED_BLOCK: usize = 900_000 / 5 * 259;
+
+/// Minimum encoded size of a block: its header, one group and two Huffman tables take 172 bits.
+const MIN_ENCODED_BLOCK: usize = 172 / 8;
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
-    id: 307,
+    id: FilterId::Hdf5(307),
     names: &["bzip2", "bz2"],
-    make: |params| Bzip2::new(params).map(boxed),
-    learn: None,
-    json: Some(level_spelling!("bz2", 1..=9, 1)),
+    new: |params, _| Bzip2::new(params).map(boxed),
+    derive: None,
+    numcodecs: Some(level_form!("bz2", 1..=9, 1)),
+    zarr_v3: None,
 };
 
 thread_local! {
-    static KEPT: RefCell<Option<Unpacker>> = const { RefCell::new(None) };
+    static DECODER: RefCell<Option<Decoder>> = const { RefCell::new(None) };
 }
 
 #[derive(Debug)]
@@ -63,101 +66,105 @@ impl Bzip2 {
         match *params {
             [] => Ok(Bzip2 { level: 9 }),
             [level @ 1..=9, ..] => Ok(Bzip2 { level }),
-            _ => Err(bad_params(format!("the parameters {params:?} are not one block size from 1 to 9"))),
+            _ => Err(bad_params(format!("parameters {params:?}: must be one block size from 1 to 9"))),
         }
     }
 }
 
-impl Codec for Bzip2 {
-    fn plain_len(&self, _stored: &[u8]) -> Result<Option<usize>> {
+impl SliceCodec for Bzip2 {
+    fn decoded_len(&self, _encoded: &[u8]) -> Result<Option<usize>> {
         Ok(None)
     }
 
-    fn unpack(&self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-        with_kept(&KEPT, || None, |kept| kept.get_or_insert_with(Unpacker::new).unpack(stored, plain))
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+        let decode =
+            |decoder: &mut Option<Decoder>| decoder.get_or_insert_with(Decoder::new).decode(encoded, decoded);
+        with_thread_local(&DECODER, || None, decode)
     }
 
-    fn pack(&self, plain: &[u8], stored: &mut Vec<u8>) -> Result<Option<()>> {
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
         let mut stream = Compress::new(Compression::new(self.level), 0);
-        // What libbz2 says is always enough, for a stream and the bits of its end.
-        stored.reserve(plain.len() + plain.len() / 100 + 600);
-        let failed = |what: String| corrupt(format!("bzip2 cannot pack: {what}"));
+        // The maximum size according to the manual of libbz2.
+        encoded.reserve(decoded.len() + decoded.len() / 100 + 600);
+        let failed = |reason: String| corrupt(format!("bzip2: compression failed: {reason}"));
         loop {
             let taken = stream.total_in() as usize;
             let status = stream
-                .compress_vec(plain.get(taken..).unwrap_or(&[]), stored, Action::Finish)
+                .compress_vec(decoded.get(taken..).unwrap_or(&[]), encoded, Action::Finish)
                 .map_err(|error| failed(error.to_string()))?;
             match status {
                 Status::StreamEnd => return Ok(Some(())),
-                _ if stored.len() == stored.capacity() => stored.reserve(600),
+                _ if encoded.len() == encoded.capacity() => encoded.reserve(600),
                 Status::FinishOk | Status::Ok | Status::RunOk => {}
                 other => return Err(failed(format!("{other:?}"))),
             }
         }
     }
 
-    fn most_decoded(&self, stored: usize) -> usize {
-        (stored / SMALLEST + 1).saturating_mul(BLOCK)
+    fn max_decoded_len(&self, encoded: usize) -> usize {
+        (encoded / MIN_ENCODED_BLOCK + 1).saturating_mul(MAX_DECODED_BLOCK)
     }
 }
 
-/// What unpacking needs from block to block, at most some 20 MB.
-struct Unpacker {
+/// Buffers that are reused for all blocks, at most about 20 MB.
+struct Decoder {
     codes: Codes,
     walks: Walks,
     bytes: Vec<u8>,
 }
 
-impl Unpacker {
-    fn new() -> Unpacker {
-        Unpacker { codes: Codes::new(), walks: Walks::new(), bytes: Vec::new() }
+impl Decoder {
+    fn new() -> Decoder {
+        Decoder { codes: Codes::new(), walks: Walks::new(), bytes: Vec::new() }
     }
 
-    fn unpack(&mut self, stored: &[u8], plain: &mut [u8]) -> Result<Option<usize>> {
-        let end = || corrupt(format!("the {} stored bytes end within the bzip2 stream", stored.len()));
-        let (most, rest) = match *stored {
+    fn decode(&mut self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+        let end = || corrupt(format!("the {} encoded bytes end within the bzip2 stream", encoded.len()));
+        let (block_size, rest) = match *encoded {
             [b'B', b'Z', b'h', digit @ b'1'..=b'9', ref rest @ ..] => {
-                (usize::from(digit - b'0') * UNIT, rest)
+                (usize::from(digit - b'0') * BLOCK_UNIT, rest)
             }
-            _ => return Err(corrupt("the stored bytes are not a bzip2 stream")),
+            _ => return Err(corrupt("the encoded bytes are not a bzip2 stream")),
         };
-        // One more, for what is behind a run at the end of a block.
-        if self.bytes.len() <= most {
-            self.bytes = vec![0; most + 1];
+        // One more byte, which a run at the end of a block reads as its count.
+        if self.bytes.len() <= block_size {
+            self.bytes = vec![0; block_size + 1];
         }
-        let mut bits = Bits::new(rest);
-        let (mut made, mut crcs) = (0, 0u32);
+        let mut bits = BitReader::new(rest);
+        let (mut decoded_len, mut stream_crc) = (0, 0u32);
         loop {
             match bits.read(48).ok_or_else(end)? {
-                BLOCK_NEXT => {}
-                END_NEXT => break,
-                other => return Err(corrupt(format!("no block of bzip2 begins with {other:012x}"))),
+                BLOCK_MAGIC => {}
+                END_MAGIC => break,
+                other => return Err(corrupt(format!("bzip2 block: invalid magic number {other:012x}"))),
             }
-            let sorted = block::read(&mut bits, &mut self.codes, &mut self.bytes[..most])?;
+            let sorted = block::read(&mut bits, &mut self.codes, &mut self.bytes[..block_size])?;
             self.walks.unsort(&sorted, &mut self.bytes);
             let bytes = &mut self.bytes[..=sorted.len];
-            if sorted.head.randomised {
+            if sorted.header.randomised {
                 random::restore(bytes);
             }
-            let Some((len, crc)) = runs::unpack(bytes, sorted.len, &mut plain[made..])? else {
+            let Some((len, crc)) = runs::decode(bytes, sorted.len, &mut decoded[decoded_len..])? else {
                 return Ok(None);
             };
-            let should = sorted.head.crc;
-            if crc != should {
-                return Err(broken(format!("has the checksum {crc:08x} and not {should:08x}")));
+            let stored = sorted.header.crc;
+            if crc != stored {
+                return Err(bad_block(format!("the checksum is {crc:08x}, but {stored:08x} is stored")));
             }
-            made += len;
-            crcs = crcs.rotate_left(1) ^ crc;
+            decoded_len += len;
+            stream_crc = stream_crc.rotate_left(1) ^ crc;
         }
-        let should = bits.read(32).ok_or_else(end)? as u32;
-        if crcs != should {
-            return Err(corrupt(format!("the checksums of blocks make {crcs:08x} and not {should:08x}")));
+        let stored = bits.read(32).ok_or_else(end)? as u32;
+        if stream_crc != stored {
+            return Err(corrupt(format!(
+                "bzip2 stream: the checksum is {stream_crc:08x}, but {stored:08x} is stored"
+            )));
         }
-        Ok(Some(made))
+        Ok(Some(decoded_len))
     }
 }
 
-/// The error of a block that is not one.
-fn broken(what: impl Display) -> Error {
-    corrupt(format!("a block of bzip2 {what}"))
+/// Returns the error for a damaged block.
+fn bad_block(reason: impl Display) -> Error {
+    corrupt(format!("bzip2 block: {reason}"))
 }

@@ -1,9 +1,9 @@
-//! Blocks of old writers: of some bytes the lowest bit is turned, so that sorting is never slow. Which ones they are is part of
-//! the format (the table of `randtable.c` in bzip2).
+//! Randomised blocks of old writers: the lowest bit of some bytes is flipped, so that sorting is never slow. The format
+//! defines these bytes by a table of distances (`randtable.c` in bzip2).
 
-/// Turns the bits back.
+/// Flips the bits back.
 pub fn restore(bytes: &mut [u8]) {
-    // A distance counts from the byte behind the one that was turned, whose own distance is one more.
+    // A distance is counted from the byte after the last flipped byte.
     let mut end = 0;
     for &distance in DISTANCES.iter().cycle() {
         end += usize::from(distance);

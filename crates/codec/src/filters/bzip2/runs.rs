@@ -1,39 +1,43 @@
-//! The last step: four equal bytes are followed by a count of more of them. Checksums are of what comes out.
+//! The last step of decoding, run lengths: after four equal bytes follows a count of further ones. The checksum covers the
+//! output.
 
 use ferrocdf_bytes::Result;
 
-use super::broken;
+use super::bad_block;
 use super::crc;
 
-/// Equal bytes in front of a count.
+/// Number of equal bytes before a count.
 const EQUAL: usize = 4;
 
-/// Bytes whose checksum is computed while they are in the cache.
-const PIECE: usize = 16 << 10;
+/// Number of bytes after which the checksum is updated, while they are in the cache.
+const CHECKSUM_INTERVAL: usize = 16 << 10;
 
-/// Where bytes are made, and their checksum.
-struct Made<'a> {
-    plain: &'a mut [u8],
+/// Output and its checksum.
+struct Output<'a> {
+    decoded: &'a mut [u8],
+    /// Number of bytes written.
     len: usize,
+    /// Number of bytes that `crc` covers.
     checked: usize,
     crc: u32,
 }
 
-/// Unpacks `len` bytes with runs; behind them is one more, which a run at their end takes for its count before it is found to
-/// have none. Gives the count of bytes made in the front of `plain` and their checksum; `None` if they do not fit.
-pub fn unpack(bytes: &[u8], len: usize, plain: &mut [u8]) -> Result<Option<(usize, u32)>> {
-    let mut made = Made { plain, len: 0, checked: 0, crc: !0 };
-    Ok(match made.unpack(bytes, len)? {
+/// Decodes the first `len` of `bytes` to the front of `decoded`, and returns the decoded size and the checksum; `None` if
+/// `decoded` is too short. `bytes` has one byte more, which a run at the end reads as its count before the missing count is
+/// an error, as in libbz2.
+pub fn decode(bytes: &[u8], len: usize, decoded: &mut [u8]) -> Result<Option<(usize, u32)>> {
+    let mut output = Output { decoded, len: 0, checked: 0, crc: !0 };
+    Ok(match output.decode(bytes, len)? {
         Some(()) => {
-            made.check();
-            Some((made.len, !made.crc))
+            output.update_checksum();
+            Some((output.len, !output.crc))
         }
         None => None,
     })
 }
 
-impl Made<'_> {
-    fn unpack(&mut self, bytes: &[u8], len: usize) -> Result<Option<()>> {
+impl Output<'_> {
+    fn decode(&mut self, bytes: &[u8], len: usize) -> Result<Option<()>> {
         let mut at = 0;
         while let Some(run) = find_run(&bytes[at..len]) {
             let (start, count) = (at + run, at + run + EQUAL);
@@ -41,7 +45,7 @@ impl Made<'_> {
                 return Ok(None);
             }
             if count == len {
-                return Err(broken("ends before the count of a run"));
+                return Err(bad_block("ends before the count of a run"));
             }
             at = count + 1;
         }
@@ -49,34 +53,34 @@ impl Made<'_> {
     }
 
     fn copy(&mut self, bytes: &[u8]) -> Option<()> {
-        for piece in bytes.chunks(PIECE) {
-            self.plain.get_mut(self.len..self.len + piece.len())?.copy_from_slice(piece);
-            self.grown(piece.len());
+        for part in bytes.chunks(CHECKSUM_INTERVAL) {
+            self.decoded.get_mut(self.len..self.len + part.len())?.copy_from_slice(part);
+            self.advance(part.len());
         }
         Some(())
     }
 
     fn repeat(&mut self, byte: u8, count: u8) -> Option<()> {
-        self.plain.get_mut(self.len..self.len + usize::from(count))?.fill(byte);
-        self.grown(count.into());
+        self.decoded.get_mut(self.len..self.len + usize::from(count))?.fill(byte);
+        self.advance(count.into());
         Some(())
     }
 
     #[inline]
-    fn grown(&mut self, by: usize) {
+    fn advance(&mut self, by: usize) {
         self.len += by;
-        if self.len - self.checked >= PIECE {
-            self.check();
+        if self.len - self.checked >= CHECKSUM_INTERVAL {
+            self.update_checksum();
         }
     }
 
-    fn check(&mut self) {
-        self.crc = crc::update(self.crc, &self.plain[self.checked..self.len]);
+    fn update_checksum(&mut self) {
+        self.crc = crc::update(self.crc, &self.decoded[self.checked..self.len]);
         self.checked = self.len;
     }
 }
 
-/// Where the first four equal bytes are.
+/// Returns the position of the first four equal bytes.
 #[inline]
 fn find_run(bytes: &[u8]) -> Option<usize> {
     const WORD: usize = 8;
@@ -84,7 +88,7 @@ fn find_run(bytes: &[u8]) -> Option<usize> {
     while let Some(next) = bytes[at..].first_chunk::<{ WORD + EQUAL - 1 }>() {
         let word = |from: usize| u64::from_le_bytes(next[from..from + WORD].as_chunks().0[0]);
         let differ = (word(0) ^ word(1)) | (word(0) ^ word(2)) | (word(0) ^ word(3));
-        // The lowest zero byte is found exactly.
+        // This marks the lowest zero byte exactly; higher marks may be wrong.
         let zeros = differ.wrapping_sub(0x0101_0101_0101_0101) & !differ & 0x8080_8080_8080_8080;
         if zeros != 0 {
             return Some(at + zeros.trailing_zeros() as usize / 8);
@@ -99,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_are_found_where_they_are() {
+    fn find_run_finds_four_equal_bytes_at_any_position() {
         for len in 0..40 {
             for start in 0..len {
                 for equal in 1..=6.min(len - start) {

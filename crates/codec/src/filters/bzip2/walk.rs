@@ -1,44 +1,47 @@
 //! The inverse of the Burrows-Wheeler transform.
 //!
-//! Each sorted place leads to the place of the byte behind its own, and one walk from the origin gives all bytes, but each
-//! step waits for memory. So some hundred places are marked as starts, and walks go from several of them at once, each up to
-//! the next mark; the waits of one walk then hide behind those of the others. Joined by which start each came to, the
-//! walks are the one walk. Going around in less than all places, as equal rotations do, is repeating.
+//! Each row of the sorted rotations has a successor, the row of the next byte. One walk along the successors from the
+//! origin visits all bytes in order, but each step waits for memory. Therefore some hundred rows are marked as starts, and
+//! several walks run at once, each from a start to the next marked row, so that their waits overlap. Each walk records the
+//! start that it reached, by which the walks are joined to the one walk from the origin. If that returns to the origin
+//! before it has visited all rows, because rotations are equal, its bytes repeat.
 
 use super::block::Sorted;
 
-/// Walks at once.
+/// Number of walks that run at once.
 const LANES: usize = 8;
 
-/// Starts of a block, if it is not small.
-const STARTS: usize = 512;
+/// Maximum number of starts in a block.
+const MAX_STARTS: usize = 512;
 
-/// The fewest places from start to start.
-const CLOSEST: usize = 256;
+/// Minimum distance between two starts, in rows.
+const MIN_STRIDE: usize = 256;
 
-/// Steps between two looks at how the walks do.
+/// Maximum number of steps between two checks of the walks.
 const BURST: usize = 256;
 
-/// In a step that leads to a start. Below it is the next place, and in the lowest byte the byte.
+/// Flag of a step to a marked row. The bits below it are the next row, and the low eight bits are the byte of the step.
 const MARK: u32 = 1 << 31;
 
-/// What is kept from block to block.
+/// Buffers that are reused for all blocks.
 pub struct Walks {
-    /// By sorted place.
+    /// Steps by row.
     steps: Vec<u32>,
-    /// The bytes that each lane came by.
+    /// Bytes that the walks of each lane visited.
     lanes: [Vec<u8>; LANES],
-    /// By start.
+    /// Walks by start.
     walks: Vec<Walk>,
 }
 
-/// From one start to the next.
+/// Walk from a start to the next marked row.
 #[derive(Clone, Copy)]
 struct Walk {
+    /// Lane that contains the bytes of the walk, in `from..to`.
     lane: usize,
     from: usize,
     to: usize,
-    then: usize,
+    /// Start that the walk reached.
+    next: usize,
 }
 
 impl Walks {
@@ -46,87 +49,90 @@ impl Walks {
         Walks { steps: Vec::new(), lanes: [const { Vec::new() }; LANES], walks: Vec::new() }
     }
 
-    /// Puts the sorted bytes at the front of `bytes` into the order that they had before, and behind them one more, to
-    /// which the walk would come next.
+    /// Replaces the last column at the front of `bytes` by the bytes of the block in their original order, and one more
+    /// byte, at which the walk would continue.
     pub fn unsort(&mut self, sorted: &Sorted, bytes: &mut [u8]) {
-        let stride = sorted.len.div_ceil(STARTS).max(CLOSEST);
-        let first = sorted.head.origin % stride;
+        let stride = sorted.len.div_ceil(MAX_STARTS).max(MIN_STRIDE);
+        let first = sorted.header.origin % stride;
         self.fill_steps(sorted, &bytes[..sorted.len], first, stride);
         let starts = (sorted.len - first).div_ceil(stride);
         self.walk(sorted.len, first, stride, starts);
-        self.join(sorted.head.origin / stride, sorted.len, bytes);
+        self.join(sorted.header.origin / stride, sorted.len, bytes);
     }
 
-    /// Places with the same byte lead to those of the bytes before them, in order.
+    /// Fills `steps` with the successor of each row: in the order of the rows, each row is the successor of the next row
+    /// whose first byte is its last byte.
     fn fill_steps(&mut self, sorted: &Sorted, last: &[u8], first: usize, stride: usize) {
-        // The place behind all leads to itself.
+        // An idle lane stays in one more row, whose successor is itself.
         if self.steps.len() <= last.len() {
             self.steps = vec![0; last.len() + 1];
         }
         let steps = &mut self.steps[..=last.len()];
-        steps[last.len()] = lead_to(last.len());
+        steps[last.len()] = step_to(last.len());
         let mut before = 0;
-        let mut places = sorted.counts.map(|count| {
+        // The next row that starts with each byte.
+        let mut rows = sorted.counts.map(|count| {
             before += count;
             before - count
         });
-        let mut put = |place: u32, byte: u8, mark: u32| {
-            let to = &mut places[usize::from(byte)];
-            steps[*to as usize] = place << 8 | u32::from(byte) | mark;
+        let mut put = |row: u32, byte: u8, mark: u32| {
+            let to = &mut rows[usize::from(byte)];
+            steps[*to as usize] = row << 8 | u32::from(byte) | mark;
             *to += 1;
         };
         let (head, rest) = last.split_at(first);
-        (0..).zip(head).for_each(|(place, &byte)| put(place, byte, 0));
-        for (at, part) in rest.chunks(stride).enumerate() {
-            let start = (first + at * stride) as u32;
+        (0..).zip(head).for_each(|(row, &byte)| put(row, byte, 0));
+        for (number, part) in rest.chunks(stride).enumerate() {
+            let start = (first + number * stride) as u32;
             put(start, part[0], MARK);
-            (start + 1..).zip(&part[1..]).for_each(|(place, &byte)| put(place, byte, 0));
+            (start + 1..).zip(&part[1..]).for_each(|(row, &byte)| put(row, byte, 0));
         }
     }
 
-    /// Walks from each start to another.
+    /// Walks from each start to the next marked row.
     fn walk(&mut self, len: usize, first: usize, stride: usize, starts: usize) {
         let steps = &self.steps[..=len];
         self.walks.clear();
         self.lanes.iter_mut().for_each(Vec::clear);
-        // The step that led to the place of each lane.
-        let mut at = [lead_to(len); LANES];
-        let mut busy = [None; LANES];
-        let mut walking = 0;
+        // The last step of each lane.
+        let mut at = [step_to(len); LANES];
+        // The walk of each lane.
+        let mut walk_of = [None; LANES];
+        let mut active = 0;
         let mut parts = [[0; BURST]; LANES];
         for lane in 0..LANES.min(starts) {
-            self.walks.push(Walk { lane, from: 0, to: 0, then: 0 });
-            at[lane] = lead_to(first + lane * stride);
-            busy[lane] = Some(lane);
-            walking += 1;
+            self.walks.push(Walk { lane, from: 0, to: 0, next: 0 });
+            at[lane] = step_to(first + lane * stride);
+            walk_of[lane] = Some(lane);
+            active += 1;
         }
-        while walking > 0 {
-            let made = steps_at_once(steps, &mut at, &mut parts);
+        while active > 0 {
+            let count = advance_lanes(steps, &mut at, &mut parts);
             for lane in 0..LANES {
-                let Some(walk) = busy[lane] else { continue };
+                let Some(walk) = walk_of[lane] else { continue };
                 let bytes = &mut self.lanes[lane];
-                bytes.extend_from_slice(&parts[lane][..made]);
+                bytes.extend_from_slice(&parts[lane][..count]);
                 if at[lane] & MARK == 0 {
                     continue;
                 }
-                let done = &mut self.walks[walk];
-                done.to = bytes.len();
-                done.then = place_of(at[lane]) / stride;
+                let finished = &mut self.walks[walk];
+                finished.to = bytes.len();
+                finished.next = row_of(at[lane]) / stride;
                 let next = self.walks.len();
                 if next < starts {
-                    self.walks.push(Walk { lane, from: bytes.len(), to: 0, then: 0 });
-                    at[lane] = lead_to(first + next * stride);
-                    busy[lane] = Some(next);
+                    self.walks.push(Walk { lane, from: bytes.len(), to: 0, next: 0 });
+                    at[lane] = step_to(first + next * stride);
+                    walk_of[lane] = Some(next);
                 } else {
-                    at[lane] = lead_to(len);
-                    busy[lane] = None;
-                    walking -= 1;
+                    at[lane] = step_to(len);
+                    walk_of[lane] = None;
+                    active -= 1;
                 }
             }
         }
     }
 
-    /// Joins the walks from the origin on, again and again, for one byte more than `len`.
+    /// Joins the walks from the origin on, repeatedly if they return to it, to `len` bytes and one more.
     fn join(&self, origin: usize, len: usize, bytes: &mut [u8]) {
         let bytes = &mut bytes[..=len];
         let (mut at, mut next) = (0, origin);
@@ -135,48 +141,48 @@ impl Walks {
             let part = &self.lanes[walk.lane][walk.from..walk.to];
             bytes[at..at + part.len()].copy_from_slice(part);
             at += part.len();
-            next = walk.then;
+            next = walk.next;
             if next == origin {
                 break;
             }
         }
-        let around = at;
+        let period = at;
         while at <= len {
-            let part = around.min(len + 1 - at);
+            let part = period.min(len + 1 - at);
             bytes.copy_within(..part, at);
             at += part;
         }
     }
 }
 
-/// A step to this place that gives no byte.
-fn lead_to(place: usize) -> u32 {
-    (place as u32) << 8
+/// Returns a step to this row, without a byte.
+fn step_to(row: usize) -> u32 {
+    (row as u32) << 8
 }
 
 #[inline(always)]
-fn place_of(step: u32) -> usize {
+fn row_of(step: u32) -> usize {
     ((step & !MARK) >> 8) as usize
 }
 
-/// Goes on until one of the lanes comes to a start, or the parts are full. Gives the steps made.
+/// Advances all lanes until one of them reaches a marked row or `parts` are full, and returns the number of steps.
 #[inline(never)]
-fn steps_at_once(steps: &[u32], at: &mut [u32; LANES], parts: &mut [[u8; BURST]; LANES]) -> usize {
-    let mut now = *at;
-    let mut made = 0;
-    while made < BURST {
+fn advance_lanes(steps: &[u32], at: &mut [u32; LANES], parts: &mut [[u8; BURST]; LANES]) -> usize {
+    let mut current = *at;
+    let mut count = 0;
+    while count < BURST {
         let mut marks = 0;
         for lane in 0..LANES {
-            let step = steps[place_of(now[lane])];
-            now[lane] = step;
-            parts[lane][made] = step as u8;
+            let step = steps[row_of(current[lane])];
+            current[lane] = step;
+            parts[lane][count] = step as u8;
             marks |= step;
         }
-        made += 1;
+        count += 1;
         if marks & MARK != 0 {
             break;
         }
     }
-    *at = now;
-    made
+    *at = current;
+    count
 }

@@ -5,12 +5,13 @@
 //! asked.
 
 use ferrocdf_bytes::{Code, Context, Error, Result};
-use ferrocdf_codec::{Chain, Dataset, ElementType, provider};
+use ferrocdf_codec::{Chain, DatasetInfo, ElementType};
 use ferrocdf_hdf5::Step;
 use ferrocdf_hdf5::messages::datatype::{ByteOrder, Class, Datatype};
 use ferrocdf_model::Filter;
 
 use super::super::filter_rules::check_available;
+use crate::plugins;
 
 /// Checks a filter that somebody asks for: it must be there, and one that is built in must have these parameters, of which
 /// those may be missing that it learns of the data.
@@ -27,12 +28,12 @@ pub fn check_filter(filter: &Filter) -> Result<()> {
 
 /// Whether a filter is there and packs with these parameters.
 fn check(step: &Step) -> Result<()> {
-    Chain::new(vec![step.clone()]).check_encode()
+    Chain::new(vec![step.clone()], &plugins::codecs()).check_encode()
 }
 
 fn step_of(id: u32, params: Vec<u32>) -> Step {
     let name = ferrocdf_codec::registered_name(id).unwrap_or_default().to_string();
-    Step { id, name, optional: id != Filter::FLETCHER32, params }
+    Step { id: id.into(), name, optional: id != Filter::FLETCHER32, params }
 }
 
 /// What filters learn of the data.
@@ -58,11 +59,12 @@ pub(super) fn steps(filters: &[Filter], data: &Data<'_>) -> Result<Vec<Step>> {
 
 /// Lets filters that are not built in change their parameters.
 fn ask_plugins(steps: &mut [Step], data: &Data<'_>) -> Result<()> {
-    let Some(provider) = provider() else { return Ok(()) };
-    let dataset = Dataset { element: element(data.datatype), chunk: data.chunk.to_vec() };
+    let codecs = plugins::codecs();
+    let Some(provider) = codecs.provider() else { return Ok(()) };
+    let dataset = DatasetInfo { element: element(data.datatype), chunk: data.chunk.to_vec() };
     for at in 0..steps.len() {
-        if !ferrocdf_codec::is_built_in(steps[at].id) {
-            let id = steps[at].id;
+        let id = steps[at].id.clone();
+        if !ferrocdf_codec::is_built_in(&id) {
             provider.prepare(steps, at, &dataset).unwrap_or(Ok(())).at(|| format!("filter {id}"))?;
         }
     }
@@ -119,7 +121,7 @@ fn step(filter: &Filter, data: &Data<'_>) -> Result<Step> {
         Filter::SCALE_OFFSET => params = scale_offset(&params, data)?,
         _ => {
             let chunk = small(data.elements().saturating_mul(size.into()));
-            ferrocdf_codec::learn(*id, &mut params, size, chunk);
+            ferrocdf_codec::derive(&(*id).into(), &mut params, size, chunk);
         }
     }
     let step = step_of(*id, params);
@@ -127,7 +129,7 @@ fn step(filter: &Filter, data: &Data<'_>) -> Result<Step> {
     if !data.settled {
         check_available(*id)?;
     }
-    if !varies && ferrocdf_codec::is_built_in(*id) {
+    if !varies && ferrocdf_codec::is_built_in(&(*id).into()) {
         check(&step)?;
     }
     Ok(step)

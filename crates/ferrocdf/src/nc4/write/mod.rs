@@ -184,8 +184,8 @@ const LEFT_BY_CREATING: u64 = 64 << 10;
 impl Nc4Writer {
     /// A new file.
     pub(crate) fn create(blob: Arc<dyn BlobMut>) -> Result<Nc4Writer> {
-        plugins::install();
-        let options = CreateOptions { barrier: Barrier::Order, ..CreateOptions::default() };
+        let options =
+            CreateOptions { barrier: Barrier::Order, codecs: plugins::codecs(), ..CreateOptions::default() };
         let editor = Editor::create(blob.clone(), &options)?;
         let groups = vec![Some(At::Node(editor.root()))];
         let made = HashSet::from([editor.root()]);
@@ -195,7 +195,6 @@ impl Nc4Writer {
 
     /// A file that is there. `NC_ENOTNC` if it is not HDF5.
     pub(crate) fn open(blob: Arc<dyn BlobMut>, options: OpenOptions) -> Result<(Nc4Writer, Model)> {
-        plugins::install();
         let editor = Editor::open(blob.clone(), options.clone(), Barrier::Order)?;
         let mut edited = Edited { options, ..Edited::empty(editor) };
         let (model, left_out) = edited.read()?;

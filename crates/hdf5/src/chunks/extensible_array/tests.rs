@@ -111,7 +111,7 @@ fn file() -> Vec<u8> {
 }
 
 fn source(bytes: Vec<u8>) -> Source {
-    Source { blob: Arc::new(MemoryBlob::new(bytes)), base: 0, sizes: SIZES }
+    Source { blob: Arc::new(MemoryBlob::new(bytes)), base: 0, sizes: SIZES, codecs: Default::default() }
 }
 
 fn find(array: &ExtensibleArray, source: &Source, number: u64) -> Result<Option<u64>> {

@@ -136,7 +136,7 @@ impl Header {
         if filters > 0 {
             let mut reader = Reader::new(WHAT, &body[plain..]);
             header.root_filtered = (reader.length(sizes)?, reader.u32()?);
-            header.chain = Some(Chain::new(pipeline::decode(reader.rest())?));
+            header.chain = Some(Chain::new(pipeline::decode(reader.rest())?, &source.codecs));
         }
         Ok(header)
     }

@@ -33,7 +33,7 @@ impl Neighbours for Folder {
 }
 
 fn open_bytes(bytes: Vec<u8>) -> Result<File> {
-    let options = OpenOptions { neighbours: Some(Arc::new(Folder)) };
+    let options = OpenOptions { neighbours: Some(Arc::new(Folder)), ..OpenOptions::default() };
     File::open_with(Arc::new(MemoryBlob::new(bytes)), options)
 }
 

@@ -177,7 +177,8 @@ impl Pair {
                     }
                 }
                 if rng.once_in(2) {
-                    let step = |id, params| Step { id, name: String::new(), optional: true, params };
+                    let step =
+                        |id: u32, params| Step { id: id.into(), name: String::new(), optional: true, params };
                     filters = vec![step(2, vec![4]), step(1, vec![1])];
                 }
             }

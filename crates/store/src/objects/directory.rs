@@ -1,0 +1,313 @@
+//! Objects as files of a directory.
+//!
+//! A put writes a temporary file beside the object and renames it, so readers see the old object or the new one. Conditional
+//! puts of a folder take turns by a lock on the folder, which the system gives up when a process ends. Nothing outside the
+//! directory is read or written: a symbolic link that leads out of it is refused, since stores are unpacked from archives that
+//! strangers made.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use ferrocdf_bytes::{Code, Error, Result};
+use rustix::fs::{FlockOperation, flock};
+
+use super::{ByteRange, Expected, Fetched, Listing, Store, Version, check_folder, check_key};
+use crate::Cost;
+
+/// Prefix of the names of temporary files, which listings leave out.
+const TEMPORARY: &str = ".ferrocdf-";
+
+/// A store in a directory.
+#[derive(Debug)]
+pub struct DirectoryStore {
+    /// The path as the caller gave it, for messages.
+    path: PathBuf,
+    /// The path without symbolic links.
+    root: PathBuf,
+    #[cfg(target_os = "linux")]
+    directory: File,
+}
+
+impl DirectoryStore {
+    /// Opens a directory.
+    ///
+    /// # Errors
+    /// Those of the system: it does not exist, or is no directory.
+    pub fn open(path: &Path) -> Result<DirectoryStore> {
+        let failed = |error: io::Error| Error::system(&error, path.display());
+        let root = fs::canonicalize(path).map_err(failed)?;
+        fs::read_dir(&root).map_err(failed)?;
+        Ok(DirectoryStore {
+            path: path.to_path_buf(),
+            #[cfg(target_os = "linux")]
+            directory: File::open(&root).map_err(failed)?,
+            root,
+        })
+    }
+
+    /// Makes a directory, if there is none, and opens it.
+    pub fn create(path: &Path) -> Result<DirectoryStore> {
+        fs::create_dir_all(path).map_err(|error| Error::system(&error, path.display()))?;
+        Self::open(path)
+    }
+
+    fn failed(&self, key: &str, error: io::Error) -> Error {
+        Error::system(&error, self.path.join(key).display())
+    }
+
+    fn leads_out(&self, key: &str) -> Error {
+        let what = format!("{}: a symbolic link leads out of the store", self.path.join(key).display());
+        Error::new(Code::EACCESS, what)
+    }
+
+    /// Opens the file of an object; `None` if there is none.
+    #[cfg(target_os = "linux")]
+    fn file(&self, key: &str) -> Result<Option<File>> {
+        use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
+        use rustix::io::Errno;
+
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        match openat2(&self.directory, key, flags, Mode::empty(), ResolveFlags::BENEATH) {
+            Ok(file) => Ok(Some(File::from(file))),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Err(Errno::XDEV) => Err(self.leads_out(key)),
+            // Kernels before 5.6, and sandboxes.
+            Err(Errno::NOSYS | Errno::PERM) => self.file_by_path(key),
+            Err(errno) => Err(self.failed(key, errno.into())),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn file(&self, key: &str) -> Result<Option<File>> {
+        self.file_by_path(key)
+    }
+
+    fn file_by_path(&self, key: &str) -> Result<Option<File>> {
+        let path = match fs::canonicalize(self.root.join(key)) {
+            Ok(path) if path.starts_with(&self.root) => path,
+            Ok(_) => return Err(self.leads_out(key)),
+            Err(error) if is_absent(&error) => return Ok(None),
+            Err(error) => return Err(self.failed(key, error)),
+        };
+        File::open(path).map(Some).map_err(|error| self.failed(key, error))
+    }
+
+    /// Returns the path of an object and its folder, which is made if there is none.
+    fn place(&self, key: &str) -> Result<(PathBuf, PathBuf)> {
+        check_key(key)?;
+        let path = self.root.join(key);
+        let folder = path.parent().unwrap_or(&self.root);
+        let made = match fs::canonicalize(folder) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                fs::create_dir_all(folder).and_then(|()| fs::canonicalize(folder))
+            }
+            found => found,
+        };
+        let folder = made.map_err(|error| self.failed(key, error))?;
+        if !folder.starts_with(&self.root) {
+            return Err(self.leads_out(key));
+        }
+        let name = path.file_name().unwrap_or_default();
+        Ok((folder.join(name), folder))
+    }
+
+    /// Writes bytes to a temporary file beside an object.
+    fn temporary(&self, key: &str, folder: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile> {
+        let mut builder = tempfile::Builder::new();
+        // As `File::create` makes them, less what the process forbids.
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+        let made = builder.prefix(TEMPORARY).permissions(permissions).tempfile_in(folder);
+        let written = made.and_then(|mut file| file.write_all(bytes).map(|()| file));
+        written.map_err(|error| self.failed(key, error))
+    }
+}
+
+/// True if an error says that nothing has this name.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// Returns the version of a file: its number in the file system, size, and time of change. A put makes another file.
+fn version(about: &fs::Metadata) -> Version {
+    let (inode, size) = (about.ino(), about.len());
+    Version::new(format!("{inode:x}-{size:x}-{:x}.{:09}", about.mtime(), about.mtime_nsec()))
+}
+
+impl Store for DirectoryStore {
+    fn get(&self, key: &str, range: ByteRange) -> Result<Option<Fetched>> {
+        check_key(key)?;
+        let failed = |error| self.failed(key, error);
+        let Some(file) = self.file(key)? else { return Ok(None) };
+        let about = file.metadata().map_err(failed)?;
+        if about.is_dir() {
+            return Ok(None);
+        }
+        let total = about.len();
+        let (start, end) = range.within(total);
+        let len = usize::try_from(end - start).map_err(|_| failed(ErrorKind::OutOfMemory.into()))?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(len).map_err(|_| failed(ErrorKind::OutOfMemory.into()))?;
+        bytes.resize(len, 0);
+        file.read_exact_at(&mut bytes, start).map_err(failed)?;
+        Ok(Some(Fetched { bytes, start, total, version: version(&about) }))
+    }
+
+    fn put(&self, key: &str, bytes: &[u8]) -> Result<Version> {
+        let (path, folder) = self.place(key)?;
+        let file = self.temporary(key, &folder, bytes)?;
+        let file = file.persist(path).map_err(|error| self.failed(key, error.error))?;
+        file.metadata().map(|about| version(&about)).map_err(|error| self.failed(key, error))
+    }
+
+    fn put_if(&self, key: &str, bytes: &[u8], expected: Expected<'_>) -> Result<Option<Version>> {
+        let (path, folder) = self.place(key)?;
+        let failed = |error| self.failed(key, error);
+        let file = self.temporary(key, &folder, bytes)?;
+        let lock = File::open(&folder).map_err(failed)?;
+        flock(&lock, FlockOperation::LockExclusive).map_err(|errno| failed(errno.into()))?;
+        let now = match fs::symlink_metadata(&path) {
+            Ok(about) => Some(version(&about)),
+            Err(error) if is_absent(&error) => None,
+            Err(error) => return Err(failed(error)),
+        };
+        let holds = match expected {
+            Expected::Absent => now.is_none(),
+            Expected::Version(version) => now.as_ref() == Some(version),
+        };
+        if !holds {
+            return Ok(None);
+        }
+        let file = file.persist(path).map_err(|error| failed(error.error))?;
+        file.metadata().map(|about| Some(version(&about))).map_err(failed)
+    }
+
+    fn delete(&self, key: &str) -> Result<()> {
+        check_key(key)?;
+        let folder = match fs::canonicalize(self.root.join(key).parent().unwrap_or(&self.root)) {
+            Ok(folder) => folder,
+            Err(error) if is_absent(&error) => return Ok(()),
+            Err(error) => return Err(self.failed(key, error)),
+        };
+        if !folder.starts_with(&self.root) {
+            return Err(self.leads_out(key));
+        }
+        match fs::remove_file(folder.join(Path::new(key).file_name().unwrap_or_default())) {
+            Err(error) if !is_absent(&error) => Err(self.failed(key, error)),
+            _ => Ok(()),
+        }
+    }
+
+    fn list(&self, folder: &str) -> Result<Listing> {
+        check_folder(folder)?;
+        let failed = |error| self.failed(folder, error);
+        let path = match fs::canonicalize(self.root.join(folder)) {
+            Ok(path) if path.starts_with(&self.root) => path,
+            Ok(_) => return Err(self.leads_out(folder)),
+            Err(error) if is_absent(&error) => return Ok(Listing::default()),
+            Err(error) => return Err(failed(error)),
+        };
+        let entries = match fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) if is_absent(&error) => return Ok(Listing::default()),
+            Err(error) => return Err(failed(error)),
+        };
+        let mut listing = Listing::default();
+        for entry in entries {
+            let entry = entry.map_err(failed)?;
+            // Names that are not UTF-8 are no keys.
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            if name.starts_with(TEMPORARY) {
+                continue;
+            }
+            // A link is what it leads to; one that leads nowhere is an object that is not there.
+            match fs::metadata(entry.path()) {
+                Ok(about) if about.is_dir() => listing.folders.push(name),
+                Ok(_) => listing.objects.push(name),
+                Err(error) if is_absent(&error) => {}
+                Err(error) => return Err(failed(error)),
+            }
+        }
+        listing.objects.sort();
+        listing.folders.sort();
+        Ok(listing)
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::LOCAL
+    }
+
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite;
+
+    #[test]
+    fn directory_behaves_as_a_store() {
+        suite::store(|_| {
+            // The directory lives as long as the test process.
+            DirectoryStore::create(&tempfile::tempdir().unwrap().keep()).unwrap()
+        });
+    }
+
+    #[test]
+    fn link_out_of_the_directory_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let [inside, outside] = ["inside", "outside"].map(|name| folder.path().join(name));
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("secret"), b"secret").unwrap();
+        let store = DirectoryStore::create(&inside).unwrap();
+        store.put("a/object", b"here").unwrap();
+        std::os::unix::fs::symlink(&outside, inside.join("out")).unwrap();
+        std::os::unix::fs::symlink("a", inside.join("in")).unwrap();
+        let refused = |done: Result<()>| assert_eq!(done.unwrap_err().code, Code::EACCESS);
+        refused(store.get("out/secret", ByteRange::All).map(drop));
+        refused(store.file_by_path("out/secret").map(drop));
+        refused(store.put("out/new", b"x").map(drop));
+        refused(store.delete("out/secret"));
+        refused(store.list("out").map(drop));
+        assert_eq!(fs::read(outside.join("secret")).unwrap(), b"secret");
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+        for found in [store.get("in/object", ByteRange::All).unwrap().unwrap().bytes, {
+            let mut bytes = vec![0; 4];
+            store.file_by_path("in/object").unwrap().unwrap().read_exact_at(&mut bytes, 0).unwrap();
+            bytes
+        }] {
+            assert_eq!(found, b"here");
+        }
+    }
+
+    #[test]
+    fn conditional_puts_of_many_threads_lose_no_update() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = DirectoryStore::create(folder.path()).unwrap();
+        store.put("count", b"0").unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                let store = DirectoryStore::open(folder.path()).unwrap();
+                scope.spawn(move || {
+                    for _ in 0..50 {
+                        loop {
+                            let found = store.get("count", ByteRange::All).unwrap().unwrap();
+                            let count: u64 = std::str::from_utf8(&found.bytes).unwrap().parse().unwrap();
+                            let next = (count + 1).to_string();
+                            let expected = Expected::Version(&found.version);
+                            if store.put_if("count", next.as_bytes(), expected).unwrap().is_some() {
+                                break;
+                            }
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(store.get("count", ByteRange::All).unwrap().unwrap().bytes, b"200");
+        assert_eq!(store.list("").unwrap().objects, ["count"]);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
+    }
+}

@@ -1,0 +1,163 @@
+//! Stores of named objects: a directory, memory, and later zip files and buckets.
+//!
+//! A key is a path of names, `a/b/c`. An object is read by ranges and written whole. That an object does not exist is a value,
+//! not an error: sparse arrays ask for many chunks that were never written. The decision that shaped the trait: no call only
+//! asks for a size or for existence, since remote stores pay a round trip for each question; the size comes with the bytes.
+
+mod directory;
+mod memory;
+
+use std::fmt::Debug;
+
+use ferrocdf_bytes::{Code, Error, Result};
+
+use crate::Cost;
+
+pub use directory::DirectoryStore;
+pub use memory::MemoryStore;
+
+/// Named objects that any number of threads may read and write at once.
+pub trait Store: Debug + Send + Sync {
+    /// Reads a range of an object; `None` if there is no object of that name.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a name that is no key, and those of the store: a refusal is an error and never `None`.
+    fn get(&self, key: &str, range: ByteRange) -> Result<Option<Fetched>>;
+
+    /// Reads several ranges, in as few rounds as the store can. The answers are in the order of the requests; one that fails
+    /// does not change the others.
+    fn get_many(&self, requests: &[(&str, ByteRange)]) -> Vec<Result<Option<Fetched>>> {
+        requests.iter().map(|&(key, range)| self.get(key, range)).collect()
+    }
+
+    /// Makes `bytes` the content of an object. Readers see the old content or the new one, never a mixture.
+    fn put(&self, key: &str, bytes: &[u8]) -> Result<Version>;
+
+    /// Puts as [`put`](Store::put) does if the object is in the expected state, which no other conditional put can change in
+    /// between; `None`, and nothing is done, if it is not.
+    fn put_if(&self, key: &str, bytes: &[u8], expected: Expected<'_>) -> Result<Option<Version>>;
+
+    /// Removes an object. There may be none.
+    fn delete(&self, key: &str) -> Result<()>;
+
+    /// Lists the objects and folders directly in a folder; `""` is the outermost one. A folder without anything in it has an
+    /// empty listing.
+    fn list(&self, folder: &str) -> Result<Listing>;
+
+    /// Returns what a request costs.
+    fn cost(&self) -> Cost;
+
+    /// Returns the name of the store for messages: its path or URL.
+    fn name(&self) -> String;
+}
+
+/// The bytes of an object that a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByteRange {
+    /// All bytes.
+    All,
+    /// `len` bytes from `start` on, or as many of them as the object has.
+    Bounded {
+        /// Position of the first byte.
+        start: u64,
+        /// Number of bytes.
+        len: u64,
+    },
+    /// The last bytes, or all if the object has no more.
+    Suffix(u64),
+}
+
+impl ByteRange {
+    /// Returns the first position and the position behind the last one in an object of `total` bytes.
+    pub fn within(self, total: u64) -> (u64, u64) {
+        match self {
+            ByteRange::All => (0, total),
+            ByteRange::Bounded { start, len } => (start.min(total), start.saturating_add(len).min(total)),
+            ByteRange::Suffix(len) => (total.saturating_sub(len), total),
+        }
+    }
+}
+
+/// The answer to a request for an object that exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    /// The bytes of the range.
+    pub bytes: Vec<u8>,
+    /// Position of the first of them in the object.
+    pub start: u64,
+    /// Size of the whole object in bytes.
+    pub total: u64,
+    /// Version of the object that the bytes are of.
+    pub version: Version,
+}
+
+impl Fetched {
+    /// Checks that a store gave the whole range that was asked for.
+    ///
+    /// # Errors
+    /// `NC_ETRUNC` if bytes are missing: a connection that ended early looks like this.
+    pub fn check(self, key: &str, range: ByteRange) -> Result<Fetched> {
+        let (start, end) = range.within(self.total);
+        if (self.start, self.bytes.len() as u64) == (start, end - start) {
+            return Ok(self);
+        }
+        let what = format!(
+            "{key}: bytes {} to {} of {} arrived, bytes {start} to {end} were asked for",
+            self.start,
+            self.start + self.bytes.len() as u64,
+            self.total
+        );
+        Err(Error::new(Code::ETRUNC, what))
+    }
+}
+
+/// The version of an object, equal only for equal content: the time and size of a file, an ETag. Nothing else is known of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Version(Box<str>);
+
+impl Version {
+    /// A version by the text that the store gives it.
+    pub fn new(text: impl Into<Box<str>>) -> Version {
+        Version(text.into())
+    }
+
+    /// Returns the text that the store gave.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The state that an object must be in for a conditional put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected<'a> {
+    /// It does not exist.
+    Absent,
+    /// It has this version.
+    Version(&'a Version),
+}
+
+/// The contents of a folder, both in the order of their bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Names of objects.
+    pub objects: Vec<String>,
+    /// Names of folders.
+    pub folders: Vec<String>,
+}
+
+/// Checks that a name is a key: names between single slashes, none of them `.` or `..`, without a zero byte.
+///
+/// # Errors
+/// `NC_EINVAL`.
+fn check_key(key: &str) -> Result<()> {
+    let is_name = |name: &str| !matches!(name, "" | "." | "..") && !name.contains('\0');
+    match key.split('/').all(is_name) {
+        true => Ok(()),
+        false => Err(Error::new(Code::EINVAL, format!("{key:?} is not the key of an object"))),
+    }
+}
+
+/// As [`check_key`], for folders, of which the outermost one is called `""`.
+fn check_folder(folder: &str) -> Result<()> {
+    if folder.is_empty() { Ok(()) } else { check_key(folder) }
+}

@@ -1,0 +1,224 @@
+//! A store that behaves like a remote one: it counts requests and rounds, takes its time, fails, and cuts bodies.
+
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use ferrocdf_bytes::{Code, Error, Result};
+
+use crate::{ByteRange, Cost, Expected, Fetched, Listing, Store, Version};
+
+/// Requests to a store, as a test counts them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Times that a request began while no other was in flight: a lower bound of the waits one after the other. A batch is one
+    /// round for each [`Cost::in_flight`] of its requests.
+    pub rounds: u64,
+    /// Requests of any kind.
+    pub requests: u64,
+    /// Bytes of objects that were read or written.
+    pub bytes: u64,
+}
+
+/// What goes wrong with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The request fails, and nothing is done.
+    Refused,
+    /// The object is written, and the request fails all the same; a read fails.
+    AnswerLost,
+    /// The first half of the bytes arrives; a write fails.
+    BodyCut,
+}
+
+/// A store over another one, for tests.
+#[derive(Debug)]
+pub struct Simulated<S> {
+    inner: S,
+    cost: Cost,
+    latency: Duration,
+    state: Mutex<State>,
+    requests: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    traffic: Traffic,
+    in_flight: u64,
+    /// Faults by the number of the request, counted from 0.
+    faults: Vec<(u64, Fault)>,
+}
+
+impl<S: Store> Simulated<S> {
+    /// A store with this cost, whose requests take `latency`.
+    pub fn new(inner: S, cost: Cost, latency: Duration) -> Simulated<S> {
+        Simulated { inner, cost, latency, state: Mutex::default(), requests: AtomicU64::new(0) }
+    }
+
+    /// Lets the request number `request`, counted from 0 since the store was made, go wrong.
+    pub fn fail(&self, request: u64, fault: Fault) {
+        self.state().faults.push((request, fault));
+    }
+
+    /// Returns the traffic so far.
+    pub fn traffic(&self) -> Traffic {
+        self.state().traffic
+    }
+
+    /// Returns the traffic so far, and counts anew.
+    pub fn take_traffic(&self) -> Traffic {
+        std::mem::take(&mut self.state().traffic)
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs one request, which moves as many bytes as it says, alone or as one of a batch whose rounds were counted.
+    fn request<T>(
+        &self,
+        key: &str,
+        in_batch: bool,
+        run: impl FnOnce(Option<Fault>) -> Result<(T, u64)>,
+    ) -> Result<T> {
+        let fault = {
+            let mut state = self.state();
+            state.traffic.requests += 1;
+            if !in_batch {
+                state.traffic.rounds += u64::from(state.in_flight == 0);
+                state.in_flight += 1;
+            }
+            let number = self.requests.fetch_add(1, SeqCst);
+            state.faults.iter().find(|fault| fault.0 == number).map(|fault| fault.1)
+        };
+        if !in_batch {
+            std::thread::sleep(self.latency);
+        }
+        let refused = || Error::new(Code::EIO, format!("{key}: the test refuses this request"));
+        let done = if fault == Some(Fault::Refused) { Err(refused()) } else { run(fault) };
+        let done = if fault == Some(Fault::AnswerLost) { done.and(Err(refused())) } else { done };
+        let mut state = self.state();
+        if !in_batch {
+            state.in_flight -= 1;
+        }
+        let (value, bytes) = done?;
+        state.traffic.bytes += bytes;
+        Ok(value)
+    }
+
+    fn get_one(&self, key: &str, range: ByteRange, in_batch: bool) -> Result<Option<Fetched>> {
+        self.request(key, in_batch, |fault| {
+            let mut found = self.inner.get(key, range)?;
+            if let (Some(found), Some(Fault::BodyCut)) = (&mut found, fault) {
+                found.bytes.truncate(found.bytes.len() / 2);
+            }
+            let bytes = found.as_ref().map_or(0, |found| found.bytes.len() as u64);
+            Ok((found, bytes))
+        })
+    }
+
+    /// A write whose body is cut fails before anything is done.
+    fn put_one<T>(&self, key: &str, bytes: &[u8], put: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.request(key, false, |fault| match fault {
+            Some(Fault::BodyCut) => Err(Error::new(Code::EIO, format!("{key}: the test cuts this body"))),
+            _ => put().map(|done| (done, bytes.len() as u64)),
+        })
+    }
+}
+
+impl<S: Store> Store for Simulated<S> {
+    fn get(&self, key: &str, range: ByteRange) -> Result<Option<Fetched>> {
+        self.get_one(key, range, false)
+    }
+
+    fn get_many(&self, requests: &[(&str, ByteRange)]) -> Vec<Result<Option<Fetched>>> {
+        let mut answers = Vec::with_capacity(requests.len());
+        for batch in requests.chunks(self.cost.in_flight.max(1)) {
+            self.state().traffic.rounds += 1;
+            std::thread::sleep(self.latency);
+            answers.extend(batch.iter().map(|&(key, range)| self.get_one(key, range, true)));
+        }
+        answers
+    }
+
+    fn put(&self, key: &str, bytes: &[u8]) -> Result<Version> {
+        self.put_one(key, bytes, || self.inner.put(key, bytes))
+    }
+
+    fn put_if(&self, key: &str, bytes: &[u8], expected: Expected<'_>) -> Result<Option<Version>> {
+        self.put_one(key, bytes, || self.inner.put_if(key, bytes, expected))
+    }
+
+    fn delete(&self, key: &str) -> Result<()> {
+        self.request(key, false, |_| self.inner.delete(key).map(|()| ((), 0)))
+    }
+
+    fn list(&self, folder: &str) -> Result<Listing> {
+        self.request(folder, false, |_| self.inner.list(folder).map(|listing| (listing, 0)))
+    }
+
+    fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MemoryStore, suite};
+
+    fn simulated(latency: Duration) -> Simulated<MemoryStore> {
+        Simulated::new(MemoryStore::default(), Cost { in_flight: 4, ..Cost::REMOTE }, latency)
+    }
+
+    #[test]
+    fn simulated_store_behaves_as_a_store() {
+        suite::store(|_| simulated(Duration::ZERO));
+    }
+
+    #[test]
+    fn batches_and_requests_side_by_side_are_counted_as_rounds() {
+        let store = simulated(Duration::ZERO);
+        store.put("k", b"0123456789").unwrap();
+        store.get("k", ByteRange::Suffix(3)).unwrap();
+        assert_eq!(store.take_traffic(), Traffic { rounds: 2, requests: 2, bytes: 13 });
+        let requests = [("k", ByteRange::Suffix(1)); 9];
+        assert!(store.get_many(&requests).iter().all(Result::is_ok));
+        assert_eq!(store.take_traffic(), Traffic { rounds: 3, requests: 9, bytes: 9 });
+        // Requests that overlap are one round.
+        let store = simulated(Duration::from_millis(200));
+        let barrier = std::sync::Barrier::new(3);
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    barrier.wait();
+                    store.get("k", ByteRange::All).unwrap();
+                });
+            }
+        });
+        assert_eq!(store.take_traffic(), Traffic { rounds: 1, requests: 3, bytes: 0 });
+    }
+
+    #[test]
+    fn faults_hit_the_requests_they_name() {
+        let store = simulated(Duration::ZERO);
+        for (request, fault) in
+            [(0, Fault::AnswerLost), (1, Fault::Refused), (3, Fault::BodyCut), (4, Fault::BodyCut)]
+        {
+            store.fail(request, fault);
+        }
+        assert!(store.put("k", b"0123").is_err());
+        assert!(store.put("k", b"4567").is_err());
+        let range = ByteRange::All;
+        assert_eq!(store.get("k", range).unwrap().unwrap().bytes, b"0123", "the first put was done");
+        let cut = store.get("k", range).unwrap().unwrap();
+        assert_eq!(cut.bytes, b"01");
+        assert_eq!(cut.check("k", range).unwrap_err().code, Code::ETRUNC);
+        assert!(store.put("k", b"89").is_err());
+        assert_eq!(store.get("k", range).unwrap().unwrap().bytes, b"0123");
+    }
+}
