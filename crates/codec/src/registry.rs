@@ -68,7 +68,7 @@ pub fn derive(id: &FilterId, params: &mut Vec<u32>, element: u32, chunk: u32) {
     }
 }
 
-/// True if [`derive`] changes the parameters of this filter.
+/// True if [`derive()`] changes the parameters of this filter.
 pub fn derives(id: &FilterId) -> bool {
     entry(id).is_some_and(|entry| entry.derive.is_some())
 }

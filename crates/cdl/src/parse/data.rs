@@ -340,7 +340,8 @@ impl Parser<'_> {
         if values.is_empty() || !self.wants_data() {
             return Ok(());
         }
-        if self.data.told.is_some() {
+        // Definitions of groups that follow data are not told yet.
+        if self.data.told.is_some_and(|(_, declared)| declared == self.declared()) {
             return Ok(self.sink.data(var, first, values)?);
         }
         let size = match values.atomic() {
@@ -355,16 +356,19 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// The number of declarations so far.
+    fn declared(&self) -> usize {
+        let header = &self.header;
+        [header.groups.len(), header.dims.len(), header.types.len(), header.vars.len(), header.attrs.len()]
+            .iter()
+            .sum()
+    }
+
     /// Tells the sink the definitions so far, and what was held back.
     fn tell_definitions(&mut self) -> Parsed<Format> {
         let format = self.choose_format()?;
         self.check_unlimited(format)?;
-        let header = &self.header;
-        let declared = header.groups.len()
-            + header.dims.len()
-            + header.types.len()
-            + header.vars.len()
-            + header.attrs.len();
+        let declared = self.declared();
         if let Some((told, _)) = self.data.told.filter(|&(told, _)| told != format) {
             // The sink made a file of another format already.
             debug_assert!(told != Format::Netcdf4);

@@ -116,6 +116,22 @@ fn long_data_comes_in_pieces_after_the_definitions() {
     let (read, outcome) = read_as(text.as_bytes(), Some(Format::Netcdf4));
     assert!(outcome.is_ok());
     assert_eq!((read.defined, read.model().groups().len()), (2, 2));
+
+    // Groups behind it have data of their own, of all kinds.
+    let group = |name: &str| {
+        format!(
+            "group: {name} {{ types: compound c {{ int a; }}; dimensions: u = UNLIMITED; s = UNLIMITED;
+             variables: int n(u); c k(u); int m(u, s); data: n = 1, 2; k = {{3}}, {{4}}, {{5}}; m = {{6, 7}}, {{8}}; }}"
+        )
+    };
+    let text = text.replacen("group: g { } }", &format!("w = 1, 2, 3; {} {} }}", group("g"), group("h")), 1);
+    let (read, outcome) = read_as(text.as_bytes(), Some(Format::Netcdf4));
+    assert!(outcome.is_ok(), "{outcome:?} {:?}", read.messages);
+    for name in ["g", "h"] {
+        assert_eq!(read.values(&format!("/{name}/n")), &Values::from([1, 2, FILL]));
+        assert_eq!(read.values(&format!("/{name}/k")).len(), 3);
+        assert_eq!(read.values(&format!("/{name}/m")), &Values::from([6, 7, 8, FILL, FILL, FILL]));
+    }
 }
 
 #[test]
