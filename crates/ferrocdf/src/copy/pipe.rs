@@ -108,7 +108,9 @@ pub(super) fn pipe(
         loop {
             let (left_out, piece) = next()?;
             let Some(piece) = piece else {
-                progress(left_out);
+                if left_out > 0 {
+                    progress(left_out);
+                }
                 return Ok(());
             };
             piece.read(from, &mut buffer, room)?;
@@ -143,7 +145,9 @@ pub(super) fn pipe(
         for done in filled {
             let (left_out, piece, buffer) = done?;
             let copied = piece.map_or(Ok(0), |piece| piece.write(from, to, &buffer))?;
-            progress(left_out + copied);
+            if left_out + copied > 0 {
+                progress(left_out + copied);
+            }
             let _ = empty.send(buffer);
         }
         Ok(())
