@@ -571,8 +571,7 @@ impl FileMut {
         let known = draft.vars().len();
         let result = change(draft);
         if state.no_fill {
-            // From the last one: `skip` would step over each variable that is known.
-            for var in draft.var_ids().rev().take(draft.vars().len() - known) {
+            for var in draft.var_ids_from(known) {
                 draft.var_mut(var).storage.no_fill |= can_be_undefined(draft, var);
             }
         }
@@ -712,7 +711,7 @@ fn choose_chunks(draft: &mut Arc<Model>, first: usize) {
         Some(Chunking::Chunked(shape)) => shape.len() != draft.var(*var).dims.len() || shape.contains(&0),
         _ => false,
     };
-    let open: Vec<VarId> = draft.var_ids().skip(first).filter(is_open).collect();
+    let open: Vec<VarId> = draft.var_ids_from(first).filter(is_open).collect();
     for var in open {
         let draft = Arc::make_mut(draft);
         let Some(Chunking::Chunked(given)) = draft.var(var).storage.chunking.clone() else { continue };

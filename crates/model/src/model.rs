@@ -65,8 +65,13 @@ impl Model {
     }
 
     /// Ids of all variables.
-    pub fn var_ids(&self) -> impl ExactSizeIterator<Item = VarId> + DoubleEndedIterator + use<> {
-        (0..self.vars.len()).map(VarId::from_index)
+    pub fn var_ids(&self) -> impl ExactSizeIterator<Item = VarId> + use<> {
+        self.var_ids_from(0)
+    }
+
+    /// Ids of the variables behind the first `known` ones. Unlike `skip`, this does not step over those.
+    pub fn var_ids_from(&self, known: usize) -> impl ExactSizeIterator<Item = VarId> + use<> {
+        (known..self.vars.len()).map(VarId::from_index)
     }
 
     /// Ids of all groups.

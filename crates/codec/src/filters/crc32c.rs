@@ -4,13 +4,11 @@
 
 use ferrocdf_bytes::Result;
 
-use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
+use super::checksum::{Checked, Checksum};
+use crate::filter::{bad_params, boxed};
 use crate::identity::FilterId;
 use crate::json::JsonForm;
 use crate::registry::Entry;
-
-/// Size of the checksum in bytes.
-const CHECKSUM_LEN: usize = 4;
 
 /// Values of numcodecs `location`, indexed by the parameter.
 const LOCATIONS: &[&str] = &["end", "start"];
@@ -19,7 +17,7 @@ const LOCATIONS: &[&str] = &["end", "start"];
 pub const ENTRY: Entry = Entry {
     id: FilterId::named("crc32c"),
     names: &["crc32c"],
-    new: |params, _| Crc32c::new(params).map(boxed),
+    new: |params, _| Crc32c::new(params).map(Checked).map(boxed),
     derive: None,
     numcodecs: Some(JsonForm {
         id: "crc32c",
@@ -56,58 +54,14 @@ impl Crc32c {
             }
         }
     }
-
-    /// Returns the data without the checksum, after verifying it.
-    fn verify<'a>(&self, encoded: &'a [u8]) -> Result<&'a [u8]> {
-        let (data, stored) = self.split(encoded)?;
-        let (stored, computed) = (u32::from_le_bytes(*stored), crc32c::crc32c(data));
-        if stored != computed {
-            return Err(corrupt(format!(
-                "the checksum of {} bytes is {computed:#010x}, but {stored:#010x} is stored",
-                data.len()
-            )));
-        }
-        Ok(data)
-    }
-
-    fn split<'a>(&self, encoded: &'a [u8]) -> Result<(&'a [u8], &'a [u8; CHECKSUM_LEN])> {
-        let parts = match self.at_start {
-            true => encoded.split_first_chunk().map(|(sum, data)| (data, sum)),
-            false => encoded.split_last_chunk(),
-        };
-        parts.ok_or_else(|| corrupt(format!("{} encoded bytes are too few for a checksum", encoded.len())))
-    }
 }
 
-impl SliceCodec for Crc32c {
-    fn decoded_len(&self, encoded: &[u8]) -> Result<Option<usize>> {
-        self.verify(encoded).map(|data| Some(data.len()))
+impl Checksum for Crc32c {
+    fn compute(&self, data: &[u8]) -> u32 {
+        crc32c::crc32c(data)
     }
 
-    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
-        let (data, _) = self.split(encoded)?;
-        let Some(target) = decoded.get_mut(..data.len()) else { return Ok(None) };
-        target.copy_from_slice(data);
-        Ok(Some(data.len()))
-    }
-
-    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
-        let sum = crc32c::crc32c(decoded).to_le_bytes();
-        let (first, last) = if self.at_start { (&sum[..], decoded) } else { (decoded, &sum[..]) };
-        encoded.extend_from_slice(first);
-        encoded.extend_from_slice(last);
-        Ok(Some(()))
-    }
-
-    fn max_decoded_len(&self, encoded: usize) -> usize {
-        encoded.saturating_sub(CHECKSUM_LEN)
-    }
-
-    fn encoded_len(&self, decoded: usize) -> Option<usize> {
-        decoded.checked_add(CHECKSUM_LEN)
-    }
-
-    fn borrow_payload<'a>(&self, encoded: &'a [u8]) -> Option<Result<&'a [u8]>> {
-        Some(self.verify(encoded))
+    fn is_at_start(&self) -> bool {
+        self.at_start
     }
 }

@@ -14,7 +14,7 @@ use crate::registry::Entry;
 use crate::scratch::{with_bytes, with_thread_local};
 
 /// Maximum ratio of decoded to encoded size: two bits of deflate encode at most 258 bytes.
-pub const MAX_RATIO: usize = 1032;
+const MAX_RATIO: usize = 1032;
 
 thread_local! {
     static DECOMPRESSOR: RefCell<Decompressor> = RefCell::new(Decompressor::new());
@@ -31,7 +31,7 @@ const THOROUGH_LEVEL: i32 = 6;
 pub const ENTRY: Entry = Entry {
     id: FilterId::Hdf5(1),
     names: &["deflate", "zlib", "gzip"],
-    new: |params, _| level_of(params).map(|level| boxed(Deflate { level })),
+    new: |params, _| Deflate::new(Wrapper::Zlib, params).map(boxed),
     derive: None,
     numcodecs: Some(level_form!("zlib", 0..=9, 1)),
     zarr_v3: None,
@@ -46,16 +46,19 @@ pub enum Wrapper {
     Gzip,
 }
 
+/// Deflate in a wrapper.
 #[derive(Debug)]
-struct Deflate {
+pub struct Deflate {
+    wrapper: Wrapper,
     level: i32,
 }
 
-/// Returns the level from the parameters.
-pub fn level_of(params: &[u32]) -> Result<i32> {
-    match *params {
-        [level @ 0..=9] => Ok(level as i32),
-        _ => Err(bad_params(format!("parameters {params:?}: must be one level from 0 to 9"))),
+impl Deflate {
+    pub fn new(wrapper: Wrapper, params: &[u32]) -> Result<Deflate> {
+        match *params {
+            [level @ 0..=9] => Ok(Deflate { wrapper, level: level as i32 }),
+            _ => Err(bad_params(format!("parameters {params:?}: must be one level from 0 to 9"))),
+        }
     }
 }
 
@@ -128,11 +131,11 @@ impl SliceCodec for Deflate {
     }
 
     fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
-        inflate(Wrapper::Zlib, encoded, decoded)
+        inflate(self.wrapper, encoded, decoded)
     }
 
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
-        deflate(Wrapper::Zlib, self.level, decoded, encoded).map(Some)
+        deflate(self.wrapper, self.level, decoded, encoded).map(Some)
     }
 
     fn max_decoded_len(&self, encoded: usize) -> usize {

@@ -7,13 +7,11 @@
 
 use ferrocdf_bytes::Result;
 
-use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
+use super::checksum::{Checked, Checksum};
+use crate::filter::{bad_params, boxed};
 use crate::identity::FilterId;
 use crate::json::JsonForm;
 use crate::registry::Entry;
-
-/// Size of the checksum in bytes.
-const CHECKSUM_LEN: usize = 4;
 
 /// Number of words in a row, which are summed in parallel.
 const COLUMNS: usize = 16;
@@ -28,7 +26,7 @@ const MODULUS: u64 = 65535;
 pub const ENTRY: Entry = Entry {
     id: FilterId::Hdf5(3),
     names: &["fletcher32"],
-    new: |params, _| Fletcher32::new(params).map(boxed),
+    new: |params, _| Fletcher32::new(params).map(Checked).map(boxed),
     derive: None,
     numcodecs: Some(JsonForm { id: "fletcher32", write: |_| Ok(vec![]), read: |_| Ok(vec![]) }),
     zarr_v3: None,
@@ -45,52 +43,16 @@ impl Fletcher32 {
         }
         Ok(Fletcher32)
     }
-
-    /// Returns the data without the checksum, after verifying it.
-    fn verify<'a>(&self, encoded: &'a [u8]) -> Result<&'a [u8]> {
-        let Some((data, stored)) = encoded.split_last_chunk::<CHECKSUM_LEN>() else {
-            return Err(corrupt(format!("{} encoded bytes are too few for a checksum", encoded.len())));
-        };
-        let (stored, computed) = (u32::from_le_bytes(*stored), checksum(data));
-        let swapped = ((computed & 0x00ff_00ff) << 8) | ((computed >> 8) & 0x00ff_00ff);
-        if stored != computed && stored != swapped {
-            return Err(corrupt(format!(
-                "the checksum of {} bytes is {computed:#010x}, but {stored:#010x} is stored",
-                data.len()
-            )));
-        }
-        Ok(data)
-    }
 }
 
-impl SliceCodec for Fletcher32 {
-    fn decoded_len(&self, encoded: &[u8]) -> Result<Option<usize>> {
-        self.verify(encoded).map(|data| Some(data.len()))
+impl Checksum for Fletcher32 {
+    fn compute(&self, data: &[u8]) -> u32 {
+        checksum(data)
     }
 
-    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
-        let data = encoded.split_last_chunk::<CHECKSUM_LEN>().map_or(encoded, |(data, _)| data);
-        let Some(target) = decoded.get_mut(..data.len()) else { return Ok(None) };
-        target.copy_from_slice(data);
-        Ok(Some(data.len()))
-    }
-
-    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
-        encoded.extend_from_slice(decoded);
-        encoded.extend_from_slice(&checksum(decoded).to_le_bytes());
-        Ok(Some(()))
-    }
-
-    fn max_decoded_len(&self, encoded: usize) -> usize {
-        encoded.saturating_sub(CHECKSUM_LEN)
-    }
-
-    fn encoded_len(&self, decoded: usize) -> Option<usize> {
-        decoded.checked_add(CHECKSUM_LEN)
-    }
-
-    fn borrow_payload<'a>(&self, encoded: &'a [u8]) -> Option<Result<&'a [u8]>> {
-        Some(self.verify(encoded))
+    fn accepts(&self, stored: u32, computed: u32) -> bool {
+        let swapped = ((computed & 0x00ff_00ff) << 8) | ((computed >> 8) & 0x00ff_00ff);
+        stored == computed || stored == swapped
     }
 }
 

@@ -6,6 +6,7 @@
 mod aec;
 mod bits;
 mod blosclz;
+mod checksum;
 mod lanes;
 mod lz;
 

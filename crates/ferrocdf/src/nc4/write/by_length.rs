@@ -46,7 +46,7 @@ impl Edited {
             let is_coordinate = role(new, var).is_some_and(|dim| dim.index() < old.dims().len());
             is_coordinate || new.var(var).dims.iter().any(made_up)
         };
-        groups || changes_names(old, new) || new.var_ids().skip(old.vars().len()).any(makes_scale)
+        groups || changes_names(old, new) || new.var_ids_from(old.vars().len()).any(makes_scale)
     }
 
     /// Returns what can be written of made-up dimensions. The file says what `model` says.

@@ -271,7 +271,7 @@ impl Edited {
         if old.vars().len() == new.vars().len() || !loses_ids(new) {
             return Ok(());
         }
-        for var in new.var_ids().skip(old.vars().len()) {
+        for var in new.var_ids_from(old.vars().len()) {
             let Some(&dim) = new.var(var).dims.first() else { continue };
             if !self.is_scale(new, var) {
                 let node = self.node(var)?;
