@@ -1,5 +1,5 @@
-//! Elements that are stored nowhere: those of chunks that were never written, of datasets without space, and of virtual
-//! datasets without a source. Whether they are is asked of indexes alone; no element is read.
+//! Unwritten elements: the elements of chunks that were never written, of datasets without allocated space, and of virtual
+//! datasets outside their sources. The chunk indexes tell which elements are unwritten; no element is read.
 
 use ferrocdf_bytes::Result;
 use ferrocdf_store::MemoryBlob;
@@ -29,7 +29,7 @@ pub fn unwritten_value(array: &Array) -> Result<Option<Vec<u8>>> {
     Ok(Some(value))
 }
 
-/// True if some elements of an array may be stored nowhere.
+/// True if an array may have unwritten elements.
 ///
 /// # Errors
 /// The index's.

@@ -68,7 +68,7 @@ struct Located {
     array: Array,
     /// True if the elements are of a user-defined type.
     has_user_type: bool,
-    /// Whether some elements are stored nowhere, once that was asked of a file that is only read.
+    /// True if the variable has unwritten elements. Set by the first question, and only in files that are open for reading.
     lacks_elements: OnceLock<bool>,
 }
 
@@ -322,7 +322,7 @@ impl State {
         self.locate(var).map(|located| &located.array)
     }
 
-    /// True if some elements of a variable may be stored nowhere. The index of its chunks is read once.
+    /// True if a variable may have unwritten elements. Reads the chunk index of a variable once.
     pub(crate) fn lacks_elements(&self, var: VarId) -> Result<bool> {
         let located = self.locate(var)?;
         if let Some(&known) = located.lacks_elements.get() {

@@ -80,11 +80,11 @@ pub fn copy_blocks(
         block_len,
         source: Mutex::default(),
     };
-    let mut unopened = from_blocks.is_packed_like(to_blocks);
+    let unopened = from_blocks.is_packed_like(to_blocks);
     for (_, _, some) in grid.pieces(BLOCKS) {
         let mut can = false;
         from_blocks.settled(|attempt| {
-            can = copier.can_copy(attempt.index, &some, &mut unopened)?;
+            can = copier.can_copy(attempt.index, &some)?;
             Ok(true)
         })?;
         if !can {
@@ -208,24 +208,15 @@ pub(super) struct Found {
 }
 
 impl Copier<'_> {
-    /// Whether the blocks in a box can be copied; and whether unopened, if those before could be.
-    fn can_copy(&self, from: &dyn BlockIndex, some: &Selection, unopened: &mut bool) -> Result<bool> {
+    /// True if the chunks in a box can be copied.
+    fn can_copy(&self, from: &dyn BlockIndex, some: &Selection) -> Result<bool> {
         let locate = |blocks: &Blocks, index: &dyn BlockIndex| blocks.locate(index, &some.start, &some.count);
         if locate(self.to, &*self.to.index)?.iter().any(|place| *place != Place::Missing) {
             return Ok(false);
         }
-        for (number, place) in locate(self.from, from)?.into_iter().enumerate() {
-            match place {
-                Place::Missing if !self.same_fill => return Ok(false),
-                Place::Missing => {}
-                Place::At { mask, .. } => {
-                    *unopened = *unopened
-                        && (self.from.chain.is_identity(mask)
-                            || !self.home.store.is_identity(&self.key(some, number)));
-                }
-            }
-        }
-        Ok(true)
+        // An index that cannot be read is an error before anything is written.
+        let places = locate(self.from, from)?;
+        Ok(self.same_fill || !places.contains(&Place::Missing))
     }
 
     fn source(&self) -> MutexGuard<'_, Source> {

@@ -1,20 +1,20 @@
-//! Which blocks are stored, by the index alone.
+//! Which chunks are stored, answered from the chunk index alone.
 
 use ferrocdf_bytes::Result;
 
 use super::{Blocks, Place};
 use crate::{Coverage, Selection};
 
-/// The most blocks that are looked for at a time.
+/// Maximum number of chunks that are located at a time.
 pub(super) const BLOCKS: u64 = 1 << 16;
 
 impl Blocks {
-    /// True if some block of an array of this shape is not stored.
+    /// True if at least one chunk of an array of this shape was never written.
     pub(crate) fn lacks_some(&self, shape: &[u64]) -> Result<bool> {
         Ok(!shape.contains(&0) && self.has_any(&self.grid(shape), |place| place == Place::Missing)?)
     }
 
-    /// Returns how much of a selection of at least one element is stored, or held back.
+    /// Returns how much of a selection of at least one element is stored. Pending chunks count as stored.
     pub(crate) fn coverage(&self, selection: &Selection) -> Result<Coverage> {
         if self.cached.holds() {
             return Ok(Coverage::Whole);
@@ -38,7 +38,8 @@ impl Blocks {
         })
     }
 
-    /// True if a box of blocks has one in such a place. The place of a block is looked at again if blocks are moved.
+    /// True if a box of chunks contains a chunk whose location is wanted. `is_wanted` sees a chunk again if another writer moves
+    /// chunks meanwhile.
     fn has_any(&self, grid: &Selection, mut is_wanted: impl FnMut(Place) -> bool) -> Result<bool> {
         for (_, _, some) in grid.pieces(BLOCKS) {
             let mut has = false;

@@ -182,11 +182,6 @@ pub trait BlockStore: BlockIndex {
     fn grows(&self, _dim: usize) -> bool {
         true
     }
-
-    /// Whether a block is to be stored as it is, without any filter.
-    fn is_identity(&self, _block: &[u64]) -> bool {
-        false
-    }
 }
 
 /// Where one block lies.

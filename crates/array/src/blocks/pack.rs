@@ -156,15 +156,8 @@ impl<B: Blocks + ?Sized> Packer<'_, B> {
                     plain
                 }
             };
-            let key = self.blocks.key(number);
-            if self.home.store.is_identity(&key) {
-                to.bytes.clear();
-                to.bytes.extend_from_slice(plain);
-                to.mask = u32::MAX >> 32usize.saturating_sub(self.home.chain.steps().len());
-                return Ok(());
-            }
             let packed = self.home.chain.encode(plain, &mut to.bytes);
-            to.mask = packed.at(|| format!("the block at {key:?}"))?;
+            to.mask = packed.at(|| format!("the block at {:?}", self.blocks.key(number)))?;
             Ok(())
         })
     }

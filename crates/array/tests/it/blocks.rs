@@ -122,7 +122,7 @@ fn agrees(rng: &mut Rng, blob: &dyn Blob, array: &Array, sel: &Selection) {
     unwritten_elements_have_their_value(blob, array, sel);
 }
 
-/// Elements that are stored nowhere are read as the value that they are said to have.
+/// Reading an unwritten element gives the value that `unwritten_value` returns.
 fn unwritten_elements_have_their_value(blob: &dyn Blob, array: &Array, sel: &Selection) {
     let kind = array.stored.kind;
     let Some(value) = unwritten_value(array).unwrap() else { return };

@@ -22,7 +22,7 @@ pub(super) struct Job {
     pub(super) pair: Pair,
     /// The type of its elements in the source.
     pub(super) kind: Kind,
-    /// Whether some elements may be stored nowhere in the source.
+    /// True if the source may have unwritten elements.
     pub(super) lacks_elements: bool,
     /// Whether zeros are not written where the copy has zeros: the source may have holes there.
     pub(super) skips_zeros: bool,

@@ -14,7 +14,7 @@ use super::{Pair, are_numbers, lock_both};
 use crate::{File, FileMut};
 
 impl File {
-    /// True if elements of a variable may be stored nowhere: of chunks that were never written, of a dataset without space, or
+    /// True if a variable may have unwritten elements: elements of chunks that were never written, of a dataset without space, or
     /// outside the sources of a virtual dataset. Always false for strings and for user-defined types but enumerations.
     pub fn lacks_elements(&self, var: VarId) -> Result<bool> {
         let model = self.model();

@@ -357,15 +357,20 @@ fn definitions_that_failed_can_be_repeated() {
     }
 }
 
-#[test]
-fn definitions_can_be_repeated_whichever_request_to_read_failed() {
-    let bytes = station();
-    let [start, put, defined] = texts(&bytes, 1);
+/// Makes definitions in a file while each of some requests to read fails, then again or not at all. `before` prepares the file;
+/// the texts are those of the file as it was, as `before` leaves it, and with the definitions.
+fn define_whichever_read_fails(
+    bytes: &[u8],
+    requests: u64,
+    before: fn(&FileMut),
+    define: fn(&FileMut, usize),
+    [start, put, defined]: [&String; 3],
+) {
     let mut failed = 0;
-    for (read, aborts) in (0..60).flat_map(|read| [(read, false), (read, true)]) {
-        let disk = Disk::new(&bytes);
+    for (read, aborts) in (0..requests).flat_map(|read| [(read, false), (read, true)]) {
+        let disk = Disk::new(bytes);
         let file = disk.open();
-        put_before(&file);
+        before(&file);
         define(&file, 1);
         *disk.reads.lock().unwrap() = once(read);
         if file.commit().is_ok() {
@@ -375,15 +380,22 @@ fn definitions_can_be_repeated_whichever_request_to_read_failed() {
         disk.repair();
         // The commit may have failed after the definitions were made.
         let found = text_of(&disk);
-        assert!([&start, &defined].contains(&&found), "request {read}: {found}");
+        assert!([start, defined].contains(&&found), "request {read}: {found}");
         if aborts {
             file.abort();
         }
         file.close().unwrap();
         let found = text_of(&disk);
-        assert!(found == defined || aborts && found == put, "request {read}: {found}");
+        assert!(found == *defined || aborts && found == *put, "request {read}: {found}");
     }
     assert!(failed > 30, "{failed}");
+}
+
+#[test]
+fn definitions_can_be_repeated_whichever_request_to_read_failed() {
+    let bytes = station();
+    let [start, put, defined] = &texts(&bytes, 1);
+    define_whichever_read_fails(&bytes, 60, put_before, define, [start, put, defined]);
 }
 
 #[test]

@@ -56,29 +56,8 @@ fn a_rename_is_made_again_when_its_first_writes_failed() {
 
 #[test]
 fn a_rename_is_made_again_or_undone_whichever_request_to_read_failed() {
-    let [start, defined] = texts(1);
-    let mut failed = 0;
-    for (read, aborts) in (0..100).flat_map(|read| [(read, false), (read, true)]) {
-        let disk = Disk::new(FOREIGN);
-        let file = disk.open();
-        define(&file, 1);
-        *disk.reads.lock().unwrap() = once(read);
-        if file.commit().is_ok() {
-            continue;
-        }
-        failed += 1;
-        disk.repair();
-        // The commit may have failed after the definitions were made.
-        let found = text_of(&disk);
-        assert!([&start, &defined].contains(&&found), "request {read}: {found}");
-        if aborts {
-            file.abort();
-        }
-        file.close().unwrap();
-        let found = text_of(&disk);
-        assert!(found == defined || aborts && found == start, "request {read}: {found}");
-    }
-    assert!(failed > 30, "{failed}");
+    let [start, defined] = &texts(1);
+    define_whichever_read_fails(FOREIGN, 100, |_| (), define, [start, start, defined]);
 }
 
 /// Removes a variable while requests fail, then again. True if the first call failed and left the variable.
