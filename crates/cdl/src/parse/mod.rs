@@ -35,7 +35,7 @@ use ferrocdf_model::{Format, Model, Owner, Values, VarId};
 use lexer::Lexer;
 use parser::Parser;
 use source::Source;
-pub(crate) use token::{is_reserved, is_special_attribute, is_value};
+pub(crate) use token::{has_meaning, is_reserved, is_value};
 
 /// What is known about a text before it is read.
 #[derive(Clone, Debug)]

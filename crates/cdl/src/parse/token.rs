@@ -150,19 +150,15 @@ impl Token {
     }
 }
 
-/// Whether a word without escapes may be more than a name.
+/// True if a word without escapes may be more than a name, wherever it stands.
 pub(crate) fn is_reserved(name: &[u8]) -> bool {
-    let has_meaning = match meaning(name) {
-        // Special attributes are printed as they are read.
-        None | Some(Token::Special(_)) => false,
-        Some(_) => true,
-    };
-    has_meaning || section(name).is_some() || atomic_named(name).is_some()
+    // Special attributes are special behind a colon, where only attributes stand.
+    !matches!(meaning(name), Some(Token::Special(_))) && has_meaning(name)
 }
 
-/// Whether an attribute of this name is more than an attribute to the parser. (`_FillValue` is no more than one to others.)
-pub(crate) fn is_special_attribute(name: &[u8]) -> bool {
-    matches!(meaning(name), Some(Token::Special(special)) if special != Special::FillValue)
+/// True if a word without escapes may be more than a name somewhere.
+pub(crate) fn has_meaning(name: &[u8]) -> bool {
+    meaning(name).is_some() || section(name).is_some() || atomic_named(name).is_some()
 }
 
 /// Whether a word without escapes is a number, a fill value or `NIL`, so that no constant can have its name.

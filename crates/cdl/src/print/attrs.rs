@@ -7,7 +7,6 @@ use super::escape::{Place, quoted, trimmed};
 use super::float::Point;
 use super::user::{self, Digits};
 use super::{Failure, Printer};
-use crate::parse::is_special_attribute;
 use crate::times::TimeAxis;
 
 /// Variables of these names would be taken for the start of a section.
@@ -30,10 +29,11 @@ impl Printer<'_> {
         }
         self.name(owner_name)?;
         self.out.put(if KEYWORDS.contains(&owner_name) { " :" } else { ":" });
-        if self.options.escape_names && is_special_attribute(attr.name.as_bytes()) {
-            self.out.put("\\");
+        // The one special attribute that files really have.
+        match attr.name.as_bytes() {
+            b"_FillValue" => self.out.put("_FillValue"),
+            name => self.name(name)?,
         }
-        self.name(attr.name.as_bytes())?;
         self.out.put(" = ");
         self.attr_values(&attr.value);
         self.out.put(" ;");

@@ -1,7 +1,7 @@
 //! Names and text with the escapes of CDL, byte for byte: what is not UTF-8 goes through as it is.
 
 use super::Failure;
-use crate::parse::is_reserved;
+use crate::parse::has_meaning;
 
 /// Why a text is printed; each place has rules of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -117,7 +117,7 @@ pub(super) fn name(name: &[u8], names: Names, out: &mut Vec<u8>) -> Result<(), F
         Some(b'@') if escaped => out.push(b'\\'),
         // Not a comment.
         Some(b'/') if matches!(second, b'/' | b'*') => out.push(b'\\'),
-        Some(_) if escaped && is_reserved(name) => out.push(b'\\'),
+        Some(_) if escaped && has_meaning(name) => out.push(b'\\'),
         _ => {}
     }
     let is_special = |byte: u8| SPECIAL[usize::from(byte)] || (escaped && byte == b'%');

@@ -243,3 +243,52 @@ fn a_word_of_cdl_is_no_name_behind_a_type_that_ncdump_does_not_print() {
         assert_eq!(done, code, "{kind}: {}", String::from_utf8_lossy(&errors));
     }
 }
+
+#[test]
+fn names_of_special_attributes_are_escaped_where_they_are_other_names() {
+    let text = "netcdf names {
+types:
+  compound \\_ChunkSizes {
+    int \\_Filter ;
+  }; // \\_ChunkSizes
+  int enum \\_Format {\\_Endianness = 1} ;
+dimensions:
+\t\\_Storage = 1 ;
+variables:
+\tint \\_FillValue(\\_Storage) ;
+\t\t\\_FillValue:_FillValue = 5 ;
+\t\t\\_FillValue:units = \"m\" ;
+\t\t\\_FillValue:\\_NoFill = 1 ;
+\t\\_ChunkSizes c ;
+\t\\_Format e ;
+data:
+
+ \\_FillValue = 3 ;
+
+ c = {1} ;
+
+ e = \\_Endianness ;
+
+group: \\_NCProperties {
+  variables:
+  \tint v(\\_Storage) ;
+  data:
+
+   v = 2 ;
+  } // group \\_NCProperties
+}
+";
+    let folder = tempfile::tempdir().unwrap();
+    let [file, copy] = ["a.nc", "b.nc"].map(|name| folder.path().join(name));
+    ncgen("nc4", text.as_bytes(), &file);
+    let shown = printed(DUMP, &file);
+    for line in [
+        "\tint \\_FillValue(\\_Storage) ;",
+        "\t\t\\_FillValue:_FillValue = 5 ;",
+        "\t\t\\_FillValue:\\_NoFill = 1 ;",
+    ] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    ncgen("nc4", shown.as_bytes(), &copy);
+    assert_eq!(printed(DUMP, &copy), shown);
+}
