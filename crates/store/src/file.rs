@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use ferrocdf_bytes::{Code, Error, Result};
 
@@ -19,7 +20,13 @@ pub struct FileBlob {
     /// The process that has the lock; 0 if none.
     locked_by: AtomicU32,
     room: Room,
+    /// Held while a large range is written: the kernel writes a file for one thread at a time, and others that wait there for
+    /// their turn spin.
+    large_writes: Mutex<()>,
 }
+
+/// Bytes of a large write: many times longer than taking a lock.
+const LARGE: usize = 64 << 10;
 
 /// Interrupted requests in a row after which the interruption is an error: a cause that never ends must not hang the caller.
 const MOST_INTERRUPTIONS: u32 = 100;
@@ -51,8 +58,15 @@ impl FileBlob {
     }
 
     /// Makes an empty file for reading and writing; an existing one is emptied.
+    ///
+    /// An empty file is not truncated: ext4 writes a file that was truncated to the disk when it is closed, which for 1 GB
+    /// takes as long as writing it.
     pub fn create(path: &Path) -> Result<Self> {
-        Self::with(OpenOptions::new().read(true).write(true).create(true).truncate(true), path)
+        let blob = Self::with(OpenOptions::new().read(true).write(true).create(true).truncate(false), path)?;
+        if blob.size()? > 0 {
+            blob.set_size(0)?;
+        }
+        Ok(blob)
     }
 
     /// Makes an empty file for reading and writing; fails with `EEXIST` if there is one.
@@ -62,7 +76,13 @@ impl FileBlob {
 
     /// A file that is open already, under the path that messages name.
     pub(crate) fn of(file: File, path: &Path) -> Self {
-        FileBlob { file, path: path.to_path_buf(), locked_by: AtomicU32::new(0), room: Room::default() }
+        FileBlob {
+            file,
+            path: path.to_path_buf(),
+            locked_by: AtomicU32::new(0),
+            room: Room::default(),
+            large_writes: Mutex::default(),
+        }
     }
 
     /// Returns when its name would survive a power failure.
@@ -194,6 +214,8 @@ impl Blob for FileBlob {
 
 impl BlobMut for FileBlob {
     fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
+        let is_large = from.len() >= LARGE;
+        let _turn = is_large.then(|| self.large_writes.lock().unwrap_or_else(PoisonError::into_inner));
         self.room.ask(&self.file, at, from.len());
         let first = PIECE - (at % PIECE as u64) as usize;
         let (first, rest) = from.split_at(first.min(from.len()));

@@ -501,7 +501,7 @@ impl Editor {
         if let Some(at) = at {
             self.count(at, 1)?;
         }
-        if self.savepoint.is_none() {
+        if !self.undoes_attributes_of(node) {
             return self.release_type(old.as_deref());
         }
         self.note_change(|| Change::AttributeSet { node, name, before: old });
@@ -517,7 +517,7 @@ impl Editor {
         let number = attributes.list.number(name.as_bytes()).ok_or_else(|| no_attribute(name))?;
         let removed = attributes.remove(name.as_bytes()).ok_or_else(|| no_attribute(name))?;
         self.dirty.insert(node);
-        if self.savepoint.is_none() {
+        if !self.undoes_attributes_of(node) {
             return self.release_type(Some(&removed.body));
         }
         self.note_change(|| Change::AttributeRemoved { node, name: name.to_string(), number, removed });
@@ -548,8 +548,10 @@ impl Editor {
         let before =
             renamed.map(|attribute| std::mem::replace(&mut attribute.body, body)).unwrap_or_default();
         self.dirty.insert(node);
-        let names = || (old.to_string(), new.to_string());
-        self.note_change(|| Change::AttributeRenamed { node, names: names(), before });
+        if self.undoes_attributes_of(node) {
+            let names = (old.to_string(), new.to_string());
+            self.note_change(|| Change::AttributeRenamed { node, names, before });
+        }
         Ok(())
     }
 

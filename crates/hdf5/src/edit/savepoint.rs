@@ -13,8 +13,9 @@ use super::{Editor, Node};
 use crate::messages::HeapId;
 
 /// The changes since [`Editor::set_savepoint`].
-#[derive(Default)]
 pub(super) struct Savepoint {
+    /// The number of objects that the editor knew.
+    objects: usize,
     /// In the order in which they were made.
     changes: Vec<Change>,
     /// Objects of the global heap to be given up.
@@ -44,12 +45,12 @@ impl Editor {
     /// Opens a savepoint. The caller ends it by [`release_savepoint`](Editor::release_savepoint) or
     /// [`rollback`](Editor::rollback) before the next commit.
     pub fn set_savepoint(&mut self) {
-        self.savepoint = Some(Savepoint::default());
+        self.savepoint = Some(Savepoint { objects: self.objects.len(), changes: vec![], freed: vec![] });
     }
 
     /// Keeps the changes since [`set_savepoint`](Editor::set_savepoint).
     pub fn release_savepoint(&mut self) {
-        let Some(Savepoint { changes, freed }) = self.savepoint.take() else { return };
+        let Some(Savepoint { changes, freed, .. }) = self.savepoint.take() else { return };
         for change in changes {
             // Space of an object that cannot be read is lost, which harms nobody.
             let _ = match change {
@@ -107,6 +108,15 @@ impl Editor {
             }
             Change::Put(id) => self.heap_free(id),
         }
+    }
+
+    /// True if a rollback has to undo changes of an object's attributes: a savepoint is open, and the object is older. A newer
+    /// object goes as a whole.
+    pub(super) fn undoes_attributes_of(&self, node: Node) -> bool {
+        self.savepoint.as_ref().is_some_and(|savepoint| {
+            let number = node.0 as usize;
+            number < savepoint.objects || self.objects.get(number).is_some_and(|object| object.committed)
+        })
     }
 
     /// Notes a change, if a savepoint is open.
