@@ -5,7 +5,7 @@
 //! is then written once and not twice.
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::{Blob, reads_slowly};
+use ferrocdf_store::{Blob, Cost, reads_slowly};
 
 use crate::array::{dense_steps, too_large};
 use crate::convert::Conversion;
@@ -294,5 +294,9 @@ impl Blob for Inline<'_> {
 
     fn name(&self) -> String {
         "inline data".to_string()
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::MEMORY
     }
 }

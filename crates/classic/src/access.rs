@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::{Blob, BlobMut};
+use ferrocdf_store::{Blob, BlobMut, Cost};
 
 /// The bytes of a file, and whether they may be changed.
 pub(crate) enum Access {
@@ -56,5 +56,9 @@ impl Blob for HalfMoved {
 
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::MEMORY
     }
 }

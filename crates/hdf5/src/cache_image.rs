@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ferrocdf_bytes::Result;
-use ferrocdf_store::{Blob, Change};
+use ferrocdf_store::{Blob, Change, Cost};
 
 use crate::block::Block;
 use crate::wire::{self, CHECKSUM, Reader, Writer, bad};
@@ -158,8 +158,8 @@ impl Blob for Overlay {
         self.under.name()
     }
 
-    fn is_quick(&self) -> bool {
-        self.under.is_quick()
+    fn cost(&self) -> Cost {
+        self.under.cost()
     }
 
     fn forget(&self) {

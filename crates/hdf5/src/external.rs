@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ferrocdf_bytes::Result;
-use ferrocdf_store::Blob;
+use ferrocdf_store::{Blob, Cost};
 
 use crate::File;
 use crate::chunks::Lazy;
@@ -83,5 +83,10 @@ impl Blob for ExternalBlob {
 
     fn name(&self) -> String {
         format!("external raw data of {:?}", self.file)
+    }
+
+    fn cost(&self) -> Cost {
+        // The pieces are files beside this one, which need not be open to know what they cost.
+        self.file.source().blob.cost()
     }
 }

@@ -1,6 +1,7 @@
 //! Reading ahead for callers who read little at a time.
 //!
-//! A few windows per blob and thread, filled when requests come near each other, or when the whole blob fits in one: a caller
+//! The cost of the blob gives the sizes: requests from half a window on are passed through, and a request is near another one
+//! if there is no more than the gap between them. A few windows per blob and thread, filled when requests come near each other, or when the whole blob fits in one: a caller
 //! who jumps about in a large blob pays nothing. A thread has four of them per blob, since one structure leads to another (a
 //! header to its heap, the heap to its blocks, these to text). Windows belong to a thread, so a request takes no lock: a
 //! window is valid while the generation of its blob is the one in which the window was read. Bytes written through
@@ -14,17 +15,10 @@ use std::sync::{Arc, Weak};
 
 use ferrocdf_bytes::Result;
 
-use crate::{Blob, BlobMut, Buffer, Change, Writes};
+use crate::{Blob, BlobMut, Buffer, Change, Cost, Writes};
 
-/// Requests from this size on are passed through.
-const SMALL: usize = 32 << 10;
-/// Bytes read ahead; of blobs that are quick fewer, which stay in a core's cache, as requests cost little there.
-const WINDOW: usize = 256 << 10;
-const QUICK: usize = 64 << 10;
 /// Requests in a row, each near the one before, after which reading ahead starts.
 const STREAK: u32 = 2;
-/// How far back a request may be and still be near.
-const BACK: u64 = 4096;
 /// Requests far from the one before, after which a small blob is read whole.
 const JUMPS: u32 = 8;
 
@@ -37,6 +31,8 @@ const WINDOWS: usize = 4;
 #[derive(Debug)]
 pub struct ReadAhead<B: Blob> {
     inner: B,
+    /// The cost of `inner`.
+    cost: Cost,
     /// Number of the state of the bytes; changes with every write. Windows of this blob point at it.
     generation: Arc<AtomicU64>,
     /// The size of the blob; from [`UNKNOWN`] on, how often it was forgotten.
@@ -127,7 +123,13 @@ struct Window {
 impl<B: Blob> ReadAhead<B> {
     /// Reads ahead in `inner`.
     pub fn new(inner: B) -> Self {
-        ReadAhead { inner, generation: Arc::default(), size: AtomicU64::new(UNKNOWN) }
+        let cost = inner.cost();
+        ReadAhead { inner, cost, generation: Arc::default(), size: AtomicU64::new(UNKNOWN) }
+    }
+
+    /// Requests from this size on are passed through.
+    fn large(&self) -> usize {
+        self.cost.window / 2
     }
 
     /// The next who wants to know the size asks again. A thread that is asking just now keeps its answer to itself: the
@@ -183,21 +185,20 @@ impl<B: Blob> ReadAhead<B> {
             last.end = at + into.len() as u64;
             return Ok(into.len());
         }
-        let near = windows.choose(at, into.len());
+        let near = windows.choose(at, into.len(), self.cost.gap, self.large());
         if windows.take(at, into) {
             return Ok(into.len());
         }
         let (goes_on, jumps_about) = (windows.goes_on(near), windows.jumps_about(near));
         if goes_on || jumps_about {
             let size = self.size()?;
-            if size <= WINDOW as u64 {
+            if size <= (WINDOWS * self.cost.window) as u64 {
                 windows.jumps = 0;
                 windows.chosen().fill(&self.inner, 0, size as usize)?;
             } else if goes_on {
-                let start = at - at % BACK;
-                let most = if self.inner.is_quick() { QUICK } else { WINDOW };
-                let left = usize::try_from(size.saturating_sub(start)).unwrap_or(most);
-                windows.chosen().fill(&self.inner, start, most.min(left))?;
+                let start = at - at % self.cost.gap.max(1);
+                let left = usize::try_from(size.saturating_sub(start)).unwrap_or(usize::MAX);
+                windows.chosen().fill(&self.inner, start, self.cost.window.min(left))?;
             }
         }
         if windows.take(at, into) { Ok(into.len()) } else { self.inner.read_at(at, into) }
@@ -225,11 +226,12 @@ impl Windows {
         self.list.iter_mut().for_each(|window| window.len = 0);
     }
 
-    /// Chooses the window for a request. True if it is near the last one there; one that is near none goes to the window
+    /// Chooses the window for a request. True if it starts at most `back` bytes before the end of the last one there, or
+    /// `ahead` bytes behind it; one that is near none goes to the window
     /// that was not used for longer.
-    fn choose(&mut self, at: u64, len: usize) -> bool {
+    fn choose(&mut self, at: u64, len: usize, back: u64, ahead: usize) -> bool {
         let near = |window: &Window| {
-            at.saturating_add(BACK) >= window.end && at < window.end.saturating_add(SMALL as u64)
+            at.saturating_add(back) >= window.end && at < window.end.saturating_add(ahead as u64)
         };
         let found = self.list.iter().position(near);
         self.list[..=found.unwrap_or(WINDOWS - 1)].rotate_right(1);
@@ -300,7 +302,7 @@ impl<B: Blob> Blob for ReadAhead<B> {
     }
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        if into.len() >= SMALL {
+        if into.len() >= self.large() {
             return self.inner.read_at(at, into);
         }
         match self.with_own(|windows| self.read_in(windows, at, into)) {
@@ -317,8 +319,8 @@ impl<B: Blob> Blob for ReadAhead<B> {
         self.inner.last_change()
     }
 
-    fn is_quick(&self) -> bool {
-        self.inner.is_quick()
+    fn cost(&self) -> Cost {
+        self.cost
     }
 
     fn is_nameless(&self) -> bool {
@@ -374,8 +376,13 @@ mod tests {
 
     fn numbered(len: usize) -> (Arc<Counting<MemoryBlob>>, ReadAhead<Arc<Counting<MemoryBlob>>>) {
         let bytes = (0..len).map(|at| (at % 251) as u8).collect();
-        let inner = Arc::new(Counting::new(MemoryBlob::new(bytes)));
+        let inner = Arc::new(Counting::new(MemoryBlob::new(bytes)).with_cost(Cost::LOCAL));
         (inner.clone(), ReadAhead::new(inner))
+    }
+
+    /// An empty blob to which requests cost as much as to a file.
+    fn empty() -> ReadAhead<Counting<MemoryBlob>> {
+        ReadAhead::new(Counting::new(MemoryBlob::default()).with_cost(Cost::LOCAL))
     }
 
     #[test]
@@ -386,34 +393,12 @@ mod tests {
             assert_eq!(blob.read_at(at, &mut into).unwrap(), 100);
             assert!(into.iter().enumerate().all(|(i, &byte)| byte == ((at as usize + i) % 251) as u8));
         }
-        assert!(inner.reads().0 <= 2 + 1_000_000 / WINDOW as u64 + 1, "{:?}", inner.reads());
-    }
-
-    /// A blob to which requests cost next to nothing.
-    struct Quick(Arc<Counting<MemoryBlob>>);
-
-    impl Blob for Quick {
-        fn size(&self) -> Result<u64> {
-            self.0.size()
-        }
-
-        fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-            self.0.read_at(at, into)
-        }
-
-        fn name(&self) -> String {
-            self.0.name()
-        }
-
-        fn is_quick(&self) -> bool {
-            true
-        }
+        assert!(inner.reads().0 <= 2 + 1_000_000 / Cost::LOCAL.window as u64 + 1, "{:?}", inner.reads());
     }
 
     #[test]
-    fn of_a_quick_blob_less_is_read_ahead() {
-        let (inner, _) = numbered(10_000_000);
-        let blob = ReadAhead::new(Quick(inner.clone()));
+    fn no_more_than_a_window_is_read_ahead() {
+        let (inner, blob) = numbered(10_000_000);
         let mut into = [0; 100];
         for place in (0..10).map(|place| place * 1_000_000) {
             for at in (place..place + 1000).step_by(100) {
@@ -422,7 +407,10 @@ mod tests {
             }
         }
         let (requests, bytes) = inner.reads();
-        assert!(requests <= 40 && bytes < 10 * (QUICK as u64 + 1000), "{requests} requests, {bytes} bytes");
+        assert!(
+            requests <= 40 && bytes < 10 * (Cost::LOCAL.window as u64 + 1000),
+            "{requests} requests, {bytes} bytes"
+        );
     }
 
     #[test]
@@ -461,7 +449,7 @@ mod tests {
     #[test]
     fn random_writes_and_reads_are_those_of_a_plain_blob() {
         let mut rng = crate::testing::Rng::new(3);
-        let (plain, ahead) = (MemoryBlob::default(), ReadAhead::new(MemoryBlob::default()));
+        let (plain, ahead) = (MemoryBlob::default(), empty());
         let mut at = 0;
         for _ in 0..50_000 {
             at = if rng.once_in(20) { rng.below(600_000) } else { at + rng.below(40) };
@@ -489,7 +477,7 @@ mod tests {
 
     #[test]
     fn passes_the_suite() {
-        crate::suite::blob(|_| ReadAhead::new(MemoryBlob::default()));
+        crate::suite::blob(|_| empty());
     }
 
     #[test]
@@ -522,7 +510,7 @@ mod tests {
             read(0);
             when_read.recv().unwrap();
             // The first window begins at the start of the blob, and so starts one request earlier.
-            assert_eq!(inner.reads().0, 2 + 3);
+            assert_eq!(inner.reads().0, 2 + 2 * 200_000 / Cost::LOCAL.window as u64 + 1 + 2);
             assert!(!is_changed(199_900));
             let reads = inner.reads().0;
             for at in [199_900, 699_900] {
@@ -553,7 +541,8 @@ mod tests {
     #[test]
     fn windows_of_many_blobs_give_the_bytes_of_their_own() {
         let blobs: Vec<_> = (0..BLOBS as u8 + 9)
-            .map(|n| ReadAhead::new(MemoryBlob::new(vec![n; 1000 + n as usize])))
+            .map(|n| Counting::new(MemoryBlob::new(vec![n; 1000 + n as usize])).with_cost(Cost::LOCAL))
+            .map(ReadAhead::new)
             .collect();
         let mut into = [255; 10];
         for at in (0..900).step_by(10) {
@@ -593,7 +582,7 @@ mod tests {
 
     #[test]
     fn the_size_is_that_of_the_last_write() {
-        let blob = ReadAhead::new(MemoryBlob::default());
+        let blob = empty();
         assert_eq!(blob.size().unwrap(), 0);
         blob.write_at(10, &[1; 5]).unwrap();
         assert_eq!((blob.size().unwrap(), blob.size().unwrap()), (15, 15));

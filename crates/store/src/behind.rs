@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::Result;
 
-use crate::{Blob, BlobMut, Buffer, Writes};
+use crate::{Blob, BlobMut, Buffer, Cost, Writes};
 
 /// Writes from this size on are passed through.
 const SMALL: usize = 32 << 10;
@@ -140,8 +140,8 @@ impl<B: BlobMut> Blob for WriteBehind<B> {
         self.inner.name()
     }
 
-    fn is_quick(&self) -> bool {
-        self.inner.is_quick()
+    fn cost(&self) -> Cost {
+        self.inner.cost()
     }
 }
 

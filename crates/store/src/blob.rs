@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use crate::Change;
+use crate::{Change, Cost};
 
 /// Bytes that can be read at any position, from any thread.
 pub trait Blob: Send + Sync {
@@ -17,18 +17,15 @@ pub trait Blob: Send + Sync {
     /// A name for messages: the path, or "memory".
     fn name(&self) -> String;
 
+    /// Returns what a request to read costs.
+    fn cost(&self) -> Cost;
+
     /// Forgets what was read ahead, so that what others wrote meanwhile is seen.
     fn forget(&self) {}
 
     /// The last change of bytes that others may change; `None` where nobody else can, or nobody can tell.
     fn last_change(&self) -> Option<Change> {
         None
-    }
-
-    /// Whether requests cost next to nothing, so that several threads may read here and there instead of one after the
-    /// other with what lies ahead.
-    fn is_quick(&self) -> bool {
-        false
     }
 
     /// True if no path leads to the bytes any more: another file took the name, or it was removed.
@@ -127,8 +124,8 @@ macro_rules! forward {
                 (**self).last_change()
             }
 
-            fn is_quick(&self) -> bool {
-                (**self).is_quick()
+            fn cost(&self) -> Cost {
+                (**self).cost()
             }
 
             fn is_nameless(&self) -> bool {

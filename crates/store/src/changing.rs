@@ -119,6 +119,7 @@ mod tests {
     use ferrocdf_bytes::Code;
 
     use super::*;
+    use crate::Cost;
 
     /// A blob that is changed each time that it is asked, up to a number of times.
     struct Busy {
@@ -137,6 +138,10 @@ mod tests {
 
         fn name(&self) -> String {
             "busy".to_string()
+        }
+
+        fn cost(&self) -> Cost {
+            Cost::MEMORY
         }
 
         fn last_change(&self) -> Option<Change> {

@@ -35,4 +35,10 @@ impl Cost {
     /// in a fifth of the time that a request takes.
     pub const REMOTE: Cost =
         Cost { latency: Latency::Remote, gap: 512 << 10, window: 1 << 20, in_flight: 32 };
+
+    /// True if a request costs microseconds at most, so that several threads may read here and there, each request for itself,
+    /// instead of one thread in the order of the bytes.
+    pub fn is_near(&self) -> bool {
+        self.latency < Latency::Remote
+    }
 }

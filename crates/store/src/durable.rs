@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use ferrocdf_bytes::Result;
 
-use crate::{Blob, BlobMut, Change, Writes};
+use crate::{Blob, BlobMut, Change, Cost, Writes};
 
 /// A blob whose flushes are [`BlobMut::sync`].
 #[derive(Debug)]
@@ -54,8 +54,8 @@ impl<B: Blob> Blob for Durable<B> {
         self.inner.last_change()
     }
 
-    fn is_quick(&self) -> bool {
-        self.inner.is_quick()
+    fn cost(&self) -> Cost {
+        self.inner.cost()
     }
 
     fn is_nameless(&self) -> bool {

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use ferrocdf_bytes::{Code, Error, Result};
 
 use crate::room::Room;
-use crate::{Blob, BlobMut, Change};
+use crate::{Blob, BlobMut, Change, Cost};
 
 /// A local file.
 #[derive(Debug)]
@@ -203,8 +203,8 @@ impl Blob for FileBlob {
         Some(Change::seen(meta.modified().ok()?, meta.len()))
     }
 
-    fn is_quick(&self) -> bool {
-        true
+    fn cost(&self) -> Cost {
+        Cost::LOCAL
     }
 
     fn is_nameless(&self) -> bool {

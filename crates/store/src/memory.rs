@@ -4,7 +4,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use crate::{Blob, BlobMut, Writes};
+use crate::{Blob, BlobMut, Cost, Writes};
 
 /// A growable run of bytes in memory.
 #[derive(Debug)]
@@ -91,8 +91,8 @@ impl Blob for MemoryBlob {
         "memory".to_string()
     }
 
-    fn is_quick(&self) -> bool {
-        true
+    fn cost(&self) -> Cost {
+        Cost::MEMORY
     }
 }
 

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use ferrocdf_bytes::{Error, Result};
 use rustix::io::Errno;
 
-use crate::{Blob, BlobMut, Change, FileBlob, Writes};
+use crate::{Blob, BlobMut, Change, Cost, FileBlob, Writes};
 
 /// A local file that can be replaced.
 #[derive(Debug)]
@@ -166,8 +166,8 @@ impl Blob for ReplaceableFile {
         self.current().last_change()
     }
 
-    fn is_quick(&self) -> bool {
-        self.current().is_quick()
+    fn cost(&self) -> Cost {
+        self.current().cost()
     }
 
     fn is_nameless(&self) -> bool {

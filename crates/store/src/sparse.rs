@@ -9,7 +9,7 @@ use std::path::Path;
 
 use ferrocdf_bytes::Result;
 
-use crate::{Blob, BlobMut};
+use crate::{Blob, BlobMut, Cost};
 
 /// Bytes that are skipped at a time if all are zero: a multiple of the blocks of file systems.
 const RUN: usize = SkipZeros::RUN as usize;
@@ -58,6 +58,10 @@ impl Blob for SkipZeros<'_> {
 
     fn name(&self) -> String {
         self.0.name()
+    }
+
+    fn cost(&self) -> Cost {
+        self.0.cost()
     }
 }
 

@@ -12,7 +12,7 @@ use ferrocdf_array::{
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::{Chain, Codecs, Step};
 use ferrocdf_store::testing::{Counting, Rng};
-use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
+use ferrocdf_store::{Blob, BlobMut, Cost, MemoryBlob};
 
 use crate::engine::selection;
 
@@ -164,6 +164,10 @@ impl Blob for Restless {
 
     fn name(&self) -> String {
         "restless".to_string()
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::LOCAL
     }
 }
 
@@ -472,6 +476,10 @@ impl Blob for Faulty {
     fn name(&self) -> String {
         "faulty".to_string()
     }
+
+    fn cost(&self) -> Cost {
+        Cost::LOCAL
+    }
 }
 
 impl BlobMut for Faulty {
@@ -551,6 +559,10 @@ impl<F: Fn(usize, u64, &mut [u8]) -> Result<()> + Send + Sync> Blob for Odd<F> {
     fn name(&self) -> String {
         "odd".to_string()
     }
+
+    fn cost(&self) -> Cost {
+        Cost::LOCAL
+    }
 }
 
 fn odd<F: Fn(usize, u64, &mut [u8]) -> Result<()>>(blob: &Restless, act: F) -> Odd<F> {
@@ -629,6 +641,10 @@ impl Blob for Stale {
 
     fn name(&self) -> String {
         "stale".to_string()
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::LOCAL
     }
 
     fn forget(&self) {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use ferrocdf_array::{Array, Fit, In, Kind, Layout, Out, PastEnd, Selection, Stored, fill, read, write};
 use ferrocdf_bytes::{Code, Result};
-use ferrocdf_store::{Blob, BlobMut, MemoryBlob, testing::Counting, testing::Failing};
+use ferrocdf_store::{Blob, BlobMut, Cost, MemoryBlob, testing::Counting, testing::Failing};
 
 /// Elements of four bytes in `records` runs of `run` bytes, `record` bytes apart.
 fn interleaved(records: u64, run: u64, record: u64) -> Array {
@@ -112,6 +112,10 @@ impl Blob for Notes {
 
     fn name(&self) -> String {
         "zeros".to_string()
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::LOCAL
     }
 }
 

@@ -7,7 +7,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::{Alignment, ClassicFile, Version};
 use ferrocdf_model::{Atomic, DimId, GroupId, Model, Owner, Values, VarId};
 use ferrocdf_store::testing::{Counting, Failing, Faults};
-use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
+use ferrocdf_store::{Blob, BlobMut, Cost, MemoryBlob};
 
 use crate::sample::{VERSIONS, bytes, model, write};
 
@@ -344,6 +344,10 @@ impl Blob for InPlace {
 
     fn name(&self) -> String {
         self.0.name()
+    }
+
+    fn cost(&self) -> Cost {
+        self.0.cost()
     }
 }
 

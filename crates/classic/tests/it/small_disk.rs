@@ -10,7 +10,7 @@ use ferrocdf_array::{Fit, In, Out, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::{Alignment, ClassicFile, Version};
 use ferrocdf_model::{Atomic, DimId, GroupId, Model, Owner, Values, VarId};
-use ferrocdf_store::{Blob, BlobMut, WriteBehind, Writes};
+use ferrocdf_store::{Blob, BlobMut, Cost, WriteBehind, Writes};
 
 /// Bytes of a block of the disk.
 const BLOCK: u64 = 4096;
@@ -74,6 +74,10 @@ impl Blob for SparseFile {
 
     fn name(&self) -> String {
         "sparse".to_string()
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::MEMORY
     }
 }
 

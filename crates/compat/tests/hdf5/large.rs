@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
 use ferrocdf::model::Chunking;
-use ferrocdf::store::{Blob, FileBlob};
+use ferrocdf::store::{Blob, Cost, FileBlob};
 use ferrocdf::{CreateOptions, File, FileMut, Format, OpenOptions, Owner};
 use ferrocdf_compat::python::{finish, script};
 
@@ -41,6 +41,10 @@ impl Blob for Counting {
 
     fn name(&self) -> String {
         self.inner.name()
+    }
+
+    fn cost(&self) -> Cost {
+        self.inner.cost()
     }
 }
 

@@ -70,10 +70,10 @@ impl LateAttrs for Owners {
         let goes_on = ahead.next == key && ahead.asker == asker;
         ahead.streak = if goes_on { ahead.streak + 1 } else { 0 };
         (ahead.next, ahead.asker) = (key + 1, asker);
-        let quick = |place: &Place| place.file.source().blob.is_quick();
+        let is_near = |place: &Place| place.file.source().blob.cost().is_near();
         let starts = ahead.streak >= STREAK
             && ferrocdf_array::pool().is_some()
-            && self.places.get(key as usize).is_some_and(quick);
+            && self.places.get(key as usize).is_some_and(is_near);
         if starts && let Ok(_reading) = self.reading.try_lock() {
             let end = (key + TOGETHER).min(self.places.len() as u64);
             ahead.running = key..end;

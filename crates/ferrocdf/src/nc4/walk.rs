@@ -245,7 +245,7 @@ impl Walk {
     /// What links lead to, as long as that is not too much; nothing where they are few, or where threads that jump about
     /// would cost more requests than they are worth.
     fn look_ahead(&self, object: &Object, links: &[Link]) -> Vec<Option<Result<Option<Seen>>>> {
-        if links.len() < SHARED || !object.file().source().blob.is_quick() {
+        if links.len() < SHARED || !object.file().source().blob.cost().is_near() {
             return links.iter().map(|_| None).collect();
         }
         ferrocdf_array::share_up_to(self.budget.unwrap_or(0), links, |link| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ferrocdf::array::Out;
 use ferrocdf::store::testing::Counting;
-use ferrocdf::store::{Blob, MemoryBlob, ReadAhead};
+use ferrocdf::store::{Blob, Cost, MemoryBlob, ReadAhead};
 use ferrocdf::{File, OpenOptions, Owner, Selection, Values, VarId};
 use ferrocdf_codec::{Chain, Codecs, Step};
 
@@ -23,7 +23,7 @@ fn unpacked(name: &str) -> Vec<u8> {
 type Counted = Arc<Counting<MemoryBlob>>;
 
 fn open(bytes: Vec<u8>, ahead: bool) -> (File, Counted) {
-    let counting = Arc::new(Counting::new(MemoryBlob::new(bytes)));
+    let counting = Arc::new(Counting::new(MemoryBlob::new(bytes)).with_cost(Cost::REMOTE));
     let blob: Arc<dyn Blob> =
         if ahead { Arc::new(ReadAhead::new(counting.clone())) } else { counting.clone() };
     (File::from_blob(blob, &OpenOptions::default()).unwrap(), counting)

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use ferrocdf_bytes::Result;
-use ferrocdf_store::{Blob, BlobMut, Change};
+use ferrocdf_store::{Blob, BlobMut, Change, Cost};
 
 /// A blob with some blocks in memory.
 pub(super) struct Patched {
@@ -73,8 +73,8 @@ impl Blob for Patched {
         self.under.last_change()
     }
 
-    fn is_quick(&self) -> bool {
-        self.under.is_quick()
+    fn cost(&self) -> Cost {
+        self.under.cost()
     }
 }
 

@@ -14,12 +14,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use crate::{Blob, BlobMut, Writes};
+use crate::{Blob, BlobMut, Cost, Writes};
 
 /// Counts the requests that reach another blob.
 #[derive(Debug, Default)]
 pub struct Counting<B> {
     inner: B,
+    /// The cost that it claims, if it is not that of the inner blob.
+    cost: Option<Cost>,
     reads: AtomicU64,
     read_bytes: AtomicU64,
     writes: AtomicU64,
@@ -30,7 +32,20 @@ impl<B> Counting<B> {
     /// Counts from zero.
     pub fn new(inner: B) -> Self {
         let zero = AtomicU64::default;
-        Counting { inner, reads: zero(), read_bytes: zero(), writes: zero(), written_bytes: zero() }
+        Counting {
+            inner,
+            cost: None,
+            reads: zero(),
+            read_bytes: zero(),
+            writes: zero(),
+            written_bytes: zero(),
+        }
+    }
+
+    /// Counts the requests of readers that plan for this cost.
+    #[must_use]
+    pub fn with_cost(self, cost: Cost) -> Self {
+        Counting { cost: Some(cost), ..self }
     }
 
     /// Requests to read, and the bytes they asked for.
@@ -57,6 +72,10 @@ impl<B: Blob> Blob for Counting<B> {
 
     fn name(&self) -> String {
         self.inner.name()
+    }
+
+    fn cost(&self) -> Cost {
+        self.cost.unwrap_or_else(|| self.inner.cost())
     }
 }
 
@@ -148,6 +167,10 @@ impl<B: Blob> Blob for Failing<B> {
 
     fn name(&self) -> String {
         self.inner.name()
+    }
+
+    fn cost(&self) -> Cost {
+        self.inner.cost()
     }
 }
 

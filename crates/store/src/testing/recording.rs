@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use ferrocdf_bytes::Result;
 
 use super::Rng;
-use crate::{Blob, BlobMut, Writes};
+use crate::{Blob, BlobMut, Cost, Writes};
 
 /// What was done to a blob.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +77,10 @@ impl<B: Blob> Blob for Recording<B> {
 
     fn name(&self) -> String {
         self.inner.name()
+    }
+
+    fn cost(&self) -> Cost {
+        self.inner.cost()
     }
 }
 

@@ -8,7 +8,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::LinkTarget;
 use ferrocdf_model::{Class, Field, GroupId, Name, Owner, Type, UserType, Values};
 use ferrocdf_store::testing::{Failing, Faults};
-use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
+use ferrocdf_store::{Blob, BlobMut, Cost, MemoryBlob};
 
 use crate::nc4::{decode, names};
 use crate::{Atomic, CreateOptions, File, FileMut, Format};
@@ -71,6 +71,10 @@ impl Blob for Disk {
 
     fn name(&self) -> String {
         self.writes.name()
+    }
+
+    fn cost(&self) -> Cost {
+        self.writes.cost()
     }
 }
 
