@@ -15,8 +15,8 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Atomic, Chunking, DimId, Format, Model, Type, VarId};
 use ferrocdf_store::{
-    Blob, BlobMut, Change, Durable, FileBlob, MemoryBlob, ReadAhead, ReplaceableFile, WriteBehind,
-    is_changed, patiently, steadily,
+    Blob, BlobMut, ChangeToken, Durable, FileBlob, MemoryBlob, ReadAhead, ReplaceableFile, WriteBehind,
+    is_stale, read_optimistically, retry,
 };
 
 use crate::driver::{Driver, Part, Written};
@@ -57,8 +57,8 @@ pub(crate) struct State {
     no_fill: bool,
     /// A new file whose first commit is still to come.
     is_new: bool,
-    /// The last change that was seen of a file that is read and that others may write.
-    seen: Option<Change>,
+    /// The change token of a file that is read and that others may write.
+    seen: Option<ChangeToken>,
     /// The path, from the root on, of a classic file that is read, which writers may replace, and how it was opened.
     origin: Option<(PathBuf, OpenOptions)>,
 }
@@ -144,7 +144,7 @@ impl File {
     /// Sees what another process did to the file since it was opened: new records above all. A classic file that a writer
     /// replaced is opened again. A file that is open for writing is not looked at again.
     pub fn refresh(&self) -> Result<()> {
-        let done = patiently(
+        let done = retry(
             || {
                 let mut state = self.write_state();
                 if state.driver.blob_mut().is_ok() {
@@ -154,7 +154,7 @@ impl File {
                     *state = replacement;
                     return Ok(());
                 }
-                let seen = state.driver.blob().last_change();
+                let seen = state.driver.blob().change_token();
                 let model = state.driver.refresh()?;
                 state.set_model(model);
                 state.seen = seen;
@@ -162,7 +162,7 @@ impl File {
             },
             |_| {
                 let state = self.read_state();
-                is_changed(state.seen, state.driver.blob())
+                is_stale(state.seen.as_ref(), state.driver.blob())
             },
         );
         self.named(done)
@@ -171,7 +171,7 @@ impl File {
     /// Reads something; if that fails and somebody has changed the file, with the places that things have then. The
     /// model stays as it was opened: lengths do not change under whoever looked at them.
     pub(crate) fn reading<T>(&self, mut read: impl FnMut(&State) -> Result<T>) -> Result<T> {
-        let done = patiently(|| read(&self.read_state()), |error| may_pass(error) && self.look_again());
+        let done = retry(|| read(&self.read_state()), |error| may_pass(error) && self.look_again());
         self.named(done)
     }
 
@@ -179,11 +179,11 @@ impl File {
     fn look_again(&self) -> bool {
         let is_changed = {
             let state = self.read_state();
-            is_changed(state.seen, state.driver.blob())
+            is_stale(state.seen.as_ref(), state.driver.blob())
         };
         is_changed && {
             let mut state = self.write_state();
-            let (seen, model) = (state.driver.blob().last_change(), state.model.clone());
+            let (seen, model) = (state.driver.blob().change_token(), state.model.clone());
             match state.driver.look_again(&model) {
                 Ok(true) => {
                     state.arrays = no_arrays(&model);
@@ -257,7 +257,7 @@ impl State {
     fn open(blob: FileBlob, path: &Path, options: &OpenOptions) -> Result<State> {
         let blob: Arc<dyn Blob> =
             if options.shared { Arc::new(blob) } else { Arc::new(ReadAhead::new(blob)) };
-        let done = steadily(&*blob, || drivers::open(blob.clone(), Some(path), options));
+        let done = read_optimistically(&*blob, || drivers::open(blob.clone(), Some(path), options));
         let ((driver, model), seen) = done?;
         let origin = match model.format().is_classic_file() {
             true => std::path::absolute(path).ok().map(|path| (path, options.clone())),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ferrocdf_bytes::Result;
-use ferrocdf_store::{Blob, Change, Cost};
+use ferrocdf_store::{Blob, ChangeToken, Cost};
 
 use crate::block::Block;
 use crate::wire::{self, CHECKSUM, Reader, Writer, bad};
@@ -166,8 +166,8 @@ impl Blob for Overlay {
         self.under.forget();
     }
 
-    fn last_change(&self) -> Option<Change> {
-        self.under.last_change()
+    fn change_token(&self) -> Option<ChangeToken> {
+        self.under.change_token()
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::Result;
 use ferrocdf_codec::Codecs;
-use ferrocdf_store::{Blob, Change, is_changed};
+use ferrocdf_store::{Blob, ChangeToken, is_stale};
 
 use crate::cache_image;
 use crate::groups::LinkTarget;
@@ -50,8 +50,8 @@ pub struct File {
 struct Parts {
     /// The bytes as they are; a metadata cache image may lie over them in `source`.
     blob: Arc<dyn Blob>,
-    /// The last change before they were looked at.
-    seen: Option<Change>,
+    /// The change token of the bytes before they were read.
+    seen: Option<ChangeToken>,
     source: Source,
     superblock: Superblock,
     shared: Option<SharedMessages>,
@@ -75,7 +75,7 @@ impl fmt::Debug for File {
 
 impl Parts {
     fn open(blob: Arc<dyn Blob>, codecs: Codecs) -> Result<Parts> {
-        let seen = blob.last_change();
+        let seen = blob.change_token();
         if seen.is_some() {
             // What was read ahead may be older than the change.
             blob.forget();
@@ -130,7 +130,7 @@ impl File {
     /// Those of opening it, perhaps half-way through a change.
     pub(crate) fn changed(&self) -> Result<Option<File>> {
         let Parts { blob, seen, .. } = &*self.parts;
-        if !is_changed(*seen, blob) {
+        if !is_stale(seen.as_ref(), blob) {
             return Ok(None);
         }
         let parts = Arc::new(Parts::open(blob.clone(), self.family.codecs.clone())?);
@@ -139,7 +139,7 @@ impl File {
 
     /// Whether it was changed so short a time before it was opened that another change since would look the same.
     pub(crate) fn is_fresh(&self) -> bool {
-        self.parts.seen.is_some_and(|seen| !seen.is_over())
+        self.parts.seen.as_ref().is_some_and(ChangeToken::is_volatile)
     }
 
     /// Whether somebody else may change it.

@@ -15,7 +15,7 @@ use std::sync::{Arc, Weak};
 
 use ferrocdf_bytes::Result;
 
-use crate::{Blob, BlobMut, Buffer, Change, Cost, Writes};
+use crate::{Blob, BlobMut, Buffer, ChangeToken, Cost, Writes};
 
 /// Requests in a row, each near the one before, after which reading ahead starts.
 const STREAK: u32 = 2;
@@ -315,8 +315,8 @@ impl<B: Blob> Blob for ReadAhead<B> {
         self.inner.name()
     }
 
-    fn last_change(&self) -> Option<Change> {
-        self.inner.last_change()
+    fn change_token(&self) -> Option<ChangeToken> {
+        self.inner.change_token()
     }
 
     fn cost(&self) -> Cost {

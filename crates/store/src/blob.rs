@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use crate::{Change, Cost};
+use crate::{ChangeToken, Cost};
 
 /// Bytes that can be read at any position, from any thread.
 pub trait Blob: Send + Sync {
@@ -20,11 +20,12 @@ pub trait Blob: Send + Sync {
     /// Returns what a request to read costs.
     fn cost(&self) -> Cost;
 
-    /// Forgets what was read ahead, so that what others wrote meanwhile is seen.
+    /// Drops what was read ahead, so that later reads return what other processes wrote meanwhile.
     fn forget(&self) {}
 
-    /// The last change of bytes that others may change; `None` where nobody else can, or nobody can tell.
-    fn last_change(&self) -> Option<Change> {
+    /// Returns a token that is another one after each change of the bytes by another process; `None` where no other process can
+    /// change them, or nothing tells a change.
+    fn change_token(&self) -> Option<ChangeToken> {
         None
     }
 
@@ -120,8 +121,8 @@ macro_rules! forward {
                 (**self).forget();
             }
 
-            fn last_change(&self) -> Option<Change> {
-                (**self).last_change()
+            fn change_token(&self) -> Option<ChangeToken> {
+                (**self).change_token()
             }
 
             fn cost(&self) -> Cost {

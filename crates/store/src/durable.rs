@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use ferrocdf_bytes::Result;
 
-use crate::{Blob, BlobMut, Change, Cost, Writes};
+use crate::{Blob, BlobMut, ChangeToken, Cost, Writes};
 
 /// A blob whose flushes are [`BlobMut::sync`].
 #[derive(Debug)]
@@ -50,8 +50,8 @@ impl<B: Blob> Blob for Durable<B> {
         self.inner.forget();
     }
 
-    fn last_change(&self) -> Option<Change> {
-        self.inner.last_change()
+    fn change_token(&self) -> Option<ChangeToken> {
+        self.inner.change_token()
     }
 
     fn cost(&self) -> Cost {

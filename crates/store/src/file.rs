@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use ferrocdf_bytes::{Code, Error, Result};
 
 use crate::room::Room;
-use crate::{Blob, BlobMut, Change, Cost};
+use crate::{Blob, BlobMut, ChangeToken, Cost};
 
 /// A local file.
 #[derive(Debug)]
@@ -198,9 +198,9 @@ impl Blob for FileBlob {
         self.path.display().to_string()
     }
 
-    fn last_change(&self) -> Option<Change> {
+    fn change_token(&self) -> Option<ChangeToken> {
         let meta = self.file.metadata().ok().filter(std::fs::Metadata::is_file)?;
-        Some(Change::seen(meta.modified().ok()?, meta.len()))
+        Some(ChangeToken::file(meta.modified().ok()?, meta.len()))
     }
 
     fn cost(&self) -> Cost {

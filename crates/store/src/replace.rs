@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use ferrocdf_bytes::{Error, Result};
 use rustix::io::Errno;
 
-use crate::{Blob, BlobMut, Change, Cost, FileBlob, Writes};
+use crate::{Blob, BlobMut, ChangeToken, Cost, FileBlob, Writes};
 
 /// A local file that can be replaced.
 #[derive(Debug)]
@@ -162,8 +162,8 @@ impl Blob for ReplaceableFile {
         self.current().name()
     }
 
-    fn last_change(&self) -> Option<Change> {
-        self.current().last_change()
+    fn change_token(&self) -> Option<ChangeToken> {
+        self.current().change_token()
     }
 
     fn cost(&self) -> Cost {

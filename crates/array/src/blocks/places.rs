@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::Patience;
+use ferrocdf_store::RetryLimit;
 use smallvec::SmallVec;
 
 use super::hits::Hits;
@@ -115,7 +115,7 @@ impl Blocks {
         let is_watched = last_look.is_some();
         let mut is_marked = last_look.as_ref().is_some_and(|look| look.is_restless);
         let mut index = Ok(last_look.map_or_else(|| self.index.clone(), |look| look.index));
-        let mut patience = Patience::default();
+        let mut limit = RetryLimit::default();
         let (mut last, mut again) = (None, 0);
         let (mut is_again, mut tries) = (false, 0);
         loop {
@@ -135,7 +135,7 @@ impl Blocks {
             let error = done.err();
             again = if error == last { again + 1 } else { 0 };
             let is_final = error.is_some() && again >= SAME;
-            if is_final || (!patience.lasts(error.is_some()) && tries >= TRIES) {
+            if is_final || (!limit.can_retry(error.is_some()) && tries >= TRIES) {
                 let what = "its blocks are moved faster than they can be read: somebody writes the file";
                 return Err(error.unwrap_or_else(|| Error::new(Code::EHDFERR, what)));
             }

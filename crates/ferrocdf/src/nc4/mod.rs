@@ -23,7 +23,7 @@ use ferrocdf_bytes::{Error, Result};
 use ferrocdf_hdf5::messages::fill::Fill;
 use ferrocdf_hdf5::{ChunkCounts, Dataset, File, LinkTarget, Object, ObjectKind, OpenOptions};
 use ferrocdf_model::{Attr, Attrs, Model, Name, Owner, Type, TypeId, Values, Var, VarId};
-use ferrocdf_store::{Blob, steadily};
+use ferrocdf_store::{Blob, read_optimistically};
 
 use crate::driver::Driver;
 use crate::storage::{DataSources, Shapeless};
@@ -84,7 +84,7 @@ impl Nc4 {
     /// The same file, as it is now.
     fn opened_again(&self) -> Result<(Nc4, Model)> {
         let open = || Nc4::open(self.blob.clone(), self.options.clone());
-        steadily(&self.blob, open).map(|(opened, _)| opened)
+        read_optimistically(&self.blob, open).map(|(opened, _)| opened)
     }
 
     /// The dataset of a variable.

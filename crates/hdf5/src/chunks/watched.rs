@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_array::{BlockIndex, LastLook, Place};
 use ferrocdf_bytes::{Context, Result};
-use ferrocdf_store::patiently;
+use ferrocdf_store::retry;
 
 use super::Chunks;
 use crate::messages::{ChunkedLayout, DataLayout};
@@ -42,7 +42,7 @@ impl Watched {
         let (shape, messages) = (layout.shape.clone(), messages(object));
         let mut watched = Watched { at: object.address(), shape, messages, first: 0, last };
         // Half-way through a change that fails.
-        patiently(|| watched.now(), |_| true)?;
+        retry(|| watched.now(), |_| true)?;
         let first = watched.look().chunks.look();
         watched.first = first;
         Ok(watched)

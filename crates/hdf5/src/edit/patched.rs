@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use ferrocdf_bytes::Result;
-use ferrocdf_store::{Blob, BlobMut, Change, Cost};
+use ferrocdf_store::{Blob, BlobMut, ChangeToken, Cost};
 
 /// A blob with some blocks in memory.
 pub(super) struct Patched {
@@ -69,8 +69,8 @@ impl Blob for Patched {
         self.under.forget();
     }
 
-    fn last_change(&self) -> Option<Change> {
-        self.under.last_change()
+    fn change_token(&self) -> Option<ChangeToken> {
+        self.under.change_token()
     }
 
     fn cost(&self) -> Cost {
