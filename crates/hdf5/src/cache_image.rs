@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ferrocdf_bytes::Result;
-use ferrocdf_store::{Blob, ChangeToken, Cost};
+use ferrocdf_store::{Blob, ChangeToken, Cost, ReadRequest, Suffix};
 
 use crate::block::Block;
 use crate::wire::{self, CHECKSUM, Reader, Writer, bad};
@@ -132,16 +132,13 @@ impl Overlay {
     }
 }
 
-impl Blob for Overlay {
-    fn size(&self) -> Result<u64> {
-        Ok(self.under.size()?.max(self.end))
-    }
-
-    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        let len = (into.len() as u64).min(self.size()?.saturating_sub(at)) as usize;
-        let into = &mut into[..len];
+impl Overlay {
+    /// Lays the image over bytes that were read at a position, of which the file under it had `got`. Returns the number of bytes
+    /// that there are in a blob of this size.
+    fn lay_over(&self, size: u64, at: u64, into: &mut [u8], got: usize) -> usize {
+        let len = (into.len() as u64).min(size.saturating_sub(at)) as usize;
         // What lies between the file's end and the end of the image has no bytes.
-        self.under.read_zero_filled_at(at, into)?;
+        into[got.min(len)..len].fill(0);
         let end = at + len as u64;
         let before = self.over.range(..at).next_back();
         for (&start, bytes) in before.into_iter().chain(self.over.range(at..end)) {
@@ -151,7 +148,42 @@ impl Blob for Overlay {
             let count = (bytes.len() - from).min(len.saturating_sub(to));
             into[to..to + count].copy_from_slice(&bytes[from..from + count]);
         }
-        Ok(len)
+        len
+    }
+}
+
+impl Blob for Overlay {
+    fn size(&self) -> Result<u64> {
+        Ok(self.under.size()?.max(self.end))
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
+        let size = self.size()?;
+        let got = self.under.read_at(at, into)?;
+        Ok(self.lay_over(size, at, into, got))
+    }
+
+    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+        self.under.read_many(requests)?;
+        let size = self.size()?;
+        for request in requests {
+            request.len = self.lay_over(size, request.at, request.into, request.len);
+        }
+        Ok(())
+    }
+
+    fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
+        let Suffix { len, size } = self.under.read_suffix(into)?;
+        if size >= self.end {
+            let len = self.lay_over(size, size - len as u64, &mut into[..len], len);
+            return Ok(Suffix { len, size });
+        }
+        let at = self.end.saturating_sub(into.len() as u64);
+        Ok(Suffix { len: self.read_at(at, into)?, size: self.end })
+    }
+
+    fn is_nameless(&self) -> bool {
+        self.under.is_nameless()
     }
 
     fn name(&self) -> String {
@@ -225,5 +257,10 @@ mod tests {
     fn overlapping_entries_are_an_error() {
         let over = BTreeMap::from([(2, vec![0; 4]), (5, vec![0])]);
         assert!(Overlay::over(Arc::new(MemoryBlob::default()), over).is_err());
+    }
+
+    #[test]
+    fn every_method_is_passed_on() {
+        ferrocdf_store::suite::forwards_reads(|probe| Overlay::over(probe, BTreeMap::new()).unwrap(), &[]);
     }
 }

@@ -15,7 +15,7 @@ use std::sync::{Arc, Weak};
 
 use ferrocdf_bytes::Result;
 
-use crate::{Blob, BlobMut, Buffer, ChangeToken, Cost, Writes};
+use crate::{Blob, BlobMut, Buffer, ChangeToken, Cost, ReadRequest, Suffix, Writes};
 
 /// Requests in a row, each near the one before, after which reading ahead starts.
 const STREAK: u32 = 2;
@@ -137,6 +137,13 @@ impl<B: Blob> ReadAhead<B> {
     fn forget_size(&self) {
         static TIMES: AtomicU64 = AtomicU64::new(1);
         self.size.store(UNKNOWN + TIMES.fetch_add(1, Relaxed), Relaxed);
+    }
+
+    /// Keeps a size that the inner blob told, unless it was forgotten since `known` was found in its place.
+    fn learn_size(&self, known: u64, size: u64) {
+        if known >= UNKNOWN && size < UNKNOWN {
+            let _ = self.size.compare_exchange(known, size, Relaxed, Relaxed);
+        }
     }
 
     /// Makes the windows of all threads invalid, and the size unknown.
@@ -294,10 +301,7 @@ impl<B: Blob> Blob for ReadAhead<B> {
             return Ok(known);
         }
         let size = self.inner.size()?;
-        if size < UNKNOWN {
-            // Unless it was forgotten meanwhile.
-            let _ = self.size.compare_exchange(known, size, Relaxed, Relaxed);
-        }
+        self.learn_size(known, size);
         Ok(size)
     }
 
@@ -309,6 +313,18 @@ impl<B: Blob> Blob for ReadAhead<B> {
             Some(done) => done,
             None => self.inner.read_at(at, into),
         }
+    }
+
+    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+        // A batch says all that is wanted: there is nothing to guess, so its bytes fill no window.
+        self.inner.read_many(requests)
+    }
+
+    fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
+        let known = self.size.load(Relaxed);
+        let suffix = self.inner.read_suffix(into)?;
+        self.learn_size(known, suffix.size);
+        Ok(suffix)
     }
 
     fn name(&self) -> String {
@@ -359,6 +375,10 @@ impl<B: BlobMut> BlobMut for ReadAhead<B> {
 
     fn sync(&self) -> Result<()> {
         self.inner.sync()
+    }
+
+    fn keeps_holes(&self) -> bool {
+        self.inner.keeps_holes()
     }
 
     fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
@@ -600,5 +620,11 @@ mod tests {
         let mut into = [0; 30];
         let got: usize = (0..40).map(|step| blob.read_at(step * 30, &mut into).unwrap()).sum();
         assert_eq!(got, 1000);
+    }
+
+    #[test]
+    fn every_method_is_passed_on() {
+        crate::suite::forwards_reads(ReadAhead::new, &[]);
+        crate::suite::forwards_writes(ReadAhead::new, &[]);
     }
 }

@@ -6,13 +6,67 @@ use ferrocdf_bytes::{Code, Error, Result};
 
 use crate::{ChangeToken, Cost};
 
+/// One of the reads of [`Blob::read_many`].
+#[derive(Debug)]
+pub struct ReadRequest<'a> {
+    /// Position of the first byte.
+    pub at: u64,
+    /// Buffer for the bytes.
+    pub into: &'a mut [u8],
+    /// Number of bytes that were read, fewer than the buffer holds only where the blob ends.
+    pub len: usize,
+}
+
+impl<'a> ReadRequest<'a> {
+    /// Asks for the bytes from position `at` on that fill a buffer.
+    pub fn new(at: u64, into: &'a mut [u8]) -> ReadRequest<'a> {
+        ReadRequest { at, into, len: 0 }
+    }
+
+    /// Returns the bytes that were read.
+    pub fn bytes(&self) -> &[u8] {
+        &self.into[..self.len]
+    }
+}
+
+/// The answer to [`Blob::read_suffix`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Suffix {
+    /// Number of bytes that were read, fewer than the buffer holds only if the blob has no more.
+    pub len: usize,
+    /// Size of the blob in bytes.
+    pub size: u64,
+}
+
 /// Bytes that can be read at any position, from any thread.
+///
+/// A wrapper passes every method on, or says in its tests why not: [`suite`](crate::suite) has the check.
 pub trait Blob: Send + Sync {
-    /// The number of bytes.
+    /// Returns the number of bytes. Where that takes a request of its own, a read tells it at no cost:
+    /// [`read_suffix`](Blob::read_suffix).
     fn size(&self) -> Result<u64>;
 
     /// Fills `into` from position `at`. Returns the bytes read, fewer than asked only where the blob ends.
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize>;
+
+    /// Runs several reads, in as few rounds as the blob can. The requests may overlap, and come in any order.
+    ///
+    /// # Errors
+    /// The error of one of the reads: what the buffers hold then is not defined.
+    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+        for request in requests {
+            request.len = self.read_at(request.at, request.into)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the last bytes to the begin of `into`, as many as it holds or the blob has.
+    fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
+        let size = self.size()?;
+        let at = size.saturating_sub(into.len() as u64);
+        let len = into.len().min(usize::try_from(size).unwrap_or(usize::MAX));
+        Ok(Suffix { len: self.read_at(at, &mut into[..len])?, size })
+    }
 
     /// A name for messages: the path, or "memory".
     fn name(&self) -> String;
@@ -113,6 +167,14 @@ macro_rules! forward {
                 (**self).read_at(at, into)
             }
 
+            fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+                (**self).read_many(requests)
+            }
+
+            fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
+                (**self).read_suffix(into)
+            }
+
             fn name(&self) -> String {
                 (**self).name()
             }
@@ -164,3 +226,18 @@ macro_rules! forward {
 
 forward!(Arc<B>);
 forward!(&B);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::{Probe, forwards_reads, forwards_writes};
+
+    #[test]
+    fn pointers_pass_every_method_on() {
+        forwards_reads(|probe: Arc<Probe>| probe, &[]);
+        forwards_writes(|probe: Arc<Probe>| probe, &[]);
+        let leak = |probe: Arc<Probe>| &**Box::leak(Box::new(probe));
+        forwards_reads(leak, &[]);
+        forwards_writes(leak, &[]);
+    }
+}

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use ferrocdf_bytes::Result;
 
-use crate::{Blob, BlobMut, ChangeToken, Cost, Writes};
+use crate::{Blob, BlobMut, ChangeToken, Cost, ReadRequest, Suffix, Writes};
 
 /// A blob whose flushes are [`BlobMut::sync`].
 #[derive(Debug)]
@@ -40,6 +40,14 @@ impl<B: Blob> Blob for Durable<B> {
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
         self.inner.read_at(at, into)
+    }
+
+    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+        self.inner.read_many(requests)
+    }
+
+    fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
+        self.inner.read_suffix(into)
     }
 
     fn name(&self) -> String {
@@ -86,6 +94,10 @@ impl<B: BlobMut> BlobMut for Durable<B> {
         Ok(())
     }
 
+    fn keeps_holes(&self) -> bool {
+        self.inner.keeps_holes()
+    }
+
     fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
         self.changed(self.inner.replace(write))
     }
@@ -117,5 +129,11 @@ mod tests {
         one_fails(0);
         assert!(blob.flush().is_err());
         assert!(blob.sync().is_ok());
+    }
+
+    #[test]
+    fn every_method_is_passed_on() {
+        crate::suite::forwards_reads(Durable::new, &[]);
+        crate::suite::forwards_writes(Durable::new, &[]);
     }
 }

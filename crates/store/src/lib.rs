@@ -23,7 +23,7 @@ pub mod testing;
 
 pub use ahead::ReadAhead;
 pub use behind::WriteBehind;
-pub use blob::{Blob, BlobMut, Writes};
+pub use blob::{Blob, BlobMut, ReadRequest, Suffix, Writes};
 pub use buffer::{Buffer, meeting_point, reads_slowly, writes_slowly};
 pub use cost::{Cost, Latency};
 pub use durable::Durable;

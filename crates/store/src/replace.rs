@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use ferrocdf_bytes::{Error, Result};
 use rustix::io::Errno;
 
-use crate::{Blob, BlobMut, ChangeToken, Cost, FileBlob, Writes};
+use crate::{Blob, BlobMut, ChangeToken, Cost, FileBlob, ReadRequest, Suffix, Writes};
 
 /// A local file that can be replaced.
 #[derive(Debug)]
@@ -156,6 +156,14 @@ impl Blob for ReplaceableFile {
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
         self.current().read_at(at, into)
+    }
+
+    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+        self.current().read_many(requests)
+    }
+
+    fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
+        self.current().read_suffix(into)
     }
 
     fn name(&self) -> String {
@@ -394,5 +402,35 @@ mod tests {
                 .replace(&mut |_| Ok(()))
                 .unwrap()
         );
+    }
+
+    #[test]
+    fn every_method_but_flush_is_that_of_the_file() {
+        let folder = folder();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "0123456789").unwrap();
+        // No probe can stand for the file, so its own answers are compared.
+        let (blob, file) = (open(&path), FileBlob::open_mut(&path).unwrap());
+        let blobs: [&dyn BlobMut; 2] = [&blob, &file];
+        let answers = || {
+            blobs.map(|blob| {
+                let mut bytes = [[b'-'; 4]; 3];
+                let [first, second, last] = &mut bytes;
+                let len = blob.read_at(8, first).unwrap();
+                blob.read_many(&mut [ReadRequest::new(1, second)]).unwrap();
+                let suffix = blob.read_suffix(last).unwrap();
+                (blob.size().unwrap(), len, suffix, bytes, blob.name(), blob.cost(), blob.is_nameless())
+            })
+        };
+        let [own, wanted] = answers();
+        assert_eq!(own, wanted);
+        let tokens = blobs.map(|blob| blob.change_token().unwrap());
+        assert!(tokens[0].is_same_content(&tokens[1]));
+        blob.set_size(7).unwrap();
+        blob.sync().unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let [own, wanted] = answers();
+        assert_eq!(own, wanted);
+        assert!(own.0 == 7 && own.6);
     }
 }

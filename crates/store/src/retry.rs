@@ -54,6 +54,11 @@ impl ChangeToken {
         ChangeToken { content: Content::Object(version), is_volatile: false }
     }
 
+    /// True if both are tokens of the same content, as far as they tell.
+    pub(crate) fn is_same_content(&self, other: &ChangeToken) -> bool {
+        self.content == other.content
+    }
+
     /// True if another change may leave the token the same, because the mtime was too recent when the token was made.
     pub fn is_volatile(&self) -> bool {
         self.is_volatile
@@ -69,7 +74,7 @@ pub fn is_stale(since: Option<&ChangeToken>, blob: &(impl Blob + ?Sized)) -> boo
 /// True if a blob has certainly changed since it gave the token `since`.
 fn has_changed(since: Option<&ChangeToken>, blob: &(impl Blob + ?Sized)) -> bool {
     let now = blob.change_token();
-    since.zip(now.as_ref()).is_some_and(|(since, now)| since.content != now.content)
+    since.zip(now.as_ref()).is_some_and(|(since, now)| !since.is_same_content(now))
 }
 
 /// The time limit of a sequence of attempts, which begins with the first question.

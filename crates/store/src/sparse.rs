@@ -9,7 +9,7 @@ use std::path::Path;
 
 use ferrocdf_bytes::Result;
 
-use crate::{Blob, BlobMut, Cost};
+use crate::{Blob, BlobMut, ChangeToken, Cost, ReadRequest, Suffix, Writes};
 
 /// Bytes that are skipped at a time if all are zero: a multiple of the blocks of file systems.
 const RUN: usize = SkipZeros::RUN as usize;
@@ -56,6 +56,26 @@ impl Blob for SkipZeros<'_> {
         self.0.read_at(at, into)
     }
 
+    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+        self.0.read_many(requests)
+    }
+
+    fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
+        self.0.read_suffix(into)
+    }
+
+    fn forget(&self) {
+        self.0.forget();
+    }
+
+    fn change_token(&self) -> Option<ChangeToken> {
+        self.0.change_token()
+    }
+
+    fn is_nameless(&self) -> bool {
+        self.0.is_nameless()
+    }
+
     fn name(&self) -> String {
         self.0.name()
     }
@@ -94,12 +114,23 @@ impl BlobMut for SkipZeros<'_> {
     fn sync(&self) -> Result<()> {
         self.0.sync()
     }
+
+    fn keeps_holes(&self) -> bool {
+        self.0.keeps_holes()
+    }
+
+    fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
+        self.0.replace(&mut |new| write(&SkipZeros(new)))
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::MemoryBlob;
+    use crate::suite::Probe;
 
     #[test]
     fn zeros_are_left_out_where_there_are_zeros_or_nothing_and_written_elsewhere() {
@@ -121,5 +152,13 @@ mod tests {
         let mut read = [0; 1];
         blob.read_exact_at(10 + 2 * RUN as u64 + 5, &mut read).unwrap();
         assert_eq!(read, [1]);
+    }
+
+    #[test]
+    fn every_method_is_passed_on() {
+        // The probe outlives the check.
+        let wrap = |probe: Arc<Probe>| SkipZeros(&**Box::leak(Box::new(probe)));
+        crate::suite::forwards_reads(wrap, &[]);
+        crate::suite::forwards_writes(wrap, &[]);
     }
 }

@@ -1,7 +1,11 @@
 //! The behaviour that every blob and every store must show, as functions that each implementation's tests run.
 
-use crate::{BlobMut, ByteRange, Expected, Fetched, Listing, Store};
+mod forwarding;
+
+use crate::{BlobMut, ByteRange, Expected, Fetched, Listing, ReadRequest, Store, Suffix};
 use ferrocdf_bytes::{Code, Error};
+
+pub use forwarding::{Probe, forwards_reads, forwards_writes};
 
 /// Runs the checks on stores that `new` makes, each empty, each with a number of its own.
 pub fn store<S: Store>(mut new: impl FnMut(u32) -> S) {
@@ -122,6 +126,8 @@ pub fn blob<B: BlobMut>(mut new: impl FnMut(u32) -> B) {
     size_can_shrink_and_grow(&new(2));
     threads_do_not_disturb_each_other(&new(3));
     all_bytes_are_replaced_or_none(&new(4));
+    batches_read_what_single_reads_do(&new(5));
+    suffixes_tell_the_size(&new(6));
 }
 
 fn all<B: BlobMut>(blob: &B) -> Vec<u8> {
@@ -140,6 +146,34 @@ fn reads_stop_at_the_end<B: BlobMut>(blob: &B) {
     assert_eq!(blob.read_exact_at(4, &mut into).unwrap_err().code, Code::ETRUNC);
     blob.read_zero_filled_at(4, &mut into).unwrap();
     assert_eq!(&into, b"ef\0\0");
+}
+
+fn batches_read_what_single_reads_do<B: BlobMut>(blob: &B) {
+    blob.write_at(0, b"abcdef").unwrap();
+    blob.write_at(6, b"ghij").unwrap();
+    let mut buffers = [[b'-'; 4]; 5];
+    let positions = [7, 0, 2, 1 << 40, 6];
+    let mut requests: Vec<_> =
+        positions.iter().zip(&mut buffers).map(|(&at, into)| ReadRequest::new(at, into)).collect();
+    blob.read_many(&mut requests).unwrap();
+    let found: Vec<_> = requests.iter().map(ReadRequest::bytes).collect();
+    assert_eq!(found, [&b"hij"[..], b"abcd", b"cdef", b"", b"ghij"]);
+    blob.read_many(&mut []).unwrap();
+}
+
+fn suffixes_tell_the_size<B: BlobMut>(blob: &B) {
+    let mut into = [b'-'; 4];
+    assert_eq!(blob.read_suffix(&mut into).unwrap(), Suffix { len: 0, size: 0 });
+    blob.write_at(0, b"ab").unwrap();
+    assert_eq!(blob.read_suffix(&mut into).unwrap(), Suffix { len: 2, size: 2 });
+    assert_eq!(&into[..2], b"ab");
+    blob.write_at(2, b"cdef").unwrap();
+    assert_eq!(blob.read_suffix(&mut into).unwrap(), Suffix { len: 4, size: 6 });
+    assert_eq!(&into, b"cdef");
+    assert_eq!(blob.read_suffix(&mut []).unwrap(), Suffix { len: 0, size: 6 });
+    blob.set_size(5).unwrap();
+    assert_eq!(blob.read_suffix(&mut into).unwrap(), Suffix { len: 4, size: 5 });
+    assert_eq!(&into, b"bcde");
 }
 
 fn gaps_read_as_zero<B: BlobMut>(blob: &B) {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use ferrocdf_bytes::Result;
-use ferrocdf_store::{Blob, BlobMut, ChangeToken, Cost};
+use ferrocdf_store::{Blob, BlobMut, ChangeToken, Cost, ReadRequest, Suffix};
 
 /// A blob with some blocks in memory.
 pub(super) struct Patched {
@@ -38,18 +38,14 @@ impl Patched {
     }
 }
 
-impl Blob for Patched {
-    fn size(&self) -> Result<u64> {
-        self.under.size()
-    }
-
-    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        let got = self.under.read_at(at, into)?;
+impl Patched {
+    /// Lays the blocks over bytes that were read at a position.
+    fn patch(&self, at: u64, into: &mut [u8]) {
         if !self.any.load(Ordering::Acquire) {
-            return Ok(got);
+            return;
         }
         let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
-        let end = at + got as u64;
+        let end = at + into.len() as u64;
         let before = blocks.range(..at).next_back();
         for (&start, bytes) in before.into_iter().chain(blocks.range(at..end)) {
             let (first, last) = (start.max(at), (start + bytes.len() as u64).min(end));
@@ -58,7 +54,34 @@ impl Blob for Patched {
                 into[(first - at) as usize..(last - at) as usize].copy_from_slice(from);
             }
         }
+    }
+}
+
+impl Blob for Patched {
+    fn size(&self) -> Result<u64> {
+        self.under.size()
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
+        let got = self.under.read_at(at, into)?;
+        self.patch(at, &mut into[..got]);
         Ok(got)
+    }
+
+    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+        self.under.read_many(requests)?;
+        requests.iter_mut().for_each(|request| self.patch(request.at, &mut request.into[..request.len]));
+        Ok(())
+    }
+
+    fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
+        let suffix = self.under.read_suffix(into)?;
+        self.patch(suffix.size - suffix.len as u64, &mut into[..suffix.len]);
+        Ok(suffix)
+    }
+
+    fn is_nameless(&self) -> bool {
+        self.under.is_nameless()
     }
 
     fn name(&self) -> String {
@@ -101,5 +124,10 @@ mod tests {
         assert_eq!(read(11, 20), [11, 12, 13, 14, 15, 16, 17, 18, 19]);
         blob.lay(BTreeMap::new());
         assert_eq!(read(3, 4), [3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn every_method_is_passed_on() {
+        ferrocdf_store::suite::forwards_reads(|probe| Patched::new(probe), &[]);
     }
 }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use crate::{Blob, BlobMut, Cost, Writes};
+use crate::{Blob, BlobMut, ChangeToken, Cost, ReadRequest, Suffix, Writes};
 
 /// Counts the requests that reach another blob.
 #[derive(Debug, Default)]
@@ -48,6 +48,11 @@ impl<B> Counting<B> {
         Counting { cost: Some(cost), ..self }
     }
 
+    fn count_read(&self, len: usize) {
+        self.reads.fetch_add(1, Relaxed);
+        self.read_bytes.fetch_add(len as u64, Relaxed);
+    }
+
     /// Requests to read, and the bytes they asked for.
     pub fn reads(&self) -> (u64, u64) {
         (self.reads.load(Relaxed), self.read_bytes.load(Relaxed))
@@ -65,9 +70,30 @@ impl<B: Blob> Blob for Counting<B> {
     }
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        self.reads.fetch_add(1, Relaxed);
-        self.read_bytes.fetch_add(into.len() as u64, Relaxed);
+        self.count_read(into.len());
         self.inner.read_at(at, into)
+    }
+
+    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+        requests.iter().for_each(|request| self.count_read(request.into.len()));
+        self.inner.read_many(requests)
+    }
+
+    fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
+        self.count_read(into.len());
+        self.inner.read_suffix(into)
+    }
+
+    fn forget(&self) {
+        self.inner.forget();
+    }
+
+    fn change_token(&self) -> Option<ChangeToken> {
+        self.inner.change_token()
+    }
+
+    fn is_nameless(&self) -> bool {
+        self.inner.is_nameless()
     }
 
     fn name(&self) -> String {
@@ -90,8 +116,16 @@ impl<B: BlobMut> BlobMut for Counting<B> {
         self.inner.set_size(size)
     }
 
+    fn flush(&self) -> Result<()> {
+        self.inner.flush()
+    }
+
     fn sync(&self) -> Result<()> {
         self.inner.sync()
+    }
+
+    fn keeps_holes(&self) -> bool {
+        self.inner.keeps_holes()
     }
 
     fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
@@ -165,6 +199,26 @@ impl<B: Blob> Blob for Failing<B> {
         self.inner.read_at(at, into)
     }
 
+    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+        self.inner.read_many(requests)
+    }
+
+    fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
+        self.inner.read_suffix(into)
+    }
+
+    fn forget(&self) {
+        self.inner.forget();
+    }
+
+    fn change_token(&self) -> Option<ChangeToken> {
+        self.inner.change_token()
+    }
+
+    fn is_nameless(&self) -> bool {
+        self.inner.is_nameless()
+    }
+
     fn name(&self) -> String {
         self.inner.name()
     }
@@ -192,9 +246,17 @@ impl<B: BlobMut> BlobMut for Failing<B> {
         self.inner.set_size(size)
     }
 
+    fn flush(&self) -> Result<()> {
+        self.inner.flush()
+    }
+
     fn sync(&self) -> Result<()> {
         self.spend().map_err(|(error, _)| error)?;
         self.inner.sync()
+    }
+
+    fn keeps_holes(&self) -> bool {
+        self.inner.keeps_holes()
     }
 
     /// The requests to the new bytes count too.
@@ -222,5 +284,17 @@ mod tests {
         blob.read_exact_at(1, &mut [0; 2]).unwrap();
         assert_eq!((blob.writes(), blob.reads()), ((2, 4), (1, 2)));
         assert_eq!(blob.size().unwrap(), 3);
+    }
+
+    #[test]
+    fn every_method_is_passed_on() {
+        crate::suite::forwards_reads(Counting::new, &[]);
+        crate::suite::forwards_writes(Counting::new, &[]);
+    }
+
+    #[test]
+    fn failing_passes_every_method_on() {
+        crate::suite::forwards_reads(Failing::never, &[]);
+        crate::suite::forwards_writes(Failing::never, &[]);
     }
 }

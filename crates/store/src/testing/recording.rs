@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use ferrocdf_bytes::Result;
 
 use super::Rng;
-use crate::{Blob, BlobMut, Cost, Writes};
+use crate::{Blob, BlobMut, ChangeToken, Cost, ReadRequest, Suffix, Writes};
 
 /// What was done to a blob.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +75,26 @@ impl<B: Blob> Blob for Recording<B> {
         self.inner.read_at(at, into)
     }
 
+    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+        self.inner.read_many(requests)
+    }
+
+    fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
+        self.inner.read_suffix(into)
+    }
+
+    fn forget(&self) {
+        self.inner.forget();
+    }
+
+    fn change_token(&self) -> Option<ChangeToken> {
+        self.inner.change_token()
+    }
+
+    fn is_nameless(&self) -> bool {
+        self.inner.is_nameless()
+    }
+
     fn name(&self) -> String {
         self.inner.name()
     }
@@ -103,6 +123,10 @@ impl<B: BlobMut> BlobMut for Recording<B> {
     fn sync(&self) -> Result<()> {
         self.note(Event::Barrier);
         self.inner.sync()
+    }
+
+    fn keeps_holes(&self) -> bool {
+        self.inner.keeps_holes()
     }
 
     fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
@@ -246,5 +270,11 @@ mod tests {
         }
         let seen: Vec<_> = seen.iter().map(|(text, marks)| (text.as_str(), *marks)).collect();
         assert_eq!(seen, [("", 0), ("ab", 0), ("ab", 1), ("abc", 1), ("xb", 1), ("xbc", 1)]);
+    }
+
+    #[test]
+    fn every_method_is_passed_on() {
+        crate::suite::forwards_reads(Recording::new, &[]);
+        crate::suite::forwards_writes(Recording::new, &[]);
     }
 }
