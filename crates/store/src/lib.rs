@@ -29,7 +29,9 @@ pub use cost::{Cost, Latency};
 pub use durable::Durable;
 pub use file::FileBlob;
 pub use memory::MemoryBlob;
-pub use objects::{ByteRange, DirectoryStore, Expected, Fetched, Listing, MemoryStore, Store, Version};
+pub use objects::{
+    ByteRange, DirectoryStore, Expected, Fetched, Listing, MemoryStore, ObjectBlob, Store, Version,
+};
 pub use replace::{ReplaceableFile, copy_access, resolve_links, write_file};
 pub use retry::{ChangeToken, RetryLimit, is_stale, read_optimistically, retry};
 pub use sparse::{SkipZeros, is_sparse, is_zero, skipping_zeros};

@@ -4,6 +4,7 @@
 //! not an error: sparse arrays ask for many chunks that were never written. The decision that shaped the trait: no call only
 //! asks for a size or for existence, since remote stores pay a round trip for each question; the size comes with the bytes.
 
+mod blob;
 mod directory;
 mod memory;
 
@@ -13,6 +14,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 
 use crate::Cost;
 
+pub use blob::ObjectBlob;
 pub use directory::DirectoryStore;
 pub use memory::MemoryStore;
 

@@ -1,0 +1,229 @@
+//! One object of a store as a blob.
+//!
+//! The decision that shaped it: no request only asks for the size, since each answer to a read tells it. The first answer also
+//! fixes the version of the object: bytes of two versions are never mixed, an answer of another version is an error.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ferrocdf_bytes::{Error, Result};
+use rustix::io::Errno;
+
+use super::{ByteRange, Fetched, Store, Version};
+use crate::{Blob, ChangeToken, Cost, ReadRequest, Suffix};
+
+/// The bytes of an object. It need not exist before the first read.
+#[derive(Debug)]
+pub struct ObjectBlob {
+    store: Arc<dyn Store>,
+    key: String,
+    known: Mutex<Known>,
+}
+
+/// The facts that answers told.
+#[derive(Debug, Default)]
+struct Known {
+    /// Version of the object that is read, and its size in bytes.
+    object: Option<(Version, u64)>,
+    /// Version that the last answer told.
+    last: Option<Version>,
+}
+
+impl ObjectBlob {
+    /// Makes a blob of the object with this key. No request is sent.
+    pub fn new(store: Arc<dyn Store>, key: impl Into<String>) -> ObjectBlob {
+        ObjectBlob { store, key: key.into(), known: Mutex::default() }
+    }
+
+    // Nothing panics half-way through a change of it.
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known_size(&self) -> Option<u64> {
+        self.known().object.as_ref().map(|&(_, size)| size)
+    }
+
+    fn failed(&self, errno: Errno, what: &str) -> Error {
+        Error::system(&errno.into(), format_args!("{}: {what}", self.name()))
+    }
+
+    /// Checks an answer, and notes the version and the size that it tells.
+    fn check(&self, answer: Result<Option<Fetched>>, range: ByteRange) -> Result<Fetched> {
+        let found = answer?.ok_or_else(|| self.failed(Errno::NOENT, "the object does not exist"))?;
+        let found = found.check(&self.key, range).map_err(|error| error.at(self.store.name()))?;
+        let mut known = self.known();
+        known.last = Some(found.version.clone());
+        let (version, _) = known.object.get_or_insert_with(|| (found.version.clone(), found.total));
+        if *version != found.version {
+            drop(known);
+            return Err(self.failed(Errno::STALE, "a writer replaced the object; open it again"));
+        }
+        Ok(found)
+    }
+
+    fn get(&self, range: ByteRange) -> Result<Fetched> {
+        self.check(self.store.get(&self.key, range), range)
+    }
+
+    /// Returns the range of a read, which ends where the object is known to end; `None` if no byte can be there.
+    fn range(&self, at: u64, len: usize) -> Option<ByteRange> {
+        let end = self.known_size().unwrap_or(u64::MAX);
+        let len = (len as u64).min(end.saturating_sub(at));
+        (len > 0).then_some(ByteRange::Bounded { start: at, len })
+    }
+}
+
+/// Copies the bytes of an answer to the begin of a buffer that is as long as the range or longer. Returns their number.
+fn copy(found: &Fetched, into: &mut [u8]) -> usize {
+    into[..found.bytes.len()].copy_from_slice(&found.bytes);
+    found.bytes.len()
+}
+
+impl Blob for ObjectBlob {
+    /// Reads the first byte if no read told the size yet.
+    fn size(&self) -> Result<u64> {
+        match self.known_size() {
+            Some(size) => Ok(size),
+            None => self.get(ByteRange::Bounded { start: 0, len: 1 }).map(|found| found.total),
+        }
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
+        let Some(range) = self.range(at, into.len()) else { return Ok(0) };
+        self.get(range).map(|found| copy(&found, into))
+    }
+
+    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+        let mut asked = Vec::with_capacity(requests.len());
+        for request in requests {
+            request.len = 0;
+            let range = self.range(request.at, request.into.len());
+            asked.extend(range.map(|range| (range, request)));
+        }
+        let ranges: Vec<_> = asked.iter().map(|(range, _)| (&*self.key, *range)).collect();
+        let answers = if ranges.is_empty() { Vec::new() } else { self.store.get_many(&ranges) };
+        for ((range, request), answer) in asked.into_iter().zip(answers) {
+            request.len = copy(&self.check(answer, range)?, request.into);
+        }
+        Ok(())
+    }
+
+    fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
+        if into.is_empty() {
+            return Ok(Suffix { len: 0, size: self.size()? });
+        }
+        let found = self.get(ByteRange::Suffix(into.len() as u64))?;
+        Ok(Suffix { len: copy(&found, into), size: found.total })
+    }
+
+    fn name(&self) -> String {
+        format!("{}/{}", self.store.name(), self.key)
+    }
+
+    fn cost(&self) -> Cost {
+        self.store.cost()
+    }
+
+    /// The next read fixes the version anew.
+    fn forget(&self) {
+        self.known().object = None;
+    }
+
+    /// Returns the version that the last answer told: asking for it would be a request.
+    fn change_token(&self) -> Option<ChangeToken> {
+        self.known().last.clone().map(ChangeToken::object)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use ferrocdf_bytes::Code;
+
+    use super::*;
+    use crate::testing::{Fault, Simulated, Traffic};
+    use crate::{MemoryStore, is_stale};
+
+    fn blob(bytes: &[u8]) -> (Arc<Simulated<MemoryStore>>, ObjectBlob) {
+        let store = Simulated::new(MemoryStore::default(), Cost::REMOTE, Duration::ZERO);
+        store.put("a/b", bytes).unwrap();
+        store.take_traffic();
+        let store = Arc::new(store);
+        (store.clone(), ObjectBlob::new(store, "a/b"))
+    }
+
+    fn traffic(rounds: u64, requests: u64, bytes: u64) -> Traffic {
+        Traffic { rounds, requests, bytes }
+    }
+
+    #[test]
+    fn reads_tell_the_size_without_a_request_of_its_own() {
+        let (store, object) = blob(b"0123456789");
+        let mut into = [b'-'; 4];
+        assert_eq!(object.read_at(8, &mut into).unwrap(), 2);
+        assert_eq!(&into[..2], b"89");
+        assert_eq!(object.size().unwrap(), 10);
+        // Nothing is behind the known end.
+        assert_eq!(object.read_at(10, &mut into).unwrap(), 0);
+        assert_eq!(object.read_at(3, &mut []).unwrap(), 0);
+        assert_eq!(store.take_traffic(), traffic(1, 1, 2));
+
+        let (store, object) = blob(b"0123456789");
+        assert_eq!(object.read_suffix(&mut into).unwrap(), Suffix { len: 4, size: 10 });
+        assert_eq!(&into, b"6789");
+        assert_eq!(object.size().unwrap(), 10);
+        assert_eq!(store.take_traffic(), traffic(1, 1, 4));
+
+        let (store, object) = blob(b"");
+        assert_eq!(object.read_at(5, &mut into).unwrap(), 0);
+        assert_eq!(object.size().unwrap(), 0);
+        assert_eq!(store.take_traffic(), traffic(1, 1, 0));
+    }
+
+    #[test]
+    fn batch_is_one_round() {
+        let (store, object) = blob(b"0123456789");
+        let mut buffers = [[b'-'; 3]; 4];
+        let positions = [6, 0, 20, 8];
+        let mut requests: Vec<_> =
+            positions.iter().zip(&mut buffers).map(|(&at, into)| ReadRequest::new(at, into)).collect();
+        object.read_many(&mut requests).unwrap();
+        let found: Vec<_> = requests.iter().map(ReadRequest::bytes).collect();
+        assert_eq!(found, [&b"678"[..], b"012", b"", b"89"]);
+        assert_eq!(store.take_traffic(), traffic(1, 4, 8));
+    }
+
+    #[test]
+    fn replaced_object_is_an_error_until_it_is_forgotten() {
+        let (store, object) = blob(b"0123456789");
+        let mut into = [b'-'; 4];
+        object.read_at(0, &mut into).unwrap();
+        let token = object.change_token();
+        assert!(!is_stale(token.as_ref(), &object));
+        store.put("a/b", b"abcdef").unwrap();
+        let errors = [
+            object.read_at(0, &mut into).unwrap_err(),
+            object.read_many(&mut [ReadRequest::new(0, &mut into)]).unwrap_err(),
+            object.read_suffix(&mut into).unwrap_err(),
+        ];
+        for error in errors {
+            assert_eq!(error.code, Code(Errno::STALE.raw_os_error()), "{error}");
+            assert!(error.what.starts_with("memory/a/b: a writer replaced the object"), "{error}");
+        }
+        assert!(is_stale(token.as_ref(), &object));
+        object.forget();
+        assert_eq!(object.read_at(2, &mut into).unwrap(), 4);
+        assert_eq!((&into, object.size().unwrap()), (b"cdef", 6));
+    }
+
+    #[test]
+    fn absent_object_and_cut_answer_are_errors() {
+        let (store, object) = blob(b"0123456789");
+        store.fail(1, Fault::BodyCut);
+        assert_eq!(object.read_at(0, &mut [0; 8]).unwrap_err().code, Code::ETRUNC);
+        let absent = ObjectBlob::new(store, "a/c");
+        assert_eq!(absent.size().unwrap_err().code, Code(Errno::NOENT.raw_os_error()));
+        assert!(absent.change_token().is_none());
+    }
+}
