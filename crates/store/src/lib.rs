@@ -12,8 +12,11 @@ mod buffer;
 mod cost;
 mod durable;
 mod file;
+mod known_size;
 mod memory;
 mod objects;
+mod page_cache;
+mod pages;
 mod replace;
 mod retry;
 mod room;
@@ -32,6 +35,7 @@ pub use memory::MemoryBlob;
 pub use objects::{
     ByteRange, DirectoryStore, Expected, Fetched, Listing, MemoryStore, ObjectBlob, Store, Version,
 };
+pub use page_cache::PageCache;
 pub use replace::{ReplaceableFile, copy_access, resolve_links, write_file};
 pub use retry::{ChangeToken, RetryLimit, is_stale, read_optimistically, retry};
 pub use sparse::{SkipZeros, is_sparse, is_zero, skipping_zeros};

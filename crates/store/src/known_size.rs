@@ -1,0 +1,46 @@
+//! The size of a blob, kept for readers of many small structures, who ask for it with each.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// No blob is so large.
+const UNKNOWN: u64 = 1 << 63;
+
+/// The size of a blob in bytes; from [`UNKNOWN`] on, a number that no other moment has in which the size was unknown.
+#[derive(Debug)]
+pub(crate) struct KnownSize(AtomicU64);
+
+impl Default for KnownSize {
+    fn default() -> Self {
+        KnownSize(AtomicU64::new(UNKNOWN))
+    }
+}
+
+impl KnownSize {
+    /// Returns the size if it is known.
+    pub(crate) fn get(&self) -> Option<u64> {
+        Some(self.0.load(Relaxed)).filter(|&size| size < UNKNOWN)
+    }
+
+    /// Makes the size unknown. A thread that is asking for it just now keeps its answer to itself: the number that it found here
+    /// is not there any more.
+    pub(crate) fn forget(&self) {
+        static TIMES: AtomicU64 = AtomicU64::new(1);
+        self.0.store(UNKNOWN + TIMES.fetch_add(1, Relaxed), Relaxed);
+    }
+
+    /// Runs a request that tells the size, and keeps that unless it was forgotten meanwhile.
+    pub(crate) fn learn<T, E>(
+        &self,
+        request: impl FnOnce() -> Result<T, E>,
+        size: impl FnOnce(&T) -> u64,
+    ) -> Result<T, E> {
+        let before = self.0.load(Relaxed);
+        let answer = request()?;
+        let size = size(&answer);
+        if before >= UNKNOWN && size < UNKNOWN {
+            let _ = self.0.compare_exchange(before, size, Relaxed, Relaxed);
+        }
+        Ok(answer)
+    }
+}

@@ -1,0 +1,297 @@
+//! A cache of pages for blobs whose requests cost more than memory: objects of a bucket above all.
+//!
+//! A page is a window of the blob's cost. Each is read once and shared by all threads, one thread loads it while others wait, and
+//! the pages of all blobs share one byte budget. All pages that a batch lacks are one round. Requests of several windows are
+//! data, not metadata: they do not fill the cache, and use what it has.
+
+use ferrocdf_bytes::Result;
+
+use crate::known_size::KnownSize;
+use crate::pages::{Budget, PROCESS, Pages};
+use crate::{Blob, ChangeToken, Cost, ReadRequest, Suffix};
+
+/// Windows of a request up to which it fills the cache.
+const WINDOWS: usize = 4;
+
+/// A blob that is read by pages.
+#[derive(Debug)]
+pub struct PageCache<B> {
+    inner: B,
+    /// The cost of `inner`.
+    cost: Cost,
+    pages: Pages,
+    size: KnownSize,
+}
+
+impl<B: Blob> PageCache<B> {
+    /// Reads `inner` by pages.
+    pub fn new(inner: B) -> PageCache<B> {
+        Self::with_budget(inner, &PROCESS)
+    }
+
+    fn with_budget(inner: B, budget: &'static Budget) -> PageCache<B> {
+        let cost = inner.cost();
+        let pages = Pages::new(cost.window, cost.window, budget);
+        PageCache { inner, cost, pages, size: KnownSize::default() }
+    }
+}
+
+impl<B: Blob> Blob for PageCache<B> {
+    /// Loads the first page of a remote blob if nothing is known of it yet: it is needed anyway, and tells the size.
+    fn size(&self) -> Result<u64> {
+        if let Some(size) = self.size.get() {
+            return Ok(size);
+        }
+        if !self.cost.is_near() {
+            self.read_at(0, &mut [0])?;
+        }
+        self.size.learn(|| self.inner.size(), |&size| size)
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
+        let mut requests = [ReadRequest::new(at, into)];
+        self.read_many(&mut requests)?;
+        let [request] = requests;
+        Ok(request.len)
+    }
+
+    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+        let size = self.size.get().unwrap_or(u64::MAX);
+        let within = |request: &mut ReadRequest<'_>| {
+            (request.into.len() as u64).min(size.saturating_sub(request.at)) as usize
+        };
+        let lens: Vec<usize> = requests.iter_mut().map(within).collect();
+        let clipped = requests.iter_mut().zip(&lens);
+        let mut clipped: Vec<_> =
+            clipped.map(|(request, &len)| ReadRequest::new(request.at, &mut request.into[..len])).collect();
+        self.pages.read(&mut clipped, WINDOWS * self.cost.window, |missing| self.inner.read_many(missing))?;
+        let lens: Vec<usize> = clipped.iter().map(|request| request.len).collect();
+        requests.iter_mut().zip(lens).for_each(|(request, len)| request.len = len);
+        Ok(())
+    }
+
+    fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
+        let Some(size) = self.size.get() else {
+            return self.size.learn(|| self.inner.read_suffix(into), |suffix| suffix.size);
+        };
+        let at = size.saturating_sub(into.len() as u64);
+        Ok(Suffix { len: self.read_at(at, into)?, size })
+    }
+
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+
+    fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    fn forget(&self) {
+        self.inner.forget();
+        self.size.forget();
+        self.pages.clear();
+    }
+
+    fn change_token(&self) -> Option<ChangeToken> {
+        self.inner.change_token()
+    }
+
+    fn is_nameless(&self) -> bool {
+        self.inner.is_nameless()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::testing::{Counting, Fault, Rng, Simulated, Traffic};
+    use crate::{BlobMut, MemoryBlob, MemoryStore, ObjectBlob, Store};
+
+    /// Bytes of a page here.
+    const PAGE: usize = 1000;
+    const COST: Cost = Cost { gap: 100, window: PAGE, in_flight: 8, ..Cost::REMOTE };
+
+    fn numbered(len: usize) -> Vec<u8> {
+        (0..len).map(|at| (at % 251) as u8).collect()
+    }
+
+    /// An object of so many bytes behind a budget, and the store with it.
+    fn cached(
+        len: usize,
+        budget: usize,
+        latency: Duration,
+    ) -> (Arc<Simulated<MemoryStore>>, PageCache<ObjectBlob>, &'static Budget) {
+        let store = MemoryStore::default();
+        store.put("k", &numbered(len)).unwrap();
+        let store = Arc::new(Simulated::new(store, COST, latency));
+        let budget = Box::leak(Box::new(Budget::new(budget)));
+        (store.clone(), PageCache::with_budget(ObjectBlob::new(store, "k"), budget), budget)
+    }
+
+    fn read(blob: &impl Blob, at: u64, len: usize) -> Vec<u8> {
+        let mut into = vec![0; len];
+        let got = blob.read_at(at, &mut into).unwrap();
+        assert!(into[..got].iter().zip(at..).all(|(&byte, at)| byte == (at % 251) as u8), "{len} at {at}");
+        into.truncate(got);
+        into
+    }
+
+    fn traffic(rounds: u64, requests: u64, bytes: usize) -> Traffic {
+        Traffic { rounds, requests, bytes: bytes as u64 }
+    }
+
+    #[test]
+    fn pages_are_read_once() {
+        let (store, blob, budget) = cached(10_500, 1 << 20, Duration::ZERO);
+        assert_eq!(blob.size().unwrap(), 10_500);
+        assert_eq!(store.take_traffic(), traffic(1, 1, PAGE), "the size comes with the first page");
+        for at in 0..10_500 {
+            read(&blob, at, 3);
+        }
+        // Page by page, the last one as far as there are bytes.
+        assert_eq!(store.take_traffic(), traffic(10, 10, 9_500));
+        assert_eq!(budget.held(), 10_500);
+        for (at, len) in [(10_400, 100), (10_500, 0), (20_000, 0)] {
+            assert_eq!(read(&blob, at, 200).len(), len);
+        }
+        assert_eq!(store.take_traffic(), traffic(0, 0, 0));
+        drop(blob);
+        assert_eq!(budget.held(), 0);
+    }
+
+    #[test]
+    fn batch_is_one_round_with_adjacent_pages_merged() {
+        let (store, blob, _) = cached(100_000, 1 << 20, Duration::ZERO);
+        read(&blob, 5_000, 10);
+        store.take_traffic();
+        // Pages 2 to 4 and 6, 30, and 5, which is there.
+        let positions = [4_100, 2_100, 3_999, 30_500, 5_990, 2_000];
+        let mut buffers = [[0; 20]; 6];
+        let mut requests: Vec<_> =
+            positions.iter().zip(&mut buffers).map(|(&at, into)| ReadRequest::new(at, into)).collect();
+        blob.read_many(&mut requests).unwrap();
+        for request in &requests {
+            assert_eq!(request.bytes(), read(&blob, request.at, 20));
+        }
+        assert_eq!(store.take_traffic(), traffic(1, 3, 5 * PAGE));
+    }
+
+    #[test]
+    fn large_request_uses_pages_and_fills_none() {
+        let (store, blob, budget) = cached(100_000, 1 << 20, Duration::ZERO);
+        read(&blob, 12_000, 10);
+        read(&blob, 15_500, 10);
+        store.take_traffic();
+        assert_eq!(read(&blob, 10_300, 5_500).len(), 5_500);
+        // Before, between and behind no page: the second one covers the end.
+        assert_eq!(store.take_traffic(), traffic(1, 2, 5_500 - 1_000 - 800));
+        assert_eq!(budget.held(), 2 * PAGE);
+        assert_eq!(read(&blob, 95_000, 9_000).len(), 5_000);
+        assert_eq!(budget.held(), 2 * PAGE);
+    }
+
+    #[test]
+    fn one_thread_loads_a_page_and_others_wait() {
+        let (store, blob, _) = cached(100_000, 1 << 20, Duration::from_millis(30));
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let blob = &blob;
+                scope.spawn(move || assert_eq!(read(blob, 40_000 + thread * 100, 50).len(), 50));
+            }
+        });
+        assert_eq!(store.take_traffic(), traffic(1, 1, PAGE));
+    }
+
+    #[test]
+    fn failed_load_is_an_error_of_its_request_and_is_tried_again() {
+        let (store, blob, _) = cached(100_000, 1 << 20, Duration::ZERO);
+        store.fail(0, Fault::Refused);
+        assert!(blob.read_at(0, &mut [0; 10]).is_err());
+        assert_eq!(read(&blob, 0, 10).len(), 10);
+    }
+
+    #[test]
+    fn budget_bounds_the_pages_of_all_blobs_and_keeps_the_last_used() {
+        let (_, first, budget) = cached(100_000, 20 * PAGE, Duration::ZERO);
+        let store = Arc::new(Simulated::new(MemoryStore::default(), COST, Duration::ZERO));
+        store.put("k", &numbered(100_000)).unwrap();
+        let second = PageCache::with_budget(ObjectBlob::new(store.clone(), "k"), budget);
+        for page in 0..100 {
+            read(&first, page * PAGE as u64, 1);
+            assert!(budget.held() <= 20 * PAGE);
+        }
+        read(&second, 0, 1);
+        for page in 1..100 {
+            read(&second, page * PAGE as u64, 1);
+            store.take_traffic();
+            read(&second, 0, 1);
+            assert_eq!(store.take_traffic().requests, 0, "the page is used all the time");
+            assert!(budget.held() <= 20 * PAGE);
+        }
+        read(&second, PAGE as u64, 1);
+        assert_eq!(store.take_traffic().requests, 1, "the page was not used for long");
+    }
+
+    #[test]
+    fn forgotten_pages_are_read_again() {
+        let inner = Arc::new(Counting::new(MemoryBlob::new(numbered(5_000))).with_cost(COST));
+        let blob = PageCache::new(inner.clone());
+        read(&blob, 0, 10);
+        inner.write_at(5, &[255]).unwrap();
+        inner.set_size(8).unwrap();
+        assert_eq!((read(&blob, 0, 10).len(), inner.reads().0), (10, 1));
+        blob.forget();
+        let mut into = [0; 10];
+        assert_eq!(blob.read_at(0, &mut into).unwrap(), 8);
+        assert_eq!((into[5], blob.size().unwrap()), (255, 8));
+    }
+
+    #[test]
+    fn suffix_tells_the_size_and_needs_no_request_where_that_is_known() {
+        let (store, blob, _) = cached(10_500, 1 << 20, Duration::ZERO);
+        let mut into = [0; 100];
+        let wanted = Suffix { len: 100, size: 10_500 };
+        assert_eq!(blob.read_suffix(&mut into).unwrap(), wanted);
+        assert_eq!(blob.size().unwrap(), 10_500);
+        assert_eq!(store.take_traffic(), traffic(1, 1, 100));
+        read(&blob, 10_000, 10);
+        store.take_traffic();
+        assert_eq!(blob.read_suffix(&mut into).unwrap(), wanted);
+        assert_eq!(into[..], numbered(10_500)[10_400..]);
+        assert_eq!(store.take_traffic(), traffic(0, 0, 0));
+    }
+
+    #[test]
+    fn many_threads_read_the_right_bytes_within_a_small_budget() {
+        let (_, blob, budget) = cached(100_000, 10 * PAGE, Duration::ZERO);
+        let reads = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for seed in 0..4 {
+                let (blob, reads) = (&blob, &reads);
+                scope.spawn(move || {
+                    let mut rng = Rng::new(seed);
+                    for _ in 0..2_000 {
+                        let (at, len) = (rng.below(101_000), rng.index(6 * PAGE));
+                        let wanted = 100_000u64.saturating_sub(at).min(len as u64);
+                        assert_eq!(read(blob, at, len).len() as u64, wanted);
+                        reads.fetch_add(1, Relaxed);
+                        if rng.once_in(100) {
+                            blob.forget();
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(reads.into_inner(), 8_000);
+        assert!(budget.held() <= 10 * PAGE);
+    }
+
+    #[test]
+    fn every_method_is_passed_on() {
+        crate::suite::forwards_reads(PageCache::new, &["read_at"]);
+    }
+}

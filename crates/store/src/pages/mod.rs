@@ -1,0 +1,374 @@
+//! Pages of a blob in memory, shared by all threads.
+//!
+//! Pages come in runs: the bytes of one request, which are kept and evicted together. The decision that shaped it: runs never
+//! overlap, and a gap between them is loaded by one thread, for which others wait, so no byte is read twice while its run is
+//! kept. Requests are made without a lock, all that a batch lacks in one round.
+
+mod budget;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use ferrocdf_bytes::Result;
+
+use crate::ReadRequest;
+pub(crate) use budget::{Budget, PROCESS};
+
+/// Consecutive bytes of a blob.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    /// Position of the first byte.
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+impl Run {
+    /// Returns the position behind the last byte.
+    pub(crate) fn end(&self) -> u64 {
+        self.at + self.bytes.len() as u64
+    }
+
+    /// Returns the bytes from a position on.
+    fn from(&self, at: u64) -> Option<&[u8]> {
+        self.bytes.get(usize::try_from(at.checked_sub(self.at)?).ok()?..)
+    }
+}
+
+/// The pages of one blob.
+#[derive(Debug)]
+pub(crate) struct Pages {
+    /// Bytes of a page. Loads begin and end at multiples of it, or at other runs.
+    page: u64,
+    /// The most bytes of a run.
+    longest: usize,
+    shared: Arc<Shared>,
+}
+
+/// The part of the pages that the budget knows.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    budget: &'static Budget,
+    state: Mutex<State>,
+    /// Notified when loads end.
+    loaded: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Runs by their positions; none overlaps another.
+    slots: BTreeMap<u64, Slot>,
+    /// Number of loads that began.
+    loads: u64,
+}
+
+#[derive(Debug)]
+enum Slot {
+    /// Bytes, and the time of their last use.
+    Ready(Arc<Run>, u64),
+    /// A range that the load with a number is loading.
+    Loading { end: u64, load: u64 },
+}
+
+impl Slot {
+    fn end(&self) -> u64 {
+        match self {
+            Slot::Ready(run, _) => run.end(),
+            Slot::Loading { end, .. } => *end,
+        }
+    }
+
+    /// Returns the bytes that it holds in memory.
+    fn held(&self) -> usize {
+        match self {
+            Slot::Ready(run, _) => run.bytes.len(),
+            Slot::Loading { .. } => 0,
+        }
+    }
+}
+
+impl State {
+    /// Returns the slots that overlap a range, in order.
+    fn overlapping(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, &Slot)> {
+        let before = self.slots.range(..start).next_back().filter(|(_, slot)| slot.end() > start);
+        before.into_iter().chain(self.slots.range(start..end.max(start))).map(|(&at, slot)| (at, slot))
+    }
+
+    /// Returns the parts of a range in which no slot is.
+    fn gaps(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
+        let (mut next, mut gaps) = (start, Vec::new());
+        for (at, slot) in self.overlapping(start, end) {
+            if next < at {
+                gaps.push((next, at));
+            }
+            next = slot.end();
+        }
+        if next < end {
+            gaps.push((next, end));
+        }
+        gaps
+    }
+
+    /// Returns the run that has all bytes of a range, and notes its use.
+    fn find(&mut self, at: u64, len: usize, budget: &Budget) -> Option<&Arc<Run>> {
+        match self.slots.range_mut(..=at).next_back()?.1 {
+            Slot::Ready(run, used) if at.saturating_add(len as u64) <= run.end() => {
+                *used = budget.now();
+                Some(run)
+            }
+            _ => None,
+        }
+    }
+
+    /// Copies the bytes at a position from runs, or from those that the caller brings; false if some are in none.
+    fn copy(&mut self, mut at: u64, mut into: &mut [u8], own: &[Arc<Run>], budget: &Budget) -> bool {
+        while !into.is_empty() {
+            let run = match self.find(at, 1, budget) {
+                Some(run) => run,
+                None => match own.iter().find(|run| run.from(at).is_some_and(|bytes| !bytes.is_empty())) {
+                    Some(run) => run,
+                    None => return false,
+                },
+            };
+            let from = run.from(at).unwrap_or_default();
+            let len = from.len().min(into.len());
+            into[..len].copy_from_slice(&from[..len]);
+            (at, into) = (at + len as u64, &mut into[len..]);
+        }
+        true
+    }
+
+    /// True if the load with a number is still loading a range that begins at a position.
+    fn is_loading(&self, at: u64, number: u64) -> bool {
+        matches!(self.slots.get(&at), Some(Slot::Loading { load, .. }) if *load == number)
+    }
+}
+
+impl Shared {
+    // Nothing panics half-way through a change of it.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the time of the last use of each run, and its bytes.
+    fn uses(&self) -> Vec<(u64, usize)> {
+        let state = self.lock();
+        let uses = state.slots.values().filter_map(|slot| match slot {
+            Slot::Ready(run, used) => Some((*used, run.bytes.len())),
+            Slot::Loading { .. } => None,
+        });
+        uses.collect()
+    }
+
+    /// Evicts the runs that were not used after `last`.
+    fn evict_to(&self, last: u64) {
+        let mut freed = 0;
+        self.lock().slots.retain(|_, slot| {
+            let is_old = matches!(slot, Slot::Ready(_, used) if *used <= last);
+            freed += if is_old { slot.held() } else { 0 };
+            !is_old
+        });
+        self.budget.release(freed);
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        self.budget.release(state.slots.values().map(Slot::held).sum());
+    }
+}
+
+/// Ranges that this thread has to load. Dropping it gives up those that are not loaded, so that others can try.
+struct Load<'a> {
+    shared: &'a Shared,
+    number: u64,
+    ranges: Vec<(u64, u64)>,
+}
+
+impl Load<'_> {
+    /// Puts runs in the place of the ranges, unless bytes there were written or dropped meanwhile.
+    fn finish(self, runs: &[Arc<Run>]) {
+        let mut state = self.shared.lock();
+        if !self.ranges.iter().all(|&(at, _)| state.is_loading(at, self.number)) {
+            return;
+        }
+        self.ranges.iter().for_each(|(at, _)| drop(state.slots.remove(at)));
+        for run in runs {
+            self.shared.budget.hold(run.bytes.len());
+            state.slots.insert(run.at, Slot::Ready(run.clone(), self.shared.budget.now()));
+        }
+    }
+}
+
+impl Drop for Load<'_> {
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        for &(at, _) in &self.ranges {
+            if state.is_loading(at, self.number) {
+                state.slots.remove(&at);
+            }
+        }
+        self.shared.loaded.notify_all();
+    }
+}
+
+impl Pages {
+    /// Makes an empty set of pages. Ranges of more than `longest` bytes are kept as several runs.
+    pub(crate) fn new(page: usize, longest: usize, budget: &'static Budget) -> Pages {
+        let shared = Arc::new(Shared { budget, state: Mutex::default(), loaded: Condvar::new() });
+        budget.register(Arc::downgrade(&shared));
+        Pages { page: page.max(1) as u64, longest: longest.max(1), shared }
+    }
+
+    /// Drops all pages, and those that are being loaded.
+    pub(crate) fn clear(&self) {
+        let slots = std::mem::take(&mut self.shared.lock().slots);
+        self.shared.budget.release(slots.values().map(Slot::held).sum());
+        // Threads that wait for a load have nothing to wait for.
+        self.shared.loaded.notify_all();
+    }
+
+    /// Answers requests from the pages, and loads all pages that they lack in one call of `load`, which reads from the blob.
+    /// Requests of more than `large` bytes are read into their own buffers as far as no page has their bytes, in the same call.
+    ///
+    /// # Errors
+    /// Those of `load`.
+    pub(crate) fn read(
+        &self,
+        requests: &mut [ReadRequest<'_>],
+        large: usize,
+        load: impl Fn(&mut [ReadRequest<'_>]) -> Result<()>,
+    ) -> Result<()> {
+        let (mut small, mut direct): (Vec<_>, Vec<_>) =
+            requests.iter_mut().partition(|request| request.into.len() <= large);
+        // Runs that this thread loaded, which may be evicted before they are used; the end of the blob, where a load met it.
+        let (mut own, mut end) = (Vec::new(), u64::MAX);
+        loop {
+            let begun = self.begin(&mut small, &own, end);
+            if !begun.ranges.is_empty() || !direct.is_empty() {
+                let (runs, last) = self.load(&begun.ranges, &mut direct, &load)?;
+                begun.finish(&runs);
+                own.extend(runs);
+                end = end.min(last);
+                direct.clear();
+                self.shared.budget.trim();
+            } else if small.is_empty() {
+                return Ok(());
+            } else {
+                drop(begun);
+                self.wait(&small);
+            }
+        }
+    }
+
+    /// Answers the requests that the pages or the `own` runs of this thread can answer, in a blob that has no byte from `end` on,
+    /// and takes them off the list. Returns the ranges to load for the others.
+    fn begin(&self, requests: &mut Vec<&mut ReadRequest<'_>>, own: &[Arc<Run>], end: u64) -> Load<'_> {
+        let mut state = self.shared.lock();
+        requests.retain_mut(|request| {
+            request.len = (request.into.len() as u64).min(end.saturating_sub(request.at)) as usize;
+            !state.copy(request.at, &mut request.into[..request.len], own, self.shared.budget)
+        });
+        state.loads += 1;
+        let (load, mut ranges) = (state.loads, Vec::new());
+        for request in requests {
+            let (start, end) = (request.at, request.at.saturating_add(request.len as u64));
+            let from = start - start % self.page;
+            let to = end.checked_next_multiple_of(self.page).unwrap_or(end);
+            // What is missing of the first and the last page may be needless here.
+            for (from, to) in state.gaps(from, to).into_iter().filter(|&(from, to)| from < end && to > start)
+            {
+                state.slots.insert(from, Slot::Loading { end: to, load });
+                ranges.push((from, to));
+            }
+        }
+        ranges.sort_unstable();
+        Load { shared: &self.shared, number: load, ranges }
+    }
+
+    /// Loads ranges, adjacent ones in one request, and answers large requests, in one call of `load`. Returns the runs, and the
+    /// position from which on the blob has no byte, if a request reached it.
+    fn load(
+        &self,
+        ranges: &[(u64, u64)],
+        direct: &mut [&mut ReadRequest<'_>],
+        load: impl Fn(&mut [ReadRequest<'_>]) -> Result<()>,
+    ) -> Result<(Vec<Arc<Run>>, u64)> {
+        let mut merged: Vec<(u64, Vec<u8>)> = Vec::new();
+        for &(from, to) in ranges {
+            match merged.last_mut() {
+                Some((at, bytes)) if *at + bytes.len() as u64 == from => bytes.resize((to - *at) as usize, 0),
+                _ => merged.push((from, vec![0; (to - from) as usize])),
+            }
+        }
+        let mut requests: Vec<_> =
+            merged.iter_mut().map(|(at, bytes)| ReadRequest::new(*at, bytes)).collect();
+        for request in direct.iter_mut() {
+            let kept = self.kept(request.at, request.into.len());
+            requests.extend(missing(request, &kept));
+        }
+        load(&mut requests)?;
+        let is_short = |request: &&ReadRequest<'_>| request.len < request.into.len();
+        let ends = requests.iter().filter(is_short).map(|request| request.at + request.len as u64);
+        let end = ends.min().unwrap_or(u64::MAX);
+        for request in direct {
+            request.len = (request.into.len() as u64).min(end.saturating_sub(request.at)) as usize;
+        }
+        let mut runs = Vec::new();
+        for (at, mut bytes) in merged {
+            bytes.truncate(usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX));
+            if bytes.len() <= self.longest {
+                runs.extend((!bytes.is_empty()).then(|| Arc::new(Run { at, bytes })));
+                continue;
+            }
+            for (number, piece) in bytes.chunks(self.longest).enumerate() {
+                let at = at + (number * self.longest) as u64;
+                runs.push(Arc::new(Run { at, bytes: piece.to_vec() }));
+            }
+        }
+        Ok((runs, end))
+    }
+
+    /// Returns the runs that have bytes of a range.
+    fn kept(&self, at: u64, len: usize) -> Vec<Arc<Run>> {
+        let state = self.shared.lock();
+        let slots = state.overlapping(at, at.saturating_add(len as u64));
+        let runs = slots.filter_map(|(_, slot)| match slot {
+            Slot::Ready(run, _) => Some(run.clone()),
+            Slot::Loading { .. } => None,
+        });
+        runs.collect()
+    }
+
+    /// Waits until no other thread is loading bytes of the requests.
+    fn wait(&self, requests: &[&mut ReadRequest<'_>]) {
+        let is_loading = |state: &mut State| {
+            requests.iter().any(|request| {
+                let mut slots = state.overlapping(request.at, request.at.saturating_add(request.len as u64));
+                slots.any(|(_, slot)| matches!(slot, Slot::Loading { .. }))
+            })
+        };
+        let state = self.shared.loaded.wait_while(self.shared.lock(), is_loading);
+        drop(state.unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// Copies the bytes that runs have to the buffer of a request. Returns requests for the others.
+fn missing<'a>(request: &'a mut ReadRequest<'_>, kept: &[Arc<Run>]) -> Vec<ReadRequest<'a>> {
+    let (mut at, mut rest, mut missing) = (request.at, &mut *request.into, Vec::new());
+    for run in kept {
+        let (before, behind) = rest.split_at_mut(run.at.saturating_sub(at) as usize);
+        if !before.is_empty() {
+            missing.push(ReadRequest::new(at, before));
+        }
+        at = at.max(run.at);
+        let from = run.from(at).unwrap_or_default();
+        let (into, behind) = behind.split_at_mut(from.len().min(behind.len()));
+        into.copy_from_slice(&from[..into.len()]);
+        (at, rest) = (at + into.len() as u64, behind);
+    }
+    if !rest.is_empty() {
+        missing.push(ReadRequest::new(at, rest));
+    }
+    missing
+}
