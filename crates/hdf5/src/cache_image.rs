@@ -221,7 +221,20 @@ mod tests {
                 let got = blob.read_at(from as u64, &mut into).unwrap();
                 let wanted = &whole[from.min(14)..(from + len).min(14).max(from.min(14))];
                 assert_eq!(&into[..got], wanted, "{len} bytes at {from}");
+                let mut requests = [ReadRequest::new(from as u64, &mut into)];
+                blob.read_many(&mut requests).unwrap();
+                assert_eq!(requests[0].bytes(), wanted, "a batch of {len} bytes at {from}");
             }
+        }
+        // The image ends behind the file, and before its end.
+        let mut last = [0xff; 20];
+        assert_eq!(blob.read_suffix(&mut last[..5]).unwrap(), Suffix { len: 5, size: 14 });
+        assert_eq!(last[..5], whole[9..]);
+        let under = Arc::new(MemoryBlob::new((0..10).collect()));
+        let blob = Overlay::over(under, BTreeMap::from([(7, vec![107, 108])])).unwrap();
+        for (len, wanted) in [(20, 10), (4, 4)] {
+            assert_eq!(blob.read_suffix(&mut last[..len]).unwrap(), Suffix { len: wanted, size: 10 });
+            assert_eq!(last[wanted - 3..wanted], [107, 108, 9]);
         }
     }
 

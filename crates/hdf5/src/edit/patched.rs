@@ -114,6 +114,10 @@ mod tests {
             let mut into = vec![99; len];
             let got = blob.read_at(at, &mut into).unwrap();
             into.truncate(got);
+            let mut batch = vec![99; len];
+            let mut requests = [ReadRequest::new(at, &mut batch)];
+            blob.read_many(&mut requests).unwrap();
+            assert_eq!(requests[0].bytes(), into, "a batch");
             into
         };
         assert_eq!(read(3, 4), [3, 4, 5, 6]);
@@ -122,6 +126,9 @@ mod tests {
         assert_eq!(read(5, 4), [101, 6, 7, 102]);
         assert_eq!(read(9, 2), [103, 104]);
         assert_eq!(read(11, 20), [11, 12, 13, 14, 15, 16, 17, 18, 19]);
+        let mut last = [99; 11];
+        assert_eq!(blob.read_suffix(&mut last).unwrap(), Suffix { len: 11, size: 20 });
+        assert_eq!(last[..3], [103, 104, 11]);
         blob.lay(BTreeMap::new());
         assert_eq!(read(3, 4), [3, 4, 5, 6]);
     }
