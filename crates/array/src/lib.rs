@@ -51,6 +51,7 @@ mod kind;
 mod memory;
 mod mosaic;
 pub mod oracle;
+mod per_process;
 mod pick;
 mod plan;
 mod pool;

@@ -22,6 +22,9 @@ pub(crate) const REQUEST: u64 = 12 << 10;
 /// Requests that cost less than this, in bytes, stay on the caller's thread.
 pub(crate) const SHARED: u64 = 3 << 19;
 
+/// Bytes of near blocks that are read or written together at most.
+pub(crate) const TOGETHER: u64 = 1 << 20;
+
 /// What a thread does before another may take over, in bytes.
 const BLOCK: u64 = 1 << 20;
 

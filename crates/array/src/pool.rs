@@ -5,17 +5,14 @@
 //! `fork` has none of its parent's threads; there, and where threads cannot be made, requests run on the caller's.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-struct Pool {
-    process: u32,
-    threads: Option<ThreadPool>,
-}
+use crate::per_process::PerProcess;
 
-static POOL: OnceLock<Pool> = OnceLock::new();
+static POOL: PerProcess<Option<ThreadPool>> = PerProcess::new();
 
 /// The threads of the pool.
 #[derive(Clone, Copy, Debug)]
@@ -58,9 +55,7 @@ impl Workers {
 
 /// The pool, if sharing work is possible.
 pub fn get() -> Option<Workers> {
-    let process = std::process::id();
-    let pool = POOL.get_or_init(|| Pool { process, threads: make() });
-    pool.threads.as_ref().filter(|_| pool.process == process).map(Workers)
+    POOL.get_or_init(make)?.as_ref().map(Workers)
 }
 
 /// What some work makes of each item, shared among the threads.

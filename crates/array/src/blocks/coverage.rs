@@ -2,7 +2,8 @@
 
 use ferrocdf_bytes::Result;
 
-use super::{Blocks, Place};
+use super::index::Place;
+use super::layout::Blocks;
 use crate::{Coverage, Selection};
 
 /// Maximum number of chunks that are located at a time.
@@ -16,7 +17,7 @@ impl Blocks {
 
     /// Returns how much of a selection of at least one element is stored. Pending chunks count as stored.
     pub(crate) fn coverage(&self, selection: &Selection) -> Result<Coverage> {
-        if self.cached.holds() {
+        if self.has_pending() {
             return Ok(Coverage::Whole);
         }
         let mut met = Selection::all(&self.shape);

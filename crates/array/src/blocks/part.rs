@@ -2,19 +2,11 @@
 
 use smallvec::SmallVec;
 
+use super::decoded::Block;
 use crate::convert::Conversion;
 use crate::pick;
 use crate::plan::{Dim, offset};
 use ferrocdf_store::Buffer;
-
-/// A decoded block.
-#[derive(Clone, Copy)]
-pub(crate) struct Block<'a> {
-    pub(crate) bytes: &'a [u8],
-    /// Whether its elements are still taken apart: all first bytes, then all second ones, and so on. Where little of a
-    /// block is wanted only that is put together.
-    pub(crate) planes: bool,
-}
 
 /// The selected elements of one block, as rows that lie side by side in memory each.
 pub(crate) struct Part {

@@ -8,7 +8,8 @@ use ferrocdf_store::RetryLimit;
 use smallvec::SmallVec;
 
 use super::hits::Hits;
-use super::{BlockIndex, Blocks, Place};
+use super::index::{BlockIndex, Place};
+use super::layout::Blocks;
 
 /// What is slow to read is tried so often even if that takes long: two tries that agree may need some before them, and a change
 /// between them costs two more. Blocks that were settled are not read again, so most of these are short.

@@ -15,15 +15,17 @@ use ferrocdf_store::{Blob, Buffer};
 use rayon::prelude::*;
 use smallvec::SmallVec;
 
-use super::cache::{self, Bytes, Cached, Kept, Key};
+use super::cache;
+use super::decoded::{Block, Decoded, Key, Shared, too_short};
 use super::hits::Hits;
-use super::part::{Block, Part, push};
+use super::index::Place;
+use super::layout::Blocks;
+use super::part::{Part, push};
 use super::places::{Attempt, Ranges, combinations};
 use super::tries::{Tries, Try, mark};
-use super::{Blocks, Place};
 use crate::array::{dense_steps, too_large};
 use crate::convert::Conversion;
-use crate::plan::{Dim, Plan, REQUEST, SHARED, WINDOW, offset};
+use crate::plan::{Dim, Plan, REQUEST, SHARED, TOGETHER, WINDOW, offset};
 use crate::read::Windows;
 use crate::scratch::Scratch;
 use crate::{Array, PastEnd, Selection, Stored, pool, uncached};
@@ -36,9 +38,6 @@ const BLOCKS: usize = 1 << 16;
 
 /// Rows shorter than this many bytes, if there are many, are not worth a slice each.
 const TINY: usize = 32;
-
-/// Bytes of near blocks that are fetched together, and the largest gap between two of them.
-pub(super) const TOGETHER: u64 = 1 << 20;
 
 /// Blocks without data that one thread does in one go.
 const AT_ONCE: usize = 64;
@@ -88,12 +87,12 @@ struct Found<'p> {
     places: &'p [Place],
     /// The look at the index that gave them.
     look: u64,
-    kept: Vec<Option<Bytes>>,
+    kept: Vec<Option<Shared>>,
 }
 
 impl Found<'_> {
     /// The block of this number as it is kept, unless that was read after another look.
-    fn kept(&self, number: usize) -> Option<&Bytes> {
+    fn kept(&self, number: usize) -> Option<&Shared> {
         self.kept[number].as_ref().filter(|kept| kept.is_of(self.look))
     }
 }
@@ -104,7 +103,7 @@ struct Item<'o> {
     /// Which hit of each dimension.
     at: SmallVec<[usize; 4]>,
     rows: SmallVec<[&'o mut [u8]; 1]>,
-    kept: Option<Bytes>,
+    kept: Option<Shared>,
     look: u64,
     /// Where it is noted that it was read, if marks are taken.
     tried: Option<&'o mut Try>,
@@ -200,8 +199,7 @@ impl<'a> Reader<'a> {
         let mut fits = true;
         self.blocks.settled(|Attempt { index, is_watched, is_marked, is_again }| {
             tries.begin(is_marked, blocks);
-            // Others may have read what is kept ahead of this look.
-            let mut kept = if is_again { Vec::new() } else { self.kept(ranges) };
+            let mut kept = self.kept(ranges, is_again);
             kept.resize(blocks, None);
             let places = self.blocks.places(index, &self.hits, ranges)?;
             if is_again || (is_watched && is_much) {
@@ -310,11 +308,16 @@ impl<'a> Reader<'a> {
         self.blocks.key(at.iter().zip(&self.hits).map(|(&hit, hits)| hits.at(hit).block))
     }
 
-    /// The blocks in a box of hits that are kept, last dimension fastest; empty if none is. This comes before their places
-    /// are looked for: one that was held is in its place when it is no longer kept.
-    fn kept(&self, ranges: &Ranges) -> Vec<Option<Bytes>> {
+    /// The blocks in a box of hits that are in memory, last dimension fastest; empty if none is. This comes before their places
+    /// are looked for: one that was pending is in its place when it is no longer in memory.
+    fn kept(&self, ranges: &Ranges, is_again: bool) -> Vec<Option<Shared>> {
         let size = self.stored.kind.size();
-        let mut kept = self.cached().get(combinations(ranges).map(|at| self.key(&at)));
+        let keys = || combinations(ranges).map(|at| self.key(&at));
+        // Others may have read what is cached ahead of the last look.
+        let mut kept = if is_again { Vec::new() } else { self.blocks.cached.get(keys()) };
+        if let Some(pending) = &self.blocks.pending {
+            pending.overlay(&mut kept, keys());
+        }
         for block in &mut kept {
             *block = block.take().map(|block| block.for_elements(size));
         }
@@ -366,10 +369,6 @@ impl<'a> Reader<'a> {
             }),
             None => groups.into_iter().try_fold(true, |fits, group| Ok(fits & self.group(group)?)),
         }
-    }
-
-    fn cached(&self) -> &Cached {
-        &self.blocks.cached
     }
 
     /// The bytes of the blob that a block needs whole, if it does.
@@ -501,12 +500,12 @@ impl<'a> Reader<'a> {
         };
         if !self.takes_all(&item.at) && block_len <= cache::budget() {
             let key = self.key(&item.at);
-            if self.cached().wants(&key) {
+            if self.blocks.cached.wants(&key) {
                 let mut bytes = cache::buffer(block_len);
                 self.blocks.chain.decode(mask, stored, &mut bytes).map_err(fail)?;
-                let block =
-                    Arc::new(Kept { bytes, planes: planes.then_some(part.size), look: Some(item.look) });
-                self.cached().keep(key, &block);
+                let planes = planes.then_some(part.size);
+                let block = Arc::new(Decoded { bytes, planes, look: Some(item.look), written: 0 });
+                self.blocks.cached.keep([(key, block.clone())].into_iter());
                 return Ok(self.rows(part, block.view(), &mut item.rows, &mut scratch.dense));
             }
         }
@@ -589,15 +588,15 @@ impl<'a> Reader<'a> {
         for some in all.chunks(together) {
             let decode = |(number, _): &(usize, SmallVec<[usize; 4]>)| match found.kept(*number) {
                 Some(kept) => Ok(Some(kept.clone())),
-                None => Ok(self.whole(found.places[*number])?.map(|bytes| Arc::new(Kept::plain(bytes)))),
+                None => Ok(self.whole(found.places[*number])?.map(|bytes| Decoded::written(bytes, 0))),
             };
-            let blocks: Vec<Option<Bytes>> = match pool::get().filter(|_| self.shares) {
+            let blocks: Vec<Option<Shared>> = match pool::get().filter(|_| self.shares) {
                 Some(pool) => pool.install(|| some.par_iter().map(decode).collect::<Result<_>>())?,
                 None => some.iter().map(decode).collect::<Result<_>>()?,
             };
             Scratch::with(|scratch| {
                 for ((number, at), block) in some.iter().zip(&blocks) {
-                    let view = block.as_deref().map(Kept::view);
+                    let view = block.as_deref().map(Decoded::view);
                     let fit = self.copy_out(ranges, at, view, &mut scratch.dense, out);
                     fits &= fit;
                     let place = found.places[*number];
@@ -666,9 +665,4 @@ impl<'a> Reader<'a> {
             }
         })
     }
-}
-
-/// The error of a block without filters that has fewer bytes than its elements.
-pub(super) fn too_short(len: u64, block_len: u64) -> Error {
-    Error::new(Code::EHDFERR, format!("has {len} bytes of {block_len}"))
 }

@@ -5,7 +5,7 @@
 //! the same, then they are what was there when that look found the block. Settled blocks are not read again, even if they
 //! move: each block is as it was at some time, all of them maybe not at one.
 
-use super::Place;
+use super::index::Place;
 
 /// The mark of a block that is not stored.
 const MISSING: u64 = 0;

@@ -7,7 +7,6 @@
 //! Held blocks are dealt with before whole ones, and by numbers that do not depend on threads, so that blocks get the
 //! same places whatever the number of threads.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use ferrocdf_bytes::{Code, Error, Result};
@@ -15,17 +14,19 @@ use ferrocdf_store::{BlobMut, Buffer};
 use rayon::prelude::*;
 use smallvec::SmallVec;
 
-use super::cache::{self, Kept, Key};
-use super::pack;
-use super::pending::{Home, make_room};
+use super::cache;
+use super::decoded::{Decoded, Key, Shared, owned};
+use super::encode::ChunkSource;
+use super::index::Place;
+use super::layout::Blocks;
+use super::pending::{PendingChunks, can_be_pending};
 use super::places::{Ranges, combinations};
-use super::read::{Reader, TOGETHER};
-use super::{Blocks, Place};
+use super::read::Reader;
 use crate::array::dense_steps;
 use crate::convert::Conversion;
-use crate::plan::{Dim, Plan, REQUEST, SHARED};
+use crate::plan::{Dim, Plan, REQUEST, SHARED, TOGETHER};
 use crate::scratch::Scratch;
-use crate::{Array, Selection, pick, pool};
+use crate::{Array, Layout, Selection, pick, pool};
 
 /// The most blocks that are looked at at a time.
 const BLOCKS: usize = 1 << 16;
@@ -35,6 +36,26 @@ const TAKEN: (usize, usize) = (1 << 10, 64 << 20);
 
 /// Rows shorter than this many bytes are collected before they are converted.
 const TINY: usize = 64;
+
+/// Packs and stores all blocks of an array that are held back, and keeps them for reading. Arrays of other layouts have
+/// none.
+///
+/// Who writes to an array calls this before its blob or its index is used without it, and before the last clone of its
+/// [`Blocks`](crate::Blocks) is dropped, which forgets them.
+///
+/// # Errors
+/// The filters', the store's and the blob's. Blocks that could not be stored are still held back, for another try.
+pub fn flush(blob: &dyn BlobMut, array: &Array) -> Result<()> {
+    let Layout::Blocks(blocks) = &array.layout else { return Ok(()) };
+    let Some(pending) = &blocks.pending else { return Ok(()) };
+    let mut failed = pending.lock();
+    // What failed in another thread is tried again now.
+    *failed = None;
+    let all = pending.all();
+    pending.writer().write(blob, &all)?;
+    blocks.cached.keep(pending.remove_stored(all).into_iter());
+    Ok(())
+}
 
 /// Writes dense memory of `size` bytes an element to the selected elements, at least one.
 pub(crate) fn write(
@@ -46,11 +67,11 @@ pub(crate) fn write(
     size: usize,
     input: &[u8],
 ) -> Result<bool> {
-    let Some(home) = blocks.cached.home() else {
+    let Some(pending) = &blocks.pending else {
         return Err(Error::new(Code::EPERM, "these blocks are only read"));
     };
     let grid = Reader::new(blob, array, blocks, sel, conversion, size)?;
-    let mut failed = home.lock();
+    let mut failed = pending.lock();
     if let Some(error) = failed.take() {
         return Err(error);
     }
@@ -60,9 +81,9 @@ pub(crate) fn write(
         // Within memory.
         steps[dim - 1] = steps[dim] * sel.count[dim] as usize;
     }
-    let grows = (0..rank).map(|dim| dim + blocks.inner < rank && home.store.grows(dim)).collect();
+    let grows = (0..rank).map(|dim| dim + blocks.inner < rank && pending.writer().store.grows(dim)).collect();
     let fits = AtomicBool::new(true);
-    let writer = Writer { blob, grid, array, blocks, home, conversion, input, size, steps, grows, fits };
+    let writer = Writer { blob, grid, array, blocks, pending, conversion, input, size, steps, grows, fits };
     writer.region(&writer.grid.hits.iter().map(|hits| (0, hits.len())).collect())?;
     Ok(writer.fits.into_inner())
 }
@@ -76,7 +97,7 @@ struct Writer<'a> {
     grid: Reader<'a>,
     array: &'a Array,
     blocks: &'a Blocks,
-    home: &'a Home,
+    pending: &'a PendingChunks,
     conversion: Conversion,
     input: &'a [u8],
     /// Bytes of an element in memory.
@@ -97,7 +118,7 @@ struct Job {
     block: Option<Vec<u8>>,
     written: u64,
     /// Whether `block` is not stored yet.
-    held: bool,
+    is_pending: bool,
     place: Place,
 }
 
@@ -119,10 +140,10 @@ impl Writer<'_> {
         let together = (cache::budget() / 4).min(TAKEN.1) / block_len;
         parts.chunks(together.clamp(1, TAKEN.0)).try_for_each(|some| self.parts(some))?;
         let whole = Whole { writer: self, blocks: whole };
-        pack::store(self.home, self.blob, block_len, &whole)?;
-        // Only now: if they could not be stored, what was held of them is all there is.
-        if self.blocks.cached.any() {
-            whole.blocks.iter().for_each(|at| drop(self.blocks.cached.take(&self.grid.key(at))));
+        self.pending.writer().write_from(self.blob, block_len, &whole)?;
+        // Only now: if they could not be stored, pending versions of them are all there is.
+        if self.pending.may_have_any() || self.blocks.cached.may_have_any() {
+            whole.blocks.iter().for_each(|at| drop(self.take(&self.grid.key(at))));
         }
         Ok(())
     }
@@ -142,53 +163,59 @@ impl Writer<'_> {
         along.product()
     }
 
+    /// Takes a block out of memory, if it is there; and whether it is not stored.
+    fn take(&self, key: &Key) -> Option<(Shared, bool)> {
+        let pending = self.pending.take(key).map(|block| (block, true));
+        pending.or_else(|| Some((self.blocks.cached.take(key)?, false)))
+    }
+
     /// Writes parts of some blocks.
     fn parts(&self, some: &[At]) -> Result<()> {
         let mut jobs: Vec<Job> = some.iter().map(|at| self.job(at)).collect();
         let done = self.find(&mut jobs).and_then(|()| self.work(&mut jobs));
         let block_len = self.grid.block_len as usize;
-        let may_hold = cache::may_hold(block_len);
-        let (mut ready, mut held) = (Vec::new(), Vec::new());
+        let can_be_pending = can_be_pending(block_len);
+        let (mut ready, mut pending) = (Vec::new(), Vec::new());
         for job in jobs {
-            let done_with = job.written >= self.needed(&job.at) || !may_hold;
-            let Some(block) = job.block.filter(|_| done.is_ok() || job.held) else { continue };
-            if done.is_ok() && done_with {
-                ready.push((job.key, Arc::new(Kept::plain(block))));
-            } else {
-                held.push((job.key, block, job.written));
-            }
+            let is_complete = job.written >= self.needed(&job.at) || !can_be_pending;
+            let Some(block) = job.block.filter(|_| done.is_ok() || job.is_pending) else { continue };
+            let to = if done.is_ok() && is_complete { &mut ready } else { &mut pending };
+            to.push((job.key, Decoded::written(block, job.written)));
         }
-        let done = done.and_then(|()| self.home.store(self.blob, &ready));
+        let done = done.and_then(|()| self.pending.writer().write(self.blob, &ready));
         if done.is_err() {
-            held.extend(ready.into_iter().map(|(key, bytes)| (key, cache::owned(bytes), 0)));
+            pending.append(&mut ready);
         } else if !ready.is_empty() {
-            cache::recycle(ready.into_iter().map(|(_, bytes)| cache::owned(bytes)));
+            cache::recycle(ready.into_iter().map(|(_, block)| owned(block)));
         }
-        held.into_iter().fold(done, |done, (key, block, written)| self.hold(done, key, block, written))
+        pending.into_iter().fold(done, |done, (key, block)| self.keep_pending(done, key, block))
     }
 
-    /// Holds a block, or stores it where there is no room. After an error it is held whatever room there is.
-    fn hold(&self, done: Result<()>, key: Key, block: Vec<u8>, written: u64) -> Result<()> {
-        let cached = &self.blocks.cached;
-        let Some((key, block)) = cached.hold(key, block, written, done.is_err()) else { return done };
-        let room = done.and_then(|()| make_room(self.blob, cached, block.len()));
+    /// Makes a block pending, or stores it where there is no room. After an error it is pending whatever room there is.
+    fn keep_pending(&self, done: Result<()>, key: Key, block: Shared) -> Result<()> {
+        let Some((key, block)) = self.pending.add(key, block, done.is_err()) else { return done };
+        let room = done.and_then(|()| self.pending.make_room(self.blob, block.bytes.len()));
         if room != Ok(false) {
-            cached.hold(key, block, written, true);
+            self.pending.add(key, block, true);
             return room.map(drop);
         }
-        let alone = [(key, Arc::new(Kept::plain(block)))];
-        self.home.store(self.blob, &alone).inspect_err(|_| {
+        let alone = [(key, block)];
+        self.pending.writer().write(self.blob, &alone).inspect_err(|_| {
             let [(key, block)] = alone;
-            cached.hold(key, cache::owned(block), written, true);
+            self.pending.add(key, block, true);
         })
     }
 
     fn job(&self, at: &At) -> Job {
         let key = self.grid.key(at);
-        let taken = self.blocks.cached.take(&key);
-        let (written, held) = taken.as_ref().map_or((0, false), |taken| (taken.written, taken.held));
-        let block = taken.map(|taken| taken.bytes);
-        Job { at: at.clone(), key, block, written, held, place: Place::Missing }
+        let (block, written, is_pending) = match self.take(&key) {
+            Some((block, is_pending)) => {
+                let written = block.written;
+                (Some(owned(block)), written, is_pending)
+            }
+            None => (None, 0, false),
+        };
+        Job { at: at.clone(), key, block, written, is_pending, place: Place::Missing }
     }
 
     /// Looks for the places of the blocks that are not there.
@@ -253,7 +280,7 @@ impl Writer<'_> {
         if let Some(block) = &mut job.block {
             Scratch::with(|scratch| self.put(&job.at, &mut scratch.dense, block));
             job.written += written;
-            job.held = true;
+            job.is_pending = true;
         }
         Ok(())
     }
@@ -264,7 +291,7 @@ impl Writer<'_> {
         let bytes = written * self.array.stored.kind.size() as u64;
         let little = len > TOGETHER || (len > REQUEST && bytes < len / 4);
         let plain = len == self.grid.block_len && self.blocks.chain.is_identity(mask);
-        self.home.store.in_place(&job.key).filter(|_| plain && little)
+        self.pending.writer().store.in_place(&job.key).filter(|_| plain && little)
     }
 
     fn write_in_place(&self, at: &[usize], position: u64, dense: &mut Buffer) -> Result<()> {
@@ -414,7 +441,7 @@ struct Whole<'a, 'w> {
     blocks: Vec<At>,
 }
 
-impl pack::Blocks for Whole<'_, '_> {
+impl ChunkSource for Whole<'_, '_> {
     fn len(&self) -> usize {
         self.blocks.len()
     }
@@ -423,7 +450,7 @@ impl pack::Blocks for Whole<'_, '_> {
         self.writer.grid.key(&self.blocks[number])
     }
 
-    fn there(&self, number: usize) -> Option<&[u8]> {
+    fn borrow(&self, number: usize) -> Option<&[u8]> {
         let writer = self.writer;
         if !writer.conversion.is_copy() {
             return None;
@@ -433,7 +460,7 @@ impl pack::Blocks for Whole<'_, '_> {
         (row.len() as u64 == writer.grid.block_len).then(|| &writer.input[row])
     }
 
-    fn make(&self, number: usize, dense: &mut Buffer, block: &mut [u8]) -> Result<()> {
+    fn build(&self, number: usize, dense: &mut Buffer, block: &mut [u8]) -> Result<()> {
         let (writer, at) = (self.writer, &self.blocks[number]);
         if writer.written(at) * (writer.array.stored.kind.size() as u64) < writer.grid.block_len {
             writer.blocks.fill_block(block);

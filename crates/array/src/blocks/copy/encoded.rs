@@ -5,10 +5,9 @@
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use super::copy::{Copier, Found};
-use super::pack::{BATCH, Space, each};
-use super::read::TOGETHER;
-use crate::plan::{REQUEST, SHARED};
+use super::source::{Copier, Found};
+use crate::blocks::encode::{BATCH, Space, each};
+use crate::plan::{REQUEST, SHARED, TOGETHER};
 use crate::pool;
 use crate::scratch::Scratch;
 
@@ -58,7 +57,7 @@ impl Copier<'_> {
         let written = space.write(shares(blocks), |run, at| {
             self.to_blob.write_at(at, &memory[starts[run.start]..starts[run.end]])
         });
-        std::mem::take(space).insert(self.home).and(written)
+        std::mem::take(space).insert(self.writer).and(written)
     }
 
     /// Reads blocks that lie near each other.
@@ -133,12 +132,12 @@ impl<'a> Line<'a> {
         let mut before = std::mem::take(&mut self.read);
         let ready = blocks
             .iter()
-            .try_for_each(|block| space.allocate(copier.home, block.key.clone(), block.len, block.mask))
+            .try_for_each(|block| space.allocate(copier.writer, block.key.clone(), block.len, block.mask))
             .and_then(|()| self.memory(bytes(&blocks)));
         let mut memory = match ready {
             Ok(memory) => memory,
             Err(error) => {
-                space.insert(copier.home)?;
+                space.insert(copier.writer)?;
                 return copier.write(&mut before).and(Err(error));
             }
         };
@@ -149,7 +148,7 @@ impl<'a> Line<'a> {
             None => (copier.write(&mut before), copier.read(&blocks, into)),
         };
         if wrote.is_err() || read.is_err() {
-            space.insert(copier.home)?;
+            space.insert(copier.writer)?;
             space = Space::default();
         }
         wrote?;
