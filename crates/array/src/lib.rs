@@ -45,6 +45,7 @@ mod array;
 mod blocks;
 mod convert;
 mod copy;
+mod cost;
 mod fresh;
 mod kernels;
 mod kind;

@@ -7,6 +7,7 @@
 //! walked through index by index.
 
 use ferrocdf_bytes::Result;
+use ferrocdf_store::Cost;
 use smallvec::SmallVec;
 
 use crate::array::too_large;
@@ -16,14 +17,8 @@ use crate::{Selection, Stored};
 /// The largest window in bytes, unless asked otherwise: it stays in the second-level cache until it is converted.
 pub(crate) const WINDOW: u64 = 256 << 10;
 
-/// What a request costs, in bytes transferred in the same time (0.6 us at 20 GB/s were measured).
-pub(crate) const REQUEST: u64 = 12 << 10;
-
 /// Requests that cost less than this, in bytes, stay on the caller's thread.
 pub(crate) const SHARED: u64 = 3 << 19;
-
-/// Bytes of near blocks that are read or written together at most.
-pub(crate) const TOGETHER: u64 = 1 << 20;
 
 /// What a thread does before another may take over, in bytes.
 const BLOCK: u64 = 1 << 20;
@@ -63,6 +58,8 @@ pub(crate) struct Plan {
     tiles: u64,
     /// Whether no two tiles' windows overlap.
     pub(crate) disjoint: bool,
+    /// Bytes that are read in the time of one more request.
+    gap: u64,
 }
 
 /// One request and the elements it serves.
@@ -80,14 +77,14 @@ pub(crate) struct Tile {
 
 impl Plan {
     /// The plan for a checked, non-empty selection of an array of `shape` at `begin` with `steps`, with windows of at
-    /// most `limit` bytes.
+    /// most `limit` bytes, for a source of this cost.
     pub(crate) fn new(
         shape: &[u64],
         stored: Stored,
         begin: u64,
         steps: &[u64],
         sel: &Selection,
-        limit: u64,
+        (limit, cost): (u64, &Cost),
     ) -> Result<Plan> {
         let size = stored.kind.size() as u64;
         let mut dims: SmallVec<[Dim; 6]> = SmallVec::new();
@@ -116,11 +113,11 @@ impl Plan {
         if dims.last().is_none_or(|last| last.step != size) {
             dims.push(Dim { count: 1, step: size });
         }
-        Ok(Plan::of(begin, dims, size, limit))
+        Ok(Plan::of(begin, dims, size, (limit, cost.gap)))
     }
 
     /// Chooses the tiles of a box whose innermost dimension is a run.
-    fn of(begin: u64, dims: SmallVec<[Dim; 6]>, size: u64, limit: u64) -> Plan {
+    fn of(begin: u64, dims: SmallVec<[Dim; 6]>, size: u64, (limit, gap): (u64, u64)) -> Plan {
         let mut cut = dims.len() - 1;
         let (mut row_span, mut row_elements) = (size, 1);
         let mut disjoint = true;
@@ -128,10 +125,10 @@ impl Plan {
         let (mut span, mut elements) = (size, 1);
         for (at, dim) in dims.iter().enumerate().rev() {
             disjoint &= dim.count == 1 || dim.step >= span;
-            let gap = dim.step.saturating_sub(span);
+            let between = dim.step.saturating_sub(span);
             // Rows without gaps inside need no copying on their own; that is part of the price of a window.
             let copy = if elements * size == span { 3 * span } else { 0 };
-            let joins = gap == 0 || gap + copy <= REQUEST;
+            let joins = between == 0 || between + copy <= gap;
             growing = growing && (at + 1 == dims.len() || (joins && span.max(elements * size) <= limit));
             if growing {
                 (cut, row_span, row_elements) = (at, span, elements);
@@ -157,6 +154,7 @@ impl Plan {
             row_span,
             tiles: outer * pieces,
             disjoint,
+            gap,
         }
     }
 
@@ -188,7 +186,7 @@ impl Plan {
 
     /// The pool to share the tiles among, and how many tiles to do together; none if the caller's thread is as fast.
     pub(crate) fn shared(&self) -> Option<(Workers, u64)> {
-        let price = self.row_span + (self.piece - 1) * self.dims[self.cut].step + REQUEST;
+        let price = self.row_span + (self.piece - 1) * self.dims[self.cut].step + self.gap;
         if self.tiles < 2 || self.tiles.saturating_mul(price) < SHARED {
             return None;
         }

@@ -9,6 +9,7 @@ use ferrocdf_store::{Blob, Cost, reads_slowly};
 
 use crate::array::{dense_steps, too_large};
 use crate::convert::Conversion;
+use crate::cost::cost_of;
 use crate::memory::{Walk, check_dense};
 use crate::plan::{Plan, Tile, WINDOW};
 use crate::scratch::Scratch;
@@ -76,13 +77,15 @@ impl Reader<'_> {
         match &array.layout {
             Layout::Strided { begin, steps } => {
                 check_rank(array, steps)?;
-                let plan = Plan::new(&array.shape, array.stored, *begin, steps, sel, WINDOW)?;
+                let plan =
+                    Plan::new(&array.shape, array.stored, *begin, steps, sel, (WINDOW, &cost_of(blob)))?;
                 Windows::new(blob, &plan, conversion, array.past_end, size).all(out)
             }
             Layout::Inline(bytes) => {
-                let steps = dense_steps(&array.shape, array.stored)?;
-                let plan = Plan::new(&array.shape, array.stored, 0, &steps, sel, WINDOW)?;
-                Windows::new(&Inline(bytes), &plan, conversion, array.past_end, size).all(out)
+                let (inline, steps) = (Inline(bytes), dense_steps(&array.shape, array.stored)?);
+                let plan =
+                    Plan::new(&array.shape, array.stored, 0, &steps, sel, (WINDOW, &cost_of(&inline)))?;
+                Windows::new(&inline, &plan, conversion, array.past_end, size).all(out)
             }
             Layout::Blocks(blocks) => blocks::read(blob, array, blocks, sel, conversion, size, out),
             Layout::Fill(fill) => {

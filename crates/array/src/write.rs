@@ -10,6 +10,7 @@ use ferrocdf_store::{BlobMut, writes_slowly};
 
 use crate::array::too_large;
 use crate::convert::Conversion;
+use crate::cost::cost_of;
 use crate::memory::{Walk, check_dense};
 use crate::plan::{self, Plan, Tile};
 use crate::read::check_rank;
@@ -70,14 +71,14 @@ pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) 
     }
     // A mapped tile lies in memory twice more, in up to eight times its size.
     let limit = if walk.is_some() { plan::WINDOW } else { WINDOW };
-    let Some(plan) = make_plan(array, sel, elements, limit)? else { return Ok(Fit::Exact) };
+    let Some(plan) = make_plan(blob, array, sel, elements, limit)? else { return Ok(Fit::Exact) };
     let source = match walk {
         Some(walk) => Source::Mapped(walk, input.bytes),
         None => Source::Dense(input.bytes),
     };
     let writer = Writer { blob, plan: &plan, conversion, source, size: input.kind.size() };
     let larger = match writer.is_as_is() && plan.tiles() > 1 {
-        true => make_plan(array, sel, elements, AS_IS)?.filter(Plan::is_dense),
+        true => make_plan(blob, array, sel, elements, AS_IS)?.filter(Plan::is_dense),
         false => None,
     };
     Writer { plan: larger.as_ref().unwrap_or(&plan), ..writer }.all().map(Fit::from)
@@ -104,7 +105,7 @@ pub fn fill(blob: &dyn BlobMut, array: &Array, sel: &Selection, value: &[u8]) ->
             blocks::write(blob, array, blocks, &piece, conversion, size, elements).map(drop)
         });
     }
-    let Some(plan) = make_plan(array, sel, elements, WINDOW)? else { return Ok(()) };
+    let Some(plan) = make_plan(blob, array, sel, elements, WINDOW)? else { return Ok(()) };
     let source = Source::Same(value.repeat(plan.largest()));
     Writer { blob, plan: &plan, conversion, source, size }.all().map(drop)
 }
@@ -132,7 +133,13 @@ pub(crate) fn dense(
 }
 
 /// The tiles of a selection to be written; none if it is empty.
-fn make_plan(array: &Array, sel: &Selection, elements: u64, limit: u64) -> Result<Option<Plan>> {
+fn make_plan(
+    blob: &dyn BlobMut,
+    array: &Array,
+    sel: &Selection,
+    elements: u64,
+    limit: u64,
+) -> Result<Option<Plan>> {
     let (begin, steps) = match &array.layout {
         Layout::Strided { begin, steps } => (begin, steps),
         Layout::Blocks(_) => return Ok(None),
@@ -147,7 +154,7 @@ fn make_plan(array: &Array, sel: &Selection, elements: u64, limit: u64) -> Resul
     if elements == 0 {
         return Ok(None);
     }
-    Plan::new(&array.shape, array.stored, *begin, steps, sel, limit).map(Some)
+    Plan::new(&array.shape, array.stored, *begin, steps, sel, (limit, &cost_of(blob))).map(Some)
 }
 
 /// Where the elements come from.

@@ -17,12 +17,15 @@ use rayon::prelude::*;
 use super::cache;
 use super::decoded::{Key, Shared};
 use super::index::BlockStore;
-use crate::plan::TOGETHER;
 use crate::pool;
 use crate::scratch::Scratch;
 
 /// Bytes of chunks that are encoded before they are written, unless these are fewer than four chunks for each thread.
 pub(super) const BATCH: usize = 16 << 20;
+
+/// Bytes of neighbours that are written together at most: they are copied into one buffer, which stays in the second-level
+/// cache of a core.
+const TOGETHER: u64 = 1 << 20;
 
 /// Bytes of chunks from which on all threads encode: below it waking them costs more than it saves.
 const SHARED: usize = 128 << 10;

@@ -12,6 +12,7 @@ mod copy;
 mod coverage;
 mod decoded;
 mod encode;
+mod fetch_plan;
 mod hits;
 mod index;
 mod layout;
@@ -19,6 +20,8 @@ mod part;
 mod pending;
 mod places;
 mod read;
+mod selected;
+mod stored;
 mod tries;
 mod write;
 

@@ -17,14 +17,17 @@ use smallvec::SmallVec;
 use super::cache;
 use super::decoded::{Decoded, Key, Shared, owned};
 use super::encode::ChunkSource;
+use super::fetch_plan::largest;
 use super::index::Place;
 use super::layout::Blocks;
 use super::pending::{PendingChunks, can_be_pending};
 use super::places::{Ranges, combinations};
-use super::read::Reader;
+use super::selected::SelectedChunks;
+use super::stored::StoredChunks;
 use crate::array::dense_steps;
 use crate::convert::Conversion;
-use crate::plan::{Dim, Plan, REQUEST, SHARED, TOGETHER};
+use crate::cost::cost_of;
+use crate::plan::{Dim, Plan, SHARED};
 use crate::scratch::Scratch;
 use crate::{Array, Layout, Selection, pick, pool};
 
@@ -70,7 +73,9 @@ pub(crate) fn write(
     let Some(pending) = &blocks.pending else {
         return Err(Error::new(Code::EPERM, "these blocks are only read"));
     };
-    let grid = Reader::new(blob, array, blocks, sel, conversion, size)?;
+    let grid = SelectedChunks::new(array, blocks, sel)?;
+    let (past_end, chain, block_len) = (array.past_end, &*blocks.chain, grid.block_len);
+    let stored = StoredChunks { blob, past_end, chain, block_len };
     let mut failed = pending.lock();
     if let Some(error) = failed.take() {
         return Err(error);
@@ -83,8 +88,9 @@ pub(crate) fn write(
     }
     let grows = (0..rank).map(|dim| dim + blocks.inner < rank && pending.writer().store.grows(dim)).collect();
     let fits = AtomicBool::new(true);
-    let writer = Writer { blob, grid, array, blocks, pending, conversion, input, size, steps, grows, fits };
-    writer.region(&writer.grid.hits.iter().map(|hits| (0, hits.len())).collect())?;
+    let writer =
+        Writer { blob, grid, stored, array, blocks, pending, conversion, input, size, steps, grows, fits };
+    writer.region(&writer.grid.ranges())?;
     Ok(writer.fits.into_inner())
 }
 
@@ -94,7 +100,8 @@ type At = SmallVec<[usize; 4]>;
 struct Writer<'a> {
     blob: &'a dyn BlobMut,
     /// Which blocks the selection meets, and where in them.
-    grid: Reader<'a>,
+    grid: SelectedChunks<'a>,
+    stored: StoredChunks<'a>,
     array: &'a Array,
     blocks: &'a Blocks,
     pending: &'a PendingChunks,
@@ -135,7 +142,7 @@ impl Writer<'_> {
             return self.region(&left).and_then(|()| self.region(&right));
         }
         let (whole, parts): (Vec<At>, Vec<At>) =
-            combinations(ranges).partition(|at| self.written(at) == self.needed(at));
+            combinations(ranges).partition(|at| self.grid.elements(at) == self.needed(at));
         let block_len = self.grid.block_len as usize;
         let together = (cache::budget() / 4).min(TAKEN.1) / block_len;
         parts.chunks(together.clamp(1, TAKEN.0)).try_for_each(|some| self.parts(some))?;
@@ -146,11 +153,6 @@ impl Writer<'_> {
             whole.blocks.iter().for_each(|at| drop(self.take(&self.grid.key(at))));
         }
         Ok(())
-    }
-
-    /// Elements of a block that are written.
-    fn written(&self, at: &[usize]) -> u64 {
-        at.iter().zip(&self.grid.hits).map(|(&hit, hits)| hits.at(hit).count as u64).product()
     }
 
     /// Elements of a block that the array may ever have.
@@ -253,7 +255,7 @@ impl Writer<'_> {
     /// Brings the blocks into memory and changes them there, shared among threads if that pays.
     fn work(&self, jobs: &mut [Job]) -> Result<()> {
         let bytes = |job: &Job| match job.block {
-            Some(_) => self.written(&job.at) * self.array.stored.kind.size() as u64,
+            Some(_) => self.grid.elements(&job.at) * self.array.stored.kind.size() as u64,
             None => self.grid.block_len,
         };
         let shares = jobs.len() > 1 && jobs.iter().map(bytes).sum::<u64>() >= SHARED;
@@ -265,12 +267,12 @@ impl Writer<'_> {
     }
 
     fn change(&self, job: &mut Job) -> Result<()> {
-        let written = self.written(&job.at);
+        let written = self.grid.elements(&job.at);
         if job.block.is_none() {
             if let Some(position) = self.in_place(job, written) {
                 return Scratch::with(|scratch| self.write_in_place(&job.at, position, &mut scratch.dense));
             }
-            let stored = self.grid.whole(job.place)?;
+            let stored = self.stored.read(job.place)?;
             job.block = Some(stored.unwrap_or_else(|| {
                 let mut block = cache::buffer(self.grid.block_len as usize);
                 self.blocks.fill_block(&mut block);
@@ -289,22 +291,18 @@ impl Writer<'_> {
     fn in_place(&self, job: &Job, written: u64) -> Option<u64> {
         let Place::At { len, mask, .. } = job.place else { return None };
         let bytes = written * self.array.stored.kind.size() as u64;
-        let little = len > TOGETHER || (len > REQUEST && bytes < len / 4);
+        let cost = cost_of(self.blob);
+        let little = len > largest(&cost) || (len > cost.gap && bytes < len / 4);
         let plain = len == self.grid.block_len && self.blocks.chain.is_identity(mask);
         self.pending.writer().store.in_place(&job.key).filter(|_| plain && little)
     }
 
     fn write_in_place(&self, at: &[usize], position: u64, dense: &mut Buffer) -> Result<()> {
         let (shape, stored) = (&self.blocks.shape, self.array.stored);
-        let hit = |dim: usize| self.grid.hits[dim].at(at[dim]);
-        let rank = at.len();
-        let sel = Selection {
-            start: (0..rank).map(|dim| hit(dim).offset).collect(),
-            count: (0..rank).map(|dim| hit(dim).count as u64).collect(),
-            stride: self.grid.steps.iter().map(|&(step, unit)| (step / unit).max(1)).collect(),
-        };
+        let sel = self.grid.selection(at);
         let steps = dense_steps(shape, stored)?;
-        let plan = Plan::new(shape, stored, position, &steps, &sel, crate::write::WINDOW)?;
+        let plan =
+            Plan::new(shape, stored, position, &steps, &sel, (crate::write::WINDOW, &cost_of(self.blob)))?;
         let rows = self.memory(at);
         let elements = match rows.only() {
             Some(row) => &self.input[row],
@@ -462,7 +460,7 @@ impl ChunkSource for Whole<'_, '_> {
 
     fn build(&self, number: usize, dense: &mut Buffer, block: &mut [u8]) -> Result<()> {
         let (writer, at) = (self.writer, &self.blocks[number]);
-        if writer.written(at) * (writer.array.stored.kind.size() as u64) < writer.grid.block_len {
+        if writer.grid.elements(at) * (writer.array.stored.kind.size() as u64) < writer.grid.block_len {
             writer.blocks.fill_block(block);
         }
         writer.put(at, dense, block);

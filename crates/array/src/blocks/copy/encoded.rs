@@ -3,11 +3,15 @@
 //! Some are moved at a time: space is allocated in their order, they are read in the order in which they lie and written in
 //! that of their new space; near ones together each time. While some are written the next are read.
 
+use std::ops::Range;
+
 use ferrocdf_bytes::{Code, Error, Result};
 
 use super::source::{Copier, Found};
 use crate::blocks::encode::{BATCH, Space, each};
-use crate::plan::{REQUEST, SHARED, TOGETHER};
+use crate::blocks::fetch_plan::coalesce;
+use crate::cost::cost_of;
+use crate::plan::SHARED;
 use crate::pool;
 use crate::scratch::Scratch;
 
@@ -22,25 +26,18 @@ impl Copier<'_> {
             rest = more;
         }
         parts.sort_unstable_by_key(|part| part.0.at);
-        let mut near: Vec<Vec<Part<'_>>> = Vec::new();
-        let (mut begin, mut end) = (0, 0);
-        for (block, bytes) in parts {
-            let at = block.at;
-            let after = at + bytes.len() as u64;
-            match near.last_mut() {
-                Some(group) if at >= end && at - end <= REQUEST && after - begin <= TOGETHER => {
-                    group.push((block, bytes));
-                }
-                _ => {
-                    near.push(vec![(block, bytes)]);
-                    begin = at;
-                }
-            }
-            end = after;
+        let fetches =
+            coalesce(parts.iter().map(|(block, _)| Some((block.at, block.len))), &cost_of(self.from_blob));
+        let mut jobs: Vec<(Range<u64>, &mut [Part<'_>])> = Vec::new();
+        let mut rest = &mut parts[..];
+        for fetch in fetches {
+            let (group, more) = std::mem::take(&mut rest).split_at_mut(fetch.chunks);
+            rest = more;
+            jobs.push((fetch.range, group));
         }
-        each(shares(blocks), &mut near, |_, group| self.fetch(group))?;
+        each(shares(blocks), &mut jobs, |_, (range, group)| self.fetch(range, group))?;
         // Only now: if one cannot be read none of them is written.
-        each(shares(blocks), &mut near, |_, group| {
+        each(shares(blocks), &mut jobs, |_, (_, group)| {
             group.iter().for_each(|(block, bytes)| self.note(block, bytes));
             Ok(())
         })
@@ -61,12 +58,10 @@ impl Copier<'_> {
     }
 
     /// Reads blocks that lie near each other.
-    fn fetch(&self, group: &mut [Part<'_>]) -> Result<()> {
+    fn fetch(&self, &Range { start: begin, end }: &Range<u64>, group: &mut [Part<'_>]) -> Result<()> {
         if let [(block, bytes)] = group {
             return self.from_blob.read_exact_at(block.at, bytes);
         }
-        let begin = group.first().map_or(0, |(block, _)| block.at);
-        let end = group.last().map_or(0, |(block, bytes)| block.at + bytes.len() as u64);
         Scratch::with(|scratch| {
             let window = scratch.window.at(begin, (end - begin) as usize);
             self.from_blob.read_exact_at(begin, window)?;
