@@ -1,23 +1,23 @@
-//! Where the elements of one variable lie.
+//! The storage of one variable: shape, element type and layout.
 
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use crate::{Blocks, Kind, Mosaic, Stored};
+use crate::{Chunks, Kind, Stored, VirtualLayout};
 
-/// One variable as the engine sees it.
+/// The storage of one variable.
 #[derive(Clone, Debug)]
 pub struct Array {
     /// The length of each dimension, slowest first. Empty for a scalar.
     pub shape: Vec<u64>,
-    /// How an element is stored, or, for unusual ones, what they are turned into.
+    /// How an element is stored; with a `decoder`, what it is decoded to.
     pub stored: Stored,
-    /// How elements are really stored, where `stored` cannot say it.
-    pub unusual: Option<Arc<dyn Unusual>>,
+    /// The decoder of elements that no [`Kind`] describes.
+    pub decoder: Option<Arc<dyn ElementDecoder>>,
     /// Where the elements lie.
     pub layout: Layout,
-    /// What reading past the end of the blob gives.
+    /// The result of reading past the end of the blob.
     pub past_end: PastEnd,
 }
 
@@ -25,37 +25,37 @@ pub struct Array {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Layout {
-    /// The elements themselves, dense, last dimension fastest. Such an array is only read: its owner rewrites the
-    /// structure that holds it.
+    /// The elements themselves, dense, last dimension fastest. The engine only reads them: the owner of the array rewrites
+    /// the structure that holds them.
     Inline(Arc<[u8]>),
-    /// At fixed distances in the blob: contiguous and record-interleaved data.
+    /// A fixed stride of the blob for each dimension: contiguous and record-interleaved data.
     Strided {
-        /// The byte position of the first element.
+        /// Position of the first element in bytes.
         begin: u64,
-        /// For each dimension, the bytes from one index to the next.
-        steps: Vec<u64>,
+        /// For each dimension, the distance from one index to the next in bytes.
+        strides: Vec<u64>,
     },
-    /// In blocks, which an index finds and filters may have packed.
-    Blocks(Blocks),
-    /// In other arrays.
-    Mosaic(Mosaic),
-    /// Nowhere: every element is the one of these bytes, or zeros if there are none.
+    /// Chunks, which an index locates and filters may have encoded.
+    Chunked(Chunks),
+    /// Mapped selections of other arrays: an HDF5 virtual dataset.
+    Virtual(VirtualLayout),
+    /// No storage: every element has these bytes, zeros if empty.
     Fill(Arc<[u8]>),
 }
 
-/// Elements that no [`Kind`](crate::Kind) describes: other widths, bits at an offset, floats of other formats.
-pub trait Unusual: std::fmt::Debug + Send + Sync {
-    /// Bytes of one element as stored.
+/// Decodes elements that no [`Kind`](crate::Kind) describes: other widths, bits at an offset, other float formats.
+pub trait ElementDecoder: std::fmt::Debug + Send + Sync {
+    /// Returns the size of a stored element in bytes.
     fn size(&self) -> usize;
 
-    /// Turns stored elements into those of [`Array::stored`]; both slices hold as many.
+    /// Decodes stored elements to those of [`Array::stored`]; both slices have equally many.
     fn convert(&self, stored: &[u8], elements: &mut [u8]);
 }
 
-/// What reading past the end of the blob gives.
+/// The result of reading past the end of the blob.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PastEnd {
-    /// Zeros: what the reference gives for classic files, which may end before the data their header promises.
+    /// Zeros, as netCDF-C returns for classic files that end before the data of their header.
     #[default]
     Zero,
     /// An error, `ETRUNC`.
@@ -63,50 +63,52 @@ pub enum PastEnd {
 }
 
 impl Array {
-    /// An array whose elements lie side by side from byte `begin` on.
+    /// An array of contiguous elements from byte `begin` on.
     ///
     /// # Errors
-    /// `EVARSIZE` if the size in bytes is more than 64 bits hold.
+    /// `EVARSIZE` if the size in bytes is 2^64 or more.
     pub fn contiguous(shape: Vec<u64>, stored: Stored, begin: u64) -> Result<Self> {
-        let steps = dense_steps(&shape, stored)?;
-        let layout = Layout::Strided { begin, steps };
-        Ok(Array { shape, stored, unusual: None, layout, past_end: PastEnd::Zero })
+        let strides = dense_strides(&shape, stored)?;
+        let layout = Layout::Strided { begin, strides };
+        Ok(Array { shape, stored, decoder: None, layout, past_end: PastEnd::Zero })
     }
 
     /// An array that holds its elements itself.
     pub fn inline(shape: Vec<u64>, stored: Stored, bytes: impl Into<Arc<[u8]>>) -> Self {
         let layout = Layout::Inline(bytes.into());
-        Array { shape, stored, unusual: None, layout, past_end: PastEnd::Zero }
+        Array { shape, stored, decoder: None, layout, past_end: PastEnd::Zero }
     }
 }
 
 impl Array {
-    /// The same elements as bytes: one more dimension, the fastest, of `size` bytes.
+    /// Returns the same array with elements of `size` bytes as one more, fastest dimension of bytes.
     pub(crate) fn as_bytes(&self, size: usize) -> Array {
         let with = |list: &[u64], last: u64| list.iter().copied().chain([last]).collect::<Vec<u64>>();
         let layout = match &self.layout {
-            Layout::Strided { begin, steps } => Layout::Strided { begin: *begin, steps: with(steps, 1) },
-            Layout::Blocks(blocks) => Layout::Blocks(blocks.as_bytes(size as u64)),
-            Layout::Inline(_) | Layout::Fill(_) | Layout::Mosaic(_) => self.layout.clone(),
+            Layout::Strided { begin, strides } => {
+                Layout::Strided { begin: *begin, strides: with(strides, 1) }
+            }
+            Layout::Chunked(chunks) => Layout::Chunked(chunks.as_bytes(size as u64)),
+            Layout::Inline(_) | Layout::Fill(_) | Layout::Virtual(_) => self.layout.clone(),
         };
         let shape = with(&self.shape, size as u64);
-        Array { shape, stored: Stored::native(Kind::U8), unusual: None, layout, past_end: self.past_end }
+        Array { shape, stored: Stored::native(Kind::U8), decoder: None, layout, past_end: self.past_end }
     }
 }
 
-/// The byte steps of a dense array.
-pub(crate) fn dense_steps(shape: &[u64], stored: Stored) -> Result<Vec<u64>> {
-    let mut steps = vec![0; shape.len()];
+/// Returns the strides of a dense array in bytes.
+pub(crate) fn dense_strides(shape: &[u64], stored: Stored) -> Result<Vec<u64>> {
+    let mut strides = vec![0; shape.len()];
     let mut size = stored.kind.size() as u64;
-    for (step, &len) in steps.iter_mut().zip(shape).rev() {
+    for (step, &len) in strides.iter_mut().zip(shape).rev() {
         *step = size;
         // A dimension of length 0 leaves nothing to address: any step will do.
         size = size.checked_mul(len.max(1)).ok_or_else(|| too_large(shape))?;
     }
-    Ok(steps)
+    Ok(strides)
 }
 
-/// The error for an array that reaches beyond 64-bit positions.
+/// The error of an array that reaches beyond 64-bit positions.
 pub(crate) fn too_large(shape: &[u64]) -> Error {
-    Error::new(Code::EVARSIZE, format!("elements of shape {shape:?} lie beyond byte 2^64 of the file"))
+    Error::new(Code::EVARSIZE, format!("array of shape {shape:?}: reaches beyond byte 2^64 of the file"))
 }

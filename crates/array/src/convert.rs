@@ -1,22 +1,22 @@
-//! Conversion of runs of elements: byte order and kind.
+//! Conversion of contiguous elements: byte order and kind.
 //!
-//! The decision that shaped it: byte order and kind are two passes over a piece small enough for the first-level
-//! cache, so that there is one loop for each pair of kinds and not four.
+//! The decision that shaped it: byte order and kind are two passes over a piece that stays in the first-level cache, so
+//! that there is one loop for each pair of kinds and not four.
 
 use ferrocdf_bytes::{Code, Error, Order, Result};
 
 use crate::kernels::{Kernel, kernel};
-use crate::{Element, Fit, Kind, Stored};
+use crate::{Element, Kind, RangeCheck, Stored};
 
-/// Which way a conversion goes, which decides what becomes of numbers out of range: the reference treats them
-/// differently in the two, and in netCDF-4 files in a third way.
+/// The rules for numbers out of range: netCDF-C has different ones for reading and for writing, and others again for
+/// netCDF-4 files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
-    /// From a file to memory.
+pub enum ConversionRules {
+    /// Reading: from a file to memory.
     Get,
-    /// From memory to a file.
+    /// Writing: from memory to a file.
     Put,
-    /// Either way, in netCDF-4 files.
+    /// Reading and writing netCDF-4 files.
     Cast,
 }
 
@@ -25,17 +25,18 @@ const PIECE: usize = 1024;
 
 /// Converts all elements of `input` into `output`.
 ///
-/// When getting, integers made of floats that are out of range keep what is in `output`, as in the reference.
+/// With [`ConversionRules::Get`], a float that is out of range of an integer leaves the old value in `output`, as in
+/// netCDF-C.
 ///
 /// # Errors
 /// `ECHAR` between text and numbers; `EINVAL` if the slices do not hold equally many whole elements.
 pub fn convert(
-    direction: Direction,
+    direction: ConversionRules,
     from: Stored,
     input: &[u8],
     to: Stored,
     output: &mut [u8],
-) -> Result<Fit> {
+) -> Result<RangeCheck> {
     let conversion = Conversion::new(direction, from, to)?;
     let (size, made) = (from.kind.size(), to.kind.size());
     let count = input.len() / size;
@@ -51,7 +52,7 @@ pub fn convert(
     Ok(conversion.run(input, output).into())
 }
 
-/// Whole elements of the kind of `T` that lie side by side, as the machine has them.
+/// Returns contiguous stored elements of the kind of `T` in this machine's byte order.
 pub fn to_native<T: Element>(order: Order, input: &[u8]) -> Vec<T> {
     let mut list = vec![T::zeroed(); input.len() / size_of::<T>()];
     let bytes = bytemuck::cast_slice_mut(&mut list);
@@ -60,30 +61,30 @@ pub fn to_native<T: Element>(order: Order, input: &[u8]) -> Vec<T> {
     list
 }
 
-/// How to convert from one stored form to another.
+/// A conversion from one stored type to another.
 #[derive(Clone, Copy)]
 pub(crate) struct Conversion {
     from_size: usize,
     to_size: usize,
     swap_from: bool,
     swap_to: bool,
-    /// Absent where the kinds are the same.
+    /// `None` if the kinds are the same.
     kernel: Option<Kernel>,
-    /// Whether elements out of range leave the destination as it was.
+    /// True if numbers out of range leave the old value in the destination.
     pub(crate) keeps: bool,
     to: Stored,
-    direction: Direction,
+    direction: ConversionRules,
 }
 
 impl Conversion {
     #[inline]
-    pub(crate) fn new(direction: Direction, from: Stored, to: Stored) -> Result<Self> {
+    pub(crate) fn new(direction: ConversionRules, from: Stored, to: Stored) -> Result<Self> {
         if (from.kind == Kind::Char) != (to.kind == Kind::Char) {
             let (Stored { kind: from, .. }, Stored { kind: to, .. }) = (from, to);
             return Err(Error::new(Code::ECHAR, format!("{from:?} does not convert to {to:?}")));
         }
         let same = from.kind == to.kind;
-        // Two swaps of the same kind are none, and one is made on the way in.
+        // For the same kind two swaps cancel out, and one is made on the way in.
         let (swap_from, swap_to) = match (from.is_swapped(), to.is_swapped()) {
             (from, to) if same => (from != to, false),
             swaps => swaps,
@@ -94,28 +95,28 @@ impl Conversion {
             swap_from,
             swap_to,
             kernel: (!same).then(|| kernel(direction, from.kind, to.kind)),
-            keeps: direction == Direction::Get && from.kind.is_float() && !to.kind.is_float(),
+            keeps: direction == ConversionRules::Get && from.kind.is_float() && !to.kind.is_float(),
             to,
             direction,
         })
     }
 
-    /// Which way it goes.
-    pub(crate) fn direction(&self) -> Direction {
+    /// Returns the rules for numbers out of range.
+    pub(crate) fn direction(&self) -> ConversionRules {
         self.direction
     }
 
-    /// What elements are converted to.
+    /// Returns the stored type that elements are converted to.
     pub(crate) fn to(&self) -> Stored {
         self.to
     }
 
-    /// Whether elements keep their place and size: they may be converted where they are.
+    /// True if elements can be converted in place: at most their bytes are swapped.
     pub(crate) fn is_in_place(&self) -> bool {
         self.kernel.is_none()
     }
 
-    /// Converts elements where they are, if [`Conversion::is_in_place`].
+    /// Converts elements in place, if [`Conversion::is_in_place`].
     pub(crate) fn run_in_place(&self, elements: &mut [u8]) {
         debug_assert!(self.is_in_place());
         if self.swap_from {
@@ -123,12 +124,12 @@ impl Conversion {
         }
     }
 
-    /// Whether nothing changes.
+    /// True if the conversion is a plain copy.
     pub(crate) fn is_copy(&self) -> bool {
         self.kernel.is_none() && !self.swap_from
     }
 
-    /// Converts `input` into `output`, equally many elements. Says whether all were in range.
+    /// Converts `input` into `output`, equally many elements. True if all were in range.
     pub(crate) fn run(&self, input: &[u8], output: &mut [u8]) -> bool {
         debug_assert_eq!(input.len() / self.from_size, output.len() / self.to_size);
         let Some(kernel) = self.kernel else {
@@ -162,7 +163,7 @@ impl Conversion {
     }
 }
 
-/// Turns elements of one kind from the stored order of their bytes into that of memory, or back.
+/// Swaps the bytes of elements between their stored order and that of memory.
 #[inline]
 pub(crate) fn swap_order(stored: Stored, elements: &mut [u8]) {
     if stored.is_swapped() {

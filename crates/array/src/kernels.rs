@@ -25,7 +25,7 @@
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
-use crate::{Direction, Kind};
+use crate::{ConversionRules, Kind};
 
 /// Converts elements in this machine's byte order; equally many in both slices. Says whether all were in range.
 pub(crate) type Kernel = fn(&[u8], &mut [u8]) -> bool;
@@ -81,8 +81,8 @@ macro_rules! truncate {
             #[inline(always)]
             fn truncate(self) -> $narrow {
                 let $x: $t = self;
-                let fits = ($least..-($least)).contains(&$x);
-                (if fits { $cut } else { <$wide>::MIN }) as $narrow
+                let in_range = ($least..-($least)).contains(&$x);
+                (if in_range { $cut } else { <$wide>::MIN }) as $narrow
             }
         })*
     };
@@ -99,14 +99,14 @@ fn each<S: Number, D: Number>(from: &[u8], to: &mut [u8], one: impl Fn(S, D) -> 
     let to: &mut [D::Bytes] = cast_slice_mut(to);
     let mut all = true;
     for (from, to) in from.iter().zip(to) {
-        let (number, fits) = one(S::load(*from), D::load(*to));
+        let (number, in_range) = one(S::load(*from), D::load(*to));
         *to = number.store();
-        all &= fits;
+        all &= in_range;
     }
     all
 }
 
-/// Elements looked at together where most are expected to be plain.
+/// Number of elements that are checked together, since most groups need no care.
 const GROUP: usize = 256;
 
 /// As [`each`], for numbers that mostly need no care: groups in which all are `plain` are converted by `cut`.
@@ -176,10 +176,10 @@ macro_rules! get_float_to_int {
                 |x| (x >= <$d>::MIN as $s) & is_below!(x, HIGH, $d),
                 |x| x as $d,
                 |x, old| {
-                    let fits = !(x > HIGH || x < <$d>::MIN as $s);
+                    let in_range = !(x > HIGH || x < <$d>::MIN as $s);
                     let cut: $d = x.truncate();
                     let cut = if size_of::<$d>() == 8 && x == HIGH { <$d>::MAX } else { cut };
-                    (if fits { cut } else { old }, fits)
+                    (if in_range { cut } else { old }, in_range)
                 },
             )
         }
@@ -219,8 +219,8 @@ fn get_f64_to_f32(from: &[u8], to: &mut [u8]) -> bool {
         |x| !is_beyond_f32(x),
         |x| x as f32,
         |x, _| {
-            let fits = !is_beyond_f32(x);
-            (if fits { x as f32 } else { f32::MAX.copysign(x as f32) }, fits)
+            let in_range = !is_beyond_f32(x);
+            (if in_range { x as f32 } else { f32::MAX.copysign(x as f32) }, in_range)
         },
     )
 }
@@ -255,7 +255,7 @@ macro_rules! match_int {
 }
 
 /// The loop for a pair of numeric kinds.
-pub(crate) fn kernel(direction: Direction, from: Kind, to: Kind) -> Kernel {
+pub(crate) fn kernel(direction: ConversionRules, from: Kind, to: Kind) -> Kernel {
     macro_rules! from_int {
         ($s:ty) => {
             match_int!(to, int_to_int[$s,],
@@ -269,14 +269,14 @@ pub(crate) fn kernel(direction: Direction, from: Kind, to: Kind) -> Kernel {
         };
     }
     match direction {
-        Direction::Get => match_int!(from, from_int[],
+        ConversionRules::Get => match_int!(from, from_int[],
             Kind::F32 => match_int!(to, get_float_to_int[f32,],
                 Kind::F32 => same!(f32), Kind::F64 => get_f32_to_f64),
             Kind::F64 => match_int!(to, get_float_to_int[f64,],
                 Kind::F32 => get_f64_to_f32, Kind::F64 => same!(f64))),
-        Direction::Cast if (from, to) == (Kind::F32, Kind::U32) => cast_f32_to_u32,
-        Direction::Cast if (from, to) == (Kind::F32, Kind::F64) => get_f32_to_f64,
-        Direction::Put | Direction::Cast => match_int!(from, from_int[],
+        ConversionRules::Cast if (from, to) == (Kind::F32, Kind::U32) => cast_f32_to_u32,
+        ConversionRules::Cast if (from, to) == (Kind::F32, Kind::F64) => get_f32_to_f64,
+        ConversionRules::Put | ConversionRules::Cast => match_int!(from, from_int[],
             Kind::F32 => match_int!(to, put_float_to_int[f32,],
                 Kind::F32 => same!(f32), Kind::F64 => put_f32_to_f64),
             Kind::F64 => match_int!(to, put_float_to_int[f64,],

@@ -2,10 +2,10 @@
 //!
 //! An [`Array`] says where the elements of one variable lie and how they are stored; it knows no file format. [`read`],
 //! [`write()`] and [`fill`] turn a [`Selection`] of it into few large transfers, convert the numbers, and use all cores
-//! when there is enough to do. [`oracle`] does the same an element at a time and is the judge of the engine in tests.
+//! if there is enough to do. [`oracle`] does the same one element at a time; tests compare the engine with it.
 //!
 //! ```
-//! use ferrocdf_array::{Array, Fit, Kind, Out, Selection, Stored, read};
+//! use ferrocdf_array::{Array, RangeCheck, Kind, Out, Selection, Stored, read};
 //! use ferrocdf_store::MemoryBlob;
 //!
 //! // Two rows of three big-endian 16-bit integers behind a header of four bytes.
@@ -13,12 +13,12 @@
 //! let array = Array::contiguous(vec![2, 3], Stored::big(Kind::I16), 4)?;
 //! let mut column = [0f64; 2];
 //! let fit = read(&blob, &array, &Selection::slab(&[0, 1], &[2, 1]), Out::new(&mut column))?;
-//! assert_eq!((fit, column), (Fit::Exact, [2.0, 5.0]));
+//! assert_eq!((fit, column), (RangeCheck::InRange, [2.0, 5.0]));
 //! # Ok::<(), ferrocdf_bytes::Error>(())
 //! ```
 //!
-//! The decision that shaped it: a request is cut into tiles, each one window of the blob and one gapless piece of the
-//! dense result. Splitting the result at tile borders hands disjoint slices to the workers, so that no unsafe code is
+//! The decision that shaped it: a selection is cut into tiles. Each tile is one range of the blob and one contiguous part of
+//! the dense result. Threads get disjoint slices of the result, split at the borders of tiles, so that no unsafe code is
 //! needed.
 //!
 //! Measured on two cores, page cache warm, memory in use before (GB/s of selected bytes unless said):
@@ -33,48 +33,48 @@
 //! | 1 GB written as big-endian `f32`, new file; existing file | 3.2 to 3.8; 7.5 to 9 | 3.6 to 4.1 (one thread, no swap) |
 //! | one value, beyond the 0.6 us of `pread` | 0.25 to 0.4 us | |
 //!
-//! Blocks are written by [`write()`] too; what is held back of them is stored by [`flush`]. Packing costs what the filters
-//! cost on all cores; blocks without filters are written as fast as their bytes are from memory.
+//! [`write()`] writes chunks too; [`flush`] stores the pending ones. Encoding runs on all cores; chunks without filters are
+//! written as fast as contiguous data.
 //!
-//! Not done: an order of its own for layouts whose last dimension is not the fastest, which are read and written rightly
-//! but slowly; sharing mapped reads and writes among threads; blocks of one column each of a wide array, which are
-//! collected one by one.
+//! Not done: a traversal order for layouts whose last dimension is not the fastest, which are read and written correctly
+//! but slowly; mapped reads and writes on several threads; chunks of one column each of a wide array, which are gathered one
+//! by one.
 #![deny(unsafe_code)]
 
 mod array;
-mod blocks;
+mod chunks;
 mod convert;
-mod copy;
+mod copy_bytes;
 mod cost;
-mod fresh;
+mod huge_pages;
 mod kernels;
 mod kind;
 mod memory;
-mod mosaic;
+mod non_temporal;
 pub mod oracle;
 mod per_process;
-mod pick;
-mod plan;
 mod pool;
 mod read;
+mod scatter;
 mod scratch;
 mod selection;
-mod short;
-mod uncached;
+mod short_run;
+mod tiling;
 mod unwritten;
+mod virtual_layout;
 mod write;
 
-pub use array::{Array, Layout, PastEnd, Unusual};
-pub use blocks::{BlockIndex, BlockStore, Blocks, LastLook, Place, copy_blocks, flush};
-pub use convert::{Direction, convert, to_native};
-pub use copy::copy_bytes;
-pub use fresh::large_pages;
+pub use array::{Array, ElementDecoder, Layout, PastEnd};
+pub use chunks::{ChunkIndex, ChunkLocation, ChunkStore, Chunks, IndexSnapshot, copy_chunks, flush};
+pub use convert::{ConversionRules, convert, to_native};
+pub use copy_bytes::copy_bytes;
+pub use huge_pages::advise_huge_pages;
 pub use kind::{Element, Kind, Stored};
-pub use memory::{Fit, In, Map, Out};
-pub use mosaic::{Mosaic, Opened, Part, Source};
-pub use pool::{get as pool, share, share_up_to};
+pub use memory::{In, Map, Out, RangeCheck};
+pub use pool::{get as pool, map_parallel, map_within_budget};
 pub use read::read;
 pub use selection::{Index, Selection};
-pub use short::ShortRun;
-pub use unwritten::{Coverage, coverage, lacks_elements, unwritten_value};
+pub use short_run::ShortRun;
+pub use unwritten::{Coverage, coverage, has_unwritten, unwritten_value};
+pub use virtual_layout::{OpenSource, SourceMapping, VirtualLayout, VirtualSource};
 pub use write::{fill, write};

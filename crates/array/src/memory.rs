@@ -8,31 +8,31 @@
 use ferrocdf_bytes::{Code, Error, Result};
 use smallvec::SmallVec;
 
-use crate::{Direction, Element, Kind};
+use crate::{ConversionRules, Element, Kind};
 
-/// Whether every number could be represented in the type it was converted to.
+/// Tells if every number was in range of the type it was converted to.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fit {
-    /// All could.
-    Exact,
-    /// Some could not (netCDF's `ERANGE`). All were converted all the same.
+pub enum RangeCheck {
+    /// All numbers were in range.
+    InRange,
+    /// Some numbers were out of range (`NC_ERANGE`). All were converted nevertheless.
     OutOfRange,
 }
 
-impl From<bool> for Fit {
-    fn from(fits: bool) -> Self {
-        if fits { Fit::Exact } else { Fit::OutOfRange }
+impl From<bool> for RangeCheck {
+    fn from(in_range: bool) -> Self {
+        if in_range { RangeCheck::InRange } else { RangeCheck::OutOfRange }
     }
 }
 
-/// Where in memory the selected elements lie.
+/// The mapping of selected elements to memory: `imap` of `nc_get_varm`.
 #[derive(Clone, Copy, Debug)]
 pub struct Map<'a> {
-    /// The element of the slice that is the first selected one.
+    /// Index in the slice of the first selected element.
     pub origin: usize,
-    /// For each dimension the distance between neighbours, in elements.
-    pub steps: &'a [isize],
+    /// For each dimension, the distance from one index to the next in elements.
+    pub strides: &'a [isize],
 }
 
 /// Memory that is read into.
@@ -42,10 +42,10 @@ pub struct Out<'a> {
     pub kind: Kind,
     /// The elements.
     pub bytes: &'a mut [u8],
-    /// Where they lie; dense if there is none.
+    /// The mapping to memory; `None` for dense elements.
     pub map: Option<Map<'a>>,
-    /// What becomes of numbers out of range: that of [`Direction::Get`] or of [`Direction::Cast`].
-    pub rules: Direction,
+    /// The rules for numbers out of range: [`ConversionRules::Get`] or [`ConversionRules::Cast`].
+    pub rules: ConversionRules,
 }
 
 /// Memory that is written from.
@@ -55,10 +55,10 @@ pub struct In<'a> {
     pub kind: Kind,
     /// The elements.
     pub bytes: &'a [u8],
-    /// Where they lie; dense if there is none.
+    /// The mapping to memory; `None` for dense elements.
     pub map: Option<Map<'a>>,
-    /// What becomes of numbers out of range: that of [`Direction::Put`] or of [`Direction::Cast`].
-    pub rules: Direction,
+    /// The rules for numbers out of range: [`ConversionRules::Put`] or [`ConversionRules::Cast`].
+    pub rules: ConversionRules,
 }
 
 impl<'a> Out<'a> {
@@ -74,24 +74,24 @@ impl<'a> Out<'a> {
 
     /// Dense elements of `kind`.
     pub fn raw(kind: Kind, bytes: &'a mut [u8]) -> Self {
-        Out { kind, bytes, map: None, rules: Direction::Get }
+        Out { kind, bytes, map: None, rules: ConversionRules::Get }
     }
 
-    /// The same memory, addressed through a map.
+    /// Addresses the memory through a map.
     #[must_use]
-    pub fn mapped(self, origin: usize, steps: &'a [isize]) -> Self {
-        Out { map: Some(Map { origin, steps }), ..self }
+    pub fn mapped(self, origin: usize, strides: &'a [isize]) -> Self {
+        Out { map: Some(Map { origin, strides }), ..self }
     }
 
-    /// The same memory, to be read into now and perhaps once more.
-    pub fn again(&mut self) -> Out<'_> {
+    /// Borrows the memory again, for a read that may be repeated.
+    pub fn reborrow(&mut self) -> Out<'_> {
         Out { bytes: self.bytes, ..*self }
     }
 
-    /// The same memory, for numbers of a netCDF-4 file.
+    /// Sets the rules of netCDF-4 files for numbers out of range.
     #[must_use]
     pub fn cast(self) -> Self {
-        Out { rules: Direction::Cast, ..self }
+        Out { rules: ConversionRules::Cast, ..self }
     }
 }
 
@@ -108,19 +108,19 @@ impl<'a> In<'a> {
 
     /// Dense elements of `kind`.
     pub fn raw(kind: Kind, bytes: &'a [u8]) -> Self {
-        In { kind, bytes, map: None, rules: Direction::Put }
+        In { kind, bytes, map: None, rules: ConversionRules::Put }
     }
 
-    /// The same memory, addressed through a map.
+    /// Addresses the memory through a map.
     #[must_use]
-    pub fn mapped(self, origin: usize, steps: &'a [isize]) -> Self {
-        In { map: Some(Map { origin, steps }), ..self }
+    pub fn mapped(self, origin: usize, strides: &'a [isize]) -> Self {
+        In { map: Some(Map { origin, strides }), ..self }
     }
 
-    /// The same memory, for numbers of a netCDF-4 file.
+    /// Sets the rules of netCDF-4 files for numbers out of range.
     #[must_use]
     pub fn cast(self) -> Self {
-        In { rules: Direction::Cast, ..self }
+        In { rules: ConversionRules::Cast, ..self }
     }
 }
 
@@ -131,43 +131,44 @@ pub(crate) fn check_dense(len: usize, kind: Kind, elements: u64) -> Result<()> {
     if wanted == Some(len as u64) {
         return Ok(());
     }
-    let what = format!("memory of {len} bytes for {elements} elements of {} bytes", kind.size());
+    let what = format!("memory of {len} bytes: {elements} elements of {} bytes are selected", kind.size());
     Err(Error::new(Code::EINVAL, what))
 }
 
-/// A map with its counts, checked: every element it names lies inside the memory.
-pub(crate) struct Walk {
+/// A map and its counts, checked: every element lies within the memory.
+pub(crate) struct MapWalk {
     origin: isize,
     /// Count and step of each dimension; never empty, no count is 0.
     dims: SmallVec<[(usize, isize); 4]>,
 }
 
-impl Walk {
-    /// The walk through a memory of `len` bytes. No count is 0. `None` if the map says no more than "dense".
-    pub(crate) fn new(map: Map<'_>, counts: &[u64], len: usize, kind: Kind) -> Result<Option<Walk>> {
-        if map.steps.len() != counts.len() {
-            let what = format!("a map of {} steps for {} dimensions", map.steps.len(), counts.len());
+impl MapWalk {
+    /// The walk through a memory of `len` bytes; no count is 0. `None` if the map is that of dense memory.
+    pub(crate) fn new(map: Map<'_>, counts: &[u64], len: usize, kind: Kind) -> Result<Option<MapWalk>> {
+        if map.strides.len() != counts.len() {
+            let what = format!("memory map: {} strides for {} dimensions", map.strides.len(), counts.len());
             return Err(Error::new(Code::EINVAL, what));
         }
         let (mut low, mut high) = (map.origin as i128, map.origin as i128);
-        for (&step, &count) in map.steps.iter().zip(counts) {
+        for (&step, &count) in map.strides.iter().zip(counts) {
             let reach = (step as i128).saturating_mul(count as i128 - 1);
             low = low.saturating_add(reach.min(0));
             high = high.saturating_add(reach.max(0));
         }
         let held = len / kind.size();
         if low < 0 || high >= held as i128 {
-            let what = format!("the map reaches from element {low} to {high} of a memory of {held} elements");
+            let what =
+                format!("memory map: reaches from element {low} to {high}, the memory has {held} elements");
             return Err(Error::new(Code::EINVAL, what));
         }
         let mut dims: SmallVec<[(usize, isize); 4]> = SmallVec::new();
-        for (&step, &count) in map.steps.iter().zip(counts) {
+        for (&step, &count) in map.strides.iter().zip(counts) {
             if count == 1 {
                 continue;
             }
             // Distinct elements fit in memory, but a step of 0 allows any count.
             let count = usize::try_from(count)
-                .map_err(|_| Error::new(Code::EINVAL, format!("a map with a count of {count}")))?;
+                .map_err(|_| Error::new(Code::EINVAL, format!("memory map: count {count} is too large")))?;
             match dims.last_mut() {
                 Some((outer, outer_step)) if *outer_step == step.wrapping_mul(count as isize) => {
                     *outer = outer.saturating_mul(count);
@@ -180,10 +181,10 @@ impl Walk {
             dims.push((1, 1));
         }
         let dense = map.origin == 0 && dims.len() == 1 && dims[0].1 == 1 && dims[0].0 == held;
-        Ok(if dense { None } else { Some(Walk { origin: map.origin as isize, dims }) })
+        Ok(if dense { None } else { Some(MapWalk { origin: map.origin as isize, dims }) })
     }
 
-    /// Whether it is plain that no two elements coincide: each dimension steps over all that smaller steps reach.
+    /// True if certainly no two elements coincide: the stride of each dimension is larger than the span of all smaller strides.
     pub(crate) fn is_injective(&self) -> bool {
         let mut dims = self.dims.clone();
         dims.sort_unstable_by_key(|&(_, step)| step.unsigned_abs());

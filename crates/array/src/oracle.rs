@@ -1,44 +1,49 @@
-//! The engine's judge: reads, writes and converts one element at a time, slow and obviously right.
+//! The test oracle of the engine: reads, writes and converts one element at a time, slow and obviously right.
 //!
-//! It shares with the engine the types and the check of selections, and nothing else: positions are computed for each
-//! element from its coordinates, numbers are converted through `i128` and `f64`. Requests must be right: where the
-//! engine answers with an error, this may panic.
+//! It shares with the engine the types and the check of selections, and nothing else: the position of each element is computed
+//! from its coordinates, numbers are converted through `i128` and `f64`. Requests must be valid: where the engine returns an
+//! error, the oracle may panic.
 
 use ferrocdf_bytes::{Order, Result};
 use ferrocdf_store::{Blob, BlobMut};
 
-use crate::{Array, Direction, Fit, In, Kind, Layout, Map, Out, Part, PastEnd, Place, Selection, Stored};
+use crate::{
+    Array, ChunkLocation, ConversionRules, In, Kind, Layout, Map, Out, PastEnd, RangeCheck, Selection,
+    SourceMapping, Stored,
+};
 
 /// As [`crate::read()`].
-pub fn read(blob: &dyn Blob, array: &Array, sel: &Selection, out: Out<'_>) -> Result<Fit> {
+pub fn read(blob: &dyn Blob, array: &Array, sel: &Selection, out: Out<'_>) -> Result<RangeCheck> {
     sel.check(&array.shape)?;
     let made = out.kind.size();
-    let mut fit = Fit::Exact;
+    let mut fit = RangeCheck::InRange;
     for (number, index) in indices(&sel.count).enumerate() {
         let at: Vec<u64> =
             (0..index.len()).map(|dim| sel.start[dim] + index[dim] * sel.stride[dim]).collect();
         let to = element(out.map, number, &index) * made;
-        let place = &mut out.bytes[to..to + made];
-        // Of several that lie over each other, the last is seen.
-        let mut fits = Fit::Exact;
+        let location = &mut out.bytes[to..to + made];
+        // Elements of later mappings hide those of earlier ones.
+        let mut in_range = RangeCheck::InRange;
         for (bytes, stored) in layers(blob, array, &at)? {
-            fits = one(out.rules, stored, &bytes, Stored::native(out.kind), place);
+            in_range = one(out.rules, stored, &bytes, Stored::native(out.kind), location);
         }
-        if fits == Fit::OutOfRange {
-            fit = fits;
+        if in_range == RangeCheck::OutOfRange {
+            fit = in_range;
         }
     }
     Ok(fit)
 }
 
-/// What lies at these coordinates: of a mosaic the fill value and the element of each part, of others one element.
+/// Returns the elements at these coordinates: of a virtual layout the fill value and the element of each mapping, else one
+/// element.
 fn layers(blob: &dyn Blob, array: &Array, at: &[u64]) -> Result<Vec<(Vec<u8>, Stored)>> {
-    let Layout::Mosaic(mosaic) = &array.layout else { return Ok(vec![stored(blob, array, at)?]) };
-    let background = Array { layout: Layout::Fill(mosaic.fill.clone()), unusual: None, ..array.clone() };
+    let Layout::Virtual(virtual_layout) = &array.layout else { return Ok(vec![stored(blob, array, at)?]) };
+    let background =
+        Array { layout: Layout::Fill(virtual_layout.fill.clone()), decoder: None, ..array.clone() };
     let mut layers = vec![stored(blob, &background, at)?];
-    for part in mosaic.parts.iter() {
-        let Some(from) = in_part(part, at) else { continue };
-        if let Some((blob, source)) = part.source.open()?
+    for mapping in virtual_layout.mappings.iter() {
+        let Some(from) = in_mapping(mapping, at) else { continue };
+        if let Some((blob, source)) = mapping.source.open()?
             && from.iter().zip(&source.shape).all(|(at, len)| at < len)
         {
             layers.extend(self::layers(&*blob, &source, &from)?);
@@ -47,16 +52,16 @@ fn layers(blob: &dyn Blob, array: &Array, at: &[u64]) -> Result<Vec<(Vec<u8>, St
     Ok(layers)
 }
 
-/// The bytes of the element at these coordinates, and how they are stored.
+/// Returns the bytes of the element at these coordinates, and their stored type.
 fn stored(blob: &dyn Blob, array: &Array, at: &[u64]) -> Result<(Vec<u8>, Stored)> {
-    if let Some(unusual) = &array.unusual {
-        let bytes = array.as_bytes(unusual.size());
+    if let Some(decoder) = &array.decoder {
+        let bytes = array.as_bytes(decoder.size());
         let mut raw = Vec::new();
-        for byte in 0..unusual.size() as u64 {
+        for byte in 0..decoder.size() as u64 {
             raw.extend(stored(blob, &bytes, &[at, &[byte]].concat())?.0);
         }
         let mut made = vec![0; array.stored.kind.size()];
-        unusual.convert(&raw, &mut made);
+        decoder.convert(&raw, &mut made);
         return Ok((made, array.stored));
     }
     let size = array.stored.kind.size();
@@ -79,33 +84,37 @@ fn stored(blob: &dyn Blob, array: &Array, at: &[u64]) -> Result<(Vec<u8>, Stored
         }
         Layout::Strided { .. } => blob.read_exact_at(position(array, at), &mut bytes)?,
         Layout::Fill(value) => bytes = fill(value, last),
-        Layout::Blocks(blocks) => {
-            let block: Vec<u64> = at.iter().zip(&blocks.shape).map(|(at, len)| at / len).collect();
+        Layout::Chunked(chunks) => {
+            let chunk: Vec<u64> = at.iter().zip(&chunks.shape).map(|(at, len)| at / len).collect();
             let within =
-                at.iter().zip(&blocks.shape).fold(0, |index, (at, len)| index * len + at % len) as usize;
-            match blocks.locate(&*blocks.index, &block, &vec![1; at.len()])?[0] {
-                Place::Missing => {
-                    bytes = fill(&blocks.fill, last % blocks.shape.last().copied().unwrap_or(1))
+                at.iter().zip(&chunks.shape).fold(0, |index, (at, len)| index * len + at % len) as usize;
+            match chunks.locate(&*chunks.index, &chunk, &vec![1; at.len()])?[0] {
+                ChunkLocation::Missing => {
+                    bytes = fill(&chunks.fill, last % chunks.shape.last().copied().unwrap_or(1))
                 }
-                Place::At { at, len, mask } => {
-                    let mut packed = vec![0; len as usize];
-                    blob.read_exact_at(at, &mut packed)?;
-                    let mut plain = vec![0; blocks.shape.iter().product::<u64>() as usize * size];
-                    blocks.chain.decode(mask, &packed, &mut plain)?;
-                    bytes.copy_from_slice(&plain[within * size..][..size]);
+                ChunkLocation::At { at, len, mask } => {
+                    let mut encoded = vec![0; len as usize];
+                    blob.read_exact_at(at, &mut encoded)?;
+                    let mut decoded = vec![0; chunks.shape.iter().product::<u64>() as usize * size];
+                    chunks.chain.decode(mask, &encoded, &mut decoded)?;
+                    bytes.copy_from_slice(&decoded[within * size..][..size]);
                 }
             }
         }
-        Layout::Mosaic(_) => unreachable!("a mosaic has layers"),
+        Layout::Virtual(_) => unreachable!("a virtual layout has layers"),
     }
     Ok((bytes, array.stored))
 }
 
-/// The coordinates in the source of an element of a mosaic, if it is in the part.
-fn in_part(part: &Part, at: &[u64]) -> Option<Vec<u64>> {
+/// Returns the coordinates in the source of an element of a virtual layout, if it is in the mapping.
+fn in_mapping(mapping: &SourceMapping, at: &[u64]) -> Option<Vec<u64>> {
     let mut numbers = Vec::new();
     for (dim, &at) in at.iter().enumerate() {
-        let (start, count, stride) = (part.here.start[dim], part.here.count[dim], part.here.stride[dim]);
+        let (start, count, stride) = (
+            mapping.virtual_selection.start[dim],
+            mapping.virtual_selection.count[dim],
+            mapping.virtual_selection.stride[dim],
+        );
         let number = at.checked_sub(start).filter(|far| far % stride == 0).map(|far| far / stride)?;
         if number >= count {
             return None;
@@ -115,7 +124,7 @@ fn in_part(part: &Part, at: &[u64]) -> Option<Vec<u64>> {
         }
     }
     let mut numbers = numbers.into_iter();
-    let there = &part.there;
+    let there = &mapping.source_selection;
     let along = |dim: usize| if there.count[dim] == 1 { Some(0) } else { numbers.next() };
     let numbers: Option<Vec<u64>> = (0..there.count.len()).map(along).collect();
     Some(
@@ -128,16 +137,18 @@ fn in_part(part: &Part, at: &[u64]) -> Option<Vec<u64>> {
 }
 
 /// As [`crate::write()`].
-pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) -> Result<Fit> {
+pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) -> Result<RangeCheck> {
     sel.check(&array.shape)?;
     let held = input.kind.size();
-    let mut fit = Fit::Exact;
+    let mut fit = RangeCheck::InRange;
     for (number, index) in indices(&sel.count).enumerate() {
         let from = element(input.map, number, &index) * held;
         let from = &input.bytes[from..from + held];
         let mut stored = vec![0; array.stored.kind.size()];
-        if one(input.rules, Stored::native(input.kind), from, array.stored, &mut stored) == Fit::OutOfRange {
-            fit = Fit::OutOfRange;
+        if one(input.rules, Stored::native(input.kind), from, array.stored, &mut stored)
+            == RangeCheck::OutOfRange
+        {
+            fit = RangeCheck::OutOfRange;
         }
         blob.write_at(selected(array, sel, &index), &stored)?;
     }
@@ -180,7 +191,8 @@ fn position(array: &Array, at: &[u64]) -> u64 {
     let mut inline_step = array.stored.kind.size() as u64;
     let mut position = if let Layout::Strided { begin, .. } = &array.layout { *begin } else { 0 };
     for dim in (0..at.len()).rev() {
-        let step = if let Layout::Strided { steps, .. } = &array.layout { steps[dim] } else { inline_step };
+        let step =
+            if let Layout::Strided { strides, .. } = &array.layout { strides[dim] } else { inline_step };
         position += at[dim] * step;
         inline_step *= array.shape[dim];
     }
@@ -190,7 +202,7 @@ fn position(array: &Array, at: &[u64]) -> u64 {
 /// The element of memory for a selected element.
 fn element(map: Option<Map<'_>>, number: usize, index: &[u64]) -> usize {
     let Some(map) = map else { return number };
-    let offset: isize = index.iter().zip(map.steps).map(|(&index, step)| index as isize * step).sum();
+    let offset: isize = index.iter().zip(map.strides).map(|(&index, step)| index as isize * step).sum();
     (map.origin as isize + offset) as usize
 }
 
@@ -202,14 +214,14 @@ enum Number {
 }
 
 /// Converts one element by the rules that `kernels` states.
-fn one(direction: Direction, from: Stored, input: &[u8], to: Stored, output: &mut [u8]) -> Fit {
+fn one(direction: ConversionRules, from: Stored, input: &[u8], to: Stored, output: &mut [u8]) -> RangeCheck {
     let little = |stored: Stored, bytes: &[u8]| -> Vec<u8> {
         if stored.order == Order::Big { bytes.iter().rev().copied().collect() } else { bytes.to_vec() }
     };
     let bytes = little(from, input);
     if from.kind == to.kind {
         output.copy_from_slice(&little(to, &bytes));
-        return Fit::Exact;
+        return RangeCheck::InRange;
     }
     let (value, fit) = match (decode(from.kind, &bytes), to.kind.is_float()) {
         (Number::Int(int), false) => (Some(Number::Int(int)), in_range(int, to.kind)),
@@ -219,8 +231,12 @@ fn one(direction: Direction, from: Stored, input: &[u8], to: Stored, output: &mu
             let widening = to.kind == Kind::F64;
             let beyond = float.abs() > f64::from(f32::MAX);
             match direction {
-                Direction::Get | Direction::Cast if widening => (Some(Number::Float(float)), true),
-                Direction::Get if beyond => (Some(Number::Float(f64::from(f32::MAX).copysign(float))), false),
+                ConversionRules::Get | ConversionRules::Cast if widening => {
+                    (Some(Number::Float(float)), true)
+                }
+                ConversionRules::Get if beyond => {
+                    (Some(Number::Float(f64::from(f32::MAX).copysign(float))), false)
+                }
                 _ => (Some(Number::Float(float)), !beyond),
             }
         }
@@ -245,18 +261,18 @@ fn in_range(int: i128, kind: Kind) -> bool {
 }
 
 /// The integer for a float, or nothing if memory keeps what it has; and whether it is in range.
-fn float_to_int(direction: Direction, from: Kind, float: f64, to: Kind) -> (Option<Number>, bool) {
+fn float_to_int(direction: ConversionRules, from: Kind, float: f64, to: Kind) -> (Option<Number>, bool) {
     let (low, high) = bounds(to);
     let rounded_high = if to.size() == 8 && from == Kind::F32 { f64::from(high as f32) } else { high as f64 };
     // In netCDF-4 files the bound of 32 bits is rounded to the float type as well.
-    let rounded_high = if direction == Direction::Cast && (from, to) == (Kind::F32, Kind::U32) {
+    let rounded_high = if direction == ConversionRules::Cast && (from, to) == (Kind::F32, Kind::U32) {
         2f64.powi(32)
     } else {
         rounded_high
     };
-    let fits = !(float > rounded_high || float < low as f64);
-    if direction == Direction::Get {
-        if !fits {
+    let in_range = !(float > rounded_high || float < low as f64);
+    if direction == ConversionRules::Get {
+        if !in_range {
             return (None, false);
         }
         if to.size() == 8 && float == rounded_high {
@@ -276,7 +292,7 @@ fn float_to_int(direction: Direction, from: Kind, float: f64, to: Kind) -> (Opti
         Kind::U64 => cut(float, 64),
         _ => cut(float, 32),
     };
-    (Some(Number::Int(int)), fits)
+    (Some(Number::Int(int)), in_range)
 }
 
 fn decode(kind: Kind, little: &[u8]) -> Number {

@@ -1,6 +1,6 @@
-//! The threads that large requests are shared among.
+//! The thread pool for large requests.
 //!
-//! One pool for the process, made when first needed, and not rayon's global one: that belongs to the program. Its size
+//! One pool for the process, made when it is first needed. It is not rayon's global pool, which belongs to the program. Its size
 //! is the environment variable `FERROCDF_THREADS`, else the number of cores this process may run on. A process made by
 //! `fork` has none of its parent's threads; there, and where threads cannot be made, requests run on the caller's.
 
@@ -19,7 +19,7 @@ static POOL: PerProcess<Option<ThreadPool>> = PerProcess::new();
 pub struct Workers(&'static ThreadPool);
 
 impl Workers {
-    /// How many there are.
+    /// Returns the number of threads.
     pub fn count(self) -> usize {
         self.0.current_num_threads()
     }
@@ -43,7 +43,7 @@ impl Workers {
         })
     }
 
-    /// Does two things at once.
+    /// Runs two functions in parallel.
     pub fn join<A: Send, B: Send>(
         self,
         one: impl FnOnce() -> A + Send,
@@ -53,28 +53,28 @@ impl Workers {
     }
 }
 
-/// The pool, if sharing work is possible.
+/// Returns the pool; `None` if requests run on the caller's thread.
 pub fn get() -> Option<Workers> {
     POOL.get_or_init(make)?.as_ref().map(Workers)
 }
 
-/// What some work makes of each item, shared among the threads.
-pub fn share<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+/// Maps items in parallel.
+pub fn map_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     match get() {
         Some(pool) => pool.install(|| items.par_iter().map(&work).collect()),
         None => items.iter().map(work).collect(),
     }
 }
 
-/// What some work makes of each item, and what that costs, shared among the threads until more than `most` is spent. The
-/// items that are not begun by then have nothing; each thread may go beyond by one.
-pub fn share_up_to<T: Sync, R: Send>(
+/// Maps items in parallel within a cost budget: `work` returns a result and its cost, and no item is begun once more than
+/// `most` is spent; each thread may exceed it by one item. Items that were not begun are `None`.
+pub fn map_within_budget<T: Sync, R: Send>(
     most: u64,
     items: &[T],
     work: impl Fn(&T) -> (R, u64) + Sync,
 ) -> Vec<Option<R>> {
     let spent = AtomicU64::new(0);
-    share(items, |item| {
+    map_parallel(items, |item| {
         (spent.load(Relaxed) <= most).then(|| {
             let (made, cost) = work(item);
             spent.fetch_add(cost, Relaxed);
@@ -97,15 +97,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_spent_ends_the_sharing() {
+    fn no_item_is_begun_once_the_budget_is_spent() {
         let items: Vec<u64> = (0..10_000).collect();
-        let made = share_up_to(100, &items, |&item| (item, 10));
+        let made = map_within_budget(100, &items, |&item| (item, 10));
         let begun = made.iter().flatten().count();
         let threads = get().map_or(1, Workers::count);
         assert!((11..11 + threads).contains(&begun), "{begun}");
         assert!(made.iter().zip(&items).all(|(made, item)| made.is_none_or(|made| made == *item)));
         assert_eq!(
-            share_up_to(0, &items, |&item| (item, 0)).into_iter().flatten().collect::<Vec<_>>(),
+            map_within_budget(0, &items, |&item| (item, 0)).into_iter().flatten().collect::<Vec<_>>(),
             items
         );
     }

@@ -1,33 +1,32 @@
-//! Reading: fetch, collect, convert.
+//! Reading: fetch, gather, convert.
 //!
-//! Only elements that need no conversion are read straight into the caller's memory. Others pass through a buffer that
-//! stays in the second-level cache: that was measured to be faster than to convert them in the caller's memory, which
-//! is then written once and not twice.
+//! Elements that need no conversion are read straight into the caller's memory. Others pass through a buffer that stays in
+//! the second-level cache: the caller's memory is then written once and not twice, which was measured to be faster.
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::{Blob, Cost, reads_slowly};
 
-use crate::array::{dense_steps, too_large};
+use crate::array::{dense_strides, too_large};
 use crate::convert::Conversion;
 use crate::cost::cost_of;
-use crate::memory::{Walk, check_dense};
-use crate::plan::{Plan, Tile, WINDOW};
+use crate::memory::{MapWalk, check_dense};
 use crate::scratch::Scratch;
-use crate::short::ShortRun;
+use crate::short_run::ShortRun;
+use crate::tiling::{TILE, Tile, TilePlan};
 use crate::{
-    Array, Blocks, Direction, Fit, Kind, Layout, Out, PastEnd, Selection, Stored, blocks, mosaic, pick,
-    uncached,
+    Array, Chunks, ConversionRules, Kind, Layout, Out, PastEnd, RangeCheck, Selection, Stored, chunks,
+    non_temporal, scatter, virtual_layout,
 };
 
 /// Reads the selected elements of `array` into `out`.
 ///
-/// Elements that are out of range of the kind of `out` are converted all the same; the result says so. `blob` is not
-/// looked at if the array is inline.
+/// Numbers that are out of range of the kind of `out` are converted all the same; the result reports them. `blob` is not
+/// used if the array is inline.
 ///
 /// # Errors
-/// Those of [`Selection::check`]; `ECHAR` between text and numbers; `EINVAL` if `out` has not room for exactly the
-/// selected elements, or its map leads outside; `EVARSIZE` for positions beyond 64 bits; the blob's.
-pub fn read(blob: &dyn Blob, array: &Array, sel: &Selection, out: Out<'_>) -> Result<Fit> {
+/// Those of [`Selection::check`]; `ECHAR` between text and numbers; `EINVAL` if `out` does not have exactly the size of the
+/// selected elements, or its map leads outside; `EVARSIZE` for positions beyond 64 bits; those of the blob.
+pub fn read(blob: &dyn Blob, array: &Array, sel: &Selection, out: Out<'_>) -> Result<RangeCheck> {
     if out.map.is_none()
         && let Some(run) = ShortRun::of(array, sel)
     {
@@ -40,21 +39,21 @@ pub fn read(blob: &dyn Blob, array: &Array, sel: &Selection, out: Out<'_>) -> Re
         check_dense(out.bytes.len(), out.kind, elements)?;
     }
     if elements == 0 {
-        return Ok(Fit::Exact);
+        return Ok(RangeCheck::InRange);
     }
     let walk = match out.map {
-        Some(map) => Walk::new(map, &sel.count, out.bytes.len(), out.kind)?,
+        Some(map) => MapWalk::new(map, &sel.count, out.bytes.len(), out.kind)?,
         None => None,
     };
     let reader = Reader { blob, array, conversion, size: out.kind.size() };
-    let fits = match walk {
+    let in_range = match walk {
         Some(walk) if conversion.keeps && !walk.is_injective() => {
             reader.mapped_singly(sel, &walk, out.bytes)?
         }
         Some(walk) => reader.mapped(sel, &walk, out.bytes)?,
         None => reader.dense(sel, out.bytes)?,
     };
-    Ok(fits.into())
+    Ok(in_range.into())
 }
 
 /// Reads selections of one array into memory of one kind.
@@ -71,137 +70,140 @@ impl Reader<'_> {
     /// Reads a checked selection, which is not empty, into dense memory.
     pub(crate) fn dense(&self, sel: &Selection, out: &mut [u8]) -> Result<bool> {
         let Reader { blob, array, conversion, size } = *self;
-        if array.unusual.is_some() && !matches!(array.layout, Layout::Mosaic(_)) {
-            return self.unusual(sel, out);
+        if array.decoder.is_some() && !matches!(array.layout, Layout::Virtual(_)) {
+            return self.decoder(sel, out);
         }
         match &array.layout {
-            Layout::Strided { begin, steps } => {
-                check_rank(array, steps)?;
+            Layout::Strided { begin, strides } => {
+                check_rank(array, strides)?;
                 let plan =
-                    Plan::new(&array.shape, array.stored, *begin, steps, sel, (WINDOW, &cost_of(blob)))?;
-                Windows::new(blob, &plan, conversion, array.past_end, size).all(out)
+                    TilePlan::new(&array.shape, array.stored, *begin, strides, sel, (TILE, &cost_of(blob)))?;
+                TileReader::new(blob, &plan, conversion, array.past_end, size).all(out)
             }
             Layout::Inline(bytes) => {
-                let (inline, steps) = (Inline(bytes), dense_steps(&array.shape, array.stored)?);
+                let (inline, strides) = (Inline(bytes), dense_strides(&array.shape, array.stored)?);
                 let plan =
-                    Plan::new(&array.shape, array.stored, 0, &steps, sel, (WINDOW, &cost_of(&inline)))?;
-                Windows::new(&inline, &plan, conversion, array.past_end, size).all(out)
+                    TilePlan::new(&array.shape, array.stored, 0, &strides, sel, (TILE, &cost_of(&inline)))?;
+                TileReader::new(&inline, &plan, conversion, array.past_end, size).all(out)
             }
-            Layout::Blocks(blocks) => blocks::read(blob, array, blocks, sel, conversion, size, out),
+            Layout::Chunked(chunks) => chunks::read(blob, array, chunks, sel, conversion, size, out),
             Layout::Fill(fill) => {
-                let blocks = Blocks::nowhere(&array.shape, fill);
-                blocks::read(blob, array, &blocks, sel, conversion, size, out)
+                let chunks = Chunks::missing(&array.shape, fill);
+                chunks::read(blob, array, &chunks, sel, conversion, size, out)
             }
-            Layout::Mosaic(mosaic) => mosaic::read(array, mosaic, sel, conversion, size, out),
+            Layout::Virtual(virtual_layout) => {
+                virtual_layout::read(array, virtual_layout, sel, conversion, size, out)
+            }
         }
     }
 
-    /// The elements that pass through a buffer at a time.
+    /// Returns the number of elements that pass through a buffer at a time.
     fn piece(&self) -> u64 {
         let strided = matches!(self.array.layout, Layout::Strided { .. } | Layout::Inline(_));
-        // Where a piece may cut blocks, fewer and larger ones cut fewer.
-        let bytes = if strided { WINDOW } else { 16 << 20 };
+        // A piece may cut chunks; fewer and larger pieces cut fewer.
+        let bytes = if strided { TILE } else { 16 << 20 };
         bytes / self.size.max(self.array.stored.kind.size()) as u64
     }
 
-    /// Reads through a map, on this thread: the map may make elements coincide, and then their order counts.
-    fn mapped(&self, sel: &Selection, walk: &Walk, memory: &mut [u8]) -> Result<bool> {
+    /// Reads through a map, on this thread: if elements coincide, the order of writes matters.
+    fn mapped(&self, sel: &Selection, walk: &MapWalk, memory: &mut [u8]) -> Result<bool> {
         let size = self.size;
         let mut buffer = Vec::new();
-        sel.pieces(self.piece()).try_fold(true, |fits, (first, elements, piece)| {
+        sel.pieces(self.piece()).try_fold(true, |in_range, (first, elements, piece)| {
             buffer.resize(elements * size, 0);
             if self.conversion.keeps {
                 walk.gather(memory, size, first, &mut buffer);
             }
             let all = self.dense(&piece, &mut buffer)?;
             walk.scatter(&buffer, size, first, memory);
-            Ok(fits & all)
+            Ok(in_range & all)
         })
     }
 
-    /// Reads through a map that makes elements coincide, with a conversion that may leave one as the last left it.
-    fn mapped_singly(&self, sel: &Selection, walk: &Walk, memory: &mut [u8]) -> Result<bool> {
+    /// Reads through a map that makes elements coincide, with a conversion that keeps old values where numbers are out of
+    /// range: one element at a time.
+    fn mapped_singly(&self, sel: &Selection, walk: &MapWalk, memory: &mut [u8]) -> Result<bool> {
         let native = Stored::native(self.array.stored.kind);
         let (size, native_size) = (self.size, native.kind.size());
-        let conversion = Conversion::new(Direction::Get, self.array.stored, native)?;
+        let conversion = Conversion::new(ConversionRules::Get, self.array.stored, native)?;
         let whole = Reader { conversion, size: native_size, ..*self };
-        let single = Conversion::new(Direction::Get, native, self.conversion.to())?;
+        let single = Conversion::new(ConversionRules::Get, native, self.conversion.to())?;
         let mut buffer = Vec::new();
-        sel.pieces(self.piece()).try_fold(true, |fits, (first, elements, piece)| {
+        sel.pieces(self.piece()).try_fold(true, |in_range, (first, elements, piece)| {
             buffer.resize(elements * native_size, 0);
-            let mut fits = whole.dense(&piece, &mut buffer)? & fits;
+            let mut in_range = whole.dense(&piece, &mut buffer)? & in_range;
             for (number, from) in buffer.chunks_exact(native_size).enumerate() {
                 let mut one = [0; 8];
                 let to = &mut one[..size];
                 walk.gather(memory, size, first + number, to);
-                fits &= single.run(from, to);
+                in_range &= single.run(from, to);
                 walk.scatter(to, size, first + number, memory);
             }
-            Ok(fits)
+            Ok(in_range)
         })
     }
 
-    /// Reads elements that no kind describes: as bytes, which are turned into elements that one does.
-    fn unusual(&self, sel: &Selection, out: &mut [u8]) -> Result<bool> {
-        let Some(unusual) = &self.array.unusual else { return self.dense(sel, out) };
-        let (raw, made) = (unusual.size(), self.array.stored.kind.size());
+    /// Reads elements as bytes and decodes them.
+    fn decoder(&self, sel: &Selection, out: &mut [u8]) -> Result<bool> {
+        let Some(decoder) = &self.array.decoder else { return self.dense(sel, out) };
+        let (raw, made) = (decoder.size(), self.array.stored.kind.size());
         let bytes = self.array.as_bytes(raw);
         let stored = Stored::native(Kind::U8);
-        let conversion = Conversion::new(Direction::Get, stored, stored)?;
+        let conversion = Conversion::new(ConversionRules::Get, stored, stored)?;
         let reader = Reader { blob: self.blob, array: &bytes, conversion, size: 1 };
         let (mut from, mut to) = (Vec::new(), Vec::new());
-        // Elements as stored may be much longer than what they are turned into.
+        // Stored elements may be much longer than decoded ones.
         let limit = (self.piece() * made as u64 / raw.max(made) as u64).max(1);
-        sel.pieces(limit).try_fold(true, |fits, (first, elements, mut piece)| {
+        sel.pieces(limit).try_fold(true, |in_range, (first, elements, mut piece)| {
             piece.start.push(0);
             piece.count.push(raw as u64);
             piece.stride.push(1);
             from.resize(elements * raw, 0);
             to.resize(elements * made, 0);
             reader.dense(&piece, &mut from)?;
-            unusual.convert(&from, &mut to);
+            decoder.convert(&from, &mut to);
             let out = &mut out[first * self.size..][..elements * self.size];
-            Ok(self.conversion.run(&to, out) & fits)
+            Ok(self.conversion.run(&to, out) & in_range)
         })
     }
 }
 
-/// Checks that a strided layout has a step for each dimension.
-pub(crate) fn check_rank(array: &Array, steps: &[u64]) -> Result<()> {
-    if steps.len() == array.shape.len() {
+/// Checks that a strided layout has a stride for each dimension.
+pub(crate) fn check_rank(array: &Array, strides: &[u64]) -> Result<()> {
+    if strides.len() == array.shape.len() {
         return Ok(());
     }
-    let what = format!("a layout of {} steps for {} dimensions", steps.len(), array.shape.len());
+    let what = format!("strided layout: {} strides for {} dimensions", strides.len(), array.shape.len());
     Err(Error::new(Code::EINVAL, what))
 }
 
 /// Reads the tiles of a plan.
 #[derive(Clone, Copy)]
-pub(crate) struct Windows<'a> {
+pub(crate) struct TileReader<'a> {
     blob: &'a dyn Blob,
-    plan: &'a Plan,
+    plan: &'a TilePlan,
     conversion: Conversion,
     past_end: PastEnd,
     /// Bytes of an element in memory.
     size: usize,
-    /// Whether the result is too large to stay in the caches.
-    uncached: bool,
+    /// True if the result is too large to stay in the caches of the processor.
+    non_temporal: bool,
 }
 
-impl<'a> Windows<'a> {
+impl<'a> TileReader<'a> {
     pub(crate) fn new(
         blob: &'a dyn Blob,
-        plan: &'a Plan,
+        plan: &'a TilePlan,
         conversion: Conversion,
         past_end: PastEnd,
         size: usize,
     ) -> Self {
-        Windows { blob, plan, conversion, past_end, size, uncached: false }
+        TileReader { blob, plan, conversion, past_end, size, non_temporal: false }
     }
 
-    /// Reads all tiles into dense memory, shared among threads if that pays.
+    /// Reads all tiles into dense memory, on all threads if there is enough to do.
     pub(crate) fn all(&self, out: &mut [u8]) -> Result<bool> {
-        let windows = Windows { uncached: out.len() as u64 >= uncached::LARGE, ..*self };
+        let windows = TileReader { non_temporal: out.len() as u64 >= non_temporal::LARGE, ..*self };
         let tiles = self.plan.tiles();
         match self.plan.shared() {
             Some((pool, together)) => pool.install(|| windows.split(0, tiles, together, out)),
@@ -209,7 +211,7 @@ impl<'a> Windows<'a> {
         }
     }
 
-    /// Reads tiles `from..to`, whose elements are `out`, in pieces of at most `together` that any thread may take.
+    /// Reads tiles `from..to`, whose elements are `out`; threads take at most `together` tiles at a time.
     fn split(&self, from: u64, to: u64, together: u64, out: &mut [u8]) -> Result<bool> {
         if to - from <= together {
             return self.range(from, to, out);
@@ -247,8 +249,8 @@ impl<'a> Windows<'a> {
         Scratch::with(|scratch| {
             let window = scratch.window.at(tile.at, tile.span);
             self.fetch(tile.at, window)?;
-            if dense && conversion.is_copy() && self.uncached {
-                uncached::copy_rows(std::iter::once((&*window, out)));
+            if dense && conversion.is_copy() && self.non_temporal {
+                non_temporal::copy_rows(std::iter::once((&*window, out)));
                 return Ok(true);
             }
             if dense {
@@ -256,11 +258,11 @@ impl<'a> Windows<'a> {
             }
             let (dims, size) = (self.plan.window(tile), self.plan.size());
             if conversion.is_copy() {
-                pick::gather(window, &dims, size, out);
+                scatter::gather(window, &dims, size, out);
                 return Ok(true);
             }
             let stored = scratch.stored.get(tile.elements * size);
-            pick::gather(window, &dims, size, stored);
+            scatter::gather(window, &dims, size, stored);
             Ok(conversion.run(stored, out))
         })
     }

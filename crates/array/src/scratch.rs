@@ -1,23 +1,23 @@
 //! Buffers that each thread keeps for its next request.
 //!
-//! They are taken out of the thread's slot while in use, so that a request made from inside another one finds an empty
-//! slot and not a locked one. Tiles are small; what a large block needed is given back.
+//! Buffers are taken out of the slot of the thread while in use, so that a request from within another request finds an empty
+//! slot and not a locked one. Tiles are small; a buffer that grew for a large chunk is freed.
 
 use std::cell::Cell;
 
 use ferrocdf_store::Buffer;
 
-/// The most bytes of one buffer that are kept.
+/// Maximum bytes of a buffer that a thread keeps.
 const KEPT: usize = 32 << 20;
 
-/// The buffers of one tile or block.
+/// The buffers of one tile or chunk.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    /// The bytes of the blob that a tile covers.
+    /// Fetched bytes of the blob.
     pub(crate) window: Buffer,
-    /// The elements of a tile as stored, dense, or a block, decoded.
+    /// Stored elements of a tile, dense, or a decoded chunk.
     pub(crate) stored: Buffer,
-    /// The elements of a tile as memory has them, dense, or the stored bytes of a block that is packed anew.
+    /// Elements of a tile as memory has them, dense, or the encoded bytes of a chunk that is encoded anew.
     pub(crate) dense: Buffer,
 }
 
@@ -30,9 +30,9 @@ impl Scratch {
         Scratch { window: Buffer::new(), stored: Buffer::new(), dense: Buffer::new() }
     }
 
-    /// Lends this thread's buffers.
+    /// Calls `work` with the buffers of this thread.
     pub(crate) fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
-        // A thread that is ending keeps nothing any more: functions that run at the end of a process read and write too.
+        // There are no buffers in a thread that is ending; exit handlers of a process read and write too.
         let mut scratch = SCRATCH.try_with(Cell::take).unwrap_or_default();
         let result = work(&mut scratch);
         for buffer in [&mut scratch.window, &mut scratch.stored, &mut scratch.dense] {

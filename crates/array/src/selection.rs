@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_follow_each_other_without_gaps() {
+    fn pieces_cover_a_selection_without_gaps() {
         let sel = Selection::strided(&[1, 0, 2], &[3, 4, 5], &[2, 1, 3]);
         for limit in [1, 2, 5, 7, 19, 20, 21, 40, 59, 60, 100] {
             let mut next = 0;

@@ -4,7 +4,7 @@
 use ferrocdf_bytes::Result;
 use ferrocdf_store::MemoryBlob;
 
-use crate::{Array, Kind, Layout, Out, Selection, mosaic};
+use crate::{Array, Kind, Layout, Out, Selection, virtual_layout};
 
 /// Returns the value of elements that were never written, as memory has it; `None` if the layout stores all elements.
 ///
@@ -13,16 +13,16 @@ use crate::{Array, Kind, Layout, Out, Selection, mosaic};
 pub fn unwritten_value(array: &Array) -> Result<Option<Vec<u8>>> {
     let fill = match &array.layout {
         Layout::Fill(fill) => fill,
-        Layout::Blocks(blocks) => &blocks.fill,
-        Layout::Mosaic(mosaic) => &mosaic.fill,
+        Layout::Chunked(chunks) => &chunks.fill,
+        Layout::Virtual(virtual_layout) => &virtual_layout.fill,
         Layout::Inline(_) | Layout::Strided { .. } => return Ok(None),
     };
-    // Elements of a mosaic are as its sources convert them.
-    let unusual = array.unusual.clone().filter(|_| !matches!(array.layout, Layout::Mosaic(_)));
-    let size = unusual.as_ref().map_or(array.stored.kind.size(), |unusual| unusual.size());
+    // The sources of a virtual layout decode their own elements.
+    let decoder = array.decoder.clone().filter(|_| !matches!(array.layout, Layout::Virtual(_)));
+    let size = decoder.as_ref().map_or(array.stored.kind.size(), |decoder| decoder.size());
     let element = fill.get(..size).unwrap_or_default();
     let (stored, past_end) = (array.stored, array.past_end);
-    let one = Array { shape: vec![], stored, unusual, layout: Layout::Fill(element.into()), past_end };
+    let one = Array { shape: vec![], stored, decoder, layout: Layout::Fill(element.into()), past_end };
     let mut value = vec![0; array.stored.kind.size()];
     let out = Out::raw(array.stored.kind, &mut value);
     let _exact = crate::read(&MemoryBlob::default(), &one, &Selection::all(&[]), out)?;
@@ -32,11 +32,11 @@ pub fn unwritten_value(array: &Array) -> Result<Option<Vec<u8>>> {
 /// True if an array may have unwritten elements.
 ///
 /// # Errors
-/// The index's.
-pub fn lacks_elements(array: &Array) -> Result<bool> {
+/// Those of the index.
+pub fn has_unwritten(array: &Array) -> Result<bool> {
     match &array.layout {
-        Layout::Fill(_) | Layout::Mosaic(_) => Ok(true),
-        Layout::Blocks(blocks) => blocks.lacks_some(&array.shape),
+        Layout::Fill(_) | Layout::Virtual(_) => Ok(true),
+        Layout::Chunked(chunks) => chunks.lacks_some(&array.shape),
         Layout::Inline(_) | Layout::Strided { .. } => Ok(false),
     }
 }
@@ -56,7 +56,7 @@ pub enum Coverage {
 /// which is as memory of a kind has it.
 ///
 /// # Errors
-/// Those of the index, and of opening the sources of a mosaic.
+/// Those of the index, and of opening the sources of a virtual layout.
 pub fn coverage(array: &Array, selection: &Selection, (kind, value): (Kind, &[u8])) -> Result<Coverage> {
     if selection.count.contains(&0) {
         return Ok(Coverage::Nothing);
@@ -65,8 +65,8 @@ pub fn coverage(array: &Array, selection: &Selection, (kind, value): (Kind, &[u8
         return Ok(Coverage::Whole);
     }
     match &array.layout {
-        Layout::Blocks(blocks) => blocks.coverage(selection),
-        Layout::Mosaic(mosaic) => mosaic::coverage(mosaic, selection, (kind, value)),
+        Layout::Chunked(chunks) => chunks.coverage(selection),
+        Layout::Virtual(virtual_layout) => virtual_layout::coverage(virtual_layout, selection, (kind, value)),
         Layout::Fill(_) => Ok(Coverage::Nothing),
         Layout::Inline(_) | Layout::Strided { .. } => Ok(Coverage::Whole),
     }

@@ -1,9 +1,8 @@
-//! Writing: convert, place, store. Blocks are written by `blocks::write`.
+//! Writing: convert, scatter, store. `chunks::write` writes chunks.
 //!
-//! Where the selected elements lie close together but not side by side (one variable of a file of many small records),
-//! a window is read, changed and written back. The bytes between the selected ones are then rewritten as they were: the
-//! caller's lock keeps other writers of the same blob away meanwhile. A window ends at its last selected element, so
-//! the blob never grows beyond it.
+//! If the selected elements are near each other but not contiguous (one variable of a file of many small records), a tile is
+//! read, changed and written back. The bytes between the selected ones are rewritten unchanged: the caller's lock keeps other
+//! writers of the blob away meanwhile. A tile ends at its last selected element, so the blob never grows beyond it.
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::{BlobMut, writes_slowly};
@@ -11,35 +10,35 @@ use ferrocdf_store::{BlobMut, writes_slowly};
 use crate::array::too_large;
 use crate::convert::Conversion;
 use crate::cost::cost_of;
-use crate::memory::{Walk, check_dense};
-use crate::plan::{self, Plan, Tile};
+use crate::memory::{MapWalk, check_dense};
 use crate::read::check_rank;
 use crate::scratch::Scratch;
-use crate::short::ShortRun;
-use crate::{Array, Blocks, Direction, Fit, In, Layout, Selection, Stored, blocks, pick};
+use crate::short_run::ShortRun;
+use crate::tiling::{self, Tile, TilePlan};
+use crate::{Array, Chunks, ConversionRules, In, Layout, RangeCheck, Selection, Stored, chunks, scatter};
 
-/// The largest window in bytes of elements that are converted. A new file of 1 GB takes a quarter less time than in windows
-/// of 256 KiB.
-pub(crate) const WINDOW: u64 = 1 << 20;
+/// Maximum bytes of a tile of elements that are converted. Writing a new file of 1 GB takes a quarter less time than with
+/// tiles of 256 KiB.
+pub(crate) const TILE: u64 = 1 << 20;
 
-/// The largest window in bytes of elements side by side that are written as they are, from where they lie.
+/// Maximum bytes of a tile of contiguous elements that are written unconverted, straight from the caller's memory.
 const AS_IS: u64 = 4 << 20;
 
-/// Bytes of a piece of mapped memory, or of one value, that is written to blocks at a time: larger ones cut fewer blocks.
+/// Bytes of mapped memory, or of one value, that are written to chunks at a time: larger pieces cut fewer chunks.
 const PIECE: u64 = 16 << 20;
 
 /// Writes `input` to the selected elements of `array`. The shape is that after growth; the blob grows as needed.
 ///
-/// Elements that are out of range of the stored kind are converted all the same; the result says so. No other thread
-/// may write to the blob meanwhile, near the selected elements at least. Parts of blocks are held back until
+/// Numbers that are out of range of the stored kind are converted all the same; the result reports them. No other thread may
+/// write to the blob near the selected elements meanwhile. Partially written chunks stay pending until
 /// [`flush`](crate::flush).
 ///
 /// # Errors
 /// Those of [`Selection::check`]; `ECHAR` between text and numbers; `EINVAL` if `input` is not exactly the selected
-/// elements, or its map leads outside; `EPERM` for an inline array, blocks that are only read, and unusual elements;
-/// `EVARSIZE` for positions beyond 64 bits; the blob's; for blocks those of the filters and the store, which may have been
+/// elements, or its map leads outside; `EPERM` for an inline array, chunks without a store, and elements with a decoder;
+/// `EVARSIZE` for positions beyond 64 bits; the blob's; for chunks those of the filters and the store, which may have been
 /// met after an earlier call. After an error any part may have been written.
-pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) -> Result<Fit> {
+pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) -> Result<RangeCheck> {
     if input.map.is_none()
         && let Some(run) = ShortRun::of(array, sel)
     {
@@ -52,36 +51,37 @@ pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) 
         check_dense(input.bytes.len(), input.kind, elements)?;
     }
     let walk = match input.map {
-        Some(map) if elements > 0 => Walk::new(map, &sel.count, input.bytes.len(), input.kind)?,
+        Some(map) if elements > 0 => MapWalk::new(map, &sel.count, input.bytes.len(), input.kind)?,
         _ => None,
     };
-    if let Some(blocks) = in_blocks(array, elements)? {
+    if let Some(chunks) = chunked(array, elements)? {
         let size = input.kind.size();
         let dense = |sel: &Selection, elements: &[u8]| {
-            blocks::write(blob, array, blocks, sel, conversion, size, elements)
+            chunks::write(blob, array, chunks, sel, conversion, size, elements)
         };
-        let Some(walk) = walk else { return dense(sel, input.bytes).map(Fit::from) };
+        let Some(walk) = walk else { return dense(sel, input.bytes).map(RangeCheck::from) };
         let mut buffer = Vec::new();
-        let fits = sel.pieces(PIECE / size as u64).try_fold(true, |fits, (first, elements, piece)| {
-            buffer.resize(elements * size, 0);
-            walk.gather(input.bytes, size, first, &mut buffer);
-            Ok(fits & dense(&piece, &buffer)?)
-        });
-        return fits.map(Fit::from);
+        let in_range =
+            sel.pieces(PIECE / size as u64).try_fold(true, |in_range, (first, elements, piece)| {
+                buffer.resize(elements * size, 0);
+                walk.gather(input.bytes, size, first, &mut buffer);
+                Ok(in_range & dense(&piece, &buffer)?)
+            });
+        return in_range.map(RangeCheck::from);
     }
     // A mapped tile lies in memory twice more, in up to eight times its size.
-    let limit = if walk.is_some() { plan::WINDOW } else { WINDOW };
-    let Some(plan) = make_plan(blob, array, sel, elements, limit)? else { return Ok(Fit::Exact) };
+    let limit = if walk.is_some() { tiling::TILE } else { TILE };
+    let Some(plan) = make_plan(blob, array, sel, elements, limit)? else { return Ok(RangeCheck::InRange) };
     let source = match walk {
         Some(walk) => Source::Mapped(walk, input.bytes),
         None => Source::Dense(input.bytes),
     };
     let writer = Writer { blob, plan: &plan, conversion, source, size: input.kind.size() };
     let larger = match writer.is_as_is() && plan.tiles() > 1 {
-        true => make_plan(blob, array, sel, elements, AS_IS)?.filter(Plan::is_dense),
+        true => make_plan(blob, array, sel, elements, AS_IS)?.filter(TilePlan::is_dense),
         false => None,
     };
-    Writer { plan: larger.as_ref().unwrap_or(&plan), ..writer }.all().map(Fit::from)
+    Writer { plan: larger.as_ref().unwrap_or(&plan), ..writer }.all().map(RangeCheck::from)
 }
 
 /// Sets the selected elements of `array` to `value`, the bytes of one element as stored.
@@ -96,27 +96,30 @@ pub fn fill(blob: &dyn BlobMut, array: &Array, sel: &Selection, value: &[u8]) ->
         return Err(Error::new(Code::EINVAL, what));
     }
     let elements = sel.elements().ok_or_else(|| too_large(&array.shape))?;
-    let conversion = Conversion::new(Direction::Put, array.stored, array.stored)?;
-    if let Some(blocks) = in_blocks(array, elements)? {
+    let conversion = Conversion::new(ConversionRules::Put, array.stored, array.stored)?;
+    if let Some(chunks) = chunked(array, elements)? {
         let most = PIECE / size as u64;
         let all = value.repeat(most.min(elements) as usize);
         return sel.pieces(most).try_for_each(|(_, elements, piece)| {
             let elements = &all[..elements * size];
-            blocks::write(blob, array, blocks, &piece, conversion, size, elements).map(drop)
+            chunks::write(blob, array, chunks, &piece, conversion, size, elements).map(drop)
         });
     }
-    let Some(plan) = make_plan(blob, array, sel, elements, WINDOW)? else { return Ok(()) };
+    let Some(plan) = make_plan(blob, array, sel, elements, TILE)? else { return Ok(()) };
     let source = Source::Same(value.repeat(plan.largest()));
     Writer { blob, plan: &plan, conversion, source, size }.all().map(drop)
 }
 
-/// The blocks of an array, if it has any and some elements are to be written.
-fn in_blocks(array: &Array, elements: u64) -> Result<Option<&Blocks>> {
-    if array.unusual.is_some() {
-        return Err(Error::new(Code::EPERM, "elements of an unusual format are only written as bytes"));
+/// The chunks of an array, if it has any and some elements are to be written.
+fn chunked(array: &Array, elements: u64) -> Result<Option<&Chunks>> {
+    if array.decoder.is_some() {
+        return Err(Error::new(
+            Code::EPERM,
+            "array is read-only: its elements have a decoder; write them as bytes",
+        ));
     }
     match &array.layout {
-        Layout::Blocks(blocks) if elements > 0 => Ok(Some(blocks)),
+        Layout::Chunked(chunks) if elements > 0 => Ok(Some(chunks)),
         _ => Ok(None),
     }
 }
@@ -124,7 +127,7 @@ fn in_blocks(array: &Array, elements: u64) -> Result<Option<&Blocks>> {
 /// Writes dense memory of `size` bytes an element to the tiles of a plan.
 pub(crate) fn dense(
     blob: &dyn BlobMut,
-    plan: &Plan,
+    plan: &TilePlan,
     conversion: Conversion,
     input: &[u8],
     size: usize,
@@ -139,22 +142,19 @@ fn make_plan(
     sel: &Selection,
     elements: u64,
     limit: u64,
-) -> Result<Option<Plan>> {
-    let (begin, steps) = match &array.layout {
-        Layout::Strided { begin, steps } => (begin, steps),
-        Layout::Blocks(_) => return Ok(None),
+) -> Result<Option<TilePlan>> {
+    let (begin, strides) = match &array.layout {
+        Layout::Strided { begin, strides } => (begin, strides),
+        Layout::Chunked(_) => return Ok(None),
         _ => {
-            return Err(Error::new(
-                Code::EPERM,
-                "data that has no place of its own in the file is only read",
-            ));
+            return Err(Error::new(Code::EPERM, "array is read-only: its layout has no storage of its own"));
         }
     };
-    check_rank(array, steps)?;
+    check_rank(array, strides)?;
     if elements == 0 {
         return Ok(None);
     }
-    Plan::new(&array.shape, array.stored, *begin, steps, sel, (limit, &cost_of(blob))).map(Some)
+    TilePlan::new(&array.shape, array.stored, *begin, strides, sel, (limit, &cost_of(blob))).map(Some)
 }
 
 /// Where the elements come from.
@@ -162,14 +162,14 @@ enum Source<'a> {
     /// Dense memory.
     Dense(&'a [u8]),
     /// Memory with a map.
-    Mapped(Walk, &'a [u8]),
+    Mapped(MapWalk, &'a [u8]),
     /// The same elements for each tile; as many as the largest has.
     Same(Vec<u8>),
 }
 
 struct Writer<'a> {
     blob: &'a dyn BlobMut,
-    plan: &'a Plan,
+    plan: &'a TilePlan,
     conversion: Conversion,
     source: Source<'a>,
     /// Bytes of an element in the source.
@@ -177,7 +177,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Whether elements side by side are written as they are, from where they lie.
+    /// True if contiguous elements are written unconverted, straight from the caller's memory.
     fn is_as_is(&self) -> bool {
         self.conversion.is_copy() && self.plan.is_dense() && !matches!(self.source, Source::Mapped(..))
     }
@@ -226,22 +226,22 @@ impl Writer<'_> {
             };
             let dense = self.plan.is_dense();
             let as_is = self.conversion.is_copy() && !(dense && writes_slowly(tile.at, elements));
-            let (stored, fits) = if as_is {
+            let (stored, in_range) = if as_is {
                 (elements, true)
             } else {
                 let stored = scratch.stored.at(tile.at, tile.elements * self.plan.size());
-                let fits = self.conversion.run(elements, stored);
-                (&*stored, fits)
+                let in_range = self.conversion.run(elements, stored);
+                (&*stored, in_range)
             };
             if dense {
                 self.blob.write_at(tile.at, stored)?;
-                return Ok(fits);
+                return Ok(in_range);
             }
             let window = scratch.window.at(tile.at, tile.span);
             self.blob.read_zero_filled_at(tile.at, window)?;
-            pick::scatter(stored, &self.plan.window(tile), self.plan.size(), window);
+            scatter::scatter(stored, &self.plan.window(tile), self.plan.size(), window);
             self.blob.write_at(tile.at, window)?;
-            Ok(fits)
+            Ok(in_range)
         })
     }
 }

@@ -2,8 +2,8 @@
 
 use std::ffi::{c_char, c_void};
 
-use ferrocdf::array::{Direction, Kind, Stored, convert};
-use ferrocdf::{Atomic, Code, Fit, Format, Model, Result, Type, Values, kind_of};
+use ferrocdf::array::{ConversionRules, Kind, Stored, convert};
+use ferrocdf::{Atomic, Code, Format, Model, RangeCheck, Result, Type, Values, kind_of};
 
 use crate::boundary::{fail, list, text};
 use crate::trees::lay_out;
@@ -79,7 +79,7 @@ pub(crate) unsafe fn values_of(
     memory: Atomic,
     given: *const c_void,
     count: usize,
-) -> Result<(Values, Fit)> {
+) -> Result<(Values, RangeCheck)> {
     check_text(file, memory)?;
     if count > i32::MAX as usize {
         return fail(Code::EINVAL, format!("{count} values are too many"));
@@ -92,14 +92,19 @@ pub(crate) unsafe fn values_of(
         let pointers = unsafe { list(given.cast::<*const c_char>(), count) };
         // SAFETY: as the caller says; a null pointer is a string too.
         let strings = pointers.iter().map(|&string| unsafe { text(string) }.ok().map(<[u8]>::to_vec));
-        return Ok((Values::String(strings.collect()), Fit::Exact));
+        return Ok((Values::String(strings.collect()), RangeCheck::InRange));
     }
     let (to, from) = kinds(format, file, memory)?;
     let mut values = zeros(file, count)?;
     // SAFETY: as the caller says.
     let given = unsafe { list(given.cast::<u8>(), count * from.size()) };
-    let fit =
-        convert(Direction::Put, Stored::native(from), given, Stored::native(to), bytes_mut(&mut values))?;
+    let fit = convert(
+        ConversionRules::Put,
+        Stored::native(from),
+        given,
+        Stored::native(to),
+        bytes_mut(&mut values),
+    )?;
     Ok((values, fit))
 }
 
@@ -113,16 +118,16 @@ pub(crate) unsafe fn give_values(
     values: &Values,
     memory: Option<Atomic>,
     place: *mut c_void,
-) -> Result<Fit> {
+) -> Result<RangeCheck> {
     let format = model.format();
     if values.is_empty() || (place.is_null() && !format.is_classic_file()) {
-        return Ok(Fit::Exact);
+        return Ok(RangeCheck::InRange);
     }
     match (values.ty(), memory) {
         (Type::User(_) | Type::Atomic(Atomic::String), None)
         | (Type::Atomic(Atomic::String), Some(Atomic::String)) => {
             // SAFETY: as the caller says.
-            unsafe { put_values(model, place, values) }.map(|()| Fit::Exact)
+            unsafe { put_values(model, place, values) }.map(|()| RangeCheck::InRange)
         }
         (Type::Atomic(file), memory) => {
             let memory = memory.unwrap_or(file);
@@ -144,14 +149,14 @@ pub(crate) unsafe fn give_converted(
     values: &Values,
     memory: Atomic,
     place: *mut c_void,
-) -> Result<Fit> {
+) -> Result<RangeCheck> {
     let (from, to) = kinds(format, values.atomic().unwrap_or(Atomic::String), memory)?;
     if place.is_null() {
         return fail(Code::EINVAL, "the memory for the values is a null pointer");
     }
     // SAFETY: as the caller says; it is not null.
     let room = unsafe { std::slice::from_raw_parts_mut(place.cast::<u8>(), values.len() * to.size()) };
-    let rules = if format.is_classic_file() { Direction::Get } else { Direction::Cast };
+    let rules = if format.is_classic_file() { ConversionRules::Get } else { ConversionRules::Cast };
     convert(rules, Stored::native(from), bytes(values), Stored::native(to), room)
 }
 

@@ -6,7 +6,7 @@ use std::ffi::{
 use std::ptr::null_mut as no;
 
 use ferrocdf::model::Attrs;
-use ferrocdf::{Atomic, Attr, Code, Fit, GroupId, Model, Name, Owner, Result, Type, Values};
+use ferrocdf::{Atomic, Attr, Code, GroupId, Model, Name, Owner, RangeCheck, Result, Type, Values};
 
 use crate::attribute_values::{give_values, values_of};
 use crate::attributes_hidden as hidden;
@@ -226,8 +226,8 @@ pub(crate) fn copy_attribute(
         is_null: false,
     };
     store(to, wanted, |_, ty| match (ty, value) {
-        (Type::User(id), Values::User(_, list)) => Ok((Values::User(id, list.clone()), Fit::Exact)),
-        (_, value) => Ok((value.clone(), Fit::Exact)),
+        (Type::User(id), Values::User(_, list)) => Ok((Values::User(id, list.clone()), RangeCheck::InRange)),
+        (_, value) => Ok((value.clone(), RangeCheck::InRange)),
     })
 }
 
@@ -236,7 +236,7 @@ pub(crate) fn copy_attribute(
 fn store(
     file: &OpenFile,
     wanted: Wanted<'_>,
-    make: impl FnOnce(&Model, Type) -> Result<(Values, Fit)>,
+    make: impl FnOnce(&Model, Type) -> Result<(Values, RangeCheck)>,
 ) -> Result<()> {
     if !file.is_classic() {
         let state = file.state();
@@ -292,9 +292,8 @@ pub(crate) unsafe fn put_attribute(
                 (Type::Atomic(atomic), memory) => unsafe {
                     values_of(model.format(), atomic, memory.unwrap_or(atomic), values, len)
                 },
-                (Type::User(_), None) => {
-                    unsafe { gather(model, ty, values.cast(), len) }.map(|values| (values, Fit::Exact))
-                }
+                (Type::User(_), None) => unsafe { gather(model, ty, values.cast(), len) }
+                    .map(|values| (values, RangeCheck::InRange)),
                 (Type::User(_), Some(_)) => {
                     fail(Code::EBADTYPE, "values of user-defined types do not convert")
                 }

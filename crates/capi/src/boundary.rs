@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ferrocdf::{Code, Error, Fit, Result};
+use ferrocdf::{Code, Error, RangeCheck, Result};
 
 use crate::constants::{LONGEST_NAME, NC_NOERR};
 
@@ -70,10 +70,10 @@ pub(crate) fn fail<T>(code: Code, what: impl Into<String>) -> Result<T> {
 }
 
 /// `NC_ERANGE` for numbers that did not fit.
-pub(crate) fn in_range(fit: Fit) -> Result<()> {
+pub(crate) fn in_range(fit: RangeCheck) -> Result<()> {
     match fit {
-        Fit::Exact => Ok(()),
-        Fit::OutOfRange => fail(Code::ERANGE, "a number cannot be represented in the other type"),
+        RangeCheck::InRange => Ok(()),
+        RangeCheck::OutOfRange => fail(Code::ERANGE, "a number cannot be represented in the other type"),
     }
 }
 

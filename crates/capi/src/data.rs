@@ -6,7 +6,7 @@
 use std::ffi::{c_int, c_void};
 
 use ferrocdf::array::{Index, Kind};
-use ferrocdf::{Code, Error, Fit, In, Out, Result, Selection};
+use ferrocdf::{Code, Error, In, Out, RangeCheck, Result, Selection};
 
 use crate::boundary::{answer, fail, in_range, list};
 use crate::constants::NC_SHARE;
@@ -255,7 +255,7 @@ impl Request {
         self.see_record(last.first())?;
         let inside = self.target.inside(&start, &count, &stride, self.buffer.way);
         let moved = if inside.contains(&0) {
-            Ok(Fit::Exact)
+            Ok(RangeCheck::InRange)
         } else {
             // SAFETY: as the caller says.
             unsafe { self.transfer(Selection { start, count: inside, stride }, Some(steps)) }
@@ -337,7 +337,7 @@ impl Request {
     }
 
     /// Moves elements that are all inside. There is at least one.
-    unsafe fn transfer(&self, selection: Selection, steps: Option<&[isize]>) -> Result<Fit> {
+    unsafe fn transfer(&self, selection: Selection, steps: Option<&[isize]>) -> Result<RangeCheck> {
         let kind = match self.buffer.memory {
             Memory::Own => self.target.kind,
             Memory::Elements(kind) => Some(kind),

@@ -6,7 +6,7 @@
 //! itself unless it keeps to the classic model.
 
 use ferrocdf::array::{In, Index, Kind, Out};
-use ferrocdf::{Atomic, Code, Fit, Result, Selection, Type};
+use ferrocdf::{Atomic, Code, RangeCheck, Result, Selection, Type};
 
 use crate::boundary::{fail, in_range};
 use crate::data::{Memory, Part, Request, Steps, dense_steps, span, too_large};
@@ -83,7 +83,7 @@ impl Request {
         let last: Index = (0..count.len()).map(|dim| start[dim].saturating_add(reach(dim))).collect();
         let inside = self.target.inside(&start, &count, &stride, self.buffer.way);
         let moved = if inside.contains(&0) {
-            Ok(Fit::Exact)
+            Ok(RangeCheck::InRange)
         } else {
             // SAFETY: as the caller says.
             unsafe { self.elements(Selection { start, count: inside, stride }, Some(&steps)) }
@@ -108,7 +108,7 @@ impl Request {
     }
 
     /// Moves elements that are all inside, at least one.
-    unsafe fn elements(&self, selection: Selection, steps: Option<&[isize]>) -> Result<Fit> {
+    unsafe fn elements(&self, selection: Selection, steps: Option<&[isize]>) -> Result<RangeCheck> {
         if self.buffer.values.is_null() {
             return fail(Code::EINVAL, "the memory for values is a null pointer");
         }
@@ -121,7 +121,7 @@ impl Request {
         let fit = unsafe {
             match (kind, self.buffer.way) {
                 (Some(kind), Way::Get) => self.read_numbers(&selection, kind, steps),
-                (None, Way::Get) => self.read_trees(&selection, steps).map(|()| Fit::Exact),
+                (None, Way::Get) => self.read_trees(&selection, steps).map(|()| RangeCheck::InRange),
                 (Some(kind), Way::Put) => self.write_numbers(&selection, kind, steps),
                 (None, Way::Put) => self.write_trees(&selection, steps),
             }
@@ -159,7 +159,12 @@ impl Request {
         Ok((bytes, low.unsigned_abs() / size.max(1)))
     }
 
-    unsafe fn read_numbers(&self, selection: &Selection, kind: Kind, steps: Option<&[isize]>) -> Result<Fit> {
+    unsafe fn read_numbers(
+        &self,
+        selection: &Selection,
+        kind: Kind,
+        steps: Option<&[isize]>,
+    ) -> Result<RangeCheck> {
         // SAFETY: as the caller says.
         let (bytes, origin) = unsafe { self.memory(&selection.count, kind.size(), steps) }?;
         let out = Out::raw(kind, bytes);
@@ -172,7 +177,7 @@ impl Request {
         selection: &Selection,
         kind: Kind,
         steps: Option<&[isize]>,
-    ) -> Result<Fit> {
+    ) -> Result<RangeCheck> {
         // SAFETY: as the caller says.
         let (bytes, origin) = unsafe { self.memory(&selection.count, kind.size(), steps) }?;
         let input = In::raw(kind, bytes);
@@ -180,7 +185,7 @@ impl Request {
         self.file.writable()?.write(self.target.var, selection, input)
     }
 
-    unsafe fn write_trees(&self, selection: &Selection, steps: Option<&[isize]>) -> Result<Fit> {
+    unsafe fn write_trees(&self, selection: &Selection, steps: Option<&[isize]>) -> Result<RangeCheck> {
         let (model, ty) = (self.file.model(), self.target.ty);
         let size = model.size_of(ty);
         // SAFETY: as the caller says.

@@ -2,7 +2,7 @@
 //!
 //! `None` says that nothing was done, and the call goes the long way, which also has the errors.
 
-use ferrocdf::{Fit, GroupId, Result};
+use ferrocdf::{GroupId, RangeCheck, Result};
 
 use crate::constants::NC_SHARE;
 use crate::data::{Call, Memory, Part};
@@ -26,7 +26,7 @@ fn bounds(part: &Part) -> Option<impl Fn(usize) -> (u64, u64)> {
 ///
 /// # Safety
 /// The contract of the interface.
-pub(crate) unsafe fn transfer(call: &Call) -> Option<Result<Fit>> {
+pub(crate) unsafe fn transfer(call: &Call) -> Option<Result<RangeCheck>> {
     let Memory::Elements(kind) = call.buffer.memory else { return None };
     let (bounds, var) = (bounds(&call.part)?, usize::try_from(call.varid).ok()?);
     let values = call.buffer.values.cast::<u8>();

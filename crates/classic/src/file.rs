@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ferrocdf_array::{Array, Fit, In, Kind, Layout as ArrayLayout, PastEnd, ShortRun, Stored};
+use ferrocdf_array::{Array, In, Kind, Layout as ArrayLayout, PastEnd, RangeCheck, ShortRun, Stored};
 use ferrocdf_bytes::{Code, Error, Order, Result, Sizer};
 use ferrocdf_model::{Atomic, Model, VarId};
 use ferrocdf_store::{Blob, BlobMut};
@@ -174,8 +174,8 @@ impl ClassicFile {
         Ok(Array {
             shape,
             stored,
-            layout: ArrayLayout::Strided { begin: place.begin, steps },
-            unusual: None,
+            layout: ArrayLayout::Strided { begin: place.begin, strides: steps },
+            decoder: None,
             past_end: self.past_end,
         })
     }
@@ -339,7 +339,13 @@ impl ClassicFile {
     ///
     /// # Errors
     /// Errors of [`ShortRun::write`], and of writing the fill values.
-    pub fn write_short(&mut self, model: &Model, var: VarId, run: &ShortRun, input: In<'_>) -> Result<Fit> {
+    pub fn write_short(
+        &mut self,
+        model: &Model,
+        var: VarId,
+        run: &ShortRun,
+        input: In<'_>,
+    ) -> Result<RangeCheck> {
         let span = run.span();
         self.before_write(model, var, span.start, span.end, true)?;
         let fit = match &mut self.access {

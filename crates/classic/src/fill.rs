@@ -59,9 +59,9 @@ impl Target<'_> {
             return Ok(());
         }
         let steps = vec![self.record_size, self.element_size()];
-        let layout = ArrayLayout::Strided { begin: self.place.begin, steps };
+        let layout = ArrayLayout::Strided { begin: self.place.begin, strides: steps };
         let shape = vec![slabs.end, columns.end];
-        let array = Array { shape, stored: self.stored, layout, unusual: None, past_end: PastEnd::Zero };
+        let array = Array { shape, stored: self.stored, layout, decoder: None, past_end: PastEnd::Zero };
         let start = [slabs.start, columns.start];
         let count = [slabs.end - slabs.start, columns.end - columns.start];
         ferrocdf_array::fill(self.blob, &array, &Selection::slab(&start, &count), value)

@@ -1,6 +1,6 @@
 //! Reading and writing elements: from a variable id and a selection to the engine.
 
-use ferrocdf_array::{Array, Direction, Element, Fit, In, Index, Kind, Out, Selection};
+use ferrocdf_array::{Array, ConversionRules, Element, In, Index, Kind, Out, RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Atomic, Attr, Format, Model, Owner, Type, Values, VarId};
@@ -58,20 +58,20 @@ pub(crate) fn zeros<T: Default + Clone>(count: usize) -> Result<Vec<T>> {
     room.try_reserve_exact(count).map_err(|_| no_memory())?;
     drop(std::hint::black_box(room));
     let mut list = vec![T::default(); count];
-    ferrocdf_array::large_pages(&mut list);
+    ferrocdf_array::advise_huge_pages(&mut list);
     Ok(list)
 }
 
 impl File {
     /// Reads a selection of a variable into memory, converted to the memory's type.
     ///
-    /// [`Fit::OutOfRange`] says that some numbers could not be represented; all are converted all the same. Fails with
+    /// [`RangeCheck::OutOfRange`] says that some numbers could not be represented; all are converted all the same. Fails with
     /// `NC_EINVALCOORDS`, `NC_EEDGE` or `NC_ESTRIDE` for a selection outside the variable, `NC_ECHAR` between text and
     /// numbers, `NC_ETRUNC` where the file ends too early.
-    pub fn read(&self, var: VarId, selection: &Selection, mut out: Out<'_>) -> Result<Fit> {
+    pub fn read(&self, var: VarId, selection: &Selection, mut out: Out<'_>) -> Result<RangeCheck> {
         let done = self.reading(|state| {
             let is_complete = !state.has_draft() && !lacks_fill(state, var, selection);
-            is_complete.then(|| read(state, var, selection, out.again())).transpose()
+            is_complete.then(|| read(state, var, selection, out.reborrow())).transpose()
         })?;
         if let Some(fit) = done {
             return Ok(fit);
@@ -167,8 +167,8 @@ impl FileMut {
     /// Writes memory to a selection of a variable, converted to the variable's type. The record dimension grows as
     /// needed.
     ///
-    /// [`Fit::OutOfRange`] and errors are as for [`File::read`].
-    pub fn write(&self, var: VarId, selection: &Selection, input: In<'_>) -> Result<Fit> {
+    /// [`RangeCheck::OutOfRange`] and errors are as for [`File::read`].
+    pub fn write(&self, var: VarId, selection: &Selection, input: In<'_>) -> Result<RangeCheck> {
         self.write_sparse(var, selection, input, false)
     }
 
@@ -179,7 +179,7 @@ impl FileMut {
         selection: &Selection,
         input: In<'_>,
         skips_zeros: bool,
-    ) -> Result<Fit> {
+    ) -> Result<RangeCheck> {
         let mut state = self.write_state();
         let state = &mut *state;
         let done = state
@@ -189,7 +189,13 @@ impl FileMut {
     }
 
     /// Writes values, of whatever type, to a part of a variable.
-    pub fn write_values(&self, var: VarId, start: &[u64], count: &[u64], values: &Values) -> Result<Fit> {
+    pub fn write_values(
+        &self,
+        var: VarId,
+        start: &[u64],
+        count: &[u64],
+        values: &Values,
+    ) -> Result<RangeCheck> {
         let selection = Selection::slab(start, count);
         match values {
             Values::Char(text) => self.write(var, &selection, In::text(text)),
@@ -206,7 +212,7 @@ impl FileMut {
     /// Unlimited dimensions grow as needed.
     ///
     /// Fails with `NC_EBADTYPE` for values of another type, with `NC_EEDGE` for another number of them.
-    pub fn write_trees(&self, var: VarId, selection: &Selection, values: &Values) -> Result<Fit> {
+    pub fn write_trees(&self, var: VarId, selection: &Selection, values: &Values) -> Result<RangeCheck> {
         let mut state = self.write_state();
         let state = &mut *state;
         let done = state.commit(&Alignment::default()).and_then(|()| {
@@ -240,7 +246,7 @@ fn grow(state: &mut State, var: VarId, shape: &[u64]) -> Result<()> {
     dims.iter().zip(shape).try_for_each(|(&dim, &len)| state.grow_dim(dim, len))
 }
 
-fn read(state: &State, var: VarId, selection: &Selection, out: Out<'_>) -> Result<Fit> {
+fn read(state: &State, var: VarId, selection: &Selection, out: Out<'_>) -> Result<RangeCheck> {
     let out = Out { rules: rules(state.model().format()), ..out };
     let kind = out.kind;
     let done = state.array(var).and_then(|array| {
@@ -260,7 +266,7 @@ fn write(
     selection: &Selection,
     input: In<'_>,
     skips_zeros: bool,
-) -> Result<Fit> {
+) -> Result<RangeCheck> {
     let input = In { rules: put_rules(state.model().format()), ..input };
     let done = write_grown(state, var, selection, input, skips_zeros);
     done.map_err(|error| error.at(state.model().var_path(var)))
@@ -272,13 +278,13 @@ fn write_grown(
     selection: &Selection,
     input: In<'_>,
     skips_zeros: bool,
-) -> Result<Fit> {
+) -> Result<RangeCheck> {
     state.driver.blob_mut().map(drop)?;
     let text = takes_text(state, var)?;
     let shape = reached(state.model(), var, selection);
     selection.check(&shape)?;
     if selection.elements() == Some(0) {
-        return Ok(Fit::Exact);
+        return Ok(RangeCheck::InRange);
     }
     if text != (input.kind == Kind::Char) {
         return Err(Error::new(Code::ECHAR, "text does not convert to numbers, nor numbers to text"));
@@ -297,7 +303,7 @@ fn write_within(
     input: In<'_>,
     shape: &[u64],
     skips_zeros: bool,
-) -> Result<Fit> {
+) -> Result<RangeCheck> {
     grow(state, var, shape)?;
     let model = state.model().clone();
     if let Some(written) = state.driver.write(&model, var, selection, input, skips_zeros).transpose() {
@@ -318,7 +324,11 @@ fn write_within(
 }
 
 /// Writes to a variable. After an error its dimensions are as long as before.
-fn or_as_long(state: &mut State, var: VarId, write: impl FnOnce(&mut State) -> Result<Fit>) -> Result<Fit> {
+fn or_as_long(
+    state: &mut State,
+    var: VarId,
+    write: impl FnOnce(&mut State) -> Result<RangeCheck>,
+) -> Result<RangeCheck> {
     let model = state.model();
     let lens: Index = model.var(var).dims.iter().map(|&dim| model.dim(dim).len).collect();
     write(state).inspect_err(|_| state.ungrow(var, &lens))
@@ -370,13 +380,13 @@ pub(crate) fn span(shape: &[u64], selection: &Selection) -> (u64, u64, bool) {
 }
 
 /// What becomes of numbers out of range when they are read.
-pub(crate) fn rules(format: Format) -> Direction {
-    if format.is_classic_file() { Direction::Get } else { Direction::Cast }
+pub(crate) fn rules(format: Format) -> ConversionRules {
+    if format.is_classic_file() { ConversionRules::Get } else { ConversionRules::Cast }
 }
 
 /// What becomes of numbers out of range when they are written.
-pub(crate) fn put_rules(format: Format) -> Direction {
-    if format.is_classic_file() { Direction::Put } else { Direction::Cast }
+pub(crate) fn put_rules(format: Format) -> ConversionRules {
+    if format.is_classic_file() { ConversionRules::Put } else { ConversionRules::Cast }
 }
 
 /// An array of 8-bit numbers that memory takes for what it holds itself. In CDF-1 and CDF-2 `NC_BYTE` is the only 8-bit

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ferrocdf_array::{Array, Fit, In, Selection, ShortRun};
+use ferrocdf_array::{Array, In, RangeCheck, Selection, ShortRun};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_hdf5::ChunkCounts;
@@ -14,7 +14,7 @@ use crate::storage::{DataSources, Shapeless};
 
 /// What writing did.
 pub(crate) struct Written {
-    pub(crate) fit: Fit,
+    pub(crate) fit: RangeCheck,
     /// Whether the variable's array is another one now.
     pub(crate) moved: bool,
 }
@@ -232,7 +232,7 @@ pub(crate) trait Driver: Send + Sync {
         _var: VarId,
         _run: &ShortRun,
         _input: In<'_>,
-    ) -> Option<Result<Fit>> {
+    ) -> Option<Result<RangeCheck>> {
         None
     }
 

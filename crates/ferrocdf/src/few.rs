@@ -4,7 +4,7 @@
 //! goes the long way, and so does a read that failed as it may while somebody writes the file: `None` says that
 //! [`File::read`] or [`FileMut::write`] must be asked.
 
-use ferrocdf_array::{Array, Fit, In, Kind, ShortRun};
+use ferrocdf_array::{Array, In, Kind, RangeCheck, ShortRun};
 use ferrocdf_bytes::Result;
 use ferrocdf_model::{GroupId, Model, VarId};
 
@@ -22,7 +22,7 @@ impl File {
         kind: Kind,
         part: impl Fn(usize) -> (u64, u64),
         memory: impl FnOnce(usize) -> &'m mut [u8],
-    ) -> Option<Result<Fit>> {
+    ) -> Option<Result<RangeCheck>> {
         let state = self.read_state();
         let (var, array) = plain(&state, group, var, kind)?;
         let run = find(array, &part)?;
@@ -44,7 +44,7 @@ impl FileMut {
         kind: Kind,
         part: impl Fn(usize) -> (u64, u64),
         memory: impl FnOnce(usize) -> &'m [u8],
-    ) -> Option<Result<Fit>> {
+    ) -> Option<Result<RangeCheck>> {
         let mut state = self.write_state();
         let (var, array) = plain(&state, group, var, kind)?;
         let run = find(array, &part)?;

@@ -10,7 +10,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use ferrocdf_array::{Array, Fit, In, ShortRun, lacks_elements};
+use ferrocdf_array::{Array, In, RangeCheck, ShortRun, has_unwritten};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Atomic, Chunking, DimId, Format, Model, Type, VarId};
@@ -69,7 +69,7 @@ struct Located {
     /// True if the elements are of a user-defined type.
     has_user_type: bool,
     /// True if the variable has unwritten elements. Set by the first question, and only in files that are open for reading.
-    lacks_elements: OnceLock<bool>,
+    has_unwritten: OnceLock<bool>,
 }
 
 impl File {
@@ -323,15 +323,15 @@ impl State {
     }
 
     /// True if a variable may have unwritten elements. Reads the chunk index of a variable once.
-    pub(crate) fn lacks_elements(&self, var: VarId) -> Result<bool> {
+    pub(crate) fn has_unwritten(&self, var: VarId) -> Result<bool> {
         let located = self.locate(var)?;
-        if let Some(&known) = located.lacks_elements.get() {
+        if let Some(&known) = located.has_unwritten.get() {
             return Ok(known);
         }
-        let lacks = lacks_elements(&located.array)?;
+        let lacks = has_unwritten(&located.array)?;
         // A variable that is written may become longer.
         let is_read_only = self.driver.blob_mut().is_err();
-        Ok(if is_read_only { *located.lacks_elements.get_or_init(|| lacks) } else { lacks })
+        Ok(if is_read_only { *located.has_unwritten.get_or_init(|| lacks) } else { lacks })
     }
 
     /// Returns the array of a variable, or `None` if its type is user-defined: the engine must not convert the numbers of
@@ -355,7 +355,7 @@ impl State {
             None => {
                 let array = self.driver.array(&self.model, var)?;
                 let has_user_type = matches!(self.model.var(var).ty, Type::User(_));
-                Ok(cell.get_or_init(|| Located { array, has_user_type, lacks_elements: OnceLock::new() }))
+                Ok(cell.get_or_init(|| Located { array, has_user_type, has_unwritten: OnceLock::new() }))
             }
         }
     }
@@ -407,7 +407,12 @@ impl State {
     }
 
     /// Writes a short run of elements on the driver's fast path; see [`Driver::write_short`].
-    pub(crate) fn write_short(&mut self, var: VarId, run: &ShortRun, input: In<'_>) -> Option<Result<Fit>> {
+    pub(crate) fn write_short(
+        &mut self,
+        var: VarId,
+        run: &ShortRun,
+        input: In<'_>,
+    ) -> Option<Result<RangeCheck>> {
         self.driver.write_short(&self.model, var, run, input)
     }
 
@@ -454,7 +459,7 @@ impl State {
     }
 
     /// Forgets where a variable's data lies if a write moved it, or may have before it failed.
-    pub(crate) fn after_write(&mut self, var: VarId, written: Result<Written>) -> Result<Fit> {
+    pub(crate) fn after_write(&mut self, var: VarId, written: Result<Written>) -> Result<RangeCheck> {
         if written.as_ref().map_or(true, |written| written.moved) {
             self.forget_array(var);
         }

@@ -48,7 +48,7 @@ mod storage;
 use std::path::Path;
 
 pub use ferrocdf_array as array;
-pub use ferrocdf_array::{Element, Fit, In, Out, Selection};
+pub use ferrocdf_array::{Element, In, Out, RangeCheck, Selection};
 pub use ferrocdf_bytes::{Code, Context, Error, Result};
 pub use ferrocdf_classic::{Alignment, kind_of};
 pub use ferrocdf_codec::{registered_name as filter_name, spec};

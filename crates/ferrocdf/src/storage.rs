@@ -90,7 +90,7 @@ impl StorageInfo {
     }
 
     fn of(array: &Array, is_record: bool) -> StorageInfo {
-        let size = array.unusual.as_ref().map_or(array.stored.kind.size(), |unusual| unusual.size()) as u64;
+        let size = array.decoder.as_ref().map_or(array.stored.kind.size(), |decoder| decoder.size()) as u64;
         let bytes = array.shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
         let nowhere = |arrangement| StorageInfo {
             arrangement,
@@ -101,9 +101,9 @@ impl StorageInfo {
             chunks: None,
         };
         let (begin, steps) = match &array.layout {
-            Layout::Strided { begin, steps } => (*begin, steps),
-            Layout::Blocks(blocks) => return nowhere(Arrangement::Chunked(blocks.shape.clone())),
-            Layout::Mosaic(_) => return nowhere(Arrangement::Virtual),
+            Layout::Strided { begin, strides: steps } => (*begin, steps),
+            Layout::Chunked(blocks) => return nowhere(Arrangement::Chunked(blocks.shape.clone())),
+            Layout::Virtual(_) => return nowhere(Arrangement::Virtual),
             Layout::Fill(_) => return StorageInfo { stored_bytes: 0, ..nowhere(Arrangement::Contiguous) },
             _ => return nowhere(Arrangement::Inline),
         };

@@ -8,7 +8,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ferrocdf_array::{Array, BlockIndex, Blocks, Kind, Layout, Mosaic, PastEnd, Stored};
+use ferrocdf_array::{Array, ChunkIndex, Kind, Layout, PastEnd, Stored, VirtualLayout};
 use ferrocdf_bytes::{Code, Context, Error, Result};
 use ferrocdf_codec::{Chain, Step};
 use ferrocdf_store::Blob;
@@ -277,7 +277,7 @@ impl Dataset {
         if size > LARGE && size / PACKED > file_size {
             return Err(bad(format!("elements of {size} bytes in a file of {file_size}")));
         }
-        let number = number.unwrap_or(Number { stored: Stored::native(Kind::U8), unusual: None });
+        let number = number.unwrap_or(Number { stored: Stored::native(Kind::U8), decoder: None });
         let bytes = |mut shape: Vec<u64>| {
             shape.extend(raw.then_some(size));
             shape
@@ -289,7 +289,7 @@ impl Dataset {
         let mut array = Array {
             shape: bytes(self.shape()?),
             stored: number.stored,
-            unusual: number.unusual,
+            decoder: number.decoder,
             layout: Layout::Fill(Arc::clone(&fill)),
             past_end: PastEnd::Error,
         };
@@ -320,7 +320,7 @@ impl Dataset {
                         return Err(short(has, needed));
                     }
                     let width = if raw { 1 } else { size };
-                    array.layout = Layout::Strided { begin, steps: steps(&array.shape, width) };
+                    array.layout = Layout::Strided { begin, strides: steps(&array.shape, width) };
                 }
             }
             DataLayout::Chunked(layout) => {
@@ -331,26 +331,27 @@ impl Dataset {
                     )));
                 }
                 let chunks = Arc::clone(self.chunks(layout)?);
-                let index: Arc<dyn BlockIndex> = match self.object.file().is_watched() {
+                let index: Arc<dyn ChunkIndex> = match self.object.file().is_watched() {
                     true => Arc::new(Watched::new(&self.object, layout, chunks)?),
                     false => chunks,
                 };
                 // The image may be one of a commit that is long over when they are read.
                 blob = Arc::clone(self.object.file().without_image());
-                let blocks = Blocks::new(layout.shape.clone(), index, Arc::clone(&self.chain), fill);
-                array.layout = Layout::Blocks(if raw { blocks.as_bytes(size) } else { blocks });
+                let (shape, chain) = (layout.shape.clone(), Arc::clone(&self.chain));
+                let chunks = ferrocdf_array::Chunks::new(shape, index, chain, fill);
+                array.layout = Layout::Chunked(if raw { chunks.as_bytes(size) } else { chunks });
             }
             DataLayout::Virtual(_) => {
                 // Here the fill value is an element of the array, not of the file.
-                if let Some(unusual) = array.unusual.take().filter(|_| !fill.is_empty()) {
+                if let Some(decoder) = array.decoder.take().filter(|_| !fill.is_empty()) {
                     let mut made = vec![0; array.stored.kind.size()];
-                    unusual.convert(&fill, &mut made);
+                    decoder.convert(&fill, &mut made);
                     fill = made.into();
                 }
                 let width = raw.then_some(size);
                 let shape = self.shape()?;
-                let parts = self.mappings()?.parts(&shape, width)?.into();
-                array.layout = Layout::Mosaic(Mosaic { parts, fill });
+                let mappings = self.mappings()?.parts(&shape, width)?.into();
+                array.layout = Layout::Virtual(VirtualLayout { mappings, fill });
             }
         }
         Ok(Placed { blob, array })

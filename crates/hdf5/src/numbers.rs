@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use ferrocdf_array::{Kind, Stored, Unusual};
+use ferrocdf_array::{ElementDecoder, Kind, Stored};
 use ferrocdf_bytes::Order;
 
 use crate::messages::datatype::{ByteOrder, Class, Datatype, Float, Norm};
@@ -15,10 +15,10 @@ use crate::messages::datatype::{ByteOrder, Class, Datatype, Float, Norm};
 /// What a datatype of numbers is to the array engine.
 #[derive(Clone, Debug)]
 pub struct Number {
-    /// How elements are stored, or for unusual ones, what they are turned into.
+    /// How elements are stored; with a `decoder`, what they are decoded to.
     pub stored: Stored,
     /// What turns them, if something must.
-    pub unusual: Option<Arc<dyn Unusual>>,
+    pub decoder: Option<Arc<dyn ElementDecoder>>,
 }
 
 impl Datatype {
@@ -31,7 +31,7 @@ impl Datatype {
             Class::Enumeration { base, .. } => base.number(),
             Class::Float(float) => self.float(float),
             Class::Text(_) if self.size == 1 => {
-                Some(Number { stored: Stored::native(Kind::Char), unusual: None })
+                Some(Number { stored: Stored::native(Kind::Char), decoder: None })
             }
             _ => None,
         }
@@ -51,11 +51,11 @@ impl Datatype {
         let size = self.size as usize;
         if let (true, Some(order)) = (kind.size() == size && usize::from(precision) == 8 * size, plain(order))
         {
-            return Some(Number { stored: Stored { kind, order }, unusual: None });
+            return Some(Number { stored: Stored { kind, order }, decoder: None });
         }
         let whole =
             Whole { size, order, signed, offset: u32::from(offset), precision: u32::from(precision), kind };
-        Some(Number { stored: Stored::native(kind), unusual: Some(Arc::new(whole)) })
+        Some(Number { stored: Stored::native(kind), decoder: Some(Arc::new(whole)) })
     }
 
     fn float(&self, float: &Float) -> Option<Number> {
@@ -70,13 +70,13 @@ impl Datatype {
         let kind = if size <= 4 { Kind::F32 } else { Kind::F64 };
         let same = (size == 4 && ieee(32, 23, 127)) || (size == 8 && ieee(64, 52, 1023));
         if let (true, Some(order)) = (same, plain(float.order)) {
-            return Some(Number { stored: Stored { kind, order }, unusual: None });
+            return Some(Number { stored: Stored { kind, order }, decoder: None });
         }
         if float.exponent_bits > 62 || float.mantissa_bits > 127 {
             return None;
         }
         let real = Real { size, float: float.clone(), kind };
-        Some(Number { stored: Stored::native(kind), unusual: Some(Arc::new(real)) })
+        Some(Number { stored: Stored::native(kind), decoder: Some(Arc::new(real)) })
     }
 }
 
@@ -149,7 +149,7 @@ impl Whole {
     }
 }
 
-impl Unusual for Whole {
+impl ElementDecoder for Whole {
     fn size(&self) -> usize {
         self.size
     }
@@ -205,7 +205,7 @@ impl Real {
     }
 }
 
-impl Unusual for Real {
+impl ElementDecoder for Real {
     fn size(&self) -> usize {
         self.size
     }
@@ -269,10 +269,10 @@ mod tests {
     }
 
     fn whole(number: &Number, stored: &[u8]) -> i128 {
-        let unusual = number.unusual.as_ref().unwrap();
-        assert_eq!(unusual.size(), stored.len());
+        let decoder = number.decoder.as_ref().unwrap();
+        assert_eq!(decoder.size(), stored.len());
         let mut made = vec![0; number.stored.kind.size()];
-        unusual.convert(stored, &mut made);
+        decoder.convert(stored, &mut made);
         match number.stored.kind {
             Kind::I8 => i8::from_ne_bytes(made.try_into().unwrap()).into(),
             Kind::U16 => u16::from_ne_bytes(made.try_into().unwrap()).into(),
@@ -288,7 +288,7 @@ mod tests {
     fn what_the_engine_knows_is_left_to_it() {
         let number = integer(2, ByteOrder::Big, true, 0, 16);
         assert_eq!(number.stored, Stored::big(Kind::I16));
-        assert!(number.unusual.is_none());
+        assert!(number.decoder.is_none());
     }
 
     #[test]
@@ -328,7 +328,7 @@ mod tests {
 
     fn float(number: &Number, stored: &[u8]) -> f64 {
         let mut made = vec![0; number.stored.kind.size()];
-        number.unusual.as_ref().unwrap().convert(stored, &mut made);
+        number.decoder.as_ref().unwrap().convert(stored, &mut made);
         match number.stored.kind {
             Kind::F32 => f32::from_ne_bytes(made.try_into().unwrap()).into(),
             _ => f64::from_ne_bytes(made.try_into().unwrap()),

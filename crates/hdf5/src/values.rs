@@ -247,9 +247,9 @@ fn number(datatype: &Datatype, bytes: &[u8]) -> Result<Value> {
     let number = datatype.number().ok_or_else(no_number)?;
     let kind = number.stored.kind;
     let mut wide = [0; 8];
-    match number.unusual {
-        Some(unusual) => {
-            unusual.convert(bytes, &mut wide[..kind.size()]);
+    match number.decoder {
+        Some(decoder) => {
+            decoder.convert(bytes, &mut wide[..kind.size()]);
             if cfg!(target_endian = "big") {
                 wide[..kind.size()].reverse();
             }

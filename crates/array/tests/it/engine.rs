@@ -1,7 +1,7 @@
 //! The engine against the oracle, on random arrays: results and whole blobs must be the same.
 
 use ferrocdf_array::{
-    Array, Fit, In, Kind, Layout, Out, PastEnd, Selection, Stored, fill, oracle, read, write,
+    Array, In, Kind, Layout, Out, PastEnd, RangeCheck, Selection, Stored, fill, oracle, read, write,
 };
 use ferrocdf_bytes::Order;
 use ferrocdf_store::{Blob, MemoryBlob};
@@ -74,12 +74,12 @@ fn case(rng: &mut Rng, most: u64, inline: bool) -> Case {
                 steps.swap(a, b);
             }
         }
-        Layout::Strided { begin: rng.below(100), steps }
+        Layout::Strided { begin: rng.below(100), strides: steps }
     };
     let sel = selection(rng, &shape);
     let (map, held) = map(rng, &sel);
     Case {
-        array: Array { shape, stored, layout, unusual: None, past_end: PastEnd::Zero },
+        array: Array { shape, stored, layout, decoder: None, past_end: PastEnd::Zero },
         sel,
         memory,
         map,
@@ -192,7 +192,7 @@ fn input<'a>(case: &'a Case, bytes: &'a [u8]) -> In<'a> {
 
 /// The byte after the last one of an array.
 fn end(array: &Array) -> u64 {
-    let Layout::Strided { begin, steps } = &array.layout else { return 0 };
+    let Layout::Strided { begin, strides: steps } = &array.layout else { return 0 };
     let reach: u64 = array.shape.iter().zip(steps).map(|(len, step)| len.saturating_sub(1) * step).sum();
     begin + reach + array.stored.kind.size() as u64
 }
@@ -206,7 +206,7 @@ fn blob(rng: &mut Rng, array: &Array) -> Vec<u8> {
     content
 }
 
-fn reads_agree(rng: &mut Rng, case: &Case) -> Fit {
+fn reads_agree(rng: &mut Rng, case: &Case) -> RangeCheck {
     let blob = MemoryBlob::new(blob(rng, &case.array));
     let before: Vec<u8> = (0..case.held * case.memory.size()).map(|_| rng.number() as u8).collect();
     let (mut fast, mut slow) = (before.clone(), before);
@@ -216,7 +216,7 @@ fn reads_agree(rng: &mut Rng, case: &Case) -> Fit {
     fit
 }
 
-fn writes_agree(rng: &mut Rng, case: &Case) -> Fit {
+fn writes_agree(rng: &mut Rng, case: &Case) -> RangeCheck {
     let before = blob(rng, &case.array);
     let (fast, slow) = (MemoryBlob::new(before.clone()), MemoryBlob::new(before.clone()));
     let content = bytes(rng, Stored::native(case.memory), case.held);
@@ -240,9 +240,9 @@ impl std::fmt::Debug for Case {
     }
 }
 
-/// Whether two indices of an array may share bytes, so that the order of writes would count.
+/// True if two elements of an array may overlap, so that the order of writes would count.
 fn overlaps(array: &Array) -> bool {
-    let Layout::Strided { steps, .. } = &array.layout else { return false };
+    let Layout::Strided { strides: steps, .. } = &array.layout else { return false };
     let mut dims: Vec<(u64, u64)> = steps.iter().copied().zip(array.shape.iter().copied()).collect();
     dims.sort();
     let mut span = array.stored.kind.size() as u64;
@@ -254,18 +254,18 @@ fn overlaps(array: &Array) -> bool {
 }
 
 #[test]
-fn small_reads_are_the_oracles() {
+fn small_reads_equal_the_oracle() {
     let mut rng = Rng::new(1);
     let mut out_of_range = 0;
     for number in 0..8000 {
         let case = case(&mut rng, 300, number % 4 == 0);
-        out_of_range += u32::from(reads_agree(&mut rng, &case) == Fit::OutOfRange);
+        out_of_range += u32::from(reads_agree(&mut rng, &case) == RangeCheck::OutOfRange);
     }
     assert!((1000..6000).contains(&out_of_range), "{out_of_range}");
 }
 
 #[test]
-fn small_writes_and_fills_are_the_oracles() {
+fn small_writes_and_fills_equal_the_oracle() {
     let mut rng = Rng::new(2);
     let mut written = 0;
     for _ in 0..8000 {
@@ -279,7 +279,7 @@ fn small_writes_and_fills_are_the_oracles() {
 }
 
 #[test]
-fn large_requests_shared_among_threads_are_the_oracles() {
+fn requests_on_all_threads_equal_the_oracle() {
     let mut rng = Rng::new(3);
     for number in 0..60 {
         let case = case(&mut rng, 600_000, number % 8 == 0);
@@ -294,12 +294,12 @@ fn large_requests_shared_among_threads_are_the_oracles() {
 }
 
 #[test]
-fn large_results_at_slow_positions_are_what_the_blob_holds() {
+fn large_reads_at_slow_page_offsets_equal_the_blob() {
     let elements = (33 << 20) / 2 + 1;
     let values: Vec<i16> = (0..elements as u32 + 4096).map(|number| (number * 7 % 65_521) as i16).collect();
     let blob = MemoryBlob::new(values.iter().flat_map(|value| value.to_le_bytes()).collect());
     let mut out = vec![0i16; elements];
-    // Positions whose places in a page are just before that of the memory, where kernels copy slowly.
+    // Positions whose locations in a page are just before that of the memory, where kernels copy slowly.
     let page = out.as_ptr().addr() % 4096;
     for before in [2, 16, 30] {
         let begin = (page + 4096 - before) % 4096;
@@ -307,7 +307,7 @@ fn large_results_at_slow_positions_are_what_the_blob_holds() {
             Array::contiguous(vec![elements as u64], Stored::little(Kind::I16), begin as u64).unwrap();
         out.fill(0);
         let done = read(&blob, &array, &Selection::all(&array.shape), Out::new(&mut out));
-        assert_eq!(done, Ok(Fit::Exact));
+        assert_eq!(done, Ok(RangeCheck::InRange));
         assert!(out == values[begin / 2..][..elements], "from {begin} on");
     }
 }

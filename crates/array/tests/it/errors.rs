@@ -1,6 +1,8 @@
 //! What is refused, with which code, and what is not.
 
-use ferrocdf_array::{Array, Fit, In, Kind, Layout, Out, PastEnd, Selection, Stored, fill, read, write};
+use ferrocdf_array::{
+    Array, In, Kind, Layout, Out, PastEnd, RangeCheck, Selection, Stored, fill, read, write,
+};
 use ferrocdf_bytes::{Code, Error};
 use ferrocdf_store::{MemoryBlob, testing::Counting};
 
@@ -20,7 +22,7 @@ fn refused(array: &Array, sel: &Selection) -> Error {
 }
 
 #[test]
-fn selections_outside_get_the_codes_of_the_reference() {
+fn selections_out_of_bounds_have_the_error_codes_of_the_reference() {
     // Start, count, stride; each pair of codes was taken from the reference.
     let cases: [(&str, Code, [[u64; 2]; 3]); 9] = [
         ("start 4", Code::EINVALCOORDS, [[4, 0], [0, 0], [1, 1]]),
@@ -43,19 +45,19 @@ fn selections_outside_get_the_codes_of_the_reference() {
 }
 
 #[test]
-fn nothing_selected_is_no_error_and_touches_nothing() {
+fn empty_selections_touch_nothing() {
     let blob = Counting::new(MemoryBlob::default());
     for (start, count) in [([3, 4], [0, 0]), ([0, 4], [3, 0]), ([3, 0], [0, 4])] {
         let sel = Selection::slab(&start, &count);
-        assert_eq!(read(&blob, &array(), &sel, Out::new::<f64>(&mut [])), Ok(Fit::Exact));
-        assert_eq!(write(&blob, &array(), &sel, In::new::<f64>(&[])), Ok(Fit::Exact));
+        assert_eq!(read(&blob, &array(), &sel, Out::new::<f64>(&mut [])), Ok(RangeCheck::InRange));
+        assert_eq!(write(&blob, &array(), &sel, In::new::<f64>(&[])), Ok(RangeCheck::InRange));
         fill(&blob, &array(), &sel, &[1, 2]).unwrap();
     }
     assert_eq!((blob.reads(), blob.writes()), ((0, 0), (0, 0)));
 }
 
 #[test]
-fn memory_must_hold_what_is_selected() {
+fn memory_of_another_size_than_the_selection_is_an_error() {
     let blob = MemoryBlob::new(vec![0; 64]);
     let sel = Selection::all(&[3, 4]);
     for len in [11, 13] {
@@ -83,7 +85,7 @@ fn memory_must_hold_what_is_selected() {
 }
 
 #[test]
-fn text_and_numbers_do_not_mix() {
+fn reading_text_as_numbers_is_an_error() {
     let blob = MemoryBlob::new(vec![0; 64]);
     let sel = Selection::all(&[3, 4]);
     let mut text = [b'a'; 12];
@@ -97,7 +99,7 @@ fn text_and_numbers_do_not_mix() {
 fn positions_beyond_64_bits_are_an_error() {
     let array = |begin, steps: [u64; 2]| Array {
         shape: vec![1 << 40, 1 << 20],
-        layout: Layout::Strided { begin, steps: steps.to_vec() },
+        layout: Layout::Strided { begin, strides: steps.to_vec() },
         ..array()
     };
     let sel = Selection::strided(&[(1 << 40) - 1, 0], &[1, 3], &[1, 1 << 18]);
@@ -107,12 +109,12 @@ fn positions_beyond_64_bits_are_an_error() {
     }
     let too_many = Array::contiguous(vec![1 << 40, 1 << 40], Stored::big(Kind::I16), 0);
     assert_eq!(too_many.unwrap_err().code, Code::EVARSIZE);
-    let wrong_rank = Array { layout: Layout::Strided { begin: 0, steps: vec![2] }, ..self::array() };
+    let wrong_rank = Array { layout: Layout::Strided { begin: 0, strides: vec![2] }, ..self::array() };
     assert_eq!(refused(&wrong_rank, &Selection::all(&[3, 4])).code, Code::EINVAL);
 }
 
 #[test]
-fn inline_data_is_not_written() {
+fn writing_inline_data_is_an_error() {
     let array = Array::inline(vec![2], Stored::big(Kind::I16), [1, 2, 3, 4]);
     let (blob, sel) = (MemoryBlob::default(), Selection::all(&[2]));
     assert_eq!(write(&blob, &array, &sel, In::new(&[1i16, 2])).unwrap_err().code, Code::EPERM);
@@ -120,13 +122,13 @@ fn inline_data_is_not_written() {
 }
 
 #[test]
-fn past_the_end_are_zeros_or_an_error() {
+fn reads_past_the_end_are_zeros_or_an_error() {
     let zero = array();
     let error = Array { past_end: PastEnd::Error, ..array() };
     let blob = MemoryBlob::new(vec![1; 5]);
     let sel = Selection::slab(&[0, 0], &[1, 3]);
     let mut memory = [9i16; 3];
-    assert_eq!(read(&blob, &zero, &sel, Out::new(&mut memory)), Ok(Fit::Exact));
+    assert_eq!(read(&blob, &zero, &sel, Out::new(&mut memory)), Ok(RangeCheck::InRange));
     assert_eq!(memory, [0x101, 0x100, 0]);
     let refused = read(&blob, &error, &sel, Out::new(&mut memory)).unwrap_err();
     assert_eq!(refused.code, Code::ETRUNC);

@@ -1,9 +1,9 @@
 //! The tests of the array engine.
 
-mod blocks;
+mod chunk_writing;
+mod chunks;
 mod conversion;
 mod engine;
 mod errors;
-mod moving;
 mod requests;
-mod writing;
+mod volatile_index;

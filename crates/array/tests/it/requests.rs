@@ -4,18 +4,20 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use ferrocdf_array::{Array, Fit, In, Kind, Layout, Out, PastEnd, Selection, Stored, fill, read, write};
+use ferrocdf_array::{
+    Array, In, Kind, Layout, Out, PastEnd, RangeCheck, Selection, Stored, fill, read, write,
+};
 use ferrocdf_bytes::{Code, Result};
 use ferrocdf_store::{Blob, BlobMut, Cost, MemoryBlob, testing::Counting, testing::Failing};
 
 /// Elements of four bytes in `records` runs of `run` bytes, `record` bytes apart.
 fn interleaved(records: u64, run: u64, record: u64) -> Array {
-    let layout = Layout::Strided { begin: 100, steps: vec![record, 4] };
+    let layout = Layout::Strided { begin: 100, strides: vec![record, 4] };
     Array {
         shape: vec![records, run / 4],
         stored: Stored::big(Kind::F32),
         layout,
-        unusual: None,
+        decoder: None,
         past_end: PastEnd::Zero,
     }
 }
@@ -24,7 +26,7 @@ fn reads(array: &Array) -> (u64, u64) {
     let blob = Counting::new(MemoryBlob::default());
     let sel = Selection::all(&array.shape);
     let mut out = vec![0f32; sel.elements().unwrap() as usize];
-    assert_eq!(read(&blob, array, &sel, Out::new(&mut out)), Ok(Fit::Exact));
+    assert_eq!(read(&blob, array, &sel, Out::new(&mut out)), Ok(RangeCheck::InRange));
     blob.reads()
 }
 
@@ -32,7 +34,7 @@ fn writes(array: &Array) -> [(u64, u64); 2] {
     let blob = Counting::new(MemoryBlob::default());
     let sel = Selection::all(&array.shape);
     let out = vec![0f32; sel.elements().unwrap() as usize];
-    assert_eq!(write(&blob, array, &sel, In::new(&out)), Ok(Fit::Exact));
+    assert_eq!(write(&blob, array, &sel, In::new(&out)), Ok(RangeCheck::InRange));
     [blob.reads(), blob.writes()]
 }
 
@@ -41,13 +43,13 @@ fn one_value_is_one_request_of_its_size() {
     let array = Array::contiguous(vec![100, 100], Stored::big(Kind::F64), 0).unwrap();
     let blob = Counting::new(MemoryBlob::default());
     let sel = Selection::slab(&[7, 7], &[1, 1]);
-    assert_eq!(read(&blob, &array, &sel, Out::new(&mut [0i32])), Ok(Fit::Exact));
-    assert_eq!(write(&blob, &array, &sel, In::new(&[5u8])), Ok(Fit::Exact));
+    assert_eq!(read(&blob, &array, &sel, Out::new(&mut [0i32])), Ok(RangeCheck::InRange));
+    assert_eq!(write(&blob, &array, &sel, In::new(&[5u8])), Ok(RangeCheck::InRange));
     assert_eq!((blob.reads(), blob.writes()), ((1, 8), (1, 8)));
 }
 
 #[test]
-fn whole_arrays_take_few_requests_and_no_byte_twice() {
+fn whole_arrays_take_few_requests_and_read_no_byte_twice() {
     let array = Array::contiguous(vec![10, 100, 1000], Stored::big(Kind::F32), 100).unwrap();
     let (requests, bytes) = reads(&array);
     assert!(requests <= 16 && bytes == 4_000_000, "{requests} {bytes}");
@@ -56,7 +58,7 @@ fn whole_arrays_take_few_requests_and_no_byte_twice() {
 }
 
 #[test]
-fn small_gaps_are_fetched_along() {
+fn small_gaps_are_read_along() {
     let array = interleaved(10_000, 8, 80);
     let (requests, bytes) = reads(&array);
     assert!(requests <= 4 && bytes <= 800_000, "{requests} {bytes}");
@@ -65,7 +67,7 @@ fn small_gaps_are_fetched_along() {
 }
 
 #[test]
-fn large_gaps_are_not() {
+fn large_gaps_are_not_read() {
     for array in [interleaved(50, 8, 100_000), interleaved(50, 20_000, 25_000)] {
         let elements: u64 = array.shape.iter().product();
         assert_eq!(reads(&array), (50, elements * 4));
@@ -136,7 +138,7 @@ impl BlobMut for Notes {
 }
 
 #[test]
-fn windows_are_bounded_whatever_the_selection() {
+fn tiles_are_bounded_for_any_selection() {
     let all = Array::contiguous(vec![3_000_000_000], Stored::big(Kind::F32), 0).unwrap();
     let sparse = Selection::strided(&[0], &[3_000_000], &[1000]);
     let wide = Array::contiguous(vec![20, 2_000_000], Stored::big(Kind::F32), 0).unwrap();
@@ -144,17 +146,17 @@ fn windows_are_bounded_whatever_the_selection() {
     for (array, sel) in [(all, sparse), (wide, alternate)] {
         let notes = Notes::default();
         let mut out = vec![0f64; sel.elements().unwrap() as usize];
-        assert_eq!(read(&notes, &array, &sel, Out::new(&mut out)), Ok(Fit::Exact));
+        assert_eq!(read(&notes, &array, &sel, Out::new(&mut out)), Ok(RangeCheck::InRange));
         assert!(notes.largest.load(Relaxed) <= 256 << 10);
-        assert_eq!(write(&notes, &array, &sel, In::new(&out)), Ok(Fit::Exact));
+        assert_eq!(write(&notes, &array, &sel, In::new(&out)), Ok(RangeCheck::InRange));
         fill(&notes, &array, &sel, &[0; 4]).unwrap();
         assert!(notes.largest.load(Relaxed) <= 1 << 20);
     }
 }
 
 #[test]
-fn coinciding_elements_do_not_make_a_window_of_any_number() {
-    let layout = Layout::Strided { begin: 0, steps: vec![0] };
+fn tiles_are_bounded_if_elements_coincide() {
+    let layout = Layout::Strided { begin: 0, strides: vec![0] };
     let array = Array { layout, ..Array::contiguous(vec![1 << 40], Stored::big(Kind::F32), 0).unwrap() };
     let blob = Counting::new(MemoryBlob::default());
     fill(&blob, &array, &Selection::slab(&[0], &[1 << 22]), &[1, 2, 3, 4]).unwrap();
@@ -162,17 +164,17 @@ fn coinciding_elements_do_not_make_a_window_of_any_number() {
 }
 
 #[test]
-fn large_requests_are_shared_and_small_ones_are_not() {
+fn large_requests_use_all_threads_and_small_ones_one() {
     let array = Array::contiguous(vec![20_000_000], Stored::big(Kind::I16), 0).unwrap();
     let mine = std::thread::current().name().unwrap().to_string();
     let cores = std::thread::available_parallelism().unwrap().get();
     for (count, shared) in [(400_000, false), (20_000_000, cores > 1)] {
-        let (reading, writing) = (Notes::default(), Notes::default());
+        let (reading, chunk_writing) = (Notes::default(), Notes::default());
         let sel = Selection::slab(&[0], &[count]);
         let mut memory = vec![0i32; count as usize];
-        assert_eq!(read(&reading, &array, &sel, Out::new(&mut memory)), Ok(Fit::Exact));
-        assert_eq!(write(&writing, &array, &sel, In::new(&memory)), Ok(Fit::Exact));
-        for threads in [reading.threads(), writing.threads()] {
+        assert_eq!(read(&reading, &array, &sel, Out::new(&mut memory)), Ok(RangeCheck::InRange));
+        assert_eq!(write(&chunk_writing, &array, &sel, In::new(&memory)), Ok(RangeCheck::InRange));
+        for threads in [reading.threads(), chunk_writing.threads()] {
             let pool = threads.iter().all(|name| name.starts_with("ferrocdf-"));
             assert!(if shared { pool } else { threads == [mine.clone()] }, "{threads:?}");
         }
@@ -180,8 +182,8 @@ fn large_requests_are_shared_and_small_ones_are_not() {
 }
 
 #[test]
-fn windows_that_interleave_are_written_by_one_thread() {
-    let layout = Layout::Strided { begin: 0, steps: vec![4, 4000] };
+fn interleaved_tiles_are_written_by_one_thread() {
+    let layout = Layout::Strided { begin: 0, strides: vec![4, 4000] };
     let array = Array { layout, ..interleaved(1000, 4000, 4000) };
     let notes = Notes::default();
     fill(&notes, &array, &Selection::all(&array.shape), &[0; 4]).unwrap();
@@ -189,7 +191,7 @@ fn windows_that_interleave_are_written_by_one_thread() {
 }
 
 #[test]
-fn no_transfer_lies_at_a_slow_position_of_its_page() {
+fn no_buffer_lies_at_a_slow_page_offset() {
     let mut memory = vec![0u8; 12_100];
     let notes = Notes::default();
     for order in [Stored::big(Kind::F32), Stored::little(Kind::F32)] {
@@ -199,8 +201,8 @@ fn no_transfer_lies_at_a_slow_position_of_its_page() {
                 let array = Array::contiguous(vec![3000], order, begin).unwrap();
                 let sel = Selection::all(&array.shape);
                 let piece = &mut memory[shift..shift + 12_000];
-                assert_eq!(read(&notes, &array, &sel, Out::raw(Kind::F32, piece)), Ok(Fit::Exact));
-                assert_eq!(write(&notes, &array, &sel, In::raw(Kind::F32, piece)), Ok(Fit::Exact));
+                assert_eq!(read(&notes, &array, &sel, Out::raw(Kind::F32, piece)), Ok(RangeCheck::InRange));
+                assert_eq!(write(&notes, &array, &sel, In::raw(Kind::F32, piece)), Ok(RangeCheck::InRange));
             }
         }
     }
@@ -208,7 +210,7 @@ fn no_transfer_lies_at_a_slow_position_of_its_page() {
 }
 
 #[test]
-fn errors_of_workers_arrive() {
+fn errors_of_pool_threads_reach_the_caller() {
     let array = Array::contiguous(vec![4_000_000], Stored::big(Kind::I16), 0).unwrap();
     let sel = Selection::all(&array.shape);
     let mut memory = vec![0i16; 4_000_000];
@@ -220,7 +222,7 @@ fn errors_of_workers_arrive() {
 }
 
 #[test]
-fn bytes_between_small_runs_stay_and_the_end_does_not_move() {
+fn writes_keep_the_bytes_between_runs_and_the_end_of_the_blob() {
     let array = interleaved(1000, 8, 24);
     let before: Vec<u8> = (0..100 + 24 * 999 + 8).map(|at| at as u8).collect();
     let blob = MemoryBlob::new(before.clone());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ferrocdf_array::{Fit, In, Out, Selection, ShortRun};
+use ferrocdf_array::{In, Out, RangeCheck, Selection, ShortRun};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::{Alignment, ClassicFile, Version};
 use ferrocdf_model::{Atomic, DimId, GroupId, Model, Owner, Values, VarId};
@@ -148,7 +148,7 @@ fn records_of_a_failed_put_are_filled_again_after_the_data_moved() {
         let (array, slab) = (file.array(&now, b).unwrap(), Selection::slab(&[3, 0], &[1, 9]));
         let input = [1f32; 9];
         let done = ferrocdf_array::write(file.blob_mut().unwrap(), &array, &slab, In::new(&input));
-        assert_eq!(done.unwrap(), Fit::Exact);
+        assert_eq!(done.unwrap(), RangeCheck::InRange);
         file.wrote(b, 4 * 9);
         file.flush(&now).unwrap();
 
@@ -260,7 +260,7 @@ fn a_new_variable_where_other_data_was_holds_zeros_until_it_is_filled() {
                 let mut found = vec![1i32; len];
                 let (array, all) = (file.array(&now, var).unwrap(), Selection::all(&now.shape(var)));
                 let fit = ferrocdf_array::read(file.blob(), &array, &all, Out::new(&mut found)).unwrap();
-                assert_eq!(fit, Fit::Exact);
+                assert_eq!(fit, RangeCheck::InRange);
                 assert!(len > 0 && found == vec![0; len], "{version:?}: {found:?}");
             }
         }

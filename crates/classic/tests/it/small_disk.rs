@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-use ferrocdf_array::{Fit, In, Out, Selection};
+use ferrocdf_array::{In, Out, RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::{Alignment, ClassicFile, Version};
 use ferrocdf_model::{Atomic, DimId, GroupId, Model, Owner, Values, VarId};
@@ -165,7 +165,7 @@ fn sparse(disk: &Arc<Disk>, can_be_replaced: bool) -> (Arc<SparseFile>, Model) {
         let input = values(var as usize);
         let all = Selection::all(&array.shape);
         let done = ferrocdf_array::write(file.blob_mut().unwrap(), &array, &all, In::new(&input));
-        assert_eq!(done.unwrap(), Fit::Exact);
+        assert_eq!(done.unwrap(), RangeCheck::InRange);
     }
     file.flush(&model).unwrap();
     assert!(blob.blocks() <= DENSE_BLOCKS);
@@ -180,7 +180,7 @@ fn check(blob: &Arc<SparseFile>, what: &str) {
         let mut found = vec![-1i32; LENS[var as usize] as usize];
         let all = Selection::all(&array.shape);
         let done = ferrocdf_array::read(file.blob(), &array, &all, Out::new(&mut found));
-        assert_eq!(done.unwrap(), Fit::Exact);
+        assert_eq!(done.unwrap(), RangeCheck::InRange);
         assert!(found == values(var as usize), "{what}: variable {var}");
     }
     // Zeros are left out in pieces of 16 blocks; those at both ends of the hole hold data too.

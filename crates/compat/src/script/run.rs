@@ -6,8 +6,8 @@ use std::path::Path;
 use ferrocdf::array::Kind;
 use ferrocdf::model::each_numbers;
 use ferrocdf::{
-    Alignment, Atomic, Code, CreateOptions, DimId, File, FileMut, Fit, GroupId, In, Model, Name, Out, Owner,
-    Result, Selection, Values, VarId,
+    Alignment, Atomic, Code, CreateOptions, DimId, File, FileMut, GroupId, In, Model, Name, Out, Owner,
+    RangeCheck, Result, Selection, Values, VarId,
 };
 
 use super::{Access, Op, format_number};
@@ -65,9 +65,9 @@ fn code<T>(result: &Result<T>) -> i32 {
     result.as_ref().err().map_or(0, |error| error.code.0)
 }
 
-fn fit_code(result: &Result<Fit>) -> i32 {
+fn fit_code(result: &Result<RangeCheck>) -> i32 {
     match result {
-        Ok(Fit::OutOfRange) => Code::ERANGE.0,
+        Ok(RangeCheck::OutOfRange) => Code::ERANGE.0,
         other => code(other),
     }
 }

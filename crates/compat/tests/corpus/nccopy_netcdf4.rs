@@ -67,7 +67,7 @@ fn lines(printed: &[u8]) -> Vec<String> {
 fn of_unwritten(path: &Path) -> Vec<String> {
     let Ok(file) = ferrocdf::File::open(path) else { return vec![] };
     let model = file.model();
-    let vars = model.var_ids().filter(|&var| file.lacks_elements(var).unwrap_or(false));
+    let vars = model.var_ids().filter(|&var| file.has_unwritten(var).unwrap_or(false));
     let names = vars.map(|var| model.var(var).name.to_string());
     names
         .flat_map(|name| ["_NoFill", "_Storage", "_ChunkSizes"].map(|what| format!("{name}:{what} ")))

@@ -11,7 +11,7 @@ mod tiles;
 
 use std::sync::{RwLockReadGuard, RwLockWriteGuard};
 
-use ferrocdf_array::{Array, Layout, Selection, Stored, copy_blocks};
+use ferrocdf_array::{Array, Layout, Selection, Stored, copy_chunks};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Class, Model, Type, Values, VarId};
 
@@ -120,12 +120,12 @@ struct Bytes {
 /// The bytes of a variable in its file, if one step of its first dimension is one run.
 fn bytes_of(state: &State, var: VarId) -> Result<Option<Bytes>> {
     let array = state.array(var)?;
-    let plain = array.unusual.is_none() && state.driver.blob_of(var).is_none();
+    let plain = array.decoder.is_none() && state.driver.blob_of(var).is_none();
     Ok(run_of(array).filter(|_| plain))
 }
 
 fn run_of(array: &Array) -> Option<Bytes> {
-    let Layout::Strided { begin, steps } = &array.layout else { return None };
+    let Layout::Strided { begin, strides: steps } = &array.layout else { return None };
     let mut size = array.stored.kind.size() as u64;
     for (&step, &len) in steps.iter().zip(&array.shape).skip(1).rev() {
         if step != size {
@@ -198,12 +198,12 @@ fn copy_each_block(from: &File, to: &FileMut, job: Job, progress: &mut dyn FnMut
     let (from_var, to_var) = job.pair;
     let (source, mut target) = lock_both(from, to);
     let array = source.array(from_var)?;
-    if !matches!(array.layout, Layout::Blocks(_)) || source.driver.blob_of(from_var).is_some() {
+    if !matches!(array.layout, Layout::Chunked(_)) || source.driver.blob_of(from_var).is_some() {
         return Ok(false);
     }
     // What nobody wrote is told in the source; in a target without fill values it would be whatever memory held.
     let storage = &target.model().var(to_var).storage;
-    if storage.no_fill && storage.fill.is_none() && job.lacks_elements {
+    if storage.no_fill && storage.fill.is_none() && job.has_unwritten {
         return Ok(false);
     }
     let dims = target.model().var(to_var).dims.clone();
@@ -212,7 +212,7 @@ fn copy_each_block(from: &File, to: &FileMut, job: Job, progress: &mut dyn FnMut
     let Some(blocks) = target.driver.whole_blocks(&model, to_var)? else { return Ok(false) };
     target.forget_array(to_var);
     let copied = skipping_zeros(target.driver.blob_mut()?, job.skips_zeros, |blob| {
-        copy_blocks((source.driver.blob(), array), (blob, &blocks), progress)
+        copy_chunks((source.driver.blob(), array), (blob, &blocks), progress)
     });
     copied.map_err(|error| between(from, to, error.at(source.model().var_path(from_var))))
 }
@@ -365,7 +365,7 @@ fn copy_whole(
     let unit = tiles::unit(&shape, source, target, most / size);
     let bytes = shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
     let tiles = Tiles::new(Selection::all(&shape), &unit, most / size);
-    let gaps = if job.lacks_elements { Gaps::find(from, to, pair)? } else { None };
+    let gaps = if job.has_unwritten { Gaps::find(from, to, pair)? } else { None };
     if let Some(gaps) = &gaps
         && gaps.leaves_out(from, pair.0, &Selection::all(&shape))? == Some(true)
     {
@@ -382,7 +382,7 @@ fn copy_whole(
 /// The shape of the blocks of a variable, if it is stored in blocks.
 fn blocks_of(state: &State, var: VarId) -> Result<Option<Vec<u64>>> {
     match &state.array(var)?.layout {
-        Layout::Blocks(blocks) => Ok(Some(blocks.shape.clone())),
+        Layout::Chunked(blocks) => Ok(Some(blocks.shape.clone())),
         _ => Ok(None),
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{channel, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
-use ferrocdf_array::{Fit, In, Kind, Out, Selection};
+use ferrocdf_array::{In, Kind, Out, RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::is_sparse;
 
@@ -23,7 +23,7 @@ pub(super) struct Job {
     /// The type of its elements in the source.
     pub(super) kind: Kind,
     /// True if the source may have unwritten elements.
-    pub(super) lacks_elements: bool,
+    pub(super) has_unwritten: bool,
     /// Whether zeros are not written where the copy has zeros: the source may have holes there.
     pub(super) skips_zeros: bool,
 }
@@ -34,9 +34,9 @@ impl Job {
         from.reading(|state| {
             let array = state.array(pair.0)?;
             let is_elsewhere = state.driver.blob_of(pair.0).is_some();
-            let lacks_elements = state.lacks_elements(pair.0)?;
-            let skips_zeros = lacks_elements || is_elsewhere || is_sparse(from.path());
-            Ok(Job { pair, kind: array.stored.kind, lacks_elements, skips_zeros })
+            let has_unwritten = state.has_unwritten(pair.0)?;
+            let skips_zeros = has_unwritten || is_elsewhere || is_sparse(from.path());
+            Ok(Job { pair, kind: array.stored.kind, has_unwritten, skips_zeros })
         })
     }
 }
@@ -71,8 +71,8 @@ impl Piece {
         let bytes = self.bytes()?;
         let Job { pair, kind, skips_zeros, .. } = self.job;
         match to.write_sparse(pair.1, &self.selection, In::raw(kind, &buffer[..bytes]), skips_zeros)? {
-            Fit::Exact => Ok(bytes as u64),
-            Fit::OutOfRange => {
+            RangeCheck::InRange => Ok(bytes as u64),
+            RangeCheck::OutOfRange => {
                 let path = from.model().var_path(pair.0);
                 let what = format!("{path}: a number does not fit in the type of the copy");
                 Err(Error::new(Code::ERANGE, what))

@@ -16,17 +16,17 @@ use crate::{File, FileMut};
 impl File {
     /// True if a variable may have unwritten elements: elements of chunks that were never written, of a dataset without space, or
     /// outside the sources of a virtual dataset. Always false for strings and for user-defined types but enumerations.
-    pub fn lacks_elements(&self, var: VarId) -> Result<bool> {
+    pub fn has_unwritten(&self, var: VarId) -> Result<bool> {
         let model = self.model();
         if !are_numbers((&model, var), (&model, var)) {
             return Ok(false);
         }
-        self.reading(|state| state.lacks_elements(var))
+        self.reading(|state| state.has_unwritten(var))
     }
 }
 
 /// Gives variables of a netCDF-4 copy, which are defined and not committed yet, the fill values of a source that [lacks
-/// elements](File::lacks_elements) of them, so that [`copy_data`](super::copy_data) leaves these out. It can leave out whole
+/// elements](File::has_unwritten) of them, so that [`copy_data`](super::copy_data) leaves these out. It can leave out whole
 /// chunks, and a variable without chunks as a whole; a variable that it has to write is not changed.
 pub fn keep_unwritten(from: &File, to: &FileMut, pairs: &[Pair]) -> Result<()> {
     let (source, target) = (from.model(), to.model());
@@ -113,7 +113,7 @@ impl Gaps {
             return Ok(None);
         }
         let chunk = match copy.layout {
-            Layout::Blocks(blocks) => Some(blocks.shape),
+            Layout::Chunked(blocks) => Some(blocks.shape),
             _ if is_empty(array, (kind, &value))? => None,
             _ => return Ok(None),
         };

@@ -1,6 +1,6 @@
 //! The classic formats as a driver.
 
-use ferrocdf_array::{Array, Fit, In, ShortRun};
+use ferrocdf_array::{Array, In, RangeCheck, ShortRun};
 use ferrocdf_bytes::Result;
 use ferrocdf_classic::{Alignment, ClassicFile};
 use ferrocdf_model::{DimId, Model, VarId};
@@ -63,7 +63,7 @@ impl Driver for ClassicFile {
         var: VarId,
         run: &ShortRun,
         input: In<'_>,
-    ) -> Option<Result<Fit>> {
+    ) -> Option<Result<RangeCheck>> {
         Some(self.write_short(model, var, run, input))
     }
 

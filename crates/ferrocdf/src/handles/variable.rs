@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use ferrocdf_array::{Element, Fit, Selection};
+use ferrocdf_array::{Element, RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Name, Owner, Type, Values, VarId};
 
@@ -177,8 +177,8 @@ impl<'f> Variable<'f> {
     fn read_selection<T: NetcdfType>(&self, selection: &Selection, into: &mut [T]) -> Result<()> {
         let out = out_of(self.file, self.id, into);
         match self.file.read(self.id, selection, out)? {
-            Fit::Exact => Ok(()),
-            Fit::OutOfRange => Err(self.out_of_range::<T>()),
+            RangeCheck::InRange => Ok(()),
+            RangeCheck::OutOfRange => Err(self.out_of_range::<T>()),
         }
     }
 
@@ -269,8 +269,8 @@ impl<'f> VariableMut<'f> {
             .resolve(&self.shape(), grows, Some(values.len() as u64))
             .map_err(|error| self.error(error.code, &*error.what))?;
         match self.file.write(self.id(), &selection, in_of(self.file, self.id(), values))? {
-            Fit::Exact => Ok(()),
-            Fit::OutOfRange => Err(self.out_of_range::<T>()),
+            RangeCheck::InRange => Ok(()),
+            RangeCheck::OutOfRange => Err(self.out_of_range::<T>()),
         }
     }
 

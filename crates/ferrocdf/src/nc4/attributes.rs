@@ -115,7 +115,7 @@ impl Owners {
     fn read_together(&self, keys: Range<u64>) -> (Read, HashMap<u64, Read>) {
         let first = keys.start;
         let keys: Vec<u64> = keys.collect();
-        let all = ferrocdf_array::share_up_to(BYTES, &keys, |&key| self.read(key));
+        let all = ferrocdf_array::map_within_budget(BYTES, &keys, |&key| self.read(key));
         let read = keys.into_iter().zip(all).filter_map(|(key, read)| Some((key, read?)));
         let mut others: HashMap<u64, Read> = read.collect();
         // Others may have taken all there is before the first was begun.

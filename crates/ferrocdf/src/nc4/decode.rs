@@ -41,14 +41,14 @@ pub(super) fn integer(datatype: &Datatype, bytes: &[u8]) -> Option<i128> {
 
 /// So many numbers side by side.
 fn list<T: Element + Default>(number: &Number, count: usize, bytes: &[u8]) -> Result<Vec<T>> {
-    let Number { stored, unusual } = number.clone();
-    if unusual.is_none() && stored.kind == T::KIND && bytes.len() == count * size_of::<T>() {
+    let Number { stored, decoder } = number.clone();
+    if decoder.is_none() && stored.kind == T::KIND && bytes.len() == count * size_of::<T>() {
         return Ok(to_native(stored.order, bytes));
     }
     let shape = vec![count as u64];
     let sel = Selection::all(&shape);
     let layout = Layout::Inline(bytes.into());
-    let array = Array { shape, stored, unusual, layout, past_end: PastEnd::Error };
+    let array = Array { shape, stored, decoder, layout, past_end: PastEnd::Error };
     let mut list = zeros(count)?;
     let _exact = read(&MemoryBlob::default(), &array, &sel, Out::new(&mut list))?;
     Ok(list)

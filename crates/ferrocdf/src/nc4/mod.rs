@@ -18,7 +18,7 @@ mod write;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use ferrocdf_array::{Array, Layout, Mosaic, Opened, Part, Selection, Source};
+use ferrocdf_array::{Array, Layout, OpenSource, Selection, SourceMapping, VirtualLayout, VirtualSource};
 use ferrocdf_bytes::{Error, Result};
 use ferrocdf_hdf5::messages::fill::Fill;
 use ferrocdf_hdf5::{ChunkCounts, Dataset, File, LinkTarget, Object, ObjectKind, OpenOptions};
@@ -218,8 +218,8 @@ impl std::fmt::Debug for Held {
     }
 }
 
-impl Source for Whole {
-    fn open(&self) -> Result<Option<Opened>> {
+impl VirtualSource for Whole {
+    fn open(&self) -> Result<Option<OpenSource>> {
         Ok(Some((self.blob.0.clone(), self.array.clone())))
     }
 }
@@ -241,11 +241,12 @@ impl Driver for Nc4 {
         let source = Whole { blob: Held(placed.blob), array: Arc::new(placed.array) };
         let common: Vec<u64> = shape.iter().zip(&variable.extent).map(|(&a, &b)| a.min(b)).collect();
         let all = Selection::slab(&vec![0; common.len()], &common);
-        let part = Part { here: all.clone(), there: all, source: Arc::new(source) };
+        let part =
+            SourceMapping { virtual_selection: all.clone(), source_selection: all, source: Arc::new(source) };
         let parts = if common.contains(&0) { vec![] } else { vec![part] };
-        let layout = Layout::Mosaic(Mosaic { parts: parts.into(), fill: fill.into() });
+        let layout = Layout::Virtual(VirtualLayout { mappings: parts.into(), fill: fill.into() });
         let _ = variable.blob.set(None);
-        Ok(Array { shape, stored, unusual: None, layout, past_end: ferrocdf_array::PastEnd::Error })
+        Ok(Array { shape, stored, decoder: None, layout, past_end: ferrocdf_array::PastEnd::Error })
     }
 
     fn blob(&self) -> &dyn Blob {

@@ -248,7 +248,7 @@ impl Walk {
         if links.len() < SHARED || !object.file().source().blob.cost().is_near() {
             return links.iter().map(|_| None).collect();
         }
-        ferrocdf_array::share_up_to(self.budget.unwrap_or(0), links, |link| {
+        ferrocdf_array::map_within_budget(self.budget.unwrap_or(0), links, |link| {
             let seen = Seen::at(object, link, self.is_foreign);
             // With messages that stand somewhere else: a type that many share is there for each of them.
             let len = |seen: &Seen| seen.object.stored_len().max(seen.object.message_bytes());

@@ -24,7 +24,7 @@ fn texts(list: &[&str]) -> Values {
 /// Writes values that fit.
 fn put(file: &FileMut, var: VarId, start: &[u64], count: &[u64], values: &Values) {
     let fit = file.write_values(var, start, count, values).unwrap();
-    assert_eq!(fit, ferrocdf::Fit::Exact);
+    assert_eq!(fit, ferrocdf::RangeCheck::InRange);
 }
 
 /// The values of a variable as numbers.
@@ -322,9 +322,9 @@ fn copies_without_fill_values_are_whole() {
     let file = bytes(target);
     assert_eq!(numbers(&File::from_bytes(file.clone()).unwrap(), "v"), [0., 0., 5., 0., 0., 0.]);
     let placed = ferrocdf_hdf5::Dataset::open(&object(&file, b"v")).unwrap().array().unwrap();
-    let ferrocdf::array::Layout::Blocks(blocks) = &placed.array.layout else { panic!("no chunks") };
+    let ferrocdf::array::Layout::Chunked(blocks) = &placed.array.layout else { panic!("no chunks") };
     let places = blocks.index.locate(&[0], &[3]).unwrap();
-    assert!(!places.contains(&ferrocdf::array::Place::Missing), "{places:?}");
+    assert!(!places.contains(&ferrocdf::array::ChunkLocation::Missing), "{places:?}");
 }
 
 #[test]

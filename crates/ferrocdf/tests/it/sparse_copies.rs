@@ -104,7 +104,7 @@ fn records_that_another_variable_has_are_not_written() {
 fn new_variables_get_the_fill_value_of_the_source() {
     let source = file(&[10, 10], -7);
     put(&source, 5, (99, 3));
-    assert!(source.lacks_elements(id(&source)).unwrap());
+    assert!(source.has_unwritten(id(&source)).unwrap());
     let target = file(&[20, 20], 3);
     target.set_no_fill(true).unwrap();
     target.define(|model| model.put_attr(Owner::Var(VarId(0)), "_FillValue", Values::Int(vec![8]))).unwrap();

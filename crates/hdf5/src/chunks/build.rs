@@ -272,7 +272,8 @@ fn space_rank(space: &Dataspace) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use ferrocdf_array::{BlockIndex, Place};
+    use ferrocdf_array::ChunkIndex as _;
+    use ferrocdf_array::ChunkLocation;
 
     use super::*;
     use crate::block::tests::Space;
@@ -318,12 +319,12 @@ mod tests {
                 (*at, rest) = (rest % count, rest / count);
             }
             if number % case.hole == case.hole - 1 {
-                wanted.push(Place::Missing);
+                wanted.push(ChunkLocation::Missing);
                 continue;
             }
             let at = 1_000_000 + number * bytes;
             let (len, mask) = if case.filtered { (number % 300, number as u32 % 2) } else { (bytes, 0) };
-            wanted.push(Place::At { at, len, mask });
+            wanted.push(ChunkLocation::At { at, len, mask });
             list.push(&coords, Entry { at: Address(at), len, mask });
         }
         // The order in which they are told does not matter.

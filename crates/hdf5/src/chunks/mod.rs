@@ -18,7 +18,7 @@ mod watched;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use ferrocdf_array::{BlockIndex, Place};
+use ferrocdf_array::ChunkLocation;
 use ferrocdf_bytes::{Code, Error, Result};
 
 use crate::messages::{ChunkIndex, ChunkedLayout, Dataspace};
@@ -33,8 +33,8 @@ pub(crate) use watched::Watched;
 /// The chunks of one dataset.
 #[derive(Debug)]
 pub(crate) struct Chunks {
-    /// Which of all chunks that were looked for these are.
-    look: u64,
+    /// Generation of this snapshot of the index; unique per process.
+    generation: u64,
     source: Source,
     /// The shape of the dataset and of a chunk, in elements.
     shape: Vec<u64>,
@@ -115,9 +115,9 @@ impl Chunks {
             }
             _ => array_weights(&most, slowest)?,
         };
-        static LOOKS: AtomicU64 = AtomicU64::new(1);
+        static GENERATIONS: AtomicU64 = AtomicU64::new(1);
         Ok(Chunks {
-            look: LOOKS.fetch_add(1, Relaxed),
+            generation: GENERATIONS.fetch_add(1, Relaxed),
             source: source.clone(),
             shape: shape.clone(),
             chunk: chunk.clone(),
@@ -208,26 +208,26 @@ impl Chunks {
         coords.iter().zip(&self.chunk).zip(&self.shape).any(reaches)
     }
 
-    fn place(&self, coords: &[u64], cursor: &mut Cursor) -> Result<Place> {
-        let Some(number) = self.number(coords.iter().copied()) else { return Ok(Place::Missing) };
-        let Some(entry) = self.entry(number, cursor)? else { return Ok(Place::Missing) };
+    fn place(&self, coords: &[u64], cursor: &mut Cursor) -> Result<ChunkLocation> {
+        let Some(number) = self.number(coords.iter().copied()) else { return Ok(ChunkLocation::Missing) };
+        let Some(entry) = self.entry(number, cursor)? else { return Ok(ChunkLocation::Missing) };
         let at = self.source.position(entry.at)?;
         Ok(match self.filtered {
-            false => Place::At { at, len: self.bytes, mask: 0 },
+            false => ChunkLocation::At { at, len: self.bytes, mask: 0 },
             true if self.plain_edges && self.is_partial(coords) => {
-                Place::At { at, len: self.bytes, mask: u32::MAX }
+                ChunkLocation::At { at, len: self.bytes, mask: u32::MAX }
             }
-            true => Place::At { at, len: entry.len, mask: entry.mask },
+            true => ChunkLocation::At { at, len: entry.len, mask: entry.mask },
         })
     }
 }
 
-impl BlockIndex for Chunks {
-    fn look(&self) -> u64 {
-        self.look
+impl ferrocdf_array::ChunkIndex for Chunks {
+    fn generation(&self) -> u64 {
+        self.generation
     }
 
-    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>> {
+    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
         let rank = self.counts.len();
         if first.len() != rank || count.len() != rank {
             let what = format!("chunks {first:?} and {count:?} more of a dataset of {rank} dimensions");

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ferrocdf_array::{BlockIndex, LastLook, Place};
+use ferrocdf_array::{ChunkIndex, ChunkLocation, IndexSnapshot};
 use ferrocdf_bytes::{Context, Result};
 use ferrocdf_store::retry;
 
@@ -42,8 +42,8 @@ impl Watched {
         let (shape, messages) = (layout.shape.clone(), messages(object));
         let mut watched = Watched { at: object.address(), shape, messages, first: 0, last };
         // Half-way through a change that fails.
-        retry(|| watched.now(), |_| true)?;
-        let first = watched.look().chunks.look();
+        retry(|| watched.refresh(), |_| true)?;
+        let first = watched.look().chunks.generation();
         watched.first = first;
         Ok(watched)
     }
@@ -73,19 +73,19 @@ fn messages(object: &Object) -> Vec<Vec<u8>> {
     messages.map(|message| message.body.clone()).collect()
 }
 
-impl BlockIndex for Watched {
-    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>> {
+impl ChunkIndex for Watched {
+    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
         let chunks = self.look().chunks.clone();
         chunks.locate(first, count)
     }
 
-    fn last(&self) -> Option<LastLook> {
+    fn snapshot(&self) -> Option<IndexSnapshot> {
         let last = self.look();
-        let is_restless = last.file.is_fresh() || last.chunks.look() != self.first;
-        Some(LastLook { index: last.chunks.clone(), is_restless })
+        let is_volatile = last.file.is_fresh() || last.chunks.generation() != self.first;
+        Some(IndexSnapshot { index: last.chunks.clone(), is_volatile })
     }
 
-    fn now(&self) -> Result<Option<Arc<dyn BlockIndex>>> {
+    fn refresh(&self) -> Result<Option<Arc<dyn ChunkIndex>>> {
         let mut last = self.look();
         if let Some(file) = last.file.changed()? {
             *last = self.look_at(file).at(|| format!("dataset at {}", self.at))?;

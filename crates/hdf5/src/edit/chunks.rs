@@ -1,4 +1,4 @@
-//! Where the chunks of a dataset that is written lie: what the engine puts packed chunks into.
+//! The chunk store of a dataset that is written: the engine puts encoded chunks into it.
 //!
 //! Until the first chunk is placed the committed index answers. Then the map holds all chunks, 40 bytes each, and the
 //! index is made anew from it by the next commit. A chunk of the committed state is never overwritten: what replaces it
@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ferrocdf_array::{BlockIndex, BlockStore, Place};
+use ferrocdf_array::{ChunkIndex, ChunkLocation, ChunkStore};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::BlobMut;
 
@@ -26,8 +26,8 @@ struct Spot {
     fresh: bool,
 }
 
-/// What takes the chunks of one dataset.
-pub(super) struct ChunkStore {
+/// The chunk store of one dataset.
+pub(super) struct EditedChunks {
     blob: Arc<dyn BlobMut>,
     /// The byte of the blob that is address 0.
     base: u64,
@@ -73,9 +73,9 @@ pub(super) struct Facts {
     pub implicit: Option<(Address, Vec<u64>)>,
 }
 
-impl std::fmt::Debug for ChunkStore {
+impl std::fmt::Debug for EditedChunks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ChunkStore").field("blob", &self.blob.name()).finish_non_exhaustive()
+        f.debug_struct("EditedChunks").field("blob", &self.blob.name()).finish_non_exhaustive()
     }
 }
 
@@ -83,16 +83,16 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl ChunkStore {
+impl EditedChunks {
     /// A store whose committed chunks are in `old`.
-    pub fn new(facts: Facts, old: Option<Arc<Chunks>>) -> Result<ChunkStore> {
+    pub fn new(facts: Facts, old: Option<Arc<Chunks>>) -> Result<EditedChunks> {
         let Facts { blob, base, space, bytes, filtered, grows, implicit } = facts;
         let implicit = match implicit {
             Some((at, counts)) => Some((at, weights(&counts)?)),
             None => None,
         };
         let state = Mutex::new(State { old, map: None, changed: false });
-        Ok(ChunkStore { blob, base, space, bytes, filtered, grows, implicit, state })
+        Ok(EditedChunks { blob, base, space, bytes, filtered, grows, implicit, state })
     }
 
     /// Whether the index has to be made anew.
@@ -243,15 +243,15 @@ fn weights(room: &[u64]) -> Result<Vec<u64>> {
     }
 }
 
-impl BlockIndex for ChunkStore {
-    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<Place>> {
+impl ChunkIndex for EditedChunks {
+    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
         let state = lock(&self.state);
         let total = count.iter().try_fold(1u64, |total, &count| total.checked_mul(count));
         let total = total.and_then(|total| usize::try_from(total).ok());
         let Some(map) = &state.map else {
             return match &state.old {
                 Some(old) => old.locate(first, count),
-                None => Ok(vec![Place::Missing; total.ok_or_else(|| too_many(count))?]),
+                None => Ok(vec![ChunkLocation::Missing; total.ok_or_else(|| too_many(count))?]),
             };
         };
         let mut places = Vec::new();
@@ -261,8 +261,10 @@ impl BlockIndex for ChunkStore {
         for _ in 0..total {
             let spot = map.number(&coords).and_then(|number| map.spots.get(&number));
             places.push(match spot {
-                Some(spot) => Place::At { at: self.position(spot.at)?, len: spot.len, mask: spot.mask },
-                None => Place::Missing,
+                Some(spot) => {
+                    ChunkLocation::At { at: self.position(spot.at)?, len: spot.len, mask: spot.mask }
+                }
+                None => ChunkLocation::Missing,
             });
             for ((at, &first), &count) in coords.iter_mut().zip(first).zip(count).rev() {
                 *at += 1;
@@ -280,32 +282,32 @@ fn too_many(count: &[u64]) -> Error {
     Error::new(Code::ENOMEM, format!("no memory for the places of {count:?} chunks"))
 }
 
-impl BlockStore for ChunkStore {
-    fn allocate(&self, block: &[u64], len: u64) -> Result<u64> {
+impl ChunkStore for EditedChunks {
+    fn allocate(&self, chunk: &[u64], len: u64) -> Result<u64> {
         if let Some((at, weights)) = &self.implicit {
-            let offset = block
+            let offset = chunk
                 .iter()
                 .zip(weights)
                 .try_fold(0u64, |sum, (at, weight)| sum.checked_add(at.checked_mul(*weight)?));
             let at = offset.and_then(|number| number.checked_mul(self.bytes)?.checked_add(at.0));
-            return self.position(Address(at.ok_or_else(|| too_many(block))?));
+            return self.position(Address(at.ok_or_else(|| too_many(chunk))?));
         }
         if !self.filtered && len != self.bytes {
             return Err(Error::new(Code::EINVAL, format!("a chunk of {len} bytes, not {}", self.bytes)));
         }
         // What cannot be inserted later is an error now.
-        self.load(&mut lock(&self.state))?.number_for(block)?;
+        self.load(&mut lock(&self.state))?.number_for(chunk)?;
         let at = lock(&self.space).take(len)?;
         self.position(at)
     }
 
-    fn insert(&self, block: &[u64], at: u64, len: u64, mask: u32) -> Result<()> {
+    fn insert(&self, chunk: &[u64], at: u64, len: u64, mask: u32) -> Result<()> {
         let mut state = lock(&self.state);
         let map = self.load(&mut state)?;
         if self.implicit.is_some() {
             return Ok(());
         }
-        let number = map.number_for(block)?;
+        let number = map.number_for(chunk)?;
         let new = Spot { at: Address(at - self.base), len, mask, fresh: true };
         let mut space = lock(&self.space);
         match map.spots.insert(number, new) {
@@ -327,14 +329,14 @@ impl BlockStore for ChunkStore {
         self.blob.clone()
     }
 
-    fn in_place(&self, block: &[u64]) -> Option<u64> {
+    fn uncommitted_position(&self, chunk: &[u64]) -> Option<u64> {
         let state = lock(&self.state);
         let map = state.map.as_ref()?;
-        let spot = map.spots.get(&map.number(block)?).filter(|spot| spot.fresh)?;
+        let spot = map.spots.get(&map.number(chunk)?).filter(|spot| spot.fresh)?;
         self.position(spot.at).ok()
     }
 
-    fn grows(&self, dim: usize) -> bool {
+    fn can_grow(&self, dim: usize) -> bool {
         self.grows.get(dim).copied().unwrap_or(false)
     }
 }

@@ -5,12 +5,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use ferrocdf_array::{Array, Blocks, Kind, Layout, PastEnd, Stored};
+use ferrocdf_array::{Array, Kind, Layout, PastEnd, Stored};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::{Chain, Step};
 use ferrocdf_store::{Blob, BlobMut};
 
-use super::chunks::{ChunkStore, Facts, lock};
+use super::chunks::{EditedChunks, Facts, lock};
 use super::object::{CONSTANT, Extent, Object, SHARED, message};
 use super::space::Space;
 use super::{AllocTime, DatasetSpec, FillTime, NewLayout, Profile};
@@ -39,7 +39,7 @@ pub(super) struct Data {
     pub written: Option<DataLayout>,
     pub filters: Vec<Step>,
     /// What chunks are put into, once it was needed.
-    pub store: Option<Arc<ChunkStore>>,
+    pub store: Option<Arc<EditedChunks>>,
     /// Where the committed index of its chunks is, once that was looked for.
     pub blocks: Option<Vec<Extent>>,
     /// Space taken for its elements that is still to be filled.
@@ -49,7 +49,7 @@ pub(super) struct Data {
     /// Data that is only read: virtual, or in other files.
     foreign: Option<Dataset>,
     /// Its chunks, once they were needed; numbers and bytes of elements are two views of them.
-    chunks: Option<Blocks>,
+    chunks: Option<ferrocdf_array::Chunks>,
 }
 
 /// Space that is to be filled where nothing is written: before anyone sees it.
@@ -355,7 +355,7 @@ impl Data {
         }
         let size = u64::from(self.datatype.size);
         let number = if raw {
-            Number { stored: Stored::native(Kind::U8), unusual: None }
+            Number { stored: Stored::native(Kind::U8), decoder: None }
         } else {
             let none = || Error::new(Code::EBADTYPE, "its elements are no numbers");
             self.datatype.number().ok_or_else(none)?
@@ -380,17 +380,17 @@ impl Data {
                 }
                 let width = if raw { 1 } else { size };
                 let begin = place.source.position(*at)?;
-                layout = Layout::Strided { begin, steps: crate::dataset::steps(&shape, width) };
+                layout = Layout::Strided { begin, strides: crate::dataset::steps(&shape, width) };
             }
             DataLayout::Contiguous { .. } => {}
             DataLayout::Chunked(_) => {
-                let blocks = self.chunks(fill, place)?;
-                layout = Layout::Blocks(if raw { blocks.as_bytes(size) } else { blocks });
+                let chunks = self.chunks(fill, place)?;
+                layout = Layout::Chunked(if raw { chunks.as_bytes(size) } else { chunks });
             }
             DataLayout::Virtual(_) => return Err(bad("a virtual dataset that is no other's")),
         }
-        let Number { stored, unusual } = number;
-        let array = Array { shape, stored, unusual, layout, past_end: PastEnd::Zero };
+        let Number { stored, decoder } = number;
+        let array = Array { shape, stored, decoder, layout, past_end: PastEnd::Zero };
         Ok(Placed { blob, array })
     }
 
@@ -401,19 +401,19 @@ impl Data {
     }
 
     /// Its chunks, to be read and written.
-    fn chunks(&mut self, fill: Arc<[u8]>, place: &Place<'_>) -> Result<Blocks> {
-        if let Some(blocks) = &self.chunks {
-            return Ok(blocks.clone());
+    fn chunks(&mut self, fill: Arc<[u8]>, place: &Place<'_>) -> Result<ferrocdf_array::Chunks> {
+        if let Some(chunks) = &self.chunks {
+            return Ok(chunks.clone());
         }
         let DataLayout::Chunked(layout) = &self.layout else { return Err(wrong("a dataset without chunks")) };
         let (shape, chain) = (layout.shape.clone(), Chain::new(self.filters.clone(), &place.source.codecs));
-        let blocks = Blocks::stored(shape, self.store(place)?, Arc::new(chain), fill);
-        self.chunks = Some(blocks.clone());
-        Ok(blocks)
+        let chunks = ferrocdf_array::Chunks::writable(shape, self.store(place)?, Arc::new(chain), fill);
+        self.chunks = Some(chunks.clone());
+        Ok(chunks)
     }
 
     /// What takes chunks.
-    pub fn store(&mut self, place: &Place<'_>) -> Result<Arc<ChunkStore>> {
+    pub fn store(&mut self, place: &Place<'_>) -> Result<Arc<EditedChunks>> {
         if let Some(store) = &self.store {
             return Ok(store.clone());
         }
@@ -438,7 +438,7 @@ impl Data {
                 .collect(),
             implicit,
         };
-        let store = Arc::new(ChunkStore::new(facts, old)?);
+        let store = Arc::new(EditedChunks::new(facts, old)?);
         self.store = Some(store.clone());
         Ok(store)
     }

@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ferrocdf_array::{Array, Index, Part, Source};
+use ferrocdf_array::{Array, Index, SourceMapping, VirtualSource};
 use ferrocdf_bytes::{Code, Context, Error, Result};
 use ferrocdf_store::Blob;
 
@@ -258,7 +258,7 @@ impl Virtual {
 
     /// The parts of the dataset, which has this shape. `width` are the bytes of an element if they are one more
     /// dimension.
-    pub fn parts(&self, shape: &[u64], width: Option<u64>) -> Result<Vec<Part>> {
+    pub fn parts(&self, shape: &[u64], width: Option<u64>) -> Result<Vec<SourceMapping>> {
         let mut parts = Vec::new();
         for (number, mapping) in self.mappings.iter().enumerate() {
             self.add(mapping, shape, width, &mut parts).at(|| format!("mapping {number}"))?;
@@ -269,16 +269,26 @@ impl Virtual {
         Ok(parts)
     }
 
-    fn add(&self, mapping: &Mapping, shape: &[u64], width: Option<u64>, parts: &mut Vec<Part>) -> Result<()> {
+    fn add(
+        &self,
+        mapping: &Mapping,
+        shape: &[u64],
+        width: Option<u64>,
+        parts: &mut Vec<SourceMapping>,
+    ) -> Result<()> {
         let mut add = |number: u64, here: &[Product], there: &[Product]| -> Result<()> {
             let (file, path) = (mapping.file(number), mapping.path(number));
             let raw = width.is_some();
             let source =
                 SourceOf { sources: Arc::clone(&self.sources), file, path, raw, placed: Lazy::default() };
-            let source: Arc<dyn Source> = Arc::new(source);
+            let source: Arc<dyn VirtualSource> = Arc::new(source);
             for pair in align(here, there)? {
                 let (here, there) = widened(pair, width);
-                parts.push(Part { here, there, source: Arc::clone(&source) });
+                parts.push(SourceMapping {
+                    virtual_selection: here,
+                    source_selection: there,
+                    source: Arc::clone(&source),
+                });
             }
             Ok(())
         };
@@ -385,7 +395,7 @@ impl fmt::Debug for SourceOf {
     }
 }
 
-impl Source for SourceOf {
+impl VirtualSource for SourceOf {
     fn open(&self) -> Result<Option<Elements>> {
         self.placed
             .get(|| {

@@ -94,8 +94,8 @@ fn copy(program: &str, foreign: Foreign, options: &Options, errors: &mut dyn Wri
     let format = output_format(source.format(), options);
     if !format.is_classic_file() {
         // An error is one of the copy too, which tells it.
-        let lacks_elements = |&var: &VarId| input.file.lacks_elements(var).unwrap_or(false);
-        wanted.in_part = wanted.vars.iter().copied().filter(lacks_elements).collect();
+        let has_unwritten = |&var: &VarId| input.file.has_unwritten(var).unwrap_or(false);
+        wanted.in_part = wanted.vars.iter().copied().filter(has_unwritten).collect();
     }
     let (source, mapped) = match foreign {
         Foreign::Mapped => {

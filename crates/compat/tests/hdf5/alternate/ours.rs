@@ -259,7 +259,7 @@ fn do_one(file: &mut FileMut, op: &Json) -> ferrocdf::Result<()> {
                     file.write(var, &selection, ferrocdf::In::new(list))?
                 }, _ => unreachable!("text and user types are handled above")),
             };
-            assert_eq!(fit, ferrocdf::Fit::Exact, "{op}");
+            assert_eq!(fit, ferrocdf::RangeCheck::InRange, "{op}");
             Ok(())
         }
         "get" => {

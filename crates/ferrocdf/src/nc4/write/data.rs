@@ -1,6 +1,6 @@
 //! Elements: numbers through the engine, trees as bytes with their places in the global heap.
 
-use ferrocdf_array::{Array, Fit, In, Layout, Out, Selection};
+use ferrocdf_array::{Array, In, Layout, Out, RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::Placed;
 use ferrocdf_hdf5::edit::Node;
@@ -92,7 +92,7 @@ impl Edited {
         }
         let fit = self.write_elements(model, var, &array, (selection, input), skips_zeros);
         // Also after an error: the put may have left pending chunks, which the next commit has to flush first.
-        if let Layout::Blocks(_) = &array.layout {
+        if let Layout::Chunked(_) = &array.layout {
             self.written.insert(var, array);
         }
         let fit = fit?;
@@ -108,10 +108,10 @@ impl Edited {
         array: &Array,
         (selection, input): (&Selection, In<'_>),
         skips_zeros: bool,
-    ) -> Result<Fit> {
+    ) -> Result<RangeCheck> {
         let facts = self.facts(var)?;
         let blob = &**self.editor.blob();
-        let Some(how) = facts.quantize.filter(|_| array.unusual.is_none()) else {
+        let Some(how) = facts.quantize.filter(|_| array.decoder.is_none()) else {
             return skipping_zeros(blob, skips_zeros, |blob| {
                 ferrocdf_array::write(blob, array, selection, input)
             });
@@ -132,7 +132,7 @@ impl Edited {
             return Ok(None);
         }
         let array = self.editor.look(node, false)?.array;
-        let Layout::Blocks(_) = &array.layout else { return Ok(None) };
+        let Layout::Chunked(_) = &array.layout else { return Ok(None) };
         self.changed = true;
         let _longer = self.reach(model, var, node, &Selection::all(&shape))?;
         let array = self.editor.array(node)?.array;
@@ -148,7 +148,7 @@ impl Edited {
         now: &[u8],
         selection: &Selection,
         input: In<'_>,
-    ) -> Result<Fit> {
+    ) -> Result<RangeCheck> {
         let blob = MemoryBlob::new(now.to_vec());
         let copy = Array::contiguous(array.shape.clone(), array.stored, 0)?;
         let fit = ferrocdf_array::write(&blob, &copy, selection, input)?;
@@ -179,7 +179,7 @@ impl Edited {
             return Err(Error::new(Code::EEDGE, what));
         }
         if values.is_empty() {
-            return Ok(written(Fit::Exact, false));
+            return Ok(written(RangeCheck::InRange, false));
         }
         self.or_as_long(var, |held| held.write_checked(model, var, selection, values))
     }
@@ -234,7 +234,7 @@ impl Edited {
         let bytes = Encoder::new(&mut self.editor).all(&facts.datatype, values)?;
         let input = In::new(&bytes);
         // Before the write: after an error it may have left pending chunks, which the next commit has to flush first.
-        if let Layout::Blocks(_) = &placed.array.layout {
+        if let Layout::Chunked(_) = &placed.array.layout {
             self.written.insert(var, placed.array.clone());
         }
         let inline = match &placed.array.layout {
@@ -255,7 +255,7 @@ impl Edited {
             // Another element may have had the same place.
             let _ = self.editor.heap_free(id);
         }
-        Ok(written(Fit::Exact, longer || moved_now || inline))
+        Ok(written(RangeCheck::InRange, longer || moved_now || inline))
     }
 
     /// Gives each element of a contiguous dataset a fill value of its own.
@@ -290,7 +290,7 @@ impl Edited {
     /// Gives the fill values of the chunks that a selection meets places of their own, those beyond the dataset's borders
     /// included: they are what elements hold once it is longer.
     fn own_chunks(&mut self, var: VarId, array: &Array, selection: &Selection) -> Result<()> {
-        let Layout::Blocks(blocks) = &array.layout else { return Ok(()) };
+        let Layout::Chunked(blocks) = &array.layout else { return Ok(()) };
         let facts = self.facts(var)?;
         let (Some(fill), size) = (&facts.fill, facts.datatype.size.max(1) as usize) else { return Ok(()) };
         let mut wide = array.clone();

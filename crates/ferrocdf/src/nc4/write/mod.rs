@@ -24,7 +24,7 @@ mod values;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use ferrocdf_array::{Array, Fit, In, Layout, Mosaic, PastEnd, Selection, Stored};
+use ferrocdf_array::{Array, In, Layout, PastEnd, RangeCheck, Selection, Stored, VirtualLayout};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_hdf5::edit::{Barrier, CreateOptions, Editor, Node};
@@ -612,14 +612,18 @@ impl Driver for Nc4Writer {
 fn padded(shape: Vec<u64>, source: Whole, common: &[u64], fill: Vec<u8>) -> Array {
     let stored = Stored::native(source.array.stored.kind);
     let all = Selection::slab(&vec![0; common.len()], common);
-    let part = ferrocdf_array::Part { here: all.clone(), there: all, source: Arc::new(source) };
+    let part = ferrocdf_array::SourceMapping {
+        virtual_selection: all.clone(),
+        source_selection: all,
+        source: Arc::new(source),
+    };
     let parts = if common.contains(&0) { vec![] } else { vec![part] };
-    let layout = Layout::Mosaic(Mosaic { parts: parts.into(), fill: fill.into() });
-    Array { shape, stored, unusual: None, layout, past_end: PastEnd::Error }
+    let layout = Layout::Virtual(VirtualLayout { mappings: parts.into(), fill: fill.into() });
+    Array { shape, stored, decoder: None, layout, past_end: PastEnd::Error }
 }
 
 /// A result of writing.
-fn written(fit: Fit, moved: bool) -> Written {
+fn written(fit: RangeCheck, moved: bool) -> Written {
     Written { fit, moved }
 }
 

@@ -3,7 +3,7 @@
 //! Three ways, as the reference does them (BitGroom, Granular BitRound, BitRound). Fill values, zeros and what is no
 //! number stay as they are, and so does infinity, which the reference turns into something else.
 
-use ferrocdf_array::{Array, Fit, In, Kind, Selection, Stored};
+use ferrocdf_array::{Array, In, Kind, RangeCheck, Selection, Stored};
 use ferrocdf_bytes::Result;
 use ferrocdf_model::{Quantization, Quantize};
 use ferrocdf_store::MemoryBlob;
@@ -33,7 +33,7 @@ pub(super) fn apply(
     count: &[u64],
     fill: &[u8],
     input: In<'_>,
-) -> Result<(Fit, Vec<u8>)> {
+) -> Result<(RangeCheck, Vec<u8>)> {
     let blob = MemoryBlob::default();
     let array = Array::contiguous(count.to_vec(), Stored::native(kind), 0)?;
     let fit = ferrocdf_array::write(&blob, &array, &Selection::all(count), input)?;

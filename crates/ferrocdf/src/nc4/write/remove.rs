@@ -349,7 +349,7 @@ impl Edited {
         let placed = dataset.raw()?;
         let (blob, mut array) = (placed.blob, placed.array);
         match &array.layout {
-            Layout::Blocks(blocks) => {
+            Layout::Chunked(blocks) => {
                 let shape = blocks.shape.clone();
                 // What lies beyond the borders holds fill values.
                 for (len, chunk) in array.shape.iter_mut().zip(&shape) {

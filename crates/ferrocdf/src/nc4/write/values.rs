@@ -200,7 +200,7 @@ impl<'a> Encoder<'a> {
 /// Numbers as elements of a datatype.
 fn numbers(datatype: &Datatype, values: &Values) -> Result<Vec<u8>> {
     let number = datatype.number().ok_or_else(|| wrong("of the type that is stored"))?;
-    if number.unusual.is_some() {
+    if number.decoder.is_some() {
         return Err(Error::new(Code::EPERM, "numbers of this format are only read"));
     }
     let array = Array::contiguous(vec![values.len() as u64], number.stored, 0)?;

@@ -1,6 +1,6 @@
 //! Every chunk index, with missing chunks, partial edges, filters.
 
-use ferrocdf_array::{Blocks, Layout, Place};
+use ferrocdf_array::{ChunkLocation, Chunks, Layout};
 use ferrocdf_bytes::lookup3;
 use ferrocdf_hdf5::messages::{ChunkIndex, DataLayout};
 use ferrocdf_hdf5::{Dataset, File};
@@ -48,9 +48,9 @@ fn kind(dataset: &Dataset) -> &'static str {
     }
 }
 
-fn blocks(dataset: &Dataset) -> Blocks {
+fn blocks(dataset: &Dataset) -> Chunks {
     match dataset.array().unwrap().array.layout {
-        Layout::Blocks(blocks) => blocks,
+        Layout::Chunked(blocks) => blocks,
         other => panic!("{other:?}"),
     }
 }
@@ -71,12 +71,12 @@ fn check_boxes(dataset: &Dataset, chunk: &[u64]) {
                 coordinates(&count, n as u64).iter().zip(&first).map(|(at, first)| at + first).collect();
             assert_eq!(index.locate(&at, &vec![1; rank]).unwrap(), [*place], "{at:?}");
             if at.iter().zip(&counts).any(|(at, count)| at >= count) {
-                assert_eq!(*place, Place::Missing, "{at:?}");
+                assert_eq!(*place, ChunkLocation::Missing, "{at:?}");
             }
         }
     }
     let places = index.locate(&vec![0; rank], &counts).unwrap();
-    let is_stored = |(_, place): &(usize, &Place)| **place != Place::Missing;
+    let is_stored = |(_, place): &(usize, &ChunkLocation)| **place != ChunkLocation::Missing;
     let stored = places.iter().enumerate().filter(is_stored).map(|(n, _)| coordinates(&counts, n as u64));
     let first = |at: Vec<u64>| -> Vec<u64> { at.iter().zip(chunk).map(|(at, len)| at * len).collect() };
     let stored: Vec<Vec<u64>> = stored.map(first).collect();
@@ -90,7 +90,10 @@ fn check_boxes(dataset: &Dataset, chunk: &[u64]) {
     visited.sort();
     assert_eq!(visited, stored);
     assert!(index.locate(&vec![0; rank + 1], &vec![1; rank + 1]).is_err());
-    assert_eq!(index.locate(&vec![u64::MAX; rank], &vec![2; rank]).unwrap(), vec![Place::Missing; 1 << rank]);
+    assert_eq!(
+        index.locate(&vec![u64::MAX; rank], &vec![2; rank]).unwrap(),
+        vec![ChunkLocation::Missing; 1 << rank]
+    );
 }
 
 fn check(
@@ -113,8 +116,8 @@ fn check(
     let count: Vec<u64> = shape.iter().zip(chunk).map(|(len, chunk)| len.div_ceil(*chunk)).collect();
     let places = blocks(&set).index.locate(&vec![0; count.len()], &count).unwrap();
     let stored = places.iter().map(|place| match place {
-        Place::Missing => 0,
-        Place::At { len, .. } => *len,
+        ChunkLocation::Missing => 0,
+        ChunkLocation::At { len, .. } => *len,
     });
     assert_eq!(set.storage_size().unwrap(), stored.sum::<u64>(), "{path}");
 }
@@ -195,7 +198,8 @@ fn edges_may_be_stored_plain() {
     for path in ["fixed", "grows", "free"] {
         assert_eq!(read_numbers(&file, path), expected(&[9, 7]), "{path}");
         let places = blocks(&dataset(&file, path)).index.locate(&[0, 0], &[3, 2]).unwrap();
-        let edges = places.iter().map(|place| matches!(place, Place::At { mask: u32::MAX, len: 32, .. }));
+        let edges =
+            places.iter().map(|place| matches!(place, ChunkLocation::At { mask: u32::MAX, len: 32, .. }));
         assert_eq!(edges.collect::<Vec<_>>(), [false, true, false, true, true, true], "{path}");
     }
 }

@@ -9,7 +9,7 @@ mod virtuals;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ferrocdf_array::{Fit, Out, Selection, read};
+use ferrocdf_array::{Out, RangeCheck, Selection, read};
 use ferrocdf_bytes::Result;
 use ferrocdf_hdf5::{Dataset, File, Neighbours, OpenOptions, Placed, Value, Values};
 use ferrocdf_store::{Blob, MemoryBlob};
@@ -52,7 +52,7 @@ fn numbers(placed: &Placed) -> Result<Vec<f64>> {
     let mut numbers = vec![0.0; shape.iter().product::<u64>() as usize];
     if !numbers.is_empty() {
         let fit = read(&*placed.blob, &placed.array, &Selection::all(shape), Out::new(&mut numbers))?;
-        assert_eq!(fit, Fit::Exact);
+        assert_eq!(fit, RangeCheck::InRange);
     }
     Ok(numbers)
 }
@@ -68,7 +68,7 @@ fn read_bytes(dataset: &Dataset) -> Result<Vec<u8>> {
     let mut bytes = vec![0u8; shape.iter().product::<u64>() as usize];
     if !bytes.is_empty() {
         let fit = read(&*placed.blob, &placed.array, &Selection::all(shape), Out::new(&mut bytes))?;
-        assert_eq!(fit, Fit::Exact);
+        assert_eq!(fit, RangeCheck::InRange);
     }
     Ok(bytes)
 }

@@ -37,7 +37,7 @@ fn chunks_of_every_index_are_overwritten() {
             let Some(mut bytes) = dataset.raw().ok().and_then(|placed| all(&placed)) else { continue };
             let node = editor.node(at).unwrap();
             let placed = editor.look(node, true).unwrap();
-            if matches!(placed.array.layout, Layout::Blocks(_)) && !bytes.is_empty() {
+            if matches!(placed.array.layout, Layout::Chunked(_)) && !bytes.is_empty() {
                 // The middle of the first dimension, all of the others.
                 let shape = placed.array.shape.clone();
                 let (mut first, mut count) = (vec![0; shape.len()], shape.clone());

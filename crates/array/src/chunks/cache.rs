@@ -1,0 +1,326 @@
+//! The cache of decoded chunks: one for the process, within one budget of bytes.
+//!
+//! The budget is the environment variable `FERROCDF_CACHE`, else 256 MiB. A chunk of which a request took a part is kept
+//! once some chunk of its array was asked for twice. When the budget is spent the cache drops chunks in the order in which they
+//! came; a chunk that was used since the cache last came across it gets a second round (the CLOCK algorithm). The cache knows
+//! nothing of files: everything in it can be read again. Other users of the budget [`reserve`] their bytes, and chunks
+//! make room for them. A process made by `fork` has no cache; see [`PerProcess`].
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::decoded::{Key, Shared};
+use crate::per_process::PerProcess;
+
+/// The budget in bytes if `FERROCDF_CACHE` is not set.
+const DEFAULT_BUDGET: usize = 256 << 20;
+
+/// Maximum number of buffers of dropped chunks that are kept for new ones.
+const MAX_SPARE: usize = 64;
+
+/// Maximum number of chunks whose coordinates an [`AccessHistory`] remembers.
+const MAX_REMEMBERED: usize = 4096;
+
+/// The cached chunks of one array. They are dropped with it.
+#[derive(Debug)]
+pub(super) struct CachedChunks {
+    id: u64,
+    /// True once a chunk was kept: arrays without cached chunks never take the lock.
+    any: AtomicBool,
+    history: AccessHistory,
+}
+
+/// Tells whether an array is read again and again in parts of chunks. Keeping a chunk that nobody asks for again costs as
+/// much memory, and nearly as much time, as decoding it; so the first chunks are only remembered by their coordinates.
+#[derive(Debug, Default)]
+struct AccessHistory {
+    is_repeated: AtomicBool,
+    /// Taken with `try_lock` only: a chunk that is not recorded now is recorded by the next request.
+    seen: Mutex<HashSet<Key>>,
+}
+
+impl AccessHistory {
+    /// Records that a chunk was asked for. True if some chunk of the array was asked for twice.
+    fn record(&self, chunk: &Key) -> bool {
+        if self.is_repeated.load(Relaxed) {
+            return true;
+        }
+        let Ok(mut seen) = self.seen.try_lock() else { return false };
+        if seen.len() >= MAX_REMEMBERED {
+            seen.clear();
+        }
+        let is_repeated = !seen.insert(chunk.clone());
+        if is_repeated {
+            self.is_repeated.store(true, Relaxed);
+            *seen = HashSet::new();
+        }
+        is_repeated
+    }
+}
+
+struct Cache {
+    arrays: HashMap<u64, HashMap<Key, Entry>>,
+    /// Array and coordinates of each chunk, in the order in which chunks are considered for being dropped.
+    queue: BTreeMap<u64, (u64, Key)>,
+    /// The next position at the end of the queue.
+    turn: u64,
+    /// Bytes of all chunks, of spare buffers, and reserved bytes.
+    bytes: usize,
+    budget: usize,
+    /// Buffers of dropped chunks, for new ones.
+    spare: Vec<Vec<u8>>,
+    spare_bytes: usize,
+}
+
+struct Entry {
+    chunk: Shared,
+    /// True if the chunk was used since the cache last considered dropping it.
+    used: bool,
+    /// Its position in the queue.
+    turn: u64,
+}
+
+static CACHE: PerProcess<Mutex<Cache>> = PerProcess::new();
+
+fn cache() -> Option<MutexGuard<'static, Cache>> {
+    let cache = CACHE.get_or_init(|| Mutex::new(Cache::new(budget())))?;
+    // No code panics between two changes that belong together.
+    Some(cache.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Returns the bytes that decoded chunks may take, cached and pending ones together.
+pub(super) fn budget() -> usize {
+    static BUDGET: OnceLock<usize> = OnceLock::new();
+    *BUDGET.get_or_init(|| {
+        let wished = std::env::var("FERROCDF_CACHE").ok().and_then(|text| text.trim().parse().ok());
+        wished.unwrap_or(DEFAULT_BUDGET)
+    })
+}
+
+/// Takes `len` bytes out of the budget for another user of it, and drops chunks to make room. The caller bounds what it takes.
+pub(super) fn reserve(len: usize) {
+    if let Some(mut cache) = cache() {
+        cache.make_room(len);
+        cache.bytes += len;
+    }
+}
+
+/// Gives back `len` reserved bytes.
+pub(super) fn release(len: usize) {
+    if let Some(mut cache) = cache() {
+        cache.bytes -= len;
+    }
+}
+
+/// Returns a buffer of `len` bytes with any content: that of a dropped chunk if there is one, since touching fresh memory
+/// for the first time costs as much as decoding.
+pub(super) fn buffer(len: usize) -> Vec<u8> {
+    let fits = |old: &Vec<u8>| old.len() >= len && old.len() / 2 <= len;
+    let old = cache().and_then(|mut cache| match cache.spare.iter().rposition(fits) {
+        Some(at) => {
+            let old = cache.spare.swap_remove(at);
+            cache.bytes -= old.len();
+            cache.spare_bytes -= old.len();
+            Some(old)
+        }
+        None => cache.make_room(len),
+    });
+    match old.filter(fits) {
+        Some(mut old) => {
+            old.truncate(len);
+            old
+        }
+        None => vec![0; len],
+    }
+}
+
+/// Keeps buffers for new chunks, up to a quarter of the budget.
+pub(super) fn recycle(buffers: impl Iterator<Item = Vec<u8>>) {
+    let Some(mut cache) = cache() else { return };
+    for buffer in buffers {
+        let len = buffer.len();
+        if cache.spare.len() < MAX_SPARE
+            && cache.spare_bytes + len <= cache.budget / 4
+            && cache.bytes + len <= cache.budget
+        {
+            cache.bytes += len;
+            cache.spare_bytes += len;
+            cache.spare.push(buffer);
+        }
+    }
+}
+
+impl CachedChunks {
+    /// An array without cached chunks.
+    pub(super) fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let id = NEXT.fetch_add(1, Relaxed);
+        CachedChunks { id, any: AtomicBool::new(false), history: AccessHistory::default() }
+    }
+
+    /// False if no chunk of the array is cached.
+    pub(super) fn may_have_any(&self) -> bool {
+        self.any.load(Relaxed)
+    }
+
+    /// Returns the chunks with these keys, as far as they are cached; an empty list if no chunk of the array is.
+    pub(super) fn get(&self, keys: impl Iterator<Item = Key>) -> Vec<Option<Shared>> {
+        let Some(mut cache) = self.cache() else { return Vec::new() };
+        let Some(chunks) = cache.arrays.get_mut(&self.id) else { return Vec::new() };
+        let found = keys.map(|key| {
+            let found = chunks.get_mut(&key)?;
+            found.used = true;
+            Some(found.chunk.clone())
+        });
+        found.collect()
+    }
+
+    /// True if a chunk of which a request wants a part is worth keeping; see [`AccessHistory`].
+    pub(super) fn wants(&self, key: &Key) -> bool {
+        self.history.record(key)
+    }
+
+    /// Keeps chunks in place of older versions of them, as far as there is room.
+    pub(super) fn keep(&self, chunks: impl Iterator<Item = (Key, Shared)>) {
+        let Some(mut cache) = cache() else { return };
+        for (key, chunk) in chunks {
+            let len = chunk.bytes.len();
+            if let Some(old) = cache.arrays.get(&self.id).and_then(|chunks| chunks.get(&key)) {
+                if chunk.generation.is_some() && old.chunk.generation == chunk.generation {
+                    continue;
+                }
+                cache.remove(self.id, &key);
+            }
+            cache.make_room(len);
+            if cache.bytes + len <= cache.budget {
+                self.any.store(true, Relaxed);
+                cache.insert(self.id, key, chunk);
+            }
+        }
+    }
+
+    /// Takes a chunk out of the cache, if it is there.
+    pub(super) fn take(&self, key: &Key) -> Option<Shared> {
+        Some(self.cache()?.remove(self.id, key)?.chunk)
+    }
+
+    /// The cache, if some chunk of the array may be in it.
+    fn cache(&self) -> Option<MutexGuard<'static, Cache>> {
+        if self.may_have_any() { cache() } else { None }
+    }
+}
+
+impl Drop for CachedChunks {
+    fn drop(&mut self) {
+        let Some(mut cache) = self.cache() else { return };
+        let Some(chunks) = cache.arrays.remove(&self.id) else { return };
+        for chunk in chunks.into_values() {
+            cache.forget(&chunk);
+        }
+    }
+}
+
+impl Cache {
+    fn new(budget: usize) -> Cache {
+        Cache {
+            arrays: HashMap::new(),
+            queue: BTreeMap::new(),
+            turn: 0,
+            bytes: 0,
+            budget,
+            spare: Vec::new(),
+            spare_bytes: 0,
+        }
+    }
+
+    fn insert(&mut self, array: u64, key: Key, chunk: Shared) {
+        let turn = self.turn;
+        self.turn += 1;
+        self.bytes += chunk.bytes.len();
+        self.queue.insert(turn, (array, key.clone()));
+        let entry = Entry { chunk, used: false, turn };
+        if let Some(old) = self.arrays.entry(array).or_default().insert(key, entry) {
+            self.forget(&old);
+        }
+    }
+
+    fn remove(&mut self, array: u64, key: &Key) -> Option<Entry> {
+        let entry = self.arrays.get_mut(&array)?.remove(key)?;
+        self.forget(&entry);
+        Some(entry)
+    }
+
+    /// Takes a chunk that is no longer in `arrays` out of the queue and the count of bytes.
+    fn forget(&mut self, entry: &Entry) {
+        self.bytes -= entry.chunk.bytes.len();
+        self.queue.remove(&entry.turn);
+    }
+
+    /// Drops spare buffers and chunks until `len` more bytes are within the budget, or nothing is left to drop. Returns the
+    /// buffer of one of them.
+    fn make_room(&mut self, len: usize) -> Option<Vec<u8>> {
+        let mut buffer = None;
+        while self.bytes.saturating_add(len) > self.budget {
+            if let Some(spare) = self.spare.pop() {
+                self.bytes -= spare.len();
+                self.spare_bytes -= spare.len();
+                buffer = Some(spare);
+                continue;
+            }
+            let Some((_, (array, key))) = self.queue.pop_first() else { return buffer };
+            let Some(chunks) = self.arrays.get_mut(&array) else { continue };
+            let Some(entry) = chunks.get_mut(&key) else { continue };
+            if std::mem::take(&mut entry.used) {
+                entry.turn = self.turn;
+                self.queue.insert(self.turn, (array, key));
+                self.turn += 1;
+                continue;
+            }
+            if let Some(entry) = chunks.remove(&key) {
+                self.forget(&entry);
+                buffer = Arc::try_unwrap(entry.chunk).ok().map(|chunk| chunk.bytes).or(buffer);
+            }
+        }
+        buffer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::decoded::Decoded;
+    use super::*;
+
+    fn key(number: u64) -> Key {
+        Key::from_slice(&[number])
+    }
+
+    #[test]
+    fn used_chunks_outlive_unused_ones() {
+        let mut cache = Cache::new(30);
+        for number in 0..3 {
+            cache.make_room(10);
+            cache.insert(0, key(number), Decoded::written(vec![0; 10], 0));
+        }
+        cache.arrays.get_mut(&0).unwrap().get_mut(&key(0)).unwrap().used = true;
+        assert_eq!(cache.make_room(10).map(|buffer| buffer.len()), Some(10));
+        let mut left: Vec<u64> = cache.arrays[&0].keys().map(|key| key[0]).collect();
+        left.sort_unstable();
+        assert_eq!((left, cache.bytes, cache.queue.len()), (vec![0, 2], 20, 2));
+        assert!(cache.make_room(100).is_some());
+        assert_eq!((cache.bytes, cache.queue.len(), cache.arrays[&0].len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn chunks_of_a_dropped_array_are_dropped() {
+        let array = CachedChunks::new();
+        let chunk = Decoded::written(vec![1, 2, 3], 0);
+        array.keep([(key(7), chunk.clone())].into_iter());
+        assert_eq!(array.get([key(7), key(8)].into_iter()), [Some(chunk), None]);
+        let id = array.id;
+        drop(array);
+        let cache = cache().unwrap();
+        assert!(!cache.arrays.contains_key(&id));
+        assert!(cache.queue.values().all(|(array, _)| *array != id));
+    }
+}

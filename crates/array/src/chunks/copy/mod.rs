@@ -1,0 +1,160 @@
+//! Copying chunks from one array to another of the same shape: as they are stored if the filters are the same
+//! ([`transfer`]), else each one decoded and encoded by one thread ([`reencode`]).
+//!
+//! An error of the source may go away in the next attempt, if another process changes the source. An error of the target
+//! ends the copy: chunks may be missing that no other attempt would write.
+
+mod reencode;
+mod source;
+mod transfer;
+
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_codec::FilterId;
+use ferrocdf_store::{Blob, BlobMut, is_zero};
+
+use super::cache;
+use super::coverage::MAX_LOCATED;
+use super::layout::Chunks;
+use crate::{Array, Layout};
+use reencode::Reencoded;
+use source::Copier;
+use transfer::CopyPipeline;
+
+/// The largest chunks that are encoded anew, in decoded bytes: each thread has one in memory, whatever a file says of the size.
+const MAX_REENCODED: u64 = 32 << 20;
+
+/// Bytes of chunks that are encoded anew between two reports to the progress.
+const REPORTED: u64 = 64 << 20;
+
+/// Copies all chunks of one array to another, as they are stored if the filters and their parameters are the same; else
+/// chunks of at most 32 MiB, and a quarter of the budget of the cache, are decoded and encoded. `progress` gets the bytes of
+/// elements that were copied since its last call.
+///
+/// Returns false, and does nothing, if chunks cannot be copied: arrays, chunks and elements must be the same, no chunk of
+/// `to` may be stored yet, and none of either may be pending. Fill values must be the same where elements have them: in
+/// missing chunks, and beyond the end of a dimension that can grow, unless `to` has no fill value.
+///
+/// # Errors
+/// `ETRUNC` for a chunk outside its blob; those of the blobs, the filters, the index and the store. After an error some chunks
+/// may have been copied.
+pub fn copy_chunks(
+    (from_blob, from): (&dyn Blob, &Array),
+    (to_blob, to): (&dyn BlobMut, &Array),
+    progress: &mut dyn FnMut(u64),
+) -> Result<bool> {
+    let (Layout::Chunked(from_chunks), Layout::Chunked(to_chunks)) = (&from.layout, &to.layout) else {
+        return Ok(false);
+    };
+    let is_plain = from.decoder.is_none() && to.decoder.is_none();
+    let has_pending = from_chunks.has_pending() || to_chunks.has_pending();
+    let alike = (&from.shape, from.stored) == (&to.shape, to.stored) && from_chunks.shape == to_chunks.shape;
+    if !is_plain || has_pending || !alike {
+        return Ok(false);
+    }
+    let Some(pending) = &to_chunks.pending else { return Ok(false) };
+    let writer = pending.writer();
+    let mut failed = pending.lock();
+    if let Some(error) = failed.take() {
+        return Err(error);
+    }
+    if from.shape.contains(&0) {
+        return Ok(true);
+    }
+    if from.shape.len() != from_chunks.shape.len() || from_chunks.shape.contains(&0) {
+        let what = format!("chunks of shape {:?} of an array of shape {:?}", from_chunks.shape, from.shape);
+        return Err(Error::new(Code::EINVAL, what));
+    }
+    let grid = from_chunks.grid(&from.shape);
+    let same_fill = same_fill(&from_chunks.fill, &to_chunks.fill);
+    let open_end =
+        |dim: usize| writer.store.can_grow(dim) && !from.shape[dim].is_multiple_of(from_chunks.shape[dim]);
+    if !same_fill && !to_chunks.fill.is_empty() && (0..from.shape.len()).any(open_end) {
+        return Ok(false);
+    }
+    let size = from.stored.kind.size() as u64;
+    let chunk_len = from_chunks.shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
+    let copier = Copier::new((from_blob, from_chunks), (to_blob, to_chunks), writer, (same_fill, chunk_len));
+    let is_transfer = from_chunks.has_filters_of(to_chunks);
+    for (_, _, some) in grid.pieces(MAX_LOCATED) {
+        let mut can = false;
+        from_chunks.read_consistently(|attempt| {
+            can = copier.can_copy(attempt.index, &some)?;
+            Ok(true)
+        })?;
+        if !can {
+            return Ok(false);
+        }
+    }
+    if !is_transfer && chunk_len > MAX_REENCODED.min(cache::budget() as u64 / 4) {
+        return Ok(false);
+    }
+    let all = grid.count.iter().fold(1u64, |all, &len| all.saturating_mul(len));
+    let elements = from.shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
+    let mut report = Progress { bytes: elements, chunks: all, reported: 0, progress };
+    let mut pipeline = CopyPipeline::new(&copier);
+    for (first, count, some) in grid.pieces(MAX_LOCATED) {
+        let mut copied = 0;
+        copier.begin_box();
+        let mut target = Ok(());
+        from_chunks.read_consistently(|attempt| {
+            copier.begin_attempt(attempt.is_verifying, count);
+            let locations = from_chunks.locate(attempt.index, &some.start, &some.count)?;
+            if attempt.is_watched {
+                from_blob.forget();
+            }
+            let chunks = copier.chunks(&some, &locations)?;
+            target = if is_transfer {
+                pipeline.push_all(chunks)
+            } else {
+                let mut some = chunks.chunks((REPORTED / chunk_len).max(16) as usize);
+                some.try_for_each(|some| {
+                    if copier.has_failed() {
+                        return Ok(());
+                    }
+                    let chunks = Reencoded { copier: &copier, chunks: some };
+                    writer.write_from(to_blob, chunk_len as usize, &chunks)?;
+                    copied = (copied + some.len()).min(count);
+                    report.advance((first + copied) as u64);
+                    Ok(())
+                })
+            };
+            let read = copier.end_attempt();
+            if target.is_err() { Ok(true) } else { read }
+        })?;
+        target?;
+        report.advance((first + count) as u64);
+    }
+    pipeline.push(vec![]).map(|()| true)
+}
+
+/// The report to the progress: the same share of all bytes as of all chunks.
+struct Progress<'a> {
+    bytes: u64,
+    chunks: u64,
+    reported: u64,
+    progress: &'a mut dyn FnMut(u64),
+}
+
+impl Progress<'_> {
+    /// Reports the number of chunks copied so far, which never decreases.
+    fn advance(&mut self, copied: u64) {
+        let bytes = (u128::from(self.bytes) * u128::from(copied) / u128::from(self.chunks)) as u64;
+        (self.progress)(bytes - self.reported);
+        self.reported = bytes;
+    }
+}
+
+impl Chunks {
+    /// True if the filters and their parameters are those of other chunks.
+    fn has_filters_of(&self, other: &Chunks) -> bool {
+        let steps = |chunks: &Chunks| -> Vec<(FilterId, Vec<u32>)> {
+            chunks.chain.steps().map(|step| (step.id.clone(), step.params.clone())).collect()
+        };
+        steps(self) == steps(other)
+    }
+}
+
+/// True if unwritten elements have the same value in both.
+fn same_fill(from: &[u8], to: &[u8]) -> bool {
+    from == to || (is_zero(from) && is_zero(to))
+}

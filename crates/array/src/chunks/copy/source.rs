@@ -1,0 +1,149 @@
+//! The source of a copy: the chunks that are to be read, and the attempts at reading them.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_store::{Blob, BlobMut};
+
+use crate::Selection;
+use crate::chunks::decoded::{Key, name};
+use crate::chunks::encode::ChunkWriter;
+use crate::chunks::index::{ChunkIndex, ChunkLocation};
+use crate::chunks::layout::Chunks;
+use crate::chunks::optimistic::{Attempts, checksum};
+
+/// Source and target of a copy.
+pub(super) struct Copier<'a> {
+    pub(super) from_blob: &'a dyn Blob,
+    pub(super) from: &'a Chunks,
+    pub(super) to_blob: &'a dyn BlobMut,
+    pub(super) to: &'a Chunks,
+    pub(super) writer: &'a ChunkWriter,
+    /// True if missing chunks have the same fill value in both.
+    same_fill: bool,
+    /// Bytes of a decoded chunk.
+    pub(super) chunk_len: u64,
+    state: Mutex<SourceState>,
+}
+
+/// The attempts at reading the chunks of one box.
+#[derive(Default)]
+struct SourceState {
+    /// Checksums of the bytes that are handed on: encoded bytes for a transfer, else decoded ones.
+    attempts: Attempts,
+    /// The first error of reading or decoding a chunk in this attempt.
+    failed: Option<Error>,
+}
+
+/// A stored chunk of the source.
+pub(super) struct SourceChunk {
+    /// Its number in the box.
+    number: usize,
+    pub(super) key: Key,
+    pub(super) at: u64,
+    pub(super) len: u64,
+    pub(super) mask: u32,
+}
+
+impl<'a> Copier<'a> {
+    pub(super) fn new(
+        (from_blob, from): (&'a dyn Blob, &'a Chunks),
+        (to_blob, to): (&'a dyn BlobMut, &'a Chunks),
+        writer: &'a ChunkWriter,
+        (same_fill, chunk_len): (bool, u64),
+    ) -> Self {
+        Copier { from_blob, from, to_blob, to, writer, same_fill, chunk_len, state: Mutex::default() }
+    }
+
+    /// Begins another box of chunks.
+    pub(super) fn begin_box(&self) {
+        self.state().attempts = Attempts::default();
+    }
+
+    /// Begins another attempt at reading the chunks of the box.
+    pub(super) fn begin_attempt(&self, is_verifying: bool, chunks: usize) {
+        self.state().attempts.begin(is_verifying, chunks);
+    }
+
+    /// Ends the attempt. True if no chunk need be read again.
+    ///
+    /// # Errors
+    /// That of a chunk that could not be read or decoded.
+    pub(super) fn end_attempt(&self) -> Result<bool> {
+        let mut state = self.state();
+        state.failed.take().map_or(Ok(state.attempts.are_verified()), Err)
+    }
+
+    /// True if the chunks in a box can be copied.
+    pub(super) fn can_copy(&self, from: &dyn ChunkIndex, some: &Selection) -> Result<bool> {
+        let locate = |chunks: &Chunks, index: &dyn ChunkIndex| chunks.locate(index, &some.start, &some.count);
+        if locate(self.to, &*self.to.index)?.iter().any(|location| *location != ChunkLocation::Missing) {
+            return Ok(false);
+        }
+        // An index that cannot be read is an error before anything is written.
+        let locations = locate(self.from, from)?;
+        Ok(self.same_fill || !locations.contains(&ChunkLocation::Missing))
+    }
+
+    fn state(&self) -> MutexGuard<'_, SourceState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records the error of a chunk of the source.
+    pub(super) fn fail(&self, error: Error) {
+        self.state().failed.get_or_insert(error);
+    }
+
+    /// True if a chunk of the source failed in this attempt.
+    pub(super) fn has_failed(&self) -> bool {
+        self.state().failed.is_some()
+    }
+
+    /// Records that a chunk was read, if checksums are recorded.
+    pub(super) fn record(&self, &SourceChunk { number, at, len, mask, .. }: &SourceChunk, bytes: &[u8]) {
+        if !self.state().attempts.is_verifying() {
+            return;
+        }
+        let checksum = checksum(std::iter::once(bytes));
+        if let Some(chunk) = self.state().attempts.chunk(number) {
+            chunk.record(ChunkLocation::At { at, len, mask }, checksum, true);
+        }
+    }
+
+    /// Returns the stored chunks of a box that are not verified yet.
+    pub(super) fn chunks(&self, some: &Selection, locations: &[ChunkLocation]) -> Result<Vec<SourceChunk>> {
+        let size = self.from_blob.size()?;
+        let mut chunks = Vec::new();
+        let attempts = &mut self.state().attempts;
+        for (number, &location) in locations.iter().enumerate() {
+            if attempts.is_verified(number) {
+                continue;
+            }
+            let ChunkLocation::At { at, len, mask } = location else {
+                if let Some(chunk) = attempts.chunk(number) {
+                    chunk.record_missing(true);
+                }
+                continue;
+            };
+            if at.checked_add(len).is_none_or(|end| end > size) {
+                let what = format!(
+                    "{}: {len} bytes reach past the end of the file, which has {size} bytes",
+                    name(&self.key(some, number), at)
+                );
+                return Err(Error::new(Code::ETRUNC, what));
+            }
+            chunks.push(SourceChunk { number, key: self.key(some, number), at, len, mask });
+        }
+        Ok(chunks)
+    }
+
+    /// Returns the coordinates of the chunk of this number in a box.
+    fn key(&self, some: &Selection, number: usize) -> Key {
+        let (mut rest, mut chunk) = (number as u64, some.start.clone());
+        for (at, count) in chunk.iter_mut().zip(&some.count).rev() {
+            *at += rest % count;
+            rest /= count;
+        }
+        self.to.key(chunk.into_iter())
+    }
+}

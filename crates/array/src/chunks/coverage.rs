@@ -1,0 +1,59 @@
+//! Which chunks are stored, answered from the chunk index alone.
+
+use ferrocdf_bytes::Result;
+
+use super::index::ChunkLocation;
+use super::layout::Chunks;
+use crate::{Coverage, Selection};
+
+/// Maximum number of chunks that are located at a time.
+pub(super) const MAX_LOCATED: u64 = 1 << 16;
+
+impl Chunks {
+    /// True if at least one chunk of an array of this shape was never written.
+    pub(crate) fn lacks_some(&self, shape: &[u64]) -> Result<bool> {
+        Ok(!shape.contains(&0)
+            && self.has_any(&self.grid(shape), |location| location == ChunkLocation::Missing)?)
+    }
+
+    /// Returns how much of a selection of at least one element is stored. Pending chunks count as stored.
+    pub(crate) fn coverage(&self, selection: &Selection) -> Result<Coverage> {
+        if self.has_pending() {
+            return Ok(Coverage::Whole);
+        }
+        let mut met = Selection::all(&self.shape);
+        for (dim, &len) in self.shape.iter().enumerate() {
+            let first = selection.start[dim];
+            let last = first + (selection.count[dim] - 1) * selection.stride[dim];
+            (met.start[dim], met.count[dim]) = (first / len, last / len - first / len + 1);
+        }
+        let (mut has_stored, mut has_missing) = (false, false);
+        self.has_any(&met, |location| {
+            has_stored |= location != ChunkLocation::Missing;
+            has_missing |= location == ChunkLocation::Missing;
+            has_stored && has_missing
+        })?;
+        Ok(match (has_stored, has_missing) {
+            (true, true) => Coverage::Part,
+            (true, false) => Coverage::Whole,
+            (false, _) => Coverage::Nothing,
+        })
+    }
+
+    /// True if a box of chunks contains a chunk whose location is wanted. `is_wanted` sees a chunk again if another writer moves
+    /// chunks meanwhile.
+    fn has_any(&self, grid: &Selection, mut is_wanted: impl FnMut(ChunkLocation) -> bool) -> Result<bool> {
+        for (_, _, some) in grid.pieces(MAX_LOCATED) {
+            let mut has = false;
+            self.read_consistently(|attempt| {
+                let locations = self.locate(attempt.index, &some.start, &some.count)?;
+                has = locations.into_iter().any(&mut is_wanted);
+                Ok(true)
+            })?;
+            if has {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

@@ -1,0 +1,107 @@
+//! Where chunks lie: the traits that a format implements for its chunk index.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use ferrocdf_bytes::Result;
+use ferrocdf_store::BlobMut;
+
+/// An index that locates the chunks of one array.
+pub trait ChunkIndex: Debug + Send + Sync {
+    /// Returns the locations of all chunks in a box, last dimension fastest: `count` chunks in each dimension from chunk
+    /// `first` on. Coordinates count chunks, not elements. The box may reach beyond the array; chunks there are missing.
+    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>>;
+
+    /// Returns the generation of this snapshot of the index, unique per index; 0 if no other process changes the index. See
+    /// [`refresh`](ChunkIndex::refresh).
+    fn generation(&self) -> u64 {
+        0
+    }
+
+    /// Returns the last snapshot of an index that another process may change; `None` if no other process can.
+    fn snapshot(&self) -> Option<IndexSnapshot> {
+        None
+    }
+
+    /// Returns a snapshot of the index as it is now: the last one, if nothing changed since. `None` if no other process can
+    /// change the index.
+    ///
+    /// # Errors
+    /// Those of reading the index, which the other process may have changed only half.
+    fn refresh(&self) -> Result<Option<Arc<dyn ChunkIndex>>> {
+        Ok(None)
+    }
+}
+
+/// An index as it was when it was last read.
+#[derive(Clone, Debug)]
+pub struct IndexSnapshot {
+    /// The index, unchanging: it locates chunks where they were at that time.
+    pub index: Arc<dyn ChunkIndex>,
+    /// True if the index is likely to have changed: it changed before, or the time stamp of the file is too recent to show
+    /// another change. Readers then checksum their first attempt already, so that a second one can confirm it.
+    pub is_volatile: bool,
+}
+
+/// An index that encoded chunks can be put into.
+///
+/// The thread that needs the memory of a pending chunk stores the chunk, also a thread that writes to another file. So the
+/// methods may be called at any time between a [`write()`](crate::write) of the owner and its next [`flush`](crate::flush),
+/// but never while the owner is inside one of these, and never from a `flush` on until the next `write`. They do not call
+/// the engine, and no lock that they take is held while the engine is called.
+pub trait ChunkStore: ChunkIndex {
+    /// Allocates `len` bytes for an encoded chunk and returns their position. The caller writes the bytes there, then calls
+    /// [`insert`](ChunkStore::insert) or, if the write failed, [`release`](ChunkStore::release). Until then `locate` finds
+    /// the old chunk, so a failed write changes nothing. The order of calls does not depend on threads.
+    fn allocate(&self, chunk: &[u64], len: u64) -> Result<u64>;
+
+    /// Makes `locate` find a chunk at `at`, which [`allocate`](ChunkStore::allocate) returned: its `len` bytes are written,
+    /// encoded without the filters in `mask`. The space of the old chunk may be allocated again, unless it is part of the
+    /// last committed state.
+    fn insert(&self, chunk: &[u64], at: u64, len: u64, mask: u32) -> Result<()>;
+
+    /// Gives back space that was allocated for a chunk and not written.
+    fn release(&self, chunk: &[u64], at: u64, len: u64);
+
+    /// Returns the blob that positions refer to: the one that is given to [`write()`](crate::write).
+    fn blob(&self) -> Arc<dyn BlobMut>;
+
+    /// Returns the position of a chunk that may be overwritten where it is: it is not part of the last committed state.
+    fn uncommitted_position(&self, _chunk: &[u64]) -> Option<u64> {
+        None
+    }
+
+    /// True if the array may grow along a dimension. A chunk that reaches beyond the array there stays pending for elements
+    /// that may follow; along other dimensions a chunk is complete when all its elements within the array were written.
+    fn can_grow(&self, _dim: usize) -> bool {
+        true
+    }
+}
+
+/// Where a chunk lies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChunkLocation {
+    /// The chunk is not stored: all its elements have the fill value.
+    #[default]
+    Missing,
+    /// The chunk is a range of the blob.
+    At {
+        /// Position of the first byte.
+        at: u64,
+        /// Length in bytes, as stored.
+        len: u64,
+        /// The filter mask: bit `n` is set if the chunk was stored without the `n`-th filter of the chain.
+        mask: u32,
+    },
+}
+
+/// The index of an array without stored chunks.
+#[derive(Debug)]
+pub(super) struct NoChunks;
+
+impl ChunkIndex for NoChunks {
+    fn locate(&self, _first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
+        let chunks = count.iter().product::<u64>();
+        Ok(vec![ChunkLocation::Missing; chunks as usize])
+    }
+}

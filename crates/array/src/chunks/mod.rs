@@ -1,0 +1,33 @@
+//! Chunked arrays: chunks are found through an index, and filters may have encoded them.
+//!
+//! Chunks that can be written have a [`ChunkStore`], which allocates space for each encoded chunk. A chunk of which a part was
+//! written stays decoded in memory ("pending") until it is complete, and is encoded once.
+//!
+//! The files import each other in one direction only: `index`, `decoded`, `dim_chunks` and `fetch_plan` know none of the
+//! others; `cache`, `encode` and `rows` know these; `pending` knows `cache` and `encode`; `layout` joins them; `locate`,
+//! `optimistic`, `selected` and `stored` are what `read`, `write` and `copy` share.
+
+mod cache;
+mod copy;
+mod coverage;
+mod decoded;
+mod dim_chunks;
+mod encode;
+mod fetch_plan;
+mod index;
+mod layout;
+mod locate;
+mod optimistic;
+mod pending;
+mod read;
+mod rows;
+mod selected;
+mod stored;
+mod write;
+
+pub use copy::copy_chunks;
+pub use index::{ChunkIndex, ChunkLocation, ChunkStore, IndexSnapshot};
+pub use layout::Chunks;
+pub(crate) use read::read;
+pub use write::flush;
+pub(crate) use write::write;

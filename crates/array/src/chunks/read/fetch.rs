@@ -1,0 +1,108 @@
+//! Fetching what was planned. Each request, and the chunks that it serves, is the work of one thread.
+
+use std::ops::Range;
+
+use ferrocdf_bytes::Result;
+use ferrocdf_store::Buffer;
+use rayon::prelude::*;
+use smallvec::SmallVec;
+
+use super::ChunkReader;
+use super::memory::Rows;
+use super::plan::{Need, PlannedChunk, ReadPlan};
+use crate::chunks::optimistic::{Attempts, ChunkAttempts};
+use crate::pool;
+use crate::scratch::Scratch;
+
+/// A chunk and the memory that it fills.
+pub(super) struct ChunkTask<'o> {
+    pub(super) chunk: &'o PlannedChunk,
+    pub(super) rows: Rows<'o>,
+    /// The record of the attempts at reading the chunk, if checksums are recorded.
+    pub(super) attempts: Option<&'o mut ChunkAttempts>,
+}
+
+/// A request and the chunks that it serves.
+struct FetchJob<'t, 'o> {
+    range: Range<u64>,
+    tasks: &'t mut [ChunkTask<'o>],
+}
+
+impl ChunkReader<'_> {
+    /// Fetches and fills all chunks of a plan, on all threads if there is enough to do. `rows` has the memory of each chunk of the
+    /// box. True if all numbers were in range.
+    pub(super) fn fetch<'o>(
+        &self,
+        plan: &'o ReadPlan,
+        mut rows: SmallVec<[Rows<'o>; 1]>,
+        attempts: &'o mut Attempts,
+    ) -> Result<bool> {
+        let mut attempts: Vec<Option<&mut ChunkAttempts>> = attempts.chunks().iter_mut().map(Some).collect();
+        let task = |chunk: &'o PlannedChunk| {
+            let rows = std::mem::take(&mut rows[chunk.number]);
+            let attempts = attempts.get_mut(chunk.number).and_then(Option::take);
+            ChunkTask { chunk, rows, attempts }
+        };
+        let mut tasks: SmallVec<[ChunkTask<'o>; 1]> = plan.chunks.iter().map(task).collect();
+        let mut rest = &mut tasks[..];
+        let jobs = plan.fetches.iter().map(|fetch| {
+            let (tasks, more) = std::mem::take(&mut rest).split_at_mut(fetch.chunks);
+            rest = more;
+            FetchJob { range: fetch.range.clone(), tasks }
+        });
+        let (shares, generation) = (self.shares && plan.fetches.len() > 1, plan.generation);
+        match pool::get().filter(|_| shares) {
+            Some(pool) => {
+                let jobs: Vec<FetchJob<'_, 'o>> = jobs.collect();
+                pool.install(|| {
+                    let jobs = jobs.into_par_iter().with_max_len(1);
+                    jobs.map(|job| self.job(job, generation)).try_reduce(|| true, |a, b| Ok(a & b))
+                })
+            }
+            None => {
+                jobs.into_iter().try_fold(true, |in_range, job| Ok(in_range & self.job(job, generation)?))
+            }
+        }
+    }
+
+    /// Fetches the bytes of a job and fills its chunks.
+    fn job(&self, FetchJob { range, tasks }: FetchJob<'_, '_>, generation: u64) -> Result<bool> {
+        if range.is_empty() {
+            return Scratch::with(|scratch| {
+                let fill = |task| self.task(task, &[], generation, scratch);
+                all_in_range(tasks.iter_mut().map(fill))
+            });
+        }
+        self.stored.check_inside(range.start, range.end)?;
+        Scratch::with(|scratch| {
+            let mut window = std::mem::take(&mut scratch.window);
+            let done = self.fetch_range(range, tasks, generation, (&mut window, scratch));
+            scratch.window = window;
+            done
+        })
+    }
+
+    fn fetch_range(
+        &self,
+        range: Range<u64>,
+        tasks: &mut [ChunkTask<'_>],
+        generation: u64,
+        (window, scratch): (&mut Buffer, &mut Scratch),
+    ) -> Result<bool> {
+        // At most the size of the blob, as was checked.
+        let bytes = window.at(range.start, (range.end - range.start) as usize);
+        self.stored.fetch(range.start, bytes)?;
+        all_in_range(tasks.iter_mut().map(|task| {
+            let stored = match task.chunk.need {
+                Need::Whole(at, len) => &bytes[(at - range.start) as usize..][..len as usize],
+                Need::Part(_) | Need::Nothing => &[],
+            };
+            self.task(task, stored, generation, scratch)
+        }))
+    }
+}
+
+/// True if all results are; stops at the first error.
+fn all_in_range(mut results: impl Iterator<Item = Result<bool>>) -> Result<bool> {
+    results.try_fold(true, |all, in_range| Ok(all & in_range?))
+}

@@ -1,0 +1,182 @@
+//! Filling memory from fetched chunks: decode, convert, scatter.
+
+use std::sync::Arc;
+
+use ferrocdf_bytes::{Error, Result};
+use ferrocdf_codec::Chain;
+use ferrocdf_store::Buffer;
+
+use super::ChunkReader;
+use super::fetch::ChunkTask;
+use super::plan::Need;
+use crate::array::dense_strides;
+use crate::chunks::cache;
+use crate::chunks::decoded::{ChunkView, Decoded, name, too_short};
+use crate::chunks::index::ChunkLocation;
+use crate::chunks::optimistic::checksum;
+use crate::chunks::rows::ChunkRows;
+use crate::non_temporal;
+use crate::read::TileReader;
+use crate::scratch::Scratch;
+use crate::tiling::{TILE, TilePlan};
+
+impl ChunkReader<'_> {
+    /// Fills the rows of one chunk from `stored`, the encoded bytes if the plan fetched them, and records the attempt.
+    pub(super) fn task(
+        &self,
+        task: &mut ChunkTask<'_>,
+        stored: &[u8],
+        generation: u64,
+        scratch: &mut Scratch,
+    ) -> Result<bool> {
+        let part = self.selected.rows(&task.chunk.at);
+        if let Some(kept) = &task.chunk.kept {
+            return Ok(self.rows(&part, kept.view(), &mut task.rows, &mut scratch.dense));
+        }
+        let Some(attempts) = task.attempts.take() else {
+            return self.fill(&part, task, (stored, generation), scratch);
+        };
+        let location = task.chunk.location;
+        let sum = match task.chunk.need {
+            Need::Whole(..) => Some(checksum(std::iter::once(stored))),
+            Need::Part(_) | Need::Nothing => None,
+        };
+        if sum.is_some_and(|sum| attempts.is_as_before(location, sum)) {
+            // The rows were filled in the last attempt.
+            return Ok(true);
+        }
+        let in_range = self.fill(&part, task, (stored, generation), scratch)?;
+        match (location, sum) {
+            (ChunkLocation::Missing, _) => attempts.record_missing(in_range),
+            (location, Some(sum)) => attempts.record(location, sum, in_range),
+            // If memory keeps its old value where a number is out of range, a checksum of memory proves nothing.
+            (location, None) if in_range || !self.conversion.keeps => {
+                attempts.record(location, checksum(task.rows.iter().map(|row| &**row)), in_range);
+            }
+            _ => {}
+        }
+        Ok(in_range)
+    }
+
+    /// Fills the rows of one chunk that is not in memory.
+    fn fill(
+        &self,
+        part: &ChunkRows,
+        task: &mut ChunkTask<'_>,
+        (stored, generation): (&[u8], u64),
+        scratch: &mut Scratch,
+    ) -> Result<bool> {
+        let chunks = self.selected.chunks;
+        let ChunkLocation::At { at, mask, .. } = task.chunk.location else {
+            let rows = task.rows.iter_mut().enumerate();
+            return Ok(rows.fold(true, |in_range, (number, row)| {
+                in_range & part.fill_row(&chunks.fill, number, &self.conversion, row)
+            }));
+        };
+        if let Need::Part(position) = task.chunk.need {
+            return self.read_elements(&task.chunk.at, position, &mut task.rows);
+        }
+        let fail = |error: Error| error.at(name(&self.selected.key(&task.chunk.at), at));
+        let chain = self.stored.chain;
+        let chunk_len = self.stored.chunk_len as usize;
+        if chain.is_identity(mask) {
+            if stored.len() < chunk_len {
+                return Err(fail(too_short(stored.len() as u64, self.stored.chunk_len)));
+            }
+            let chunk = ChunkView { bytes: stored, planes: false };
+            return Ok(self.rows(part, chunk, &mut task.rows, &mut scratch.dense));
+        }
+        chain.check_size(mask, stored.len(), chunk_len).map_err(fail)?;
+        if let ([row], [run]) = (&mut task.rows[..], &part.inner[..])
+            && self.conversion.is_in_place()
+            && part.outer.is_empty()
+            && run.count * part.size as u64 == self.stored.chunk_len
+        {
+            chain.decode(mask, stored, row).map_err(fail)?;
+            self.conversion.run_in_place(row);
+            return Ok(true);
+        }
+        let (planes, mask) = match chain.without_shuffle(mask) {
+            Some((size, mask)) if size == part.size && part.unshuffles_rows(chunk_len) => (true, mask),
+            _ => (false, mask),
+        };
+        if !self.selected.takes_all(&task.chunk.at) && chunk_len <= cache::budget() {
+            let key = self.selected.key(&task.chunk.at);
+            if chunks.cached.wants(&key) {
+                let mut bytes = cache::buffer(chunk_len);
+                chain.decode(mask, stored, &mut bytes).map_err(fail)?;
+                let planes = planes.then_some(part.size);
+                let chunk = Arc::new(Decoded { bytes, planes, generation: Some(generation), written: 0 });
+                chunks.cached.keep([(key, chunk.clone())].into_iter());
+                return Ok(self.rows(part, chunk.view(), &mut task.rows, &mut scratch.dense));
+            }
+        }
+        if Chain::is_implausible(stored.len(), chunk_len) {
+            let bytes = chain.decode_unverified(mask, stored, chunk_len).map_err(fail)?;
+            let chunk = ChunkView { bytes: &bytes, planes };
+            return Ok(self.rows(part, chunk, &mut task.rows, &mut scratch.dense));
+        }
+        let mut buffer = std::mem::take(&mut scratch.stored);
+        let bytes = buffer.get(chunk_len);
+        let done = chain.decode(mask, stored, bytes).map_err(fail);
+        let done =
+            done.map(|()| self.rows(part, ChunkView { bytes, planes }, &mut task.rows, &mut scratch.dense));
+        scratch.stored = buffer;
+        done
+    }
+
+    /// Converts the selected part of a decoded chunk into its rows.
+    fn rows(
+        &self,
+        part: &ChunkRows,
+        chunk: ChunkView<'_>,
+        rows: &mut [&mut [u8]],
+        dense: &mut Buffer,
+    ) -> bool {
+        let rows = rows.iter_mut().enumerate();
+        if let [run] = &part.inner[..]
+            && self.non_temporal
+            && self.conversion.is_copy()
+            && !chunk.planes
+        {
+            let len = run.count as usize * part.size;
+            non_temporal::copy_rows(
+                rows.map(|(number, row)| (&chunk.bytes[part.row_at(number)..][..len], &mut **row)),
+            );
+            return true;
+        }
+        rows.fold(true, |in_range, (number, row)| {
+            in_range & part.row(chunk, number, &self.conversion, dense, row)
+        })
+    }
+
+    /// Reads the selected elements of an unfiltered chunk with requests of their own.
+    fn read_elements(&self, at: &[usize], position: u64, rows: &mut [&mut [u8]]) -> Result<bool> {
+        let (shape, stored) = (&self.selected.chunks.shape, self.array.stored);
+        let sel = self.selected.selection(at);
+        let strides = dense_strides(shape, stored)?;
+        let plan = TilePlan::new(shape, stored, position, &strides, &sel, (TILE, &self.cost))?;
+        let windows =
+            TileReader::new(self.stored.blob, &plan, self.conversion, self.stored.past_end, self.size);
+        if let [row] = rows {
+            return windows.all(row);
+        }
+        let mut dense = vec![0; rows.iter().map(|row| row.len()).sum()];
+        if self.conversion.keeps {
+            let mut to = &mut dense[..];
+            for row in rows.iter() {
+                let (here, rest) = to.split_at_mut(row.len());
+                here.copy_from_slice(row);
+                to = rest;
+            }
+        }
+        let in_range = windows.all(&mut dense)?;
+        let mut from = &dense[..];
+        for row in rows {
+            let (here, rest) = from.split_at(row.len());
+            row.copy_from_slice(here);
+            from = rest;
+        }
+        Ok(in_range)
+    }
+}

@@ -1,0 +1,139 @@
+//! Reading chunks: plan, fetch, fill.
+//!
+//! - [`plan`] locates the chunks that a selection meets and says which bytes of the blob are fetched together: a value, made
+//!   before anything is fetched.
+//! - The memory to fill is split at the borders of chunks into rows, and each chunk gets its rows ([`memory`]): chunks are
+//!   then done in any order by any thread. Where rows would be many and tiny, some chunks are decoded at a time and copied
+//!   out by one thread ([`tiny_rows`]).
+//! - [`fetch`] reads what was planned and hands the bytes of each chunk to [`fill`], which decodes and converts them. Local
+//!   bytes cost little, so the thread that fetched them decodes them too, while they are in its cache.
+//!
+//! A chunk of which all is wanted is decoded into a buffer of its thread; one of which a part is wanted is kept decoded in
+//! the cache, since the next request often wants another part. Chunks without filters are read in part.
+
+mod fetch;
+mod fill;
+mod memory;
+mod plan;
+mod tiny_rows;
+
+use ferrocdf_bytes::Result;
+use ferrocdf_store::{Blob, Cost};
+
+use super::fetch_plan::largest;
+use super::layout::Chunks;
+use super::locate::Ranges;
+use super::optimistic::{Attempt, Attempts};
+use super::selected::SelectedChunks;
+use super::stored::StoredChunks;
+use crate::convert::Conversion;
+use crate::cost::cost_of;
+use crate::tiling::SHARED;
+use crate::{Array, Selection, non_temporal};
+use memory::Lines;
+
+/// Maximum number of rows that memory is split into at a time.
+const ROWS: usize = 1 << 18;
+
+/// Maximum number of chunks that are located at a time.
+const MAX_LOCATED: usize = 1 << 16;
+
+/// Bytes of a row below which, if there are many rows, a slice for each costs more than copying by one thread.
+const TINY: usize = 32;
+
+/// Reads the selected elements, at least one, into dense memory of `size` bytes an element. True if all numbers were in
+/// range.
+pub(crate) fn read(
+    blob: &dyn Blob,
+    array: &Array,
+    chunks: &Chunks,
+    sel: &Selection,
+    conversion: Conversion,
+    size: usize,
+    out: &mut [u8],
+) -> Result<bool> {
+    let selected = SelectedChunks::new(array, chunks, sel)?;
+    let chunk_len = selected.chunk_len;
+    let stored = StoredChunks { blob, past_end: array.past_end, chain: &chunks.chain, chunk_len };
+    let cost = cost_of(blob);
+    let (elements, met) = (sel.elements().unwrap_or(u64::MAX), selected.len());
+    let work = if chunks.chain.is_empty() {
+        elements.saturating_mul(selected.element as u64)
+    } else {
+        met.saturating_mul(chunk_len)
+    };
+    let reader = ChunkReader {
+        array,
+        shares: met > 1 && work.saturating_add(met.saturating_mul(cost.gap)) >= SHARED,
+        non_temporal: elements.saturating_mul(size as u64) >= non_temporal::LARGE,
+        selected,
+        stored,
+        cost,
+        conversion,
+        size,
+    };
+    reader.region(&reader.selected.ranges(), out)
+}
+
+/// Reads one selection.
+struct ChunkReader<'a> {
+    array: &'a Array,
+    selected: SelectedChunks<'a>,
+    stored: StoredChunks<'a>,
+    /// The cost of requests to the blob.
+    cost: Cost,
+    conversion: Conversion,
+    /// Bytes of an element in memory.
+    size: usize,
+    /// True if there is enough to do for several threads.
+    shares: bool,
+    /// True if the memory to fill is too large to stay in the caches of the processor.
+    non_temporal: bool,
+}
+
+impl ChunkReader<'_> {
+    /// Reads the chunks in a box, whose elements are `out`.
+    fn region(&self, ranges: &Ranges, out: &mut [u8]) -> Result<bool> {
+        let selected = &self.selected;
+        let product = |product: usize, len: usize| product.saturating_mul(len);
+        let count = ranges.iter().map(|&(from, to)| to - from).fold(1, product);
+        let lines = Lines::of(selected, ranges);
+        if count > MAX_LOCATED || lines.rows() > ROWS {
+            // Cut where both halves are gapless in memory: at the first dimension of more than one index.
+            let cut = (0..ranges.len()).find(|&dim| selected.count(dim, ranges[dim]) > 1);
+            if let Some(dim) = cut
+                && ranges[dim].1 - ranges[dim].0 > 1
+            {
+                let (from, to) = ranges[dim];
+                let middle = from + (to - from) / 2;
+                let (mut left, mut right) = (ranges.clone(), ranges.clone());
+                (left[dim], right[dim]) = ((from, middle), (middle, to));
+                let map_parallel =
+                    out.len() / selected.count(dim, ranges[dim]) * selected.count(dim, left[dim]);
+                let (first, second) = out.split_at_mut(map_parallel);
+                return Ok(self.region(&left, first)? & self.region(&right, second)?);
+            }
+        }
+        let tiny = lines.rows() > MAX_LOCATED && out.len() / lines.rows() < TINY;
+        // A large read does not risk a second attempt for the sake of bytes that were read ahead.
+        let is_much = out.len() as u64 >= largest(&self.cost);
+        let mut attempts = Attempts::default();
+        let mut in_range = true;
+        selected.chunks.read_consistently(|Attempt { index, is_watched, is_verifying, is_again }| {
+            attempts.begin(is_verifying, count);
+            let plan = self.plan(ranges, index, is_again, &attempts)?;
+            if is_again || (is_watched && is_much) {
+                self.stored.blob.forget();
+            }
+            in_range = if tiny {
+                self.by_tiny_rows(ranges, &plan, &mut attempts, out)?
+            } else {
+                let rows = self.split(ranges, &lines, out);
+                self.fetch(&plan, rows, &mut attempts)?
+            };
+            in_range &= attempts.are_in_range();
+            Ok(attempts.are_verified())
+        })?;
+        Ok(in_range)
+    }
+}

@@ -1,0 +1,118 @@
+//! The plan of a read: which chunks, where they lie, and which bytes of the blob are fetched together.
+
+use ferrocdf_bytes::Result;
+use smallvec::SmallVec;
+
+use super::ChunkReader;
+use crate::chunks::decoded::Shared;
+use crate::chunks::fetch_plan::{Fetch, coalesce, largest};
+use crate::chunks::index::{ChunkIndex, ChunkLocation};
+use crate::chunks::locate::{Ranges, combinations};
+use crate::chunks::optimistic::Attempts;
+
+/// The chunks to read, in the order in which they are fetched, and the requests that fetch them.
+pub(super) struct ReadPlan {
+    pub(super) chunks: SmallVec<[PlannedChunk; 1]>,
+    pub(super) fetches: Vec<Fetch>,
+    /// Generation of the snapshot that located the chunks.
+    pub(super) generation: u64,
+}
+
+/// One chunk of a plan.
+pub(super) struct PlannedChunk {
+    /// Number of the chunk in its box, last dimension fastest.
+    pub(super) number: usize,
+    /// For each dimension, the number of the chunk among those that the selection meets.
+    pub(super) at: SmallVec<[usize; 4]>,
+    pub(super) location: ChunkLocation,
+    /// The decoded chunk, if it is in memory.
+    pub(super) kept: Option<Shared>,
+    pub(super) need: Need,
+}
+
+/// What a chunk needs of the blob.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    /// All of its stored bytes, from this position on and of this length.
+    Whole(u64, u64),
+    /// Few elements of an unfiltered chunk at this position, which are fetched with requests of their own.
+    Part(u64),
+    /// Nothing: its elements are in memory, or have the fill value.
+    Nothing,
+}
+
+impl Need {
+    /// Returns the position by which chunks are sorted; chunks that need nothing come last.
+    fn position(self) -> u64 {
+        match self {
+            Need::Whole(at, _) | Need::Part(at) => at,
+            Need::Nothing => u64::MAX,
+        }
+    }
+
+    /// Returns position and length of the bytes that may be fetched together with those of other chunks.
+    fn range(self) -> Option<(u64, u64)> {
+        match self {
+            Need::Whole(at, len) => Some((at, len)),
+            Need::Part(_) | Need::Nothing => None,
+        }
+    }
+}
+
+impl ChunkReader<'_> {
+    /// Plans the read of the chunks in a box that are not verified yet.
+    pub(super) fn plan(
+        &self,
+        ranges: &Ranges,
+        index: &dyn ChunkIndex,
+        is_again: bool,
+        attempts: &Attempts,
+    ) -> Result<ReadPlan> {
+        // Before the chunks are located: a chunk that is stored meanwhile, and no longer pending, then has its new location.
+        let mut kept = self.kept(ranges, is_again).into_iter();
+        let locations = self.selected.chunks.locate_selected(index, &self.selected.by_dim, ranges)?;
+        let generation = index.generation();
+        let planned = |((number, at), location): ((usize, SmallVec<[usize; 4]>), ChunkLocation)| {
+            let kept = kept.next().flatten().filter(|kept| kept.is_of(generation));
+            let need = if kept.is_some() { Need::Nothing } else { self.need(&at, location) };
+            PlannedChunk { number, at, location, kept, need }
+        };
+        let mut chunks: SmallVec<[PlannedChunk; 1]> =
+            combinations(ranges).enumerate().zip(locations).map(planned).collect();
+        if attempts.is_verifying() {
+            chunks.retain(|chunk| !attempts.is_verified(chunk.number));
+        }
+        if !chunks.is_sorted_by_key(|chunk| chunk.need.position()) {
+            chunks.sort_by_key(|chunk| chunk.need.position());
+        }
+        let fetches = coalesce(chunks.iter().map(|chunk| chunk.need.range()), &self.cost);
+        Ok(ReadPlan { chunks, fetches, generation })
+    }
+
+    /// Returns the decoded chunks of a box that are in memory; an empty list if none is.
+    fn kept(&self, ranges: &Ranges, is_again: bool) -> Vec<Option<Shared>> {
+        let chunks = self.selected.chunks;
+        let keys = || combinations(ranges).map(|at| self.selected.key(&at));
+        // Another reader may have cached bytes that were read ahead of the last snapshot.
+        let mut kept = if is_again { Vec::new() } else { chunks.cached.get(keys()) };
+        if let Some(pending) = &chunks.pending {
+            pending.overlay(&mut kept, keys());
+        }
+        for chunk in &mut kept {
+            *chunk = chunk.take().map(|chunk| chunk.for_elements(self.selected.element));
+        }
+        kept
+    }
+
+    /// Returns what a chunk that is not in memory needs.
+    fn need(&self, at: &[usize], location: ChunkLocation) -> Need {
+        let ChunkLocation::At { at: position, len, mask } = location else { return Need::Nothing };
+        // Requests of their own pay if the chunk is too large for one request, or if that would read four times too much.
+        let is_part =
+            len > self.cost.gap && len == self.stored.chunk_len && self.stored.chain.is_identity(mask) && {
+                let wanted = self.selected.elements(at).saturating_mul(self.selected.element as u64);
+                len > largest(&self.cost) || wanted < len / 4
+            };
+        if is_part { Need::Part(position) } else { Need::Whole(position, len) }
+    }
+}
