@@ -7,7 +7,7 @@
 //! make room for them. A process made by `fork` has no cache; see [`PerProcess`].
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::decoded::{Key, Shared};
@@ -65,7 +65,7 @@ struct Cache {
     queue: BTreeMap<u64, (u64, Key)>,
     /// The next position at the end of the queue.
     turn: u64,
-    /// Bytes of all chunks, of spare buffers, and reserved bytes.
+    /// Bytes of all chunks and of spare buffers.
     bytes: usize,
     budget: usize,
     /// Buffers of dropped chunks, for new ones.
@@ -82,6 +82,13 @@ struct Entry {
 }
 
 static CACHE: PerProcess<Mutex<Cache>> = PerProcess::new();
+
+/// Bytes of the budget that other users have reserved.
+static RESERVED: AtomicUsize = AtomicUsize::new(0);
+
+/// Reserved bytes up to which no chunk need make room. A chunk that is written again and again is released and reserved each
+/// time, which then takes no lock.
+static GRANTED: AtomicUsize = AtomicUsize::new(0);
 
 fn cache() -> Option<MutexGuard<'static, Cache>> {
     let cache = CACHE.get_or_init(|| Mutex::new(Cache::new(budget())))?;
@@ -100,17 +107,18 @@ pub(super) fn budget() -> usize {
 
 /// Takes `len` bytes out of the budget for another user of it, and drops chunks to make room. The caller bounds what it takes.
 pub(super) fn reserve(len: usize) {
-    if let Some(mut cache) = cache() {
-        cache.make_room(len);
-        cache.bytes += len;
+    let reserved = RESERVED.fetch_add(len, Relaxed) + len;
+    if reserved > GRANTED.load(Relaxed)
+        && let Some(mut cache) = cache()
+    {
+        cache.make_room(0);
+        GRANTED.store(reserved, Relaxed);
     }
 }
 
 /// Gives back `len` reserved bytes.
 pub(super) fn release(len: usize) {
-    if let Some(mut cache) = cache() {
-        cache.bytes -= len;
-    }
+    RESERVED.fetch_sub(len, Relaxed);
 }
 
 /// Returns a buffer of `len` bytes with any content: that of a dropped chunk if there is one, since touching fresh memory
@@ -140,11 +148,9 @@ pub(super) fn recycle(buffers: impl Iterator<Item = Vec<u8>>) {
     let Some(mut cache) = cache() else { return };
     for buffer in buffers {
         let len = buffer.len();
-        if cache.spare.len() < MAX_SPARE
-            && cache.spare_bytes + len <= cache.budget / 4
-            && cache.bytes + len <= cache.budget
+        if cache.spare.len() < MAX_SPARE && cache.spare_bytes + len <= cache.budget / 4 && cache.has_room(len)
         {
-            cache.bytes += len;
+            cache.grow(len);
             cache.spare_bytes += len;
             cache.spare.push(buffer);
         }
@@ -193,7 +199,7 @@ impl CachedChunks {
                 cache.remove(self.id, &key);
             }
             cache.make_room(len);
-            if cache.bytes + len <= cache.budget {
+            if cache.has_room(len) {
                 self.any.store(true, Relaxed);
                 cache.insert(self.id, key, chunk);
             }
@@ -234,10 +240,22 @@ impl Cache {
         }
     }
 
+    /// True if `len` more bytes are within the budget.
+    fn has_room(&self, len: usize) -> bool {
+        let used = self.bytes.saturating_add(RESERVED.load(Relaxed));
+        used.saturating_add(len) <= self.budget
+    }
+
+    /// Counts `len` more bytes. Room that was granted and is not reserved is taken.
+    fn grow(&mut self, len: usize) {
+        self.bytes += len;
+        GRANTED.store(RESERVED.load(Relaxed), Relaxed);
+    }
+
     fn insert(&mut self, array: u64, key: Key, chunk: Shared) {
         let turn = self.turn;
         self.turn += 1;
-        self.bytes += chunk.bytes.len();
+        self.grow(chunk.bytes.len());
         self.queue.insert(turn, (array, key.clone()));
         let entry = Entry { chunk, used: false, turn };
         if let Some(old) = self.arrays.entry(array).or_default().insert(key, entry) {
@@ -261,7 +279,7 @@ impl Cache {
     /// buffer of one of them.
     fn make_room(&mut self, len: usize) -> Option<Vec<u8>> {
         let mut buffer = None;
-        while self.bytes.saturating_add(len) > self.budget {
+        while !self.has_room(len) {
             if let Some(spare) = self.spare.pop() {
                 self.bytes -= spare.len();
                 self.spare_bytes -= spare.len();
