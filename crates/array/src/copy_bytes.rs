@@ -1,4 +1,4 @@
-//! Moving bytes from one blob to another, unlooked at.
+//! Copying bytes from one blob to another.
 
 use ferrocdf_bytes::Result;
 use ferrocdf_store::{Blob, BlobMut, meeting_point};
@@ -6,13 +6,13 @@ use ferrocdf_store::{Blob, BlobMut, meeting_point};
 use crate::pool;
 use crate::scratch::Scratch;
 
-/// Bytes moved at a time by one thread.
+/// Bytes that a thread copies at a time.
 const PIECE: u64 = 1 << 20;
 
-/// Copies `len` bytes from position `at` of one blob to position `to_at` of another, shared among threads if that pays.
+/// Copies `len` bytes from position `at` of one blob to position `to_at` of another, on all threads if there is enough to do.
 ///
 /// # Errors
-/// `ETRUNC` if the source ends too early; the blobs'.
+/// `ETRUNC` if the source ends too early; those of the blobs.
 pub fn copy_bytes(from: &dyn Blob, at: u64, to: &dyn BlobMut, to_at: u64, len: u64) -> Result<()> {
     match pool::get() {
         Some(pool) if len >= 2 * PIECE => pool.install(|| split(from, at, to, to_at, len)),

@@ -70,7 +70,7 @@ mod linux {
             assert!(!reports_free_pages("", ""));
         }
 
-        /// Whether the mapping that holds an address is to have large pages; `None` where the system does not tell.
+        /// True if the kernel was advised to use huge pages for the mapping of an address; `None` if the kernel does not tell.
         fn is_advised(at: usize) -> Option<bool> {
             let maps = fs::read_to_string("/proc/self/smaps").ok()?;
             let number = |text| usize::from_str_radix(text, 16).ok();

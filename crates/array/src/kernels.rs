@@ -1,7 +1,7 @@
 //! The loops that convert numbers, one for each pair of kinds.
 //!
 //! The decision that shaped it: the rules are those of the reference (Debian's 4.9.0, measured pair by pair), and a
-//! loop never branches on an element, so that the compiler vectorises it: whether all fitted is gathered in a flag.
+//! loop never branches on an element, so that the compiler vectorises it: a flag gathers if all were in range.
 //!
 //! - Integer to integer: the low bits are kept; out of range if the value differs.
 //! - Integer to float: rounded to nearest, never out of range.
@@ -27,7 +27,7 @@ use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
 use crate::{ConversionRules, Kind};
 
-/// Converts elements in this machine's byte order; equally many in both slices. Says whether all were in range.
+/// Converts elements in this machine's byte order, equally many in both slices. True if all were in range.
 pub(crate) type Kernel = fn(&[u8], &mut [u8]) -> bool;
 
 /// A number that bytes of any alignment hold.
@@ -91,8 +91,8 @@ macro_rules! truncate {
 truncate!(f32);
 truncate!(f64);
 
-/// Runs `one` over all elements. It gets the number and what is at its destination, and answers with the new content
-/// and whether it was in range.
+/// Calls `one` with each number and the old value of its destination; it returns the new value, and true if the number was in
+/// range.
 #[inline(always)]
 fn each<S: Number, D: Number>(from: &[u8], to: &mut [u8], one: impl Fn(S, D) -> (D, bool)) -> bool {
     let from: &[S::Bytes] = cast_slice(from);
@@ -111,8 +111,8 @@ const GROUP: usize = 256;
 
 /// As [`each`], for numbers that mostly need no care: groups in which all are `plain` are converted by `cut`.
 ///
-/// Looking first and converting then are two loops that vectorise or at least never branch; one loop with all the
-/// care in it was measured to be three times slower.
+/// Checking first and converting then are two loops that vectorise or at least never branch; one loop that does both was
+/// measured to be three times slower.
 #[inline(always)]
 fn each_mostly_plain<S: Number, D: Number>(
     from: &[u8],
@@ -159,7 +159,7 @@ macro_rules! high {
     }};
 }
 
-/// Whether a float is not above the largest in range; for 64-bit integers, where that is rounded, below it.
+/// True if a float is at most the largest in range; for 64-bit integers, whose largest is rounded, less than it.
 macro_rules! is_below {
     ($x:ident, $high:ident, $d:ty) => {
         if size_of::<$d>() < 8 { $x <= $high } else { $x < $high }
@@ -206,7 +206,7 @@ fn cast_f32_to_u32(from: &[u8], to: &mut [u8]) -> bool {
     each::<f32, u32>(from, to, |x, _| (x.truncate(), !(x > u32::MAX as f32 || x < 0.0)))
 }
 
-/// Whether a number is larger than any finite `f32`; NaN is not.
+/// True if a number is larger than any finite `f32`; NaN is not.
 #[inline(always)]
 fn is_beyond_f32(x: f64) -> bool {
     x.abs() > f64::from(f32::MAX)

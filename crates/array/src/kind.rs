@@ -1,4 +1,4 @@
-//! What an element is, in memory and in a file.
+//! Element types, in memory and in a file.
 
 use ferrocdf_bytes::Order;
 
@@ -30,7 +30,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The size of one element in bytes.
+    /// Returns the size of an element in bytes.
     pub const fn size(self) -> usize {
         match self {
             Kind::I8 | Kind::U8 | Kind::Char => 1,
@@ -40,7 +40,7 @@ impl Kind {
         }
     }
 
-    /// Whether this is one of the two floating-point kinds.
+    /// True for the two floating-point kinds.
     pub const fn is_float(self) -> bool {
         matches!(self, Kind::F32 | Kind::F64)
     }
@@ -72,7 +72,7 @@ impl Stored {
         Stored { kind, order: Order::Little }
     }
 
-    /// Whether the bytes of an element are in the opposite order to that of memory.
+    /// True if the byte order is not that of this machine.
     pub(crate) fn is_swapped(self) -> bool {
         self.kind.size() > 1 && self.order != Stored::native(self.kind).order
     }

@@ -1,4 +1,4 @@
-//! Which elements of an array are meant: a hyperslab, perhaps with strides.
+//! Selections: hyperslabs with strides.
 
 use ferrocdf_bytes::{Code, Error, Result};
 use smallvec::SmallVec;
@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 /// One number for each dimension; short lists need no allocation.
 pub type Index = SmallVec<[u64; 4]>;
 
-/// A hyperslab: for each dimension the indices `start`, `start + stride`, and so on, `count` of them.
+/// A hyperslab: for each dimension, `count` indices from `start` on, `stride` apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     /// The first index.
@@ -41,7 +41,7 @@ impl Selection {
         }
     }
 
-    /// The number of elements selected, or nothing if it is more than 64 bits hold.
+    /// Returns the number of selected elements; `None` if it is 2^64 or more.
     pub fn elements(&self) -> Option<u64> {
         if self.count.contains(&0) {
             return Some(0);
@@ -49,17 +49,17 @@ impl Selection {
         self.count.iter().try_fold(1u64, |product, &count| product.checked_mul(count))
     }
 
-    /// Checks the selection against an array of this shape, in the order the reference does: starts behind the
-    /// dimension, then strides, then the rest from the first dimension to the last.
+    /// Checks the selection against the shape of an array, in the order of netCDF-C: starts past the end of a dimension, then
+    /// strides, then the rest from the first dimension to the last.
     ///
     /// # Errors
     /// `EINVAL` for another number of dimensions, `ESTRIDE` for a stride of 0, `EINVALCOORDS` for a start outside the
-    /// dimension (a start just behind it is right if the count is 0), `EEDGE` for a last index outside.
+    /// dimension (its length is a valid start if the count is 0), `EEDGE` for a last index outside.
     pub fn check(&self, shape: &[u64]) -> Result<()> {
         let rank = shape.len();
         if self.start.len() != rank || self.count.len() != rank || self.stride.len() != rank {
             let what = format!(
-                "a selection of {} starts, {} counts and {} strides for {rank} dimensions",
+                "selection: {} starts, {} counts and {} strides for {rank} dimensions",
                 self.start.len(),
                 self.count.len(),
                 self.stride.len()
@@ -93,8 +93,8 @@ impl Selection {
         Ok(())
     }
 
-    /// Cuts a checked, non-empty selection into pieces of at most `limit` elements, each gapless in dense order: the first
-    /// element of each in that order, the number of its elements, and its selection.
+    /// Cuts a checked, non-empty selection into pieces of at most `limit` elements, each contiguous in dense order. Returns
+    /// the first element of each piece in that order, the number of its elements, and its selection.
     pub(crate) fn pieces(&self, limit: u64) -> impl Iterator<Item = (usize, usize, Selection)> + use<'_> {
         // Dimensions from `cut + 1` on are whole in each piece; of `cut` itself, `rows` indices are.
         let (mut cut, mut within) = (self.count.len(), 1u64);

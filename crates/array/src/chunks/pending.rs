@@ -8,7 +8,7 @@
 //! Pending chunks take their bytes out of the budget of the cache, at most three quarters of it, so that a program that
 //! writes can read as well. The thread that needs the memory of a pending chunk stores the chunk, also for another array. The gate of
 //! an array keeps two threads from doing that at once: the owner of the array has it while writing, another thread only
-//! attempts it. An error that another thread met waits for the owner; the chunk stays pending. A process made by `fork` has no
+//! tries to take it. An error that another thread met waits for the owner; the chunk stays pending. A process made by `fork` has no
 //! pending chunks; see [`PerProcess`].
 
 use std::collections::{BTreeMap, HashMap};

@@ -220,7 +220,7 @@ fn seed(own: u64) -> u64 {
 fn any_sequence_of_writes_equals_the_oracle() {
     let mut rng = Rng::new(seed(21));
     let cases = if cfg!(debug_assertions) { 800 } else { 10_000 };
-    // Another array whose chunks are held in the same cache.
+    // Another array with pending chunks within the same budget.
     let mut other = Case::new(&mut rng, 200);
     for number in 0..cases {
         let large = number % 200 == 199;
@@ -342,7 +342,7 @@ fn stored_bytes_do_not_depend_on_the_number_of_threads() {
     }
 }
 
-/// An array of bytes in chunks of 1000, packed, that grows.
+/// An array of bytes that can grow, in encoded chunks of 1000 bytes.
 fn rows(shelf: &Arc<Shelf>, rows: u64) -> Array {
     let chain = Arc::new(Chain::new(vec![step(1, &[1])], &Codecs::default()));
     let layout = Layout::Chunked(Chunks::writable(vec![10, 100], shelf.clone(), chain, vec![7]));
@@ -516,7 +516,7 @@ fn chunks_are_copied_one_by_one() {
         (0..3).for_each(|_| case.write(&mut rng));
         let Layout::Chunked(chunks) = &case.array.layout else { unreachable!() };
         let shelf = Arc::new(Shelf { gap: rng.pick(&[0, 7]), fixed: vec![], ..Shelf::default() });
-        // Unopened, or packed anew.
+        // As they are stored, or encoded anew.
         let anew = rng.once_in(2);
         let chain = match anew {
             true => Arc::new(chain(&mut rng, case.array.stored.kind.size())),
@@ -605,7 +605,7 @@ fn a_chunk_that_cannot_be_decoded_is_an_error_and_not_copied() {
         assert_eq!(error.code, Code::EHDFERR, "{error}");
         let mut values = [0u8; 20 * 250];
         let _ = read(&*to.blob, &copy, &Selection::all(&array.shape), Out::new(&mut values)).unwrap();
-        // What was packed with it is there or not; it is not.
+        // Other chunks of its batch may have been copied or not; this chunk was not.
         assert!(values.iter().all(|value| [3, 7].contains(value)), "{values:?}");
         assert_eq!(values[19 * 250 + 200..], [7; 50]);
     }
@@ -654,7 +654,7 @@ fn elements_with_a_decoder_are_written_as_bytes() {
     assert_eq!((error.code, error.what.contains("decoder")), (Code::EPERM, true));
     let sel = Selection::slab(&[2, 0], &[3, 2]);
     let _ = write(&shelf.blob, &raw, &sel, In::new(&[9u8, 8, 7, 6, 5, 4])).unwrap();
-    // What is held is seen through either.
+    // Both views see the pending chunks.
     for _ in 0..2 {
         let mut all = [0u32; 9];
         let _ = read(&shelf.blob, &array, &Selection::all(&[9]), Out::new(&mut all)).unwrap();

@@ -83,7 +83,7 @@ fn a_single_number_out_of_range_is_reported() {
 
 #[test]
 fn negative_i8_put_as_u32_keep_their_low_bits() {
-    // The reference leaves whatever the file held.
+    // netCDF-C keeps the old bytes of the file.
     let mut output = [0; 4];
     let (from, to) = (Stored::big(Kind::I8), Stored::big(Kind::U32));
     assert_eq!(

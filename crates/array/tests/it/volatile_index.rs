@@ -1,4 +1,4 @@
-//! Chunks that somebody moves while they are read: old locations get the bytes of others.
+//! Reads and copies of chunks that another process moves or rewrites meanwhile: old locations get the bytes of other chunks.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -28,10 +28,10 @@ const SMALL: Grid = Grid { chunks: [4, 5], chunk: [3, 40] };
 /// More rows than memory is split into.
 const NARROW: Grid = Grid { chunks: [30, 2], chunk: [4000, 4] };
 
-/// More than is read twice for what may have been read ahead.
+/// Large enough that bytes which were read ahead are dropped before the first attempt.
 const LARGE: Grid = Grid { chunks: [8, 2], chunk: [300, 200] };
 
-/// Where all chunks lie, and how many there are in a row; the number of this generation.
+/// A snapshot of an index: the locations of all chunks, the number of chunks in a row, and the generation.
 #[derive(Clone, Debug)]
 struct Table(Vec<ChunkLocation>, u64, u64);
 
@@ -46,9 +46,9 @@ impl ChunkIndex for Table {
     }
 }
 
-/// A blob in which chunks are moved now and then while it is read, and their index.
+/// A blob whose chunks move now and then while it is read, and their index.
 #[derive(Debug)]
-struct Restless {
+struct VolatileBlob {
     blob: Counting<Arc<MemoryBlob>>,
     plain: Arc<MemoryBlob>,
     state: Mutex<State>,
@@ -58,24 +58,24 @@ struct Restless {
 struct State {
     rng: Rng,
     table: Arc<Table>,
-    /// The table that was asked for last.
+    /// The last snapshot.
     seen: Arc<Table>,
-    /// Moves to come, one in so many reads.
+    /// Number of moves left, one in `often` reads.
     moves: usize,
     often: u64,
-    /// Whether there are bytes in old locations that no filter takes.
+    /// True if old locations get bytes that no filter decodes.
     spoils: bool,
     grid: Grid,
     chain: Arc<Chain>,
-    /// Whether chunks get new values, there and back between two locations of each, while they are read.
+    /// True if chunks get new values during reads, and move to and fro between two locations each.
     rewrites: bool,
-    /// The location of each chunk that it had before, if that has room for it, and how often it got new values.
+    /// For each chunk, position and length of the location before, and the number of new values.
     before: Vec<Option<(u64, u64)>>,
     versions: Vec<u64>,
 }
 
 impl State {
-    /// Puts a chunk somewhere else, and another thing in its location.
+    /// Moves a chunk, and writes the bytes of another chunk to its old location.
     fn move_one(&mut self, blob: &MemoryBlob) {
         let (number, other) = (self.rng.index(self.table.0.len()), self.rng.index(self.table.0.len()));
         let (ChunkLocation::At { at, len, mask }, ChunkLocation::At { at: from, len: other, .. }) =
@@ -95,7 +95,7 @@ impl State {
         self.location(number, ChunkLocation::At { at: end, len, mask });
     }
 
-    /// Gives a chunk new values, where it was before if they fit there.
+    /// Writes new values of a chunk, to the location before the present one if they fit there.
     fn rewrite(&mut self, blob: &MemoryBlob, number: usize) {
         self.versions[number] += 1;
         let (mut bytes, plain) = (vec![], self.grid.bytes(number as u64, self.versions[number]));
@@ -115,7 +115,7 @@ impl State {
         self.table = Arc::new(Table(locations, self.table.1, self.table.2 + 1));
     }
 
-    /// Does one or the other, and one that is rewritten may be where it was then.
+    /// Moves or rewrites a chunk; a chunk that is rewritten twice is back at its location.
     fn change(&mut self, blob: &MemoryBlob) {
         if !self.rewrites || self.rng.once_in(4) {
             return self.move_one(blob);
@@ -125,7 +125,7 @@ impl State {
     }
 }
 
-impl Restless {
+impl VolatileBlob {
     fn now(&self) -> Arc<Table> {
         self.state.lock().unwrap().table.clone()
     }
@@ -144,7 +144,7 @@ impl Restless {
     }
 }
 
-impl Blob for Restless {
+impl Blob for VolatileBlob {
     fn size(&self) -> Result<u64> {
         self.blob.size()
     }
@@ -163,7 +163,7 @@ impl Blob for Restless {
     }
 
     fn name(&self) -> String {
-        "restless".to_string()
+        "volatile".to_string()
     }
 
     fn cost(&self) -> Cost {
@@ -172,7 +172,7 @@ impl Blob for Restless {
 }
 
 #[derive(Debug)]
-struct Index(Arc<Restless>);
+struct Index(Arc<VolatileBlob>);
 
 impl ChunkIndex for Index {
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
@@ -237,8 +237,13 @@ fn packing() -> Arc<Chain> {
 }
 
 /// An array whose chunks are moved so many times, and its blob.
-fn restless(grid: Grid, (seed, packed): (u64, bool), moves: usize, often: u64) -> (Arc<Restless>, Array) {
-    let (blob, chain) = (MemoryBlob::default(), if packed { packing() } else { Arc::default() });
+fn volatile(
+    grid: Grid,
+    (seed, encoded): (u64, bool),
+    moves: usize,
+    often: u64,
+) -> (Arc<VolatileBlob>, Array) {
+    let (blob, chain) = (MemoryBlob::default(), if encoded { packing() } else { Arc::default() });
     let mut table = vec![];
     let Grid { chunks, chunk } = grid;
     let count = chunks[0] * chunks[1];
@@ -255,7 +260,7 @@ fn restless(grid: Grid, (seed, packed): (u64, bool), moves: usize, often: u64) -
         table,
         moves,
         often,
-        spoils: packed,
+        spoils: encoded,
         grid,
         chain: chain.clone(),
         rewrites: false,
@@ -263,7 +268,7 @@ fn restless(grid: Grid, (seed, packed): (u64, bool), moves: usize, often: u64) -
         versions: vec![0; count as usize],
     });
     let plain = Arc::new(blob);
-    let blob = Arc::new(Restless { blob: Counting::new(plain.clone()), plain, state });
+    let blob = Arc::new(VolatileBlob { blob: Counting::new(plain.clone()), plain, state });
     // The last chunks reach beyond it.
     let shape = vec![chunks[0] * chunk[0] - 1, chunks[1] * chunk[1] - chunk[1] / 5];
     let layout = Layout::Chunked(Chunks::new(chunk.to_vec(), Arc::new(Index(blob.clone())), chain, []));
@@ -286,14 +291,14 @@ fn values(blob: &dyn Blob, array: &Array, sel: &Selection) -> Result<Vec<u16>> {
 fn chunks_that_move_during_a_read_are_read_at_their_new_location() {
     let mut rng = Rng::new(5);
     for seed in 0..300 {
-        let (blob, array) = restless(SMALL, (seed, seed % 2 == 0), 60, 1 + rng.below(30));
+        let (blob, array) = volatile(SMALL, (seed, seed % 2 == 0), 60, 1 + rng.below(30));
         for _ in 0..20 {
             let sel = selection(&mut rng, &array.shape);
             assert!(values(&*blob, &array, &sel).unwrap() == wanted(&sel), "{seed}: {sel:?}");
         }
     }
     for seed in 0..10 {
-        let (blob, array) = restless(NARROW, (seed, seed % 2 == 0), 10, 20);
+        let (blob, array) = volatile(NARROW, (seed, seed % 2 == 0), 10, 20);
         let sel = Selection::all(&array.shape);
         assert!(values(&*blob, &array, &sel).unwrap() == wanted(&sel), "{seed}");
     }
@@ -305,7 +310,7 @@ fn each_chunk_that_is_rewritten_during_a_read_is_of_one_version() {
     let few = Grid { chunks: [1, 2], ..SMALL };
     for seed in 0..600 {
         let grid = rng.pick(&[SMALL, few]);
-        let (blob, array) = restless(grid, (seed, seed % 2 == 0), 40, 1 + rng.below(9));
+        let (blob, array) = volatile(grid, (seed, seed % 2 == 0), 40, 1 + rng.below(9));
         blob.state.lock().unwrap().rewrites = true;
         for _ in 0..20 {
             let sel = selection(&mut rng, &array.shape);
@@ -315,7 +320,7 @@ fn each_chunk_that_is_rewritten_during_a_read_is_of_one_version() {
     }
     for seed in 0..20 {
         let grid = rng.pick(&[NARROW, LARGE]);
-        let (blob, array) = restless(grid, (seed, seed % 3 == 0), 20, 4);
+        let (blob, array) = volatile(grid, (seed, seed % 3 == 0), 20, 4);
         blob.state.lock().unwrap().rewrites = true;
         for _ in 0..2 {
             let sel = Selection::all(&array.shape);
@@ -329,7 +334,7 @@ fn each_chunk_that_is_rewritten_during_a_read_is_of_one_version() {
 #[test]
 fn chunks_that_do_not_change_are_read_once() {
     for grid in [NARROW, LARGE] {
-        let (blob, array) = restless(grid, (1, false), 1, 1);
+        let (blob, array) = volatile(grid, (1, false), 1, 1);
         let [chunks, chunk] = [grid.chunks, grid.chunk].map(|lens| lens[0] * lens[1]);
         // It moves in the first; in the others it is known to have moved.
         for reads in [2, 3, 4] {
@@ -342,7 +347,7 @@ fn chunks_that_do_not_change_are_read_once() {
 
 #[test]
 fn a_cached_chunk_is_replaced_after_it_moved() {
-    let (blob, array) = restless(SMALL, (1, true), 0, 1);
+    let (blob, array) = volatile(SMALL, (1, true), 0, 1);
     let sel = Selection::slab(&[1, 7], &[1, 9]);
     for _ in 0..3 {
         // The second time it is kept.
@@ -360,7 +365,7 @@ fn a_cached_chunk_is_replaced_after_it_moved() {
 #[test]
 fn chunks_that_change_during_every_attempt_are_an_error() {
     let one = Grid { chunks: [1, 1], ..SMALL };
-    let (blob, array) = restless(one, (1, false), usize::MAX, 1);
+    let (blob, array) = volatile(one, (1, false), usize::MAX, 1);
     let begin = Instant::now();
     let error = values(&*blob, &array, &Selection::all(&array.shape)).unwrap_err();
     assert_eq!(error.code, Code::EHDFERR);
@@ -408,7 +413,7 @@ impl ChunkStore for Still {
 #[test]
 fn chunks_that_move_during_a_copy_are_copied_from_their_new_location() {
     for seed in 0..300 {
-        let (blob, array) = restless(SMALL, (seed, seed % 2 == 0), 30, 1 + seed % 9);
+        let (blob, array) = volatile(SMALL, (seed, seed % 2 == 0), 30, 1 + seed % 9);
         let (still, to) = target(SMALL, filters(&array, seed % 3 > 0), &array);
         let mut told = 0;
         assert!(copy_chunks((&*blob, &array), (&*still.blob, &to), &mut |bytes| told += bytes).unwrap());
@@ -433,10 +438,10 @@ fn target(grid: Grid, chain: Arc<Chain>, array: &Array) -> (Arc<Still>, Array) {
     (still, Array { layout: Layout::Chunked(to), ..array.clone() })
 }
 
-/// The filters that copies of these chunks have: the same ones, which leave them unopened, or others.
-fn filters(array: &Array, unopened: bool) -> Arc<Chain> {
+/// The filters of a copy: those of the source, for a transfer, or others.
+fn filters(array: &Array, is_transfer: bool) -> Arc<Chain> {
     let Layout::Chunked(chunks) = &array.layout else { unreachable!() };
-    match unopened {
+    match is_transfer {
         true => chunks.chain.clone(),
         false if chunks.chain.is_empty() => packing(),
         false => Arc::default(),
@@ -447,7 +452,7 @@ fn filters(array: &Array, unopened: bool) -> Arc<Chain> {
 fn each_chunk_that_is_rewritten_during_a_copy_is_of_one_version() {
     for seed in 0..600 {
         let grid = if seed % 5 == 0 { SMALL } else { Grid { chunks: [1, 2], ..SMALL } };
-        let (blob, array) = restless(grid, (seed, seed % 2 == 0), 40, 1 + seed % 9);
+        let (blob, array) = volatile(grid, (seed, seed % 2 == 0), 40, 1 + seed % 9);
         blob.state.lock().unwrap().rewrites = true;
         let (still, to) = target(grid, filters(&array, seed % 3 > 0), &array);
         assert!(copy_chunks((&*blob, &array), (&*still.blob, &to), &mut |_| ()).unwrap());
@@ -499,37 +504,37 @@ impl BlobMut for Faulty {
     }
 }
 
-/// Large chunks of several batches, packed or not, with an index that is never the one of the last generation.
-fn batches(packed: bool) -> (Grid, Arc<Restless>, Array) {
+/// Large chunks of several batches, encoded or not, with an index that changes after each snapshot.
+fn batches(encoded: bool) -> (Grid, Arc<VolatileBlob>, Array) {
     let grid = Grid { chunks: [20, 1], chunk: [1000, 1000] };
-    let (blob, array) = restless(grid, (1, packed), 0, 1);
+    let (blob, array) = volatile(grid, (1, encoded), 0, 1);
     let Layout::Chunked(chunks) = &array.layout else { unreachable!() };
-    let index = Looked { changed: true, ..Looked::new(&blob) };
+    let index = LateIndex { changed: true, ..LateIndex::new(&blob) };
     let chunks = Chunks::new(grid.chunk.to_vec(), Arc::new(index), chunks.chain.clone(), []);
     (grid, blob, Array { layout: Layout::Chunked(chunks), ..array })
 }
 
 #[test]
 fn a_copy_fails_if_its_target_fails_once() {
-    for (packed, unopened) in [(false, true), (false, false), (true, false)] {
-        let (grid, blob, array) = batches(packed);
+    for (encoded, is_transfer) in [(false, true), (false, false), (true, false)] {
+        let (grid, blob, array) = batches(encoded);
         // A write, or a location.
         for (write, location) in [(0, usize::MAX), (3, usize::MAX), (usize::MAX, 0), (usize::MAX, 12)] {
-            let (still, to) = target(grid, filters(&array, unopened), &array);
+            let (still, to) = target(grid, filters(&array, is_transfer), &array);
             still.fails.store(location, Relaxed);
             let faulty = Faulty { blob: still.blob.clone(), fails: AtomicUsize::new(write) };
             let error = copy_chunks((&*blob.plain, &array), (&faulty, &to), &mut |_| ()).unwrap_err();
-            assert_eq!(error.code, Code::EIO, "{packed} {unopened} {write} {location}");
+            assert_eq!(error.code, Code::EIO, "{encoded} {is_transfer} {write} {location}");
         }
     }
 }
 
 #[test]
 fn a_copy_is_complete_if_its_source_fails_once() {
-    for (packed, unopened) in [(false, true), (false, false), (true, false)] {
-        let (grid, blob, array) = batches(packed);
+    for (encoded, is_transfer) in [(false, true), (false, false), (true, false)] {
+        let (grid, blob, array) = batches(encoded);
         for fails in [0, 19, 21, 25, 39] {
-            let (still, to) = target(grid, filters(&array, unopened), &array);
+            let (still, to) = target(grid, filters(&array, is_transfer), &array);
             let faulty = odd(&blob, |number, _, _| match number == fails {
                 true => Err(Error::new(Code::EIO, "not now")),
                 false => Ok(()),
@@ -537,7 +542,10 @@ fn a_copy_is_complete_if_its_source_fails_once() {
             assert!(copy_chunks((&faulty, &array), (&*still.blob, &to), &mut |_| ()).unwrap());
             flush(&*still.blob, &to).unwrap();
             let sel = Selection::all(&array.shape);
-            assert!(values(&*still.blob, &to, &sel).unwrap() == wanted(&sel), "{packed} {unopened} {fails}");
+            assert!(
+                values(&*still.blob, &to, &sel).unwrap() == wanted(&sel),
+                "{encoded} {is_transfer} {fails}"
+            );
         }
     }
 }
@@ -565,15 +573,15 @@ impl<F: Fn(usize, u64, &mut [u8]) -> Result<()> + Send + Sync> Blob for Odd<F> {
     }
 }
 
-fn odd<F: Fn(usize, u64, &mut [u8]) -> Result<()>>(blob: &Restless, act: F) -> Odd<F> {
+fn odd<F: Fn(usize, u64, &mut [u8]) -> Result<()>>(blob: &VolatileBlob, act: F) -> Odd<F> {
     Odd(Counting::new(blob.plain.clone()), act, AtomicUsize::new(0))
 }
 
 #[test]
 fn a_chunk_that_moves_away_and_back_is_read_until_two_checksums_agree() {
     for (grid, changed) in [(SMALL, false), (SMALL, true), (NARROW, false), (NARROW, true), (LARGE, true)] {
-        let (blob, array) = restless(grid, (1, false), 0, 1);
-        let index = Arc::new(Looked { changed, ..Looked::new(&blob) });
+        let (blob, array) = volatile(grid, (1, false), 0, 1);
+        let index = Arc::new(LateIndex { changed, ..LateIndex::new(&blob) });
         let chunks = Chunks::new(grid.chunk.to_vec(), index, Arc::default(), []);
         let array = Array { layout: Layout::Chunked(chunks), ..array };
         // The first try is marked if it is known to change. In the first marked one a chunk is half-way.
@@ -590,7 +598,7 @@ fn a_chunk_that_moves_away_and_back_is_read_until_two_checksums_agree() {
         assert!(values(&half, &array, &sel).unwrap() == wanted(&sel), "{grid:?} {changed}");
         // The others twice, that one three times.
         assert_eq!(half.0.reads().1, ((first as u64 + 2) * chunks + 1) * chunk * 2, "{grid:?} {changed}");
-        for unopened in [true, false] {
+        for is_transfer in [true, false] {
             let attempts = AtomicUsize::new(0);
             let half = odd(&blob, |_, at, into| {
                 if at == 0 && attempts.fetch_add(1, Relaxed) == first {
@@ -598,7 +606,7 @@ fn a_chunk_that_moves_away_and_back_is_read_until_two_checksums_agree() {
                 }
                 Ok(())
             });
-            let (still, to) = target(grid, filters(&array, unopened), &array);
+            let (still, to) = target(grid, filters(&array, is_transfer), &array);
             assert!(copy_chunks((&half, &array), (&*still.blob, &to), &mut |_| ()).unwrap());
             flush(&*still.blob, &to).unwrap();
             assert!(values(&*still.blob, &to, &sel).unwrap() == wanted(&sel), "{grid:?} {changed}");
@@ -609,8 +617,8 @@ fn a_chunk_that_moves_away_and_back_is_read_until_two_checksums_agree() {
 
 #[test]
 fn slow_reads_get_as_many_attempts_as_they_need() {
-    let (blob, array) = restless(SMALL, (1, false), 0, 1);
-    let chunks = Chunks::new(SMALL.chunk.to_vec(), Arc::new(Looked::new(&blob)), Arc::default(), []);
+    let (blob, array) = volatile(SMALL, (1, false), 0, 1);
+    let chunks = Chunks::new(SMALL.chunk.to_vec(), Arc::new(LateIndex::new(&blob)), Arc::default(), []);
     let array = Array { layout: Layout::Chunked(chunks), ..array };
     // The second of three takes longer than patience lasts.
     let slow = odd(&blob, |number, _, _| {
@@ -654,23 +662,23 @@ impl Blob for Stale {
 
 /// An index that is not the one of the last generation any more, although nothing moved.
 #[derive(Debug)]
-struct Looked {
+struct LateIndex {
     table: Mutex<Arc<Table>>,
     /// Whether that is known.
     changed: bool,
 }
 
-impl Looked {
-    fn at(table: Arc<Table>) -> Looked {
-        Looked { table: Mutex::new(table), changed: false }
+impl LateIndex {
+    fn at(table: Arc<Table>) -> LateIndex {
+        LateIndex { table: Mutex::new(table), changed: false }
     }
 
-    fn new(blob: &Restless) -> Looked {
-        Looked::at(blob.now())
+    fn new(blob: &VolatileBlob) -> LateIndex {
+        LateIndex::at(blob.now())
     }
 }
 
-impl ChunkIndex for Looked {
+impl ChunkIndex for LateIndex {
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
         self.table.lock().unwrap().locate(first, count)
     }
@@ -689,9 +697,9 @@ impl ChunkIndex for Looked {
 #[test]
 fn bytes_read_ahead_before_a_change_are_not_returned_after_it() {
     for grid in [SMALL, NARROW, LARGE] {
-        let (blob, array) = restless(grid, (1, false), 0, 1);
+        let (blob, array) = volatile(grid, (1, false), 0, 1);
         let stale = Stale { now: MemoryBlob::new(blob.plain.to_bytes()), seen: Mutex::new(vec![0; 1 << 22]) };
-        let chunks = Chunks::new(grid.chunk.to_vec(), Arc::new(Looked::new(&blob)), Arc::default(), []);
+        let chunks = Chunks::new(grid.chunk.to_vec(), Arc::new(LateIndex::new(&blob)), Arc::default(), []);
         let array = Array { layout: Layout::Chunked(chunks), ..array };
         let sel = Selection::all(&array.shape);
         assert!(values(&stale, &array, &sel).unwrap() == wanted(&sel), "{grid:?}");
@@ -706,7 +714,7 @@ fn bytes_read_ahead_before_a_change_are_not_returned_after_it() {
 
 #[test]
 fn bytes_read_ahead_before_a_change_are_not_cached() {
-    let (blob, array) = restless(SMALL, (1, true), 0, 1);
+    let (blob, array) = volatile(SMALL, (1, true), 0, 1);
     let Layout::Chunked(chunks) = &array.layout else { unreachable!() };
     // What is there: all other chunks, in the locations of these.
     let mut locations = blob.now().0.clone();
@@ -727,7 +735,7 @@ fn bytes_read_ahead_before_a_change_are_not_cached() {
         seen[number * 4096..][..len].copy_from_slice(&old[at as usize..][..len]);
     }
     let stale = Stale { now: plain, seen: Mutex::new(seen) };
-    let index = Looked::at(Arc::new(Table(locations, SMALL.chunks[1], 0)));
+    let index = LateIndex::at(Arc::new(Table(locations, SMALL.chunks[1], 0)));
     let chunks = Chunks::new(SMALL.chunk.to_vec(), Arc::new(index), chunks.chain.clone(), []);
     let array = Array { layout: Layout::Chunked(chunks), ..array };
     for _ in 0..4 {
