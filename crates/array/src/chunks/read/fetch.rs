@@ -50,8 +50,9 @@ impl ChunkReader<'_> {
             rest = more;
             FetchJob { range: fetch.range.clone(), tasks }
         });
-        let (shares, generation) = (self.shares && plan.fetches.len() > 1, plan.generation);
-        match pool::get().filter(|_| shares) {
+        let generation = plan.generation;
+        let pool = if self.shares && plan.fetches.len() > 1 { pool::get() } else { None };
+        match pool {
             Some(pool) => {
                 let jobs: Vec<FetchJob<'_, 'o>> = jobs.collect();
                 pool.install(|| {
