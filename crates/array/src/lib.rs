@@ -45,7 +45,6 @@ mod array;
 mod chunks;
 mod convert;
 mod copy_bytes;
-mod cost;
 mod huge_pages;
 mod kernels;
 mod kind;

@@ -8,7 +8,6 @@ use ferrocdf_store::{Blob, Cost, reads_slowly};
 
 use crate::array::{dense_strides, too_large};
 use crate::convert::Conversion;
-use crate::cost::cost_of;
 use crate::memory::{MapWalk, check_dense};
 use crate::scratch::Scratch;
 use crate::short_run::ShortRun;
@@ -77,13 +76,13 @@ impl Reader<'_> {
             Layout::Strided { begin, strides } => {
                 check_rank(array, strides)?;
                 let plan =
-                    TilePlan::new(&array.shape, array.stored, *begin, strides, sel, (TILE, &cost_of(blob)))?;
+                    TilePlan::new(&array.shape, array.stored, *begin, strides, sel, (TILE, &blob.cost()))?;
                 TileReader::new(blob, &plan, conversion, array.past_end, size).all(out)
             }
             Layout::Inline(bytes) => {
                 let (inline, strides) = (Inline(bytes), dense_strides(&array.shape, array.stored)?);
                 let plan =
-                    TilePlan::new(&array.shape, array.stored, 0, &strides, sel, (TILE, &cost_of(&inline)))?;
+                    TilePlan::new(&array.shape, array.stored, 0, &strides, sel, (TILE, &inline.cost()))?;
                 TileReader::new(&inline, &plan, conversion, array.past_end, size).all(out)
             }
             Layout::Chunked(chunks) => chunks::read(blob, array, chunks, sel, conversion, size, out),

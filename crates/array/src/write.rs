@@ -9,7 +9,6 @@ use ferrocdf_store::{BlobMut, writes_slowly};
 
 use crate::array::too_large;
 use crate::convert::Conversion;
-use crate::cost::cost_of;
 use crate::memory::{MapWalk, check_dense};
 use crate::read::check_rank;
 use crate::scratch::Scratch;
@@ -154,7 +153,7 @@ fn make_plan(
     if elements == 0 {
         return Ok(None);
     }
-    TilePlan::new(&array.shape, array.stored, *begin, strides, sel, (limit, &cost_of(blob))).map(Some)
+    TilePlan::new(&array.shape, array.stored, *begin, strides, sel, (limit, &blob.cost())).map(Some)
 }
 
 /// Where the elements come from.

@@ -53,7 +53,7 @@ impl Chunks {
         let is_watched = snapshot.is_some();
         let mut is_verifying = snapshot.as_ref().is_some_and(|snapshot| snapshot.is_volatile);
         let mut index = Ok(snapshot.map_or_else(|| self.index.clone(), |snapshot| snapshot.index));
-        let mut patience = RetryLimit::default();
+        let mut limit = RetryLimit::default();
         let (mut last, mut same) = (None, 0);
         let (mut is_again, mut attempts) = (false, 0);
         loop {
@@ -73,7 +73,7 @@ impl Chunks {
             let error = done.err();
             same = if error == last { same + 1 } else { 0 };
             let is_final = error.is_some() && same >= SAME_ERROR;
-            if is_final || (!patience.can_retry(error.is_some()) && attempts >= MIN_ATTEMPTS) {
+            if is_final || (!limit.can_retry(error.is_some()) && attempts >= MIN_ATTEMPTS) {
                 let what = "chunks changed during every read attempt: another process is rewriting the file; reopen it, or take \
                             the file lock";
                 return Err(error.unwrap_or_else(|| Error::new(Code::EHDFERR, what)));

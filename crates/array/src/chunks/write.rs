@@ -26,7 +26,6 @@ use super::selected::SelectedChunks;
 use super::stored::StoredChunks;
 use crate::array::dense_strides;
 use crate::convert::Conversion;
-use crate::cost::cost_of;
 use crate::scratch::Scratch;
 use crate::tiling::{Dim, SHARED, TilePlan};
 use crate::{Array, Layout, Selection, pool, scatter};
@@ -310,7 +309,7 @@ impl SelectionWriter<'_> {
     fn overwritable(&self, chunk: &PartialChunk, written: u64) -> Option<u64> {
         let ChunkLocation::At { len, mask, .. } = chunk.location else { return None };
         let bytes = written * self.array.stored.kind.size() as u64;
-        let cost = cost_of(self.blob);
+        let cost = self.blob.cost();
         let little = len > largest(&cost) || (len > cost.gap && bytes < len / 4);
         let plain = len == self.selected.chunk_len && self.chunks.chain.is_identity(mask);
         self.pending.writer().store.uncommitted_position(&chunk.key).filter(|_| plain && little)
@@ -320,14 +319,8 @@ impl SelectionWriter<'_> {
         let (shape, stored) = (&self.chunks.shape, self.array.stored);
         let sel = self.selected.selection(at);
         let strides = dense_strides(shape, stored)?;
-        let plan = TilePlan::new(
-            shape,
-            stored,
-            position,
-            &strides,
-            &sel,
-            (crate::write::TILE, &cost_of(self.blob)),
-        )?;
+        let plan =
+            TilePlan::new(shape, stored, position, &strides, &sel, (crate::write::TILE, &self.blob.cost()))?;
         let rows = self.memory(at);
         let elements = match rows.only() {
             Some(row) => &self.input[row],

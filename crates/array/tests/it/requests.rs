@@ -23,7 +23,7 @@ fn interleaved(records: u64, run: u64, record: u64) -> Array {
 }
 
 fn reads(array: &Array) -> (u64, u64) {
-    let blob = Counting::new(MemoryBlob::default());
+    let blob = Counting::new(MemoryBlob::default()).with_cost(Cost::LOCAL);
     let sel = Selection::all(&array.shape);
     let mut out = vec![0f32; sel.elements().unwrap() as usize];
     assert_eq!(read(&blob, array, &sel, Out::new(&mut out)), Ok(RangeCheck::InRange));
@@ -31,7 +31,7 @@ fn reads(array: &Array) -> (u64, u64) {
 }
 
 fn writes(array: &Array) -> [(u64, u64); 2] {
-    let blob = Counting::new(MemoryBlob::default());
+    let blob = Counting::new(MemoryBlob::default()).with_cost(Cost::LOCAL);
     let sel = Selection::all(&array.shape);
     let out = vec![0f32; sel.elements().unwrap() as usize];
     assert_eq!(write(&blob, array, &sel, In::new(&out)), Ok(RangeCheck::InRange));
@@ -41,7 +41,7 @@ fn writes(array: &Array) -> [(u64, u64); 2] {
 #[test]
 fn one_value_is_one_request_of_its_size() {
     let array = Array::contiguous(vec![100, 100], Stored::big(Kind::F64), 0).unwrap();
-    let blob = Counting::new(MemoryBlob::default());
+    let blob = Counting::new(MemoryBlob::default()).with_cost(Cost::LOCAL);
     let sel = Selection::slab(&[7, 7], &[1, 1]);
     assert_eq!(read(&blob, &array, &sel, Out::new(&mut [0i32])), Ok(RangeCheck::InRange));
     assert_eq!(write(&blob, &array, &sel, In::new(&[5u8])), Ok(RangeCheck::InRange));
@@ -158,7 +158,7 @@ fn tiles_are_bounded_for_any_selection() {
 fn tiles_are_bounded_if_elements_coincide() {
     let layout = Layout::Strided { begin: 0, strides: vec![0] };
     let array = Array { layout, ..Array::contiguous(vec![1 << 40], Stored::big(Kind::F32), 0).unwrap() };
-    let blob = Counting::new(MemoryBlob::default());
+    let blob = Counting::new(MemoryBlob::default()).with_cost(Cost::LOCAL);
     fill(&blob, &array, &Selection::slab(&[0], &[1 << 22]), &[1, 2, 3, 4]).unwrap();
     assert_eq!((blob.size(), blob.writes()), (Ok(4), (16, 64)));
 }

@@ -10,7 +10,6 @@ use ferrocdf_bytes::{Code, Error, Result};
 use super::source::{Copier, SourceChunk};
 use crate::chunks::encode::{BATCH, Space, each};
 use crate::chunks::fetch_plan::coalesce;
-use crate::cost::cost_of;
 use crate::pool;
 use crate::scratch::Scratch;
 use crate::tiling::SHARED;
@@ -27,7 +26,7 @@ impl Copier<'_> {
         }
         parts.sort_unstable_by_key(|part| part.0.at);
         let fetches =
-            coalesce(parts.iter().map(|(chunk, _)| Some((chunk.at, chunk.len))), &cost_of(self.from_blob));
+            coalesce(parts.iter().map(|(chunk, _)| Some((chunk.at, chunk.len))), &self.from_blob.cost());
         let mut jobs: Vec<(Range<u64>, &mut [ChunkRows<'_>])> = Vec::new();
         let mut rest = &mut parts[..];
         for fetch in fetches {

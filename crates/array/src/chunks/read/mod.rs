@@ -27,7 +27,6 @@ use super::optimistic::{Attempt, Attempts};
 use super::selected::SelectedChunks;
 use super::stored::StoredChunks;
 use crate::convert::Conversion;
-use crate::cost::cost_of;
 use crate::tiling::SHARED;
 use crate::{Array, Selection, non_temporal};
 use memory::Lines;
@@ -55,7 +54,7 @@ pub(crate) fn read(
     let selected = SelectedChunks::new(array, chunks, sel)?;
     let chunk_len = selected.chunk_len;
     let stored = StoredChunks { blob, past_end: array.past_end, chain: &chunks.chain, chunk_len };
-    let cost = cost_of(blob);
+    let cost = blob.cost();
     let (elements, met) = (sel.elements().unwrap_or(u64::MAX), selected.len());
     let work = if chunks.chain.is_empty() {
         elements.saturating_mul(selected.element as u64)
