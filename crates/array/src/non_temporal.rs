@@ -25,7 +25,7 @@ mod x86_64 {
 
     /// A cache line.
     #[repr(C, align(64))]
-    struct CopyPipeline([u8; 64]);
+    struct CacheLine([u8; 64]);
 
     /// Copies each row to its destination, with non-temporal stores if the row is long enough.
     pub(crate) fn copy_rows<'a>(rows: impl Iterator<Item = (&'a [u8], &'a mut [u8])>) {
@@ -56,7 +56,7 @@ mod x86_64 {
         assert_eq!(from.len(), to.len());
         // SAFETY: any bytes are a line.
         #[allow(unsafe_code)]
-        let (head, lines, tail) = unsafe { to.align_to_mut::<CopyPipeline>() };
+        let (head, lines, tail) = unsafe { to.align_to_mut::<CacheLine>() };
         let (first, rest) = from.split_at(head.len());
         let (middle, last) = rest.split_at(rest.len() - tail.len());
         head.copy_from_slice(first);

@@ -26,8 +26,8 @@ impl Workers {
 
     /// Runs work in the pool, and waits for it.
     ///
-    /// A thread of another rayon pool that waits takes up other work of its pool meanwhile, which may want what the caller
-    /// holds, the lock of a file, and never gets it. There a new thread does the waiting.
+    /// A waiting thread of another rayon pool takes up other jobs of its pool. Such a job may need a lock that the caller holds,
+    /// such as that of a file: a deadlock. So a new thread waits in its place.
     pub fn install<R: Send>(self, work: impl FnOnce() -> R + Send) -> R {
         if rayon::current_thread_index().is_none() || self.0.current_thread_index().is_some() {
             return self.0.install(work);

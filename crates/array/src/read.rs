@@ -70,7 +70,7 @@ impl Reader<'_> {
     pub(crate) fn dense(&self, sel: &Selection, out: &mut [u8]) -> Result<bool> {
         let Reader { blob, array, conversion, size } = *self;
         if array.decoder.is_some() && !matches!(array.layout, Layout::Virtual(_)) {
-            return self.decoder(sel, out);
+            return self.read_decoded(sel, out);
         }
         match &array.layout {
             Layout::Strided { begin, strides } => {
@@ -143,7 +143,7 @@ impl Reader<'_> {
     }
 
     /// Reads elements as bytes and decodes them.
-    fn decoder(&self, sel: &Selection, out: &mut [u8]) -> Result<bool> {
+    fn read_decoded(&self, sel: &Selection, out: &mut [u8]) -> Result<bool> {
         let Some(decoder) = &self.array.decoder else { return self.dense(sel, out) };
         let (raw, made) = (decoder.size(), self.array.stored.kind.size());
         let bytes = self.array.as_bytes(raw);

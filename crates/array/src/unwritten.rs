@@ -52,8 +52,8 @@ pub enum Coverage {
     Nothing,
 }
 
-/// Returns how much of a selection is stored. Elements that are not count as stored if they have another value than this one,
-/// which is as memory of a kind has it.
+/// Returns how much of a selection is stored. `value` is one element of `kind` in memory: unwritten elements with any other
+/// value count as stored.
 ///
 /// # Errors
 /// Those of the index, and of opening the sources of a virtual layout.

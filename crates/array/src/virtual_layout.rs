@@ -272,10 +272,9 @@ mod tests {
     #[test]
     fn common_indices_equal_those_found_by_search() {
         for case in 0..20_000u64 {
-            let scatter =
-                |shift: u32, below: u64| (case.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift) % below;
-            let a = (scatter(3, 20), 1 + scatter(9, 7), 1 + scatter(15, 12));
-            let b = (scatter(21, 20), 1 + scatter(27, 7), 1 + scatter(33, 12));
+            let draw = |shift: u32, below: u64| (case.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift) % below;
+            let a = (draw(3, 20), 1 + draw(9, 7), 1 + draw(15, 12));
+            let b = (draw(21, 20), 1 + draw(27, 7), 1 + draw(33, 12));
             let row = |(start, step, count): (u64, u64, u64)| (0..count).map(move |n| start + n * step);
             let wanted: Vec<u64> = row(a).filter(|x| row(b).any(|y| y == *x)).collect();
             let found: Vec<u64> = common(a, b).map_or(vec![], |common| {

@@ -181,8 +181,8 @@ impl Writer<'_> {
         self.conversion.is_copy() && self.plan.is_dense() && !matches!(self.source, Source::Mapped(..))
     }
 
-    /// Writes all tiles, shared among threads if that pays and the tiles do not overlap. What is written as it is does not
-    /// gain by it: kernels let one thread at a time write to a file.
+    /// Writes all tiles, on all threads if tiles do not overlap and elements are converted. One thread writes unconverted tiles:
+    /// kernels let one thread at a time write to a file.
     fn all(&self) -> Result<bool> {
         let tiles = self.plan.tiles();
         match self.plan.shared() {

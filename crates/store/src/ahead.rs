@@ -1,20 +1,21 @@
 //! Reading ahead for callers who read little at a time.
 //!
 //! The cost of the blob gives the sizes: requests from half a window on are passed through, and a request is near another one
-//! if there is no more than the gap between them. A few windows per blob and thread, filled when requests come near each other, or when the whole blob fits in one: a caller
-//! who jumps about in a large blob pays nothing. A thread has four of them per blob, since one structure leads to another (a
-//! header to its heap, the heap to its blocks, these to text). Windows belong to a thread, so a request takes no lock: a
-//! window is valid while the generation of its blob is the one in which the window was read. Bytes written through
-//! this wrapper are seen at once; bytes that another process writes may be seen late. The size is asked for once, since readers of
-//! many small structures ask for it with each.
+//! if there is no more than the gap between them. A thread has four windows per blob, since one structure leads to another (a
+//! header to its heap, the heap to its blocks, these to text). A window is filled when requests come near each other, or when
+//! the whole blob fits in one: a caller who jumps about in a large blob pays nothing. Windows belong to a thread, so a request
+//! takes no lock: a window is valid while the generation of its blob is the one in which the window was read. Bytes written
+//! through this wrapper are seen at once; bytes that another process writes may be seen late. The size is asked for once, since
+//! readers of many small structures ask for it with each.
 
 use std::cell::RefCell;
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::Ordering::{AcqRel, Acquire};
 use std::sync::{Arc, Weak};
 
 use ferrocdf_bytes::Result;
 
+use crate::known_size::KnownSize;
 use crate::{Blob, BlobMut, Buffer, ChangeToken, Cost, ReadRequest, Suffix, Writes};
 
 /// Requests in a row, each near the one before, after which reading ahead starts.
@@ -35,12 +36,8 @@ pub struct ReadAhead<B: Blob> {
     cost: Cost,
     /// Number of the state of the bytes; changes with every write. Windows of this blob point at it.
     generation: Arc<AtomicU64>,
-    /// The size of the blob; from [`UNKNOWN`] on, how often it was forgotten.
-    size: AtomicU64,
+    size: KnownSize,
 }
-
-/// No blob is so large.
-const UNKNOWN: u64 = 1 << 63;
 
 thread_local! {
     static THREAD: RefCell<ThreadWindows> = const { RefCell::new(ThreadWindows::new()) };
@@ -124,7 +121,7 @@ impl<B: Blob> ReadAhead<B> {
     /// Reads ahead in `inner`.
     pub fn new(inner: B) -> Self {
         let cost = inner.cost();
-        ReadAhead { inner, cost, generation: Arc::default(), size: AtomicU64::new(UNKNOWN) }
+        ReadAhead { inner, cost, generation: Arc::default(), size: KnownSize::default() }
     }
 
     /// Requests from this size on are passed through.
@@ -132,31 +129,17 @@ impl<B: Blob> ReadAhead<B> {
         self.cost.window / 2
     }
 
-    /// The next who wants to know the size asks again. A thread that is asking just now keeps its answer to itself: the
-    /// number that it found here is not there any more.
-    fn forget_size(&self) {
-        static TIMES: AtomicU64 = AtomicU64::new(1);
-        self.size.store(UNKNOWN + TIMES.fetch_add(1, Relaxed), Relaxed);
-    }
-
-    /// Keeps a size that the inner blob told, unless it was forgotten since `known` was found in its place.
-    fn learn_size(&self, known: u64, size: u64) {
-        if known >= UNKNOWN && size < UNKNOWN {
-            let _ = self.size.compare_exchange(known, size, Relaxed, Relaxed);
-        }
-    }
-
     /// Makes the windows of all threads invalid, and the size unknown.
     fn forget_all(&self) {
         self.generation.fetch_add(1, AcqRel);
-        self.forget_size();
+        self.size.forget();
     }
 
     /// Starts the next generation after a write. The windows of this thread, if they were valid, become those of the new one
     /// once `patch` has brought them up to date.
     fn forget_others(&self, patch: impl Fn(&mut Window)) {
         let before = self.generation.fetch_add(1, AcqRel);
-        self.forget_size();
+        self.size.forget();
         // A thread that is ending has no windows any more.
         let _ = THREAD.try_with(|thread| {
             let Ok(mut thread) = thread.try_borrow_mut() else { return };
@@ -296,13 +279,10 @@ impl Window {
 
 impl<B: Blob> Blob for ReadAhead<B> {
     fn size(&self) -> Result<u64> {
-        let known = self.size.load(Relaxed);
-        if known < UNKNOWN {
-            return Ok(known);
+        match self.size.get() {
+            Some(size) => Ok(size),
+            None => self.size.learn(|| self.inner.size(), |&size| size),
         }
-        let size = self.inner.size()?;
-        self.learn_size(known, size);
-        Ok(size)
     }
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
@@ -321,10 +301,7 @@ impl<B: Blob> Blob for ReadAhead<B> {
     }
 
     fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
-        let known = self.size.load(Relaxed);
-        let suffix = self.inner.read_suffix(into)?;
-        self.learn_size(known, suffix.size);
-        Ok(suffix)
+        self.size.learn(|| self.inner.read_suffix(into), |suffix| suffix.size)
     }
 
     fn name(&self) -> String {

@@ -12,7 +12,7 @@ use crate::{Blob, BlobMut, Buffer, Cost, ReadRequest, Suffix, Writes};
 
 /// Writes from this size on are passed through.
 const SMALL: usize = 32 << 10;
-/// Bytes that are held back at most.
+/// Most bytes of the pending run.
 const HELD: usize = 256 << 10;
 
 /// A blob that collects small writes.
@@ -22,7 +22,7 @@ pub struct WriteBehind<B: BlobMut> {
     run: Mutex<Run>,
 }
 
-/// Bytes held back.
+/// The pending run: consecutive bytes that are not written yet.
 #[derive(Debug, Default)]
 struct Run {
     at: u64,
@@ -39,7 +39,7 @@ impl Run {
         self.len > 0 && at < self.end() && self.at < at.saturating_add(len as u64)
     }
 
-    /// Takes a write that lies in the run or goes on where it ends; `false` if it does neither or there is no room.
+    /// Appends a write to the run, or overwrites part of it. False if the write is not adjacent or the run is full.
     #[inline]
     fn take(&mut self, at: u64, from: &[u8]) -> bool {
         let Some(skip) = at.checked_sub(self.at).filter(|&skip| skip <= self.len as u64) else {
@@ -54,12 +54,12 @@ impl Run {
         true
     }
 
-    /// Gives what lies in the run; `false` if not all does.
+    /// Copies a range from the run. False if the run lacks a byte.
     fn give(&self, at: u64, into: &mut [u8]) -> bool {
         self.bytes.give(self.at, self.len, at, into)
     }
 
-    /// Lays the run over `got` bytes that were read from the blob at a position; how many bytes there are then.
+    /// Lays the run over `got` bytes that were read from the blob at a position. Returns the number of bytes then.
     fn over(&mut self, at: u64, got: usize, into: &mut [u8]) -> Result<usize> {
         let behind = usize::try_from(self.end().saturating_sub(at)).unwrap_or(usize::MAX).min(into.len());
         let len = got.max(behind);

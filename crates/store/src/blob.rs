@@ -128,12 +128,12 @@ pub trait BlobMut: Blob {
     /// Cuts the blob, or extends it with zeros, to `size` bytes.
     fn set_size(&self, size: u64) -> Result<()>;
 
-    /// Returns when all that was written is seen by others who open the same bytes.
+    /// Waits until all written bytes are visible to others who open the same bytes.
     fn flush(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Returns when all that was written would survive a power failure.
+    /// Waits until all written bytes are on disk.
     fn sync(&self) -> Result<()>;
 
     /// True if ranges that were never written take no space, so that a copy should leave out zeros. It is asked of the empty blob

@@ -1,4 +1,4 @@
-//! Buffers that lie in their memory page as the bytes lie in the file's pages.
+//! Buffers with the same offset in their memory page as the file range that they hold.
 //!
 //! The reason was measured: on several processors the copy instruction that kernels use runs at a fifth of its speed
 //! where the destination lies up to 31 bytes further in its page than the source (2 GB/s and not 11). Large blocks of
@@ -27,8 +27,8 @@ pub fn writes_slowly(at: u64, memory: &[u8]) -> bool {
     slow(memory.len(), (at as usize).wrapping_sub(memory.as_ptr().addr()))
 }
 
-/// Where in its page a buffer should lie to be read into from file position `from` and then written at `to`, so that
-/// neither is slow.
+/// Returns the file position whose page offset a buffer should have, so that both reading into it from `from` and writing it at
+/// `to` are fast.
 pub fn meeting_point(from: u64, to: u64) -> u64 {
     if slow(PAGE, (to as usize).wrapping_sub(from as usize)) { to.wrapping_add(64) } else { from }
 }

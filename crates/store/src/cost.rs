@@ -1,6 +1,6 @@
 //! What requests to a source of bytes cost, by which readers plan them.
 
-/// The cost of requests to a blob or a store. All numbers are hints: results do not depend on them.
+/// The cost of requests to a blob or a store. All numbers are hints: the values that are read and written do not depend on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// How long a request takes until its first byte arrives.

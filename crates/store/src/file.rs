@@ -85,7 +85,7 @@ impl FileBlob {
         }
     }
 
-    /// Returns when its name would survive a power failure.
+    /// Waits until the directory entry of the file is on disk (`fsync` of its folder).
     pub fn sync_name(&self) -> Result<()> {
         let opened = |error| self.failed(format_args!("opening its folder"), &error);
         // Where a link leads, not where it is.
@@ -94,7 +94,7 @@ impl FileBlob {
         self.sync_folder(&folder)
     }
 
-    /// Returns when the names in its folder would survive a power failure.
+    /// Waits until the directory entries of its folder are on disk.
     pub(crate) fn sync_folder(&self, folder: &File) -> Result<()> {
         let done = uninterrupted(|| Ok(rustix::fs::fsync(folder)?));
         done.map_err(|e| self.failed(format_args!("flushing its folder to disk"), &e))

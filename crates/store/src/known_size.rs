@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// No blob is so large.
 const UNKNOWN: u64 = 1 << 63;
 
-/// The size of a blob in bytes; from [`UNKNOWN`] on, a number that no other moment has in which the size was unknown.
+/// The size of a blob in bytes; from [`UNKNOWN`] on, a marker unique to each call of [`forget`](KnownSize::forget).
 #[derive(Debug)]
 pub(crate) struct KnownSize(AtomicU64);
 
@@ -22,8 +22,7 @@ impl KnownSize {
         Some(self.0.load(Relaxed)).filter(|&size| size < UNKNOWN)
     }
 
-    /// Makes the size unknown. A thread that is asking for it just now keeps its answer to itself: the number that it found here
-    /// is not there any more.
+    /// Makes the size unknown. A request in flight does not store its answer, since the marker that it found has changed.
     pub(crate) fn forget(&self) {
         static TIMES: AtomicU64 = AtomicU64::new(1);
         self.0.store(UNKNOWN + TIMES.fetch_add(1, Relaxed), Relaxed);

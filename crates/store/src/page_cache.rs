@@ -181,6 +181,26 @@ mod tests {
     }
 
     #[test]
+    fn batch_of_more_pages_than_the_budget_holds_takes_several_rounds() {
+        let (store, blob, budget) = cached(100_000, 20 * PAGE, Duration::ZERO);
+        blob.size().unwrap();
+        store.take_traffic();
+        let mut buffers = vec![[0; 10]; 99];
+        let mut requests: Vec<_> = (1..)
+            .zip(&mut buffers)
+            .map(|(page, into)| ReadRequest::new(page * PAGE as u64 + 7, into))
+            .collect();
+        blob.read_many(&mut requests).unwrap();
+        for request in &requests {
+            let wanted: Vec<u8> = (request.at..).take(10).map(|at| (at % 251) as u8).collect();
+            assert_eq!(request.bytes(), wanted);
+        }
+        // Ten pages a round, which are adjacent.
+        assert_eq!(store.take_traffic(), traffic(10, 10, 99 * PAGE));
+        assert!(budget.held() <= 20 * PAGE);
+    }
+
+    #[test]
     fn large_request_uses_pages_and_fills_none() {
         let (store, blob, budget) = cached(100_000, 1 << 20, Duration::ZERO);
         read(&blob, 12_000, 10);

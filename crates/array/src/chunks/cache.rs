@@ -86,8 +86,8 @@ static CACHE: PerProcess<Mutex<Cache>> = PerProcess::new();
 /// Bytes of the budget that other users have reserved.
 static RESERVED: AtomicUsize = AtomicUsize::new(0);
 
-/// Reserved bytes up to which no chunk need make room. A chunk that is written again and again is released and reserved each
-/// time, which then takes no lock.
+/// Reserved bytes for which cached chunks were evicted already: up to here a reservation takes no lock. A chunk that is written
+/// again and again is released and reserved each time.
 static GRANTED: AtomicUsize = AtomicUsize::new(0);
 
 fn cache() -> Option<MutexGuard<'static, Cache>> {

@@ -36,7 +36,8 @@ pub(super) struct PendingChunks {
 struct Owner {
     id: u64,
     writer: ChunkWriter,
-    /// Locked by the thread that stores chunks. Holds the error that a thread met which was not the owner's.
+    /// Locked by the thread that stores chunks. Error of another thread that failed to store a chunk of this array: the owner's
+    /// next write returns it.
     gate: Mutex<Option<Error>>,
 }
 

@@ -198,6 +198,7 @@ impl SelectionWriter<'_> {
         }
         let done = done.and_then(|()| self.pending.writer().write(self.blob, &ready));
         if done.is_err() {
+            // They keep the count of their elements, so the next write to one tries to store it.
             pending.append(&mut ready);
         } else if !ready.is_empty() {
             cache::recycle(ready.into_iter().map(|(_, chunk)| owned(chunk)));

@@ -21,8 +21,8 @@ use crate::engine::{NUMBERS, bytes, map, selection};
 pub struct Shelf {
     blob: Arc<MemoryBlob>,
     locations: Mutex<HashMap<Vec<u64>, ChunkLocation>>,
-    /// Places that may be used again.
-    huge_pages: Mutex<HashSet<Vec<u64>>>,
+    /// Chunks that may be overwritten where they are.
+    uncommitted: Mutex<HashSet<Vec<u64>>>,
     end: AtomicU64,
     gap: u64,
     /// Chunks placed, and whether the next one cannot be.
@@ -40,7 +40,7 @@ impl Shelf {
 
     /// What is stored now is part of what was committed.
     fn commit(&self) {
-        self.huge_pages.lock().unwrap().clear();
+        self.uncommitted.lock().unwrap().clear();
     }
 }
 
@@ -71,7 +71,7 @@ impl ChunkStore for Shelf {
     fn insert(&self, chunk: &[u64], at: u64, len: u64, mask: u32) -> Result<()> {
         self.placed.fetch_add(1, Relaxed);
         self.locations.lock().unwrap().insert(chunk.to_vec(), ChunkLocation::At { at, len, mask });
-        self.huge_pages.lock().unwrap().insert(chunk.to_vec());
+        self.uncommitted.lock().unwrap().insert(chunk.to_vec());
         Ok(())
     }
 
@@ -85,7 +85,7 @@ impl ChunkStore for Shelf {
 
     fn uncommitted_position(&self, chunk: &[u64]) -> Option<u64> {
         match self.place_of(chunk) {
-            ChunkLocation::At { at, .. } if self.huge_pages.lock().unwrap().contains(chunk) => Some(at),
+            ChunkLocation::At { at, .. } if self.uncommitted.lock().unwrap().contains(chunk) => Some(at),
             _ => None,
         }
     }

@@ -169,12 +169,12 @@ fn large_requests_use_all_threads_and_small_ones_one() {
     let mine = std::thread::current().name().unwrap().to_string();
     let cores = std::thread::available_parallelism().unwrap().get();
     for (count, shared) in [(400_000, false), (20_000_000, cores > 1)] {
-        let (reading, chunk_writing) = (Notes::default(), Notes::default());
+        let (reading, writing) = (Notes::default(), Notes::default());
         let sel = Selection::slab(&[0], &[count]);
         let mut memory = vec![0i32; count as usize];
         assert_eq!(read(&reading, &array, &sel, Out::new(&mut memory)), Ok(RangeCheck::InRange));
-        assert_eq!(write(&chunk_writing, &array, &sel, In::new(&memory)), Ok(RangeCheck::InRange));
-        for threads in [reading.threads(), chunk_writing.threads()] {
+        assert_eq!(write(&writing, &array, &sel, In::new(&memory)), Ok(RangeCheck::InRange));
+        for threads in [reading.threads(), writing.threads()] {
             let pool = threads.iter().all(|name| name.starts_with("ferrocdf-"));
             assert!(if shared { pool } else { threads == [mine.clone()] }, "{threads:?}");
         }

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ferrocdf_bytes::{Error, Result};
+use ferrocdf_bytes::{Code, Error, Result};
 use rustix::io::Errno;
 
 use super::{ByteRange, Fetched, Store, Version};
@@ -26,6 +26,8 @@ struct Known {
     object: Option<(Version, u64)>,
     /// Version that the last answer told.
     last: Option<Version>,
+    /// Number of calls of `forget`. An answer to an older request tells nothing of the object as it is now.
+    forgets: u64,
 }
 
 impl ObjectBlob {
@@ -47,11 +49,15 @@ impl ObjectBlob {
         Error::system(&errno.into(), format_args!("{}: {what}", self.name()))
     }
 
-    /// Checks an answer, and notes the version and the size that it tells.
-    fn check(&self, answer: Result<Option<Fetched>>, range: ByteRange) -> Result<Fetched> {
+    /// Checks an answer, and notes the version and the size that it tells, unless they were forgotten since the request:
+    /// `forgets` is the number of calls of `forget` before it.
+    fn check(&self, answer: Result<Option<Fetched>>, range: ByteRange, forgets: u64) -> Result<Fetched> {
         let found = answer?.ok_or_else(|| self.failed(Errno::NOENT, "the object does not exist"))?;
         let found = found.check(&self.key, range).map_err(|error| error.at(self.store.name()))?;
         let mut known = self.known();
+        if known.forgets != forgets {
+            return Ok(found);
+        }
         known.last = Some(found.version.clone());
         let (version, _) = known.object.get_or_insert_with(|| (found.version.clone(), found.total));
         if *version != found.version {
@@ -62,7 +68,8 @@ impl ObjectBlob {
     }
 
     fn get(&self, range: ByteRange) -> Result<Fetched> {
-        self.check(self.store.get(&self.key, range), range)
+        let forgets = self.known().forgets;
+        self.check(self.store.get(&self.key, range), range, forgets)
     }
 
     /// Returns the range of a read, which ends where the object is known to end; `None` if no byte can be there.
@@ -94,6 +101,7 @@ impl Blob for ObjectBlob {
     }
 
     fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+        let forgets = self.known().forgets;
         let mut asked = Vec::with_capacity(requests.len());
         for request in requests {
             request.len = 0;
@@ -102,8 +110,12 @@ impl Blob for ObjectBlob {
         }
         let ranges: Vec<_> = asked.iter().map(|(range, _)| (&*self.key, *range)).collect();
         let answers = if ranges.is_empty() { Vec::new() } else { self.store.get_many(&ranges) };
+        if answers.len() != asked.len() {
+            let what = format!("{}: {} answers to {} requests", self.name(), answers.len(), asked.len());
+            return Err(Error::new(Code::EINTERNAL, what));
+        }
         for ((range, request), answer) in asked.into_iter().zip(answers) {
-            request.len = copy(&self.check(answer, range)?, request.into);
+            request.len = copy(&self.check(answer, range, forgets)?, request.into);
         }
         Ok(())
     }
@@ -126,7 +138,9 @@ impl Blob for ObjectBlob {
 
     /// The next read fixes the version anew.
     fn forget(&self) {
-        self.known().object = None;
+        let mut known = self.known();
+        known.object = None;
+        known.forgets += 1;
     }
 
     /// Returns the version that the last answer told: asking for it would be a request.
@@ -139,9 +153,8 @@ impl Blob for ObjectBlob {
 mod tests {
     use std::time::Duration;
 
-    use ferrocdf_bytes::Code;
-
     use super::*;
+    use crate::objects::{Expected, Listing};
     use crate::testing::{Fault, Simulated, Traffic};
     use crate::{MemoryStore, is_stale};
 
@@ -225,5 +238,84 @@ mod tests {
         let absent = ObjectBlob::new(store, "a/c");
         assert_eq!(absent.size().unwrap_err().code, Code(Errno::NOENT.raw_os_error()));
         assert!(absent.change_token().is_none());
+    }
+
+    /// A store that runs a closure between a request and its answer, and answers all requests of a batch but the last.
+    struct Odd {
+        inner: MemoryStore,
+        before_answer: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    }
+
+    impl std::fmt::Debug for Odd {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("Odd")
+        }
+    }
+
+    impl Store for Odd {
+        fn get(&self, key: &str, range: ByteRange) -> Result<Option<Fetched>> {
+            let answer = self.inner.get(key, range);
+            if let Some(act) = self.before_answer.lock().unwrap().take() {
+                act();
+            }
+            answer
+        }
+
+        fn get_many(&self, requests: &[(&str, ByteRange)]) -> Vec<Result<Option<Fetched>>> {
+            self.inner.get_many(&requests[1..])
+        }
+
+        fn put(&self, key: &str, bytes: &[u8]) -> Result<Version> {
+            self.inner.put(key, bytes)
+        }
+
+        fn put_if(&self, key: &str, bytes: &[u8], expected: Expected<'_>) -> Result<Option<Version>> {
+            self.inner.put_if(key, bytes, expected)
+        }
+
+        fn delete(&self, key: &str) -> Result<()> {
+            self.inner.delete(key)
+        }
+
+        fn list(&self, folder: &str) -> Result<Listing> {
+            self.inner.list(folder)
+        }
+
+        fn cost(&self) -> Cost {
+            self.inner.cost()
+        }
+
+        fn name(&self) -> String {
+            self.inner.name()
+        }
+    }
+
+    fn odd(bytes: &[u8]) -> (Arc<Odd>, Arc<ObjectBlob>) {
+        let store = Arc::new(Odd { inner: MemoryStore::default(), before_answer: Mutex::default() });
+        store.put("a/b", bytes).unwrap();
+        (store.clone(), Arc::new(ObjectBlob::new(store, "a/b")))
+    }
+
+    #[test]
+    fn late_answer_tells_nothing_after_a_forget() {
+        let (store, object) = odd(b"old");
+        let (writer, reader) = (store.clone(), object.clone());
+        *store.before_answer.lock().unwrap() = Some(Box::new(move || {
+            writer.put("a/b", b"newer").unwrap();
+            reader.forget();
+        }));
+        let mut into = [b'-'; 5];
+        assert_eq!(object.read_at(0, &mut into).unwrap(), 3);
+        assert!(object.change_token().is_none());
+        assert_eq!(object.read_at(0, &mut into).unwrap(), 5, "the late answer fixed the old version");
+        assert_eq!((&into, object.size().unwrap()), (b"newer", 5));
+    }
+
+    #[test]
+    fn too_few_answers_are_an_error() {
+        let (_, object) = odd(b"0123456789");
+        let (mut a, mut b) = ([0; 2], [0; 2]);
+        let mut requests = [ReadRequest::new(0, &mut a), ReadRequest::new(4, &mut b)];
+        assert_eq!(object.read_many(&mut requests).unwrap_err().code, Code::EINTERNAL);
     }
 }

@@ -29,6 +29,11 @@ impl Budget {
         Budget { limit, held: AtomicUsize::new(0), clock: AtomicU64::new(0), blobs: Mutex::new(Vec::new()) }
     }
 
+    /// Returns the bytes that one load may read at most, but for the last page.
+    pub(super) fn one_load(&self) -> u64 {
+        self.limit as u64 / 2
+    }
+
     /// Returns the time of a use, later than all before.
     pub(super) fn now(&self) -> u64 {
         self.clock.fetch_add(1, Relaxed)

@@ -1,8 +1,8 @@
 //! Pages of a blob in memory, shared by all threads.
 //!
-//! Pages come in runs: the bytes of one request, which are kept and evicted together. The decision that shaped it: runs never
-//! overlap, and a gap between them is loaded by one thread, for which others wait, so no byte is read twice while its run is
-//! kept. Requests are made without a lock, all that a batch lacks in one round.
+//! Pages come in runs: the bytes of one request, which are kept and evicted together. The decision that shaped it: runs do not
+//! overlap. One thread loads a gap while others wait, so no byte is read twice while its run is kept. Requests are made without a
+//! lock, all that a batch lacks in one round.
 
 mod budget;
 
@@ -119,7 +119,7 @@ impl State {
         }
     }
 
-    /// Copies the bytes at a position from runs, or from those that the caller brings; false if some are in none.
+    /// Copies a range from cached runs, else from `own`. False if a byte is in neither.
     fn copy(&mut self, mut at: u64, mut into: &mut [u8], own: &[Arc<Run>], budget: &Budget) -> bool {
         while !into.is_empty() {
             let run = match self.find(at, 1, budget) {
@@ -228,7 +228,8 @@ impl Pages {
         self.shared.loaded.notify_all();
     }
 
-    /// Answers requests from the pages, and loads all pages that they lack in one call of `load`, which reads from the blob.
+    /// Answers requests from the pages, and loads all pages that they lack in one call of `load`, which reads from the blob; in
+    /// several calls if half of the budget does not hold these pages.
     /// Requests of more than `large` bytes are read into their own buffers as far as no page has their bytes, in the same call.
     ///
     /// # Errors
@@ -241,14 +242,14 @@ impl Pages {
     ) -> Result<()> {
         let (mut small, mut direct): (Vec<_>, Vec<_>) =
             requests.iter_mut().partition(|request| request.into.len() <= large);
-        // Runs that this thread loaded, which may be evicted before they are used; the end of the blob, where a load met it.
+        // Runs that this thread loaded last, which may be evicted before they are used; the end of the blob, where a load met it.
         let (mut own, mut end) = (Vec::new(), u64::MAX);
         loop {
             let begun = self.begin(&mut small, &own, end);
             if !begun.ranges.is_empty() || !direct.is_empty() {
                 let (runs, last) = self.load(&begun.ranges, &mut direct, &load)?;
                 begun.finish(&runs);
-                own.extend(runs);
+                own = runs;
                 end = end.min(last);
                 direct.clear();
                 self.shared.budget.trim();
@@ -262,7 +263,7 @@ impl Pages {
     }
 
     /// Answers the requests that the pages or the `own` runs of this thread can answer, in a blob that has no byte from `end` on,
-    /// and takes them off the list. Returns the ranges to load for the others.
+    /// and takes them off the list. Returns the ranges to load for the others, or for as many as half of the budget holds.
     fn begin(&self, requests: &mut Vec<&mut ReadRequest<'_>>, own: &[Arc<Run>], end: u64) -> Load<'_> {
         let mut state = self.shared.lock();
         requests.retain_mut(|request| {
@@ -271,15 +272,20 @@ impl Pages {
         });
         state.loads += 1;
         let (load, mut ranges) = (state.loads, Vec::new());
+        let mut left = self.shared.budget.one_load();
         for request in requests {
+            if left == 0 {
+                break;
+            }
             let (start, end) = (request.at, request.at.saturating_add(request.len as u64));
             let from = start - start % self.page;
             let to = end.checked_next_multiple_of(self.page).unwrap_or(end);
-            // What is missing of the first and the last page may be needless here.
+            // Page rounding may add gaps outside the request; these are not loaded.
             for (from, to) in state.gaps(from, to).into_iter().filter(|&(from, to)| from < end && to > start)
             {
                 state.slots.insert(from, Slot::Loading { end: to, load });
                 ranges.push((from, to));
+                left = left.saturating_sub(to - from);
             }
         }
         ranges.sort_unstable();

@@ -61,7 +61,10 @@ pub fn copy_chunks(
         return Ok(true);
     }
     if from.shape.len() != from_chunks.shape.len() || from_chunks.shape.contains(&0) {
-        let what = format!("chunks of shape {:?} of an array of shape {:?}", from_chunks.shape, from.shape);
+        let what = format!(
+            "chunk shape {:?} needs as many dimensions as array shape {:?}, none of length 0",
+            from_chunks.shape, from.shape
+        );
         return Err(Error::new(Code::EINVAL, what));
     }
     let grid = from_chunks.grid(&from.shape);
@@ -127,7 +130,7 @@ pub fn copy_chunks(
     pipeline.push(vec![]).map(|()| true)
 }
 
-/// The report to the progress: the same share of all bytes as of all chunks.
+/// Reports progress in bytes, in proportion to the chunks that are copied.
 struct Progress<'a> {
     bytes: u64,
     chunks: u64,

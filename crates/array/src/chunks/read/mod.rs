@@ -107,15 +107,16 @@ impl ChunkReader<'_> {
                 let middle = from + (to - from) / 2;
                 let (mut left, mut right) = (ranges.clone(), ranges.clone());
                 (left[dim], right[dim]) = ((from, middle), (middle, to));
-                let map_parallel =
+                let left_bytes =
                     out.len() / selected.count(dim, ranges[dim]) * selected.count(dim, left[dim]);
-                let (first, second) = out.split_at_mut(map_parallel);
+                let (first, second) = out.split_at_mut(left_bytes);
                 return Ok(self.region(&left, first)? & self.region(&right, second)?);
             }
         }
         let tiny = lines.rows() > MAX_LOCATED && out.len() / lines.rows() < TINY;
-        // A large read does not risk a second attempt for the sake of bytes that were read ahead.
-        let is_much = out.len() as u64 >= largest(&self.cost);
+        // A large read does not risk a second attempt for the sake of bytes that were read ahead. From slow sources they cost more
+        // than another attempt.
+        let is_much = out.len() as u64 >= largest(&self.cost) && self.cost.is_near();
         let mut attempts = Attempts::default();
         let mut in_range = true;
         selected.chunks.read_consistently(|Attempt { index, is_watched, is_verifying, is_again }| {
