@@ -92,7 +92,7 @@ impl StorageInfo {
     fn of(array: &Array, is_record: bool) -> StorageInfo {
         let size = array.decoder.as_ref().map_or(array.stored.kind.size(), |decoder| decoder.size()) as u64;
         let bytes = array.shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
-        let nowhere = |arrangement| StorageInfo {
+        let without_position = |arrangement| StorageInfo {
             arrangement,
             bytes,
             stored_bytes: bytes,
@@ -100,18 +100,19 @@ impl StorageInfo {
             end: None,
             chunks: None,
         };
-        let (begin, steps) = match &array.layout {
-            Layout::Strided { begin, strides: steps } => (*begin, steps),
-            Layout::Chunked(blocks) => return nowhere(Arrangement::Chunked(blocks.shape.clone())),
-            Layout::Virtual(_) => return nowhere(Arrangement::Virtual),
-            Layout::Fill(_) => return StorageInfo { stored_bytes: 0, ..nowhere(Arrangement::Contiguous) },
-            _ => return nowhere(Arrangement::Inline),
+        let (begin, strides) = match &array.layout {
+            Layout::Strided { begin, strides } => (*begin, strides),
+            Layout::Chunked(chunks) => return without_position(Arrangement::Chunked(chunks.shape.clone())),
+            Layout::Virtual(_) => return without_position(Arrangement::Virtual),
+            Layout::Fill(_) => {
+                return StorageInfo { stored_bytes: 0, ..without_position(Arrangement::Contiguous) };
+            }
+            _ => return without_position(Arrangement::Inline),
         };
-        let last = steps
-            .iter()
-            .zip(&array.shape)
-            .fold(begin, |at, (&step, &len)| at.saturating_add(step.saturating_mul(len.saturating_sub(1))));
-        let arrangement = match steps.first() {
+        let last = strides.iter().zip(&array.shape).fold(begin, |at, (&stride, &len)| {
+            at.saturating_add(stride.saturating_mul(len.saturating_sub(1)))
+        });
+        let arrangement = match strides.first() {
             Some(&record) if is_record => {
                 let slab = array.shape.iter().skip(1).fold(size, |bytes, &len| bytes.saturating_mul(len));
                 Arrangement::Records { slab, record }
@@ -119,7 +120,7 @@ impl StorageInfo {
             _ => Arrangement::Contiguous,
         };
         let end = (bytes > 0).then(|| last.saturating_add(size));
-        StorageInfo { begin: Some(begin), end, ..nowhere(arrangement) }
+        StorageInfo { begin: Some(begin), end, ..without_position(arrangement) }
     }
 }
 
