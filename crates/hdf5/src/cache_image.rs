@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ferrocdf_bytes::Result;
-use ferrocdf_store::{Blob, ChangeToken, Cost, ReadRequest, Suffix};
+use ferrocdf_store::{Blob, ReadRequest, Suffix, forward};
 
 use crate::block::Block;
 use crate::wire::{self, CHECKSUM, Reader, Writer, bad};
@@ -153,6 +153,8 @@ impl Overlay {
 }
 
 impl Blob for Overlay {
+    forward!([.under] name forget change_token cost is_nameless);
+
     fn size(&self) -> Result<u64> {
         Ok(self.under.size()?.max(self.end))
     }
@@ -180,26 +182,6 @@ impl Blob for Overlay {
         }
         let at = self.end.saturating_sub(into.len() as u64);
         Ok(Suffix { len: self.read_at(at, into)?, size: self.end })
-    }
-
-    fn is_nameless(&self) -> bool {
-        self.under.is_nameless()
-    }
-
-    fn name(&self) -> String {
-        self.under.name()
-    }
-
-    fn cost(&self) -> Cost {
-        self.under.cost()
-    }
-
-    fn forget(&self) {
-        self.under.forget();
-    }
-
-    fn change_token(&self) -> Option<ChangeToken> {
-        self.under.change_token()
     }
 }
 

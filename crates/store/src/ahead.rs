@@ -16,7 +16,7 @@ use std::sync::{Arc, Weak};
 use ferrocdf_bytes::Result;
 
 use crate::known_size::KnownSize;
-use crate::{Blob, BlobMut, Buffer, ChangeToken, Cost, ReadRequest, Suffix, Writes};
+use crate::{Blob, BlobMut, Buffer, Cost, ReadRequest, Suffix, Writes, forward};
 
 /// Requests in a row, each near the one before, after which reading ahead starts.
 const STREAK: u32 = 2;
@@ -278,6 +278,8 @@ impl Window {
 }
 
 impl<B: Blob> Blob for ReadAhead<B> {
+    forward!([.inner] name change_token is_nameless);
+
     fn size(&self) -> Result<u64> {
         match self.size.get() {
             Some(size) => Ok(size),
@@ -304,20 +306,8 @@ impl<B: Blob> Blob for ReadAhead<B> {
         self.size.learn(|| self.inner.read_suffix(into), |suffix| suffix.size)
     }
 
-    fn name(&self) -> String {
-        self.inner.name()
-    }
-
-    fn change_token(&self) -> Option<ChangeToken> {
-        self.inner.change_token()
-    }
-
     fn cost(&self) -> Cost {
         self.cost
-    }
-
-    fn is_nameless(&self) -> bool {
-        self.inner.is_nameless()
     }
 
     fn forget(&self) {
@@ -327,6 +317,8 @@ impl<B: Blob> Blob for ReadAhead<B> {
 }
 
 impl<B: BlobMut> BlobMut for ReadAhead<B> {
+    forward!([.inner] sync keeps_holes);
+
     fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
         let done = self.inner.write_at(at, from);
         self.forget_others(|window| match done {
@@ -348,14 +340,6 @@ impl<B: BlobMut> BlobMut for ReadAhead<B> {
         let done = self.inner.flush();
         self.forget_all();
         done
-    }
-
-    fn sync(&self) -> Result<()> {
-        self.inner.sync()
-    }
-
-    fn keeps_holes(&self) -> bool {
-        self.inner.keeps_holes()
     }
 
     fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {

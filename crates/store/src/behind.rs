@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::Result;
 
-use crate::{Blob, BlobMut, Buffer, Cost, ReadRequest, Suffix, Writes};
+use crate::{Blob, BlobMut, Buffer, ReadRequest, Suffix, Writes, forward};
 
 /// Writes from this size on are passed through.
 const SMALL: usize = 32 << 10;
@@ -122,6 +122,8 @@ impl<B: BlobMut> WriteBehind<B> {
 }
 
 impl<B: BlobMut> Blob for WriteBehind<B> {
+    forward!([.inner] name forget cost is_nameless);
+
     fn size(&self) -> Result<u64> {
         let run = self.lock();
         let end = if run.len > 0 { run.end() } else { 0 };
@@ -159,25 +161,11 @@ impl<B: BlobMut> Blob for WriteBehind<B> {
         let at = size.saturating_sub(into.len() as u64);
         Ok(Suffix { len: self.read_at(at, into)?, size })
     }
-
-    fn forget(&self) {
-        self.inner.forget();
-    }
-
-    fn is_nameless(&self) -> bool {
-        self.inner.is_nameless()
-    }
-
-    fn name(&self) -> String {
-        self.inner.name()
-    }
-
-    fn cost(&self) -> Cost {
-        self.inner.cost()
-    }
 }
 
 impl<B: BlobMut> BlobMut for WriteBehind<B> {
+    forward!([.inner] keeps_holes);
+
     fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
         if from.len() >= SMALL {
             self.flush_overlap(at, from.len())?;
@@ -206,10 +194,6 @@ impl<B: BlobMut> BlobMut for WriteBehind<B> {
     fn sync(&self) -> Result<()> {
         self.flush()?;
         self.inner.sync()
-    }
-
-    fn keeps_holes(&self) -> bool {
-        self.inner.keeps_holes()
     }
 
     fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {

@@ -1,10 +1,11 @@
 //! The two traits of a run of bytes.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use crate::{ChangeToken, Cost};
+use crate::{ChangeToken, Cost, forward};
 
 /// One of the reads of [`Blob::read_many`].
 #[derive(Debug)]
@@ -156,76 +157,20 @@ pub trait BlobMut: Blob {
 pub type Writes<'a> = dyn FnMut(&dyn BlobMut) -> Result<()> + 'a;
 
 /// Forwards both traits through a pointer.
-macro_rules! forward {
+macro_rules! through_pointer {
     ($pointer:ty) => {
         impl<B: Blob + ?Sized> Blob for $pointer {
-            fn size(&self) -> Result<u64> {
-                (**self).size()
-            }
-
-            fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-                (**self).read_at(at, into)
-            }
-
-            fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
-                (**self).read_many(requests)
-            }
-
-            fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
-                (**self).read_suffix(into)
-            }
-
-            fn name(&self) -> String {
-                (**self).name()
-            }
-
-            fn forget(&self) {
-                (**self).forget();
-            }
-
-            fn change_token(&self) -> Option<ChangeToken> {
-                (**self).change_token()
-            }
-
-            fn cost(&self) -> Cost {
-                (**self).cost()
-            }
-
-            fn is_nameless(&self) -> bool {
-                (**self).is_nameless()
-            }
+            forward!([.deref()] size read_at read_many read_suffix name forget change_token cost is_nameless);
         }
 
         impl<B: BlobMut + ?Sized> BlobMut for $pointer {
-            fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
-                (**self).write_at(at, from)
-            }
-
-            fn set_size(&self, size: u64) -> Result<()> {
-                (**self).set_size(size)
-            }
-
-            fn flush(&self) -> Result<()> {
-                (**self).flush()
-            }
-
-            fn sync(&self) -> Result<()> {
-                (**self).sync()
-            }
-
-            fn keeps_holes(&self) -> bool {
-                (**self).keeps_holes()
-            }
-
-            fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
-                (**self).replace(write)
-            }
+            forward!([.deref()] write_at set_size flush sync keeps_holes replace);
         }
     };
 }
 
-forward!(Arc<B>);
-forward!(&B);
+through_pointer!(Arc<B>);
+through_pointer!(&B);
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use ferrocdf_bytes::Result;
 
-use crate::{Blob, BlobMut, ChangeToken, Cost, ReadRequest, Suffix, Writes};
+use crate::{Blob, BlobMut, Writes, forward};
 
 /// A blob whose flushes are [`BlobMut::sync`].
 #[derive(Debug)]
@@ -34,44 +34,12 @@ impl<B> Durable<B> {
 }
 
 impl<B: Blob> Blob for Durable<B> {
-    fn size(&self) -> Result<u64> {
-        self.inner.size()
-    }
-
-    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        self.inner.read_at(at, into)
-    }
-
-    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
-        self.inner.read_many(requests)
-    }
-
-    fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
-        self.inner.read_suffix(into)
-    }
-
-    fn name(&self) -> String {
-        self.inner.name()
-    }
-
-    fn forget(&self) {
-        self.inner.forget();
-    }
-
-    fn change_token(&self) -> Option<ChangeToken> {
-        self.inner.change_token()
-    }
-
-    fn cost(&self) -> Cost {
-        self.inner.cost()
-    }
-
-    fn is_nameless(&self) -> bool {
-        self.inner.is_nameless()
-    }
+    forward!([.inner] size read_at read_many read_suffix name forget change_token cost is_nameless);
 }
 
 impl<B: BlobMut> BlobMut for Durable<B> {
+    forward!([.inner] keeps_holes);
+
     fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
         self.changed(self.inner.write_at(at, from))
     }
@@ -92,10 +60,6 @@ impl<B: BlobMut> BlobMut for Durable<B> {
             self.synced.fetch_max(changes, SeqCst);
         }
         Ok(())
-    }
-
-    fn keeps_holes(&self) -> bool {
-        self.inner.keeps_holes()
     }
 
     fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {

@@ -12,6 +12,7 @@ mod buffer;
 mod cost;
 mod durable;
 mod file;
+mod forward;
 mod known_size;
 mod memory;
 mod objects;

@@ -8,7 +8,7 @@ use ferrocdf_bytes::Result;
 
 use crate::known_size::KnownSize;
 use crate::pages::{Budget, PROCESS, Pages};
-use crate::{Blob, ChangeToken, Cost, ReadRequest, Suffix};
+use crate::{Blob, Cost, ReadRequest, Suffix, forward};
 
 /// Windows of a request up to which it fills the cache.
 const WINDOWS: usize = 4;
@@ -37,6 +37,8 @@ impl<B: Blob> PageCache<B> {
 }
 
 impl<B: Blob> Blob for PageCache<B> {
+    forward!([.inner] name change_token is_nameless);
+
     /// Loads the first page of a remote blob if nothing is known of it yet: it is needed anyway, and tells the size.
     fn size(&self) -> Result<u64> {
         if let Some(size) = self.size.get() {
@@ -78,10 +80,6 @@ impl<B: Blob> Blob for PageCache<B> {
         Ok(Suffix { len: self.read_at(at, into)?, size })
     }
 
-    fn name(&self) -> String {
-        self.inner.name()
-    }
-
     fn cost(&self) -> Cost {
         self.cost
     }
@@ -90,14 +88,6 @@ impl<B: Blob> Blob for PageCache<B> {
         self.inner.forget();
         self.size.forget();
         self.pages.clear();
-    }
-
-    fn change_token(&self) -> Option<ChangeToken> {
-        self.inner.change_token()
-    }
-
-    fn is_nameless(&self) -> bool {
-        self.inner.is_nameless()
     }
 }
 

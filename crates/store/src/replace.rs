@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use ferrocdf_bytes::{Error, Result};
 use rustix::io::Errno;
 
-use crate::{Blob, BlobMut, ChangeToken, Cost, FileBlob, ReadRequest, Suffix, Writes};
+use crate::{Blob, BlobMut, FileBlob, Writes, forward};
 
 /// A local file that can be replaced.
 #[derive(Debug)]
@@ -150,47 +150,11 @@ impl ReplaceableFile {
 }
 
 impl Blob for ReplaceableFile {
-    fn size(&self) -> Result<u64> {
-        self.current().size()
-    }
-
-    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        self.current().read_at(at, into)
-    }
-
-    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
-        self.current().read_many(requests)
-    }
-
-    fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
-        self.current().read_suffix(into)
-    }
-
-    fn name(&self) -> String {
-        self.current().name()
-    }
-
-    fn change_token(&self) -> Option<ChangeToken> {
-        self.current().change_token()
-    }
-
-    fn cost(&self) -> Cost {
-        self.current().cost()
-    }
-
-    fn is_nameless(&self) -> bool {
-        self.current().is_nameless()
-    }
+    forward!([.current()] size read_at read_many read_suffix name change_token cost is_nameless);
 }
 
 impl BlobMut for ReplaceableFile {
-    fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
-        self.current().write_at(at, from)
-    }
-
-    fn set_size(&self, size: u64) -> Result<()> {
-        self.current().set_size(size)
-    }
+    forward!([.current()] write_at set_size);
 
     fn flush(&self) -> Result<()> {
         self.check_name()
@@ -417,7 +381,7 @@ mod tests {
                 let mut bytes = [[b'-'; 4]; 3];
                 let [first, second, last] = &mut bytes;
                 let len = blob.read_at(8, first).unwrap();
-                blob.read_many(&mut [ReadRequest::new(1, second)]).unwrap();
+                blob.read_many(&mut [crate::ReadRequest::new(1, second)]).unwrap();
                 let suffix = blob.read_suffix(last).unwrap();
                 (blob.size().unwrap(), len, suffix, bytes, blob.name(), blob.cost(), blob.is_nameless())
             })

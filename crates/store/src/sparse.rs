@@ -9,7 +9,7 @@ use std::path::Path;
 
 use ferrocdf_bytes::Result;
 
-use crate::{Blob, BlobMut, ChangeToken, Cost, ReadRequest, Suffix, Writes};
+use crate::{Blob, BlobMut, Writes, forward};
 
 /// Bytes that are skipped at a time if all are zero: a multiple of the blocks of file systems.
 const RUN: usize = SkipZeros::RUN as usize;
@@ -48,44 +48,12 @@ pub fn is_zero(bytes: &[u8]) -> bool {
 }
 
 impl Blob for SkipZeros<'_> {
-    fn size(&self) -> Result<u64> {
-        self.0.size()
-    }
-
-    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        self.0.read_at(at, into)
-    }
-
-    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
-        self.0.read_many(requests)
-    }
-
-    fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
-        self.0.read_suffix(into)
-    }
-
-    fn forget(&self) {
-        self.0.forget();
-    }
-
-    fn change_token(&self) -> Option<ChangeToken> {
-        self.0.change_token()
-    }
-
-    fn is_nameless(&self) -> bool {
-        self.0.is_nameless()
-    }
-
-    fn name(&self) -> String {
-        self.0.name()
-    }
-
-    fn cost(&self) -> Cost {
-        self.0.cost()
-    }
+    forward!([.0] size read_at read_many read_suffix name forget change_token cost is_nameless);
 }
 
 impl BlobMut for SkipZeros<'_> {
+    forward!([.0] set_size flush sync keeps_holes);
+
     fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
         let (mut start, mut next) = (0, 0);
         while next < from.len() {
@@ -101,22 +69,6 @@ impl BlobMut for SkipZeros<'_> {
             next = end;
         }
         if start < from.len() { self.0.write_at(at + start as u64, &from[start..]) } else { Ok(()) }
-    }
-
-    fn set_size(&self, size: u64) -> Result<()> {
-        self.0.set_size(size)
-    }
-
-    fn flush(&self) -> Result<()> {
-        self.0.flush()
-    }
-
-    fn sync(&self) -> Result<()> {
-        self.0.sync()
-    }
-
-    fn keeps_holes(&self) -> bool {
-        self.0.keeps_holes()
     }
 
     fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use ferrocdf_bytes::Result;
-use ferrocdf_store::{Blob, BlobMut, ChangeToken, Cost, ReadRequest, Suffix};
+use ferrocdf_store::{Blob, BlobMut, ReadRequest, Suffix, forward};
 
 /// A blob with some blocks in memory.
 pub(super) struct Patched {
@@ -58,9 +58,7 @@ impl Patched {
 }
 
 impl Blob for Patched {
-    fn size(&self) -> Result<u64> {
-        self.under.size()
-    }
+    forward!([.under] size name forget change_token cost is_nameless);
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
         let got = self.under.read_at(at, into)?;
@@ -78,26 +76,6 @@ impl Blob for Patched {
         let suffix = self.under.read_suffix(into)?;
         self.patch(suffix.size - suffix.len as u64, &mut into[..suffix.len]);
         Ok(suffix)
-    }
-
-    fn is_nameless(&self) -> bool {
-        self.under.is_nameless()
-    }
-
-    fn name(&self) -> String {
-        self.under.name()
-    }
-
-    fn forget(&self) {
-        self.under.forget();
-    }
-
-    fn change_token(&self) -> Option<ChangeToken> {
-        self.under.change_token()
-    }
-
-    fn cost(&self) -> Cost {
-        self.under.cost()
     }
 }
 

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use crate::{Blob, BlobMut, ChangeToken, Cost, ReadRequest, Suffix, Writes};
+use crate::{Blob, BlobMut, Cost, ReadRequest, Suffix, Writes, forward};
 
 /// Counts the requests that reach another blob.
 #[derive(Debug, Default)]
@@ -65,9 +65,7 @@ impl<B> Counting<B> {
 }
 
 impl<B: Blob> Blob for Counting<B> {
-    fn size(&self) -> Result<u64> {
-        self.inner.size()
-    }
+    forward!([.inner] size name forget change_token is_nameless);
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
         self.count_read(into.len());
@@ -84,52 +82,18 @@ impl<B: Blob> Blob for Counting<B> {
         self.inner.read_suffix(into)
     }
 
-    fn forget(&self) {
-        self.inner.forget();
-    }
-
-    fn change_token(&self) -> Option<ChangeToken> {
-        self.inner.change_token()
-    }
-
-    fn is_nameless(&self) -> bool {
-        self.inner.is_nameless()
-    }
-
-    fn name(&self) -> String {
-        self.inner.name()
-    }
-
     fn cost(&self) -> Cost {
         self.cost.unwrap_or_else(|| self.inner.cost())
     }
 }
 
 impl<B: BlobMut> BlobMut for Counting<B> {
+    forward!([.inner] set_size flush sync keeps_holes replace);
+
     fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
         self.writes.fetch_add(1, Relaxed);
         self.written_bytes.fetch_add(from.len() as u64, Relaxed);
         self.inner.write_at(at, from)
-    }
-
-    fn set_size(&self, size: u64) -> Result<()> {
-        self.inner.set_size(size)
-    }
-
-    fn flush(&self) -> Result<()> {
-        self.inner.flush()
-    }
-
-    fn sync(&self) -> Result<()> {
-        self.inner.sync()
-    }
-
-    fn keeps_holes(&self) -> bool {
-        self.inner.keeps_holes()
-    }
-
-    fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
-        self.inner.replace(write)
     }
 }
 
@@ -191,44 +155,12 @@ impl<B> Failing<B> {
 }
 
 impl<B: Blob> Blob for Failing<B> {
-    fn size(&self) -> Result<u64> {
-        self.inner.size()
-    }
-
-    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        self.inner.read_at(at, into)
-    }
-
-    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
-        self.inner.read_many(requests)
-    }
-
-    fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
-        self.inner.read_suffix(into)
-    }
-
-    fn forget(&self) {
-        self.inner.forget();
-    }
-
-    fn change_token(&self) -> Option<ChangeToken> {
-        self.inner.change_token()
-    }
-
-    fn is_nameless(&self) -> bool {
-        self.inner.is_nameless()
-    }
-
-    fn name(&self) -> String {
-        self.inner.name()
-    }
-
-    fn cost(&self) -> Cost {
-        self.inner.cost()
-    }
+    forward!([.inner] size read_at read_many read_suffix name forget change_token cost is_nameless);
 }
 
 impl<B: BlobMut> BlobMut for Failing<B> {
+    forward!([.inner] flush keeps_holes);
+
     fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
         match self.spend() {
             Ok(()) => self.inner.write_at(at, from),
@@ -246,17 +178,9 @@ impl<B: BlobMut> BlobMut for Failing<B> {
         self.inner.set_size(size)
     }
 
-    fn flush(&self) -> Result<()> {
-        self.inner.flush()
-    }
-
     fn sync(&self) -> Result<()> {
         self.spend().map_err(|(error, _)| error)?;
         self.inner.sync()
-    }
-
-    fn keeps_holes(&self) -> bool {
-        self.inner.keeps_holes()
     }
 
     /// The requests to the new bytes count too.

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use ferrocdf_bytes::Result;
 
 use super::Rng;
-use crate::{Blob, BlobMut, ChangeToken, Cost, ReadRequest, Suffix, Writes};
+use crate::{Blob, BlobMut, Writes, forward};
 
 /// What was done to a blob.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,44 +67,12 @@ impl<B> Recording<B> {
 }
 
 impl<B: Blob> Blob for Recording<B> {
-    fn size(&self) -> Result<u64> {
-        self.inner.size()
-    }
-
-    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        self.inner.read_at(at, into)
-    }
-
-    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
-        self.inner.read_many(requests)
-    }
-
-    fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
-        self.inner.read_suffix(into)
-    }
-
-    fn forget(&self) {
-        self.inner.forget();
-    }
-
-    fn change_token(&self) -> Option<ChangeToken> {
-        self.inner.change_token()
-    }
-
-    fn is_nameless(&self) -> bool {
-        self.inner.is_nameless()
-    }
-
-    fn name(&self) -> String {
-        self.inner.name()
-    }
-
-    fn cost(&self) -> Cost {
-        self.inner.cost()
-    }
+    forward!([.inner] size read_at read_many read_suffix name forget change_token cost is_nameless);
 }
 
 impl<B: BlobMut> BlobMut for Recording<B> {
+    forward!([.inner] keeps_holes);
+
     fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
         self.note(Event::Write(at, from.to_vec()));
         self.inner.write_at(at, from)
@@ -123,10 +91,6 @@ impl<B: BlobMut> BlobMut for Recording<B> {
     fn sync(&self) -> Result<()> {
         self.note(Event::Barrier);
         self.inner.sync()
-    }
-
-    fn keeps_holes(&self) -> bool {
-        self.inner.keeps_holes()
     }
 
     fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
