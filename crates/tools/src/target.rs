@@ -9,6 +9,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -188,10 +189,13 @@ fn locked(path: &Path, given: &Path) -> Result<FileBlob> {
     Ok(file)
 }
 
-/// Makes an empty file beside `target`, with the owner and the access rights of the file that is there now.
+/// Makes an empty file beside `target`, with the owner and the access rights of the file that is there now. The process uses each
+/// name once: a name that is free again after a rename may still be removed by the thread that renamed it.
 fn make_temporary(target: &Path, present: Option<&FileBlob>) -> io::Result<PathBuf> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
     let mut files = temporary_files();
-    for number in 0.. {
+    loop {
+        let number = NEXT.fetch_add(1, Relaxed);
         let path = target.with_file_name(format!(".ferrocdf-{}-{number}.tmp", process::id()));
         match OpenOptions::new().write(true).create_new(true).open(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -206,7 +210,6 @@ fn make_temporary(target: &Path, present: Option<&FileBlob>) -> io::Result<PathB
             }
         }
     }
-    unreachable!("the loop ends with a file or an error")
 }
 
 /// True if the error says that a folder takes no new file.
@@ -218,6 +221,31 @@ fn is_refused(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_temporary_files_are_used_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Target::new(&folder.path().join("first")).unwrap();
+        let name = first.path().to_path_buf();
+        first.replace().unwrap();
+        let second = Target::new(&folder.path().join("second")).unwrap();
+        assert_ne!(second.path(), name);
+    }
+
+    #[test]
+    fn threads_replace_targets_in_one_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let replace_many = &|thread: u64| {
+            for number in 0..1000 {
+                let path = folder.path().join(format!("{thread}-{number}"));
+                let target = Target::new(&path).unwrap();
+                target.write(b"complete").unwrap();
+                target.replace().unwrap();
+                assert_eq!(fs::read(&path).unwrap(), b"complete");
+            }
+        };
+        thread::scope(|scope| (0..2).for_each(|thread| drop(scope.spawn(move || replace_many(thread)))));
+    }
 
     #[test]
     fn bytes_are_copied_to_a_file_only_when_they_are_complete() {
