@@ -20,6 +20,8 @@ pub struct ClassicFile {
     version: Version,
     /// A file being written may be shorter than its data; a file that is only read must be whole, unless asked for.
     past_end: PastEnd,
+    /// Free space and alignment of the commits to come.
+    alignment: Alignment,
     /// The header that the file should have, if a failed write may have torn it.
     torn: Option<OldHeader>,
     /// `None` until the first end of define mode of a new file.
@@ -61,6 +63,7 @@ impl ClassicFile {
             access: Access::Write(blob),
             version,
             past_end: PastEnd::Zero,
+            alignment: Alignment::default(),
             torn: None,
             committed: None,
         }
@@ -102,7 +105,9 @@ impl ClassicFile {
                 model.set_dim_len(dim, records);
             }
         }
-        let mut file = ClassicFile { access, version, past_end: PastEnd::Zero, torn: None, committed: None };
+        let alignment = Alignment::default();
+        let mut file =
+            ClassicFile { access, version, past_end: PastEnd::Zero, alignment, torn: None, committed: None };
         let mut committed = Committed {
             header_size,
             written: 0,
@@ -180,11 +185,16 @@ impl ClassicFile {
         })
     }
 
+    /// Sets free space and alignment of the commits to come; none by default.
+    pub fn set_alignment(&mut self, alignment: Alignment) {
+        self.alignment = alignment;
+    }
+
     /// Makes the file say what `model` says: the end of define mode. Data is moved if the header outgrew its place.
     ///
     /// [`ClassicFile::flush_definitions`] is to be called then. Fails before anything is written with `NC_EVARSIZE` if the
     /// format cannot hold a variable.
-    pub fn commit(&mut self, model: &Model, alignment: &Alignment) -> Result<()> {
+    pub fn commit(&mut self, model: &Model) -> Result<()> {
         let records = self.records();
         let streaming = self.committed.as_ref().is_some_and(|old| old.streaming);
         // The number that the file says already: later records are not complete yet, see `flush`.
@@ -193,7 +203,7 @@ impl ClassicFile {
         let mut header = convert::to_header(model, self.version, numrecs)?;
         let header_size = Sizer::size_of(&mut header)?;
         let old_layout = self.committed.as_ref().map(|old| &old.layout);
-        let layout = Layout::plan(model, self.version, header_size, old_layout, alignment)?;
+        let layout = Layout::plan(model, self.version, header_size, old_layout, &self.alignment)?;
         convert::place(&mut header, &layout);
         let written = windows::written(&mut header, header_size)?;
         let mut values = Vec::with_capacity(layout.places.len());

@@ -1,66 +1,14 @@
 //! Reading and writing elements: from a variable id and a selection to the engine.
 
-use ferrocdf_array::{Array, ConversionRules, Element, In, Index, Kind, Out, RangeCheck, Selection};
+use ferrocdf_array::{Element, In, Index, Kind, Out, RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_classic::Alignment;
-use ferrocdf_model::{Atomic, Attr, Format, Model, Owner, Type, Values, VarId};
+use ferrocdf_model::{Atomic, Attr, Model, Owner, Type, Values, VarId};
 use ferrocdf_store::skipping_zeros;
 
+use crate::driver::{Shapeless, Span};
+use crate::elements::{as_stored, elements, put_rules, rules, with_number, zeros};
 use crate::file::State;
-use crate::{File, FileMut, Shapeless};
-
-/// Runs `$body` with `$number` as the Rust type of an atomic type, or `$text` for text and `$other` for strings.
-macro_rules! with_number {
-    ($atomic:expr, $variant:ident => $body:expr, char => $text:expr, string => $other:expr) => {
-        match $atomic {
-            Atomic::Byte => with_number!(@ $variant Byte $body),
-            Atomic::Short => with_number!(@ $variant Short $body),
-            Atomic::Int => with_number!(@ $variant Int $body),
-            Atomic::Float => with_number!(@ $variant Float $body),
-            Atomic::Double => with_number!(@ $variant Double $body),
-            Atomic::Ubyte => with_number!(@ $variant Ubyte $body),
-            Atomic::Ushort => with_number!(@ $variant Ushort $body),
-            Atomic::Uint => with_number!(@ $variant Uint $body),
-            Atomic::Int64 => with_number!(@ $variant Int64 $body),
-            Atomic::Uint64 => with_number!(@ $variant Uint64 $body),
-            Atomic::Char => $text,
-            Atomic::String => $other,
-        }
-    };
-    (@ $variant:ident $name:ident $body:expr) => {{
-        let $variant = Values::$name;
-        $body
-    }};
-}
-
-pub(crate) use with_number;
-
-/// How many elements a selection holds, as a length in memory.
-pub(crate) fn elements(selection: &Selection) -> Result<usize> {
-    selection.elements().and_then(|count| usize::try_from(count).ok()).ok_or_else(|| {
-        Error::new(Code::ENOMEM, format!("no memory for a selection of counts {:?}", selection.count))
-    })
-}
-
-/// Bytes that no request gives at once.
-const MOST: u64 = 1 << 40;
-
-/// A list of `count` zeros, or an error where memory does not reach. Zeros that come from the system are not written, so
-/// that whoever fills them, on whatever thread, is the first to touch the memory, in large pages where there are any.
-pub(crate) fn zeros<T: Default + Clone>(count: usize) -> Result<Vec<T>> {
-    let no_memory = || Error::new(Code::ENOMEM, format!("no memory for {count} elements"));
-    // Systems promise memory that they do not have.
-    if count.checked_mul(size_of::<T>()).is_none_or(|bytes| bytes as u64 >= MOST) {
-        return Err(no_memory());
-    }
-    // Only asks whether there is so much: `vec!` has no way to say no.
-    let mut room = Vec::<T>::new();
-    room.try_reserve_exact(count).map_err(|_| no_memory())?;
-    drop(std::hint::black_box(room));
-    let mut list = vec![T::default(); count];
-    ferrocdf_array::advise_huge_pages(&mut list);
-    Ok(list)
-}
+use crate::{File, FileMut};
 
 impl File {
     /// Reads a selection of a variable into memory, converted to the memory's type.
@@ -77,11 +25,9 @@ impl File {
             return Ok(fit);
         }
         let mut state = self.write_state();
-        self.named(state.commit(&Alignment::default()))?;
-        let state = &mut *state;
-        let model = state.model().clone();
-        self.named(state.driver.finish(&model, var))?;
-        self.named(read(state, var, selection, out))
+        self.named(state.commit())?;
+        self.named(state.fill_unwritten(var))?;
+        self.named(read(&state, var, selection, out))
     }
 
     /// Reads a part of a variable in its own type.
@@ -112,31 +58,31 @@ impl File {
     /// Reads values that are trees.
     fn trees(&self, var: VarId, selection: &Selection) -> Result<Values> {
         let values = self.reading(|state| {
-            let values = (!state.has_draft()).then(|| state.driver.values(state.model(), var, selection));
+            let values = (!state.has_draft()).then(|| state.driver().values(state.model(), var, selection));
             values.transpose().map_err(|error| error.at(state.model().var_path(var)))
         })?;
         if let Some(values) = values {
             return Ok(values);
         }
-        self.named(self.write_state().commit(&Alignment::default()))?;
+        self.named(self.write_state().commit())?;
         self.trees(var, selection)
     }
 
     /// What the file holds that netCDF has no name for, and why; a line each. All attributes are looked at.
     pub fn left_out(&self) -> Vec<String> {
         let state = self.read_state();
-        state.driver.left_out(state.model())
+        state.driver().inspect().skipped(state.model()).reasons
     }
 
     /// Datasets of an HDF5 file that have attributes and no shape (a null dataspace), which are no variables.
     pub fn shapeless(&self) -> Vec<Shapeless> {
         let state = self.read_state();
-        state.driver.shapeless(state.model())
+        state.driver().inspect().skipped(state.model()).shapeless
     }
 
     /// Why a variable, a group or a type of the file is missing, if one cannot be read: the first one.
     pub fn lost(&self) -> Option<Error> {
-        self.read_state().driver.lost().map(|error| error.at(self.path().display()))
+        self.read_state().driver().inspect().unreadable().map(|error| error.at(self.path().display()))
     }
 
     /// The value that elements of a variable have which were never written, one of its type; `None` if nobody set one and
@@ -146,7 +92,7 @@ impl File {
             if state.has_draft() {
                 return Ok(state.view().fill_value(var));
             }
-            let fill = state.driver.fill(state.model(), var);
+            let fill = state.driver().fill(state.model(), var);
             fill.map_err(|error| error.at(state.model().var_path(var)))
         })
     }
@@ -154,12 +100,12 @@ impl File {
     /// Whether a netCDF library wrote the file: always for classic files, for HDF5 files by attributes that only netCDF
     /// writes.
     pub fn is_written_by_netcdf(&self) -> bool {
-        self.read_state().driver.is_written_by_netcdf()
+        self.read_state().driver().inspect().is_written_by_netcdf()
     }
 
     /// Attributes that are shown only on request: those that say which library wrote the file, and how.
     pub fn hidden_attributes(&self, owner: Owner) -> Vec<Attr> {
-        self.read_state().driver.hidden(owner)
+        self.read_state().driver().inspect().hidden_attributes(owner)
     }
 }
 
@@ -182,9 +128,7 @@ impl FileMut {
     ) -> Result<RangeCheck> {
         let mut state = self.write_state();
         let state = &mut *state;
-        let done = state
-            .commit(&Alignment::default())
-            .and_then(|()| write(state, var, selection, input, skips_zeros));
+        let done = state.commit().and_then(|()| write(state, var, selection, input, skips_zeros));
         self.named(done)
     }
 
@@ -215,14 +159,14 @@ impl FileMut {
     pub fn write_trees(&self, var: VarId, selection: &Selection, values: &Values) -> Result<RangeCheck> {
         let mut state = self.write_state();
         let state = &mut *state;
-        let done = state.commit(&Alignment::default()).and_then(|()| {
-            state.driver.blob_mut().map(drop)?;
+        let done = state.commit().and_then(|()| {
+            state.blob_mut()?;
             let shape = reached(state.model(), var, selection);
             selection.check(&shape)?;
             or_as_long(state, var, |state| {
                 grow(state, var, &shape)?;
-                let model = state.model().clone();
-                let written = state.driver.write_values(&model, var, selection, values);
+                let (model, writer) = state.writer()?;
+                let written = writer.write_values(model, var, selection, values);
                 state.after_write(var, written)
             })
         });
@@ -249,13 +193,9 @@ fn grow(state: &mut State, var: VarId, shape: &[u64]) -> Result<()> {
 fn read(state: &State, var: VarId, selection: &Selection, out: Out<'_>) -> Result<RangeCheck> {
     let out = Out { rules: rules(state.model().format()), ..out };
     let kind = out.kind;
-    let done = state.array(var).and_then(|array| {
-        let own = state.driver.blob_of(var);
-        let blob = own.as_deref().unwrap_or_else(|| state.driver.blob());
-        match as_stored(state.model(), array, kind) {
-            Some(array) => ferrocdf_array::read(blob, &array, selection, out),
-            None => ferrocdf_array::read(blob, array, selection, out),
-        }
+    let done = state.located(var).and_then(|(array, blob)| match as_stored(state.model(), array, kind) {
+        Some(array) => ferrocdf_array::read(blob, &array, selection, out),
+        None => ferrocdf_array::read(blob, array, selection, out),
     });
     done.map_err(|error| error.at(state.model().var_path(var)))
 }
@@ -279,7 +219,7 @@ fn write_grown(
     input: In<'_>,
     skips_zeros: bool,
 ) -> Result<RangeCheck> {
-    state.driver.blob_mut().map(drop)?;
+    state.blob_mut()?;
     let text = takes_text(state, var)?;
     let shape = reached(state.model(), var, selection);
     selection.check(&shape)?;
@@ -305,22 +245,16 @@ fn write_within(
     skips_zeros: bool,
 ) -> Result<RangeCheck> {
     grow(state, var, shape)?;
-    let model = state.model().clone();
-    if let Some(written) = state.driver.write(&model, var, selection, input, skips_zeros).transpose() {
+    let (model, writer) = state.writer()?;
+    if let Some(written) = writer.write(model, var, selection, input, skips_zeros).transpose() {
         return state.after_write(var, written);
     }
-    drop(model);
-    let (first, last, dense) = span(shape, selection);
-    state.before_write(var, first, last, dense)?;
-    let array = state.array(var)?;
-    let fit = skipping_zeros(state.driver.blob_mut()?, skips_zeros, |blob| {
-        match as_stored(state.model(), array, input.kind) {
+    state.write_in_place(var, Span::of(shape, selection), |model, array, blob| {
+        skipping_zeros(blob, skips_zeros, |blob| match as_stored(model, array, input.kind) {
             Some(array) => ferrocdf_array::write(blob, &array, selection, input),
             None => ferrocdf_array::write(blob, array, selection, input),
-        }
-    })?;
-    state.driver.wrote(var, last);
-    Ok(fit)
+        })
+    })
 }
 
 /// Writes to a variable. After an error its dimensions are as long as before.
@@ -362,62 +296,16 @@ fn end_of(selection: &Selection, dim: usize) -> Option<u64> {
     }
 }
 
-/// The elements, in storage order, from the first selected one to behind the last, and whether all between are
-/// selected. The selection is within the shape and not empty.
-pub(crate) fn span(shape: &[u64], selection: &Selection) -> (u64, u64, bool) {
-    let (mut first, mut last, mut dense, mut size) = (0, 0, true, 1u64);
-    // Whether the dimensions seen so far, the fast ones, are selected whole.
-    let mut whole = true;
-    for dim in (0..shape.len()).rev() {
-        let (start, count, stride) = (selection.start[dim], selection.count[dim], selection.stride[dim]);
-        first += start * size;
-        last += (start + (count - 1) * stride) * size;
-        dense &= count == 1 || (whole && stride == 1);
-        whole &= start == 0 && count == shape[dim] && stride == 1;
-        size = size.saturating_mul(shape[dim]);
-    }
-    (first, last + 1, dense)
-}
-
-/// What becomes of numbers out of range when they are read.
-pub(crate) fn rules(format: Format) -> ConversionRules {
-    if format.is_classic_file() { ConversionRules::Get } else { ConversionRules::Cast }
-}
-
-/// What becomes of numbers out of range when they are written.
-pub(crate) fn put_rules(format: Format) -> ConversionRules {
-    if format.is_classic_file() { ConversionRules::Put } else { ConversionRules::Cast }
-}
-
-/// An array of 8-bit numbers that memory takes for what it holds itself. In CDF-1 and CDF-2 `NC_BYTE` is the only 8-bit
-/// number, so memory of unsigned bytes takes it as unsigned; in netCDF-4 files held to the classic model either memory
-/// takes either.
-#[inline]
-pub(crate) fn as_stored(model: &Model, array: &Array, memory: Kind) -> Option<Array> {
-    let applies = match model.format() {
-        Format::Classic | Format::Offset64 => (array.stored.kind, memory) == (Kind::I8, Kind::U8),
-        Format::Netcdf4Classic => {
-            matches!((array.stored.kind, memory), (Kind::I8, Kind::U8) | (Kind::U8, Kind::I8))
-        }
-        Format::Data64 | Format::Netcdf4 => false,
-    };
-    applies.then(|| {
-        let mut array = array.clone();
-        array.stored.kind = memory;
-        array
-    })
-}
-
 /// Whether reading a selection meets elements that were never written and not filled yet.
 fn lacks_fill(state: &State, var: VarId, selection: &Selection) -> bool {
-    if !state.driver.lacks_fill(var, u64::MAX) {
+    if !state.lacks_fill(var, u64::MAX) {
         return false;
     }
     let shape = state.model().shape(var);
     if selection.check(&shape).is_err() || selection.elements() == Some(0) {
         return false;
     }
-    state.driver.lacks_fill(var, span(&shape, selection).1)
+    state.lacks_fill(var, Span::of(&shape, selection).end)
 }
 
 /// Memory of a Rust type to read a variable into; bytes also take text.
@@ -434,21 +322,4 @@ pub(crate) fn in_of<'a, T: Element>(file: &File, var: VarId, from: &'a [T]) -> I
 
 fn is_text(file: &File, var: VarId) -> bool {
     file.read_state().view().atomic_type(var) == Ok(Atomic::Char)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn span_tells_dense_from_scattered() {
-        let all = Selection::all(&[2, 3]);
-        assert_eq!(span(&[2, 3], &all), (0, 6, true));
-        assert_eq!(span(&[2, 3], &Selection::slab(&[1, 0], &[1, 3])), (3, 6, true));
-        assert_eq!(span(&[2, 3], &Selection::slab(&[1, 1], &[1, 2])), (4, 6, true));
-        assert_eq!(span(&[2, 3], &Selection::slab(&[0, 1], &[2, 2])), (1, 6, false));
-        assert_eq!(span(&[4, 3], &Selection::strided(&[0, 0], &[2, 3], &[2, 1])), (0, 9, false));
-        assert_eq!(span(&[4, 3, 2], &Selection::slab(&[1, 1, 0], &[1, 2, 2])), (8, 12, true));
-        assert_eq!(span(&[], &Selection::all(&[])), (0, 1, true));
-    }
 }

@@ -32,10 +32,10 @@
 
 mod copy;
 mod data;
-mod driver;
+pub mod driver;
 mod drivers;
+mod elements;
 mod extents;
-mod few;
 mod file;
 mod handles;
 mod local_url;
@@ -43,7 +43,9 @@ mod nc4;
 mod neighbours;
 mod options;
 pub mod plugins;
+mod short_access;
 mod storage;
+mod tiles;
 
 use std::path::Path;
 
@@ -60,6 +62,7 @@ pub use ferrocdf_model::{
 pub use ferrocdf_store as store;
 
 pub use copy::{Pair, copy_data, keep_unwritten};
+pub use driver::{DataSources, Shapeless};
 pub use extents::{Extent, Extents, every};
 pub use file::{File, FileMut};
 pub use handles::{Dimension, NetcdfType, Variable, VariableMut};
@@ -67,7 +70,7 @@ pub use local_url::local_path;
 pub use nc4::{check_available, check_filter, chosen_chunks, chunk_fits, define_filter};
 pub use options::{AppendOptions, CreateOptions, OpenOptions, SpaceOptions};
 pub use plugins::has_filter;
-pub use storage::{Arrangement, DataSources, Shapeless, StorageInfo};
+pub use storage::{Arrangement, StorageInfo};
 
 /// Opens a file for reading, as what its content says it is.
 pub fn open(path: impl AsRef<Path>) -> Result<File> {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_classic::Alignment;
 use ferrocdf_model::Format;
 
 /// How a file is opened for reading.
@@ -40,21 +41,23 @@ impl OpenOptions {
     }
 }
 
-/// How space is taken in a netCDF-4 file (`nc_set_alignment`, `nc_set_meta_block_size`).
+/// How space is taken in a file that is written. Each format heeds what concerns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpaceOptions {
-    /// Pieces of at least so many bytes are aligned.
+    /// netCDF-4: pieces of at least so many bytes are aligned (`nc_set_alignment`).
     pub threshold: u64,
-    /// They begin at a multiple of this many bytes.
+    /// netCDF-4: they begin at a multiple of this many bytes.
     pub alignment: u64,
-    /// Metadata is kept together in pieces of this many bytes.
+    /// netCDF-4: metadata is kept together in pieces of this many bytes (`nc_set_meta_block_size`).
     pub meta_block: u64,
+    /// Classic files: free space and alignment at the end of define mode (`nc__enddef`).
+    pub classic: Alignment,
 }
 
 impl Default for SpaceOptions {
-    /// No alignment, pieces of 2 KiB.
+    /// No alignment, no free space, pieces of 2 KiB.
     fn default() -> Self {
-        SpaceOptions { threshold: 1, alignment: 1, meta_block: 2048 }
+        SpaceOptions { threshold: 1, alignment: 1, meta_block: 2048, classic: Alignment::default() }
     }
 }
 

@@ -3,9 +3,10 @@
 use ferrocdf_array::{Array, Layout};
 use ferrocdf_bytes::Result;
 use ferrocdf_hdf5::ChunkCounts;
-use ferrocdf_model::{Atomic, Attr, Chunking, Type};
+use ferrocdf_model::{Atomic, Chunking, Type};
 
 use crate::Variable;
+use crate::driver::DataSources;
 
 /// How a variable is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,34 +56,6 @@ pub struct StorageInfo {
     pub chunks: Option<ChunkCounts>,
 }
 
-/// Where the data of a variable comes from, if not all of it is in its own file and its own shape.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct DataSources {
-    /// The names of the files that hold its raw data, in their order.
-    pub external: Vec<String>,
-    /// File and path of each dataset that a virtual dataset takes elements of. The file `.` is the same one; `%b` stands for
-    /// a number.
-    pub virtual_sources: Vec<(String, String)>,
-    /// The shape that the file has, where it is known. It may be shorter than the dimensions, which other variables made
-    /// longer: what is beyond was never written.
-    pub stored_shape: Option<Vec<u64>>,
-}
-
-/// A dataset without a shape (a null dataspace), which is no variable.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Shapeless {
-    /// Its path in the file.
-    pub path: String,
-    /// The name of its type, if netCDF has one.
-    pub type_name: Option<String>,
-    /// Its attributes.
-    pub attributes: Vec<Attr>,
-    /// What [`crate::File::left_out`] says of it.
-    pub left_out: String,
-}
-
 impl StorageInfo {
     /// How many times smaller the stored bytes are than the elements; `None` for an empty variable.
     pub fn ratio(&self) -> Option<f64> {
@@ -127,7 +100,7 @@ impl StorageInfo {
 impl Variable<'_> {
     /// Where its data comes from.
     pub fn sources(&self) -> Result<DataSources> {
-        self.file().read_state().driver.sources(self.id())
+        self.file().read_state().driver().inspect().sources(self.id())
     }
 
     /// How it is stored. Of chunks the whole index is read.
@@ -149,14 +122,15 @@ impl Variable<'_> {
                 chunks: None,
             },
         };
-        if let Some((plain, stored)) = state.driver.file_bytes(self.id())? {
-            (info.bytes, info.stored_bytes) = (plain, stored);
-            // A dataset shorter than its dimensions is seen through a mosaic.
+        let size = state.driver().inspect().stored_size(self.id())?;
+        if let Some((decoded, stored)) = size.bytes {
+            (info.bytes, info.stored_bytes) = (decoded, stored);
+            // A dataset shorter than its dimensions is seen through a virtual layout.
             if let (Arrangement::Virtual, Some(chunking)) = (&info.arrangement, &var.storage.chunking) {
                 info.arrangement = Arrangement::of(chunking);
             }
         }
-        info.chunks = state.driver.chunk_counts(self.id())?;
+        info.chunks = size.chunks;
         Ok(info)
     }
 }

@@ -127,7 +127,7 @@ fn records_of_a_failed_put_are_filled_again_after_the_data_moved() {
         let memory = Arc::new(MemoryBlob::default());
         let blob = Arc::new(Failing::never(memory.clone()));
         let mut file = ClassicFile::create(Box::new(blob.clone()), version);
-        file.commit(&now, &Alignment::default()).unwrap();
+        file.commit(&now).unwrap();
         file.grow(3).unwrap();
         now.set_dim_len(t, 3);
         file.flush(&now).unwrap();
@@ -141,7 +141,7 @@ fn records_of_a_failed_put_are_filled_again_after_the_data_moved() {
         now.set_dim_len(t, 3);
 
         now.put_attr(Owner::Group(root), "long", Values::Char(vec![b'x'; 700])).unwrap();
-        file.commit(&now, &Alignment::default()).unwrap();
+        file.commit(&now).unwrap();
         file.grow(4).unwrap();
         now.set_dim_len(t, 4);
         file.before_write(&now, b, 3 * 9, 4 * 9, true).unwrap();
@@ -179,11 +179,11 @@ fn a_move_that_fails_leaves_the_file_as_it_was_and_can_be_tried_again() {
             let (mut file, mut now) = ClassicFile::open_mut(Box::new(blob.clone())).unwrap();
             lengthen_header(&mut now);
             blob.arm(fault);
-            let done = file.commit(&now, &Alignment::default());
+            let done = file.commit(&now);
             if done.is_err() {
                 assert!(memory.to_bytes() == bytes(version), "{fault:?}");
                 blob.arm(Faults::default());
-                file.commit(&now, &Alignment::default()).unwrap();
+                file.commit(&now).unwrap();
             }
             (done, memory.to_bytes())
         };
@@ -218,15 +218,15 @@ fn fails_half_moved(version: Version, after: u64) -> bool {
     let (var, array) = (VarId(1), file.array(&now, VarId(1)).unwrap());
     lengthen_header(&mut now);
     blob.arm(Faults { after, times: 1, torn: false });
-    if file.commit(&now, &Alignment::default()).is_ok() {
+    if file.commit(&now).is_ok() {
         return false;
     }
     let left = inner.0.to_bytes();
-    if file.commit(&now, &Alignment::default()).is_ok() {
+    if file.commit(&now).is_ok() {
         return false;
     }
     let refused = |error: Error| assert!(error.what.contains("failed half-way"), "{error}");
-    refused(file.commit(&now, &Alignment::default()).unwrap_err());
+    refused(file.commit(&now).unwrap_err());
     refused(file.flush(&now).unwrap_err());
     refused(file.finish(&now, var).unwrap_err());
     let run = ShortRun::find(&array, |dim| ([9, 0][dim], 1, 1)).unwrap();
@@ -250,7 +250,7 @@ fn a_new_variable_where_other_data_was_holds_zeros_until_it_is_filled() {
             let root = GroupId::ROOT;
             let fixed = now.def_var(root, "new_fixed", Atomic::Int.into(), &dims[1..]).unwrap();
             let record = now.def_var(root, "new_record", Atomic::Int.into(), &dims).unwrap();
-            file.commit(&now, &Alignment::default()).unwrap();
+            file.commit(&now).unwrap();
             // The process ends here, before anything is filled.
             let mut left = vec![0; blob.size().unwrap() as usize];
             blob.read_exact_at(0, &mut left).unwrap();
@@ -272,8 +272,8 @@ fn with_long_header(version: Version) -> Vec<u8> {
     let start = Arc::new(InPlace(MemoryBlob::new(bytes(version))));
     let (mut file, mut now) = ClassicFile::open_mut(Box::new(start.clone())).unwrap();
     now.put_attr(ROOT, "long", Values::Char(vec![b'x'; 20_000])).unwrap();
-    let alignment = Alignment { header_free: 1000, ..Alignment::default() };
-    file.commit(&now, &alignment).unwrap();
+    file.set_alignment(Alignment { header_free: 1000, ..Alignment::default() });
+    file.commit(&now).unwrap();
     start.0.to_bytes()
 }
 
@@ -293,9 +293,9 @@ fn a_header_that_fails_half_way_is_restored() {
         let new = Values::Char(vec![b'y'; 20_000]);
         now.put_attr(ROOT, "long", new.clone()).unwrap();
         blob.arm(Faults { after: 0, times: 1, torn: true });
-        assert_eq!(file.commit(&now, &Alignment::default()).unwrap_err().code, FULL);
+        assert_eq!(file.commit(&now).unwrap_err().code, FULL);
         assert!(inner.0.to_bytes() == before);
-        file.commit(&now, &Alignment::default()).unwrap();
+        file.commit(&now).unwrap();
         assert_eq!(long_text(inner.0.to_bytes()), new);
     }
 }
@@ -315,14 +315,14 @@ fn a_header_that_could_not_be_restored_is_restored_by_the_next_flush_or_commit()
             let new = Values::Char(vec![b'y'; 20_000]);
             now.put_attr(ROOT, "long", new.clone()).unwrap();
             blob.arm(Faults { after: 1, times: 2, torn: false });
-            assert_eq!(file.commit(&now, &Alignment::default()).unwrap_err().code, FULL);
+            assert_eq!(file.commit(&now).unwrap_err().code, FULL);
             assert!(inner.0.to_bytes() != before, "the header is not torn");
             assert_eq!(file.flush(&old).unwrap_err().code, FULL);
             if flushes {
                 file.flush(&old).unwrap();
                 assert!(inner.0.to_bytes() == before);
             } else {
-                file.commit(&now, &Alignment::default()).unwrap();
+                file.commit(&now).unwrap();
                 assert_eq!(long_text(inner.0.to_bytes()), new);
             }
         }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use ferrocdf_array::In;
-use ferrocdf_classic::{Alignment, ClassicFile};
+use ferrocdf_classic::ClassicFile;
 use ferrocdf_model::{GroupId, Model, Owner, Values};
 use ferrocdf_store::MemoryBlob;
 use ferrocdf_store::testing::{Event, Log, Recording, Rng};
@@ -49,7 +49,7 @@ fn a_power_failure_leaves_the_state_of_the_last_flush_or_a_later_one() {
             // A header that stays in its place, then one that outgrows it.
             let len = if round % 2 == 0 { 5000 } else { 10 };
             model.put_attr(root, "text", Values::Char(vec![b'a' + round; len])).unwrap();
-            file.commit(&model, &Alignment::default()).unwrap();
+            file.commit(&model).unwrap();
             file.flush_definitions().unwrap();
             mark(&file, &model, &mut texts);
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ferrocdf_array::{In, Selection};
 use ferrocdf_bytes::Result;
-use ferrocdf_classic::{Alignment, ClassicFile, Version};
+use ferrocdf_classic::{ClassicFile, Version};
 use ferrocdf_model::{Atomic, DimId, GroupId, Model, Owner, VarId};
 use ferrocdf_store::{BlobMut, MemoryBlob};
 
@@ -56,7 +56,7 @@ pub fn put(
 pub fn write(blob: Arc<dyn BlobMut>, version: Version) -> Result<()> {
     let mut model = model(version)?;
     let mut file = ClassicFile::create(Box::new(blob), version);
-    file.commit(&model, &Alignment::default())?;
+    file.commit(&model)?;
     put(&mut file, &mut model, 0, &[1, 0], &[2, 4], In::new(&[1i16, 2, 3, 4, 5, 6, 7, 8]))?;
     put(&mut file, &mut model, 1, &[0, 0], &[2, 3], In::new(&[0.5f64, 1.5, 2.5, 3.5, 4.5, 5.5]))?;
     put(&mut file, &mut model, 3, &[2, 0], &[1, 3], In::new(&[7i8, 8, 9]))?;
@@ -66,7 +66,7 @@ pub fn write(blob: Arc<dyn BlobMut>, version: Version) -> Result<()> {
     // The header grows, and data moves.
     model.put_attr(Owner::Group(ROOT), "history", "moved by a longer header".into())?;
     model.def_var(ROOT, "late", Atomic::Int.into(), &[DimId(0)])?;
-    file.commit(&model, &Alignment::default())?;
+    file.commit(&model)?;
     file.flush(&model)
 }
 

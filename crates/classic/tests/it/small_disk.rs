@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use ferrocdf_array::{In, Out, RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_classic::{Alignment, ClassicFile, Version};
+use ferrocdf_classic::{ClassicFile, Version};
 use ferrocdf_model::{Atomic, DimId, GroupId, Model, Owner, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut, Cost, WriteBehind, Writes};
 
@@ -159,7 +159,7 @@ fn sparse(disk: &Arc<Disk>, can_be_replaced: bool) -> (Arc<SparseFile>, Model) {
         model.var_mut(var).storage.no_fill = true;
     }
     let mut file = ClassicFile::create(Box::new(blob.clone()), Version::Data64);
-    file.commit(&model, &Alignment::default()).unwrap();
+    file.commit(&model).unwrap();
     for var in [0, 2] {
         let array = file.array(&model, VarId(var)).unwrap();
         let input = values(var as usize);
@@ -201,7 +201,7 @@ fn a_sparse_file_is_moved_where_its_data_has_room() {
         disk.0.store(2 * DENSE_BLOCKS, Relaxed);
         let (mut file, _) = ClassicFile::open_mut(Box::new(WriteBehind::new(blob.clone()))).unwrap();
         lengthen(&mut model);
-        file.commit(&model, &Alignment::default()).unwrap();
+        file.commit(&model).unwrap();
         check(&blob, &format!("{can_be_replaced}"));
     }
 }
@@ -216,13 +216,13 @@ fn a_sparse_file_is_moved_or_left_whole_however_little_room_there_is() {
             let (mut file, _) = ClassicFile::open_mut(Box::new(WriteBehind::new(blob.clone()))).unwrap();
             disk.0.store(free, Relaxed);
             lengthen(&mut model);
-            let done = file.commit(&model, &Alignment::default());
+            let done = file.commit(&model);
             let what = format!("{free} free blocks, can be replaced: {can_be_replaced}: {done:?}");
             check(&blob, &what);
             if done.is_err() {
                 failed += 1;
                 disk.0.store(3 * DENSE_BLOCKS, Relaxed);
-                file.commit(&model, &Alignment::default()).unwrap();
+                file.commit(&model).unwrap();
                 check(&blob, &what);
             } else {
                 moved += 1;
@@ -239,7 +239,7 @@ fn a_copy_writes_each_byte_once() {
     let (mut file, _) = ClassicFile::open_mut(Box::new(WriteBehind::new(blob.clone()))).unwrap();
     lengthen(&mut model);
     let before = blob.written.load(Relaxed);
-    file.commit(&model, &Alignment::default()).unwrap();
+    file.commit(&model).unwrap();
     let written = blob.written.load(Relaxed) - before;
     // The header, the two variables, and the rest of the 64 KiB pieces that they lie in: only whole pieces of zeros are skipped.
     let most = 2 * DENSE * 4 + 10_000 + 4 * (64 << 10);

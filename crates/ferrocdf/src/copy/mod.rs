@@ -7,7 +7,6 @@
 
 mod pipe;
 mod sparse;
-mod tiles;
 
 use std::sync::{RwLockReadGuard, RwLockWriteGuard};
 
@@ -17,14 +16,14 @@ use ferrocdf_model::{Atomic, Class, Model, Type, Values, VarId};
 
 use ferrocdf_store::{is_sparse, skipping_zeros};
 
-use crate::data::span;
+use crate::driver::Span;
 use crate::file::State;
+use crate::tiles::{self, Tiles};
 use crate::{File, FileMut};
 
 use pipe::{BUFFERS, Job, Piece, pipe};
 pub use sparse::keep_unwritten;
 use sparse::{Boxes, Gaps};
-pub(crate) use tiles::Tiles;
 
 /// A variable of the source and the variable of the target that gets its data. Shapes must agree, except that the
 /// record dimension of the target grows.
@@ -59,7 +58,7 @@ pub fn copy_data(
     let mut rest: Vec<Job> = vec![];
     for pair in numbers {
         let job = Job::new(from, pair)?;
-        if !copy_each_block(from, to, job, progress)? {
+        if !copy_each_chunk(from, to, job, progress)? {
             rest.push(job);
         }
     }
@@ -120,7 +119,7 @@ struct Bytes {
 /// The bytes of a variable in its file, if one step of its first dimension is one run.
 fn bytes_of(state: &State, var: VarId) -> Result<Option<Bytes>> {
     let array = state.array(var)?;
-    let plain = array.decoder.is_none() && state.driver.blob_of(var).is_none();
+    let plain = array.decoder.is_none() && !state.is_external(var)?;
     Ok(run_of(array).filter(|_| plain))
 }
 
@@ -192,13 +191,13 @@ fn move_records(from: &File, to: &FileMut, jobs: &[Job], progress: &mut dyn FnMu
     Ok(true)
 }
 
-/// Copies the blocks of a variable one by one, if they are alike in both files, unopened if they are packed alike. `false`
-/// if they are not.
-fn copy_each_block(from: &File, to: &FileMut, job: Job, progress: &mut dyn FnMut(u64)) -> Result<bool> {
+/// Copies the chunks of a variable one by one, if both files have the same chunks: as they are stored if the filters agree.
+/// `false` if they do not.
+fn copy_each_chunk(from: &File, to: &FileMut, job: Job, progress: &mut dyn FnMut(u64)) -> Result<bool> {
     let (from_var, to_var) = job.pair;
     let (source, mut target) = lock_both(from, to);
     let array = source.array(from_var)?;
-    if !matches!(array.layout, Layout::Chunked(_)) || source.driver.blob_of(from_var).is_some() {
+    if !matches!(array.layout, Layout::Chunked(_)) || source.is_external(from_var)? {
         return Ok(false);
     }
     // What nobody wrote is told in the source; in a target without fill values it would be whatever memory held.
@@ -208,11 +207,11 @@ fn copy_each_block(from: &File, to: &FileMut, job: Job, progress: &mut dyn FnMut
     }
     let dims = target.model().var(to_var).dims.clone();
     dims.iter().zip(&array.shape).try_for_each(|(&dim, &len)| target.grow_dim(dim, len))?;
-    let model = target.model().clone();
-    let Some(blocks) = target.driver.whole_blocks(&model, to_var)? else { return Ok(false) };
+    let (model, writer) = target.writer()?;
+    let Some(chunks) = writer.chunks_to_write(model, to_var)? else { return Ok(false) };
     target.forget_array(to_var);
-    let copied = skipping_zeros(target.driver.blob_mut()?, job.skips_zeros, |blob| {
-        copy_chunks((source.driver.blob(), array), (blob, &blocks), progress)
+    let copied = skipping_zeros(target.blob_mut()?, job.skips_zeros, |blob| {
+        copy_chunks((source.driver().blob(), array), (blob, &chunks), progress)
     });
     copied.map_err(|error| between(from, to, error.at(source.model().var_path(from_var))))
 }
@@ -259,15 +258,11 @@ fn lock_both<'a>(
 
 /// Tells the target that all elements of a variable are about to be written.
 fn mark_written(target: &mut State, var: VarId) -> Result<()> {
-    let model = target.model().clone();
-    let shape = model.shape(var);
+    let shape = target.model().shape(var);
     if shape.contains(&0) {
         return Ok(());
     }
-    let (first, end, dense) = span(&shape, &Selection::all(&shape));
-    target.driver.before_write(&model, var, first, end, dense)?;
-    target.driver.wrote(var, end);
-    Ok(())
+    target.note_written(var, Span::of(&shape, &Selection::all(&shape)))
 }
 
 fn move_bytes(
@@ -278,7 +273,7 @@ fn move_bytes(
     (at, to_at, len): (u64, u64, u64),
     progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
-    let (source, target) = (source.driver.blob(), target.driver.blob_mut()?);
+    let (source, target) = (source.driver().blob(), target.blob_mut()?);
     skipping_zeros(target, is_sparse(from.path()), |copied| {
         let mut done = 0;
         while done < len {

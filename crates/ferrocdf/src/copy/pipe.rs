@@ -8,7 +8,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::is_sparse;
 
 use super::Pair;
-use crate::data::{elements, zeros};
+use crate::elements::{elements, zeros};
 use crate::{File, FileMut};
 
 /// Boxes that are in memory at a time.
@@ -33,9 +33,9 @@ impl Job {
     pub(super) fn new(from: &File, pair: Pair) -> Result<Job> {
         from.reading(|state| {
             let array = state.array(pair.0)?;
-            let is_elsewhere = state.driver.blob_of(pair.0).is_some();
+            let is_external = state.is_external(pair.0)?;
             let has_unwritten = state.has_unwritten(pair.0)?;
-            let skips_zeros = has_unwritten || is_elsewhere || is_sparse(from.path());
+            let skips_zeros = has_unwritten || is_external || is_sparse(from.path());
             Ok(Job { pair, kind: array.stored.kind, has_unwritten, skips_zeros })
         })
     }

@@ -100,8 +100,8 @@ impl Gaps {
         let (kind, Some(value)) = (array.stored.kind, unwritten_value(array)?) else { return Ok(None) };
         let dims = target.model().var(to_var).dims.clone();
         dims.iter().zip(&array.shape).try_for_each(|(&dim, &len)| target.grow_dim(dim, len))?;
-        let model = target.model().clone();
-        let copy = match target.driver.whole_blocks(&model, to_var)? {
+        let (model, writer) = target.writer()?;
+        let copy = match writer.chunks_to_write(model, to_var)? {
             Some(copy) => {
                 target.forget_array(to_var);
                 copy

@@ -1,63 +1,74 @@
 //! The classic formats as a driver.
 
-use ferrocdf_array::{Array, In, RangeCheck, ShortRun};
+use ferrocdf_array::{In, RangeCheck, ShortRun};
 use ferrocdf_bytes::Result;
-use ferrocdf_classic::{Alignment, ClassicFile};
+use ferrocdf_classic::ClassicFile;
 use ferrocdf_model::{DimId, Model, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
-use crate::driver::Driver;
+use crate::driver::{Driver, Flush, Inspect, LocatedArray, Resized, Span, WriteDriver};
+use crate::options::SpaceOptions;
 
 impl Driver for ClassicFile {
-    fn array(&self, model: &Model, var: VarId) -> Result<Array> {
-        self.array(model, var)
+    fn refresh(&mut self) -> Result<Model> {
+        self.refresh()
+    }
+
+    fn array(&self, model: &Model, var: VarId) -> Result<LocatedArray> {
+        self.array(model, var).map(LocatedArray::from)
     }
 
     fn blob(&self) -> &dyn Blob {
         self.blob()
     }
 
+    fn inspect(&self) -> &dyn Inspect {
+        self
+    }
+}
+
+impl Inspect for ClassicFile {
     fn missing_bytes(&self) -> Result<u64> {
         self.missing_bytes()
     }
+}
 
-    fn refresh(&mut self) -> Result<Model> {
-        self.refresh()
-    }
-
+impl WriteDriver for ClassicFile {
     fn blob_mut(&self) -> Result<&dyn BlobMut> {
         self.blob_mut()
     }
 
-    fn commit(&mut self, _old: &Model, model: &Model, alignment: &Alignment) -> Result<()> {
-        self.commit(model, alignment)
+    fn set_space(&mut self, space: &SpaceOptions) {
+        self.set_alignment(space.classic);
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.flush_definitions()
+    fn commit(&mut self, _old: &Model, model: &Model) -> Result<()> {
+        self.commit(model)
     }
 
-    fn grow(&mut self, _dim: DimId, len: u64) -> Result<()> {
-        self.grow(len)
+    fn resize(&mut self, _dim: DimId, len: u64) -> Result<Resized> {
+        if len < self.records() {
+            self.ungrow(len);
+        } else {
+            self.grow(len)?;
+        }
+        Ok(Resized::InPlace)
     }
 
-    fn ungrow(&mut self, _dim: DimId, len: u64) {
-        self.ungrow(len);
+    fn write_in_place(
+        &mut self,
+        model: &Model,
+        var: VarId,
+        span: Span,
+        write: &mut dyn FnMut(&dyn BlobMut) -> Result<RangeCheck>,
+    ) -> Result<RangeCheck> {
+        self.before_write(model, var, span.first, span.end, span.is_dense)?;
+        let range_check = write(self.blob_mut()?)?;
+        self.wrote(var, span.end);
+        Ok(range_check)
     }
 
-    fn before_write(&mut self, model: &Model, var: VarId, first: u64, end: u64, dense: bool) -> Result<()> {
-        self.before_write(model, var, first, end, dense)
-    }
-
-    fn wrote(&mut self, var: VarId, end: u64) {
-        self.wrote(var, end);
-    }
-
-    fn lacks_fill(&self, var: VarId, end: u64) -> bool {
-        self.lacks_fill(var, end)
-    }
-
-    fn write_short(
+    fn write_run(
         &mut self,
         model: &Model,
         var: VarId,
@@ -67,12 +78,20 @@ impl Driver for ClassicFile {
         Some(self.write_short(model, var, run, input))
     }
 
-    fn finish(&mut self, model: &Model, var: VarId) -> Result<()> {
+    fn filled_blob(&self, var: VarId, end: u64) -> Option<&dyn Blob> {
+        (!self.lacks_fill(var, end)).then(|| self.blob())
+    }
+
+    fn fill_unwritten(&mut self, model: &Model, var: VarId) -> Result<()> {
         self.finish(model, var)
     }
 
-    fn flush(&mut self, model: &Model) -> Result<()> {
-        self.flush(model)
+    fn flush(&mut self, model: &Model, extent: Flush) -> Result<()> {
+        match extent {
+            Flush::DueDefinitions => Ok(()),
+            Flush::Definitions => self.flush_definitions(),
+            Flush::All => self.flush(model),
+        }
     }
 }
 
@@ -92,12 +111,12 @@ mod tests {
         let blob = Arc::new(Recording::new(MemoryBlob::default()));
         let mut model = Model::new(Version::Classic.format());
         let file = ClassicFile::create(Box::new(blob.clone()), Version::Classic);
-        let mut driver: Box<dyn Driver> = Box::new(file);
-        driver.commit(&model.clone(), &model, &Alignment::default()).unwrap();
+        let mut driver: Box<dyn WriteDriver> = Box::new(file);
+        driver.commit(&model.clone(), &model).unwrap();
         let old = model.clone();
         model.put_attr(Owner::Group(GroupId::ROOT), "long", Values::Char(vec![b'x'; 10_000])).unwrap();
-        driver.commit(&old, &model, &Alignment::default()).unwrap();
-        driver.settle().unwrap();
+        driver.commit(&old, &model).unwrap();
+        driver.flush(&model, Flush::Definitions).unwrap();
         let events = blob.events();
         let replaced = events.iter().rposition(|event| matches!(event, Event::Replace(_)));
         let flushed = events.iter().rposition(|event| *event == Event::Barrier);

@@ -11,7 +11,7 @@ use ferrocdf_hdf5::Neighbours;
 use ferrocdf_model::{Format, Model};
 use ferrocdf_store::{Blob, BlobMut};
 
-use crate::driver::Driver;
+use crate::driver::{Driver, WriteDriver};
 use crate::nc4::{Nc4, Nc4Writer};
 use crate::neighbours::Beside;
 use crate::options::OpenOptions;
@@ -85,7 +85,7 @@ pub(crate) fn open(
 
 /// Opens a file for reading and writing, as what its content says it is. `path` is where it is, if it is a file of the
 /// system.
-pub(crate) fn open_mut(blob: Box<dyn BlobMut>, path: Option<&Path>) -> Result<(Box<dyn Driver>, Model)> {
+pub(crate) fn open_mut(blob: Box<dyn BlobMut>, path: Option<&Path>) -> Result<(Box<dyn WriteDriver>, Model)> {
     let magic = known_magic(&*blob)?;
     match magic {
         Magic::Classic => {
@@ -108,7 +108,7 @@ pub(crate) fn open_mut(blob: Box<dyn BlobMut>, path: Option<&Path>) -> Result<(B
 }
 
 /// A driver for a new file of a format.
-pub(crate) fn create(blob: Box<dyn BlobMut>, format: Format) -> Result<Box<dyn Driver>> {
+pub(crate) fn create(blob: Box<dyn BlobMut>, format: Format) -> Result<Box<dyn WriteDriver>> {
     Ok(match Version::of(format) {
         Some(version) => Box::new(ClassicFile::create(blob, version)),
         None => {

@@ -7,7 +7,8 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Name, Owner, Type, Values, VarId};
 
 use super::{Dimension, attribute, attributes};
-use crate::data::{elements, in_of, out_of, zeros};
+use crate::data::{in_of, out_of};
+use crate::elements::{elements, zeros};
 use crate::{Extents, File, FileMut};
 
 /// A Rust number type and the netCDF type that holds it.

@@ -7,7 +7,7 @@ use ferrocdf_hdf5::{Address, Attribute, File, Number, Value as Raw, Values as De
 use ferrocdf_model::{Atomic, Class, Field, Type, Value, Values};
 use ferrocdf_store::MemoryBlob;
 
-use crate::data::{with_number, zeros};
+use crate::elements::{with_number, zeros};
 
 /// What makes values of stored elements. A small file may point to the same bytes again and again, so they may only take
 /// some times what the file has and the elements are.

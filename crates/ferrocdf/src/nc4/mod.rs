@@ -16,17 +16,18 @@ mod walk;
 mod write;
 
 use std::collections::HashSet;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use ferrocdf_array::{Array, Layout, OpenSource, Selection, SourceMapping, VirtualLayout, VirtualSource};
+use ferrocdf_array::{
+    Array, Layout, OpenSource, PastEnd, Selection, SourceMapping, Stored, VirtualLayout, VirtualSource,
+};
 use ferrocdf_bytes::{Error, Result};
 use ferrocdf_hdf5::messages::fill::Fill;
-use ferrocdf_hdf5::{ChunkCounts, Dataset, File, LinkTarget, Object, ObjectKind, OpenOptions};
+use ferrocdf_hdf5::{Dataset, File, LinkTarget, Object, ObjectKind, OpenOptions};
 use ferrocdf_model::{Attr, Attrs, Model, Name, Owner, Type, TypeId, Values, Var, VarId};
 use ferrocdf_store::{Blob, read_optimistically};
 
-use crate::driver::Driver;
-use crate::storage::{DataSources, Shapeless};
+use crate::driver::{DataSources, Driver, Inspect, LocatedArray, Shapeless, Skipped, StoredSize};
 use attributes::Owners;
 pub use chunks::fits as chunk_fits;
 use dims::Origin;
@@ -69,8 +70,6 @@ struct Variable {
     extent: Vec<u64>,
     /// Whether the file does not name some of its dimensions.
     by_length: bool,
-    /// The bytes it lies in, if they are not the file's.
-    blob: OnceLock<Option<Arc<dyn Blob>>>,
 }
 
 impl Nc4 {
@@ -191,7 +190,7 @@ impl Content {
             }
             model.push_var(Var { name, group, ty, dims, attrs, storage });
             let extent = extent.into_iter().map(|(len, _)| len).collect();
-            vars.push(Variable { place, prefixed, extent, by_length, blob: OnceLock::new() });
+            vars.push(Variable { place, prefixed, extent, by_length });
         }
         let lost = left_out.lost.take();
         let shapeless = walk.shapeless.into_iter();
@@ -225,36 +224,30 @@ impl VirtualSource for Whole {
 }
 
 impl Driver for Nc4 {
-    fn array(&self, model: &Model, var: VarId) -> Result<Array> {
+    fn refresh(&mut self) -> Result<Model> {
+        let (file, model) = self.opened_again()?;
+        *self = file;
+        Ok(model)
+    }
+
+    fn array(&self, model: &Model, var: VarId) -> Result<LocatedArray> {
         let variable = &self.content.vars[var.index()];
         let dataset = self.dataset(var)?;
         let placed = dataset.array()?;
         let shape = model.shape(var);
         if shape == placed.array.shape {
-            let own = !Arc::ptr_eq(&placed.blob, &self.file.source().blob);
-            let _ = variable.blob.set(own.then_some(placed.blob));
-            return Ok(placed.array);
+            let is_external = !Arc::ptr_eq(&placed.blob, &self.file.source().blob);
+            return Ok(LocatedArray { array: placed.array, blob: is_external.then_some(placed.blob) });
         }
         // What is beyond the dataset has the fill value.
-        let stored = ferrocdf_array::Stored::native(placed.array.stored.kind);
         let fill = trees::fill_bytes(dataset.datatype(), own_fill(&dataset), model, var)?;
-        let source = Whole { blob: Held(placed.blob), array: Arc::new(placed.array) };
         let common: Vec<u64> = shape.iter().zip(&variable.extent).map(|(&a, &b)| a.min(b)).collect();
-        let all = Selection::slab(&vec![0; common.len()], &common);
-        let part =
-            SourceMapping { virtual_selection: all.clone(), source_selection: all, source: Arc::new(source) };
-        let parts = if common.contains(&0) { vec![] } else { vec![part] };
-        let layout = Layout::Virtual(VirtualLayout { mappings: parts.into(), fill: fill.into() });
-        let _ = variable.blob.set(None);
-        Ok(Array { shape, stored, decoder: None, layout, past_end: ferrocdf_array::PastEnd::Error })
+        let source = Whole { blob: Held(placed.blob), array: Arc::new(placed.array) };
+        Ok(padded(shape, source, &common, fill).into())
     }
 
     fn blob(&self) -> &dyn Blob {
         &*self.file.source().blob
-    }
-
-    fn blob_of(&self, var: VarId) -> Option<Arc<dyn Blob>> {
-        self.content.vars.get(var.index())?.blob.get()?.clone()
     }
 
     fn values(&self, model: &Model, var: VarId, selection: &Selection) -> Result<Values> {
@@ -283,25 +276,27 @@ impl Driver for Nc4 {
         }
     }
 
-    fn hidden(&self, owner: Owner) -> Vec<Attr> {
+    fn relocate(&mut self, model: &Model) -> Result<bool> {
+        let (file, now) = self.opened_again()?;
+        let has_same = has_same_variables(model, &now);
+        if has_same {
+            *self = file;
+        }
+        Ok(has_same)
+    }
+
+    fn inspect(&self) -> &dyn Inspect {
+        self
+    }
+}
+
+impl Inspect for Nc4 {
+    fn hidden_attributes(&self, owner: Owner) -> Vec<Attr> {
         hidden(&self.file, owner, self.content.owners.places.iter().map(Place::object))
     }
 
-    fn file_bytes(&self, var: VarId) -> Result<Option<(u64, u64)>> {
-        let dataset = self.dataset(var)?;
-        let extent = &self.content.vars[var.index()].extent;
-        let size = u64::from(dataset.datatype().size());
-        let plain = extent.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
-        Ok(Some((plain, dataset.storage_size()?)))
-    }
-
-    fn chunk_counts(&self, var: VarId) -> Result<Option<ChunkCounts>> {
-        self.dataset(var)?.chunk_counts()
-    }
-
-    fn is_written_by_netcdf(&self) -> bool {
-        let groups = self.content.owners.places.iter().map(Place::object);
-        has_signs_of_netcdf(&self.file, groups).unwrap_or(false)
+    fn stored_size(&self, var: VarId) -> Result<StoredSize> {
+        stored_size(&self.dataset(var)?, &self.content.vars[var.index()].extent)
     }
 
     fn sources(&self, var: VarId) -> Result<DataSources> {
@@ -314,21 +309,12 @@ impl Driver for Nc4 {
         Ok(DataSources { external, virtual_sources, stored_shape: Some(stored_shape) })
     }
 
-    fn shapeless(&self, model: &Model) -> Vec<Shapeless> {
-        let of = |(path, ty, place): &(String, Option<Type>, Place)| Shapeless {
-            path: path.clone(),
-            type_name: ty.map(|ty| model.type_name(ty).to_string()),
-            attributes: self.content.owners.attributes_at(place).iter().cloned().collect(),
-            left_out: format!("{path}: {}", walk::WITHOUT_SHAPE),
-        };
-        self.content.shapeless.iter().map(of).collect()
+    fn is_written_by_netcdf(&self) -> bool {
+        let groups = self.content.owners.places.iter().map(Place::object);
+        has_signs_of_netcdf(&self.file, groups).unwrap_or(false)
     }
 
-    fn lost(&self) -> Option<Error> {
-        self.content.lost.clone()
-    }
-
-    fn left_out(&self, model: &Model) -> Vec<String> {
+    fn skipped(&self, model: &Model) -> Skipped {
         let groups = model.group_ids().map(|group| model.group_path(group));
         let vars = model.var_ids().map(|var| model.var_path(var));
         let why = "is of a type that netCDF does not know";
@@ -338,23 +324,39 @@ impl Driver for Nc4 {
                 attributes.add_at(|| path.clone(), format_args!("its attribute \"{attribute}\" {why}"));
             }
         }
-        [self.content.left_out.clone(), attributes.words()].concat()
-    }
-
-    fn refresh(&mut self) -> Result<Model> {
-        let (file, model) = self.opened_again()?;
-        *self = file;
-        Ok(model)
-    }
-
-    fn look_again(&mut self, model: &Model) -> Result<bool> {
-        let (file, now) = self.opened_again()?;
-        let has_same = has_same_variables(model, &now);
-        if has_same {
-            *self = file;
+        let shapeless = |(path, ty, place): &(String, Option<Type>, Place)| Shapeless {
+            path: path.clone(),
+            type_name: ty.map(|ty| model.type_name(ty).to_string()),
+            attributes: self.content.owners.attributes_at(place).iter().cloned().collect(),
+            left_out: format!("{path}: {}", walk::WITHOUT_SHAPE),
+        };
+        Skipped {
+            reasons: [self.content.left_out.clone(), attributes.words()].concat(),
+            shapeless: self.content.shapeless.iter().map(shapeless).collect(),
         }
-        Ok(has_same)
     }
+
+    fn unreadable(&self) -> Option<Error> {
+        self.content.lost.clone()
+    }
+}
+
+/// The size of a dataset in its file. `extent` is its shape.
+fn stored_size(dataset: &Dataset, extent: &[u64]) -> Result<StoredSize> {
+    let size = u64::from(dataset.datatype().size());
+    let decoded = extent.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
+    Ok(StoredSize { bytes: Some((decoded, dataset.storage_size()?)), chunks: dataset.chunk_counts()? })
+}
+
+/// A larger array with another one at its origin.
+fn padded(shape: Vec<u64>, source: Whole, common: &[u64], fill: Vec<u8>) -> Array {
+    let stored = Stored::native(source.array.stored.kind);
+    let all = Selection::slab(&vec![0; common.len()], common);
+    let part =
+        SourceMapping { virtual_selection: all.clone(), source_selection: all, source: Arc::new(source) };
+    let parts = if common.contains(&0) { vec![] } else { vec![part] };
+    let layout = Layout::Virtual(VirtualLayout { mappings: parts.into(), fill: fill.into() });
+    Array { shape, stored, decoder: None, layout, past_end: PastEnd::Error }
 }
 
 /// The fill value of a dataset in its own bytes, if its maker set one.

@@ -8,7 +8,7 @@ use ferrocdf_hdf5::{Dataset, File};
 use ferrocdf_model::{Atomic, Class, Model, Type, Values, VarId, each_numbers, each_values};
 
 use super::{decode, own_fill, type_of};
-use crate::data::{elements, zeros};
+use crate::elements::{elements, zeros};
 
 /// The fill value of a variable of numbers, text or an enumeration, as memory holds it: its dataset's own, else the type's,
 /// which is zeros for an enumeration.

@@ -171,7 +171,7 @@ impl Edited {
         let mut attach = self.change_roles(model, model, made_up)?;
         self.contents(model, model, GroupId::ROOT, &mut attach)?;
         self.attach(model, attach)?;
-        self.settle()
+        self.flush()
     }
 }
 

@@ -10,8 +10,8 @@ use ferrocdf_store::{MemoryBlob, skipping_zeros};
 
 use super::values::{Encoder, places};
 use super::{Edited, quantize, trees, written};
-use crate::data::{as_stored, elements, span, zeros};
-use crate::driver::Written;
+use crate::driver::{Span, Written};
+use crate::elements::{as_stored, elements, zeros};
 
 impl Edited {
     /// Makes a dataset long enough for a selection. Says whether it became longer.
@@ -39,8 +39,8 @@ impl Edited {
         raw: bool,
         selection: &Selection,
     ) -> Result<(Placed, u64)> {
-        let (first, end, dense) = span(&self.var(var)?.extent, selection);
-        Ok((self.editor.for_writing(node, raw, if dense { first } else { end })?, end))
+        let Span { first, end, is_dense } = Span::of(&self.var(var)?.extent, selection);
+        Ok((self.editor.for_writing(node, raw, if is_dense { first } else { end })?, end))
     }
 
     /// Writes numbers or text; a selection of at least one element.
@@ -123,8 +123,8 @@ impl Edited {
         Ok(fit)
     }
 
-    /// The array of a chunked variable, made as long as its dimensions are, if its blocks may be those of another.
-    pub(super) fn whole_blocks(&mut self, model: &Model, var: VarId) -> Result<Option<Array>> {
+    /// The array of a chunked variable, made as long as its dimensions are, if chunks of another variable may be copied to it.
+    pub(super) fn chunks_to_write(&mut self, model: &Model, var: VarId) -> Result<Option<Array>> {
         let node = self.node(var)?;
         let shape = model.shape(var);
         // Numbers that are to be rounded are written one by one.

@@ -1,9 +1,9 @@
 //! Writing: a netCDF-4 file that is made or edited, as a driver.
 //!
 //! What a model says is brought to the file object by object through the HDF5 editor, as the reference would write it;
-//! objects that no model change concerns are not touched, whoever wrote them. The editor holds everything until it is
-//! settled: at the end of define mode, at a sync, at the end, and when strings or values of user-defined types are read
-//! back, which are read from the file.
+//! objects that no model change concerns are not touched, whoever wrote them. Changes are pending in the editor until they are
+//! flushed: at the end of define mode, at a sync, at the close, and when strings or values of user-defined types are read back,
+//! which are read from the file.
 //!
 //! Not done: another fill value for a variable that is there; dimensions that become shorter.
 
@@ -22,39 +22,39 @@ mod undo;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ferrocdf_array::{Array, In, Layout, PastEnd, RangeCheck, Selection, Stored, VirtualLayout};
+use ferrocdf_array::{Array, In, RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_classic::Alignment;
 use ferrocdf_hdf5::edit::{Barrier, CreateOptions, Editor, Node};
 use ferrocdf_hdf5::messages::HeapId;
 use ferrocdf_hdf5::messages::datatype::{Class as Number, Datatype};
 use ferrocdf_hdf5::messages::fill::Fill;
-use ferrocdf_hdf5::{Address, ChunkCounts, Dataset, File, Object, OpenOptions};
+use ferrocdf_hdf5::{Address, Dataset, File, Object, OpenOptions};
 use ferrocdf_model::{Attr, Class, DimId, Format, Model, Owner, Quantize, Type, TypeId, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
 use super::walk::{Place, number_of};
-use super::{Content, Held, Whole, decode, has_signs_of_netcdf, hidden, trees};
+use super::{Content, Held, Whole, decode, has_signs_of_netcdf, hidden, padded, stored_size, trees};
 use dims::FileIds;
 pub use filters::check_filter;
 use undo::Before;
 
-use crate::driver::{Driver, Part, Written};
+use crate::driver::{
+    Driver, Flush, Inspect, LocatedArray, Part, Remover, Resized, Skipped, Span, StoredSize, WriteDriver,
+    Written,
+};
 use crate::options::SpaceOptions;
 use crate::plugins;
 
-/// Steps of defining are held back while this many times as many are fewer than the objects of the file: bringing it up to
-/// date takes time that grows with them.
-const HELD_BACK: usize = 8;
+/// Steps of defining stay pending while this many times as many are fewer than the objects of the file: a flush takes time that
+/// grows with these.
+const PENDING_SHARE: usize = 8;
 
 /// A netCDF-4 file that is edited.
 pub(crate) struct Nc4Writer {
     blob: Arc<dyn BlobMut>,
     held: Mutex<Edited>,
-    /// The bytes of variables that lie in others than the file's.
-    elsewhere: RwLock<HashMap<VarId, Arc<dyn Blob>>>,
     left_out: Vec<String>,
 }
 
@@ -202,7 +202,7 @@ impl Nc4Writer {
     }
 
     fn new(blob: Arc<dyn BlobMut>, edited: Edited, left_out: Vec<String>) -> Nc4Writer {
-        Nc4Writer { blob, held: Mutex::new(edited), elsewhere: RwLock::default(), left_out }
+        Nc4Writer { blob, held: Mutex::new(edited), left_out }
     }
 
     fn held(&self) -> MutexGuard<'_, Edited> {
@@ -221,7 +221,6 @@ impl Nc4Writer {
     fn read(&mut self) -> Result<Model> {
         let (model, left_out) = self.held_mut().read()?;
         self.left_out = left_out;
-        self.elsewhere.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
         Ok(model)
     }
 
@@ -376,8 +375,8 @@ impl Edited {
         Ok(facts)
     }
 
-    /// Brings everything to the file.
-    fn settle(&mut self) -> Result<()> {
+    /// Brings everything that is pending to the file.
+    fn flush(&mut self) -> Result<()> {
         self.ready()?;
         if !self.changed {
             return Ok(());
@@ -395,14 +394,14 @@ impl Edited {
     }
 
     /// The file with everything in it.
-    fn settled(&mut self) -> Result<File> {
-        self.settle()?;
+    fn flushed_file(&mut self) -> Result<File> {
+        self.flush()?;
         Ok(self.editor.file().clone())
     }
 
     /// The file with everything in it, and its groups.
-    fn settled_groups(&mut self) -> Result<(File, Vec<Object>)> {
-        let file = self.settled()?;
+    fn flushed_groups(&mut self) -> Result<(File, Vec<Object>)> {
+        let file = self.flushed_file()?;
         let Edited { groups, editor, .. } = self;
         let addresses = groups.iter().flatten().filter_map(|at| at.address(editor).ok());
         let groups = addresses.filter_map(|at| file.object(at).ok()).collect();
@@ -411,7 +410,7 @@ impl Edited {
 
     /// The dataset of a variable in the file with everything in it.
     fn dataset(&mut self, var: VarId) -> Result<(File, Dataset)> {
-        let file = self.settled()?;
+        let file = self.flushed_file()?;
         let at = self.var(var)?.at.address(&mut self.editor)?;
         let dataset = Dataset::open(&file.object(at)?)?;
         Ok((file, dataset))
@@ -419,33 +418,30 @@ impl Edited {
 }
 
 impl Driver for Nc4Writer {
-    fn array(&self, model: &Model, var: VarId) -> Result<Array> {
+    fn refresh(&mut self) -> Result<Model> {
+        Err(Error::new(Code::EPERM, "a file that is written is not read again"))
+    }
+
+    fn array(&self, model: &Model, var: VarId) -> Result<LocatedArray> {
         let mut held = self.held();
         held.ready()?;
         let node = held.node(var)?;
         let placed = held.editor.look(node, false)?;
-        let own = Arc::as_ptr(&placed.blob).cast::<()>() == Arc::as_ptr(&self.blob).cast::<()>();
         let shape = model.shape(var);
         if shape == placed.array.shape {
-            if !own {
-                let mut elsewhere = self.elsewhere.write().unwrap_or_else(PoisonError::into_inner);
-                elsewhere.insert(var, placed.blob);
-            }
-            return Ok(placed.array);
+            let is_external = Arc::as_ptr(&placed.blob).cast::<()>() != Arc::as_ptr(&self.blob).cast::<()>();
+            return Ok(LocatedArray { array: placed.array, blob: is_external.then_some(placed.blob) });
         }
         // What is beyond the dataset has the fill value.
         let facts = held.facts(var)?;
         let fill = trees::fill_bytes(&facts.datatype, facts.fill.as_deref(), model, var)?;
         let common: Vec<u64> = shape.iter().zip(&placed.array.shape).map(|(&a, &b)| a.min(b)).collect();
-        Ok(padded(shape, Whole { blob: Held(placed.blob), array: Arc::new(placed.array) }, &common, fill))
+        let source = Whole { blob: Held(placed.blob), array: Arc::new(placed.array) };
+        Ok(padded(shape, source, &common, fill).into())
     }
 
     fn blob(&self) -> &dyn Blob {
         &*self.blob
-    }
-
-    fn blob_of(&self, var: VarId) -> Option<Arc<dyn Blob>> {
-        self.elsewhere.read().unwrap_or_else(PoisonError::into_inner).get(&var).cloned()
     }
 
     fn values(&self, model: &Model, var: VarId, selection: &Selection) -> Result<Values> {
@@ -460,43 +456,41 @@ impl Driver for Nc4Writer {
         held.ready()?;
         let facts = held.facts(var)?;
         let Some(bytes) = &facts.fill else { return Ok(model.fill_value(var)) };
-        let file = if facts.datatype.has_pointers() { held.settled()? } else { held.editor.file().clone() };
+        let file =
+            if facts.datatype.has_pointers() { held.flushed_file()? } else { held.editor.file().clone() };
         decode::values(&file, &held.classes, model.var(var).ty, &facts.datatype, bytes).map(Some)
     }
 
-    fn hidden(&self, owner: Owner) -> Vec<Attr> {
-        let found = self.held().settled_groups();
+    fn inspect(&self) -> &dyn Inspect {
+        self
+    }
+}
+
+impl Inspect for Nc4Writer {
+    fn hidden_attributes(&self, owner: Owner) -> Vec<Attr> {
+        let found = self.held().flushed_groups();
         found.map_or(vec![], |(file, groups)| hidden(&file, owner, groups.into_iter().map(Ok)))
     }
 
+    fn stored_size(&self, var: VarId) -> Result<StoredSize> {
+        let mut held = self.held();
+        let (_, dataset) = held.dataset(var)?;
+        stored_size(&dataset, &held.var(var)?.extent)
+    }
+
     fn is_written_by_netcdf(&self) -> bool {
-        let found = self.held().settled_groups();
+        let found = self.held().flushed_groups();
         found.is_ok_and(|(file, groups)| {
             has_signs_of_netcdf(&file, groups.into_iter().map(Ok)).unwrap_or(false)
         })
     }
 
-    fn chunk_counts(&self, var: VarId) -> Result<Option<ChunkCounts>> {
-        let (_, dataset) = self.held().dataset(var)?;
-        dataset.chunk_counts()
+    fn skipped(&self, _model: &Model) -> Skipped {
+        Skipped { reasons: self.left_out.clone(), shapeless: vec![] }
     }
+}
 
-    fn file_bytes(&self, var: VarId) -> Result<Option<(u64, u64)>> {
-        let mut held = self.held();
-        let (_, dataset) = held.dataset(var)?;
-        let size = u64::from(dataset.datatype().size());
-        let plain = held.var(var)?.extent.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
-        Ok(Some((plain, dataset.storage_size()?)))
-    }
-
-    fn left_out(&self, _model: &Model) -> Vec<String> {
-        self.left_out.clone()
-    }
-
-    fn refresh(&mut self) -> Result<Model> {
-        Err(Error::new(Code::EPERM, "a file that is written is not read again"))
-    }
-
+impl WriteDriver for Nc4Writer {
     fn blob_mut(&self) -> Result<&dyn BlobMut> {
         Ok(&*self.blob)
     }
@@ -506,15 +500,83 @@ impl Driver for Nc4Writer {
         self.held_mut().editor.set_space(alignment, space.meta_block);
     }
 
-    fn commit(&mut self, old: &Model, model: &Model, _alignment: &Alignment) -> Result<()> {
+    fn commit(&mut self, old: &Model, model: &Model) -> Result<()> {
         let held = self.held_mut();
         held.ready()?;
         held.define(old, model)
     }
 
+    fn resize(&mut self, _dim: DimId, _len: u64) -> Result<Resized> {
+        // A dimension is as long as the longest dataset that lies on it; shorter datasets are padded.
+        Ok(Resized::Relocated)
+    }
+
+    fn write(
+        &mut self,
+        model: &Model,
+        var: VarId,
+        selection: &Selection,
+        input: In<'_>,
+        skips_zeros: bool,
+    ) -> Result<Option<Written>> {
+        let held = self.held_mut();
+        held.ready()?;
+        held.write(model, var, selection, input, skips_zeros).map(Some)
+    }
+
+    fn write_in_place(
+        &mut self,
+        _model: &Model,
+        _var: VarId,
+        _span: Span,
+        write: &mut dyn FnMut(&dyn BlobMut) -> Result<RangeCheck>,
+    ) -> Result<RangeCheck> {
+        self.held_mut().changed = true;
+        write(&*self.blob)
+    }
+
+    fn write_values(
+        &mut self,
+        model: &Model,
+        var: VarId,
+        selection: &Selection,
+        values: &Values,
+    ) -> Result<Written> {
+        let held = self.held_mut();
+        held.ready()?;
+        held.write_values(model, var, selection, values)
+    }
+
+    fn chunks_to_write(&mut self, model: &Model, var: VarId) -> Result<Option<Array>> {
+        let held = self.held_mut();
+        held.ready()?;
+        held.chunks_to_write(model, var)
+    }
+
+    fn flush(&mut self, _model: &Model, extent: Flush) -> Result<()> {
+        let held = self.held_mut();
+        let all = held.groups.len() + held.types.len() + held.dims.len() + held.vars.len();
+        match extent {
+            Flush::DueDefinitions if held.steps.saturating_mul(PENDING_SHARE) < all => Ok(()),
+            _ => held.flush(),
+        }
+    }
+
+    fn close(&mut self) -> Result<()> {
+        let held = self.held_mut();
+        let created = held.made.contains(&held.editor.root());
+        held.editor.close(if created { LEFT_BY_CREATING } else { 0 })
+    }
+
+    fn remover(&mut self) -> Option<&mut dyn Remover> {
+        Some(self)
+    }
+}
+
+impl Remover for Nc4Writer {
     fn remove(&mut self, model: &Model, part: Part) -> Result<(Model, Result<()>)> {
         let held = self.held_mut();
-        held.settle()?;
+        held.flush()?;
         let removal = held.plan_removal(model, part)?;
         // The dimensions of a variable that stays may depend on what goes.
         let made_up = held.made_up(model)?;
@@ -532,8 +594,8 @@ impl Driver for Nc4Writer {
         Ok((model, if is_gone { Ok(()) } else { done }))
     }
 
-    fn check_ids(&mut self) -> Result<()> {
-        self.held_mut().check_ids()
+    fn check_ids(&self) -> Result<()> {
+        self.held().check_ids()
     }
 
     fn recover(&mut self) -> Result<Option<(Model, Option<Part>)>> {
@@ -541,90 +603,11 @@ impl Driver for Nc4Writer {
         let model = self.read_again()?;
         Ok(Some((model, is_gone.then_some(part))))
     }
-
-    fn settle(&mut self) -> Result<()> {
-        self.held_mut().settle()
-    }
-
-    fn settle_if_due(&mut self) -> Result<()> {
-        let held = self.held_mut();
-        let all = held.groups.len() + held.types.len() + held.dims.len() + held.vars.len();
-        if held.steps.saturating_mul(HELD_BACK) >= all { held.settle() } else { Ok(()) }
-    }
-
-    fn grow(&mut self, _dim: DimId, _len: u64) -> Result<()> {
-        // A dimension is as long as the longest dataset that lies on it.
-        Ok(())
-    }
-
-    fn before_write(&mut self, _: &Model, _: VarId, _: u64, _: u64, _: bool) -> Result<()> {
-        self.held_mut().changed = true;
-        Ok(())
-    }
-
-    fn write(
-        &mut self,
-        model: &Model,
-        var: VarId,
-        selection: &Selection,
-        input: In<'_>,
-        skips_zeros: bool,
-    ) -> Result<Option<Written>> {
-        let held = self.held_mut();
-        held.ready()?;
-        held.write(model, var, selection, input, skips_zeros).map(Some)
-    }
-
-    fn whole_blocks(&mut self, model: &Model, var: VarId) -> Result<Option<Array>> {
-        let held = self.held_mut();
-        held.ready()?;
-        held.whole_blocks(model, var)
-    }
-
-    fn write_values(
-        &mut self,
-        model: &Model,
-        var: VarId,
-        selection: &Selection,
-        values: &Values,
-    ) -> Result<Written> {
-        let held = self.held_mut();
-        held.ready()?;
-        held.write_values(model, var, selection, values)
-    }
-
-    fn is_padded(&self) -> bool {
-        true
-    }
-
-    fn flush(&mut self, _model: &Model) -> Result<()> {
-        self.held_mut().settle()
-    }
-
-    fn close(&mut self) -> Result<()> {
-        let held = self.held_mut();
-        let created = held.made.contains(&held.editor.root());
-        held.editor.close(if created { LEFT_BY_CREATING } else { 0 })
-    }
-}
-
-/// A larger array with another one at its origin.
-fn padded(shape: Vec<u64>, source: Whole, common: &[u64], fill: Vec<u8>) -> Array {
-    let stored = Stored::native(source.array.stored.kind);
-    let all = Selection::slab(&vec![0; common.len()], common);
-    let part = ferrocdf_array::SourceMapping {
-        virtual_selection: all.clone(),
-        source_selection: all,
-        source: Arc::new(source),
-    };
-    let parts = if common.contains(&0) { vec![] } else { vec![part] };
-    let layout = Layout::Virtual(VirtualLayout { mappings: parts.into(), fill: fill.into() });
-    Array { shape, stored, decoder: None, layout, past_end: PastEnd::Error }
 }
 
 /// A result of writing.
-fn written(fit: RangeCheck, moved: bool) -> Written {
-    Written { fit, moved }
+fn written(range_check: RangeCheck, is_relocated: bool) -> Written {
+    Written { range_check, is_relocated }
 }
 
 /// Whether a file of this format keeps to the classic model.

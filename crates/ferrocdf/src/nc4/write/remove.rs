@@ -20,11 +20,11 @@ use super::attrs::{list, scalar};
 use super::define::{link_of, role};
 use super::values::places;
 use super::{At, Edited, link_name, types};
-use crate::copy::Tiles;
-use crate::data::{elements, zeros};
 use crate::driver::Part;
+use crate::elements::{elements, zeros};
 use crate::nc4::walk::{number_of, place_of};
 use crate::nc4::{decode, names};
+use crate::tiles::Tiles;
 
 /// Bytes of elements that are looked through at a time.
 const WINDOW: u64 = 1 << 20;
@@ -278,7 +278,7 @@ impl Edited {
         for dim in &gone.dims {
             self.unlisted.remove(&dim.0);
         }
-        self.settle()
+        self.flush()
     }
 
     /// Takes a variable that goes out of the lists of its dimensions.

@@ -8,7 +8,7 @@ use ferrocdf_array::{Array, In, Kind, RangeCheck, ShortRun};
 use ferrocdf_bytes::Result;
 use ferrocdf_model::{GroupId, Model, VarId};
 
-use crate::data::{as_stored, put_rules, rules};
+use crate::elements::{as_stored, put_rules, rules};
 use crate::file::{State, may_pass};
 use crate::{File, FileMut};
 
@@ -26,7 +26,7 @@ impl File {
         let state = self.read_state();
         let (var, array) = plain(&state, group, var, kind)?;
         let run = find(array, &part)?;
-        let blob = state.driver.short_blob(var, &run)?;
+        let blob = state.short_blob(var, &run)?;
         match run.read(blob, kind, rules(state.model().format()), memory(run.elements())) {
             Ok(fit) => Some(Ok(fit)),
             Err(error) if may_pass(&error) => None,
@@ -49,7 +49,7 @@ impl FileMut {
         let (var, array) = plain(&state, group, var, kind)?;
         let run = find(array, &part)?;
         let input = In { rules: put_rules(state.model().format()), ..In::raw(kind, memory(run.elements())) };
-        match state.write_short(var, &run, input)? {
+        match state.write_run(var, &run, input)? {
             Ok(fit) => Some(Ok(fit)),
             Err(error) => Some(self.named(Err(error))),
         }

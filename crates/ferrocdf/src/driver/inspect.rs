@@ -1,0 +1,94 @@
+//! What tools and people ask of a dataset, and reading its data does not need.
+
+use ferrocdf_bytes::{Error, Result};
+use ferrocdf_hdf5::ChunkCounts;
+use ferrocdf_model::{Attr, Model, Owner, VarId};
+
+/// Facts about a dataset beside its model. The defaults are those of a format in which every byte belongs to the model.
+pub trait Inspect {
+    /// Returns the attributes of an owner that are shown only on request: which library wrote the file, and how.
+    fn hidden_attributes(&self, _owner: Owner) -> Vec<Attr> {
+        vec![]
+    }
+
+    /// Returns the size of a variable in the file, where its array does not tell it. Reads the whole chunk index.
+    fn stored_size(&self, _var: VarId) -> Result<StoredSize> {
+        Ok(StoredSize::default())
+    }
+
+    /// Returns where the data of a variable comes from.
+    fn sources(&self, _var: VarId) -> Result<DataSources> {
+        Ok(DataSources::default())
+    }
+
+    /// True unless another program than a netCDF library can have written the file.
+    fn is_written_by_netcdf(&self) -> bool {
+        true
+    }
+
+    /// Returns the objects that the model does not express.
+    fn skipped(&self, _model: &Model) -> Skipped {
+        Skipped::default()
+    }
+
+    /// Returns the error of the first object that cannot be read and is missing from the model.
+    fn unreadable(&self) -> Option<Error> {
+        None
+    }
+
+    /// Returns the number of bytes that the file is shorter than its metadata says.
+    fn missing_bytes(&self) -> Result<u64> {
+        Ok(0)
+    }
+}
+
+/// The answers of a driver that has nothing to add to its model.
+pub(super) struct NoDetails;
+
+impl Inspect for NoDetails {}
+
+/// The size of a variable in the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoredSize {
+    /// Bytes of the elements as the file has them, before and after the filters.
+    pub bytes: Option<(u64, u64)>,
+    /// The numbers of chunks, if the variable is chunked and the file tells them.
+    pub chunks: Option<ChunkCounts>,
+}
+
+/// The objects of a file that are not in its model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Skipped {
+    /// A line for each object: its path and the reason.
+    pub reasons: Vec<String>,
+    /// Datasets that have attributes and no shape.
+    pub shapeless: Vec<Shapeless>,
+}
+
+/// Where the data of a variable comes from, if not all of it is in its own file and its own shape.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DataSources {
+    /// The names of the files that hold its raw data, in their order.
+    pub external: Vec<String>,
+    /// File and path of each dataset that a virtual dataset takes elements of. The file `.` is the same one; `%b` stands for
+    /// a number.
+    pub virtual_sources: Vec<(String, String)>,
+    /// The shape that the file has, where it is known. It may be shorter than the dimensions, which other variables made
+    /// longer: what is beyond was never written.
+    pub stored_shape: Option<Vec<u64>>,
+}
+
+/// A dataset without a shape (a null dataspace), which is no variable.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Shapeless {
+    /// Its path in the file.
+    pub path: String,
+    /// The name of its type, if netCDF has one.
+    pub type_name: Option<String>,
+    /// Its attributes.
+    pub attributes: Vec<Attr>,
+    /// What [`crate::File::left_out`] says of it.
+    pub left_out: String,
+}

@@ -1,0 +1,155 @@
+//! Define mode, and the ends of writing: commit, sync, close.
+
+use std::sync::Arc;
+
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_classic::Alignment;
+use ferrocdf_model::{Atomic, Model, Type, VarId};
+
+use super::FileMut;
+use crate::driver::{Flush, Part};
+use crate::options::SpaceOptions;
+
+impl FileMut {
+    /// Changes the model: the draft of what the file shall say. What `change` did before it failed stays done. The file
+    /// is locked meanwhile: `change` must not use it but through the model it is given.
+    pub fn define<R>(&self, change: impl FnOnce(&mut Model) -> Result<R>) -> Result<R> {
+        let mut state = self.file.write_state();
+        let state = &mut *state;
+        if state.draft.is_none() {
+            // A file that was left damaged takes no definitions; saying so now beats saying so when they are committed.
+            self.file.named(state.blob_mut().map(drop))?;
+            let known_ids = state.check_ids();
+            self.file.named(known_ids)?;
+        }
+        let draft = Arc::make_mut(state.draft.get_or_insert_with(|| state.model.clone()));
+        let known = draft.vars().len();
+        let result = change(draft);
+        if state.no_fill {
+            for var in draft.var_ids_from(known) {
+                draft.var_mut(var).storage.no_fill |= can_be_undefined(draft, var);
+            }
+        }
+        self.file.named(result)
+    }
+
+    /// Sets whether unwritten elements stay undefined, for all variables there are and those to come.
+    pub fn set_no_fill(&self, no_fill: bool) -> Result<()> {
+        self.file.write_state().no_fill = no_fill;
+        self.define(|model| {
+            for var in model.var_ids() {
+                model.var_mut(var).storage.no_fill = no_fill && can_be_undefined(model, var);
+            }
+            Ok(())
+        })
+    }
+
+    /// Sets how commits take space from now on.
+    pub fn set_space(&self, space: &SpaceOptions) {
+        self.file.write_state().set_space(space);
+    }
+
+    /// Ends define mode: the file says what was defined. Data is moved if the header outgrew its place.
+    ///
+    /// Fails with `NC_EVARSIZE`, before anything is written, if the format cannot hold a variable.
+    pub fn commit(&self) -> Result<()> {
+        let mut state = self.file.write_state();
+        let done = state.commit().and_then(|()| state.flush(Flush::Definitions));
+        self.file.named(done)
+    }
+
+    /// Ends define mode with free space and alignment for this once (`nc__enddef`), in classic files.
+    pub fn commit_aligned(&self, alignment: &Alignment) -> Result<()> {
+        let mut state = self.file.write_state();
+        let usual = state.space;
+        state.set_space(&SpaceOptions { classic: *alignment, ..usual });
+        let done = state.commit().and_then(|()| state.flush(Flush::Definitions));
+        state.set_space(&usual);
+        self.file.named(done)
+    }
+
+    /// Ends define mode as writing does. What was defined may be pending in memory until the next commit, sync or close,
+    /// so that the definitions of a netCDF-4 file that is defined and written by turns are not flushed each time.
+    pub fn apply(&self) -> Result<()> {
+        let mut state = self.file.write_state();
+        let done = state.commit().and_then(|()| state.flush(Flush::DueDefinitions));
+        self.file.named(done)
+    }
+
+    /// Makes the unlimited first dimension of a variable at least `len` long, as a write that reaches so far does. There
+    /// is nothing to do if it is longer, or not unlimited.
+    pub fn grow(&self, var: VarId, len: u64) -> Result<()> {
+        let mut state = self.file.write_state();
+        let done = state.commit().and_then(|()| {
+            state.blob_mut()?;
+            state.grow(var, len)
+        });
+        self.file.named(done)
+    }
+
+    /// Takes a part that `find` finds out of the file, which is committed before and after.
+    pub(crate) fn remove(&mut self, find: impl Fn(&Model) -> Result<Part>) -> Result<()> {
+        // Those of others would mean other variables, or none.
+        if Arc::strong_count(&self.file.shared) > 1 {
+            let what = "nothing is removed while there are other handles on the file, whose ids would change";
+            return self.file.named(Err(Error::new(Code::EPERM, what)));
+        }
+        let done = self.file.write_state().remove(find);
+        self.file.named(done)
+    }
+
+    /// Forgets the changes since the last commit. A new file that was never committed is left empty.
+    pub fn abort(&self) {
+        self.file.write_state().draft = None;
+    }
+
+    /// Makes the file complete for readers in other processes: definitions, fill values, number of records. What was
+    /// written survives the end of this process, not of the machine: that is [`FileMut::sync_to_disk`]. A removal that was
+    /// left half done is finished or undone first.
+    pub fn sync(&self) -> Result<()> {
+        let mut state = self.file.write_state();
+        let recovered = state.recover();
+        let done = recovered.and_then(|_| state.commit()).and_then(|()| state.flush(Flush::All));
+        self.file.named(done)
+    }
+
+    /// [`FileMut::sync`], and waits until the disk has it.
+    pub fn sync_to_disk(&self) -> Result<()> {
+        self.sync()?;
+        self.file.named(self.file.read_state().blob_mut()?.sync())
+    }
+
+    /// Completes the file and closes it.
+    ///
+    /// After an error the handle is gone and the file has its last committed state. A program that wants to try again calls
+    /// [`FileMut::sync`] until it succeeds, and then closes the file.
+    pub fn close(mut self) -> Result<()> {
+        self.finish()
+    }
+
+    /// Completes a file in memory and gives its bytes; `None` if the file is not in memory.
+    pub fn into_bytes(mut self) -> Result<Option<Vec<u8>>> {
+        self.finish()?;
+        Ok(self.memory.take().map(|memory| memory.to_bytes()))
+    }
+
+    pub(super) fn finish(&mut self) -> Result<()> {
+        self.open = false;
+        // An aborted new file has nothing to say.
+        let aborted = {
+            let state = self.file.read_state();
+            state.is_new && !state.has_draft()
+        };
+        if aborted {
+            return Ok(());
+        }
+        self.sync()?;
+        let done = self.file.write_state().writer().and_then(|(_, writer)| writer.close());
+        self.file.named(done)
+    }
+}
+
+/// Whether the fill mode of the file is one for a variable: strings and values of user-defined types are always filled.
+fn can_be_undefined(model: &Model, var: VarId) -> bool {
+    matches!(model.var(var).ty, Type::Atomic(atomic) if atomic != Atomic::String)
+}
