@@ -187,14 +187,14 @@ fn records(path: &Path, count: u64, columns: u64) -> ferrocdf::Result<()> {
 }
 
 fn many(path: &Path, vars: usize, attrs: usize) -> ferrocdf::Result<()> {
-    let file = FileMut::create(path, &CreateOptions::format(Format::Classic))?;
+    let file = FileMut::create(path, &CreateOptions::format(Format::CLASSIC))?;
     file.define(|model| define_many(model, vars, attrs))?;
     file.close()
 }
 
 /// 20 million floats in a classic file.
 fn floats(path: &Path) -> ferrocdf::Result<()> {
-    let mut file = FileMut::create(path, &CreateOptions::format(Format::Offset64))?;
+    let mut file = FileMut::create(path, &CreateOptions::format(Format::OFFSET64))?;
     file.add_dimension("row", 20_000)?;
     file.add_dimension("column", 1000)?;
     let var = file.add_variable::<f32>("v", &["row", "column"])?.id();

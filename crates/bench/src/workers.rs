@@ -17,15 +17,15 @@ pub fn run(what: &str, path: &str) -> Done<()> {
         "read-records" => read_records(path),
         "write-fixed" => write_fixed(path),
         "write-records" => write_records(path),
-        "write-small" => write_small(path, Format::Data64, 1_000_000),
-        "write-small4" => write_small(path, Format::Netcdf4, 10_000),
+        "write-small" => write_small(path, Format::DATA64, 1_000_000),
+        "write-small4" => write_small(path, Format::NETCDF4, 10_000),
         "open" => open(path),
         "read-attributes" => read_attributes(path),
         "read-tiny" => read_tiny(path),
-        "create-2000x20" => create_many(path, Format::Classic, 2000, 20),
-        "create-10000x10" => create_many(path, Format::Classic, 10_000, 10),
-        "create4-2000x20" => create_many(path, Format::Netcdf4, 2000, 20),
-        "create4-10000x10" => create_many(path, Format::Netcdf4, 10_000, 10),
+        "create-2000x20" => create_many(path, Format::CLASSIC, 2000, 20),
+        "create-10000x10" => create_many(path, Format::CLASSIC, 10_000, 10),
+        "create4-2000x20" => create_many(path, Format::NETCDF4, 2000, 20),
+        "create4-10000x10" => create_many(path, Format::NETCDF4, 10_000, 10),
         "plain-read" => plain_read(path),
         "read-fresh" => read_fresh::<f32>(path),
         "read-shorts" => read_fresh::<i16>(path),
@@ -300,7 +300,7 @@ fn write_grid(path: &str, chunked: bool, filters: &[(u32, &[u32])]) -> ferrocdf:
     let mut values = vec![0f32; from.len() as usize];
     from.get_into(&mut values, ..)?;
     let start = Instant::now();
-    let mut file = FileMut::create(format!("{path}.made"), &CreateOptions::format(Format::Netcdf4))?;
+    let mut file = FileMut::create(format!("{path}.made"), &CreateOptions::format(Format::NETCDF4))?;
     for (name, &len) in ["time", "lat", "lon"].into_iter().zip(&shape) {
         file.add_dimension(name, len)?;
     }
@@ -328,7 +328,7 @@ const TINY: u64 = 100_000;
 fn write_tiny(path: &str, together: u64) -> ferrocdf::Result<f64> {
     let values: Vec<f32> = (0..TINY * 10).map(|i| i as f32 * 0.5).collect();
     let start = Instant::now();
-    let mut file = FileMut::create(format!("{path}.made"), &CreateOptions::format(Format::Netcdf4))?;
+    let mut file = FileMut::create(format!("{path}.made"), &CreateOptions::format(Format::NETCDF4))?;
     file.add_unlimited_dimension("time")?;
     file.add_dimension("x", 10)?;
     let var = file.add_variable::<f32>("v", &["time", "x"])?.id();

@@ -89,7 +89,7 @@ pub unsafe extern "C" fn ncaux_inq_any_type(
         return unsafe { nc_inq_user_type(ncid, ty, name, size, base, fields, class) };
     }
     answer(|| {
-        let (known, model) = (known?, Model::new(Format::Netcdf4));
+        let (known, model) = (known?, Model::new(Format::NETCDF4));
         // SAFETY: the contract of the interface.
         unsafe {
             put_name(name, model.type_name(known).as_bytes());

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use ferrocdf::array::{ConversionRules, Kind, Stored, convert};
-use ferrocdf::{Atomic, Code, Format, Model, RangeCheck, Result, Type, Values, kind_of};
+use ferrocdf::{Atomic, Code, DataModel, Format, Model, RangeCheck, Result, Type, Values, kind_of};
 
 use crate::boundary::{fail, list, text};
 use crate::trees::lay_out;
@@ -20,12 +20,12 @@ fn check_text(one: Atomic, other: Atomic) -> Result<()> {
 /// unsigned bytes takes it as unsigned; in netCDF-4 files held to the classic model either takes either. Fails with
 /// `NC_EBADTYPE` for strings, which only convert to strings.
 fn kinds(format: Format, file: Atomic, memory: Atomic) -> Result<(Kind, Kind)> {
-    let same = match format {
-        Format::Classic | Format::Offset64 => (file, memory) == (Atomic::Byte, Atomic::Ubyte),
-        Format::Netcdf4Classic => {
+    let same = match format.data_model() {
+        DataModel::Classic | DataModel::Offset64 => (file, memory) == (Atomic::Byte, Atomic::Ubyte),
+        DataModel::Netcdf4Classic => {
             matches!((file, memory), (Atomic::Byte, Atomic::Ubyte) | (Atomic::Ubyte, Atomic::Byte))
         }
-        Format::Data64 | Format::Netcdf4 => false,
+        DataModel::Data64 | DataModel::Netcdf4 => false,
     };
     match (kind_of(if same { memory } else { file }), kind_of(memory)) {
         (Some(file), Some(memory)) => Ok((file, memory)),
@@ -120,7 +120,7 @@ pub(crate) unsafe fn give_values(
     place: *mut c_void,
 ) -> Result<RangeCheck> {
     let format = model.format();
-    if values.is_empty() || (place.is_null() && !format.is_classic_file()) {
+    if values.is_empty() || (place.is_null() && !format.has_cdf_model()) {
         return Ok(RangeCheck::InRange);
     }
     match (values.ty(), memory) {
@@ -156,7 +156,7 @@ pub(crate) unsafe fn give_converted(
     }
     // SAFETY: as the caller says; it is not null.
     let room = unsafe { std::slice::from_raw_parts_mut(place.cast::<u8>(), values.len() * to.size()) };
-    let rules = if format.is_classic_file() { ConversionRules::Get } else { ConversionRules::Cast };
+    let rules = if format.has_cdf_model() { ConversionRules::Get } else { ConversionRules::Cast };
     convert(rules, Stored::native(from), bytes(values), Stored::native(to), room)
 }
 

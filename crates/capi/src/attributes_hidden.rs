@@ -55,5 +55,5 @@ pub(crate) unsafe fn give(value: &Values, memory: Option<Atomic>, place: *mut c_
         return Ok(());
     }
     // SAFETY: as the caller says.
-    unsafe { give_converted(Format::Netcdf4, value, memory.unwrap_or(Atomic::Int), place) }.map(drop)
+    unsafe { give_converted(Format::NETCDF4, value, memory.unwrap_or(Atomic::Int), place) }.map(drop)
 }

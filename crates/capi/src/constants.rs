@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use ferrocdf::Format;
+use ferrocdf::{DataModel, Format};
 
 pub(crate) const NC_NOERR: c_int = 0;
 
@@ -33,32 +33,13 @@ pub(crate) const NC_UNLIMITED: usize = 0;
 /// `NC_MAX_NAME`
 pub(crate) const LONGEST_NAME: usize = 256;
 
-/// `NC_FORMAT_*`
-pub(crate) const FORMATS: [(c_int, Format); 5] = [
-    (1, Format::Classic),
-    (2, Format::Offset64),
-    (3, Format::Netcdf4),
-    (4, Format::Netcdf4Classic),
-    (5, Format::Data64),
-];
-
-/// `NC_FORMATX_NC3`: classic files, in what `nc_inq_format_extended` tells.
-pub(crate) const NC_FORMATX_NC3: c_int = 1;
-/// `NC_FORMATX_NC_HDF5`
-pub(crate) const NC_FORMATX_NC_HDF5: c_int = 2;
-
-/// The number of a format.
-pub(crate) fn format_number(format: Format) -> c_int {
-    FORMATS.iter().find(|(_, known)| *known == format).map_or(0, |(number, _)| *number)
-}
-
 /// The flags of `nc_create` that ask for a format.
 pub(crate) fn format_flags(format: Format) -> c_int {
-    match format {
-        Format::Classic => 0,
-        Format::Offset64 => NC_64BIT_OFFSET,
-        Format::Data64 => NC_64BIT_DATA,
-        Format::Netcdf4 => NC_NETCDF4,
-        Format::Netcdf4Classic => NC_NETCDF4 | NC_CLASSIC_MODEL,
+    match format.data_model() {
+        DataModel::Classic => 0,
+        DataModel::Offset64 => NC_64BIT_OFFSET,
+        DataModel::Data64 => NC_64BIT_DATA,
+        DataModel::Netcdf4 => NC_NETCDF4,
+        DataModel::Netcdf4Classic => NC_NETCDF4 | NC_CLASSIC_MODEL,
     }
 }

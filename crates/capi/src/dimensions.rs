@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use ferrocdf::{Code, DimId, Format, Model, Name, Result};
+use ferrocdf::{Code, DataModel, DimId, Model, Name, Result};
 
 use crate::boundary::{answer, fail, put, put_name, text};
 use crate::constants::NC_UNLIMITED;
@@ -20,12 +20,12 @@ pub(crate) fn dimension(model: &Model, id: c_int) -> Result<DimId> {
 
 /// A new name in place of an old one. Outside define mode, nothing in a classic header moves.
 pub(crate) fn renamed(file: &OpenFile, old: &Name, new: Name) -> Result<Name> {
-    if file.is_defining() || !file.model().format().is_classic_file() { Ok(new) } else { new.in_room_of(old) }
+    if file.is_defining() || !file.model().format().has_cdf_model() { Ok(new) } else { new.in_room_of(old) }
 }
 
 /// Fails with `NC_ENOTINDEFINE` for a longer name outside define mode, in a netCDF-4 file that keeps to the classic model.
 pub(crate) fn check_longer(file: &OpenFile, old: &Name, new: &Name) -> Result<()> {
-    let strict = file.file().format() == Format::Netcdf4Classic;
+    let strict = file.file().format().data_model() == DataModel::Netcdf4Classic;
     if strict && !file.is_defining() && new.as_bytes().len() > old.as_bytes().len() {
         return fail(Code::ENOTINDEFINE, "outside define mode names do not grow");
     }
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn nc_def_dim(ncid: c_int, name: *const c_char, len: usize
         let (file, group) = find(ncid)?;
         let _state = file.state();
         let len = (len != NC_UNLIMITED).then_some(len as u64);
-        if file.file().format() == Format::Netcdf4Classic {
+        if file.file().format().data_model() == DataModel::Netcdf4Classic {
             file.writable()?;
             check_strict(&file, len)?;
         }
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn nc_inq_dimid(ncid: c_int, name: *const c_char, id: *mut
         ask(ncid, |model, group| {
             // SAFETY: the contract of the interface.
             let name = unsafe { text(name) }?;
-            let of_path = if model.format().is_classic_file() {
+            let of_path = if model.format().has_cdf_model() {
                 None
             } else {
                 check_wanted(name)?;
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn nc_rename_dim(ncid: c_int, id: c_int, name: *const c_ch
         let name = Name::new(unsafe { text(name) }?)?;
         let _state = file.state();
         let model = file.model();
-        let classic = model.format().is_classic_file();
+        let classic = model.format().has_cdf_model();
         let dim = dimension(&model, id);
         if !classic {
             dim.as_ref().map_err(Clone::clone)?;

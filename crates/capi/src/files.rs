@@ -58,11 +58,11 @@ fn format_of(mode: c_int) -> Result<Format> {
     let chosen = mode & (NC_NETCDF4 | NC_64BIT_OFFSET | NC_64BIT_DATA);
     let classic_model = mode & NC_CLASSIC_MODEL != 0;
     match chosen {
-        NC_64BIT_OFFSET => Ok(Format::Offset64),
-        NC_64BIT_DATA => Ok(Format::Data64),
-        NC_NETCDF4 if classic_model => Ok(Format::Netcdf4Classic),
-        NC_NETCDF4 => Ok(Format::Netcdf4),
-        0 if classic_model => Ok(Format::Classic),
+        NC_64BIT_OFFSET => Ok(Format::OFFSET64),
+        NC_64BIT_DATA => Ok(Format::DATA64),
+        NC_NETCDF4 if classic_model => Ok(Format::NETCDF4_CLASSIC),
+        NC_NETCDF4 => Ok(Format::NETCDF4),
+        0 if classic_model => Ok(Format::CLASSIC),
         0 => Ok(default_format()),
         _ => fail(Code::EINVAL, "more than one format is asked for"),
     }

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int};
 use std::ptr::null_mut;
 
-use ferrocdf::{Code, Format, GroupId, Model, Name, Result};
+use ferrocdf::{Code, DataModel, GroupId, Model, Name, Result};
 
 use crate::boundary::{answer, fail, put, put_all, put_name, put_text, text};
 use crate::file_table::Pinned;
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn nc_inq_ncid(ncid: c_int, name: *const c_char, id: *mut 
     answer(|| {
         let (file, group) = find(ncid)?;
         let found = file.file().look(|model| {
-            if model.format().is_classic_file() {
+            if model.format().has_cdf_model() {
                 return Ok(group);
             }
             if name.is_null() {
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn nc_inq_grp_full_ncid(ncid: c_int, path: *const c_char, 
     answer(|| {
         let (file, group) = find(ncid)?;
         let found = file.file().look(|model| {
-            if model.format().is_classic_file() {
+            if model.format().has_cdf_model() {
                 return fail(Code::ENOGRP, "classic files have no paths of groups");
             }
             // SAFETY: the contract of the interface.
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn nc_def_grp(ncid: c_int, name: *const c_char, id: *mut c
         let name = Name::new(unsafe { text(name) }?)?;
         let _state = file.state();
         file.file().look(|model| check_new(model, group, &name))?;
-        if file.file().format() == Format::Netcdf4Classic {
+        if file.file().format().data_model() == DataModel::Netcdf4Classic {
             return fail(Code::ESTRICTNC3, "the classic model has one group");
         }
         file.check_define_mode()?;

@@ -6,7 +6,6 @@ use ferrocdf::Owner;
 
 use crate::attributes::attrs;
 use crate::boundary::{answer, put, put_text};
-use crate::constants::{NC_FORMATX_NC_HDF5, NC_FORMATX_NC3, format_number};
 use crate::open_files::{find, find_file};
 
 pub unsafe extern "C" fn nc_inq(
@@ -53,7 +52,7 @@ part_of_inq!(nc_inq_unlimdim, false, false, false, true);
 
 pub unsafe extern "C" fn nc_inq_format(ncid: c_int, format: *mut c_int) -> c_int {
     answer(|| {
-        let number = format_number(find_file(ncid)?.file().format());
+        let number = find_file(ncid)?.file().format().number();
         // SAFETY: the contract of the interface.
         unsafe { put(format, number) };
         Ok(())
@@ -63,10 +62,10 @@ pub unsafe extern "C" fn nc_inq_format(ncid: c_int, format: *mut c_int) -> c_int
 pub unsafe extern "C" fn nc_inq_format_extended(ncid: c_int, format: *mut c_int, mode: *mut c_int) -> c_int {
     answer(|| {
         let file = find_file(ncid)?;
-        let classic = file.is_classic();
+        let number = file.file().format().container().number();
         // SAFETY: the contract of the interface.
         unsafe {
-            put(format, if classic { NC_FORMATX_NC3 } else { NC_FORMATX_NC_HDF5 });
+            put(format, number);
             put(mode, file.mode);
         }
         Ok(())

@@ -19,7 +19,7 @@ use crate::types::{NcVlen, type_of, user_type};
 pub(crate) fn known_type(ncid: c_int, number: c_int) -> Result<(Arc<Model>, Type)> {
     let ty = type_of(number)?;
     if let Type::Atomic(_) = ty {
-        return Ok((Arc::new(Model::new(Format::Netcdf4)), ty));
+        return Ok((Arc::new(Model::new(Format::NETCDF4)), ty));
     }
     let model = find_enhanced(ncid)?.0.model();
     user_type(&model, number)?;

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard};
 use ferrocdf::{Code, Format};
 
 use crate::boundary::{answer, fail, give, put};
-use crate::constants::{FORMATS, NC_NOERR};
+use crate::constants::NC_NOERR;
 use crate::forks;
 
 /// The release of netCDF-C whose interface this is, in the form its users take apart: version, " of ", a time, " $".
@@ -20,7 +20,7 @@ static DEFAULT_FORMAT: AtomicI32 = AtomicI32::new(1);
 /// The format of files that are created without a word on it.
 pub(crate) fn default_format() -> Format {
     let number = DEFAULT_FORMAT.load(Ordering::Relaxed);
-    FORMATS.iter().find(|(known, _)| *known == number).map_or(Format::Classic, |(_, format)| *format)
+    Format::from_number(number).unwrap_or(Format::CLASSIC)
 }
 
 #[unsafe(no_mangle)]
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn nc_set_default_format(format: c_int, old: *mut c_int) -
     answer(|| {
         // SAFETY: the contract of the interface.
         unsafe { put(old, DEFAULT_FORMAT.load(Ordering::Relaxed)) };
-        if !FORMATS.iter().any(|(number, _)| *number == format) {
+        if Format::from_number(format).is_none() {
             return fail(Code::EINVAL, format!("{format} is no NC_FORMAT"));
         }
         DEFAULT_FORMAT.store(format, Ordering::Relaxed);

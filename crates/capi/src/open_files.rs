@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ferrocdf::model::Class;
-use ferrocdf::{Code, Error, File, FileMut, Format, GroupId, Model, Result, Type, VarId};
+use ferrocdf::{Code, Error, File, FileMut, GroupId, Model, Result, Type, VarId};
 
 use crate::boundary::fail;
 use crate::caches::{self, FileCaches};
@@ -149,7 +149,7 @@ impl OpenFile {
             at_close: AtClose::Nothing,
             given: None,
             access,
-            is_classic: format.is_classic_file(),
+            is_classic: format.has_cdf_model(),
             defining: AtomicBool::new(is_new),
             state: Mutex::new(State { is_new, no_fill: false, stored, written: (stored.0, HashSet::new()) }),
         }
@@ -207,7 +207,7 @@ impl OpenFile {
     /// Whether the file enters and leaves define mode by itself, as calls need it: netCDF-4 files that are not held to
     /// the classic model.
     pub(crate) fn is_free(&self) -> bool {
-        self.file().format() == Format::Netcdf4
+        self.file().format().is_enhanced()
     }
 
     /// Enters define mode where that is free. Fails with `NC_ENOTINDEFINE` where it is not, and with `NC_EPERM` for

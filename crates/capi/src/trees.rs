@@ -232,7 +232,7 @@ mod tests {
 
     /// A list of compounds of a string, two lists of bytes and an enumeration.
     fn model() -> (Model, TypeId) {
-        let mut model = Model::new(Format::Netcdf4);
+        let mut model = Model::new(Format::NETCDF4);
         let mut add = |name: &str, class: Class| {
             let ty = UserType { name: Name::new(name).unwrap(), group: GroupId::ROOT, class };
             model.def_type(ty).unwrap()

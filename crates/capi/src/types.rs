@@ -82,7 +82,7 @@ pub unsafe extern "C" fn nc_inq_typeid(ncid: c_int, name: *const c_char, id: *mu
         // SAFETY: the contract of the interface.
         let name = unsafe { text(name) }?;
         let found = file.file().look(|model| {
-            let classic = model.format().is_classic_file();
+            let classic = model.format().has_cdf_model();
             if classic && name == b"undefined" {
                 return Ok(0);
             }
@@ -188,7 +188,7 @@ pub unsafe extern "C" fn nc_inq_type_equal(
             return fail(Code::EINVAL, format!("{ty} and {other} are no types"));
         }
         let model = file.model();
-        let answer = if model.format().is_classic_file() {
+        let answer = if model.format().has_cdf_model() {
             ty == other && ty <= number_of(Atomic::Double.into())
         } else if (ty > LAST_ATOMIC) != (other > LAST_ATOMIC) || ty <= LAST_ATOMIC + 1 {
             // The number behind the last atomic type is taken for one too, as in the reference.

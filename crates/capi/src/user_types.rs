@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_longlong, c_void};
 use std::ptr::null_mut as no;
 
 use ferrocdf::model::{Class, Field, UserType};
-use ferrocdf::{Atomic, Code, Error, Format, Model, Name, Result, Type};
+use ferrocdf::{Atomic, Code, DataModel, Error, Model, Name, Result, Type};
 
 use crate::attribute_values::number_of_bytes;
 use crate::boundary::{answer, fail, list, put, put_all, put_name, text};
@@ -27,7 +27,7 @@ unsafe fn define(
         // SAFETY: the contract of the interface.
         let name = Name::new(unsafe { text(name) }?)?;
         let _state = file.state();
-        if file.file().format() == Format::Netcdf4Classic {
+        if file.file().format().data_model() == DataModel::Netcdf4Classic {
             return fail(Code::ESTRICTNC3, "the classic model has no types of its own");
         }
         file.check_define_mode()?;

@@ -130,7 +130,7 @@ pub unsafe extern "C" fn nc_inq_var(
 ) -> c_int {
     answer(|| {
         ask_of(ncid, |file, model, group| {
-            if varid == NC_GLOBAL && !attrs_count.is_null() && !model.format().is_classic_file() {
+            if varid == NC_GLOBAL && !attrs_count.is_null() && !model.format().has_cdf_model() {
                 // SAFETY: the contract of the interface.
                 unsafe { put(attrs_count, attrs(model, Owner::Group(group))?.len() as c_int) };
                 return Ok(());
@@ -188,7 +188,7 @@ pub unsafe extern "C" fn nc_rename_var(ncid: c_int, varid: c_int, name: *const c
         let _state = file.state();
         let model = file.model();
         let found = || variable(&model, group, varid);
-        if !model.format().is_classic_file() {
+        if !model.format().has_cdf_model() {
             found()?;
         }
         if model.find_var(group, name.as_bytes()).is_some() {
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn nc_def_var_fill(
         let writable = file.writable()?;
         let state = file.state();
         let model = file.model();
-        let classic = model.format().is_classic_file();
+        let classic = model.format().has_cdf_model();
         if classic {
             file.check_define_mode()?;
         }
@@ -272,7 +272,7 @@ pub unsafe extern "C" fn nc_inq_var_fill(
         if value.is_null() {
             return Ok(());
         }
-        if !model.format().is_classic_file() {
+        if !model.format().has_cdf_model() {
             // SAFETY: the contract of the interface.
             return unsafe { give_fill(file.file(), &model, var, value) };
         }

@@ -60,19 +60,19 @@ impl Version {
     /// The format of the data model.
     pub fn format(self) -> Format {
         match self {
-            Version::Classic => Format::Classic,
-            Version::Offset64 => Format::Offset64,
-            Version::Data64 => Format::Data64,
+            Version::Classic => Format::CLASSIC,
+            Version::Offset64 => Format::OFFSET64,
+            Version::Data64 => Format::DATA64,
         }
     }
 
     /// The version that stores a format; `None` if it is not a classic one.
     pub fn of(format: Format) -> Option<Version> {
         match format {
-            Format::Classic => Some(Version::Classic),
-            Format::Offset64 => Some(Version::Offset64),
-            Format::Data64 => Some(Version::Data64),
-            Format::Netcdf4 | Format::Netcdf4Classic => None,
+            Format::CLASSIC => Some(Version::Classic),
+            Format::OFFSET64 => Some(Version::Offset64),
+            Format::DATA64 => Some(Version::Data64),
+            _ => None,
         }
     }
 }

@@ -103,13 +103,7 @@ impl Access {
 
 /// The number of a format in `nc_inq_format`.
 pub fn format_number(format: Format) -> u8 {
-    match format {
-        Format::Classic => 1,
-        Format::Offset64 => 2,
-        Format::Data64 => 5,
-        Format::Netcdf4 => 3,
-        Format::Netcdf4Classic => 4,
-    }
+    format.number() as u8
 }
 
 fn owner_number(owner: Option<u32>) -> i64 {

@@ -2,7 +2,7 @@
 
 use ferrocdf_array::{Array, ConversionRules, Kind, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Format, Model};
+use ferrocdf_model::{DataModel, Format, Model};
 
 /// Runs `$body` with `$number` as the Rust type of an atomic type, or `$text` for text and `$other` for strings.
 macro_rules! with_number {
@@ -59,12 +59,12 @@ pub(crate) fn zeros<T: Default + Clone>(count: usize) -> Result<Vec<T>> {
 
 /// What becomes of numbers out of range when they are read.
 pub(crate) fn rules(format: Format) -> ConversionRules {
-    if format.is_classic_file() { ConversionRules::Get } else { ConversionRules::Cast }
+    if format.has_cdf_model() { ConversionRules::Get } else { ConversionRules::Cast }
 }
 
 /// What becomes of numbers out of range when they are written.
 pub(crate) fn put_rules(format: Format) -> ConversionRules {
-    if format.is_classic_file() { ConversionRules::Put } else { ConversionRules::Cast }
+    if format.has_cdf_model() { ConversionRules::Put } else { ConversionRules::Cast }
 }
 
 /// An array of 8-bit numbers that memory takes for what it holds itself. In CDF-1 and CDF-2 `NC_BYTE` is the only 8-bit
@@ -72,12 +72,12 @@ pub(crate) fn put_rules(format: Format) -> ConversionRules {
 /// takes either.
 #[inline]
 pub(crate) fn as_stored(model: &Model, array: &Array, memory: Kind) -> Option<Array> {
-    let applies = match model.format() {
-        Format::Classic | Format::Offset64 => (array.stored.kind, memory) == (Kind::I8, Kind::U8),
-        Format::Netcdf4Classic => {
+    let applies = match model.format().data_model() {
+        DataModel::Classic | DataModel::Offset64 => (array.stored.kind, memory) == (Kind::I8, Kind::U8),
+        DataModel::Netcdf4Classic => {
             matches!((array.stored.kind, memory), (Kind::I8, Kind::U8) | (Kind::U8, Kind::I8))
         }
-        Format::Data64 | Format::Netcdf4 => false,
+        DataModel::Data64 | DataModel::Netcdf4 => false,
     };
     applies.then(|| {
         let mut array = array.clone();

@@ -57,7 +57,8 @@ pub use ferrocdf_codec::{registered_name as filter_name, spec};
 pub use ferrocdf_hdf5::ChunkCounts;
 pub use ferrocdf_model as model;
 pub use ferrocdf_model::{
-    Atomic, Attr, DimId, Format, GroupId, Model, Name, Owner, Type, Value, Values, VarId,
+    Atomic, Attr, Container, DataModel, DimId, Format, GroupId, Model, Name, Owner, Type, Value, Values,
+    VarId,
 };
 pub use ferrocdf_store as store;
 

@@ -119,7 +119,7 @@ pub(crate) fn check_sync_setting() -> Result<()> {
 impl Default for CreateOptions {
     /// A CDF-5 file with fill values, replacing what was there.
     fn default() -> Self {
-        CreateOptions { format: Format::Data64, clobber: true, no_fill: false, durable: is_durable() }
+        CreateOptions { format: Format::DATA64, clobber: true, no_fill: false, durable: is_durable() }
     }
 }
 

@@ -6,7 +6,7 @@ use ferrocdf::{Alignment, CreateOptions, FileMut, Format, Result};
 
 /// Small classic files: with records, with one record variable, with nothing, with free space.
 pub fn classic() -> Vec<Vec<u8>> {
-    let formats = [Format::Classic, Format::Offset64, Format::Data64];
+    let formats = [Format::CLASSIC, Format::OFFSET64, Format::DATA64];
     let makers: [fn(&mut FileMut) -> Result<()>; 4] = [|_| Ok(()), mixed, lone_record, roomy];
     formats.iter().flat_map(|&format| makers.map(|maker| made(format, maker))).collect()
 }

@@ -21,7 +21,7 @@ pub use entities::{
     TypeId, Var, VarId,
 };
 pub use filters::Filter;
-pub use format::Format;
+pub use format::{Container, DataModel, Format};
 pub use model::Model;
 pub use name::Name;
 pub use named::{HasName, Named};

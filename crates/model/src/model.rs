@@ -342,7 +342,7 @@ impl Model {
                 let what = format!("dimension \"{name}\" of length {len}: {kind} files hold at most {most}");
                 return Err(Error::new(Code::EDIMSIZE, what));
             }
-            Some(0) if self.format.is_classic_file() => {
+            Some(0) if self.format.has_cdf_model() => {
                 let what =
                     format!("dimension \"{name}\" of length 0: classic files mark the unlimited one so");
                 return Err(Error::new(Code::EDIMSIZE, what));
@@ -380,7 +380,7 @@ impl Model {
             let Some(dim) = self.dims.get(id.index()) else {
                 return Err(Error::new(Code::EBADDIM, format!("variable \"{name}\": no dimension {}", id.0)));
             };
-            if dim.unlimited && place > 0 && self.format.is_classic_file() {
+            if dim.unlimited && place > 0 && self.format.has_cdf_model() {
                 let what =
                     format!("variable \"{name}\": unlimited dimension \"{}\" must come first", dim.name);
                 return Err(Error::new(Code::EUNLIMPOS, what));
@@ -414,7 +414,7 @@ impl Model {
     pub fn put_attr(&mut self, owner: Owner, name: impl AsRef<[u8]>, value: Values) -> Result<()> {
         let name = self.name(name)?;
         self.check_type(value.ty()).map_err(|error| error.at(format_args!("attribute \"{name}\"")))?;
-        if let (Owner::Var(var), true, false) = (owner, name == "_FillValue", self.format.is_classic_file()) {
+        if let (Owner::Var(var), true, false) = (owner, name == "_FillValue", self.format.has_cdf_model()) {
             self.check_fill(var, "_FillValue", &value)?;
         }
         let attrs = self.attrs_mut(owner).to_change()?;
@@ -556,15 +556,15 @@ impl Model {
             Type::Atomic(atomic) => atomic.cdl_name().to_string(),
             Type::User(id) => format!("user-defined type {}", id.0),
         };
-        let strict = self.format == Format::Netcdf4Classic;
+        let strict = self.format == Format::NETCDF4_CLASSIC;
         let code = if strict { Code::ESTRICTNC3 } else { Code::EBADTYPE };
         Err(Error::new(code, format!("{} files hold no {ty}", self.format.kind_name())))
     }
 
     fn check_enhanced(&self, what: &str) -> Result<()> {
         let code = match self.format {
-            Format::Netcdf4 => return Ok(()),
-            Format::Netcdf4Classic => Code::ESTRICTNC3,
+            Format::NETCDF4 => return Ok(()),
+            Format::NETCDF4_CLASSIC => Code::ESTRICTNC3,
             _ => Code::ENOTNC4,
         };
         Err(Error::new(code, format!("{} files hold no {what}", self.format.kind_name())))
@@ -607,7 +607,7 @@ mod tests {
     /// HDF5 lets any dimension grow, also where a file keeps to the classic model.
     #[test]
     fn unlimited_dimensions_anywhere() {
-        for format in [Format::Netcdf4, Format::Netcdf4Classic] {
+        for format in [Format::NETCDF4, Format::NETCDF4_CLASSIC] {
             let mut model = Model::new(format);
             let t = model.def_dim(ROOT, "t", None).unwrap();
             let x = model.def_dim(ROOT, "x", Some(3)).unwrap();
@@ -617,7 +617,7 @@ mod tests {
 
     #[test]
     fn classic_rules() {
-        let mut model = Model::new(Format::Classic);
+        let mut model = Model::new(Format::CLASSIC);
         let t = model.def_dim(ROOT, "t", None).unwrap();
         let x = model.def_dim(ROOT, "x", Some(3)).unwrap();
         assert_eq!(code(model.def_dim(ROOT, "u", None)), Code::EUNLIMIT);
@@ -636,13 +636,13 @@ mod tests {
 
     #[test]
     fn fill_value_must_fit_its_variable() {
-        let mut model = Model::new(Format::Data64);
+        let mut model = Model::new(Format::DATA64);
         let v = model.def_var(ROOT, "v", Atomic::Ubyte.into(), &[]).unwrap();
         let owner = Owner::Var(v);
         model.put_attr(owner, "_FillValue", 1i8.into()).unwrap();
         assert_eq!(code(model.check_fill_value(v)), Code::EBADTYPE);
 
-        let mut model = Model::new(Format::Netcdf4);
+        let mut model = Model::new(Format::NETCDF4);
         model.def_var(ROOT, "v", Atomic::Ubyte.into(), &[]).unwrap();
         assert_eq!(model.fill_value(v), Some(Values::Ubyte(vec![255])));
         assert_eq!(code(model.put_attr(owner, "_FillValue", 1i8.into())), Code::EBADTYPE);
@@ -653,7 +653,7 @@ mod tests {
 
     #[test]
     fn attributes_keep_their_place() {
-        let mut model = Model::new(Format::Classic);
+        let mut model = Model::new(Format::CLASSIC);
         let owner = Owner::Group(ROOT);
         for name in ["a", "b", "c"] {
             model.put_attr(owner, name, 1i32.into()).unwrap();
@@ -669,7 +669,7 @@ mod tests {
 
     #[test]
     fn dimensions_are_seen_from_groups_below() {
-        let mut model = Model::new(Format::Netcdf4);
+        let mut model = Model::new(Format::NETCDF4);
         let x = model.def_dim(ROOT, "x", Some(2)).unwrap();
         let a = model.def_group(ROOT, "a").unwrap();
         let b = model.def_group(a, "b").unwrap();
@@ -684,7 +684,7 @@ mod tests {
 
     #[test]
     fn renames_are_found_under_the_new_name_only() {
-        let mut model = Model::new(Format::Classic);
+        let mut model = Model::new(Format::CLASSIC);
         for n in 0..100 {
             let dim = model.def_dim(ROOT, format!("d{n}"), Some(1)).unwrap();
             model.def_var(ROOT, format!("v{n}"), Atomic::Byte.into(), &[dim]).unwrap();

@@ -19,7 +19,7 @@ struct Record {
 
 /// A model with the type of [`Record`].
 fn model() -> (Model, Type) {
-    let mut model = Model::new(Format::Netcdf4);
+    let mut model = Model::new(Format::NETCDF4);
     let mut push = |name: &str, class| {
         let name = Name::new(name).expect("a name");
         Type::User(model.push_type(UserType { name, group: GroupId::ROOT, class }))

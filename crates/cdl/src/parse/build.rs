@@ -16,7 +16,7 @@ use super::parser::{Parsed, Parser};
 fn text(name: &[u8], format: Format) -> Parsed<Cow<'_, str>> {
     let bad = |_| Error::new(Code::EBADNAME, format!("name \"{}\" is not UTF-8", name.escape_ascii()));
     let text = std::str::from_utf8(name).map_err(bad)?;
-    if !format.is_classic_file() || !name.iter().any(u8::is_ascii_control) {
+    if !format.has_cdf_model() || !name.iter().any(u8::is_ascii_control) {
         return Ok(text.into());
     }
     let spelled = |letter: char| match letter.is_ascii_control() {
@@ -36,7 +36,7 @@ impl Parser<'_> {
     pub fn choose_format(&mut self) -> Parsed<Format> {
         if let Some(format) = self.options.format.or(self.format_attribute) {
             // CDF-5 is let through, and fails at the first such definition.
-            if self.needs.enhanced && !matches!(format, Format::Netcdf4 | Format::Data64) {
+            if self.needs.enhanced && !matches!(format, Format::NETCDF4 | Format::DATA64) {
                 self.sink.message("-k or _Format conflicts with enhanced CDL input");
                 return Err(Failure::Conflict);
             }
@@ -45,13 +45,13 @@ impl Parser<'_> {
         let is_wide =
             |attr: &AttrDecl| attr.ty.is_none() && infer(&attr.items).is_some_and(|ty| ty > Atomic::Double);
         Ok(if self.needs.enhanced || self.needs.strings {
-            Format::Netcdf4
+            Format::NETCDF4
         } else if self.needs.wide || self.header.attrs.iter().any(is_wide) {
-            Format::Data64
+            Format::DATA64
         } else if self.needs.specials {
-            Format::Netcdf4
+            Format::NETCDF4
         } else {
-            Format::Classic
+            Format::CLASSIC
         })
     }
 
@@ -94,13 +94,13 @@ impl Parser<'_> {
             .chain(dims)
             .chain(vars)
             .chain(attrs)
-            .try_for_each(|name| text(name, Format::Netcdf4).map(drop))
+            .try_for_each(|name| text(name, Format::NETCDF4).map(drop))
     }
 
     /// The model of all declarations so far.
     pub fn build(&mut self, format: Format) -> Parsed<Model> {
         let mut model = Model::new(format);
-        if !format.is_classic_file() {
+        if !format.has_cdf_model() {
             model = model.with_names_of_hdf5();
         }
         for group in &self.header.groups[1..] {
@@ -146,7 +146,7 @@ impl Parser<'_> {
             if *storage != Storage::default() {
                 // What they are may be said.
                 let contiguous = Storage { chunking: Some(Chunking::Contiguous), ..Storage::default() };
-                if format.is_classic_file() {
+                if format.has_cdf_model() {
                     if *storage == contiguous {
                         continue;
                     }

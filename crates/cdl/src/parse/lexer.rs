@@ -431,8 +431,8 @@ impl<'a> Lexer<'a> {
     /// variables and dimensions that are called so.
     fn newer_type(&self, name: &[u8]) -> Option<Token> {
         let newest = match self.format? {
-            Format::Netcdf4 => Atomic::String,
-            Format::Data64 => Atomic::Uint64,
+            Format::NETCDF4 => Atomic::String,
+            Format::DATA64 => Atomic::Uint64,
             _ => return None,
         };
         let atomic = atomic_named(name)?;

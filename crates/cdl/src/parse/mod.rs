@@ -134,11 +134,11 @@ pub fn parse<'a>(
 /// The format that a name stands for in `-k` and in `_Format`.
 pub fn format_named(name: &str) -> Option<Format> {
     Some(match name {
-        "classic" | "nc3" | "1" => Format::Classic,
-        "64-bit offset" | "64-bit-offset" | "nc6" | "2" => Format::Offset64,
-        "64-bit data" | "64-bit-data" | "cdf5" | "cdf-5" | "nc5" | "5" => Format::Data64,
+        "classic" | "nc3" | "1" => Format::CLASSIC,
+        "64-bit offset" | "64-bit-offset" | "nc6" | "2" => Format::OFFSET64,
+        "64-bit data" | "64-bit-data" | "cdf5" | "cdf-5" | "nc5" | "5" => Format::DATA64,
         "netCDF-4" | "netcdf-4" | "netCDF4" | "netcdf4" | "hdf5" | "enhanced" | "nc4" | "3" => {
-            Format::Netcdf4
+            Format::NETCDF4
         }
         "netCDF-4 classic model"
         | "netCDF-4-classic"
@@ -147,7 +147,7 @@ pub fn format_named(name: &str) -> Option<Format> {
         | "hdf5-nc3"
         | "enhanced-nc3"
         | "nc7"
-        | "4" => Format::Netcdf4Classic,
+        | "4" => Format::NETCDF4_CLASSIC,
         _ => return None,
     })
 }

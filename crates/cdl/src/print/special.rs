@@ -2,7 +2,7 @@
 
 use ferrocdf_codec::spec;
 use ferrocdf_model::{
-    Atomic, Attr, Chunking, Class, Endian, Filter, Format, GroupId, Owner, Type, Values, VarId,
+    Atomic, Attr, Chunking, Class, DataModel, Endian, Filter, GroupId, Owner, Type, Values, VarId,
 };
 
 use super::escape::c_text;
@@ -27,10 +27,10 @@ impl Printer<'_> {
     pub(super) fn special_attrs(&mut self, id: VarId) -> Result<(), Failure> {
         let var = self.model.var(id);
         let (owner, storage) = (var.name.as_bytes(), &var.storage);
-        match self.model.format() {
-            Format::Data64 => return self.special(owner, "_Storage", "\"contiguous\""),
-            format if format.is_classic_file() => return Ok(()),
-            _ => {}
+        match self.model.format().data_model() {
+            DataModel::Data64 => return self.special(owner, "_Storage", "\"contiguous\""),
+            DataModel::Classic | DataModel::Offset64 => return Ok(()),
+            DataModel::Netcdf4 | DataModel::Netcdf4Classic => {}
         }
         let word = match &storage.chunking {
             Some(Chunking::Contiguous) => "contiguous",

@@ -97,27 +97,27 @@ fn format_of(text: &str) -> Format {
 
 #[test]
 fn the_format_is_what_the_text_needs() {
-    assert_eq!(format_of("netcdf a {}"), Format::Classic);
-    assert_eq!(format_of("netcdf a { :_Format = \"64-bit offset\"; }"), Format::Offset64);
-    assert_eq!(format_of("netcdf a { variables: ubyte v; }"), Format::Data64);
-    assert_eq!(format_of("netcdf a { variables: int64 v; }"), Format::Data64);
-    assert_eq!(format_of("netcdf a { :a = 3000000000; }"), Format::Data64);
-    assert_eq!(format_of("netcdf a { variables: string v; ubyte w; }"), Format::Netcdf4);
-    assert_eq!(format_of("netcdf a { group: g { } }"), Format::Netcdf4);
-    assert_eq!(format_of("netcdf a { types: opaque(3) o; }"), Format::Netcdf4);
-    assert_eq!(format_of("netcdf a { variables: int v; v:_Storage = \"contiguous\"; }"), Format::Netcdf4);
-    assert_eq!(format_of("netcdf a { :_NCProperties = \"x\"; }"), Format::Netcdf4);
-    let (_, outcome) = read_as(b"netcdf a { :_Format = \"cdf5\"; }", Some(Format::Classic));
-    assert_eq!(outcome.unwrap().format, Format::Classic);
+    assert_eq!(format_of("netcdf a {}"), Format::CLASSIC);
+    assert_eq!(format_of("netcdf a { :_Format = \"64-bit offset\"; }"), Format::OFFSET64);
+    assert_eq!(format_of("netcdf a { variables: ubyte v; }"), Format::DATA64);
+    assert_eq!(format_of("netcdf a { variables: int64 v; }"), Format::DATA64);
+    assert_eq!(format_of("netcdf a { :a = 3000000000; }"), Format::DATA64);
+    assert_eq!(format_of("netcdf a { variables: string v; ubyte w; }"), Format::NETCDF4);
+    assert_eq!(format_of("netcdf a { group: g { } }"), Format::NETCDF4);
+    assert_eq!(format_of("netcdf a { types: opaque(3) o; }"), Format::NETCDF4);
+    assert_eq!(format_of("netcdf a { variables: int v; v:_Storage = \"contiguous\"; }"), Format::NETCDF4);
+    assert_eq!(format_of("netcdf a { :_NCProperties = \"x\"; }"), Format::NETCDF4);
+    let (_, outcome) = read_as(b"netcdf a { :_Format = \"cdf5\"; }", Some(Format::CLASSIC));
+    assert_eq!(outcome.unwrap().format, Format::CLASSIC);
 }
 
 #[test]
 fn a_conflict_with_the_format_is_told() {
-    let (collector, outcome) = read_as(b"netcdf a { group: g { } }", Some(Format::Classic));
+    let (collector, outcome) = read_as(b"netcdf a { group: g { } }", Some(Format::CLASSIC));
     assert_eq!(outcome, Err(Failure::Conflict));
     assert_eq!(collector.messages, ["-k or _Format conflicts with enhanced CDL input"]);
     assert!(collector.model.is_none());
-    let (_, outcome) = read_as(b"netcdf a { group: g { } }", Some(Format::Data64));
+    let (_, outcome) = read_as(b"netcdf a { group: g { } }", Some(Format::DATA64));
     assert!(matches!(outcome, Err(Failure::File(error)) if error.code == Code::ENOTNC4));
 }
 

@@ -113,7 +113,7 @@ fn long_data_comes_in_pieces_after_the_definitions() {
     let text = text.replacen("w = 1, 2, NaN; }", "group: g { } }", 1);
     let (_, outcome) = read_as(text.as_bytes(), None);
     assert_eq!(outcome.unwrap_err(), ferrocdf_cdl::parse::Failure::EnhancedAfterData);
-    let (read, outcome) = read_as(text.as_bytes(), Some(Format::Netcdf4));
+    let (read, outcome) = read_as(text.as_bytes(), Some(Format::NETCDF4));
     assert!(outcome.is_ok());
     assert_eq!((read.defined, read.model().groups().len()), (2, 2));
 
@@ -125,7 +125,7 @@ fn long_data_comes_in_pieces_after_the_definitions() {
         )
     };
     let text = text.replacen("group: g { } }", &format!("w = 1, 2, 3; {} {} }}", group("g"), group("h")), 1);
-    let (read, outcome) = read_as(text.as_bytes(), Some(Format::Netcdf4));
+    let (read, outcome) = read_as(text.as_bytes(), Some(Format::NETCDF4));
     assert!(outcome.is_ok(), "{outcome:?} {:?}", read.messages);
     for name in ["g", "h"] {
         assert_eq!(read.values(&format!("/{name}/n")), &Values::from([1, 2, FILL]));
@@ -138,16 +138,16 @@ fn long_data_comes_in_pieces_after_the_definitions() {
 fn int64_is_cut_only_where_it_must_be() {
     let text = b"netcdf a { variables: int64 v; data: v = -9999999999; }";
     for (format, values) in [
-        (Format::Classic, Values::from(-1410065407)),
-        (Format::Data64, Values::from(-9999999999i64)),
-        (Format::Netcdf4, Values::from(-9999999999i64)),
+        (Format::CLASSIC, Values::from(-1410065407)),
+        (Format::DATA64, Values::from(-9999999999i64)),
+        (Format::NETCDF4, Values::from(-9999999999i64)),
     ] {
         let (read, outcome) = read_as(text, Some(format));
         match outcome {
             Ok(_) => assert_eq!(read.values("/v"), &values),
             Err(_) => {
                 // What does not fit is refused where classic files were asked for.
-                assert_eq!((format, values.atomic()), (Format::Classic, Some(Atomic::Int)));
+                assert_eq!((format, values.atomic()), (Format::CLASSIC, Some(Atomic::Int)));
             }
         }
     }

@@ -34,13 +34,13 @@ fn data(memory: &Memory, options: &Options) -> String {
 #[test]
 fn fill_values() {
     let default = Options::default();
-    let bytes = lists(Format::Data64, vec![vec![-127i8, 0].into()]);
+    let bytes = lists(Format::DATA64, vec![vec![-127i8, 0].into()]);
     assert_eq!(data(&bytes, &default), "-127, 0");
-    let mut bytes = lists(Format::Data64, vec![vec![255u8, 0].into()]);
+    let mut bytes = lists(Format::DATA64, vec![vec![255u8, 0].into()]);
     assert_eq!(data(&bytes, &default), "255, 0");
     put(&mut bytes, "_FillValue", 0u8.into());
     assert_eq!(data(&bytes, &default), "255, _");
-    let mut floats = lists(Format::Data64, vec![vec![9.96921e36f32, f32::NAN, 1.0].into()]);
+    let mut floats = lists(Format::DATA64, vec![vec![9.96921e36f32, f32::NAN, 1.0].into()]);
     assert_eq!(data(&floats, &default), "_, NaNf, 1");
     put(&mut floats, "_FillValue", f32::NAN.into());
     assert_eq!(data(&floats, &default), "9.96921e+36, _, 1");
@@ -48,7 +48,7 @@ fn fill_values() {
 
 #[test]
 fn given_formats() {
-    let mut floats = lists(Format::Classic, vec![vec![1.25f32, -1e10, f32::INFINITY].into()]);
+    let mut floats = lists(Format::CLASSIC, vec![vec![1.25f32, -1e10, f32::INFINITY].into()]);
     for (format, expected) in [
         ("%6.1f", "1.2, -10000000000.0, Infinityf"),
         ("%.2e m", "1.25e+00 m, -1.00e+10 m, Infinityf"),
@@ -60,7 +60,7 @@ fn given_formats() {
         put(&mut floats, "C_format", format.into());
         assert_eq!(data(&floats, &Options::default()), expected, "{format}");
     }
-    let mut ints = lists(Format::Classic, vec![vec![7i16, -7].into()]);
+    let mut ints = lists(Format::CLASSIC, vec![vec![7i16, -7].into()]);
     for (format, expected) in [("%4d", "7, -7"), ("%x", "7, fffffff9"), ("%.1f", "7.0, -7.0")] {
         put(&mut ints, "C_format", format.into());
         assert_eq!(data(&ints, &Options::default()), expected, "{format}");
@@ -72,7 +72,7 @@ fn given_formats() {
 
 #[test]
 fn text() {
-    let text = |bytes: &[u8]| lists(Format::Classic, vec![Values::Char(bytes.to_vec())]);
+    let text = |bytes: &[u8]| lists(Format::CLASSIC, vec![Values::Char(bytes.to_vec())]);
     let default = Options::default();
     assert_eq!(data(&text(b"a\0b\0\0"), &default), r#""a\000b""#);
     assert_eq!(data(&text(b"\0\0"), &default), r#""""#);
@@ -92,7 +92,7 @@ fn text() {
 fn long_rows_break_like_short_ones() {
     let numbers: Vec<i32> =
         (0..70_000).map(|n: i32| n.wrapping_mul(n).wrapping_mul(31) >> (n % 30)).collect();
-    let memory = lists(Format::Classic, vec![numbers.clone().into()]);
+    let memory = lists(Format::CLASSIC, vec![numbers.clone().into()]);
     let text = memory.cdl(&Options { threads: 2, ..Options::default() });
     let (_, data) = text.split_once("data:\n\n").unwrap();
     let mut expected = " v0 = ".to_string();
@@ -116,7 +116,7 @@ fn long_rows_break_like_short_ones() {
 /// The reference reads before the start of an array for the Fortran index of a scalar and prints 34.
 #[test]
 fn index_of_a_scalar() {
-    let mut memory = Memory::new(Model::new(Format::Classic));
+    let mut memory = Memory::new(Model::new(Format::CLASSIC));
     let var = memory.model.def_var(ROOT, "s", Atomic::Int.into(), &[]).unwrap();
     memory.values.insert(var, 3.into());
     let options = Options { full_comments: true, indices: Indices::Fortran, ..Options::default() };
@@ -126,7 +126,7 @@ fn index_of_a_scalar() {
 /// The reference fails behind the first such attribute of a type that has a byte order, with an error about netCDF-4.
 #[test]
 fn special_attributes_of_cdf5() {
-    let memory = lists(Format::Data64, vec![vec![1u64].into()]);
+    let memory = lists(Format::DATA64, vec![vec![1u64].into()]);
     let text = memory.cdl(&Options { special: true, ..Options::default() });
     assert!(text.contains("\tuint64 v0(d0) ;\n\t\tv0:_Storage = \"contiguous\" ;\n\n// global attributes:\n\t\t:_Format = \"cdf5\" ;\ndata:\n"));
 }
@@ -134,7 +134,7 @@ fn special_attributes_of_cdf5() {
 /// As the reference prints them: by way of double precision.
 #[test]
 fn large_integers_in_ncml() {
-    let mut memory = lists(Format::Data64, vec![vec![1u64].into()]);
+    let mut memory = lists(Format::DATA64, vec![vec![1u64].into()]);
     put(&mut memory, "all", vec![u64::MAX, 1, (1 << 53) + 1].into());
     put(&mut memory, "low", vec![i64::MIN, i64::MAX].into());
     put(&mut memory, "text", "a<\n\x01\0".into());
@@ -157,7 +157,7 @@ fn large_integers_in_ncml() {
 /// The reference repeats whatever it printed before for a number that is no date in the calendar.
 #[test]
 fn numbers_that_are_no_dates() {
-    let mut memory = lists(Format::Classic, vec![vec![1.0f64, 1e30, f64::NAN].into()]);
+    let mut memory = lists(Format::CLASSIC, vec![vec![1.0f64, 1e30, f64::NAN].into()]);
     put(&mut memory, "units", "days since 2000-1-1".into());
     put(&mut memory, "limits", vec![0f32, 1e30].into());
     let options = Options { times: Some(b'T'), ..Options::default() };
@@ -168,7 +168,7 @@ fn numbers_that_are_no_dates() {
 /// Bounds variables take the units of the variable they belong to.
 #[test]
 fn bounds() {
-    let mut memory = lists(Format::Classic, vec![vec![1i32].into(), vec![0.5f32].into()]);
+    let mut memory = lists(Format::CLASSIC, vec![vec![1i32].into(), vec![0.5f32].into()]);
     put(&mut memory, "units", "days since 2000-1-1".into());
     put(&mut memory, "calendar", "noleap".into());
     put(&mut memory, "bounds", "v1".into());
@@ -185,7 +185,7 @@ fn bounds() {
 
 #[test]
 fn special_attributes() {
-    let mut memory = lists(Format::Netcdf4, vec![vec![1i32].into()]);
+    let mut memory = lists(Format::NETCDF4, vec![vec![1i32].into()]);
     let storage = &mut memory.model.var_mut(VarId(0)).storage;
     storage.chunking = Some(Chunking::Chunked(vec![5]));
     storage.endian = Some(Endian::Big);
@@ -221,7 +221,7 @@ fn special_attributes() {
 
 #[test]
 fn types_of_fill_values_on_request() {
-    let mut memory = lists(Format::Classic, vec![vec![1i16].into()]);
+    let mut memory = lists(Format::CLASSIC, vec![vec![1i16].into()]);
     put(&mut memory, "_FillValue", 5i16.into());
     let text = |fill_type| memory.cdl(&Options { fill_type, ..Options::default() });
     assert!(text(false).contains("\t\tv0:_FillValue = 5s ;\n"));
@@ -230,7 +230,7 @@ fn types_of_fill_values_on_request() {
 
 #[test]
 fn names_that_cdl_cannot_express() {
-    let mut memory = lists(Format::Classic, vec![]);
+    let mut memory = lists(Format::CLASSIC, vec![]);
     memory.model.push_dim(ferrocdf_model::Dim {
         name: Name::stored(&b" x"[..]),
         group: ROOT,
@@ -243,7 +243,7 @@ fn names_that_cdl_cannot_express() {
 /// An error in the middle leaves what was printed before it.
 #[test]
 fn a_failure_keeps_what_was_printed() {
-    let mut memory = lists(Format::Classic, vec![vec![1i32].into(), vec![2i32].into()]);
+    let mut memory = lists(Format::CLASSIC, vec![vec![1i32].into(), vec![2i32].into()]);
     memory.values.remove(&VarId(1));
     let mut out = vec![];
     let result = print_cdl(&memory, &Options::default(), &mut out);
@@ -255,7 +255,7 @@ fn a_failure_keeps_what_was_printed() {
 #[test]
 fn strings() {
     let texts = vec![Some(b"a\x0bb\x7f\xc3\xa9".to_vec()), None, Some(vec![]), Some(b"c\0d".to_vec())];
-    let memory = lists(Format::Netcdf4, vec![Values::String(texts)]);
+    let memory = lists(Format::NETCDF4, vec![Values::String(texts)]);
     assert_eq!(data(&memory, &Options::default()), "\"a\\vb\\177é\", NIL, _, \"c\"");
 }
 
@@ -263,7 +263,7 @@ fn strings() {
 #[test]
 fn enum_values_without_names() {
     use ferrocdf_model::{Class, UserType, Value};
-    let mut memory = Memory::new(Model::new(Format::Netcdf4));
+    let mut memory = Memory::new(Model::new(Format::NETCDF4));
     let class = Class::Enum { base: Atomic::Int, members: vec![(Name::new("one").unwrap(), 1)] };
     let ty = memory.model.push_type(UserType { name: Name::new("e").unwrap(), group: ROOT, class });
     let dim = memory.model.def_dim(ROOT, "x", Some(3)).unwrap();
@@ -277,7 +277,7 @@ fn enum_values_without_names() {
 /// said ends the text where it would stand.
 #[test]
 fn headers_of_many_variables() {
-    let mut model = Model::new(Format::Netcdf4);
+    let mut model = Model::new(Format::NETCDF4);
     let inner = model.def_group(ROOT, "inner").unwrap();
     let mut expected = "netcdf many {\n".to_string();
     for (group, pad) in [(ROOT, ""), (inner, "  ")] {
@@ -312,7 +312,7 @@ fn headers_of_many_variables() {
 /// ends the text after the variables before it.
 #[test]
 fn values_of_many_small_variables() {
-    let mut memory = Memory::new(Model::new(Format::Netcdf4));
+    let mut memory = Memory::new(Model::new(Format::NETCDF4));
     let inner = memory.model.def_group(ROOT, "inner").unwrap();
     let lengths = [1, 2000, 2048, 2049, 10_000, 40_000];
     let mut expected = String::new();

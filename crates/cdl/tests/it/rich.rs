@@ -53,7 +53,7 @@ fn ints(numbers: impl IntoIterator<Item = i32>) -> Value {
 
 /// The dataset of `golden/rich.cdl`.
 pub fn dataset() -> Memory {
-    let mut model = Model::new(Format::Netcdf4);
+    let mut model = Model::new(Format::NETCDF4);
     let m = &mut model;
     let field = |text: &str, ty: Type, shape: &[usize]| Field {
         name: name(text),

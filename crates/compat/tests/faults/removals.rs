@@ -21,7 +21,7 @@ const TITLE: (&str, &str) = ("title", "what stays");
 
 /// The file that the story starts from.
 fn make(path: &Path) -> ferrocdf::Result<()> {
-    let mut file = FileMut::create(path, &CreateOptions::format(Format::Netcdf4))?;
+    let mut file = FileMut::create(path, &CreateOptions::format(Format::NETCDF4))?;
     file.add_unlimited_dimension("time")?;
     file.add_dimension("x", 40)?;
     file.define(|model| model.def_group(GroupId::ROOT, b"deep").map(drop))?;

@@ -32,7 +32,7 @@ fn append(path: &Path) -> ferrocdf::Result<()> {
     let mut file = if path.exists() {
         ferrocdf::append(path)?
     } else {
-        let mut file = FileMut::create(path, &CreateOptions::format(Format::Netcdf4))?;
+        let mut file = FileMut::create(path, &CreateOptions::format(Format::NETCDF4))?;
         file.add_unlimited_dimension("time")?;
         file.add_dimension("x", WIDTH)?;
         let packed = file.add_variable::<f32>("packed", &["time", "x"])?.id();

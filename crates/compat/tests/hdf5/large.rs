@@ -61,7 +61,7 @@ fn open(path: &Path) -> (File, usize, usize) {
 
 /// Appends chunk after chunk, in several sessions.
 fn append_chunks(path: &Path) -> ferrocdf::Result<()> {
-    let mut file = FileMut::create(path, &CreateOptions::format(Format::Netcdf4))?;
+    let mut file = FileMut::create(path, &CreateOptions::format(Format::NETCDF4))?;
     file.add_unlimited_dimension("time")?;
     let var = file.add_variable::<i32>("v", &["time"])?.id();
     file.define(|model| {
@@ -81,7 +81,7 @@ fn append_chunks(path: &Path) -> ferrocdf::Result<()> {
 }
 
 fn define_variables(path: &Path) -> ferrocdf::Result<()> {
-    let mut file = FileMut::create(path, &CreateOptions::format(Format::Netcdf4))?;
+    let mut file = FileMut::create(path, &CreateOptions::format(Format::NETCDF4))?;
     file.add_dimension("x", 2)?;
     for number in 0..VARS {
         let var = file.add_variable::<i32>(&format!("v{number}"), &["x"])?.id();

@@ -12,7 +12,7 @@ const NC_SHARE: c_int = 0x800;
 /// A file with a record variable.
 fn start(session: &Session<'_>) {
     let path = session.path("shared.nc");
-    let file = FileMut::create(path.to_str().unwrap(), &CreateOptions::format(Format::Classic)).unwrap();
+    let file = FileMut::create(path.to_str().unwrap(), &CreateOptions::format(Format::CLASSIC)).unwrap();
     file.define(|model| {
         let t = model.def_dim(GroupId::ROOT, "t", None)?;
         model.def_var(GroupId::ROOT, "v", ferrocdf::Atomic::Int.into(), &[t])

@@ -207,6 +207,6 @@ fn attributes_of_every_type_and_length() {
     }
     // One record dimension that no variable uses.
     let pair =
-        both(&[Op::Create(Format::Classic, false), dim("t", 0), Op::Enddef(None), Op::Dump, Op::Close]);
+        both(&[Op::Create(Format::CLASSIC, false), dim("t", 0), Op::Enddef(None), Op::Dump, Op::Close]);
     pair.assert_identical();
 }

@@ -19,7 +19,7 @@ fn names() {
     let mut codes = vec![];
     // The reference writes headers of more than 8 KiB in whole blocks, which makes small files longer; so in parts.
     for names in names.chunks(8) {
-        let mut ops = vec![Op::Create(Format::Data64, false)];
+        let mut ops = vec![Op::Create(Format::DATA64, false)];
         for name in names {
             ops.push(dim(&format!("d{name}"), 2));
             ops.push(dim(name, 2));
@@ -43,7 +43,7 @@ fn definitions() {
         let most = format.max_dim_len();
         let mut ops = vec![Op::Create(format, false), dim("t", 0), dim("u", 0), dim("t", 3), dim("x", 3)];
         ops.extend([dim("huge", most), var("v", Atomic::Int, &[0, 1]), var("v", Atomic::Int, &[0])]);
-        if format != Format::Data64 {
+        if format != Format::DATA64 {
             // Beyond this the reference takes lengths for CDF-5 that are negative in its own arithmetic.
             ops.push(dim("more", most + 1));
         }
@@ -130,7 +130,7 @@ fn data() {
 fn strides_that_lead_outside_change_nothing() {
     let ops = |op| {
         vec![
-            Op::Create(Format::Classic, false),
+            Op::Create(Format::CLASSIC, false),
             dim("x", 4),
             var("v", Atomic::Byte, &[0]),
             Op::Enddef(None),

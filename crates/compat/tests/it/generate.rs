@@ -94,7 +94,7 @@ fn small(ty: Atomic, count: usize, rng: &mut Rng) -> Vec<u8> {
 /// The sequence of a seed.
 pub fn story(seed: u64) -> Story {
     let mut rng = Rng::new(seed);
-    let format = rng.pick(&[Format::Classic, Format::Offset64, Format::Data64]);
+    let format = rng.pick(&[Format::CLASSIC, Format::OFFSET64, Format::DATA64]);
     let no_fill = rng.once_in(6);
     let story =
         Story { ops: vec![Op::Create(format, no_fill)], vars: vec![], redefined: false, realigned: false };
@@ -302,7 +302,7 @@ impl Generator {
                 Some(record) => Op::Var(name, Atomic::Byte, vec![record as u32; 2]),
                 None => return,
             },
-            8 if self.format != Format::Data64 => Op::Var(name, Atomic::Uint64, vec![]),
+            8 if self.format != Format::DATA64 => Op::Var(name, Atomic::Uint64, vec![]),
             9 => Op::DelAtt(None, name),
             _ => Op::RenAtt(None, name, "other".to_string()),
         };

@@ -122,7 +122,7 @@ fn alignment_holds_in_a_redefinition_too() {
     // The reference leaves data where it was if that is behind the new header, aligned or not.
     let unaligned = Alignment { header_free: 202, ..Alignment::default() };
     let folder = tempfile::tempdir().unwrap();
-    let mut ops = start(Format::Classic, Some(unaligned));
+    let mut ops = start(Format::CLASSIC, Some(unaligned));
     let aligned = Alignment { fixed: 512, records: 1024, ..Alignment::default() };
     ops.extend([Op::Redef, Op::Enddef(Some(aligned)), Op::Dump, Op::Close]);
     let path = folder.path().join("ours.nc");

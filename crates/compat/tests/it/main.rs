@@ -53,7 +53,7 @@ use ferrocdf_compat::script::{Op, run};
 use tempfile::TempDir;
 
 /// The classic formats.
-const FORMATS: [Format; 3] = [Format::Classic, Format::Offset64, Format::Data64];
+const FORMATS: [Format; 3] = [Format::CLASSIC, Format::OFFSET64, Format::DATA64];
 
 /// The reference, compiled once.
 fn reference() -> &'static Reference {

@@ -71,7 +71,7 @@ impl Source for Row {
 
 /// The values as the printer prints them, through a variable with this `C_format` if there is one.
 fn our_lines(values: Values, c_format: Option<&str>, options: &Options) -> Vec<String> {
-    let mut model = Model::new(Format::Classic);
+    let mut model = Model::new(Format::CLASSIC);
     let (atomic, len) = (values.atomic().unwrap(), values.len() as u64);
     let dim = model.def_dim(GroupId::ROOT, "n", Some(len)).unwrap();
     let var = model.def_var(GroupId::ROOT, "v", atomic.into(), &[dim]).unwrap();

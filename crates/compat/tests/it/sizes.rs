@@ -80,7 +80,7 @@ fn size_limits_are_those_of_the_reference_at_the_boundary() {
 
 #[test]
 fn vsize_of_a_large_variable_is_all_ones() {
-    for format in [Format::Classic, Format::Offset64] {
+    for format in [Format::CLASSIC, Format::OFFSET64] {
         let len = format.max_dim_len();
         let pair = both(&[&define(format, &[len], &[(Atomic::Double, &[0])])[..], &[Op::Close]].concat());
         assert_eq!(header(&pair.theirs()).vars[0].vsize, u64::from(u32::MAX));
@@ -94,7 +94,7 @@ fn data_beyond_4_gib_is_written_and_read() {
         // A variable of 5 GiB, the last one as CDF-1 and CDF-2 ask, so the far one is before it where that is allowed.
         let (rows, row) = (5 << 10, 1 << 20);
         let mut vars: Vec<(Atomic, &[u32])> = vec![(Atomic::Int, &[0])];
-        if format != Format::Classic {
+        if format != Format::CLASSIC {
             vars.push((Atomic::Byte, &[1, 2]));
             vars.push((Atomic::Byte, &[1, 2]));
         }
@@ -158,7 +158,7 @@ fn records_beyond_4_gib_are_written_and_read() {
 #[test]
 fn an_indeterminate_number_of_records_is_computed_from_the_length() {
     // The reference takes the number as it stands. Here is what the format's description asks for.
-    for (format, width) in [(Format::Classic, 4), (Format::Offset64, 4), (Format::Data64, 8)] {
+    for (format, width) in [(Format::CLASSIC, 4), (Format::OFFSET64, 4), (Format::DATA64, 8)] {
         for vars in [&[(Atomic::Short, &[0, 1][..])][..], &[(Atomic::Short, &[0, 1]), (Atomic::Double, &[0])]]
         {
             let mut ops = define(format, &[0, 3], vars);

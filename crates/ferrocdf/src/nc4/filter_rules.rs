@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn rules() {
-        let mut model = Model::new(Format::Netcdf4);
+        let mut model = Model::new(Format::NETCDF4);
         let x = model.def_dim(GroupId::ROOT, "x", Some(64)).unwrap();
         let var = model.def_var(GroupId::ROOT, "v", Atomic::Int.into(), &[x]).unwrap();
         let scalar = model.def_var(GroupId::ROOT, "s", Atomic::Int.into(), &[]).unwrap();

@@ -118,7 +118,7 @@ pub(super) fn walk(file: &File) -> Result<Walk> {
         return Err(Error::new(Code::EHDFERR, what));
     }
     let strict = root.attribute(names::STRICT)?.is_some();
-    let format = if strict { Format::Netcdf4Classic } else { Format::Netcdf4 };
+    let format = if strict { Format::NETCDF4_CLASSIC } else { Format::NETCDF4 };
     let mut walk = Walk {
         model: Model::new(format),
         types: Types::default(),

@@ -56,15 +56,15 @@ fn right_rows(file: &File) -> u64 {
 fn what_is_larger_than_memory_is_copied_whole() {
     let chunks = |rows| Some(Chunking::Chunked(vec![rows, COLUMNS / 4]));
     for (kind, from, to) in [
-        (Format::Classic, None, Some(Chunking::Contiguous)),
-        (Format::Netcdf4, chunks(2), chunks(3)),
-        (Format::Netcdf4, chunks(5), Some(Chunking::Contiguous)),
+        (Format::CLASSIC, None, Some(Chunking::Contiguous)),
+        (Format::NETCDF4, chunks(2), chunks(3)),
+        (Format::NETCDF4, chunks(5), Some(Chunking::Contiguous)),
     ] {
         let what = format!("{from:?} to {to:?}");
         let (source, v) = file(kind, Atomic::Int, from);
         fill(&source);
         let source = File::from_bytes(bytes(source)).unwrap();
-        let (target, to) = file(Format::Netcdf4, Atomic::Int, to);
+        let (target, to) = file(Format::NETCDF4, Atomic::Int, to);
         let mut told = vec![];
         copy_data(&source, &target, &[(v, to)], BUDGET, &mut |bytes| told.push(bytes)).unwrap();
         assert_eq!(told.iter().sum::<u64>(), ROWS * COLUMNS * 4, "{what}");
@@ -76,7 +76,7 @@ fn what_is_larger_than_memory_is_copied_whole() {
 
 /// A chunk for each row, the last of which has another number than its checksum says.
 fn damaged() -> (File, VarId) {
-    let (source, v) = file(Format::Netcdf4, Atomic::Int, Some(Chunking::Chunked(vec![1, COLUMNS])));
+    let (source, v) = file(Format::NETCDF4, Atomic::Int, Some(Chunking::Chunked(vec![1, COLUMNS])));
     fill(&source);
     let mut damaged = bytes(source);
     let last: Vec<u8> = row(ROWS - 1)[5000..5010].iter().flat_map(|number| number.to_le_bytes()).collect();
@@ -89,7 +89,7 @@ fn damaged() -> (File, VarId) {
 #[test]
 fn what_cannot_be_read_ends_a_copy_behind_what_can() {
     let (source, v) = damaged();
-    let (target, to) = file(Format::Netcdf4, Atomic::Int, Some(Chunking::Contiguous));
+    let (target, to) = file(Format::NETCDF4, Atomic::Int, Some(Chunking::Contiguous));
     let error = copy_data(&source, &target, &[(v, to)], BUDGET, &mut |_| ()).unwrap_err();
     assert!(error.what.contains("/v") && error.what.contains("checksum"), "{error:?}");
     assert_eq!(right_rows(&target), 16);
@@ -100,7 +100,7 @@ fn what_cannot_be_read_ends_a_copy_behind_what_can() {
 fn what_cannot_be_unpacked_ends_a_copy_in_its_chunk() {
     let (source, v) = damaged();
     for filters in [vec![], vec![Filter { id: Filter::DEFLATE, params: vec![1] }]] {
-        let (target, to) = file(Format::Netcdf4, Atomic::Int, Some(Chunking::Chunked(vec![1, COLUMNS])));
+        let (target, to) = file(Format::NETCDF4, Atomic::Int, Some(Chunking::Chunked(vec![1, COLUMNS])));
         let set = |model: &mut ferrocdf::Model| {
             model.var_mut(to).storage.filters = filters;
             Ok(())
@@ -118,9 +118,9 @@ fn what_cannot_be_unpacked_ends_a_copy_in_its_chunk() {
 #[test]
 fn what_is_to_be_rounded_is_written() {
     let chunks = || Some(Chunking::Chunked(vec![1, COLUMNS]));
-    let (source, v) = file(Format::Netcdf4, Atomic::Float, chunks());
+    let (source, v) = file(Format::NETCDF4, Atomic::Float, chunks());
     fill(&source);
-    let (target, to) = file(Format::Netcdf4, Atomic::Float, chunks());
+    let (target, to) = file(Format::NETCDF4, Atomic::Float, chunks());
     let set = |model: &mut ferrocdf::Model| {
         model.var_mut(to).storage.quantize = Some(Quantize { way: Quantization::BitRound, digits: 3 });
         Ok(())
@@ -134,10 +134,10 @@ fn what_is_to_be_rounded_is_written() {
 
 #[test]
 fn what_does_not_fit_ends_a_copy_where_it_stands() {
-    let (source, v) = file(Format::Classic, Atomic::Int, None);
+    let (source, v) = file(Format::CLASSIC, Atomic::Int, None);
     fill(&source);
     let source = File::from_bytes(bytes(source)).unwrap();
-    let (target, to) = file(Format::Netcdf4, Atomic::Short, Some(Chunking::Contiguous));
+    let (target, to) = file(Format::NETCDF4, Atomic::Short, Some(Chunking::Contiguous));
     let mut told = 0;
     let error = copy_data(&source, &target, &[(v, to)], BUDGET, &mut |bytes| told += bytes).unwrap_err();
     assert_eq!(error.code, Code::ERANGE, "{error:?}");
@@ -165,7 +165,7 @@ fn records_of_several_variables_are_copied_whole() {
         });
         (file, vars.unwrap())
     };
-    let (source, from) = make(Format::Classic, [None; 2]);
+    let (source, from) = make(Format::CLASSIC, [None; 2]);
     for row in 0..rows {
         let numbers: Vec<i32> = (0..columns).map(|at| number(row, at)).collect();
         for name in ["a", "b"] {
@@ -173,7 +173,7 @@ fn records_of_several_variables_are_copied_whole() {
         }
     }
     let source = File::from_bytes(bytes(source)).unwrap();
-    let (target, to) = make(Format::Netcdf4, [Some(3), Some(4)]);
+    let (target, to) = make(Format::NETCDF4, [Some(3), Some(4)]);
     let mut told = vec![];
     let pairs: Vec<_> = from.into_iter().zip(to).collect();
     copy_data(&source, &target, &pairs, BUDGET, &mut |bytes| told.push(bytes)).unwrap();
@@ -190,7 +190,7 @@ fn records_of_several_variables_are_copied_whole() {
 #[test]
 fn large_copies_in_both_directions_at_once_end() {
     let make = |chunking| {
-        let (file, v) = file(Format::Netcdf4, Atomic::Int, Some(chunking));
+        let (file, v) = file(Format::NETCDF4, Atomic::Int, Some(chunking));
         fill(&file);
         (file, v)
     };

@@ -53,7 +53,7 @@ fn read_and_check(file: &File, seed: u64, thread: u64) {
 
 #[test]
 fn many_threads_read_one_file() {
-    for format in [Format::Classic, Format::Offset64, Format::Data64] {
+    for format in [Format::CLASSIC, Format::OFFSET64, Format::DATA64] {
         let file = File::from_bytes(make(1, format)).unwrap();
         thread::scope(|scope| {
             for thread in 0..THREADS {
@@ -71,7 +71,7 @@ fn files_are_made_and_read_in_parallel() {
         for seed in 0..THREADS {
             let path = folder.path().join(format!("{seed}.nc"));
             scope.spawn(move || {
-                std::fs::write(&path, make(seed, Format::Offset64)).unwrap();
+                std::fs::write(&path, make(seed, Format::OFFSET64)).unwrap();
                 read_and_check(&ferrocdf::open(&path).unwrap(), seed, seed);
             });
         }
@@ -115,7 +115,7 @@ fn readers_see_whole_records_while_one_thread_appends() {
 
 #[test]
 fn writers_of_different_variables_do_not_disturb_each_other() {
-    let mut file = FileMut::in_memory(&CreateOptions::format(Format::Classic)).unwrap();
+    let mut file = FileMut::in_memory(&CreateOptions::format(Format::CLASSIC)).unwrap();
     file.add_unlimited_dimension("t").unwrap();
     let names: Vec<String> = (0..THREADS).map(|thread| format!("v{thread}")).collect();
     for name in &names {
@@ -149,7 +149,7 @@ fn programs_may_have_a_pool_of_their_own() {
     const PART: u64 = 1 << 18;
     let (done, finished) = std::sync::mpsc::channel();
     thread::spawn(move || {
-        let mut file = FileMut::in_memory(&CreateOptions::format(Format::Data64)).unwrap();
+        let mut file = FileMut::in_memory(&CreateOptions::format(Format::DATA64)).unwrap();
         file.add_dimension("part", PARTS).unwrap();
         file.add_dimension("x", PART).unwrap();
         file.add_variable::<f64>("v", &["part", "x"]).unwrap();
@@ -170,7 +170,7 @@ fn programs_may_have_a_pool_of_their_own() {
 
 /// A file whose last chunk is written anew with each record, and its writer.
 fn growing(path: &std::path::Path, chunk: u64, filter: Option<u32>) -> FileMut {
-    let file = FileMut::create(path, &CreateOptions::format(Format::Netcdf4)).unwrap();
+    let file = FileMut::create(path, &CreateOptions::format(Format::NETCDF4)).unwrap();
     file.define(|model| {
         let time = model.def_dim(GroupId::ROOT, b"t", None)?;
         let x = model.def_dim(GroupId::ROOT, b"x", Some(100))?;

@@ -49,7 +49,7 @@ fn edit(bytes: Vec<u8>) -> ferrocdf::Result<Vec<u8>> {
 
 #[test]
 fn an_edited_file_keeps_its_data() {
-    for format in [Format::Classic, Format::Offset64, Format::Data64] {
+    for format in [Format::CLASSIC, Format::OFFSET64, Format::DATA64] {
         let file = File::from_bytes(edit(sample(format)).unwrap()).unwrap();
         assert_eq!(file.read_values(VarId(0), &[0], &[3]).unwrap(), Values::Short(vec![9, 2, 3]));
         assert_eq!(file.variable("record").unwrap().get_values::<f64, _>(..).unwrap(), [1.0, 2.0, 3.0]);
@@ -59,7 +59,7 @@ fn an_edited_file_keeps_its_data() {
 
 #[test]
 fn cut_or_changed_anywhere_editing_does_no_harm() {
-    for format in [Format::Classic, Format::Offset64, Format::Data64] {
+    for format in [Format::CLASSIC, Format::OFFSET64, Format::DATA64] {
         let whole = sample(format);
         for at in 0..whole.len() {
             let mut changed = vec![whole[..at].to_vec()];

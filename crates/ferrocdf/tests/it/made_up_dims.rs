@@ -215,7 +215,7 @@ fn a_dataset_with_the_name_of_a_made_up_dimension_stays_a_variable() {
 
 /// A file whose dimension has the name of the made-up one of `b`.
 fn with_dimension_of_the_name() -> FileMut {
-    let mut file = FileMut::in_memory(&ferrocdf::CreateOptions::format(Format::Netcdf4)).unwrap();
+    let mut file = FileMut::in_memory(&ferrocdf::CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_dimension("phony_dim_1", 4).unwrap();
     file.add_variable::<f32>("a", &["phony_dim_1"]).unwrap();
     edited(file, |editor, root| {
@@ -556,7 +556,7 @@ fn a_scale_that_a_new_variable_takes_over_moves_no_dataset() {
 
 #[test]
 fn a_dataset_whose_scales_are_gone_gets_others() {
-    let mut file = FileMut::in_memory(&ferrocdf::CreateOptions::format(Format::Netcdf4)).unwrap();
+    let mut file = FileMut::in_memory(&ferrocdf::CreateOptions::format(Format::NETCDF4)).unwrap();
     for (name, len) in [("x", 4), ("z", 5), ("y", 6)] {
         file.add_dimension(name, len).unwrap();
     }

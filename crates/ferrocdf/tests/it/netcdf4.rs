@@ -34,7 +34,7 @@ fn numbers(file: &File, name: &str) -> Vec<f64> {
 
 #[test]
 fn both_formats_hold_what_the_classic_model_has() {
-    for format in [Format::Netcdf4, Format::Netcdf4Classic] {
+    for format in [Format::NETCDF4, Format::NETCDF4_CLASSIC] {
         let mut file = create(format);
         file.add_unlimited_dimension("time").unwrap();
         file.add_dimension("x", 3).unwrap();
@@ -66,7 +66,7 @@ fn both_formats_hold_what_the_classic_model_has() {
 
 #[test]
 fn dimensions_of_any_place_grow() {
-    let file = create(Format::Netcdf4);
+    let file = create(Format::NETCDF4);
     let (u, a, b) = file
         .define(|model| {
             let u = model.def_dim(ROOT, "u", None)?;
@@ -126,7 +126,7 @@ fn with_types(file: &FileMut) -> Vec<VarId> {
 
 #[test]
 fn trees_come_back() {
-    let file = create(Format::Netcdf4);
+    let file = create(Format::NETCDF4);
     let vars = with_types(&file);
     let ty = |var: VarId| match file.model().var(var).ty {
         Type::User(id) => id,
@@ -168,7 +168,7 @@ fn trees_come_back() {
 #[test]
 fn renaming_loses_nothing() {
     let model = |renames: &[(&str, &str, bool)]| {
-        let mut file = create(Format::Netcdf4);
+        let mut file = create(Format::NETCDF4);
         file.add_dimension("x", 2).unwrap();
         file.add_dimension("y", 3).unwrap();
         for (name, dims, values) in [
@@ -225,7 +225,7 @@ fn renaming_loses_nothing() {
 /// A dimension may leave a name to the variable that had to get out of its way.
 #[test]
 fn names_that_are_given_up_are_free() {
-    let mut file = create(Format::Netcdf4);
+    let mut file = create(Format::NETCDF4);
     file.add_dimension("x", 2).unwrap();
     file.add_variable::<i32>("a", &[]).unwrap().put_values(&[7], ..).unwrap();
     file.add_variable::<i32>("b", &[]).unwrap().put_values(&[8], ..).unwrap();
@@ -250,7 +250,7 @@ fn object(file: &[u8], path: &[u8]) -> ferrocdf_hdf5::Object {
 /// A variable that is attached anew for one of its dimensions is in the lists of the others once.
 #[test]
 fn scales_name_their_users_once() {
-    let mut file = create(Format::Netcdf4);
+    let mut file = create(Format::NETCDF4);
     file.add_dimension("x", 2).unwrap();
     file.add_dimension("y", 3).unwrap();
     file.add_variable::<i32>("v", &["x", "y"]).unwrap();
@@ -269,7 +269,7 @@ fn scales_name_their_users_once() {
 fn strings_share_no_place() {
     for chunking in [Chunking::Chunked(vec![8]), Chunking::Compact, Chunking::Contiguous] {
         let grows = matches!(chunking, Chunking::Chunked(_));
-        let file = create(Format::Netcdf4);
+        let file = create(Format::NETCDF4);
         let x = file.define(|model| model.def_dim(ROOT, "x", (!grows).then_some(8))).unwrap();
         let s = file.define(|model| model.def_var(ROOT, "s", Atomic::String.into(), &[x])).unwrap();
         file.define(|model| {
@@ -303,7 +303,7 @@ fn strings_share_no_place() {
 #[test]
 fn copies_without_fill_values_are_whole() {
     let make = |no_fill| {
-        let file = create(Format::Netcdf4);
+        let file = create(Format::NETCDF4);
         let x = file.define(|model| model.def_dim(ROOT, "x", Some(6))).unwrap();
         let v = file.define(|model| model.def_var(ROOT, "v", Atomic::Int.into(), &[x])).unwrap();
         file.define(|model| {
@@ -329,7 +329,7 @@ fn copies_without_fill_values_are_whole() {
 
 #[test]
 fn attributes_keep_their_order() {
-    let mut file = create(Format::Netcdf4);
+    let mut file = create(Format::NETCDF4);
     for name in ["a", "b", "c", "d"] {
         file.add_attribute(name, 1).unwrap();
     }
@@ -353,7 +353,7 @@ fn attributes_keep_their_order() {
 /// Attributes that are set again and again, over many sessions, take no more room.
 #[test]
 fn attributes_do_not_pile_up() {
-    let file = create(Format::Netcdf4);
+    let file = create(Format::NETCDF4);
     let mut now = bytes(file);
     let mut sizes = vec![];
     for round in 0..30 {
@@ -372,13 +372,13 @@ fn attributes_do_not_pile_up() {
 fn one_writer_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("one.nc");
-    let options = CreateOptions::format(Format::Netcdf4);
+    let options = CreateOptions::format(Format::NETCDF4);
     let mut first = FileMut::create(&path, &options).unwrap();
     first.add_attribute("a", 1).unwrap();
     first.commit().unwrap();
     assert!(FileMut::append(&path).is_err());
     assert!(FileMut::create(&path, &options).is_err());
-    assert!(FileMut::create(&path, &CreateOptions::format(Format::Classic)).is_err());
+    assert!(FileMut::create(&path, &CreateOptions::format(Format::CLASSIC)).is_err());
     assert_eq!(File::open(&path).unwrap().attributes().len(), 1);
     first.close().unwrap();
     FileMut::append(&path).unwrap().close().unwrap();
@@ -389,7 +389,7 @@ fn one_writer_at_a_time() {
 fn what_is_committed_is_seen() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("seen.nc");
-    let mut file = FileMut::create(&path, &CreateOptions::format(Format::Netcdf4)).unwrap();
+    let mut file = FileMut::create(&path, &CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_unlimited_dimension("t").unwrap();
     file.add_variable::<i32>("v", &["t"]).unwrap();
     file.commit().unwrap();
@@ -406,7 +406,7 @@ fn what_is_committed_is_seen() {
 
 #[test]
 fn filters_and_layouts_are_kept() {
-    let file = create(Format::Netcdf4);
+    let file = create(Format::NETCDF4);
     let filters = [
         vec![(3, vec![]), (2, vec![]), (1, vec![4])],
         vec![(32015, vec![3])],
@@ -454,7 +454,7 @@ fn filters_and_layouts_are_kept() {
 #[test]
 fn numbers_are_rounded_where_that_is_asked_for() {
     use ferrocdf::model::{Quantization, Quantize};
-    let file = create(Format::Netcdf4);
+    let file = create(Format::NETCDF4);
     let var = file
         .define(|model| {
             let x = model.def_dim(ROOT, "x", Some(3))?;
@@ -485,7 +485,7 @@ fn attributes_of_many_variables() {
             (0..at % 12).map(|extra| (format!("a{extra}"), format!("{at} and {extra}").as_str().into()));
         std::iter::once(("number".to_string(), (at as i32).into())).chain(texts).collect()
     };
-    let mut file = create(Format::Netcdf4);
+    let mut file = create(Format::NETCDF4);
     for at in 0..VARS {
         let mut var = file.add_variable::<i32>(&format!("v{at}"), &[]).unwrap();
         for (name, value) in expected(at) {
@@ -522,7 +522,7 @@ fn elements_that_are_written_in_order_are_not_filled_before() {
     const ROW: u64 = 1 << 18;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in_order.nc");
-    let mut file = FileMut::create(&path, &CreateOptions::format(Format::Netcdf4)).unwrap();
+    let mut file = FileMut::create(&path, &CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_dimension("row", 40).unwrap();
     file.add_dimension("column", ROW).unwrap();
     let var = file.add_variable::<i32>("v", &["row", "column"]).unwrap().id();
@@ -546,7 +546,7 @@ fn elements_that_are_written_in_order_are_not_filled_before() {
 fn files_that_are_edited_again_and_again_do_not_grow() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file.nc");
-    let mut file = FileMut::create(&path, &CreateOptions::format(Format::Netcdf4)).unwrap();
+    let mut file = FileMut::create(&path, &CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_dimension("x", 3).unwrap();
     file.add_variable::<i32>("v", &["x"]).unwrap();
     file.close().unwrap();
@@ -575,7 +575,7 @@ fn files_that_are_edited_again_and_again_do_not_grow() {
 
 #[test]
 fn variables_of_groups_are_written_by_their_path() {
-    let file = create(Format::Netcdf4);
+    let file = create(Format::NETCDF4);
     let group = |model: &mut ferrocdf::Model| {
         let group = model.def_group(ROOT, b"deep sea")?;
         let x = model.def_dim(group, b"x", Some(2))?;
@@ -590,7 +590,7 @@ fn variables_of_groups_are_written_by_their_path() {
 #[test]
 fn texts_of_a_renamed_attribute_survive_another_of_its_old_name() {
     let of_root = Owner::Group(ROOT);
-    let mut file = create(Format::Netcdf4);
+    let mut file = create(Format::NETCDF4);
     file.add_dimension("x", 3).unwrap();
     for number in 0..20 {
         file.add_variable::<i32>(&format!("v{number}"), &["x"]).unwrap();
@@ -608,7 +608,7 @@ fn texts_of_a_renamed_attribute_survive_another_of_its_old_name() {
 
 #[test]
 fn a_file_whose_root_is_no_group_is_not_an_empty_one() {
-    let mut file = create(Format::Netcdf4);
+    let mut file = create(Format::NETCDF4);
     file.add_dimension("x", 3).unwrap();
     file.add_variable::<i32>("v", &["x"]).unwrap();
     let mut bytes = bytes(file);
@@ -641,7 +641,7 @@ fn files_that_bytes_in_memory_name_are_found_beside_where_they_come_from() {
 #[test]
 fn the_same_calls_make_the_same_bytes() {
     let made = || {
-        let mut file = create(Format::Netcdf4);
+        let mut file = create(Format::NETCDF4);
         file.add_unlimited_dimension("time").unwrap();
         file.add_dimension("x", 300).unwrap();
         for name in ["a", "b", "c", "d", "e"] {

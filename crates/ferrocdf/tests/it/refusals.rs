@@ -5,7 +5,7 @@ use ferrocdf::{Code, CreateOptions, File, FileMut, Format, GroupId, copy_data};
 const FILL: i32 = -2147483647;
 
 fn file() -> FileMut {
-    let mut file = FileMut::in_memory(&CreateOptions::format(Format::Classic)).unwrap();
+    let mut file = FileMut::in_memory(&CreateOptions::format(Format::CLASSIC)).unwrap();
     file.add_unlimited_dimension("time").unwrap();
     file.add_dimension("x", 3).unwrap();
     file.add_variable::<i32>("fixed", &["x"]).unwrap();

@@ -9,7 +9,7 @@ const ROOT: GroupId = GroupId::ROOT;
 
 /// Variables `v` and `w` on `x` and `t`, of which `t` has a coordinate; a type that `words` has; a group with the like.
 fn sample() -> FileMut {
-    let file = FileMut::in_memory(&CreateOptions::format(Format::Netcdf4)).unwrap();
+    let file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
     file.define(|model| {
         let (unused, x) = (model.def_dim(ROOT, "unused", Some(7))?, model.def_dim(ROOT, "x", Some(3))?);
         let t = model.def_dim(ROOT, "t", None)?;
@@ -150,7 +150,7 @@ fn what_is_not_there_and_what_cannot_go_is_told() {
     assert_eq!(file.remove_group("/g/none").unwrap_err().code, Code::ENOGRP);
     let error = file.remove_dimension("x").unwrap_err();
     assert!(error.to_string().contains("dimension \"x\" is used by /v"), "{error}");
-    let mut classic = FileMut::in_memory(&CreateOptions::format(Format::Classic)).unwrap();
+    let mut classic = FileMut::in_memory(&CreateOptions::format(Format::CLASSIC)).unwrap();
     classic.add_dimension("x", 3).unwrap();
     assert_eq!(classic.remove_dimension("x").unwrap_err().code, Code::ENOTNC4);
 }

@@ -7,7 +7,7 @@ use ferrocdf::{CreateOptions, File, FileMut, Format, OpenOptions};
 /// A classic file with one record.
 fn make(folder: &Path) -> PathBuf {
     let path = folder.join("records.nc");
-    let mut file = FileMut::create(&path, &CreateOptions::format(Format::Data64)).unwrap();
+    let mut file = FileMut::create(&path, &CreateOptions::format(Format::DATA64)).unwrap();
     file.add_unlimited_dimension("t").unwrap();
     file.add_variable::<f64>("v", &["t"]).unwrap();
     append(&file, 0);
@@ -54,7 +54,7 @@ fn a_reader_keeps_what_it_has_if_its_file_is_replaced_by_one_of_another_kind() {
     let path = make(folder.path());
     let reader = ferrocdf::open(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
-    FileMut::create(&path, &CreateOptions::format(Format::Netcdf4)).unwrap().close().unwrap();
+    FileMut::create(&path, &CreateOptions::format(Format::NETCDF4)).unwrap().close().unwrap();
     let error = reader.refresh().unwrap_err();
     assert!(error.to_string().contains("another format has taken its place"), "{error}");
     assert_eq!(reader.variable("v").unwrap().get_values::<f64, _>(..).unwrap(), [0.0]);

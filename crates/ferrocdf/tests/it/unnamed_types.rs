@@ -160,7 +160,7 @@ fn text_within_a_compound_is_read_and_written_whole() {
     let rows = file.variable("rows").unwrap().id();
     let read = |file: &File, var| file.read_selected(var, &Selection::slab(&[0], &[1])).unwrap();
     let values = read(&file, rows);
-    let copy = FileMut::in_memory(&CreateOptions::format(Format::Netcdf4)).unwrap();
+    let copy = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
     copy.define(|model| {
         let source = file.model();
         for ty in source.types().iter().filter(|ty| ty.group == ROOT) {

@@ -55,7 +55,7 @@ pub fn facts(file: &File) -> Result<Value> {
 
 /// The file format that holds the dataset.
 fn container(file: &File) -> &'static str {
-    if file.format().is_classic_file() { "classic" } else { "HDF5" }
+    file.format().container().name()
 }
 
 fn without_shape(found: &Shapeless) -> Value {

@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn paths_lead_into_groups() {
-        let mut model = Model::new(Format::Netcdf4);
+        let mut model = Model::new(Format::NETCDF4);
         let x = model.def_dim(GroupId::ROOT, "x", Some(4)).unwrap();
         let group = model.def_group(GroupId::ROOT, "g").unwrap();
         let inner = model.def_var(group, "v", Atomic::Int.into(), &[x]).unwrap();
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn names_and_sizes_are_checked() {
-        let mut model = Model::new(Format::Classic);
+        let mut model = Model::new(Format::CLASSIC);
         let x = model.def_dim(GroupId::ROOT, "x", Some(4)).unwrap();
         model.def_var(GroupId::ROOT, "v", Atomic::Int.into(), &[x]).unwrap();
         for good in ["", "/", "x/2", "x/", "x/0x10", "x/9z", "v:2", "v:", "v:compact", "/v:4", "v:0,", "v:2z"]

@@ -92,14 +92,14 @@ fn copy(program: &str, foreign: Foreign, options: &Options, errors: &mut dyn Wri
     }
     let mut wanted = schema::wanted(&source, options)?;
     let format = output_format(source.format(), options);
-    if !format.is_classic_file() {
+    if !format.has_cdf_model() {
         // An error is one of the copy too, which tells it.
         let has_unwritten = |&var: &VarId| input.file.has_unwritten(var).unwrap_or(false);
         wanted.in_part = wanted.vars.iter().copied().filter(has_unwritten).collect();
     }
     let (source, mapped) = match foreign {
         Foreign::Mapped => {
-            let (legal, mapped) = names::legal(&source, !format.is_classic_file())?;
+            let (legal, mapped) = names::legal(&source, !format.has_cdf_model())?;
             (Arc::new(legal), mapped)
         }
         Foreign::Refused | Foreign::Strict => (source, vec![]),
@@ -211,8 +211,8 @@ fn create(target: &Target, options: &Options, format: Format) -> Result<FileMut>
 fn output_format(input: Format, options: &Options) -> Format {
     match options.kind {
         Some(kind) => kind,
-        None if input.is_classic_file() && options.wants_netcdf4() => Format::Netcdf4Classic,
-        None => input,
+        None if input.has_cdf_model() && options.wants_netcdf4() => Format::NETCDF4_CLASSIC,
+        None => input.native(),
     }
 }
 

@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn long_names_and_attributes_that_keep_other_names_are_no_obstacle() {
-        let mut model = Model::new(ferrocdf::Format::Netcdf4);
+        let mut model = Model::new(ferrocdf::Format::NETCDF4);
         let owner = Owner::Group(GroupId::ROOT);
         let long = |letter: &str| format!("{letter}/").repeat(200);
         for name in [ORIGINAL, &long("a"), &long("b")] {

@@ -98,11 +98,11 @@ fn read(args: Vec<OsString>, program: &str) -> Result<Options, String> {
     let mut getopt = Getopt::new(args, KNOWN);
     for opt in getopt.by_ref() {
         match opt {
-            Opt::Flag(b'3') => options.kind = Some(Format::Classic),
-            Opt::Flag(b'6') => options.kind = Some(Format::Offset64),
-            Opt::Flag(b'5') => options.kind = Some(Format::Data64),
-            Opt::Flag(b'4') => options.kind = Some(Format::Netcdf4),
-            Opt::Flag(b'7') => options.kind = Some(Format::Netcdf4Classic),
+            Opt::Flag(b'3') => options.kind = Some(Format::CLASSIC),
+            Opt::Flag(b'6') => options.kind = Some(Format::OFFSET64),
+            Opt::Flag(b'5') => options.kind = Some(Format::DATA64),
+            Opt::Flag(b'4') => options.kind = Some(Format::NETCDF4),
+            Opt::Flag(b'7') => options.kind = Some(Format::NETCDF4_CLASSIC),
             Opt::Value(b'k', name) => match kinds::find(name.as_bytes()) {
                 Some(kind) => options.kind = Some(kind),
                 None => return Err(say(format!("invalid output format: {}", name.to_string_lossy()))),
@@ -172,7 +172,7 @@ fn read_filterspec(spec: &OsStr, options: &mut Options) -> Result<(), String> {
         options.no_filters = true;
     } else {
         options.filterspecs.push(FilterSpec::parse(spec.to_str().ok_or("this is no UTF-8")?)?);
-        options.kind = Some(Format::Netcdf4);
+        options.kind = Some(Format::NETCDF4);
     }
     Ok(())
 }
@@ -283,11 +283,11 @@ mod tests {
     #[test]
     fn kinds_and_lists() {
         let options = parsed("nccopy -5 -uv a,b\\,c in.nc out.nc").unwrap();
-        assert_eq!(options.kind, Some(Format::Data64));
+        assert_eq!(options.kind, Some(Format::DATA64));
         assert!(options.fix_unlimited);
         let names = vec![b"a".to_vec(), b"b,c".to_vec()];
         assert_eq!(options.vars, Some(Choice { names, keep_definitions: true }));
-        assert_eq!(parsed("nccopy -k nc6 a b").unwrap().kind, Some(Format::Offset64));
+        assert_eq!(parsed("nccopy -k nc6 a b").unwrap().kind, Some(Format::OFFSET64));
         assert_eq!(parsed("nccopy -k x a b").unwrap_err(), "nccopy: invalid output format: x");
     }
 

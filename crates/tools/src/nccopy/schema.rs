@@ -61,7 +61,7 @@ fn with_what_is_needed(model: &Model, groups: HashSet<GroupId>, vars: &HashSet<V
 
 /// The variables that a name means: that of a path, or those of this name in any group. Classic files have no paths.
 fn named(model: &Model, name: &[u8]) -> Vec<VarId> {
-    if model.format().is_classic_file() {
+    if model.format().has_cdf_model() {
         return model.find_var(GroupId::ROOT, name).into_iter().collect();
     }
     if name.contains(&b'/') {
@@ -127,7 +127,7 @@ pub fn copy(
         return Err(Error::new(Code::ENOGRP, holds_not("groups")));
     }
     if !source.types().is_empty() && !target.format().is_enhanced() {
-        let is_strict = target.format() == Format::Netcdf4Classic;
+        let is_strict = target.format() == Format::NETCDF4_CLASSIC;
         let code = if is_strict { Code::ESTRICTNC3 } else { Code::ENOTNC4 };
         return Err(Error::new(code, holds_not("user-defined types")));
     }
@@ -165,7 +165,7 @@ pub fn copy(
         let group = ids.groups[&from.group];
         let to = target.def_var(group, from.name.as_bytes(), ids.ty(from.ty), &dims)?;
         copy_attrs(source, Owner::Var(var), target, Owner::Var(to), &ids)?;
-        if !target.format().is_classic_file() {
+        if !target.format().has_cdf_model() {
             choose_storage(source, var, target, to, options, wanted.in_part.contains(&var))?;
         }
         pairs.push((var, to));
@@ -195,7 +195,7 @@ fn choose_storage(
     is_in_part: bool,
 ) -> Result<()> {
     let mut storage = source.var(var).storage.clone();
-    if source.format().is_classic_file() {
+    if source.format().has_cdf_model() {
         storage.chunking = None;
     }
     storage.no_fill = target.var(to).storage.no_fill;

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use ferrocdf::Format;
+use ferrocdf::{Container, DataModel, Format};
 use ferrocdf_cdl::print::{Indices, Options};
 
 use crate::getopt::{Getopt, Opt};
@@ -246,11 +246,11 @@ fn dataset_name(path: &[u8]) -> &[u8] {
 
 /// What `-K` prints: the format and the flags of the reference's open function.
 pub(super) fn extended_kind(format: Format, in_memory: bool) -> String {
-    let (name, mode) = match format {
-        Format::Classic => ("classic", 0),
-        Format::Offset64 => ("64-bit offset", 0x200),
-        Format::Data64 => ("64-bit data", 0x20),
-        Format::Netcdf4 | Format::Netcdf4Classic => ("HDF5", 0x1000),
+    let (name, mode) = match (format.container(), format.data_model()) {
+        (Container::Classic, DataModel::Offset64) => ("64-bit offset", 0x200),
+        (Container::Classic, DataModel::Data64) => ("64-bit data", 0x20),
+        (Container::Hdf5, _) => ("HDF5", 0x1000),
+        (container, _) => (container.name(), 0),
     };
     format!("{name} mode={:08x}", mode | if in_memory { 8 } else { 0 })
 }

@@ -150,7 +150,7 @@ fn translate(
         reading.own_records = true;
         // Only the model matters to the program; see `options::ncgen`.
         reading.format = reading.format.map(|format| match format {
-            Format::Netcdf4 => Format::Netcdf4Classic,
+            Format::NETCDF4 => Format::NETCDF4_CLASSIC,
             format => format,
         });
     }

@@ -230,11 +230,11 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn W
             },
             Opt::Flag(digit @ b'3'..=b'7') => {
                 options.format = Some(match digit {
-                    b'3' => Format::Classic,
-                    b'4' => Format::Netcdf4,
-                    b'5' => Format::Data64,
-                    b'6' => Format::Offset64,
-                    _ => Format::Netcdf4Classic,
+                    b'3' => Format::CLASSIC,
+                    b'4' => Format::NETCDF4,
+                    b'5' => Format::DATA64,
+                    b'6' => Format::OFFSET64,
+                    _ => Format::NETCDF4_CLASSIC,
                 });
                 Ok(())
             }
@@ -286,7 +286,7 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn W
     options.check_only = options.language.is_none() && options.format.is_none() && options.output.is_none();
     if matches!(options.language, Some(Language::Java | Language::Fortran77)) {
         // Only the model matters to these programs; this format has it, and takes wishes about storage too.
-        options.format = Some(Format::Netcdf4Classic);
+        options.format = Some(Format::NETCDF4_CLASSIC);
     }
     with_operands(words, options, errors)
 }
@@ -330,15 +330,15 @@ mod tests {
     #[test]
     fn kinds_and_their_digits() {
         for (args, format) in [
-            (&["-3"][..], Format::Classic),
-            (&["-k", "1"], Format::Classic),
-            (&["-k", "64-bit offset"], Format::Offset64),
-            (&["-v2"], Format::Offset64),
-            (&["-5"], Format::Data64),
-            (&["-kcdf5"], Format::Data64),
-            (&["-k", "3"], Format::Netcdf4),
-            (&["-7"], Format::Netcdf4Classic),
-            (&["-7", "-6"], Format::Offset64),
+            (&["-3"][..], Format::CLASSIC),
+            (&["-k", "1"], Format::CLASSIC),
+            (&["-k", "64-bit offset"], Format::OFFSET64),
+            (&["-v2"], Format::OFFSET64),
+            (&["-5"], Format::DATA64),
+            (&["-kcdf5"], Format::DATA64),
+            (&["-k", "3"], Format::NETCDF4),
+            (&["-7"], Format::NETCDF4_CLASSIC),
+            (&["-7", "-6"], Format::OFFSET64),
         ] {
             assert_eq!(options(args).format, Some(format), "{args:?}");
         }

@@ -19,7 +19,7 @@ pub(super) fn ncgen3(args: impl IntoIterator<Item = OsString>, errors: &mut dyn 
     let mut options = Options::new(words.program_name());
     options.name_from_input = false;
     options.complaint_prefix = format!("{}: -: ", options.program);
-    options.format = Some(Format::Classic);
+    options.format = Some(Format::CLASSIC);
     let (mut c, mut fortran, mut binary) = (false, false, false);
     for word in words.by_ref() {
         let prefix = options.complaint_prefix.clone();
@@ -51,10 +51,10 @@ pub(super) fn ncgen3(args: impl IntoIterator<Item = OsString>, errors: &mut dyn 
             }
             Opt::Value(_, name) => {
                 options.format = Some(match name.as_bytes() {
-                    b"1" | b"classic" => Format::Classic,
-                    b"2" | b"64-bit-offset" | b"64-bit offset" => Format::Offset64,
-                    b"3" | b"hdf5" | b"netCDF-4" => Format::Netcdf4,
-                    b"4" | b"hdf5-nc3" | b"netCDF-4 classic model" => Format::Netcdf4Classic,
+                    b"1" | b"classic" => Format::CLASSIC,
+                    b"2" | b"64-bit-offset" | b"64-bit offset" => Format::OFFSET64,
+                    b"3" | b"hdf5" | b"netCDF-4" => Format::NETCDF4,
+                    b"4" | b"hdf5-nc3" | b"netCDF-4 classic model" => Format::NETCDF4_CLASSIC,
                     _ => {
                         let known = "classic, 64-bit offset, netCDF-4, or netCDF-4 classic model";
                         complaint(format!("Invalid format, try {known}"));

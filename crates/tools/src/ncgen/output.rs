@@ -108,7 +108,7 @@ fn define(file: &FileMut, model: &Model, no_fill: bool) -> Result<()> {
 
 /// Fails for variables that cannot be stored as they should be: as the functions of the C library would that say so.
 fn check_storage(model: &Model) -> Result<()> {
-    if model.format().is_classic_file() {
+    if model.format().has_cdf_model() {
         return Ok(());
     }
     let mut draft = model.clone();

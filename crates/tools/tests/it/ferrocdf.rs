@@ -177,7 +177,7 @@ fn names_that_are_not_netcdf_names_are_mapped_by_copy_and_refused_by_strict() {
 fn fill_values_of_another_type_are_converted_or_renamed_by_copy() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.nc");
-    let mut file = FileMut::create(&path, &CreateOptions::format(Format::Classic)).unwrap();
+    let mut file = FileMut::create(&path, &CreateOptions::format(Format::CLASSIC)).unwrap();
     for (name, fill) in [("fits", Values::Double(vec![-9999.0])), ("half", Values::Double(vec![0.5]))] {
         file.add_variable::<i32>(name, &[]).unwrap();
         let var = file.model().find_var_at(name.as_bytes()).unwrap();

@@ -35,7 +35,7 @@ fn the_file_asked_for_is_written() {
     }
     let args = ["-k", "64-bit offset", "-o", path.to_str().unwrap()];
     assert_eq!(call(Program::Ncgen3, &args, TEXT), (0, String::new()));
-    assert_eq!(open(&path).unwrap().format(), Format::Offset64);
+    assert_eq!(open(&path).unwrap().format(), Format::OFFSET64);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_wrong_text_leaves_the_file_that_was_there() {
     }
     // Without a kind the text decides.
     assert_eq!(call(Program::Ncgen, &args[1..], b"netcdf a { group: g { } }").0, 0);
-    assert_eq!(ferrocdf::File::open(&path).unwrap().format(), Format::Netcdf4);
+    assert_eq!(ferrocdf::File::open(&path).unwrap().format(), Format::NETCDF4);
 }
 
 #[test]

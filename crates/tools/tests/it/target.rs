@@ -46,7 +46,7 @@ fn text(path: &Path) -> &str {
 
 /// A file whose second variable has a chunk that cannot be decoded.
 fn damaged(path: &Path) {
-    let mut file = FileMut::create(path, &CreateOptions::format(Format::Netcdf4)).unwrap();
+    let mut file = FileMut::create(path, &CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_dimension("x", 4000).unwrap();
     for name in ["whole", "damaged"] {
         let var = file.add_variable::<i32>(name, &["x"]).unwrap().id();
@@ -162,13 +162,13 @@ fn targets_that_cannot_be_renamed_to_get_the_bytes() {
     let mut run = run.args(["-3", "-o", "/dev/stdout"]).stdin(Stdio::piped()).stdout(out).spawn().unwrap();
     run.stdin.take().unwrap().write_all(TEXT).unwrap();
     assert!(run.wait().unwrap().success());
-    assert_eq!(File::open(&path).unwrap().format(), Format::Classic);
+    assert_eq!(File::open(&path).unwrap().format(), Format::CLASSIC);
     // A folder that takes no new file.
     fs::set_permissions(folder.path(), Permissions::from_mode(0o555)).unwrap();
     let done = ncgen(&["-4", "-o", text(&path)], TEXT);
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
     assert_eq!(done, (0, String::new()));
-    assert_eq!(File::open(&path).unwrap().format(), Format::Netcdf4);
+    assert_eq!(File::open(&path).unwrap().format(), Format::NETCDF4);
     assert_eq!(names(folder.path()), ["out.nc"]);
 }
 
@@ -192,7 +192,7 @@ fn failing_tool_keeps_a_file_in_a_folder_that_takes_no_new_file() {
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
     assert_eq!((failed, done), (Some(1), Some(0)));
     assert!(kept == before, "a tool that fails changes nothing");
-    assert_eq!(File::open(&path).unwrap().format(), Format::Netcdf4);
+    assert_eq!(File::open(&path).unwrap().format(), Format::NETCDF4);
     assert_eq!(names(folder.path()), ["out.nc"]);
 }
 
@@ -240,7 +240,7 @@ fn file_that_another_writer_holds_is_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let [source, held] = ["source.nc", "held.nc"].map(|name| folder.path().join(name));
     assert_eq!(ncgen(&["-o", text(&source)], TEXT).0, 0);
-    let mut file = FileMut::create(&held, &CreateOptions::format(Format::Netcdf4)).unwrap();
+    let mut file = FileMut::create(&held, &CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_dimension("mine", 3).unwrap();
     file.sync().unwrap();
     for (code, said) in [nccopy(&["-3", text(&source), text(&held)]), ncgen(&["-4", "-o", text(&held)], TEXT)]

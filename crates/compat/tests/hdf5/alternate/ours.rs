@@ -298,7 +298,7 @@ fn do_one(file: &mut FileMut, op: &Json) -> ferrocdf::Result<()> {
 
 /// Makes or opens a file, does what the operations say, and closes it; the number of the operation that failed, and why.
 pub(super) fn edit(path: &Path, create: Option<&str>, ops: &[Json]) -> Result<(), (usize, String)> {
-    let format = |name| if name == "NETCDF4" { Format::Netcdf4 } else { Format::Netcdf4Classic };
+    let format = |name| if name == "NETCDF4" { Format::NETCDF4 } else { Format::NETCDF4_CLASSIC };
     let file = match create {
         Some(name) => FileMut::create(path, &CreateOptions::format(format(name))),
         None => FileMut::append(path),
@@ -400,5 +400,5 @@ pub(super) fn tell(path: &Path) -> ferrocdf::Result<Json> {
     let model = file.model();
     let mut groups = Map::new();
     told_group(&file, &model, GroupId::ROOT, &mut groups)?;
-    Ok(json!({ "classic": model.format() == Format::Netcdf4Classic, "groups": groups }))
+    Ok(json!({ "classic": model.format() == Format::NETCDF4_CLASSIC, "groups": groups }))
 }

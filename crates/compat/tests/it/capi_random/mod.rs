@@ -33,8 +33,8 @@ struct Teller<'a> {
 /// The flag of a format in `nc_create`.
 fn flag(format: Format) -> c_int {
     match format {
-        Format::Offset64 => 0x200,
-        Format::Data64 => 0x20,
+        Format::OFFSET64 => 0x200,
+        Format::DATA64 => 0x20,
         _ => 0,
     }
 }

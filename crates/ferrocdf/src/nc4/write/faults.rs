@@ -94,7 +94,7 @@ impl BlobMut for Disk {
 
 /// Variables `a`, `b`, `c`, `d` of four ones, twos, threes, fours.
 fn letters() -> Vec<u8> {
-    let mut file = FileMut::in_memory(&CreateOptions::format(Format::Netcdf4)).unwrap();
+    let mut file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_dimension("x", 4).unwrap();
     for (name, value) in ["a", "b", "c", "d"].iter().zip(1..) {
         file.add_variable::<i32>(name, &["x"]).unwrap();
@@ -251,7 +251,7 @@ fn text_of(disk: &Disk) -> String {
 
 /// Dimensions with and without coordinates, attributes of all kinds, a group and a type.
 fn station() -> Vec<u8> {
-    let mut file = FileMut::in_memory(&CreateOptions::format(Format::Netcdf4)).unwrap();
+    let mut file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_unlimited_dimension("time").unwrap();
     file.add_dimension("x", 4).unwrap();
     file.add_dimension("y", 3).unwrap();
@@ -480,7 +480,7 @@ fn definitions_that_hdf5_refuses_leave_nothing_behind() {
 
 #[test]
 fn chunks_of_a_put_that_failed_are_committed_with_the_next_sync() {
-    let mut file = FileMut::in_memory(&CreateOptions::format(Format::Netcdf4)).unwrap();
+    let mut file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_dimension("x", 20).unwrap();
     file.add_variable::<i32>("v", &["x"]).unwrap();
     file.add_variable_of(Atomic::String, "s", &["x"]).unwrap();

@@ -612,7 +612,7 @@ fn written(range_check: RangeCheck, is_relocated: bool) -> Written {
 
 /// Whether a file of this format keeps to the classic model.
 fn is_strict(format: Format) -> bool {
-    format == Format::Netcdf4Classic
+    format == Format::NETCDF4_CLASSIC
 }
 
 /// A name as a link or an attribute has it. `NC_EBADNAME` if it is not UTF-8.

@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use ferrocdf::{Atomic, Attr, DimId, Format, GroupId, Owner, Type, Values, VarId};
+use ferrocdf::{Atomic, Attr, DataModel, DimId, GroupId, Owner, Type, Values, VarId};
 
 use super::c_values::attribute_function;
 use super::dataset::{Block, Dataset};
@@ -240,12 +240,12 @@ impl Language for C<'_> {
 
     fn create(&mut self) -> io::Result<()> {
         self.part("enter define mode")?;
-        let mode = match self.dataset.model.format() {
-            Format::Classic => "",
-            Format::Offset64 => "|NC_64BIT_OFFSET",
-            Format::Data64 => "|NC_64BIT_DATA",
-            Format::Netcdf4Classic => "|NC_NETCDF4|NC_CLASSIC_MODEL",
-            Format::Netcdf4 => "|NC_NETCDF4",
+        let mode = match self.dataset.model.format().data_model() {
+            DataModel::Classic => "",
+            DataModel::Offset64 => "|NC_64BIT_OFFSET",
+            DataModel::Data64 => "|NC_64BIT_DATA",
+            DataModel::Netcdf4Classic => "|NC_NETCDF4|NC_CLASSIC_MODEL",
+            DataModel::Netcdf4 => "|NC_NETCDF4",
         };
         writeln!(self.out, "    stat = nc_create(\"{}\", NC_CLOBBER{mode}, &ncid);", self.dataset.file)?;
         self.check()?;

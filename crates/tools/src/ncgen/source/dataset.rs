@@ -49,7 +49,7 @@ pub(in super::super) struct Block<'a> {
 
 impl<'a> Dataset<'a> {
     pub fn new(options: &'a Options) -> Self {
-        let model = Model::new(Format::Classic);
+        let model = Model::new(Format::CLASSIC);
         let (name, file) = (String::new(), String::new());
         Dataset { options, model, name, file, columns: vec![], owners: vec![], filled: vec![] }
     }

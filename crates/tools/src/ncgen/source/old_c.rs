@@ -166,9 +166,9 @@ impl OldC<'_> {
     fn create(&mut self) -> io::Result<()> {
         self.title("enter define mode")?;
         let mode = match self.dataset.options.format {
-            Some(Format::Offset64) => "NC_CLOBBER|NC_64BIT_OFFSET",
-            Some(Format::Netcdf4) => "NC_CLOBBER|NC_NETCDF4",
-            Some(Format::Netcdf4Classic) => "NC_CLOBBER|NC_NETCDF4|NC_CLASSIC_MODEL",
+            Some(Format::OFFSET64) => "NC_CLOBBER|NC_64BIT_OFFSET",
+            Some(Format::NETCDF4) => "NC_CLOBBER|NC_NETCDF4",
+            Some(Format::NETCDF4_CLASSIC) => "NC_CLOBBER|NC_NETCDF4|NC_CLASSIC_MODEL",
             _ => "NC_CLOBBER",
         };
         self.call(format!("nc_create(\"{}\", {mode}, &ncid)", self.dataset.file))

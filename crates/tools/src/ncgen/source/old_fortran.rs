@@ -238,9 +238,9 @@ impl OldFortran<'_> {
     fn define(&mut self, vars: &[Words]) -> io::Result<()> {
         self.line("* enter define mode")?;
         let mode = match self.dataset.options.format {
-            Some(Format::Offset64) => "OR(NF_CLOBBER,NF_64BIT_OFFSET)",
-            Some(Format::Netcdf4) => "OR(NF_CLOBBER,NF_NETCDF4)",
-            Some(Format::Netcdf4Classic) => "OR(NF_CLOBBER,NF_NETCDF4,NF_CLASSIC_MODEL)",
+            Some(Format::OFFSET64) => "OR(NF_CLOBBER,NF_64BIT_OFFSET)",
+            Some(Format::NETCDF4) => "OR(NF_CLOBBER,NF_NETCDF4)",
+            Some(Format::NETCDF4_CLASSIC) => "OR(NF_CLOBBER,NF_NETCDF4,NF_CLASSIC_MODEL)",
             _ => "NF_CLOBBER",
         };
         self.call(format!("nf_create('{}', {mode}, ncid)", self.dataset.file))?;
