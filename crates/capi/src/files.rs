@@ -1,12 +1,11 @@
 //! Making, opening and closing files, and the modes they are in.
 
-use std::borrow::Cow;
 use std::ffi::{OsStr, c_char, c_int};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use ferrocdf::{Alignment, Code, CreateOptions, File, FileMut, Format, OpenOptions, Result, local_path};
+use ferrocdf::{Alignment, Code, CreateOptions, File, FileMut, Format, Location, OpenOptions, Result};
 
 use crate::boundary::{answer, fail, put, text};
 use crate::constants::*;
@@ -19,16 +18,12 @@ use crate::user_formats::{self, Request};
 ///
 /// # Safety
 /// `path` is null or ends in a zero byte.
-pub(crate) unsafe fn path<'a>(path: *const c_char) -> Result<Cow<'a, [u8]>> {
+pub(crate) unsafe fn path(path: *const c_char) -> Result<Vec<u8>> {
     // SAFETY: as the caller says.
     let path = unsafe { text(path) }?;
-    let path = local_path(path.trim_ascii_start())?;
+    let path = Location::parse(path.trim_ascii_start())?.into_path()?.into_os_string().into_vec();
     if path.is_empty() {
         return fail(Code::EDAPURL, "the path is empty");
-    }
-    if path.windows(3).any(|part| part == b"://") {
-        let what = format!("{}: this version opens files of this machine only", path.escape_ascii());
-        return fail(Code::ENOTBUILT, what);
     }
     Ok(path)
 }

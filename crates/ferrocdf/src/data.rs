@@ -38,6 +38,7 @@ impl File {
     /// Reads a selection of a variable of any type, in that type, last dimension fastest.
     pub fn read_selected(&self, var: VarId, selection: &Selection) -> Result<Values> {
         let model = self.model();
+        self.named(check_id(&model, var))?;
         // A wrong selection shall not cost memory.
         self.named(selection.check(&model.shape(var)).map_err(|error| error.at(model.var_path(var))))?;
         let count = elements(selection)?;
@@ -90,8 +91,9 @@ impl File {
     pub fn fill_value(&self, var: VarId) -> Result<Option<Values>> {
         self.reading(|state| {
             if state.has_draft() {
-                return Ok(state.view().fill_value(var));
+                return check_id(state.view(), var).map(|()| state.view().fill_value(var));
             }
+            check_id(state.model(), var)?;
             let fill = state.driver().fill(state.model(), var);
             fill.map_err(|error| error.at(state.model().var_path(var)))
         })
@@ -159,8 +161,8 @@ impl FileMut {
     pub fn write_trees(&self, var: VarId, selection: &Selection, values: &Values) -> Result<RangeCheck> {
         let mut state = self.write_state();
         let state = &mut *state;
-        let done = state.commit().and_then(|()| {
-            state.blob_mut()?;
+        self.named(state.commit().and_then(|()| check_id(state.model(), var)))?;
+        let done = state.blob_mut().map(drop).and_then(|()| {
             let shape = reached(state.model(), var, selection);
             selection.check(&shape)?;
             or_as_long(state, var, |state| {
@@ -172,6 +174,14 @@ impl FileMut {
         });
         self.named(done.map_err(|error| error.at(state.model().var_path(var))))
     }
+}
+
+/// Fails with `NC_ENOTVAR` for an id that no variable has.
+fn check_id(model: &Model, var: VarId) -> Result<()> {
+    if var.index() < model.vars().len() {
+        return Ok(());
+    }
+    Err(Error::new(Code::ENOTVAR, format!("no variable has the id {}", var.0)))
 }
 
 /// The shape of a variable once its unlimited dimensions are long enough for a selection.
@@ -191,6 +201,7 @@ fn grow(state: &mut State, var: VarId, shape: &[u64]) -> Result<()> {
 }
 
 fn read(state: &State, var: VarId, selection: &Selection, out: Out<'_>) -> Result<RangeCheck> {
+    check_id(state.model(), var)?;
     let out = Out { rules: rules(state.model().format()), ..out };
     let kind = out.kind;
     let done = state.located(var).and_then(|(array, blob)| match as_stored(state.model(), array, kind) {
@@ -207,6 +218,7 @@ fn write(
     input: In<'_>,
     skips_zeros: bool,
 ) -> Result<RangeCheck> {
+    check_id(state.model(), var)?;
     let input = In { rules: put_rules(state.model().format()), ..input };
     let done = write_grown(state, var, selection, input, skips_zeros);
     done.map_err(|error| error.at(state.model().var_path(var)))

@@ -8,8 +8,7 @@ use ferrocdf_bytes::Result;
 use ferrocdf_hdf5::messages::{DataLayout, Dataspace, Datatype, ExternalFiles, FillMessage, pipeline};
 use ferrocdf_hdf5::selection::SpaceSelection;
 use ferrocdf_hdf5::{
-    Dataset, File, LinkTarget, Neighbours, Object, OpenOptions, Placed, Sizes, Values, committed_datatype,
-    kind,
+    Dataset, File, LinkTarget, Object, OpenOptions, Placed, Resolver, Sizes, Values, committed_datatype, kind,
 };
 use ferrocdf_store::{Blob, MemoryBlob};
 
@@ -24,7 +23,7 @@ const OBJECTS: usize = 2000;
 /// Every file that a file names is the file itself, but for one.
 struct Mirror(Arc<dyn Blob>);
 
-impl Neighbours for Mirror {
+impl Resolver for Mirror {
     fn open(&self, file_name: &str) -> Result<Option<Arc<dyn Blob>>> {
         Ok((!file_name.ends_with("7.h5")).then(|| self.0.clone()))
     }
@@ -33,7 +32,7 @@ impl Neighbours for Mirror {
 /// Looks at every object that links lead to: links, attributes and their values, elements in every way.
 pub fn file(data: &[u8]) {
     let blob: Arc<dyn Blob> = Arc::new(MemoryBlob::new(data.to_vec()));
-    let options = OpenOptions { neighbours: Some(Arc::new(Mirror(blob.clone()))), ..OpenOptions::default() };
+    let options = OpenOptions { resolver: Some(Arc::new(Mirror(blob.clone()))), ..OpenOptions::default() };
     let Ok(file) = File::open_with(blob, options) else { return };
     let Ok(root) = file.root() else { return };
     let mut waiting = vec![root];

@@ -24,17 +24,17 @@ use crate::{Address, Source};
 /// Soft and external links that a path may go through. The reference stops at 16.
 const MOST_LINKS: usize = 64;
 
-/// Finds the files that a file names: of external links, external raw data, virtual dataset sources.
-pub trait Neighbours: Send + Sync {
-    /// The bytes of the file of this name, as the file that names it says it; `None` if there is none.
+/// Opens the files that a file refers to: those of external links, external raw data and virtual dataset sources.
+pub trait Resolver: Send + Sync {
+    /// Returns the bytes of the file of this name, as the referring file spells it; `None` if there is none.
     fn open(&self, file_name: &str) -> Result<Option<Arc<dyn Blob>>>;
 }
 
 /// How to open a file.
 #[derive(Clone, Default)]
 pub struct OpenOptions {
-    /// Finds other files; without it there are none.
-    pub neighbours: Option<Arc<dyn Neighbours>>,
+    /// Opens referenced files; without it there are none.
+    pub resolver: Option<Arc<dyn Resolver>>,
     /// The filters that its datasets can use; the built-in ones by default.
     pub codecs: Codecs,
 }
@@ -61,7 +61,7 @@ struct Parts {
 /// Files that are reached from one another, by the names they are reached by.
 #[derive(Default)]
 struct Family {
-    neighbours: Option<Arc<dyn Neighbours>>,
+    resolver: Option<Arc<dyn Resolver>>,
     codecs: Codecs,
     blobs: Mutex<HashMap<String, Arc<dyn Blob>>>,
     files: Mutex<HashMap<String, Arc<Parts>>>,
@@ -119,9 +119,9 @@ impl File {
 
     /// Opens a file.
     pub fn open_with(blob: Arc<dyn Blob>, options: OpenOptions) -> Result<File> {
-        let OpenOptions { neighbours, codecs } = options;
+        let OpenOptions { resolver, codecs } = options;
         let parts = Arc::new(Parts::open(blob, codecs.clone())?);
-        Ok(File { parts, family: Arc::new(Family { neighbours, codecs, ..Family::default() }) })
+        Ok(File { parts, family: Arc::new(Family { resolver, codecs, ..Family::default() }) })
     }
 
     /// The same file as it is now, if somebody may have changed it since it was opened.
@@ -227,10 +227,10 @@ impl File {
     pub fn neighbour_blob(&self, name: &[u8]) -> Result<Option<Arc<dyn Blob>>> {
         let name = String::from_utf8_lossy(name).into_owned();
         let known = lock(&self.family.blobs).get(&name).cloned();
-        let Some(neighbours) = self.family.neighbours.as_ref().filter(|_| known.is_none()) else {
+        let Some(resolver) = self.family.resolver.as_ref().filter(|_| known.is_none()) else {
             return Ok(known);
         };
-        let found = neighbours.open(&name).map_err(|error| error.at(format_args!("file {name:?}")))?;
+        let found = resolver.open(&name).map_err(|error| error.at(format_args!("file {name:?}")))?;
         Ok(found.map(|blob| lock(&self.family.blobs).entry(name).or_insert(blob).clone()))
     }
 

@@ -29,7 +29,7 @@ mod wire;
 
 pub use dataset::{ChunkCounts, Dataset, Placed};
 pub use ferrocdf_codec::Step;
-pub use file::{File, Neighbours, OpenOptions};
+pub use file::{File, OpenOptions, Resolver};
 pub use groups::{Charset, Link, LinkTarget, Links};
 pub use heaps::HeapObject;
 pub use numbers::Number;
@@ -37,5 +37,5 @@ pub use objects::attribute::{Attribute, Attributes, Order};
 pub use objects::committed_datatype;
 pub use objects::header::{Message, Object, ObjectKind, Times, kind};
 pub use source::{Address, Sizes, Source};
-pub use superblock::Superblock;
+pub use superblock::{SIGNATURE, Superblock, is_hdf5};
 pub use values::{Value, Values};

@@ -119,6 +119,19 @@ impl Stored {
     }
 }
 
+/// True if a blob has the signature of an HDF5 file at its begin or behind a user block (II.A).
+pub fn is_hdf5(blob: &dyn Blob) -> Result<bool> {
+    let mut bytes = [0; SIGNATURE.len()];
+    let mut base = 0_u64;
+    while blob.read_at(base, &mut bytes)? == bytes.len() {
+        if bytes == SIGNATURE {
+            return Ok(true);
+        }
+        base = base.saturating_mul(2).max(SMALLEST_USER_BLOCK);
+    }
+    Ok(false)
+}
+
 impl Superblock {
     /// A superblock of version 2 or 3, signature and checksum included. It belongs at [`Superblock::base`].
     ///

@@ -1,13 +1,11 @@
 //! Opening what a tool reads.
 
-use std::borrow::Cow;
-use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use ferrocdf::{Code, Error, File, OpenOptions, Result, local_path};
+use ferrocdf::{Code, Error, File, Location, OpenOptions, Result};
 
 /// The most bytes that may be missing at the end of a file; they read as zeros, as the reference reads any number.
 pub const ALLOWED_MISSING: u64 = 1 << 20;
@@ -22,8 +20,7 @@ pub struct Input {
 impl Input {
     /// Opens a file; `in_memory` reads it whole first.
     pub fn open(path: &Path, in_memory: bool) -> Result<Input> {
-        check_local(path)?;
-        let path = &local(path.to_path_buf());
+        let path = &location(path)?.into_path()?;
         let file = match in_memory {
             false => File::open_with(path, &OpenOptions::default().allow_missing(ALLOWED_MISSING))?,
             true => from_bytes(path, read(path)?)?,
@@ -57,28 +54,23 @@ pub fn is_same(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// The path of a file that a `file:` URL names; all else as it is.
-pub fn local(path: PathBuf) -> PathBuf {
-    let found = match local_path(path.as_os_str().as_bytes()) {
-        Ok(Cow::Owned(found)) => Some(OsString::from_vec(found)),
-        // `check_local` says why.
-        _ => None,
-    };
-    found.map_or(path, PathBuf::from)
+/// What a user means by an argument. A URL that there is a file of is the path of that file.
+pub fn location(path: &Path) -> Result<Location> {
+    match Location::parse(path.as_os_str().as_bytes())? {
+        Location::Url(_) if path.exists() => Ok(Location::Path(path.to_path_buf())),
+        found => Ok(found),
+    }
 }
 
-/// Refuses the URL of a remote file, unless there is a file of that name.
+/// The path of a file that a `file:` URL names; all else as it is.
+pub fn local(path: PathBuf) -> PathBuf {
+    // `check_local` says why a URL is refused.
+    location(&path).and_then(Location::into_path).unwrap_or(path)
+}
+
+/// Refuses the URL of a remote file.
 pub fn check_local(path: &Path) -> Result<()> {
-    local_path(path.as_os_str().as_bytes())?;
-    let is_remote = path
-        .to_str()
-        .and_then(|text| text.split_once("://"))
-        .is_some_and(|(scheme, _)| scheme != "file" && scheme.chars().all(|c| c.is_ascii_alphanumeric()));
-    if !is_remote || path.exists() {
-        return Ok(());
-    }
-    let what = "it is a URL, and remote files are not read by this version, nor written";
-    Err(Error::new(Code::ENOTBUILT, what).at(path.display()))
+    location(path)?.into_path().map(drop)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

@@ -21,7 +21,7 @@ use ferrocdf_array::{Out, Selection, read};
 use ferrocdf_bytes::Error;
 use ferrocdf_hdf5::messages::{DataLayout, Dataspace, SpaceKind};
 use ferrocdf_hdf5::{
-    Attribute, Dataset, File, LinkTarget, Neighbours, Object, ObjectKind, OpenOptions, Values,
+    Attribute, Dataset, File, LinkTarget, Object, ObjectKind, OpenOptions, Resolver, Values,
 };
 use ferrocdf_store::{Blob, FileBlob, ReadAhead};
 
@@ -41,7 +41,7 @@ const OBJECTS: usize = 100_000;
 /// The files beside one, and those of their own path.
 struct Beside(PathBuf);
 
-impl Neighbours for Beside {
+impl Resolver for Beside {
     fn open(&self, name: &str) -> Result<Option<Arc<dyn Blob>>, Error> {
         let path = Path::new(name);
         let beside = self.0.join(
@@ -61,7 +61,7 @@ impl Neighbours for Beside {
 /// Those of opening it.
 pub fn open(path: &Path) -> Result<File, Error> {
     let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-    let options = OpenOptions { neighbours: Some(Arc::new(Beside(folder))), ..OpenOptions::default() };
+    let options = OpenOptions { resolver: Some(Arc::new(Beside(folder))), ..OpenOptions::default() };
     File::open_with(Arc::new(ReadAhead::new(FileBlob::open(path)?)), options)
 }
 

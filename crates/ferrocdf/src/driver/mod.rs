@@ -10,6 +10,7 @@
 //! trying.
 
 mod inspect;
+mod probe;
 mod write;
 
 use std::sync::Arc;
@@ -20,6 +21,8 @@ use ferrocdf_model::{Model, Values, VarId};
 use ferrocdf_store::Blob;
 
 pub use inspect::{DataSources, Inspect, Shapeless, Skipped, StoredSize};
+pub(crate) use probe::registered;
+pub use probe::{Candidate, Context, CreateFn, OpenFn, OpenMutFn, Probe, WriteProbe, register};
 pub use write::{Flush, Part, Remover, Resized, Span, WriteDriver, Written};
 
 /// What a container does for a dataset that is read.

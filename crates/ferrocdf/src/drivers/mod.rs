@@ -1,129 +1,128 @@
-//! Which driver reads which file: by content, never by name.
+//! Which driver opens which dataset: by content, never by name. One table serves reading, writing and making.
 
 mod classic;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::{ClassicFile, Version};
-use ferrocdf_hdf5::Neighbours;
-use ferrocdf_model::{Format, Model};
+use ferrocdf_hdf5::{OpenOptions as Hdf5Options, SIGNATURE as HDF5_SIGNATURE, is_hdf5};
+use ferrocdf_model::{Container, Format, Model};
 use ferrocdf_store::{Blob, BlobMut};
 
-use crate::driver::{Driver, WriteDriver};
+use crate::driver::{Candidate, Context, Driver, Probe, WriteDriver, WriteProbe, registered};
+use crate::location::Location;
 use crate::nc4::{Nc4, Nc4Writer};
-use crate::neighbours::Beside;
-use crate::options::OpenOptions;
 use crate::plugins;
 
-/// What the first bytes of a file say it is.
-enum Magic {
-    Classic,
-    Hdf5,
-    Hdf4,
-    Empty,
-    Other,
-}
+/// The containers that are known, in the order in which they are looked for.
+const TABLE: [Probe; 3] = [
+    Probe {
+        container: Container::Classic,
+        recognises: |candidate| Ok(matches!(candidate.head, [b'C', b'D', b'F', 1 | 2 | 5, ..])),
+        open: |blob, context| {
+            let (file, model) = ClassicFile::open(blob, context.allow_missing)?;
+            Ok((Box::new(file), model))
+        },
+        write: Some(WriteProbe {
+            open: |blob, _| {
+                let (file, model) = ClassicFile::open_mut(blob)?;
+                Ok((Box::new(file), model))
+            },
+            create: |blob, format| match Version::of(format) {
+                Some(version) => Ok(Box::new(ClassicFile::create(blob, version))),
+                None => Err(cannot_be_made(format)),
+            },
+            replaces_file: true,
+        }),
+    },
+    Probe {
+        container: Container::Hdf4,
+        recognises: |candidate| Ok(candidate.head.starts_with(&[0x0e, 0x03, 0x13, 0x01])),
+        open: |_, _| {
+            let why = "it is an HDF4 file; this version reads classic files (CDF-1, CDF-2, CDF-5) and HDF5";
+            Err(Error::new(Code::ENOTNC, why))
+        },
+        write: None,
+    },
+    Probe {
+        container: Container::Hdf5,
+        recognises: |candidate| Ok(candidate.head.starts_with(&HDF5_SIGNATURE) || is_hdf5(candidate.blob)?),
+        open: |blob, context| {
+            let (file, model) = Nc4::open(blob, hdf5_options(context))?;
+            plugins::check_setting().map(|()| (Box::new(file) as _, model))
+        },
+        write: Some(WriteProbe {
+            open: |blob, context| {
+                let (file, model) = Nc4Writer::open(Arc::from(blob), hdf5_options(context))?;
+                plugins::check_setting().map(|()| (Box::new(file) as _, model))
+            },
+            create: |blob, _| {
+                plugins::check_setting()?;
+                Ok(Box::new(Nc4Writer::create(Arc::from(blob))?))
+            },
+            replaces_file: false,
+        }),
+    },
+];
 
-fn magic(blob: &dyn Blob) -> Result<Magic> {
-    let mut head = [0; 8];
-    let got = blob.read_at(0, &mut head)?;
-    Ok(match &head[..got] {
-        [b'C', b'D', b'F', 1 | 2 | 5, ..] => Magic::Classic,
-        [0x89, b'H', b'D', b'F', b'\r', b'\n', 0x1a, b'\n'] => Magic::Hdf5,
-        [0x0e, 0x03, 0x13, 0x01, ..] => Magic::Hdf4,
-        [] => Magic::Empty,
-        _ => Magic::Other,
-    })
+fn hdf5_options(context: &Context<'_>) -> Hdf5Options {
+    Hdf5Options { resolver: context.resolver.clone(), codecs: plugins::codecs() }
 }
 
 /// What the system answers to reading a folder.
 const EISDIR: Code = Code(21);
 
-/// What the content of a blob is; a folder is no file of any format.
-fn known_magic(blob: &dyn Blob) -> Result<Magic> {
-    magic(blob).map_err(|error| match error.code {
+/// Returns the entry of the container that a dataset is in.
+///
+/// Fails with `NC_ENOTNC` if there is none; a folder is no file of any format.
+pub(crate) fn find(blob: &dyn Blob, location: &Location) -> Result<Probe> {
+    let mut head = [0; Candidate::HEAD];
+    let got = blob.read_at(0, &mut head).map_err(|error| match error.code {
         EISDIR => error.with_code(Code::ENOTNC),
         _ => error,
-    })
-}
-
-fn unknown(magic: &Magic) -> Error {
-    let why = match magic {
-        Magic::Hdf4 => "it is an HDF4 file; this version reads classic files (CDF-1, CDF-2, CDF-5) and HDF5",
-        Magic::Empty => "it is empty",
-        _ => "its first bytes are those of no netCDF format",
-    };
-    Error::new(Code::ENOTNC, why)
-}
-
-/// Opens a file for reading, as what its content says it is. `path` is where it is, if it is a file of the system.
-pub(crate) fn open(
-    blob: Arc<dyn Blob>,
-    path: Option<&Path>,
-    options: &OpenOptions,
-) -> Result<(Box<dyn Driver>, Model)> {
-    let magic = known_magic(&*blob)?;
-    match magic {
-        Magic::Classic => {
-            let (file, model) = ClassicFile::open(blob, options.allow_missing)?;
-            Ok((Box::new(file), model))
-        }
-        // A user block may come before the superblock.
-        Magic::Hdf5 | Magic::Other => {
-            let neighbours = path.map(|path| Arc::new(Beside::new(path)) as Arc<dyn Neighbours>);
-            match Nc4::open(blob, ferrocdf_hdf5::OpenOptions { neighbours, codecs: plugins::codecs() }) {
-                Ok((file, model)) => plugins::check_setting().map(|()| (Box::new(file) as _, model)),
-                Err(error) if error.code == Code::ENOTNC => Err(unknown(&magic)),
-                Err(error) => Err(error),
-            }
-        }
-        Magic::Hdf4 | Magic::Empty => Err(unknown(&magic)),
+    })?;
+    if got == 0 {
+        return Err(Error::new(Code::ENOTNC, "it is empty"));
     }
-}
-
-/// Opens a file for reading and writing, as what its content says it is. `path` is where it is, if it is a file of the
-/// system.
-pub(crate) fn open_mut(blob: Box<dyn BlobMut>, path: Option<&Path>) -> Result<(Box<dyn WriteDriver>, Model)> {
-    let magic = known_magic(&*blob)?;
-    match magic {
-        Magic::Classic => {
-            let (file, model) = ClassicFile::open_mut(blob)?;
-            Ok((Box::new(file), model))
+    let candidate = Candidate { head: &head[..got], blob, location };
+    for probe in TABLE.into_iter().chain(registered()) {
+        if (probe.recognises)(&candidate)? {
+            return Ok(probe);
         }
-        Magic::Hdf5 | Magic::Other => {
-            let neighbours = path.map(|path| Arc::new(Beside::new(path)) as Arc<dyn Neighbours>);
-            match Nc4Writer::open(
-                Arc::from(blob),
-                ferrocdf_hdf5::OpenOptions { neighbours, codecs: plugins::codecs() },
-            ) {
-                Ok((file, model)) => plugins::check_setting().map(|()| (Box::new(file) as _, model)),
-                Err(error) if error.code == Code::ENOTNC => Err(unknown(&magic)),
-                Err(error) => Err(error),
-            }
-        }
-        Magic::Hdf4 | Magic::Empty => Err(unknown(&magic)),
     }
+    Err(Error::new(Code::ENOTNC, "its first bytes are those of no netCDF format"))
 }
 
-/// A driver for a new file of a format.
-pub(crate) fn create(blob: Box<dyn BlobMut>, format: Format) -> Result<Box<dyn WriteDriver>> {
-    Ok(match Version::of(format) {
-        Some(version) => Box::new(ClassicFile::create(blob, version)),
-        None => {
-            plugins::check_setting()?;
-            Box::new(Nc4Writer::create(Arc::from(blob))?)
-        }
-    })
+/// Opens a dataset for reading, as what its content says it is.
+pub(crate) fn open(blob: Arc<dyn Blob>, context: &Context<'_>) -> Result<(Box<dyn Driver>, Model)> {
+    let probe = find(&*blob, context.location)?;
+    (probe.open)(blob, context)
 }
 
-/// Whether the content is that of a classic file.
-pub(crate) fn is_classic(blob: &dyn Blob) -> bool {
-    matches!(magic(blob), Ok(Magic::Classic))
+/// Opens a dataset of a container for reading and writing.
+pub(crate) fn open_mut(
+    blob: Box<dyn BlobMut>,
+    probe: &Probe,
+    context: &Context<'_>,
+) -> Result<(Box<dyn WriteDriver>, Model)> {
+    if let Some(write) = probe.write {
+        return (write.open)(blob, context);
+    }
+    // A container without a driver says so itself.
+    (probe.open)(Arc::<dyn BlobMut>::from(blob), context)?;
+    let what = format!("{} files are only read", probe.container.name());
+    Err(Error::new(Code::EPERM, what))
 }
 
-/// Names the file in an error.
-pub(crate) fn in_file<T>(path: &Path, result: Result<T>) -> Result<T> {
-    result.map_err(|error| error.at(path.display()))
+/// Returns what makes files of a format.
+pub(crate) fn writer_of(format: Format) -> Result<WriteProbe> {
+    let probe = TABLE.into_iter().chain(registered()).find(|probe| probe.container == format.container());
+    probe.and_then(|probe| probe.write).ok_or_else(|| cannot_be_made(format))
+}
+
+fn cannot_be_made(format: Format) -> Error {
+    let what =
+        format!("no {} file of the {} model can be made", format.container().name(), format.kind_name());
+    Error::new(Code::ENOTBUILT, what)
 }

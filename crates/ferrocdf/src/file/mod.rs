@@ -19,8 +19,6 @@ use ferrocdf_bytes::Result;
 use ferrocdf_model::{Format, Model};
 use ferrocdf_store::MemoryBlob;
 
-use crate::drivers;
-
 pub(crate) use refresh::may_pass;
 pub(crate) use state::State;
 
@@ -121,7 +119,7 @@ impl File {
 
     /// Names this file in an error.
     pub(crate) fn named<T>(&self, result: Result<T>) -> Result<T> {
-        drivers::in_file(self.path(), result)
+        in_file(self.path(), result)
     }
 }
 
@@ -146,6 +144,11 @@ impl Drop for FileMut {
             let _ = self.finish();
         }
     }
+}
+
+/// Names the file in an error.
+fn in_file<T>(path: &Path, result: Result<T>) -> Result<T> {
+    result.map_err(|error| error.at(path.display()))
 }
 
 const _: () = {

@@ -1,17 +1,19 @@
 //! Opening files and making new ones.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Result};
+use ferrocdf_hdf5::Resolver;
 use ferrocdf_store::{
     Blob, BlobMut, Durable, FileBlob, MemoryBlob, ReadAhead, ReplaceableFile, WriteBehind,
     read_optimistically,
 };
 
-use super::{File, FileMut, State};
-use crate::driver::Opened;
+use super::{File, FileMut, State, in_file};
+use crate::driver::{Context, Opened};
 use crate::drivers;
+use crate::location::{Location, beside};
 use crate::options::{AppendOptions, CreateOptions, OpenOptions, check_sync_setting};
 
 impl File {
@@ -22,9 +24,7 @@ impl File {
 
     /// Opens a file for reading with options.
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<File> {
-        let path = path.as_ref();
-        let state = State::open(FileBlob::open(path)?, path, options);
-        Ok(File::new(path, drivers::in_file(path, state)?))
+        Self::open_location(&Location::Path(path.as_ref().to_path_buf()), options)
     }
 
     /// Opens the bytes of a file in memory for reading.
@@ -34,35 +34,53 @@ impl File {
 
     /// Opens the bytes of a file in memory for reading, with options.
     pub fn from_bytes_with(bytes: Vec<u8>, options: &OpenOptions) -> Result<File> {
-        let blob = Arc::new(MemoryBlob::new(bytes));
-        let (driver, model) = drivers::open(blob, options.beside.as_deref(), options)?;
-        Ok(File::new(Path::new("memory"), State::opened(Opened::ReadOnly(driver), model)))
+        Self::open_location(&Location::bytes(bytes), options)
     }
 
     /// Opens what another blob than a file of the system holds, for reading. Small requests come in any order: wrap it in
     /// [`ReadAhead`] if each costs time.
     pub fn from_blob(blob: Arc<dyn Blob>, options: &OpenOptions) -> Result<File> {
-        let path = PathBuf::from(blob.name());
-        let (driver, model) =
-            drivers::in_file(&path, drivers::open(blob, options.beside.as_deref(), options))?;
-        Ok(File::new(&path, State::opened(Opened::ReadOnly(driver), model)))
+        Self::open_location(&Location::Blob(blob), options)
+    }
+
+    /// Opens the dataset at a location for reading.
+    ///
+    /// Fails with `NC_ENOTBUILT` for a URL, with `NC_ENOTNC` for what no driver knows.
+    pub fn open_location(location: &Location, options: &OpenOptions) -> Result<File> {
+        let blob = location.blob(options.shared)?;
+        let name = location.name();
+        let state = match location {
+            // Bytes in memory have no name that would say anything.
+            Location::Memory(_) => State::open(blob, location, options),
+            _ => in_file(&name, State::open(blob, location, options)),
+        };
+        Ok(File::new(&name, state?))
     }
 }
 
 impl State {
     /// A file that is read.
-    pub(super) fn open(blob: FileBlob, path: &Path, options: &OpenOptions) -> Result<State> {
-        let blob: Arc<dyn Blob> =
-            if options.shared { Arc::new(blob) } else { Arc::new(ReadAhead::new(blob)) };
-        let done = read_optimistically(&*blob, || drivers::open(blob.clone(), Some(path), options));
-        let ((driver, model), seen) = done?;
+    pub(super) fn open(blob: Arc<dyn Blob>, location: &Location, options: &OpenOptions) -> Result<State> {
+        let context = context(location, options);
+        let open = || drivers::open(blob.clone(), &context);
+        let ((driver, model), seen) = match location {
+            Location::Path(_) | Location::Object { .. } => read_optimistically(&*blob, open)?,
+            _ => (open()?, None),
+        };
         let mut state = State::opened(Opened::ReadOnly(driver), model);
-        if state.model().format().is_classic_file() {
+        if let (Location::Path(path), true) = (location, state.model().format().is_classic_file()) {
             state.origin = std::path::absolute(path).ok().map(|path| (path, options.clone()));
         }
         state.seen = seen;
         Ok(state)
     }
+}
+
+/// What a driver is told. Files that bytes refer to are looked for where the options say.
+fn context<'a>(location: &'a Location, options: &OpenOptions) -> Context<'a> {
+    let told = || options.beside.as_deref().map(beside);
+    let resolver: Option<Arc<dyn Resolver>> = location.resolver().or_else(told);
+    Context { location, resolver, allow_missing: options.allow_missing }
 }
 
 impl FileMut {
@@ -72,23 +90,24 @@ impl FileMut {
     pub fn create(path: impl AsRef<Path>, options: &CreateOptions) -> Result<FileMut> {
         check_sync_setting()?;
         let path = path.as_ref();
+        let write = in_file(path, drivers::writer_of(options.format))?;
         // A file that another one writes must not be emptied, whatever is to be in its place.
         if options.clobber && path.is_file() {
-            drivers::in_file(path, FileBlob::open_mut(path)?.lock_for_writing())?;
+            in_file(path, FileBlob::open_mut(path)?.lock_for_writing())?;
         }
         let blob = if options.clobber { FileBlob::create(path) } else { FileBlob::create_new(path) };
         let blob = blob.map_err(|error| match error.code {
             Code(errno) if !options.clobber && errno == EEXIST => error.with_code(Code::EEXIST),
             _ => error,
         })?;
-        if !options.format.is_classic_file() {
-            drivers::in_file(path, blob.lock_for_writing())?;
+        if !write.replaces_file {
+            in_file(path, blob.lock_for_writing())?;
         }
         if options.durable {
-            drivers::in_file(path, blob.sync_name())?;
+            in_file(path, blob.sync_name())?;
         }
-        let blob = buffered(blob, options.format.is_classic_file(), options.durable);
-        let driver = drivers::in_file(path, drivers::create(blob, options.format))?;
+        let blob = buffered(blob, write.replaces_file, options.durable);
+        let driver = in_file(path, (write.create)(blob, options.format))?;
         Ok(FileMut::new(File::new(path, State::created(driver, options)), None))
     }
 
@@ -101,29 +120,33 @@ impl FileMut {
     pub fn append_with(path: impl AsRef<Path>, options: &AppendOptions) -> Result<FileMut> {
         let path = path.as_ref();
         check_sync_setting()?;
+        let location = Location::Path(path.to_path_buf());
         let blob = FileBlob::open_mut(path)?;
-        let is_classic = drivers::is_classic(&blob);
-        if !is_classic {
-            drivers::in_file(path, blob.lock_for_writing())?;
+        let probe = drivers::find(&blob, &location);
+        let replaces_file =
+            probe.as_ref().is_ok_and(|probe| probe.write.is_some_and(|write| write.replaces_file));
+        // A file that another process writes may not say yet what it is.
+        if !replaces_file {
+            in_file(path, blob.lock_for_writing())?;
         }
-        let blob = buffered(blob, is_classic, options.durable);
-        let (driver, model) = drivers::in_file(path, drivers::open_mut(blob, Some(path)))?;
+        let probe = in_file(path, probe)?;
+        let blob = buffered(blob, replaces_file, options.durable);
+        let context = context(&location, &OpenOptions::default());
+        let (driver, model) = in_file(path, drivers::open_mut(blob, &probe, &context))?;
         Ok(FileMut::new(File::new(path, State::opened(Opened::Writable(driver), model)), None))
     }
 
     /// Makes a new file in memory; [`FileMut::into_bytes`] gives its bytes.
     pub fn in_memory(options: &CreateOptions) -> Result<FileMut> {
         let memory = Arc::new(MemoryBlob::default());
-        let driver = drivers::create(Box::new(memory.clone()), options.format)?;
+        let driver = (drivers::writer_of(options.format)?.create)(Box::new(memory.clone()), options.format)?;
         Ok(FileMut::new(File::new(Path::new("memory"), State::created(driver, options)), Some(memory)))
     }
 
     /// Opens what a blob holds for reading and writing, without buffers.
     #[cfg(test)]
-    pub(crate) fn append_blob(blob: Box<dyn BlobMut>) -> Result<FileMut> {
-        let (driver, model) = drivers::open_mut(blob, None)?;
-        let state = State::opened(Opened::Writable(driver), model);
-        Ok(FileMut::new(File::new(Path::new("blob"), state), None))
+    pub(crate) fn append_blob(blob: Arc<dyn BlobMut>) -> Result<FileMut> {
+        Self::append_in_place(Box::new(blob.clone()), &Location::Blob(blob), &OpenOptions::default())
     }
 
     /// Opens the bytes of a file in memory for reading and writing.
@@ -135,19 +158,33 @@ impl FileMut {
     /// it names are looked for beside the path that it comes from.
     pub fn append_bytes_within(bytes: Vec<u8>, limit: u64, beside: Option<&Path>) -> Result<FileMut> {
         let memory = Arc::new(MemoryBlob::new(bytes).limited(limit));
-        let (driver, model) = drivers::open_mut(Box::new(memory.clone()), beside)?;
+        let options = OpenOptions { beside: beside.map(Path::to_path_buf), ..OpenOptions::default() };
+        let location = Location::Memory(memory.clone());
+        let mut file = Self::append_in_place(Box::new(memory.clone()), &location, &options)?;
+        file.memory = Some(memory);
+        Ok(file)
+    }
+
+    /// Opens the bytes at a location for reading and writing, without buffers.
+    fn append_in_place(
+        blob: Box<dyn BlobMut>,
+        location: &Location,
+        options: &OpenOptions,
+    ) -> Result<FileMut> {
+        let probe = drivers::find(&*blob, location)?;
+        let (driver, model) = drivers::open_mut(blob, &probe, &context(location, options))?;
         let state = State::opened(Opened::Writable(driver), model);
-        Ok(FileMut::new(File::new(Path::new("memory"), state), Some(memory)))
+        Ok(FileMut::new(File::new(&location.name(), state), None))
     }
 }
 
-/// A file to be written, through buffers. Classic files can be replaced as a whole: they have no other way to change more
-/// than one write does at one instant.
-fn buffered(blob: FileBlob, is_classic: bool, is_durable: bool) -> Box<dyn BlobMut> {
+/// A file to be written, through buffers. A file that is replaced as a whole has no other way to change more than one write
+/// does at one instant.
+fn buffered(blob: FileBlob, replaces_file: bool, is_durable: bool) -> Box<dyn BlobMut> {
     fn behind(blob: impl BlobMut + 'static) -> Box<dyn BlobMut> {
         Box::new(WriteBehind::new(ReadAhead::new(blob)))
     }
-    match (is_classic, is_durable) {
+    match (replaces_file, is_durable) {
         (false, false) => behind(blob),
         (false, true) => behind(Durable::new(blob)),
         (true, false) => behind(ReplaceableFile::new(blob)),

@@ -1,9 +1,10 @@
 //! Files that another process changes while they are read.
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::{FileBlob, is_stale, retry};
+use ferrocdf_store::{is_stale, retry};
 
 use super::{File, State};
+use crate::location::Location;
 
 impl File {
     /// Sees what another process did to the file since it was opened: new records above all. A classic file that a writer
@@ -74,11 +75,12 @@ impl State {
         else {
             return Ok(None);
         };
-        let blob = match FileBlob::open(path) {
+        let location = Location::Path(path.clone());
+        let blob = match location.blob(options.shared) {
             Err(error) if error.code == Code(ENOENT) => return Ok(None),
             blob => blob?,
         };
-        let state = State::open(blob, path, options)?;
+        let state = State::open(blob, &location, options)?;
         if !state.model().format().is_classic_file() {
             let what = "a file of another format has taken its place; open it again";
             return Err(Error::new(Code::ENOTNC, what));

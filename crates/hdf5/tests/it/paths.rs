@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ferrocdf_bytes::{Code, Result};
-use ferrocdf_hdf5::{File, Neighbours, OpenOptions};
+use ferrocdf_hdf5::{File, OpenOptions, Resolver};
 use ferrocdf_store::{Blob, MemoryBlob};
 
 use crate::sample::{bytes, link_names, names, open, text};
@@ -16,7 +16,7 @@ struct Folder {
     asked: Mutex<Vec<String>>,
 }
 
-impl Neighbours for Folder {
+impl Resolver for Folder {
     fn open(&self, file_name: &str) -> Result<Option<Arc<dyn Blob>>> {
         self.asked.lock().unwrap().push(file_name.to_string());
         if !names().contains(&file_name.to_string()) {
@@ -56,7 +56,7 @@ fn links_in_a_circle() {
 #[test]
 fn paths_to_other_files() {
     let folder = Arc::new(Folder::default());
-    let options = OpenOptions { neighbours: Some(folder.clone()), ..OpenOptions::default() };
+    let options = OpenOptions { resolver: Some(folder.clone()), ..OpenOptions::default() };
     let file = File::open_with(Arc::new(MemoryBlob::new(bytes("links.h5"))), options).unwrap();
     let root = file.superblock().root;
     let other = file.open_path(root, b"other").unwrap().unwrap();

@@ -8,9 +8,9 @@ mod text;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
-use ferrocdf::{Error, File, Result};
+use ferrocdf::{Error, File, OpenOptions, Result};
 
-use crate::input::{check_local, local};
+use crate::input::location;
 
 /// How the facts are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +23,7 @@ pub enum Style {
 
 /// Prints what the file holds on standard output.
 pub fn run(path: &Path, style: Style) -> Result<()> {
-    check_local(path)?;
-    let file = File::open(local(path.to_path_buf()))?;
+    let file = File::open_location(&location(path)?, &OpenOptions::default())?;
     let facts = gather::facts(&file)?;
     let out = std::io::stdout();
     let shown = match style {

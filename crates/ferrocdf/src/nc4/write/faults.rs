@@ -31,7 +31,7 @@ impl Disk {
     }
 
     fn open(self: &Arc<Disk>) -> FileMut {
-        FileMut::append_blob(Box::new(self.clone())).unwrap()
+        FileMut::append_blob(self.clone()).unwrap()
     }
 
     /// From now on requests succeed.

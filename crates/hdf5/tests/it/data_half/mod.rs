@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use ferrocdf_array::{Out, RangeCheck, Selection, read};
 use ferrocdf_bytes::Result;
-use ferrocdf_hdf5::{Dataset, File, Neighbours, OpenOptions, Placed, Value, Values};
+use ferrocdf_hdf5::{Dataset, File, OpenOptions, Placed, Resolver, Value, Values};
 use ferrocdf_store::{Blob, MemoryBlob};
 
 fn folder() -> PathBuf {
@@ -25,7 +25,7 @@ fn bytes(name: &str) -> Vec<u8> {
 /// The files of the folder.
 struct Folder;
 
-impl Neighbours for Folder {
+impl Resolver for Folder {
     fn open(&self, name: &str) -> Result<Option<Arc<dyn Blob>>> {
         let bytes = std::fs::read(folder().join(name)).ok();
         Ok(bytes.map(|bytes| Arc::new(MemoryBlob::new(bytes)) as _))
@@ -33,7 +33,7 @@ impl Neighbours for Folder {
 }
 
 fn open_bytes(bytes: Vec<u8>) -> Result<File> {
-    let options = OpenOptions { neighbours: Some(Arc::new(Folder)), ..OpenOptions::default() };
+    let options = OpenOptions { resolver: Some(Arc::new(Folder)), ..OpenOptions::default() };
     File::open_with(Arc::new(MemoryBlob::new(bytes)), options)
 }
 

@@ -1,0 +1,137 @@
+//! Where a dataset is: a path, bytes in memory, any other blob, an object of a store, or a URL.
+//!
+//! What users type is read here, by one parser for the Rust API, the C library and the tools. The decision that shaped it: a
+//! location is a value that names the dataset and the files around it, and opening it is another step, so that every way to
+//! open a dataset goes through one table of containers.
+
+mod resolver;
+mod url;
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_hdf5::Resolver;
+use ferrocdf_store::{Blob, FileBlob, MemoryBlob, ObjectBlob, PageCache, ReadAhead, Store};
+
+use resolver::{BesideFile, BesideObject};
+pub use url::Url;
+
+/// Where a dataset is.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum Location {
+    /// A file of the system.
+    Path(PathBuf),
+    /// Bytes in memory.
+    Memory(Arc<MemoryBlob>),
+    /// Bytes of another kind.
+    Blob(Arc<dyn Blob>),
+    /// An object of a store.
+    Object {
+        /// The store.
+        store: Arc<dyn Store>,
+        /// The name of the object.
+        key: String,
+    },
+    /// A URL that is not one of a file. This version opens none.
+    Url(Url),
+}
+
+impl Location {
+    /// Returns the location that a user means by a text: a path, the file that a `file:` URL names, or another URL.
+    ///
+    /// ```
+    /// use ferrocdf::Location;
+    ///
+    /// let path = |text: &str| Location::parse(text.as_bytes())?.into_path();
+    /// assert_eq!(path("/d/a.nc")?.to_str(), Some("/d/a.nc"));
+    /// assert_eq!(path("file:///d/a%20b.nc#mode=netcdf-4")?.to_str(), Some("/d/a b.nc"));
+    /// assert!(path("https://host/a.nc").is_err());
+    /// # Ok::<(), ferrocdf::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Of `file:` URLs: `NC_EDAPCONSTRAINT` for a query, `NC_EDAPURL` for a path with a zero byte, `NC_ENOTBUILT` for a fragment
+    /// that asks for a Zarr store or for a server.
+    pub fn parse(text: &[u8]) -> Result<Location> {
+        Ok(match Url::parse(text) {
+            None => Location::Path(as_path(text).to_path_buf()),
+            Some(url) if url.is_file() => Location::Path(as_path(&url.local_path()?).to_path_buf()),
+            Some(url) => Location::Url(url),
+        })
+    }
+
+    /// Bytes in memory.
+    pub fn bytes(bytes: Vec<u8>) -> Location {
+        Location::Memory(Arc::new(MemoryBlob::new(bytes)))
+    }
+
+    /// Returns the path of a file of the system.
+    ///
+    /// # Errors
+    /// `NC_ENOTBUILT` for all other locations.
+    pub fn into_path(self) -> Result<PathBuf> {
+        match self {
+            Location::Path(path) => Ok(path),
+            Location::Url(url) => Err(remote(&url)),
+            other => {
+                Err(Error::new(Code::ENOTBUILT, "it is not a file of the system").at(other.name().display()))
+            }
+        }
+    }
+
+    /// Returns the name of the dataset, for messages.
+    pub(crate) fn name(&self) -> PathBuf {
+        match self {
+            Location::Path(path) => path.clone(),
+            Location::Memory(blob) => blob.name().into(),
+            Location::Blob(blob) => blob.name().into(),
+            Location::Object { store, key } => format!("{}/{key}", store.name()).into(),
+            Location::Url(url) => url.to_string().into(),
+        }
+    }
+
+    /// Returns the bytes of the dataset. Nothing is read ahead of a file that is `shared` with writers.
+    pub(crate) fn blob(&self, shared: bool) -> Result<Arc<dyn Blob>> {
+        Ok(match self {
+            Location::Path(path) if shared => Arc::new(FileBlob::open(path)?),
+            Location::Path(path) => Arc::new(ReadAhead::new(FileBlob::open(path)?)),
+            Location::Memory(blob) => blob.clone(),
+            Location::Blob(blob) => blob.clone(),
+            Location::Object { store, key } => object(store, key),
+            Location::Url(url) => return Err(remote(url)),
+        })
+    }
+
+    /// Returns what opens the files that the dataset refers to; `None` if no files are around it.
+    pub(crate) fn resolver(&self) -> Option<Arc<dyn Resolver>> {
+        match self {
+            Location::Path(path) => Some(beside(path)),
+            Location::Object { store, key } => Some(Arc::new(BesideObject::new(store.clone(), key))),
+            Location::Memory(_) | Location::Blob(_) | Location::Url(_) => None,
+        }
+    }
+}
+
+/// Returns what opens the files that the file at a path refers to.
+pub(crate) fn beside(path: &Path) -> Arc<dyn Resolver> {
+    Arc::new(BesideFile::new(path))
+}
+
+/// The bytes of an object, read by pages: each request costs time, and small ones come in any order.
+fn object(store: &Arc<dyn Store>, key: &str) -> Arc<dyn Blob> {
+    Arc::new(PageCache::new(ObjectBlob::new(store.clone(), key)))
+}
+
+fn remote(url: &Url) -> Error {
+    let what =
+        "it is a URL, and remote files are not read by this version, nor written; paths and file: URLs are";
+    Error::new(Code::ENOTBUILT, what).at(url)
+}
+
+fn as_path(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}

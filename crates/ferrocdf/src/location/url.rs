@@ -1,0 +1,149 @@
+//! URLs: which texts are URLs, and the paths that those of files name (RFC 8089).
+//!
+//! netCDF-C 4.10.1 knows `file:` URLs and opens none but with `#mode=bytes`. The forms are those that it reads: `file:///path`,
+//! `file:/path`, `file://localhost/path`, and `file://path` for a path relative to the folder of the process.
+
+use std::fmt;
+
+use ferrocdf_bytes::{Code, Error, Result};
+
+const FILE: &[u8] = b"file:/";
+const HOST: &[u8] = b"localhost/";
+
+/// Words of `mode` in a fragment that ask for something else than a file.
+const OTHER_MODES: [&[u8]; 8] = [b"dap2", b"dap4", b"gs3", b"nczarr", b"noxarray", b"s3", b"xarray", b"zarr"];
+
+/// A URL as a user wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Url {
+    text: Vec<u8>,
+}
+
+impl Url {
+    /// Returns the URL that a text is; `None` if it is a path. Settings in brackets may come before the scheme.
+    pub(super) fn parse(text: &[u8]) -> Option<Url> {
+        let mut rest = text;
+        while let Some(settings) = rest.strip_prefix(b"[") {
+            let end = settings.iter().position(|&byte| byte == b']')?;
+            rest = &settings[end + 1..];
+        }
+        let end = rest.windows(3).position(|part| part == b"://");
+        let has_scheme = end.is_some_and(|end| rest[..end].iter().all(is_of_scheme));
+        (has_scheme || starts_as_file(text)).then(|| Url { text: text.to_vec() })
+    }
+
+    /// True for `file:` URLs.
+    pub fn is_file(&self) -> bool {
+        starts_as_file(&self.text)
+    }
+
+    /// Returns the text without the fragment, and the fragment: settings that are separated by `&`.
+    pub fn split_fragment(&self) -> (&[u8], &[u8]) {
+        match self.text.iter().position(|&byte| byte == b'#') {
+            Some(at) => (&self.text[..at], &self.text[at + 1..]),
+            None => (&self.text, &[]),
+        }
+    }
+
+    /// Returns the path that a `file:` URL names, with its percent escapes decoded.
+    pub(super) fn local_path(&self) -> Result<Vec<u8>> {
+        let fail = |code, why: &str| Err(Error::new(code, why).at(self));
+        let (rest, fragment) = self.split_fragment();
+        let rest = &rest[FILE.len() - 1..];
+        let path = rest.strip_prefix(b"//").map_or(rest, |rest| match rest.strip_prefix(HOST) {
+            Some(_) => &rest[HOST.len() - 1..],
+            None => rest,
+        });
+        if path.contains(&b'?') {
+            return fail(Code::EDAPCONSTRAINT, "a file takes no query");
+        }
+        let words = |setting: &'_ [u8]| setting.strip_prefix(b"mode=").unwrap_or(setting).to_vec();
+        for setting in fragment.split(|&byte| byte == b'&').map(words) {
+            if let Some(word) = setting.split(|&byte| byte == b',').find(|word| OTHER_MODES.contains(word)) {
+                return fail(Code::ENOTBUILT, &format!("mode {} is not of a file", word.escape_ascii()));
+            }
+        }
+        let path = decoded(path);
+        if path.contains(&0) {
+            return fail(Code::EDAPURL, "a zero byte in a path");
+        }
+        Ok(path)
+    }
+}
+
+impl fmt::Display for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&String::from_utf8_lossy(&self.text))
+    }
+}
+
+fn starts_as_file(text: &[u8]) -> bool {
+    text.get(..FILE.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(FILE))
+}
+
+fn is_of_scheme(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"+-.".contains(byte)
+}
+
+/// Text with its percent escapes decoded. A percent sign before anything else stands for itself.
+fn decoded(text: &[u8]) -> Vec<u8> {
+    let digit = |at: usize| text.get(at).and_then(|&byte| char::from(byte).to_digit(16));
+    let mut out = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        match (byte, digit(at + 1), digit(at + 2)) {
+            (b'%', Some(high), Some(low)) => {
+                out.push((high * 16 + low) as u8);
+                at += 3;
+            }
+            _ => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Location;
+
+    #[test]
+    fn urls_of_files_are_their_paths() {
+        for (url, path) in [
+            ("file:///d/a.nc", "/d/a.nc"),
+            ("file:/d/a.nc", "/d/a.nc"),
+            ("FILE://localhost/d/a.nc", "/d/a.nc"),
+            ("file://d/a.nc", "d/a.nc"),
+            ("file:///d/a%20b%2.nc", "/d/a b%2.nc"),
+            ("file:///d/a b.nc#mode=netcdf-4", "/d/a b.nc"),
+            ("file:///d/%23.nc#mode=bytes&x", "/d/#.nc"),
+            ("file:a.nc", "file:a.nc"),
+            ("/d/a%20b.nc#mode=zarr", "/d/a%20b.nc#mode=zarr"),
+            ("a folder/b://c.nc", "a folder/b://c.nc"),
+            ("[x/y://c", "[x/y://c"),
+            ("", ""),
+        ] {
+            let path_of = Location::parse(url.as_bytes()).and_then(Location::into_path);
+            assert_eq!(path_of.unwrap().to_str(), Some(path), "{url}");
+        }
+    }
+
+    #[test]
+    fn url_that_names_no_file_is_refused() {
+        for (url, code) in [
+            ("file:///a.nc?x", Code::EDAPCONSTRAINT),
+            ("file:///a%00.nc", Code::EDAPURL),
+            ("file:///a#mode=nczarr,file", Code::ENOTBUILT),
+            ("file:///a#x&zarr", Code::ENOTBUILT),
+            ("http://host/a.nc", Code::ENOTBUILT),
+            ("[log][x=1]dods://host/a.nc", Code::ENOTBUILT),
+            ("s3://bucket/a.nc#mode=nczarr,s3", Code::ENOTBUILT),
+        ] {
+            let path = Location::parse(url.as_bytes()).and_then(Location::into_path);
+            assert_eq!(path.unwrap_err().code, code, "{url}");
+        }
+    }
+}
