@@ -47,6 +47,8 @@ mod library;
 mod memory;
 mod memory_files;
 mod open_files;
+#[cfg(test)]
+mod other_containers;
 mod parallel;
 mod plugin_path;
 mod rc;

@@ -44,6 +44,7 @@ mod options;
 pub mod plugins;
 mod short_access;
 mod storage;
+pub mod suite;
 mod tiles;
 
 use std::path::Path;

@@ -6,6 +6,7 @@ mod nccopy;
 mod nccopy_sparse;
 mod ncdump;
 mod ncgen;
+mod other_containers;
 mod plugins;
 mod round_trip;
 mod target;
