@@ -7,7 +7,52 @@
 //! The traits are cut by who needs them. [`Driver`] is all that reading takes: `refresh`, `array` and `blob` are required, the
 //! rest has defaults. [`Inspect`] holds questions that only people ask, [`WriteDriver`] the steps of writing, [`Remover`] the
 //! removal of objects, which most formats lack. Whether a file can be written is known from [`Opened`], never found out by
-//! trying.
+//! trying. A [`Probe`] recognises a container and opens it; [`register`] adds one to those of this process.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use ferrocdf::array::{Array, Kind, Stored};
+//! use ferrocdf::driver::{Driver, LocatedArray, Probe, register};
+//! use ferrocdf::store::Blob;
+//! use ferrocdf::{Atomic, Container, DataModel, File, Format, GroupId, Model, Result, VarId};
+//!
+//! /// Files of four letters and 16-bit integers.
+//! struct Raw(Arc<dyn Blob>);
+//!
+//! impl Driver for Raw {
+//!     fn refresh(&mut self) -> Result<Model> {
+//!         let mut model = Model::new(Format::new(Container::Other("raw"), DataModel::Classic));
+//!         let len = self.0.size()?.saturating_sub(4) / 2;
+//!         let dim = model.def_dim(GroupId::ROOT, "sample", Some(len))?;
+//!         model.def_var(GroupId::ROOT, "level", Atomic::Short.into(), &[dim])?;
+//!         Ok(model)
+//!     }
+//!
+//!     fn array(&self, model: &Model, var: VarId) -> Result<LocatedArray> {
+//!         Ok(Array::contiguous(model.shape(var), Stored::big(Kind::I16), 4)?.into())
+//!     }
+//!
+//!     fn blob(&self) -> &dyn Blob {
+//!         &*self.0
+//!     }
+//! }
+//!
+//! register(Probe {
+//!     container: Container::Other("raw"),
+//!     recognises: |candidate| Ok(candidate.head.starts_with(b"RAW!")),
+//!     open: |blob, _| {
+//!         let mut raw = Raw(blob);
+//!         let model = raw.refresh()?;
+//!         Ok((Box::new(raw), model))
+//!     },
+//!     write: None,
+//! });
+//! let file = File::from_bytes(b"RAW!\x00\x01\x01\x00".to_vec())?;
+//! let level = file.variable("level").expect("every raw file has it");
+//! assert_eq!(level.get_values::<f64, _>(..)?, [1.0, 256.0]);
+//! # Ok::<(), ferrocdf::Error>(())
+//! ```
 
 mod inspect;
 mod probe;
