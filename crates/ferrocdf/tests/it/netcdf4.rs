@@ -656,3 +656,18 @@ fn the_same_calls_make_the_same_bytes() {
     let first = made();
     assert!((0..10).all(|_| made() == first));
 }
+
+#[test]
+fn variable_is_longer_after_another_one_grew_their_dimension() {
+    let mut file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
+    file.add_dimension("x", 2).unwrap();
+    file.add_unlimited_dimension("t").unwrap();
+    file.add_variable::<i32>("by_x", &["x", "t"]).unwrap().put_values(&[1, 2], (.., ..1)).unwrap();
+    assert_eq!(file.variable("by_x").unwrap().get_values::<i32, _>(..).unwrap(), [1, 2]);
+    file.add_variable::<i32>("other", &["t"]).unwrap();
+    assert_eq!(file.variable("by_x").unwrap().get_values::<i32, _>(..).unwrap(), [1, 2]);
+    file.variable_mut("other").unwrap().put_values(&[7, 8, 9], ..3).unwrap();
+    let fill = i32::MIN + 1;
+    let values = file.variable("by_x").unwrap().get_values::<i32, _>((.., ..)).unwrap();
+    assert_eq!(values, [1, fill, fill, 2, fill, fill]);
+}
