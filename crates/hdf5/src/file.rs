@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::Result;
 use ferrocdf_codec::Codecs;
-use ferrocdf_store::{Blob, ChangeToken, is_stale};
+use ferrocdf_store::{Blob, ChangeToken, InRounds, is_stale};
 
 use crate::cache_image;
 use crate::groups::LinkTarget;
@@ -76,13 +76,16 @@ impl fmt::Debug for File {
 impl Parts {
     fn open(blob: Arc<dyn Blob>, codecs: Codecs) -> Result<Parts> {
         let seen = blob.change_token();
-        if seen.is_some() {
-            // What was read ahead may be older than the change.
+        if seen.is_some() && blob.cost().is_near() {
+            // What was read ahead may be older than the change. The token of a blob far away is that of its last answer.
             blob.forget();
         }
         let superblock = Superblock::find(&blob)?;
-        let mut source =
-            Source { blob: blob.clone(), base: superblock.base, sizes: superblock.sizes, codecs };
+        let metadata: Arc<dyn Blob> = match blob.cost().is_near() {
+            true => blob.clone(),
+            false => Arc::new(InRounds::new(blob.clone())),
+        };
+        let mut source = Source { blob: metadata, base: superblock.base, sizes: superblock.sizes, codecs };
         if let Some(at) = superblock.driver {
             // Version, reserved bytes and size come before the name.
             check_driver(&source.read("driver information block", at, 16)?[8..])?;
@@ -133,6 +136,7 @@ impl File {
         if !is_stale(seen.as_ref(), blob) {
             return Ok(None);
         }
+        blob.forget();
         let parts = Arc::new(Parts::open(blob.clone(), self.family.codecs.clone())?);
         Ok(Some(File { parts, family: self.family.clone() }))
     }

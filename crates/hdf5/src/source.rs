@@ -3,9 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use ferrocdf_array::map_within_budget;
 use ferrocdf_bytes::{Code, Error, Order, Result};
 use ferrocdf_codec::Codecs;
-use ferrocdf_store::Blob;
+use ferrocdf_store::{Blob, read_in_rounds};
 
 /// A position in a file, in bytes from its base address, which is that of the superblock unless a user block comes before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -62,6 +63,9 @@ impl fmt::Debug for Source {
     }
 }
 
+/// Maximum number of bytes that are prefetched at a time.
+const PREFETCHED: u64 = 16 << 20;
+
 /// Numbers in HDF5 structures are stored least significant byte first.
 pub const ORDER: Order = Order::Little;
 
@@ -100,5 +104,57 @@ impl Source {
             return Ok(start);
         }
         self.read(what, at, len)
+    }
+
+    /// Runs a task for each item. What the tasks read from a slow blob, they wait for together: see [`read_in_rounds`].
+    pub fn in_rounds<T, R>(&self, items: &[T], task: impl FnMut(&T) -> R) -> Vec<R> {
+        match self.is_near() {
+            true => items.iter().map(task).collect(),
+            false => read_in_rounds(items, task),
+        }
+    }
+
+    /// Maps items within a cost budget, as [`map_within_budget`] does: in parallel, or in rounds where the blob is slow.
+    pub fn map_within_budget<T: Sync, R: Send>(
+        &self,
+        most: u64,
+        items: &[T],
+        work: impl Fn(&T) -> (R, u64) + Sync,
+    ) -> Vec<Option<R>> {
+        if self.is_near() {
+            return map_within_budget(most, items, work);
+        }
+        // Runs that wait for bytes count too: they took time.
+        let mut spent = 0u64;
+        read_in_rounds(items, |item| {
+            (spent <= most).then(|| {
+                let (made, cost) = work(item);
+                spent = spent.saturating_add(cost);
+                made
+            })
+        })
+    }
+
+    /// Reads ranges that will be read one after the other, in one round where the blob is slow and keeps them (a page cache does).
+    /// An error shows when they are read.
+    pub fn prefetch(&self, ranges: impl IntoIterator<Item = (Address, u64)>) {
+        if self.is_near() {
+            return;
+        }
+        let mut left = PREFETCHED;
+        let ranges = ranges.into_iter().take_while(|&(_, len)| {
+            let fits = len <= left;
+            left = left.saturating_sub(len);
+            fits
+        });
+        let ranges: Vec<(Address, u64)> = ranges.collect();
+        if ranges.len() > 1 {
+            read_in_rounds(&ranges, |&(at, len)| drop(self.read_some("prefetched structure", at, len)));
+        }
+    }
+
+    /// True if a request costs microseconds at most.
+    pub fn is_near(&self) -> bool {
+        self.blob.cost().is_near()
     }
 }

@@ -5,9 +5,12 @@
 //!
 //! Not done: the other way.
 
+use std::collections::BTreeSet;
+
 use ferrocdf_array::Kind;
 use ferrocdf_bytes::{Code, Error, Result};
 
+use crate::heaps::global::SMALLEST;
 use crate::messages::HeapId;
 use crate::messages::datatype::{Class, Datatype, Reference};
 use crate::selection::SpaceSelection;
@@ -78,6 +81,7 @@ impl<'a> Values<'a> {
             return Err(bad(format!("{} bytes are no elements of {size} bytes", bytes.len())));
         }
         self.spend(bytes.len() / size * size_of::<Value>())?;
+        self.prefetch(datatype, bytes);
         bytes.chunks_exact(size).map(|element| self.value(datatype, element)).collect()
     }
 
@@ -130,6 +134,39 @@ impl<'a> Values<'a> {
     fn bytes(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
         self.spend(bytes.len())?;
         Ok(bytes.to_vec())
+    }
+
+    /// Reads the collections of the global heap that elements point to, in one round where the file is slow.
+    fn prefetch(&self, datatype: &Datatype, bytes: &[u8]) {
+        if self.file.source().is_near() {
+            return;
+        }
+        let mut collections = BTreeSet::new();
+        bytes
+            .chunks_exact((datatype.size as usize).max(1))
+            .for_each(|element| self.collections(datatype, element, &mut collections));
+        self.file.source().prefetch(collections.into_iter().map(|at| (at, SMALLEST)));
+    }
+
+    /// Adds the collections that an element points to.
+    fn collections(&self, datatype: &Datatype, bytes: &[u8], found: &mut BTreeSet<Address>) {
+        match &datatype.class {
+            Class::Variable { .. } => {
+                let mut r = Reader::new("element of variable length", bytes);
+                let place = r.u32().and_then(|_| self.place(&mut r)).ok().flatten();
+                found.extend(place.map(|id| id.collection));
+            }
+            Class::Compound { members } => members.iter().for_each(|member| {
+                let bytes = bytes.get(member.offset as usize..).unwrap_or_default();
+                self.collections(&member.datatype, bytes, found);
+            }),
+            Class::Array { base, .. } => {
+                let size = (base.size as usize).max(1);
+                let bytes = bytes.get(..datatype.size as usize).unwrap_or(bytes);
+                bytes.chunks_exact(size).for_each(|element| self.collections(base, element, found));
+            }
+            _ => {}
+        }
     }
 
     /// A length and a place in the global heap.

@@ -21,6 +21,7 @@ mod pages;
 mod replace;
 mod retry;
 mod room;
+mod rounds;
 mod sparse;
 pub mod suite;
 pub mod testing;
@@ -39,4 +40,5 @@ pub use objects::{
 pub use page_cache::PageCache;
 pub use replace::{ReplaceableFile, copy_access, resolve_links, write_file};
 pub use retry::{ChangeToken, RetryLimit, is_stale, read_optimistically, retry};
+pub use rounds::{InRounds, read_in_rounds};
 pub use sparse::{SkipZeros, is_sparse, is_zero, skipping_zeros};

@@ -42,6 +42,7 @@ mod ncgen_tool;
 mod netcdf4_reading;
 mod sequences;
 mod sizes;
+mod slow_sources;
 mod unnamed_types;
 
 use std::path::{Path, PathBuf};

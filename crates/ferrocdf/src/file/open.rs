@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ferrocdf_bytes::{Code, Result};
 use ferrocdf_hdf5::Resolver;
 use ferrocdf_store::{
-    Blob, BlobMut, Durable, FileBlob, MemoryBlob, ReadAhead, ReplaceableFile, WriteBehind,
+    Blob, BlobMut, Durable, FileBlob, MemoryBlob, PageCache, ReadAhead, ReplaceableFile, WriteBehind,
     read_optimistically,
 };
 
@@ -38,7 +38,7 @@ impl File {
     }
 
     /// Opens what another blob than a file of the system holds, for reading. Small requests come in any order: wrap it in
-    /// [`ReadAhead`] if each costs time.
+    /// [`ReadAhead`] if each costs some microseconds. Of a blob whose cost is that of another machine, pages are kept.
     pub fn from_blob(blob: Arc<dyn Blob>, options: &OpenOptions) -> Result<File> {
         Self::open_location(&Location::Blob(blob), options)
     }
@@ -48,6 +48,7 @@ impl File {
     /// Fails with `NC_ENOTBUILT` for a URL, with `NC_ENOTNC` for what no driver knows.
     pub fn open_location(location: &Location, options: &OpenOptions) -> Result<File> {
         let blob = location.blob(options.shared)?;
+        let blob = if blob.cost().is_near() { blob } else { Arc::new(PageCache::new(blob)) };
         let name = location.name();
         let state = match location {
             // Bytes in memory have no name that would say anything.

@@ -1,7 +1,7 @@
 //! Attributes, read when they are first looked at.
 //!
 //! A thread that looks at one owner after the other gets those of the next ones as well, read by all threads. Where several
-//! look, each reads for itself.
+//! look, each reads for itself. In a slow file the first look is enough, and the next owners are read in rounds.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -22,6 +22,7 @@ use super::{decode, names};
 /// one more for each thread.
 const STREAK: usize = 4;
 const TOGETHER: u64 = 64;
+const IN_ROUNDS: u64 = 4096;
 const BYTES: u64 = 4 << 20;
 
 /// Room is made at once for so many attributes of an owner.
@@ -70,12 +71,11 @@ impl LateAttrs for Owners {
         let goes_on = ahead.next == key && ahead.asker == asker;
         ahead.streak = if goes_on { ahead.streak + 1 } else { 0 };
         (ahead.next, ahead.asker) = (key + 1, asker);
-        let is_near = |place: &Place| place.file.source().blob.cost().is_near();
-        let starts = ahead.streak >= STREAK
-            && ferrocdf_array::pool().is_some()
-            && self.places.get(key as usize).is_some_and(is_near);
+        let is_near = self.places.get(key as usize).is_none_or(|place| place.file.source().is_near());
+        let starts = !is_near || (ahead.streak >= STREAK && ferrocdf_array::pool().is_some());
         if starts && let Ok(_reading) = self.reading.try_lock() {
-            let end = (key + TOGETHER).min(self.places.len() as u64);
+            let together = if is_near { TOGETHER } else { IN_ROUNDS };
+            let end = (key + together).min(self.places.len() as u64);
             ahead.running = key..end;
             drop(ahead);
             let (own, others) = self.read_together(key..end);
@@ -115,7 +115,8 @@ impl Owners {
     fn read_together(&self, keys: Range<u64>) -> (Read, HashMap<u64, Read>) {
         let first = keys.start;
         let keys: Vec<u64> = keys.collect();
-        let all = ferrocdf_array::map_within_budget(BYTES, &keys, |&key| self.read(key));
+        let source = self.places[first as usize].file.source();
+        let all = source.map_within_budget(BYTES, &keys, |&key| self.read(key));
         let read = keys.into_iter().zip(all).filter_map(|(key, read)| Some((key, read?)));
         let mut others: HashMap<u64, Read> = read.collect();
         // Others may have taken all there is before the first was begun.

@@ -35,8 +35,9 @@ const MAKERS: [&[u8]; 3] = [b"netcdf=", b"netcdflibversion=", b"ferrocdf="];
 /// Bytes that a link takes besides its name, with what it leads to.
 const LINK: u64 = 24;
 
-/// The objects of so many links are opened together, by all threads if there are enough.
+/// The objects of so many links are opened together: by all threads if there are enough, in rounds where the file is slow.
 const TOGETHER: usize = 256;
+const IN_ROUNDS: usize = 4096;
 const SHARED: usize = 64;
 
 /// The most words on what was left out, and the bytes of one.
@@ -173,7 +174,8 @@ impl Walk {
         let own = attribute_types(object, self.is_foreign);
         self.attribute_types.extend(own.into_iter().map(|datatype| (group, datatype)));
         let mut within = Vec::new();
-        for links in object.links()?.list.chunks(TOGETHER) {
+        let together = if object.file().source().is_near() { TOGETHER } else { IN_ROUNDS };
+        for links in object.links()?.list.chunks(together) {
             let seen = self.look_ahead(object, links);
             for (link, seen) in links.iter().zip(seen) {
                 if !self.spend(object, link.name.len() as u64) {
@@ -217,6 +219,10 @@ impl Walk {
                 }
             }
         }
+        // All groups of a level wait for their links together.
+        if !object.file().source().is_near() {
+            self.prefetch_groups(object, &within);
+        }
         for (name, object) in within {
             let at = place_of(&object);
             if way.contains(&at) {
@@ -242,19 +248,32 @@ impl Walk {
         Ok(())
     }
 
-    /// What links lead to, as long as that is not too much; nothing where they are few, or where threads that jump about
-    /// would cost more requests than they are worth.
+    /// Returns what links lead to, as long as that is not too much; `None` for the others, and where links are so few that threads
+    /// would cost more than they are worth.
     fn look_ahead(&self, object: &Object, links: &[Link]) -> Vec<Option<Result<Option<Seen>>>> {
-        if links.len() < SHARED || !object.file().source().blob.cost().is_near() {
-            return links.iter().map(|_| None).collect();
-        }
-        ferrocdf_array::map_within_budget(self.budget.unwrap_or(0), links, |link| {
+        // With messages that stand somewhere else: a type that many share is there for each of them.
+        let len = |seen: &Seen| seen.object.stored_len().max(seen.object.message_bytes());
+        let look = |link: &Link| {
             let seen = Seen::at(object, link, self.is_foreign);
-            // With messages that stand somewhere else: a type that many share is there for each of them.
-            let len = |seen: &Seen| seen.object.stored_len().max(seen.object.message_bytes());
             let len = seen.as_ref().ok().and_then(Option::as_ref).map_or(0, len);
             (seen, len)
-        })
+        };
+        let source = object.file().source();
+        if links.len() < SHARED && source.is_near() {
+            return links.iter().map(|_| None).collect();
+        }
+        source.map_within_budget(self.budget.unwrap_or(0), links, look)
+    }
+
+    /// Reads the links of groups in a slow file, and what these lead to, in rounds that all groups share.
+    fn prefetch_groups(&self, object: &Object, groups: &[(Vec<u8>, Object)]) {
+        let source = object.file().source();
+        let groups: Vec<&Object> = groups.iter().map(|(_, group)| group).take(IN_ROUNDS).collect();
+        source.in_rounds(&groups, |group| {
+            let Ok(links) = group.links() else { return };
+            let links = links.list.get(..IN_ROUNDS / groups.len()).unwrap_or(&links.list);
+            source.in_rounds(links, |link| drop(Seen::at(group, link, self.is_foreign)));
+        });
     }
 
     /// Notes that an object is looked at. False if that is too much.

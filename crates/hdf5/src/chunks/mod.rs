@@ -208,6 +208,24 @@ impl Chunks {
         coords.iter().zip(&self.chunk).zip(&self.shape).any(reaches)
     }
 
+    /// Reads what an array of a slow source has of the chunks in a box, all leaves in one round. What is damaged is left to those
+    /// who look it up.
+    fn prefetch(&self, first: &[u64], count: &[u64]) {
+        if self.source.is_near() || !matches!(self.finder, Finder::FixedArray(_) | Finder::ExtensibleArray(_)) {
+            return;
+        }
+        let mut offsets = vec![0; count.len()];
+        let mut numbers = Vec::new();
+        loop {
+            let coords = first.iter().zip(&offsets).map(|(&first, &offset)| first.saturating_add(offset));
+            numbers.extend(self.number(coords));
+            if !step(&mut offsets, count) {
+                break;
+            }
+        }
+        self.source.in_rounds(&numbers, |&number| drop(self.entry(number, &mut Cursor::default())));
+    }
+
     fn place(&self, coords: &[u64], cursor: &mut Cursor) -> Result<ChunkLocation> {
         let Some(number) = self.number(coords.iter().copied()) else { return Ok(ChunkLocation::Missing) };
         let Some(entry) = self.entry(number, cursor)? else { return Ok(ChunkLocation::Missing) };
@@ -242,6 +260,7 @@ impl ferrocdf_array::ChunkIndex for Chunks {
         if total == Some(0) {
             return Ok(places);
         }
+        self.prefetch(first, count);
         let mut cursor = Cursor::default();
         let mut offsets = vec![0; rank];
         let mut coords = first.to_vec();

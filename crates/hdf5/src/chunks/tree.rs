@@ -32,7 +32,9 @@ pub(super) fn load(chunks: &Chunks, kind: ChunkIndex, root: Address) -> Result<T
 /// Version 1: the keys hold size, mask, and the position of the first element, of which the last number is 0.
 fn old(chunks: &Chunks, root: Address, found: &mut Vec<(u64, Entry)>) -> Result<()> {
     let rank = chunks.chunk.len();
-    btree1::walk(&chunks.source, root, CHUNKS, 8 + 8 * (rank + 1), &mut |key, at| {
+    let key_size = 8 + 8 * (rank + 1);
+    btree1::prefetch(&chunks.source, root, CHUNKS, key_size, 0);
+    btree1::walk(&chunks.source, root, CHUNKS, key_size, &mut |key, at| {
         let mut r = Reader::new("chunk key", key);
         let (len, mask) = (u64::from(r.u32()?), r.u32()?);
         let mut coords = Vec::with_capacity(rank);

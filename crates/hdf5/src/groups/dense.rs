@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use ferrocdf_bytes::{Result, lookup3};
 
 use super::Link;
-use crate::heaps::FractalHeap;
+use crate::heaps::{FractalHeap, HeapObject};
 use crate::trees::btree2::Tree;
 use crate::wire::{Reader, bad};
 use crate::{Address, Source};
@@ -30,14 +30,24 @@ fn record(bytes: &[u8]) -> Result<(u32, &[u8])> {
 pub fn all(source: &Source, heap: Address, by_name: Address, links: &mut Vec<Link>) -> Result<()> {
     let heap = FractalHeap::open(source, heap)?;
     let mut left = heap.most()?;
-    tree(source, by_name)?.walk(&mut |bytes| {
-        let link = heap.object(record(bytes)?.1)?;
+    let tree = tree(source, by_name)?;
+    let mut add = |link: Result<HeapObject>| {
+        let link = link?;
         // Each is stored on its own: more than there is would be the same ones again.
         let rest = left.checked_sub(link.len() as u64);
         left = rest.ok_or_else(|| bad("links that are longer than their heap"))?;
         links.push(Link::decode(&link, source.sizes)?);
         Ok(())
-    })
+    };
+    if source.is_near() {
+        return tree.walk(&mut |bytes| add(heap.object(record(bytes)?.1)));
+    }
+    let mut ids: Vec<Vec<u8>> = Vec::new();
+    tree.walk(&mut |bytes| {
+        ids.push(record(bytes)?.1.to_vec());
+        Ok(())
+    })?;
+    source.in_rounds(&ids, |id| heap.object(id)).into_iter().try_for_each(add)
 }
 
 /// The link of this name.

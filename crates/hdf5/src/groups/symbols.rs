@@ -89,6 +89,7 @@ pub fn all(source: &Source, message: &[u8]) -> Result<Vec<Link>> {
     let mut links = Vec::new();
     let mut seen = HashSet::new();
     let mut left = source.blob.size()?;
+    btree1::prefetch(source, table.tree, GROUP_NODES, table.key(), FIRST_READ);
     btree1::walk(source, table.tree, GROUP_NODES, table.key(), &mut |_, at| {
         let entries = table.entries(at)?;
         // Nodes that are there twice or overlap would make more links than the file has bytes for.

@@ -187,6 +187,13 @@ impl Object {
             })?;
         }
         found.sort_by_key(Stored::rank);
+        if !file.source().is_near() {
+            // The heap keeps its blocks.
+            file.source().in_rounds(&found, |stored| match stored {
+                Stored::Here(_) => {}
+                Stored::There(heap, record) => drop(record.message(file, heap)),
+            });
+        }
         let order = if self.tracks_attribute_order() { Order::Creation } else { Order::Stored };
         for stored in found {
             let order = stored.order();

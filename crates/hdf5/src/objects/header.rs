@@ -331,8 +331,12 @@ impl Chunks<'_> {
     /// All continuations, and theirs.
     fn rest(&mut self) -> Result<()> {
         // The first one first: that is the order of the messages.
-        let mut next = 0;
+        let (mut next, mut prefetched) = (0, 0);
         while let Some(&(at, len)) = self.waiting.get(next) {
+            if prefetched <= next {
+                prefetched = self.waiting.len();
+                self.source.prefetch(self.waiting[next..].iter().copied());
+            }
             next += 1;
             self.take(at, len)?;
             let bytes = self.source.read(CONTINUED, at, len)?;

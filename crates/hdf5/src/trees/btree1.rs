@@ -43,14 +43,102 @@ pub fn walk_where(
     visit: &mut dyn FnMut(&[u8], Address) -> Result<()>,
 ) -> Result<()> {
     let left = source.blob.size()?;
-    let mut walk = Walk { source, node_type, key_size, wanted, visit, seen: HashSet::new(), left };
+    let tree = Tree { source, node_type, key_size };
+    let mut walk = Walk { tree, wanted, visit, seen: HashSet::new(), left };
     walk.node(root, None)
 }
 
-struct Walk<'a> {
+/// Reads all nodes of a slow source, and of the children of leaves the first `child_len` bytes each, level by level: a walk then
+/// finds them in memory. What is damaged is left to the walk.
+pub fn prefetch(source: &Source, root: Address, node_type: u8, key_size: usize, child_len: u64) {
+    if source.is_near() {
+        return;
+    }
+    let tree = Tree { source, node_type, key_size };
+    let mut seen = HashSet::new();
+    let (mut nodes, mut level) = (vec![root], None);
+    while !nodes.is_empty() {
+        nodes.retain(|&at| seen.insert(at));
+        source.prefetch(nodes.iter().map(|&at| (at, tree.usual_len())));
+        let read: Vec<Node> = nodes.iter().filter_map(|&at| tree.read(at, level).ok()).collect();
+        let children = read.iter().flat_map(|node| {
+            (0..node.count).filter_map(|index| tree.child(tree.entry(node, index).1).ok())
+        });
+        let children: Vec<Address> = children.collect();
+        level = read.first().and_then(|node| node.level.checked_sub(1));
+        if level.is_none() {
+            source.prefetch(children.into_iter().filter(|_| child_len > 0).map(|at| (at, child_len)));
+            return;
+        }
+        nodes = children;
+    }
+}
+
+/// The nodes of one tree.
+#[derive(Clone, Copy)]
+struct Tree<'a> {
     source: &'a Source,
     node_type: u8,
     key_size: usize,
+}
+
+/// A node that was read whole.
+struct Node {
+    bytes: Vec<u8>,
+    level: u8,
+    count: usize,
+}
+
+impl Tree<'_> {
+    /// Bytes of a node before its keys and children.
+    fn head(&self) -> usize {
+        8 + 2 * self.source.sizes.offset
+    }
+
+    /// Bytes of a key and a child.
+    fn entry_len(&self) -> usize {
+        self.key_size + self.source.sizes.offset
+    }
+
+    /// Bytes of a node of the usual size.
+    fn usual_len(&self) -> u64 {
+        (self.head() + self.key_size) as u64 + USUAL_CHILDREN * self.entry_len() as u64
+    }
+
+    /// Reads a node, which must be on this level.
+    fn read(&self, at: Address, level: Option<u8>) -> Result<Node> {
+        let bytes = self.source.read_some(WHAT, at, self.usual_len())?;
+        let mut reader = Reader::new(WHAT, &bytes);
+        reader.signature(b"TREE").map_err(|error| error.at(at))?;
+        let (node_type, found, count) = (reader.u8()?, reader.u8()?, reader.u16()?);
+        if node_type != self.node_type {
+            let wanted = self.node_type;
+            return Err(bad(format!("{WHAT} at {at}: its type is {node_type}, not {wanted}")));
+        }
+        if level.is_some_and(|level| level != found) {
+            return Err(bad(format!("{WHAT} at {at}: level {found} is not one below its parent's")));
+        }
+        let len = self.head() + usize::from(count) * self.entry_len() + self.key_size;
+        // A tree without entries need not have a key.
+        let len = if count == 0 { self.head() } else { len };
+        let bytes = self.source.read_on(WHAT, at, bytes, len as u64)?;
+        Ok(Node { bytes, level: found, count: usize::from(count) })
+    }
+
+    /// Returns the left key, the stored address and the right key of a child.
+    fn entry<'n>(&self, node: &'n Node, index: usize) -> (&'n [u8], &'n [u8], &'n [u8]) {
+        let (left, rest) = node.bytes[self.head() + index * self.entry_len()..].split_at(self.key_size);
+        let (child, rest) = rest.split_at(self.source.sizes.offset);
+        (left, child, &rest[..self.key_size])
+    }
+
+    fn child(&self, stored: &[u8]) -> Result<Address> {
+        Reader::new(WHAT, stored).defined(self.source.sizes, "child")
+    }
+}
+
+struct Walk<'a> {
+    tree: Tree<'a>,
     wanted: &'a mut Wanted<'a>,
     visit: &'a mut dyn FnMut(&[u8], Address) -> Result<()>,
     seen: HashSet<Address>,
@@ -64,40 +152,16 @@ impl Walk<'_> {
         if !self.seen.insert(at) {
             return Err(bad(format!("{WHAT} at {at}: it is in the tree twice")));
         }
-        let offset = self.source.sizes.offset;
-        let head = 8 + 2 * offset;
-        let entry = self.key_size + offset;
-        let guess = (head + self.key_size) as u64 + USUAL_CHILDREN * entry as u64;
-        let bytes = self.source.read_some(WHAT, at, guess)?;
-
-        let mut reader = Reader::new(WHAT, &bytes);
-        reader.signature(b"TREE").map_err(|error| error.at(at))?;
-        let (node_type, found, count) = (reader.u8()?, reader.u8()?, reader.u16()?);
-        if node_type != self.node_type {
-            let wanted = self.node_type;
-            return Err(bad(format!("{WHAT} at {at}: its type is {node_type}, not {wanted}")));
-        }
-        if level.is_some_and(|level| level != found) {
-            return Err(bad(format!("{WHAT} at {at}: level {found} is not one below its parent's")));
-        }
-        let len = head + usize::from(count) * entry + self.key_size;
-        // A tree without entries need not have a key.
-        let len = if count == 0 { head } else { len };
-        let bytes = self.source.read_on(WHAT, at, bytes, len as u64)?;
-
+        let node = self.tree.read(at, level)?;
         let overlap = || bad(format!("{WHAT} at {at}: the nodes of its tree overlap"));
-        self.left = self.left.checked_sub(len as u64).ok_or_else(overlap)?;
-
-        let entries = bytes.get(head..).unwrap_or_default();
-        for index in 0..usize::from(count) {
-            let (left, rest) = entries[index * entry..].split_at(self.key_size);
-            let (child, rest) = rest.split_at(offset);
-            let right = &rest[..self.key_size];
+        self.left = self.left.checked_sub(node.bytes.len() as u64).ok_or_else(overlap)?;
+        for index in 0..node.count {
+            let (left, child, right) = self.tree.entry(&node, index);
             if !(self.wanted)(left, right)? {
                 continue;
             }
-            let child = Reader::new(WHAT, child).defined(self.source.sizes, "child")?;
-            match found.checked_sub(1) {
+            let child = self.tree.child(child)?;
+            match node.level.checked_sub(1) {
                 Some(below) => self.node(child, Some(below))?,
                 None => (self.visit)(left, child)?,
             }

@@ -153,6 +153,7 @@ impl Tree {
     pub fn walk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         match self.root()? {
             Some(root) => {
+                self.prefetch(root);
                 let mut visited = Visited { nodes: HashSet::new(), left: self.source.blob.size()? };
                 self.walk_node(root, &mut visited, visit)
             }
@@ -204,6 +205,24 @@ impl Tree {
         }
         let node = self.read(root)?;
         Ok(self.top.get_or_init(|| node))
+    }
+
+    /// Reads all nodes of a slow source, level by level. What is damaged is left to those who walk.
+    fn prefetch(&self, root: Child) {
+        if self.source.is_near() {
+            return;
+        }
+        let mut seen = HashSet::new();
+        let mut level = vec![root];
+        while level.first().is_some_and(|node| node.depth > 0) {
+            level.retain(|node| seen.insert(node.at));
+            let read = level.iter().filter_map(|&child| self.read(child).ok());
+            let children = read.flat_map(|node| {
+                (0..=node.records).filter_map(|index| node.child(self, index).ok()).collect::<Vec<_>>()
+            });
+            level = children.collect();
+            self.source.prefetch(level.iter().map(|child| (child.at, self.header.node_size)));
+        }
     }
 
     fn walk_node(

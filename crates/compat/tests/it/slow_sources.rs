@@ -1,0 +1,119 @@
+//! Files of the reference in a store whose requests take 50 ms: rounds, requests and bytes are counted.
+
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ferrocdf::store::testing::{Simulated, Traffic};
+use ferrocdf::store::{Cost, MemoryStore, ObjectBlob, Store};
+use ferrocdf::{File, GroupId, OpenOptions, Owner, Selection};
+
+use crate::ncdump_tool::generate;
+
+const LATENCY: Duration = Duration::from_millis(50);
+
+/// Pages so small that a structure is in memory only if it was asked for.
+const SMALL_PAGES: Cost = Cost { gap: 4 << 10, window: 8 << 10, ..Cost::REMOTE };
+
+/// Puts the file that the reference makes of CDL into a slow store. Returns the store and the file's bytes.
+fn stored(cdl: &str, kind: &str, cost: Cost) -> (Arc<Simulated<MemoryStore>>, Vec<u8>) {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, path) = (folder.path().join("a.cdl"), folder.path().join("a.nc"));
+    std::fs::write(&text, cdl).unwrap();
+    generate(kind, &text, &path);
+    let bytes = std::fs::read(path).unwrap();
+    let store = MemoryStore::default();
+    store.put("a.nc", &bytes).unwrap();
+    (Arc::new(Simulated::new(store, cost, LATENCY)), bytes)
+}
+
+fn open(store: &Arc<Simulated<MemoryStore>>) -> File {
+    let blob = Arc::new(ObjectBlob::new(store.clone(), "a.nc"));
+    File::from_blob(blob, &OpenOptions::default()).unwrap()
+}
+
+/// All that a header says, as text: groups, dimensions, types, variables and attributes.
+fn header(file: &File) -> String {
+    let model = file.model();
+    let groups = model.group_ids().map(Owner::Group);
+    let owners: Vec<Owner> = groups.chain(model.var_ids().map(Owner::Var)).collect();
+    let mut text = format!("{:?}\n{:?}\n", model.dims(), model.types());
+    for var in model.var_ids() {
+        writeln!(text, "{} {:?}", model.var_path(var), model.var(var).storage).unwrap();
+    }
+    for owner in owners {
+        writeln!(text, "{owner:?} {:?}", model.attrs(owner).iter().collect::<Vec<_>>()).unwrap();
+    }
+    text
+}
+
+/// Variables on some dimensions, each with ten attributes, in some groups.
+fn many_variables(groups: usize, variables: usize) -> String {
+    let declare = |cdl: &mut String, group: usize| {
+        for number in 0..variables / groups {
+            let name = format!("v{group}_{number}");
+            writeln!(cdl, "float {name}(t, x) ;").unwrap();
+            for attribute in 0..4 {
+                writeln!(cdl, "{name}:text_{attribute} = \"text {attribute} of {name}\" ;").unwrap();
+                writeln!(cdl, "{name}:number_{attribute} = {attribute}., {number}. ;").unwrap();
+            }
+            writeln!(cdl, "string {name}:words = \"one\", \"of {name}\" ; {name}:units = \"m\" ;").unwrap();
+        }
+    };
+    let mut cdl = String::from("netcdf a { dimensions: t = UNLIMITED ; x = 5 ;\nvariables: double x(x) ;\n");
+    if groups == 1 {
+        declare(&mut cdl, 0);
+    } else {
+        for group in 0..groups {
+            writeln!(cdl, "group: g{group} {{ variables:").unwrap();
+            declare(&mut cdl, group);
+            writeln!(cdl, "}}").unwrap();
+        }
+    }
+    cdl + "}"
+}
+
+#[test]
+fn whole_header_of_a_thousand_variables_takes_at_most_ten_rounds() {
+    for (kind, groups, cost) in
+        [("-4", 1, Cost::REMOTE), ("-4", 1, SMALL_PAGES), ("-7", 1, SMALL_PAGES), ("-4", 20, SMALL_PAGES)]
+    {
+        let cdl = many_variables(groups, 1000);
+        let cdl = if kind == "-7" { cdl.replace("string ", "// ") } else { cdl };
+        let (store, bytes) = stored(&cdl, kind, cost);
+        let remote = header(&open(&store));
+        let Traffic { rounds, requests, bytes: read } = store.take_traffic();
+        println!("{kind} {groups} groups, {cost:?}: {rounds} rounds, {requests} requests, {read} bytes of {}", bytes.len());
+        assert!(rounds <= 10, "{rounds} rounds");
+        assert!(read <= bytes.len() as u64, "{read} bytes of {}", bytes.len());
+        let local = header(&File::from_bytes(bytes).unwrap());
+        assert_eq!(remote.lines().count(), local.lines().count());
+        remote.lines().zip(local.lines()).for_each(|(remote, local)| assert_eq!(remote, local));
+    }
+}
+
+/// A variable of a thousand chunks, on dimensions that make the reference choose another chunk index.
+fn many_chunks(dims: &str, format: &str) -> String {
+    let values: Vec<String> = (0..8000).map(|value: u32| (value * value % 1009).to_string()).collect();
+    format!(
+        "netcdf a {{ dimensions: {dims} variables: int v(t, x) ; v:_ChunkSizes = 4, 2 ; v:_DeflateLevel = 4 ; {format} data: v = {} ; }}",
+        values.join(", ")
+    )
+}
+
+#[test]
+fn thousand_chunks_are_read_in_rounds_of_the_requests_in_flight() {
+    for dims in ["t = 1000 ; x = 8 ;", "t = UNLIMITED ; x = 8 ;"] {
+        let (store, bytes) = stored(&many_chunks(dims, ""), "-4", SMALL_PAGES);
+        let file = open(&store);
+        let var = file.model().find_var(GroupId::ROOT, b"v").unwrap();
+                store.take_traffic();
+        let all = Selection::slab(&[0, 0], &[1000, 8]);
+        let remote = file.read_selected(var, &all).unwrap();
+        let Traffic { rounds, requests, bytes: read } = store.take_traffic();
+        println!("{dims}: {rounds} rounds, {requests} requests, {read} bytes of {}", bytes.len());
+        assert!(rounds <= 1000 / SMALL_PAGES.in_flight as u64 + 3, "{rounds} rounds");
+        let local = File::from_bytes(bytes).unwrap().read_selected(var, &all).unwrap();
+        assert_eq!(remote, local);
+    }
+}
