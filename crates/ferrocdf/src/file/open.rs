@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ferrocdf_bytes::{Code, Result};
 use ferrocdf_hdf5::Resolver;
 use ferrocdf_store::{
-    Blob, BlobMut, Durable, FileBlob, MemoryBlob, PageCache, ReadAhead, ReplaceableFile, WriteBehind,
+    Blob, BlobMut, Durable, FileBlob, MemoryBlob, ReadAhead, ReplaceableFile, WriteBehind,
     read_optimistically,
 };
 
@@ -48,7 +48,6 @@ impl File {
     /// Fails with `NC_ENOTBUILT` for a URL, with `NC_ENOTNC` for what no driver knows.
     pub fn open_location(location: &Location, options: &OpenOptions) -> Result<File> {
         let blob = location.blob(options.shared)?;
-        let blob = if blob.cost().is_near() { blob } else { Arc::new(PageCache::new(blob)) };
         let name = location.name();
         let state = match location {
             // Bytes in memory have no name that would say anything.

@@ -100,8 +100,8 @@ impl Location {
             Location::Path(path) if shared => Arc::new(FileBlob::open(path)?),
             Location::Path(path) => Arc::new(ReadAhead::new(FileBlob::open(path)?)),
             Location::Memory(blob) => blob.clone(),
-            Location::Blob(blob) => blob.clone(),
-            Location::Object { store, key } => object(store, key),
+            Location::Blob(blob) => by_pages(blob.clone()),
+            Location::Object { store, key } => by_pages(ObjectBlob::new(store.clone(), key)),
             Location::Url(url) => return Err(remote(url)),
         })
     }
@@ -121,9 +121,9 @@ pub(crate) fn beside(path: &Path) -> Arc<dyn Resolver> {
     Arc::new(BesideFile::new(path))
 }
 
-/// The bytes of an object, read by pages: each request costs time, and small ones come in any order.
-fn object(store: &Arc<dyn Store>, key: &str) -> Arc<dyn Blob> {
-    Arc::new(PageCache::new(ObjectBlob::new(store.clone(), key)))
+/// Reads a blob by pages if each request costs milliseconds: small ones come in any order.
+fn by_pages(blob: impl Blob + 'static) -> Arc<dyn Blob> {
+    if blob.cost().is_near() { Arc::new(blob) } else { Arc::new(PageCache::new(blob)) }
 }
 
 fn remote(url: &Url) -> Error {

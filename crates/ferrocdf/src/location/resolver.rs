@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Result};
 use ferrocdf_hdf5::Resolver;
-use ferrocdf_store::{Blob, ByteRange, FileBlob, ReadAhead, Store};
+use ferrocdf_store::{Blob, FileBlob, ObjectBlob, ReadAhead, Store};
 
 /// The files around one of the system.
 pub(super) struct BesideFile {
@@ -84,9 +84,13 @@ impl BesideObject {
 impl Resolver for BesideObject {
     fn open(&self, file_name: &str) -> Result<Option<Arc<dyn Blob>>> {
         let Some(key) = self.key(Path::new(file_name)) else { return Ok(None) };
-        // Only a request tells whether the object exists; its answer is small.
-        let found = self.store.get(&key, ByteRange::Bounded { start: 0, len: 1 })?;
-        Ok(found.map(|_| super::object(&self.store, &key)))
+        // Only a request tells whether the object exists; the page that it brings is needed anyway.
+        let blob = super::by_pages(ObjectBlob::new(self.store.clone(), key));
+        match blob.read_at(0, &mut [0]) {
+            Ok(_) => Ok(Some(blob)),
+            Err(error) if error.code == Code(ENOENT) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 }
 
