@@ -58,6 +58,23 @@ pub fn get() -> Option<Workers> {
     POOL.get_or_init(make)?.as_ref().map(Workers)
 }
 
+/// Runs `io` on a thread of its own, while this thread does `work`, which may use the pool. A panic of either goes on here.
+pub(crate) fn overlap<A: Send, B>(io: impl FnOnce() -> A + Send, work: impl FnOnce() -> B) -> (A, B) {
+    let io = Mutex::new(Some(io));
+    let run = || {
+        let io = io.lock().unwrap_or_else(PoisonError::into_inner).take();
+        io.expect("it is run once")()
+    };
+    let builder = std::thread::Builder::new().name("ferrocdf-io".to_string());
+    std::thread::scope(|scope| match builder.spawn_scoped(scope, run) {
+        Ok(thread) => {
+            let worked = work();
+            (thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), worked)
+        }
+        Err(_) => (run(), work()),
+    })
+}
+
 /// Maps items in parallel.
 pub fn map_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     match get() {

@@ -11,7 +11,8 @@ use crate::convert::Conversion;
 use crate::memory::{MapWalk, check_dense};
 use crate::scratch::Scratch;
 use crate::short_run::ShortRun;
-use crate::tiling::{TILE, Tile, TilePlan};
+use crate::tile_job::{TileJob, read_in_batches};
+use crate::tiling::{TILE, Tile, TilePlan, read_limit};
 use crate::{
     Array, Chunks, ConversionRules, Kind, Layout, Out, PastEnd, RangeCheck, Selection, Stored, chunks,
     non_temporal, scatter, virtual_layout,
@@ -75,8 +76,9 @@ impl Reader<'_> {
         match &array.layout {
             Layout::Strided { begin, strides } => {
                 check_rank(array, strides)?;
-                let plan =
-                    TilePlan::new(&array.shape, array.stored, *begin, strides, sel, (TILE, &blob.cost()))?;
+                let cost = blob.cost();
+                let limit = (read_limit(&cost), &cost);
+                let plan = TilePlan::new(&array.shape, array.stored, *begin, strides, sel, limit)?;
                 TileReader::new(blob, &plan, conversion, array.past_end, size).all(out)
             }
             Layout::Inline(bytes) => {
@@ -99,8 +101,8 @@ impl Reader<'_> {
     /// Returns the number of elements that pass through a buffer at a time.
     fn piece(&self) -> u64 {
         let strided = matches!(self.array.layout, Layout::Strided { .. } | Layout::Inline(_));
-        // A piece may cut chunks; fewer and larger pieces cut fewer.
-        let bytes = if strided { TILE } else { 16 << 20 };
+        // A piece may cut chunks, and batches of requests to a slow source; fewer and larger pieces cut fewer.
+        let bytes = if strided && self.blob.cost().is_near() { TILE } else { 16 << 20 };
         bytes / self.size.max(self.array.stored.kind.size()) as u64
     }
 
@@ -200,8 +202,12 @@ impl<'a> TileReader<'a> {
         TileReader { blob, plan, conversion, past_end, size, non_temporal: false }
     }
 
-    /// Reads all tiles into dense memory, on all threads if there is enough to do.
+    /// Reads all tiles into dense memory, on all threads if there is enough to do; those of a slow source in batches.
     pub(crate) fn all(&self, out: &mut [u8]) -> Result<bool> {
+        if !self.plan.cost.is_near() {
+            let tiles = TileJob::split(self.plan, std::iter::once(out), self.size, None);
+            return read_in_batches(self.blob, self.past_end, self.conversion, tiles);
+        }
         let windows = TileReader { non_temporal: out.len() as u64 >= non_temporal::LARGE, ..*self };
         let tiles = self.plan.tiles();
         match self.plan.shared() {

@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 
 use crate::array::too_large;
 use crate::pool::{self, Workers};
+use crate::requests::largest;
 use crate::{Selection, Stored};
 
 /// Maximum bytes of a tile unless the caller says otherwise: it stays in the second-level cache until it is converted.
@@ -22,6 +23,11 @@ pub(crate) const SHARED: u64 = 3 << 19;
 
 /// Work in bytes that a thread takes at a time.
 const TASK: u64 = 1 << 20;
+
+/// Returns the maximum bytes of a tile that is read: [`TILE`], or what a request to a slow source is worth.
+pub(crate) fn read_limit(cost: &Cost) -> u64 {
+    if cost.is_near() { TILE } else { largest(cost) }
+}
 
 /// One dimension of a box: number of rows, and their stride in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -58,8 +64,8 @@ pub(crate) struct TilePlan {
     tiles: u64,
     /// True if no two tiles overlap in the blob.
     pub(crate) disjoint: bool,
-    /// Bytes that are read along in the time of one more request; see [`Cost::gap`].
-    gap: u64,
+    /// The cost of requests to the source.
+    pub(crate) cost: Cost,
 }
 
 /// One request and the elements it serves.
@@ -113,11 +119,11 @@ impl TilePlan {
         if dims.last().is_none_or(|last| last.step != size) {
             dims.push(Dim { count: 1, step: size });
         }
-        Ok(TilePlan::of(begin, dims, size, (limit, cost.gap)))
+        Ok(TilePlan::of(begin, dims, size, (limit, cost)))
     }
 
     /// Chooses the tiles of a box whose innermost dimension is a run of contiguous elements.
-    fn of(begin: u64, dims: SmallVec<[Dim; 6]>, size: u64, (limit, gap): (u64, u64)) -> TilePlan {
+    fn of(begin: u64, dims: SmallVec<[Dim; 6]>, size: u64, (limit, cost): (u64, &Cost)) -> TilePlan {
         let mut cut = dims.len() - 1;
         let (mut row_span, mut row_elements) = (size, 1);
         let mut disjoint = true;
@@ -128,7 +134,7 @@ impl TilePlan {
             let between = dim.step.saturating_sub(span);
             // Contiguous rows need no gathering if they are read alone; in a larger tile they do.
             let copy = if elements * size == span { 3 * span } else { 0 };
-            let joins = between == 0 || between + copy <= gap;
+            let joins = between == 0 || between + copy <= cost.gap;
             growing = growing && (at + 1 == dims.len() || (joins && span.max(elements * size) <= limit));
             if growing {
                 (cut, row_span, row_elements) = (at, span, elements);
@@ -154,7 +160,7 @@ impl TilePlan {
             row_span,
             tiles: outer * pieces,
             disjoint,
-            gap,
+            cost: *cost,
         }
     }
 
@@ -186,7 +192,7 @@ impl TilePlan {
 
     /// Returns the pool, and the number of tiles that a thread does at a time; `None` if the caller's thread alone is as fast.
     pub(crate) fn shared(&self) -> Option<(Workers, u64)> {
-        let price = self.row_span + (self.piece - 1) * self.dims[self.cut].step + self.gap;
+        let price = self.row_span + (self.piece - 1) * self.dims[self.cut].step + self.cost.gap;
         if self.tiles < 2 || self.tiles.saturating_mul(price) < SHARED {
             return None;
         }

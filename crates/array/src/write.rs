@@ -11,10 +11,13 @@ use crate::array::too_large;
 use crate::convert::Conversion;
 use crate::memory::{MapWalk, check_dense};
 use crate::read::check_rank;
+use crate::requests::{BatchLimit, Windows, run_in_batches};
 use crate::scratch::Scratch;
 use crate::short_run::ShortRun;
 use crate::tiling::{self, Tile, TilePlan};
-use crate::{Array, Chunks, ConversionRules, In, Layout, RangeCheck, Selection, Stored, chunks, scatter};
+use crate::{
+    Array, Chunks, ConversionRules, In, Layout, PastEnd, RangeCheck, Selection, Stored, chunks, scatter,
+};
 
 /// Maximum bytes of a tile of elements that are converted. Writing a new file of 1 GB takes a quarter less time than with
 /// tiles of 256 KiB.
@@ -185,6 +188,9 @@ impl Writer<'_> {
     /// kernels let one thread at a time write to a file.
     fn all(&self) -> Result<bool> {
         let tiles = self.plan.tiles();
+        if !self.plan.cost.is_near() && self.plan.disjoint && !self.plan.is_dense() {
+            return self.in_batches();
+        }
         match self.plan.shared() {
             Some((pool, together)) if self.plan.disjoint && !self.is_as_is() => {
                 pool.install(|| self.split(0, tiles, together))
@@ -206,13 +212,36 @@ impl Writer<'_> {
     fn range(&self, from: u64, to: u64) -> Result<bool> {
         let mut all = true;
         for number in from..to {
-            all &= self.tile(&self.plan.tile(number))?;
+            all &= self.tile(&self.plan.tile(number), None)?;
         }
         Ok(all)
     }
 
-    /// Writes one tile.
-    fn tile(&self, tile: &Tile) -> Result<bool> {
+    /// Writes all tiles, which do not overlap and have gaps, to a slow blob: their old bytes are read in batches.
+    fn in_batches(&self) -> Result<bool> {
+        let plan = self.plan;
+        let tiles = (0..plan.tiles()).map(|number| plan.tile(number));
+        let fetch = |tiles: &[Tile], _is_first, mut windows: Windows| {
+            let ranges = tiles.iter().map(|tile| tile.at..tile.at + tile.span as u64);
+            windows.read(&self.blob, PastEnd::Zero, ranges, |_| Ok(()))?;
+            Ok(windows)
+        };
+        run_in_batches(
+            BatchLimit::of(&plan.cost),
+            tiles,
+            |tile| tile.span as u64,
+            fetch,
+            |tiles, windows| {
+                let mut tiles = tiles.iter().enumerate();
+                tiles.try_fold(true, |all, (number, tile)| {
+                    Ok(all & self.tile(tile, Some(windows.get(number)))?)
+                })
+            },
+        )
+    }
+
+    /// Writes one tile. `old` has the bytes of the blob there, if they were read.
+    fn tile(&self, tile: &Tile, old: Option<&[u8]>) -> Result<bool> {
         Scratch::with(|scratch| {
             let elements = match &self.source {
                 Source::Dense(bytes) => &bytes[tile.first * self.size..][..tile.elements * self.size],
@@ -237,7 +266,10 @@ impl Writer<'_> {
                 return Ok(in_range);
             }
             let window = scratch.window.at(tile.at, tile.span);
-            self.blob.read_zero_filled_at(tile.at, window)?;
+            match old {
+                Some(old) => window.copy_from_slice(old),
+                None => self.blob.read_zero_filled_at(tile.at, window)?,
+            }
             scatter::scatter(stored, &self.plan.window(tile), self.plan.size(), window);
             self.blob.write_at(tile.at, window)?;
             Ok(in_range)

@@ -34,6 +34,16 @@ impl<B: Blob> PageCache<B> {
         let pages = Pages::new(cost.window, cost.window, budget);
         PageCache { inner, cost, pages, size: KnownSize::default() }
     }
+
+    /// Reads what the pages lack. The size of a remote blob comes with the first answer: no request only asks for it.
+    fn load(&self, missing: &mut [ReadRequest<'_>]) -> Result<()> {
+        self.inner.read_many(missing)?;
+        let is_answered = missing.iter().any(|request| request.len > 0);
+        if is_answered && !self.cost.is_near() && self.size.get().is_none() {
+            self.size.learn(|| self.inner.size(), |&size| size)?;
+        }
+        Ok(())
+    }
 }
 
 impl<B: Blob> Blob for PageCache<B> {
@@ -66,7 +76,7 @@ impl<B: Blob> Blob for PageCache<B> {
         let clipped = requests.iter_mut().zip(&lens);
         let mut clipped: Vec<_> =
             clipped.map(|(request, &len)| ReadRequest::new(request.at, &mut request.into[..len])).collect();
-        self.pages.read(&mut clipped, WINDOWS * self.cost.window, |missing| self.inner.read_many(missing))?;
+        self.pages.read(&mut clipped, WINDOWS * self.cost.window, |missing| self.load(missing))?;
         let lens: Vec<usize> = clipped.iter().map(|request| request.len).collect();
         requests.iter_mut().zip(lens).for_each(|(request, len)| request.len = len);
         Ok(())
@@ -151,6 +161,18 @@ mod tests {
         assert_eq!(store.take_traffic(), traffic(0, 0, 0));
         drop(blob);
         assert_eq!(budget.held(), 0);
+    }
+
+    #[test]
+    fn any_answer_tells_the_size() {
+        let (store, blob, _) = cached(10_500, 1 << 20, Duration::ZERO);
+        read(&blob, 7_000, 10);
+        assert_eq!(blob.size().unwrap(), 10_500);
+        assert_eq!(store.take_traffic(), traffic(1, 1, PAGE));
+        blob.forget();
+        read(&blob, 2_000, 8_000);
+        assert_eq!(blob.size().unwrap(), 10_500);
+        assert_eq!(store.take_traffic(), traffic(1, 1, 8_000));
     }
 
     #[test]
@@ -302,6 +324,7 @@ mod tests {
 
     #[test]
     fn every_method_is_passed_on() {
-        crate::suite::forwards_reads(PageCache::new, &["read_at"]);
+        // Once a read told the size, the pages have the last bytes.
+        crate::suite::forwards_reads(PageCache::new, &["read_at", "read_suffix"]);
     }
 }

@@ -4,9 +4,7 @@ use std::ops::Range;
 
 use ferrocdf_store::Cost;
 
-/// Bytes that one request fetches at most, unless the source has a larger window: so many stay in the second-level cache of a
-/// core until they are decoded, and requests of that size keep all threads busy.
-const TOGETHER: u64 = 1 << 20;
+use crate::requests::largest;
 
 /// Chunks that need nothing of the blob and are handed to one thread at a time.
 const AT_ONCE: usize = 64;
@@ -18,11 +16,6 @@ pub(super) struct Fetch {
     pub(super) range: Range<u64>,
     /// The number of chunks.
     pub(super) chunks: usize,
-}
-
-/// Returns the number of bytes that one request to a source fetches at most.
-pub(super) fn largest(cost: &Cost) -> u64 {
-    TOGETHER.max(cost.window as u64)
 }
 
 /// Plans the requests for chunks in the order in which they are given: `ranges` has position and length of the bytes of
@@ -62,6 +55,7 @@ mod tests {
     use ferrocdf_store::Latency;
 
     use super::*;
+    use crate::requests::TOGETHER;
 
     const COST: Cost = Cost { latency: Latency::Local, gap: 10, window: 0, in_flight: 1 };
 

@@ -95,6 +95,16 @@ pub enum ChunkLocation {
     },
 }
 
+impl ChunkLocation {
+    /// Returns the number of stored bytes.
+    pub(super) fn len(self) -> u64 {
+        match self {
+            ChunkLocation::Missing => 0,
+            ChunkLocation::At { len, .. } => len,
+        }
+    }
+}
+
 /// The index of an array without stored chunks.
 #[derive(Debug)]
 pub(super) struct NoChunks;

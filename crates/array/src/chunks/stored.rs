@@ -1,13 +1,17 @@
 //! Chunks as they are stored in a blob: fetched whole, and decoded.
 
+use std::ops::Range;
+
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::Chain;
 use ferrocdf_store::Blob;
 
 use super::cache;
 use super::decoded::name;
+use super::fetch_plan::coalesce;
 use super::index::ChunkLocation;
 use crate::PastEnd;
+use crate::requests::{BatchLimit, Windows};
 use crate::scratch::Scratch;
 
 /// The stored chunks of one array.
@@ -45,15 +49,97 @@ impl StoredChunks<'_> {
             // Not more than the blob holds.
             let stored = scratch.window.at(position, len as usize);
             self.fetch(position, stored)?;
-            let chunk_len = self.chunk_len as usize;
-            let fail = |error: Error| error.at(name(key, position));
-            self.chain.check_size(mask, stored.len(), chunk_len).map_err(fail)?;
-            if Chain::is_implausible(stored.len(), chunk_len) {
-                return self.chain.decode_unverified(mask, stored, chunk_len).map_err(fail).map(Some);
-            }
-            let mut chunk = cache::buffer(chunk_len);
-            self.chain.decode(mask, stored, &mut chunk).map_err(fail)?;
-            Ok(Some(chunk))
+            self.decode(stored, mask).map_err(|error| error.at(name(key, position))).map(Some)
         })
+    }
+
+    /// Decodes the stored bytes of a whole chunk; the coordinates are for messages. `None` if it is missing.
+    pub(super) fn decode_fetched(
+        &self,
+        key: &[u64],
+        location: ChunkLocation,
+        stored: Option<&[u8]>,
+    ) -> Result<Option<Vec<u8>>> {
+        let (ChunkLocation::At { at, mask, .. }, Some(stored)) = (location, stored) else { return Ok(None) };
+        self.decode(stored, mask).map_err(|error| error.at(name(key, at))).map(Some)
+    }
+
+    fn decode(&self, stored: &[u8], mask: u32) -> Result<Vec<u8>> {
+        let chunk_len = self.chunk_len as usize;
+        self.chain.check_size(mask, stored.len(), chunk_len)?;
+        if Chain::is_implausible(stored.len(), chunk_len) {
+            return self.chain.decode_unverified(mask, stored, chunk_len);
+        }
+        let mut chunk = cache::buffer(chunk_len);
+        self.chain.decode(mask, stored, &mut chunk)?;
+        Ok(chunk)
+    }
+
+    /// Checks that ranges lie within the blob, before memory is taken for them, unless they are the `first` ones that are fetched:
+    /// their answer tells the size, so no request only asks for it. Then [`check_inside`](StoredChunks::check_inside) is due once
+    /// they are fetched. The memory of the first ranges is that of a batch at most.
+    pub(super) fn check_before(
+        &self,
+        ranges: impl Iterator<Item = Range<u64>> + Clone,
+        is_first: bool,
+    ) -> Result<()> {
+        let most = BatchLimit::of(&self.blob.cost()).bytes;
+        let bytes = ranges.clone().fold(0u64, |all, range| all.saturating_add(range.end - range.start));
+        if is_first && bytes <= most {
+            return Ok(());
+        }
+        let mut ranges = ranges;
+        ranges.try_for_each(|range| self.check_inside(range.start, range.end))
+    }
+
+    /// Fetches whole chunks from a slow source with the requests of one batch. The caller bounds their bytes; `is_first` is as in
+    /// [`check_before`](StoredChunks::check_before). `encoded` has the bytes of an older batch, whose memory is used again.
+    pub(super) fn fetch_many(
+        &self,
+        locations: impl Iterator<Item = ChunkLocation>,
+        is_first: bool,
+        mut encoded: EncodedChunks,
+    ) -> Result<EncodedChunks> {
+        let mut found: Vec<(u64, u64, usize)> = Vec::new();
+        encoded.ranges.clear();
+        for (number, location) in locations.enumerate() {
+            encoded.ranges.push(None);
+            if let ChunkLocation::At { at, len, .. } = location {
+                found.push((at, len, number));
+            }
+        }
+        found.sort_unstable();
+        let fetches = coalesce(found.iter().map(|&(at, len, _)| Some((at, len))), &self.blob.cost());
+        let ranges = fetches.iter().map(|fetch| fetch.range.clone());
+        self.check_before(ranges.clone(), is_first)?;
+        let check = |number: usize| {
+            let range: &Range<u64> = &fetches[number].range;
+            self.check_inside(range.start, range.end)
+        };
+        encoded.windows.read(self.blob, self.past_end, ranges, check)?;
+        let mut found = found.into_iter();
+        for (window, fetch) in fetches.iter().enumerate() {
+            for (at, len, number) in found.by_ref().take(fetch.chunks) {
+                let begin = at.saturating_sub(fetch.range.start) as usize;
+                encoded.ranges[number] = Some((window, begin..begin + len as usize));
+            }
+        }
+        Ok(encoded)
+    }
+}
+
+/// The stored bytes of some chunks.
+#[derive(Default)]
+pub(super) struct EncodedChunks {
+    windows: Windows,
+    /// For each chunk, its window and where it lies there.
+    ranges: Vec<Option<(usize, Range<usize>)>>,
+}
+
+impl EncodedChunks {
+    /// Returns the bytes of a chunk; `None` if it is missing.
+    pub(super) fn get(&self, number: usize) -> Option<&[u8]> {
+        let (window, range) = self.ranges[number].clone()?;
+        Some(&self.windows.get(window)[range])
     }
 }

@@ -10,22 +10,22 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::{BlobMut, Buffer};
+use ferrocdf_store::{BlobMut, Buffer, Cost};
 use rayon::prelude::*;
 use smallvec::SmallVec;
 
 use super::cache;
 use super::decoded::{Decoded, Key, Shared, owned};
 use super::encode::ChunkSource;
-use super::fetch_plan::largest;
 use super::index::ChunkLocation;
 use super::layout::Chunks;
 use super::locate::{Ranges, combinations};
 use super::pending::{PendingChunks, can_be_pending};
 use super::selected::SelectedChunks;
-use super::stored::StoredChunks;
+use super::stored::{EncodedChunks, StoredChunks};
 use crate::array::dense_strides;
 use crate::convert::Conversion;
+use crate::requests::{BatchLimit, largest, run_in_batches, share};
 use crate::scratch::Scratch;
 use crate::tiling::{Dim, SHARED, TilePlan};
 use crate::{Array, Layout, Selection, pool, scatter};
@@ -273,6 +273,10 @@ impl SelectionWriter<'_> {
 
     /// Brings the chunks into memory and changes them, on all threads if there is enough to do.
     fn work(&self, partial: &mut [PartialChunk]) -> Result<()> {
+        let cost = self.blob.cost();
+        if !cost.is_near() {
+            self.fetch_in_batches(partial, &cost)?;
+        }
         let bytes = |chunk: &PartialChunk| match chunk.decoded {
             Some(_) => self.selected.elements(&chunk.at) * self.array.stored.kind.size() as u64,
             None => self.selected.chunk_len,
@@ -283,6 +287,34 @@ impl SelectionWriter<'_> {
             Some(pool) => pool.install(|| partial.par_iter_mut().try_for_each(|chunk| self.change(chunk))),
             None => partial.iter_mut().try_for_each(|chunk| self.change(chunk)),
         }
+    }
+
+    /// Fetches and decodes the chunks that are not in memory from a slow source.
+    fn fetch_in_batches(&self, partial: &mut [PartialChunk], cost: &Cost) -> Result<()> {
+        let is_fetched = |chunk: &&mut PartialChunk| {
+            let written = self.selected.elements(&chunk.at);
+            chunk.decoded.is_none() && self.overwritable(chunk, written).is_none()
+        };
+        let absent = partial.iter_mut().filter(is_fetched);
+        let fetch = |some: &[&mut PartialChunk], is_first: bool, encoded: EncodedChunks| {
+            self.stored.fetch_many(some.iter().map(|chunk| chunk.location), is_first, encoded)
+        };
+        // Adjacent chunks are fetched with one request, so a batch may have more chunks than requests.
+        let limit = BatchLimit { requests: usize::MAX, ..BatchLimit::of(cost) };
+        run_in_batches(
+            limit,
+            absent,
+            |chunk| chunk.location.len(),
+            fetch,
+            |some, encoded| {
+                share(true, some, |number, chunk| {
+                    let stored = encoded.get(number);
+                    chunk.decoded = self.stored.decode_fetched(&chunk.key, chunk.location, stored)?;
+                    Ok(true)
+                })
+            },
+        )
+        .map(drop)
     }
 
     fn change(&self, chunk: &mut PartialChunk) -> Result<()> {

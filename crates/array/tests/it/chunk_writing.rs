@@ -11,10 +11,10 @@ use ferrocdf_array::{
 };
 use ferrocdf_bytes::{Code, Error, Order, Result};
 use ferrocdf_codec::{Chain, Codecs, Step};
-use ferrocdf_store::testing::{Failing, Faults, Rng};
+use ferrocdf_store::testing::{Counting, Failing, Faults, Rng};
 use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
 
-use crate::engine::{NUMBERS, bytes, map, selection};
+use crate::engine::{NUMBERS, bytes, cost, map, selection};
 
 /// A store that puts chunks one behind another, with gaps.
 #[derive(Debug, Default)]
@@ -34,6 +34,18 @@ pub struct Shelf {
 }
 
 impl Shelf {
+    /// A store with a gap of fewer bytes than that before each chunk.
+    pub fn with_gap(gap: u64) -> Shelf {
+        Shelf { gap, ..Shelf::default() }
+    }
+
+    /// The bytes of all chunks.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![0; self.blob.size().unwrap() as usize];
+        self.blob.read_exact_at(0, &mut bytes).unwrap();
+        bytes
+    }
+
     fn place_of(&self, chunk: &[u64]) -> ChunkLocation {
         self.locations.lock().unwrap().get(chunk).copied().unwrap_or_default()
     }
@@ -156,7 +168,8 @@ impl Case {
 
     fn write(&self, rng: &mut Rng) {
         let sel = selection(rng, &self.array.shape);
-        let (blob, array) = (&*self.shelf.blob, &self.array);
+        let cost = cost(rng, sel.elements().unwrap());
+        let (blob, array) = (&Counting::new(&*self.shelf.blob).with_cost(cost), &self.array);
         if rng.once_in(8) {
             let value = bytes(rng, array.stored, 1);
             fill(blob, array, &sel, &value).unwrap();
@@ -524,7 +537,9 @@ fn chunks_are_copied_one_by_one() {
         };
         let to = Chunks::writable(chunks.shape.clone(), shelf.clone(), chain, chunks.fill.clone());
         let to = Array { layout: Layout::Chunked(to), ..case.array.clone() };
-        let from: (&dyn Blob, &Array) = (&*case.shelf.blob, &case.array);
+        let source =
+            Counting::new(&*case.shelf.blob).with_cost(cost(&mut rng, case.array.shape.iter().product()));
+        let from: (&dyn Blob, &Array) = (&source, &case.array);
         flush(&case.shelf.blob, from.1).unwrap();
         assert!(copied(from, (&*shelf.blob, &to)).unwrap());
         assert_eq!(shelf.locations.lock().unwrap().len(), case.shelf.locations.lock().unwrap().len());

@@ -11,13 +11,13 @@ use ferrocdf_array::{
 use ferrocdf_bytes::{Code, Order, Result};
 use ferrocdf_codec::{Chain, Codecs, Step};
 use ferrocdf_store::testing::{Counting, Rng};
-use ferrocdf_store::{Blob, MemoryBlob};
+use ferrocdf_store::{Blob, Cost, MemoryBlob};
 
-use crate::engine::{NUMBERS, bytes, map, selection};
+use crate::engine::{NUMBERS, SLOW, bytes, cost, map, selection};
 
 /// Chunks by their coordinates.
 #[derive(Debug, Default)]
-struct Table(HashMap<Vec<u64>, ChunkLocation>);
+pub struct Table(pub HashMap<Vec<u64>, ChunkLocation>);
 
 impl ChunkIndex for Table {
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
@@ -35,7 +35,7 @@ impl ChunkIndex for Table {
     }
 }
 
-fn step(id: u32, params: &[u32]) -> Step {
+pub fn step(id: u32, params: &[u32]) -> Step {
     Step { id: id.into(), name: String::new(), optional: false, params: params.to_vec() }
 }
 
@@ -116,7 +116,8 @@ fn agrees(rng: &mut Rng, blob: &dyn Blob, array: &Array, sel: &Selection) {
             None => out,
         }
     };
-    let fit = read(blob, array, sel, out(&mut fast)).unwrap();
+    let source = Counting::new(blob).with_cost(cost(rng, sel.elements().unwrap()));
+    let fit = read(&source, array, sel, out(&mut fast)).unwrap();
     let expected = oracle::read(blob, array, sel, out(&mut slow)).unwrap();
     let overlaps =
         matches!(&array.layout, Layout::Virtual(virtual_layout) if virtual_layout.mappings.len() > 1);
@@ -207,11 +208,15 @@ fn chunks_with_many_tiny_rows_equal_the_oracle() {
     let stored = Stored::little(Kind::U16);
     let layout = Layout::Chunked(chunks);
     let array = Array { shape: vec![rows, columns], stored, decoder: None, layout, past_end: PastEnd::Error };
-    let mut out = vec![0u16; (rows * columns) as usize];
-    let _ = read(&MemoryBlob::new(blob), &array, &Selection::all(&array.shape), Out::new(&mut out)).unwrap();
-    for (number, &value) in out.iter().enumerate() {
-        let wanted = if number as u64 % columns == 7 { 0x0909 } else { number as u16 };
-        assert_eq!(value, wanted, "{number}");
+    let blob = MemoryBlob::new(blob);
+    for cost in [Cost::MEMORY, SLOW] {
+        let blob = Counting::new(&blob).with_cost(cost);
+        let mut out = vec![0u16; (rows * columns) as usize];
+        let _ = read(&blob, &array, &Selection::all(&array.shape), Out::new(&mut out)).unwrap();
+        for (number, &value) in out.iter().enumerate() {
+            let wanted = if number as u64 % columns == 7 { 0x0909 } else { number as u16 };
+            assert_eq!(value, wanted, "{number}");
+        }
     }
 }
 

@@ -4,9 +4,9 @@ use ferrocdf_array::{
     Array, In, Kind, Layout, Out, PastEnd, RangeCheck, Selection, Stored, fill, oracle, read, write,
 };
 use ferrocdf_bytes::Order;
-use ferrocdf_store::{Blob, MemoryBlob};
+use ferrocdf_store::{Blob, Cost, MemoryBlob};
 
-use ferrocdf_store::testing::Rng;
+use ferrocdf_store::testing::{Counting, Rng};
 
 pub const NUMBERS: [Kind; 10] = [
     Kind::I8,
@@ -20,6 +20,15 @@ pub const NUMBERS: [Kind; 10] = [
     Kind::F32,
     Kind::F64,
 ];
+
+/// The cost of a slow source with small gaps and few requests in flight: small arrays take several batches.
+pub const SLOW: Cost = Cost { gap: 64, window: 0, in_flight: 3, ..Cost::REMOTE };
+
+/// The cost of a near source or a slow one, from which so many elements are read in at most ten batches.
+pub fn cost(rng: &mut Rng, elements: u64) -> Cost {
+    let slow = Cost { in_flight: SLOW.in_flight.max(elements as usize / 10), ..SLOW };
+    rng.pick(&[Cost::MEMORY, Cost::LOCAL, slow])
+}
 
 /// A random request.
 struct Case {
@@ -207,7 +216,7 @@ fn blob(rng: &mut Rng, array: &Array) -> Vec<u8> {
 }
 
 fn reads_agree(rng: &mut Rng, case: &Case) -> RangeCheck {
-    let blob = MemoryBlob::new(blob(rng, &case.array));
+    let blob = Counting::new(MemoryBlob::new(blob(rng, &case.array))).with_cost(cost(rng, case.held as u64));
     let before: Vec<u8> = (0..case.held * case.memory.size()).map(|_| rng.number() as u8).collect();
     let (mut fast, mut slow) = (before.clone(), before);
     let fit = read(&blob, &case.array, &case.sel, out(case, &mut fast)).unwrap();
@@ -220,13 +229,15 @@ fn writes_agree(rng: &mut Rng, case: &Case) -> RangeCheck {
     let before = blob(rng, &case.array);
     let (fast, slow) = (MemoryBlob::new(before.clone()), MemoryBlob::new(before.clone()));
     let content = bytes(rng, Stored::native(case.memory), case.held);
-    let fit = write(&fast, &case.array, &case.sel, input(case, &content)).unwrap();
+    let cost = cost(rng, case.held as u64);
+    let fit = write(&Counting::new(&fast).with_cost(cost), &case.array, &case.sel, input(case, &content));
+    let fit = fit.unwrap();
     assert_eq!(fit, oracle::write(&slow, &case.array, &case.sel, input(case, &content)).unwrap(), "{case:?}");
     assert!(fast.into_bytes() == slow.into_bytes(), "{case:?}");
 
     let (fast, slow) = (MemoryBlob::new(before.clone()), MemoryBlob::new(before));
     let value = &0x0102_0304_0506_0708u64.to_ne_bytes()[..case.array.stored.kind.size()];
-    fill(&fast, &case.array, &case.sel, value).unwrap();
+    fill(&Counting::new(&fast).with_cost(cost), &case.array, &case.sel, value).unwrap();
     oracle::fill(&slow, &case.array, &case.sel, value).unwrap();
     assert!(fast.size() == slow.size() && fast.into_bytes() == slow.into_bytes(), "{case:?}");
     fit

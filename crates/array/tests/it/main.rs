@@ -6,4 +6,5 @@ mod conversion;
 mod engine;
 mod errors;
 mod requests;
+mod slow_sources;
 mod volatile_index;

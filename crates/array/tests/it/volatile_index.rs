@@ -14,7 +14,7 @@ use ferrocdf_codec::{Chain, Codecs, Step};
 use ferrocdf_store::testing::{Counting, Rng};
 use ferrocdf_store::{Blob, BlobMut, Cost, MemoryBlob};
 
-use crate::engine::selection;
+use crate::engine::{SLOW, selection};
 
 /// The shape of an array in chunks, and of a chunk.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +51,7 @@ impl ChunkIndex for Table {
 struct VolatileBlob {
     blob: Counting<Arc<MemoryBlob>>,
     plain: Arc<MemoryBlob>,
+    cost: Cost,
     state: Mutex<State>,
 }
 
@@ -167,7 +168,7 @@ impl Blob for VolatileBlob {
     }
 
     fn cost(&self) -> Cost {
-        Cost::LOCAL
+        self.cost
     }
 }
 
@@ -253,6 +254,7 @@ fn volatile(
         blob.write_at(at, &bytes).unwrap();
         table.push(ChunkLocation::At { at, len: bytes.len() as u64, mask });
     }
+    let cost = if seed % 4 < 2 { Cost::LOCAL } else { SLOW };
     let (rng, table) = (Rng::new(seed), Arc::new(Table(table, chunks[1], 0)));
     let state = Mutex::new(State {
         rng,
@@ -268,7 +270,7 @@ fn volatile(
         versions: vec![0; count as usize],
     });
     let plain = Arc::new(blob);
-    let blob = Arc::new(VolatileBlob { blob: Counting::new(plain.clone()), plain, state });
+    let blob = Arc::new(VolatileBlob { blob: Counting::new(plain.clone()), plain, cost, state });
     // The last chunks reach beyond it.
     let shape = vec![chunks[0] * chunk[0] - 1, chunks[1] * chunk[1] - chunk[1] / 5];
     let layout = Layout::Chunked(Chunks::new(chunk.to_vec(), Arc::new(Index(blob.clone())), chain, []));

@@ -16,15 +16,11 @@ use super::cache;
 use super::coverage::MAX_LOCATED;
 use super::layout::Chunks;
 use crate::{Array, Layout};
-use reencode::Reencoded;
 use source::Copier;
 use transfer::CopyPipeline;
 
 /// The largest chunks that are encoded anew, in decoded bytes: each thread has one in memory, whatever a file says of the size.
 const MAX_REENCODED: u64 = 32 << 20;
-
-/// Bytes of chunks that are encoded anew between two reports to the progress.
-const REPORTED: u64 = 64 << 20;
 
 /// Copies all chunks of one array to another, as they are stored if the filters and their parameters are the same; else
 /// chunks of at most 32 MiB, and a quarter of the budget of the cache, are decoded and encoded. `progress` gets the bytes of
@@ -106,21 +102,14 @@ pub fn copy_chunks(
                 from_blob.forget();
             }
             let chunks = copier.chunks(&some, &locations)?;
-            target = if is_transfer {
-                pipeline.push_all(chunks)
+            if is_transfer {
+                target = pipeline.push_all(chunks);
             } else {
-                let mut some = chunks.chunks((REPORTED / chunk_len).max(16) as usize);
-                some.try_for_each(|some| {
-                    if copier.has_failed() {
-                        return Ok(());
-                    }
-                    let chunks = Reencoded { copier: &copier, chunks: some };
-                    writer.write_from(to_blob, chunk_len as usize, &chunks)?;
-                    copied = (copied + some.len()).min(count);
+                target = copier.reencode(&chunks, &mut |done| {
+                    copied = (copied + done).min(count);
                     report.advance((first + copied) as u64);
-                    Ok(())
-                })
-            };
+                });
+            }
             let read = copier.end_attempt();
             if target.is_err() { Ok(true) } else { read }
         })?;

@@ -6,11 +6,18 @@ use ferrocdf_store::Buffer;
 use super::source::{Copier, SourceChunk};
 use crate::chunks::decoded::{Key, name, too_short};
 use crate::chunks::encode::ChunkSource;
+use crate::chunks::stored::EncodedChunks;
+use crate::requests::{BatchLimit, run_in_batches};
+
+/// Bytes of chunks that are encoded anew between two reports to the progress.
+const REPORTED: u64 = 64 << 20;
 
 /// Chunks of the source, decoded for the target.
 pub(super) struct Reencoded<'a> {
     pub(super) copier: &'a Copier<'a>,
-    pub(super) chunks: &'a [SourceChunk],
+    pub(super) chunks: &'a [&'a SourceChunk],
+    /// The stored bytes, if they were fetched from a slow source.
+    pub(super) encoded: Option<&'a EncodedChunks>,
 }
 
 impl ChunkSource for Reencoded<'_> {
@@ -29,8 +36,9 @@ impl ChunkSource for Reencoded<'_> {
     /// Hands an error of the source to the copier, and builds a chunk of fill values: the errors returned are those of the
     /// target alone.
     fn build(&self, number: usize, buffer: &mut Buffer, chunk: &mut [u8]) -> Result<()> {
-        let (copier, found) = (self.copier, &self.chunks[number]);
-        match copier.decode(found, buffer, chunk) {
+        let (copier, found) = (self.copier, self.chunks[number]);
+        let stored = self.encoded.and_then(|encoded| encoded.get(number));
+        match copier.decode(found, stored, buffer, chunk) {
             Ok(()) => copier.record(found, chunk),
             Err(error) => {
                 copier.to.fill_chunk(chunk);
@@ -42,8 +50,52 @@ impl ChunkSource for Reencoded<'_> {
 }
 
 impl Copier<'_> {
-    /// Fetches and decodes a chunk of the source.
-    fn decode(&self, found: &SourceChunk, buffer: &mut Buffer, chunk: &mut [u8]) -> Result<()> {
+    /// Decodes chunks and encodes them anew. `progress` gets the number of chunks that were written since its last call. An error of
+    /// the source is recorded; those returned are of the target.
+    pub(super) fn reencode(&self, chunks: &[SourceChunk], progress: &mut dyn FnMut(usize)) -> Result<()> {
+        let together = (REPORTED / self.chunk_len.max(1)).max(16) as usize;
+        let mut target = Ok(());
+        let mut write = |chunks: &[&SourceChunk], encoded: Option<&EncodedChunks>| {
+            let chunks = Reencoded { copier: self, chunks, encoded };
+            target = self.writer.write_from(self.to_blob, self.chunk_len as usize, &chunks);
+            if target.is_ok() {
+                progress(chunks.len());
+            }
+            target.clone()
+        };
+        if self.is_near {
+            for some in chunks.chunks(together) {
+                if self.has_failed() {
+                    break;
+                }
+                let some: Vec<&SourceChunk> = some.iter().collect();
+                write(&some, None)?;
+            }
+            return Ok(());
+        }
+        let limit = BatchLimit { requests: together, ..BatchLimit::of(&self.from_blob.cost()) };
+        let jobs = chunks.iter().take_while(|_| !self.has_failed());
+        let fetch = |some: &[&SourceChunk], _is_first, encoded| {
+            self.fetch_many(some.iter().copied(), encoded).inspect_err(|error| self.fail(error.clone()))
+        };
+        let done = run_in_batches(
+            limit,
+            jobs,
+            |chunk| chunk.len,
+            fetch,
+            |some, encoded| write(&some, Some(encoded)).map(|()| true),
+        );
+        if self.has_failed() { target } else { done.map(drop) }
+    }
+
+    /// Decodes a chunk of the source, and fetches it if its bytes are not in `stored`.
+    fn decode(
+        &self,
+        found: &SourceChunk,
+        stored: Option<&[u8]>,
+        buffer: &mut Buffer,
+        chunk: &mut [u8],
+    ) -> Result<()> {
         let &SourceChunk { at, len, mask, .. } = found;
         let chain = &self.from.chain;
         let fail = |error: Error| error.at(name(&found.key, at));
@@ -51,12 +103,20 @@ impl Copier<'_> {
             if len < self.chunk_len {
                 return Err(fail(too_short(len, self.chunk_len)));
             }
-            return self.from_blob.read_exact_at(at, chunk);
+            let Some(stored) = stored else { return self.from_blob.read_exact_at(at, chunk) };
+            chunk.copy_from_slice(&stored[..chunk.len()]);
+            return Ok(());
         }
         chain.check_size(mask, len as usize, chunk.len()).map_err(fail)?;
-        // Not more than the blob holds.
-        let stored = buffer.at(at, len as usize);
-        self.from_blob.read_exact_at(at, stored)?;
+        let stored = match stored {
+            Some(stored) => stored,
+            None => {
+                // Not more than the blob holds.
+                let stored = buffer.at(at, len as usize);
+                self.from_blob.read_exact_at(at, stored)?;
+                stored
+            }
+        };
         chain.decode(mask, stored, chunk).map_err(fail)
     }
 }

@@ -1,16 +1,18 @@
 //! The source of a copy: the chunks that are to be read, and the attempts at reading them.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::{Blob, BlobMut};
 
-use crate::Selection;
 use crate::chunks::decoded::{Key, name};
 use crate::chunks::encode::ChunkWriter;
 use crate::chunks::index::{ChunkIndex, ChunkLocation};
 use crate::chunks::layout::Chunks;
 use crate::chunks::optimistic::{Attempts, checksum};
+use crate::chunks::stored::{EncodedChunks, StoredChunks};
+use crate::{PastEnd, Selection};
 
 /// Source and target of a copy.
 pub(super) struct Copier<'a> {
@@ -23,6 +25,10 @@ pub(super) struct Copier<'a> {
     same_fill: bool,
     /// Bytes of a decoded chunk.
     pub(super) chunk_len: u64,
+    /// True if the source is near.
+    pub(super) is_near: bool,
+    /// True if a read of this attempt told the size of the source.
+    is_size_known: AtomicBool,
     state: Mutex<SourceState>,
 }
 
@@ -52,7 +58,9 @@ impl<'a> Copier<'a> {
         writer: &'a ChunkWriter,
         (same_fill, chunk_len): (bool, u64),
     ) -> Self {
-        Copier { from_blob, from, to_blob, to, writer, same_fill, chunk_len, state: Mutex::default() }
+        let is_near = from_blob.cost().is_near();
+        let (is_size_known, state) = (AtomicBool::new(false), Mutex::default());
+        Copier { from_blob, from, to_blob, to, writer, same_fill, chunk_len, is_near, is_size_known, state }
     }
 
     /// Begins another box of chunks.
@@ -62,7 +70,22 @@ impl<'a> Copier<'a> {
 
     /// Begins another attempt at reading the chunks of the box.
     pub(super) fn begin_attempt(&self, is_verifying: bool, chunks: usize) {
+        self.is_size_known.store(false, Relaxed);
         self.state().attempts.begin(is_verifying, chunks);
+    }
+
+    /// Fetches chunks from a slow source.
+    pub(super) fn fetch_many<'c>(
+        &self,
+        chunks: impl Iterator<Item = &'c SourceChunk>,
+        encoded: EncodedChunks,
+    ) -> Result<EncodedChunks> {
+        let (blob, chain, chunk_len) = (self.from_blob, &*self.from.chain, self.chunk_len);
+        let stored = StoredChunks { blob, past_end: PastEnd::Error, chain, chunk_len };
+        let locations = chunks.map(|&SourceChunk { at, len, mask, .. }| ChunkLocation::At { at, len, mask });
+        let encoded = stored.fetch_many(locations, !self.is_size_known.load(Relaxed), encoded)?;
+        self.is_size_known.store(true, Relaxed);
+        Ok(encoded)
     }
 
     /// Ends the attempt. True if no chunk need be read again.
@@ -112,7 +135,8 @@ impl<'a> Copier<'a> {
 
     /// Returns the stored chunks of a box that are not verified yet.
     pub(super) fn chunks(&self, some: &Selection, locations: &[ChunkLocation]) -> Result<Vec<SourceChunk>> {
-        let size = self.from_blob.size()?;
+        // The size of a slow source comes with the first bytes.
+        let size = if self.is_near { self.from_blob.size()? } else { u64::MAX };
         let mut chunks = Vec::new();
         let attempts = &mut self.state().attempts;
         for (number, &location) in locations.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Transferring chunks to another array as they are stored.
 //!
-//! Chunks are transferred in batches: space is allocated in their order, they are read in the order of their positions and
-//! written in that of the new space, neighbours together each time. While one batch is written the next is read.
+//! Chunks are transferred in batches: they are read in the order of their positions, get space in their order, and are written
+//! in the order of the new space, neighbours together each time. While one batch is written the next is read.
 
 use std::ops::Range;
 
@@ -10,50 +10,62 @@ use ferrocdf_bytes::{Code, Error, Result};
 use super::source::{Copier, SourceChunk};
 use crate::chunks::encode::{BATCH, Space, each};
 use crate::chunks::fetch_plan::coalesce;
+use crate::chunks::stored::EncodedChunks;
 use crate::pool;
+use crate::requests::BatchLimit;
 use crate::scratch::Scratch;
 use crate::tiling::SHARED;
 
 impl Copier<'_> {
-    /// Reads a batch of chunks.
-    fn read(&self, chunks: &[SourceChunk], memory: &mut [u8]) -> Result<()> {
-        let mut rest = memory;
-        let mut parts = Vec::with_capacity(chunks.len());
-        for chunk in chunks {
-            let (here, more) = std::mem::take(&mut rest).split_at_mut(chunk.len as usize);
-            parts.push((chunk, here));
-            rest = more;
+    /// Reads a batch of chunks into memory that was used before.
+    fn read(&self, chunks: Vec<SourceChunk>, mut memory: Vec<u8>) -> Result<CopyBatch> {
+        let shares = shares(&chunks);
+        if self.is_near {
+            reserve(&mut memory, bytes(&chunks))?;
+            let mut parts = split(&chunks, &mut memory);
+            parts.sort_unstable_by_key(|part| part.0.at);
+            let ranges = parts.iter().map(|(chunk, _)| Some((chunk.at, chunk.len)));
+            let fetches = coalesce(ranges, &self.from_blob.cost());
+            let mut jobs: Vec<(Range<u64>, &mut [ChunkRows<'_>])> = Vec::new();
+            let mut rest = &mut parts[..];
+            for fetch in fetches {
+                let (group, more) = std::mem::take(&mut rest).split_at_mut(fetch.chunks);
+                rest = more;
+                jobs.push((fetch.range, group));
+            }
+            each(shares, &mut jobs, |_, (range, group)| self.fetch(range, group))?;
+        } else {
+            let encoded = self.fetch_many(chunks.iter(), EncodedChunks::default())?;
+            reserve(&mut memory, bytes(&chunks))?;
+            for (number, (_, bytes)) in split(&chunks, &mut memory).into_iter().enumerate() {
+                bytes.copy_from_slice(encoded.get(number).unwrap_or_default());
+            }
         }
-        parts.sort_unstable_by_key(|part| part.0.at);
-        let fetches =
-            coalesce(parts.iter().map(|(chunk, _)| Some((chunk.at, chunk.len))), &self.from_blob.cost());
-        let mut jobs: Vec<(Range<u64>, &mut [ChunkRows<'_>])> = Vec::new();
-        let mut rest = &mut parts[..];
-        for fetch in fetches {
-            let (group, more) = std::mem::take(&mut rest).split_at_mut(fetch.chunks);
-            rest = more;
-            jobs.push((fetch.range, group));
-        }
-        each(shares(chunks), &mut jobs, |_, (range, group)| self.fetch(range, group))?;
         // Only after all were read: if one cannot be read, no chunk of the batch is written.
-        each(shares(chunks), &mut jobs, |_, (_, group)| {
-            group.iter().for_each(|(chunk, bytes)| self.record(chunk, bytes));
+        each(shares, &mut split(&chunks, &mut memory), |_, (chunk, bytes)| {
+            self.record(chunk, bytes);
             Ok(())
-        })
+        })?;
+        Ok(CopyBatch { chunks, memory })
     }
 
-    /// Writes a batch of chunks to its space, and inserts the chunks into the index.
-    fn write(&self, batch: &mut CopyBatch) -> Result<()> {
-        let CopyBatch { chunks, space, memory } = batch;
+    /// Allocates space for a batch of chunks, writes them, and inserts them into the index.
+    fn write(&self, CopyBatch { chunks, memory }: &CopyBatch) -> Result<()> {
+        let mut space = Space::default();
         let mut starts = vec![0];
         starts.extend(chunks.iter().scan(0, |end, chunk| {
             *end += chunk.len as usize;
             Some(*end)
         }));
-        let written = space.write(shares(chunks), |run, at| {
-            self.to_blob.write_at(at, &memory[starts[run.start]..starts[run.end]])
+        let allocated = chunks
+            .iter()
+            .try_for_each(|chunk| space.allocate(self.writer, chunk.key.clone(), chunk.len, chunk.mask));
+        let written = allocated.and_then(|()| {
+            space.write(shares(chunks), |run, at| {
+                self.to_blob.write_at(at, &memory[starts[run.start]..starts[run.end]])
+            })
         });
-        std::mem::take(space).insert(self.writer).and(written)
+        space.insert(self.writer).and(written)
     }
 
     /// Reads chunks with one request.
@@ -76,12 +88,29 @@ impl Copier<'_> {
 /// A chunk and the memory for its bytes.
 type ChunkRows<'a> = (&'a SourceChunk, &'a mut [u8]);
 
+/// Splits memory into the bytes of chunks.
+fn split<'a>(chunks: &'a [SourceChunk], memory: &'a mut [u8]) -> Vec<ChunkRows<'a>> {
+    let mut rest = memory;
+    let part = |chunk: &'a SourceChunk| {
+        let (here, more) = std::mem::take(&mut rest).split_at_mut(chunk.len as usize);
+        rest = more;
+        (chunk, here)
+    };
+    chunks.iter().map(part).collect()
+}
+
+/// Makes memory at least `len` bytes long.
+fn reserve(memory: &mut Vec<u8>, len: u64) -> Result<()> {
+    let too_large = |_| Error::new(Code::ENOMEM, format!("no memory for {len} bytes of encoded chunks"));
+    let len = usize::try_from(len).map_err(too_large)?;
+    memory.resize(len.max(memory.len()), 0);
+    Ok(())
+}
+
 /// Chunks that are transferred together.
 #[derive(Default)]
 struct CopyBatch {
     chunks: Vec<SourceChunk>,
-    /// Space in the target.
-    space: Space,
     /// Encoded bytes, one chunk after the other.
     memory: Vec<u8>,
 }
@@ -103,71 +132,49 @@ impl<'a> CopyPipeline<'a> {
     /// Transfers chunks, in batches; the last batch is written with the next [`push`](CopyPipeline::push). Stops at the first
     /// batch that cannot be read.
     pub(super) fn push_all(&mut self, chunks: Vec<SourceChunk>) -> Result<()> {
-        let (mut batch, mut bytes) = (Vec::new(), 0);
+        let cost = self.copier.from_blob.cost();
+        let most = if cost.is_near() { BATCH as u64 } else { BatchLimit::of(&cost).bytes };
+        let (mut batch, mut bytes) = (Vec::new(), 0u64);
         for chunk in chunks {
-            if bytes > 0 && chunk.len.saturating_add(bytes) > BATCH as u64 {
+            if bytes > 0 && chunk.len.saturating_add(bytes) > most {
                 self.push(std::mem::take(&mut batch))?;
                 if self.copier.has_failed() {
                     return Ok(());
                 }
                 bytes = 0;
             }
-            // Neither is more than the file has.
-            bytes += chunk.len;
+            bytes = bytes.saturating_add(chunk.len);
             batch.push(chunk);
         }
         self.push(batch)
     }
 
-    /// Allocates space for a batch and reads it, while the batch before it is written. An error of reading is recorded in the
-    /// copier, and not returned here; the batch is not written then.
+    /// Reads a batch while the batch before it is written. An error of reading is recorded in the copier, and not returned here.
     pub(super) fn push(&mut self, chunks: Vec<SourceChunk>) -> Result<()> {
-        let copier = self.copier;
-        let mut space = Space::default();
-        let mut before = std::mem::take(&mut self.read);
-        let ready = chunks
-            .iter()
-            .try_for_each(|chunk| space.allocate(copier.writer, chunk.key.clone(), chunk.len, chunk.mask))
-            .and_then(|()| self.memory(bytes(&chunks)));
-        let mut memory = match ready {
-            Ok(memory) => memory,
-            Err(error) => {
-                space.insert(copier.writer)?;
-                return copier.write(&mut before).and(Err(error));
-            }
+        let (copier, before) = (self.copier, std::mem::take(&mut self.read));
+        let free = std::mem::take(&mut self.free);
+        let is_large = bytes(&chunks).max(bytes(&before.chunks)) >= SHARED;
+        let (read, wrote) = if !copier.is_near && !chunks.is_empty() {
+            pool::overlap(|| copier.read(chunks, free), || copier.write(&before))
+        } else if let Some(pool) = pool::get().filter(|_| is_large) {
+            pool.join(|| copier.read(chunks, free), || copier.write(&before))
+        } else {
+            let wrote = copier.write(&before);
+            (copier.read(chunks, free), wrote)
         };
-        let all = bytes(&chunks);
-        let into = &mut memory[..all as usize];
-        let (wrote, read) = match pool::get().filter(|_| all.max(bytes(&before.chunks)) >= SHARED) {
-            Some(pool) => pool.join(|| copier.write(&mut before), || copier.read(&chunks, into)),
-            None => (copier.write(&mut before), copier.read(&chunks, into)),
-        };
-        if wrote.is_err() || read.is_err() {
-            space.insert(copier.writer)?;
-            space = Space::default();
-        }
         wrote?;
         self.free = before.memory;
         match read {
-            Ok(()) => self.read = CopyBatch { chunks, space, memory },
+            Ok(batch) => self.read = batch,
             Err(error) => copier.fail(error),
         }
         Ok(())
-    }
-
-    /// Returns memory of at least `len` bytes.
-    fn memory(&mut self, len: u64) -> Result<Vec<u8>> {
-        let too_large = |_| Error::new(Code::ENOMEM, format!("no memory for {len} bytes of encoded chunks"));
-        let len = usize::try_from(len).map_err(too_large)?;
-        let mut memory = std::mem::take(&mut self.free);
-        memory.resize(len.max(memory.len()), 0);
-        Ok(memory)
     }
 }
 
 /// Returns the encoded bytes of some chunks.
 fn bytes(chunks: &[SourceChunk]) -> u64 {
-    chunks.iter().map(|chunk| chunk.len).sum()
+    chunks.iter().fold(0, |all, chunk| all.saturating_add(chunk.len))
 }
 
 /// True if several threads are to transfer some chunks.

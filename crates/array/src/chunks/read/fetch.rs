@@ -1,4 +1,4 @@
-//! Fetching what was planned. Each request, and the chunks that it serves, is the work of one thread.
+//! Fetching what was planned. Each request to a near source, and the chunks that it serves, is the work of one thread.
 
 use std::ops::Range;
 
@@ -44,6 +44,9 @@ impl ChunkReader<'_> {
             ChunkTask { chunk, rows, attempts }
         };
         let mut tasks: SmallVec<[ChunkTask<'o>; 1]> = plan.chunks.iter().map(task).collect();
+        if !self.cost.is_near() {
+            return self.fetch_in_batches(plan, &mut tasks);
+        }
         let mut rest = &mut tasks[..];
         let jobs = plan.fetches.iter().map(|fetch| {
             let (tasks, more) = std::mem::take(&mut rest).split_at_mut(fetch.chunks);
@@ -93,9 +96,21 @@ impl ChunkReader<'_> {
         // At most the size of the blob, as was checked.
         let bytes = window.at(range.start, (range.end - range.start) as usize);
         self.stored.fetch(range.start, bytes)?;
+        self.fill_from(range.start, bytes, tasks, generation, scratch)
+    }
+
+    /// Fills the chunks that a request serves from its bytes, which lie at position `start` of the blob.
+    pub(super) fn fill_from(
+        &self,
+        start: u64,
+        bytes: &[u8],
+        tasks: &mut [ChunkTask<'_>],
+        generation: u64,
+        scratch: &mut Scratch,
+    ) -> Result<bool> {
         all_in_range(tasks.iter_mut().map(|task| {
             let stored = match task.chunk.need {
-                Need::Whole(at, len) => &bytes[(at - range.start) as usize..][..len as usize],
+                Need::Whole(at, len) => &bytes[(at - start) as usize..][..len as usize],
                 Need::Part(_) | Need::Nothing => &[],
             };
             self.task(task, stored, generation, scratch)

@@ -18,7 +18,7 @@ use crate::chunks::rows::ChunkRows;
 use crate::non_temporal;
 use crate::read::TileReader;
 use crate::scratch::Scratch;
-use crate::tiling::{TILE, TilePlan};
+use crate::tiling::{TilePlan, read_limit};
 
 impl ChunkReader<'_> {
     /// Fills the rows of one chunk from `stored`, the encoded bytes if the plan fetched them, and records the attempt.
@@ -49,13 +49,22 @@ impl ChunkReader<'_> {
         match (location, sum) {
             (ChunkLocation::Missing, _) => attempts.record_missing(in_range),
             (location, Some(sum)) => attempts.record(location, sum, in_range),
-            // If memory keeps its old value where a number is out of range, a checksum of memory proves nothing.
-            (location, None) if in_range || !self.conversion.keeps => {
-                attempts.record(location, checksum(task.rows.iter().map(|row| &**row)), in_range);
+            (_, None) => {
+                task.attempts = Some(attempts);
+                self.record_elements(task, in_range);
             }
-            _ => {}
         }
         Ok(in_range)
+    }
+
+    /// Records the attempt at reading a part of an unfiltered chunk, whose elements are in memory.
+    pub(super) fn record_elements(&self, task: &mut ChunkTask<'_>, in_range: bool) {
+        let Some(attempts) = task.attempts.take() else { return };
+        // If memory keeps its old value where a number is out of range, a checksum of memory proves nothing.
+        if in_range || !self.conversion.keeps {
+            let elements = checksum(task.rows.iter().map(|row| &**row));
+            attempts.record(task.chunk.location, elements, in_range);
+        }
     }
 
     /// Fills the rows of one chunk that is not in memory.
@@ -150,12 +159,17 @@ impl ChunkReader<'_> {
         })
     }
 
-    /// Reads the selected elements of an unfiltered chunk with requests of their own.
-    fn read_elements(&self, at: &[usize], position: u64, rows: &mut [&mut [u8]]) -> Result<bool> {
+    /// Plans the requests for the selected elements of an unfiltered chunk.
+    pub(super) fn part_plan(&self, at: &[usize], position: u64) -> Result<TilePlan> {
         let (shape, stored) = (&self.selected.chunks.shape, self.array.stored);
         let sel = self.selected.selection(at);
         let strides = dense_strides(shape, stored)?;
-        let plan = TilePlan::new(shape, stored, position, &strides, &sel, (TILE, &self.cost))?;
+        TilePlan::new(shape, stored, position, &strides, &sel, (read_limit(&self.cost), &self.cost))
+    }
+
+    /// Reads the selected elements of an unfiltered chunk with requests of their own.
+    fn read_elements(&self, at: &[usize], position: u64, rows: &mut [&mut [u8]]) -> Result<bool> {
+        let plan = self.part_plan(at, position)?;
         let windows =
             TileReader::new(self.stored.blob, &plan, self.conversion, self.stored.past_end, self.size);
         if let [row] = rows {

@@ -6,11 +6,13 @@
 //!   then done in any order by any thread. Where rows would be many and tiny, some chunks are decoded at a time and copied
 //!   out by one thread ([`tiny_rows`]).
 //! - [`fetch`] reads what was planned and hands the bytes of each chunk to [`fill`], which decodes and converts them. Local
-//!   bytes cost little, so the thread that fetched them decodes them too, while they are in its cache.
+//!   bytes cost little, so the thread that fetched them decodes them too, while they are in its cache. The requests to a slow source
+//!   are sent in [`batches`], and the pool decodes one batch while the next is fetched.
 //!
 //! A chunk of which all is wanted is decoded into a buffer of its thread; one of which a part is wanted is kept decoded in
 //! the cache, since the next request often wants another part. Chunks without filters are read in part.
 
+mod batches;
 mod fetch;
 mod fill;
 mod memory;
@@ -20,13 +22,13 @@ mod tiny_rows;
 use ferrocdf_bytes::Result;
 use ferrocdf_store::{Blob, Cost};
 
-use super::fetch_plan::largest;
 use super::layout::Chunks;
 use super::locate::Ranges;
 use super::optimistic::{Attempt, Attempts};
 use super::selected::SelectedChunks;
 use super::stored::StoredChunks;
 use crate::convert::Conversion;
+use crate::requests::largest;
 use crate::tiling::SHARED;
 use crate::{Array, Selection, non_temporal};
 use memory::Lines;

@@ -5,10 +5,11 @@ use smallvec::SmallVec;
 
 use super::ChunkReader;
 use crate::chunks::decoded::Shared;
-use crate::chunks::fetch_plan::{Fetch, coalesce, largest};
+use crate::chunks::fetch_plan::{Fetch, coalesce};
 use crate::chunks::index::{ChunkIndex, ChunkLocation};
 use crate::chunks::locate::{Ranges, combinations};
 use crate::chunks::optimistic::Attempts;
+use crate::requests::largest;
 
 /// The chunks to read, in the order in which they are fetched, and the requests that fetch them.
 pub(super) struct ReadPlan {

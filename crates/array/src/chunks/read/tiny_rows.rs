@@ -9,9 +9,12 @@ use super::ChunkReader;
 use super::plan::{PlannedChunk, ReadPlan};
 use crate::chunks::cache;
 use crate::chunks::decoded::{ChunkView, Decoded, Shared};
+use crate::chunks::index::ChunkLocation;
 use crate::chunks::locate::Ranges;
 use crate::chunks::optimistic::{Attempts, checksum};
+use crate::chunks::stored::EncodedChunks;
 use crate::pool;
+use crate::requests::{BatchLimit, run_in_batches};
 use crate::scratch::Scratch;
 use crate::tiling::{Dim, offset};
 
@@ -24,36 +27,85 @@ impl ChunkReader<'_> {
         attempts: &mut Attempts,
         out: &mut [u8],
     ) -> Result<bool> {
-        let most = (cache::budget() / 4) as u64 / self.stored.chunk_len.max(1);
-        let mut in_range = true;
-        for some in plan.chunks.chunks(most.clamp(1, 64) as usize) {
-            let decode = |chunk: &PlannedChunk| match &chunk.kept {
-                Some(kept) => Ok(Some(kept.clone())),
-                None => Ok(self
-                    .stored
-                    .read(&self.selected.key(&chunk.at), chunk.location)?
-                    .map(|bytes| Decoded::written(bytes, 0))),
-            };
-            let decoded: Vec<Option<Shared>> = match pool::get().filter(|_| self.shares) {
-                Some(pool) => pool.install(|| some.par_iter().map(decode).collect::<Result<_>>())?,
-                None => some.iter().map(decode).collect::<Result<_>>()?,
-            };
-            Scratch::with(|scratch| {
-                for (chunk, decoded) in some.iter().zip(&decoded) {
-                    let view = decoded.as_deref().map(Decoded::view);
-                    let fit = self.copy_out(ranges, &chunk.at, view, &mut scratch.dense, out);
-                    in_range &= fit;
-                    match (attempts.chunk(chunk.number), view) {
-                        (Some(attempts), Some(view)) if chunk.kept.is_none() => {
-                            attempts.record(chunk.location, checksum(std::iter::once(view.bytes)), fit);
-                        }
-                        (Some(attempts), None) => attempts.record_missing(fit),
-                        _ => {}
-                    }
-                }
-            });
+        let most = ((cache::budget() / 4) as u64 / self.stored.chunk_len.max(1)).clamp(1, 64) as usize;
+        if !self.cost.is_near() {
+            return self.by_tiny_rows_in_batches(ranges, plan, (most, attempts), out);
         }
-        Ok(in_range)
+        plan.chunks.chunks(most).try_fold(true, |in_range, some| {
+            let some: SmallVec<[&PlannedChunk; 64]> = some.iter().collect();
+            let decoded = self.decode_some(&some, |_, chunk| {
+                let key = self.selected.key(&chunk.at);
+                self.stored.read(&key, chunk.location)
+            })?;
+            Ok(in_range & self.copy_some(ranges, &some, &decoded, attempts, out))
+        })
+    }
+
+    /// Reads the chunks of a plan from a slow source; `most` chunks are decoded at a time.
+    fn by_tiny_rows_in_batches(
+        &self,
+        ranges: &Ranges,
+        plan: &ReadPlan,
+        (most, attempts): (usize, &mut Attempts),
+        out: &mut [u8],
+    ) -> Result<bool> {
+        let location = |chunk: &PlannedChunk| match &chunk.kept {
+            Some(_) => ChunkLocation::Missing,
+            None => chunk.location,
+        };
+        let len = |chunk: &&PlannedChunk| location(chunk).len();
+        let fetch = |some: &[&PlannedChunk], is_first: bool, encoded: EncodedChunks| {
+            self.stored.fetch_many(some.iter().map(|chunk| location(chunk)), is_first, encoded)
+        };
+        let limit = BatchLimit { requests: most, ..BatchLimit::of(&self.cost) };
+        run_in_batches(limit, plan.chunks.iter(), len, fetch, |some, encoded| {
+            let decoded = self.decode_some(&some, |number, chunk| {
+                let key = self.selected.key(&chunk.at);
+                self.stored.decode_fetched(&key, chunk.location, encoded.get(number))
+            })?;
+            Ok(self.copy_some(ranges, &some, &decoded, attempts, out))
+        })
+    }
+
+    /// Decodes chunks, on all threads if there is enough to do; `decode` returns those that are not in memory.
+    fn decode_some(
+        &self,
+        some: &[&PlannedChunk],
+        decode: impl Fn(usize, &PlannedChunk) -> Result<Option<Vec<u8>>> + Sync,
+    ) -> Result<Vec<Option<Shared>>> {
+        let decode = |(number, chunk): (usize, &&PlannedChunk)| match &chunk.kept {
+            Some(kept) => Ok(Some(kept.clone())),
+            None => Ok(decode(number, chunk)?.map(|bytes| Decoded::written(bytes, 0))),
+        };
+        match pool::get().filter(|_| self.shares) {
+            Some(pool) => pool.install(|| some.par_iter().enumerate().map(decode).collect()),
+            None => some.iter().enumerate().map(decode).collect(),
+        }
+    }
+
+    /// Scatters the selected parts of decoded chunks into the memory of a box. True if all numbers were in range.
+    fn copy_some(
+        &self,
+        ranges: &Ranges,
+        some: &[&PlannedChunk],
+        decoded: &[Option<Shared>],
+        attempts: &mut Attempts,
+        out: &mut [u8],
+    ) -> bool {
+        Scratch::with(|scratch| {
+            some.iter().zip(decoded).fold(true, |in_range, (chunk, decoded)| {
+                let view = decoded.as_deref().map(Decoded::view);
+                let fit = self.copy_out(ranges, &chunk.at, view, &mut scratch.dense, out);
+                match (attempts.chunk(chunk.number), view) {
+                    (Some(attempts), Some(view)) if chunk.kept.is_none() => {
+                        attempts.record(chunk.location, checksum(std::iter::once(view.bytes)), fit);
+                    }
+                    (Some(attempts), None) => attempts.record_missing(fit),
+                    _ => {}
+                }
+                in_range & fit
+            })
+        })
     }
 
     /// Scatters the selected part of one chunk into the memory of a box.

@@ -1,0 +1,116 @@
+//! Fetching what was planned from a slow source, in batches of requests.
+//!
+//! The requests of a batch are those of whole chunks and of parts of chunks alike, so that every batch but the last is full.
+
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+
+use ferrocdf_bytes::Result;
+
+use super::ChunkReader;
+use super::fetch::ChunkTask;
+use super::plan::{Need, ReadPlan};
+use crate::requests::{BatchLimit, Windows, run_in_batches, share};
+use crate::scratch::Scratch;
+use crate::tile_job::TileJob;
+use crate::tiling::TilePlan;
+
+/// A request, and what it serves.
+enum Job<'t, 'o> {
+    /// Whole chunks.
+    Chunks(Range<u64>, &'t mut [ChunkTask<'o>]),
+    /// A part of a chunk.
+    Tile(TileJob<'t>),
+}
+
+/// An unfiltered chunk of which a part is read.
+struct PartTask<'t, 'o> {
+    task: &'t mut ChunkTask<'o>,
+    plan: TilePlan,
+    /// True if all numbers were in range.
+    in_range: AtomicBool,
+}
+
+impl Job<'_, '_> {
+    fn range(&self) -> Range<u64> {
+        match self {
+            Job::Chunks(range, _) => range.clone(),
+            Job::Tile(tile) => tile.range(),
+        }
+    }
+
+    /// Returns the range of whole chunks.
+    fn chunks(&self) -> Option<&Range<u64>> {
+        match self {
+            Job::Chunks(range, _) => Some(range),
+            Job::Tile(_) => None,
+        }
+    }
+
+    fn len(&self) -> u64 {
+        match self {
+            Job::Chunks(range, _) => range.end - range.start,
+            Job::Tile(tile) => tile.len(),
+        }
+    }
+}
+
+impl ChunkReader<'_> {
+    /// Fetches and fills all chunks of a plan. True if all numbers were in range.
+    pub(super) fn fetch_in_batches<'o>(&self, plan: &ReadPlan, tasks: &mut [ChunkTask<'o>]) -> Result<bool> {
+        let (mut whole, mut parts, mut idle) = (Vec::new(), Vec::new(), Vec::new());
+        let mut rest = tasks;
+        for fetch in &plan.fetches {
+            let (tasks, more) = std::mem::take(&mut rest).split_at_mut(fetch.chunks);
+            rest = more;
+            if !fetch.range.is_empty() {
+                whole.push((fetch.range.clone(), tasks));
+                continue;
+            }
+            for task in tasks {
+                match task.chunk.need {
+                    Need::Part(position) => {
+                        let plan = self.part_plan(&task.chunk.at, position)?;
+                        parts.push(PartTask { task, plan, in_range: AtomicBool::new(true) });
+                    }
+                    Need::Whole(..) | Need::Nothing => idle.push(task),
+                }
+            }
+        }
+        let whole = whole.into_iter().map(|(range, tasks)| Job::Chunks(range, tasks));
+        let tiles = parts.iter_mut().flat_map(|PartTask { task, plan, in_range }| {
+            let rows = task.rows.iter_mut().map(|row| &mut **row);
+            TileJob::split(plan, rows, self.size, Some(in_range)).map(Job::Tile)
+        });
+        let mut in_range = self.run_jobs(whole.chain(tiles), plan.generation)?;
+        for PartTask { task, in_range, .. } in &mut parts {
+            self.record_elements(task, *in_range.get_mut());
+        }
+        in_range &= share(self.shares, idle, |_, task| {
+            Scratch::with(|scratch| self.task(task, &[], plan.generation, scratch))
+        })?;
+        Ok(in_range)
+    }
+
+    fn run_jobs<'t, 'o: 't>(&self, jobs: impl Iterator<Item = Job<'t, 'o>>, generation: u64) -> Result<bool> {
+        let limit = BatchLimit::of(&self.cost);
+        let fetch = |jobs: &[Job<'_, '_>], is_first: bool, mut windows: Windows| {
+            let chunks = jobs.iter().filter_map(Job::chunks);
+            self.stored.check_before(chunks.cloned(), is_first)?;
+            let check = |number: usize| {
+                let mut chunks = jobs[number].chunks().into_iter();
+                chunks.try_for_each(|range| self.stored.check_inside(range.start, range.end))
+            };
+            windows.read(self.stored.blob, self.stored.past_end, jobs.iter().map(Job::range), check)?;
+            Ok(windows)
+        };
+        run_in_batches(limit, jobs, Job::len, fetch, |jobs, windows| {
+            share(self.shares, jobs, |number, job| match job {
+                Job::Chunks(range, tasks) => Scratch::with(|scratch| {
+                    self.fill_from(range.start, windows.get(number), tasks, generation, scratch)
+                }),
+                Job::Tile(mut tile) => Ok(tile.fill(windows.get(number), &self.conversion)),
+            })
+        })
+    }
+}

@@ -1,0 +1,245 @@
+//! Requests to a source of bytes: how large they are, and batches of them for slow sources.
+//!
+//! A slow source takes milliseconds for a request, whatever its size. So its requests are sent in batches, each of as many as
+//! are worth having in flight at once ([`Cost::in_flight`]): a batch is one round. While the bytes of one batch are decoded and
+//! converted, a thread of its own fetches the next one: a thread of the pool that waited for an answer would not decode meanwhile.
+//! So two batches at most are in memory, however large the selection is.
+
+use std::ops::Range;
+
+use ferrocdf_bytes::Result;
+use ferrocdf_store::{Blob, Cost, ReadRequest};
+use rayon::prelude::*;
+
+use crate::{PastEnd, pool};
+
+/// Bytes that one request fetches at most, unless the source has a larger window: so many stay in the second-level cache of a
+/// core until they are decoded, and requests of that size keep all threads busy.
+pub(crate) const TOGETHER: u64 = 1 << 20;
+
+/// Bytes that a batch may have even if its requests are larger than the source suggests: an eighth of a gigabyte, the memory of
+/// two batches, keeps 32 chunks of 2 MiB in flight.
+const BATCH: u64 = 64 << 20;
+
+/// Returns the number of bytes that one request to a source fetches at most.
+pub(crate) fn largest(cost: &Cost) -> u64 {
+    TOGETHER.max(cost.window as u64)
+}
+
+/// The largest batch; a request that is larger is a batch of its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BatchLimit {
+    pub(crate) requests: usize,
+    pub(crate) bytes: u64,
+}
+
+impl BatchLimit {
+    /// Returns the limit for a source of this cost.
+    pub(crate) fn of(cost: &Cost) -> BatchLimit {
+        let requests = cost.in_flight.max(1);
+        BatchLimit { requests, bytes: largest(cost).saturating_mul(requests as u64).max(BATCH) }
+    }
+
+    /// Takes the jobs of the next batch; `len` returns the number of bytes that a job fetches.
+    fn take<J>(
+        self,
+        jobs: &mut std::iter::Peekable<impl Iterator<Item = J>>,
+        len: impl Fn(&J) -> u64,
+    ) -> Vec<J> {
+        let (mut batch, mut bytes) = (Vec::new(), 0u64);
+        while batch.len() < self.requests {
+            let more = |job: &J| batch.is_empty() || bytes.saturating_add(len(job)) <= self.bytes;
+            let Some(job) = jobs.next_if(more) else { break };
+            bytes = bytes.saturating_add(len(&job));
+            batch.push(job);
+        }
+        batch
+    }
+}
+
+/// Runs jobs in batches: `fetch` gets the bytes that the jobs of a batch need, while `work` does the batch before it. `fetch` is told
+/// whether the batch is the first one, and gets an old answer whose memory it may use again.
+///
+/// # Errors
+/// The first one of `fetch` or `work`; no other batch begins after it.
+pub(crate) fn run_in_batches<J: Send + Sync, A: Default + Send + Sync>(
+    limit: BatchLimit,
+    jobs: impl Iterator<Item = J>,
+    len: impl Fn(&J) -> u64,
+    fetch: impl Fn(&[J], bool, A) -> Result<A> + Sync,
+    mut work: impl FnMut(Vec<J>, &A) -> Result<bool>,
+) -> Result<bool> {
+    let mut jobs = jobs.peekable();
+    let mut batch = limit.take(&mut jobs, &len);
+    if batch.is_empty() {
+        return Ok(true);
+    }
+    let (mut answer, mut spare) = (fetch(&batch, true, A::default())?, A::default());
+    let mut in_range = true;
+    loop {
+        let next = limit.take(&mut jobs, &len);
+        if next.is_empty() {
+            return Ok(in_range & work(batch, &answer)?);
+        }
+        let (fetched, done) = pool::overlap(|| fetch(&next, false, spare), || work(batch, &answer));
+        in_range &= done?;
+        spare = std::mem::replace(&mut answer, fetched?);
+        batch = next;
+    }
+}
+
+/// Works on the jobs of a batch, whose numbers `work` gets too, in parallel if several threads share the work. True if all
+/// results are.
+pub(crate) fn share<J: Send>(
+    shares: bool,
+    jobs: Vec<J>,
+    work: impl Fn(usize, J) -> Result<bool> + Sync + Send,
+) -> Result<bool> {
+    let pool = if shares && jobs.len() > 1 { pool::get() } else { None };
+    match pool {
+        Some(pool) => pool.install(|| {
+            let jobs = jobs.into_par_iter().enumerate().with_max_len(1);
+            jobs.map(|(number, job)| work(number, job)).try_reduce(|| true, |a, b| Ok(a & b))
+        }),
+        None => {
+            let mut jobs = jobs.into_iter().enumerate();
+            jobs.try_fold(true, |all, (number, job)| Ok(all & work(number, job)?))
+        }
+    }
+}
+
+/// The bytes of a batch of ranges of a blob.
+#[derive(Default)]
+pub(crate) struct Windows {
+    buffer: Vec<u8>,
+    /// Where the bytes of each range end in the buffer.
+    ends: Vec<usize>,
+}
+
+impl Windows {
+    /// Reads ranges, in place of those before. The caller bounds their bytes. If the blob ends before a range does, `check`, called
+    /// with the number of the range, may return an error; then `past_end` decides.
+    pub(crate) fn read(
+        &mut self,
+        blob: &dyn Blob,
+        past_end: PastEnd,
+        ranges: impl Iterator<Item = Range<u64>>,
+        check: impl Fn(usize) -> Result<()>,
+    ) -> Result<()> {
+        self.ends.clear();
+        let (mut all, mut starts) = (0, Vec::new());
+        for range in ranges {
+            all += (range.end - range.start) as usize;
+            starts.push(range.start);
+            self.ends.push(all);
+        }
+        if self.buffer.len() < all {
+            self.buffer = Vec::new();
+            self.buffer = vec![0; all];
+        }
+        let (mut rest, mut begin) = (&mut self.buffer[..], 0);
+        let mut requests: Vec<ReadRequest<'_>> = Vec::with_capacity(starts.len());
+        for (&at, &end) in starts.iter().zip(&self.ends) {
+            let (window, more) = std::mem::take(&mut rest).split_at_mut(end - begin);
+            requests.push(ReadRequest::new(at, window));
+            (rest, begin) = (more, end);
+        }
+        blob.read_many(&mut requests)?;
+        for (number, request) in requests.iter_mut().enumerate() {
+            if request.len == request.into.len() {
+                continue;
+            }
+            check(number)?;
+            match past_end {
+                PastEnd::Zero => request.into[request.len..].fill(0),
+                // The error is that of the blob.
+                PastEnd::Error => blob.read_exact_at(request.at, request.into)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the bytes of a range.
+    pub(crate) fn get(&self, number: usize) -> &[u8] {
+        let begin = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.buffer[begin..self.ends[number]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+    use ferrocdf_bytes::{Code, Error};
+
+    use super::*;
+
+    const LIMIT: BatchLimit = BatchLimit { requests: 4, bytes: 100 };
+
+    fn failed() -> Error {
+        Error::new(Code::EIO, "failed")
+    }
+
+    #[test]
+    fn batches_are_full_and_within_the_limit() {
+        let lens = [10, 10, 10, 10, 10, 60, 30, 1, 500, 1, 100, 1];
+        let mut batches = Vec::new();
+        let done = run_in_batches(
+            LIMIT,
+            lens.into_iter(),
+            |&len| len,
+            |batch, is_first, _| Ok((batch.len(), is_first)),
+            |batch, &(len, is_first)| {
+                assert_eq!((len, is_first), (batch.len(), batches.is_empty()));
+                batches.push(batch);
+                Ok(batches.len() != 2)
+            },
+        );
+        assert_eq!(done, Ok(false));
+        let wanted: [&[u64]; 6] = [&[10, 10, 10, 10], &[10, 60, 30], &[1], &[500], &[1], &[100]];
+        assert_eq!((&batches[..6], &batches[6..]), (&wanted.map(<[u64]>::to_vec)[..], &[vec![1]][..]));
+    }
+
+    #[test]
+    fn no_batch_is_fetched_after_an_error() {
+        for (bad_fetch, bad_work, fetches) in [(2, 9, 3), (9, 1, 3), (0, 9, 1), (2, 1, 3)] {
+            let (fetched, mut worked) = (AtomicU64::new(0), 0);
+            let done = run_in_batches(
+                LIMIT,
+                0..40,
+                |_| 1,
+                |_, _, _: ()| if fetched.fetch_add(1, Relaxed) == bad_fetch { Err(failed()) } else { Ok(()) },
+                |_, ()| {
+                    worked += 1;
+                    if worked > bad_work { Err(failed()) } else { Ok(true) }
+                },
+            );
+            assert_eq!((done, fetched.into_inner()), (Err(failed()), fetches));
+        }
+    }
+
+    #[test]
+    fn a_panic_of_either_side_reaches_the_caller() {
+        for (bad_fetch, bad_work) in [(1, 9), (9, 0), (9, 2)] {
+            let (fetched, mut worked) = (AtomicU64::new(0), 0);
+            let run = || {
+                run_in_batches(
+                    LIMIT,
+                    0..40,
+                    |_| 1,
+                    |_, _, _: ()| {
+                        assert_ne!(fetched.fetch_add(1, Relaxed), bad_fetch, "expected");
+                        Ok(())
+                    },
+                    |_, ()| {
+                        worked += 1;
+                        assert!(worked <= bad_work, "expected");
+                        Ok(true)
+                    },
+                )
+            };
+            assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+        }
+    }
+}
