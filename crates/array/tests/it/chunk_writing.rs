@@ -168,7 +168,7 @@ impl Case {
 
     fn write(&self, rng: &mut Rng) {
         let sel = selection(rng, &self.array.shape);
-        let cost = cost(rng, sel.elements().unwrap());
+        let cost = cost(sel.elements().unwrap());
         let (blob, array) = (&Counting::new(&*self.shelf.blob).with_cost(cost), &self.array);
         if rng.once_in(8) {
             let value = bytes(rng, array.stored, 1);
@@ -538,7 +538,7 @@ fn chunks_are_copied_one_by_one() {
         let to = Chunks::writable(chunks.shape.clone(), shelf.clone(), chain, chunks.fill.clone());
         let to = Array { layout: Layout::Chunked(to), ..case.array.clone() };
         let source =
-            Counting::new(&*case.shelf.blob).with_cost(cost(&mut rng, case.array.shape.iter().product()));
+            Counting::new(&*case.shelf.blob).with_cost(cost(case.array.shape.iter().product()));
         let from: (&dyn Blob, &Array) = (&source, &case.array);
         flush(&case.shelf.blob, from.1).unwrap();
         assert!(copied(from, (&*shelf.blob, &to)).unwrap());

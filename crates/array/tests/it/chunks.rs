@@ -116,7 +116,7 @@ fn agrees(rng: &mut Rng, blob: &dyn Blob, array: &Array, sel: &Selection) {
             None => out,
         }
     };
-    let source = Counting::new(blob).with_cost(cost(rng, sel.elements().unwrap()));
+    let source = Counting::new(blob).with_cost(cost(held as u64));
     let fit = read(&source, array, sel, out(&mut fast)).unwrap();
     let expected = oracle::read(blob, array, sel, out(&mut slow)).unwrap();
     let overlaps =
