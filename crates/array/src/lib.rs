@@ -66,7 +66,9 @@ mod virtual_layout;
 mod write;
 
 pub use array::{Array, ElementDecoder, Layout, PastEnd};
-pub use chunks::{ChunkIndex, ChunkLocation, ChunkStore, Chunks, IndexSnapshot, copy_chunks, flush};
+pub use chunks::{
+    ChunkIndex, ChunkLocation, ChunkObjects, ChunkStore, Chunks, IndexSnapshot, copy_chunks, flush,
+};
 pub use convert::{ConversionRules, convert, to_native};
 pub use copy_bytes::copy_bytes;
 pub use huge_pages::advise_huge_pages;

@@ -5,7 +5,7 @@
 //! error, the oracle may panic.
 
 use ferrocdf_bytes::{Order, Result};
-use ferrocdf_store::{Blob, BlobMut};
+use ferrocdf_store::{Blob, BlobMut, ByteRange};
 
 use crate::{
     Array, ChunkLocation, ConversionRules, In, Kind, Layout, Map, Out, PastEnd, RangeCheck, Selection,
@@ -88,13 +88,27 @@ fn stored(blob: &dyn Blob, array: &Array, at: &[u64]) -> Result<(Vec<u8>, Stored
             let chunk: Vec<u64> = at.iter().zip(&chunks.shape).map(|(at, len)| at / len).collect();
             let within =
                 at.iter().zip(&chunks.shape).fold(0, |index, (at, len)| index * len + at % len) as usize;
-            match chunks.locate(&*chunks.index, &chunk, &vec![1; at.len()])?[0] {
-                ChunkLocation::Missing => {
-                    bytes = fill(&chunks.fill, last % chunks.shape.last().copied().unwrap_or(1))
-                }
+            let location = chunks.locate(&*chunks.index, &chunk, &vec![1; at.len()])?[0];
+            let encoded = match location {
+                ChunkLocation::Missing => None,
                 ChunkLocation::At { at, len, mask } => {
                     let mut encoded = vec![0; len as usize];
                     blob.read_exact_at(at, &mut encoded)?;
+                    Some((encoded, mask))
+                }
+                ChunkLocation::Object { at, len, mask } => {
+                    let objects = chunks.index.objects().expect("chunks in objects have a store");
+                    let key = chunks.key(chunk.iter().copied());
+                    let found = objects.store().get(&objects.key(&key), ByteRange::All)?;
+                    found.map(|found| {
+                        let from = &found.bytes[at as usize..];
+                        (from[..from.len().min(len as usize)].to_vec(), mask)
+                    })
+                }
+            };
+            match encoded {
+                None => bytes = fill(&chunks.fill, last % chunks.shape.last().copied().unwrap_or(1)),
+                Some((encoded, mask)) => {
                     let mut decoded = vec![0; chunks.shape.iter().product::<u64>() as usize * size];
                     chunks.chain.decode(mask, &encoded, &mut decoded)?;
                     bytes.copy_from_slice(&decoded[within * size..][..size]);

@@ -10,10 +10,9 @@ use crate::{Coverage, Selection};
 pub(super) const MAX_LOCATED: u64 = 1 << 16;
 
 impl Chunks {
-    /// True if at least one chunk of an array of this shape was never written.
+    /// True if at least one chunk of an array of this shape was never written, or nothing tells whether it was.
     pub(crate) fn lacks_some(&self, shape: &[u64]) -> Result<bool> {
-        Ok(!shape.contains(&0)
-            && self.has_any(&self.grid(shape), |location| location == ChunkLocation::Missing)?)
+        Ok(!shape.contains(&0) && self.has_any(&self.grid(shape), ChunkLocation::may_be_missing)?)
     }
 
     /// Returns how much of a selection of at least one element is stored. Pending chunks count as stored.

@@ -4,13 +4,18 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use ferrocdf_bytes::Result;
-use ferrocdf_store::BlobMut;
+use ferrocdf_store::{BlobMut, ByteRange, Store};
 
 /// An index that locates the chunks of one array.
 pub trait ChunkIndex: Debug + Send + Sync {
     /// Returns the locations of all chunks in a box, last dimension fastest: `count` chunks in each dimension from chunk
     /// `first` on. Coordinates count chunks, not elements. The box may reach beyond the array; chunks there are missing.
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>>;
+
+    /// Returns what names the objects that hold chunks; `None` if all chunks are ranges of the blob of the array.
+    fn objects(&self) -> Option<&dyn ChunkObjects> {
+        None
+    }
 
     /// Returns the generation of this snapshot of the index, unique per index; 0 if no other process changes the index. See
     /// [`refresh`](ChunkIndex::refresh).
@@ -31,6 +36,15 @@ pub trait ChunkIndex: Debug + Send + Sync {
     fn refresh(&self) -> Result<Option<Arc<dyn ChunkIndex>>> {
         Ok(None)
     }
+}
+
+/// The objects that hold the chunks of one array: each chunk has an object of its own, or several share one.
+pub trait ChunkObjects: Send + Sync {
+    /// Returns the store of the objects.
+    fn store(&self) -> &dyn Store;
+
+    /// Returns the key of the object that holds the chunk with these coordinates.
+    fn key(&self, chunk: &[u64]) -> String;
 }
 
 /// An index as it was when it was last read.
@@ -93,14 +107,50 @@ pub enum ChunkLocation {
         /// The filter mask: bit `n` is set if the chunk was stored without the `n`-th filter of the chain.
         mask: u32,
     },
+    /// The chunk is an object, or a range of one, which [`ChunkIndex::objects`] names. If there is no such object, the chunk is
+    /// missing.
+    Object {
+        /// Position of the first byte in the object.
+        at: u64,
+        /// Length in bytes, as stored; [`ChunkLocation::TO_END`] for all bytes of the object from `at` on.
+        len: u64,
+        /// The filter mask, as in [`ChunkLocation::At`].
+        mask: u32,
+    },
 }
 
 impl ChunkLocation {
-    /// Returns the number of stored bytes.
-    pub(super) fn len(self) -> u64 {
+    /// The length of a chunk that ends where its object ends.
+    pub const TO_END: u64 = u64::MAX;
+
+    /// Returns the number of stored bytes, or that of a decoded chunk if it is unknown.
+    pub(super) fn expected_len(self, chunk_len: u64) -> u64 {
         match self {
             ChunkLocation::Missing => 0,
-            ChunkLocation::At { len, .. } => len,
+            ChunkLocation::Object { len: ChunkLocation::TO_END, .. } => chunk_len,
+            ChunkLocation::At { len, .. } | ChunkLocation::Object { len, .. } => len,
+        }
+    }
+
+    /// True if the elements of the chunk may have the fill value because it is not stored.
+    pub(super) fn may_be_missing(self) -> bool {
+        !matches!(self, ChunkLocation::At { .. })
+    }
+
+    /// Returns the filter mask of a stored chunk.
+    pub(super) fn mask(self) -> Option<u32> {
+        match self {
+            ChunkLocation::Missing => None,
+            ChunkLocation::At { mask, .. } | ChunkLocation::Object { mask, .. } => Some(mask),
+        }
+    }
+
+    /// Returns the range of the object that holds the chunk; `None` if it is elsewhere.
+    pub(super) fn in_object(self) -> Option<ByteRange> {
+        match self {
+            ChunkLocation::Object { at: 0, len: ChunkLocation::TO_END, .. } => Some(ByteRange::All),
+            ChunkLocation::Object { at, len, .. } => Some(ByteRange::Bounded { start: at, len }),
+            ChunkLocation::Missing | ChunkLocation::At { .. } => None,
         }
     }
 }

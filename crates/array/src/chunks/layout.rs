@@ -65,7 +65,7 @@ impl Chunks {
     }
 
     /// Returns the coordinates of a chunk in the index, without those of [`as_bytes`](Chunks::as_bytes).
-    pub(super) fn key(&self, chunk: impl Iterator<Item = u64>) -> Key {
+    pub(crate) fn key(&self, chunk: impl Iterator<Item = u64>) -> Key {
         chunk.take(self.shape.len().saturating_sub(self.inner)).collect()
     }
 

@@ -5,7 +5,7 @@
 //!
 //! The files import each other in one direction only: `index`, `decoded`, `dim_chunks` and `fetch_plan` know none of the
 //! others; `cache`, `encode` and `rows` know these; `pending` knows `cache` and `encode`; `layout` joins them; `locate`,
-//! `optimistic`, `selected` and `stored` are what `read`, `write` and `copy` share.
+//! `objects`, `optimistic`, `selected` and `stored` are what `read`, `write` and `copy` share.
 
 mod cache;
 mod copy;
@@ -17,6 +17,7 @@ mod fetch_plan;
 mod index;
 mod layout;
 mod locate;
+mod objects;
 mod optimistic;
 mod pending;
 mod read;
@@ -26,7 +27,7 @@ mod stored;
 mod write;
 
 pub use copy::copy_chunks;
-pub use index::{ChunkIndex, ChunkLocation, ChunkStore, IndexSnapshot};
+pub use index::{ChunkIndex, ChunkLocation, ChunkObjects, ChunkStore, IndexSnapshot};
 pub use layout::Chunks;
 pub(crate) use read::read;
 pub use write::flush;

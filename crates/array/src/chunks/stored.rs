@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::Chain;
-use ferrocdf_store::Blob;
+use ferrocdf_store::{Blob, Cost};
 
 use super::cache;
 use super::decoded::name;
 use super::fetch_plan::coalesce;
-use super::index::ChunkLocation;
+use super::index::{ChunkLocation, ChunkObjects};
 use crate::PastEnd;
 use crate::requests::{BatchLimit, Windows};
 use crate::scratch::Scratch;
@@ -22,9 +22,16 @@ pub(super) struct StoredChunks<'a> {
     pub(super) chain: &'a Chain,
     /// Bytes of a decoded chunk.
     pub(super) chunk_len: u64,
+    /// What names the objects that hold chunks.
+    pub(super) objects: Option<&'a dyn ChunkObjects>,
 }
 
 impl StoredChunks<'_> {
+    /// Returns the cost of requests: that of the store if chunks are in objects.
+    pub(super) fn cost(&self) -> Cost {
+        self.objects.map_or_else(|| self.blob.cost(), |objects| objects.store().cost())
+    }
+
     /// Fills `into` from position `at` of the blob.
     pub(super) fn fetch(&self, at: u64, into: &mut [u8]) -> Result<()> {
         self.past_end.fetch(self.blob, at, into)
@@ -43,7 +50,10 @@ impl StoredChunks<'_> {
 
     /// Fetches and decodes the whole chunk with these coordinates; `None` if it is missing.
     pub(super) fn read(&self, key: &[u64], location: ChunkLocation) -> Result<Option<Vec<u8>>> {
-        let ChunkLocation::At { at: position, len, mask } = location else { return Ok(None) };
+        let ChunkLocation::At { at: position, len, mask } = location else {
+            let stored = self.get_object(key, location)?;
+            return self.decode_fetched(key, location, stored.as_deref());
+        };
         self.check_inside(position, position.saturating_add(len))?;
         Scratch::with(|scratch| {
             // Not more than the blob holds.
@@ -60,8 +70,8 @@ impl StoredChunks<'_> {
         location: ChunkLocation,
         stored: Option<&[u8]>,
     ) -> Result<Option<Vec<u8>>> {
-        let (ChunkLocation::At { at, mask, .. }, Some(stored)) = (location, stored) else { return Ok(None) };
-        self.decode(stored, mask).map_err(|error| error.at(name(key, at))).map(Some)
+        let (Some(mask), Some(stored)) = (location.mask(), stored) else { return Ok(None) };
+        self.decode(stored, mask).map_err(|error| error.at(self.name(key, location))).map(Some)
     }
 
     fn decode(&self, stored: &[u8], mask: u32) -> Result<Vec<u8>> {
@@ -83,7 +93,7 @@ impl StoredChunks<'_> {
         ranges: impl Iterator<Item = Range<u64>> + Clone,
         is_first: bool,
     ) -> Result<()> {
-        let most = BatchLimit::of(&self.blob.cost()).bytes;
+        let most = BatchLimit::of(&self.cost()).bytes;
         let bytes = ranges.clone().fold(0u64, |all, range| all.saturating_add(range.end - range.start));
         if is_first && bytes <= most {
             return Ok(());
@@ -92,37 +102,49 @@ impl StoredChunks<'_> {
         ranges.try_for_each(|range| self.check_inside(range.start, range.end))
     }
 
-    /// Fetches whole chunks from a slow source with the requests of one batch. The caller bounds their bytes; `is_first` is as in
-    /// [`check_before`](StoredChunks::check_before). `encoded` has the bytes of an older batch, whose memory is used again.
-    pub(super) fn fetch_many(
+    /// Fetches whole chunks, which are given by coordinates and location, with the requests of one batch. The caller bounds their
+    /// bytes; `is_first` is as in [`check_before`](StoredChunks::check_before). `encoded` has the bytes of an older batch, whose
+    /// memory is used again.
+    pub(super) fn fetch_many<'c>(
         &self,
-        locations: impl Iterator<Item = ChunkLocation>,
+        chunks: impl Iterator<Item = (&'c [u64], ChunkLocation)>,
         is_first: bool,
         mut encoded: EncodedChunks,
     ) -> Result<EncodedChunks> {
         let mut found: Vec<(u64, u64, usize)> = Vec::new();
-        encoded.ranges.clear();
-        for (number, location) in locations.enumerate() {
-            encoded.ranges.push(None);
-            if let ChunkLocation::At { at, len, .. } = location {
-                found.push((at, len, number));
+        let (mut in_objects, mut numbers) = (Vec::new(), Vec::new());
+        encoded.chunks.clear();
+        for (number, (key, location)) in chunks.enumerate() {
+            encoded.chunks.push(Encoded::Missing);
+            match location {
+                ChunkLocation::Missing => {}
+                ChunkLocation::At { at, len, .. } => found.push((at, len, number)),
+                ChunkLocation::Object { .. } => {
+                    in_objects.push((key, location));
+                    numbers.push(number);
+                }
             }
         }
         found.sort_unstable();
-        let fetches = coalesce(found.iter().map(|&(at, len, _)| Some((at, len))), &self.blob.cost());
+        let fetches = coalesce(found.iter().map(|&(at, len, _)| Some((at, len))), &self.cost());
         let ranges = fetches.iter().map(|fetch| fetch.range.clone());
         self.check_before(ranges.clone(), is_first)?;
         let check = |number: usize| {
             let range: &Range<u64> = &fetches[number].range;
             self.check_inside(range.start, range.end)
         };
-        encoded.windows.read(self.blob, self.past_end, ranges, check)?;
+        if !fetches.is_empty() {
+            encoded.windows.read(self.blob, self.past_end, ranges, check)?;
+        }
         let mut found = found.into_iter();
         for (window, fetch) in fetches.iter().enumerate() {
             for (at, len, number) in found.by_ref().take(fetch.chunks) {
                 let begin = at.saturating_sub(fetch.range.start) as usize;
-                encoded.ranges[number] = Some((window, begin..begin + len as usize));
+                encoded.chunks[number] = Encoded::Window(window, begin..begin + len as usize);
             }
+        }
+        for (number, bytes) in numbers.into_iter().zip(self.get_objects(&in_objects)?) {
+            encoded.chunks[number] = bytes.map_or(Encoded::Missing, Encoded::Object);
         }
         Ok(encoded)
     }
@@ -132,14 +154,25 @@ impl StoredChunks<'_> {
 #[derive(Default)]
 pub(super) struct EncodedChunks {
     windows: Windows,
-    /// For each chunk, its window and where it lies there.
-    ranges: Vec<Option<(usize, Range<usize>)>>,
+    chunks: Vec<Encoded>,
+}
+
+/// The stored bytes of a chunk.
+enum Encoded {
+    Missing,
+    /// They are in this window.
+    Window(usize, Range<usize>),
+    /// They are those of an object.
+    Object(Vec<u8>),
 }
 
 impl EncodedChunks {
     /// Returns the bytes of a chunk; `None` if it is missing.
     pub(super) fn get(&self, number: usize) -> Option<&[u8]> {
-        let (window, range) = self.ranges[number].clone()?;
-        Some(&self.windows.get(window)[range])
+        match &self.chunks[number] {
+            Encoded::Missing => None,
+            Encoded::Window(window, range) => Some(&self.windows.get(*window)[range.clone()]),
+            Encoded::Object(bytes) => Some(bytes),
+        }
     }
 }

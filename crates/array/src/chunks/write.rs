@@ -73,7 +73,7 @@ pub(crate) fn write(
     };
     let selected = SelectedChunks::new(array, chunks, sel)?;
     let (past_end, chain, chunk_len) = (array.past_end, &*chunks.chain, selected.chunk_len);
-    let stored = StoredChunks { blob, past_end, chain, chunk_len };
+    let stored = StoredChunks { blob, past_end, chain, chunk_len, objects: chunks.index.objects() };
     let mut failed = pending.lock();
     if let Some(error) = failed.take() {
         return Err(error);
@@ -273,7 +273,7 @@ impl SelectionWriter<'_> {
 
     /// Brings the chunks into memory and changes them, on all threads if there is enough to do.
     fn work(&self, partial: &mut [PartialChunk]) -> Result<()> {
-        let cost = self.blob.cost();
+        let cost = self.stored.cost();
         if !cost.is_near() {
             self.fetch_in_batches(partial, &cost)?;
         }
@@ -297,23 +297,21 @@ impl SelectionWriter<'_> {
         };
         let absent = partial.iter_mut().filter(is_fetched);
         let fetch = |some: &[&mut PartialChunk], is_first: bool, encoded: EncodedChunks| {
-            self.stored.fetch_many(some.iter().map(|chunk| chunk.location), is_first, encoded)
+            let some = some.iter().map(|chunk| (&chunk.key[..], chunk.location));
+            self.stored.fetch_many(some, is_first, encoded)
         };
         // Adjacent chunks are fetched with one request, so a batch may have more chunks than requests.
         let limit = BatchLimit { requests: usize::MAX, ..BatchLimit::of(cost) };
-        run_in_batches(
-            limit,
-            absent,
-            |chunk| chunk.location.len(),
-            fetch,
-            |some, encoded| {
-                share(true, some, |number, chunk| {
-                    let stored = encoded.get(number);
-                    chunk.decoded = self.stored.decode_fetched(&chunk.key, chunk.location, stored)?;
-                    Ok(true)
-                })
-            },
-        )
+        let len = |chunk: &&mut PartialChunk| chunk.location.expected_len(self.selected.chunk_len);
+        run_in_batches(limit, absent, len, fetch, |some, encoded| {
+            share(true, some, |number, chunk| {
+                let stored = encoded.get(number);
+                chunk.decoded = self.stored.decode_fetched(&chunk.key, chunk.location, stored)?;
+                // An object that does not exist is not asked for again.
+                chunk.location = if stored.is_none() { ChunkLocation::Missing } else { chunk.location };
+                Ok(true)
+            })
+        })
         .map(drop)
     }
 

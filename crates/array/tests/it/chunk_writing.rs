@@ -537,8 +537,7 @@ fn chunks_are_copied_one_by_one() {
         };
         let to = Chunks::writable(chunks.shape.clone(), shelf.clone(), chain, chunks.fill.clone());
         let to = Array { layout: Layout::Chunked(to), ..case.array.clone() };
-        let source =
-            Counting::new(&*case.shelf.blob).with_cost(cost(case.array.shape.iter().product()));
+        let source = Counting::new(&*case.shelf.blob).with_cost(cost(case.array.shape.iter().product()));
         let from: (&dyn Blob, &Array) = (&source, &case.array);
         flush(&case.shelf.blob, from.1).unwrap();
         assert!(copied(from, (&*shelf.blob, &to)).unwrap());

@@ -1,5 +1,6 @@
 //! The tests of the array engine.
 
+mod chunk_objects;
 mod chunk_writing;
 mod chunks;
 mod conversion;

@@ -4,7 +4,7 @@ use ferrocdf_bytes::{Error, Result};
 use ferrocdf_store::Buffer;
 
 use super::source::{Copier, SourceChunk};
-use crate::chunks::decoded::{Key, name, too_short};
+use crate::chunks::decoded::{Key, too_short};
 use crate::chunks::encode::ChunkSource;
 use crate::chunks::stored::EncodedChunks;
 use crate::requests::{BatchLimit, run_in_batches};
@@ -15,9 +15,8 @@ const REPORTED: u64 = 64 << 20;
 /// Chunks of the source, decoded for the target.
 pub(super) struct Reencoded<'a> {
     pub(super) copier: &'a Copier<'a>,
-    pub(super) chunks: &'a [&'a SourceChunk],
-    /// The stored bytes, if they were fetched from a slow source.
-    pub(super) encoded: Option<&'a EncodedChunks>,
+    /// Each chunk, and its stored bytes if they were fetched in a batch.
+    pub(super) chunks: Vec<(&'a SourceChunk, Option<&'a [u8]>)>,
 }
 
 impl ChunkSource for Reencoded<'_> {
@@ -26,7 +25,7 @@ impl ChunkSource for Reencoded<'_> {
     }
 
     fn key(&self, number: usize) -> Key {
-        self.chunks[number].key.clone()
+        self.chunks[number].0.key.clone()
     }
 
     fn borrow(&self, _number: usize) -> Option<&[u8]> {
@@ -36,8 +35,7 @@ impl ChunkSource for Reencoded<'_> {
     /// Hands an error of the source to the copier, and builds a chunk of fill values: the errors returned are those of the
     /// target alone.
     fn build(&self, number: usize, buffer: &mut Buffer, chunk: &mut [u8]) -> Result<()> {
-        let (copier, found) = (self.copier, self.chunks[number]);
-        let stored = self.encoded.and_then(|encoded| encoded.get(number));
+        let (copier, (found, stored)) = (self.copier, self.chunks[number]);
         match copier.decode(found, stored, buffer, chunk) {
             Ok(()) => copier.record(found, chunk),
             Err(error) => {
@@ -55,36 +53,39 @@ impl Copier<'_> {
     pub(super) fn reencode(&self, chunks: &[SourceChunk], progress: &mut dyn FnMut(usize)) -> Result<()> {
         let together = (REPORTED / self.chunk_len.max(1)).max(16) as usize;
         let mut target = Ok(());
-        let mut write = |chunks: &[&SourceChunk], encoded: Option<&EncodedChunks>| {
-            let chunks = Reencoded { copier: self, chunks, encoded };
+        let mut write = |chunks: Vec<(&SourceChunk, Option<&[u8]>)>, done: usize| {
+            let chunks = Reencoded { copier: self, chunks };
             target = self.writer.write_from(self.to_blob, self.chunk_len as usize, &chunks);
             if target.is_ok() {
-                progress(chunks.len());
+                progress(done);
             }
             target.clone()
         };
-        if self.is_near {
+        if !self.in_batches {
             for some in chunks.chunks(together) {
                 if self.has_failed() {
                     break;
                 }
-                let some: Vec<&SourceChunk> = some.iter().collect();
-                write(&some, None)?;
+                write(some.iter().map(|chunk| (chunk, None)).collect(), some.len())?;
             }
             return Ok(());
         }
-        let limit = BatchLimit { requests: together, ..BatchLimit::of(&self.from_blob.cost()) };
+        let limit = BatchLimit { requests: together, ..BatchLimit::of(&self.stored().cost()) };
         let jobs = chunks.iter().take_while(|_| !self.has_failed());
         let fetch = |some: &[&SourceChunk], _is_first, encoded| {
             self.fetch_many(some.iter().copied(), encoded).inspect_err(|error| self.fail(error.clone()))
         };
-        let done = run_in_batches(
-            limit,
-            jobs,
-            |chunk| chunk.len,
-            fetch,
-            |some, encoded| write(&some, Some(encoded)).map(|()| true),
-        );
+        let len = |chunk: &&SourceChunk| chunk.len;
+        let done = run_in_batches(limit, jobs, len, fetch, |some, encoded: &EncodedChunks| {
+            let bytes = (0..some.len()).map(|number| encoded.get(number));
+            let is_stored = |(chunk, bytes): &(&SourceChunk, Option<&[u8]>)| {
+                if bytes.is_none() {
+                    self.record_missing(chunk);
+                }
+                bytes.is_some()
+            };
+            write(some.iter().copied().zip(bytes).filter(is_stored).collect(), some.len()).map(|()| true)
+        });
         if self.has_failed() { target } else { done.map(drop) }
     }
 
@@ -96,9 +97,10 @@ impl Copier<'_> {
         buffer: &mut Buffer,
         chunk: &mut [u8],
     ) -> Result<()> {
-        let &SourceChunk { at, len, mask, .. } = found;
+        let (at, mask) = (found.position(), found.mask());
+        let len = stored.map_or(found.len, |stored| stored.len() as u64);
         let chain = &self.from.chain;
-        let fail = |error: Error| error.at(name(&found.key, at));
+        let fail = |error: Error| error.at(self.stored().name(&found.key, found.location));
         if chain.is_identity(mask) {
             if len < self.chunk_len {
                 return Err(fail(too_short(len, self.chunk_len)));

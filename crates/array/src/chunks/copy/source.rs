@@ -25,8 +25,8 @@ pub(super) struct Copier<'a> {
     same_fill: bool,
     /// Bytes of a decoded chunk.
     pub(super) chunk_len: u64,
-    /// True if the source is near.
-    pub(super) is_near: bool,
+    /// True if chunks are fetched in batches: the source is slow, or chunks are in objects.
+    pub(super) in_batches: bool,
     /// True if a read of this attempt told the size of the source.
     is_size_known: AtomicBool,
     state: Mutex<SourceState>,
@@ -46,9 +46,24 @@ pub(super) struct SourceChunk {
     /// Its number in the box.
     number: usize,
     pub(super) key: Key,
-    pub(super) at: u64,
+    pub(super) location: ChunkLocation,
+    /// The number of its stored bytes, or of decoded ones if nothing tells it before it is fetched.
     pub(super) len: u64,
-    pub(super) mask: u32,
+}
+
+impl SourceChunk {
+    /// Returns the position of a chunk in the blob.
+    pub(super) fn position(&self) -> u64 {
+        match self.location {
+            ChunkLocation::At { at, .. } => at,
+            ChunkLocation::Missing | ChunkLocation::Object { .. } => 0,
+        }
+    }
+
+    /// Returns the filter mask.
+    pub(super) fn mask(&self) -> u32 {
+        self.location.mask().unwrap_or_default()
+    }
 }
 
 impl<'a> Copier<'a> {
@@ -58,9 +73,20 @@ impl<'a> Copier<'a> {
         writer: &'a ChunkWriter,
         (same_fill, chunk_len): (bool, u64),
     ) -> Self {
-        let is_near = from_blob.cost().is_near();
+        let in_batches = from.index.objects().is_some() || !from_blob.cost().is_near();
         let (is_size_known, state) = (AtomicBool::new(false), Mutex::default());
-        Copier { from_blob, from, to_blob, to, writer, same_fill, chunk_len, is_near, is_size_known, state }
+        Copier {
+            from_blob,
+            from,
+            to_blob,
+            to,
+            writer,
+            same_fill,
+            chunk_len,
+            in_batches,
+            is_size_known,
+            state,
+        }
     }
 
     /// Begins another box of chunks.
@@ -74,16 +100,25 @@ impl<'a> Copier<'a> {
         self.state().attempts.begin(is_verifying, chunks);
     }
 
-    /// Fetches chunks from a slow source.
+    /// Returns the stored chunks of the source.
+    pub(super) fn stored(&self) -> StoredChunks<'_> {
+        StoredChunks {
+            blob: self.from_blob,
+            past_end: PastEnd::Error,
+            chain: &self.from.chain,
+            chunk_len: self.chunk_len,
+            objects: self.from.index.objects(),
+        }
+    }
+
+    /// Fetches a batch of chunks.
     pub(super) fn fetch_many<'c>(
         &self,
         chunks: impl Iterator<Item = &'c SourceChunk>,
         encoded: EncodedChunks,
     ) -> Result<EncodedChunks> {
-        let (blob, chain, chunk_len) = (self.from_blob, &*self.from.chain, self.chunk_len);
-        let stored = StoredChunks { blob, past_end: PastEnd::Error, chain, chunk_len };
-        let locations = chunks.map(|&SourceChunk { at, len, mask, .. }| ChunkLocation::At { at, len, mask });
-        let encoded = stored.fetch_many(locations, !self.is_size_known.load(Relaxed), encoded)?;
+        let chunks = chunks.map(|chunk| (&chunk.key[..], chunk.location));
+        let encoded = self.stored().fetch_many(chunks, !self.is_size_known.load(Relaxed), encoded)?;
         self.is_size_known.store(true, Relaxed);
         Ok(encoded)
     }
@@ -105,7 +140,7 @@ impl<'a> Copier<'a> {
         }
         // An index that cannot be read is an error before anything is written.
         let locations = locate(self.from, from)?;
-        Ok(self.same_fill || !locations.contains(&ChunkLocation::Missing))
+        Ok(self.same_fill || !locations.iter().any(|location| location.may_be_missing()))
     }
 
     fn state(&self) -> MutexGuard<'_, SourceState> {
@@ -123,40 +158,50 @@ impl<'a> Copier<'a> {
     }
 
     /// Records that a chunk was read, if checksums are recorded.
-    pub(super) fn record(&self, &SourceChunk { number, at, len, mask, .. }: &SourceChunk, bytes: &[u8]) {
+    pub(super) fn record(&self, &SourceChunk { number, location, .. }: &SourceChunk, bytes: &[u8]) {
         if !self.state().attempts.is_verifying() {
             return;
         }
         let checksum = checksum(std::iter::once(bytes));
         if let Some(chunk) = self.state().attempts.chunk(number) {
-            chunk.record(ChunkLocation::At { at, len, mask }, checksum, true);
+            chunk.record(location, checksum, true);
+        }
+    }
+
+    /// Records that there is no object of a chunk, if checksums are recorded.
+    pub(super) fn record_missing(&self, chunk: &SourceChunk) {
+        if let Some(chunk) = self.state().attempts.chunk(chunk.number) {
+            chunk.record_missing(true);
         }
     }
 
     /// Returns the stored chunks of a box that are not verified yet.
     pub(super) fn chunks(&self, some: &Selection, locations: &[ChunkLocation]) -> Result<Vec<SourceChunk>> {
         // The size of a slow source comes with the first bytes.
-        let size = if self.is_near { self.from_blob.size()? } else { u64::MAX };
+        let size = if self.in_batches { u64::MAX } else { self.from_blob.size()? };
         let mut chunks = Vec::new();
         let attempts = &mut self.state().attempts;
         for (number, &location) in locations.iter().enumerate() {
             if attempts.is_verified(number) {
                 continue;
             }
-            let ChunkLocation::At { at, len, mask } = location else {
+            if location == ChunkLocation::Missing {
                 if let Some(chunk) = attempts.chunk(number) {
                     chunk.record_missing(true);
                 }
                 continue;
-            };
-            if at.checked_add(len).is_none_or(|end| end > size) {
+            }
+            if let ChunkLocation::At { at, len, .. } = location
+                && at.checked_add(len).is_none_or(|end| end > size)
+            {
                 let what = format!(
                     "{}: {len} bytes reach past the end of the file, which has {size} bytes",
                     name(&self.key(some, number), at)
                 );
                 return Err(Error::new(Code::ETRUNC, what));
             }
-            chunks.push(SourceChunk { number, key: self.key(some, number), at, len, mask });
+            let len = location.expected_len(self.chunk_len);
+            chunks.push(SourceChunk { number, key: self.key(some, number), location, len });
         }
         Ok(chunks)
     }

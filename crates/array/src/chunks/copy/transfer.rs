@@ -18,13 +18,14 @@ use crate::tiling::SHARED;
 
 impl Copier<'_> {
     /// Reads a batch of chunks into memory that was used before.
-    fn read(&self, chunks: Vec<SourceChunk>, mut memory: Vec<u8>) -> Result<CopyBatch> {
-        let shares = shares(&chunks);
-        if self.is_near {
+    fn read(&self, mut chunks: Vec<SourceChunk>, mut memory: Vec<u8>) -> Result<CopyBatch> {
+        if self.in_batches {
+            self.read_batch(&mut chunks, &mut memory)?;
+        } else {
             reserve(&mut memory, bytes(&chunks))?;
             let mut parts = split(&chunks, &mut memory);
-            parts.sort_unstable_by_key(|part| part.0.at);
-            let ranges = parts.iter().map(|(chunk, _)| Some((chunk.at, chunk.len)));
+            parts.sort_unstable_by_key(|part| part.0.position());
+            let ranges = parts.iter().map(|(chunk, _)| Some((chunk.position(), chunk.len)));
             let fetches = coalesce(ranges, &self.from_blob.cost());
             let mut jobs: Vec<(Range<u64>, &mut [ChunkRows<'_>])> = Vec::new();
             let mut rest = &mut parts[..];
@@ -33,20 +34,35 @@ impl Copier<'_> {
                 rest = more;
                 jobs.push((fetch.range, group));
             }
-            each(shares, &mut jobs, |_, (range, group)| self.fetch(range, group))?;
-        } else {
-            let encoded = self.fetch_many(chunks.iter(), EncodedChunks::default())?;
-            reserve(&mut memory, bytes(&chunks))?;
-            for (number, (_, bytes)) in split(&chunks, &mut memory).into_iter().enumerate() {
-                bytes.copy_from_slice(encoded.get(number).unwrap_or_default());
-            }
+            each(shares(&chunks), &mut jobs, |_, (range, group)| self.fetch(range, group))?;
         }
         // Only after all were read: if one cannot be read, no chunk of the batch is written.
-        each(shares, &mut split(&chunks, &mut memory), |_, (chunk, bytes)| {
+        each(shares(&chunks), &mut split(&chunks, &mut memory), |_, (chunk, bytes)| {
             self.record(chunk, bytes);
             Ok(())
         })?;
         Ok(CopyBatch { chunks, memory })
+    }
+
+    /// Fetches a batch of chunks, and takes those off the list that are missing.
+    fn read_batch(&self, chunks: &mut Vec<SourceChunk>, memory: &mut Vec<u8>) -> Result<()> {
+        let encoded = self.fetch_many(chunks.iter(), EncodedChunks::default())?;
+        let mut stored = Vec::with_capacity(chunks.len());
+        let mut numbers = 0..chunks.len();
+        chunks.retain_mut(|chunk| {
+            let Some(bytes) = numbers.next().and_then(|number| encoded.get(number)) else {
+                self.record_missing(chunk);
+                return false;
+            };
+            chunk.len = bytes.len() as u64;
+            stored.push(bytes);
+            true
+        });
+        reserve(memory, bytes(chunks))?;
+        for ((_, into), bytes) in split(chunks, memory).into_iter().zip(stored) {
+            into.copy_from_slice(bytes);
+        }
+        Ok(())
     }
 
     /// Allocates space for a batch of chunks, writes them, and inserts them into the index.
@@ -59,7 +75,7 @@ impl Copier<'_> {
         }));
         let allocated = chunks
             .iter()
-            .try_for_each(|chunk| space.allocate(self.writer, chunk.key.clone(), chunk.len, chunk.mask));
+            .try_for_each(|chunk| space.allocate(self.writer, chunk.key.clone(), chunk.len, chunk.mask()));
         let written = allocated.and_then(|()| {
             space.write(shares(chunks), |run, at| {
                 self.to_blob.write_at(at, &memory[starts[run.start]..starts[run.end]])
@@ -71,13 +87,13 @@ impl Copier<'_> {
     /// Reads chunks with one request.
     fn fetch(&self, &Range { start: begin, end }: &Range<u64>, group: &mut [ChunkRows<'_>]) -> Result<()> {
         if let [(chunk, bytes)] = group {
-            return self.from_blob.read_exact_at(chunk.at, bytes);
+            return self.from_blob.read_exact_at(chunk.position(), bytes);
         }
         Scratch::with(|scratch| {
             let window = scratch.window.at(begin, (end - begin) as usize);
             self.from_blob.read_exact_at(begin, window)?;
             for (chunk, bytes) in group {
-                let from = (chunk.at - begin) as usize;
+                let from = (chunk.position() - begin) as usize;
                 bytes.copy_from_slice(&window[from..from + bytes.len()]);
             }
             Ok(())
@@ -132,7 +148,7 @@ impl<'a> CopyPipeline<'a> {
     /// Transfers chunks, in batches; the last batch is written with the next [`push`](CopyPipeline::push). Stops at the first
     /// batch that cannot be read.
     pub(super) fn push_all(&mut self, chunks: Vec<SourceChunk>) -> Result<()> {
-        let cost = self.copier.from_blob.cost();
+        let cost = self.copier.stored().cost();
         let most = if cost.is_near() { BATCH as u64 } else { BatchLimit::of(&cost).bytes };
         let (mut batch, mut bytes) = (Vec::new(), 0u64);
         for chunk in chunks {
@@ -154,7 +170,7 @@ impl<'a> CopyPipeline<'a> {
         let (copier, before) = (self.copier, std::mem::take(&mut self.read));
         let free = std::mem::take(&mut self.free);
         let is_large = bytes(&chunks).max(bytes(&before.chunks)) >= SHARED;
-        let (read, wrote) = if !copier.is_near && !chunks.is_empty() {
+        let (read, wrote) = if copier.in_batches && !chunks.is_empty() {
             pool::overlap(|| copier.read(chunks, free), || copier.write(&before))
         } else if let Some(pool) = pool::get().filter(|_| is_large) {
             pool.join(|| copier.read(chunks, free), || copier.write(&before))

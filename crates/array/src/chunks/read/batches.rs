@@ -10,6 +10,7 @@ use ferrocdf_bytes::Result;
 use super::ChunkReader;
 use super::fetch::ChunkTask;
 use super::plan::{Need, ReadPlan};
+use crate::chunks::decoded::Key;
 use crate::requests::{BatchLimit, Windows, run_in_batches, share};
 use crate::scratch::Scratch;
 use crate::tile_job::TileJob;
@@ -58,7 +59,7 @@ impl Job<'_, '_> {
 impl ChunkReader<'_> {
     /// Fetches and fills all chunks of a plan. True if all numbers were in range.
     pub(super) fn fetch_in_batches<'o>(&self, plan: &ReadPlan, tasks: &mut [ChunkTask<'o>]) -> Result<bool> {
-        let (mut whole, mut parts, mut idle) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut whole, mut parts, mut objects, mut idle) = (vec![], vec![], vec![], vec![]);
         let mut rest = tasks;
         for fetch in &plan.fetches {
             let (tasks, more) = std::mem::take(&mut rest).split_at_mut(fetch.chunks);
@@ -73,6 +74,8 @@ impl ChunkReader<'_> {
                         let plan = self.part_plan(&task.chunk.at, position)?;
                         parts.push(PartTask { task, plan, in_range: AtomicBool::new(true) });
                     }
+                    Need::Object => objects.push(task),
+                    // A whole chunk without bytes.
                     Need::Whole(..) | Need::Nothing => idle.push(task),
                 }
             }
@@ -86,10 +89,29 @@ impl ChunkReader<'_> {
         for PartTask { task, in_range, .. } in &mut parts {
             self.record_elements(task, *in_range.get_mut());
         }
+        in_range &= self.fetch_objects(objects, plan.generation)?;
         in_range &= share(self.shares, idle, |_, task| {
-            Scratch::with(|scratch| self.task(task, &[], plan.generation, scratch))
+            let stored = matches!(task.chunk.need, Need::Whole(..)).then_some(&[][..]);
+            Scratch::with(|scratch| self.task(task, stored, plan.generation, scratch))
         })?;
         Ok(in_range)
+    }
+
+    /// Fetches and fills chunks that are in objects.
+    fn fetch_objects(&self, tasks: Vec<&mut ChunkTask<'_>>, generation: u64) -> Result<bool> {
+        let tasks = tasks.into_iter().map(|task| (self.selected.key(&task.chunk.at), task));
+        let len =
+            |(_, task): &(Key, &mut ChunkTask<'_>)| task.chunk.location.expected_len(self.stored.chunk_len);
+        let fetch = |tasks: &[(Key, &mut ChunkTask<'_>)], _is_first, _old| {
+            let chunks: Vec<_> = tasks.iter().map(|(key, task)| (&key[..], task.chunk.location)).collect();
+            self.stored.get_objects(&chunks)
+        };
+        run_in_batches(BatchLimit::of(&self.cost), tasks, len, fetch, |tasks, objects: &Vec<_>| {
+            share(self.shares, tasks, |number, (_, task)| {
+                let stored: &Option<Vec<u8>> = &objects[number];
+                Scratch::with(|scratch| self.task(task, stored.as_deref(), generation, scratch))
+            })
+        })
     }
 
     fn run_jobs<'t, 'o: 't>(&self, jobs: impl Iterator<Item = Job<'t, 'o>>, generation: u64) -> Result<bool> {

@@ -73,7 +73,17 @@ impl ChunkReader<'_> {
     fn job(&self, FetchJob { range, tasks }: FetchJob<'_, '_>, generation: u64) -> Result<bool> {
         if range.is_empty() {
             return Scratch::with(|scratch| {
-                let fill = |task| self.task(task, &[], generation, scratch);
+                let fill = |task: &mut ChunkTask<'_>| {
+                    let stored = match task.chunk.need {
+                        Need::Object => {
+                            self.stored.get_object(&self.selected.key(&task.chunk.at), task.chunk.location)?
+                        }
+                        // A whole chunk without bytes.
+                        Need::Whole(..) => Some(Vec::new()),
+                        Need::Part(_) | Need::Nothing => None,
+                    };
+                    self.task(task, stored.as_deref(), generation, scratch)
+                };
                 all_in_range(tasks.iter_mut().map(fill))
             });
         }
@@ -110,8 +120,8 @@ impl ChunkReader<'_> {
     ) -> Result<bool> {
         all_in_range(tasks.iter_mut().map(|task| {
             let stored = match task.chunk.need {
-                Need::Whole(at, len) => &bytes[(at - start) as usize..][..len as usize],
-                Need::Part(_) | Need::Nothing => &[],
+                Need::Whole(at, len) => Some(&bytes[(at - start) as usize..][..len as usize]),
+                Need::Part(_) | Need::Object | Need::Nothing => None,
             };
             self.task(task, stored, generation, scratch)
         }))

@@ -11,7 +11,7 @@ use super::fetch::ChunkTask;
 use super::plan::Need;
 use crate::array::dense_strides;
 use crate::chunks::cache;
-use crate::chunks::decoded::{ChunkView, Decoded, name, too_short};
+use crate::chunks::decoded::{ChunkView, Decoded, too_short};
 use crate::chunks::index::ChunkLocation;
 use crate::chunks::optimistic::checksum;
 use crate::chunks::rows::ChunkRows;
@@ -21,11 +21,12 @@ use crate::scratch::Scratch;
 use crate::tiling::{TilePlan, read_limit};
 
 impl ChunkReader<'_> {
-    /// Fills the rows of one chunk from `stored`, the encoded bytes if the plan fetched them, and records the attempt.
+    /// Fills the rows of one chunk from `stored`, the encoded bytes if the plan fetched them and the chunk is not missing, and records
+    /// the attempt.
     pub(super) fn task(
         &self,
         task: &mut ChunkTask<'_>,
-        stored: &[u8],
+        stored: Option<&[u8]>,
         generation: u64,
         scratch: &mut Scratch,
     ) -> Result<bool> {
@@ -37,19 +38,18 @@ impl ChunkReader<'_> {
             return self.fill(&part, task, (stored, generation), scratch);
         };
         let location = task.chunk.location;
-        let sum = match task.chunk.need {
-            Need::Whole(..) => Some(checksum(std::iter::once(stored))),
-            Need::Part(_) | Need::Nothing => None,
-        };
+        let sum = stored.map(|stored| checksum(std::iter::once(stored)));
         if sum.is_some_and(|sum| attempts.is_as_before(location, sum)) {
             // The rows were filled in the last attempt.
             return Ok(true);
         }
         let in_range = self.fill(&part, task, (stored, generation), scratch)?;
         match (location, sum) {
-            (ChunkLocation::Missing, _) => attempts.record_missing(in_range),
+            (ChunkLocation::Missing, _) | (ChunkLocation::Object { .. }, None) => {
+                attempts.record_missing(in_range);
+            }
             (location, Some(sum)) => attempts.record(location, sum, in_range),
-            (_, None) => {
+            (ChunkLocation::At { .. }, None) => {
                 task.attempts = Some(attempts);
                 self.record_elements(task, in_range);
             }
@@ -72,20 +72,21 @@ impl ChunkReader<'_> {
         &self,
         part: &ChunkRows,
         task: &mut ChunkTask<'_>,
-        (stored, generation): (&[u8], u64),
+        (stored, generation): (Option<&[u8]>, u64),
         scratch: &mut Scratch,
     ) -> Result<bool> {
         let chunks = self.selected.chunks;
-        let ChunkLocation::At { at, mask, .. } = task.chunk.location else {
+        if let Need::Part(position) = task.chunk.need {
+            return self.read_elements(&task.chunk.at, position, &mut task.rows);
+        }
+        let location = task.chunk.location;
+        let (Some(mask), Some(stored)) = (location.mask(), stored) else {
             let rows = task.rows.iter_mut().enumerate();
             return Ok(rows.fold(true, |in_range, (number, row)| {
                 in_range & part.fill_row(&chunks.fill, number, &self.conversion, row)
             }));
         };
-        if let Need::Part(position) = task.chunk.need {
-            return self.read_elements(&task.chunk.at, position, &mut task.rows);
-        }
-        let fail = |error: Error| error.at(name(&self.selected.key(&task.chunk.at), at));
+        let fail = |error: Error| error.at(self.stored.name(&self.selected.key(&task.chunk.at), location));
         let chain = self.stored.chain;
         let chunk_len = self.stored.chunk_len as usize;
         if chain.is_identity(mask) {

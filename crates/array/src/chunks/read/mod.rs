@@ -55,8 +55,9 @@ pub(crate) fn read(
 ) -> Result<bool> {
     let selected = SelectedChunks::new(array, chunks, sel)?;
     let chunk_len = selected.chunk_len;
-    let stored = StoredChunks { blob, past_end: array.past_end, chain: &chunks.chain, chunk_len };
-    let cost = blob.cost();
+    let (past_end, chain, objects) = (array.past_end, &chunks.chain, chunks.index.objects());
+    let stored = StoredChunks { blob, past_end, chain, chunk_len, objects };
+    let cost = stored.cost();
     let (elements, met) = (sel.elements().unwrap_or(u64::MAX), selected.len());
     let work = if chunks.chain.is_empty() {
         elements.saturating_mul(selected.element as u64)
@@ -81,7 +82,7 @@ struct ChunkReader<'a> {
     array: &'a Array,
     selected: SelectedChunks<'a>,
     stored: StoredChunks<'a>,
-    /// The cost of requests to the blob.
+    /// The cost of requests to the source of the chunks.
     cost: Cost,
     conversion: Conversion,
     /// Bytes of an element in memory.

@@ -38,16 +38,20 @@ pub(super) enum Need {
     Whole(u64, u64),
     /// Few elements of an unfiltered chunk at this position, which are fetched with requests of their own.
     Part(u64),
+    /// All of its stored bytes, which are in an object.
+    Object,
     /// Nothing: its elements are in memory, or have the fill value.
     Nothing,
 }
 
 impl Need {
-    /// Returns the position by which chunks are sorted; chunks that need nothing come last.
-    fn position(self) -> u64 {
+    /// Returns the rank and the position by which chunks are sorted: chunks in objects come behind those in the blob, and chunks that
+    /// need nothing last.
+    fn position(self) -> (u8, u64) {
         match self {
-            Need::Whole(at, _) | Need::Part(at) => at,
-            Need::Nothing => u64::MAX,
+            Need::Whole(at, _) | Need::Part(at) => (0, at),
+            Need::Object => (1, 0),
+            Need::Nothing => (2, 0),
         }
     }
 
@@ -55,7 +59,7 @@ impl Need {
     fn range(self) -> Option<(u64, u64)> {
         match self {
             Need::Whole(at, len) => Some((at, len)),
-            Need::Part(_) | Need::Nothing => None,
+            Need::Part(_) | Need::Object | Need::Nothing => None,
         }
     }
 }
@@ -86,7 +90,18 @@ impl ChunkReader<'_> {
         if !chunks.is_sorted_by_key(|chunk| chunk.need.position()) {
             chunks.sort_by_key(|chunk| chunk.need.position());
         }
-        let fetches = coalesce(chunks.iter().map(|chunk| chunk.need.range()), &self.cost);
+        let coalesce =
+            |chunks: &[PlannedChunk]| coalesce(chunks.iter().map(|chunk| chunk.need.range()), &self.cost);
+        let fetches = if self.stored.objects.is_none() {
+            coalesce(&chunks)
+        } else {
+            let in_blob = chunks.partition_point(|chunk| chunk.need.position().0 < 1);
+            let stored = chunks.partition_point(|chunk| chunk.need.position().0 < 2);
+            let mut fetches = coalesce(&chunks[..in_blob]);
+            fetches.resize(fetches.len() + stored - in_blob, Fetch { range: 0..0, chunks: 1 });
+            fetches.append(&mut coalesce(&chunks[stored..]));
+            fetches
+        };
         Ok(ReadPlan { chunks, fetches, generation })
     }
 
@@ -107,7 +122,11 @@ impl ChunkReader<'_> {
 
     /// Returns what a chunk that is not in memory needs.
     fn need(&self, at: &[usize], location: ChunkLocation) -> Need {
-        let ChunkLocation::At { at: position, len, mask } = location else { return Need::Nothing };
+        let (position, len, mask) = match location {
+            ChunkLocation::Missing => return Need::Nothing,
+            ChunkLocation::Object { .. } => return Need::Object,
+            ChunkLocation::At { at, len, mask } => (at, len, mask),
+        };
         // Requests of their own pay if the chunk is too large for one request, or if that would read four times too much.
         let is_part =
             len > self.cost.gap && len == self.stored.chunk_len && self.stored.chain.is_identity(mask) && {

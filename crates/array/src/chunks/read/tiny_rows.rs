@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::ChunkReader;
 use super::plan::{PlannedChunk, ReadPlan};
 use crate::chunks::cache;
-use crate::chunks::decoded::{ChunkView, Decoded, Shared};
+use crate::chunks::decoded::{ChunkView, Decoded, Key, Shared};
 use crate::chunks::index::ChunkLocation;
 use crate::chunks::locate::Ranges;
 use crate::chunks::optimistic::{Attempts, checksum};
@@ -53,15 +53,17 @@ impl ChunkReader<'_> {
             Some(_) => ChunkLocation::Missing,
             None => chunk.location,
         };
-        let len = |chunk: &&PlannedChunk| location(chunk).len();
-        let fetch = |some: &[&PlannedChunk], is_first: bool, encoded: EncodedChunks| {
-            self.stored.fetch_many(some.iter().map(|chunk| location(chunk)), is_first, encoded)
+        let chunks = plan.chunks.iter().map(|chunk| (self.selected.key(&chunk.at), chunk));
+        let len = |(_, chunk): &(Key, &PlannedChunk)| location(chunk).expected_len(self.stored.chunk_len);
+        let fetch = |some: &[(Key, &PlannedChunk)], is_first: bool, encoded: EncodedChunks| {
+            let some = some.iter().map(|(key, chunk)| (&key[..], location(chunk)));
+            self.stored.fetch_many(some, is_first, encoded)
         };
         let limit = BatchLimit { requests: most, ..BatchLimit::of(&self.cost) };
-        run_in_batches(limit, plan.chunks.iter(), len, fetch, |some, encoded| {
+        run_in_batches(limit, chunks, len, fetch, |some, encoded| {
+            let (keys, some): (Vec<Key>, Vec<&PlannedChunk>) = some.into_iter().unzip();
             let decoded = self.decode_some(&some, |number, chunk| {
-                let key = self.selected.key(&chunk.at);
-                self.stored.decode_fetched(&key, chunk.location, encoded.get(number))
+                self.stored.decode_fetched(&keys[number], chunk.location, encoded.get(number))
             })?;
             Ok(self.copy_some(ranges, &some, &decoded, attempts, out))
         })

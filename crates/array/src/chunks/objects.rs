@@ -1,0 +1,93 @@
+//! Chunks that are objects of a store, or ranges of such.
+//!
+//! The answer to the request for the bytes tells whether a chunk exists, so no request only asks for that.
+
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_store::{ByteRange, Fetched};
+
+use super::decoded::{coordinates, name};
+use super::index::{ChunkLocation, ChunkObjects};
+use super::stored::StoredChunks;
+use crate::pool;
+
+/// A request for a chunk that is in an object.
+struct ObjectRequest {
+    /// The chunk and the object, for messages.
+    name: String,
+    object: String,
+    range: ByteRange,
+}
+
+impl ObjectRequest {
+    /// Returns the bytes of an answer; `None` if there is no object.
+    fn bytes(&self, answer: Result<Option<Fetched>>) -> Result<Option<Vec<u8>>> {
+        let checked = || -> Result<Option<Vec<u8>>> {
+            let Some(found) = answer? else { return Ok(None) };
+            let found = found.check(&self.object, self.range)?;
+            let (has, total) = (found.bytes.len() as u64, found.total);
+            match self.range {
+                ByteRange::Bounded { start, len } if len != ChunkLocation::TO_END && has < len => {
+                    let what = format!("{len} bytes at byte {start} are past the end, it has {total} bytes");
+                    Err(Error::new(Code::ETRUNC, what))
+                }
+                _ => Ok(Some(found.bytes)),
+            }
+        };
+        checked().map_err(|error| error.at(&self.name))
+    }
+}
+
+impl StoredChunks<'_> {
+    fn objects(&self) -> Result<&dyn ChunkObjects> {
+        let none =
+            || Error::new(Code::EINTERNAL, "the chunk index locates chunks in objects, and names none");
+        self.objects.ok_or_else(none)
+    }
+
+    /// Returns a name of a stored chunk for messages, such as "chunk (3, 0) at byte 81920".
+    pub(super) fn name(&self, key: &[u64], location: ChunkLocation) -> String {
+        match (location, self.objects) {
+            (ChunkLocation::At { at, .. }, _) => name(key, at),
+            (ChunkLocation::Object { .. }, Some(objects)) => {
+                format!("chunk {} in object {}", coordinates(key), objects.key(key))
+            }
+            _ => format!("chunk {}", coordinates(key)),
+        }
+    }
+
+    fn request(&self, key: &[u64], location: ChunkLocation, range: ByteRange) -> Result<ObjectRequest> {
+        Ok(ObjectRequest { name: self.name(key, location), object: self.objects()?.key(key), range })
+    }
+
+    /// Fetches a chunk that is in an object; `None` if there is no object, or the chunk is elsewhere.
+    pub(super) fn get_object(&self, key: &[u64], location: ChunkLocation) -> Result<Option<Vec<u8>>> {
+        let Some(range) = location.in_object() else { return Ok(None) };
+        let request = self.request(key, location, range)?;
+        request.bytes(self.objects()?.store().get(&request.object, range))
+    }
+
+    /// Fetches chunks that are in objects, in as few rounds as the store can; those of a near store with all threads.
+    pub(super) fn get_objects(&self, chunks: &[(&[u64], ChunkLocation)]) -> Result<Vec<Option<Vec<u8>>>> {
+        if chunks.is_empty() {
+            return Ok(Vec::new());
+        }
+        let store = self.objects()?.store();
+        if store.cost().is_near() {
+            let get = |&(key, location): &(&[u64], ChunkLocation)| self.get_object(key, location);
+            return pool::map_parallel(chunks, get).into_iter().collect();
+        }
+        let mut requests = Vec::with_capacity(chunks.len());
+        for &(key, location) in chunks {
+            if let Some(range) = location.in_object() {
+                requests.push(self.request(key, location, range)?);
+            }
+        }
+        let ranges: Vec<_> = requests.iter().map(|request| (&*request.object, request.range)).collect();
+        let answers = store.get_many(&ranges);
+        if answers.len() != chunks.len() {
+            let what = format!("{}: {} answers to {} requests", store.name(), answers.len(), chunks.len());
+            return Err(Error::new(Code::EINTERNAL, what));
+        }
+        requests.iter().zip(answers).map(|(request, answer)| request.bytes(answer)).collect()
+    }
+}
