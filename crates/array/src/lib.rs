@@ -67,7 +67,8 @@ mod write;
 
 pub use array::{Array, ElementDecoder, Layout, PastEnd};
 pub use chunks::{
-    ChunkIndex, ChunkLocation, ChunkObjects, ChunkStore, Chunks, IndexSnapshot, copy_chunks, flush,
+    ChunkBatch, ChunkIndex, ChunkLocation, ChunkObjects, ChunkStore, Chunks, IndexSnapshot, copy_chunks,
+    flush,
 };
 pub use convert::{ConversionRules, convert, to_native};
 pub use copy_bytes::copy_bytes;

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use super::cache;
 use super::decoded::{Key, Shared, coordinates};
-use super::index::ChunkStore;
+use super::index::{ChunkBatch, ChunkStore};
 use crate::pool;
 use crate::scratch::Scratch;
 
@@ -103,6 +103,41 @@ impl ChunkWriter {
         self.write_from(blob, len, chunks)
     }
 
+    /// Stores encoded chunks: in objects if the store has them, else in space of the blob that is allocated in their order. Several
+    /// threads write if they share the work.
+    pub(super) fn store_batch(&self, blob: &dyn BlobMut, shares: bool, batch: &dyn ChunkBatch) -> Result<()> {
+        if batch.is_empty() || self.store.put(batch)? {
+            return Ok(());
+        }
+        let mut space = Space::default();
+        let allocated = (0..batch.len()).try_for_each(|number| {
+            let (len, mask) = (batch.encoded_len(number), batch.mask(number));
+            space.allocate(self, batch.coordinates(number), len, mask)
+        });
+        let written = allocated.and_then(|()| {
+            space.write(shares, |run, at| {
+                let bytes = batch.borrow(run.clone());
+                if let Some(bytes) = bytes.filter(|bytes| !writes_slowly(at, bytes)) {
+                    return blob.write_at(at, bytes);
+                }
+                let lens = || run.clone().map(|number| batch.encoded_len(number) as usize);
+                // Taken out of the buffers of the thread, since building a chunk needs these.
+                let mut window = Scratch::with(|scratch| std::mem::take(&mut scratch.window));
+                let bytes = window.at(at, lens().sum());
+                let mut rest = &mut *bytes;
+                let built = run.clone().zip(lens()).try_for_each(|(number, len)| {
+                    let (here, more) = std::mem::take(&mut rest).split_at_mut(len);
+                    rest = more;
+                    batch.copy_to(number, here)
+                });
+                let done = built.and_then(|()| blob.write_at(at, bytes));
+                Scratch::with(|scratch| scratch.window = window);
+                done
+            })
+        });
+        space.insert(self).and(written)
+    }
+
     /// Encodes and stores chunks of `chunk_len` decoded bytes.
     pub(super) fn write_from<S: ChunkSource + ?Sized>(
         &self,
@@ -146,37 +181,16 @@ struct Encoder<'a, S: ?Sized> {
 impl<S: ChunkSource + ?Sized> Encoder<'_, S> {
     fn batch(&self, batch: Range<usize>, encoded: &mut Vec<Encoded>) -> Result<()> {
         if self.writer.chain.is_empty() {
-            return self.unfiltered(batch);
+            let batch = UnfilteredBatch { source: self.source, chunks: batch, chunk_len: self.chunk_len };
+            return self.writer.store_batch(self.blob, self.shares, &batch);
         }
         if encoded.len() < batch.len() {
             encoded.resize_with(batch.len(), Encoded::default);
         }
         let encoded = &mut encoded[..batch.len()];
         each(self.shares, encoded, |at, to| self.encode(batch.start + at, to))?;
-        let encoded = &*encoded;
-        let mut space = Space::default();
-        let allocated = batch.clone().zip(encoded).try_for_each(|(number, Encoded { bytes, mask })| {
-            space.allocate(self.writer, self.source.key(number), bytes.len() as u64, *mask)
-        });
-        let written = allocated.and_then(|()| {
-            space.write(self.shares, |run, at| {
-                if let [one] = &encoded[run.clone()] {
-                    return self.blob.write_at(at, &one.bytes);
-                }
-                Scratch::with(|scratch| {
-                    let len = encoded[run.clone()].iter().map(|encoded| encoded.bytes.len()).sum();
-                    let window = scratch.window.at(at, len);
-                    let mut rest = &mut window[..];
-                    for Encoded { bytes, .. } in &encoded[run] {
-                        let (here, more) = rest.split_at_mut(bytes.len());
-                        here.copy_from_slice(bytes);
-                        rest = more;
-                    }
-                    self.blob.write_at(at, window)
-                })
-            })
-        });
-        space.insert(self.writer).and(written)
+        let batch = EncodedBatch { source: self.source, first: batch.start, encoded };
+        self.writer.store_batch(self.blob, self.shares, &batch)
     }
 
     fn encode(&self, number: usize, to: &mut Encoded) -> Result<()> {
@@ -194,41 +208,87 @@ impl<S: ChunkSource + ?Sized> Encoder<'_, S> {
             Ok(())
         })
     }
+}
 
-    /// Stores chunks that no filter changes.
-    fn unfiltered(&self, batch: Range<usize>) -> Result<()> {
-        let mut space = Space::default();
-        let len = self.chunk_len as u64;
-        let allocated =
-            batch.clone().try_for_each(|number| space.allocate(self.writer, self.source.key(number), len, 0));
-        let written = allocated.and_then(|()| {
-            space.write(self.shares, |run, at| {
-                let first = batch.start + run.start;
-                if run.len() == 1
-                    && let Some(bytes) = self.source.borrow(first)
-                    && !writes_slowly(at, bytes)
-                {
-                    return self.blob.write_at(at, bytes);
-                }
-                Scratch::with(|scratch| {
-                    let window = scratch.window.at(at, run.len() * self.chunk_len);
-                    for (number, chunk) in window.chunks_exact_mut(self.chunk_len).enumerate() {
-                        match self.source.borrow(first + number) {
-                            Some(bytes) => chunk.copy_from_slice(bytes),
-                            None => self.source.build(first + number, &mut scratch.dense, chunk)?,
-                        }
-                    }
-                    self.blob.write_at(at, window)
-                })
-            })
-        });
-        space.insert(self.writer).and(written)
+/// Chunks that filters have encoded.
+struct EncodedBatch<'a, S: ?Sized> {
+    source: &'a S,
+    /// Number of the first chunk in the source.
+    first: usize,
+    encoded: &'a [Encoded],
+}
+
+impl<S: ChunkSource + ?Sized> ChunkBatch for EncodedBatch<'_, S> {
+    fn len(&self) -> usize {
+        self.encoded.len()
+    }
+
+    fn coordinates(&self, number: usize) -> Key {
+        self.source.key(self.first + number)
+    }
+
+    fn encoded_len(&self, number: usize) -> u64 {
+        self.encoded[number].bytes.len() as u64
+    }
+
+    fn mask(&self, number: usize) -> u32 {
+        self.encoded[number].mask
+    }
+
+    fn borrow(&self, chunks: Range<usize>) -> Option<&[u8]> {
+        match &self.encoded[chunks] {
+            [one] => Some(&one.bytes),
+            _ => None,
+        }
+    }
+
+    fn copy_to(&self, number: usize, into: &mut [u8]) -> Result<()> {
+        into.copy_from_slice(&self.encoded[number].bytes);
+        Ok(())
+    }
+}
+
+/// Chunks that no filter changes, which are built where they are stored from.
+struct UnfilteredBatch<'a, S: ?Sized> {
+    source: &'a S,
+    chunks: Range<usize>,
+    chunk_len: usize,
+}
+
+impl<S: ChunkSource + ?Sized> ChunkBatch for UnfilteredBatch<'_, S> {
+    fn len(&self) -> usize {
+        self.chunks.len()
+    }
+
+    fn coordinates(&self, number: usize) -> Key {
+        self.source.key(self.chunks.start + number)
+    }
+
+    fn encoded_len(&self, _number: usize) -> u64 {
+        self.chunk_len as u64
+    }
+
+    fn mask(&self, _number: usize) -> u32 {
+        0
+    }
+
+    fn borrow(&self, chunks: Range<usize>) -> Option<&[u8]> {
+        if chunks.len() == 1 { self.source.borrow(self.chunks.start + chunks.start) } else { None }
+    }
+
+    fn copy_to(&self, number: usize, into: &mut [u8]) -> Result<()> {
+        let number = self.chunks.start + number;
+        match self.source.borrow(number) {
+            Some(bytes) => into.copy_from_slice(bytes),
+            None => Scratch::with(|scratch| self.source.build(number, &mut scratch.dense, into))?,
+        }
+        Ok(())
     }
 }
 
 /// Space that was allocated for some chunks, in their order.
 #[derive(Default)]
-pub(super) struct Space {
+struct Space {
     chunks: Vec<Allocated>,
 }
 
@@ -242,7 +302,7 @@ struct Allocated {
 
 impl Space {
     /// Allocates space for one more chunk, of `len` bytes that were encoded without the filters in `mask`.
-    pub(super) fn allocate(&mut self, writer: &ChunkWriter, key: Key, len: u64, mask: u32) -> Result<()> {
+    fn allocate(&mut self, writer: &ChunkWriter, key: Key, len: u64, mask: u32) -> Result<()> {
         let at = writer.store.allocate(&key, len)?;
         self.chunks.push(Allocated { key, at, len, mask, is_written: false });
         Ok(())
@@ -250,7 +310,7 @@ impl Space {
 
     /// Calls `write` with each run of contiguous chunks, and with the position of the first chunk; in parallel if
     /// several threads share the work. Stops at the first error.
-    pub(super) fn write(
+    fn write(
         &mut self,
         shares: bool,
         write: impl Fn(Range<usize>, u64) -> Result<()> + Sync + Send,
@@ -273,7 +333,7 @@ impl Space {
     }
 
     /// Inserts the chunks that were written into the index, and releases the space of the others.
-    pub(super) fn insert(self, writer: &ChunkWriter) -> Result<()> {
+    fn insert(self, writer: &ChunkWriter) -> Result<()> {
         let mut done = Ok(());
         for Allocated { key, at, len, mask, is_written } in self.chunks {
             if is_written && done.is_ok() {

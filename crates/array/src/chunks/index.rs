@@ -1,10 +1,13 @@
 //! Where chunks lie: the traits that a format implements for its chunk index.
 
 use std::fmt::Debug;
+use std::ops::Range;
 use std::sync::Arc;
 
 use ferrocdf_bytes::Result;
 use ferrocdf_store::{BlobMut, ByteRange, Store};
+
+use crate::Index;
 
 /// An index that locates the chunks of one array.
 pub trait ChunkIndex: Debug + Send + Sync {
@@ -64,6 +67,12 @@ pub struct IndexSnapshot {
 /// but never while the owner is inside one of these, and never from a `flush` on until the next `write`. They do not call
 /// the engine, and no lock that they take is held while the engine is called.
 pub trait ChunkStore: ChunkIndex {
+    /// Stores a batch of encoded chunks in objects, and makes `locate` find them: all of them, or after an error any. Returns
+    /// false, and does nothing, if chunks are stored in the blob: then the caller allocates space for each chunk, and writes it.
+    fn put(&self, _batch: &dyn ChunkBatch) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Allocates `len` bytes for an encoded chunk and returns their position. The caller writes the bytes there, then calls
     /// [`insert`](ChunkStore::insert) or, if the write failed, [`release`](ChunkStore::release). Until then `locate` finds
     /// the old chunk, so a failed write changes nothing. The order of calls does not depend on threads.
@@ -90,6 +99,35 @@ pub trait ChunkStore: ChunkIndex {
     fn can_grow(&self, _dim: usize) -> bool {
         true
     }
+}
+
+/// Encoded chunks that are stored together, in their order.
+pub trait ChunkBatch: Sync {
+    /// Returns the number of chunks.
+    fn len(&self) -> usize;
+
+    /// True if there is no chunk.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the coordinates of a chunk.
+    fn coordinates(&self, number: usize) -> Index;
+
+    /// Returns the number of encoded bytes of a chunk.
+    fn encoded_len(&self, number: usize) -> u64;
+
+    /// Returns the filter mask of a chunk.
+    fn mask(&self, number: usize) -> u32;
+
+    /// Borrows the encoded bytes of some chunks that follow each other, if their bytes lie one behind the other in memory.
+    fn borrow(&self, chunks: Range<usize>) -> Option<&[u8]>;
+
+    /// Copies the encoded bytes of a chunk to `into`, which is as long.
+    ///
+    /// # Errors
+    /// Those of making the bytes, if they are not in memory. The chunk must not be stored then.
+    fn copy_to(&self, number: usize, into: &mut [u8]) -> Result<()>;
 }
 
 /// Where a chunk lies.

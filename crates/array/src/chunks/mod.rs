@@ -27,7 +27,7 @@ mod stored;
 mod write;
 
 pub use copy::copy_chunks;
-pub use index::{ChunkIndex, ChunkLocation, ChunkObjects, ChunkStore, IndexSnapshot};
+pub use index::{ChunkBatch, ChunkIndex, ChunkLocation, ChunkObjects, ChunkStore, IndexSnapshot};
 pub use layout::Chunks;
 pub(crate) use read::read;
 pub use write::flush;

@@ -1,17 +1,19 @@
 //! Chunks that are objects of a store, or ranges of objects.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ferrocdf_array::{
-    Array, ChunkIndex, ChunkLocation, ChunkObjects, ChunkStore, Chunks, Coverage, IndexSnapshot, Kind,
-    Layout, Out, PastEnd, RangeCheck, Selection, Stored, copy_chunks, coverage, has_unwritten, oracle, read,
+    Array, ChunkBatch, ChunkIndex, ChunkLocation, ChunkObjects, ChunkStore, Chunks, Coverage, In,
+    IndexSnapshot, Kind, Layout, Out, PastEnd, RangeCheck, Selection, Stored, copy_chunks, coverage, flush,
+    has_unwritten, oracle, read, write,
 };
 use ferrocdf_bytes::{Code, Result};
 use ferrocdf_codec::{Chain, Codecs};
 use ferrocdf_store::testing::{Fault, Rng, Simulated, Traffic};
-use ferrocdf_store::{Cost, MemoryBlob, MemoryStore, Store};
+use ferrocdf_store::{BlobMut, Cost, MemoryBlob, MemoryStore, Store};
 
 use crate::chunk_writing::Shelf;
 use crate::chunks::step;
@@ -254,4 +256,121 @@ fn objects_may_be_unwritten_and_count_as_stored() {
     let sel = Selection::all(&array.shape);
     assert_eq!(coverage(&array, &sel, (Kind::U16, &7u16.to_le_bytes())).unwrap(), Coverage::Whole);
     assert_eq!(index.store.take_traffic(), Traffic::default());
+}
+
+/// A store that puts each chunk as an object.
+#[derive(Debug)]
+struct Puts {
+    objects: Objects,
+    put: Mutex<HashSet<Vec<u64>>>,
+    /// Chunks of the largest batch.
+    largest: AtomicUsize,
+}
+
+impl ChunkIndex for Puts {
+    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
+        let row = |y: u64| (first[1]..first[1] + count[1]).map(move |x| vec![y, x]);
+        let all = (first[0]..first[0] + count[0]).flat_map(row);
+        let put = self.put.lock().unwrap();
+        let whole = ChunkLocation::Object { at: 0, len: ChunkLocation::TO_END, mask: 0 };
+        Ok(all.map(|at| if put.contains(&at) { whole } else { ChunkLocation::Missing }).collect())
+    }
+
+    fn objects(&self) -> Option<&dyn ChunkObjects> {
+        Some(&self.objects)
+    }
+}
+
+impl ChunkStore for Puts {
+    fn put(&self, batch: &dyn ChunkBatch) -> Result<bool> {
+        self.largest.fetch_max(batch.len(), Relaxed);
+        for number in 0..batch.len() {
+            let chunk = batch.coordinates(number);
+            let mut bytes = vec![0; batch.encoded_len(number) as usize];
+            match batch.borrow(number..number + 1) {
+                Some(encoded) => bytes.copy_from_slice(encoded),
+                None => batch.copy_to(number, &mut bytes)?,
+            }
+            assert_eq!(batch.mask(number), 0);
+            self.objects.store.put(&self.objects.key(&chunk), &bytes)?;
+            self.put.lock().unwrap().insert(chunk.to_vec());
+        }
+        Ok(true)
+    }
+
+    fn allocate(&self, chunk: &[u64], _len: u64) -> Result<u64> {
+        panic!("chunk {chunk:?} is put")
+    }
+
+    fn insert(&self, chunk: &[u64], _at: u64, _len: u64, _mask: u32) -> Result<()> {
+        panic!("chunk {chunk:?} is put")
+    }
+
+    fn release(&self, chunk: &[u64], _at: u64, _len: u64) {
+        panic!("chunk {chunk:?} is put")
+    }
+
+    fn blob(&self) -> Arc<dyn BlobMut> {
+        Arc::new(MemoryBlob::default())
+    }
+
+    fn can_grow(&self, _dim: usize) -> bool {
+        false
+    }
+}
+
+/// A store that puts chunks of a form, and the array of a shape that they make.
+fn puts(form: Form, shape: &[u64], chunk: &[u64]) -> (Arc<Puts>, Array) {
+    let store = Arc::new(Simulated::new(MemoryStore::default(), form.cost, Duration::ZERO));
+    let objects = Objects { store, shards: HashMap::new(), is_watched: false };
+    let puts = Arc::new(Puts { objects, put: Mutex::default(), largest: AtomicUsize::default() });
+    let fill = 7u16.to_le_bytes();
+    let chunks = Chunks::writable(chunk.to_vec(), puts.clone(), chain(form.is_filtered), fill);
+    let (shape, layout) = (shape.to_vec(), Layout::Chunked(chunks));
+    let stored = Stored::little(Kind::U16);
+    (puts, Array { shape, stored, decoder: None, layout, past_end: PastEnd::Error })
+}
+
+#[test]
+fn chunks_are_put_as_objects_in_batches() {
+    let (mut rng, blob) = (Rng::new(9), MemoryBlob::default());
+    for form in forms().filter(|form| !form.is_sharded && !form.is_watched) {
+        let shape = [22, 43];
+        let (puts, mut array) = puts(form, &shape, &[4, 9]);
+        let plain = Array::contiguous(shape.to_vec(), array.stored, 0).unwrap();
+        let memory = MemoryBlob::new(7u16.to_le_bytes().repeat(22 * 43));
+        for round in 0..40 {
+            let sel = selection(&mut rng, &shape);
+            let input: Vec<u16> = (0..sel.elements().unwrap()).map(|at| (at * 3 + round) as u16).collect();
+            let _ = write(&blob, &array, &sel, In::new(&input)).unwrap();
+            let _ = oracle::write(&memory, &plain, &sel, In::new(&input)).unwrap();
+            if rng.once_in(4) {
+                flush(&blob, &array).unwrap();
+                // Opened anew: chunks that are written in part are fetched.
+                let Layout::Chunked(old) = &array.layout else { unreachable!() };
+                let new =
+                    Chunks::writable(old.shape.clone(), puts.clone(), old.chain.clone(), old.fill.clone());
+                array.layout = Layout::Chunked(new);
+            }
+            let all = Selection::all(&shape);
+            let mut wanted = vec![0f64; 22 * 43];
+            let _ = oracle::read(&memory, &plain, &all, Out::new(&mut wanted)).unwrap();
+            assert!(values(&array, &all).unwrap() == wanted, "{form:?} {round}");
+        }
+        assert!(puts.largest.load(Relaxed) > 4);
+    }
+}
+
+#[test]
+fn chunks_are_copied_to_objects() {
+    for (from_filtered, to_filtered) in [(true, true), (false, false), (true, false), (false, true)] {
+        let form = Form { is_filtered: from_filtered, ..PLAIN };
+        let (_, from) = array(form, [6, 5], [4, 9], 4);
+        let (puts, to) = puts(Form { is_filtered: to_filtered, ..PLAIN }, &from.shape, &[4, 9]);
+        let blob = MemoryBlob::default();
+        assert!(copy_chunks((&blob, &from), (&blob, &to), &mut |_| ()).unwrap());
+        let all = Selection::all(&from.shape);
+        assert!(values(&to, &all).unwrap() == wanted(&from, &all));
+        assert!((1..30).contains(&puts.put.lock().unwrap().len()), "chunks that do not exist are not put");
+    }
 }

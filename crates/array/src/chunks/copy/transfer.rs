@@ -8,8 +8,10 @@ use std::ops::Range;
 use ferrocdf_bytes::{Code, Error, Result};
 
 use super::source::{Copier, SourceChunk};
-use crate::chunks::encode::{BATCH, Space, each};
+use crate::chunks::decoded::Key;
+use crate::chunks::encode::{BATCH, each};
 use crate::chunks::fetch_plan::coalesce;
+use crate::chunks::index::ChunkBatch;
 use crate::chunks::stored::EncodedChunks;
 use crate::pool;
 use crate::requests::BatchLimit;
@@ -41,7 +43,12 @@ impl Copier<'_> {
             self.record(chunk, bytes);
             Ok(())
         })?;
-        Ok(CopyBatch { chunks, memory })
+        let mut starts = vec![0];
+        starts.extend(chunks.iter().scan(0, |end, chunk| {
+            *end += chunk.len as usize;
+            Some(*end)
+        }));
+        Ok(CopyBatch { chunks, memory, starts })
     }
 
     /// Fetches a batch of chunks, and takes those off the list that are missing.
@@ -63,25 +70,6 @@ impl Copier<'_> {
             into.copy_from_slice(bytes);
         }
         Ok(())
-    }
-
-    /// Allocates space for a batch of chunks, writes them, and inserts them into the index.
-    fn write(&self, CopyBatch { chunks, memory }: &CopyBatch) -> Result<()> {
-        let mut space = Space::default();
-        let mut starts = vec![0];
-        starts.extend(chunks.iter().scan(0, |end, chunk| {
-            *end += chunk.len as usize;
-            Some(*end)
-        }));
-        let allocated = chunks
-            .iter()
-            .try_for_each(|chunk| space.allocate(self.writer, chunk.key.clone(), chunk.len, chunk.mask()));
-        let written = allocated.and_then(|()| {
-            space.write(shares(chunks), |run, at| {
-                self.to_blob.write_at(at, &memory[starts[run.start]..starts[run.end]])
-            })
-        });
-        space.insert(self.writer).and(written)
     }
 
     /// Reads chunks with one request.
@@ -129,6 +117,35 @@ struct CopyBatch {
     chunks: Vec<SourceChunk>,
     /// Encoded bytes, one chunk after the other.
     memory: Vec<u8>,
+    /// Where each chunk begins in memory, and where the last one ends.
+    starts: Vec<usize>,
+}
+
+impl ChunkBatch for CopyBatch {
+    fn len(&self) -> usize {
+        self.chunks.len()
+    }
+
+    fn coordinates(&self, number: usize) -> Key {
+        self.chunks[number].key.clone()
+    }
+
+    fn encoded_len(&self, number: usize) -> u64 {
+        self.chunks[number].len
+    }
+
+    fn mask(&self, number: usize) -> u32 {
+        self.chunks[number].mask()
+    }
+
+    fn borrow(&self, chunks: Range<usize>) -> Option<&[u8]> {
+        Some(&self.memory[self.starts[chunks.start]..self.starts[chunks.end]])
+    }
+
+    fn copy_to(&self, number: usize, into: &mut [u8]) -> Result<()> {
+        into.copy_from_slice(&self.memory[self.starts[number]..self.starts[number + 1]]);
+        Ok(())
+    }
 }
 
 /// A pipeline of two stages: one batch is read while the one before it is written.
@@ -169,13 +186,15 @@ impl<'a> CopyPipeline<'a> {
     pub(super) fn push(&mut self, chunks: Vec<SourceChunk>) -> Result<()> {
         let (copier, before) = (self.copier, std::mem::take(&mut self.read));
         let free = std::mem::take(&mut self.free);
+        let write =
+            |batch: &CopyBatch| copier.writer.store_batch(copier.to_blob, shares(&batch.chunks), batch);
         let is_large = bytes(&chunks).max(bytes(&before.chunks)) >= SHARED;
         let (read, wrote) = if copier.in_batches && !chunks.is_empty() {
-            pool::overlap(|| copier.read(chunks, free), || copier.write(&before))
+            pool::overlap(|| copier.read(chunks, free), || write(&before))
         } else if let Some(pool) = pool::get().filter(|_| is_large) {
-            pool.join(|| copier.read(chunks, free), || copier.write(&before))
+            pool.join(|| copier.read(chunks, free), || write(&before))
         } else {
-            let wrote = copier.write(&before);
+            let wrote = write(&before);
             (copier.read(chunks, free), wrote)
         };
         wrote?;
