@@ -118,6 +118,7 @@ fn check(
     let stored = places.iter().map(|place| match place {
         ChunkLocation::Missing => 0,
         ChunkLocation::At { len, .. } => *len,
+        ChunkLocation::Object { .. } => unreachable!("HDF5 chunks are in the file"),
     });
     assert_eq!(set.storage_size().unwrap(), stored.sum::<u64>(), "{path}");
 }
