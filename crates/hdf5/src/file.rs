@@ -48,8 +48,10 @@ pub struct File {
 
 /// A file without its family.
 struct Parts {
-    /// The bytes as they are; a metadata cache image may lie over them in `source`.
+    /// The bytes as they are.
     blob: Arc<dyn Blob>,
+    /// The same, as they are read: in rounds where they are slow. A metadata cache image may lie over them in `source`.
+    without_image: Arc<dyn Blob>,
     /// The change token of the bytes before they were read.
     seen: Option<ChangeToken>,
     source: Source,
@@ -85,6 +87,7 @@ impl Parts {
             true => blob.clone(),
             false => Arc::new(InRounds::new(blob.clone())),
         };
+        let without_image = metadata.clone();
         let mut source = Source { blob: metadata, base: superblock.base, sizes: superblock.sizes, codecs };
         if let Some(at) = superblock.driver {
             // Version, reserved bytes and size come before the name.
@@ -106,7 +109,7 @@ impl Parts {
                 shared = Some(SharedMessages::read(&source, &table.body)?);
             }
         }
-        Ok(Parts { blob, seen, source, superblock, shared, heap: GlobalHeap::default() })
+        Ok(Parts { blob, without_image, seen, source, superblock, shared, heap: GlobalHeap::default() })
     }
 }
 
@@ -158,7 +161,7 @@ impl File {
 
     /// Its bytes without the metadata cache image, which has nothing of chunks.
     pub(crate) fn without_image(&self) -> &Arc<dyn Blob> {
-        &self.parts.blob
+        &self.parts.without_image
     }
 
     /// What its superblock says.

@@ -63,8 +63,8 @@ impl fmt::Debug for Source {
     }
 }
 
-/// Maximum number of bytes that are prefetched at a time.
-const PREFETCHED: u64 = 16 << 20;
+/// Maximum number of bytes that are prefetched at a time: half of what the page cache holds.
+const PREFETCHED: u64 = 32 << 20;
 
 /// Numbers in HDF5 structures are stored least significant byte first.
 pub const ORDER: Order = Order::Little;
@@ -137,12 +137,15 @@ impl Source {
 
     /// Reads ranges that will be read one after the other, in one round where the blob is slow and keeps them (a page cache does).
     /// An error shows when they are read.
-    pub fn prefetch(&self, ranges: impl IntoIterator<Item = (Address, u64)>) {
+    pub(crate) fn prefetch(&self, ranges: impl IntoIterator<Item = (Address, u64)>) {
         if self.is_near() {
             return;
         }
         let mut left = PREFETCHED;
+        // A cache reads a page at least.
+        let page = self.blob.cost().window as u64;
         let ranges = ranges.into_iter().take_while(|&(_, len)| {
+            let len = len.max(page);
             let fits = len <= left;
             left = left.saturating_sub(len);
             fits

@@ -2,14 +2,15 @@
 //! together.
 //!
 //! A task runs until it asks for bytes that are not there yet. The request is noted, and answered with an error. When all tasks
-//! have stopped, one round of requests brings the bytes that they lack, and they run again from their begin. So the number of
+//! have stopped, one round of requests brings the bytes that are missing, and they run again from the start. So the number of
 //! rounds is the longest chain of pointers, not the number of tasks, and a parser reads as if all bytes were at hand: it is not
 //! written in two halves, and no other thread is needed. The cost is processor time, small beside the latency of a request.
 //!
-//! Tasks within tasks run in the rounds of the outer ones: what they lack is noted by all of them before any runs again.
+//! Tasks within tasks run in the rounds of the outer ones: what is missing is noted by all of them before any runs again.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
@@ -19,7 +20,7 @@ use crate::{Blob, ReadRequest, forward};
 /// Maximum number of bytes that tasks hold and wait for. Requests beyond are answered at once, one by one.
 const MOST_BYTES: usize = 32 << 20;
 
-/// Rounds after which the tasks that are left read one by one. Each round runs them from their begin: a damaged file with one
+/// Rounds after which the tasks that are left read one by one. Each round runs them from the start: a damaged file with one
 /// long chain of pointers would take time by the square of its length.
 const MOST_ROUNDS: usize = 64;
 
@@ -32,7 +33,7 @@ thread_local! {
 struct Round {
     /// The bytes that earlier rounds brought, by the address of the blob in memory: `wanted` or a task holds it.
     known: HashMap<usize, KnownBlob>,
-    /// Bytes in `known`, and those that the tasks wait for.
+    /// Bytes of the requests that were noted, each range once.
     bytes: usize,
     /// Number of requests that could not be answered.
     misses: u64,
@@ -43,7 +44,7 @@ struct KnownBlob {
     blob: Arc<dyn Blob>,
     /// Bytes by their positions.
     ranges: BTreeMap<u64, KnownRange>,
-    wanted: Vec<(u64, usize)>,
+    wanted: BTreeSet<(u64, Reverse<usize>)>,
 }
 
 /// Bytes that a round brought.
@@ -67,26 +68,26 @@ impl KnownBlob {
         Some(len)
     }
 
-    /// Reads what is wanted, in one round. Ranges that touch or overlap are one request.
+    /// Reads what is wanted, in one round. Ranges within other ones are left out; joining the others is the matter of the blob,
+    /// whose pages hold small requests and not large ones.
     fn load(&mut self) -> Result<()> {
-        let mut wanted = std::mem::take(&mut self.wanted);
-        wanted.sort_unstable();
-        let mut merged: Vec<(u64, usize)> = Vec::new();
-        for (at, len) in wanted {
-            match merged.last_mut() {
-                Some(last) if at <= last.0 + last.1 as u64 => last.1 = last.1.max((at - last.0) as usize + len),
-                _ => merged.push((at, len)),
+        let mut end = 0;
+        let mut wanted = Vec::new();
+        for (at, Reverse(len)) in std::mem::take(&mut self.wanted) {
+            if at + len as u64 > end {
+                end = at + len as u64;
+                wanted.push((at, len));
             }
         }
         // At most `MOST_BYTES` in all.
-        let mut buffers: Vec<Vec<u8>> = merged.iter().map(|&(_, len)| vec![0; len]).collect();
+        let mut buffers: Vec<Vec<u8>> = wanted.iter().map(|&(_, len)| vec![0; len]).collect();
         let mut requests: Vec<ReadRequest<'_>> =
-            merged.iter().zip(&mut buffers).map(|(&(at, _), into)| ReadRequest::new(at, into)).collect();
+            wanted.iter().zip(&mut buffers).map(|(&(at, _), into)| ReadRequest::new(at, into)).collect();
         self.blob.read_many(&mut requests)?;
         let lens: Vec<usize> = requests.iter().map(|request| request.len).collect();
-        for (((at, wanted), mut bytes), len) in merged.into_iter().zip(buffers).zip(lens) {
+        for (((at, asked), mut bytes), len) in wanted.into_iter().zip(buffers).zip(lens) {
             bytes.truncate(len);
-            self.ranges.insert(at, KnownRange { bytes, is_end: len < wanted });
+            self.ranges.insert(at, KnownRange { bytes, is_end: len < asked });
         }
         Ok(())
     }
@@ -96,17 +97,21 @@ impl Round {
     /// Answers a request, or notes it for the next round. `None` if the request is too large to wait.
     fn answer(&mut self, blob: &Arc<dyn Blob>, at: u64, into: &mut [u8]) -> Option<Result<usize>> {
         let key = Arc::as_ptr(blob).addr();
-        let new = || KnownBlob { blob: blob.clone(), ranges: BTreeMap::new(), wanted: Vec::new() };
+        let new = || KnownBlob { blob: blob.clone(), ranges: BTreeMap::new(), wanted: BTreeSet::new() };
         let known = self.known.entry(key).or_insert_with(new);
         if let Some(len) = known.copy(at, into) {
             return Some(Ok(len));
         }
-        if self.bytes.saturating_add(into.len()) > MOST_BYTES || at.checked_add(into.len() as u64).is_none() {
-            return None;
+        if !known.wanted.contains(&(at, Reverse(into.len()))) {
+            if self.bytes.saturating_add(into.len()) > MOST_BYTES
+                || at.checked_add(into.len() as u64).is_none()
+            {
+                return None;
+            }
+            self.bytes += into.len();
+            known.wanted.insert((at, Reverse(into.len())));
         }
-        self.bytes += into.len();
         self.misses += 1;
-        known.wanted.push((at, into.len()));
         let what = format!("{}: {} bytes at byte {at} come with the next round", blob.name(), into.len());
         Some(Err(Error::new(Code::EIO, what)))
     }
@@ -206,7 +211,12 @@ impl Blob for InRounds {
     }
 
     fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+        let len = requests.iter().fold(0usize, |len, request| len.saturating_add(request.into.len()));
         let answer = |round: &mut Round| {
+            // A batch waits as a whole or not at all.
+            if round.bytes.saturating_add(len) > MOST_BYTES {
+                return None;
+            }
             let mut done = Ok(());
             for request in &mut *requests {
                 match round.answer(&self.inner, request.at, request.into)? {
@@ -267,8 +277,7 @@ mod tests {
         let (store, blob, starts) = chains(50, 4);
         let found = read_in_rounds(&starts, |&start| follow(&blob, start).unwrap_or(0));
         assert_eq!(found, [4; 50]);
-        // Pointers side by side are one request.
-        assert_eq!(store.take_traffic(), Traffic { rounds: 4, requests: 4, bytes: 1600 });
+        assert_eq!(store.take_traffic(), Traffic { rounds: 4, requests: 200, bytes: 1600 });
         assert_eq!(follow(&blob, 7).unwrap(), 4);
         assert_eq!(store.take_traffic().rounds, 4, "one by one without tasks");
     }
@@ -298,6 +307,17 @@ mod tests {
     }
 
     #[test]
+    fn ranges_within_others_are_not_asked_for() {
+        let (store, blob, _) = chains(10, 1);
+        let found = read_in_rounds(&[(0, 40), (8, 8), (0, 16), (32, 16)], |&(at, len)| {
+            let mut into = vec![0; len];
+            blob.read_exact_at(at, &mut into).map(|()| into)
+        });
+        assert!(found.into_iter().zip([40, 8, 16, 16]).all(|(bytes, len)| bytes.unwrap() == vec![255; len]));
+        assert_eq!(store.take_traffic(), Traffic { rounds: 1, requests: 2, bytes: 56 });
+    }
+
+    #[test]
     fn reads_at_the_end_of_the_blob_are_short() {
         let (_, blob, _) = chains(2, 1);
         let found = read_in_rounds(&[8, 16, 24], |&at| {
@@ -310,7 +330,7 @@ mod tests {
     #[test]
     fn failed_round_gives_each_task_its_own_answer() {
         let (store, blob, starts) = chains(3, 2);
-        store.fail(1, Fault::Refused);
+        store.fail(4, Fault::Refused);
         let runs = Cell::new(0);
         let found = read_in_rounds(&starts, |&start| {
             runs.set(runs.get() + 1);

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ferrocdf::store::testing::{Simulated, Traffic};
+use ferrocdf::store::testing::{Rng, Simulated, Traffic};
 use ferrocdf::store::{Cost, MemoryStore, ObjectBlob, Store};
 use ferrocdf::{File, GroupId, OpenOptions, Owner, Selection};
 
@@ -88,8 +88,7 @@ fn whole_header_of_a_thousand_variables_takes_at_most_ten_rounds() {
         let cdl = if kind == "-7" { cdl.replace("string ", "// ") } else { cdl };
         let (store, bytes) = stored(&cdl, kind, cost);
         let remote = header(&open(&store));
-        let Traffic { rounds, requests, bytes: read } = store.take_traffic();
-        println!("{kind} {groups} groups, {cost:?}: {rounds} rounds, {requests} requests, {read} bytes of {}", bytes.len());
+        let Traffic { rounds, bytes: read, .. } = store.take_traffic();
         assert!(rounds <= most, "{rounds} rounds");
         assert!(read <= bytes.len() as u64, "{read} bytes of {}", bytes.len());
         let local = header(&File::from_bytes(bytes).unwrap());
@@ -98,28 +97,32 @@ fn whole_header_of_a_thousand_variables_takes_at_most_ten_rounds() {
     }
 }
 
-/// A variable of a thousand chunks, on dimensions that make the reference choose another chunk index.
-fn many_chunks(dims: &str, format: &str) -> String {
-    let values: Vec<String> = (0..8000).map(|value: u32| (value * value % 1009).to_string()).collect();
-    format!(
-        "netcdf a {{ dimensions: {dims} variables: int v(t, x) ; v:_ChunkSizes = 4, 2 ; v:_DeflateLevel = 4 ; {format} data: v = {} ; }}",
-        values.join(", ")
-    )
-}
+/// Rows of the variable of the test below, and requests in flight.
+const ROWS: u64 = 1000;
+const IN_FLIGHT: u64 = 64;
 
 #[test]
 fn thousand_chunks_are_read_in_rounds_of_the_requests_in_flight() {
-    for dims in ["t = 1000 ; x = 8 ;", "t = UNLIMITED ; x = 8 ;"] {
-        let (store, bytes) = stored(&many_chunks(dims, ""), "-4", SMALL_PAGES);
+    // Every second chunk is wanted, and each is more than the pages that the cache reads along.
+    let cost = Cost { gap: 0, window: 1 << 10, in_flight: IN_FLIGHT as usize, ..Cost::REMOTE };
+    let mut rng = Rng::new(1);
+    let values: Vec<String> = (0..ROWS * 2400).map(|_| (rng.number() as i32).to_string()).collect();
+    for length in ["1000", "UNLIMITED"] {
+        let cdl = format!(
+            "netcdf a {{ dimensions: t = {length} ; x = 2400 ;
+variables: int v(t, x) ; v:_ChunkSizes = 1, 1200 ; v:_DeflateLevel = 1 ;
+data: v = {} ; }}",
+            values.join(", ")
+        );
+        let (store, bytes) = stored(&cdl, "-4", cost);
         let file = open(&store);
         let var = file.model().find_var(GroupId::ROOT, b"v").unwrap();
-                store.take_traffic();
-        let all = Selection::slab(&[0, 0], &[1000, 8]);
-        let remote = file.read_selected(var, &all).unwrap();
-        let Traffic { rounds, requests, bytes: read } = store.take_traffic();
-        println!("{dims}: {rounds} rounds, {requests} requests, {read} bytes of {}", bytes.len());
-        assert!(rounds <= most0 / SMALL_PAGES.in_flight as u64 + 3, "{rounds} rounds");
-        let local = File::from_bytes(bytes).unwrap().read_selected(var, &all).unwrap();
+        store.take_traffic();
+        let half = Selection::slab(&[0, 0], &[ROWS, 1200]);
+        let remote = file.read_selected(var, &half).unwrap();
+        let Traffic { rounds, requests, .. } = store.take_traffic();
+        assert!(requests >= ROWS && rounds <= ROWS / IN_FLIGHT + 3, "{rounds} rounds, {requests} requests");
+        let local = File::from_bytes(bytes).unwrap().read_selected(var, &half).unwrap();
         assert_eq!(remote, local);
     }
 }

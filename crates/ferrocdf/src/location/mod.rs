@@ -100,6 +100,7 @@ impl Location {
             Location::Path(path) if shared => Arc::new(FileBlob::open(path)?),
             Location::Path(path) => Arc::new(ReadAhead::new(FileBlob::open(path)?)),
             Location::Memory(blob) => blob.clone(),
+            Location::Blob(blob) if blob.cost().is_near() => blob.clone(),
             Location::Blob(blob) => by_pages(blob.clone()),
             Location::Object { store, key } => by_pages(ObjectBlob::new(store.clone(), key)),
             Location::Url(url) => return Err(remote(url)),

@@ -1,7 +1,8 @@
 //! Attributes, read when they are first looked at.
 //!
 //! A thread that looks at one owner after the other gets those of the next ones as well, read by all threads. Where several
-//! look, each reads for itself. In a slow file the first look is enough, and the next owners are read in rounds.
+//! look, each reads for itself. In a slow file the attributes of the next owners are read, in rounds, with those of
+//! the first one.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -22,6 +23,7 @@ use super::{decode, names};
 /// one more for each thread.
 const STREAK: usize = 4;
 const TOGETHER: u64 = 64;
+/// Owners whose attributes are read together in a slow file: each group of them costs some rounds.
 const IN_ROUNDS: u64 = 4096;
 const BYTES: u64 = 4 << 20;
 
@@ -68,11 +70,16 @@ impl LateAttrs for Owners {
             return ready;
         }
         let asker = Some(std::thread::current().id());
+        let is_first = ahead.asker.is_none();
         let goes_on = ahead.next == key && ahead.asker == asker;
         ahead.streak = if goes_on { ahead.streak + 1 } else { 0 };
         (ahead.next, ahead.asker) = (key + 1, asker);
         let is_near = self.places.get(key as usize).is_none_or(|place| place.file.source().is_near());
-        let starts = !is_near || (ahead.streak >= STREAK && ferrocdf_array::pool().is_some());
+        let starts = match is_near {
+            true => ahead.streak >= STREAK && ferrocdf_array::pool().is_some(),
+            // Whoever asks in another order gets the attributes of one owner at a time.
+            false => goes_on || is_first,
+        };
         if starts && let Ok(_reading) = self.reading.try_lock() {
             let together = if is_near { TOGETHER } else { IN_ROUNDS };
             let end = (key + together).min(self.places.len() as u64);

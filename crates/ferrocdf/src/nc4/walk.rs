@@ -4,6 +4,7 @@
 //! it come after all else. What netCDF has no name for is left out and told, and so is what is damaged: one bad object
 //! never hides the others.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 
 use ferrocdf_bytes::{Code, Error, Result};
@@ -35,8 +36,9 @@ const MAKERS: [&[u8]; 3] = [b"netcdf=", b"netcdflibversion=", b"ferrocdf="];
 /// Bytes that a link takes besides its name, with what it leads to.
 const LINK: u64 = 24;
 
-/// The objects of so many links are opened together: by all threads if there are enough, in rounds where the file is slow.
+/// The objects of so many links are opened together, by all threads if there are enough.
 const TOGETHER: usize = 256;
+/// The same in a slow file, where each group of links costs some rounds.
 const IN_ROUNDS: usize = 4096;
 const SHARED: usize = 64;
 
@@ -251,11 +253,9 @@ impl Walk {
     /// Returns what links lead to, as long as that is not too much; `None` for the others, and where links are so few that threads
     /// would cost more than they are worth.
     fn look_ahead(&self, object: &Object, links: &[Link]) -> Vec<Option<Result<Option<Seen>>>> {
-        // With messages that stand somewhere else: a type that many share is there for each of them.
-        let len = |seen: &Seen| seen.object.stored_len().max(seen.object.message_bytes());
         let look = |link: &Link| {
             let seen = Seen::at(object, link, self.is_foreign);
-            let len = seen.as_ref().ok().and_then(Option::as_ref).map_or(0, len);
+            let len = seen.as_ref().ok().and_then(Option::as_ref).map_or(0, Seen::len);
             (seen, len)
         };
         let source = object.file().source();
@@ -266,14 +266,23 @@ impl Walk {
     }
 
     /// Reads the links of groups in a slow file, and what these lead to, in rounds that all groups share.
-    fn prefetch_groups(&self, object: &Object, groups: &[(Vec<u8>, Object)]) {
+    fn prefetch_groups(&mut self, object: &Object, groups: &[(Vec<u8>, Object)]) {
         let source = object.file().source();
         let groups: Vec<&Object> = groups.iter().map(|(_, group)| group).take(IN_ROUNDS).collect();
+        let (budget, spent) = (self.budget.unwrap_or(0), Cell::new(0u64));
         source.in_rounds(&groups, |group| {
             let Ok(links) = group.links() else { return };
             let links = links.list.get(..IN_ROUNDS / groups.len()).unwrap_or(&links.list);
-            source.in_rounds(links, |link| drop(Seen::at(group, link, self.is_foreign)));
+            source.in_rounds(links, |link| {
+                if spent.get() <= budget {
+                    let seen = Seen::at(group, link, self.is_foreign);
+                    let len = seen.ok().flatten().map_or(0, |seen| seen.len());
+                    spent.set(spent.get().saturating_add(len));
+                }
+            });
         });
+        // They are looked at again, each at its price.
+        self.budget = self.budget.map(|budget| budget.saturating_sub(spent.get() / AGAIN));
     }
 
     /// Notes that an object is looked at. False if that is too much.
@@ -430,6 +439,12 @@ struct ScaleSeen {
 }
 
 impl Seen {
+    /// Returns the bytes of the object's header, with messages that stand somewhere else: a type that many share is there for each
+    /// of them.
+    fn len(&self) -> u64 {
+        self.object.stored_len().max(self.object.message_bytes())
+    }
+
     /// What a link of a group leads to; `None` if it leads nowhere.
     fn at(group: &Object, link: &Link, is_foreign: bool) -> Result<Option<Seen>> {
         let found = match &link.target {

@@ -208,10 +208,11 @@ impl Chunks {
         coords.iter().zip(&self.chunk).zip(&self.shape).any(reaches)
     }
 
-    /// Reads what an array of a slow source has of the chunks in a box, all leaves in one round. What is damaged is left to those
-    /// who look it up.
+    /// Reads the leaves of an array, in a slow source, that have the entries of the chunks in a box: all in one round. An error
+    /// shows when an entry of the damaged leaf is looked up.
     fn prefetch(&self, first: &[u64], count: &[u64]) {
-        if self.source.is_near() || !matches!(self.finder, Finder::FixedArray(_) | Finder::ExtensibleArray(_)) {
+        if self.source.is_near() || !matches!(self.finder, Finder::FixedArray(_) | Finder::ExtensibleArray(_))
+        {
             return;
         }
         let mut offsets = vec![0; count.len()];

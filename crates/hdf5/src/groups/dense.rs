@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use ferrocdf_bytes::{Result, lookup3};
 
 use super::Link;
-use crate::heaps::{FractalHeap, HeapObject};
+use crate::heaps::FractalHeap;
 use crate::trees::btree2::Tree;
 use crate::wire::{Reader, bad};
 use crate::{Address, Source};
@@ -31,23 +31,29 @@ pub fn all(source: &Source, heap: Address, by_name: Address, links: &mut Vec<Lin
     let heap = FractalHeap::open(source, heap)?;
     let mut left = heap.most()?;
     let tree = tree(source, by_name)?;
-    let mut add = |link: Result<HeapObject>| {
-        let link = link?;
-        // Each is stored on its own: more than there is would be the same ones again.
-        let rest = left.checked_sub(link.len() as u64);
-        left = rest.ok_or_else(|| bad("links that are longer than their heap"))?;
-        links.push(Link::decode(&link, source.sizes)?);
-        Ok(())
-    };
+    // Each is stored on its own: more than there is would be the same ones again.
+    let too_long = || bad("links that are longer than their heap");
     if source.is_near() {
-        return tree.walk(&mut |bytes| add(heap.object(record(bytes)?.1)));
+        return tree.walk(&mut |bytes| {
+            let link = heap.object(record(bytes)?.1)?;
+            left = left.checked_sub(link.len() as u64).ok_or_else(too_long)?;
+            links.push(Link::decode(&link, source.sizes)?);
+            Ok(())
+        });
     }
     let mut ids: Vec<Vec<u8>> = Vec::new();
     tree.walk(&mut |bytes| {
         ids.push(record(bytes)?.1.to_vec());
         Ok(())
     })?;
-    source.in_rounds(&ids, |id| heap.object(id)).into_iter().try_for_each(add)
+    let decoded = source.map_within_budget(left, &ids, |id| match heap.object(id) {
+        Ok(link) => (Link::decode(&link, source.sizes), link.len() as u64),
+        Err(error) => (Err(error), 0),
+    });
+    for link in decoded {
+        links.push(link.ok_or_else(too_long)??);
+    }
+    Ok(())
 }
 
 /// The link of this name.

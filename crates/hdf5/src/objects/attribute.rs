@@ -188,10 +188,13 @@ impl Object {
         }
         found.sort_by_key(Stored::rank);
         if !file.source().is_near() {
-            // The heap keeps its blocks.
-            file.source().in_rounds(&found, |stored| match stored {
-                Stored::Here(_) => {}
-                Stored::There(heap, record) => drop(record.message(file, heap)),
+            // The heap keeps the blocks that are read here.
+            file.source().map_within_budget(left, &found, |stored| match stored {
+                Stored::Here(_) => ((), 0),
+                Stored::There(heap, record) => {
+                    let message = record.message(file, heap);
+                    ((), message.map_or(0, |message| message.len() as u64))
+                }
             });
         }
         let order = if self.tracks_attribute_order() { Order::Creation } else { Order::Stored };

@@ -49,23 +49,28 @@ pub fn walk_where(
 }
 
 /// Reads all nodes of a slow source, and of the children of leaves the first `child_len` bytes each, level by level: a walk then
-/// finds them in memory. What is damaged is left to the walk.
+/// finds them in memory. An error shows when the damaged node is walked.
 pub fn prefetch(source: &Source, root: Address, node_type: u8, key_size: usize, child_len: u64) {
     if source.is_near() {
         return;
     }
     let tree = Tree { source, node_type, key_size };
+    let Ok(mut left) = source.blob.size() else { return };
     let mut seen = HashSet::new();
     let (mut nodes, mut level) = (vec![root], None);
     while !nodes.is_empty() {
         nodes.retain(|&at| seen.insert(at));
         source.prefetch(nodes.iter().map(|&at| (at, tree.usual_len())));
-        let read: Vec<Node> = nodes.iter().filter_map(|&at| tree.read(at, level).ok()).collect();
-        let children = read.iter().flat_map(|node| {
-            (0..node.count).filter_map(|index| tree.child(tree.entry(node, index).1).ok())
-        });
-        let children: Vec<Address> = children.collect();
-        level = read.first().and_then(|node| node.level.checked_sub(1));
+        let (mut children, mut below) = (Vec::new(), None);
+        for &at in &nodes {
+            let Ok(node) = tree.read(at, level) else { continue };
+            // Nodes that overlap would have more children than the file has bytes for.
+            let Some(rest) = left.checked_sub(node.bytes.len() as u64) else { return };
+            left = rest;
+            below = node.level.checked_sub(1);
+            children.extend((0..node.count).filter_map(|index| tree.child(tree.entry(&node, index).1).ok()));
+        }
+        level = below;
         if level.is_none() {
             source.prefetch(children.into_iter().filter(|_| child_len > 0).map(|at| (at, child_len)));
             return;

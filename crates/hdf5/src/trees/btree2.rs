@@ -207,20 +207,25 @@ impl Tree {
         Ok(self.top.get_or_init(|| node))
     }
 
-    /// Reads all nodes of a slow source, level by level. What is damaged is left to those who walk.
+    /// Reads all nodes of a slow source, level by level. An error shows when the damaged node is walked.
     fn prefetch(&self, root: Child) {
         if self.source.is_near() {
             return;
         }
+        let Ok(mut left) = self.source.blob.size() else { return };
         let mut seen = HashSet::new();
         let mut level = vec![root];
         while level.first().is_some_and(|node| node.depth > 0) {
-            level.retain(|node| seen.insert(node.at));
-            let read = level.iter().filter_map(|&child| self.read(child).ok());
-            let children = read.flat_map(|node| {
-                (0..=node.records).filter_map(|index| node.child(self, index).ok()).collect::<Vec<_>>()
-            });
-            level = children.collect();
+            let mut children = Vec::new();
+            for &child in &level {
+                let Ok(node) = self.read(child) else { continue };
+                // Nodes that overlap would have more children than the file has bytes for.
+                let Some(rest) = left.checked_sub(node.bytes.len() as u64) else { return };
+                left = rest;
+                let below = (0..=node.records).filter_map(|index| node.child(self, index).ok());
+                children.extend(below.filter(|child| seen.insert(child.at)));
+            }
+            level = children;
             self.source.prefetch(level.iter().map(|child| (child.at, self.header.node_size)));
         }
     }
