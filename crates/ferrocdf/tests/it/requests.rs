@@ -4,9 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ferrocdf::array::Out;
+use ferrocdf::model::{Chunking, Filter};
 use ferrocdf::store::testing::Counting;
 use ferrocdf::store::{Blob, Cost, Latency, MemoryBlob, ReadAhead};
-use ferrocdf::{File, OpenOptions, Owner, Selection, Values, VarId};
+use ferrocdf::{
+    CreateOptions, File, FileMut, Format, OpenOptions, Owner, Selection, Values, VarId, copy_data,
+};
 use ferrocdf_codec::{Chain, Codecs, Step};
 
 /// A packed file of `tests/data`.
@@ -87,4 +90,38 @@ fn chunks_side_by_side_are_one_request() {
         assert_eq!(file.read_values(var, &[200, column], &[1, 1]), Ok(Values::Float(vec![value])));
         assert_eq!(since(&counted, &mut before).0, wanted, "column {column}");
     }
+}
+
+#[test]
+fn chunks_of_slow_files_are_copied_unopened() {
+    let file = |values: &[i32]| {
+        let mut file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
+        file.add_dimension("x", 1000).unwrap();
+        file.add_variable::<i32>("v", &["x"]).unwrap();
+        file.define(|model| {
+            let storage = &mut model.var_mut(VarId(0)).storage;
+            storage.chunking = Some(Chunking::Chunked(vec![100]));
+            storage.set_filter(Filter::FLETCHER32, vec![]);
+            Ok(())
+        })
+        .unwrap();
+        if !values.is_empty() {
+            file.variable_mut("v").unwrap().put_values(values, ..).unwrap();
+        }
+        file
+    };
+    let values: Vec<i32> = (0..1000).map(|value| value * 7919 + 13).collect();
+    let mut bytes = file(&values).into_bytes().unwrap().unwrap();
+    // A chunk whose checksum is wrong cannot be decoded.
+    let damaged = values[555].to_ne_bytes();
+    let at = bytes.windows(4).position(|bytes| bytes == damaged).unwrap();
+    bytes[at] ^= 1;
+    let slow = Counting::new(MemoryBlob::new(bytes)).with_cost(Cost::REMOTE);
+    let source = File::from_blob(Arc::new(slow), &OpenOptions::default()).unwrap();
+    let target = file(&[]);
+    copy_data(&source, &target, &[(VarId(0), VarId(0))], 1 << 20, &mut |_| {}).unwrap();
+    let copy = File::from_bytes(target.into_bytes().unwrap().unwrap()).unwrap();
+    let read = |start: u64| copy.read_values(VarId(0), &[start], &[100]);
+    assert_eq!(read(400), Ok(Values::Int(values[400..500].to_vec())));
+    assert!(read(500).is_err(), "the wrong checksum was copied");
 }
