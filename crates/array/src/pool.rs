@@ -1,8 +1,9 @@
 //! The thread pool for large requests.
 //!
-//! One pool for the process, made when it is first needed. It is not rayon's global pool, which belongs to the program. Its size
-//! is the environment variable `FERROCDF_THREADS`, else the number of cores this process may run on. A process made by
-//! `fork` has none of its parent's threads; there, and where threads cannot be made, requests run on the caller's.
+//! The process has one pool, made on first use. It is not rayon's global pool, which belongs to the program. The environment
+//! variable `FERROCDF_THREADS` sets the number of threads; the default is the number of cores that this process may run on. With
+//! fewer than two threads, in a process made by `fork` (which has none of its parent's threads), and where threads cannot be
+//! made, requests run on the thread of the caller.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -24,10 +25,11 @@ impl Workers {
         self.0.current_num_threads()
     }
 
-    /// Runs work in the pool, and waits for it.
+    /// Runs a function in the pool and waits for it.
     ///
-    /// A waiting thread of another rayon pool takes up other jobs of its pool. Such a job may need a lock that the caller holds,
-    /// such as that of a file: a deadlock. So a new thread waits in its place.
+    /// A thread of another rayon pool that waits here would run other jobs of its own pool meanwhile. Such a job may need a lock
+    /// that the caller holds, for example the lock of a file: a deadlock. So on such a thread the call is made from a new thread,
+    /// and the caller blocks until that thread ends.
     pub fn install<R: Send>(self, work: impl FnOnce() -> R + Send) -> R {
         if rayon::current_thread_index().is_none() || self.0.current_thread_index().is_some() {
             return self.0.install(work);
@@ -58,7 +60,8 @@ pub fn get() -> Option<Workers> {
     POOL.get_or_init(make)?.as_ref().map(Workers)
 }
 
-/// Runs `io` on a thread of its own, while this thread does `work`, which may use the pool. A panic of either goes on here.
+/// Runs `io` on a new thread while this thread runs `work`, which may use the pool; one after the other if no thread can be made.
+/// A panic of either is resumed on this thread.
 pub(crate) fn overlap<A: Send, B>(io: impl FnOnce() -> A + Send, work: impl FnOnce() -> B) -> (A, B) {
     let io = Mutex::new(Some(io));
     let run = || {
@@ -83,8 +86,8 @@ pub fn map_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync
     }
 }
 
-/// Maps items in parallel within a cost budget: `work` returns a result and its cost, and no item is begun once more than
-/// `most` is spent; each thread may exceed it by one item. Items that were not begun are `None`.
+/// Maps items in parallel within a cost budget: `work` returns a result and its cost, and no item is begun once the sum of costs
+/// exceeds `most`. Items that other threads have begun by then are finished. Items that were not begun are `None`.
 pub fn map_within_budget<T: Sync, R: Send>(
     most: u64,
     items: &[T],

@@ -1,9 +1,9 @@
-//! Requests to a source of bytes: how large they are, and batches of them for slow sources.
+//! Sizes of requests to a source of bytes, and batches of requests for slow sources.
 //!
-//! A slow source takes milliseconds for a request, whatever its size. So its requests are sent in batches, each of as many as
-//! are worth having in flight at once ([`Cost::in_flight`]): a batch is one round. While the bytes of one batch are decoded and
-//! converted, a thread of its own fetches the next one: a thread of the pool that waited for an answer would not decode meanwhile.
-//! So two batches at most are in memory, however large the selection is.
+//! A slow source takes milliseconds for a request, whatever its size. So requests are sent in batches of as many as are worth
+//! having in flight at once ([`Cost::in_flight`]): a batch is one round. While the pool decodes and converts the bytes of one
+//! batch, an extra thread fetches the next batch; a thread of the pool would decode nothing while it waits. At most two batches
+//! are in memory, whatever the size of the selection.
 
 use std::ops::Range;
 
@@ -13,12 +13,12 @@ use rayon::prelude::*;
 
 use crate::{PastEnd, pool};
 
-/// Bytes that one request fetches at most, unless the source has a larger window: so many stay in the second-level cache of a
-/// core until they are decoded, and requests of that size keep all threads busy.
+/// Maximum bytes that one request fetches, unless the window of the source is larger. So many bytes stay in the second-level
+/// cache of a core until they are decoded, and a large selection has enough requests of that size for all threads.
 pub(crate) const TOGETHER: u64 = 1 << 20;
 
-/// Bytes that a batch may have even if its requests are larger than the source suggests: an eighth of a gigabyte, the memory of
-/// two batches, keeps 32 chunks of 2 MiB in flight.
+/// Lower bound of [`BatchLimit::bytes`], for chunks that are larger than the requests that the source suggests: 32 chunks of 2
+/// MiB are in flight, and two batches take 128 MiB of memory.
 const BATCH: u64 = 64 << 20;
 
 /// Returns the number of bytes that one request to a source fetches at most.
@@ -26,7 +26,7 @@ pub(crate) fn largest(cost: &Cost) -> u64 {
     TOGETHER.max(cost.window as u64)
 }
 
-/// The largest batch; a request that is larger is a batch of its own.
+/// Maximum requests and bytes of a batch. A request of more bytes is a batch of its own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BatchLimit {
     pub(crate) requests: usize,
@@ -57,11 +57,12 @@ impl BatchLimit {
     }
 }
 
-/// Runs jobs in batches: `fetch` gets the bytes that the jobs of a batch need, while `work` does the batch before it. `fetch` is told
-/// whether the batch is the first one, and gets an old answer whose memory it may use again.
+/// Runs jobs in batches: `fetch` fetches the bytes of a batch while `work` processes the batch before it. The arguments of
+/// `fetch` are the jobs, whether the batch is the first one, and an earlier answer whose memory it may reuse. Returns true if all
+/// calls of `work` do: all numbers were in range.
 ///
 /// # Errors
-/// The first one of `fetch` or `work`; no other batch begins after it.
+/// That of `fetch` or `work`; of both, that of `work`. No other batch begins after an error.
 pub(crate) fn run_in_batches<J: Send + Sync, A: Default + Send + Sync>(
     limit: BatchLimit,
     jobs: impl Iterator<Item = J>,
@@ -88,8 +89,8 @@ pub(crate) fn run_in_batches<J: Send + Sync, A: Default + Send + Sync>(
     }
 }
 
-/// Works on the jobs of a batch, whose numbers `work` gets too, in parallel if several threads share the work. True if all
-/// results are.
+/// Calls `work` with each job of a batch and its number, in parallel if `shares`. Returns true if all calls do: all numbers were
+/// in range.
 pub(crate) fn share<J: Send>(
     shares: bool,
     jobs: Vec<J>,
@@ -108,17 +109,18 @@ pub(crate) fn share<J: Send>(
     }
 }
 
-/// The bytes of a batch of ranges of a blob.
+/// The bytes of the ranges of a blob that one batch fetched.
 #[derive(Default)]
 pub(crate) struct Windows {
     buffer: Vec<u8>,
-    /// Where the bytes of each range end in the buffer.
+    /// For each range, the offset in the buffer behind its last byte.
     ends: Vec<usize>,
 }
 
 impl Windows {
-    /// Reads ranges, in place of those before. The caller bounds their bytes. If the blob ends before a range does, `check`, called
-    /// with the number of the range, may return an error; then `past_end` decides.
+    /// Replaces the content by these ranges, read with one [`Blob::read_many`]. The caller bounds the sum of their lengths. If
+    /// the blob ends within a range, `check` is called with the number of the range and may return an error; if it returns none,
+    /// `past_end` applies.
     pub(crate) fn read(
         &mut self,
         blob: &dyn Blob,
@@ -152,7 +154,7 @@ impl Windows {
             check(number)?;
             match past_end {
                 PastEnd::Zero => request.into[request.len..].fill(0),
-                // The error is that of the blob.
+                // Reads again, so that the error names the blob and its size.
                 PastEnd::Error => blob.read_exact_at(request.at, request.into)?,
             }
         }

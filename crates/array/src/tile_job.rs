@@ -1,7 +1,7 @@
-//! Tiles of slow sources: the request of a tile, and the memory that it fills.
+//! Tiles of slow sources: the range of the blob that a tile needs, and the memory that it fills.
 //!
-//! Other than the tiles of near sources, these are split from memory before they are fetched, so that a batch of requests may have
-//! tiles of several chunks.
+//! Unlike for near sources, the memory is split at the borders of tiles before the tiles are fetched, so that one batch of
+//! requests may contain tiles of several chunks.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -20,16 +20,17 @@ use crate::{PastEnd, scatter};
 pub(crate) struct TileJob<'t> {
     plan: &'t TilePlan,
     tile: Tile,
-    /// The memory, in the order of the elements.
+    /// The memory, in rows that follow each other in the order of the elements.
     rows: SmallVec<[&'t mut [u8]; 1]>,
     /// Bytes of an element in memory.
     size: usize,
-    /// Becomes false if a number is out of range.
+    /// Flag of the caller that [`fill`](TileJob::fill) sets to false if a number is out of range.
     in_range: Option<&'t AtomicBool>,
 }
 
 impl<'t> TileJob<'t> {
-    /// Splits memory of `size` bytes an element, whose rows follow each other in the order of the elements, into the tiles of a plan.
+    /// Splits memory into the tiles of a plan. `rows` follow each other in the order of the elements; an element has `size`
+    /// bytes.
     pub(crate) fn split(
         plan: &'t TilePlan,
         mut rows: impl Iterator<Item = &'t mut [u8]>,
@@ -56,7 +57,7 @@ impl<'t> TileJob<'t> {
         })
     }
 
-    /// Returns the bytes of the blob that the tile needs.
+    /// Returns the range of the blob that the tile needs.
     pub(crate) fn range(&self) -> Range<u64> {
         self.tile.at..self.tile.at + self.tile.span as u64
     }
@@ -66,7 +67,8 @@ impl<'t> TileJob<'t> {
         self.tile.span as u64
     }
 
-    /// Converts the elements in the bytes of the tile into memory. True if all numbers were in range.
+    /// Gathers and converts the elements of the tile into memory; `window` has the bytes of [`range`](TileJob::range). True if
+    /// all numbers were in range.
     pub(crate) fn fill(&mut self, window: &[u8], conversion: &Conversion) -> bool {
         let (plan, rows, in_memory) = (self.plan, &mut self.rows, self.size);
         let mut fill = |mut elements: &[u8]| {

@@ -1,12 +1,14 @@
-//! Reading in rounds: tasks that each follow pointers through a slow blob, a header to its heap and the heap to its blocks, wait
-//! together.
+//! Reading in rounds: several tasks, each of which follows a chain of pointers through a slow blob (a header to its heap, the
+//! heap to its blocks), share their requests.
 //!
-//! A task runs until it asks for bytes that are not there yet. The request is noted, and answered with an error. When all tasks
-//! have stopped, one round of requests brings the bytes that are missing, and they run again from the start. So the number of
-//! rounds is the longest chain of pointers, not the number of tasks, and a parser reads as if all bytes were at hand: it is not
-//! written in two halves, and no other thread is needed. The cost is processor time, small beside the latency of a request.
+//! A task runs until it requests bytes that no round has fetched yet. The blob records such a request and returns an error. When
+//! all tasks have returned, one round fetches the bytes of all recorded requests, and the incomplete tasks run again from the
+//! start. So the number of rounds is the length of the longest chain of pointers, not the number of tasks. A parser is written as
+//! if all bytes were in memory, and needs no thread of its own. The cost is processor time for the repeated runs, small beside
+//! the latency of a request.
 //!
-//! Tasks within tasks run in the rounds of the outer ones: what is missing is noted by all of them before any runs again.
+//! A call of [`read_in_rounds`] from within a task starts no rounds of its own: its tasks record their requests in the round of
+//! the outer call.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -17,45 +19,48 @@ use ferrocdf_bytes::{Code, Error, Result};
 
 use crate::{Blob, ReadRequest, forward};
 
-/// Maximum number of bytes that tasks hold and wait for. Requests beyond are answered at once, one by one.
+/// Maximum number of bytes that all rounds of one [`read_in_rounds`] fetch together. Further requests are passed on to the blob
+/// at once, one by one.
 const MOST_BYTES: usize = 32 << 20;
 
-/// Rounds after which the tasks that are left read one by one. Each round runs them from the start: a damaged file with one
-/// long chain of pointers would take time by the square of its length.
+/// Number of rounds after which each incomplete task reads on its own. Each round runs a task from the start, so the time for a
+/// damaged file with one long chain of pointers would grow with the square of its length.
 const MOST_ROUNDS: usize = 64;
 
 thread_local! {
     static ROUND: RefCell<Option<Round>> = const { RefCell::new(None) };
 }
 
-/// The tasks that this thread runs in rounds.
+/// The requests of the tasks that this thread runs in rounds.
 #[derive(Default)]
 struct Round {
-    /// The bytes that earlier rounds brought, by the address of the blob in memory: `wanted` or a task holds it.
+    /// Fetched ranges and recorded requests of each blob. The key is the address of the blob in memory, which stays valid because
+    /// [`KnownBlob`] owns a reference.
     known: HashMap<usize, KnownBlob>,
-    /// Bytes of the requests that were noted, each range once.
+    /// Bytes of all requests recorded so far, equal requests once.
     bytes: usize,
-    /// Number of requests that could not be answered.
+    /// Number of requests answered with an error because their bytes were not fetched yet.
     misses: u64,
 }
 
-/// What is known of one blob, and what is to be read from it next.
+/// The ranges of one blob that earlier rounds fetched, and the requests for the next round.
 struct KnownBlob {
     blob: Arc<dyn Blob>,
-    /// Bytes by their positions.
+    /// Fetched ranges by the position of their first byte.
     ranges: BTreeMap<u64, KnownRange>,
     wanted: BTreeSet<(u64, Reverse<usize>)>,
 }
 
-/// Bytes that a round brought.
+/// A range that a round fetched.
 struct KnownRange {
     bytes: Vec<u8>,
-    /// True if the blob ends behind them.
+    /// True if the blob ends behind these bytes.
     is_end: bool,
 }
 
 impl KnownBlob {
-    /// Copies bytes to `into`; their number, which is smaller only where the blob ends. `None` if they are not known.
+    /// Copies the bytes from position `at` on to `into`. Returns their number, fewer than `into` holds only where the blob ends;
+    /// `None` if no round fetched all of them.
     fn copy(&self, at: u64, into: &mut [u8]) -> Option<usize> {
         let (start, range) = self.ranges.range(..=at).next_back()?;
         let skip = usize::try_from(at - start).ok()?;
@@ -68,8 +73,8 @@ impl KnownBlob {
         Some(len)
     }
 
-    /// Reads what is wanted, in one round. Ranges within other ones are left out; joining the others is the matter of the blob,
-    /// whose pages hold small requests and not large ones.
+    /// Fetches the recorded requests in one round, without those whose range lies within others. Adjacent requests are not joined
+    /// here: the blob may do so, and its page cache keeps small requests only.
     fn load(&mut self) -> Result<()> {
         let mut end = 0;
         let mut wanted = Vec::new();
@@ -79,7 +84,7 @@ impl KnownBlob {
                 wanted.push((at, len));
             }
         }
-        // At most `MOST_BYTES` in all.
+        // `Round::answer` bounds the sum by `MOST_BYTES`.
         let mut buffers: Vec<Vec<u8>> = wanted.iter().map(|&(_, len)| vec![0; len]).collect();
         let mut requests: Vec<ReadRequest<'_>> =
             wanted.iter().zip(&mut buffers).map(|(&(at, _), into)| ReadRequest::new(at, into)).collect();
@@ -94,7 +99,8 @@ impl KnownBlob {
 }
 
 impl Round {
-    /// Answers a request, or notes it for the next round. `None` if the request is too large to wait.
+    /// Answers a request from the fetched bytes, or records it for the next round and answers with an error. `None` if the
+    /// request exceeds [`MOST_BYTES`] and is to be passed on to the blob.
     fn answer(&mut self, blob: &Arc<dyn Blob>, at: u64, into: &mut [u8]) -> Option<Result<usize>> {
         let key = Arc::as_ptr(blob).addr();
         let new = || KnownBlob { blob: blob.clone(), ranges: BTreeMap::new(), wanted: BTreeSet::new() };
@@ -119,15 +125,15 @@ impl Round {
 
 /// Runs code with the round of this thread; `None` if there is none.
 fn with_round<R>(work: impl FnOnce(&mut Round) -> R) -> Option<R> {
-    // A thread that is ending runs no tasks.
+    // `try_with` fails only while the thread ends, when it runs no tasks.
     ROUND.try_with(|round| round.try_borrow_mut().ok()?.as_mut().map(work)).ok().flatten()
 }
 
-/// The round of this thread; dropping it ends the round.
+/// Guard of the rounds of this thread; dropping it discards the fetched bytes.
 struct Running;
 
 impl Running {
-    /// Begins a round; `None` within another one.
+    /// Begins rounds on this thread; `None` if they have begun already.
     fn begin() -> Option<Running> {
         let begin = |round: &RefCell<Option<Round>>| {
             let mut round = round.try_borrow_mut().ok()?;
@@ -136,7 +142,7 @@ impl Running {
         ROUND.try_with(begin).ok().flatten().map(|()| Running)
     }
 
-    /// Reads what the tasks wait for, one round for each blob.
+    /// Fetches the recorded requests, in one round for each blob.
     fn load(&self) -> Result<()> {
         let Some(mut known) = with_round(|round| std::mem::take(&mut round.known)) else { return Ok(()) };
         let done = known.values_mut().filter(|blob| !blob.wanted.is_empty()).try_for_each(KnownBlob::load);
@@ -151,11 +157,12 @@ impl Drop for Running {
     }
 }
 
-/// Runs a task for each item, and returns what they return, in order. The requests of all tasks to blobs wrapped in [`InRounds`]
-/// are made in rounds: a task may run several times, and what it returns counts only once it found all bytes.
+/// Runs a task for each item, and returns the results in the order of the items. Requests of the tasks to blobs wrapped in
+/// [`InRounds`] are sent in rounds: a task may run several times, and only the result of the run that found all its bytes is
+/// returned.
 ///
-/// A task keeps nothing of a run that failed: what it changes beyond its own return value must be right whether it ran to its end
-/// or not.
+/// A run of a task may end early with an error for bytes that are not fetched yet. So a task must not keep that error, and any
+/// other state that it changes (a cache, a counter) must be valid after an incomplete run.
 pub fn read_in_rounds<T, R>(items: &[T], mut task: impl FnMut(&T) -> R) -> Vec<R> {
     let Some(running) = Running::begin() else { return items.iter().map(task).collect() };
     let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
@@ -171,7 +178,7 @@ pub fn read_in_rounds<T, R>(items: &[T], mut task: impl FnMut(&T) -> R) -> Vec<R
             }
             !is_complete
         });
-        // After an error each task reads for itself, and meets its own.
+        // After a failed round each task reads on its own, and gets the errors of its own requests only.
         if waiting.is_empty() || running.load().is_err() {
             break;
         }
@@ -181,7 +188,7 @@ pub fn read_in_rounds<T, R>(items: &[T], mut task: impl FnMut(&T) -> R) -> Vec<R
     results.map(|(result, item)| result.unwrap_or_else(|| task(item))).collect()
 }
 
-/// A blob whose requests wait for each other within [`read_in_rounds`]. Elsewhere they are passed on.
+/// A blob whose requests are collected and sent in rounds within [`read_in_rounds`]. Outside of it, requests are passed on.
 #[derive(Clone)]
 pub struct InRounds {
     inner: Arc<dyn Blob>,
@@ -194,7 +201,7 @@ impl std::fmt::Debug for InRounds {
 }
 
 impl InRounds {
-    /// Reads `inner` in rounds.
+    /// Wraps `inner`.
     pub fn new(inner: Arc<dyn Blob>) -> InRounds {
         InRounds { inner }
     }
@@ -213,7 +220,7 @@ impl Blob for InRounds {
     fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
         let len = requests.iter().fold(0usize, |len, request| len.saturating_add(request.into.len()));
         let answer = |round: &mut Round| {
-            // A batch waits as a whole or not at all.
+            // Either all requests of a batch are recorded, or the whole batch is passed on.
             if round.bytes.saturating_add(len) > MOST_BYTES {
                 return None;
             }
@@ -244,8 +251,8 @@ mod tests {
 
     const COST: Cost = Cost { in_flight: 1000, ..Cost::REMOTE };
 
-    /// An object of `count` chains of `len` pointers, of 8 bytes each: the pointers of one chain lie `count` apart. Returns the
-    /// first pointers.
+    /// Returns a store, a blob of its object "k", and the indices of the first pointers. The object holds `count` chains of `len`
+    /// pointers of 8 bytes; the pointers of one chain lie `count` pointers apart.
     fn chains(count: u64, len: u64) -> (Arc<Simulated<MemoryStore>>, InRounds, Vec<u64>) {
         let store = MemoryStore::default();
         let all = count * len;
@@ -321,7 +328,7 @@ mod tests {
     fn reads_at_the_end_of_the_blob_are_short() {
         let (_, blob, _) = chains(2, 1);
         let found = read_in_rounds(&[8, 16, 24], |&at| {
-            // The size is not known before the first answer.
+            // The first run of each task gets an error, since nothing is fetched yet.
             blob.read_at(at, &mut [0; 16]).unwrap_or(usize::MAX)
         });
         assert_eq!(found, [8, 0, 0]);
