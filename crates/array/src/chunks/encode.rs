@@ -1,9 +1,10 @@
-//! Encoding chunks and putting them into their store.
+//! Encoding chunks and storing them in a [`ChunkStore`].
 //!
-//! All threads encode some chunks at a time; then the chunks get space one after another in their order; then they are
-//! written, neighbours together. So the bytes of a file do not depend on threads. Chunks without filters get their space
-//! first, since their length is known, and are built in the buffer that is written. The store learns of a chunk once its
-//! bytes are written: after a failed write it has the chunk of before.
+//! Chunks are stored in batches. All threads encode the chunks of a batch; then one thread allocates space for them in their
+//! order; then all threads write them, adjacent chunks with one write. So the bytes of a file do not depend on the number of
+//! threads. The length of chunks without filters is known, so space is allocated for them first and they are built in the buffer
+//! that is written. A chunk is inserted into the index only after its bytes are written: after a failed write the index still has
+//! the old chunk.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -20,17 +21,17 @@ use super::index::{ChunkBatch, ChunkStore};
 use crate::pool;
 use crate::scratch::Scratch;
 
-/// Bytes of chunks that are encoded before they are written, unless these are fewer than four chunks for each thread.
+/// Decoded bytes of the chunks of a batch, unless these are fewer than four chunks for each thread.
 pub(super) const BATCH: usize = 16 << 20;
 
-/// Bytes of neighbours that are written together at most: they are copied into one buffer, which stays in the second-level
-/// cache of a core.
+/// Maximum bytes of adjacent chunks that one write stores: the buffer that they are copied into stays in the second-level cache
+/// of a core.
 const TOGETHER: u64 = 1 << 20;
 
-/// Bytes of chunks from which on all threads encode: below it waking them costs more than it saves.
+/// Minimum decoded bytes that all threads encode: for fewer bytes, waking the threads costs more than it saves.
 const SHARED: usize = 128 << 10;
 
-/// Bytes of buffers for encoded chunks that a thread keeps.
+/// Maximum bytes of the buffers for encoded chunks that a thread keeps for its next call.
 const KEPT: usize = 32 << 20;
 
 /// Encodes chunks of one array and puts them into its store.
@@ -40,18 +41,18 @@ pub(super) struct ChunkWriter {
     chain: Arc<Chain>,
 }
 
-/// Chunks to be stored, in their order.
+/// Chunks to be stored, in the order in which space is allocated for them.
 pub(super) trait ChunkSource: Sync {
-    /// The number of chunks.
+    /// Returns the number of chunks.
     fn len(&self) -> usize;
 
-    /// The coordinates of a chunk.
+    /// Returns the coordinates of a chunk.
     fn key(&self, number: usize) -> Key;
 
-    /// Borrows the decoded bytes of a chunk, if they lie in memory.
+    /// Borrows the decoded bytes of a chunk; `None` if they have to be built.
     fn borrow(&self, number: usize) -> Option<&[u8]>;
 
-    /// Builds the decoded bytes of a chunk in `chunk`, with a buffer to do so. An error keeps the chunk from being written.
+    /// Builds the decoded bytes of a chunk in `chunk`; `buffer` is scratch memory. After an error the chunk is not written.
     fn build(&self, number: usize, buffer: &mut Buffer, chunk: &mut [u8]) -> Result<()>;
 }
 
@@ -79,7 +80,7 @@ impl ChunkSource for [(Key, Shared)] {
 #[derive(Default)]
 struct Encoded {
     bytes: Vec<u8>,
-    /// The filters that were left out: bit `n` for the `n`-th of the chain.
+    /// The filter mask: bit `n` is set if the `n`-th filter of the chain was not applied.
     mask: u32,
 }
 
@@ -97,14 +98,14 @@ impl ChunkWriter {
         self.store.blob()
     }
 
-    /// Encodes and stores chunks in memory, which have equally many bytes.
+    /// Encodes and stores chunks that are in memory and have equal lengths.
     pub(super) fn write(&self, blob: &dyn BlobMut, chunks: &[(Key, Shared)]) -> Result<()> {
         let len = chunks.first().map_or(0, |(_, chunk)| chunk.bytes.len());
         self.write_from(blob, len, chunks)
     }
 
-    /// Stores encoded chunks: in objects if the store has them, else in space of the blob that is allocated in their order. Several
-    /// threads write if they share the work.
+    /// Stores encoded chunks: in objects if [`ChunkStore::put`] does so, else in space of the blob that is allocated in their
+    /// order. All threads write if `shares`.
     pub(super) fn store_batch(&self, blob: &dyn BlobMut, shares: bool, batch: &dyn ChunkBatch) -> Result<()> {
         if batch.is_empty() || self.store.put(batch)? {
             return Ok(());
@@ -121,7 +122,7 @@ impl ChunkWriter {
                     return blob.write_at(at, bytes);
                 }
                 let lens = || run.clone().map(|number| batch.encoded_len(number) as usize);
-                // Taken out of the buffers of the thread, since building a chunk needs these.
+                // Taken out of the scratch buffers of the thread, since building a chunk borrows the others.
                 let mut window = Scratch::with(|scratch| std::mem::take(&mut scratch.window));
                 let bytes = window.at(at, lens().sum());
                 let mut rest = &mut *bytes;
@@ -174,7 +175,7 @@ struct Encoder<'a, S: ?Sized> {
     blob: &'a dyn BlobMut,
     chunk_len: usize,
     source: &'a S,
-    /// True if several threads share the work.
+    /// True if there is enough to do for several threads.
     shares: bool,
 }
 
@@ -248,7 +249,7 @@ impl<S: ChunkSource + ?Sized> ChunkBatch for EncodedBatch<'_, S> {
     }
 }
 
-/// Chunks that no filter changes, which are built where they are stored from.
+/// Chunks without filters, each built in the buffer that is written.
 struct UnfilteredBatch<'a, S: ?Sized> {
     source: &'a S,
     chunks: Range<usize>,
@@ -286,7 +287,7 @@ impl<S: ChunkSource + ?Sized> ChunkBatch for UnfilteredBatch<'_, S> {
     }
 }
 
-/// Space that was allocated for some chunks, in their order.
+/// Space that was allocated for the chunks of a batch, in their order.
 #[derive(Default)]
 struct Space {
     chunks: Vec<Allocated>,
@@ -301,15 +302,15 @@ struct Allocated {
 }
 
 impl Space {
-    /// Allocates space for one more chunk, of `len` bytes that were encoded without the filters in `mask`.
+    /// Allocates space for one more chunk of `len` encoded bytes with this filter mask.
     fn allocate(&mut self, writer: &ChunkWriter, key: Key, len: u64, mask: u32) -> Result<()> {
         let at = writer.store.allocate(&key, len)?;
         self.chunks.push(Allocated { key, at, len, mask, is_written: false });
         Ok(())
     }
 
-    /// Calls `write` with each run of contiguous chunks, and with the position of the first chunk; in parallel if
-    /// several threads share the work. Stops at the first error.
+    /// Calls `write` with the numbers of the chunks of each contiguous run and the position of the first one, in parallel if
+    /// `shares`. Stops at the first error.
     fn write(
         &mut self,
         shares: bool,
@@ -332,7 +333,8 @@ impl Space {
         })
     }
 
-    /// Inserts the chunks that were written into the index, and releases the space of the others.
+    /// Inserts the written chunks into the index, and releases the space of the others. After an error the space of the remaining
+    /// chunks is released too.
     fn insert(self, writer: &ChunkWriter) -> Result<()> {
         let mut done = Ok(());
         for Allocated { key, at, len, mask, is_written } in self.chunks {
@@ -346,7 +348,7 @@ impl Space {
     }
 }
 
-/// Calls `work` with each item and its number, in parallel if several threads share the work. Stops at the first error.
+/// Calls `work` with each item and its number, in parallel if `shares`. Stops at the first error.
 pub(super) fn each<T: Send>(
     shares: bool,
     items: &mut [T],

@@ -1,4 +1,4 @@
-//! Where chunks lie: the traits that a format implements for its chunk index.
+//! Chunk locations, and the traits that a format implements for its chunk index.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -11,11 +11,12 @@ use crate::Index;
 
 /// An index that locates the chunks of one array.
 pub trait ChunkIndex: Debug + Send + Sync {
-    /// Returns the locations of all chunks in a box, last dimension fastest: `count` chunks in each dimension from chunk
-    /// `first` on. Coordinates count chunks, not elements. The box may reach beyond the array; chunks there are missing.
+    /// Returns the locations of all chunks in a box, last dimension fastest. `first` has the coordinates of the first chunk of
+    /// the box, counted in chunks, not elements; `count` has the number of chunks along each dimension. The box may reach beyond
+    /// the array; chunks there are missing.
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>>;
 
-    /// Returns what names the objects that hold chunks; `None` if all chunks are ranges of the blob of the array.
+    /// Returns the objects that hold chunks; `None` if all chunks are ranges of the blob of the array.
     fn objects(&self) -> Option<&dyn ChunkObjects> {
         None
     }
@@ -31,11 +32,11 @@ pub trait ChunkIndex: Debug + Send + Sync {
         None
     }
 
-    /// Returns a snapshot of the index as it is now: the last one, if nothing changed since. `None` if no other process can
-    /// change the index.
+    /// Returns a snapshot of the index as it is now; the last snapshot, the same `Arc`, if nothing changed since. `None` if no
+    /// other process can change the index.
     ///
     /// # Errors
-    /// Those of reading the index, which the other process may have changed only half.
+    /// Those of reading the index, which another process may be in the middle of changing.
     fn refresh(&self) -> Result<Option<Arc<dyn ChunkIndex>>> {
         Ok(None)
     }
@@ -50,52 +51,57 @@ pub trait ChunkObjects: Send + Sync {
     fn key(&self, chunk: &[u64]) -> String;
 }
 
-/// An index as it was when it was last read.
+/// A consistent read of an index that another process may change.
 #[derive(Clone, Debug)]
 pub struct IndexSnapshot {
-    /// The index, unchanging: it locates chunks where they were at that time.
+    /// The index at the time of the snapshot. Its locations never change.
     pub index: Arc<dyn ChunkIndex>,
-    /// True if the index is likely to have changed: it changed before, or the time stamp of the file is too recent to show
-    /// another change. Readers then checksum their first attempt already, so that a second one can confirm it.
+    /// True if the index is likely to have changed since: it changed before, or the mtime of the file is too recent to show
+    /// another change. Then readers record checksums from their first attempt on, so that the second one can verify it.
     pub is_volatile: bool,
 }
 
-/// An index that encoded chunks can be put into.
+/// A chunk index that can be written: stores encoded chunks and updates their locations.
 ///
-/// The thread that needs the memory of a pending chunk stores the chunk, also a thread that writes to another file. So the
-/// methods may be called at any time between a [`write()`](crate::write) of the owner and its next [`flush`](crate::flush),
-/// but never while the owner is inside one of these, and never from a `flush` on until the next `write`. They do not call
-/// the engine, and no lock that they take is held while the engine is called.
+/// Any thread that needs the memory of a pending chunk stores the chunk, even a thread that writes to another file. So other
+/// threads may call these methods at any time between a [`write()`](crate::write) of the owner and its next
+/// [`flush`](crate::flush), but not while the owner is inside one of the two, and not between a `flush` and the next `write`.
+/// Implementations must not call the engine, and the owner must not call the engine while it has a lock that an implementation
+/// takes.
 pub trait ChunkStore: ChunkIndex {
-    /// Stores a batch of encoded chunks in objects, and makes `locate` find them: all of them, or after an error any. Returns
-    /// false, and does nothing, if chunks are stored in the blob: then the caller allocates space for each chunk, and writes it.
+    /// Stores a batch of encoded chunks in objects, and makes `locate` find them. After an error any of them may be stored.
+    /// Returns false, and does nothing, if chunks are stored in the blob: then the caller allocates space for each chunk and
+    /// writes it there.
     fn put(&self, _batch: &dyn ChunkBatch) -> Result<bool> {
         Ok(false)
     }
 
     /// Allocates `len` bytes for an encoded chunk and returns their position. The caller writes the bytes there, then calls
-    /// [`insert`](ChunkStore::insert) or, if the write failed, [`release`](ChunkStore::release). Until then `locate` finds
-    /// the old chunk, so a failed write changes nothing. The order of calls does not depend on threads.
+    /// [`insert`](ChunkStore::insert) or, if the write failed, [`release`](ChunkStore::release). Until `insert`, `locate` finds
+    /// the old chunk, so a failed write changes nothing. The engine calls `allocate` in the same order whatever the number of
+    /// threads.
     fn allocate(&self, chunk: &[u64], len: u64) -> Result<u64>;
 
-    /// Makes `locate` find a chunk at `at`, which [`allocate`](ChunkStore::allocate) returned: its `len` bytes are written,
-    /// encoded without the filters in `mask`. The space of the old chunk may be allocated again, unless it is part of the
-    /// last committed state.
+    /// Makes `locate` find a chunk at position `at`, which [`allocate`](ChunkStore::allocate) returned. The `len` bytes there are
+    /// written; `mask` is their filter mask. The space of the old chunk may be allocated again, unless it is part of the last
+    /// committed state.
     fn insert(&self, chunk: &[u64], at: u64, len: u64, mask: u32) -> Result<()>;
 
-    /// Gives back space that was allocated for a chunk and not written.
+    /// Frees space that [`allocate`](ChunkStore::allocate) returned and into which no complete chunk was written.
     fn release(&self, chunk: &[u64], at: u64, len: u64);
 
     /// Returns the blob that positions refer to: the one that is given to [`write()`](crate::write).
     fn blob(&self) -> Arc<dyn BlobMut>;
 
-    /// Returns the position of a chunk that may be overwritten where it is: it is not part of the last committed state.
+    /// Returns the position of a chunk that may be overwritten in place because it is not part of the last committed state;
+    /// `None` for any other chunk.
     fn uncommitted_position(&self, _chunk: &[u64]) -> Option<u64> {
         None
     }
 
-    /// True if the array may grow along a dimension. A chunk that reaches beyond the array there stays pending for elements
-    /// that may follow; along other dimensions a chunk is complete when all its elements within the array were written.
+    /// True if the array may grow along a dimension. A chunk that reaches beyond the array along such a dimension stays pending,
+    /// since elements may be appended to it. Along other dimensions a chunk is complete once all its elements within the array
+    /// were written.
     fn can_grow(&self, _dim: usize) -> bool {
         true
     }
@@ -106,7 +112,7 @@ pub trait ChunkBatch: Sync {
     /// Returns the number of chunks.
     fn len(&self) -> usize;
 
-    /// True if there is no chunk.
+    /// True if the batch has no chunk.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -120,17 +126,17 @@ pub trait ChunkBatch: Sync {
     /// Returns the filter mask of a chunk.
     fn mask(&self, number: usize) -> u32;
 
-    /// Borrows the encoded bytes of some chunks that follow each other, if their bytes lie one behind the other in memory.
+    /// Borrows the encoded bytes of consecutive chunks as one slice; `None` if they are not contiguous in memory.
     fn borrow(&self, chunks: Range<usize>) -> Option<&[u8]>;
 
-    /// Copies the encoded bytes of a chunk to `into`, which is as long.
+    /// Copies the encoded bytes of a chunk to `into`, which has [`encoded_len`](ChunkBatch::encoded_len) bytes.
     ///
     /// # Errors
-    /// Those of making the bytes, if they are not in memory. The chunk must not be stored then.
+    /// Those of building the chunk, if its bytes are not in memory yet. A chunk with an error must not be stored.
     fn copy_to(&self, number: usize, into: &mut [u8]) -> Result<()>;
 }
 
-/// Where a chunk lies.
+/// Location and filter mask of a chunk, or that it is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChunkLocation {
     /// The chunk is not stored: all its elements have the fill value.
@@ -145,8 +151,8 @@ pub enum ChunkLocation {
         /// The filter mask: bit `n` is set if the chunk was stored without the `n`-th filter of the chain.
         mask: u32,
     },
-    /// The chunk is an object, or a range of one, which [`ChunkIndex::objects`] names. If there is no such object, the chunk is
-    /// missing.
+    /// The chunk is an object of a store, or a range of one. [`ChunkIndex::objects`] has the store and the key. If the object
+    /// does not exist, the chunk is missing.
     Object {
         /// Position of the first byte in the object.
         at: u64,
@@ -158,10 +164,10 @@ pub enum ChunkLocation {
 }
 
 impl ChunkLocation {
-    /// The length of a chunk that ends where its object ends.
+    /// The `len` of a chunk that ends where its object ends.
     pub const TO_END: u64 = u64::MAX;
 
-    /// Returns the number of stored bytes, or that of a decoded chunk if it is unknown.
+    /// Returns the number of encoded bytes; `chunk_len`, the number of decoded bytes, if the index does not tell.
     pub(super) fn expected_len(self, chunk_len: u64) -> u64 {
         match self {
             ChunkLocation::Missing => 0,
@@ -170,7 +176,7 @@ impl ChunkLocation {
         }
     }
 
-    /// True if the elements of the chunk may have the fill value because it is not stored.
+    /// True if the chunk is missing or may be: an object may turn out not to exist.
     pub(super) fn may_be_missing(self) -> bool {
         !matches!(self, ChunkLocation::At { .. })
     }
@@ -183,7 +189,7 @@ impl ChunkLocation {
         }
     }
 
-    /// Returns the range of the object that holds the chunk; `None` if it is elsewhere.
+    /// Returns the range of the chunk in its object; `None` if the chunk is in no object.
     pub(super) fn in_object(self) -> Option<ByteRange> {
         match self {
             ChunkLocation::Object { at: 0, len: ChunkLocation::TO_END, .. } => Some(ByteRange::All),

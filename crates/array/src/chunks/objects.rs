@@ -1,6 +1,6 @@
-//! Chunks that are objects of a store, or ranges of such.
+//! Chunks that are objects of a store, or ranges of objects.
 //!
-//! The answer to the request for the bytes tells whether a chunk exists, so no request only asks for that.
+//! A chunk is missing if the request for its bytes finds no object, so no request is sent only to ask whether a chunk exists.
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::{ByteRange, Fetched};
@@ -10,16 +10,16 @@ use super::index::{ChunkLocation, ChunkObjects};
 use super::stored::StoredChunks;
 use crate::pool;
 
-/// A request for a chunk that is in an object.
+/// A request for the encoded bytes of a chunk in an object.
 struct ObjectRequest {
-    /// The chunk and the object, for messages.
+    /// Name of the chunk and its object for messages.
     name: String,
     object: String,
     range: ByteRange,
 }
 
 impl ObjectRequest {
-    /// Returns the bytes of an answer; `None` if there is no object.
+    /// Checks an answer to the request and returns its bytes; `None` if the object does not exist.
     fn bytes(&self, answer: Result<Option<Fetched>>) -> Result<Option<Vec<u8>>> {
         let checked = || -> Result<Option<Vec<u8>>> {
             let Some(found) = answer? else { return Ok(None) };
@@ -59,14 +59,15 @@ impl StoredChunks<'_> {
         Ok(ObjectRequest { name: self.name(key, location), object: self.objects()?.key(key), range })
     }
 
-    /// Fetches a chunk that is in an object; `None` if there is no object, or the chunk is elsewhere.
+    /// Fetches the encoded bytes of a chunk in an object. `None` if the object does not exist, or if the chunk is in no object.
     pub(super) fn get_object(&self, key: &[u64], location: ChunkLocation) -> Result<Option<Vec<u8>>> {
         let Some(range) = location.in_object() else { return Ok(None) };
         let request = self.request(key, location, range)?;
         request.bytes(self.objects()?.store().get(&request.object, range))
     }
 
-    /// Fetches chunks that are in objects, in as few rounds as the store can; those of a near store with all threads.
+    /// Fetches the encoded bytes of chunks in objects: from a near store with one request per chunk on all threads, from a slow
+    /// one with a single [`Store::get_many`](ferrocdf_store::Store::get_many). All locations must be [`ChunkLocation::Object`].
     pub(super) fn get_objects(&self, chunks: &[(&[u64], ChunkLocation)]) -> Result<Vec<Option<Vec<u8>>>> {
         if chunks.is_empty() {
             return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! Chunks as they are stored in a blob: fetched whole, and decoded.
+//! Fetching whole encoded chunks from a blob or from objects, and decoding them.
 
 use std::ops::Range;
 
@@ -20,9 +20,9 @@ pub(super) struct StoredChunks<'a> {
     pub(super) blob: &'a dyn Blob,
     pub(super) past_end: PastEnd,
     pub(super) chain: &'a Chain,
-    /// Bytes of a decoded chunk.
+    /// Number of bytes of a decoded chunk.
     pub(super) chunk_len: u64,
-    /// What names the objects that hold chunks.
+    /// The objects that hold chunks; `None` if all chunks are in the blob.
     pub(super) objects: Option<&'a dyn ChunkObjects>,
 }
 
@@ -37,7 +37,7 @@ impl StoredChunks<'_> {
         self.past_end.fetch(self.blob, at, into)
     }
 
-    /// Checks that a range lies within the blob, before memory is taken for it.
+    /// Checks that a range lies within the blob, so that no memory is allocated for a length that is wrong.
     pub(super) fn check_inside(&self, begin: u64, end: u64) -> Result<()> {
         let size = self.blob.size()?;
         if end <= size {
@@ -56,14 +56,15 @@ impl StoredChunks<'_> {
         };
         self.check_inside(position, position.saturating_add(len))?;
         Scratch::with(|scratch| {
-            // Not more than the blob holds.
+            // `check_inside` bounds `len` by the size of the blob.
             let stored = scratch.window.at(position, len as usize);
             self.fetch(position, stored)?;
             self.decode(stored, mask).map_err(|error| error.at(name(key, position))).map(Some)
         })
     }
 
-    /// Decodes the stored bytes of a whole chunk; the coordinates are for messages. `None` if it is missing.
+    /// Decodes the encoded bytes of a whole chunk; `None` if it is missing. `key` and `location` are for messages, `location` has
+    /// the filter mask as well.
     pub(super) fn decode_fetched(
         &self,
         key: &[u64],
@@ -85,9 +86,9 @@ impl StoredChunks<'_> {
         Ok(chunk)
     }
 
-    /// Checks that ranges lie within the blob, before memory is taken for them, unless they are the `first` ones that are fetched:
-    /// their answer tells the size, so no request only asks for it. Then [`check_inside`](StoredChunks::check_inside) is due once
-    /// they are fetched. The memory of the first ranges is that of a batch at most.
+    /// Checks that ranges lie within the blob before memory is allocated for them. The ranges of the first fetch are not checked
+    /// if they have at most the bytes of one batch: the size of a slow blob comes with its first answer, and no request is sent
+    /// only for the size. The caller then calls [`check_inside`](StoredChunks::check_inside) if the answer is short.
     pub(super) fn check_before(
         &self,
         ranges: impl Iterator<Item = Range<u64>> + Clone,
@@ -102,9 +103,9 @@ impl StoredChunks<'_> {
         ranges.try_for_each(|range| self.check_inside(range.start, range.end))
     }
 
-    /// Fetches whole chunks, which are given by coordinates and location, with the requests of one batch. The caller bounds their
-    /// bytes; `is_first` is as in [`check_before`](StoredChunks::check_before). `encoded` has the bytes of an older batch, whose
-    /// memory is used again.
+    /// Fetches whole chunks, given by their coordinates and locations, with one batch of requests. The caller bounds the sum of
+    /// their bytes. `is_first` means that nothing was fetched before; see [`check_before`](StoredChunks::check_before). The
+    /// memory of `encoded`, an earlier batch, is reused.
     pub(super) fn fetch_many<'c>(
         &self,
         chunks: impl Iterator<Item = (&'c [u64], ChunkLocation)>,
@@ -150,24 +151,24 @@ impl StoredChunks<'_> {
     }
 }
 
-/// The stored bytes of some chunks.
+/// The encoded bytes of the chunks of one batch.
 #[derive(Default)]
 pub(super) struct EncodedChunks {
     windows: Windows,
     chunks: Vec<Encoded>,
 }
 
-/// The stored bytes of a chunk.
+/// The encoded bytes of one chunk.
 enum Encoded {
     Missing,
-    /// They are in this window.
+    /// A range of the window with this number.
     Window(usize, Range<usize>),
-    /// They are those of an object.
+    /// Bytes fetched from an object.
     Object(Vec<u8>),
 }
 
 impl EncodedChunks {
-    /// Returns the bytes of a chunk; `None` if it is missing.
+    /// Returns the encoded bytes of the chunk with this number in the batch; `None` if it is missing.
     pub(super) fn get(&self, number: usize) -> Option<&[u8]> {
         match &self.chunks[number] {
             Encoded::Missing => None,
