@@ -1,8 +1,8 @@
-//! Copying chunks from one array to another of the same shape: as they are stored if the filters are the same
-//! ([`transfer`]), else each one decoded and encoded by one thread ([`reencode`]).
+//! Copying chunks from one array to another of the same shape: without decoding if the filters are the same ([`transfer`]), else
+//! each chunk is decoded and encoded with the filters of the target ([`reencode`]).
 //!
-//! An error of the source may go away in the next attempt, if another process changes the source. An error of the target
-//! ends the copy: chunks may be missing that no other attempt would write.
+//! If another process changes the source, an attempt with an error of the source is repeated. An error of the target ends the
+//! copy: chunks whose checksums are verified are not read again, so no other attempt would write those that the target lacks.
 
 mod reencode;
 mod source;
@@ -19,16 +19,19 @@ use crate::{Array, Layout};
 use source::Copier;
 use transfer::CopyPipeline;
 
-/// The largest chunks that are encoded anew, in decoded bytes: each thread has one in memory, whatever a file says of the size.
+/// Maximum decoded bytes of a chunk that is reencoded. Each thread has such a chunk in memory, so the bound holds whatever chunk
+/// size a file claims.
 const MAX_REENCODED: u64 = 32 << 20;
 
-/// Copies all chunks of one array to another, as they are stored if the filters and their parameters are the same; else
-/// chunks of at most 32 MiB, and a quarter of the budget of the cache, are decoded and encoded. `progress` gets the bytes of
-/// elements that were copied since its last call.
+/// Copies all chunks of one array to another. Chunks are copied without decoding if the filters and their parameters are equal,
+/// else decoded and encoded. `progress` gets the bytes of elements that were copied since its last call.
 ///
-/// Returns false, and does nothing, if chunks cannot be copied: arrays, chunks and elements must be the same, no chunk of
-/// `to` may be stored yet, and none of either may be pending. Fill values must be the same where elements have them: in
-/// missing chunks, and beyond the end of a dimension that can grow, unless `to` has no fill value.
+/// Returns false, and writes nothing, if chunks cannot be copied. Array shape, chunk shape and element type must be equal,
+/// neither array may have a decoder or a pending chunk, and `to` must be writable and have no stored chunk. Chunks to be
+/// reencoded may have at most 32 MiB, and at most a quarter of the cache budget.
+///
+/// Fill values must be equal if a chunk of `from` is or may be missing. They must also be equal if a chunk reaches beyond the
+/// array along a dimension that can grow, since its elements there become visible, unless `to` has an empty fill value.
 ///
 /// # Errors
 /// `ETRUNC` for a chunk outside its blob; those of the blobs, the filters, the index and the store. After an error some chunks
@@ -119,7 +122,7 @@ pub fn copy_chunks(
     pipeline.push(vec![]).map(|()| true)
 }
 
-/// Reports progress in bytes, in proportion to the chunks that are copied.
+/// Progress of a copy in bytes of elements, in proportion to the number of copied chunks.
 struct Progress<'a> {
     bytes: u64,
     chunks: u64,
@@ -128,7 +131,7 @@ struct Progress<'a> {
 }
 
 impl Progress<'_> {
-    /// Reports the number of chunks copied so far, which never decreases.
+    /// Reports that `copied` chunks were copied so far; the number never decreases.
     fn advance(&mut self, copied: u64) {
         let bytes = (u128::from(self.bytes) * u128::from(copied) / u128::from(self.chunks)) as u64;
         (self.progress)(bytes - self.reported);
@@ -146,7 +149,7 @@ impl Chunks {
     }
 }
 
-/// True if unwritten elements have the same value in both.
+/// True if both fill values are equal; an empty fill value stands for zeros.
 fn same_fill(from: &[u8], to: &[u8]) -> bool {
     from == to || (is_zero(from) && is_zero(to))
 }

@@ -1,4 +1,4 @@
-//! Chunks that are decoded and encoded anew, because the copy has other filters.
+//! Copying chunks that are decoded and encoded again, because the target has other filters.
 
 use ferrocdf_bytes::{Error, Result};
 use ferrocdf_store::Buffer;
@@ -9,7 +9,7 @@ use crate::chunks::encode::ChunkSource;
 use crate::chunks::stored::EncodedChunks;
 use crate::requests::{BatchLimit, run_in_batches};
 
-/// Bytes of chunks that are encoded anew between two reports to the progress.
+/// Decoded bytes that are encoded between two reports of progress; at least 16 chunks.
 const REPORTED: u64 = 64 << 20;
 
 /// Chunks of the source, decoded for the target.
@@ -32,8 +32,8 @@ impl ChunkSource for Reencoded<'_> {
         None
     }
 
-    /// Hands an error of the source to the copier, and builds a chunk of fill values: the errors returned are those of the
-    /// target alone.
+    /// Records an error of the source in the copier and builds a chunk of fill values instead, so that
+    /// [`ChunkWriter::write_from`](crate::chunks::encode::ChunkWriter::write_from) returns errors of the target only.
     fn build(&self, number: usize, buffer: &mut Buffer, chunk: &mut [u8]) -> Result<()> {
         let (copier, (found, stored)) = (self.copier, self.chunks[number]);
         match copier.decode(found, stored, buffer, chunk) {
@@ -48,8 +48,8 @@ impl ChunkSource for Reencoded<'_> {
 }
 
 impl Copier<'_> {
-    /// Decodes chunks and encodes them anew. `progress` gets the number of chunks that were written since its last call. An error of
-    /// the source is recorded; those returned are of the target.
+    /// Decodes chunks, encodes them with the filters of the target, and stores them. `progress` gets the number of chunks that
+    /// were processed since its last call. Errors of the source are recorded in the copier, errors of the target are returned.
     pub(super) fn reencode(&self, chunks: &[SourceChunk], progress: &mut dyn FnMut(usize)) -> Result<()> {
         let together = (REPORTED / self.chunk_len.max(1)).max(16) as usize;
         let mut target = Ok(());
@@ -89,7 +89,7 @@ impl Copier<'_> {
         if self.has_failed() { target } else { done.map(drop) }
     }
 
-    /// Decodes a chunk of the source, and fetches it if its bytes are not in `stored`.
+    /// Decodes a chunk of the source into `chunk`. Fetches its encoded bytes from the blob if `stored` is `None`.
     fn decode(
         &self,
         found: &SourceChunk,
@@ -113,7 +113,7 @@ impl Copier<'_> {
         let stored = match stored {
             Some(stored) => stored,
             None => {
-                // Not more than the blob holds.
+                // `Copier::chunks` bounds `len` by the size of the blob.
                 let stored = buffer.at(at, len as usize);
                 self.from_blob.read_exact_at(at, stored)?;
                 stored

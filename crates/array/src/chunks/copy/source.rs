@@ -1,4 +1,4 @@
-//! The source of a copy: the chunks that are to be read, and the attempts at reading them.
+//! The source of a copy: the chunks to be read, and the record of the attempts at reading them.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,13 +21,13 @@ pub(super) struct Copier<'a> {
     pub(super) to_blob: &'a dyn BlobMut,
     pub(super) to: &'a Chunks,
     pub(super) writer: &'a ChunkWriter,
-    /// True if missing chunks have the same fill value in both.
+    /// True if both arrays have the same fill value.
     same_fill: bool,
-    /// Bytes of a decoded chunk.
+    /// Number of bytes of a decoded chunk.
     pub(super) chunk_len: u64,
     /// True if chunks are fetched in batches: the source is slow, or chunks are in objects.
     pub(super) in_batches: bool,
-    /// True if a read of this attempt told the size of the source.
+    /// True once a batch of this attempt was fetched, so that the size of a slow source is known.
     is_size_known: AtomicBool,
     state: Mutex<SourceState>,
 }
@@ -35,7 +35,7 @@ pub(super) struct Copier<'a> {
 /// The attempts at reading the chunks of one box.
 #[derive(Default)]
 struct SourceState {
-    /// Checksums of the bytes that are handed on: encoded bytes for a transfer, else decoded ones.
+    /// Checksums of encoded bytes for a transfer, else of decoded bytes.
     attempts: Attempts,
     /// The first error of reading or decoding a chunk in this attempt.
     failed: Option<Error>,
@@ -43,16 +43,16 @@ struct SourceState {
 
 /// A stored chunk of the source.
 pub(super) struct SourceChunk {
-    /// Its number in the box.
+    /// Number of the chunk in its box, last dimension fastest.
     number: usize,
     pub(super) key: Key,
     pub(super) location: ChunkLocation,
-    /// The number of its stored bytes, or of decoded ones if nothing tells it before it is fetched.
+    /// Number of encoded bytes; that of decoded bytes if the length is unknown until the chunk is fetched.
     pub(super) len: u64,
 }
 
 impl SourceChunk {
-    /// Returns the position of a chunk in the blob.
+    /// Returns the position of the chunk in the blob; 0 for a chunk in an object.
     pub(super) fn position(&self) -> u64 {
         match self.location {
             ChunkLocation::At { at, .. } => at,
@@ -123,7 +123,7 @@ impl<'a> Copier<'a> {
         Ok(encoded)
     }
 
-    /// Ends the attempt. True if no chunk need be read again.
+    /// Ends the attempt. True if all chunks are verified, so that none has to be read again.
     ///
     /// # Errors
     /// That of a chunk that could not be read or decoded.
@@ -132,13 +132,14 @@ impl<'a> Copier<'a> {
         state.failed.take().map_or(Ok(state.attempts.are_verified()), Err)
     }
 
-    /// True if the chunks in a box can be copied.
+    /// True if the chunks in a box can be copied: none is stored in the target, and if the fill values differ, none is missing in
+    /// the source.
     pub(super) fn can_copy(&self, from: &dyn ChunkIndex, some: &Selection) -> Result<bool> {
         let locate = |chunks: &Chunks, index: &dyn ChunkIndex| chunks.locate(index, &some.start, &some.count);
         if locate(self.to, &*self.to.index)?.iter().any(|location| *location != ChunkLocation::Missing) {
             return Ok(false);
         }
-        // An index that cannot be read is an error before anything is written.
+        // The source index is read even if the fill values are equal, so that its errors come before anything is written.
         let locations = locate(self.from, from)?;
         Ok(self.same_fill || !locations.iter().any(|location| location.may_be_missing()))
     }
@@ -147,7 +148,7 @@ impl<'a> Copier<'a> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records the error of a chunk of the source.
+    /// Records an error of the source; the first one of an attempt is kept.
     pub(super) fn fail(&self, error: Error) {
         self.state().failed.get_or_insert(error);
     }
@@ -157,7 +158,7 @@ impl<'a> Copier<'a> {
         self.state().failed.is_some()
     }
 
-    /// Records that a chunk was read, if checksums are recorded.
+    /// Records the checksum of the bytes that were read of a chunk, if checksums are recorded.
     pub(super) fn record(&self, &SourceChunk { number, location, .. }: &SourceChunk, bytes: &[u8]) {
         if !self.state().attempts.is_verifying() {
             return;
@@ -168,7 +169,7 @@ impl<'a> Copier<'a> {
         }
     }
 
-    /// Records that there is no object of a chunk, if checksums are recorded.
+    /// Records that the object of a chunk does not exist, if checksums are recorded.
     pub(super) fn record_missing(&self, chunk: &SourceChunk) {
         if let Some(chunk) = self.state().attempts.chunk(chunk.number) {
             chunk.record_missing(true);
@@ -177,7 +178,7 @@ impl<'a> Copier<'a> {
 
     /// Returns the stored chunks of a box that are not verified yet.
     pub(super) fn chunks(&self, some: &Selection, locations: &[ChunkLocation]) -> Result<Vec<SourceChunk>> {
-        // The size of a slow source comes with the first bytes.
+        // For batches, `StoredChunks::fetch_many` checks the ranges: the size of a slow source comes with its first answer.
         let size = if self.in_batches { u64::MAX } else { self.from_blob.size()? };
         let mut chunks = Vec::new();
         let attempts = &mut self.state().attempts;

@@ -1,7 +1,8 @@
-//! Transferring chunks to another array as they are stored.
+//! Copying encoded chunks to another array without decoding them.
 //!
-//! Chunks are transferred in batches: they are read in the order of their positions, get space in their order, and are written
-//! in the order of the new space, neighbours together each time. While one batch is written the next is read.
+//! Chunks are transferred in batches. Those of a batch are read in the order of their positions, adjacent ones with one request;
+//! space is allocated in the order of the chunks; contiguous chunks are written with one write. While one batch is written the
+//! next one is read.
 
 use std::ops::Range;
 
@@ -19,7 +20,7 @@ use crate::scratch::Scratch;
 use crate::tiling::SHARED;
 
 impl Copier<'_> {
-    /// Reads a batch of chunks into memory that was used before.
+    /// Reads a batch of chunks into `memory`, which is reused.
     fn read(&self, mut chunks: Vec<SourceChunk>, mut memory: Vec<u8>) -> Result<CopyBatch> {
         if self.in_batches {
             self.read_batch(&mut chunks, &mut memory)?;
@@ -38,7 +39,8 @@ impl Copier<'_> {
             }
             each(shares(&chunks), &mut jobs, |_, (range, group)| self.fetch(range, group))?;
         }
-        // Only after all were read: if one cannot be read, no chunk of the batch is written.
+        // Checksums are recorded only after all chunks were read: after an error no chunk of the batch is written, so none may
+        // count as verified.
         each(shares(&chunks), &mut split(&chunks, &mut memory), |_, (chunk, bytes)| {
             self.record(chunk, bytes);
             Ok(())
@@ -51,7 +53,7 @@ impl Copier<'_> {
         Ok(CopyBatch { chunks, memory, starts })
     }
 
-    /// Fetches a batch of chunks, and takes those off the list that are missing.
+    /// Fetches a batch of chunks, and removes the missing ones from the list.
     fn read_batch(&self, chunks: &mut Vec<SourceChunk>, memory: &mut Vec<u8>) -> Result<()> {
         let encoded = self.fetch_many(chunks.iter(), EncodedChunks::default())?;
         let mut stored = Vec::with_capacity(chunks.len());
@@ -72,7 +74,7 @@ impl Copier<'_> {
         Ok(())
     }
 
-    /// Reads chunks with one request.
+    /// Reads a group of chunks with one request for `begin..end`.
     fn fetch(&self, &Range { start: begin, end }: &Range<u64>, group: &mut [ChunkRows<'_>]) -> Result<()> {
         if let [(chunk, bytes)] = group {
             return self.from_blob.read_exact_at(chunk.position(), bytes);
@@ -115,9 +117,9 @@ fn reserve(memory: &mut Vec<u8>, len: u64) -> Result<()> {
 #[derive(Default)]
 struct CopyBatch {
     chunks: Vec<SourceChunk>,
-    /// Encoded bytes, one chunk after the other.
+    /// Encoded bytes of the chunks, contiguous.
     memory: Vec<u8>,
-    /// Where each chunk begins in memory, and where the last one ends.
+    /// Offset in `memory` of each chunk, and the end of the last one.
     starts: Vec<usize>,
 }
 
@@ -153,7 +155,7 @@ pub(super) struct CopyPipeline<'a> {
     copier: &'a Copier<'a>,
     /// The batch that was read and is not written yet.
     read: CopyBatch,
-    /// Memory for the next batch.
+    /// Memory of an earlier batch, reused for the next one.
     free: Vec<u8>,
 }
 
@@ -162,8 +164,8 @@ impl<'a> CopyPipeline<'a> {
         CopyPipeline { copier, read: CopyBatch::default(), free: vec![] }
     }
 
-    /// Transfers chunks, in batches; the last batch is written with the next [`push`](CopyPipeline::push). Stops at the first
-    /// batch that cannot be read.
+    /// Transfers chunks in batches. The last batch is only read here; the next [`push`](CopyPipeline::push) writes it. Stops at
+    /// the first batch that cannot be read.
     pub(super) fn push_all(&mut self, chunks: Vec<SourceChunk>) -> Result<()> {
         let cost = self.copier.stored().cost();
         let most = if cost.is_near() { BATCH as u64 } else { BatchLimit::of(&cost).bytes };
@@ -182,7 +184,8 @@ impl<'a> CopyPipeline<'a> {
         self.push(batch)
     }
 
-    /// Reads a batch while the batch before it is written. An error of reading is recorded in the copier, and not returned here.
+    /// Reads a batch while the batch before it is written. Errors of reading are recorded in the copier, errors of writing are
+    /// returned.
     pub(super) fn push(&mut self, chunks: Vec<SourceChunk>) -> Result<()> {
         let (copier, before) = (self.copier, std::mem::take(&mut self.read));
         let free = std::mem::take(&mut self.free);
@@ -207,12 +210,12 @@ impl<'a> CopyPipeline<'a> {
     }
 }
 
-/// Returns the encoded bytes of some chunks.
+/// Returns the number of encoded bytes of some chunks.
 fn bytes(chunks: &[SourceChunk]) -> u64 {
     chunks.iter().fold(0, |all, chunk| all.saturating_add(chunk.len))
 }
 
-/// True if several threads are to transfer some chunks.
+/// True if these chunks are enough to do for several threads.
 fn shares(chunks: &[SourceChunk]) -> bool {
     chunks.len() > 1 && bytes(chunks) >= SHARED
 }

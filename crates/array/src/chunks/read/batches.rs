@@ -1,6 +1,7 @@
-//! Fetching what was planned from a slow source, in batches of requests.
+//! Fetching the bytes of a plan from a slow source, in batches of requests.
 //!
-//! The requests of a batch are those of whole chunks and of parts of chunks alike, so that every batch but the last is full.
+//! A batch may have requests for whole chunks and for parts of chunks, so that every batch but the last is full. Chunks in
+//! objects are fetched after those in the blob, in batches of their own.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
@@ -16,15 +17,15 @@ use crate::scratch::Scratch;
 use crate::tile_job::TileJob;
 use crate::tiling::TilePlan;
 
-/// A request, and what it serves.
+/// A request to the blob, and the chunks or the tile that it serves.
 enum Job<'t, 'o> {
-    /// Whole chunks.
+    /// A range of the blob with whole chunks.
     Chunks(Range<u64>, &'t mut [ChunkTask<'o>]),
-    /// A part of a chunk.
+    /// A tile of an unfiltered chunk of which a part is read.
     Tile(TileJob<'t>),
 }
 
-/// An unfiltered chunk of which a part is read.
+/// An unfiltered chunk of which a part is read, and the tiles of that part.
 struct PartTask<'t, 'o> {
     task: &'t mut ChunkTask<'o>,
     plan: TilePlan,
@@ -40,7 +41,7 @@ impl Job<'_, '_> {
         }
     }
 
-    /// Returns the range of whole chunks.
+    /// Returns the range of a request for whole chunks.
     fn chunks(&self) -> Option<&Range<u64>> {
         match self {
             Job::Chunks(range, _) => Some(range),
@@ -75,7 +76,7 @@ impl ChunkReader<'_> {
                         parts.push(PartTask { task, plan, in_range: AtomicBool::new(true) });
                     }
                     Need::Object => objects.push(task),
-                    // A whole chunk without bytes.
+                    // Chunks that need no request; an encoded chunk of length 0 is among them.
                     Need::Whole(..) | Need::Nothing => idle.push(task),
                 }
             }
@@ -97,7 +98,7 @@ impl ChunkReader<'_> {
         Ok(in_range)
     }
 
-    /// Fetches and fills chunks that are in objects.
+    /// Fetches and fills chunks that are in objects. True if all numbers were in range.
     fn fetch_objects(&self, tasks: Vec<&mut ChunkTask<'_>>, generation: u64) -> Result<bool> {
         let tasks = tasks.into_iter().map(|task| (self.selected.key(&task.chunk.at), task));
         let len =

@@ -1,4 +1,4 @@
-//! Fetching what was planned. Each request to a near source, and the chunks that it serves, is the work of one thread.
+//! Fetching the bytes of a plan. For a near source, the thread that sends a request also fills the chunks that it serves.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::chunks::optimistic::{Attempts, ChunkAttempts};
 use crate::pool;
 use crate::scratch::Scratch;
 
-/// A chunk and the memory that it fills.
+/// A chunk of the plan and the memory that it fills.
 pub(super) struct ChunkTask<'o> {
     pub(super) chunk: &'o PlannedChunk,
     pub(super) rows: Rows<'o>,
@@ -29,8 +29,8 @@ struct FetchJob<'t, 'o> {
 }
 
 impl ChunkReader<'_> {
-    /// Fetches and fills all chunks of a plan, on all threads if there is enough to do. `rows` has the memory of each chunk of the
-    /// box. True if all numbers were in range.
+    /// Fetches and fills all chunks of a plan, on all threads if there is enough to do. `rows` has the memory of each chunk of
+    /// the box, by its number. True if all numbers were in range.
     pub(super) fn fetch<'o>(
         &self,
         plan: &'o ReadPlan,
@@ -78,7 +78,7 @@ impl ChunkReader<'_> {
                         Need::Object => {
                             self.stored.get_object(&self.selected.key(&task.chunk.at), task.chunk.location)?
                         }
-                        // A whole chunk without bytes.
+                        // An encoded chunk of length 0, whose range is empty too.
                         Need::Whole(..) => Some(Vec::new()),
                         Need::Part(_) | Need::Nothing => None,
                     };
@@ -103,13 +103,13 @@ impl ChunkReader<'_> {
         generation: u64,
         (window, scratch): (&mut Buffer, &mut Scratch),
     ) -> Result<bool> {
-        // At most the size of the blob, as was checked.
+        // `check_inside` bounds the length by the size of the blob.
         let bytes = window.at(range.start, (range.end - range.start) as usize);
         self.stored.fetch(range.start, bytes)?;
         self.fill_from(range.start, bytes, tasks, generation, scratch)
     }
 
-    /// Fills the chunks that a request serves from its bytes, which lie at position `start` of the blob.
+    /// Fills the chunks that a request serves from its `bytes`; the first one is at position `start` of the blob.
     pub(super) fn fill_from(
         &self,
         start: u64,
@@ -128,7 +128,7 @@ impl ChunkReader<'_> {
     }
 }
 
-/// True if all results are; stops at the first error.
+/// Returns true if all results are true; stops at the first error.
 fn all_in_range(mut results: impl Iterator<Item = Result<bool>>) -> Result<bool> {
     results.try_fold(true, |all, in_range| Ok(all & in_range?))
 }

@@ -21,8 +21,8 @@ use crate::scratch::Scratch;
 use crate::tiling::{TilePlan, read_limit};
 
 impl ChunkReader<'_> {
-    /// Fills the rows of one chunk from `stored`, the encoded bytes if the plan fetched them and the chunk is not missing, and records
-    /// the attempt.
+    /// Fills the rows of one chunk and records the attempt. `stored` has the encoded bytes; `None` if the chunk is missing, in
+    /// memory, or read by parts.
     pub(super) fn task(
         &self,
         task: &mut ChunkTask<'_>,
@@ -40,7 +40,7 @@ impl ChunkReader<'_> {
         let location = task.chunk.location;
         let sum = stored.map(|stored| checksum(std::iter::once(stored)));
         if sum.is_some_and(|sum| attempts.is_as_before(location, sum)) {
-            // The rows were filled in the last attempt.
+            // The last attempt filled the rows from the same bytes.
             return Ok(true);
         }
         let in_range = self.fill(&part, task, (stored, generation), scratch)?;
@@ -57,17 +57,18 @@ impl ChunkReader<'_> {
         Ok(in_range)
     }
 
-    /// Records the attempt at reading a part of an unfiltered chunk, whose elements are in memory.
+    /// Records the attempt at reading a part of an unfiltered chunk, by the checksum of the converted elements in memory: its
+    /// encoded bytes were not fetched as a whole.
     pub(super) fn record_elements(&self, task: &mut ChunkTask<'_>, in_range: bool) {
         let Some(attempts) = task.attempts.take() else { return };
-        // If memory keeps its old value where a number is out of range, a checksum of memory proves nothing.
+        // If memory keeps its old value where a number is out of range, equal checksums of memory do not prove equal elements.
         if in_range || !self.conversion.keeps {
             let elements = checksum(task.rows.iter().map(|row| &**row));
             attempts.record(task.chunk.location, elements, in_range);
         }
     }
 
-    /// Fills the rows of one chunk that is not in memory.
+    /// Fills the rows of one chunk that is neither cached nor pending.
     fn fill(
         &self,
         part: &ChunkRows,

@@ -1,4 +1,4 @@
-//! The memory that a read fills, split into the rows of its chunks.
+//! Splitting the memory that a read fills into the rows of chunks.
 
 use smallvec::SmallVec;
 
@@ -9,8 +9,8 @@ use crate::chunks::selected::SelectedChunks;
 /// The rows of one chunk, in their order.
 pub(super) type Rows<'o> = SmallVec<[&'o mut [u8]; 1]>;
 
-/// How the memory of a box of chunks splits: into lines, each of them into a segment for each chunk along the last
-/// dimension that has several.
+/// Numbers of lines and segments in the memory of a box of chunks. A line has one segment for each chunk along the last dimension
+/// with several chunks; a segment is a row of its chunk.
 pub(super) struct Lines {
     lines: usize,
     segments: usize,
@@ -18,14 +18,14 @@ pub(super) struct Lines {
 
 impl Lines {
     pub(super) fn of(selected: &SelectedChunks<'_>, ranges: &Ranges) -> Lines {
-        // The dimension before `inner` is cut into segments, those before that count lines.
+        // Dimension `inner - 1` is cut into segments; the dimensions before it count lines.
         let outer = selected.inner.saturating_sub(1);
         let lines = (0..outer).map(|dim| selected.count(dim, ranges[dim])).fold(1, usize::saturating_mul);
         let segments = ranges.get(outer).map_or(1, |&(from, to)| to - from);
         Lines { lines, segments }
     }
 
-    /// Returns the number of rows of all chunks.
+    /// Returns the number of rows of all chunks together.
     pub(super) fn rows(&self) -> usize {
         self.lines.saturating_mul(self.segments)
     }
@@ -47,14 +47,14 @@ impl ChunkReader<'_> {
         let mut rows: SmallVec<[Rows<'o>; 1]> = SmallVec::with_capacity(count);
         rows.resize_with(count, Rows::new);
         let outer = selected.inner - 1;
-        // For each dimension that is cut or counts lines, the elements in each chunk.
+        // For each dimension up to the one that is cut, the number of selected elements in each chunk.
         let counts = |dim: usize| -> Vec<usize> {
             (ranges[dim].0..ranges[dim].1).map(|chunk| selected.by_dim[dim].at(chunk).count).collect()
         };
         let counts: SmallVec<[Vec<usize>; 4]> = (0..=outer).map(counts).collect();
         let within: usize =
             (selected.inner..ranges.len()).map(|dim| selected.count(dim, ranges[dim])).product();
-        // The position in each outer dimension: the chunk, and the index in it.
+        // For each dimension that counts lines: the number of the chunk, and the index of the selected element in the chunk.
         let mut odometer: SmallVec<[(usize, usize); 4]> = SmallVec::from_elem((0, 0), outer);
         let mut rest = out;
         for _ in 0..lines.lines {

@@ -1,16 +1,17 @@
 //! Reading chunks: plan, fetch, fill.
 //!
-//! - [`plan`] locates the chunks that a selection meets and says which bytes of the blob are fetched together: a value, made
+//! - [`plan`] locates the chunks that a selection meets and groups their ranges of the blob into requests. The plan is complete
 //!   before anything is fetched.
-//! - The memory to fill is split at the borders of chunks into rows, and each chunk gets its rows ([`memory`]): chunks are
-//!   then done in any order by any thread. Where rows would be many and tiny, some chunks are decoded at a time and copied
-//!   out by one thread ([`tiny_rows`]).
-//! - [`fetch`] reads what was planned and hands the bytes of each chunk to [`fill`], which decodes and converts them. Local
-//!   bytes cost little, so the thread that fetched them decodes them too, while they are in its cache. The requests to a slow source
-//!   are sent in [`batches`], and the pool decodes one batch while the next is fetched.
+//! - [`memory`] splits the destination into rows at the borders of chunks, and each chunk gets its rows: any thread may then fill
+//!   any chunk. If there would be many tiny rows, [`tiny_rows`] decodes a group of chunks in parallel and one thread scatters
+//!   their elements.
+//! - [`fetch`] sends the requests of the plan and passes the bytes of each chunk to [`fill`], which decodes and converts them.
+//!   From a near source, the thread that fetched bytes decodes them too, while they are in its CPU cache. Requests to a slow
+//!   source are sent in [`batches`], and the pool decodes one batch while the next is fetched.
 //!
-//! A chunk of which all is wanted is decoded into a buffer of its thread; one of which a part is wanted is kept decoded in
-//! the cache, since the next request often wants another part. Chunks without filters are read in part.
+//! A chunk that is selected as a whole is decoded into a buffer of the thread, or straight into the destination. A decoded chunk
+//! that is selected in part is cached if its array is read repeatedly, since the next request often selects another part. Of a
+//! large chunk without filters only the selected elements are read.
 
 mod batches;
 mod fetch;
@@ -39,7 +40,8 @@ const ROWS: usize = 1 << 18;
 /// Maximum number of chunks that are located at a time.
 const MAX_LOCATED: usize = 1 << 16;
 
-/// Bytes of a row below which, if there are many rows, a slice for each costs more than copying by one thread.
+/// Bytes of a row below which, if there are more than [`MAX_LOCATED`] rows, one slice per row costs more than scattering on one
+/// thread.
 const TINY: usize = 32;
 
 /// Reads the selected elements, at least one, into dense memory of `size` bytes an element. True if all numbers were in
@@ -94,14 +96,14 @@ struct ChunkReader<'a> {
 }
 
 impl ChunkReader<'_> {
-    /// Reads the chunks in a box, whose elements are `out`.
+    /// Reads the selected elements of the chunks in a box into `out`.
     fn region(&self, ranges: &Ranges, out: &mut [u8]) -> Result<bool> {
         let selected = &self.selected;
         let product = |product: usize, len: usize| product.saturating_mul(len);
         let count = ranges.iter().map(|&(from, to)| to - from).fold(1, product);
         let lines = Lines::of(selected, ranges);
         if count > MAX_LOCATED || lines.rows() > ROWS {
-            // Cut where both halves are gapless in memory: at the first dimension of more than one index.
+            // Both halves are contiguous in memory only if the cut is at the first dimension with more than one selected index.
             let cut = (0..ranges.len()).find(|&dim| selected.count(dim, ranges[dim]) > 1);
             if let Some(dim) = cut
                 && ranges[dim].1 - ranges[dim].0 > 1
@@ -117,8 +119,8 @@ impl ChunkReader<'_> {
             }
         }
         let tiny = lines.rows() > MAX_LOCATED && out.len() / lines.rows() < TINY;
-        // A large read does not risk a second attempt for the sake of bytes that were read ahead. From slow sources they cost more
-        // than another attempt.
+        // Bytes that were read ahead may be older than the snapshot and cause a second attempt, so a large read from a near
+        // source drops them first. From a slow source, fetching them again costs more than a second attempt.
         let is_much = out.len() as u64 >= largest(&self.cost) && self.cost.is_near();
         let mut attempts = Attempts::default();
         let mut in_range = true;

@@ -1,4 +1,4 @@
-//! The plan of a read: which chunks, where they lie, and which bytes of the blob are fetched together.
+//! The plan of a read: the chunks, their locations, and the requests for their bytes.
 
 use ferrocdf_bytes::Result;
 use smallvec::SmallVec;
@@ -11,7 +11,7 @@ use crate::chunks::locate::{Ranges, combinations};
 use crate::chunks::optimistic::Attempts;
 use crate::requests::largest;
 
-/// The chunks to read, in the order in which they are fetched, and the requests that fetch them.
+/// The chunks to read and the requests that serve them, both in the order of the fetches.
 pub(super) struct ReadPlan {
     pub(super) chunks: SmallVec<[PlannedChunk; 1]>,
     pub(super) fetches: Vec<Fetch>,
@@ -26,27 +26,27 @@ pub(super) struct PlannedChunk {
     /// For each dimension, the number of the chunk among those that the selection meets.
     pub(super) at: SmallVec<[usize; 4]>,
     pub(super) location: ChunkLocation,
-    /// The decoded chunk, if it is in memory.
+    /// The decoded chunk, if it is cached or pending.
     pub(super) kept: Option<Shared>,
     pub(super) need: Need,
 }
 
-/// What a chunk needs of the blob.
+/// The bytes that a chunk needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Need {
-    /// All of its stored bytes, from this position on and of this length.
+    /// All of its encoded bytes: position in the blob and length.
     Whole(u64, u64),
-    /// Few elements of an unfiltered chunk at this position, which are fetched with requests of their own.
+    /// The selected elements of an unfiltered chunk at this position, fetched with requests of their own.
     Part(u64),
-    /// All of its stored bytes, which are in an object.
+    /// All of its encoded bytes, which are in an object.
     Object,
-    /// Nothing: its elements are in memory, or have the fill value.
+    /// None: the chunk is cached, pending or missing.
     Nothing,
 }
 
 impl Need {
-    /// Returns the rank and the position by which chunks are sorted: chunks in objects come behind those in the blob, and chunks that
-    /// need nothing last.
+    /// Returns the sort key of a chunk, rank and position: chunks in the blob in the order of their positions, then chunks in
+    /// objects, then chunks that need no bytes.
     fn position(self) -> (u8, u64) {
         match self {
             Need::Whole(at, _) | Need::Part(at) => (0, at),
@@ -55,7 +55,7 @@ impl Need {
         }
     }
 
-    /// Returns position and length of the bytes that may be fetched together with those of other chunks.
+    /// Returns position and length of the bytes that one request may fetch together with those of other chunks.
     fn range(self) -> Option<(u64, u64)> {
         match self {
             Need::Whole(at, len) => Some((at, len)),
@@ -73,7 +73,8 @@ impl ChunkReader<'_> {
         is_again: bool,
         attempts: &Attempts,
     ) -> Result<ReadPlan> {
-        // Before the chunks are located: a chunk that is stored meanwhile, and no longer pending, then has its new location.
+        // Pending chunks are looked up before the chunks are located: a chunk that another thread stores in between is no longer
+        // pending, but the index already has its new location.
         let mut kept = self.kept(ranges, is_again).into_iter();
         let locations = self.selected.chunks.locate_selected(index, &self.selected.by_dim, ranges)?;
         let generation = index.generation();
@@ -105,11 +106,11 @@ impl ChunkReader<'_> {
         Ok(ReadPlan { chunks, fetches, generation })
     }
 
-    /// Returns the decoded chunks of a box that are in memory; an empty list if none is.
+    /// Returns the cached and pending chunks of a box, `None` for the others; an empty list if there are none.
     fn kept(&self, ranges: &Ranges, is_again: bool) -> Vec<Option<Shared>> {
         let chunks = self.selected.chunks;
         let keys = || combinations(ranges).map(|at| self.selected.key(&at));
-        // Another reader may have cached bytes that were read ahead of the last snapshot.
+        // After the first attempt the cache is not used: another reader may have cached bytes that are older than the snapshot.
         let mut kept = if is_again { Vec::new() } else { chunks.cached.get(keys()) };
         if let Some(pending) = &chunks.pending {
             pending.overlay(&mut kept, keys());
@@ -120,14 +121,14 @@ impl ChunkReader<'_> {
         kept
     }
 
-    /// Returns what a chunk that is not in memory needs.
+    /// Returns the bytes that a chunk needs if it is neither cached nor pending.
     fn need(&self, at: &[usize], location: ChunkLocation) -> Need {
         let (position, len, mask) = match location {
             ChunkLocation::Missing => return Need::Nothing,
             ChunkLocation::Object { .. } => return Need::Object,
             ChunkLocation::At { at, len, mask } => (at, len, mask),
         };
-        // Requests of their own pay if the chunk is too large for one request, or if that would read four times too much.
+        // Requests for parts pay if the chunk is too large for one request, or if less than a quarter of it is selected.
         let is_part =
             len > self.cost.gap && len == self.stored.chunk_len && self.stored.chain.is_identity(mask) && {
                 let wanted = self.selected.elements(at).saturating_mul(self.selected.element as u64);

@@ -1,4 +1,4 @@
-//! Chunks with many tiny rows: all threads decode some at a time, and one thread copies them out.
+//! Reading chunks with many tiny rows: all threads decode a group of chunks, then one thread scatters their elements.
 
 use ferrocdf_bytes::Result;
 use ferrocdf_store::Buffer;
@@ -19,7 +19,7 @@ use crate::scratch::Scratch;
 use crate::tiling::{Dim, offset};
 
 impl ChunkReader<'_> {
-    /// Reads the chunks of a plan into the memory of their box.
+    /// Reads the chunks of a plan into the memory of their box. True if all numbers were in range.
     pub(super) fn by_tiny_rows(
         &self,
         ranges: &Ranges,
@@ -69,7 +69,8 @@ impl ChunkReader<'_> {
         })
     }
 
-    /// Decodes chunks, on all threads if there is enough to do; `decode` returns those that are not in memory.
+    /// Returns decoded chunks, on all threads if there is enough to do. `decode` is called for chunks that are neither cached nor
+    /// pending.
     fn decode_some(
         &self,
         some: &[&PlannedChunk],
@@ -121,7 +122,7 @@ impl ChunkReader<'_> {
     ) -> bool {
         let selected = &self.selected;
         let part = selected.rows(at);
-        // The byte offset of the chunk in memory, and the strides of memory.
+        // `first` becomes the byte offset of the chunk in memory, `step` the stride of each dimension in memory.
         let mut step = self.size;
         let mut first = 0;
         let mut outer: SmallVec<[Dim; 4]> = SmallVec::new();
