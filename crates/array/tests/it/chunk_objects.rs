@@ -19,12 +19,12 @@ use crate::chunk_writing::Shelf;
 use crate::chunks::step;
 use crate::engine::selection;
 
-/// An index of two dimensions.
+/// The chunk index of a two-dimensional array whose chunks are in objects.
 #[derive(Clone, Debug)]
 struct Objects {
     store: Arc<Simulated<MemoryStore>>,
-    /// The chunks of a row share an object of this many chunks, each of which knows its range there, but for the length of the
-    /// last one; empty if each chunk is an object.
+    /// Locations of chunks by their coordinates if the chunks of a row share an object, a shard; the last chunk of a shard has no
+    /// known length. Empty if each chunk is an object of its own.
     shards: HashMap<Vec<u64>, ChunkLocation>,
     /// True if another process may change the index.
     is_watched: bool,
@@ -75,7 +75,7 @@ fn chain(is_filtered: bool) -> Arc<Chain> {
     Arc::new(Chain::new(steps, &Codecs::default()))
 }
 
-/// How the chunks of a test are stored.
+/// Variants of storing the chunks of a test.
 #[derive(Clone, Copy, Debug)]
 struct Form {
     cost: Cost,
@@ -86,7 +86,7 @@ struct Form {
 
 const PLAIN: Form = Form { cost: Cost::REMOTE, is_filtered: true, is_sharded: false, is_watched: false };
 
-/// An array of 16-bit integers in a grid of chunks, about one in `absent` of which is missing.
+/// Returns an array of 16-bit integers with a grid of chunks, of which about one in `absent` is missing, and its index.
 fn array(form: Form, grid: [u64; 2], chunk: [u64; 2], absent: u64) -> (Objects, Array) {
     let Form { cost, is_filtered, is_sharded, is_watched } = form;
     let inner = MemoryStore::default();
@@ -109,7 +109,7 @@ fn array(form: Form, grid: [u64; 2], chunk: [u64; 2], absent: u64) -> (Objects, 
             shards.insert(vec![y, x], ChunkLocation::Object { at, len, mask: 0 });
             shard.extend(encoded);
         }
-        // A shard that does not exist, whatever the index says.
+        // Shard 1 does not exist although the index has locations in it.
         if is_sharded && !(absent > 0 && y == 1) {
             inner.put(&format!("c/{y}"), &shard).unwrap();
         }
@@ -177,7 +177,7 @@ fn a_thousand_objects_take_full_batches_and_nothing_else() {
     values(&array, &Selection::all(&array.shape)).unwrap();
     let traffic = index.store.take_traffic();
     assert_eq!((traffic.rounds, traffic.requests), (32, 1000));
-    // Chunks that do not exist take as many.
+    // A missing chunk takes a request too.
     let (index, array) = self::array(PLAIN, [25, 40], [4, 9], 3);
     values(&array, &Selection::all(&array.shape)).unwrap();
     let traffic = index.store.take_traffic();
@@ -212,7 +212,7 @@ fn a_refused_or_short_object_is_an_error_that_names_it() {
             assert!(error.what.contains(" in object c/"), "{error}");
             assert!(values(&array, &Selection::all(&array.shape)).is_ok());
         }
-        // A shard that ends before a chunk does.
+        // A shard that ends within a chunk.
         let (index, array) = array(Form { cost, is_sharded: true, ..PLAIN }, [2, 3], [4, 9], 0);
         index.store.put("c/1", &[0; 5]).unwrap();
         let error = values(&array, &Selection::all(&array.shape)).unwrap_err();
@@ -242,7 +242,7 @@ fn chunks_in_objects_are_copied() {
             let _ = read(&*shelf.blob(), &copy, &all, Out::new(&mut found)).unwrap();
             assert!(found == wanted(&array, &all), "{form:?}");
             assert!(has_unwritten(&copy).unwrap(), "chunks that do not exist are not written");
-            // A chunk that may not exist may have the fill value.
+            // Any object may turn out not to exist, so another fill value is refused.
             let (shelf, copy) = target(&[8, 0]);
             assert!(!copy_chunks((&blob, &array), (&*shelf.blob(), &copy), &mut |_| ()).unwrap());
         }
@@ -258,12 +258,12 @@ fn objects_may_be_unwritten_and_count_as_stored() {
     assert_eq!(index.store.take_traffic(), Traffic::default());
 }
 
-/// A store that puts each chunk as an object.
+/// A chunk store that puts each chunk as an object.
 #[derive(Debug)]
 struct Puts {
     objects: Objects,
     put: Mutex<HashSet<Vec<u64>>>,
-    /// Chunks of the largest batch.
+    /// Number of chunks of the largest batch.
     largest: AtomicUsize,
 }
 
@@ -319,7 +319,7 @@ impl ChunkStore for Puts {
     }
 }
 
-/// A store that puts chunks of a form, and the array of a shape that they make.
+/// Returns a store that puts chunks as objects, and an array of this shape whose chunks it stores.
 fn puts(form: Form, shape: &[u64], chunk: &[u64]) -> (Arc<Puts>, Array) {
     let store = Arc::new(Simulated::new(MemoryStore::default(), form.cost, Duration::ZERO));
     let objects = Objects { store, shards: HashMap::new(), is_watched: false };
@@ -346,7 +346,7 @@ fn chunks_are_put_as_objects_in_batches() {
             let _ = oracle::write(&memory, &plain, &sel, In::new(&input)).unwrap();
             if rng.once_in(4) {
                 flush(&blob, &array).unwrap();
-                // Opened anew: chunks that are written in part are fetched.
+                // The array is opened again, without cached or pending chunks: writing a part of a chunk has to fetch it.
                 let Layout::Chunked(old) = &array.layout else { unreachable!() };
                 let new =
                     Chunks::writable(old.shape.clone(), puts.clone(), old.chain.clone(), old.fill.clone());

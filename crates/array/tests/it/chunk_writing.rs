@@ -1,4 +1,4 @@
-//! Writing chunks, judged by the oracle that writes to plain memory.
+//! Writing chunks, compared with an oracle that writes to plain memory.
 
 use std::collections::{HashMap, HashSet};
 use std::process::Command;
@@ -16,16 +16,16 @@ use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
 
 use crate::engine::{NUMBERS, bytes, cost, map, selection};
 
-/// A store that puts chunks one behind another, with gaps.
+/// A chunk store that allocates chunks one behind another, with gaps.
 #[derive(Debug, Default)]
 pub struct Shelf {
     blob: Arc<MemoryBlob>,
     locations: Mutex<HashMap<Vec<u64>, ChunkLocation>>,
-    /// Chunks that may be overwritten where they are.
+    /// Chunks that may be overwritten in place.
     uncommitted: Mutex<HashSet<Vec<u64>>>,
     end: AtomicU64,
     gap: u64,
-    /// Chunks placed, and whether the next one cannot be.
+    /// Number of inserted chunks. `fails`: true if allocations fail.
     placed: AtomicU64,
     fails: AtomicBool,
     /// Chunks that were allocated and not written.
@@ -34,12 +34,12 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    /// A store with a gap of fewer bytes than that before each chunk.
+    /// Returns a store that leaves a gap of fewer than `gap` bytes before each chunk.
     pub fn with_gap(gap: u64) -> Shelf {
         Shelf { gap, ..Shelf::default() }
     }
 
-    /// The bytes of all chunks.
+    /// Returns all bytes of the blob.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = vec![0; self.blob.size().unwrap() as usize];
         self.blob.read_exact_at(0, &mut bytes).unwrap();
@@ -50,7 +50,7 @@ impl Shelf {
         self.locations.lock().unwrap().get(chunk).copied().unwrap_or_default()
     }
 
-    /// What is stored now is part of what was committed.
+    /// Makes all stored chunks part of the committed state.
     fn commit(&self) {
         self.uncommitted.lock().unwrap().clear();
     }
@@ -118,14 +118,14 @@ fn chain(rng: &mut Rng, size: usize) -> Chain {
             2 => vec![step(1, &[1])],
             5 => vec![step(2, &[size as u32]), step(1, &[1])],
             3 => vec![step(3, &[]), step(2, &[size as u32]), step(1, &[4])],
-            // One that applies to no chunk: it is left out, and the mask says so.
+            // Szip with parameters that suit no chunk: the optional filter is not applied, and the filter mask says so.
             _ => vec![step(4, &[1, 2, 3, 4, 5]), step(2, &[size as u32])],
         },
         &Codecs::default(),
     )
 }
 
-/// An array in chunks, and what should be in it: an array of plain memory as large as this may become.
+/// A chunked array, and its expected content: a contiguous array in memory, as large as the chunked array may become.
 struct Case {
     shelf: Arc<Shelf>,
     array: Array,
@@ -200,7 +200,7 @@ impl Case {
         assert!(is == should, "{array:?} {sel:?}: {is:?} and not {should:?}");
     }
 
-    /// All that is stored, to the ends of all chunks, is as it should be.
+    /// Checks all stored elements, also those of edge chunks beyond the array.
     fn check_stored(&self) {
         let Layout::Chunked(chunks) = &self.array.layout else { return };
         let (shape, size) = (&chunks.shape, self.array.stored.kind.size());
@@ -224,7 +224,7 @@ impl Case {
     }
 }
 
-/// The seed from outside, if this process was started by a test.
+/// Returns the seed that the parent process gave if [`elsewhere`] started this one, else `own`.
 fn seed(own: u64) -> u64 {
     std::env::var("WRITING_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(own)
 }
@@ -246,7 +246,7 @@ fn any_sequence_of_writes_equals_the_oracle() {
                     case.shelf.commit();
                 }
                 2 => {
-                    // Closed and opened.
+                    // As if the file was closed and opened again.
                     flush(&case.shelf.blob, &case.array).unwrap();
                     let Layout::Chunked(old) = &case.array.layout else { unreachable!() };
                     let (shape, shelf) = (old.shape.clone(), case.shelf.clone());
@@ -279,7 +279,7 @@ fn any_sequence_of_writes_equals_the_oracle() {
     }
 }
 
-/// Runs a test of this module in a process of its own and gives what it prints after "answer ".
+/// Runs a test of this module in a process of its own. Returns the rest of the line that it prints after "answer ".
 fn elsewhere(test: &str, settings: &[(&str, &str)]) -> String {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", &format!("chunk_writing::{test}"), "--nocapture", "--include-ignored"]);
@@ -301,7 +301,7 @@ fn small_budgets_do_not_change_results() {
     }
 }
 
-/// Arrays written whole, by steps and by columns; prints a sum of all bytes and locations.
+/// Writes arrays as a whole, row by row and in groups of columns; prints a checksum of all bytes and positions.
 #[test]
 #[ignore = "run by another test"]
 fn a_fixed_program() {
@@ -355,7 +355,7 @@ fn stored_bytes_do_not_depend_on_the_number_of_threads() {
     }
 }
 
-/// An array of bytes that can grow, in encoded chunks of 1000 bytes.
+/// Returns an array of bytes that can grow, in chunks of 1000 bytes with deflate.
 fn rows(shelf: &Arc<Shelf>, rows: u64) -> Array {
     let chain = Arc::new(Chain::new(vec![step(1, &[1])], &Codecs::default()));
     let layout = Layout::Chunked(Chunks::writable(vec![10, 100], shelf.clone(), chain, vec![7]));
@@ -376,13 +376,13 @@ fn appended_steps_encode_each_chunk_once() {
     flush(&shelf.blob, &array).unwrap();
     flush(&shelf.blob, &array).unwrap();
     assert_eq!(shelf.placed.load(Relaxed), 30);
-    // Beyond the array is the fill value.
+    // Elements of the last chunks beyond the array have the fill value.
     array.shape[0] = 100;
     let mut last = [0u8; 1250];
     let _ = oracle::read(&shelf.blob, &array, &Selection::slab(&[95, 0], &[5, 250]), Out::new(&mut last))
         .unwrap();
     assert_eq!(last, [7; 1250]);
-    // More steps after a flush go on with the same chunk.
+    // Rows appended after a flush go to the same chunks.
     for row in 95..100u64 {
         let data = [row as u8; 250];
         let _ = write(&shelf.blob, &array, &Selection::slab(&[row, 0], &[1, 250]), In::new(&data)).unwrap();
@@ -403,11 +403,11 @@ fn chunks_that_could_not_be_stored_are_stored_by_the_next_flush() {
     let error = write(&shelf.blob, &array, &all, In::new(&[9u8; 5000])).unwrap_err();
     assert_eq!(error.code, Code(28));
     shelf.fails.store(false, Relaxed);
-    // The chunks that could not be written over are as they were, and are stored now.
+    // Complete chunks of the failed write stay as they were before it, pending; this flush stores them.
     flush(&shelf.blob, &array).unwrap();
     let mut back = vec![0u8; 400];
     let _ = oracle::read(&shelf.blob, &array, &sel, Out::new(&mut back)).unwrap();
-    // The last chunks of the rows, which are not written whole, were changed in memory.
+    // The third chunk of each row of chunks reaches beyond the array, so it is incomplete: the failed write changed it in memory.
     let wanted = |at: usize| if 5 + at % 200 < 200 { data[at] } else { 9 };
     assert_eq!(back, (0..400).map(wanted).collect::<Vec<u8>>());
 }
@@ -462,13 +462,13 @@ fn a_foreign_writer() {
     };
     crowds(1);
     assert_eq!((shelf.placed.load(Relaxed), other.placed.load(Relaxed) > 50), (0, true));
-    // The error comes to the owner, once, and nothing is lost.
+    // The owner gets the error of the other thread once, and the chunks stay pending.
     assert_eq!(write(&shelf.blob, &array, &sel, In::new(&data)).unwrap_err().code, Code(28));
     shelf.fails.store(false, Relaxed);
     let mut back = vec![0u8; 400];
     let _ = read(&shelf.blob, &array, &sel, Out::new(&mut back)).unwrap();
     assert_eq!(back, data);
-    // Now there is nothing in the way.
+    // The chunks of the owner can be stored now.
     crowds(2);
     assert_eq!(shelf.placed.load(Relaxed), 3);
     let _ = oracle::read(&shelf.blob, &array, &sel, Out::new(&mut back)).unwrap();
@@ -511,7 +511,7 @@ fn many_writers() {
     });
 }
 
-/// Copies all chunks, if that can be. The progress must hear of all bytes then.
+/// Copies all chunks if they can be copied, and checks that the sum of the progress is the size of the array.
 fn copied(from: (&dyn Blob, &Array), to: (&dyn BlobMut, &Array)) -> Result<bool> {
     let mut told = 0;
     let copied = copy_chunks(from, to, &mut |bytes| told += bytes)?;
@@ -529,7 +529,7 @@ fn chunks_are_copied_one_by_one() {
         (0..3).for_each(|_| case.write(&mut rng));
         let Layout::Chunked(chunks) = &case.array.layout else { unreachable!() };
         let shelf = Arc::new(Shelf { gap: rng.pick(&[0, 7]), fixed: vec![], ..Shelf::default() });
-        // As they are stored, or encoded anew.
+        // Copied without decoding, or reencoded with other filters.
         let anew = rng.once_in(2);
         let chain = match anew {
             true => Arc::new(chain(&mut rng, case.array.stored.kind.size())),
@@ -546,7 +546,7 @@ fn chunks_are_copied_one_by_one() {
         copy.check(&Selection::all(&copy.array.shape));
         if shelf.placed.load(Relaxed) > 0 {
             *if anew { &mut packed } else { &mut moved } += 1;
-            // Not twice.
+            // A target with stored chunks is refused.
             assert!(!copied(from, (&*shelf.blob, &copy.array)).unwrap());
         }
     }
@@ -578,7 +578,7 @@ fn chunks_of_different_layout_are_not_copied() {
     ] {
         assert!(!copied((&*shelf.blob, &array), (&*to.blob, &different)).unwrap(), "{different:?}");
     }
-    // Where no chunk is missing and nothing grows, or where there is no fill value, another one does not matter.
+    // Another fill value, also an empty one, does not matter if no chunk is missing and no dimension of the target can grow.
     let narrow = |array: &Array| Array { shape: vec![20, 100], ..array.clone() };
     for fill in [vec![8], vec![]] {
         let target = Arc::new(Shelf { fixed: vec![0, 1], ..Shelf::default() });
@@ -592,7 +592,7 @@ fn chunks_of_different_layout_are_not_copied() {
     assert!(!copied((&*shelf.blob, &array), (&*to.blob, &other)).unwrap());
     flush(&shelf.blob, &array).unwrap();
     assert!(copied((&*shelf.blob, &array), (&*to.blob, &other)).unwrap());
-    // A location that is not in the file.
+    // A location past the end of the file.
     shelf.blob.set_size(shelf.blob.size().unwrap() - 1).unwrap();
     let shelf_2 = Arc::new(Shelf::default());
     let error = copied((&*shelf.blob, &array), (&*shelf_2.blob, &rows(&shelf_2, 20))).unwrap_err();
@@ -605,7 +605,7 @@ fn a_chunk_that_cannot_be_decoded_is_an_error_and_not_copied() {
     let array = rows(&shelf, 20);
     let _ = write(&shelf.blob, &array, &Selection::all(&array.shape), In::new(&[3u8; 20 * 250])).unwrap();
     flush(&shelf.blob, &array).unwrap();
-    // The last chunk, whose bytes end the blob.
+    // Damage the checksum of the last chunk, at the end of the blob.
     let end = shelf.blob.size().unwrap();
     shelf.blob.write_at(end - 4, &[1, 2, 3, 4]).unwrap();
     for steps in [vec![], vec![step(1, &[2])]] {
@@ -625,7 +625,7 @@ fn a_chunk_that_cannot_be_decoded_is_an_error_and_not_copied() {
     }
 }
 
-/// Bytes in pairs.
+/// Decodes a pair of bytes to a number.
 #[derive(Debug)]
 struct Pairs;
 
@@ -735,7 +735,7 @@ fn few_elements_of_a_large_chunk_are_overwritten_in_place() {
     let mut back = vec![0u16; 300];
     let _ = oracle::read(&shelf.blob, &array, &sel, Out::new(&mut back)).unwrap();
     assert_eq!(back, few);
-    // What was committed is not changed.
+    // Committed chunks are not overwritten in place.
     shelf.commit();
     let before = shelf.blob.to_bytes();
     let _ = write(&shelf.blob, &array, &sel, In::new(&back[..])).unwrap();

@@ -1,4 +1,4 @@
-//! Rounds of requests to slow sources: as few as the cost of the source allows.
+//! Numbers of rounds and requests to slow sources: as few as the cost of the source allows.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -17,10 +17,10 @@ use ferrocdf_store::{Blob, BlobMut, Cost, MemoryBlob, MemoryStore, ObjectBlob, R
 use crate::chunk_writing::Shelf;
 use crate::chunks::{Table, step};
 
-/// A gap of 100 bytes, 32 requests in flight.
+/// The cost of the sources here: a gap of 100 bytes, 32 requests in flight.
 const COST: Cost = Cost { gap: 100, ..Cost::REMOTE };
 
-/// An object of a store that counts its requests.
+/// An object of a store that counts requests, and the same bytes in memory.
 struct Source {
     store: Arc<Simulated<MemoryStore>>,
     object: ObjectBlob,
@@ -36,7 +36,7 @@ impl Source {
         Source { store, object, memory: MemoryBlob::new(bytes) }
     }
 
-    /// Reads a selection, compares it with that of the same bytes in memory, and returns the traffic.
+    /// Reads a selection of the object, compares it with the same selection in memory, and returns the traffic.
     fn read(&self, array: &Array, sel: &Selection) -> Traffic {
         let values = |blob: &dyn Blob| {
             let mut values = vec![0f64; sel.elements().unwrap() as usize];
@@ -54,7 +54,8 @@ fn deflate() -> Arc<Chain> {
     Arc::new(Chain::new(vec![step(1, &[1])], &Codecs::default()))
 }
 
-/// `count` chunks of 16-bit integers, stored with `gap` bytes between them, and the sum of their stored bytes.
+/// Returns the bytes of `count` chunks of 16-bit integers with `gap` bytes behind each, their array, and the number of encoded
+/// bytes.
 fn row_of_chunks(count: u64, chunk: u64, gap: usize, chain: Arc<Chain>) -> (Vec<u8>, Array, u64) {
     let (mut table, mut bytes, mut sum) = (Table::default(), Vec::new(), 0);
     for number in 0..count {
@@ -94,7 +95,7 @@ fn chunks_near_each_other_are_one_request() {
 fn parts_of_unfiltered_chunks_take_full_batches() {
     let (bytes, array, _) = row_of_chunks(100, 1000, 0, Arc::default());
     let source = Source::new(bytes, Duration::ZERO);
-    // Three elements of each chunk, too far from each other to be read together.
+    // About three elements of each chunk, 658 bytes apart: more than the gap.
     let sel = Selection::strided(&[50], &[300], &[330]);
     let sel = Selection { count: [300.min((100_000 - 50u64).div_ceil(330))].into_iter().collect(), ..sel };
     let count = sel.elements().unwrap();
@@ -109,10 +110,10 @@ fn strided_selections_of_contiguous_data_take_full_batches() {
     let source = Source::new(bytes, Duration::ZERO);
     let column = source.read(&array, &Selection::slab(&[0, 7], &[1000, 3]));
     assert_eq!(column, Traffic { rounds: 32, requests: 1000, bytes: 6000 });
-    // Rows one after the other are one request of the size that is worth it.
+    // Contiguous rows are read with one request.
     let all = source.read(&array, &Selection::all(&array.shape));
     assert_eq!(all, Traffic { rounds: 1, requests: 1, bytes: 1_000_000 });
-    // A map needs no more rounds than the selection.
+    // A read through a map takes no more rounds than a dense one.
     let sel = Selection::slab(&[0, 7], &[1000, 1]);
     let mut values = vec![0u16; 3000];
     let out = Out::new(&mut values).mapped(0, &[3, 1]);
@@ -147,7 +148,7 @@ fn a_failed_request_ends_the_read_with_its_error() {
     for (fault, code) in [(Fault::Refused, Code::EIO), (Fault::BodyCut, Code::ETRUNC)] {
         let (bytes, array, _) = row_of_chunks(1000, 50, 101, deflate());
         let source = Source::new(bytes, Duration::from_millis(1));
-        // One request was the put.
+        // Request 0 was the put.
         source.store.fail(501, fault);
         let sel = Selection::all(&array.shape);
         let mut values = vec![0u16; 50_000];
@@ -177,7 +178,7 @@ fn a_chunk_that_cannot_be_decoded_ends_the_read() {
 
 #[test]
 fn a_chunk_past_the_end_is_an_error_without_a_request_for_the_size() {
-    // In the first batch, whose answer tells the size, and in a later one.
+    // In the first batch, whose answer tells the size, and in the second one.
     for count in [3, 40] {
         let (mut bytes, array, _) = row_of_chunks(count, 50, 101, deflate());
         bytes.truncate(bytes.len() - 102);
@@ -202,7 +203,7 @@ fn memory_for_a_chunk_is_taken_only_if_the_source_has_as_many_bytes() {
     assert_eq!(error.code, Code::ETRUNC, "{error}");
 }
 
-/// A slow blob in memory that counts rounds of reads, and names the threads that read.
+/// A slow blob in memory that counts rounds and requests, and records the names of the threads that read.
 #[derive(Default)]
 struct SlowBlob {
     inner: MemoryBlob,
@@ -247,7 +248,7 @@ impl BlobMut for SlowBlob {
     forward!([.inner] write_at set_size sync);
 }
 
-/// Chunks of 400 bytes on a slow blob, behind another one that they were copied to.
+/// Returns chunks of 400 decoded bytes on a slow blob, their array, and its values.
 fn slow_copy(count: u64, gap: usize, chain: Arc<Chain>) -> (SlowBlob, Array, Vec<u16>) {
     let (bytes, array, _) = row_of_chunks(count, 200, gap, chain);
     let mut values = vec![0u16; (count * 200) as usize];
@@ -263,7 +264,7 @@ fn chunks_are_fetched_by_a_thread_that_is_none_of_the_pool() {
     let _ = read(&blob, &array, &Selection::all(&array.shape), Out::new(&mut values)).unwrap();
     assert_eq!(blob.take(), (32, 1000));
     let threads = blob.threads.lock().unwrap();
-    // The first batch is fetched by the caller.
+    // The thread of the caller fetches the first batch.
     let mine = std::thread::current().name().unwrap().to_string();
     assert_eq!(*threads, BTreeSet::from([mine, "ferrocdf-io".to_string()]));
 }

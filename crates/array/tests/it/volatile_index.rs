@@ -1,4 +1,5 @@
-//! Reads and copies of chunks that another process moves or rewrites meanwhile: old locations get the bytes of other chunks.
+//! Reads and copies of chunks that another process moves or rewrites meanwhile. The old location of a moved chunk gets the bytes
+//! of another chunk.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -16,7 +17,7 @@ use ferrocdf_store::{Blob, BlobMut, Cost, MemoryBlob};
 
 use crate::engine::{SLOW, selection};
 
-/// The shape of an array in chunks, and of a chunk.
+/// The number of chunks along each dimension of an array, and the shape of a chunk.
 #[derive(Clone, Copy, Debug)]
 struct Grid {
     chunks: [u64; 2],
@@ -25,10 +26,10 @@ struct Grid {
 
 const SMALL: Grid = Grid { chunks: [4, 5], chunk: [3, 40] };
 
-/// More rows than memory is split into.
+/// So many tiny rows that a read of all goes through `tiny_rows`.
 const NARROW: Grid = Grid { chunks: [30, 2], chunk: [4000, 4] };
 
-/// Large enough that bytes which were read ahead are dropped before the first attempt.
+/// Large enough that the engine drops bytes that were read ahead before its first attempt.
 const LARGE: Grid = Grid { chunks: [8, 2], chunk: [300, 200] };
 
 /// A snapshot of an index: the locations of all chunks, the number of chunks in a row, and the generation.
@@ -46,7 +47,7 @@ impl ChunkIndex for Table {
     }
 }
 
-/// A blob whose chunks move now and then while it is read, and their index.
+/// A blob that moves or rewrites its chunks at random while it is read, and their index.
 #[derive(Debug)]
 struct VolatileBlob {
     blob: Counting<Arc<MemoryBlob>>,
@@ -61,16 +62,16 @@ struct State {
     table: Arc<Table>,
     /// The last snapshot.
     seen: Arc<Table>,
-    /// Number of moves left, one in `often` reads.
+    /// Number of changes left. A change comes with one in `often` steps of a read.
     moves: usize,
     often: u64,
     /// True if old locations get bytes that no filter decodes.
     spoils: bool,
     grid: Grid,
     chain: Arc<Chain>,
-    /// True if chunks get new values during reads, and move to and fro between two locations each.
+    /// True if chunks get new values during reads; a rewritten chunk alternates between two locations.
     rewrites: bool,
-    /// For each chunk, position and length of the location before, and the number of new values.
+    /// For each chunk, position and length of its previous location. `versions`: for each chunk, how often it got new values.
     before: Vec<Option<(u64, u64)>>,
     versions: Vec<u64>,
 }
@@ -96,7 +97,7 @@ impl State {
         self.location(number, ChunkLocation::At { at: end, len, mask });
     }
 
-    /// Writes new values of a chunk, to the location before the present one if they fit there.
+    /// Writes new values of a chunk, to its previous location if they fit there.
     fn rewrite(&mut self, blob: &MemoryBlob, number: usize) {
         self.versions[number] += 1;
         let (mut bytes, plain) = (vec![], self.grid.bytes(number as u64, self.versions[number]));
@@ -198,13 +199,14 @@ fn value(y: u64, x: u64) -> u16 {
     (y * 1000 + x) as u16
 }
 
-/// The same after so many times that the chunk got new values: no two side by side are those of other versions or chunks.
+/// Returns the value after the chunk got new values `version` times. No two adjacent values equal those of another version or
+/// chunk.
 fn newer(value: u16, version: u64) -> u16 {
     value.wrapping_mul((2 * version + 1) as u16)
 }
 
 impl Grid {
-    /// The bytes of a chunk of a version.
+    /// Returns the decoded bytes of a version of a chunk.
     fn bytes(&self, number: u64, version: u64) -> Vec<u8> {
         let Grid { chunks, chunk } = *self;
         let [row, column] = [number / chunks[1], number % chunks[1]];
@@ -213,7 +215,7 @@ impl Grid {
         values.flat_map(|value| newer(value, version).to_ne_bytes()).collect()
     }
 
-    /// Whether the values of a selection are, in each chunk, those of one version up to the newest.
+    /// True if in each chunk the selected values are all of one version, at most the newest.
     fn are_whole(&self, sel: &Selection, values: &[u16], newest: &[u64]) -> bool {
         let along = |dim: usize| (0..sel.count[dim]).map(move |at| sel.start[dim] + at * sel.stride[dim]);
         let at = along(0).flat_map(|y| along(1).map(move |x| [y, x]));
@@ -226,7 +228,7 @@ impl Grid {
     }
 }
 
-/// Filters that make chunks smaller.
+/// Returns shuffle and deflate.
 fn packing() -> Arc<Chain> {
     let step = |id: u32, params: &[u32]| Step {
         id: id.into(),
@@ -237,7 +239,7 @@ fn packing() -> Arc<Chain> {
     Arc::new(Chain::new(vec![step(2, &[2]), step(1, &[1])], &Codecs::default()))
 }
 
-/// An array whose chunks are moved so many times, and its blob.
+/// Returns an array whose chunks are moved up to `moves` times during reads, and its blob.
 fn volatile(
     grid: Grid,
     (seed, encoded): (u64, bool),
@@ -271,13 +273,13 @@ fn volatile(
     });
     let plain = Arc::new(blob);
     let blob = Arc::new(VolatileBlob { blob: Counting::new(plain.clone()), plain, cost, state });
-    // The last chunks reach beyond it.
+    // Edge chunks reach beyond the array.
     let shape = vec![chunks[0] * chunk[0] - 1, chunks[1] * chunk[1] - chunk[1] / 5];
     let layout = Layout::Chunked(Chunks::new(chunk.to_vec(), Arc::new(Index(blob.clone())), chain, []));
     (blob, Array { shape, stored: STORED, decoder: None, layout, past_end: PastEnd::Error })
 }
 
-/// The values of a selection, by [`value`].
+/// Returns the values of a selection before any rewrite; see [`value`].
 fn wanted(sel: &Selection) -> Vec<u16> {
     let along = |dim: usize| (0..sel.count[dim]).map(move |at| sel.start[dim] + at * sel.stride[dim]);
     along(0).flat_map(|y| along(1).map(move |x| value(y, x))).collect()
@@ -338,7 +340,7 @@ fn chunks_that_do_not_change_are_read_once() {
     for grid in [NARROW, LARGE] {
         let (blob, array) = volatile(grid, (1, false), 1, 1);
         let [chunks, chunk] = [grid.chunks, grid.chunk].map(|lens| lens[0] * lens[1]);
-        // It moves in the first; in the others it is known to have moved.
+        // A chunk moves during the first read. In later reads the index is volatile because of that, so checksums are recorded.
         for reads in [2, 3, 4] {
             let sel = Selection::all(&array.shape);
             assert_eq!(values(&*blob, &array, &sel).unwrap(), wanted(&sel));
@@ -352,7 +354,7 @@ fn a_cached_chunk_is_replaced_after_it_moved() {
     let (blob, array) = volatile(SMALL, (1, true), 0, 1);
     let sel = Selection::slab(&[1, 7], &[1, 9]);
     for _ in 0..3 {
-        // The second time it is kept.
+        // The second read puts the chunk into the cache.
         (0..2).for_each(|_| assert_eq!(values(&*blob, &array, &sel).unwrap(), wanted(&sel)));
         let reads = blob.blob.reads();
         assert_eq!(values(&*blob, &array, &sel).unwrap(), wanted(&sel));
@@ -374,13 +376,13 @@ fn chunks_that_change_during_every_attempt_are_an_error() {
     assert!(begin.elapsed() < Duration::from_secs(20));
 }
 
-/// A store that puts chunks one behind another.
+/// A chunk store whose chunks never move: allocates space at the end of its blob.
 #[derive(Debug)]
 struct Still {
     blob: Arc<MemoryBlob>,
     table: Mutex<Table>,
     end: AtomicU64,
-    /// The allocation that fails, counted from 0.
+    /// Number of the allocation that fails, counted from 0.
     fails: AtomicUsize,
 }
 
@@ -426,7 +428,7 @@ fn chunks_that_move_during_a_copy_are_copied_from_their_new_location() {
     }
 }
 
-/// A store for the chunks of a grid, and the array that they make in the shape of another.
+/// Returns a store for the chunks of a grid, and an array with these chunks that is otherwise a copy of `array`.
 fn target(grid: Grid, chain: Arc<Chain>, array: &Array) -> (Arc<Still>, Array) {
     let count = (grid.chunks[0] * grid.chunks[1]) as usize;
     let table = Mutex::new(Table(vec![ChunkLocation::Missing; count], grid.chunks[1], 0));
@@ -440,7 +442,7 @@ fn target(grid: Grid, chain: Arc<Chain>, array: &Array) -> (Arc<Still>, Array) {
     (still, Array { layout: Layout::Chunked(to), ..array.clone() })
 }
 
-/// The filters of a copy: those of the source, for a transfer, or others.
+/// Returns the filters of the target of a copy: those of the source for a transfer, else others.
 fn filters(array: &Array, is_transfer: bool) -> Arc<Chain> {
     let Layout::Chunked(chunks) = &array.layout else { unreachable!() };
     match is_transfer {
@@ -506,7 +508,7 @@ impl BlobMut for Faulty {
     }
 }
 
-/// Large chunks of several batches, encoded or not, with an index that changes after each snapshot.
+/// Returns an array with so large chunks that a copy takes several batches. Each refresh of its index gives another snapshot.
 fn batches(encoded: bool) -> (Grid, Arc<VolatileBlob>, Array) {
     let grid = Grid { chunks: [20, 1], chunk: [1000, 1000] };
     let (blob, array) = volatile(grid, (1, encoded), 0, 1);
@@ -520,7 +522,7 @@ fn batches(encoded: bool) -> (Grid, Arc<VolatileBlob>, Array) {
 fn a_copy_fails_if_its_target_fails_once() {
     for (encoded, is_transfer) in [(false, true), (false, false), (true, false)] {
         let (grid, blob, array) = batches(encoded);
-        // A write, or a location.
+        // Either a write of the blob fails or an allocation of the store.
         for (write, location) in [(0, usize::MAX), (3, usize::MAX), (usize::MAX, 0), (usize::MAX, 12)] {
             let (still, to) = target(grid, filters(&array, is_transfer), &array);
             still.fails.store(location, Relaxed);
@@ -552,7 +554,8 @@ fn a_copy_is_complete_if_its_source_fails_once() {
     }
 }
 
-/// A blob that does something after its reads, counted from 0.
+/// A blob that calls a function after each read. The function gets the number of the read, counted from 0, its position and its
+/// bytes.
 struct Odd<F>(Counting<Arc<MemoryBlob>>, F, AtomicUsize);
 
 impl<F: Fn(usize, u64, &mut [u8]) -> Result<()> + Send + Sync> Blob for Odd<F> {
@@ -586,7 +589,8 @@ fn a_chunk_that_moves_away_and_back_is_read_until_two_checksums_agree() {
         let index = Arc::new(LateIndex { changed, ..LateIndex::new(&blob) });
         let chunks = Chunks::new(grid.chunk.to_vec(), index, Arc::default(), []);
         let array = Array { layout: Layout::Chunked(chunks), ..array };
-        // The first try is marked if it is known to change. In the first marked one a chunk is half-way.
+        // The first attempt records checksums only if the index is known to be volatile. In the first attempt that does so, one
+        // chunk is read while it is being written.
         let [chunks, chunk] = [grid.chunks, grid.chunk].map(|lens| lens[0] * lens[1]);
         let first = if changed { 0 } else { 1 };
         let attempts = AtomicUsize::new(0);
@@ -598,7 +602,7 @@ fn a_chunk_that_moves_away_and_back_is_read_until_two_checksums_agree() {
         });
         let sel = Selection::all(&array.shape);
         assert!(values(&half, &array, &sel).unwrap() == wanted(&sel), "{grid:?} {changed}");
-        // The others twice, that one three times.
+        // From the first attempt with checksums on, that chunk is read three times, each other chunk twice.
         assert_eq!(half.0.reads().1, ((first as u64 + 2) * chunks + 1) * chunk * 2, "{grid:?} {changed}");
         for is_transfer in [true, false] {
             let attempts = AtomicUsize::new(0);
@@ -622,7 +626,7 @@ fn slow_reads_get_as_many_attempts_as_they_need() {
     let (blob, array) = volatile(SMALL, (1, false), 0, 1);
     let chunks = Chunks::new(SMALL.chunk.to_vec(), Arc::new(LateIndex::new(&blob)), Arc::default(), []);
     let array = Array { layout: Layout::Chunked(chunks), ..array };
-    // The second of three takes longer than patience lasts.
+    // The second of the three reads takes longer than the time limit of retries, 2 s.
     let slow = odd(&blob, |number, _, _| {
         if number == 1 {
             sleep(Duration::from_millis(2100));
@@ -634,7 +638,7 @@ fn slow_reads_get_as_many_attempts_as_they_need() {
     assert_eq!(slow.2.load(Relaxed), 3);
 }
 
-/// A blob that shows what it was when it was told to forget the last time.
+/// A blob with read-ahead: reads return the content at the last call of `forget`.
 struct Stale {
     now: MemoryBlob,
     seen: Mutex<Vec<u8>>,
@@ -662,11 +666,11 @@ impl Blob for Stale {
     }
 }
 
-/// An index that is not the one of the last generation any more, although nothing moved.
+/// An index of which each refresh gives a new generation with the same locations.
 #[derive(Debug)]
 struct LateIndex {
     table: Mutex<Arc<Table>>,
-    /// Whether that is known.
+    /// True if snapshots say that the index is volatile.
     changed: bool,
 }
 
@@ -705,7 +709,7 @@ fn bytes_read_ahead_before_a_change_are_not_returned_after_it() {
         let array = Array { layout: Layout::Chunked(chunks), ..array };
         let sel = Selection::all(&array.shape);
         assert!(values(&stale, &array, &sel).unwrap() == wanted(&sel), "{grid:?}");
-        // Copied as well.
+        // A copy drops bytes that were read ahead, too.
         stale.seen.lock().unwrap().fill(0);
         let (still, to) = target(grid, Arc::default(), &array);
         assert!(copy_chunks((&stale, &array), (&*still.blob, &to), &mut |_| ()).unwrap());
@@ -718,7 +722,7 @@ fn bytes_read_ahead_before_a_change_are_not_returned_after_it() {
 fn bytes_read_ahead_before_a_change_are_not_cached() {
     let (blob, array) = volatile(SMALL, (1, true), 0, 1);
     let Layout::Chunked(chunks) = &array.layout else { unreachable!() };
-    // What is there: all other chunks, in the locations of these.
+    // Each chunk moves to another location. The bytes that were read ahead have, at these locations, a different chunk each.
     let mut locations = blob.now().0.clone();
     let old = blob.plain.to_bytes();
     let plain = MemoryBlob::new(old.clone());
