@@ -17,7 +17,7 @@ pub(crate) struct Scratch {
     pub(crate) window: Buffer,
     /// Stored elements of a tile, dense, or a decoded chunk.
     pub(crate) stored: Buffer,
-    /// Elements of a tile as memory has them, dense, or the encoded bytes of a chunk that is encoded anew.
+    /// Elements of a tile as memory has them, dense, or the encoded bytes of a chunk that is to be reencoded.
     pub(crate) dense: Buffer,
 }
 

@@ -11,7 +11,7 @@ pub type Index = SmallVec<[u64; 4]>;
 pub struct Selection {
     /// The first index.
     pub start: Index,
-    /// How many indices; 0 selects nothing.
+    /// The number of indices; 0 selects nothing.
     pub count: Index,
     /// The distance from one index to the next, at least 1.
     pub stride: Index,

@@ -85,7 +85,7 @@ impl ShortRun {
         self.first..self.first + self.elements() as u64
     }
 
-    /// Reads it into dense memory for just its elements; `rules` are as in [`Out`](crate::Out).
+    /// Reads the run into dense memory of exactly its elements; `rules` are as in [`Out`](crate::Out).
     ///
     /// # Errors
     /// `ECHAR` between text and numbers; `EINVAL` for memory of another size; the blob's.
@@ -109,8 +109,8 @@ impl ShortRun {
         })
     }
 
-    /// Writes it from dense memory of just its elements, with a function that writes bytes at a position of the blob; `rules`
-    /// are as in [`In`](crate::In).
+    /// Writes the run from dense memory of exactly its elements, with a function that writes bytes at a position of the blob;
+    /// `rules` are as in [`In`](crate::In).
     ///
     /// # Errors
     /// `ECHAR` between text and numbers; `EINVAL` for memory of another size; the blob's.
@@ -123,7 +123,7 @@ impl ShortRun {
         input: &[u8],
     ) -> Result<RangeCheck> {
         if kind == self.stored.kind && input.len() == self.len {
-            // Mostly it is one number.
+            // Most runs are one number.
             match input.len() {
                 4 => return self.write_word::<4>(write_at, input),
                 8 => return self.write_word::<8>(write_at, input),

@@ -18,13 +18,13 @@ use crate::{Selection, Stored};
 /// Maximum bytes of a tile unless the caller says otherwise: it stays in the second-level cache until it is converted.
 pub(crate) const TILE: u64 = 256 << 10;
 
-/// Work in bytes below which the caller's thread does all: waking others would cost more.
+/// Work in bytes below which the thread of the caller does everything: waking other threads would cost more.
 pub(crate) const SHARED: u64 = 3 << 19;
 
 /// Work in bytes that a thread takes at a time.
 const TASK: u64 = 1 << 20;
 
-/// Returns the maximum bytes of a tile that is read: [`TILE`], or what a request to a slow source is worth.
+/// Returns the maximum bytes of a tile that is read: [`TILE`], or for a slow source the largest request.
 pub(crate) fn read_limit(cost: &Cost) -> u64 {
     if cost.is_near() { TILE } else { largest(cost) }
 }

@@ -1,10 +1,10 @@
 //! The cache of decoded chunks: one for the process, within one budget of bytes.
 //!
-//! The budget is the environment variable `FERROCDF_CACHE`, else 256 MiB. A chunk of which a request took a part is kept
-//! once some chunk of its array was asked for twice. When the budget is spent the cache drops chunks in the order in which they
-//! came; a chunk that was used since the cache last came across it gets a second round (the CLOCK algorithm). The cache knows
-//! nothing of files: everything in it can be read again. Other users of the budget [`reserve`] their bytes, and chunks
-//! make room for them. A process made by `fork` has no cache; see [`PerProcess`].
+//! The environment variable `FERROCDF_CACHE` sets the budget in bytes; the default is 256 MiB. A chunk that is read in part is
+//! cached once some chunk of its array was requested twice. When the budget is spent, chunks are evicted in the order of their
+//! insertion; a chunk that was used since it was last considered gets a second round (the CLOCK algorithm). Cached chunks have no
+//! changes, so eviction loses nothing. Pending chunks [`reserve`] their bytes of the budget, and cached chunks are evicted for
+//! them. A process made by `fork` has no cache; see [`PerProcess`].
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -16,7 +16,7 @@ use crate::per_process::PerProcess;
 /// The budget in bytes if `FERROCDF_CACHE` is not set.
 const DEFAULT_BUDGET: usize = 256 << 20;
 
-/// Maximum number of buffers of dropped chunks that are kept for new ones.
+/// Maximum number of buffers of evicted chunks that are kept for new chunks.
 const MAX_SPARE: usize = 64;
 
 /// Maximum number of chunks whose coordinates an [`AccessHistory`] remembers.
@@ -26,22 +26,22 @@ const MAX_REMEMBERED: usize = 4096;
 #[derive(Debug)]
 pub(super) struct CachedChunks {
     id: u64,
-    /// True once a chunk was kept: arrays without cached chunks never take the lock.
+    /// True once a chunk was cached: an array without cached chunks never takes the lock of the cache.
     any: AtomicBool,
     history: AccessHistory,
 }
 
-/// Tells whether an array is read again and again in parts of chunks. Keeping a chunk that nobody asks for again costs as
-/// much memory, and nearly as much time, as decoding it; so the first chunks are only remembered by their coordinates.
+/// Detects whether chunks of an array are read repeatedly in parts. Caching a chunk that is never requested again takes memory,
+/// and nearly as much time as decoding it, for nothing; so at first only the coordinates of requested chunks are recorded.
 #[derive(Debug, Default)]
 struct AccessHistory {
     is_repeated: AtomicBool,
-    /// Taken with `try_lock` only: a chunk that is not recorded now is recorded by the next request.
+    /// Locked with `try_lock` only: no request waits to record a chunk, a later request does so.
     seen: Mutex<HashSet<Key>>,
 }
 
 impl AccessHistory {
-    /// Records that a chunk was asked for. True if some chunk of the array was asked for twice.
+    /// Records a request for a chunk. True if some chunk of the array was requested twice.
     fn record(&self, chunk: &Key) -> bool {
         if self.is_repeated.load(Relaxed) {
             return true;
@@ -61,21 +61,21 @@ impl AccessHistory {
 
 struct Cache {
     arrays: HashMap<u64, HashMap<Key, Entry>>,
-    /// Array and coordinates of each chunk, in the order in which chunks are considered for being dropped.
+    /// Array and coordinates of each chunk, in the order in which chunks are considered for eviction.
     queue: BTreeMap<u64, (u64, Key)>,
     /// The next position at the end of the queue.
     turn: u64,
     /// Bytes of all chunks and of spare buffers.
     bytes: usize,
     budget: usize,
-    /// Buffers of dropped chunks, for new ones.
+    /// Buffers of evicted chunks, for new chunks.
     spare: Vec<Vec<u8>>,
     spare_bytes: usize,
 }
 
 struct Entry {
     chunk: Shared,
-    /// True if the chunk was used since the cache last considered dropping it.
+    /// True if the chunk was used since its eviction was last considered.
     used: bool,
     /// Its position in the queue.
     turn: u64,
@@ -83,16 +83,16 @@ struct Entry {
 
 static CACHE: PerProcess<Mutex<Cache>> = PerProcess::new();
 
-/// Bytes of the budget that other users have reserved.
+/// Bytes of the budget that pending chunks have reserved.
 static RESERVED: AtomicUsize = AtomicUsize::new(0);
 
-/// Reserved bytes for which cached chunks were evicted already: up to here a reservation takes no lock. A chunk that is written
-/// again and again is released and reserved each time.
+/// Reserved bytes for which cached chunks were evicted already: a reservation up to here takes no lock. This is for a pending
+/// chunk that is written repeatedly, since each write releases and reserves its bytes.
 static GRANTED: AtomicUsize = AtomicUsize::new(0);
 
 fn cache() -> Option<MutexGuard<'static, Cache>> {
     let cache = CACHE.get_or_init(|| Mutex::new(Cache::new(budget())))?;
-    // No code panics between two changes that belong together.
+    // No code panics in the middle of a change of the cache, so a poisoned lock guards a valid cache.
     Some(cache.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -105,7 +105,8 @@ pub(super) fn budget() -> usize {
     })
 }
 
-/// Takes `len` bytes out of the budget for another user of it, and drops chunks to make room. The caller bounds what it takes.
+/// Reserves `len` bytes of the budget for pending chunks, and evicts cached chunks to make room. The caller bounds the sum of its
+/// reservations.
 pub(super) fn reserve(len: usize) {
     let reserved = RESERVED.fetch_add(len, Relaxed) + len;
     if reserved > GRANTED.load(Relaxed)
@@ -116,13 +117,13 @@ pub(super) fn reserve(len: usize) {
     }
 }
 
-/// Gives back `len` reserved bytes.
+/// Releases `len` reserved bytes.
 pub(super) fn release(len: usize) {
     RESERVED.fetch_sub(len, Relaxed);
 }
 
-/// Returns a buffer of `len` bytes with any content: that of a dropped chunk if there is one, since touching fresh memory
-/// for the first time costs as much as decoding.
+/// Returns a buffer of `len` bytes with any content: that of an evicted chunk if there is one, since the first access to new
+/// memory costs as much as decoding.
 pub(super) fn buffer(len: usize) -> Vec<u8> {
     let fits = |old: &Vec<u8>| old.len() >= len && old.len() / 2 <= len;
     let old = cache().and_then(|mut cache| match cache.spare.iter().rposition(fits) {
@@ -182,12 +183,12 @@ impl CachedChunks {
         found.collect()
     }
 
-    /// True if a chunk of which a request wants a part is worth keeping; see [`AccessHistory`].
+    /// Records a request for a part of a chunk. True if the chunk is to be cached; see [`AccessHistory`].
     pub(super) fn wants(&self, key: &Key) -> bool {
         self.history.record(key)
     }
 
-    /// Keeps chunks in place of older versions of them, as far as there is room.
+    /// Caches chunks in place of their older versions, as far as there is room.
     pub(super) fn keep(&self, chunks: impl Iterator<Item = (Key, Shared)>) {
         let Some(mut cache) = cache() else { return };
         for (key, chunk) in chunks {
@@ -206,12 +207,12 @@ impl CachedChunks {
         }
     }
 
-    /// Takes a chunk out of the cache, if it is there.
+    /// Removes a chunk from the cache and returns it, if it is cached.
     pub(super) fn take(&self, key: &Key) -> Option<Shared> {
         Some(self.cache()?.remove(self.id, key)?.chunk)
     }
 
-    /// The cache, if some chunk of the array may be in it.
+    /// Returns the cache, locked, if it may have chunks of the array.
     fn cache(&self) -> Option<MutexGuard<'static, Cache>> {
         if self.may_have_any() { cache() } else { None }
     }
@@ -246,7 +247,8 @@ impl Cache {
         used.saturating_add(len) <= self.budget
     }
 
-    /// Counts `len` more bytes. Room that was granted and is not reserved is taken.
+    /// Counts `len` more bytes. They may use evicted bytes that are not reserved at the moment, so [`GRANTED`] is lowered to the
+    /// reserved bytes.
     fn grow(&mut self, len: usize) {
         self.bytes += len;
         GRANTED.store(RESERVED.load(Relaxed), Relaxed);
@@ -269,14 +271,14 @@ impl Cache {
         Some(entry)
     }
 
-    /// Takes a chunk that is no longer in `arrays` out of the queue and the count of bytes.
+    /// Removes a chunk that is no longer in `arrays` from the queue and from the count of bytes.
     fn forget(&mut self, entry: &Entry) {
         self.bytes -= entry.chunk.bytes.len();
         self.queue.remove(&entry.turn);
     }
 
-    /// Drops spare buffers and chunks until `len` more bytes are within the budget, or nothing is left to drop. Returns the
-    /// buffer of one of them.
+    /// Drops spare buffers and evicts chunks until `len` more bytes are within the budget, or nothing is left. Returns the buffer
+    /// of one of them.
     fn make_room(&mut self, len: usize) -> Option<Vec<u8>> {
         let mut buffer = None;
         while !self.has_room(len) {

@@ -1,4 +1,4 @@
-//! Which chunks are stored, answered from the chunk index alone.
+//! How much of a selection is stored, by the chunk index alone: no chunk is read.
 
 use ferrocdf_bytes::Result;
 
@@ -10,7 +10,7 @@ use crate::{Coverage, Selection};
 pub(super) const MAX_LOCATED: u64 = 1 << 16;
 
 impl Chunks {
-    /// True if at least one chunk of an array of this shape was never written, or nothing tells whether it was.
+    /// True if at least one chunk of an array of this shape is missing, or may be because the index does not tell.
     pub(crate) fn lacks_some(&self, shape: &[u64]) -> Result<bool> {
         Ok(!shape.contains(&0) && self.has_any(&self.grid(shape), ChunkLocation::may_be_missing)?)
     }

@@ -32,7 +32,7 @@ impl Decoded {
         Arc::new(Decoded { bytes, planes: None, generation: None, written })
     }
 
-    /// True if the chunk is the one that a snapshot of the index locates. Written chunks are, wherever they lie.
+    /// True if the chunk is valid for the snapshot with this generation: it was located by it, or it was written by this process.
     pub(super) fn is_of(&self, generation: u64) -> bool {
         self.generation.is_none_or(|own| own == generation)
     }

@@ -26,11 +26,11 @@ pub(crate) struct DimChunks {
 }
 
 impl DimChunks {
-    /// The chunks of `chunk` elements that `count` indices from `start` on, `stride` apart, meet. None of the three is 0,
-    /// and the last index is less than 2^64.
+    /// Returns the chunks of `chunk` elements that have the indices `start + i * stride` for `i < count`. `count`, `stride` and
+    /// `chunk` are not 0, and the last index is less than 2^64.
     pub(crate) fn new(start: u64, count: u64, stride: u64, chunk: u64) -> DimChunks {
         let last = start + (count - 1) * stride;
-        // At most as many as elements in memory.
+        // At most the number of selected elements, which fit in memory.
         let len = if stride > chunk { count } else { last / chunk - start / chunk + 1 } as usize;
         DimChunks { start, count, stride, chunk, len }
     }

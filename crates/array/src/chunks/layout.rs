@@ -26,7 +26,7 @@ pub struct Chunks {
     pub fill: Arc<[u8]>,
     /// The decoded chunks that readers keep.
     pub(super) cached: Arc<CachedChunks>,
-    /// The chunks that are changed and not stored, if chunks can be written.
+    /// The chunks that are changed in memory and not stored yet; `None` if chunks are only read.
     pub(super) pending: Option<Arc<PendingChunks>>,
     /// Number of trailing dimensions that the index does not have: the bytes of an element, which lie in one chunk.
     pub(super) inner: usize,
@@ -44,8 +44,9 @@ impl Chunks {
         Chunks { shape, index, chain, fill: fill.into(), cached, pending: None, inner: 0 }
     }
 
-    /// Chunks that can be written as well. Clones share the pending chunks, whatever the shape of their arrays. The owner makes
-    /// them once, and calls [`flush`](crate::flush) before it uses the blob of the store otherwise or drops the last clone.
+    /// Chunks that can be written as well. Clones share the pending chunks, whatever the shape of their arrays. The owner of the
+    /// array calls this once. It calls [`flush`](crate::flush) before it uses the blob of the store in any other way, and before
+    /// it drops the last clone: that drops pending chunks.
     pub fn writable(
         shape: Vec<u64>,
         store: Arc<dyn ChunkStore>,

@@ -14,12 +14,12 @@ use ferrocdf_store::RetryLimit;
 use super::index::{ChunkIndex, ChunkLocation};
 use super::layout::Chunks;
 
-/// Attempts that are made even if they take long: two that agree may need some before them, and a change between these costs
-/// two more. Verified chunks are not read again, so most of these attempts are short.
+/// Number of attempts that are made even beyond the time limit. A chunk needs two attempts that agree, and each change of it
+/// costs one or two more. Verified chunks are not read again, so most of these attempts are short.
 const MIN_ATTEMPTS: usize = 16;
 
-/// Attempts after which an error that stays the same counts as final. There is a pause after each, since a writer that is half
-/// through a change may have to wait for a processor.
+/// Number of attempts in a row with the same error after which the error is final. There is a pause after each of them, since a
+/// writer in the middle of a change may be waiting for a processor.
 const SAME_ERROR: usize = 100;
 
 /// The checksum that stands for a missing chunk.
@@ -78,7 +78,7 @@ impl Chunks {
                             the file lock";
                 return Err(error.unwrap_or_else(|| Error::new(Code::EHDFERR, what)));
             }
-            // There may have been a pause after an error.
+            // After an error there may have been a pause, so the index is refreshed again.
             index = if error.is_some() { self.refreshed() } else { now };
             (last, is_verifying, is_again) = (error, true, true);
         }
@@ -102,14 +102,14 @@ pub(super) struct ChunkAttempts {
 }
 
 impl ChunkAttempts {
-    /// Records that the chunk was read from a location, with the checksum of its stored bytes or of the elements made of them,
-    /// the same of both in all attempts. Attempts after the first must bypass what was read ahead of their snapshot.
+    /// Records that the chunk was read from a location, with the checksum of its encoded bytes or of its converted elements; all
+    /// attempts must use the same of the two. Attempts after the first must bypass bytes that were read before their snapshot.
     pub(super) fn record(&mut self, location: ChunkLocation, checksum: u64, in_range: bool) {
         let read = Some((location, checksum));
         (self.now, self.is_verified, self.in_range) = (read, self.before == read, in_range);
     }
 
-    /// True if the attempt before read the same checksum from the same location. Then the chunk is verified, and recorded.
+    /// True if the attempt before had the same checksum and location. Then the chunk is recorded as verified.
     pub(super) fn is_as_before(&mut self, location: ChunkLocation, checksum: u64) -> bool {
         let is_same = self.before == Some((location, checksum));
         if is_same {
@@ -168,8 +168,8 @@ impl Attempts {
     }
 }
 
-/// Returns a checksum that hardly any other bytes of the same length have: each word changes all bits that follow, and the steps
-/// can be undone, so no word is lost.
+/// Returns a checksum of bytes. Each step is invertible, so a change of one word always changes the checksum; other changes of
+/// bytes of the same length are hardly ever missed.
 pub(super) fn checksum<'b>(rows: impl Iterator<Item = &'b [u8]>) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let add = |sum: u64, word: u64| (sum ^ word).wrapping_mul(FACTOR).rotate_left(29);

@@ -5,11 +5,11 @@
 //! [`flush`](crate::flush). So an array that grows by one step at a time encodes each chunk once, as long as the chunks of
 //! a step are within the budget.
 //!
-//! Pending chunks take their bytes out of the budget of the cache, at most three quarters of it, so that a program that
-//! writes can read as well. The thread that needs the memory of a pending chunk stores the chunk, also for another array. The gate of
-//! an array keeps two threads from doing that at once: the owner of the array has it while writing, another thread only
-//! tries to take it. An error that another thread met waits for the owner; the chunk stays pending. A process made by `fork` has no
-//! pending chunks; see [`PerProcess`].
+//! Pending chunks reserve their bytes of the budget of the cache, at most three quarters of it, so that a program that writes can
+//! read as well. A thread that needs memory for a pending chunk stores older ones, also those of other arrays. The gate of an
+//! array is a lock that keeps two threads from storing its chunks at once: the owner of the array locks it while it writes,
+//! another thread only tries to. If another thread cannot store a chunk, the chunk stays pending and the next write of the owner
+//! returns the error. A process made by `fork` has no pending chunks; see [`PerProcess`].
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -23,7 +23,7 @@ use super::decoded::{Key, Shared};
 use super::encode::ChunkWriter;
 use crate::per_process::PerProcess;
 
-/// The pending chunks of one array. They are forgotten with it.
+/// The pending chunks of one array. They are dropped with it, unstored.
 #[derive(Debug)]
 pub(super) struct PendingChunks {
     owner: Arc<Owner>,
@@ -36,12 +36,12 @@ pub(super) struct PendingChunks {
 struct Owner {
     id: u64,
     writer: ChunkWriter,
-    /// Locked by the thread that stores chunks. Error of another thread that failed to store a chunk of this array: the owner's
-    /// next write returns it.
+    /// Lock of the thread that stores chunks of this array. The value is the error of another thread that could not store one:
+    /// the next write of the owner returns it.
     gate: Mutex<Option<Error>>,
 }
 
-/// The gate of an array, and the error that another thread met.
+/// The locked gate of an array, with the error of another thread that could not store a chunk.
 pub(super) type Gate<'a> = MutexGuard<'a, Option<Error>>;
 
 /// All pending chunks of the process.
@@ -72,11 +72,11 @@ static REGISTRY: PerProcess<Mutex<Registry>> = PerProcess::new();
 
 fn registry() -> Option<MutexGuard<'static, Registry>> {
     let registry = REGISTRY.get_or_init(Mutex::default)?;
-    // No code panics between two changes that belong together.
+    // No code panics in the middle of a change of the registry, so a poisoned lock guards a valid one.
     Some(registry.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Returns the bytes that pending chunks may take.
+/// Returns the maximum bytes of pending chunks.
 fn most() -> usize {
     let budget = cache::budget();
     budget - budget / 4
@@ -88,14 +88,14 @@ pub(super) fn can_be_pending(len: usize) -> bool {
 }
 
 impl PendingChunks {
-    /// An array without pending chunks, whose chunks go to `writer`.
+    /// Returns an empty set of pending chunks, which are stored through `writer`.
     pub(super) fn new(writer: ChunkWriter) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let owner = Owner { id: NEXT.fetch_add(1, Relaxed), writer, gate: Mutex::default() };
         PendingChunks { owner: Arc::new(owner), any: AtomicBool::new(false) }
     }
 
-    /// Encodes and stores chunks of the array.
+    /// Returns the writer that encodes and stores chunks of the array.
     pub(super) fn writer(&self) -> &ChunkWriter {
         &self.owner.writer
     }
@@ -134,13 +134,13 @@ impl PendingChunks {
         }
     }
 
-    /// Takes a chunk out, if it is pending.
+    /// Removes a chunk and returns it, if it is pending.
     pub(super) fn take(&self, key: &Key) -> Option<Shared> {
         self.registry()?.remove(self.owner.id, key)
     }
 
-    /// Adds a chunk if there is room, or if it `must` be pending. Else gives it back, as always in a process without
-    /// pending chunks.
+    /// Adds a chunk if there is room or if it `must` be pending. Else returns the chunk; so does a process without pending
+    /// chunks.
     pub(super) fn add(&self, key: Key, chunk: Shared, must: bool) -> Option<(Key, Shared)> {
         let Some(mut registry) = registry() else { return Some((key, chunk)) };
         if !must && !registry.has_room(chunk.bytes.len()) {
@@ -161,15 +161,16 @@ impl PendingChunks {
         all
     }
 
-    /// Takes chunks out that were stored with these bytes. Returns the chunks that did not change meanwhile.
+    /// Removes chunks that were stored, unless they were written again meanwhile. Returns the removed ones.
     pub(super) fn remove_stored(&self, chunks: Vec<(Key, Shared)>) -> Vec<(Key, Shared)> {
         let Some(mut registry) = self.registry() else { return Vec::new() };
         let is_unchanged = |(key, chunk): &(Key, Shared)| registry.remove_stored(self.owner.id, key, chunk);
         chunks.into_iter().filter(is_unchanged).collect()
     }
 
-    /// Stores chunks, those first that were written to longest ago, until `len` more bytes can be pending. False if there is
-    /// no such room because other threads are storing. The caller has the gate of this array.
+    /// Stores chunks, the least recently written ones first, until `len` more bytes can be pending. False if there is still no
+    /// room because other threads have the gates of the arrays with pending chunks, or could not store them. The caller has
+    /// locked the gate of this array.
     ///
     /// # Errors
     /// Those of storing chunks of this array.
@@ -186,7 +187,7 @@ impl PendingChunks {
                     busy.push(owner.id);
                     continue;
                 };
-                // The owner may have stored or changed some before this thread had the gate.
+                // The owner may have stored or changed some of the chunks before this thread locked the gate.
                 let is_pending = |(key, chunk): &(Key, Shared)| {
                     registry().is_some_and(|registry| registry.has(owner.id, key, chunk))
                 };
@@ -206,7 +207,7 @@ impl PendingChunks {
         Ok(registry().is_some_and(|registry| registry.has_room(len)))
     }
 
-    /// The registry, if some chunk of the array may be in it.
+    /// Returns the registry, locked, if it may have chunks of the array.
     fn registry(&self) -> Option<MutexGuard<'static, Registry>> {
         if self.may_have_any() { registry() } else { None }
     }
@@ -217,7 +218,7 @@ impl Drop for PendingChunks {
         if !*self.any.get_mut() || registry().is_none() {
             return;
         }
-        // Another thread may be storing a chunk.
+        // Waits for another thread that is storing chunks of the array.
         let _gate = self.lock();
         if let Some(mut registry) = registry() {
             let chunks = registry.arrays.remove(&self.owner.id).unwrap_or_default();
@@ -227,7 +228,7 @@ impl Drop for PendingChunks {
 }
 
 impl Owner {
-    // A thread that panics with the gate leaves at worst a chunk behind that is stored again.
+    // A thread that panics while it has the gate leaves at worst a stored chunk pending, which is then stored again.
     fn lock(&self) -> Gate<'_> {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -241,13 +242,13 @@ impl Owner {
     }
 }
 
-/// Returns chunks of one array, those written to longest ago, that have to be stored before `len` more bytes can be
-/// pending; `None` if there is room, or if no array but the `busy` ones has any.
+/// Returns the least recently written chunks of one array, to be stored so that `len` more bytes can be pending. `None` if there
+/// is room, or if only the `busy` arrays have pending chunks.
 fn oldest(len: usize, busy: &[u64]) -> Option<Batch> {
     let registry = registry()?;
     let most = most();
     let over = registry.bytes.saturating_add(len).checked_sub(most).filter(|&over| over > 0)?;
-    // Some more than necessary: all threads encode them at once.
+    // More than necessary, so that all threads have chunks to encode.
     let goal = over.max(most / 8);
     let mut batch: Option<Batch> = None;
     let mut bytes = 0;
@@ -289,7 +290,7 @@ impl Registry {
         Some(entry.chunk)
     }
 
-    /// Takes a chunk that is no longer in `arrays` out of the queue and the counts of bytes.
+    /// Removes a chunk that is no longer in `arrays` from the queue and from the counts of bytes.
     fn forget(&mut self, entry: &Entry) {
         let len = entry.chunk.bytes.len();
         self.bytes -= len;
@@ -297,13 +298,13 @@ impl Registry {
         self.queue.remove(&entry.turn);
     }
 
-    /// True if a chunk is pending with just these bytes.
+    /// True if exactly this version of a chunk is pending.
     fn has(&self, array: u64, key: &Key, chunk: &Shared) -> bool {
         let entry = self.arrays.get(&array).and_then(|chunks| chunks.get(key));
         entry.is_some_and(|entry| Arc::ptr_eq(&entry.chunk, chunk))
     }
 
-    /// Takes a chunk out if it is pending with just these bytes. True if it was.
+    /// Removes a chunk if exactly this version is pending. True if it was.
     fn remove_stored(&mut self, array: u64, key: &Key, chunk: &Shared) -> bool {
         let has = self.has(array, key, chunk);
         if has {

@@ -1,4 +1,4 @@
-//! How a selection of an array falls into chunks.
+//! Splitting a selection of an array into its parts in chunks.
 
 use ferrocdf_bytes::{Code, Error, Result};
 use smallvec::SmallVec;
@@ -11,7 +11,7 @@ use super::rows::{ChunkRows, push};
 use crate::array::{dense_strides, too_large};
 use crate::{Array, Selection};
 
-/// The chunks that a selection meets: in each dimension some of them, in all every combination.
+/// The chunks that a selection meets: every combination of the chunks that it meets along each dimension.
 pub(super) struct SelectedChunks<'a> {
     pub(super) chunks: &'a Chunks,
     /// For each dimension, the part of the selection in each chunk.

@@ -1,11 +1,11 @@
 //! Writing chunks: complete chunks are encoded at once, the others become pending.
 //!
-//! A chunk is complete if a request has all elements that the array can ever have in it. If a request has few elements of an
-//! unfiltered chunk that may be overwritten where it is, these are written there. Other chunks become pending. Beyond the
-//! array a chunk has the fill value.
+//! A chunk is complete if a request writes all elements that the array can ever have in it. Few elements of an unfiltered chunk
+//! that is not committed yet are overwritten in place. Other chunks become pending. Elements of a chunk beyond the array have the
+//! fill value.
 //!
-//! Partial chunks come before complete ones, in batches whose size does not depend on threads, so that chunks get the same
-//! positions whatever the number of threads.
+//! Partial chunks are written before complete ones, in batches whose size does not depend on the number of threads, so the
+//! positions of chunks do not either.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -30,10 +30,10 @@ use crate::scratch::Scratch;
 use crate::tiling::{Dim, SHARED, TilePlan};
 use crate::{Array, Layout, Selection, pool, scatter};
 
-/// Maximum number of chunks that are dealt with at a time.
+/// Maximum number of chunks of a box that is written at a time.
 const MAX_LOCATED: usize = 1 << 16;
 
-/// Maximum number of partial chunks, and of their bytes, that are taken out of the cache at a time.
+/// Maximum number and decoded bytes of partial chunks that are in memory outside of the cache at a time.
 const MAX_TAKEN: (usize, usize) = (1 << 10, 64 << 20);
 
 /// Bytes of a row below which rows are gathered before they are converted.
@@ -41,8 +41,8 @@ const TINY: usize = 64;
 
 /// Encodes and stores all pending chunks of an array, and caches them for readers. Arrays of other layouts have none.
 ///
-/// The writer of an array calls this before it uses the blob or the index otherwise, and before it drops the last clone of
-/// the [`Chunks`](crate::Chunks), which forgets pending chunks.
+/// The writer of an array calls this before it uses the blob or the index in any other way, and before it drops the last clone of
+/// the [`Chunks`](crate::Chunks): that drops pending chunks.
 ///
 /// # Errors
 /// Those of the filters, the store and the blob. Chunks that could not be stored stay pending; the call can be repeated.
@@ -160,7 +160,7 @@ impl SelectionWriter<'_> {
         parts.chunks(together.clamp(1, MAX_TAKEN.0)).try_for_each(|some| self.parts(some))?;
         let complete = CompleteChunks { writer: self, chunks: whole };
         self.pending.writer().write_from(self.blob, chunk_len, &complete)?;
-        // Only after they were stored: until then pending versions of them are all there is.
+        // Pending versions of complete chunks are dropped only after these were stored: if that fails, they are still needed.
         if self.pending.may_have_any() || self.chunks.cached.may_have_any() {
             complete.chunks.iter().for_each(|at| drop(self.take(&self.selected.key(at))));
         }
@@ -177,7 +177,7 @@ impl SelectionWriter<'_> {
         along.product()
     }
 
-    /// Takes a chunk out of the pending or the cached ones; true with it if it was pending.
+    /// Removes a chunk from the pending or the cached ones and returns it, with true if it was pending.
     fn take(&self, key: &Key) -> Option<(Shared, bool)> {
         let pending = self.pending.take(key).map(|chunk| (chunk, true));
         pending.or_else(|| Some((self.chunks.cached.take(key)?, false)))
@@ -198,7 +198,8 @@ impl SelectionWriter<'_> {
         }
         let done = done.and_then(|()| self.pending.writer().write(self.blob, &ready));
         if done.is_err() {
-            // They keep the count of their elements, so the next write to one tries to store it.
+            // Complete chunks that could not be stored become pending with their count of written elements, so the next write to
+            // one tries to store it again.
             pending.append(&mut ready);
         } else if !ready.is_empty() {
             cache::recycle(ready.into_iter().map(|(_, chunk)| owned(chunk)));
@@ -271,7 +272,8 @@ impl SelectionWriter<'_> {
         Ok(())
     }
 
-    /// Brings the chunks into memory and changes them, on all threads if there is enough to do.
+    /// Decodes the chunks that are not in memory, and writes the selected elements into them, on all threads if there is enough
+    /// to do.
     fn work(&self, partial: &mut [PartialChunk]) -> Result<()> {
         let cost = self.stored.cost();
         if !cost.is_near() {
@@ -307,7 +309,7 @@ impl SelectionWriter<'_> {
             share(true, some, |number, chunk| {
                 let stored = encoded.get(number);
                 chunk.decoded = self.stored.decode_fetched(&chunk.key, chunk.location, stored)?;
-                // An object that does not exist is not asked for again.
+                // A missing object is not requested again when the chunk is changed.
                 chunk.location = if stored.is_none() { ChunkLocation::Missing } else { chunk.location };
                 Ok(true)
             })
@@ -336,7 +338,8 @@ impl SelectionWriter<'_> {
         Ok(())
     }
 
-    /// Returns the position of a chunk if its elements are to be overwritten there, and not the whole chunk written anew.
+    /// Returns the position of a chunk if its selected elements are to be overwritten in place; `None` if the whole chunk is to
+    /// be read and changed.
     fn overwritable(&self, chunk: &PartialChunk, written: u64) -> Option<u64> {
         let ChunkLocation::At { len, mask, .. } = chunk.location else { return None };
         let bytes = written * self.array.stored.kind.size() as u64;
@@ -403,7 +406,7 @@ impl SelectionWriter<'_> {
         let conversion = &self.conversion;
         let mut in_range = true;
         if memory.dims.len() > 1 && memory.row < TINY {
-            // All rows at once: gather, convert, scatter.
+            // Tiny rows are gathered, converted and scattered all at once.
             let bytes = memory.bytes();
             let made = bytes / self.size * part.size;
             let both = dense.get(bytes + made);
@@ -503,7 +506,7 @@ impl ChunkSource for CompleteChunks<'_, '_> {
             return None;
         }
         let row = writer.memory(&self.chunks[number]).only()?;
-        // All elements of the chunk, and so in order.
+        // A row with all elements of a chunk has them in the order of the chunk.
         (row.len() as u64 == writer.selected.chunk_len).then(|| &writer.input[row])
     }
 

@@ -1,4 +1,4 @@
-//! Chunks, mosaics and unusual elements against the oracle, on random arrays.
+//! Chunks, virtual layouts and elements with a decoder, compared with the oracle on random arrays.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -220,7 +220,7 @@ fn chunks_with_many_tiny_rows_equal_the_oracle() {
     }
 }
 
-/// An array and its blob, or nothing.
+/// A source of a virtual layout: an array and its blob; `None` if the source does not exist.
 #[derive(Debug)]
 struct There(Option<(Arc<MemoryBlob>, Arc<Array>)>);
 
@@ -230,7 +230,7 @@ impl VirtualSource for There {
     }
 }
 
-/// A mapping of a virtual_layout of this shape, of an array in chunks that may be smaller than the mapping says.
+/// Returns a mapping of a virtual layout of this shape. Its source is a chunked array that may be smaller than the mapping says.
 fn mapping(rng: &mut Rng, shape: &[u64], kind: Kind) -> SourceMapping {
     let mut here = Selection::all(shape);
     for (dim, &len) in shape.iter().enumerate() {
@@ -245,7 +245,7 @@ fn mapping(rng: &mut Rng, shape: &[u64], kind: Kind) -> SourceMapping {
         counts.insert(rng.below(counts.len() as u64 + 1) as usize, 1);
     }
     if counts.len() > array.shape.len() {
-        // Not a mapping of this source: another one, of one element.
+        // The source has too few dimensions for these counts, so one element is mapped.
         here.count.iter_mut().for_each(|count| *count = 1);
         counts = vec![1; array.shape.len()];
     }
@@ -336,7 +336,7 @@ fn decoded_elements_equal_the_oracle() {
     }
 }
 
-/// `count` chunks of 100 bytes side by side.
+/// Returns an array of `count` contiguous chunks of 100 bytes.
 fn row_of_chunks(count: u64) -> (Counting<MemoryBlob>, Array) {
     let locations = (0..count).map(|n| (vec![n], ChunkLocation::At { at: n * 100, len: 100, mask: 0 }));
     let chunks = Chunks::new(vec![100], Arc::new(Table(locations.collect())), Arc::default(), vec![]);
@@ -400,7 +400,7 @@ fn a_chunk_that_is_read_twice_in_part_is_cached() {
         let mut out = [0u8; 100];
         let _ = read(&blob, &array, &Selection::slab(&[first], &[100]), Out::new(&mut out)).unwrap();
         assert_eq!(out[..], plain[first as usize..][..100]);
-        // What is asked for once is not kept: most of it is never asked for again.
+        // Chunks that are requested once are not cached: most of them are never requested again.
         assert_eq!(blob.reads().0, if first == 0 { 1 } else { 2 });
     }
 }

@@ -52,7 +52,8 @@ fn converted_numbers_equal_those_of_the_reference() {
                     let mut output = vec![0xab; result.len()];
                     let fit = convert(*direction, from, &input, to, &mut output).unwrap();
                     let about = format!("{direction:?} {from:?} {input:02x?} {to:?}");
-                    // Only memory has content to keep, and it is in this machine's order: ab bytes generation the same.
+                    // Only memory has old content to keep, and it is in this machine's order; `ab` bytes are the same in both
+                    // orders.
                     assert_eq!(output, result, "{about}");
                     assert_eq!(fit == RangeCheck::OutOfRange, *out_of_range, "{about}");
                 }

@@ -1,4 +1,4 @@
-//! The engine against the oracle, on random arrays: results and whole blobs must be the same.
+//! The engine compared with the oracle on random arrays: results and whole blobs must be equal.
 
 use ferrocdf_array::{
     Array, In, Kind, Layout, Out, PastEnd, RangeCheck, Selection, Stored, fill, oracle, read, write,
@@ -183,7 +183,7 @@ pub fn bytes(rng: &mut Rng, stored: Stored, elements: usize) -> Vec<u8> {
 
 fn out<'a>(case: &'a Case, bytes: &'a mut [u8]) -> Out<'a> {
     let out = Out::raw(case.memory, bytes);
-    // Either rules, by something that varies.
+    // Both sets of rules are tested: the number of elements of the memory, even or odd, decides.
     let out = if case.held.is_multiple_of(2) { out.cast() } else { out };
     match &case.map {
         Some((steps, origin)) => out.mapped(*origin, steps),

@@ -1,4 +1,4 @@
-//! What is refused, with which code, and what is not.
+//! Invalid requests and their error codes, and valid requests at the limits.
 
 use ferrocdf_array::{
     Array, In, Kind, Layout, Out, PastEnd, RangeCheck, Selection, Stored, fill, read, write,

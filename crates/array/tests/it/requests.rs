@@ -1,4 +1,4 @@
-//! Which requests reach the blob: how many, how large, from which threads, at which positions of memory pages.
+//! The requests that reach a blob: their number, sizes, threads, and positions within memory pages.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -75,7 +75,7 @@ fn large_gaps_are_not_read() {
     }
 }
 
-/// An endless blob of zeros that notes the requests it gets.
+/// An endless blob of zeros that records the requests it gets.
 #[derive(Default)]
 struct Notes {
     largest: AtomicU64,
