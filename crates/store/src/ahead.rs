@@ -1,12 +1,13 @@
 //! Reading ahead for callers who read little at a time.
 //!
-//! The cost of the blob gives the sizes: requests from half a window on are passed through, and a request is near another one
-//! if there is no more than the gap between them. A thread has four windows per blob, since one structure leads to another (a
-//! header to its heap, the heap to its blocks, these to text). A window is filled when requests come near each other, or when
-//! the whole blob fits in one: a caller who jumps about in a large blob pays nothing. Windows belong to a thread, so a request
-//! takes no lock: a window is valid while the generation of its blob is the one in which the window was read. Bytes written
-//! through this wrapper are seen at once; bytes that another process writes may be seen late. The size is asked for once, since
-//! readers of many small structures ask for it with each.
+//! The cost of the blob gives the sizes: requests of at least half a window are passed through, and a request is near the one
+//! before if it starts at most the gap before its end, or less than half a window behind it. A thread has four windows per blob,
+//! since one structure leads to another (a header to its heap, the heap to its blocks, these to text). A window is filled when
+//! requests follow near each other. A blob of at most four window sizes is then read whole, and also after several requests far
+//! from each other. A caller who reads at random in a large blob pays nothing. Windows belong to a thread, so a request takes no
+//! lock; a window is valid while the generation of its blob is the one at which the window was read. Bytes written through this
+//! wrapper are visible at once; bytes that another process writes may become visible late. The size is cached, since readers of
+//! many small structures ask for it with each of them.
 
 use std::cell::RefCell;
 use std::sync::atomic::AtomicU64;
@@ -34,7 +35,8 @@ pub struct ReadAhead<B: Blob> {
     inner: B,
     /// The cost of `inner`.
     cost: Cost,
-    /// Number of the state of the bytes; changes with every write. Windows of this blob point at it.
+    /// Generation of the bytes; every write increments it. Its address identifies the blob, and windows of the blob have a weak
+    /// reference to it.
     generation: Arc<AtomicU64>,
     size: KnownSize,
 }
@@ -50,7 +52,7 @@ struct ThreadWindows {
     blobs: Vec<Windows>,
     /// Position of the blob that was read last.
     last: usize,
-    /// How often the thread turned from one blob to another.
+    /// Number of times that the thread switched from one blob to another.
     turns: u64,
 }
 
@@ -59,8 +61,8 @@ impl ThreadWindows {
         ThreadWindows { blobs: Vec::new(), last: 0, turns: 0 }
     }
 
-    /// Returns the windows for the blob with a generation, in place of those of the blob that was not read for longest if
-    /// there is no room.
+    /// Returns the windows for the blob with this generation counter. If all [`BLOBS`] are in use, replaces those of the least
+    /// recently read blob.
     fn of_blob(&mut self, blob: &Arc<AtomicU64>) -> &mut Windows {
         if self.blobs.get(self.last).is_none_or(|windows| !windows.is_of(blob)) {
             self.turn_to(blob);
@@ -75,7 +77,7 @@ impl ThreadWindows {
         self.blobs[self.last].turn = self.turns;
     }
 
-    /// Makes windows for a blob; their position. Those of blobs that are gone are given up.
+    /// Makes windows for a blob and returns their position. Frees those of blobs that were dropped.
     fn make_windows(&mut self, blob: &Arc<AtomicU64>) -> usize {
         self.blobs.retain(|windows| windows.blob.strong_count() > 0);
         let new = Windows { blob: Arc::downgrade(blob), ..Windows::default() };
@@ -92,28 +94,28 @@ impl ThreadWindows {
 /// The windows of a thread for one blob.
 #[derive(Debug, Default)]
 struct Windows {
-    /// The generation of the blob as it is now; none if the blob is gone.
+    /// The generation counter of the blob; dangling if the blob was dropped.
     blob: Weak<AtomicU64>,
-    /// The generation of the blob that the windows hold.
+    /// The generation at which the windows were read.
     generation: u64,
-    /// The turn in which the thread last turned to this blob.
+    /// The value of [`ThreadWindows::turns`] when the thread last switched to this blob.
     turn: u64,
-    /// The one that was used last comes first.
+    /// The windows, most recently used first.
     list: [Window; WINDOWS],
-    /// How many requests were far from those before.
+    /// Number of requests that were far from all windows.
     jumps: u32,
 }
 
 #[derive(Debug, Default)]
 struct Window {
-    /// Where the window starts in the blob.
+    /// Position of the first byte of the window in the blob.
     at: u64,
     /// Bytes in the window.
     len: usize,
     bytes: Buffer,
-    /// Where the last request ended.
+    /// Position behind the last request.
     end: u64,
-    /// How many requests in a row went on near where the one before ended.
+    /// Number of requests in a row that began near the end of the one before.
     streak: u32,
 }
 
@@ -135,12 +137,12 @@ impl<B: Blob> ReadAhead<B> {
         self.size.forget();
     }
 
-    /// Starts the next generation after a write. The windows of this thread, if they were valid, become those of the new one
-    /// once `patch` has brought them up to date.
+    /// Starts the next generation after a write, which makes the windows of other threads invalid. `patch` updates the windows of
+    /// this thread, which stay valid if they were.
     fn forget_others(&self, patch: impl Fn(&mut Window)) {
         let before = self.generation.fetch_add(1, AcqRel);
         self.size.forget();
-        // A thread that is ending has no windows any more.
+        // A thread that is ending has no windows.
         let _ = THREAD.try_with(|thread| {
             let Ok(mut thread) = thread.try_borrow_mut() else { return };
             let own = thread.blobs.iter_mut().find(|windows| windows.is_of(&self.generation));
@@ -196,7 +198,7 @@ impl<B: Blob> ReadAhead<B> {
 }
 
 impl<B: Blob> Drop for ReadAhead<B> {
-    /// Gives the memory of this thread's windows back. Other threads do so when they turn to the next blob.
+    /// Frees the windows of this thread. Other threads free theirs when they make windows for another blob.
     fn drop(&mut self) {
         let _ = THREAD.try_with(|thread| {
             if let Ok(mut thread) = thread.try_borrow_mut() {
@@ -207,7 +209,8 @@ impl<B: Blob> Drop for ReadAhead<B> {
 }
 
 impl Windows {
-    /// True if they are of the blob with a generation. A place in memory is not taken again while a window points at it.
+    /// True if the windows are of the blob with this generation counter. Addresses identify counters: the memory of a counter is
+    /// not reused while a weak reference to it exists.
     fn is_of(&self, blob: &Arc<AtomicU64>) -> bool {
         std::ptr::eq(self.blob.as_ptr(), Arc::as_ptr(blob))
     }
@@ -216,9 +219,9 @@ impl Windows {
         self.list.iter_mut().for_each(|window| window.len = 0);
     }
 
-    /// Chooses the window for a request. True if it starts at most `back` bytes before the end of the last one there, or
-    /// `ahead` bytes behind it; one that is near none goes to the window
-    /// that was not used for longer.
+    /// Moves the window for a request to the front of the list. Returns true if the request is near the last request of that
+    /// window: it starts at most `back` bytes before its end, or less than `ahead` bytes behind it. A request that is near none
+    /// gets the least recently used window.
     fn choose(&mut self, at: u64, len: usize, back: u64, ahead: usize) -> bool {
         let near = |window: &Window| {
             at.saturating_add(back) >= window.end && at < window.end.saturating_add(ahead as u64)
@@ -233,19 +236,19 @@ impl Windows {
         &mut self.list[0]
     }
 
-    /// Takes a request from a window; `false` if it is not all there.
+    /// Answers a request from one of the windows; `false` if none has all its bytes.
     fn take(&self, at: u64, into: &mut [u8]) -> bool {
         self.list.iter().any(|window| window.take(at, into))
     }
 
-    /// Notes whether a request was near the last one. True if it pays to read ahead.
+    /// Counts requests in a row near the one before. True if there were enough of them to read ahead.
     fn goes_on(&mut self, near: bool) -> bool {
         let window = self.chosen();
         window.streak = if near { window.streak.saturating_add(1) } else { 0 };
         window.streak >= STREAK
     }
 
-    /// Notes whether a request was far from all before. True if that was often.
+    /// Counts requests far from all windows. True once, when their number reaches [`JUMPS`].
     fn jumps_about(&mut self, near: bool) -> bool {
         self.jumps = if near { self.jumps } else { self.jumps.saturating_add(1) };
         !near && self.jumps == JUMPS
@@ -253,21 +256,21 @@ impl Windows {
 }
 
 impl Window {
-    /// Takes a request from the window; `false` if it is not all there.
+    /// Answers a request from the window; `false` if it lacks some of the bytes.
     fn take(&self, at: u64, into: &mut [u8]) -> bool {
         self.bytes.give(self.at, self.len, at, into)
     }
 
-    /// Fills it with `len` bytes from position `at` on.
+    /// Fills the window with `len` bytes of the blob from position `at` on.
     fn fill(&mut self, blob: &impl Blob, at: u64, len: usize) -> Result<()> {
-        // It holds nothing while it is filled, so that a failed read leaves nothing wrong behind.
+        // The window is empty while it is filled, so that it stays valid if the read fails.
         self.len = 0;
         let got = blob.read_at(at, self.bytes.at(at, len))?;
         (self.at, self.len) = (at, got);
         Ok(())
     }
 
-    /// Takes over what was written.
+    /// Copies written bytes to the window where they overlap it.
     fn wrote(&mut self, at: u64, from: &[u8]) {
         let (start, end) = (at.max(self.at), (at + from.len() as u64).min(self.at + self.len as u64));
         if start < end {
@@ -298,7 +301,7 @@ impl<B: Blob> Blob for ReadAhead<B> {
     }
 
     fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
-        // A batch says all that is wanted: there is nothing to guess, so its bytes fill no window.
+        // A batch has all requests that the caller knows of, so it does not predict further ones and fills no window.
         self.inner.read_many(requests)
     }
 
@@ -323,7 +326,7 @@ impl<B: BlobMut> BlobMut for ReadAhead<B> {
         let done = self.inner.write_at(at, from);
         self.forget_others(|window| match done {
             Ok(()) => window.wrote(at, from),
-            // Nobody knows which bytes were written.
+            // After an error any part of the bytes may have been written.
             Err(_) => window.len = 0,
         });
         done
@@ -335,7 +338,7 @@ impl<B: BlobMut> BlobMut for ReadAhead<B> {
         done
     }
 
-    /// After this, what others wrote is seen too.
+    /// Later reads return what other processes wrote.
     fn flush(&self) -> Result<()> {
         let done = self.inner.flush();
         self.forget_all();
@@ -361,7 +364,7 @@ mod tests {
         (inner.clone(), ReadAhead::new(inner))
     }
 
-    /// An empty blob to which requests cost as much as to a file.
+    /// Returns an empty blob with the cost of a local file.
     fn empty() -> ReadAhead<Counting<MemoryBlob>> {
         ReadAhead::new(Counting::new(MemoryBlob::default()).with_cost(Cost::LOCAL))
     }
@@ -411,7 +414,7 @@ mod tests {
         for step in 0..1000 {
             blob.read_at((step * 70_001) % 199_000, &mut into).unwrap();
         }
-        // Three that are not near each other, and then the whole.
+        // Three requests that are far from each other, then the whole blob.
         assert_eq!(inner.reads(), (4, 3 * 8 + 200_000));
     }
 

@@ -1,8 +1,8 @@
 //! Writing behind for callers who write little at a time.
 //!
-//! Small writes that come one behind the other collect in one run of bytes, which goes to the blob when another write
-//! lies elsewhere, when it is read, and when the blob is flushed. Large writes pass through. Everything is seen at once
-//! through this wrapper; others see it after [`BlobMut::flush`].
+//! Small consecutive writes are collected in one pending run of bytes. The run is written to the blob when a write is not
+//! adjacent to it, when its bytes are read, and when the blob is flushed. Large writes are passed through. Pending bytes are
+//! visible through this wrapper at once, for others after [`BlobMut::flush`].
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,7 +12,7 @@ use crate::{Blob, BlobMut, Buffer, ReadRequest, Suffix, Writes, forward};
 
 /// Writes from this size on are passed through.
 const SMALL: usize = 32 << 10;
-/// Most bytes of the pending run.
+/// Maximum bytes of the pending run.
 const HELD: usize = 256 << 10;
 
 /// A blob that collects small writes.
@@ -59,11 +59,12 @@ impl Run {
         self.bytes.give(self.at, self.len, at, into)
     }
 
-    /// Lays the run over `got` bytes that were read from the blob at a position. Returns the number of bytes then.
+    /// Copies the run over bytes that were read from the blob at position `at`, of which `got` were there. Returns the number of
+    /// valid bytes.
     fn over(&mut self, at: u64, got: usize, into: &mut [u8]) -> Result<usize> {
         let behind = usize::try_from(self.end().saturating_sub(at)).unwrap_or(usize::MAX).min(into.len());
         let len = got.max(behind);
-        // What lies between the end of the blob and the run reads as zero.
+        // Bytes between the end of the blob and the run read as zero.
         into[got..len].fill(0);
         let (first, last) = (self.at.max(at), self.end().min(at + len as u64));
         if first < last {
@@ -104,12 +105,13 @@ impl<B: BlobMut> WriteBehind<B> {
         WriteBehind { inner, run: Mutex::default() }
     }
 
-    // Nothing panics half-way through a change of the run.
+    // No code panics in the middle of a change of the run, so a poisoned lock guards a valid run.
     fn lock(&self) -> MutexGuard<'_, Run> {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes the pending run to the blob. False if that fails: the run is pending still, and has to be laid over what is read.
+    /// Writes the pending run to the blob. False if that fails: the run is still pending, and reads have to copy it over the
+    /// bytes of the blob.
     fn flush_for_reading(&self) -> bool {
         flush_run(&self.inner, &mut self.lock()).is_ok()
     }
@@ -136,7 +138,7 @@ impl<B: BlobMut> Blob for WriteBehind<B> {
             return Ok(into.len());
         }
         if run.len > 0 && run.end() > at && flush_run(&self.inner, &mut run).is_err() {
-            // What cannot be written now can be read all the same.
+            // A run that cannot be written can still be read.
             return run.over(at, self.inner.read_at(at, into)?, into);
         }
         drop(run);
@@ -204,7 +206,7 @@ impl<B: BlobMut> BlobMut for WriteBehind<B> {
 
 impl<B: BlobMut> Drop for WriteBehind<B> {
     fn drop(&mut self) {
-        // An error has nowhere to go; `flush` reports it.
+        // `drop` cannot return an error; callers who need it call `flush` first.
         let _ = self.flush();
     }
 }

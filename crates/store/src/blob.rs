@@ -1,4 +1,4 @@
-//! The two traits of a run of bytes.
+//! The traits of readable and writable bytes.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -43,8 +43,8 @@ pub struct Suffix {
 ///
 /// A wrapper passes every method on, or says in its tests why not: [`suite`](crate::suite) has the check.
 pub trait Blob: Send + Sync {
-    /// Returns the number of bytes. Where that takes a request of its own, a read tells it at no cost:
-    /// [`read_suffix`](Blob::read_suffix).
+    /// Returns the number of bytes. Where this takes a request, [`read_suffix`](Blob::read_suffix) returns the size together with
+    /// bytes.
     fn size(&self) -> Result<u64>;
 
     /// Fills `into` from position `at`. Returns the bytes read, fewer than asked only where the blob ends.
@@ -53,7 +53,7 @@ pub trait Blob: Send + Sync {
     /// Runs several reads, in as few rounds as the blob can. The requests may overlap, and come in any order.
     ///
     /// # Errors
-    /// The error of one of the reads: what the buffers hold then is not defined.
+    /// The error of one of the reads. The content of all buffers is undefined then.
     fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
         for request in requests {
             request.len = self.read_at(request.at, request.into)?;
@@ -69,17 +69,17 @@ pub trait Blob: Send + Sync {
         Ok(Suffix { len: self.read_at(at, &mut into[..len])?, size })
     }
 
-    /// A name for messages: the path, or "memory".
+    /// Returns the name of the blob for messages: its path, or "memory".
     fn name(&self) -> String;
 
     /// Returns what a request to read costs.
     fn cost(&self) -> Cost;
 
-    /// Drops what was read ahead, so that later reads return what other processes wrote meanwhile.
+    /// Drops bytes that were read ahead or cached, so that later reads return what other processes wrote meanwhile.
     fn forget(&self) {}
 
-    /// Returns a token that is another one after each change of the bytes by another process; `None` where no other process can
-    /// change them, or nothing tells a change.
+    /// Returns a token that differs after another process changed the bytes; `None` if no other process can change them, or if a
+    /// change cannot be detected.
     fn change_token(&self) -> Option<ChangeToken> {
         None
     }
@@ -89,7 +89,7 @@ pub trait Blob: Send + Sync {
         false
     }
 
-    /// Fills `into` from position `at`, or says that the blob is too short.
+    /// Fills `into` from position `at`; an error if the blob is too short.
     fn read_exact_at(&self, at: u64, into: &mut [u8]) -> Result<()> {
         let wanted = into.len();
         let got = self.read_at(at, into)?;
@@ -104,10 +104,10 @@ pub trait Blob: Send + Sync {
         Err(Error::new(Code::ETRUNC, what))
     }
 
-    /// Fills `into` from position `at`; what lies past the end reads as zero, like a hole in a sparse file.
+    /// Fills `into` from position `at`; bytes past the end read as zero, like a hole in a sparse file.
     fn read_zero_filled_at(&self, at: u64, into: &mut [u8]) -> Result<()> {
         let got = self.read_at(at, into)?;
-        // Mostly there is nothing to fill, and this is called often.
+        // Most calls have no bytes past the end, and they are frequent.
         if got < into.len() {
             into[got..].fill(0);
         }
@@ -115,8 +115,7 @@ pub trait Blob: Send + Sync {
     }
 }
 
-/// Bytes that can be written too. Writes need no `&mut`: what is written by two threads at once to different
-/// positions is all kept.
+/// Bytes that can be written too. Writes need no `&mut`: two threads may write to disjoint ranges at once.
 pub trait BlobMut: Blob {
     /// Writes all of `from` at position `at`; the blob grows as needed, a gap reads as zero.
     fn write_at(&self, at: u64, from: &[u8]) -> Result<()>;
@@ -143,17 +142,17 @@ pub trait BlobMut: Blob {
         false
     }
 
-    /// Puts other bytes in the place of all of these at one instant: those that `write` puts into an empty blob. `write`
-    /// may read from this blob. False, and nothing is done, if these bytes cannot be replaced.
+    /// Replaces all bytes at one instant by those that `write` writes to an empty blob. `write` may read from this blob. Returns
+    /// false, and does nothing, if the bytes cannot be replaced.
     ///
     /// # Errors
-    /// Those of `write` and of the system: the bytes are as before.
+    /// Those of `write` and of the system. The bytes are unchanged then.
     fn replace(&self, _write: &mut Writes<'_>) -> Result<bool> {
         Ok(false)
     }
 }
 
-/// What writes the new bytes of [`BlobMut::replace`].
+/// The function that writes the new bytes of [`BlobMut::replace`].
 pub type Writes<'a> = dyn FnMut(&dyn BlobMut) -> Result<()> + 'a;
 
 /// Forwards both traits through a pointer.

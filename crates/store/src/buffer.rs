@@ -39,21 +39,21 @@ impl Buffer {
         Buffer(Vec::new())
     }
 
-    /// `len` bytes, with any content, that lie in their page as position `at` lies in the file's.
+    /// Returns `len` bytes with any content, whose offset in their memory page is that of position `at` in its page of the file.
     pub fn at(&mut self, at: u64, len: usize) -> &mut [u8] {
         let all = self.get(len + PAGE);
         let skip = (at as usize).wrapping_sub(all.as_ptr().addr()) % PAGE;
         &mut all[skip..skip + len]
     }
 
-    /// The bytes that the last [`Buffer::at`] gave, or some of them from the first on; `at` must be the same.
+    /// Returns the first `len` of the bytes that the last call of [`Buffer::at`] returned; `at` must be the same.
     pub fn again(&self, at: u64, len: usize) -> &[u8] {
         let skip = (at as usize).wrapping_sub(self.0.as_ptr().addr()) % PAGE;
         &self.0[skip..skip + len]
     }
 
-    /// Copies what lies at `wanted` to `into` if it is all among the `len` bytes that [`Buffer::at`] gave for position `at`;
-    /// `false` if not.
+    /// Copies the bytes at position `wanted` to `into` if they all are among the `len` bytes that [`Buffer::at`] returned for
+    /// position `at`; else returns `false`.
     pub(crate) fn give(&self, at: u64, len: usize, wanted: u64, into: &mut [u8]) -> bool {
         let Some(skip) = wanted.checked_sub(at).and_then(|skip| usize::try_from(skip).ok()) else {
             return false;
@@ -68,18 +68,18 @@ impl Buffer {
         true
     }
 
-    /// Gives the memory back if there is more than `most` bytes of it.
+    /// Frees the memory if it has more than `most` bytes.
     pub fn trim(&mut self, most: usize) {
         if self.0.len() > most {
             self.0 = Vec::new();
         }
     }
 
-    /// The first `len` bytes, with any content.
+    /// Returns `len` bytes with any content.
     pub fn get(&mut self, len: usize) -> &mut [u8] {
         let has = self.0.len();
         if has < len {
-            // Nobody wants what was there before: it is not copied, and zeros that the system gives are not touched.
+            // The old content need not be kept, so it is not copied; the system gives zeroed pages, which are not written here.
             self.0 = Vec::new();
             self.0 = vec![0; len.max(has.saturating_add(has / 2))];
         }

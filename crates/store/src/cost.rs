@@ -1,13 +1,13 @@
-//! What requests to a source of bytes cost, by which readers plan them.
+//! The cost of requests to a source of bytes, by which readers plan them.
 
 /// The cost of requests to a blob or a store. All numbers are hints: the values that are read and written do not depend on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// How long a request takes until its first byte arrives.
+    /// The class of the time until the first byte of an answer arrives.
     pub latency: Latency,
     /// Bytes between two ranges that are cheaper to read along than to ask for the second range alone.
     pub gap: u64,
-    /// Bytes to read at once where small pieces near each other will be asked for next.
+    /// Bytes to read at once if requests for small ranges near each other are to be expected.
     pub window: usize,
     /// Requests that are worth having in flight at once.
     pub in_flight: usize,

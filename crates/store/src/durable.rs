@@ -14,8 +14,8 @@ use crate::{Blob, BlobMut, Writes, forward};
 #[derive(Debug)]
 pub struct Durable<B> {
     inner: B,
-    /// Number of changes that were tried, and the number of these that the disk has. The first one stands for the changes of
-    /// earlier openings, which the disk may not have.
+    /// Number of attempted changes, and, in `synced`, the number of them that are on disk. The first change stands for those made
+    /// before the file was opened, which may not be on disk.
     changes: AtomicU64,
     synced: AtomicU64,
 }
@@ -26,7 +26,7 @@ impl<B> Durable<B> {
         Durable { inner, changes: AtomicU64::new(1), synced: AtomicU64::new(0) }
     }
 
-    /// Counts a change that was tried, once it is over: a sync that runs beside it may miss it.
+    /// Counts an attempted change after it has ended, since a sync that runs at the same time may miss it.
     fn changed<T>(&self, done: Result<T>) -> Result<T> {
         self.changes.fetch_add(1, SeqCst);
         done
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn a_flush_is_a_sync_of_what_was_written_since_the_last_one() {
         let blob = Durable::new(Failing::never(MemoryBlob::default()));
-        // The test's disk counts writes, sizes and syncs, and no flushes.
+        // `Failing` counts writes, changes of size and syncs, but no flushes.
         let one_fails = |after| blob.inner.arm(Faults { after, times: 1, torn: false });
         one_fails(1);
         blob.write_at(0, b"abc").unwrap();

@@ -17,11 +17,11 @@ use crate::{Blob, BlobMut, ChangeToken, Cost};
 pub struct FileBlob {
     file: File,
     path: PathBuf,
-    /// The process that has the lock; 0 if none.
+    /// Id of the process that has the file lock; 0 if none has.
     locked_by: AtomicU32,
     room: Room,
-    /// Held while a large range is written: the kernel writes a file for one thread at a time, and others that wait there for
-    /// their turn spin.
+    /// Locked while a large range is written: the kernel lets one thread at a time write to a file, and other threads would spin
+    /// in the kernel.
     large_writes: Mutex<()>,
 }
 
@@ -74,7 +74,7 @@ impl FileBlob {
         Self::with(OpenOptions::new().read(true).write(true).create_new(true), path)
     }
 
-    /// A file that is open already, under the path that messages name.
+    /// Wraps an open file; `path` is for messages.
     pub(crate) fn of(file: File, path: &Path) -> Self {
         FileBlob {
             file,
@@ -88,7 +88,7 @@ impl FileBlob {
     /// Waits until the directory entry of the file is on disk (`fsync` of its folder).
     pub fn sync_name(&self) -> Result<()> {
         let opened = |error| self.failed(format_args!("opening its folder"), &error);
-        // Where a link leads, not where it is.
+        // The folder of the file that a link leads to, not the folder of the link.
         let path = self.path.canonicalize().map_err(opened)?;
         let folder = File::open(path.parent().unwrap_or(Path::new("/"))).map_err(opened)?;
         self.sync_folder(&folder)
@@ -100,13 +100,13 @@ impl FileBlob {
         done.map_err(|e| self.failed(format_args!("flushing its folder to disk"), &e))
     }
 
-    /// The open file.
+    /// Returns the open file.
     pub(crate) fn file(&self) -> &File {
         &self.file
     }
 
-    /// Takes the lock of a writer: no other process, and no other opening of the file, may have one. False if somebody has.
-    /// File systems that cannot lock are fine. It is given back when the file is closed.
+    /// Takes the lock of a writer until the file is closed. False if another process, or another opening of the file, has it. On
+    /// file systems without locks it always succeeds.
     pub fn lock(&self) -> Result<bool> {
         match rustix::fs::flock(&self.file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {
@@ -114,7 +114,7 @@ impl FileBlob {
                 Ok(true)
             }
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
-            // Whoever cannot lock here cannot elsewhere.
+            // No other process can lock on such a file system either.
             Err(_) => Ok(true),
         }
     }
@@ -135,7 +135,7 @@ impl FileBlob {
         Err(Error::new(Code(rustix::io::Errno::AGAIN.raw_os_error()), what))
     }
 
-    /// The path it was opened with.
+    /// Returns the path that the file was opened with.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -265,7 +265,7 @@ mod tests {
         let bytes: Vec<u8> =
             (0..3 * PIECE as u32 + 7).map(|at| (at.wrapping_mul(2654435761) >> 24) as u8).collect();
         let mut end = 0;
-        // Behind the end, over it, within.
+        // Writes behind the end, across it, and within the file.
         for at in [12_345, 3 * PIECE as u64, 0, 2 * PIECE as u64 - 1] {
             blob.write_at(at, &bytes).unwrap();
             end = end.max(at + bytes.len() as u64);

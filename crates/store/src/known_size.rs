@@ -1,9 +1,9 @@
-//! The size of a blob, kept for readers of many small structures, who ask for it with each.
+//! The cached size of a blob: readers of many small structures ask for the size with each of them.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// No blob is so large.
+/// Lower bound of the values that mark an unknown size; no blob is so large.
 const UNKNOWN: u64 = 1 << 63;
 
 /// The size of a blob in bytes; from [`UNKNOWN`] on, a marker unique to each call of [`forget`](KnownSize::forget).
@@ -28,7 +28,7 @@ impl KnownSize {
         self.0.store(UNKNOWN + TIMES.fetch_add(1, Relaxed), Relaxed);
     }
 
-    /// Runs a request that tells the size, and keeps that unless it was forgotten meanwhile.
+    /// Runs a request whose answer has the size, and caches the size unless [`forget`](KnownSize::forget) was called meanwhile.
     pub(crate) fn learn<T, E>(
         &self,
         request: impl FnOnce() -> Result<T, E>,

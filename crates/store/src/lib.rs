@@ -1,4 +1,4 @@
-//! Where the bytes lie.
+//! Sources and destinations of bytes: files, memory, and objects of stores.
 //!
 //! A [`Blob`] is a run of bytes read at positions; a [`BlobMut`] can be written too. Positions are always explicit: no
 //! cursor is shared, so any number of threads may use one blob at once. A [`Store`] holds named objects, each read by ranges and

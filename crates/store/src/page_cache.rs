@@ -1,8 +1,8 @@
 //! A cache of pages for blobs whose requests cost more than memory: objects of a bucket above all.
 //!
-//! A page is a window of the blob's cost. Each is read once and shared by all threads, one thread loads it while others wait, and
-//! the pages of all blobs share one byte budget. All pages that a batch lacks are one round. Requests of several windows are
-//! data, not metadata: they do not fill the cache, and use what it has.
+//! The page size is the window of the blob's cost. A page is read once and shared by all threads: one thread loads it while
+//! others wait. The pages of all blobs share one byte budget. All pages that a batch lacks are loaded in one round. Requests of
+//! more than four windows are taken for data, not metadata: they use cached pages but do not fill the cache.
 
 use ferrocdf_bytes::Result;
 
@@ -10,7 +10,7 @@ use crate::known_size::KnownSize;
 use crate::pages::{Budget, PROCESS, Pages};
 use crate::{Blob, Cost, ReadRequest, Suffix, forward};
 
-/// Windows of a request up to which it fills the cache.
+/// Maximum size of a request that fills the cache, in windows.
 const WINDOWS: usize = 4;
 
 /// A blob that is read by pages.
@@ -35,7 +35,7 @@ impl<B: Blob> PageCache<B> {
         PageCache { inner, cost, pages, size: KnownSize::default() }
     }
 
-    /// Reads what the pages lack. The size of a remote blob comes with the first answer: no request only asks for it.
+    /// Reads bytes that no page has. The size of a remote blob is taken from the first answer, so no request is sent only for it.
     fn load(&self, missing: &mut [ReadRequest<'_>]) -> Result<()> {
         self.inner.read_many(missing)?;
         let is_answered = missing.iter().any(|request| request.len > 0);
@@ -119,7 +119,7 @@ mod tests {
         (0..len).map(|at| (at % 251) as u8).collect()
     }
 
-    /// An object of so many bytes behind a budget, and the store with it.
+    /// Returns the store of an object of `len` bytes, and a cache of the object with a budget of its own.
     fn cached(
         len: usize,
         budget: usize,

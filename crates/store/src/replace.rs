@@ -1,10 +1,11 @@
-//! A local file whose bytes can be replaced as a whole: new ones are written to a file beside it, which then takes its name.
+//! A local file whose bytes can be replaced as a whole: the new bytes are written to another file in its folder, which is then
+//! renamed to it.
 //!
-//! The decision that shaped it: whoever opens the path finds either all old or all new bytes, also after a power failure,
-//! so formats without a journal can change what no single write can. Programs that have the file open keep the old bytes
-//! until they open it again. A writer of the old bytes gets an error from [`BlobMut::flush`], since no other program can open
-//! what it wrote. A file is not replaced if it has several names, if a new file cannot get its owner or its attributes, or if
-//! its folder takes no new file.
+//! The decision that shaped it: a program that opens the path finds either all old or all new bytes, also after a power failure,
+//! so a format without a journal can make changes that take more than one write. Programs that have the file open keep the old
+//! bytes until they open it again. A writer of the old bytes gets an error from [`BlobMut::flush`], since no other program can
+//! open the file that it wrote. A file is not replaced if it has several hard links, if a new file cannot get its owner or its
+//! attributes, or if no file can be made in its folder.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -21,20 +22,21 @@ use crate::{Blob, BlobMut, FileBlob, Writes, forward};
 #[derive(Debug)]
 pub struct ReplaceableFile {
     current: RwLock<Arc<FileBlob>>,
-    /// The path of the file itself, not of a link to it, from the root on; `None` if there is none.
+    /// The absolute path of the file, with symbolic links resolved; `None` if the file has no path.
     path: Option<PathBuf>,
-    /// The folder of the file, if the disk may not know yet which file has the name.
+    /// The folder of the file, if a rename in it may not be on disk yet.
     unsynced: Mutex<Option<File>>,
 }
 
-/// A file beside another, with the same owner and access rights, and their folder.
+/// A new file in the folder of another, with the same owner and access rights.
 struct Beside {
     file: tempfile::NamedTempFile,
     folder: File,
 }
 
 impl Beside {
-    /// Makes an empty file beside the one at a path; `None` where that, or replacing it, cannot be.
+    /// Makes an empty file in the folder of the one at a path; `None` if no file can be made there, or if the old file cannot be
+    /// replaced.
     fn new(old: &FileBlob, path: &Path) -> Option<Beside> {
         let (meta, named) = (old.file().metadata().ok()?, path.symlink_metadata().ok()?);
         let is_same = (meta.dev(), meta.ino()) == (named.dev(), named.ino());
@@ -76,11 +78,11 @@ fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// The most symbolic links that are followed, as in Linux.
+/// Maximum number of symbolic links that are followed, as in Linux.
 const MOST_LINKS: usize = 40;
 
-/// Returns the path behind all symbolic links; nothing need be there. `None` for links that lead to each other, and for
-/// descriptors of a process, such as `/dev/stdout`.
+/// Returns the path with all symbolic links resolved; the file need not exist. `None` for a cycle of links, and for descriptors
+/// of a process, such as `/dev/stdout`.
 pub fn resolve_links(path: &Path) -> Option<PathBuf> {
     let mut path = path.to_path_buf();
     for _ in 0..MOST_LINKS {
@@ -95,19 +97,19 @@ pub fn resolve_links(path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Makes `bytes` the content of the file at a path. If that fails, the file is as before, or there is none; a file that
-/// cannot be replaced is written over instead.
+/// Makes `bytes` the content of the file at a path. After an error the file is unchanged, or does not exist if it did not before.
+/// A file that cannot be replaced is overwritten in place.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = |error: io::Error| Error::system(&error, path.display());
     match std::fs::metadata(path) {
         Ok(there) if !there.is_file() => return std::fs::write(path, bytes).map_err(failed),
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            // A link may lead to a name that nothing has yet.
+            // A link may lead to a path where no file exists yet.
             let target = resolve_links(path).unwrap_or_else(|| path.to_path_buf());
             let done = FileBlob::create_new(&target)?.write_at(0, bytes);
             if done.is_err() {
-                // Whether it can be removed or not, the error to report is that of the write.
+                // The error of the write is reported even if the file cannot be removed.
                 let _ = std::fs::remove_file(&target);
             }
             return done;
@@ -129,7 +131,7 @@ impl ReplaceableFile {
         ReplaceableFile { current: RwLock::new(Arc::new(file)), path, unsynced: Mutex::default() }
     }
 
-    /// The file that has the name now.
+    /// Returns the file that has the name now.
     fn current(&self) -> Arc<FileBlob> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -183,7 +185,7 @@ impl BlobMut for ReplaceableFile {
         let handle = file.as_file().try_clone();
         let new = FileBlob::of(handle.map_err(|error| failed("making its new content", &error))?, old.path());
         write(&new)?;
-        // A name must not come to the disk before the bytes do.
+        // The bytes must be on disk before the rename is.
         new.sync()?;
         file.persist(path).map_err(|error| failed("putting its new content in place", &error.error))?;
         *self.unsynced.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder);
@@ -235,7 +237,7 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"old!");
         assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o640);
         assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
-        // What is written now goes to the new file.
+        // Later writes go to the new file.
         blob.write_at(0, b"b").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"bld!");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);

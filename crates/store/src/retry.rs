@@ -18,8 +18,8 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// Resolution of the clocks of file systems: two changes within this time may have the same mtime.
 const MTIME_STEP: Duration = Duration::from_millis(20);
 
-/// The clock of a file server may be ahead of ours by this time, so an mtime in the near future may mean now. A program set an
-/// mtime that is further ahead, and it tells nothing.
+/// Maximum time by which the clock of a file server may be ahead of ours: an mtime up to there in the future may mean now. An
+/// mtime further ahead was set by a program and says nothing about changes.
 const CLOCK_SKEW: Duration = Duration::from_secs(3600);
 
 /// An opaque token of the content of a blob: equal tokens mean the same content, unless the token is volatile.
@@ -108,11 +108,11 @@ pub fn retry<T>(
     }
 }
 
-/// Attempts of an optimistic read after which a value is accepted although the blob changes all the time.
+/// Number of attempts after which an optimistic read accepts its value although the blob changed during each of them.
 const MOST_READS: usize = 10;
 
-/// Runs `read` on a blob without anything that was read ahead, and again while it fails or the blob changes. Returns its value,
-/// and the token of the blob before the last attempt.
+/// Runs `read` on a blob after dropping its read-ahead, and repeats it while it fails or the blob changes. Returns its value, and
+/// the token of the blob from before the last attempt.
 pub fn read_optimistically<T>(
     blob: &(impl Blob + ?Sized),
     mut read: impl FnMut() -> Result<T>,

@@ -1,23 +1,23 @@
-//! Room on the disk for much that is written at once.
+//! Preallocation of disk space for large writes behind the end of a file.
 //!
-//! ext4 else decides about room for each page that is written behind the end, which takes a third of the time of a large write.
-//! Other file systems are left alone: some make the pages twice then, or keep what they pack apart.
+//! Without it, ext4 reserves space for each page that is written behind the end, which takes a third of the time of a large
+//! write. It is not used on other file systems: some write preallocated pages twice, or do not compress them.
 
 use std::fs::File;
 use std::sync::OnceLock;
 
-/// From so many bytes on it pays.
+/// Minimum bytes of a write for which preallocation pays.
 const LEAST: usize = 256 << 10;
 
-/// What is known of a file's file system.
+/// Preallocation for one file; remembers whether its file system profits.
 #[derive(Debug, Default)]
 pub(crate) struct Room {
     helps: OnceLock<bool>,
 }
 
 impl Room {
-    /// Asks for room for `len` bytes from `at` on, as far as they are behind the end of the file, which stays where it is.
-    /// Whether there is any is told by writing them.
+    /// Preallocates space for `len` bytes from `at` on, as far as they are behind the end of the file. The size of the file stays
+    /// the same. Errors are ignored: the write itself reports a full disk.
     pub fn ask(&self, file: &File, at: u64, len: usize) {
         if len < LEAST || !*self.helps.get_or_init(|| helps(file)) {
             return;

@@ -16,13 +16,15 @@ const RUN: usize = SkipZeros::RUN as usize;
 /// Bytes of a block in which systems tell how much space a file takes.
 const BLOCK: u64 = 512;
 
-/// Whether a file takes less space than it has bytes, by more than compression of small files explains.
+/// True if the disk space of a file is smaller than its size by more than 64 KiB, the length of a run: less may be the work of a
+/// file system that compresses or packs small files.
 pub fn is_sparse(path: &Path) -> bool {
     std::fs::metadata(path)
         .is_ok_and(|meta| meta.is_file() && meta.blocks() * BLOCK + (RUN as u64) < meta.len())
 }
 
-/// A blob that leaves out zeros where it has zeros, or nothing yet. Zeros at the end do not make it longer.
+/// A wrapper that does not write zeros where the blob reads as zeros or has no bytes yet. Zeros at the end do not make the blob
+/// longer.
 pub struct SkipZeros<'a>(pub &'a dyn BlobMut);
 
 /// Calls `work` with a blob, through [`SkipZeros`] if zeros are to be left out.
@@ -31,10 +33,10 @@ pub fn skipping_zeros<T>(blob: &dyn BlobMut, skips_zeros: bool, work: impl FnOnc
 }
 
 impl SkipZeros<'_> {
-    /// Bytes that are left out at a time if all are zero. They end at multiples of as many bytes.
+    /// Bytes of a run that is left out if all of it is zero. Runs end at multiples of this number in the blob.
     pub const RUN: u64 = 64 << 10;
 
-    /// Whether the blob reads as zeros from `at` on, as far as it goes.
+    /// True if the `len` bytes from `at` on are zeros, or past the end of the blob.
     fn has_zeros(&self, at: u64, len: usize) -> Result<bool> {
         let mut present = vec![0; len];
         let len = self.0.read_at(at, &mut present)?;
@@ -91,7 +93,7 @@ mod tests {
         skip.write_at(4, &[0; 3]).unwrap();
         assert_eq!(blob.size().unwrap(), 10);
         skip.write_at(8, &[0; 3 * RUN]).unwrap();
-        // The run that the last two bytes are in, and no more.
+        // Only the run that contains the last two bytes.
         assert_eq!(blob.size().unwrap(), RUN as u64);
         let mut bytes = vec![0; 4 * RUN];
         bytes[2 * RUN + 5] = 1;

@@ -1,7 +1,7 @@
 //! One object of a store as a blob.
 //!
-//! The decision that shaped it: no request only asks for the size, since each answer to a read tells it. The first answer also
-//! fixes the version of the object: bytes of two versions are never mixed, an answer of another version is an error.
+//! The decision that shaped it: no request is sent only for the size, since each answer to a read has it. The first answer also
+//! fixes the version of the object: bytes of two versions are never mixed, and an answer of another version is an error.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,14 +19,14 @@ pub struct ObjectBlob {
     known: Mutex<Known>,
 }
 
-/// The facts that answers told.
+/// Size and versions of the object, taken from answers to requests.
 #[derive(Debug, Default)]
 struct Known {
     /// Version of the object that is read, and its size in bytes.
     object: Option<(Version, u64)>,
-    /// Version that the last answer told.
+    /// Version in the last answer.
     last: Option<Version>,
-    /// Number of calls of `forget`. An answer to an older request tells nothing of the object as it is now.
+    /// Number of calls of `forget`. Size and version in an answer to a request from before the last call are not recorded.
     forgets: u64,
 }
 
@@ -36,7 +36,7 @@ impl ObjectBlob {
         ObjectBlob { store, key: key.into(), known: Mutex::default() }
     }
 
-    // Nothing panics half-way through a change of it.
+    // No code panics in the middle of a change, so a poisoned lock guards valid facts.
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -49,8 +49,8 @@ impl ObjectBlob {
         Error::system(&errno.into(), format_args!("{}: {what}", self.name()))
     }
 
-    /// Checks an answer, and notes the version and the size that it tells, unless they were forgotten since the request:
-    /// `forgets` is the number of calls of `forget` before it.
+    /// Checks an answer, and records its version and size unless `forget` was called since the request. `forgets` is the number
+    /// of calls before the request.
     fn check(&self, answer: Result<Option<Fetched>>, range: ByteRange, forgets: u64) -> Result<Fetched> {
         let found = answer?.ok_or_else(|| self.failed(Errno::NOENT, "the object does not exist"))?;
         let found = found.check(&self.key, range).map_err(|error| error.at(self.store.name()))?;

@@ -1,9 +1,8 @@
 //! Objects as files of a directory.
 //!
-//! A put writes a temporary file beside the object and renames it, so readers see the old object or the new one. Conditional
-//! puts of a folder take turns by a lock on the folder, which the system gives up when a process ends. Nothing outside the
-//! directory is read or written: a symbolic link that leads out of it is refused, since stores are unpacked from archives that
-//! strangers made.
+//! A put writes a temporary file in the folder of the object and renames it, so readers see the old object or the new one.
+//! Conditional puts in a folder lock the folder; the system releases the lock when a process ends. Nothing outside the directory
+//! is read or written: a symbolic link that leads out of it is refused, since a store may come from an untrusted archive.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};

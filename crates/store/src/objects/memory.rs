@@ -14,7 +14,7 @@ use crate::Cost;
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     objects: RwLock<BTreeMap<String, Object>>,
-    /// Number of puts, which makes each version another one.
+    /// Number of puts, from which each put takes a new version.
     puts: AtomicU64,
 }
 

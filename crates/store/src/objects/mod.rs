@@ -1,8 +1,8 @@
 //! Stores of named objects: a directory, memory, and later zip files and buckets.
 //!
-//! A key is a path of names, `a/b/c`. An object is read by ranges and written whole. That an object does not exist is a value,
-//! not an error: sparse arrays ask for many chunks that were never written. The decision that shaped the trait: no call only
-//! asks for a size or for existence, since remote stores pay a round trip for each question; the size comes with the bytes.
+//! A key is a path of names, `a/b/c`. An object is read by ranges and written whole. A missing object is a value, `None`, not an
+//! error: readers of sparse arrays request many chunks that were never written. The decision that shaped the trait: no method
+//! asks only for a size or for existence, since each costs a round trip to a remote store; the size comes with the bytes.
 
 mod blob;
 mod directory;
@@ -20,14 +20,14 @@ pub use memory::MemoryStore;
 
 /// Named objects that any number of threads may read and write at once.
 pub trait Store: Debug + Send + Sync {
-    /// Reads a range of an object; `None` if there is no object of that name.
+    /// Reads a range of an object; `None` if the object does not exist.
     ///
     /// # Errors
     /// `NC_EINVAL` for a name that is no key, and those of the store: a refusal is an error and never `None`.
     fn get(&self, key: &str, range: ByteRange) -> Result<Option<Fetched>>;
 
-    /// Reads several ranges, in as few rounds as the store can. The answers are in the order of the requests; one that fails
-    /// does not change the others.
+    /// Reads several ranges, in as few rounds as the store can. The answers are in the order of the requests; a failed request
+    /// does not affect the others.
     fn get_many(&self, requests: &[(&str, ByteRange)]) -> Vec<Result<Option<Fetched>>> {
         requests.iter().map(|&(key, range)| self.get(key, range)).collect()
     }
@@ -39,7 +39,7 @@ pub trait Store: Debug + Send + Sync {
     /// between; `None`, and nothing is done, if it is not.
     fn put_if(&self, key: &str, bytes: &[u8], expected: Expected<'_>) -> Result<Option<Version>>;
 
-    /// Removes an object. There may be none.
+    /// Removes an object; it need not exist.
     fn delete(&self, key: &str) -> Result<()>;
 
     /// Lists the objects and folders directly in a folder; `""` is the outermost one. A folder without anything in it has an
@@ -53,7 +53,7 @@ pub trait Store: Debug + Send + Sync {
     fn name(&self) -> String;
 }
 
-/// The bytes of an object that a request asks for.
+/// The range of an object that a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByteRange {
     /// All bytes.
@@ -94,7 +94,7 @@ pub struct Fetched {
 }
 
 impl Fetched {
-    /// Checks that a store gave the whole range that was asked for.
+    /// Checks that the answer has the whole requested range.
     ///
     /// # Errors
     /// `NC_ETRUNC` if bytes are missing: a connection that ended early looks like this.
@@ -113,7 +113,7 @@ impl Fetched {
     }
 }
 
-/// The version of an object, equal only for equal content: the time and size of a file, an ETag. Nothing else is known of it.
+/// The opaque version of an object, equal only for equal content: the time and size of a file, or an ETag.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Version(Box<str>);
 
@@ -159,7 +159,7 @@ fn check_key(key: &str) -> Result<()> {
     }
 }
 
-/// As [`check_key`], for folders, of which the outermost one is called `""`.
+/// Checks the name of a folder as [`check_key`] does; `""` is the outermost folder.
 fn check_folder(folder: &str) -> Result<()> {
     if folder.is_empty() { Ok(()) } else { check_key(folder) }
 }

@@ -1,7 +1,7 @@
 //! One byte budget for the pages of all blobs.
 //!
-//! The pages that were not used for longest are evicted, whichever blob they are of, and some more with them: looking for the
-//! oldest takes a pass over all pages, which then serves many loads.
+//! The least recently used pages of all blobs are evicted. Finding them takes a pass over all pages, so each pass frees an eighth
+//! of the budget and serves many loads.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError, Weak};
@@ -24,12 +24,12 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// Makes a budget of so many bytes.
+    /// Makes a budget of `limit` bytes.
     pub(crate) const fn new(limit: usize) -> Budget {
         Budget { limit, held: AtomicUsize::new(0), clock: AtomicU64::new(0), blobs: Mutex::new(Vec::new()) }
     }
 
-    /// Returns the bytes that one load may read at most, but for the last page.
+    /// Returns the maximum bytes of one load; its last range may exceed them.
     pub(super) fn one_load(&self) -> u64 {
         self.limit as u64 / 2
     }
@@ -46,12 +46,12 @@ impl Budget {
         blobs.push(shared);
     }
 
-    /// Counts bytes that pages hold from now on.
+    /// Adds to the count of bytes in pages.
     pub(super) fn hold(&self, bytes: usize) {
         self.held.fetch_add(bytes, Relaxed);
     }
 
-    /// Counts bytes that pages hold no longer.
+    /// Subtracts from the count of bytes in pages.
     pub(super) fn release(&self, bytes: usize) {
         self.held.fetch_sub(bytes, Relaxed);
     }
@@ -63,7 +63,7 @@ impl Budget {
             return;
         }
         let mut blobs = self.blobs.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have done it meanwhile.
+        // Another thread may have evicted pages meanwhile.
         let held = self.held.load(Relaxed);
         if held <= self.limit {
             return;

@@ -1,8 +1,8 @@
 //! Pages of a blob in memory, shared by all threads.
 //!
-//! Pages come in runs: the bytes of one request, which are kept and evicted together. The decision that shaped it: runs do not
-//! overlap. One thread loads a gap while others wait, so no byte is read twice while its run is kept. Requests are made without a
-//! lock, all that a batch lacks in one round.
+//! Pages are kept and evicted in runs: the bytes of one request. The decision that shaped it: runs do not overlap. One thread
+//! loads a gap while others wait, so no byte is read twice while its run is kept. No lock is held during a request; all pages
+//! that a batch lacks are loaded in one round.
 
 mod budget;
 
@@ -37,14 +37,14 @@ impl Run {
 /// The pages of one blob.
 #[derive(Debug)]
 pub(crate) struct Pages {
-    /// Bytes of a page. Loads begin and end at multiples of it, or at other runs.
+    /// Number of bytes of a page. Loads begin and end at multiples of it, or at the borders of other runs.
     page: u64,
-    /// The most bytes of a run.
+    /// Maximum bytes of a run.
     longest: usize,
     shared: Arc<Shared>,
 }
 
-/// The part of the pages that the budget knows.
+/// The part of [`Pages`] that the budget refers to, to evict runs.
 #[derive(Debug)]
 pub(crate) struct Shared {
     budget: &'static Budget,
@@ -55,7 +55,7 @@ pub(crate) struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Runs by their positions; none overlaps another.
+    /// Loaded runs, and ranges that are being loaded, by position; none overlaps another.
     slots: BTreeMap<u64, Slot>,
     /// Number of loads that began.
     loads: u64,
@@ -63,9 +63,9 @@ struct State {
 
 #[derive(Debug)]
 enum Slot {
-    /// Bytes, and the time of their last use.
+    /// A run, and the time of its last use.
     Ready(Arc<Run>, u64),
-    /// A range that the load with a number is loading.
+    /// A range up to `end` that the load with this number is loading.
     Loading { end: u64, load: u64 },
 }
 
@@ -77,7 +77,7 @@ impl Slot {
         }
     }
 
-    /// Returns the bytes that it holds in memory.
+    /// Returns the number of bytes that the slot has in memory.
     fn held(&self) -> usize {
         match self {
             Slot::Ready(run, _) => run.bytes.len(),
@@ -108,7 +108,7 @@ impl State {
         gaps
     }
 
-    /// Returns the run that has all bytes of a range, and notes its use.
+    /// Returns the run that has all bytes of a range, and records its use.
     fn find(&mut self, at: u64, len: usize, budget: &Budget) -> Option<&Arc<Run>> {
         match self.slots.range_mut(..=at).next_back()?.1 {
             Slot::Ready(run, used) if at.saturating_add(len as u64) <= run.end() => {
@@ -137,14 +137,14 @@ impl State {
         true
     }
 
-    /// True if the load with a number is still loading a range that begins at a position.
+    /// True if the load with this number is still loading the range that begins at `at`.
     fn is_loading(&self, at: u64, number: u64) -> bool {
         matches!(self.slots.get(&at), Some(Slot::Loading { load, .. }) if *load == number)
     }
 }
 
 impl Shared {
-    // Nothing panics half-way through a change of it.
+    // No code panics in the middle of a change of the state, so a poisoned lock guards a valid one.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -178,7 +178,8 @@ impl Drop for Shared {
     }
 }
 
-/// Ranges that this thread has to load. Dropping it gives up those that are not loaded, so that others can try.
+/// Ranges that this thread has to load. Dropping the value removes the slots of ranges that were not loaded, so that other
+/// threads load them.
 struct Load<'a> {
     shared: &'a Shared,
     number: u64,
@@ -186,7 +187,7 @@ struct Load<'a> {
 }
 
 impl Load<'_> {
-    /// Puts runs in the place of the ranges, unless bytes there were written or dropped meanwhile.
+    /// Inserts the loaded runs in place of the ranges, unless the pages were cleared meanwhile.
     fn finish(self, runs: &[Arc<Run>]) {
         let mut state = self.shared.lock();
         if !self.ranges.iter().all(|&(at, _)| state.is_loading(at, self.number)) {
@@ -220,11 +221,11 @@ impl Pages {
         Pages { page: page.max(1) as u64, longest: longest.max(1), shared }
     }
 
-    /// Drops all pages, and those that are being loaded.
+    /// Drops all pages. Pages that are being loaded will not be kept.
     pub(crate) fn clear(&self) {
         let slots = std::mem::take(&mut self.shared.lock().slots);
         self.shared.budget.release(slots.values().map(Slot::held).sum());
-        // Threads that wait for a load have nothing to wait for.
+        // Wakes threads that wait for a load whose slot is gone.
         self.shared.loaded.notify_all();
     }
 
@@ -242,7 +243,8 @@ impl Pages {
     ) -> Result<()> {
         let (mut small, mut direct): (Vec<_>, Vec<_>) =
             requests.iter_mut().partition(|request| request.into.len() <= large);
-        // Runs that this thread loaded last, which may be evicted before they are used; the end of the blob, where a load met it.
+        // `own`: the runs that this thread loaded last, since others may be evicted before they are used. `end`: the end of the
+        // blob, once a load reached it.
         let (mut own, mut end) = (Vec::new(), u64::MAX);
         loop {
             let begun = self.begin(&mut small, &own, end);
@@ -335,7 +337,7 @@ impl Pages {
         Ok((runs, end))
     }
 
-    /// Returns the runs that have bytes of a range.
+    /// Returns the loaded runs that overlap a range.
     fn kept(&self, at: u64, len: usize) -> Vec<Arc<Run>> {
         let state = self.shared.lock();
         let slots = state.overlapping(at, at.saturating_add(len as u64));

@@ -20,7 +20,7 @@ use crate::{Blob, BlobMut, Cost, ReadRequest, Suffix, Writes, forward};
 #[derive(Debug, Default)]
 pub struct Counting<B> {
     inner: B,
-    /// The cost that it claims, if it is not that of the inner blob.
+    /// The cost that the wrapper returns, if it is not that of the inner blob.
     cost: Option<Cost>,
     reads: AtomicU64,
     read_bytes: AtomicU64,
@@ -107,12 +107,12 @@ pub struct Failing<B> {
 /// Which calls fail.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
-    /// Calls that go well first.
+    /// Number of calls that succeed first.
     pub after: u64,
-    /// Calls that fail then; those behind them go well.
+    /// Number of calls that fail then; later calls succeed.
     pub times: u64,
-    /// Whether a write that fails leaves its first half behind, unless it is as short as a superblock: disks write that
-    /// whole or not at all.
+    /// True if a write that fails writes its first half, unless it is as short as a superblock: disks write that whole or not at
+    /// all.
     pub torn: bool,
 }
 
@@ -123,7 +123,8 @@ impl<B> Failing<B> {
         Failing { inner, faults: Arc::new(Mutex::new(faults)) }
     }
 
-    /// Fails one call, the one after `writes` calls that change the blob: who overlooks it has no second chance.
+    /// Fails one call, the one after `writes` calls that change the blob. Later calls succeed, so a caller that ignores the error
+    /// is detected.
     pub fn once_after(inner: B, writes: u64) -> Self {
         let faults = Faults { after: writes, times: 1, torn: false };
         Failing { inner, faults: Arc::new(Mutex::new(faults)) }
@@ -139,7 +140,7 @@ impl<B> Failing<B> {
         *self.faults.lock().unwrap_or_else(PoisonError::into_inner) = faults;
     }
 
-    /// An error if this call is to fail, and whether half of a write goes well.
+    /// Returns an error if this call is to fail, and whether the first half of a write is written.
     fn spend(&self) -> std::result::Result<(), (Error, bool)> {
         let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(left) = faults.after.checked_sub(1) {

@@ -1,4 +1,4 @@
-//! A blob that remembers what was done to it, so that every way it could have been cut off can be tried.
+//! A blob that records all changes, so that a test can try every state in which a crash may leave the bytes.
 //!
 //! Between two barriers nothing is promised about the order in which writes reach the disk: any of them may be lost, and
 //! one may be torn. [`Log::cuts`] tries all prefixes, and of what lies behind the last barrier each write alone, each
@@ -11,7 +11,7 @@ use ferrocdf_bytes::Result;
 use super::Rng;
 use crate::{Blob, BlobMut, Writes, forward};
 
-/// What was done to a blob.
+/// A change of a blob.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// Bytes were written at a position.
@@ -23,30 +23,30 @@ pub enum Event {
     Replace(Vec<u8>),
     /// All before it is kept whatever happens.
     Barrier,
-    /// The caller notes something.
+    /// A mark of the caller; see [`Recording::mark`].
     Mark,
 }
 
-/// A blob that remembers what was done to it.
+/// A blob that records all changes.
 #[derive(Debug)]
 pub struct Recording<B> {
     inner: B,
     events: Mutex<Vec<Event>>,
 }
 
-/// What was done, and to which bytes.
+/// The recorded changes, and the bytes before them.
 #[derive(Clone, Debug)]
 pub struct Log {
     /// The bytes at the start.
     pub start: Vec<u8>,
-    /// What happened then.
+    /// The changes, in order.
     pub events: Vec<Event>,
     /// Bytes that the disk writes whole or not at all, at multiples of as many: a write within them is not torn.
     pub sector: u64,
 }
 
 impl<B> Recording<B> {
-    /// Remembers what is done to a blob.
+    /// Records the changes of a blob.
     pub fn new(inner: B) -> Self {
         Recording { inner, events: Mutex::default() }
     }
@@ -55,12 +55,12 @@ impl<B> Recording<B> {
         self.events.lock().unwrap_or_else(PoisonError::into_inner).push(event);
     }
 
-    /// Notes that something is true from now on.
+    /// Records a mark: the caller promises something about the bytes from here on.
     pub fn mark(&self) {
         self.note(Event::Mark);
     }
 
-    /// What was done so far.
+    /// Returns the changes so far.
     pub fn events(&self) -> Vec<Event> {
         self.events.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,4 +1,4 @@
-//! A store that behaves like a remote one: it counts requests and rounds, takes its time, fails, and cuts bodies.
+//! A store that behaves like a remote one: with latency, failing requests and truncated bodies. It counts requests and rounds.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Mutex, PoisonError};
@@ -20,7 +20,7 @@ pub struct Traffic {
     pub bytes: u64,
 }
 
-/// What goes wrong with a request.
+/// A fault of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The request fails, and nothing is done.
@@ -55,7 +55,7 @@ impl<S: Store> Simulated<S> {
         Simulated { inner, cost, latency, state: Mutex::default(), requests: AtomicU64::new(0) }
     }
 
-    /// Lets the request number `request`, counted from 0 since the store was made, go wrong.
+    /// Lets a request fail; requests are counted from 0 since the store was made.
     pub fn fail(&self, request: u64, fault: Fault) {
         self.state().faults.push((request, fault));
     }

@@ -27,7 +27,7 @@ fn libbz2(encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>, ()> {
     }
 }
 
-/// Pseudorandom random, the same in each run.
+/// Pseudorandom numbers, the same in each run.
 struct Random(u64);
 
 impl Random {
