@@ -11,17 +11,17 @@ use crate::{Chunks, Kind, Stored, VirtualLayout};
 pub struct Array {
     /// The length of each dimension, slowest first. Empty for a scalar.
     pub shape: Vec<u64>,
-    /// How an element is stored; with a `decoder`, what it is decoded to.
+    /// The stored type of an element; with a `decoder`, the type that it is decoded to.
     pub stored: Stored,
     /// The decoder of elements that no [`Kind`] describes.
     pub decoder: Option<Arc<dyn ElementDecoder>>,
-    /// Where the elements lie.
+    /// The layout of the elements.
     pub layout: Layout,
     /// The result of reading past the end of the blob.
     pub past_end: PastEnd,
 }
 
-/// Where elements lie.
+/// The layout of the elements of an array.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Layout {

@@ -46,7 +46,7 @@ impl Kind {
     }
 }
 
-/// How an element is stored: its kind and the order of its bytes.
+/// The stored type of an element: its kind and byte order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stored {
     /// The kind.

@@ -274,7 +274,7 @@ fn in_range(int: i128, kind: Kind) -> bool {
     low <= int && int <= high
 }
 
-/// The integer for a float, or nothing if memory keeps what it has; and whether it is in range.
+/// Returns the integer for a float, `None` if memory keeps its old value; and true if the float is in range.
 fn float_to_int(direction: ConversionRules, from: Kind, float: f64, to: Kind) -> (Option<Number>, bool) {
     let (low, high) = bounds(to);
     let rounded_high = if to.size() == 8 && from == Kind::F32 { f64::from(high as f32) } else { high as f64 };

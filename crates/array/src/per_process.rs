@@ -1,7 +1,7 @@
 //! Values that a child made by `fork` does not share with its parent.
 //!
-//! The child has none of its parent's threads, and one of these may have held a lock when the child was made. So state of
-//! the process belongs to the process that made it; a child that inherits it goes without.
+//! The child has none of its parent's threads, and one of them may have had a lock when the child was made. So process-wide state
+//! belongs to the process that made it; a child works without the state that it inherits.
 
 use std::sync::OnceLock;
 

@@ -1,7 +1,7 @@
 //! The fast path for a few contiguous elements, on the caller's thread through a buffer on its stack.
 //!
-//! Programs that read or write one value or a short row at a time call often; for them planning, or checking the selection
-//! twice, would cost more than the data.
+//! Programs that read or write one value or a short row at a time make many calls; planning each, or checking its selection
+//! twice, would cost more than the transfer.
 
 use std::ops::Range;
 

@@ -6,7 +6,8 @@ use ferrocdf_store::MemoryBlob;
 
 use crate::{Array, Kind, Layout, Out, Selection, virtual_layout};
 
-/// Returns the value of elements that were never written, as memory has it; `None` if the layout stores all elements.
+/// Returns the value of elements that were never written, as bytes of the kind of [`Array::stored`] in this machine's byte order;
+/// `None` if the layout stores all elements.
 ///
 /// # Errors
 /// Those of converting the value.
@@ -41,7 +42,7 @@ pub fn has_unwritten(array: &Array) -> Result<bool> {
     }
 }
 
-/// How much of a selection is stored somewhere.
+/// The part of a selection that is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
     /// Perhaps all elements.

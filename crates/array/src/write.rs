@@ -36,10 +36,10 @@ const PIECE: u64 = 16 << 20;
 /// [`flush`](crate::flush).
 ///
 /// # Errors
-/// Those of [`Selection::check`]; `ECHAR` between text and numbers; `EINVAL` if `input` is not exactly the selected
-/// elements, or its map leads outside; `EPERM` for an inline array, chunks without a store, and elements with a decoder;
-/// `EVARSIZE` for positions beyond 64 bits; the blob's; for chunks those of the filters and the store, which may have been
-/// met after an earlier call. After an error any part may have been written.
+/// Those of [`Selection::check`]; `ECHAR` between text and numbers; `EINVAL` if `input` is not exactly the selected elements, or
+/// its map leads outside; `EPERM` for an inline array, chunks without a store, and elements with a decoder; `EVARSIZE` for
+/// positions beyond 64 bits; those of the blob; for chunks those of the filters and the store, also for chunks of an earlier call
+/// that were pending. After an error any part may have been written.
 pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) -> Result<RangeCheck> {
     if input.map.is_none()
         && let Some(run) = ShortRun::of(array, sel)
@@ -159,7 +159,7 @@ fn make_plan(
     TilePlan::new(&array.shape, array.stored, *begin, strides, sel, (limit, &blob.cost())).map(Some)
 }
 
-/// Where the elements come from.
+/// The source of the elements.
 enum Source<'a> {
     /// Dense memory.
     Dense(&'a [u8]),

@@ -12,17 +12,17 @@ pub struct Buffer(Vec<u8>);
 /// The size of a memory page; larger ones are multiples.
 const PAGE: usize = 4096;
 
-/// Whether the kernel copies `len` bytes slowly to a destination `ahead` bytes further in its page than the source.
+/// True if the kernel copies `len` bytes slowly to a destination that lies `ahead` bytes further in its page than the source.
 fn slow(len: usize, ahead: usize) -> bool {
     len >= PAGE / 2 && (1..32).contains(&(ahead % PAGE))
 }
 
-/// Whether reading from file position `at` straight into `memory` is slow, so that a buffer in between pays.
+/// True if reading from file position `at` straight into `memory` is slow, so that a buffer in between pays.
 pub fn reads_slowly(at: u64, memory: &[u8]) -> bool {
     slow(memory.len(), memory.as_ptr().addr().wrapping_sub(at as usize))
 }
 
-/// Whether writing `memory` straight to file position `at` is slow, so that a buffer in between pays.
+/// True if writing `memory` straight to file position `at` is slow, so that a buffer in between pays.
 pub fn writes_slowly(at: u64, memory: &[u8]) -> bool {
     slow(memory.len(), (at as usize).wrapping_sub(memory.as_ptr().addr()))
 }
@@ -34,7 +34,7 @@ pub fn meeting_point(from: u64, to: u64) -> u64 {
 }
 
 impl Buffer {
-    /// A buffer that takes no memory yet.
+    /// Makes a buffer without memory.
     pub const fn new() -> Self {
         Buffer(Vec::new())
     }

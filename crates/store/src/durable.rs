@@ -1,8 +1,8 @@
 //! A blob whose flush waits until the disk has all that was written, so that it survives a power failure.
 //!
-//! The decision that shaped it: formats order their writes by flushes, so one wrapper below them makes every such order hold
-//! on the disk too, whatever the format. The disk is asked only if something was written since it last answered: closing
-//! a file that was just flushed cannot fail there any more.
+//! The decision that shaped it: formats order their writes by flushes, so one wrapper below them enforces that order on disk for
+//! every format. `sync` is called only if something was written since the last one: closing a file that was just flushed cannot
+//! fail because of it.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 

@@ -10,19 +10,19 @@ use crate::{Blob, BlobMut, Cost, Writes};
 #[derive(Debug)]
 pub struct MemoryBlob {
     bytes: RwLock<Vec<u8>>,
-    /// The most bytes it may have.
+    /// Maximum size in bytes.
     limit: u64,
 }
 
 impl Default for MemoryBlob {
-    /// An empty one.
+    /// Makes an empty blob without a limit.
     fn default() -> Self {
         MemoryBlob::new(Vec::new())
     }
 }
 
 impl MemoryBlob {
-    /// A blob that holds `bytes`.
+    /// Makes a blob with this content.
     pub fn new(bytes: Vec<u8>) -> Self {
         MemoryBlob { bytes: RwLock::new(bytes), limit: u64::MAX }
     }
@@ -41,12 +41,12 @@ impl MemoryBlob {
         Err(Error::new(Code::EINMEMORY, what))
     }
 
-    /// Gives the bytes back.
+    /// Returns the bytes.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A copy of the bytes as they are now.
+    /// Returns a copy of the bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.read().clone()
     }
@@ -61,7 +61,7 @@ impl MemoryBlob {
     }
 }
 
-/// Makes `bytes` at least (`grow_only`) or exactly `size` long, or says that there is no memory for it.
+/// Makes `bytes` at least (`grow_only`) or exactly `size` bytes long; an error if there is no memory for them.
 fn resize(bytes: &mut Vec<u8>, size: u64, grow_only: bool) -> Result<()> {
     let no_memory = || Error::new(Code::ENOMEM, format!("no memory for a file of {size} bytes"));
     let size = usize::try_from(size).map_err(|_| no_memory())?;

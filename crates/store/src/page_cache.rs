@@ -49,7 +49,7 @@ impl<B: Blob> PageCache<B> {
 impl<B: Blob> Blob for PageCache<B> {
     forward!([.inner] name change_token is_nameless);
 
-    /// Loads the first page of a remote blob if nothing is known of it yet: it is needed anyway, and tells the size.
+    /// Loads the first page of a remote blob if its size is unknown: the page is needed anyway, and the answer has the size.
     fn size(&self) -> Result<u64> {
         if let Some(size) = self.size.get() {
             return Ok(size);
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn every_method_is_passed_on() {
-        // Once a read told the size, the pages have the last bytes.
+        // Once a read has shown the size, a suffix is read through the pages.
         crate::suite::forwards_reads(PageCache::new, &["read_at", "read_suffix"]);
     }
 }

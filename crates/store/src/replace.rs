@@ -98,7 +98,7 @@ pub fn resolve_links(path: &Path) -> Option<PathBuf> {
 }
 
 /// Makes `bytes` the content of the file at a path. After an error the file is unchanged, or does not exist if it did not before.
-/// A file that cannot be replaced is overwritten in place.
+/// A file that cannot be replaced is overwritten in place, and an error may then leave a part of the bytes.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = |error: io::Error| Error::system(&error, path.display());
     match std::fs::metadata(path) {

@@ -54,7 +54,7 @@ impl ChangeToken {
         ChangeToken { content: Content::Object(version), is_volatile: false }
     }
 
-    /// True if both are tokens of the same content, as far as they tell.
+    /// True if both tokens compare equal: the content is the same unless a token is volatile.
     pub(crate) fn is_same_content(&self, other: &ChangeToken) -> bool {
         self.content == other.content
     }
@@ -65,13 +65,13 @@ impl ChangeToken {
     }
 }
 
-/// True if a blob may have changed since it gave the token `since`. False where no other process can change it, or nothing
-/// tells a change.
+/// True if a blob may have changed since it returned the token `since`. False if no other process can change it, or if a change
+/// cannot be detected.
 pub fn is_stale(since: Option<&ChangeToken>, blob: &(impl Blob + ?Sized)) -> bool {
     since.is_some_and(ChangeToken::is_volatile) || has_changed(since, blob)
 }
 
-/// True if a blob has certainly changed since it gave the token `since`.
+/// True if a blob has certainly changed since it returned the token `since`.
 fn has_changed(since: Option<&ChangeToken>, blob: &(impl Blob + ?Sized)) -> bool {
     let now = blob.change_token();
     since.zip(now.as_ref()).is_some_and(|(since, now)| !since.is_same_content(now))
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
     use crate::Cost;
 
-    /// A blob whose token changes each time that it is asked for, up to the last one.
+    /// A blob whose token changes with each call of `change_token`, up to the last one.
     struct Changing {
         changes: AtomicU64,
         last: u64,

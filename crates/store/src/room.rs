@@ -1,7 +1,8 @@
 //! Preallocation of disk space for large writes behind the end of a file.
 //!
 //! Without it, ext4 reserves space for each page that is written behind the end, which takes a third of the time of a large
-//! write. It is not used on other file systems: some write preallocated pages twice, or do not compress them.
+//! write. Other file systems are not asked: tmpfs would fill the pages twice, and file systems that compress or copy on write
+//! would keep preallocated space apart from the data.
 
 use std::fs::File;
 use std::sync::OnceLock;

@@ -54,7 +54,7 @@ fn objects_are_read_by_ranges<S: Store>(store: &S) {
 fn absent_objects_are_values<S: Store>(store: &S) {
     assert_eq!(store.get("a", ByteRange::All).unwrap(), None);
     store.put("a/b", b"x").unwrap();
-    // Neither a folder nor what would lie below an object is an object.
+    // Neither a folder nor a key below an object is an object.
     assert_eq!(store.get("a", ByteRange::All).unwrap(), None);
     assert_eq!(store.get("a/b/c", ByteRange::All).unwrap(), None);
     store.delete("a/b").unwrap();

@@ -83,7 +83,7 @@ pub(super) fn name(key: &[u64], at: u64) -> String {
     format!("chunk {} at byte {at}", coordinates(key))
 }
 
-/// Returns the coordinates of a chunk as messages have them, such as "(3, 0)".
+/// Returns the coordinates of a chunk for messages, such as "(3, 0)".
 pub(super) fn coordinates(key: &[u64]) -> String {
     let list: Vec<String> = key.iter().map(u64::to_string).collect();
     format!("({})", list.join(", "))

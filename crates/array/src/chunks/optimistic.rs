@@ -30,12 +30,12 @@ const MISSING: u64 = 0;
 pub(super) struct Attempt<'i> {
     /// The snapshot that locates the chunks.
     pub(super) index: &'i dyn ChunkIndex,
-    /// True if another process may change the chunks meanwhile.
+    /// True if another process may change the chunks during the attempt.
     pub(super) is_watched: bool,
     /// True if checksums are to be recorded, because this is likely not to be the last attempt.
     pub(super) is_verifying: bool,
-    /// True if this is not the first attempt. The blob must then forget what it read ahead once the chunks are located: these bytes
-    /// may be older than the snapshot.
+    /// True if this is not the first attempt. Then the caller calls [`Blob::forget`](ferrocdf_store::Blob::forget) after it has
+    /// located the chunks: bytes that were read ahead may be older than the snapshot.
     pub(super) is_again: bool,
 }
 

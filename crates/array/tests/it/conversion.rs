@@ -1,4 +1,4 @@
-//! Conversion against values taken from the reference, and what it refuses.
+//! Conversion compared with values taken from netCDF-C, and its errors.
 
 use ferrocdf_array::{ConversionRules, Kind, RangeCheck, Stored, convert};
 use ferrocdf_bytes::Code;

@@ -96,7 +96,7 @@ impl Notes {
     }
 }
 
-/// Whether a copy of `len` bytes from one position to another is of those that kernels do slowly.
+/// True if kernels copy `len` bytes slowly from one position to the other.
 fn is_slow(from: usize, to: usize, len: usize) -> bool {
     len >= 2048 && (1..32).contains(&(to.wrapping_sub(from) % 4096))
 }
@@ -196,7 +196,7 @@ fn no_buffer_lies_at_a_slow_page_offset() {
     let notes = Notes::default();
     for order in [Stored::big(Kind::F32), Stored::little(Kind::F32)] {
         for shift in [0, 1, 4, 16, 40] {
-            // Wherever buffers lie, some of these positions would be slow.
+            // Whatever the address of a buffer, a copy from some of these positions would be slow.
             for begin in (3..4099).step_by(16) {
                 let array = Array::contiguous(vec![3000], order, begin).unwrap();
                 let sel = Selection::all(&array.shape);

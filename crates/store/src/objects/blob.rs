@@ -87,7 +87,7 @@ fn copy(found: &Fetched, into: &mut [u8]) -> usize {
 }
 
 impl Blob for ObjectBlob {
-    /// Reads the first byte if no read told the size yet.
+    /// Reads the first byte if no answer has shown the size yet.
     fn size(&self) -> Result<u64> {
         match self.known_size() {
             Some(size) => Ok(size),
@@ -136,14 +136,14 @@ impl Blob for ObjectBlob {
         self.store.cost()
     }
 
-    /// The next read fixes the version anew.
+    /// The next read fixes the version of the object again.
     fn forget(&self) {
         let mut known = self.known();
         known.object = None;
         known.forgets += 1;
     }
 
-    /// Returns the version that the last answer told: asking for it would be a request.
+    /// Returns the version in the last answer: asking the store for the present one would be a request.
     fn change_token(&self) -> Option<ChangeToken> {
         self.known().last.clone().map(ChangeToken::object)
     }
@@ -240,7 +240,7 @@ mod tests {
         assert!(absent.change_token().is_none());
     }
 
-    /// A store that runs a closure between a request and its answer, and answers all requests of a batch but the last.
+    /// A store that runs a closure between a request and its answer, and does not answer the last request of a batch.
     struct Odd {
         inner: MemoryStore,
         before_answer: Mutex<Option<Box<dyn FnOnce() + Send>>>,

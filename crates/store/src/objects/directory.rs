@@ -33,7 +33,7 @@ impl DirectoryStore {
     /// Opens a directory.
     ///
     /// # Errors
-    /// Those of the system: it does not exist, or is no directory.
+    /// Those of the system: the path does not exist, or is not a directory.
     pub fn open(path: &Path) -> Result<DirectoryStore> {
         let failed = |error: io::Error| Error::system(&error, path.display());
         let root = fs::canonicalize(path).map_err(failed)?;
@@ -46,7 +46,7 @@ impl DirectoryStore {
         })
     }
 
-    /// Makes a directory, if there is none, and opens it.
+    /// Opens a directory, after making it if it does not exist.
     pub fn create(path: &Path) -> Result<DirectoryStore> {
         fs::create_dir_all(path).map_err(|error| Error::system(&error, path.display()))?;
         Self::open(path)
@@ -61,7 +61,7 @@ impl DirectoryStore {
         Error::new(Code::EACCESS, what)
     }
 
-    /// Opens the file of an object; `None` if there is none.
+    /// Opens the file of an object; `None` if it does not exist.
     #[cfg(target_os = "linux")]
     fn file(&self, key: &str) -> Result<Option<File>> {
         use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
@@ -72,7 +72,7 @@ impl DirectoryStore {
             Ok(file) => Ok(Some(File::from(file))),
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
             Err(Errno::XDEV) => Err(self.leads_out(key)),
-            // Kernels before 5.6, and sandboxes.
+            // Kernels before 5.6 and some sandboxes do not have `openat2`.
             Err(Errno::NOSYS | Errno::PERM) => self.file_by_path(key),
             Err(errno) => Err(self.failed(key, errno.into())),
         }
@@ -93,7 +93,7 @@ impl DirectoryStore {
         File::open(path).map(Some).map_err(|error| self.failed(key, error))
     }
 
-    /// Returns the path of an object and its folder, which is made if there is none.
+    /// Returns the path of an object and its folder. Makes the folder if it does not exist.
     fn place(&self, key: &str) -> Result<(PathBuf, PathBuf)> {
         check_key(key)?;
         let path = self.root.join(key);
@@ -112,10 +112,10 @@ impl DirectoryStore {
         Ok((folder.join(name), folder))
     }
 
-    /// Writes bytes to a temporary file beside an object.
+    /// Writes bytes to a temporary file in the folder of an object.
     fn temporary(&self, key: &str, folder: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile> {
         let mut builder = tempfile::Builder::new();
-        // As `File::create` makes them, less what the process forbids.
+        // The mode that `File::create` uses, without the bits of the umask.
         let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
         let made = builder.prefix(TEMPORARY).permissions(permissions).tempfile_in(folder);
         let written = made.and_then(|mut file| file.write_all(bytes).map(|()| file));
@@ -128,7 +128,7 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// Returns the version of a file: its number in the file system, size, and time of change. A put makes another file.
+/// Returns the version of a file: inode number, size, and time of change. Each put makes a new file.
 fn version(about: &fs::Metadata) -> Version {
     let (inode, size) = (about.ino(), about.len());
     Version::new(format!("{inode:x}-{size:x}-{:x}.{:09}", about.mtime(), about.mtime_nsec()))
@@ -220,7 +220,7 @@ impl Store for DirectoryStore {
             if name.starts_with(TEMPORARY) {
                 continue;
             }
-            // A link is what it leads to; one that leads nowhere is an object that is not there.
+            // A symbolic link counts as its target; a broken link is a missing object.
             match fs::metadata(entry.path()) {
                 Ok(about) if about.is_dir() => listing.folders.push(name),
                 Ok(_) => listing.objects.push(name),

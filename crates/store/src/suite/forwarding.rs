@@ -1,7 +1,7 @@
 //! The check that a wrapper passes every method of [`Blob`] and [`BlobMut`] on.
 //!
-//! A method with a default body is easily forgotten in a wrapper: it compiles, and a store far away gets a thousand requests for
-//! one. The probe under the wrapper answers each method in a way that no default body can.
+//! A method with a default body is easily forgotten in a wrapper: it compiles, and a remote store gets a thousand requests in
+//! place of one. The probe under the wrapper answers each method in a way that no default body can.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -30,7 +30,7 @@ impl Probe {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(call);
     }
 
-    /// Returns true if a method was called, and forgets all calls.
+    /// Returns true if a method was called, and clears the record of calls.
     fn take(&self, call: &str) -> bool {
         let calls = std::mem::take(&mut *self.calls.lock().unwrap_or_else(PoisonError::into_inner));
         calls.contains(&call)
@@ -118,7 +118,7 @@ impl BlobMut for Probe {
     }
 }
 
-/// Compares what happened with the methods that the caller knows to be different.
+/// Compares the methods that were not passed on with those that the caller knows to be different.
 fn check(method: &'static str, is_forwarded: bool, different: &[&str]) {
     let is_named = different.contains(&method);
     assert!(is_forwarded || is_named, "the wrapper does not pass `{method}` on");

@@ -1,5 +1,5 @@
-//! For tests: blobs that count requests, fail at the n-th write, remember all writes; a store that behaves like a remote one; and
-//! numbers that look random.
+//! For tests: blobs that count requests, fail at the n-th write, or record all writes; a store that behaves like a remote one;
+//! and pseudorandom numbers.
 
 mod recording;
 mod rng;
@@ -53,12 +53,12 @@ impl<B> Counting<B> {
         self.read_bytes.fetch_add(len as u64, Relaxed);
     }
 
-    /// Requests to read, and the bytes they asked for.
+    /// Returns the number of requests to read, and the bytes that they requested.
     pub fn reads(&self) -> (u64, u64) {
         (self.reads.load(Relaxed), self.read_bytes.load(Relaxed))
     }
 
-    /// Requests to write, and their bytes.
+    /// Returns the number of requests to write, and their bytes.
     pub fn writes(&self) -> (u64, u64) {
         (self.writes.load(Relaxed), self.written_bytes.load(Relaxed))
     }
@@ -104,7 +104,7 @@ pub struct Failing<B> {
     faults: Arc<Mutex<Faults>>,
 }
 
-/// Which calls fail.
+/// The calls that fail.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
     /// Number of calls that succeed first.
@@ -135,7 +135,7 @@ impl<B> Failing<B> {
         Failing { inner, faults: Arc::default() }
     }
 
-    /// Chooses anew which calls fail, counted from now on.
+    /// Replaces the calls that fail, counted from now on.
     pub fn arm(&self, faults: Faults) {
         *self.faults.lock().unwrap_or_else(PoisonError::into_inner) = faults;
     }

@@ -21,7 +21,7 @@ pub enum Event {
     /// All bytes were replaced at one instant, by bytes that are on the disk. Up to the next barrier the disk may have the old
     /// ones under the name.
     Replace(Vec<u8>),
-    /// All before it is kept whatever happens.
+    /// A barrier: all changes before it survive a crash.
     Barrier,
     /// A mark of the caller; see [`Recording::mark`].
     Mark,
@@ -125,7 +125,7 @@ impl Log {
     /// Calls `visit` with the bytes that may be left if all stopped at some moment, with the number of marks that were
     /// passed before, and with the number of events that led there.
     pub fn cuts(&self, rng: &mut Rng, visit: &mut dyn FnMut(&[u8], usize, usize)) {
-        // The bytes at the last barrier or replacement, and what was done since.
+        // The bytes at the last barrier or replacement, and the changes since.
         let mut safe = self.start.clone();
         let mut since: Vec<&Event> = Vec::new();
         // The bytes at the last barrier, if all of them were replaced since.
@@ -140,7 +140,7 @@ impl Log {
                     continue;
                 }
                 Event::Mark => marks += 1,
-                // The new bytes are on the disk before they get the name; what is lost of the old ones is lost with them.
+                // The new bytes are on disk before the rename. Lost writes to the old bytes do not matter any more.
                 Event::Replace(bytes) => {
                     let old = std::mem::replace(&mut safe, bytes.clone());
                     replaced.get_or_insert(old);

@@ -1,4 +1,4 @@
-//! A small generator of numbers that look random and are the same in each run.
+//! A small generator of pseudorandom numbers, the same in each run.
 
 /// SplitMix64.
 #[derive(Clone, Debug)]

@@ -11,8 +11,8 @@ use crate::{ByteRange, Cost, Expected, Fetched, Listing, Store, Version};
 /// Requests to a store, as a test counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Times that a request began while no other was in flight: a lower bound of the waits one after the other. A batch is one
-    /// round for each [`Cost::in_flight`] of its requests.
+    /// Number of times that a request began while no other was in flight: a lower bound of the latencies that add up. A batch
+    /// takes one round for each [`Cost::in_flight`] of its requests.
     pub rounds: u64,
     /// Requests of any kind.
     pub requests: u64,
@@ -65,7 +65,7 @@ impl<S: Store> Simulated<S> {
         self.state().traffic
     }
 
-    /// Returns the traffic so far, and counts anew.
+    /// Returns the traffic so far, and resets the counts.
     pub fn take_traffic(&self) -> Traffic {
         std::mem::take(&mut self.state().traffic)
     }
