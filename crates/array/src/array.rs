@@ -63,7 +63,7 @@ pub enum PastEnd {
 }
 
 impl Array {
-    /// An array of contiguous elements from byte `begin` on.
+    /// Makes an array of contiguous elements from byte `begin` of the blob on.
     ///
     /// # Errors
     /// `EVARSIZE` if the size in bytes is 2^64 or more.
@@ -73,7 +73,7 @@ impl Array {
         Ok(Array { shape, stored, decoder: None, layout, past_end: PastEnd::Zero })
     }
 
-    /// An array that holds its elements itself.
+    /// Makes an array with the inline layout: `bytes` are its elements.
     pub fn inline(shape: Vec<u64>, stored: Stored, bytes: impl Into<Arc<[u8]>>) -> Self {
         let layout = Layout::Inline(bytes.into());
         Array { shape, stored, decoder: None, layout, past_end: PastEnd::Zero }
@@ -108,7 +108,7 @@ pub(crate) fn dense_strides(shape: &[u64], stored: Stored) -> Result<Vec<u64>> {
     Ok(strides)
 }
 
-/// The error of an array that reaches beyond 64-bit positions.
+/// Returns the error for an array that reaches beyond 64-bit positions.
 pub(crate) fn too_large(shape: &[u64]) -> Error {
     Error::new(Code::EVARSIZE, format!("array of shape {shape:?}: reaches beyond byte 2^64 of the file"))
 }

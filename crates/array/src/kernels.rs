@@ -254,7 +254,7 @@ macro_rules! match_int {
     };
 }
 
-/// The loop for a pair of numeric kinds.
+/// Returns the loop for a pair of numeric kinds.
 pub(crate) fn kernel(direction: ConversionRules, from: Kind, to: Kind) -> Kernel {
     macro_rules! from_int {
         ($s:ty) => {

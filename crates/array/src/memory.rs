@@ -143,7 +143,7 @@ pub(crate) struct MapWalk {
 }
 
 impl MapWalk {
-    /// The walk through a memory of `len` bytes; no count is 0. `None` if the map is that of dense memory.
+    /// Checks a map of memory of `len` bytes; no count is 0. Returns `None` if the map is that of dense memory.
     pub(crate) fn new(map: Map<'_>, counts: &[u64], len: usize, kind: Kind) -> Result<Option<MapWalk>> {
         if map.strides.len() != counts.len() {
             let what = format!("memory map: {} strides for {} dimensions", map.strides.len(), counts.len());

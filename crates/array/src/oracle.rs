@@ -175,7 +175,7 @@ pub fn fill(blob: &dyn BlobMut, array: &Array, sel: &Selection, value: &[u8]) ->
     indices(&sel.count).try_for_each(|index| blob.write_at(selected(array, sel, &index), value))
 }
 
-/// All indices below `count`, last dimension fastest.
+/// Returns all indices below `count`, last dimension fastest.
 fn indices(count: &[u64]) -> impl Iterator<Item = Vec<u64>> {
     let mut next = (!count.contains(&0)).then(|| vec![0; count.len()]);
     std::iter::from_fn(move || {
@@ -194,13 +194,13 @@ fn indices(count: &[u64]) -> impl Iterator<Item = Vec<u64>> {
     })
 }
 
-/// The byte position of a selected element.
+/// Returns the byte position of a selected element.
 fn selected(array: &Array, sel: &Selection, index: &[u64]) -> u64 {
     let at: Vec<u64> = (0..index.len()).map(|dim| sel.start[dim] + index[dim] * sel.stride[dim]).collect();
     position(array, &at)
 }
 
-/// The byte position of the element at these coordinates.
+/// Returns the byte position of the element at these coordinates.
 fn position(array: &Array, at: &[u64]) -> u64 {
     let mut inline_step = array.stored.kind.size() as u64;
     let mut position = if let Layout::Strided { begin, .. } = &array.layout { *begin } else { 0 };
@@ -213,7 +213,7 @@ fn position(array: &Array, at: &[u64]) -> u64 {
     position
 }
 
-/// The element of memory for a selected element.
+/// Returns the index in memory of a selected element.
 fn element(map: Option<Map<'_>>, number: usize, index: &[u64]) -> usize {
     let Some(map) = map else { return number };
     let offset: isize = index.iter().zip(map.strides).map(|(&index, step)| index as isize * step).sum();
@@ -321,7 +321,7 @@ fn decode(kind: Kind, little: &[u8]) -> Number {
     }
 }
 
-/// The low bytes of an integer, or the nearest float.
+/// Returns the low bytes of an integer, or the bytes of the nearest float.
 fn encode(kind: Kind, value: Number) -> Vec<u8> {
     let all = match (kind, value) {
         (Kind::F32, Number::Int(int)) => i128::from((int as f32).to_bits()),

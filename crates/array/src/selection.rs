@@ -18,7 +18,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// All elements of an array of this shape.
+    /// Selects all elements of an array of this shape.
     pub fn all(shape: &[u64]) -> Self {
         Selection {
             start: SmallVec::from_elem(0, shape.len()),
@@ -27,12 +27,12 @@ impl Selection {
         }
     }
 
-    /// `count` indices from `start` on.
+    /// Selects `count` indices from `start` on, in each dimension.
     pub fn slab(start: &[u64], count: &[u64]) -> Self {
         Selection { start: Index::from_slice(start), count: Index::from_slice(count), stride: ones(start) }
     }
 
-    /// `count` indices from `start` on, `stride` apart.
+    /// Selects `count` indices from `start` on, `stride` apart, in each dimension.
     pub fn strided(start: &[u64], count: &[u64], stride: &[u64]) -> Self {
         Selection {
             start: Index::from_slice(start),

@@ -82,8 +82,8 @@ pub(crate) struct Tile {
 }
 
 impl TilePlan {
-    /// The plan for a checked, non-empty selection of an array of `shape` at `begin` with `strides`, with tiles of at
-    /// most `limit` bytes, for a source of this cost.
+    /// Plans the tiles of a checked, non-empty selection of an array of `shape` at position `begin` with `strides`. Tiles have at
+    /// most `limit` bytes; `cost` is that of requests to the source.
     pub(crate) fn new(
         shape: &[u64],
         stored: Stored,

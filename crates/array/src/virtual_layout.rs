@@ -136,7 +136,7 @@ fn common((a, a_step, a_count): (u64, u64, u64), (b, b_step, b_count): (u64, u64
     Some(Common { first: (i as u64, j as u64), step: (i_step as u64, j_step as u64), count: count as u64 })
 }
 
-/// `a` times `b` modulo `m`, all below 2^66 or so: their product may not be.
+/// Returns `a * b` modulo `m`. The product of the two, each of more than 64 bits, may not fit in 128 bits.
 fn product(a: i128, b: i128, m: i128) -> i128 {
     let (mut a, mut b) = (a.rem_euclid(m), b.rem_euclid(m));
     if let Some(product) = a.checked_mul(b) {
@@ -152,7 +152,7 @@ fn product(a: i128, b: i128, m: i128) -> i128 {
     sum
 }
 
-/// The greatest common divisor of `a` and `b`, and the factor of `a` that makes it, up to multiples of `b`.
+/// Returns the greatest common divisor `g` of `a` and `b`, and a number `x` with `a * x = g` modulo `b`.
 fn gcd(a: i128, b: i128) -> (i128, i128) {
     let (mut old, mut new) = ((a, 1), (b, 0));
     while new.0 != 0 {

@@ -112,7 +112,7 @@ pub fn fill(blob: &dyn BlobMut, array: &Array, sel: &Selection, value: &[u8]) ->
     Writer { blob, plan: &plan, conversion, source, size }.all().map(drop)
 }
 
-/// The chunks of an array, if it has any and some elements are to be written.
+/// Returns the chunks of an array; `None` if it has another layout or no elements are to be written.
 fn chunked(array: &Array, elements: u64) -> Result<Option<&Chunks>> {
     if array.decoder.is_some() {
         return Err(Error::new(
@@ -137,7 +137,7 @@ pub(crate) fn dense(
     Writer { blob, plan, conversion, source: Source::Dense(input), size }.all()
 }
 
-/// The tiles of a selection to be written; none if it is empty.
+/// Plans the tiles of a selection to be written; `None` if it is empty or the array is chunked.
 fn make_plan(
     blob: &dyn BlobMut,
     array: &Array,

@@ -338,7 +338,7 @@ impl<B: BlobMut> BlobMut for ReadAhead<B> {
         done
     }
 
-    /// Later reads return what other processes wrote.
+    /// Makes later reads return what other processes wrote, too.
     fn flush(&self) -> Result<()> {
         let done = self.inner.flush();
         self.forget_all();

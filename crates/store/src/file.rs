@@ -163,9 +163,9 @@ impl FileBlob {
 }
 
 impl Drop for FileBlob {
-    /// A process that another thread is starting has the descriptor as well until it runs its program, and closing
-    /// ours would leave the lock with it; giving it back does not. A child made by `fork` that closes its copy must leave
-    /// the lock to us.
+    /// Unlocks the file before it is closed. A process that another thread is starting has a copy of the descriptor until `exec`,
+    /// so closing alone would leave the file locked until then. A child made by `fork` that closes its copy must not unlock the
+    /// file of its parent, so only the process that locked it does.
     fn drop(&mut self) {
         if *self.locked_by.get_mut() == std::process::id() {
             let _ = rustix::fs::flock(&self.file, rustix::fs::FlockOperation::Unlock);

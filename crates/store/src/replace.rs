@@ -125,13 +125,13 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 impl ReplaceableFile {
-    /// A file that is open for reading and writing.
+    /// Wraps a file that is open for reading and writing.
     pub fn new(file: FileBlob) -> Self {
         let path = file.path().canonicalize().ok();
         ReplaceableFile { current: RwLock::new(Arc::new(file)), path, unsynced: Mutex::default() }
     }
 
-    /// Returns the file that has the name now.
+    /// Returns the open file; after a replacement, the new one.
     fn current(&self) -> Arc<FileBlob> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -159,7 +159,7 @@ pub(super) fn recycle(buffers: impl Iterator<Item = Vec<u8>>) {
 }
 
 impl CachedChunks {
-    /// An array without cached chunks.
+    /// Makes an empty set of cached chunks for one array.
     pub(super) fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Relaxed);

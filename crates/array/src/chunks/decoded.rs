@@ -89,7 +89,7 @@ pub(super) fn coordinates(key: &[u64]) -> String {
     format!("({})", list.join(", "))
 }
 
-/// The error of an unfiltered chunk that has fewer bytes than its elements.
+/// Returns the error for an unfiltered chunk that has fewer bytes than its elements.
 pub(super) fn too_short(len: u64, chunk_len: u64) -> Error {
     Error::new(Code::EHDFERR, format!("stored with {len} of {chunk_len} bytes, and without filters"))
 }

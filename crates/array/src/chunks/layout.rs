@@ -33,7 +33,7 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// Chunks that are only read; see the fields.
+    /// Makes chunks that are only read; see the fields.
     pub fn new(
         shape: Vec<u64>,
         index: Arc<dyn ChunkIndex>,
@@ -44,9 +44,9 @@ impl Chunks {
         Chunks { shape, index, chain, fill: fill.into(), cached, pending: None, inner: 0 }
     }
 
-    /// Chunks that can be written as well. Clones share the pending chunks, whatever the shape of their arrays. The owner of the
-    /// array calls this once. It calls [`flush`](crate::flush) before it uses the blob of the store in any other way, and before
-    /// it drops the last clone: that drops pending chunks.
+    /// Makes chunks that can be written as well. Clones share the pending chunks, whatever the shape of their arrays. The owner
+    /// of the array calls this once. It calls [`flush`](crate::flush) before it uses the blob of the store in any other way, and
+    /// before it drops the last clone: that drops pending chunks.
     pub fn writable(
         shape: Vec<u64>,
         store: Arc<dyn ChunkStore>,
@@ -97,7 +97,7 @@ impl Chunks {
         }
     }
 
-    /// Chunks of this shape none of which is stored: every element has the fill value.
+    /// Makes chunks of this shape of which none is stored: every element has the fill value.
     pub(crate) fn missing(shape: &[u64], fill: &Arc<[u8]>) -> Self {
         let shape = shape.iter().map(|&len| len.max(1)).collect();
         Chunks::new(shape, Arc::new(NoChunks), Arc::default(), fill.clone())

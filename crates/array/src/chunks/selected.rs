@@ -30,7 +30,7 @@ pub(super) struct SelectedChunks<'a> {
 }
 
 impl<'a> SelectedChunks<'a> {
-    /// The chunks of a checked selection that is not empty.
+    /// Splits a checked selection that is not empty.
     ///
     /// # Errors
     /// `EINVAL` if the shape of the chunks does not go with that of the array; `EVARSIZE` for chunks larger than memory.

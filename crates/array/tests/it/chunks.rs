@@ -39,7 +39,7 @@ pub fn step(id: u32, params: &[u32]) -> Step {
     Step { id: id.into(), name: String::new(), optional: false, params: params.to_vec() }
 }
 
-/// A random array in chunks of at most about `most` elements, with its blob.
+/// Returns a random chunked array of at most about `most` elements, and its blob.
 fn chunked(rng: &mut Rng, most: u64, kind: Option<Kind>) -> (Arc<MemoryBlob>, Array) {
     let rank = rng.below(4) as usize + 1;
     let mut left = most;
@@ -125,7 +125,7 @@ fn agrees(rng: &mut Rng, blob: &dyn Blob, array: &Array, sel: &Selection) {
     unwritten_elements_have_their_value(blob, array, sel);
 }
 
-/// Reading an unwritten element gives the value that `unwritten_value` returns.
+/// Checks that an unwritten element is read as the value that `unwritten_value` returns.
 fn unwritten_elements_have_their_value(blob: &dyn Blob, array: &Array, sel: &Selection) {
     let kind = array.stored.kind;
     let Some(value) = unwritten_value(array).unwrap() else { return };

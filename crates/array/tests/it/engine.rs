@@ -24,7 +24,8 @@ pub const NUMBERS: [Kind; 10] = [
 /// The cost of a slow source with small gaps and few requests in flight: small arrays take several batches.
 pub const SLOW: Cost = Cost { gap: 64, window: 0, in_flight: 3, ..Cost::REMOTE };
 
-/// The cost of a near source or of a slow one, by the number of elements that are read: in at most ten batches or so.
+/// Returns the cost of a near or of a slow source, depending on the number of elements that are read, which take about ten
+/// batches at most.
 pub fn cost(elements: u64) -> Cost {
     let slow = Cost { in_flight: SLOW.in_flight.max(elements as usize / 10), ..SLOW };
     [Cost::MEMORY, slow, Cost::LOCAL][(elements % 3) as usize]
@@ -40,7 +41,7 @@ struct Case {
     held: usize,
 }
 
-/// A random array of at most about `most` elements, and a selection of it.
+/// Returns a random array of at most about `most` elements, and a selection of it.
 fn case(rng: &mut Rng, most: u64, inline: bool) -> Case {
     let rank = rng.below(7) as usize;
     let mut left = most;
@@ -199,14 +200,14 @@ fn input<'a>(case: &'a Case, bytes: &'a [u8]) -> In<'a> {
     }
 }
 
-/// The byte after the last one of an array.
+/// Returns the position behind the last byte of an array.
 fn end(array: &Array) -> u64 {
     let Layout::Strided { begin, strides: steps } = &array.layout else { return 0 };
     let reach: u64 = array.shape.iter().zip(steps).map(|(len, step)| len.saturating_sub(1) * step).sum();
     begin + reach + array.stored.kind.size() as u64
 }
 
-/// A blob for an array; one in four ends before the array does.
+/// Returns the bytes of a blob for an array; one in four ends before the array does.
 fn blob(rng: &mut Rng, array: &Array) -> Vec<u8> {
     let end = end(array);
     let len = if rng.once_in(4) { rng.below(end + 1) } else { end + rng.below(20) } as usize;

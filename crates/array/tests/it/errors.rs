@@ -10,7 +10,7 @@ fn array() -> Array {
     Array::contiguous(vec![3, 4], Stored::big(Kind::I16), 2).unwrap()
 }
 
-/// The errors of reading, writing and filling, which must be the same.
+/// Returns the error of reading, writing and filling, after checking that it is the same for all three.
 fn refused(array: &Array, sel: &Selection) -> Error {
     let blob = Counting::new(MemoryBlob::new(vec![0; 64]));
     let mut memory = vec![0i16; sel.elements().unwrap_or(0).min(1000) as usize];

@@ -136,7 +136,7 @@ impl Blob for ObjectBlob {
         self.store.cost()
     }
 
-    /// The next read fixes the version of the object again.
+    /// Drops the version and the size: the next read fixes them again.
     fn forget(&self) {
         let mut known = self.known();
         known.object = None;

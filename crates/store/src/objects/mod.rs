@@ -118,7 +118,7 @@ impl Fetched {
 pub struct Version(Box<str>);
 
 impl Version {
-    /// A version by the text that the store gives it.
+    /// Makes a version of the text that the store gives it.
     pub fn new(text: impl Into<Box<str>>) -> Version {
         Version(text.into())
     }

@@ -184,7 +184,7 @@ impl<B: BlobMut> BlobMut for Failing<B> {
         self.inner.sync()
     }
 
-    /// The requests to the new bytes count too.
+    /// Counts the changes of the new bytes too.
     fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
         self.inner.replace(&mut |new| write(&Failing { inner: new, faults: self.faults.clone() }))
     }

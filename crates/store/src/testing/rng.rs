@@ -5,12 +5,12 @@
 pub struct Rng(u64);
 
 impl Rng {
-    /// Numbers that depend on nothing but `seed`.
+    /// Makes a generator whose numbers depend on `seed` only.
     pub fn new(seed: u64) -> Self {
         Rng(seed)
     }
 
-    /// Any number.
+    /// Returns any number.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -19,12 +19,12 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`, which is not 0.
+    /// Returns a number below `end`, which is not 0.
     pub fn below(&mut self, end: u64) -> u64 {
         self.number() % end
     }
 
-    /// A position in a list of this length.
+    /// Returns a position in a list of this length.
     pub fn index(&mut self, len: usize) -> usize {
         self.below(len as u64) as usize
     }
@@ -34,7 +34,7 @@ impl Rng {
         self.below(times) == 0
     }
 
-    /// One of a list.
+    /// Returns an item of a list.
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.index(from.len())]
     }

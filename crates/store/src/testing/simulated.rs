@@ -50,7 +50,7 @@ struct State {
 }
 
 impl<S: Store> Simulated<S> {
-    /// A store with this cost, whose requests take `latency`.
+    /// Wraps a store: the new one has this cost, and its requests take `latency`.
     pub fn new(inner: S, cost: Cost, latency: Duration) -> Simulated<S> {
         Simulated { inner, cost, latency, state: Mutex::default(), requests: AtomicU64::new(0) }
     }
