@@ -20,7 +20,7 @@ pub enum ConversionRules {
     Cast,
 }
 
-/// Bytes of a piece: stays in the first-level cache, and its buffer on the stack costs a one-value request little.
+/// Bytes of a piece: it stays in the first-level cache, and the buffer on the stack costs little even for a request of one value.
 const PIECE: usize = 1024;
 
 /// Converts all elements of `input` into `output`.

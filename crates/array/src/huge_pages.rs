@@ -34,13 +34,13 @@ mod linux {
             return;
         }
         let start = start.wrapping_add(skip).cast();
-        // SAFETY: the range lies within the list, and the advice changes nothing that a program can see of it. Systems
-        // that know nothing of it say so, which is as good.
+        // SAFETY: the range lies within the list, and the advice does not change the content of memory. Systems without huge
+        // pages return an error, which is ignored.
         #[allow(unsafe_code)]
         let _ = unsafe { rustix::mm::madvise(start, bytes - skip, rustix::mm::Advice::LinuxHugepage) };
     }
 
-    /// True if the machine reports free memory to a host, which takes it away and gives it back slowly.
+    /// True if the virtual machine reports free memory to its host: the host takes it away, and returning it is slow.
     fn gives_memory_back() -> bool {
         static GIVES: OnceLock<bool> = OnceLock::new();
         *GIVES.get_or_init(|| {
@@ -70,7 +70,8 @@ mod linux {
             assert!(!reports_free_pages("", ""));
         }
 
-        /// True if the kernel was advised to use huge pages for the mapping of an address; `None` if the kernel does not tell.
+        /// True if the kernel was advised to use huge pages for the mapping of an address; `None` if the kernel does not report
+        /// it.
         fn is_advised(at: usize) -> Option<bool> {
             let maps = fs::read_to_string("/proc/self/smaps").ok()?;
             let number = |text| usize::from_str_radix(text, 16).ok();

@@ -4,7 +4,7 @@
 //! soon, that fetch is a third of the memory traffic; non-temporal stores avoid it. One of two modules of the crate with
 //! unsafe code (decision 015).
 
-/// Bytes of a result from which on it does not stay in the caches of most machines.
+/// Minimum bytes of a result that does not stay in the caches of most machines.
 pub(crate) const LARGE: u64 = 32 << 20;
 
 /// Copies each row to its destination, with non-temporal stores if the machine has them and the row is long enough.

@@ -15,7 +15,7 @@ use crate::pool::{self, Workers};
 use crate::requests::largest;
 use crate::{Selection, Stored};
 
-/// Maximum bytes of a tile unless the caller says otherwise: it stays in the second-level cache until it is converted.
+/// Default of the maximum bytes of a tile, which stays in the second-level cache until its elements are converted.
 pub(crate) const TILE: u64 = 256 << 10;
 
 /// Work in bytes below which the thread of the caller does everything: waking other threads would cost more.
@@ -190,7 +190,8 @@ impl TilePlan {
         (self.piece * self.row_elements) as usize
     }
 
-    /// Returns the pool, and the number of tiles that a thread does at a time; `None` if the caller's thread alone is as fast.
+    /// Returns the pool, and the number of tiles that a thread takes at a time; `None` if the thread of the caller alone is as
+    /// fast.
     pub(crate) fn shared(&self) -> Option<(Workers, u64)> {
         let price = self.row_span + (self.piece - 1) * self.dims[self.cut].step + self.cost.gap;
         if self.tiles < 2 || self.tiles.saturating_mul(price) < SHARED {

@@ -68,7 +68,7 @@ pub(crate) fn read(
     Ok(in_range && (filled || covered >= out.len() / size))
 }
 
-/// Maximum number of mappings whose coverage is asked for: callers ask for each chunk of a copy.
+/// Maximum number of mappings whose sources are asked for their coverage: a copy asks for each chunk.
 const FEW: usize = 16;
 
 /// Returns how much of a selection is stored in the sources; see [`coverage`](crate::coverage). More mappings count as stored.
@@ -136,7 +136,7 @@ fn common((a, a_step, a_count): (u64, u64, u64), (b, b_step, b_count): (u64, u64
     Some(Common { first: (i as u64, j as u64), step: (i_step as u64, j_step as u64), count: count as u64 })
 }
 
-/// Returns `a * b` modulo `m`. The product of the two, each of more than 64 bits, may not fit in 128 bits.
+/// Returns `a * b` modulo `m`. Each of the three has up to about 66 bits, so the product may not fit in an `i128`.
 fn product(a: i128, b: i128, m: i128) -> i128 {
     let (mut a, mut b) = (a.rem_euclid(m), b.rem_euclid(m));
     if let Some(product) = a.checked_mul(b) {
@@ -217,7 +217,7 @@ impl Overlap {
         Ok(Some(overlap))
     }
 
-    /// Returns the part of it within a source of this shape, which may be smaller than the mapping says.
+    /// Returns the part of the overlap within a source of this shape, which may be smaller than the mapping says.
     fn within(mut self, shape: &[u64]) -> Result<Option<Overlap>> {
         if shape.len() != self.source_selection.count.len() {
             let what = format!(

@@ -152,7 +152,7 @@ mod tests {
         for at in 0..10_500 {
             read(&blob, at, 3);
         }
-        // Page by page, the last one as far as there are bytes.
+        // One request for each page but the first; the last page has 500 bytes.
         assert_eq!(store.take_traffic(), traffic(10, 10, 9_500));
         assert_eq!(budget.held(), 10_500);
         for (at, len) in [(10_400, 100), (10_500, 0), (20_000, 0)] {
@@ -180,7 +180,7 @@ mod tests {
         let (store, blob, _) = cached(100_000, 1 << 20, Duration::ZERO);
         read(&blob, 5_000, 10);
         store.take_traffic();
-        // Pages 2 to 4 and 6, 30, and 5, which is there.
+        // One request for pages 2 to 4, one for page 6, one for page 30; page 5 is cached.
         let positions = [4_100, 2_100, 3_999, 30_500, 5_990, 2_000];
         let mut buffers = [[0; 20]; 6];
         let mut requests: Vec<_> =
@@ -207,7 +207,7 @@ mod tests {
             let wanted: Vec<u8> = (request.at..).take(10).map(|at| (at % 251) as u8).collect();
             assert_eq!(request.bytes(), wanted);
         }
-        // Ten pages a round, which are adjacent.
+        // A round loads ten adjacent pages, half of the budget.
         assert_eq!(store.take_traffic(), traffic(10, 10, 99 * PAGE));
         assert!(budget.held() <= 20 * PAGE);
     }
@@ -219,7 +219,7 @@ mod tests {
         read(&blob, 15_500, 10);
         store.take_traffic();
         assert_eq!(read(&blob, 10_300, 5_500).len(), 5_500);
-        // Before, between and behind no page: the second one covers the end.
+        // One request before the first cached page, one between the two; the second page has the end of the range.
         assert_eq!(store.take_traffic(), traffic(1, 2, 5_500 - 1_000 - 800));
         assert_eq!(budget.held(), 2 * PAGE);
         assert_eq!(read(&blob, 95_000, 9_000).len(), 5_000);

@@ -77,7 +77,7 @@ fn has_changed(since: Option<&ChangeToken>, blob: &(impl Blob + ?Sized)) -> bool
     since.zip(now.as_ref()).is_some_and(|(since, now)| !since.is_same_content(now))
 }
 
-/// The time limit of a sequence of attempts, which begins with the first question.
+/// The time limit of a sequence of attempts; the time begins with the first call of [`can_retry`](RetryLimit::can_retry).
 #[derive(Debug, Default)]
 pub struct RetryLimit {
     begin: Option<Instant>,
@@ -94,7 +94,7 @@ impl RetryLimit {
     }
 }
 
-/// Repeats `attempt` until it succeeds, `can_pass` says that its error is final, or the time limit is over.
+/// Repeats `attempt` until it succeeds, `can_pass` returns false for its error (the error is final), or the time limit is over.
 pub fn retry<T>(
     mut attempt: impl FnMut() -> Result<T>,
     mut can_pass: impl FnMut(&Error) -> bool,
@@ -111,8 +111,8 @@ pub fn retry<T>(
 /// Number of attempts after which an optimistic read accepts its value although the blob changed during each of them.
 const MOST_READS: usize = 10;
 
-/// Runs `read` on a blob after dropping its read-ahead, and repeats it while it fails or the blob changes. Returns its value, and
-/// the token of the blob from before the last attempt.
+/// Runs `read` on a blob after dropping its read-ahead. Repeats it after an error if the blob may have changed, and after a value
+/// if the blob has certainly changed. Returns the value, and the token of the blob from before the last attempt.
 pub fn read_optimistically<T>(
     blob: &(impl Blob + ?Sized),
     mut read: impl FnMut() -> Result<T>,

@@ -1,11 +1,11 @@
-//! Chunked arrays: chunks are found through an index, and filters may have encoded them.
+//! Chunked arrays: an index locates the chunks, and filters may have encoded them.
 //!
 //! Chunks that can be written have a [`ChunkStore`], which allocates space for each encoded chunk. A chunk of which a part was
 //! written stays decoded in memory ("pending") until it is complete, and is encoded once.
 //!
-//! The files import each other in one direction only: `index`, `decoded`, `dim_chunks` and `fetch_plan` know none of the
-//! others; `cache`, `encode` and `rows` know these; `pending` knows `cache` and `encode`; `layout` joins them; `locate`,
-//! `objects`, `optimistic`, `selected` and `stored` are what `read`, `write` and `copy` share.
+//! The files import each other in one direction only: `index`, `decoded`, `dim_chunks` and `fetch_plan` know none of the others;
+//! `cache` and `rows` know these; `encode` and `pending` know `cache` too, and `pending` knows `encode`; `layout` joins them.
+//! `read`, `write` and `copy` share `locate`, `objects`, `optimistic`, `selected` and `stored`; `coverage` uses the index alone.
 
 mod cache;
 mod copy;
