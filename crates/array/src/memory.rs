@@ -155,10 +155,11 @@ impl MapWalk {
             low = low.saturating_add(reach.min(0));
             high = high.saturating_add(reach.max(0));
         }
-        let held = len / kind.size();
-        if low < 0 || high >= held as i128 {
-            let what =
-                format!("memory map: reaches from element {low} to {high}, the memory has {held} elements");
+        let memory_len = len / kind.size();
+        if low < 0 || high >= memory_len as i128 {
+            let what = format!(
+                "memory map: reaches from element {low} to {high}, the memory has {memory_len} elements"
+            );
             return Err(Error::new(Code::EINVAL, what));
         }
         let mut dims: SmallVec<[(usize, isize); 4]> = SmallVec::new();
@@ -180,7 +181,7 @@ impl MapWalk {
         if dims.is_empty() {
             dims.push((1, 1));
         }
-        let dense = map.origin == 0 && dims.len() == 1 && dims[0].1 == 1 && dims[0].0 == held;
+        let dense = map.origin == 0 && dims.len() == 1 && dims[0].1 == 1 && dims[0].0 == memory_len;
         Ok(if dense { None } else { Some(MapWalk { origin: map.origin as isize, dims }) })
     }
 

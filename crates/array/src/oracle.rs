@@ -153,11 +153,11 @@ fn in_mapping(mapping: &SourceMapping, at: &[u64]) -> Option<Vec<u64>> {
 /// As [`crate::write()`].
 pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) -> Result<RangeCheck> {
     sel.check(&array.shape)?;
-    let held = input.kind.size();
+    let size = input.kind.size();
     let mut fit = RangeCheck::InRange;
     for (number, index) in indices(&sel.count).enumerate() {
-        let from = element(input.map, number, &index) * held;
-        let from = &input.bytes[from..from + held];
+        let from = element(input.map, number, &index) * size;
+        let from = &input.bytes[from..from + size];
         let mut stored = vec![0; array.stored.kind.size()];
         if one(input.rules, Stored::native(input.kind), from, array.stored, &mut stored)
             == RangeCheck::OutOfRange

@@ -188,15 +188,15 @@ impl Overlap {
         let mut dense = 1usize;
         for dim in (0..rank).rev() {
             let wanted = (sel.start[dim], sel.stride[dim], sel.count[dim]);
-            let held = (
+            let mapped = (
                 mapping.virtual_selection.start[dim],
                 mapping.virtual_selection.stride[dim],
                 mapping.virtual_selection.count[dim],
             );
-            if held.2 == 0 {
+            if mapped.2 == 0 {
                 return Ok(None);
             }
-            let Some(common) = common(wanted, held) else { return Ok(None) };
+            let Some(common) = common(wanted, mapped) else { return Ok(None) };
             overlap.origin += common.first.0 as usize * dense;
             if let Some(at) = here.iter().position(|&here| here == dim) {
                 let to = there[at];

@@ -13,7 +13,7 @@ use crate::{Blob, BlobMut, Buffer, ReadRequest, Suffix, Writes, forward};
 /// Writes from this size on are passed through.
 const SMALL: usize = 32 << 10;
 /// Maximum bytes of the pending run.
-const HELD: usize = 256 << 10;
+const MAX_PENDING: usize = 256 << 10;
 
 /// A blob that collects small writes.
 #[derive(Debug)]
@@ -46,10 +46,10 @@ impl Run {
             return false;
         };
         let end = skip as usize + from.len();
-        if self.len == 0 || end > HELD {
+        if self.len == 0 || end > MAX_PENDING {
             return false;
         }
-        self.bytes.at(self.at, HELD)[skip as usize..end].copy_from_slice(from);
+        self.bytes.at(self.at, MAX_PENDING)[skip as usize..end].copy_from_slice(from);
         self.len = self.len.max(end);
         true
     }
@@ -76,7 +76,7 @@ impl Run {
     }
 
     fn start(&mut self, at: u64, from: &[u8]) {
-        self.bytes.at(at, HELD)[..from.len()].copy_from_slice(from);
+        self.bytes.at(at, MAX_PENDING)[..from.len()].copy_from_slice(from);
         (self.at, self.len) = (at, from.len());
     }
 }
@@ -230,7 +230,7 @@ mod tests {
         for step in 0..10_000u64 {
             blob.write_at(step * 100, &[step as u8; 100]).unwrap();
         }
-        assert_eq!(inner.writes().0, 1_000_000 / HELD as u64);
+        assert_eq!(inner.writes().0, 1_000_000 / MAX_PENDING as u64);
         blob.flush().unwrap();
         assert_eq!(inner.writes().1, 1_000_000);
         assert_eq!(blob.size().unwrap(), 1_000_000);

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use crate::room::Room;
+use crate::prealloc::Preallocation;
 use crate::{Blob, BlobMut, ChangeToken, Cost};
 
 /// A local file.
@@ -19,7 +19,7 @@ pub struct FileBlob {
     path: PathBuf,
     /// Id of the process that has the file lock; 0 if none has.
     locked_by: AtomicU32,
-    room: Room,
+    preallocation: Preallocation,
     /// Locked while a large range is written: the kernel lets one thread at a time write to a file, and other threads would spin
     /// in the kernel.
     large_writes: Mutex<()>,
@@ -29,11 +29,11 @@ pub struct FileBlob {
 const LARGE: usize = 64 << 10;
 
 /// Interrupted requests in a row after which the interruption is an error: a cause that never ends must not hang the caller.
-const MOST_INTERRUPTIONS: u32 = 100;
+const MAX_INTERRUPTIONS: u32 = 100;
 
 /// Repeats a system call while signals interrupt it. A call that transfers 0 bytes counts as interrupted.
 fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    for _ in 0..MOST_INTERRUPTIONS {
+    for _ in 0..MAX_INTERRUPTIONS {
         match call() {
             Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WriteZero) => {}
             done => return done,
@@ -80,7 +80,7 @@ impl FileBlob {
             file,
             path: path.to_path_buf(),
             locked_by: AtomicU32::new(0),
-            room: Room::default(),
+            preallocation: Preallocation::default(),
             large_writes: Mutex::default(),
         }
     }
@@ -216,7 +216,7 @@ impl BlobMut for FileBlob {
     fn write_at(&self, at: u64, from: &[u8]) -> Result<()> {
         let is_large = from.len() >= LARGE;
         let _turn = is_large.then(|| self.large_writes.lock().unwrap_or_else(PoisonError::into_inner));
-        self.room.ask(&self.file, at, from.len());
+        self.preallocation.reserve(&self.file, at, from.len());
         let first = PIECE - (at % PIECE as u64) as usize;
         let (first, rest) = from.split_at(first.min(from.len()));
         let mut next = at;

@@ -154,13 +154,13 @@ mod tests {
         }
         // One request for each page but the first; the last page has 500 bytes.
         assert_eq!(store.take_traffic(), traffic(10, 10, 9_500));
-        assert_eq!(budget.held(), 10_500);
+        assert_eq!(budget.bytes(), 10_500);
         for (at, len) in [(10_400, 100), (10_500, 0), (20_000, 0)] {
             assert_eq!(read(&blob, at, 200).len(), len);
         }
         assert_eq!(store.take_traffic(), traffic(0, 0, 0));
         drop(blob);
-        assert_eq!(budget.held(), 0);
+        assert_eq!(budget.bytes(), 0);
     }
 
     #[test]
@@ -209,7 +209,7 @@ mod tests {
         }
         // A round loads ten adjacent pages, half of the budget.
         assert_eq!(store.take_traffic(), traffic(10, 10, 99 * PAGE));
-        assert!(budget.held() <= 20 * PAGE);
+        assert!(budget.bytes() <= 20 * PAGE);
     }
 
     #[test]
@@ -221,9 +221,9 @@ mod tests {
         assert_eq!(read(&blob, 10_300, 5_500).len(), 5_500);
         // One request before the first cached page, one between the two; the second page has the end of the range.
         assert_eq!(store.take_traffic(), traffic(1, 2, 5_500 - 1_000 - 800));
-        assert_eq!(budget.held(), 2 * PAGE);
+        assert_eq!(budget.bytes(), 2 * PAGE);
         assert_eq!(read(&blob, 95_000, 9_000).len(), 5_000);
-        assert_eq!(budget.held(), 2 * PAGE);
+        assert_eq!(budget.bytes(), 2 * PAGE);
     }
 
     #[test]
@@ -254,7 +254,7 @@ mod tests {
         let second = PageCache::with_budget(ObjectBlob::new(store.clone(), "k"), budget);
         for page in 0..100 {
             read(&first, page * PAGE as u64, 1);
-            assert!(budget.held() <= 20 * PAGE);
+            assert!(budget.bytes() <= 20 * PAGE);
         }
         read(&second, 0, 1);
         for page in 1..100 {
@@ -262,7 +262,7 @@ mod tests {
             store.take_traffic();
             read(&second, 0, 1);
             assert_eq!(store.take_traffic().requests, 0, "the page is used all the time");
-            assert!(budget.held() <= 20 * PAGE);
+            assert!(budget.bytes() <= 20 * PAGE);
         }
         read(&second, PAGE as u64, 1);
         assert_eq!(store.take_traffic().requests, 1, "the page was not used for long");
@@ -319,7 +319,7 @@ mod tests {
             }
         });
         assert_eq!(reads.into_inner(), 8_000);
-        assert!(budget.held() <= 10 * PAGE);
+        assert!(budget.bytes() <= 10 * PAGE);
     }
 
     #[test]

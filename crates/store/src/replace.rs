@@ -79,13 +79,13 @@ fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
 }
 
 /// Maximum number of symbolic links that are followed, as in Linux.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// Returns the path with all symbolic links resolved; the file need not exist. `None` for a cycle of links, and for descriptors
 /// of a process, such as `/dev/stdout`.
 pub fn resolve_links(path: &Path) -> Option<PathBuf> {
     let mut path = path.to_path_buf();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         if path.starts_with("/dev/fd") || path.starts_with("/proc") {
             return None;
         }

@@ -109,7 +109,7 @@ pub fn retry<T>(
 }
 
 /// Number of attempts after which an optimistic read accepts its value although the blob changed during each of them.
-const MOST_READS: usize = 10;
+const MAX_READS: usize = 10;
 
 /// Runs `read` on a blob after dropping its read-ahead. Repeats it after an error if the blob may have changed, and after a value
 /// if the blob has certainly changed. Returns the value, and the token of the blob from before the last attempt.
@@ -125,7 +125,7 @@ pub fn read_optimistically<T>(
         reads += 1;
         match read() {
             Err(_) if is_stale(token.as_ref(), blob) && limit.can_retry(true) => {}
-            Ok(_) if has_changed(token.as_ref(), blob) && reads < MOST_READS && limit.can_retry(false) => {}
+            Ok(_) if has_changed(token.as_ref(), blob) && reads < MAX_READS && limit.can_retry(false) => {}
             done => return done.map(|value| (value, token)),
         }
     }
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn read_is_repeated_while_the_blob_changes() {
-        for (last, wanted) in [(0, 1), (1, 2), (5, 4), (1000, MOST_READS)] {
+        for (last, wanted) in [(0, 1), (1, 2), (5, 4), (1000, MAX_READS)] {
             let mut reads = 0;
             let read = || {
                 reads += 1;

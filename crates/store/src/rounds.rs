@@ -21,11 +21,11 @@ use crate::{Blob, ReadRequest, forward};
 
 /// Maximum number of bytes that all rounds of one [`read_in_rounds`] fetch together. Further requests are passed on to the blob
 /// at once, one by one.
-const MOST_BYTES: usize = 32 << 20;
+const MAX_BYTES: usize = 32 << 20;
 
 /// Number of rounds after which each incomplete task reads on its own. Each round runs a task from the start, so the time for a
 /// damaged file with one long chain of pointers would grow with the square of its length.
-const MOST_ROUNDS: usize = 64;
+const MAX_ROUNDS: usize = 64;
 
 thread_local! {
     static ROUND: RefCell<Option<Round>> = const { RefCell::new(None) };
@@ -48,7 +48,7 @@ struct KnownBlob {
     blob: Arc<dyn Blob>,
     /// Fetched ranges by the position of their first byte.
     ranges: BTreeMap<u64, KnownRange>,
-    wanted: BTreeSet<(u64, Reverse<usize>)>,
+    requested: BTreeSet<(u64, Reverse<usize>)>,
 }
 
 /// A range that a round fetched.
@@ -77,20 +77,20 @@ impl KnownBlob {
     /// here: the blob may do so, and its page cache keeps small requests only.
     fn load(&mut self) -> Result<()> {
         let mut end = 0;
-        let mut wanted = Vec::new();
-        for (at, Reverse(len)) in std::mem::take(&mut self.wanted) {
+        let mut requested = Vec::new();
+        for (at, Reverse(len)) in std::mem::take(&mut self.requested) {
             if at + len as u64 > end {
                 end = at + len as u64;
-                wanted.push((at, len));
+                requested.push((at, len));
             }
         }
-        // `Round::answer` bounds the sum by `MOST_BYTES`.
-        let mut buffers: Vec<Vec<u8>> = wanted.iter().map(|&(_, len)| vec![0; len]).collect();
+        // `Round::answer` bounds the sum by `MAX_BYTES`.
+        let mut buffers: Vec<Vec<u8>> = requested.iter().map(|&(_, len)| vec![0; len]).collect();
         let mut requests: Vec<ReadRequest<'_>> =
-            wanted.iter().zip(&mut buffers).map(|(&(at, _), into)| ReadRequest::new(at, into)).collect();
+            requested.iter().zip(&mut buffers).map(|(&(at, _), into)| ReadRequest::new(at, into)).collect();
         self.blob.read_many(&mut requests)?;
         let lens: Vec<usize> = requests.iter().map(|request| request.len).collect();
-        for (((at, asked), mut bytes), len) in wanted.into_iter().zip(buffers).zip(lens) {
+        for (((at, asked), mut bytes), len) in requested.into_iter().zip(buffers).zip(lens) {
             bytes.truncate(len);
             self.ranges.insert(at, KnownRange { bytes, is_end: len < asked });
         }
@@ -99,27 +99,42 @@ impl KnownBlob {
 }
 
 impl Round {
-    /// Answers a request from the fetched bytes, or records it for the next round and answers with an error. `None` if the
-    /// request exceeds [`MOST_BYTES`] and is to be passed on to the blob.
-    fn answer(&mut self, blob: &Arc<dyn Blob>, at: u64, into: &mut [u8]) -> Option<Result<usize>> {
-        let key = Arc::as_ptr(blob).addr();
-        let new = || KnownBlob { blob: blob.clone(), ranges: BTreeMap::new(), wanted: BTreeSet::new() };
-        let known = self.known.entry(key).or_insert_with(new);
-        if let Some(len) = known.copy(at, into) {
-            return Some(Ok(len));
-        }
-        if !known.wanted.contains(&(at, Reverse(into.len()))) {
-            if self.bytes.saturating_add(into.len()) > MOST_BYTES
-                || at.checked_add(into.len() as u64).is_none()
-            {
-                return None;
+    /// Returns what is known of a blob.
+    fn of_blob(&mut self, blob: &Arc<dyn Blob>) -> &mut KnownBlob {
+        let new = || KnownBlob { blob: blob.clone(), ranges: BTreeMap::new(), requested: BTreeSet::new() };
+        self.known.entry(Arc::as_ptr(blob).addr()).or_insert_with(new)
+    }
+
+    /// Answers requests from the fetched bytes, or records all that are missing for the next round and answers with an error. `None`
+    /// if the missing ones exceed [`MAX_BYTES`] together: the requests are to be passed on to the blob.
+    fn answer(&mut self, blob: &Arc<dyn Blob>, requests: &mut [ReadRequest<'_>]) -> Option<Result<()>> {
+        let known = self.of_blob(blob);
+        let (mut is_complete, mut missing, mut bytes) = (true, Vec::new(), 0usize);
+        for request in requests {
+            let (at, len) = (request.at, request.into.len());
+            match known.copy(at, request.into) {
+                Some(len) => request.len = len,
+                None => {
+                    is_complete = false;
+                    at.checked_add(len as u64)?;
+                    if !known.requested.contains(&(at, Reverse(len))) {
+                        bytes = bytes.saturating_add(len);
+                        missing.push((at, Reverse(len)));
+                    }
+                }
             }
-            self.bytes += into.len();
-            known.wanted.insert((at, Reverse(into.len())));
         }
+        if is_complete {
+            return Some(Ok(()));
+        }
+        let all = self.bytes.saturating_add(bytes);
+        if all > MAX_BYTES {
+            return None;
+        }
+        self.bytes = all;
         self.misses += 1;
-        let what = format!("{}: {} bytes at byte {at} come with the next round", blob.name(), into.len());
-        Some(Err(Error::new(Code::EIO, what)))
+        self.of_blob(blob).requested.extend(missing);
+        Some(Err(Error::new(Code::EIO, format!("{}: bytes that come with the next round", blob.name()))))
     }
 }
 
@@ -130,28 +145,28 @@ fn with_round<R>(work: impl FnOnce(&mut Round) -> R) -> Option<R> {
 }
 
 /// Guard of the rounds of this thread; dropping it discards the fetched bytes.
-struct Running;
+struct RoundsGuard;
 
-impl Running {
+impl RoundsGuard {
     /// Begins rounds on this thread; `None` if they have begun already.
-    fn begin() -> Option<Running> {
+    fn begin() -> Option<RoundsGuard> {
         let begin = |round: &RefCell<Option<Round>>| {
             let mut round = round.try_borrow_mut().ok()?;
             round.is_none().then(|| *round = Some(Round::default()))
         };
-        ROUND.try_with(begin).ok().flatten().map(|()| Running)
+        ROUND.try_with(begin).ok().flatten().map(|()| RoundsGuard)
     }
 
     /// Fetches the recorded requests, in one round for each blob.
     fn load(&self) -> Result<()> {
         let Some(mut known) = with_round(|round| std::mem::take(&mut round.known)) else { return Ok(()) };
-        let done = known.values_mut().filter(|blob| !blob.wanted.is_empty()).try_for_each(KnownBlob::load);
+        let done = known.values_mut().filter(|blob| !blob.requested.is_empty()).try_for_each(KnownBlob::load);
         with_round(|round| round.known = known);
         done
     }
 }
 
-impl Drop for Running {
+impl Drop for RoundsGuard {
     fn drop(&mut self) {
         let _ = ROUND.try_with(|round| drop(round.take()));
     }
@@ -164,10 +179,10 @@ impl Drop for Running {
 /// A run of a task may end early with an error for bytes that are not fetched yet. So a task must not keep that error, and any
 /// other state that it changes (a cache, a counter) must be valid after an incomplete run.
 pub fn read_in_rounds<T, R>(items: &[T], mut task: impl FnMut(&T) -> R) -> Vec<R> {
-    let Some(running) = Running::begin() else { return items.iter().map(task).collect() };
+    let Some(running) = RoundsGuard::begin() else { return items.iter().map(task).collect() };
     let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
     let mut waiting: Vec<usize> = (0..items.len()).collect();
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let misses = || with_round(|round| round.misses).unwrap_or_default();
         waiting.retain(|&number| {
             let before = misses();
@@ -211,30 +226,16 @@ impl Blob for InRounds {
     forward!([.inner] size read_suffix name forget change_token cost is_nameless);
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        match with_round(|round| round.answer(&self.inner, at, into)).flatten() {
-            Some(answer) => answer,
-            None => self.inner.read_at(at, into),
+        let mut requests = [ReadRequest::new(at, into)];
+        match with_round(|round| round.answer(&self.inner, &mut requests)).flatten() {
+            Some(answer) => answer.map(|()| requests[0].len),
+            None => self.inner.read_at(at, requests[0].into),
         }
     }
 
     fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
-        let len = requests.iter().fold(0usize, |len, request| len.saturating_add(request.into.len()));
-        let answer = |round: &mut Round| {
-            // Either all requests of a batch are recorded, or the whole batch is passed on.
-            if round.bytes.saturating_add(len) > MOST_BYTES {
-                return None;
-            }
-            let mut done = Ok(());
-            for request in &mut *requests {
-                match round.answer(&self.inner, request.at, request.into)? {
-                    Ok(len) => request.len = len,
-                    Err(error) => done = Err(error),
-                }
-            }
-            Some(done)
-        };
-        match with_round(answer).flatten() {
-            Some(done) => done,
+        match with_round(|round| round.answer(&self.inner, requests)).flatten() {
+            Some(answer) => answer,
             None => self.inner.read_many(requests),
         }
     }
@@ -355,23 +356,39 @@ mod tests {
             runs.set(runs.get() + 1);
             follow(&blob, start).unwrap_or(0)
         });
-        assert_eq!((found, runs.get()), (vec![100], MOST_ROUNDS + 1));
-        assert_eq!(store.take_traffic().requests, MOST_ROUNDS as u64 + 100);
+        assert_eq!((found, runs.get()), (vec![100], MAX_ROUNDS + 1));
+        assert_eq!(store.take_traffic().requests, MAX_ROUNDS as u64 + 100);
     }
 
     #[test]
-    fn large_requests_do_not_wait() {
+    fn too_large_requests_are_passed_on() {
         let store = MemoryStore::default();
-        store.put("k", &vec![7; MOST_BYTES + 1]).unwrap();
+        store.put("k", &vec![7; MAX_BYTES + 1]).unwrap();
         let store = Arc::new(Simulated::new(store, COST, Duration::ZERO));
         let blob = InRounds::new(Arc::new(ObjectBlob::new(store.clone(), "k")));
         let runs = Cell::new(0);
         let found = read_in_rounds(&[()], |()| {
             runs.set(runs.get() + 1);
-            let mut into = vec![0; MOST_BYTES + 1];
-            blob.read_at(0, &mut into).map(|len| (len, into[MOST_BYTES]))
+            let mut into = vec![0; MAX_BYTES + 1];
+            blob.read_at(0, &mut into).map(|len| (len, into[MAX_BYTES]))
         });
-        assert_eq!((found[0].as_ref().unwrap(), runs.get()), (&(MOST_BYTES + 1, 7), 1));
+        assert_eq!((found[0].as_ref().unwrap(), runs.get()), (&(MAX_BYTES + 1, 7), 1));
+    }
+
+    #[test]
+    fn batch_that_was_fetched_is_not_passed_on() {
+        let store = MemoryStore::default();
+        store.put("k", &vec![7; MAX_BYTES]).unwrap();
+        let store = Arc::new(Simulated::new(store, COST, Duration::ZERO));
+        let blob = InRounds::new(Arc::new(ObjectBlob::new(store.clone(), "k")));
+        let half = MAX_BYTES / 2;
+        let found = read_in_rounds(&[()], |()| {
+            let (mut one, mut two) = (vec![0; half], vec![0; half]);
+            let mut requests = [ReadRequest::new(0, &mut one), ReadRequest::new(half as u64, &mut two)];
+            blob.read_many(&mut requests)
+        });
+        assert!(found[0].is_ok());
+        assert_eq!(store.take_traffic(), Traffic { rounds: 1, requests: 2, bytes: MAX_BYTES as u64 });
     }
 
     #[test]

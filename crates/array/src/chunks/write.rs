@@ -450,15 +450,15 @@ fn walk(dims: &[Both], mut row: impl FnMut(usize, usize)) {
                 return;
             }
             dim -= 1;
-            let Both { count, chunk: block_step, memory: memory_step } = dims[dim];
+            let Both { count, chunk: chunk_step, memory: memory_step } = dims[dim];
             index[dim] += 1;
             if index[dim] < count {
-                chunk += block_step;
+                chunk += chunk_step;
                 memory += memory_step;
                 break;
             }
             index[dim] = 0;
-            chunk -= block_step * (count - 1);
+            chunk -= chunk_step * (count - 1);
             memory -= memory_step * (count - 1);
         }
     }

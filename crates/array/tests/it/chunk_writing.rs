@@ -46,7 +46,7 @@ impl Shelf {
         bytes
     }
 
-    fn place_of(&self, chunk: &[u64]) -> ChunkLocation {
+    fn location_of(&self, chunk: &[u64]) -> ChunkLocation {
         self.locations.lock().unwrap().get(chunk).copied().unwrap_or_default()
     }
 
@@ -65,7 +65,7 @@ impl ChunkIndex for Shelf {
                 at[dim] += rest % count[dim];
                 rest /= count[dim];
             }
-            self.place_of(&at)
+            self.location_of(&at)
         };
         Ok((0..count.iter().product()).map(location).collect())
     }
@@ -87,7 +87,7 @@ impl ChunkStore for Shelf {
         Ok(())
     }
 
-    fn release(&self, _block: &[u64], _at: u64, _len: u64) {
+    fn release(&self, _chunk: &[u64], _at: u64, _len: u64) {
         self.released.fetch_add(1, Relaxed);
     }
 
@@ -96,7 +96,7 @@ impl ChunkStore for Shelf {
     }
 
     fn uncommitted_position(&self, chunk: &[u64]) -> Option<u64> {
-        match self.place_of(chunk) {
+        match self.location_of(chunk) {
             ChunkLocation::At { at, .. } if self.uncommitted.lock().unwrap().contains(chunk) => Some(at),
             _ => None,
         }
@@ -176,8 +176,8 @@ impl Case {
             return oracle::fill(&self.wanted.0, &self.wanted.1, &sel, &value).unwrap();
         }
         let memory = if rng.once_in(2) { array.stored.kind } else { rng.pick(&NUMBERS) };
-        let (map, held) = map(rng, &sel);
-        let content = bytes(rng, Stored::native(memory), held);
+        let (map, memory_len) = map(rng, &sel);
+        let content = bytes(rng, Stored::native(memory), memory_len);
         let mut input = In::raw(memory, &content);
         if let Some((steps, origin)) = &map {
             input = input.mapped(*origin, steps);
@@ -335,7 +335,7 @@ fn a_fixed_program() {
             sum = (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3);
         }
         for at in 0..20 {
-            let ChunkLocation::At { at, .. } = shelf.place_of(&[at % 10, at % 12]) else { panic!("{at}") };
+            let ChunkLocation::At { at, .. } = shelf.location_of(&[at % 10, at % 12]) else { panic!("{at}") };
             sum = (sum ^ at).wrapping_mul(0x100_0000_01B3);
         }
     }
@@ -513,17 +513,17 @@ fn many_writers() {
 
 /// Copies all chunks if they can be copied, and checks that the sum of the progress is the size of the array.
 fn copied(from: (&dyn Blob, &Array), to: (&dyn BlobMut, &Array)) -> Result<bool> {
-    let mut told = 0;
-    let copied = copy_chunks(from, to, &mut |bytes| told += bytes)?;
+    let mut reported = 0;
+    let copied = copy_chunks(from, to, &mut |bytes| reported += bytes)?;
     let bytes = from.1.shape.iter().product::<u64>() * from.1.stored.kind.size() as u64;
-    assert_eq!(told, if copied { bytes } else { 0 });
+    assert_eq!(reported, if copied { bytes } else { 0 });
     Ok(copied)
 }
 
 #[test]
 fn chunks_are_copied_one_by_one() {
     let mut rng = Rng::new(31);
-    let (mut moved, mut packed) = (0, 0);
+    let (mut transferred, mut reencoded) = (0, 0);
     for number in 0..800 {
         let case = Case::new(&mut rng, if number % 40 == 0 { 100_000 } else { 300 });
         (0..3).for_each(|_| case.write(&mut rng));
@@ -545,12 +545,12 @@ fn chunks_are_copied_one_by_one() {
         let copy = Case { shelf: shelf.clone(), array: to, wanted: case.wanted };
         copy.check(&Selection::all(&copy.array.shape));
         if shelf.placed.load(Relaxed) > 0 {
-            *if anew { &mut packed } else { &mut moved } += 1;
+            *if anew { &mut reencoded } else { &mut transferred } += 1;
             // A target with stored chunks is refused.
             assert!(!copied(from, (&*shelf.blob, &copy.array)).unwrap());
         }
     }
-    assert!(moved > 200 && packed > 200, "{moved} {packed}");
+    assert!(transferred > 200 && reencoded > 200, "{transferred} {reencoded}");
 }
 
 #[test]
@@ -587,8 +587,8 @@ fn chunks_of_different_layout_are_not_copied() {
         let target_array = narrow(&Array { layout, ..other.clone() });
         assert!(copied((&*shelf.blob, &narrow(&array)), (&*target.blob, &target_array)).unwrap());
     }
-    let held = Selection::slab(&[0, 0], &[1, 1]);
-    let _ = write(&shelf.blob, &array, &held, In::new(&[3u8])).unwrap();
+    let partial = Selection::slab(&[0, 0], &[1, 1]);
+    let _ = write(&shelf.blob, &array, &partial, In::new(&[3u8])).unwrap();
     assert!(!copied((&*shelf.blob, &array), (&*to.blob, &other)).unwrap());
     flush(&shelf.blob, &array).unwrap();
     assert!(copied((&*shelf.blob, &array), (&*to.blob, &other)).unwrap());

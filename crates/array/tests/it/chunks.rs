@@ -83,17 +83,17 @@ fn chunked(rng: &mut Rng, most: u64, kind: Option<Kind>) -> (Arc<MemoryBlob>, Ar
         }
         let plain = bytes(rng, stored, elements as usize);
         let plain_mask = chain.steps().len() > 0 && rng.once_in(6);
-        let (packed, mask) = if plain_mask {
+        let (encoded, mask) = if plain_mask {
             (plain, u32::MAX)
         } else {
-            let mut packed = vec![];
-            let mask = chain.encode(&plain, &mut packed).unwrap();
-            (packed, mask)
+            let mut encoded = vec![];
+            let mask = chain.encode(&plain, &mut encoded).unwrap();
+            (encoded, mask)
         };
         let gap = if rng.once_in(3) { rng.below(40_000) } else { rng.below(9) } as usize;
         blob.resize(blob.len() + gap, 7);
-        table.0.insert(at, ChunkLocation::At { at: blob.len() as u64, len: packed.len() as u64, mask });
-        blob.extend(packed);
+        table.0.insert(at, ChunkLocation::At { at: blob.len() as u64, len: encoded.len() as u64, mask });
+        blob.extend(encoded);
     }
     let fill = if rng.once_in(3) { vec![] } else { bytes(rng, stored, 1) };
     let chunks = Chunks::new(chunk, Arc::new(table), Arc::new(chain), fill);
@@ -106,8 +106,8 @@ fn chunked(rng: &mut Rng, most: u64, kind: Option<Kind>) -> (Arc<MemoryBlob>, Ar
 
 fn agrees(rng: &mut Rng, blob: &dyn Blob, array: &Array, sel: &Selection) {
     let memory = if rng.once_in(2) { array.stored.kind } else { rng.pick(&NUMBERS) };
-    let (map, held) = map(rng, sel);
-    let before: Vec<u8> = (0..held * memory.size()).map(|_| rng.number() as u8).collect();
+    let (map, memory_len) = map(rng, sel);
+    let before: Vec<u8> = (0..memory_len * memory.size()).map(|_| rng.number() as u8).collect();
     let (mut fast, mut slow) = (before.clone(), before);
     let out = |bytes| {
         let out = Out::raw(memory, bytes);
@@ -116,7 +116,7 @@ fn agrees(rng: &mut Rng, blob: &dyn Blob, array: &Array, sel: &Selection) {
             None => out,
         }
     };
-    let source = Counting::new(blob).with_cost(cost(held as u64));
+    let source = Counting::new(blob).with_cost(cost(memory_len as u64));
     let fit = read(&source, array, sel, out(&mut fast)).unwrap();
     let expected = oracle::read(blob, array, sel, out(&mut slow)).unwrap();
     let overlaps =
@@ -172,11 +172,11 @@ fn results_larger_than_the_processor_caches_are_complete() {
         let inside = |i: u64| [i / (500 * 1100), i / 1100 % 500, i % 1100];
         let location = |i: u64| std::array::from_fn(|dim| at[dim] * chunk[dim] + inside(i)[dim]);
         let plain: Vec<u8> = (0..chunk.iter().product()).map(|i| value(location(i))).collect();
-        let mut packed = vec![];
-        let mask = chain.encode(&plain, &mut packed).unwrap();
-        let (at, len) = (at.to_vec(), packed.len() as u64);
+        let mut encoded = vec![];
+        let mask = chain.encode(&plain, &mut encoded).unwrap();
+        let (at, len) = (at.to_vec(), encoded.len() as u64);
         table.0.insert(at, ChunkLocation::At { at: blob.len() as u64, len, mask });
-        blob.extend(packed);
+        blob.extend(encoded);
     }
     let layout = Layout::Chunked(Chunks::new(chunk.to_vec(), Arc::new(table), Arc::new(chain), vec![]));
     let stored = Stored { kind: Kind::U8, order: Order::Little };
@@ -387,15 +387,15 @@ fn neighbouring_chunks_are_read_with_one_request() {
 #[test]
 fn a_chunk_that_is_read_twice_in_part_is_cached() {
     let chain = Chain::new(vec![step(1, &[1])], &Codecs::default());
-    let mut packed = vec![];
+    let mut encoded = vec![];
     let plain: Vec<u8> = (0..1000u32).map(|n| (n / 7) as u8).collect();
-    let mask = chain.encode(&plain, &mut packed).unwrap();
-    let table = Table([(vec![0], ChunkLocation::At { at: 0, len: packed.len() as u64, mask })].into());
+    let mask = chain.encode(&plain, &mut encoded).unwrap();
+    let table = Table([(vec![0], ChunkLocation::At { at: 0, len: encoded.len() as u64, mask })].into());
     let chunks = Chunks::new(vec![1000], Arc::new(table), Arc::new(chain), vec![]);
     let stored = Stored::little(Kind::U8);
     let layout = Layout::Chunked(chunks);
     let array = Array { shape: vec![1000], stored, decoder: None, layout, past_end: PastEnd::Error };
-    let blob = Counting::new(MemoryBlob::new(packed));
+    let blob = Counting::new(MemoryBlob::new(encoded));
     for first in (0..1000u64).step_by(100) {
         let mut out = [0u8; 100];
         let _ = read(&blob, &array, &Selection::slab(&[first], &[100]), Out::new(&mut out)).unwrap();

@@ -38,7 +38,7 @@ struct Case {
     memory: Kind,
     /// Steps and origin of the map, and the elements of memory it needs.
     map: Option<(Vec<isize>, usize)>,
-    held: usize,
+    memory_len: usize,
 }
 
 /// Returns a random array of at most about `most` elements, and a selection of it.
@@ -87,13 +87,13 @@ fn case(rng: &mut Rng, most: u64, inline: bool) -> Case {
         Layout::Strided { begin: rng.below(100), strides: steps }
     };
     let sel = selection(rng, &shape);
-    let (map, held) = map(rng, &sel);
+    let (map, memory_len) = map(rng, &sel);
     Case {
         array: Array { shape, stored, layout, decoder: None, past_end: PastEnd::Zero },
         sel,
         memory,
         map,
-        held,
+        memory_len,
     }
 }
 
@@ -185,7 +185,7 @@ pub fn bytes(rng: &mut Rng, stored: Stored, elements: usize) -> Vec<u8> {
 fn out<'a>(case: &'a Case, bytes: &'a mut [u8]) -> Out<'a> {
     let out = Out::raw(case.memory, bytes);
     // Both sets of rules are tested: the number of elements of the memory, even or odd, decides.
-    let out = if case.held.is_multiple_of(2) { out.cast() } else { out };
+    let out = if case.memory_len.is_multiple_of(2) { out.cast() } else { out };
     match &case.map {
         Some((steps, origin)) => out.mapped(*origin, steps),
         None => out,
@@ -217,8 +217,8 @@ fn blob(rng: &mut Rng, array: &Array) -> Vec<u8> {
 }
 
 fn reads_agree(rng: &mut Rng, case: &Case) -> RangeCheck {
-    let blob = Counting::new(MemoryBlob::new(blob(rng, &case.array))).with_cost(cost(case.held as u64));
-    let before: Vec<u8> = (0..case.held * case.memory.size()).map(|_| rng.number() as u8).collect();
+    let blob = Counting::new(MemoryBlob::new(blob(rng, &case.array))).with_cost(cost(case.memory_len as u64));
+    let before: Vec<u8> = (0..case.memory_len * case.memory.size()).map(|_| rng.number() as u8).collect();
     let (mut fast, mut slow) = (before.clone(), before);
     let fit = read(&blob, &case.array, &case.sel, out(case, &mut fast)).unwrap();
     assert_eq!(fit, oracle::read(&blob, &case.array, &case.sel, out(case, &mut slow)).unwrap(), "{case:?}");
@@ -229,8 +229,8 @@ fn reads_agree(rng: &mut Rng, case: &Case) -> RangeCheck {
 fn writes_agree(rng: &mut Rng, case: &Case) -> RangeCheck {
     let before = blob(rng, &case.array);
     let (fast, slow) = (MemoryBlob::new(before.clone()), MemoryBlob::new(before.clone()));
-    let content = bytes(rng, Stored::native(case.memory), case.held);
-    let cost = cost(case.held as u64);
+    let content = bytes(rng, Stored::native(case.memory), case.memory_len);
+    let cost = cost(case.memory_len as u64);
     let fit = write(&Counting::new(&fast).with_cost(cost), &case.array, &case.sel, input(case, &content));
     let fit = fit.unwrap();
     assert_eq!(fit, oracle::write(&slow, &case.array, &case.sel, input(case, &content)).unwrap(), "{case:?}");

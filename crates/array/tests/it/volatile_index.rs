@@ -229,7 +229,7 @@ impl Grid {
 }
 
 /// Returns shuffle and deflate.
-fn packing() -> Arc<Chain> {
+fn shuffle_deflate() -> Arc<Chain> {
     let step = |id: u32, params: &[u32]| Step {
         id: id.into(),
         name: String::new(),
@@ -246,7 +246,7 @@ fn volatile(
     moves: usize,
     often: u64,
 ) -> (Arc<VolatileBlob>, Array) {
-    let (blob, chain) = (MemoryBlob::default(), if encoded { packing() } else { Arc::default() });
+    let (blob, chain) = (MemoryBlob::default(), if encoded { shuffle_deflate() } else { Arc::default() });
     let mut table = vec![];
     let Grid { chunks, chunk } = grid;
     let count = chunks[0] * chunks[1];
@@ -393,7 +393,7 @@ impl ChunkIndex for Still {
 }
 
 impl ChunkStore for Still {
-    fn allocate(&self, _block: &[u64], len: u64) -> Result<u64> {
+    fn allocate(&self, _chunk: &[u64], len: u64) -> Result<u64> {
         if self.fails.fetch_sub(1, Relaxed) == 0 {
             return Err(Error::new(Code::EIO, "no location"));
         }
@@ -407,7 +407,7 @@ impl ChunkStore for Still {
         Ok(())
     }
 
-    fn release(&self, _block: &[u64], _at: u64, _len: u64) {}
+    fn release(&self, _chunk: &[u64], _at: u64, _len: u64) {}
 
     fn blob(&self) -> Arc<dyn BlobMut> {
         self.blob.clone()
@@ -419,12 +419,12 @@ fn chunks_that_move_during_a_copy_are_copied_from_their_new_location() {
     for seed in 0..300 {
         let (blob, array) = volatile(SMALL, (seed, seed % 2 == 0), 30, 1 + seed % 9);
         let (still, to) = target(SMALL, filters(&array, seed % 3 > 0), &array);
-        let mut told = 0;
-        assert!(copy_chunks((&*blob, &array), (&*still.blob, &to), &mut |bytes| told += bytes).unwrap());
+        let mut reported = 0;
+        assert!(copy_chunks((&*blob, &array), (&*still.blob, &to), &mut |bytes| reported += bytes).unwrap());
         flush(&*still.blob, &to).unwrap();
         let sel = Selection::all(&array.shape);
         assert!(values(&*still.blob, &to, &sel).unwrap() == wanted(&sel), "{seed}");
-        assert_eq!(told, sel.elements().unwrap() * 2, "{seed}");
+        assert_eq!(reported, sel.elements().unwrap() * 2, "{seed}");
     }
 }
 
@@ -447,7 +447,7 @@ fn filters(array: &Array, is_transfer: bool) -> Arc<Chain> {
     let Layout::Chunked(chunks) = &array.layout else { unreachable!() };
     match is_transfer {
         true => chunks.chain.clone(),
-        false if chunks.chain.is_empty() => packing(),
+        false if chunks.chain.is_empty() => shuffle_deflate(),
         false => Arc::default(),
     }
 }

@@ -94,7 +94,7 @@ impl DirectoryStore {
     }
 
     /// Returns the path of an object and its folder. Makes the folder if it does not exist.
-    fn place(&self, key: &str) -> Result<(PathBuf, PathBuf)> {
+    fn object_path(&self, key: &str) -> Result<(PathBuf, PathBuf)> {
         check_key(key)?;
         let path = self.root.join(key);
         let folder = path.parent().unwrap_or(&self.root);
@@ -154,14 +154,14 @@ impl Store for DirectoryStore {
     }
 
     fn put(&self, key: &str, bytes: &[u8]) -> Result<Version> {
-        let (path, folder) = self.place(key)?;
+        let (path, folder) = self.object_path(key)?;
         let file = self.temporary(key, &folder, bytes)?;
         let file = file.persist(path).map_err(|error| self.failed(key, error.error))?;
         file.metadata().map(|about| version(&about)).map_err(|error| self.failed(key, error))
     }
 
     fn put_if(&self, key: &str, bytes: &[u8], expected: Expected<'_>) -> Result<Option<Version>> {
-        let (path, folder) = self.place(key)?;
+        let (path, folder) = self.object_path(key)?;
         let failed = |error| self.failed(key, error);
         let file = self.temporary(key, &folder, bytes)?;
         let lock = File::open(&folder).map_err(failed)?;

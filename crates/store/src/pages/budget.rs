@@ -16,7 +16,7 @@ pub(crate) static PROCESS: Budget = Budget::new(64 << 20);
 pub(crate) struct Budget {
     limit: usize,
     /// Bytes that the pages hold now.
-    held: AtomicUsize,
+    bytes: AtomicUsize,
     /// Number of uses of pages so far: the time of a use.
     clock: AtomicU64,
     /// The pages of each blob. Locked before the pages of a blob, never while they are locked.
@@ -26,7 +26,7 @@ pub(crate) struct Budget {
 impl Budget {
     /// Makes a budget of `limit` bytes.
     pub(crate) const fn new(limit: usize) -> Budget {
-        Budget { limit, held: AtomicUsize::new(0), clock: AtomicU64::new(0), blobs: Mutex::new(Vec::new()) }
+        Budget { limit, bytes: AtomicUsize::new(0), clock: AtomicU64::new(0), blobs: Mutex::new(Vec::new()) }
     }
 
     /// Returns the maximum bytes of one load; its last range may exceed them.
@@ -47,32 +47,32 @@ impl Budget {
     }
 
     /// Adds to the count of bytes in pages.
-    pub(super) fn hold(&self, bytes: usize) {
-        self.held.fetch_add(bytes, Relaxed);
+    pub(super) fn add(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes, Relaxed);
     }
 
     /// Subtracts from the count of bytes in pages.
     pub(super) fn release(&self, bytes: usize) {
-        self.held.fetch_sub(bytes, Relaxed);
+        self.bytes.fetch_sub(bytes, Relaxed);
     }
 
     /// Evicts pages until an eighth of the budget is free, if the pages hold more than the budget. The caller has no pages
     /// locked.
     pub(super) fn trim(&self) {
-        if self.held.load(Relaxed) <= self.limit {
+        if self.bytes.load(Relaxed) <= self.limit {
             return;
         }
         let mut blobs = self.blobs.lock().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have evicted pages meanwhile.
-        let held = self.held.load(Relaxed);
-        if held <= self.limit {
+        let bytes = self.bytes.load(Relaxed);
+        if bytes <= self.limit {
             return;
         }
         blobs.retain(|blob| blob.strong_count() > 0);
         let shared: Vec<_> = blobs.iter().filter_map(Weak::upgrade).collect();
         let mut uses: Vec<(u64, usize)> = shared.iter().flat_map(|shared| shared.uses()).collect();
         uses.sort_unstable();
-        let mut excess = held - (self.limit - self.limit / 8);
+        let mut excess = bytes - (self.limit - self.limit / 8);
         let last = uses.into_iter().find(|&(_, bytes)| {
             excess = excess.saturating_sub(bytes);
             excess == 0
@@ -83,7 +83,7 @@ impl Budget {
 
     /// Returns the bytes that the pages hold now.
     #[cfg(test)]
-    pub(crate) fn held(&self) -> usize {
-        self.held.load(Relaxed)
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Relaxed)
     }
 }

@@ -78,7 +78,7 @@ impl Slot {
     }
 
     /// Returns the number of bytes that the slot has in memory.
-    fn held(&self) -> usize {
+    fn len(&self) -> usize {
         match self {
             Slot::Ready(run, _) => run.bytes.len(),
             Slot::Loading { .. } => 0,
@@ -164,7 +164,7 @@ impl Shared {
         let mut freed = 0;
         self.lock().slots.retain(|_, slot| {
             let is_old = matches!(slot, Slot::Ready(_, used) if *used <= last);
-            freed += if is_old { slot.held() } else { 0 };
+            freed += if is_old { slot.len() } else { 0 };
             !is_old
         });
         self.budget.release(freed);
@@ -174,7 +174,7 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        self.budget.release(state.slots.values().map(Slot::held).sum());
+        self.budget.release(state.slots.values().map(Slot::len).sum());
     }
 }
 
@@ -195,7 +195,7 @@ impl Load<'_> {
         }
         self.ranges.iter().for_each(|(at, _)| drop(state.slots.remove(at)));
         for run in runs {
-            self.shared.budget.hold(run.bytes.len());
+            self.shared.budget.add(run.bytes.len());
             state.slots.insert(run.at, Slot::Ready(run.clone(), self.shared.budget.now()));
         }
     }
@@ -224,7 +224,7 @@ impl Pages {
     /// Drops all pages. Pages that are being loaded will not be kept.
     pub(crate) fn clear(&self) {
         let slots = std::mem::take(&mut self.shared.lock().slots);
-        self.shared.budget.release(slots.values().map(Slot::held).sum());
+        self.shared.budget.release(slots.values().map(Slot::len).sum());
         // Wakes threads that wait for a load whose slot is gone.
         self.shared.loaded.notify_all();
     }
@@ -312,7 +312,7 @@ impl Pages {
         let mut requests: Vec<_> =
             merged.iter_mut().map(|(at, bytes)| ReadRequest::new(*at, bytes)).collect();
         for request in direct.iter_mut() {
-            let kept = self.kept(request.at, request.into.len());
+            let kept = self.overlapping_runs(request.at, request.into.len());
             requests.extend(missing(request, &kept));
         }
         load(&mut requests)?;
@@ -338,7 +338,7 @@ impl Pages {
     }
 
     /// Returns the loaded runs that overlap a range.
-    fn kept(&self, at: u64, len: usize) -> Vec<Arc<Run>> {
+    fn overlapping_runs(&self, at: u64, len: usize) -> Vec<Arc<Run>> {
         let state = self.shared.lock();
         let slots = state.overlapping(at, at.saturating_add(len as u64));
         let runs = slots.filter_map(|(_, slot)| match slot {

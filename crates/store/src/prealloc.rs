@@ -12,40 +12,40 @@ const LEAST: usize = 256 << 10;
 
 /// Preallocation for one file; remembers whether its file system profits.
 #[derive(Debug, Default)]
-pub(crate) struct Room {
-    helps: OnceLock<bool>,
+pub(crate) struct Preallocation {
+    is_useful: OnceLock<bool>,
 }
 
-impl Room {
+impl Preallocation {
     /// Preallocates space for `len` bytes from `at` on, as far as they are behind the end of the file. The size of the file stays
     /// the same. Errors are ignored: the write itself reports a full disk.
-    pub fn ask(&self, file: &File, at: u64, len: usize) {
-        if len < LEAST || !*self.helps.get_or_init(|| helps(file)) {
+    pub fn reserve(&self, file: &File, at: u64, len: usize) {
+        if len < LEAST || !*self.is_useful.get_or_init(|| is_useful(file)) {
             return;
         }
         let Ok(meta) = file.metadata() else { return };
         let (at, end) = (at.max(meta.len()), at.saturating_add(len as u64));
         if at < end {
-            ask(file, at, end - at);
+            reserve(file, at, end - at);
         }
     }
 }
 
 #[cfg(target_os = "linux")]
-fn helps(file: &File) -> bool {
+fn is_useful(file: &File) -> bool {
     // The magic number of ext4.
     rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type == 0xef53)
 }
 
 #[cfg(target_os = "linux")]
-fn ask(file: &File, at: u64, len: u64) {
+fn reserve(file: &File, at: u64, len: u64) {
     let _ = rustix::fs::fallocate(file, rustix::fs::FallocateFlags::KEEP_SIZE, at, len);
 }
 
 #[cfg(not(target_os = "linux"))]
-fn helps(_file: &File) -> bool {
+fn is_useful(_file: &File) -> bool {
     false
 }
 
 #[cfg(not(target_os = "linux"))]
-fn ask(_file: &File, _at: u64, _len: u64) {}
+fn reserve(_file: &File, _at: u64, _len: u64) {}
