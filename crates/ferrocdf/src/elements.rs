@@ -40,8 +40,11 @@ pub(crate) fn elements(selection: &Selection) -> Result<usize> {
 /// Bytes that no request gives at once.
 const MOST: u64 = 1 << 40;
 
-/// A list of `count` zeros, or an error where memory does not reach. Zeros that come from the system are not written, so
-/// that whoever fills them, on whatever thread, is the first to touch the memory, in large pages where there are any.
+/// Returns a list of `count` zeros. Its memory comes zeroed from the system and is not touched here, so that the threads that fill
+/// it take the page faults, with huge pages where the system has them.
+///
+/// # Errors
+/// `NC_ENOMEM` if there is not enough memory.
 pub(crate) fn zeros<T: Default + Clone>(count: usize) -> Result<Vec<T>> {
     let no_memory = || Error::new(Code::ENOMEM, format!("no memory for {count} elements"));
     // Systems promise memory that they do not have.

@@ -57,7 +57,7 @@ impl Candidate<'_> {
     pub const HEAD: usize = 16;
 }
 
-/// What a driver is told when it opens a dataset.
+/// The location of a dataset and the options with which a driver opens it.
 pub struct Context<'a> {
     /// Where the dataset is.
     pub location: &'a Location,

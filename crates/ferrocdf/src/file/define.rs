@@ -11,8 +11,8 @@ use crate::driver::{Flush, Part};
 use crate::options::SpaceOptions;
 
 impl FileMut {
-    /// Changes the model: the draft of what the file shall say. What `change` did before it failed stays done. The file
-    /// is locked meanwhile: `change` must not use it but through the model it is given.
+    /// Changes the draft of the model, which the next commit brings to the file. After an error of `change`, its changes before the
+    /// error stay in the draft. The file is locked meanwhile: `change` must use only the model that it gets.
     pub fn define<R>(&self, change: impl FnOnce(&mut Model) -> Result<R>) -> Result<R> {
         let mut state = self.file.write_state();
         let state = &mut *state;

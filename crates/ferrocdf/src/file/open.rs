@@ -76,7 +76,7 @@ impl State {
     }
 }
 
-/// What a driver is told. Files that bytes refer to are looked for where the options say.
+/// Returns the context for a driver. Files that bytes in memory refer to are looked for beside the path in the options.
 fn context<'a>(location: &'a Location, options: &OpenOptions) -> Context<'a> {
     let told = || options.beside.as_deref().map(beside);
     let resolver: Option<Arc<dyn Resolver>> = location.resolver().or_else(told);

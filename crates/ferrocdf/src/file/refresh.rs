@@ -7,7 +7,7 @@ use super::{File, State};
 use crate::location::Location;
 
 impl File {
-    /// Sees what another process did to the file since it was opened: new records above all. A classic file that a writer
+    /// Reads the model again, with changes by other processes since the file was opened: new records above all. A classic file that a writer
     /// replaced is opened again. Nothing is done for a file that is open for writing.
     pub fn refresh(&self) -> Result<()> {
         let done = retry(
@@ -31,8 +31,8 @@ impl File {
         self.named(done)
     }
 
-    /// Reads something; if that fails and somebody has changed the file, with the places that things have then. The
-    /// model stays as it was opened: lengths do not change under whoever looked at them.
+    /// Runs a read. If it fails and another process has changed the file, the arrays are located again and the read is repeated.
+    /// The model stays the one that was opened, so the lengths that callers know stay valid.
     pub(crate) fn reading<T>(&self, mut read: impl FnMut(&State) -> Result<T>) -> Result<T> {
         let done = retry(|| read(&self.read_state()), |error| may_pass(error) && self.relocate());
         self.named(done)
@@ -63,7 +63,7 @@ impl File {
     }
 }
 
-/// Whether reading may fail so because of what somebody else wrote.
+/// True if a read may fail with this error because another process is writing the file.
 pub(crate) fn may_pass(error: &Error) -> bool {
     matches!(error.code, Code::EHDFERR | Code::ETRUNC | Code::EFILTER | Code::EVARSIZE | Code::EINTERNAL)
 }

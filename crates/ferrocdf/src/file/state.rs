@@ -15,7 +15,7 @@ use crate::options::{CreateOptions, OpenOptions, SpaceOptions};
 pub(crate) struct State {
     /// What the file says.
     pub(super) model: Arc<Model>,
-    /// What it shall say, while there is a difference.
+    /// Model that the next commit brings to the file; `None` while it equals `model`.
     pub(super) draft: Option<Arc<Model>>,
     pub(super) opened: Opened,
     /// The arrays of variables, by `VarId`; asked of the driver once per variable.

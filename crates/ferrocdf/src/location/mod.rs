@@ -100,9 +100,8 @@ impl Location {
             Location::Path(path) if shared => Arc::new(FileBlob::open(path)?),
             Location::Path(path) => Arc::new(ReadAhead::new(FileBlob::open(path)?)),
             Location::Memory(blob) => blob.clone(),
-            Location::Blob(blob) if blob.cost().is_near() => blob.clone(),
             Location::Blob(blob) => by_pages(blob.clone()),
-            Location::Object { store, key } => by_pages(ObjectBlob::new(store.clone(), key)),
+            Location::Object { store, key } => by_pages(Arc::new(ObjectBlob::new(store.clone(), key))),
             Location::Url(url) => return Err(remote(url)),
         })
     }
@@ -123,8 +122,8 @@ pub(crate) fn beside(path: &Path) -> Arc<dyn Resolver> {
 }
 
 /// Reads a blob by pages if each request costs milliseconds: small ones come in any order.
-fn by_pages(blob: impl Blob + 'static) -> Arc<dyn Blob> {
-    if blob.cost().is_near() { Arc::new(blob) } else { Arc::new(PageCache::new(blob)) }
+fn by_pages(blob: Arc<dyn Blob>) -> Arc<dyn Blob> {
+    if blob.cost().is_near() { blob } else { Arc::new(PageCache::new(blob)) }
 }
 
 fn remote(url: &Url) -> Error {

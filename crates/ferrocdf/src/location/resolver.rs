@@ -1,7 +1,8 @@
 //! The files that a dataset refers to: those of external links, external data and virtual datasets.
 //!
 //! They are looked for where the HDF5 library looks: by their own path if it is absolute, else beside the file that refers to
-//! them, else in the current folder; an absolute path that leads nowhere is tried beside the file by its last part. In a store
+//! them, else in the current folder; if no file has the absolute path, its last part is looked for beside
+//! the referring file. In a store
 //! they are objects in the folder of the object that refers to them.
 
 use std::path::{Component, Path, PathBuf};
@@ -85,7 +86,7 @@ impl Resolver for BesideObject {
     fn open(&self, file_name: &str) -> Result<Option<Arc<dyn Blob>>> {
         let Some(key) = self.key(Path::new(file_name)) else { return Ok(None) };
         // Only a request tells whether the object exists; the page that it brings is needed anyway.
-        let blob = super::by_pages(ObjectBlob::new(self.store.clone(), key));
+        let blob = super::by_pages(Arc::new(ObjectBlob::new(self.store.clone(), key)));
         match blob.read_at(0, &mut [0]) {
             Ok(_) => Ok(Some(blob)),
             Err(error) if error.code == Code(ENOENT) => Ok(None),

@@ -210,21 +210,18 @@ impl Chunks {
 
     /// Reads the leaves of an array, in a slow source, that have the entries of the chunks in a box: all in one round. An error
     /// shows when an entry of the damaged leaf is looked up.
-    fn prefetch(&self, first: &[u64], count: &[u64]) {
+    fn prefetch(&self, first: &[u64], count: &[u64]) -> Result<()> {
         if self.source.is_near() || !matches!(self.finder, Finder::FixedArray(_) | Finder::ExtensibleArray(_))
         {
-            return;
+            return Ok(());
         }
-        let mut offsets = vec![0; count.len()];
         let mut numbers = Vec::new();
-        loop {
-            let coords = first.iter().zip(&offsets).map(|(&first, &offset)| first.saturating_add(offset));
-            numbers.extend(self.number(coords));
-            if !step(&mut offsets, count) {
-                break;
-            }
-        }
+        each_in_box(first, count, |coords| {
+            numbers.extend(self.number(coords.iter().copied()));
+            Ok(())
+        })?;
         self.source.in_rounds(&numbers, |&number| drop(self.entry(number, &mut Cursor::default())));
+        Ok(())
     }
 
     fn place(&self, coords: &[u64], cursor: &mut Cursor) -> Result<ChunkLocation> {
@@ -261,19 +258,28 @@ impl ferrocdf_array::ChunkIndex for Chunks {
         if total == Some(0) {
             return Ok(places);
         }
-        self.prefetch(first, count);
+        self.prefetch(first, count)?;
         let mut cursor = Cursor::default();
-        let mut offsets = vec![0; rank];
-        let mut coords = first.to_vec();
-        loop {
-            places.push(self.place(&coords, &mut cursor)?);
-            if !step(&mut offsets, count) {
-                return Ok(places);
-            }
-            for ((at, &first), &offset) in coords.iter_mut().zip(first).zip(&offsets) {
-                // Saturated coordinates are beyond any extent.
-                *at = first.saturating_add(offset);
-            }
+        each_in_box(first, count, |coords| {
+            places.push(self.place(coords, &mut cursor)?);
+            Ok(())
+        })?;
+        Ok(places)
+    }
+}
+
+/// Visits the coordinates in a box of at least one chunk, last dimension fastest.
+fn each_in_box(first: &[u64], count: &[u64], mut visit: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
+    let mut offsets = vec![0; count.len()];
+    let mut coords = first.to_vec();
+    loop {
+        visit(&coords)?;
+        if !step(&mut offsets, count) {
+            return Ok(());
+        }
+        for ((at, &first), &offset) in coords.iter_mut().zip(first).zip(&offsets) {
+            // Saturated coordinates are beyond any extent.
+            *at = first.saturating_add(offset);
         }
     }
 }
