@@ -241,10 +241,14 @@ impl Header {
     pub fn read(blob: &dyn Blob) -> Result<(Header, u64)> {
         let size = blob.size()?;
         let mut len = Self::READS[0].min(size);
+        let mut bytes = Vec::new();
         loop {
             // `len` is at most the file's size, which the store vouches for.
-            let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
-            blob.read_exact_at(0, &mut bytes)?;
+            let mut more = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+            let (known, rest) = more.split_at_mut(bytes.len());
+            known.copy_from_slice(&bytes);
+            blob.read_exact_at(known.len() as u64, rest)?;
+            bytes = more;
             if holds_header(&bytes, len == size) {
                 let mut header = Header::default();
                 let mut decoder = Decoder::new(&bytes, Order::Big, true);

@@ -16,6 +16,10 @@ pub struct OpenOptions {
     /// Whether another process may write to the file meanwhile: nothing is read ahead, so that every read gives what the
     /// file holds then. New records are seen by [`File::refresh`](crate::File::refresh).
     pub shared: bool,
+    /// Whether all attributes are going to be read: they are then read together with the objects that have them, and metadata
+    /// of a file of the system is kept in memory (64 MiB at most), so that no byte of it is read twice. Otherwise the
+    /// attributes of an object are read when somebody first looks at them.
+    pub all_attributes: bool,
     /// Where bytes in memory, or of another blob, come from: files that they name (virtual datasets, external data and
     /// links) are looked for beside this path. Without it they are not looked for.
     pub beside: Option<PathBuf>,
@@ -32,6 +36,12 @@ impl OpenOptions {
     #[must_use]
     pub fn allow_missing(self, bytes: u64) -> Self {
         OpenOptions { allow_missing: bytes, ..self }
+    }
+
+    /// These options for somebody who reads all attributes, or not.
+    #[must_use]
+    pub fn all_attributes(self, all: bool) -> Self {
+        OpenOptions { all_attributes: all, ..self }
     }
 
     /// These options for a file that another process may write to, or not.

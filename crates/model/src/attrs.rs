@@ -32,6 +32,11 @@ impl Attrs {
         Attrs { late: Some((from, key)), ..Attrs::default() }
     }
 
+    /// Attributes that were read when the file was opened, and that [`Attrs::late`] with the same arguments would read.
+    pub fn read(list: Named<Attr>, from: Arc<dyn LateAttrs>, key: u64) -> Self {
+        Attrs { known: OnceLock::from(list), ..Attrs::late(from, key) }
+    }
+
     /// Whether they are still as a file has them: nobody changed them since it was opened.
     pub fn is_late(&self) -> bool {
         self.late.is_some()

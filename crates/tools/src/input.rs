@@ -22,7 +22,10 @@ impl Input {
     pub fn open(path: &Path, in_memory: bool) -> Result<Input> {
         let path = &location(path)?.into_path()?;
         let file = match in_memory {
-            false => File::open_with(path, &OpenOptions::default().allow_missing(ALLOWED_MISSING))?,
+            false => File::open_with(
+                path,
+                &OpenOptions::default().allow_missing(ALLOWED_MISSING).all_attributes(true),
+            )?,
             true => from_bytes(path, read(path)?)?,
         };
         let missing = file.missing_bytes()?;

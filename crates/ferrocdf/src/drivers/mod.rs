@@ -49,7 +49,7 @@ const TABLE: [Probe; 3] = [
         container: Container::Hdf5,
         recognises: |candidate| Ok(candidate.head.starts_with(&HDF5_SIGNATURE) || is_hdf5(candidate.blob)?),
         open: |blob, context| {
-            let (file, model) = Nc4::open(blob, hdf5_options(context))?;
+            let (file, model) = Nc4::open(blob, hdf5_options(context), context.all_attributes)?;
             plugins::check_setting().map(|()| (Box::new(file) as _, model))
         },
         write: Some(WriteProbe {
@@ -67,7 +67,7 @@ const TABLE: [Probe; 3] = [
 ];
 
 fn hdf5_options(context: &Context<'_>) -> Hdf5Options {
-    Hdf5Options { resolver: context.resolver.clone(), codecs: plugins::codecs() }
+    Hdf5Options { resolver: context.resolver.clone(), codecs: plugins::codecs(), seen: context.seen.clone() }
 }
 
 /// What the system answers to reading a folder.
@@ -95,9 +95,15 @@ pub(crate) fn find(blob: &dyn Blob, location: &Location) -> Result<Probe> {
 }
 
 /// Opens a dataset for reading, as what its content says it is.
-pub(crate) fn open(blob: Arc<dyn Blob>, context: &Context<'_>) -> Result<(Box<dyn Driver>, Model)> {
+pub(crate) fn open(blob: Arc<dyn Blob>, context: Context<'_>) -> Result<(Box<dyn Driver>, Model)> {
+    // The token is older than all bytes that are read, so a change of any of them shows. That of a blob far away comes with its
+    // first answer.
+    let seen = if blob.cost().is_near() { blob.change_token() } else { None };
+    if seen.is_some() {
+        blob.forget();
+    }
     let probe = find(&*blob, context.location)?;
-    (probe.open)(blob, context)
+    (probe.open)(blob, &Context { seen, ..context })
 }
 
 /// Opens a dataset of a container for reading and writing.

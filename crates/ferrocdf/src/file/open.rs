@@ -47,7 +47,7 @@ impl File {
     ///
     /// Fails with `NC_ENOTBUILT` for a URL, with `NC_ENOTNC` for what no driver knows.
     pub fn open_location(location: &Location, options: &OpenOptions) -> Result<File> {
-        let blob = location.blob(options.shared)?;
+        let blob = location.blob(options)?;
         let name = location.name();
         let state = match location {
             // Bytes in memory have no name that would say anything.
@@ -62,7 +62,7 @@ impl State {
     /// A file that is read.
     pub(super) fn open(blob: Arc<dyn Blob>, location: &Location, options: &OpenOptions) -> Result<State> {
         let context = context(location, options);
-        let open = || drivers::open(blob.clone(), &context);
+        let open = || drivers::open(blob.clone(), context.clone());
         let ((driver, model), seen) = match location {
             Location::Path(_) | Location::Object { .. } => read_optimistically(&*blob, open)?,
             _ => (open()?, None),
@@ -80,7 +80,8 @@ impl State {
 fn context<'a>(location: &'a Location, options: &OpenOptions) -> Context<'a> {
     let told = || options.beside.as_deref().map(beside);
     let resolver: Option<Arc<dyn Resolver>> = location.resolver().or_else(told);
-    Context { location, resolver, allow_missing: options.allow_missing }
+    let OpenOptions { allow_missing, all_attributes, .. } = *options;
+    Context { location, resolver, allow_missing, all_attributes, seen: None }
 }
 
 impl FileMut {

@@ -12,7 +12,7 @@ use std::thread::ThreadId;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::messages::dataspace::SpaceKind;
 use ferrocdf_hdf5::messages::datatype::Class as Stored;
-use ferrocdf_hdf5::{Attribute, File};
+use ferrocdf_hdf5::{Attribute, File, Object};
 use ferrocdf_model::{Atomic, Attr, Class, LateAttrs, Name, Named, Type, Values};
 
 use super::types::{Native, Types};
@@ -141,34 +141,59 @@ impl Owners {
     }
 
     fn read_at(&self, place: &Place) -> (Read, u64) {
-        let failed = |error| ((Named::default(), Some(no_attribute(error))), 0);
-        let object = match place.object() {
-            Ok(object) => object,
-            Err(error) => return failed(error),
-        };
-        let count = object.attribute_count().unwrap_or(0).min(USUAL);
-        let (mut attrs, mut failure, mut bytes) = (Vec::with_capacity(count as usize), None, 0);
-        let mut visit = |name: &[u8], attribute: Result<Attribute>| {
-            if names::is_reserved(name) {
-                return;
-            }
-            match attribute.and_then(|attribute| self.value(&place.file, &attribute)) {
-                Ok(Some(value)) => {
-                    bytes = weight(&value).saturating_add(bytes);
-                    attrs.push(Attr { name: Name::stored(name), value });
-                }
-                Ok(None) => {}
-                Err(error) => {
-                    let error = error.at(format_args!("attribute \"{}\"", name.escape_ascii()));
-                    failure.get_or_insert(no_attribute(error));
-                }
-            }
-        };
-        if let Err(error) = object.each_attribute(&mut visit) {
-            return failed(error);
+        match place.object() {
+            Ok(object) => read_all(&object, |attribute| self.value(&place.file, attribute)),
+            Err(error) => failed(error),
         }
-        ((attrs.into(), failure), bytes)
     }
+}
+
+/// Reads the attributes of an object, and tells about how many bytes of memory they take. `value` decodes one of them: `None` if
+/// netCDF has no type for it.
+fn read_all(object: &Object, mut value: impl FnMut(&Attribute) -> Result<Option<Values>>) -> (Read, u64) {
+    let count = object.attribute_count().unwrap_or(0).min(USUAL);
+    let (mut attrs, mut failure, mut bytes) = (Vec::with_capacity(count as usize), None, 0);
+    let mut visit = |name: &[u8], attribute: Result<Attribute>| {
+        if names::is_reserved(name) {
+            return;
+        }
+        match attribute.and_then(|attribute| value(&attribute)) {
+            Ok(Some(value)) => {
+                bytes = weight(&value).saturating_add(bytes);
+                attrs.push(Attr { name: Name::stored(name), value });
+            }
+            Ok(None) => {}
+            Err(error) => {
+                let error = error.at(format_args!("attribute \"{}\"", name.escape_ascii()));
+                failure.get_or_insert(no_attribute(error));
+            }
+        }
+    };
+    if let Err(error) = object.each_attribute(&mut visit) {
+        return failed(error);
+    }
+    ((attrs.into(), failure), bytes)
+}
+
+/// Reads the attributes of an object before the types of the file are known. `None` if one of them cannot be read, or if its
+/// type is a user-defined one: [`Owners`] reads them later.
+pub(super) fn read_early(object: &Object) -> Option<Named<Attr>> {
+    let mut is_complete = true;
+    let ((attrs, failure), _) = read_all(object, |attribute| {
+        let Some(native) = Native::of(&attribute.datatype) else { return Ok(None) };
+        match native.atomic() {
+            Some(atomic) => decoded(object.file(), &[], atomic.into(), attribute).map(Some),
+            None => {
+                is_complete = false;
+                Ok(None)
+            }
+        }
+    });
+    (is_complete && failure.is_none()).then_some(attrs)
+}
+
+fn failed(error: Error) -> (Read, u64) {
+    ((Named::default(), Some(no_attribute(error))), 0)
 }
 
 impl Owners {
@@ -193,19 +218,22 @@ fn no_attribute(error: Error) -> Error {
 }
 
 impl Owners {
-    /// The value of an attribute; `None` if netCDF has no type for it. Attributes of several dimensions are one list.
+    /// The value of an attribute; `None` if netCDF has no type for it.
     fn value(&self, file: &File, attribute: &Attribute) -> Result<Option<Values>> {
-        let Attribute { datatype, dataspace, data, .. } = attribute;
-        let Some(native) = Native::of(datatype) else { return Ok(None) };
+        let Some(native) = Native::of(&attribute.datatype) else { return Ok(None) };
         let Some(ty) = self.types.find(&native) else { return Ok(None) };
-        if let (Stored::Text(_), false) = (&datatype.class, dataspace.kind == SpaceKind::Scalar) {
-            // Fixed-length text is one text only where there is one.
-            let ty = if dataspace.kind == SpaceKind::Null { Atomic::Char } else { Atomic::String };
-            return decode::values(file, &self.classes, ty.into(), datatype, data).map(Some);
-        }
-        if let (Type::Atomic(_), SpaceKind::Null) = (ty, dataspace.kind) {
-            return decode::values(file, &self.classes, ty, datatype, &[]).map(Some);
-        }
-        decode::values(file, &self.classes, ty, datatype, data).map(Some)
+        decoded(file, &self.classes, ty, attribute).map(Some)
     }
+}
+
+/// Decodes the value of an attribute of a type. Attributes of several dimensions are one list.
+fn decoded(file: &File, classes: &[Class], ty: Type, attribute: &Attribute) -> Result<Values> {
+    let Attribute { datatype, dataspace, data, .. } = attribute;
+    if let (Stored::Text(_), false) = (&datatype.class, dataspace.kind == SpaceKind::Scalar) {
+        // Fixed-length text is one text only where there is one.
+        let ty = if dataspace.kind == SpaceKind::Null { Atomic::Char } else { Atomic::String };
+        return decode::values(file, classes, ty.into(), datatype, data);
+    }
+    let is_null = matches!(ty, Type::Atomic(_)) && dataspace.kind == SpaceKind::Null;
+    decode::values(file, classes, ty, datatype, if is_null { &[] } else { data })
 }

@@ -42,7 +42,10 @@ pub(crate) struct Nc4 {
     /// The bytes as they are; those of `file` may have newer ones of a commit laid over them that was under way.
     blob: Arc<dyn Blob>,
     file: File,
+    /// With these the file is opened again, without the change token of this time.
     options: OpenOptions,
+    /// Whether the attributes are read when the file is opened.
+    all_attributes: bool,
     /// What the variables are, and what was left out.
     content: Content,
 }
@@ -74,15 +77,20 @@ struct Variable {
 
 impl Nc4 {
     /// Opens a file for reading. `NC_ENOTNC` if it is not HDF5.
-    pub(crate) fn open(blob: Arc<dyn Blob>, options: OpenOptions) -> Result<(Nc4, Model)> {
+    pub(crate) fn open(
+        blob: Arc<dyn Blob>,
+        options: OpenOptions,
+        all_attributes: bool,
+    ) -> Result<(Nc4, Model)> {
         let file = File::open_with(blob.clone(), options.clone())?;
-        let (content, model) = Content::read(&file)?;
-        Ok((Nc4 { blob, file, options, content }, model))
+        let options = OpenOptions { seen: None, ..options };
+        let (content, model) = Content::read(&file, all_attributes)?;
+        Ok((Nc4 { blob, file, options, all_attributes, content }, model))
     }
 
     /// The same file, as it is now.
     fn opened_again(&self) -> Result<(Nc4, Model)> {
-        let open = || Nc4::open(self.blob.clone(), self.options.clone());
+        let open = || Nc4::open(self.blob.clone(), self.options.clone(), self.all_attributes);
         read_optimistically(&self.blob, open).map(|(opened, _)| opened)
     }
 
@@ -161,8 +169,8 @@ fn any_dataset(
 }
 
 impl Content {
-    fn read(file: &File) -> Result<(Content, Model)> {
-        let mut walk = walk(file)?;
+    fn read(file: &File, all_attributes: bool) -> Result<(Content, Model)> {
+        let mut walk = walk(file, all_attributes)?;
         let (mut model, mut left_out) = (walk.model, walk.left_out);
         let (of_vars, dims) = walk.dims.resolve(&mut model, &mut walk.vars);
         let classes = model.types().iter().map(|ty| ty.class.clone()).collect();
@@ -179,8 +187,14 @@ impl Content {
         model.reserve_vars(walk.vars.len());
         let mut vars = Vec::with_capacity(walk.vars.len());
         for (number, (found, dims)) in walk.vars.into_iter().zip(of_vars).enumerate() {
-            let attrs = late(groups + number);
-            let walk::Found { group, name, prefixed, ty, storage, extent, by_length, place, .. } = found;
+            let walk::Found {
+                group, name, prefixed, ty, storage, extent, by_length, attributes, place, ..
+            } = found;
+            let key = groups + number;
+            let attrs = match attributes {
+                Some(list) => Attrs::read(list, owners.clone(), key as u64),
+                None => late(key),
+            };
             for (&(len, _), dim) in extent.iter().zip(dims.iter().map(|&dim| model.dim(dim))) {
                 if len > dim.len {
                     let why =

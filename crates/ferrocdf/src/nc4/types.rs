@@ -45,6 +45,17 @@ impl Native {
         Self::within(datatype, DEPTH)
     }
 
+    /// Returns the atomic type of an attribute, of a field or of the elements of a list, in which text of a fixed length is
+    /// `char`; `None` for user-defined types.
+    pub(super) fn atomic(&self) -> Option<Atomic> {
+        match &self.shape {
+            Shape::Number(atomic) => Some(*atomic),
+            Shape::Text => Some(Atomic::Char),
+            Shape::String => Some(Atomic::String),
+            _ => None,
+        }
+    }
+
     fn within(datatype: &Datatype, depth: usize) -> Option<Native> {
         let depth = depth.checked_sub(1)?;
         let size = datatype.size as usize;
@@ -123,14 +134,9 @@ pub(super) struct Types {
 }
 
 impl Types {
-    /// The type of an attribute, of a field or of the elements of a list, in which text of a fixed length is `char`.
+    /// The type of an attribute, of a field or of the elements of a list, as [`Native::atomic`] has them.
     pub(super) fn find(&self, native: &Native) -> Option<Type> {
-        match &native.shape {
-            Shape::Number(atomic) => Some((*atomic).into()),
-            Shape::Text => Some(Atomic::Char.into()),
-            Shape::String => Some(Atomic::String.into()),
-            _ => self.known.get(native).map(|&id| Type::User(id)),
-        }
+        native.atomic().map(Type::from).or_else(|| self.known.get(native).map(|&id| Type::User(id)))
     }
 
     /// Adds a committed datatype to the model. `None` if it has parts that netCDF has no name for.

@@ -13,8 +13,9 @@ use ferrocdf_hdf5::messages::datatype::{Class, Datatype};
 use ferrocdf_hdf5::messages::fill::Fill;
 use ferrocdf_hdf5::messages::layout::DataLayout;
 use ferrocdf_hdf5::{Address, Dataset, File, Link, LinkTarget, Object, ObjectKind};
-use ferrocdf_model::{Chunking, Endian, Filter, Format, GroupId, Model, Name, Storage, Type};
+use ferrocdf_model::{Attr, Chunking, Endian, Filter, Format, GroupId, Model, Name, Named, Storage, Type};
 
+use super::attributes::read_early;
 use super::dims::{Dims, Scale, Slots};
 use super::types::{Native, Types};
 use super::{decode, names};
@@ -76,6 +77,8 @@ pub(super) struct Found {
     pub(super) dims: Slots,
     /// Whether the file does not name some of its dimensions, which then are those of their lengths.
     pub(super) by_length: bool,
+    /// The attributes, if they were asked for and could be read with the object.
+    pub(super) attributes: Option<Named<Attr>>,
     pub(super) place: Place,
 }
 
@@ -94,13 +97,21 @@ pub(super) struct Walk {
     pub(super) shapeless: Vec<(GroupId, Name, Option<Type>, Place)>,
     /// Datatypes of attributes for which there may be no type yet, and the group of each.
     attribute_types: Vec<(GroupId, Datatype)>,
-    /// No netCDF library made the file.
-    is_foreign: bool,
+    wanted: Wanted,
     /// The files that were met, and the objects.
     files: HashSet<usize>,
     seen: HashSet<(usize, Address)>,
     /// Bytes of links and headers that may still be looked at; nothing once that was too much.
     budget: Option<u64>,
+}
+
+/// What is read of each object.
+#[derive(Clone, Copy)]
+struct Wanted {
+    /// The types of attributes outside of headers, too: no netCDF library made the file.
+    all_attribute_types: bool,
+    /// The attributes.
+    attributes: bool,
 }
 
 /// Where an object is, among all that links lead to.
@@ -113,8 +124,8 @@ pub(super) fn number_of(file: &File) -> usize {
     std::sync::Arc::as_ptr(&file.source().blob).cast::<()>().addr()
 }
 
-/// Looks at all objects of a file.
-pub(super) fn walk(file: &File) -> Result<Walk> {
+/// Looks at all objects of a file, and reads their attributes if these are wanted at once.
+pub(super) fn walk(file: &File, attributes: bool) -> Result<Walk> {
     let root = file.root()?;
     if root.kind() != ObjectKind::Group {
         let what = format!("root group: the object header at {} is not that of a group", root.address());
@@ -129,7 +140,7 @@ pub(super) fn walk(file: &File) -> Result<Walk> {
         vars: vec![],
         groups: vec![Place::of(&root)],
         attribute_types: vec![],
-        is_foreign: !is_made_by_netcdf(&root)?,
+        wanted: Wanted { all_attribute_types: !is_made_by_netcdf(&root)?, attributes },
         left_out: LeftOut::default(),
         shapeless: vec![],
         files: HashSet::new(),
@@ -173,7 +184,7 @@ impl Walk {
         if self.budget.is_none() {
             return Ok(());
         }
-        let own = attribute_types(object, self.is_foreign);
+        let own = attribute_types(object, self.wanted.all_attribute_types);
         self.attribute_types.extend(own.into_iter().map(|datatype| (group, datatype)));
         let mut within = Vec::new();
         let together = if object.file().source().is_near() { TOGETHER } else { IN_ROUNDS };
@@ -184,7 +195,7 @@ impl Walk {
                     return Ok(());
                 }
                 let Seen { object: found, data } =
-                    match seen.unwrap_or_else(|| Seen::at(object, link, self.is_foreign)) {
+                    match seen.unwrap_or_else(|| Seen::at(object, link, self.wanted)) {
                         Ok(Some(found)) if self.meet(&found.object) => found,
                         Ok(Some(_)) => return Ok(()),
                         Ok(None) => {
@@ -254,7 +265,7 @@ impl Walk {
     /// would cost more than they are worth.
     fn look_ahead(&self, object: &Object, links: &[Link]) -> Vec<Option<Result<Option<Seen>>>> {
         let look = |link: &Link| {
-            let seen = Seen::at(object, link, self.is_foreign);
+            let seen = Seen::at(object, link, self.wanted);
             let len = seen.as_ref().ok().and_then(Option::as_ref).map_or(0, Seen::len);
             (seen, len)
         };
@@ -275,7 +286,7 @@ impl Walk {
             let links = links.list.get(..IN_ROUNDS / groups.len()).unwrap_or(&links.list);
             source.in_rounds(links, |link| {
                 if spent.get() <= budget {
-                    let seen = Seen::at(group, link, self.is_foreign);
+                    let seen = Seen::at(group, link, self.wanted);
                     let len = seen.ok().flatten().map_or(0, |seen| seen.len());
                     spent.set(spent.get().saturating_add(len));
                 }
@@ -332,7 +343,7 @@ impl Walk {
         object: &Object,
         data: Data,
     ) -> Result<Option<&'static str>> {
-        let Data { datatype, native, attribute_types, storage, extent, scale, slots } = data;
+        let Data { datatype, native, attribute_types, attributes, storage, extent, scale, slots } = data;
         let Some(extent) = extent else {
             // The reference gives its type a name, too.
             let ty = self.types.of_dataset(&mut self.model, group, &datatype, native.as_ref());
@@ -361,6 +372,7 @@ impl Walk {
             extent,
             dims: slots?.or_own(own.map(|own| own.id)),
             by_length: false,
+            attributes,
             place: Place::of(object),
         });
         Ok(None)
@@ -424,6 +436,8 @@ struct Data {
     native: Option<Native>,
     /// What its attributes are, those that have the types of users.
     attribute_types: Vec<Datatype>,
+    /// The attributes, if they are wanted and can be read at once.
+    attributes: Option<Named<Attr>>,
     storage: Storage,
     /// The lengths of its dimensions, and which may grow; `None` without a shape.
     extent: Option<Vec<(u64, bool)>>,
@@ -446,28 +460,29 @@ impl Seen {
     }
 
     /// What a link of a group leads to; `None` if it leads nowhere.
-    fn at(group: &Object, link: &Link, is_foreign: bool) -> Result<Option<Seen>> {
+    fn at(group: &Object, link: &Link, wanted: Wanted) -> Result<Option<Seen>> {
         let found = match &link.target {
             LinkTarget::Hard(at) => group.file().object(*at).map(Some),
             _ => group.file().open_path(group.address(), &link.name),
         };
         Ok(found?.map(|object| {
-            let data = matches!(object.kind(), ObjectKind::Dataset).then(|| Data::of(&object, is_foreign));
+            let data = matches!(object.kind(), ObjectKind::Dataset).then(|| Data::of(&object, wanted));
             Seen { object, data }
         }))
     }
 }
 
 impl Data {
-    fn of(object: &Object, is_foreign: bool) -> Result<Data> {
+    fn of(object: &Object, wanted: Wanted) -> Result<Data> {
         let dataset = Dataset::open(object)?;
         let datatype = dataset.datatype().clone();
         let (native, storage) = (Native::of(&datatype), storage(&dataset));
-        let attribute_types = attribute_types(object, is_foreign);
+        let attribute_types = attribute_types(object, wanted.all_attribute_types);
+        let attributes = if wanted.attributes { read_early(object) } else { None };
         let space = dataset.dataspace();
         if space.kind == SpaceKind::Null {
             let (extent, scale, slots) = (None, None, Ok(Slots::None));
-            return Ok(Data { datatype, native, attribute_types, storage, extent, scale, slots });
+            return Ok(Data { datatype, native, attribute_types, attributes, storage, extent, scale, slots });
         }
         let grows = |dim: usize| space.max(dim).is_none();
         // Of a virtual dataset the sources say how long it is.
@@ -483,7 +498,7 @@ impl Data {
             _ => Slots::read(object, scale.is_some(), extent.len()),
         };
         let extent = Some(extent);
-        Ok(Data { datatype, native, attribute_types, storage, extent, scale, slots })
+        Ok(Data { datatype, native, attribute_types, attributes, storage, extent, scale, slots })
     }
 }
 

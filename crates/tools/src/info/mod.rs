@@ -23,7 +23,7 @@ pub enum Style {
 
 /// Prints what the file holds on standard output.
 pub fn run(path: &Path, style: Style) -> Result<()> {
-    let file = File::open_location(&location(path)?, &OpenOptions::default())?;
+    let file = File::open_location(&location(path)?, &OpenOptions::default().all_attributes(true))?;
     let facts = gather::facts(&file)?;
     let out = std::io::stdout();
     let shown = match style {

@@ -273,7 +273,7 @@ impl Edited {
     /// Reads what the file says: its model, and what that leaves out. The ids of the model are those of the file then.
     fn read(&mut self) -> Result<(Model, Vec<String>)> {
         let file = self.editor.file().clone();
-        let (content, model) = Content::read(&file)?;
+        let (content, model) = Content::read(&file, false)?;
         // An object that the system refuses to read now must not be missing from the model from then on.
         if self.removal.is_some()
             && let Some(error) = content.lost.filter(Error::is_of_system)
