@@ -15,15 +15,15 @@ use crate::{PastEnd, pool};
 
 /// Maximum bytes that one request fetches, unless the window of the source is larger. So many bytes stay in the second-level
 /// cache of a core until they are decoded, and a large selection has enough requests of that size for all threads.
-pub(crate) const TOGETHER: u64 = 1 << 20;
+pub(crate) const MERGED_BYTES: u64 = 1 << 20;
 
 /// Lower bound of [`BatchLimit::bytes`], for chunks that are larger than the requests that the source suggests: 32 chunks of 2
 /// MiB are in flight, and two batches take 128 MiB of memory.
-const BATCH: u64 = 64 << 20;
+const BATCH_BYTES: u64 = 64 << 20;
 
 /// Returns the number of bytes that one request to a source fetches at most.
 pub(crate) fn largest(cost: &Cost) -> u64 {
-    TOGETHER.max(cost.window as u64)
+    MERGED_BYTES.max(cost.window as u64)
 }
 
 /// Maximum requests and bytes of a batch. A request of more bytes is a batch of its own.
@@ -37,7 +37,7 @@ impl BatchLimit {
     /// Returns the limit for a source of this cost.
     pub(crate) fn of(cost: &Cost) -> BatchLimit {
         let requests = cost.in_flight.max(1);
-        BatchLimit { requests, bytes: largest(cost).saturating_mul(requests as u64).max(BATCH) }
+        BatchLimit { requests, bytes: largest(cost).saturating_mul(requests as u64).max(BATCH_BYTES) }
     }
 
     /// Takes the jobs of the next batch; `len` returns the number of bytes that a job fetches.

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use crate::convert::Conversion;
 use crate::requests::{BatchLimit, Windows, run_in_batches, share};
 use crate::scratch::Scratch;
-use crate::tiling::{SHARED, Tile, TilePlan};
+use crate::tiling::{PARALLEL_BYTES, Tile, TilePlan};
 use crate::{PastEnd, scatter};
 
 /// A tile, and the memory that it fills.
@@ -106,7 +106,7 @@ pub(crate) fn read_in_batches<'t>(
         Ok(windows)
     };
     run_in_batches(BatchLimit::of(&blob.cost()), tiles, TileJob::len, fetch, |tiles, windows| {
-        let shares = tiles.iter().map(TileJob::len).sum::<u64>() >= SHARED;
+        let shares = tiles.iter().map(TileJob::len).sum::<u64>() >= PARALLEL_BYTES;
         share(shares, tiles, |number, mut tile| Ok(tile.fill(windows.get(number), &conversion)))
     })
 }

@@ -19,7 +19,7 @@ use crate::{Selection, Stored};
 pub(crate) const TILE: u64 = 256 << 10;
 
 /// Work in bytes below which the thread of the caller does everything: waking other threads would cost more.
-pub(crate) const SHARED: u64 = 3 << 19;
+pub(crate) const PARALLEL_BYTES: u64 = 3 << 19;
 
 /// Work in bytes that a thread takes at a time.
 const TASK: u64 = 1 << 20;
@@ -194,7 +194,7 @@ impl TilePlan {
     /// fast.
     pub(crate) fn shared(&self) -> Option<(Workers, u64)> {
         let price = self.row_span + (self.piece - 1) * self.dims[self.cut].step + self.cost.gap;
-        if self.tiles < 2 || self.tiles.saturating_mul(price) < SHARED {
+        if self.tiles < 2 || self.tiles.saturating_mul(price) < PARALLEL_BYTES {
             return None;
         }
         Some((pool::get()?, (TASK / price).max(1)))

@@ -22,14 +22,14 @@ use crate::pool;
 use crate::scratch::Scratch;
 
 /// Decoded bytes of the chunks of a batch, unless these are fewer than four chunks for each thread.
-pub(super) const BATCH: usize = 16 << 20;
+pub(super) const BATCH_BYTES: usize = 16 << 20;
 
 /// Maximum bytes of adjacent chunks that one write stores: the buffer that they are copied into stays in the second-level cache
 /// of a core.
-const TOGETHER: u64 = 1 << 20;
+const MERGED_BYTES: u64 = 1 << 20;
 
 /// Minimum decoded bytes that all threads encode: for fewer bytes, waking the threads costs more than it saves.
-const SHARED: usize = 128 << 10;
+const PARALLEL_BYTES: usize = 128 << 10;
 
 /// Maximum bytes of the buffers for encoded chunks that a thread keeps for its next call.
 const KEPT: usize = 32 << 20;
@@ -78,14 +78,14 @@ impl ChunkSource for [(Key, Shared)] {
 
 /// An encoded chunk.
 #[derive(Default)]
-struct Encoded {
+struct EncodedChunk {
     bytes: Vec<u8>,
     /// The filter mask: bit `n` is set if the `n`-th filter of the chain was not applied.
     mask: u32,
 }
 
 thread_local! {
-    static ENCODED: Cell<Vec<Encoded>> = const { Cell::new(Vec::new()) };
+    static ENCODED: Cell<Vec<EncodedChunk>> = const { Cell::new(Vec::new()) };
 }
 
 impl ChunkWriter {
@@ -150,11 +150,11 @@ impl ChunkWriter {
         if all == 0 {
             return Ok(());
         }
-        let shares = all > 1 && all.saturating_mul(chunk_len) >= SHARED;
+        let shares = all > 1 && all.saturating_mul(chunk_len) >= PARALLEL_BYTES;
         let pool = if shares { pool::get() } else { None };
         let threads = pool.map_or(1, |pool| pool.count());
         let most = (cache::budget() / 2 / chunk_len.max(1)).max(1);
-        let together = (BATCH / chunk_len.max(1)).max(4 * threads).min(most);
+        let together = (BATCH_BYTES / chunk_len.max(1)).max(4 * threads).min(most);
         let encoder = Encoder { writer: self, blob, chunk_len, source, shares };
         let mut encoded = ENCODED.try_with(Cell::take).unwrap_or_default();
         let mut batches = (0..all).step_by(together).map(|first| first..(first + together).min(all));
@@ -180,13 +180,13 @@ struct Encoder<'a, S: ?Sized> {
 }
 
 impl<S: ChunkSource + ?Sized> Encoder<'_, S> {
-    fn batch(&self, batch: Range<usize>, encoded: &mut Vec<Encoded>) -> Result<()> {
+    fn batch(&self, batch: Range<usize>, encoded: &mut Vec<EncodedChunk>) -> Result<()> {
         if self.writer.chain.is_empty() {
             let batch = UnfilteredBatch { source: self.source, chunks: batch, chunk_len: self.chunk_len };
             return self.writer.store_batch(self.blob, self.shares, &batch);
         }
         if encoded.len() < batch.len() {
-            encoded.resize_with(batch.len(), Encoded::default);
+            encoded.resize_with(batch.len(), EncodedChunk::default);
         }
         let encoded = &mut encoded[..batch.len()];
         each(self.shares, encoded, |at, to| self.encode(batch.start + at, to))?;
@@ -194,7 +194,7 @@ impl<S: ChunkSource + ?Sized> Encoder<'_, S> {
         self.writer.store_batch(self.blob, self.shares, &batch)
     }
 
-    fn encode(&self, number: usize, to: &mut Encoded) -> Result<()> {
+    fn encode(&self, number: usize, to: &mut EncodedChunk) -> Result<()> {
         Scratch::with(|scratch| {
             let decoded = match self.source.borrow(number) {
                 Some(decoded) => decoded,
@@ -216,7 +216,7 @@ struct EncodedBatch<'a, S: ?Sized> {
     source: &'a S,
     /// Number of the first chunk in the source.
     first: usize,
-    encoded: &'a [Encoded],
+    encoded: &'a [EncodedChunk],
 }
 
 impl<S: ChunkSource + ?Sized> ChunkBatch for EncodedBatch<'_, S> {
@@ -364,14 +364,14 @@ pub(super) fn each<T: Send>(
     }
 }
 
-/// Returns the number of chunks in each contiguous run of at most [`TOGETHER`] bytes.
+/// Returns the number of chunks in each contiguous run of at most [`MERGED_BYTES`] bytes.
 fn runs(chunks: &[Allocated]) -> Vec<usize> {
     let mut runs: Vec<usize> = Vec::new();
     let (mut begin, mut end) = (0, 0);
     for &Allocated { at, len, .. } in chunks {
         let after = at.saturating_add(len);
         match runs.last_mut() {
-            Some(run) if at == end && after - begin <= TOGETHER => *run += 1,
+            Some(run) if at == end && after - begin <= MERGED_BYTES => *run += 1,
             _ => {
                 runs.push(1);
                 begin = at;

@@ -55,7 +55,7 @@ mod tests {
     use ferrocdf_store::Latency;
 
     use super::*;
-    use crate::requests::TOGETHER;
+    use crate::requests::MERGED_BYTES;
 
     const COST: Cost = Cost { latency: Latency::Local, gap: 10, window: 0, in_flight: 1 };
 
@@ -77,14 +77,14 @@ mod tests {
 
     #[test]
     fn a_request_ends_at_the_largest_size_but_serves_a_chunk_of_any() {
-        let half = TOGETHER / 2;
+        let half = MERGED_BYTES / 2;
         assert_eq!(
-            plan(&[Some((0, half)), Some((half, half)), Some((TOGETHER, 1))]),
-            [(0..TOGETHER, 2), (TOGETHER..TOGETHER + 1, 1)]
+            plan(&[Some((0, half)), Some((half, half)), Some((MERGED_BYTES, 1))]),
+            [(0..MERGED_BYTES, 2), (MERGED_BYTES..MERGED_BYTES + 1, 1)]
         );
-        assert_eq!(plan(&[Some((0, 3 * TOGETHER)), Some((3 * TOGETHER, 1))]).len(), 2);
+        assert_eq!(plan(&[Some((0, 3 * MERGED_BYTES)), Some((3 * MERGED_BYTES, 1))]).len(), 2);
         let wide = Cost { window: 4 << 20, ..COST };
-        assert_eq!(coalesce([Some((0, TOGETHER)), Some((TOGETHER, 1))].into_iter(), &wide).len(), 1);
+        assert_eq!(coalesce([Some((0, MERGED_BYTES)), Some((MERGED_BYTES, 1))].into_iter(), &wide).len(), 1);
     }
 
     #[test]

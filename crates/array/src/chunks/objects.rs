@@ -8,7 +8,6 @@ use ferrocdf_store::{ByteRange, Fetched};
 use super::decoded::{coordinates, name};
 use super::index::{ChunkLocation, ChunkObjects};
 use super::stored::StoredChunks;
-use crate::pool;
 
 /// A request for the encoded bytes of a chunk in an object.
 struct ObjectRequest {
@@ -66,16 +65,16 @@ impl StoredChunks<'_> {
         request.bytes(self.objects()?.store().get(&request.object, range))
     }
 
-    /// Fetches the encoded bytes of chunks in objects: from a near store with one request per chunk on all threads, from a slow
-    /// one with a single [`Store::get_many`](ferrocdf_store::Store::get_many). All locations must be [`ChunkLocation::Object`].
+    /// Fetches the encoded bytes of chunks in objects: from a near store with one request per chunk, from a slow one with a single
+    /// [`Store::get_many`](ferrocdf_store::Store::get_many). All locations must be [`ChunkLocation::Object`]. Runs on the thread
+    /// of the caller alone: threads of the pool may be waiting for it.
     pub(super) fn get_objects(&self, chunks: &[(&[u64], ChunkLocation)]) -> Result<Vec<Option<Vec<u8>>>> {
         if chunks.is_empty() {
             return Ok(Vec::new());
         }
         let store = self.objects()?.store();
         if store.cost().is_near() {
-            let get = |&(key, location): &(&[u64], ChunkLocation)| self.get_object(key, location);
-            return pool::map_parallel(chunks, get).into_iter().collect();
+            return chunks.iter().map(|&(key, location)| self.get_object(key, location)).collect();
         }
         let mut requests = Vec::with_capacity(chunks.len());
         for &(key, location) in chunks {

@@ -41,8 +41,8 @@ struct Owner {
     gate: Mutex<Option<Error>>,
 }
 
-/// The locked gate of an array, with the error of another thread that could not store a chunk.
-pub(super) type Gate<'a> = MutexGuard<'a, Option<Error>>;
+/// The guard of the thread that stores chunks of an array, with the error of another thread that could not store a chunk.
+pub(super) type StorageGuard<'a> = MutexGuard<'a, Option<Error>>;
 
 /// All pending chunks of the process.
 #[derive(Default)]
@@ -101,7 +101,7 @@ impl PendingChunks {
     }
 
     /// Waits for the gate of the array.
-    pub(super) fn lock(&self) -> Gate<'_> {
+    pub(super) fn lock(&self) -> StorageGuard<'_> {
         self.owner.lock()
     }
 
@@ -229,11 +229,11 @@ impl Drop for PendingChunks {
 
 impl Owner {
     // A thread that panics while it has the gate leaves at worst a stored chunk pending, which is then stored again.
-    fn lock(&self) -> Gate<'_> {
+    fn lock(&self) -> StorageGuard<'_> {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn try_lock(&self) -> Option<Gate<'_>> {
+    fn try_lock(&self) -> Option<StorageGuard<'_>> {
         match self.gate.try_lock() {
             Ok(gate) => Some(gate),
             Err(TryLockError::Poisoned(gate)) => Some(gate.into_inner()),

@@ -116,7 +116,7 @@ impl StoredChunks<'_> {
         let (mut in_objects, mut numbers) = (Vec::new(), Vec::new());
         encoded.chunks.clear();
         for (number, (key, location)) in chunks.enumerate() {
-            encoded.chunks.push(Encoded::Missing);
+            encoded.chunks.push(FetchedChunk::Missing);
             match location {
                 ChunkLocation::Missing => {}
                 ChunkLocation::At { at, len, .. } => found.push((at, len, number)),
@@ -141,11 +141,11 @@ impl StoredChunks<'_> {
         for (window, fetch) in fetches.iter().enumerate() {
             for (at, len, number) in found.by_ref().take(fetch.chunks) {
                 let begin = at.saturating_sub(fetch.range.start) as usize;
-                encoded.chunks[number] = Encoded::Window(window, begin..begin + len as usize);
+                encoded.chunks[number] = FetchedChunk::Window(window, begin..begin + len as usize);
             }
         }
         for (number, bytes) in numbers.into_iter().zip(self.get_objects(&in_objects)?) {
-            encoded.chunks[number] = bytes.map_or(Encoded::Missing, Encoded::Object);
+            encoded.chunks[number] = bytes.map_or(FetchedChunk::Missing, FetchedChunk::Object);
         }
         Ok(encoded)
     }
@@ -155,11 +155,11 @@ impl StoredChunks<'_> {
 #[derive(Default)]
 pub(super) struct EncodedChunks {
     windows: Windows,
-    chunks: Vec<Encoded>,
+    chunks: Vec<FetchedChunk>,
 }
 
 /// The encoded bytes of one chunk.
-enum Encoded {
+enum FetchedChunk {
     Missing,
     /// A range of the window with this number.
     Window(usize, Range<usize>),
@@ -171,9 +171,9 @@ impl EncodedChunks {
     /// Returns the encoded bytes of the chunk with this number in the batch; `None` if it is missing.
     pub(super) fn get(&self, number: usize) -> Option<&[u8]> {
         match &self.chunks[number] {
-            Encoded::Missing => None,
-            Encoded::Window(window, range) => Some(&self.windows.get(*window)[range.clone()]),
-            Encoded::Object(bytes) => Some(bytes),
+            FetchedChunk::Missing => None,
+            FetchedChunk::Window(window, range) => Some(&self.windows.get(*window)[range.clone()]),
+            FetchedChunk::Object(bytes) => Some(bytes),
         }
     }
 }

@@ -27,7 +27,7 @@ use crate::array::dense_strides;
 use crate::convert::Conversion;
 use crate::requests::{BatchLimit, largest, run_in_batches, share};
 use crate::scratch::Scratch;
-use crate::tiling::{Dim, SHARED, TilePlan};
+use crate::tiling::{Dim, PARALLEL_BYTES, TilePlan};
 use crate::{Array, Layout, Selection, pool, scatter};
 
 /// Maximum number of chunks of a box that is written at a time.
@@ -37,7 +37,7 @@ const MAX_LOCATED: usize = 1 << 16;
 const MAX_TAKEN: (usize, usize) = (1 << 10, 64 << 20);
 
 /// Bytes of a row below which rows are gathered before they are converted.
-const TINY: usize = 64;
+const TINY_ROW: usize = 64;
 
 /// Encodes and stores all pending chunks of an array, and caches them for readers. Arrays of other layouts have none.
 ///
@@ -157,7 +157,7 @@ impl SelectionWriter<'_> {
             combinations(ranges).partition(|at| self.selected.elements(at) == self.needed(at));
         let chunk_len = self.selected.chunk_len as usize;
         let together = (cache::budget() / 4).min(MAX_TAKEN.1) / chunk_len;
-        parts.chunks(together.clamp(1, MAX_TAKEN.0)).try_for_each(|some| self.parts(some))?;
+        parts.chunks(together.clamp(1, MAX_TAKEN.0)).try_for_each(|some| self.write_partial(some))?;
         let complete = CompleteChunks { writer: self, chunks: whole };
         self.pending.writer().write_from(self.blob, chunk_len, &complete)?;
         // Pending versions of complete chunks are dropped only after these were stored: if that fails, they are still needed.
@@ -184,9 +184,9 @@ impl SelectionWriter<'_> {
     }
 
     /// Writes partial chunks.
-    fn parts(&self, some: &[At]) -> Result<()> {
+    fn write_partial(&self, some: &[At]) -> Result<()> {
         let mut partial: Vec<PartialChunk> = some.iter().map(|at| self.chunk(at)).collect();
-        let done = self.find(&mut partial).and_then(|()| self.work(&mut partial));
+        let done = self.locate(&mut partial).and_then(|()| self.fill_all(&mut partial));
         let chunk_len = self.selected.chunk_len as usize;
         let can_be_pending = can_be_pending(chunk_len);
         let (mut ready, mut pending) = (Vec::new(), Vec::new());
@@ -235,7 +235,7 @@ impl SelectionWriter<'_> {
     }
 
     /// Locates the chunks that are not in memory.
-    fn find(&self, partial: &mut [PartialChunk]) -> Result<()> {
+    fn locate(&self, partial: &mut [PartialChunk]) -> Result<()> {
         let absent: SmallVec<[&mut PartialChunk; 4]> =
             partial.iter_mut().filter(|chunk| chunk.decoded.is_none()).collect();
         let Some(chunk) = absent.first() else { return Ok(()) };
@@ -274,7 +274,7 @@ impl SelectionWriter<'_> {
 
     /// Decodes the chunks that are not in memory, and writes the selected elements into them, on all threads if there is enough
     /// to do.
-    fn work(&self, partial: &mut [PartialChunk]) -> Result<()> {
+    fn fill_all(&self, partial: &mut [PartialChunk]) -> Result<()> {
         let cost = self.stored.cost();
         if !cost.is_near() {
             self.fetch_in_batches(partial, &cost)?;
@@ -283,11 +283,11 @@ impl SelectionWriter<'_> {
             Some(_) => self.selected.elements(&chunk.at) * self.array.stored.kind.size() as u64,
             None => self.selected.chunk_len,
         };
-        let shares = partial.len() > 1 && partial.iter().map(bytes).sum::<u64>() >= SHARED;
+        let shares = partial.len() > 1 && partial.iter().map(bytes).sum::<u64>() >= PARALLEL_BYTES;
         let pool = if shares { pool::get() } else { None };
         match pool {
-            Some(pool) => pool.install(|| partial.par_iter_mut().try_for_each(|chunk| self.change(chunk))),
-            None => partial.iter_mut().try_for_each(|chunk| self.change(chunk)),
+            Some(pool) => pool.install(|| partial.par_iter_mut().try_for_each(|chunk| self.fill(chunk))),
+            None => partial.iter_mut().try_for_each(|chunk| self.fill(chunk)),
         }
     }
 
@@ -317,7 +317,8 @@ impl SelectionWriter<'_> {
         .map(drop)
     }
 
-    fn change(&self, chunk: &mut PartialChunk) -> Result<()> {
+    /// Decodes a chunk if it is not in memory, and writes the selected elements into it.
+    fn fill(&self, chunk: &mut PartialChunk) -> Result<()> {
         let written = self.selected.elements(&chunk.at);
         if chunk.decoded.is_none() {
             if let Some(position) = self.overwritable(chunk, written) {
@@ -331,7 +332,7 @@ impl SelectionWriter<'_> {
             }));
         }
         if let Some(decoded) = &mut chunk.decoded {
-            Scratch::with(|scratch| self.put(&chunk.at, &mut scratch.dense, decoded));
+            Scratch::with(|scratch| self.scatter_into(&chunk.at, &mut scratch.dense, decoded));
             chunk.written += written;
             chunk.is_pending = true;
         }
@@ -391,9 +392,9 @@ impl SelectionWriter<'_> {
     }
 
     /// Returns the dimensions that count the rows of a chunk.
-    fn outer(&self, at: &[usize]) -> impl Iterator<Item = Both> {
+    fn outer(&self, at: &[usize]) -> impl Iterator<Item = RowDim> {
         let outer = self.selected.inner.saturating_sub(1);
-        at[..outer].iter().enumerate().map(|(dim, &number)| Both {
+        at[..outer].iter().enumerate().map(|(dim, &number)| RowDim {
             count: self.selected.by_dim[dim].at(number).count,
             chunk: self.selected.strides[dim].0 as usize,
             memory: self.strides[dim],
@@ -401,11 +402,11 @@ impl SelectionWriter<'_> {
     }
 
     /// Converts and scatters the elements of a chunk into it.
-    fn put(&self, at: &[usize], dense: &mut Buffer, chunk: &mut [u8]) {
+    fn scatter_into(&self, at: &[usize], dense: &mut Buffer, chunk: &mut [u8]) {
         let (part, memory) = (self.selected.rows(at), self.memory(at));
         let conversion = &self.conversion;
         let mut in_range = true;
-        if memory.dims.len() > 1 && memory.row < TINY {
+        if memory.dims.len() > 1 && memory.row < TINY_ROW {
             // Tiny rows are gathered, converted and scattered all at once.
             let bytes = memory.bytes();
             let made = bytes / self.size * part.size;
@@ -421,7 +422,7 @@ impl SelectionWriter<'_> {
             let dims: SmallVec<[Dim; 8]> = part.outer.iter().chain(&part.inner).copied().collect();
             scatter::scatter(stored, &dims, part.size, &mut chunk[part.base..]);
         } else {
-            let strides: SmallVec<[Both; 4]> = self.outer(at).collect();
+            let strides: SmallVec<[RowDim; 4]> = self.outer(at).collect();
             walk(&strides, |to, from| {
                 let row = &self.input[memory.first + from..][..memory.row];
                 in_range &= part.put_row(row, conversion, dense, &mut chunk[part.base + to..]);
@@ -432,14 +433,14 @@ impl SelectionWriter<'_> {
 }
 
 /// A dimension that counts rows, with its strides in bytes of the chunk and of memory.
-struct Both {
+struct RowDim {
     count: usize,
     chunk: usize,
     memory: usize,
 }
 
 /// Calls `row` with the byte offsets of each row in the chunk and in memory, in order.
-fn walk(dims: &[Both], mut row: impl FnMut(usize, usize)) {
+fn walk(dims: &[RowDim], mut row: impl FnMut(usize, usize)) {
     let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, dims.len());
     let (mut chunk, mut memory) = (0, 0);
     loop {
@@ -450,7 +451,7 @@ fn walk(dims: &[Both], mut row: impl FnMut(usize, usize)) {
                 return;
             }
             dim -= 1;
-            let Both { count, chunk: chunk_step, memory: memory_step } = dims[dim];
+            let RowDim { count, chunk: chunk_step, memory: memory_step } = dims[dim];
             index[dim] += 1;
             if index[dim] < count {
                 chunk += chunk_step;

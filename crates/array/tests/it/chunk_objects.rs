@@ -15,7 +15,7 @@ use ferrocdf_codec::{Chain, Codecs};
 use ferrocdf_store::testing::{Fault, Rng, Simulated, Traffic};
 use ferrocdf_store::{BlobMut, Cost, MemoryBlob, MemoryStore, Store};
 
-use crate::chunk_writing::Shelf;
+use crate::chunk_writing::GappyChunkStore;
 use crate::chunks::step;
 use crate::engine::selection;
 
@@ -229,7 +229,7 @@ fn chunks_in_objects_are_copied() {
             let (index, array) = array(form, [6, 5], [4, 9], 4);
             let Layout::Chunked(chunks) = &array.layout else { unreachable!() };
             let target = |fill: &[u8]| {
-                let shelf = Arc::new(Shelf::default());
+                let shelf = Arc::new(GappyChunkStore::default());
                 let to = Chunks::writable(chunks.shape.clone(), shelf.clone(), chain(to_filtered), fill);
                 (shelf, Array { layout: Layout::Chunked(to), ..array.clone() })
             };

@@ -18,7 +18,7 @@ use crate::engine::{NUMBERS, bytes, cost, map, selection};
 
 /// A chunk store that allocates chunks one behind another, with gaps.
 #[derive(Debug, Default)]
-pub struct Shelf {
+pub struct GappyChunkStore {
     blob: Arc<MemoryBlob>,
     locations: Mutex<HashMap<Vec<u64>, ChunkLocation>>,
     /// Chunks that may be overwritten in place.
@@ -33,10 +33,10 @@ pub struct Shelf {
     fixed: Vec<usize>,
 }
 
-impl Shelf {
+impl GappyChunkStore {
     /// Returns a store that leaves a gap of fewer than `gap` bytes before each chunk.
-    pub fn with_gap(gap: u64) -> Shelf {
-        Shelf { gap, ..Shelf::default() }
+    pub fn with_gap(gap: u64) -> GappyChunkStore {
+        GappyChunkStore { gap, ..GappyChunkStore::default() }
     }
 
     /// Returns all bytes of the blob.
@@ -56,7 +56,7 @@ impl Shelf {
     }
 }
 
-impl ChunkIndex for Shelf {
+impl ChunkIndex for GappyChunkStore {
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
         let location = |number: u64| {
             let mut rest = number;
@@ -71,7 +71,7 @@ impl ChunkIndex for Shelf {
     }
 }
 
-impl ChunkStore for Shelf {
+impl ChunkStore for GappyChunkStore {
     fn allocate(&self, chunk: &[u64], len: u64) -> Result<u64> {
         if self.fails.load(Relaxed) {
             return Err(Error::new(Code(28), "the shelf is full"));
@@ -127,7 +127,7 @@ fn chain(rng: &mut Rng, size: usize) -> Chain {
 
 /// A chunked array, and its expected content: a contiguous array in memory, as large as the chunked array may become.
 struct Case {
-    shelf: Arc<Shelf>,
+    shelf: Arc<GappyChunkStore>,
     array: Array,
     wanted: (MemoryBlob, Array),
 }
@@ -156,7 +156,11 @@ impl Case {
         let stored = Stored { kind: rng.pick(&NUMBERS), order: rng.pick(&[Order::Big, Order::Little]) };
         let chain = chain(rng, stored.kind.size());
         let fill = if rng.once_in(3) { vec![] } else { bytes(rng, stored, 1) };
-        let shelf = Arc::new(Shelf { fixed, gap: rng.pick(&[0, 0, 7, 5000]), ..Shelf::default() });
+        let shelf = Arc::new(GappyChunkStore {
+            fixed,
+            gap: rng.pick(&[0, 0, 7, 5000]),
+            ..GappyChunkStore::default()
+        });
         let chunks = Chunks::writable(chunk, shelf.clone(), Arc::new(chain), fill.clone());
         let layout = Layout::Chunked(chunks);
         let array = Array { shape, stored, decoder: None, layout, past_end: PastEnd::Error };
@@ -309,7 +313,7 @@ fn a_fixed_program() {
     let mut sum = 0u64;
     for number in 0..6 {
         let (rows, columns) = (400u64, 1000u64);
-        let shelf = Arc::new(Shelf { gap: 3, fixed: vec![1], ..Shelf::default() });
+        let shelf = Arc::new(GappyChunkStore { gap: 3, fixed: vec![1], ..GappyChunkStore::default() });
         let steps = if number % 3 == 0 { vec![] } else { vec![step(2, &[4]), step(1, &[1])] };
         let chunks = Chunks::writable(
             vec![40, 90],
@@ -356,7 +360,7 @@ fn stored_bytes_do_not_depend_on_the_number_of_threads() {
 }
 
 /// Returns an array of bytes that can grow, in chunks of 1000 bytes with deflate.
-fn rows(shelf: &Arc<Shelf>, rows: u64) -> Array {
+fn rows(shelf: &Arc<GappyChunkStore>, rows: u64) -> Array {
     let chain = Arc::new(Chain::new(vec![step(1, &[1])], &Codecs::default()));
     let layout = Layout::Chunked(Chunks::writable(vec![10, 100], shelf.clone(), chain, vec![7]));
     let stored = Stored::little(Kind::U8);
@@ -365,7 +369,7 @@ fn rows(shelf: &Arc<Shelf>, rows: u64) -> Array {
 
 #[test]
 fn appended_steps_encode_each_chunk_once() {
-    let shelf = Arc::new(Shelf { fixed: vec![1], ..Shelf::default() });
+    let shelf = Arc::new(GappyChunkStore { fixed: vec![1], ..GappyChunkStore::default() });
     let mut array = rows(&shelf, 0);
     for row in 0..95u64 {
         array.shape[0] = row + 1;
@@ -392,7 +396,7 @@ fn appended_steps_encode_each_chunk_once() {
 
 #[test]
 fn chunks_that_could_not_be_stored_are_stored_by_the_next_flush() {
-    let shelf = Arc::new(Shelf::default());
+    let shelf = Arc::new(GappyChunkStore::default());
     let array = rows(&shelf, 20);
     let sel = Selection::slab(&[3, 5], &[2, 200]);
     let data: Vec<u8> = (0..400u32).map(|n| n as u8).collect();
@@ -416,7 +420,7 @@ fn chunks_that_could_not_be_stored_are_stored_by_the_next_flush() {
 fn a_failed_write_leaves_the_old_chunk() {
     for chain in [Chain::new(vec![], &Codecs::default()), Chain::new(vec![step(1, &[1])], &Codecs::default())]
     {
-        let shelf = Arc::new(Shelf::default());
+        let shelf = Arc::new(GappyChunkStore::default());
         let mut array = rows(&shelf, 30);
         array.layout =
             Layout::Chunked(Chunks::writable(vec![10, 100], shelf.clone(), Arc::new(chain), vec![7]));
@@ -450,7 +454,7 @@ fn a_failed_write_leaves_the_old_chunk() {
 #[test]
 #[ignore = "run by another test"]
 fn a_foreign_writer() {
-    let (shelf, other) = (Arc::new(Shelf::default()), Arc::new(Shelf::default()));
+    let (shelf, other) = (Arc::new(GappyChunkStore::default()), Arc::new(GappyChunkStore::default()));
     let (array, crowd) = (rows(&shelf, 10), rows(&other, 200));
     let sel = Selection::slab(&[3, 5], &[2, 200]);
     let data: Vec<u8> = (0..400u32).map(|n| n as u8).collect();
@@ -528,7 +532,8 @@ fn chunks_are_copied_one_by_one() {
         let case = Case::new(&mut rng, if number % 40 == 0 { 100_000 } else { 300 });
         (0..3).for_each(|_| case.write(&mut rng));
         let Layout::Chunked(chunks) = &case.array.layout else { unreachable!() };
-        let shelf = Arc::new(Shelf { gap: rng.pick(&[0, 7]), fixed: vec![], ..Shelf::default() });
+        let shelf =
+            Arc::new(GappyChunkStore { gap: rng.pick(&[0, 7]), fixed: vec![], ..GappyChunkStore::default() });
         // Copied without decoding, or reencoded with other filters.
         let anew = rng.once_in(2);
         let chain = match anew {
@@ -555,7 +560,7 @@ fn chunks_are_copied_one_by_one() {
 
 #[test]
 fn chunks_of_different_layout_are_not_copied() {
-    let (shelf, to) = (Arc::new(Shelf::default()), Arc::new(Shelf::default()));
+    let (shelf, to) = (Arc::new(GappyChunkStore::default()), Arc::new(GappyChunkStore::default()));
     let (array, other) = (rows(&shelf, 20), rows(&to, 20));
     let sel = Selection::slab(&[0, 0], &[20, 100]);
     let _ = write(&shelf.blob, &array, &sel, In::new(&[3u8; 2000])).unwrap();
@@ -581,7 +586,7 @@ fn chunks_of_different_layout_are_not_copied() {
     // Another fill value, also an empty one, does not matter if no chunk is missing and no dimension of the target can grow.
     let narrow = |array: &Array| Array { shape: vec![20, 100], ..array.clone() };
     for fill in [vec![8], vec![]] {
-        let target = Arc::new(Shelf { fixed: vec![0, 1], ..Shelf::default() });
+        let target = Arc::new(GappyChunkStore { fixed: vec![0, 1], ..GappyChunkStore::default() });
         let chain = Arc::new(Chain::new(deflate(1), &Codecs::default()));
         let layout = Layout::Chunked(Chunks::writable(vec![10, 100], target.clone(), chain, fill));
         let target_array = narrow(&Array { layout, ..other.clone() });
@@ -594,14 +599,14 @@ fn chunks_of_different_layout_are_not_copied() {
     assert!(copied((&*shelf.blob, &array), (&*to.blob, &other)).unwrap());
     // A location past the end of the file.
     shelf.blob.set_size(shelf.blob.size().unwrap() - 1).unwrap();
-    let shelf_2 = Arc::new(Shelf::default());
+    let shelf_2 = Arc::new(GappyChunkStore::default());
     let error = copied((&*shelf.blob, &array), (&*shelf_2.blob, &rows(&shelf_2, 20))).unwrap_err();
     assert_eq!(error.code, Code::ETRUNC);
 }
 
 #[test]
 fn a_chunk_that_cannot_be_decoded_is_an_error_and_not_copied() {
-    let shelf = Arc::new(Shelf::default());
+    let shelf = Arc::new(GappyChunkStore::default());
     let array = rows(&shelf, 20);
     let _ = write(&shelf.blob, &array, &Selection::all(&array.shape), In::new(&[3u8; 20 * 250])).unwrap();
     flush(&shelf.blob, &array).unwrap();
@@ -609,7 +614,7 @@ fn a_chunk_that_cannot_be_decoded_is_an_error_and_not_copied() {
     let end = shelf.blob.size().unwrap();
     shelf.blob.write_at(end - 4, &[1, 2, 3, 4]).unwrap();
     for steps in [vec![], vec![step(1, &[2])]] {
-        let to = Arc::new(Shelf::default());
+        let to = Arc::new(GappyChunkStore::default());
         to.blob.write_at(0, &[0xAB; 10_000]).unwrap();
         let chain = Arc::new(Chain::new(steps, &Codecs::default()));
         let layout = Layout::Chunked(Chunks::writable(vec![10, 100], to.clone(), chain, vec![7]));
@@ -643,7 +648,7 @@ impl ElementDecoder for Pairs {
 
 #[test]
 fn elements_with_a_decoder_are_written_as_bytes() {
-    let shelf = Arc::new(Shelf { fixed: vec![0], ..Shelf::default() });
+    let shelf = Arc::new(GappyChunkStore { fixed: vec![0], ..GappyChunkStore::default() });
     let chunks = Chunks::writable(
         vec![4],
         shelf.clone(),
@@ -680,7 +685,7 @@ fn elements_with_a_decoder_are_written_as_bytes() {
 
 #[test]
 fn shuffled_cached_chunks_are_read_as_bytes_and_written() {
-    let shelf = Arc::new(Shelf { fixed: vec![0], ..Shelf::default() });
+    let shelf = Arc::new(GappyChunkStore { fixed: vec![0], ..GappyChunkStore::default() });
     let chain = Chain::new(vec![step(2, &[4]), step(1, &[1])], &Codecs::default());
     let chunks = Chunks::writable(vec![500], shelf.clone(), Arc::new(chain), vec![]);
     let bytes = Layout::Chunked(chunks.as_bytes(4));
@@ -708,7 +713,7 @@ fn shuffled_cached_chunks_are_read_as_bytes_and_written() {
 
 #[test]
 fn writing_chunks_without_a_store_is_an_error() {
-    let shelf = Arc::new(Shelf::default());
+    let shelf = Arc::new(GappyChunkStore::default());
     let chunks = Chunks::new(vec![4], shelf.clone(), Arc::default(), vec![]);
     let layout = Layout::Chunked(chunks);
     let stored = Stored::native(Kind::U8);
@@ -721,7 +726,7 @@ fn writing_chunks_without_a_store_is_an_error() {
 
 #[test]
 fn few_elements_of_a_large_chunk_are_overwritten_in_place() {
-    let shelf = Arc::new(Shelf { fixed: vec![0, 1], ..Shelf::default() });
+    let shelf = Arc::new(GappyChunkStore { fixed: vec![0, 1], ..GappyChunkStore::default() });
     let layout = Layout::Chunked(Chunks::writable(vec![200, 100], shelf.clone(), Arc::default(), vec![]));
     let stored = Stored::little(Kind::U16);
     let shape = vec![200, 300];

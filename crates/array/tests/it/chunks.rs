@@ -222,9 +222,9 @@ fn chunks_with_many_tiny_rows_equal_the_oracle() {
 
 /// A source of a virtual layout: an array and its blob; `None` if the source does not exist.
 #[derive(Debug)]
-struct There(Option<(Arc<MemoryBlob>, Arc<Array>)>);
+struct OptionalSource(Option<(Arc<MemoryBlob>, Arc<Array>)>);
 
-impl VirtualSource for There {
+impl VirtualSource for OptionalSource {
     fn open(&self) -> Result<Option<OpenSource>> {
         Ok(self.0.as_ref().map(|(blob, array)| (blob.clone() as Arc<dyn Blob>, array.clone())))
     }
@@ -254,7 +254,7 @@ fn mapping(rng: &mut Rng, shape: &[u64], kind: Kind) -> SourceMapping {
         there.stride.push(1 + rng.below(2));
         there.count.push(count);
     }
-    let source = There(if rng.once_in(6) { None } else { Some((blob, Arc::new(array))) });
+    let source = OptionalSource(if rng.once_in(6) { None } else { Some((blob, Arc::new(array))) });
     SourceMapping { virtual_selection: here, source_selection: there, source: Arc::new(source) }
 }
 
@@ -264,7 +264,7 @@ fn coverage_of_a_virtual_layout_is_that_of_its_sources() {
     let parts = [SourceMapping {
         virtual_selection: Selection::slab(&[100], &[700]),
         source_selection: Selection::slab(&[0], &[700]),
-        source: Arc::new(There(Some((Arc::new(MemoryBlob::default()), Arc::new(array.clone()))))),
+        source: Arc::new(OptionalSource(Some((Arc::new(MemoryBlob::default()), Arc::new(array.clone()))))),
     }];
     array.shape = vec![1000];
     array.layout = Layout::Virtual(VirtualLayout { mappings: parts.into(), fill: vec![0].into() });

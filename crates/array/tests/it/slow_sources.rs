@@ -14,7 +14,7 @@ use ferrocdf_codec::{Chain, Codecs};
 use ferrocdf_store::testing::{Fault, Simulated, Traffic};
 use ferrocdf_store::{Blob, BlobMut, Cost, MemoryBlob, MemoryStore, ObjectBlob, ReadRequest, Store, forward};
 
-use crate::chunk_writing::Shelf;
+use crate::chunk_writing::GappyChunkStore;
 use crate::chunks::{Table, step};
 
 /// The cost of the sources here: a gap of 100 bytes, 32 requests in flight.
@@ -276,7 +276,7 @@ fn copies_fetch_chunks_in_batches() {
             [(deflate(), deflate()), (deflate(), Arc::default()), (Arc::default(), deflate())]
         {
             let (blob, array, wanted) = slow_copy(1000, gap, from_chain);
-            let shelf = Arc::new(Shelf::default());
+            let shelf = Arc::new(GappyChunkStore::default());
             let layout = Layout::Chunked(Chunks::writable(vec![200], shelf.clone(), to_chain, vec![]));
             let copy = Array { layout, ..array.clone() };
             assert!(copy_chunks((&blob, &array), (&*shelf.blob(), &copy), &mut |_| ()).unwrap());
@@ -292,8 +292,8 @@ fn copies_fetch_chunks_in_batches() {
 
 #[test]
 fn chunks_that_are_written_in_part_are_fetched_in_batches() {
-    let shelf = Arc::new(Shelf::with_gap(120));
-    let array = |shelf: &Arc<Shelf>| {
+    let shelf = Arc::new(GappyChunkStore::with_gap(120));
+    let array = |shelf: &Arc<GappyChunkStore>| {
         let chunks = Chunks::writable(vec![100, 1], shelf.clone(), deflate(), vec![]);
         let stored = Stored::little(Kind::U16);
         let (shape, layout) = (vec![100, 1000], Layout::Chunked(chunks));

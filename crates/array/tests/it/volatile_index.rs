@@ -378,7 +378,7 @@ fn chunks_that_change_during_every_attempt_are_an_error() {
 
 /// A chunk store whose chunks never move: allocates space at the end of its blob.
 #[derive(Debug)]
-struct Still {
+struct FixedChunkStore {
     blob: Arc<MemoryBlob>,
     table: Mutex<Table>,
     end: AtomicU64,
@@ -386,13 +386,13 @@ struct Still {
     fails: AtomicUsize,
 }
 
-impl ChunkIndex for Still {
+impl ChunkIndex for FixedChunkStore {
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
         self.table.lock().unwrap().locate(first, count)
     }
 }
 
-impl ChunkStore for Still {
+impl ChunkStore for FixedChunkStore {
     fn allocate(&self, _chunk: &[u64], len: u64) -> Result<u64> {
         if self.fails.fetch_sub(1, Relaxed) == 0 {
             return Err(Error::new(Code::EIO, "no location"));
@@ -429,10 +429,10 @@ fn chunks_that_move_during_a_copy_are_copied_from_their_new_location() {
 }
 
 /// Returns a store for the chunks of a grid, and an array with these chunks that is otherwise a copy of `array`.
-fn target(grid: Grid, chain: Arc<Chain>, array: &Array) -> (Arc<Still>, Array) {
+fn target(grid: Grid, chain: Arc<Chain>, array: &Array) -> (Arc<FixedChunkStore>, Array) {
     let count = (grid.chunks[0] * grid.chunks[1]) as usize;
     let table = Mutex::new(Table(vec![ChunkLocation::Missing; count], grid.chunks[1], 0));
-    let still = Arc::new(Still {
+    let still = Arc::new(FixedChunkStore {
         blob: Arc::default(),
         table,
         end: AtomicU64::default(),
@@ -556,9 +556,9 @@ fn a_copy_is_complete_if_its_source_fails_once() {
 
 /// A blob that calls a function after each read. The function gets the number of the read, counted from 0, its position and its
 /// bytes.
-struct Odd<F>(Counting<Arc<MemoryBlob>>, F, AtomicUsize);
+struct AfterRead<F>(Counting<Arc<MemoryBlob>>, F, AtomicUsize);
 
-impl<F: Fn(usize, u64, &mut [u8]) -> Result<()> + Send + Sync> Blob for Odd<F> {
+impl<F: Fn(usize, u64, &mut [u8]) -> Result<()> + Send + Sync> Blob for AfterRead<F> {
     fn size(&self) -> Result<u64> {
         self.0.size()
     }
@@ -578,8 +578,8 @@ impl<F: Fn(usize, u64, &mut [u8]) -> Result<()> + Send + Sync> Blob for Odd<F> {
     }
 }
 
-fn odd<F: Fn(usize, u64, &mut [u8]) -> Result<()>>(blob: &VolatileBlob, act: F) -> Odd<F> {
-    Odd(Counting::new(blob.plain.clone()), act, AtomicUsize::new(0))
+fn odd<F: Fn(usize, u64, &mut [u8]) -> Result<()>>(blob: &VolatileBlob, act: F) -> AfterRead<F> {
+    AfterRead(Counting::new(blob.plain.clone()), act, AtomicUsize::new(0))
 }
 
 #[test]

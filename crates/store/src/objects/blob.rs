@@ -241,18 +241,18 @@ mod tests {
     }
 
     /// A store that runs a closure between a request and its answer, and does not answer the last request of a batch.
-    struct Odd {
+    struct Interrupting {
         inner: MemoryStore,
         before_answer: Mutex<Option<Box<dyn FnOnce() + Send>>>,
     }
 
-    impl std::fmt::Debug for Odd {
+    impl std::fmt::Debug for Interrupting {
         fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("Odd")
+            f.write_str("Interrupting")
         }
     }
 
-    impl Store for Odd {
+    impl Store for Interrupting {
         fn get(&self, key: &str, range: ByteRange) -> Result<Option<Fetched>> {
             let answer = self.inner.get(key, range);
             if let Some(act) = self.before_answer.lock().unwrap().take() {
@@ -290,8 +290,8 @@ mod tests {
         }
     }
 
-    fn odd(bytes: &[u8]) -> (Arc<Odd>, Arc<ObjectBlob>) {
-        let store = Arc::new(Odd { inner: MemoryStore::default(), before_answer: Mutex::default() });
+    fn odd(bytes: &[u8]) -> (Arc<Interrupting>, Arc<ObjectBlob>) {
+        let store = Arc::new(Interrupting { inner: MemoryStore::default(), before_answer: Mutex::default() });
         store.put("a/b", bytes).unwrap();
         (store.clone(), Arc::new(ObjectBlob::new(store, "a/b")))
     }

@@ -10,14 +10,14 @@ use ferrocdf_bytes::{Code, Error, Result};
 
 use super::source::{Copier, SourceChunk};
 use crate::chunks::decoded::Key;
-use crate::chunks::encode::{BATCH, each};
+use crate::chunks::encode::{BATCH_BYTES, each};
 use crate::chunks::fetch_plan::coalesce;
 use crate::chunks::index::ChunkBatch;
 use crate::chunks::stored::EncodedChunks;
 use crate::pool;
 use crate::requests::BatchLimit;
 use crate::scratch::Scratch;
-use crate::tiling::SHARED;
+use crate::tiling::PARALLEL_BYTES;
 
 impl Copier<'_> {
     /// Reads a batch of chunks into `memory`, which is reused.
@@ -168,7 +168,7 @@ impl<'a> CopyPipeline<'a> {
     /// the first batch that cannot be read.
     pub(super) fn push_all(&mut self, chunks: Vec<SourceChunk>) -> Result<()> {
         let cost = self.copier.stored().cost();
-        let most = if cost.is_near() { BATCH as u64 } else { BatchLimit::of(&cost).bytes };
+        let most = if cost.is_near() { BATCH_BYTES as u64 } else { BatchLimit::of(&cost).bytes };
         let (mut batch, mut bytes) = (Vec::new(), 0u64);
         for chunk in chunks {
             if bytes > 0 && chunk.len.saturating_add(bytes) > most {
@@ -191,7 +191,7 @@ impl<'a> CopyPipeline<'a> {
         let free = std::mem::take(&mut self.free);
         let write =
             |batch: &CopyBatch| copier.writer.store_batch(copier.to_blob, shares(&batch.chunks), batch);
-        let is_large = bytes(&chunks).max(bytes(&before.chunks)) >= SHARED;
+        let is_large = bytes(&chunks).max(bytes(&before.chunks)) >= PARALLEL_BYTES;
         let (read, wrote) = if copier.in_batches && !chunks.is_empty() {
             pool::overlap(|| copier.read(chunks, free), || write(&before))
         } else if let Some(pool) = pool::get().filter(|_| is_large) {
@@ -217,5 +217,5 @@ fn bytes(chunks: &[SourceChunk]) -> u64 {
 
 /// True if these chunks are enough to do for several threads.
 fn shares(chunks: &[SourceChunk]) -> bool {
-    chunks.len() > 1 && bytes(chunks) >= SHARED
+    chunks.len() > 1 && bytes(chunks) >= PARALLEL_BYTES
 }

@@ -30,7 +30,7 @@ use super::selected::SelectedChunks;
 use super::stored::StoredChunks;
 use crate::convert::Conversion;
 use crate::requests::largest;
-use crate::tiling::SHARED;
+use crate::tiling::PARALLEL_BYTES;
 use crate::{Array, Selection, non_temporal};
 use memory::Lines;
 
@@ -42,7 +42,7 @@ const MAX_LOCATED: usize = 1 << 16;
 
 /// Bytes of a row below which, if there are more than [`MAX_LOCATED`] rows, one slice per row costs more than scattering on one
 /// thread.
-const TINY: usize = 32;
+const TINY_ROW: usize = 32;
 
 /// Reads the selected elements, at least one, into dense memory of `size` bytes an element. True if all numbers were in
 /// range.
@@ -68,7 +68,7 @@ pub(crate) fn read(
     };
     let reader = ChunkReader {
         array,
-        shares: met > 1 && work.saturating_add(met.saturating_mul(cost.gap)) >= SHARED,
+        shares: met > 1 && work.saturating_add(met.saturating_mul(cost.gap)) >= PARALLEL_BYTES,
         non_temporal: elements.saturating_mul(size as u64) >= non_temporal::LARGE,
         selected,
         stored,
@@ -118,7 +118,7 @@ impl ChunkReader<'_> {
                 return Ok(self.region(&left, first)? & self.region(&right, second)?);
             }
         }
-        let tiny = lines.rows() > MAX_LOCATED && out.len() / lines.rows() < TINY;
+        let tiny = lines.rows() > MAX_LOCATED && out.len() / lines.rows() < TINY_ROW;
         // Bytes that were read ahead may be older than the snapshot and cause a second attempt, so a large read from a near
         // source drops them first. From a slow source, fetching them again costs more than a second attempt.
         let is_much = out.len() as u64 >= largest(&self.cost) && self.cost.is_near();
