@@ -517,7 +517,7 @@ impl ChunkSource for CompleteChunks<'_, '_> {
         {
             writer.chunks.fill_chunk(chunk);
         }
-        writer.put(at, dense, chunk);
+        writer.scatter_into(at, dense, chunk);
         Ok(())
     }
 }

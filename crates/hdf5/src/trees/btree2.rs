@@ -164,15 +164,9 @@ impl Tree {
     /// The record for which `compare` says `Equal`; it says how the key that is looked for is to a record's.
     pub fn find(&self, compare: &mut dyn FnMut(&[u8]) -> Result<Ordering>) -> Result<Option<Vec<u8>>> {
         let mut next = self.root()?;
-        let mut below;
         while let Some(child) = next {
-            let node = match child.depth + 1 == self.levels.len() {
-                true => self.top(child)?,
-                false => {
-                    below = self.read(child)?;
-                    &below
-                }
-            };
+            let mut read = None;
+            let node = self.node(child, &mut read)?;
             let (mut from, mut to) = (0, node.records);
             while from < to {
                 let middle = from + (to - from) / 2;
@@ -198,12 +192,15 @@ impl Tree {
         }))
     }
 
-    /// The root node, read if it was not yet.
-    fn top(&self, root: Child) -> Result<&Node> {
+    /// Returns a node: the root, which is kept once it was read, or another one, which is read into `read`.
+    fn node<'a>(&'a self, child: Child, read: &'a mut Option<Node>) -> Result<&'a Node> {
+        if child.depth + 1 < self.levels.len() {
+            return Ok(read.insert(self.read(child)?));
+        }
         if let Some(node) = self.top.get() {
             return Ok(node);
         }
-        let node = self.read(root)?;
+        let node = self.read(child)?;
         Ok(self.top.get_or_init(|| node))
     }
 
@@ -239,7 +236,8 @@ impl Tree {
         if !seen.nodes.insert(child.at) {
             return Err(bad(format!("{NODE} at {}: it is in the tree twice", child.at)));
         }
-        let node = self.read(child)?;
+        let mut read = None;
+        let node = self.node(child, &mut read)?;
         let overlap = || bad(format!("{NODE} at {}: the nodes of its tree overlap", child.at));
         seen.left = seen.left.checked_sub(node.bytes.len() as u64).ok_or_else(overlap)?;
         for index in 0..node.records {
