@@ -151,7 +151,7 @@ pub struct Listing {
 ///
 /// # Errors
 /// `NC_EINVAL`.
-fn check_key(key: &str) -> Result<()> {
+pub fn check_key(key: &str) -> Result<()> {
     let is_name = |name: &str| !matches!(name, "" | "." | "..") && !name.contains('\0');
     match key.split('/').all(is_name) {
         true => Ok(()),
@@ -160,6 +160,9 @@ fn check_key(key: &str) -> Result<()> {
 }
 
 /// Checks the name of a folder as [`check_key`] does; `""` is the outermost folder.
-fn check_folder(folder: &str) -> Result<()> {
+///
+/// # Errors
+/// `NC_EINVAL`.
+pub fn check_folder(folder: &str) -> Result<()> {
     if folder.is_empty() { Ok(()) } else { check_key(folder) }
 }
