@@ -99,6 +99,10 @@ fn parse_http(url: &str, settings: &Settings) -> std::result::Result<(Target, St
     if host.is_empty() {
         return Err("the URL names no host".to_string());
     }
+    let authority = uri.authority().map_or("", |authority| authority.as_str());
+    if authority.rsplit_once(':').is_some_and(|(before, port)| before.ends_with(&host) && !is_port(port)) {
+        return Err("the port is no number".to_string());
+    }
     let is_aws = parse_aws(&host).is_some();
     let azure = [".blob.core.windows.net", ".dfs.core.windows.net"];
     let account = azure.iter().find_map(|domain| host.strip_suffix(domain));
@@ -142,6 +146,10 @@ fn parse_http(url: &str, settings: &Settings) -> std::result::Result<(Target, St
         }
         Protocol::Http => parse_web(&uri),
     }
+}
+
+fn is_port(text: &str) -> bool {
+    text.is_empty() || text.parse::<u16>().is_ok()
 }
 
 /// Recognizes the hosts of S3 of AWS: `s3.<region>`, `<bucket>.s3.<region>`, both without a region too, and `s3-<region>`.

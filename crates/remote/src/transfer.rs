@@ -81,7 +81,7 @@ fn read_suffix<T: Transfer>(
     deadline: Deadline,
 ) -> Result<Option<Fetched>> {
     for _ in 0..CHANGES {
-        let first = ByteRange::Bounded { start: 0, len: len.clamp(1, FIRST) };
+        let first = ByteRange::Bounded { start: 0, len: FIRST };
         let Some(begin) = read(transfer, key, first, deadline)? else { return Ok(None) };
         let (start, end) = ByteRange::Suffix(len).within(begin.total);
         if end <= begin.bytes.len() as u64 || start == end {
