@@ -2,8 +2,8 @@
 //!
 //! `object_store` names buckets and keys, finds credentials and signs. Our client sends, retries and judges answers: the future of a
 //! request is complete when it is first polled, so no runtime is needed, and no thread. Requests for bytes of objects
-//! carry a slot, in which the client puts what it found; `object_store` never sees their answers, since it takes no status 200 for a range
-//! and drops the headers of a 416.
+//! carry a slot for the outcome; `object_store` never sees their answers, since it takes no status 200 for a range and
+//! drops the headers of a 416.
 
 use std::future::Future;
 use std::pin::pin;
@@ -21,8 +21,8 @@ use object_store::client::{
 use ureq::http::Request;
 
 use crate::http::{
-    Cause, Client, Deadline, Failure, How, Outcome, Refusal, Validator, WireRange, current_deadline,
-    is_repeatable, note_failure, shown,
+    Cause, Client, Deadline, Failure, Outcome, Refusal, SendOptions, Validator, WireRange, current_deadline,
+    is_repeatable, note_failure, redacted,
 };
 
 /// A request for bytes of an object, as an extension of the request.
@@ -38,7 +38,7 @@ impl ObjectRequest {
         ObjectRequest { range, validator, outcome: Arc::default() }
     }
 
-    /// Returns what the client found; `None` if no request was sent.
+    /// Returns the outcome; `None` if no request was sent.
     pub(crate) fn take(&self) -> Option<Result<Outcome, Failure>> {
         self.outcome.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -57,23 +57,23 @@ impl HttpConnector for Connector {
 #[derive(Debug)]
 struct Service(Arc<Client>);
 
-/// The error that `object_store` gets where the real one is elsewhere.
+/// The error that `object_store` gets where the real one is reported another way.
 #[derive(Debug)]
-struct Told;
+struct Reported;
 
-impl std::fmt::Display for Told {
+impl std::fmt::Display for Reported {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("the request failed")
     }
 }
 
-impl std::error::Error for Told {}
+impl std::error::Error for Reported {}
 
 #[async_trait]
 impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let client = &self.0;
-        let told = || HttpError::new(HttpErrorKind::Unknown, Told);
+        let reported = || HttpError::new(HttpErrorKind::Unknown, Reported);
         let deadline = current_deadline().unwrap_or_else(|| Deadline::after(client.options.deadline));
         let (parts, body) = request.into_parts();
         let mut head = Request::new(());
@@ -83,28 +83,28 @@ impl HttpService for Service {
         if let Some(wanted) = parts.extensions.get::<ObjectRequest>() {
             let outcome = client.fetch(&head, wanted.range, wanted.validator, false, deadline);
             *wanted.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
-            return Err(told());
+            return Err(reported());
         }
         let body = body.collect().await?.to_bytes();
         let has_body = matches!(head.method().as_str(), "PUT" | "POST");
-        let how = How { deadline, is_repeatable: is_repeatable(&head), follows_redirects: false };
+        let how = SendOptions { deadline, is_repeatable: is_repeatable(&head), follows_redirects: false };
         match client.answer(&head, has_body.then_some(&*body), how) {
             Err(failure) => {
                 note_failure(failure);
-                Err(told())
+                Err(reported())
             }
             Ok(answer) => {
                 if !(200..300).contains(&answer.status) {
                     note_failure(Failure {
                         method: head.method().to_string(),
-                        url: shown(head.uri()),
+                        url: redacted(head.uri()),
                         range: None,
                         attempts: 1,
                         cause: Cause::Status(Refusal::new(answer.status, &answer.headers, &answer.body)),
                     });
                 }
                 let mut response = HttpResponse::new(HttpResponseBody::from(answer.body));
-                *response.status_mut() = answer.status.try_into().map_err(|_| told())?;
+                *response.status_mut() = answer.status.try_into().map_err(|_| reported())?;
                 *response.headers_mut() = answer.headers;
                 Ok(response)
             }

@@ -22,20 +22,37 @@
 //!
 //! # Credentials
 //!
-//! [`Settings`] says which fields win over which variables. AWS: keys in the settings, a named profile, `AWS_ACCESS_KEY_ID` and its kin,
-//! web identity, the profile of `AWS_PROFILE`, container, metadata of the machine. Requests are sent unsigned if no
-//! credentials are found.
+//! They are looked for at the first request, in this order:
+//!
+//! - S3: keys in the [`Settings`]; a profile that the settings name; `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and
+//!   `AWS_SESSION_TOKEN`; a web identity (`AWS_WEB_IDENTITY_TOKEN_FILE`, `AWS_ROLE_ARN`); the profile of `AWS_PROFILE`, or `default`, in
+//!   `~/.aws/credentials` and `~/.aws/config`; a container (`AWS_CONTAINER_CREDENTIALS_RELATIVE_URI`, or `AWS_CONTAINER_CREDENTIALS_FULL_URI`
+//!   with `AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE`); the metadata service of the machine, for endpoints of AWS. Profiles that assume
+//!   roles, sign in with SSO or run a program are refused with the reason.
+//! - Google Cloud Storage: `GOOGLE_SERVICE_ACCOUNT`, `GOOGLE_SERVICE_ACCOUNT_KEY`, `GOOGLE_APPLICATION_CREDENTIALS`; the login of `gcloud`; the
+//!   metadata service of the machine.
+//! - Azure: `AZURE_STORAGE_ACCOUNT_KEY`, `AZURE_STORAGE_SAS_TOKEN`, `AZURE_CLIENT_ID` with `AZURE_CLIENT_SECRET` and `AZURE_TENANT_ID`,
+//!   `AZURE_FEDERATED_TOKEN_FILE`, `AZURE_STORAGE_CONNECTION_STRING`; the metadata service of the machine.
+//! - HTTP: user and password in the URL, or in the settings.
+//!
+//! If there are none, requests are not signed, and public buckets answer them. `AWS_NO_SIGN_REQUEST=true` skips the search.
+//!
+//! # Variables
+//!
+//! `FERROCDF_LOG=requests` writes a line for each request to standard error. `FERROCDF_REMOTE_DEADLINE` is the time in seconds that
+//! a request may take with all its retries (300), `FERROCDF_REMOTE_REQUESTS` the number of requests in flight (32).
+//! `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY` and `SSL_CERT_FILE` are those that other programs know.
 #![forbid(unsafe_code)]
 
 mod bucket;
 mod connector;
+mod explain;
 mod http;
 mod location;
 mod settings;
 mod text;
 mod transfer;
 mod web;
-mod words;
 
 use std::sync::Arc;
 
@@ -56,11 +73,11 @@ pub use settings::{Addressing, Environment, Observer, Protocol, Secret, Settings
 #[derive(Debug)]
 pub struct RemoteStore {
     client: Arc<Client>,
-    service: Place,
+    service: Backend,
 }
 
 #[derive(Debug)]
-enum Place {
+enum Backend {
     Web(Web),
     Bucket(Bucket),
 }
@@ -76,10 +93,10 @@ pub fn open(url: &str, settings: &Settings) -> Result<(Arc<RemoteStore>, String)
     let (target, key) = location::parse(url, settings)?;
     let client = Arc::new(Client::new(Options::new(settings)));
     let bucket = |recipe: Box<dyn bucket::Recipe>, name: String| {
-        Place::Bucket(Bucket::new(client.clone(), recipe, name, settings))
+        Backend::Bucket(Bucket::new(client.clone(), recipe, name, settings))
     };
     let service = match target {
-        Target::Web(target) => Place::Web(Web::new(client.clone(), target, settings)?),
+        Target::Web(target) => Backend::Web(Web::new(client.clone(), target, settings)?),
         Target::S3(target) => {
             let scheme = if target.is_google { "gs3" } else { "s3" };
             let name = format!("{scheme}://{}", target.bucket);
@@ -109,7 +126,7 @@ impl RemoteStore {
             Ok(bytes)
         };
         match &self.service {
-            Place::Bucket(bucket) if size >= bucket.multipart_threshold() => {
+            Backend::Bucket(bucket) if size >= bucket.multipart_threshold() => {
                 bucket.put_parts(key, size, &mut read, self.deadline_of(size))
             }
             _ => self.put(key, &read(0, size as usize)?),
@@ -136,8 +153,8 @@ impl RemoteStore {
         check_key(key)?;
         let deadline = self.deadline_of(bytes.len() as u64);
         match &self.service {
-            Place::Web(web) => web.put(key, bytes, expected, deadline),
-            Place::Bucket(bucket) => bucket.put(key, bytes, expected, deadline),
+            Backend::Web(web) => web.put(key, bytes, expected, deadline),
+            Backend::Bucket(bucket) => bucket.put(key, bytes, expected, deadline),
         }
     }
 }
@@ -146,8 +163,8 @@ impl Store for RemoteStore {
     fn get(&self, key: &str, range: ByteRange) -> Result<Option<Fetched>> {
         check_key(key)?;
         match &self.service {
-            Place::Web(web) => transfer::read(web, key, range, self.deadline()),
-            Place::Bucket(bucket) => transfer::read(bucket, key, range, self.deadline()),
+            Backend::Web(web) => transfer::read(web, key, range, self.deadline()),
+            Backend::Bucket(bucket) => transfer::read(bucket, key, range, self.deadline()),
         }
     }
 
@@ -168,8 +185,8 @@ impl Store for RemoteStore {
     fn delete(&self, key: &str) -> Result<()> {
         check_key(key)?;
         match &self.service {
-            Place::Web(web) => web.delete(key, self.deadline()),
-            Place::Bucket(bucket) => bucket.delete(key, self.deadline()),
+            Backend::Web(web) => web.delete(key, self.deadline()),
+            Backend::Bucket(bucket) => bucket.delete(key, self.deadline()),
         }
     }
 
@@ -178,8 +195,8 @@ impl Store for RemoteStore {
     fn list(&self, folder: &str) -> Result<Listing> {
         check_folder(folder)?;
         match &self.service {
-            Place::Web(web) => web.list(),
-            Place::Bucket(bucket) => bucket.list(folder, self.deadline()),
+            Backend::Web(web) => web.list(),
+            Backend::Bucket(bucket) => bucket.list(folder, self.deadline()),
         }
     }
 
@@ -189,8 +206,8 @@ impl Store for RemoteStore {
 
     fn name(&self) -> String {
         match &self.service {
-            Place::Web(web) => web.name().to_string(),
-            Place::Bucket(bucket) => bucket.name().to_string(),
+            Backend::Web(web) => web.name().to_string(),
+            Backend::Bucket(bucket) => bucket.name().to_string(),
         }
     }
 }

@@ -7,15 +7,15 @@ use ferrocdf_store::{Expected, Listing, Version};
 use ureq::http::header::{HeaderName, HeaderValue};
 use ureq::http::{Method, Request, Uri};
 
+use crate::explain::{Service, Signing, explain};
 use crate::http::{
-    Answer, Cause, Client, Deadline, Failure, How, Outcome, Refusal, Validator, WireRange, is_repeatable,
-    shown,
+    Answer, Cause, Client, Deadline, Failure, Outcome, Refusal, SendOptions, Validator, WireRange,
+    is_repeatable, redacted,
 };
 use crate::location::WebTarget;
 use crate::settings::{Secret, Settings};
 use crate::text::{base64, percent_encode_path};
 use crate::transfer::Transfer;
-use crate::words::{Service, Signing, explain};
 
 /// A folder of a web server.
 #[derive(Debug)]
@@ -78,20 +78,20 @@ impl Web {
     fn explain(&self, key: &str, failure: &Failure) -> Error {
         let signing = match self.authorization {
             Some(_) => Signing::Signed("user and password".to_string()),
-            None => Signing::Refrained,
+            None => Signing::Disabled,
         };
         explain(Service::Http, &signing, &self.object(key), failure)
     }
 
     fn send(&self, head: &Request<()>, body: Option<&[u8]>, key: &str, deadline: Deadline) -> Result<Answer> {
-        let how = How { deadline, is_repeatable: is_repeatable(head), follows_redirects: true };
+        let how = SendOptions { deadline, is_repeatable: is_repeatable(head), follows_redirects: true };
         self.client.answer(head, body, how).map_err(|failure| self.explain(key, &failure))
     }
 
     fn refused(&self, head: &Request<()>, key: &str, answer: &Answer) -> Error {
         let failure = Failure {
             method: head.method().to_string(),
-            url: shown(head.uri()),
+            url: redacted(head.uri()),
             range: None,
             attempts: 1,
             cause: Cause::Status(Refusal::new(answer.status, &answer.headers, &answer.body)),

@@ -9,10 +9,10 @@ use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use super::gcs::Variables;
 use super::{Built, Recipe, Source, Variant, no_retries, unusable};
 use crate::connector::{Connector, block_on};
+use crate::explain::Service;
 use crate::settings::{Settings, parse_flag};
-use crate::words::Service;
 
-/// How to make the client of a container.
+/// Settings of the client of a container.
 #[derive(Debug)]
 pub(crate) struct Azure {
     account: String,
@@ -58,9 +58,9 @@ impl Azure {
             "AZURE_STORAGE_USE_EMULATOR",
         ];
         let named = names.iter().find(|name| find(&[name]).is_some());
-        let refrains = find(&["AZURE_SKIP_SIGNATURE"]).and_then(|value| parse_flag(&value)) == Some(true);
+        let is_disabled = find(&["AZURE_SKIP_SIGNATURE"]).and_then(|value| parse_flag(&value)) == Some(true);
         let source = match named {
-            _ if settings.no_sign_request.unwrap_or(refrains) => Source::Refrained,
+            _ if settings.no_sign_request.unwrap_or(is_disabled) => Source::Disabled,
             Some(name) => Source::Named(name.to_string()),
             None => Source::Metadata("looked for AZURE_STORAGE_ACCOUNT_KEY and its kin".to_string()),
         };

@@ -33,11 +33,11 @@ const SEARCHED: &str = "looked for AWS_ACCESS_KEY_ID, profiles, web identity and
 /// `NC_EAUTH` for credentials that are there in part, or of a kind that is not supported.
 pub(super) fn find(settings: &Settings, profile: &Profile, is_aws: bool) -> Result<(Credentials, Source)> {
     let environment = &settings.environment;
-    let refrains = ["AWS_NO_SIGN_REQUEST", "AWS_SKIP_SIGNATURE"]
+    let is_disabled = ["AWS_NO_SIGN_REQUEST", "AWS_SKIP_SIGNATURE"]
         .iter()
         .any(|name| environment.get(name).is_some_and(|value| parse_flag(&value) == Some(true)));
-    if settings.no_sign_request.unwrap_or(refrains) {
-        return Ok((Credentials::None, Source::Refrained));
+    if settings.no_sign_request.unwrap_or(is_disabled) {
+        return Ok((Credentials::None, Source::Disabled));
     }
     let named = |credentials, source: &str| Ok((credentials, Source::Named(source.to_string())));
     let set =
@@ -80,7 +80,7 @@ pub(super) fn find(settings: &Settings, profile: &Profile, is_aws: bool) -> Resu
         variable("AWS_EC2_METADATA_DISABLED").is_some_and(|value| parse_flag(&value) == Some(true));
     match is_aws && !is_disabled {
         true => Ok((Credentials::Metadata, Source::Metadata(SEARCHED.to_string()))),
-        false => Ok((Credentials::None, Source::Nowhere(SEARCHED.to_string()))),
+        false => Ok((Credentials::None, Source::NotFound(SEARCHED.to_string()))),
     }
 }
 
@@ -115,7 +115,7 @@ fn of_profile(profile: &Profile) -> Result<Option<(Credentials, String)>> {
     if let Some((_, what)) = unsupported.iter().find(|(key, _)| profile.get(key).is_some()) {
         return Err(auth(format!(
             "{place} {what}, which is not supported; run `aws configure export-credentials --profile {} --format env` and set \
-             the variables that it prints",
+             the variables that it prints, or AWS_NO_SIGN_REQUEST=true for a public bucket",
             profile.name
         )));
     }
@@ -176,7 +176,7 @@ mod tests {
         let (found, source) = find_in(&[], "", |_| ()).unwrap();
         assert_eq!((found, source), (Credentials::Metadata, Source::Metadata(SEARCHED.to_string())));
         let disabled = [("AWS_EC2_METADATA_DISABLED", "true")];
-        assert_eq!(find_in(&disabled, "", |_| ()).unwrap().1, Source::Nowhere(SEARCHED.to_string()));
+        assert_eq!(find_in(&disabled, "", |_| ()).unwrap().1, Source::NotFound(SEARCHED.to_string()));
         let identity = [("AWS_WEB_IDENTITY_TOKEN_FILE", "/t"), ("AWS_ROLE_ARN", "arn")];
         assert!(matches!(find_in(&identity, FILES, |_| ()).unwrap().0, Credentials::WebIdentity { .. }));
         let container = [("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/x")];
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn requests_are_unsigned_if_the_user_says_so() {
         let variables = [KEYS[0], KEYS[1], ("AWS_NO_SIGN_REQUEST", "YES")];
-        assert_eq!(find_in(&variables, FILES, |_| ()).unwrap(), (Credentials::None, Source::Refrained));
+        assert_eq!(find_in(&variables, FILES, |_| ()).unwrap(), (Credentials::None, Source::Disabled));
         let set = |settings: &mut Settings| settings.no_sign_request = Some(false);
         assert_eq!(id(find_in(&variables, FILES, set)), "E");
     }

@@ -8,10 +8,10 @@ use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 
 use super::{Built, Recipe, Source, Variant, no_retries, unusable};
 use crate::connector::{Connector, block_on};
+use crate::explain::Service;
 use crate::settings::{Settings, parse_flag};
-use crate::words::Service;
 
-/// How to make the client of a bucket.
+/// Settings of the client of a bucket.
 #[derive(Debug)]
 pub(crate) struct Gcs {
     bucket: String,
@@ -42,11 +42,11 @@ impl Gcs {
         ];
         let named = names.iter().find(|name| environment.get(name).is_some());
         let login = ".config/gcloud/application_default_credentials.json";
-        let refrains = ["GOOGLE_SKIP_SIGNATURE", "AWS_NO_SIGN_REQUEST"]
+        let is_disabled = ["GOOGLE_SKIP_SIGNATURE", "AWS_NO_SIGN_REQUEST"]
             .iter()
             .any(|name| environment.get(name).is_some_and(|value| parse_flag(&value) == Some(true)));
         let source = match named {
-            _ if settings.no_sign_request.unwrap_or(refrains) => Source::Refrained,
+            _ if settings.no_sign_request.unwrap_or(is_disabled) => Source::Disabled,
             Some(name) => Source::Named(name.to_string()),
             None if environment.in_home(login).is_some_and(|path| path.is_file()) => {
                 Source::Named(format!("~/{login}"))

@@ -1,7 +1,6 @@
 //! A bucket of S3, Google Cloud Storage or Azure as a store.
 //!
-//! The decision that shaped it: what a bucket needs (credentials that may not exist, a region that may be wrong) is found at its
-//! first request, not when it is opened. Requests without credentials are sent unsigned, as public buckets allow. If S3 answers with
+//! The decision that shaped it: credentials and region are resolved at the first request, not when the bucket is opened. Requests without credentials are sent unsigned, as public buckets allow. If S3 answers with
 //! another region, the bucket moves there and asks again.
 
 mod azure;
@@ -23,10 +22,10 @@ use object_store::{
 };
 
 use crate::connector::{Connector, ObjectRequest, block_on};
-use crate::http::{Client, Deadline, Failure, Outcome, Validator, WireRange, shown, within};
+use crate::explain::{Service, Signing, explain};
+use crate::http::{Client, Deadline, Failure, Outcome, Validator, WireRange, redacted, within};
 use crate::settings::Settings;
 use crate::transfer::Transfer;
-use crate::words::{Service, Signing, explain};
 
 pub(crate) use azure::Azure;
 pub(crate) use gcs::Gcs;
@@ -47,7 +46,7 @@ pub(crate) trait Recipe: fmt::Debug + Send + Sync {
     fn build(&self, connector: Connector, variant: &Variant) -> Result<Built>;
 }
 
-/// What may change after a bucket was opened.
+/// Properties of a bucket that its first requests may change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Variant {
     /// The region that the server named.
@@ -59,10 +58,10 @@ pub(crate) struct Variant {
 /// Where the credentials of a bucket come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// The user wants none.
-    Refrained,
-    /// Nowhere: not even a metadata service is worth asking. The text says where they were looked for.
-    Nowhere(String),
+    /// The user wants unsigned requests.
+    Disabled,
+    /// There are none, and no metadata service is worth asking. The text says where they were looked for.
+    NotFound(String),
     /// From the place of this name. If it fails, that is an error.
     Named(String),
     /// Perhaps from the metadata service of a cloud. The text says where else they were looked for.
@@ -94,8 +93,8 @@ struct State {
     signing: Signing,
 }
 
-/// What an operation failed with.
-enum Trouble {
+/// Cause of a failed operation.
+enum OperationError {
     /// A request failed.
     Request(Failure),
     /// No request was sent, or its answer was not understood.
@@ -140,8 +139,8 @@ impl Bucket {
         }
         let unsigned = Variant { is_unsigned: true, region: None };
         let (state, _) = match self.recipe.source() {
-            Source::Refrained => self.build(unsigned, Signing::Refrained)?,
-            Source::Nowhere(searched) => self.build(unsigned, Signing::NotFound(searched.clone()))?,
+            Source::Disabled => self.build(unsigned, Signing::Disabled)?,
+            Source::NotFound(searched) => self.build(unsigned, Signing::NotFound(searched.clone()))?,
             Source::Named(source) => self.build(Variant::default(), Signing::Signed(source.clone()))?,
             Source::Metadata(searched) => {
                 let source = "metadata of the cloud".to_string();
@@ -171,7 +170,11 @@ impl Bucket {
     }
 
     /// Runs an operation; if its bucket is in another region, once more there.
-    fn operate<T>(&self, key: &str, run: impl Fn(&State) -> std::result::Result<T, Trouble>) -> Result<T> {
+    fn operate<T>(
+        &self,
+        key: &str,
+        run: impl Fn(&State) -> std::result::Result<T, OperationError>,
+    ) -> Result<T> {
         let state = self.state()?;
         match run(&state) {
             Ok(value) => Ok(value),
@@ -184,18 +187,18 @@ impl Bucket {
     }
 
     /// Returns the region of the bucket, if a request failed because it went to another one.
-    fn other_region<'a>(&self, trouble: &'a Trouble) -> Option<&'a str> {
-        let Trouble::Request(failure) = trouble else { return None };
+    fn other_region<'a>(&self, trouble: &'a OperationError) -> Option<&'a str> {
+        let OperationError::Request(failure) = trouble else { return None };
         let refusal = failure.refusal()?;
         let is_elsewhere = matches!(refusal.status, 301 | 307 | 400) && self.recipe.service() == Service::S3;
         refusal.region.as_deref().filter(|_| is_elsewhere)
     }
 
-    fn explain(&self, key: &str, state: &State, trouble: Trouble) -> Error {
+    fn explain(&self, key: &str, state: &State, trouble: OperationError) -> Error {
         let service = self.recipe.service();
         match trouble {
-            Trouble::Request(failure) => explain(service, &state.signing, &self.object(key), &failure),
-            Trouble::Other(what) => {
+            OperationError::Request(failure) => explain(service, &state.signing, &self.object(key), &failure),
+            OperationError::Other(what) => {
                 let code = if service == Service::S3 { Code::ES3 } else { Code::EIO };
                 Error::new(code, format!("{}: {what}", self.object(key)))
             }
@@ -248,7 +251,7 @@ impl Bucket {
                 {
                     Ok(None)
                 }
-                (Err(error), failure) => Err(trouble(&error, failure)),
+                (Err(error), failure) => Err(operation_error(&error, failure)),
             }
         })
     }
@@ -262,7 +265,7 @@ impl Bucket {
             {
                 Ok(())
             }
-            (Err(error), failure) => Err(trouble(&error, failure)),
+            (Err(error), failure) => Err(operation_error(&error, failure)),
         })
     }
 
@@ -271,7 +274,7 @@ impl Bucket {
         let listed = self.operate(folder, |state| {
             let list = || block_on(state.store.list_with_delimiter(Some(&prefix)));
             let (listed, failure) = within(deadline, list);
-            listed.map_err(|error| trouble(&error, failure))
+            listed.map_err(|error| operation_error(&error, failure))
         })?;
         let names = |paths: Vec<Path>| {
             let inside = paths.iter().filter(|path| **path != prefix);
@@ -304,10 +307,10 @@ impl Transfer for Bucket {
             let (got, failure) =
                 within(deadline, || block_on(state.store.get_opts(&path, options)).map(drop));
             match request.take() {
-                Some(outcome) => outcome.map_err(Trouble::Request),
+                Some(outcome) => outcome.map_err(OperationError::Request),
                 None => Err(match got {
-                    Err(error) => trouble(&error, failure),
-                    Ok(()) => Trouble::Other("no request was sent".to_string()),
+                    Err(error) => operation_error(&error, failure),
+                    Ok(()) => OperationError::Other("no request was sent".to_string()),
                 }),
             }
         })
@@ -323,14 +326,15 @@ fn is_missing_bucket(failure: &Failure) -> bool {
 }
 
 /// Returns the version in the answer to a put.
-fn version(service: Service, result: PutResult) -> std::result::Result<Version, Trouble> {
+fn version(service: Service, result: PutResult) -> std::result::Result<Version, OperationError> {
     let text = if service == Service::Gcs { result.version } else { result.e_tag };
-    text.map(Version::new).ok_or_else(|| Trouble::Other("the answer to the put has no version".to_string()))
+    text.map(Version::new)
+        .ok_or_else(|| OperationError::Other("the answer to the put has no version".to_string()))
 }
 
-/// Prefers our own words for a failed request to those of `object_store`.
-fn trouble(error: &ServiceError, failure: Option<Failure>) -> Trouble {
-    failure.map_or_else(|| Trouble::Other(innermost(error)), Trouble::Request)
+/// Takes our own account of a failed request, else the text of `object_store`.
+fn operation_error(error: &ServiceError, failure: Option<Failure>) -> OperationError {
+    failure.map_or_else(|| OperationError::Other(innermost(error)), OperationError::Request)
 }
 
 /// Returns the words of the innermost cause of an error, without the queries of URLs, which may be signatures.
@@ -342,7 +346,7 @@ fn innermost(error: &ServiceError) -> String {
     let mut words = String::new();
     for word in cause.to_string().split_whitespace() {
         let word = match word.parse::<ureq::http::Uri>() {
-            Ok(uri) if uri.scheme().is_some() && uri.host().is_some() => shown(&uri),
+            Ok(uri) if uri.scheme().is_some() && uri.host().is_some() => redacted(&uri),
             _ => word.split('?').next().unwrap_or_default().to_string(),
         };
         words.push_str(&word);
@@ -366,7 +370,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_other_libraries_lose_their_queries() {
+    fn text_of_other_libraries_loses_its_queries() {
         let source = "GET https://me:hush@h/c/k?sig=hush failed".to_string();
         let error = ServiceError::Generic { store: "S3", source: source.into() };
         assert_eq!(innermost(&error), "GET https://h/c/k failed");

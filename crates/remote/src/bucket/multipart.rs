@@ -6,7 +6,7 @@ use ferrocdf_bytes::Result;
 use ferrocdf_store::Version;
 use object_store::{MultipartUpload, ObjectStoreExt, PutPayload, UploadPart};
 
-use super::{Bucket, Trouble, trouble, version};
+use super::{Bucket, OperationError, operation_error, version};
 use crate::connector::block_on;
 use crate::http::{Deadline, within};
 use crate::transfer::in_parallel;
@@ -33,14 +33,14 @@ impl Bucket {
         let service = self.recipe.service();
         let mut upload = self.operate(key, |state| {
             let (begun, failure) = within(deadline, || block_on(state.store.put_multipart(&path)));
-            begun.map_err(|error| trouble(&error, failure))
+            begun.map_err(|error| operation_error(&error, failure))
         })?;
         let part = PART.max(size.div_ceil(PARTS)).next_multiple_of(1 << 20);
         let state = self.state()?;
         let done = send_parts(&mut *upload, size, part, read, deadline).and_then(|sent| match sent {
             Ok(()) => {
                 let (completed, failure) = within(deadline, || block_on(upload.complete()));
-                Ok(completed.map_err(|error| trouble(&error, failure)))
+                Ok(completed.map_err(|error| operation_error(&error, failure)))
             }
             Err(trouble) => Ok(Err(trouble)),
         });
@@ -66,7 +66,7 @@ fn send_parts(
     part: u64,
     read: &mut dyn FnMut(u64, usize) -> Result<Vec<u8>>,
     deadline: Deadline,
-) -> Result<std::result::Result<(), Trouble>> {
+) -> Result<std::result::Result<(), OperationError>> {
     let mut at = 0;
     while at < size {
         let mut batch: Vec<Mutex<Option<UploadPart>>> = Vec::new();
@@ -79,7 +79,7 @@ fn send_parts(
         let sent = in_parallel(&batch, AT_ONCE, |part| {
             let Some(part) = part.lock().ok().and_then(|mut part| part.take()) else { return Ok(()) };
             let (sent, failure) = within(deadline, || block_on(part));
-            sent.map_err(|error| trouble(&error, failure))
+            sent.map_err(|error| operation_error(&error, failure))
         });
         if let Some(trouble) = sent.into_iter().find_map(std::result::Result::err) {
             return Ok(Err(trouble));

@@ -8,11 +8,11 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use super::credentials::{Credentials, find};
 use super::{Built, Recipe, Source, Variant, no_retries, unusable};
 use crate::connector::{Connector, block_on};
+use crate::explain::Service;
 use crate::location::S3Target;
 use crate::settings::{Addressing, Settings, is_requester, parse_addressing, read_profile};
-use crate::words::Service;
 
-/// How to make the client of a bucket of S3.
+/// Settings of the client of a bucket of S3.
 #[derive(Debug)]
 pub(crate) struct S3 {
     bucket: String,

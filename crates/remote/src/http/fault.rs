@@ -1,4 +1,4 @@
-//! What goes wrong with a request: the cause, if it may be sent again, and the words for it.
+//! Faults of requests: the cause, its text, and the rule for sending the request again.
 
 use std::fmt;
 use std::io;
@@ -27,9 +27,9 @@ pub(crate) enum Retry {
 pub(crate) enum Cause {
     /// No complete answer arrived.
     Transport(String),
-    /// The time for the request with all its retries is over. The text says what failed before.
+    /// The time for the request with all its retries is over. The text is the cause of the last failed attempt.
     Deadline(Option<String>),
-    /// The answer violates the protocol, or is one that cannot be used.
+    /// The answer violates the protocol, or is of no use.
     Answer(String),
     /// The server answered with an error.
     Status(Refusal),
@@ -76,13 +76,18 @@ impl Fault {
             }
             Error::Timeout(Timeout::Connect | Timeout::Resolve) => (Retry::Few, false),
             Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => (Retry::Few, false),
-            Error::ConnectionFailed => (Retry::Few, false),
+            Error::ConnectionFailed | Error::HostNotFound => (Retry::Few, false),
+            Error::Io(error) if is_of_names(error) => (Retry::Few, false),
             Error::Io(error) if is_of_tls(error) => (Retry::Never, false),
             Error::Io(_) | Error::Timeout(_) | Error::Protocol(_) => (Retry::Backoff, true),
             _ => (Retry::Never, false),
         };
         let what = match &error {
-            Error::HostNotFound => "no address is known for the host".to_string(),
+            Error::HostNotFound => NO_ADDRESS.to_string(),
+            Error::Io(error) if is_of_names(error) => {
+                let why = error.to_string();
+                format!("{NO_ADDRESS} ({})", why.rsplit(": ").next().unwrap_or_default())
+            }
             Error::Timeout(timeout) => format!("no answer in time ({timeout})"),
             Error::Io(error) => error.to_string(),
             other => other.to_string(),
@@ -103,6 +108,14 @@ impl Fault {
         let is_ambiguous = matches!(incoming.status, 500 | 502 | 504);
         Fault { cause: Cause::Status(Refusal::read(incoming)), retry, is_ambiguous }
     }
+}
+
+/// Words of a failure to find the address of a host.
+pub(crate) const NO_ADDRESS: &str = "no address is known for the host";
+
+/// True if the name of a host was not found: `std` has no kind for it.
+fn is_of_names(error: &io::Error) -> bool {
+    error.to_string().starts_with("failed to lookup address information")
 }
 
 /// True if a connection failed because of certificates or keys.
@@ -128,7 +141,7 @@ impl Refusal {
         }
     }
 
-    /// True if what does not exist is the bucket or container, not the object.
+    /// True if the bucket or container does not exist; false if only the object does not.
     pub(crate) fn is_missing_bucket(&self) -> bool {
         let names = ["NoSuchBucket", "ContainerNotFound", "ContainerBeingDeleted"];
         self.code.as_deref().is_some_and(|code| names.contains(&code))
@@ -196,7 +209,7 @@ impl fmt::Display for Failure {
 }
 
 /// Returns a URL without user, password and query.
-pub(crate) fn shown(uri: &Uri) -> String {
+pub(crate) fn redacted(uri: &Uri) -> String {
     let scheme = uri.scheme_str().unwrap_or("http");
     let authority = uri.authority().map_or("", |authority| authority.as_str());
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
@@ -208,12 +221,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_name_method_object_range_status_and_code() {
+    fn text_names_method_object_range_status_and_code() {
         let body = "<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code><Message>Access Denied.</Message></Error>";
         let refusal = Refusal::new(403, &HeaderMap::new(), body.as_bytes());
         let failure = Failure {
             method: "GET".to_string(),
-            url: shown(&"https://me:hush@host/b/k?X-Amz-Signature=hush".parse().unwrap()),
+            url: redacted(&"https://me:hush@host/b/k?X-Amz-Signature=hush".parse().unwrap()),
             range: Some("bytes=0-9".to_string()),
             attempts: 2,
             cause: Cause::Status(refusal),

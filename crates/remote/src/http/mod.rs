@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use ureq::http::{HeaderMap, Method, Request, Response};
 
-pub(crate) use fault::{Cause, Failure, Fault, Refusal, shown};
+pub(crate) use fault::{Cause, Failure, Fault, NO_ADDRESS, Refusal, redacted};
 pub(crate) use object::{Outcome, Validator};
 pub(crate) use options::Options;
 pub(crate) use range::WireRange;
@@ -40,9 +40,9 @@ pub(crate) struct Client {
     whole: Mutex<Option<object::Whole>>,
 }
 
-/// How a request is sent.
+/// Rules for sending a request.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct How {
+pub(crate) struct SendOptions {
     pub deadline: Deadline,
     /// True if the request may be sent again after it may have been carried out.
     pub is_repeatable: bool,
@@ -77,7 +77,7 @@ impl Client {
         &self,
         head: &Request<()>,
         body: Option<&[u8]>,
-        how: How,
+        how: SendOptions,
     ) -> Result<Answer, Failure> {
         self.exchange(head, body, how, |incoming| {
             let body = incoming.read_body(ANSWER_LIMIT)?;
@@ -91,7 +91,7 @@ impl Client {
         &self,
         head: &Request<()>,
         body: Option<&[u8]>,
-        how: How,
+        how: SendOptions,
         mut read: impl FnMut(&mut Incoming) -> Result<T, Fault>,
     ) -> Result<T, Failure> {
         let is_metadata = agents::is_metadata(head.uri());
@@ -100,7 +100,7 @@ impl Client {
             false => how.deadline,
         };
         let range = head.headers().get("range").and_then(|value| value.to_str().ok());
-        let url = shown(head.uri());
+        let url = redacted(head.uri());
         let fail = |attempts, cause| Failure {
             method: head.method().to_string(),
             url: url.clone(),

@@ -1,8 +1,8 @@
 //! Answers to requests for bytes of an object.
 //!
-//! The decision that shaped it: an answer is judged by what it says of itself, before a byte is used. A range must be the one that was
-//! asked for, a body as long as its range, and an encoding none. Servers that ignore ranges are read whole, once: later
-//! requests ask only if the object is still the same.
+//! The decision that shaped it: the headers of an answer are checked before its bytes are used. The range must be the one that was
+//! asked for, the body as long as the range, and the content encoding the identity. An object of a server that ignores ranges is read
+//! whole, once: later requests ask only if the object is still the same.
 
 use std::sync::{Arc, PoisonError};
 
@@ -12,7 +12,7 @@ use ureq::http::header::{HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH};
 
 use super::fault::{Fault, Refusal, Retry};
 use super::range::{ContentRange, WireRange};
-use super::{Cause, Client, Deadline, Failure, How, Incoming, is_repeatable};
+use super::{Cause, Client, Deadline, Failure, Incoming, SendOptions, is_repeatable};
 
 /// The answer to a request for a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Client {
             head.headers_mut().extend(known);
         }
         let is_repeatable = is_repeatable(&head);
-        self.exchange(&head, None, How { deadline, is_repeatable, follows_redirects }, |incoming| {
+        self.exchange(&head, None, SendOptions { deadline, is_repeatable, follows_redirects }, |incoming| {
             if let (304, Some(whole)) = (incoming.status, &known) {
                 return Ok(whole.cut(range));
             }

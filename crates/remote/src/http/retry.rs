@@ -1,4 +1,4 @@
-//! How long a request may take, and when it is sent again.
+//! Deadlines and retries.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ pub(crate) fn wait(retry: Retry, attempt: u32, options: &Options) -> Option<Dura
     let longest = options.backoff.saturating_mul(1 << attempt.clamp(1, 16).saturating_sub(1));
     let longest = longest.min(Duration::from_secs(20).max(options.backoff));
     // Between half and all of it, so that clients that failed together do not come back together.
-    let share = 0.5 + f64::from(scatter()) / f64::from(u32::MAX) / 2.0;
+    let share = 0.5 + f64::from(random()) / f64::from(u32::MAX) / 2.0;
     let wait = longest.mul_f64(share);
     Some(match retry {
         Retry::After(time) => time.max(wait),
@@ -50,12 +50,12 @@ pub(crate) fn wait(retry: Retry, attempt: u32, options: &Options) -> Option<Dura
 }
 
 /// Returns a number that differs between calls, threads and processes.
-fn scatter() -> u32 {
+fn random() -> u32 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(Instant::now()) as u32
 }
 
-/// What requests of one operation share: they run on one thread, one after the other, some for credentials.
+/// State that the requests of one operation share. They run on one thread, one after the other; some fetch credentials.
 struct Operation {
     deadline: Deadline,
     failure: Option<Failure>,

@@ -1,7 +1,9 @@
 //! Tests of remote stores against a server on loopback.
 
 mod bucket;
+mod clouds;
 mod faults;
+mod tls;
 mod web;
 
 mod s3;

@@ -167,10 +167,6 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
-    pub fn host(&self) -> String {
-        self.address.to_string()
-    }
-
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.shared.state.lock().unwrap()
     }
@@ -370,7 +366,8 @@ fn get(state: &State, seen: &Seen, path: &str) -> Reply {
     };
     // A time for each version.
     let time = format!("Thu, 01 Jan 1970 00:00:{:02} GMT", object.number % 60);
-    let described = |mut reply: Reply| {
+    let described = |reply: Reply| {
+        let mut reply = reply.with("x-goog-generation", object.number);
         if let Some(etag) = &etag {
             reply = reply.with("etag", etag);
         }
@@ -409,17 +406,18 @@ fn get(state: &State, seen: &Seen, path: &str) -> Reply {
 
 fn put(state: &mut State, seen: &Seen, path: &str, body: Vec<u8>) -> Reply {
     let current = state.objects.get(path).map(|object| format!("\"v{}\"", object.number));
+    let generation = state.objects.get(path).map_or(0, |object| object.number).to_string();
     let is_refused = match (seen.header("if-none-match"), seen.header("if-match")) {
         (Some("*"), _) => current.is_some(),
         (_, Some(etag)) => current.as_deref() != Some(etag),
-        _ => false,
+        _ => seen.header("x-goog-if-generation-match").is_some_and(|wanted| wanted != generation),
     };
     if is_refused {
         return Reply::new(412);
     }
     let etag = state.put(path, body);
     match state.behaviour.etags {
-        ETags::Strong => Reply::new(200).with("etag", etag),
+        ETags::Strong => Reply::new(200).with("etag", etag).with("x-goog-generation", state.puts),
         _ => Reply::new(204),
     }
 }

@@ -306,3 +306,32 @@ fn each_request_is_recorded() {
         ]
     );
 }
+
+/// The test below starts this one again as a program of its own.
+#[test]
+fn program_that_reads_the_url_of_its_environment() {
+    let Ok(url) = std::env::var("FERROCDF_TEST_URL") else { return };
+    let (store, key) = open(&url, &Settings::default()).unwrap();
+    assert_eq!(bytes(&*store, &key, ByteRange::Suffix(3)), b"789");
+}
+
+#[test]
+fn log_of_requests_goes_to_standard_error() {
+    let server = Server::start();
+    server.put("/f/a", b"0123456789");
+    let run = |log: &str| {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "web::program_that_reads_the_url_of_its_environment", "--nocapture"])
+            .env("FERROCDF_TEST_URL", server.url("/f/a?hush"))
+            .env("FERROCDF_LOG", log)
+            .env("NO_PROXY", "*")
+            .output()
+            .unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let line = format!("ferrocdf: GET {} bytes=-3 206 3 bytes ", server.url("/f/a"));
+    let logged = run("requests");
+    assert_eq!(logged.lines().filter(|text| text.starts_with(&line)).count(), 1, "{logged}");
+    assert!(!run("").contains("GET"));
+}

@@ -1,8 +1,8 @@
-//! Errors of stores: the code of netCDF, and what a user may try.
+//! Errors of stores: the code of netCDF, and advice.
 
 use ferrocdf_bytes::{Code, Error};
 
-use crate::http::{Cause, Failure, Refusal};
+use crate::http::{Cause, Failure, NO_ADDRESS, Refusal};
 
 /// The protocol behind a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,13 +13,13 @@ pub(crate) enum Service {
     Azure,
 }
 
-/// How requests prove who sends them.
+/// Authentication of the requests of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Signing {
     /// With credentials from this source.
     Signed(String),
     /// Not at all, because the user wants it so.
-    Refrained,
+    Disabled,
     /// Not at all, because no credentials were found. The text says where they were looked for.
     NotFound(String),
 }
@@ -48,7 +48,7 @@ fn code(service: Service, failure: &Failure) -> Code {
 fn hint(service: Service, signing: &Signing, failure: &Failure) -> String {
     let (Cause::Status(refusal), service) = (&failure.cause, service) else {
         return match (&failure.cause, service) {
-            (Cause::Transport(what), Service::S3) if what.starts_with("no address") => {
+            (Cause::Transport(what), Service::S3) if what.starts_with(NO_ADDRESS) => {
                 "check the bucket and the endpoint (AWS_ENDPOINT_URL)".to_string()
             }
             _ => String::new(),
@@ -72,7 +72,7 @@ fn hint(service: Service, signing: &Signing, failure: &Failure) -> String {
         (401 | 403, _, Signing::NotFound(searched)) => {
             format!("the request was not signed, since no credentials were found ({searched})")
         }
-        (401 | 403, _, Signing::Refrained) => "the request was not signed, as the settings say".to_string(),
+        (401 | 403, _, Signing::Disabled) => "the request was not signed, as the settings say".to_string(),
         (403, Service::S3, Signing::Signed(source)) => format!(
             "the credentials ({source}) may lack the permission, the object may not exist in a bucket that they may not list, or the \
              bucket asks for AWS_REQUEST_PAYER=requester; for a public bucket set AWS_NO_SIGN_REQUEST=true"
@@ -82,7 +82,7 @@ fn hint(service: Service, signing: &Signing, failure: &Failure) -> String {
     }
 }
 
-/// Returns what to do about a code of the server.
+/// Returns the advice for a code of the server.
 fn hint_of_code(service: Service, signing: &Signing, refusal: &Refusal) -> String {
     let source = match signing {
         Signing::Signed(source) => source,
@@ -136,7 +136,7 @@ mod tests {
             (Service::S3, 500, Code::ES3),
             (Service::Http, 500, Code::EIO),
         ] {
-            assert_eq!(error(service, &Signing::Refrained, status, None).code, code, "{status}");
+            assert_eq!(error(service, &Signing::Disabled, status, None).code, code, "{status}");
         }
     }
 
