@@ -1,9 +1,8 @@
 //! The connector that lets `object_store` send its requests through our client.
 //!
-//! `object_store` names buckets and keys, finds credentials and signs. Our client sends, retries and judges answers: the future of a
-//! request is complete when it is first polled, so no runtime is needed, and no thread. Requests for bytes of objects
-//! carry a slot for the outcome; `object_store` never sees their answers, since it takes no status 200 for a range and
-//! drops the headers of a 416.
+//! `object_store` names buckets and keys, finds credentials and signs. Our client sends, retries and checks answers: the future of a
+//! request is complete when it is first polled, so no runtime is needed, and no thread. Requests for bytes of objects are only
+//! signed here: `object_store` takes no status 200 for a range, drops the headers of a 416, and reads to memory of its own.
 
 use std::future::Future;
 use std::pin::pin;
@@ -21,26 +20,18 @@ use object_store::client::{
 use ureq::http::Request;
 
 use crate::http::{
-    Cause, Client, Deadline, Failure, Outcome, Refusal, SendOptions, Validator, WireRange, current_deadline,
-    is_repeatable, note_failure, redacted,
+    Cause, Client, Deadline, Failure, Refusal, SendOptions, current_deadline, is_repeatable, note_failure,
+    redacted,
 };
 
-/// A request for bytes of an object, as an extension of the request.
-#[derive(Clone, Debug)]
-pub(crate) struct ObjectRequest {
-    pub range: WireRange,
-    pub validator: Validator,
-    outcome: Arc<Mutex<Option<Result<Outcome, Failure>>>>,
-}
+/// An extension of requests for bytes of objects: they are signed, and not sent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SignOnly(Arc<Mutex<Option<Request<()>>>>);
 
-impl ObjectRequest {
-    pub(crate) fn new(range: WireRange, validator: Validator) -> ObjectRequest {
-        ObjectRequest { range, validator, outcome: Arc::default() }
-    }
-
-    /// Returns the outcome; `None` if no request was sent.
-    pub(crate) fn take(&self) -> Option<Result<Outcome, Failure>> {
-        self.outcome.lock().unwrap_or_else(PoisonError::into_inner).take()
+impl SignOnly {
+    /// Returns the signed request; `None` if it was not made.
+    pub(crate) fn take(&self) -> Option<Request<()>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
@@ -80,9 +71,8 @@ impl HttpService for Service {
         *head.method_mut() = parts.method;
         *head.uri_mut() = parts.uri;
         *head.headers_mut() = parts.headers;
-        if let Some(wanted) = parts.extensions.get::<ObjectRequest>() {
-            let outcome = client.fetch(&head, wanted.range, wanted.validator, false, deadline);
-            *wanted.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+        if let Some(SignOnly(slot)) = parts.extensions.get::<SignOnly>() {
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(head);
             return Err(reported());
         }
         let body = body.collect().await?.to_bytes();
@@ -100,7 +90,11 @@ impl HttpService for Service {
                         url: redacted(head.uri()),
                         range: None,
                         attempts: 1,
-                        cause: Cause::Status(Refusal::new(answer.status, &answer.headers, &answer.body)),
+                        cause: Cause::Status(Box::new(Refusal::new(
+                            answer.status,
+                            &answer.headers,
+                            &answer.body,
+                        ))),
                     });
                 }
                 let mut response = HttpResponse::new(HttpResponseBody::from(answer.body));

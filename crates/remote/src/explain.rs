@@ -122,7 +122,7 @@ mod tests {
             url: "https://h/b/k".to_string(),
             range: None,
             attempts: 1,
-            cause: Cause::Status(refusal),
+            cause: Cause::Status(Box::new(refusal)),
         };
         explain(service, signing, "s3://b/k", &failure)
     }

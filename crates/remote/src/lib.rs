@@ -54,11 +54,12 @@ mod text;
 mod transfer;
 mod web;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::{
-    Blob, ByteRange, Cost, Expected, Fetched, Listing, Store, Version, check_folder, check_key,
+    Blob, ByteRange, Cost, Expected, Fetched, Filled, GetInto, Listing, Store, Version, check_folder,
+    check_key,
 };
 
 use bucket::{Azure, Bucket, Gcs, S3};
@@ -170,6 +171,19 @@ impl Store for RemoteStore {
 
     fn get_many(&self, requests: &[(&str, ByteRange)]) -> Vec<Result<Option<Fetched>>> {
         transfer::in_parallel(requests, self.client.options.in_flight, |&(key, range)| self.get(key, range))
+    }
+
+    fn get_many_into(&self, requests: &mut [GetInto<'_>]) -> Vec<Result<Option<Filled>>> {
+        // Each request is taken by one thread.
+        let requests: Vec<_> = requests.iter_mut().map(Mutex::new).collect();
+        transfer::in_parallel(&requests, self.client.options.in_flight, |request| {
+            let mut request = request.lock().unwrap_or_else(PoisonError::into_inner);
+            check_key(request.key)?;
+            match &self.service {
+                Backend::Web(web) => transfer::read_into(web, &mut request, self.deadline()),
+                Backend::Bucket(bucket) => transfer::read_into(bucket, &mut request, self.deadline()),
+            }
+        })
     }
 
     fn put(&self, key: &str, bytes: &[u8]) -> Result<Version> {

@@ -6,10 +6,10 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use ferrocdf_bytes::Result;
-use ferrocdf_store::{ByteRange, Fetched};
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_store::{ByteRange, Fetched, Filled, GetInto};
 
-use crate::http::{Deadline, Outcome, WireRange};
+use crate::http::{Deadline, Outcome, Sink, WireRange};
 
 /// First bytes that are requested to learn the size of an object: small objects are complete then.
 const FIRST: u64 = 64 << 10;
@@ -23,7 +23,7 @@ const STACK: usize = 1 << 20;
 /// A way to request one range of one object.
 pub(crate) trait Transfer: Sync {
     /// Sends one request, with its retries.
-    fn fetch(&self, key: &str, range: WireRange, deadline: Deadline) -> Result<Outcome>;
+    fn fetch(&self, key: &str, range: WireRange, sink: &mut Sink<'_>, deadline: Deadline) -> Result<Outcome>;
 
     /// True if the protocol has ranges that count from the end.
     fn has_suffixes(&self) -> bool;
@@ -49,8 +49,12 @@ pub(crate) fn read<T: Transfer>(
     };
     let mut wanted = wire;
     for _ in 0..CHANGES {
-        match transfer.fetch(key, wanted, deadline)? {
+        match transfer.fetch(key, wanted, &mut Sink::New, deadline)? {
             Outcome::Absent => return Ok(None),
+            Outcome::Filled(_) => {
+                let what = format!("{key}: bytes went to memory that was not given");
+                return Err(Error::new(Code::EINTERNAL, what));
+            }
             Outcome::Found(found) => {
                 let (start, end) = range.within(found.total);
                 if wanted == wire || start == end {
@@ -71,6 +75,42 @@ pub(crate) fn read<T: Transfer>(
         }
     }
     Err(changes(key))
+}
+
+/// Reads a range of an object into memory of the caller; `None` if it does not exist.
+pub(crate) fn read_into<T: Transfer>(
+    transfer: &T,
+    request: &mut GetInto<'_>,
+    deadline: Deadline,
+) -> Result<Option<Filled>> {
+    let (key, len) = (request.key, request.into.len() as u64);
+    let end = request.start.checked_add(len).filter(|&end| len > 0 && end <= i64::MAX as u64);
+    let found = match end {
+        // Empty and extreme ranges need the care of the other way.
+        None => read(transfer, key, request.range(), deadline)?,
+        Some(end) => {
+            let range = WireRange::Bytes { start: request.start, last: end - 1 };
+            match transfer.fetch(key, range, &mut Sink::Slice(request.into), deadline)? {
+                Outcome::Filled(filled) => return Ok(Some(filled)),
+                Outcome::Absent => return Ok(None),
+                Outcome::Found(found) => Some(found),
+                Outcome::Unsatisfiable { total: Some(total), version: Some(version) } => {
+                    return Ok(Some(Filled { len: 0, start: total, total, version }));
+                }
+                Outcome::Unsatisfiable { .. } => read(transfer, key, request.range(), deadline)?,
+            }
+        }
+    };
+    Ok(found.map(|found| {
+        let have = found.bytes.len().min(request.into.len());
+        request.into[..have].copy_from_slice(&found.bytes[..have]);
+        Filled {
+            len: found.bytes.len() as u64,
+            start: found.start,
+            total: found.total,
+            version: found.version,
+        }
+    }))
 }
 
 /// Reads the last bytes of an object where ranges cannot count from the end.
@@ -110,9 +150,9 @@ fn cut(mut found: Fetched, range: ByteRange) -> Fetched {
     found
 }
 
-fn changes(key: &str) -> ferrocdf_bytes::Error {
+fn changes(key: &str) -> Error {
     let what = format!("{key}: the object changed between each two requests; another process is writing it");
-    ferrocdf_bytes::Error::new(ferrocdf_bytes::Code::EIO, what)
+    Error::new(Code::EIO, what)
 }
 
 /// Runs jobs on at most `in_flight` threads, this one among them. Results are in the order of the jobs.
@@ -167,7 +207,7 @@ mod tests {
     }
 
     impl Transfer for Changing {
-        fn fetch(&self, _: &str, range: WireRange, _: Deadline) -> Result<Outcome> {
+        fn fetch(&self, _: &str, range: WireRange, _: &mut Sink<'_>, _: Deadline) -> Result<Outcome> {
             let mut requests = self.requests.lock().unwrap();
             let number = requests.len().min(self.objects.len() - 1);
             requests.push(range);

@@ -9,7 +9,7 @@ use ureq::http::{Method, Request, Uri};
 
 use crate::explain::{Service, Signing, explain};
 use crate::http::{
-    Answer, Cause, Client, Deadline, Failure, Outcome, Refusal, SendOptions, Validator, WireRange,
+    Answer, Cause, Client, Deadline, Failure, Get, Outcome, Refusal, SendOptions, Sink, Validator, WireRange,
     is_repeatable, redacted,
 };
 use crate::location::WebTarget;
@@ -94,7 +94,7 @@ impl Web {
             url: redacted(head.uri()),
             range: None,
             attempts: 1,
-            cause: Cause::Status(Refusal::new(answer.status, &answer.headers, &answer.body)),
+            cause: Cause::Status(Box::new(Refusal::new(answer.status, &answer.headers, &answer.body))),
         };
         self.explain(key, &failure)
     }
@@ -171,11 +171,12 @@ pub(crate) fn is_strong(version: &Version) -> bool {
 }
 
 impl Transfer for Web {
-    fn fetch(&self, key: &str, range: WireRange, deadline: Deadline) -> Result<Outcome> {
+    fn fetch(&self, key: &str, range: WireRange, sink: &mut Sink<'_>, deadline: Deadline) -> Result<Outcome> {
         let header: Vec<_> =
             range.header().map(|value| (ureq::http::header::RANGE, value)).into_iter().collect();
         let head = self.head(Method::GET, key, &header)?;
-        let found = self.client.fetch(&head, range, Validator::ETag, true, deadline);
+        let get = Get { range, validator: Validator::ETag, follows_redirects: true, deadline };
+        let found = self.client.fetch(&head, get, sink);
         found.map_err(|failure| self.explain(key, &failure))
     }
 

@@ -21,9 +21,9 @@ use object_store::{
     PutPayload, PutResult, RetryConfig, UpdateVersion,
 };
 
-use crate::connector::{Connector, ObjectRequest, block_on};
+use crate::connector::{Connector, SignOnly, block_on};
 use crate::explain::{Service, Signing, explain};
-use crate::http::{Client, Deadline, Failure, Outcome, Validator, WireRange, redacted, within};
+use crate::http::{Client, Deadline, Failure, Get, Outcome, Sink, Validator, WireRange, redacted, within};
 use crate::settings::Settings;
 use crate::transfer::Transfer;
 
@@ -173,7 +173,7 @@ impl Bucket {
     fn operate<T>(
         &self,
         key: &str,
-        run: impl Fn(&State) -> std::result::Result<T, OperationError>,
+        mut run: impl FnMut(&State) -> std::result::Result<T, OperationError>,
     ) -> Result<T> {
         let state = self.state()?;
         match run(&state) {
@@ -289,7 +289,7 @@ impl Bucket {
 }
 
 impl Transfer for Bucket {
-    fn fetch(&self, key: &str, range: WireRange, deadline: Deadline) -> Result<Outcome> {
+    fn fetch(&self, key: &str, range: WireRange, sink: &mut Sink<'_>, deadline: Deadline) -> Result<Outcome> {
         let path = self.path(key)?;
         let validator = match self.recipe.service() {
             Service::Gcs => Validator::Generation,
@@ -301,17 +301,18 @@ impl Transfer for Bucket {
             WireRange::Suffix(len) => Some(GetRange::Suffix(len)),
         };
         self.operate(key, |state| {
-            let request = ObjectRequest::new(range, validator);
+            let signed = SignOnly::default();
             let mut options = GetOptions { range: wire.clone(), ..GetOptions::default() };
-            options.extensions.insert(request.clone());
+            options.extensions.insert(signed.clone());
             let (got, failure) =
                 within(deadline, || block_on(state.store.get_opts(&path, options)).map(drop));
-            match request.take() {
-                Some(outcome) => outcome.map_err(OperationError::Request),
-                None => Err(match got {
-                    Err(error) => operation_error(&error, failure),
-                    Ok(()) => OperationError::Other("no request was sent".to_string()),
-                }),
+            match (signed.take(), got) {
+                (Some(head), _) => {
+                    let get = Get { range, validator, follows_redirects: false, deadline };
+                    self.client.fetch(&head, get, sink).map_err(OperationError::Request)
+                }
+                (None, Err(error)) => Err(operation_error(&error, failure)),
+                (None, Ok(())) => Err(OperationError::Other("no request was sent".to_string())),
             }
         })
     }

@@ -37,23 +37,18 @@ impl Bucket {
         })?;
         let part = PART.max(size.div_ceil(PARTS)).next_multiple_of(1 << 20);
         let state = self.state()?;
-        let done = send_parts(&mut *upload, size, part, read, deadline).and_then(|sent| match sent {
-            Ok(()) => {
-                let (completed, failure) = within(deadline, || block_on(upload.complete()));
-                Ok(completed.map_err(|error| operation_error(&error, failure)))
-            }
-            Err(trouble) => Ok(Err(trouble)),
+        let explain = |error| self.explain(key, &state, error);
+        let done = send_parts(&mut *upload, size, part, read, deadline).and_then(|sent| {
+            sent.map_err(explain)?;
+            let (completed, failure) = within(deadline, || block_on(upload.complete()));
+            completed.map_err(|error| explain(operation_error(&error, failure)))
         });
         match done {
-            Ok(Ok(result)) => version(service, result).map_err(|trouble| self.explain(key, &state, trouble)),
-            failed => {
-                // Parts of an upload that nobody ends cost money. If this fails too, the first error is the one to tell.
+            Ok(result) => version(service, result).map_err(explain),
+            Err(error) => {
+                // Parts of an upload that nobody ends cost money. If this fails too, the first error is the one to report.
                 let _ = within(deadline, || block_on(upload.abort()));
-                match failed {
-                    Err(error) => Err(error),
-                    Ok(Err(trouble)) => Err(self.explain(key, &state, trouble)),
-                    Ok(Ok(_)) => unreachable!("handled above"),
-                }
+                Err(error)
             }
         }
     }

@@ -32,7 +32,7 @@ pub(crate) enum Cause {
     /// The answer violates the protocol, or is of no use.
     Answer(String),
     /// The server answered with an error.
-    Status(Refusal),
+    Status(Box<Refusal>),
 }
 
 /// An answer with an error status.
@@ -106,7 +106,7 @@ impl Fault {
             _ => Retry::Never,
         };
         let is_ambiguous = matches!(incoming.status, 500 | 502 | 504);
-        Fault { cause: Cause::Status(Refusal::read(incoming)), retry, is_ambiguous }
+        Fault { cause: Cause::Status(Box::new(Refusal::read(incoming))), retry, is_ambiguous }
     }
 }
 
@@ -229,7 +229,7 @@ mod tests {
             url: redacted(&"https://me:hush@host/b/k?X-Amz-Signature=hush".parse().unwrap()),
             range: Some("bytes=0-9".to_string()),
             attempts: 2,
-            cause: Cause::Status(refusal),
+            cause: Cause::Status(Box::new(refusal)),
         };
         assert_eq!(
             failure.to_string(),

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use ureq::http::{HeaderMap, Method, Request, Response};
 
 pub(crate) use fault::{Cause, Failure, Fault, NO_ADDRESS, Refusal, redacted};
-pub(crate) use object::{Outcome, Validator};
+pub(crate) use object::{Get, Outcome, Sink, Validator};
 pub(crate) use options::Options;
 pub(crate) use range::WireRange;
 pub use record::RequestRecord;
@@ -30,6 +30,9 @@ const METADATA_DEADLINE: Duration = Duration::from_secs(5);
 
 /// Largest body of an answer that is no object: a page of a listing is a megabyte.
 const ANSWER_LIMIT: u64 = 64 << 20;
+
+/// Memory that is taken before the bytes of a body arrive: more than most ranges have.
+const AHEAD: u64 = 64 << 20;
 
 /// A client. It is cheap until its first request.
 #[derive(Debug)]
@@ -219,13 +222,42 @@ impl Incoming {
     /// # Errors
     /// The body ends too early, or goes on behind its end.
     fn read_exactly(&mut self, len: u64) -> Result<Vec<u8>, Fault> {
+        if len <= AHEAD {
+            let mut bytes = vec![0; len as usize];
+            self.read_into(&mut bytes)?;
+            return Ok(bytes);
+        }
         let bytes = self.read_up_to(len.saturating_add(1), Some(len))?;
         match (bytes.len() as u64).cmp(&len) {
             std::cmp::Ordering::Equal => Ok(bytes),
-            std::cmp::Ordering::Less => {
-                Err(Fault::cut_short(format!("the body ended after {} of {len} bytes", bytes.len())))
-            }
+            std::cmp::Ordering::Less => Err(ended(bytes.len(), len)),
             std::cmp::Ordering::Greater => Err(Fault::answer(format!("the body has more than {len} bytes"))),
+        }
+    }
+
+    /// Reads a body that fills the memory exactly.
+    ///
+    /// # Errors
+    /// The body ends too early, or goes on behind its end.
+    fn read_into(&mut self, into: &mut [u8]) -> Result<(), Fault> {
+        let len = into.len();
+        let mut reader = self.body.as_reader();
+        let mut at = 0;
+        // The read behind the end lets the client use the connection again.
+        let mut behind = [0];
+        loop {
+            let rest = if at < len { &mut into[at..] } else { &mut behind[..] };
+            match reader.read(rest) {
+                Ok(0) if at == len => return Ok(()),
+                Ok(0) => return Err(ended(at, len as u64)),
+                Ok(_) if at == len => {
+                    return Err(Fault::answer(format!("the body has more than {len} bytes")));
+                }
+                Ok(count) => at += count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(of_body(error, at)),
+            }
+            self.received = at as u64;
         }
     }
 
@@ -245,8 +277,6 @@ impl Incoming {
     }
 
     fn read_up_to(&mut self, limit: u64, expected: Option<u64>) -> Result<Vec<u8>, Fault> {
-        /// Memory that is taken before the bytes arrive: more than most ranges have.
-        const AHEAD: u64 = 64 << 20;
         let mut bytes = Vec::new();
         let ahead = expected.unwrap_or(0).min(limit).min(AHEAD) as usize;
         if bytes.try_reserve_exact(ahead).is_err() {
@@ -256,11 +286,21 @@ impl Incoming {
         self.received = bytes.len() as u64;
         match read {
             Ok(_) => Ok(bytes),
-            Err(error) => Err(match error.get_ref().is_some_and(|inner| inner.is::<ureq::Error>()) {
-                true => Fault::of_client(ureq::Error::from(error)),
-                false => Fault::cut_short(format!("the body ended after {} bytes: {error}", bytes.len())),
-            }),
+            Err(error) => Err(of_body(error, bytes.len())),
         }
+    }
+}
+
+/// Makes the fault of a body that ended after `have` of `len` bytes.
+fn ended(have: usize, len: u64) -> Fault {
+    Fault::cut_short(format!("the body ended after {have} of {len} bytes"))
+}
+
+/// Makes the fault of an error of a body of which `have` bytes arrived.
+fn of_body(error: std::io::Error, have: usize) -> Fault {
+    match error.get_ref().is_some_and(|inner| inner.is::<ureq::Error>()) {
+        true => Fault::of_client(ureq::Error::from(error)),
+        false => Fault::cut_short(format!("the body ended after {have} bytes: {error}")),
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use ferrocdf_store::{Fetched, Version};
+use ferrocdf_store::{Fetched, Filled, Version};
 use ureq::http::Request;
 use ureq::http::header::{HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH};
 
@@ -14,13 +14,33 @@ use super::fault::{Fault, Refusal, Retry};
 use super::range::{ContentRange, WireRange};
 use super::{Cause, Client, Deadline, Failure, Incoming, SendOptions, is_repeatable};
 
+/// Where the bytes of an answer go.
+#[derive(Debug)]
+pub(crate) enum Sink<'a> {
+    /// To new memory.
+    New,
+    /// To memory of the caller, if they fit.
+    Slice(&'a mut [u8]),
+}
+
+/// A request for bytes of an object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Get {
+    pub range: WireRange,
+    pub validator: Validator,
+    pub follows_redirects: bool,
+    pub deadline: Deadline,
+}
+
 /// The answer to a request for a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The object does not exist.
     Absent,
-    /// Bytes of the object.
+    /// Bytes of the object, in new memory.
     Found(Fetched),
+    /// Bytes of the object, in the memory of the caller.
+    Filled(Filled),
     /// The object has no byte of the range (status 416).
     Unsatisfiable {
         /// Size of the object, if the server says it.
@@ -54,11 +74,10 @@ impl Client {
     pub(crate) fn fetch(
         &self,
         head: &Request<()>,
-        range: WireRange,
-        validator: Validator,
-        follows_redirects: bool,
-        deadline: Deadline,
+        get: Get,
+        sink: &mut Sink<'_>,
     ) -> Result<Outcome, Failure> {
+        let Get { range, validator, follows_redirects, deadline } = get;
         let url = head.uri().to_string();
         let mut head = head.clone();
         let known = match range {
@@ -76,7 +95,7 @@ impl Client {
             if let (304, Some(whole)) = (incoming.status, &known) {
                 return Ok(whole.cut(range));
             }
-            self.read_object(incoming, &url, range, validator)
+            self.read_object(incoming, &url, range, validator, sink)
         })
     }
 
@@ -86,6 +105,7 @@ impl Client {
         url: &str,
         range: WireRange,
         validator: Validator,
+        sink: &mut Sink<'_>,
     ) -> Result<Outcome, Fault> {
         match incoming.status {
             200 if range == WireRange::Whole => {
@@ -106,7 +126,7 @@ impl Client {
                 check_encoding(incoming)?;
                 self.read_whole(incoming, url, validator).map(|whole| whole.cut(range))
             }
-            206 => read_part(incoming, range, validator),
+            206 => read_part(incoming, range, validator, sink),
             416 if range != WireRange::Whole => {
                 let header = incoming.header("content-range").and_then(ContentRange::parse);
                 let body = incoming.read_prefix(64 << 10);
@@ -181,7 +201,12 @@ impl Whole {
 }
 
 /// Reads an answer that has a part of an object.
-fn read_part(incoming: &mut Incoming, range: WireRange, validator: Validator) -> Result<Outcome, Fault> {
+fn read_part(
+    incoming: &mut Incoming,
+    range: WireRange,
+    validator: Validator,
+    sink: &mut Sink<'_>,
+) -> Result<Outcome, Fault> {
     let text = incoming.header("content-range").unwrap_or_default().to_string();
     let wrong = |what: &str| Fault::answer(format!("the answer has the range {text:?}, {what}"));
     let (Some((start, end)), Some(total)) =
@@ -197,8 +222,17 @@ fn read_part(incoming: &mut Incoming, range: WireRange, validator: Validator) ->
     if let Some(said) = incoming.content_length().filter(|&said| said != len) {
         return Err(wrong(&format!("but a body of {said} bytes")));
     }
-    let bytes = incoming.read_exactly(len)?;
-    Ok(Outcome::Found(Fetched { bytes, start, total, version: version(incoming, validator, total) }))
+    let version = version(incoming, validator, total);
+    match sink {
+        Sink::Slice(into) if into.len() as u64 >= len => {
+            incoming.read_into(&mut into[..len as usize])?;
+            Ok(Outcome::Filled(Filled { len, start, total, version }))
+        }
+        _ => {
+            let bytes = incoming.read_exactly(len)?;
+            Ok(Outcome::Found(Fetched { bytes, start, total, version }))
+        }
+    }
 }
 
 /// Checks that the bytes are those of the object: ranges of compressed answers mean other bytes.
@@ -214,7 +248,7 @@ fn check_encoding(incoming: &Incoming) -> Result<(), Fault> {
 }
 
 fn refused(refusal: Refusal) -> Fault {
-    Fault { cause: Cause::Status(refusal), retry: Retry::Never, is_ambiguous: false }
+    Fault { cause: Cause::Status(Box::new(refusal)), retry: Retry::Never, is_ambiguous: false }
 }
 
 fn header_name(validator: Validator) -> &'static str {

@@ -23,6 +23,13 @@ impl Store for Served {
         self.0.get_many(requests)
     }
 
+    fn get_many_into(
+        &self,
+        requests: &mut [ferrocdf_store::GetInto<'_>],
+    ) -> Vec<ferrocdf_bytes::Result<Option<ferrocdf_store::Filled>>> {
+        self.0.get_many_into(requests)
+    }
+
     fn put(&self, key: &str, bytes: &[u8]) -> ferrocdf_bytes::Result<ferrocdf_store::Version> {
         self.0.put(key, bytes)
     }
