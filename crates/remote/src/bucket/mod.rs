@@ -178,25 +178,24 @@ impl Bucket {
         let state = self.state()?;
         match run(&state) {
             Ok(value) => Ok(value),
-            Err(trouble) => match self.other_region(&trouble).and_then(|region| self.move_to(region, &state))
-            {
-                Some(moved) => run(&moved).map_err(|trouble| self.explain(key, &moved, trouble)),
-                None => Err(self.explain(key, &state, trouble)),
+            Err(error) => match self.other_region(&error).and_then(|region| self.move_to(region, &state)) {
+                Some(moved) => run(&moved).map_err(|error| self.explain(key, &moved, error)),
+                None => Err(self.explain(key, &state, error)),
             },
         }
     }
 
     /// Returns the region of the bucket, if a request failed because it went to another one.
-    fn other_region<'a>(&self, trouble: &'a OperationError) -> Option<&'a str> {
-        let OperationError::Request(failure) = trouble else { return None };
+    fn other_region<'a>(&self, error: &'a OperationError) -> Option<&'a str> {
+        let OperationError::Request(failure) = error else { return None };
         let refusal = failure.refusal()?;
         let is_elsewhere = matches!(refusal.status, 301 | 307 | 400) && self.recipe.service() == Service::S3;
         refusal.region.as_deref().filter(|_| is_elsewhere)
     }
 
-    fn explain(&self, key: &str, state: &State, trouble: OperationError) -> Error {
+    fn explain(&self, key: &str, state: &State, error: OperationError) -> Error {
         let service = self.recipe.service();
-        match trouble {
+        match error {
             OperationError::Request(failure) => explain(service, &state.signing, &self.object(key), &failure),
             OperationError::Other(what) => {
                 let code = if service == Service::S3 { Code::ES3 } else { Code::EIO };

@@ -76,8 +76,8 @@ fn send_parts(
             let (sent, failure) = within(deadline, || block_on(part));
             sent.map_err(|error| operation_error(&error, failure))
         });
-        if let Some(trouble) = sent.into_iter().find_map(std::result::Result::err) {
-            return Ok(Err(trouble));
+        if let Some(error) = sent.into_iter().find_map(std::result::Result::err) {
+            return Ok(Err(error));
         }
     }
     Ok(Ok(()))

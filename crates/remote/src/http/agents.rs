@@ -21,6 +21,10 @@ const METADATA_HOSTS: [&str; 5] =
 /// Time for a connection to a metadata service, which is on the same machine or does not exist.
 const METADATA_CONNECT: Duration = Duration::from_secs(1);
 
+/// Bytes that a connection receives at once. With 128 KiB, the default of the library, batches of 32 requests took half as long
+/// again, with 32 KiB a tenth; measured for decision 020.
+const INPUT_BUFFER: usize = 64 << 10;
+
 /// The agents of a client, made when they are first needed.
 #[derive(Debug, Default)]
 pub(crate) struct Agents {
@@ -83,6 +87,7 @@ fn make(route: &Route, options: &Options) -> Result<Agent, String> {
         .timeout_connect(Some(options.connect_timeout))
         .max_idle_connections(2 * options.in_flight)
         .max_idle_connections_per_host(options.in_flight)
+        .input_buffer_size(INPUT_BUFFER)
         .proxy(None);
     if let Route::Direct { is_https: true } | Route::Proxy(..) = route {
         config = config.tls_config(tls(options)?);
