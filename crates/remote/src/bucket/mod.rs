@@ -337,7 +337,7 @@ fn operation_error(error: &ServiceError, failure: Option<Failure>) -> OperationE
     failure.map_or_else(|| OperationError::Other(innermost(error)), OperationError::Request)
 }
 
-/// Returns the words of the innermost cause of an error, without the queries of URLs, which may be signatures.
+/// Returns the text of the innermost cause of an error, without the queries of URLs, which may be signatures.
 fn innermost(error: &ServiceError) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {

@@ -41,7 +41,7 @@ pub(crate) struct Refusal {
     pub status: u16,
     /// The code of the server: `NoSuchKey`, `AccessDenied`, `SlowDown`.
     pub code: Option<String>,
-    /// The server's own words.
+    /// Message of the server.
     pub message: Option<String>,
     /// Region of the bucket, if the server names it.
     pub region: Option<String>,
@@ -110,7 +110,7 @@ impl Fault {
     }
 }
 
-/// Words of a failure to find the address of a host.
+/// Text of a failure to find the address of a host.
 pub(crate) const NO_ADDRESS: &str = "no address is known for the host";
 
 /// True if the name of a host was not found: `std` has no kind for it.

@@ -67,7 +67,7 @@ impl ContentRange {
     }
 }
 
-/// Parses digits; signs, which `parse` takes, are none.
+/// Parses decimal digits without a sign, which `parse` would take.
 pub(crate) fn parse_number(digits: &str) -> Option<u64> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }

@@ -61,7 +61,8 @@ impl fmt::Debug for Observer {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Protocol of `http:` and `https:` URLs; `None` takes S3 for the hosts of AWS and Google, and plain HTTP for others.
+    /// Protocol of `http:` and `https:` URLs. `None` takes that of the cloud for the hosts of AWS, Google and Azure, and plain HTTP for
+    /// other hosts and for URLs with a query.
     pub protocol: Option<Protocol>,
     /// Profile of AWS. One that is set here wins over the access keys of the environment. Else `AWS_PROFILE`.
     pub profile: Option<String>,

@@ -87,6 +87,28 @@ fn blobs_of_azure_are_put_on_conditions() {
 }
 
 #[test]
+fn container_of_azure_is_listed() {
+    let server = Server::start();
+    let blob = |name: &str| {
+        format!(
+            "<Blob><Name>{name}</Name><Properties><Last-Modified>Thu, 01 Jan 1970 00:00:00 GMT</Last-Modified>\
+             <Content-Length>1</Content-Length><Content-Type>x</Content-Type><Etag>e</Etag></Properties></Blob>"
+        )
+    };
+    let page = format!(
+        "<EnumerationResults><Blobs>{}{}<BlobPrefix><Name>a/c/</Name></BlobPrefix></Blobs><NextMarker/></EnumerationResults>",
+        blob("a/b"),
+        blob("a/é &amp; d")
+    );
+    server.state().fixed.insert("/c".to_string(), page);
+    let store = open("az://c@account.blob.core.windows.net/a", &azure(&server)).unwrap().0;
+    let listing = store.list("a").unwrap();
+    assert_eq!((listing.objects, listing.folders), (vec!["b".into(), "é & d".into()], vec!["c".to_string()]));
+    let seen = &server.take_seen()[0];
+    assert!(seen.target.contains("comp=list") && seen.target.contains("prefix=a%2F"), "{}", seen.target);
+}
+
+#[test]
 fn shared_access_signature_is_in_no_message() {
     let server = Server::start();
     let url = server.url("");
