@@ -209,11 +209,12 @@ impl Error {
         self
     }
 
-    /// True if the operating system refused a request, so that the same call may succeed later.
+    /// True if the operating system or a server refused a request, so that the same call may succeed later.
     pub fn is_of_system(&self) -> bool {
         // Requests to a file whose name another file has taken never succeed again.
         const ESTALE: i32 = 116;
-        (self.code.0 > 0 && self.code.0 != ESTALE) || self.code == Code::EIO
+        let of_servers = [Code::EIO, Code::ECURL, Code::ES3, Code::EACCESS, Code::EAUTH];
+        (self.code.0 > 0 && self.code.0 != ESTALE) || of_servers.contains(&self.code)
     }
 
     /// An operating system error; keeps `errno` as the code, as netCDF does.

@@ -2,7 +2,7 @@
 
 mod forwarding;
 
-use crate::{BlobMut, ByteRange, Expected, Fetched, Listing, ReadRequest, Store, Suffix};
+use crate::{BlobMut, ByteRange, Expected, Fetched, Filled, GetInto, Listing, ReadRequest, Store, Suffix};
 use ferrocdf_bytes::{Code, Error};
 
 pub use forwarding::{Probe, forwards_reads, forwards_writes};
@@ -49,6 +49,23 @@ fn objects_are_read_by_ranges<S: Store>(store: &S) {
     assert_eq!(found.len(), 4);
     assert!(matches!(&found[0], Ok(Some(_))) && matches!(&found[1], Ok(None)));
     assert!(found[2].is_err() && matches!(&found[3], Ok(Some(_))));
+    ranges_are_read_into_memory_of_the_caller(store);
+}
+
+fn ranges_are_read_into_memory_of_the_caller<S: Store>(store: &S) {
+    store.put("a/b", b"0123456789").unwrap();
+    let mut buffers = [[b'-'; 4]; 5];
+    let places = [("a/b", 3), ("a/b", 8), ("a/c", 0), ("../a", 0), ("a/b", 12)];
+    let mut requests: Vec<_> =
+        places.iter().zip(&mut buffers).map(|(&(key, start), into)| GetInto { key, start, into }).collect();
+    let found = store.get_many_into(&mut requests);
+    let version = store.get("a/b", ByteRange::All).unwrap().unwrap().version;
+    let filled = |len, start| Filled { len, start, total: 10, version: version.clone() };
+    for (at, expected) in [(0, filled(4, 3)), (1, filled(2, 8)), (4, filled(0, 10))] {
+        assert_eq!(found[at].as_ref().unwrap().as_ref(), Some(&expected));
+    }
+    assert!(matches!(&found[2], Ok(None)) && found[3].is_err() && found.len() == 5);
+    assert_eq!((&buffers[0], &buffers[1][..2]), (b"3456", &b"89"[..]));
 }
 
 fn absent_objects_are_values<S: Store>(store: &S) {

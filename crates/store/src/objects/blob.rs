@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ferrocdf_bytes::{Code, Error, Result};
 use rustix::io::Errno;
 
-use super::{ByteRange, Fetched, Store, Version};
+use super::{ByteRange, Fetched, Filled, GetInto, Store, Version};
 use crate::{Blob, ChangeToken, Cost, ReadRequest, Suffix};
 
 /// The bytes of an object. It need not exist before the first read.
@@ -51,7 +51,7 @@ impl ObjectBlob {
 
     /// Checks an answer, and records its version and size unless `forget` was called since the request. `forgets` is the number
     /// of calls before the request.
-    fn check(&self, answer: Result<Option<Fetched>>, range: ByteRange, forgets: u64) -> Result<Fetched> {
+    fn check(&self, answer: Result<Option<Filled>>, range: ByteRange, forgets: u64) -> Result<Filled> {
         let found = answer?.ok_or_else(|| self.failed(Errno::NOENT, "the object does not exist"))?;
         let found = found.check(&self.key, range).map_err(|error| error.at(self.store.name()))?;
         let mut known = self.known();
@@ -69,14 +69,22 @@ impl ObjectBlob {
 
     fn get(&self, range: ByteRange) -> Result<Fetched> {
         let forgets = self.known().forgets;
-        self.check(self.store.get(&self.key, range), range, forgets)
+        let mut found = self.store.get(&self.key, range)?;
+        let filled = found.as_ref().map(|found| Filled {
+            len: found.bytes.len() as u64,
+            start: found.start,
+            total: found.total,
+            version: found.version.clone(),
+        });
+        let checked = self.check(Ok(filled), range, forgets)?;
+        let bytes = found.take().map(|found| found.bytes).unwrap_or_default();
+        Ok(Fetched { bytes, start: checked.start, total: checked.total, version: checked.version })
     }
 
-    /// Returns the range of a read, which ends where the object is known to end; `None` if no byte can be there.
-    fn range(&self, at: u64, len: usize) -> Option<ByteRange> {
+    /// Returns the length of a read, which ends where the object is known to end.
+    fn len(&self, at: u64, len: usize) -> usize {
         let end = self.known_size().unwrap_or(u64::MAX);
-        let len = (len as u64).min(end.saturating_sub(at));
-        (len > 0).then_some(ByteRange::Bounded { start: at, len })
+        end.saturating_sub(at).min(len as u64) as usize
     }
 }
 
@@ -96,26 +104,31 @@ impl Blob for ObjectBlob {
     }
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        let Some(range) = self.range(at, into.len()) else { return Ok(0) };
-        self.get(range).map(|found| copy(&found, into))
+        match self.len(at, into.len()) as u64 {
+            0 => Ok(0),
+            len => self.get(ByteRange::Bounded { start: at, len }).map(|found| copy(&found, into)),
+        }
     }
 
     fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
         let forgets = self.known().forgets;
-        let mut asked = Vec::with_capacity(requests.len());
+        let mut wanted = Vec::with_capacity(requests.len());
+        let mut lengths = Vec::with_capacity(requests.len());
         for request in requests {
             request.len = 0;
-            let range = self.range(request.at, request.into.len());
-            asked.extend(range.map(|range| (range, request)));
+            let len = self.len(request.at, request.into.len());
+            if len > 0 {
+                wanted.push(GetInto { key: &self.key, start: request.at, into: &mut request.into[..len] });
+                lengths.push(&mut request.len);
+            }
         }
-        let ranges: Vec<_> = asked.iter().map(|(range, _)| (&*self.key, *range)).collect();
-        let answers = if ranges.is_empty() { Vec::new() } else { self.store.get_many(&ranges) };
-        if answers.len() != asked.len() {
-            let what = format!("{}: {} answers to {} requests", self.name(), answers.len(), asked.len());
+        let answers = if wanted.is_empty() { Vec::new() } else { self.store.get_many_into(&mut wanted) };
+        if answers.len() != wanted.len() {
+            let what = format!("{}: {} answers to {} requests", self.name(), answers.len(), wanted.len());
             return Err(Error::new(Code::EINTERNAL, what));
         }
-        for ((range, request), answer) in asked.into_iter().zip(answers) {
-            request.len = copy(&self.check(answer, range, forgets)?, request.into);
+        for ((request, len), answer) in wanted.iter().zip(lengths).zip(answers) {
+            *len = self.check(answer, request.range(), forgets)?.len as usize;
         }
         Ok(())
     }

@@ -32,6 +32,21 @@ pub trait Store: Debug + Send + Sync {
         requests.iter().map(|&(key, range)| self.get(key, range)).collect()
     }
 
+    /// Reads several ranges as [`get_many`](Store::get_many) does, into memory of the caller. The memory of a failed request has
+    /// unspecified bytes. Stores that receive bytes in pieces can spare a copy and memory that is touched for the first time.
+    fn get_many_into(&self, requests: &mut [GetInto<'_>]) -> Vec<Result<Option<Filled>>> {
+        let ranges: Vec<_> = requests.iter().map(|request| (request.key, request.range())).collect();
+        let answers = self.get_many(&ranges);
+        let filled = answers.into_iter().zip(requests).map(|(answer, request)| {
+            let Some(found) = answer? else { return Ok(None) };
+            let len = found.bytes.len().min(request.into.len());
+            request.into[..len].copy_from_slice(&found.bytes[..len]);
+            let len = found.bytes.len() as u64;
+            Ok(Some(Filled { len, start: found.start, total: found.total, version: found.version }))
+        });
+        filled.collect()
+    }
+
     /// Makes `bytes` the content of an object. Readers see the old content or the new one, never a mixture.
     fn put(&self, key: &str, bytes: &[u8]) -> Result<Version>;
 
@@ -99,18 +114,62 @@ impl Fetched {
     /// # Errors
     /// `NC_ETRUNC` if bytes are missing: a connection that ended early looks like this.
     pub fn check(self, key: &str, range: ByteRange) -> Result<Fetched> {
-        let (start, end) = range.within(self.total);
-        if (self.start, self.bytes.len() as u64) == (start, end - start) {
-            return Ok(self);
-        }
-        let what = format!(
-            "{key}: bytes {} to {} of {} arrived, bytes {start} to {end} were asked for",
-            self.start,
-            self.start + self.bytes.len() as u64,
-            self.total
-        );
-        Err(Error::new(Code::ETRUNC, what))
+        check_range(key, range, self.start, self.bytes.len() as u64, self.total).map(|()| self)
     }
+}
+
+/// A request for a range of an object, and the memory for its bytes.
+#[derive(Debug)]
+pub struct GetInto<'a> {
+    /// Key of the object.
+    pub key: &'a str,
+    /// Position of the first byte.
+    pub start: u64,
+    /// Memory for the bytes; its length is that of the range.
+    pub into: &'a mut [u8],
+}
+
+impl GetInto<'_> {
+    /// Returns the range of the request.
+    pub fn range(&self) -> ByteRange {
+        ByteRange::Bounded { start: self.start, len: self.into.len() as u64 }
+    }
+}
+
+/// The answer to a request for an object that exists, without the bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filled {
+    /// Number of bytes that arrived.
+    pub len: u64,
+    /// Position of the first of them in the object.
+    pub start: u64,
+    /// Size of the whole object in bytes.
+    pub total: u64,
+    /// Version of the object that the bytes are of.
+    pub version: Version,
+}
+
+impl Filled {
+    /// Checks that the answer has the whole requested range.
+    ///
+    /// # Errors
+    /// `NC_ETRUNC` if bytes are missing: a connection that ended early looks like this.
+    pub fn check(self, key: &str, range: ByteRange) -> Result<Filled> {
+        check_range(key, range, self.start, self.len, self.total).map(|()| self)
+    }
+}
+
+/// Checks that an answer of `len` bytes from `have` on has the whole requested range of an object of `total` bytes.
+fn check_range(key: &str, range: ByteRange, have: u64, len: u64, total: u64) -> Result<()> {
+    let (start, end) = range.within(total);
+    if (have, len) == (start, end - start) {
+        return Ok(());
+    }
+    let what = format!(
+        "{key}: bytes {have} to {} of {total} arrived, bytes {start} to {end} were asked for",
+        have.saturating_add(len)
+    );
+    Err(Error::new(Code::ETRUNC, what))
 }
 
 /// The opaque version of an object, equal only for equal content: the time and size of a file, or an ETag.
@@ -151,7 +210,7 @@ pub struct Listing {
 ///
 /// # Errors
 /// `NC_EINVAL`.
-fn check_key(key: &str) -> Result<()> {
+pub fn check_key(key: &str) -> Result<()> {
     let is_name = |name: &str| !matches!(name, "" | "." | "..") && !name.contains('\0');
     match key.split('/').all(is_name) {
         true => Ok(()),
@@ -160,6 +219,9 @@ fn check_key(key: &str) -> Result<()> {
 }
 
 /// Checks the name of a folder as [`check_key`] does; `""` is the outermost folder.
-fn check_folder(folder: &str) -> Result<()> {
+///
+/// # Errors
+/// `NC_EINVAL`.
+pub fn check_folder(folder: &str) -> Result<()> {
     if folder.is_empty() { Ok(()) } else { check_key(folder) }
 }
