@@ -18,14 +18,18 @@ pub struct Input {
 }
 
 impl Input {
-    /// Opens a file; `in_memory` reads it whole first.
+    /// Opens a dataset; `in_memory` reads a file whole first.
     pub fn open(path: &Path, in_memory: bool) -> Result<Input> {
-        let path = &location(path)?.into_path()?;
+        let options = OpenOptions::default().allow_missing(ALLOWED_MISSING).all_attributes(true);
+        let location = location(path)?;
+        if let Location::Url(_) = location {
+            let file = File::open_location(&location, &options)?;
+            let missing = file.missing_bytes()?;
+            return Ok(Input { file, missing });
+        }
+        let path = &location.into_path()?;
         let file = match in_memory {
-            false => File::open_with(
-                path,
-                &OpenOptions::default().allow_missing(ALLOWED_MISSING).all_attributes(true),
-            )?,
+            false => File::open_with(path, &options)?,
             true => from_bytes(path, read(path)?)?,
         };
         let missing = file.missing_bytes()?;

@@ -45,8 +45,9 @@ impl File {
 
     /// Opens the dataset at a location for reading.
     ///
-    /// Fails with `NC_ENOTBUILT` for a URL, with `NC_ENOTNC` for what no driver knows.
+    /// Fails with `NC_ENOTBUILT` for a URL without the feature `remote`, with `NC_ENOTNC` for what no driver knows.
     pub fn open_location(location: &Location, options: &OpenOptions) -> Result<File> {
+        let location = &*location.resolved()?;
         let blob = location.blob(options)?;
         let name = location.name();
         let state = match location {

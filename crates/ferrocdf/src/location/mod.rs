@@ -4,9 +4,12 @@
 //! location is a value that names the dataset and the files around it, and opening it is another step, so that every way to
 //! open a dataset goes through one table of containers.
 
+#[cfg(feature = "remote")]
+mod remote;
 mod resolver;
 mod url;
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -37,7 +40,8 @@ pub enum Location {
         /// The name of the object.
         key: String,
     },
-    /// A URL that is not one of a file. This version opens none.
+    /// A URL that is not one of a file: an object behind HTTP, S3, Google Cloud Storage or Azure, which is read only, and with the
+    /// feature `remote`.
     Url(Url),
 }
 
@@ -77,7 +81,7 @@ impl Location {
     pub fn into_path(self) -> Result<PathBuf> {
         match self {
             Location::Path(path) => Ok(path),
-            Location::Url(url) => Err(remote(&url)),
+            Location::Url(url) => Err(not_a_file(&url)),
             other => {
                 Err(Error::new(Code::ENOTBUILT, "it is not a file of the system").at(other.name().display()))
             }
@@ -92,6 +96,22 @@ impl Location {
             Location::Blob(blob) => blob.name().into(),
             Location::Object { store, key } => format!("{}/{key}", store.name()).into(),
             Location::Url(url) => url.to_string().into(),
+        }
+    }
+
+    /// Returns the object of a store that a URL names; all other locations as they are. Sends no request.
+    pub(crate) fn resolved(&self) -> Result<Cow<'_, Location>> {
+        match self {
+            #[cfg(feature = "remote")]
+            Location::Url(url) => {
+                remote::object(url).map(|(store, key)| Cow::Owned(Location::Object { store, key }))
+            }
+            #[cfg(not(feature = "remote"))]
+            Location::Url(url) => {
+                let what = "it is a URL, and this build of ferrocdf reads no remote files: it lacks the feature \"remote\"";
+                Err(Error::new(Code::ENOTBUILT, what).at(url))
+            }
+            other => Ok(Cow::Borrowed(other)),
         }
     }
 
@@ -112,7 +132,7 @@ impl Location {
                 _ => by_pages(blob.clone()),
             },
             Location::Object { store, key } => by_pages(Arc::new(ObjectBlob::new(store.clone(), key))),
-            Location::Url(url) => return Err(remote(url)),
+            Location::Url(_) => return self.resolved()?.blob(options),
         })
     }
 
@@ -141,9 +161,8 @@ fn by_pages(blob: Arc<dyn Blob>) -> Arc<dyn Blob> {
     if blob.cost().is_near() { blob } else { Arc::new(PageCache::new(blob)) }
 }
 
-fn remote(url: &Url) -> Error {
-    let what =
-        "it is a URL, and remote files are not read by this version, nor written; paths and file: URLs are";
+fn not_a_file(url: &Url) -> Error {
+    let what = "it is the URL of a remote object, where only a path or the file: URL of a file can be used";
     Error::new(Code::ENOTBUILT, what).at(url)
 }
 

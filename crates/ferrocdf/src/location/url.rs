@@ -22,11 +22,7 @@ pub struct Url {
 impl Url {
     /// Returns the URL that a text is; `None` if it is a path. Settings in brackets may come before the scheme.
     pub(super) fn parse(text: &[u8]) -> Option<Url> {
-        let mut rest = text;
-        while let Some(settings) = rest.strip_prefix(b"[") {
-            let end = settings.iter().position(|&byte| byte == b']')?;
-            rest = &settings[end + 1..];
-        }
+        let rest = without_brackets(text)?;
         let end = rest.windows(3).position(|part| part == b"://");
         let has_scheme = end.is_some_and(|end| rest[..end].iter().all(is_of_scheme));
         (has_scheme || starts_as_file(text)).then(|| Url { text: text.to_vec() })
@@ -43,6 +39,36 @@ impl Url {
             Some(at) => (&self.text[..at], &self.text[at + 1..]),
             None => (&self.text, &[]),
         }
+    }
+
+    /// Returns the URL without settings: neither those in brackets before the scheme, nor the fragment.
+    #[cfg(feature = "remote")]
+    pub(super) fn address(&self) -> &[u8] {
+        let (rest, _) = self.split_fragment();
+        without_brackets(rest).unwrap_or(rest)
+    }
+
+    /// Returns the scheme in lower case.
+    #[cfg(feature = "remote")]
+    pub(super) fn scheme(&self) -> String {
+        let scheme = self.address().split(|&byte| byte == b':').next().unwrap_or_default();
+        String::from_utf8_lossy(scheme).to_ascii_lowercase()
+    }
+
+    /// Returns the keys and values of all settings: those in brackets before the scheme, and those of the fragment. A setting without
+    /// a value has an empty one.
+    #[cfg(feature = "remote")]
+    pub(super) fn settings(&self) -> Vec<(String, String)> {
+        let (rest, fragment) = self.split_fragment();
+        let brackets = &rest[..rest.len() - self.address().len()];
+        let settings =
+            brackets.split(|&byte| b"[]".contains(&byte)).chain(fragment.split(|&byte| byte == b'&'));
+        let text = |bytes: &[u8]| String::from_utf8_lossy(&decoded(bytes)).into_owned();
+        let setting = |setting: &[u8]| {
+            let mut parts = setting.splitn(2, |&byte| byte == b'=').map(text);
+            (parts.next().unwrap_or_default().to_ascii_lowercase(), parts.next().unwrap_or_default())
+        };
+        settings.filter(|setting| !setting.is_empty()).map(setting).collect()
     }
 
     /// Returns the path that a `file:` URL names, with its percent escapes decoded.
@@ -75,6 +101,15 @@ impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&String::from_utf8_lossy(&self.text))
     }
+}
+
+/// Returns a URL from its scheme on; `None` if a bracket before it does not end.
+fn without_brackets(mut text: &[u8]) -> Option<&[u8]> {
+    while let Some(settings) = text.strip_prefix(b"[") {
+        let end = settings.iter().position(|&byte| byte == b']')?;
+        text = &settings[end + 1..];
+    }
+    Some(text)
 }
 
 fn starts_as_file(text: &[u8]) -> bool {

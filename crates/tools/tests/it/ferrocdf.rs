@@ -47,9 +47,9 @@ fn errors_name_the_path_once() {
         ("empty.nc", "it is empty"),
         ("text.nc", "its first bytes are those of no netCDF format"),
         ("nothing.nc", "No such file or directory"),
-        ("http://host/a.nc", "remote files are not read by this version"),
-        ("https://host/a.nc#mode=bytes", "remote files are not read by this version"),
-        ("s3://bucket/a.nc", "remote files are not read by this version"),
+        ("dods://host/a.nc", "it is the URL of a DAP server"),
+        ("https://host/a.nc#mode=dap4", "its mode is that of a DAP server"),
+        ("s3://bucket/a.nc#mode=zarr,s3", "its mode is that of a Zarr dataset"),
     ] {
         for args in [
             &["info", file][..],
@@ -78,7 +78,7 @@ fn errors_name_the_path_once() {
     for args in [["copy", "empty.nc", "s3://b/a.nc"], ["gen", "-os3://b/a.nc", "text.cdl"]] {
         let (code, _, err) = ferrocdf(&args, folder.path());
         assert_eq!(code, Some(1));
-        assert!(err.contains("s3://b/a.nc: it is a URL"), "{err}");
+        assert!(err.contains("s3://b/a.nc: it is the URL of a remote object"), "{err}");
     }
 }
 

@@ -8,5 +8,6 @@ mod ncdump;
 mod ncgen;
 mod other_containers;
 mod plugins;
+mod remote;
 mod round_trip;
 mod target;
