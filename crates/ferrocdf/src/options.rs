@@ -16,9 +16,8 @@ pub struct OpenOptions {
     /// Whether another process may write to the file meanwhile: nothing is read ahead, so that every read gives what the
     /// file holds then. New records are seen by [`File::refresh`](crate::File::refresh).
     pub shared: bool,
-    /// Whether all attributes are going to be read: they are then read together with the objects that have them, and metadata
-    /// of a file of the system is kept in memory (64 MiB at most), so that no byte of it is read twice. Otherwise the
-    /// attributes of an object are read when somebody first looks at them.
+    /// True if all attributes are going to be read: the attributes of a variable are then read together with its object, when the
+    /// file is opened, if their types are atomic. Otherwise the attributes of an object are read when they are first looked at.
     pub all_attributes: bool,
     /// Where bytes in memory, or of another blob, come from: files that they name (virtual datasets, external data and
     /// links) are looked for beside this path. Without it they are not looked for.
@@ -38,7 +37,7 @@ impl OpenOptions {
         OpenOptions { allow_missing: bytes, ..self }
     }
 
-    /// These options for somebody who reads all attributes, or not.
+    /// These options for a reader of all attributes, or not.
     #[must_use]
     pub fn all_attributes(self, all: bool) -> Self {
         OpenOptions { all_attributes: all, ..self }

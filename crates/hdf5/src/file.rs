@@ -37,9 +37,6 @@ pub struct OpenOptions {
     pub resolver: Option<Arc<dyn Resolver>>,
     /// The filters that its datasets can use; the built-in ones by default.
     pub codecs: Codecs,
-    /// The change token of the bytes, if somebody asked for it before reading any of them. Without it, the token is asked for
-    /// and what was read ahead of a near blob is dropped, since it may be older than the token.
-    pub seen: Option<ChangeToken>,
 }
 
 /// An open HDF5 file. Cheap to clone, and of use to many threads at once.
@@ -79,16 +76,12 @@ impl fmt::Debug for File {
 }
 
 impl Parts {
-    /// Opens a file; `seen` is that of [`OpenOptions`].
-    fn open(blob: Arc<dyn Blob>, codecs: Codecs, seen: Option<ChangeToken>) -> Result<Parts> {
-        let seen = seen.or_else(|| {
-            let seen = blob.change_token();
-            // The token of a blob far away is that of its last answer.
-            if seen.is_some() && blob.cost().is_near() {
-                blob.forget();
-            }
-            seen
-        });
+    fn open(blob: Arc<dyn Blob>, codecs: Codecs) -> Result<Parts> {
+        let seen = blob.change_token();
+        if seen.is_some() && blob.cost().is_near() {
+            // What was read ahead may be older than the change. The token of a blob far away is that of its last answer.
+            blob.forget();
+        }
         let superblock = Superblock::find(&blob)?;
         let metadata: Arc<dyn Blob> = match blob.cost().is_near() {
             true => blob.clone(),
@@ -132,8 +125,8 @@ impl File {
 
     /// Opens a file.
     pub fn open_with(blob: Arc<dyn Blob>, options: OpenOptions) -> Result<File> {
-        let OpenOptions { resolver, codecs, seen } = options;
-        let parts = Arc::new(Parts::open(blob, codecs.clone(), seen)?);
+        let OpenOptions { resolver, codecs } = options;
+        let parts = Arc::new(Parts::open(blob, codecs.clone())?);
         Ok(File { parts, family: Arc::new(Family { resolver, codecs, ..Family::default() }) })
     }
 
@@ -147,7 +140,7 @@ impl File {
             return Ok(None);
         }
         blob.forget();
-        let parts = Arc::new(Parts::open(blob.clone(), self.family.codecs.clone(), None)?);
+        let parts = Arc::new(Parts::open(blob.clone(), self.family.codecs.clone())?);
         Ok(Some(File { parts, family: self.family.clone() }))
     }
 
@@ -257,7 +250,7 @@ impl File {
             return Ok(Some(File { parts, family }));
         }
         let Some(blob) = self.neighbour_blob(name)? else { return Ok(None) };
-        let parts = Parts::open(blob, self.family.codecs.clone(), None)
+        let parts = Parts::open(blob, self.family.codecs.clone())
             .map_err(|error| error.at(format_args!("file {key:?}")))?;
         let parts = lock(&family.files).entry(key).or_insert(Arc::new(parts)).clone();
         Ok(Some(File { parts, family }))

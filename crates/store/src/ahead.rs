@@ -3,7 +3,7 @@
 //! The cost of the blob gives the sizes: requests of at least half a window are passed through, and a request is near the one
 //! before if it starts at most the gap before its end, or less than half a window behind it. A thread has four windows per blob,
 //! since one structure leads to another (a header to its heap, the heap to its blocks, these to text). A window is filled when
-//! requests follow near each other: from the request on, or from a gap's length before it if the requests go back. A blob of at most four window sizes is then read whole, and also after several requests far
+//! requests follow near each other. A blob of at most four window sizes is then read whole, and also after several requests far
 //! from each other. A caller who reads at random in a large blob pays nothing. Windows belong to a thread, so a request takes no
 //! lock; a window is valid while the generation of its blob is the one at which the window was read. Bytes written through this
 //! wrapper are visible at once; bytes that another process writes may become visible late. The size is cached, since readers of
@@ -177,8 +177,7 @@ impl<B: Blob> ReadAhead<B> {
             last.end = at + into.len() as u64;
             return Ok(into.len());
         }
-        let before = windows.choose(at, into.len(), self.cost.gap, self.large());
-        let near = before.is_some();
+        let near = windows.choose(at, into.len(), self.cost.gap, self.large());
         if windows.take(at, into) {
             return Ok(into.len());
         }
@@ -189,8 +188,7 @@ impl<B: Blob> ReadAhead<B> {
                 windows.jumps = 0;
                 windows.chosen().fill(&self.inner, 0, size as usize)?;
             } else if goes_on {
-                let goes_back = before.is_some_and(|end| at < end);
-                let start = if goes_back { at - at % self.cost.gap.max(1) } else { at };
+                let start = at - at % self.cost.gap.max(1);
                 let left = usize::try_from(size.saturating_sub(start)).unwrap_or(usize::MAX);
                 windows.chosen().fill(&self.inner, start, self.cost.window.min(left))?;
             }
@@ -221,17 +219,17 @@ impl Windows {
         self.list.iter_mut().for_each(|window| window.len = 0);
     }
 
-    /// Moves the window for a request to the front of the list. Returns the end of the last request of that window if this one is
-    /// near it: it starts at most `back` bytes before that end, or less than `ahead` bytes behind it. A request that is near none
+    /// Moves the window for a request to the front of the list. Returns true if the request is near the last request of that
+    /// window: it starts at most `back` bytes before its end, or less than `ahead` bytes behind it. A request that is near none
     /// gets the least recently used window.
-    fn choose(&mut self, at: u64, len: usize, back: u64, ahead: usize) -> Option<u64> {
+    fn choose(&mut self, at: u64, len: usize, back: u64, ahead: usize) -> bool {
         let near = |window: &Window| {
             at.saturating_add(back) >= window.end && at < window.end.saturating_add(ahead as u64)
         };
         let found = self.list.iter().position(near);
         self.list[..=found.unwrap_or(WINDOWS - 1)].rotate_right(1);
-        let end = std::mem::replace(&mut self.chosen().end, at.saturating_add(len as u64));
-        found.map(|_| end)
+        self.chosen().end = at.saturating_add(len as u64);
+        found.is_some()
     }
 
     fn chosen(&mut self) -> &mut Window {

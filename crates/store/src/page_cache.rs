@@ -19,8 +19,6 @@ pub struct PageCache<B> {
     inner: B,
     /// The cost of `inner`.
     cost: Cost,
-    /// Maximum size of a request that fills the cache.
-    largest: usize,
     pages: Pages,
     size: KnownSize,
 }
@@ -31,18 +29,10 @@ impl<B: Blob> PageCache<B> {
         Self::with_budget(inner, &PROCESS)
     }
 
-    /// Reads `inner`, a local file, for a wrapper that asks for windows ([`ReadAhead`](crate::ReadAhead)): keeps each window, so
-    /// that no byte is read for two threads, nor for two windows.
-    pub fn of_windows(inner: B) -> PageCache<B> {
-        let cost = inner.cost();
-        let pages = Pages::new(1, cost.window, &PROCESS);
-        PageCache { inner, cost, largest: cost.window, pages, size: KnownSize::default() }
-    }
-
     fn with_budget(inner: B, budget: &'static Budget) -> PageCache<B> {
         let cost = inner.cost();
         let pages = Pages::new(cost.window, cost.window, budget);
-        PageCache { inner, cost, largest: WINDOWS * cost.window, pages, size: KnownSize::default() }
+        PageCache { inner, cost, pages, size: KnownSize::default() }
     }
 
     /// Reads bytes that no page has. The size of a remote blob is taken from the first answer, so no request is sent only for it.
@@ -86,7 +76,7 @@ impl<B: Blob> Blob for PageCache<B> {
         let clipped = requests.iter_mut().zip(&lens);
         let mut clipped: Vec<_> =
             clipped.map(|(request, &len)| ReadRequest::new(request.at, &mut request.into[..len])).collect();
-        self.pages.read(&mut clipped, self.largest, |missing| self.load(missing))?;
+        self.pages.read(&mut clipped, WINDOWS * self.cost.window, |missing| self.load(missing))?;
         let lens: Vec<usize> = clipped.iter().map(|request| request.len).collect();
         requests.iter_mut().zip(lens).for_each(|(request, len)| request.len = len);
         Ok(())

@@ -18,9 +18,9 @@ pub struct Input {
 }
 
 impl Input {
-    /// Opens a dataset; `in_memory` reads a file whole first.
-    pub fn open(path: &Path, in_memory: bool) -> Result<Input> {
-        let options = OpenOptions::default().allow_missing(ALLOWED_MISSING).all_attributes(true);
+    /// Opens a dataset, whose attributes are shown or copied if `all_attributes`; `in_memory` reads a file whole first.
+    pub fn open(path: &Path, in_memory: bool, all_attributes: bool) -> Result<Input> {
+        let options = OpenOptions::default().allow_missing(ALLOWED_MISSING).all_attributes(all_attributes);
         let location = location(path)?;
         if let Location::Url(_) = location {
             let file = File::open_location(&location, &options)?;

@@ -40,7 +40,6 @@ mod ncgen_source;
 mod ncgen_source4;
 mod ncgen_tool;
 mod netcdf4_reading;
-mod read_once;
 mod sequences;
 mod sizes;
 mod slow_sources;

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use ferrocdf_bytes::Result;
 use ferrocdf_hdf5::Resolver;
 use ferrocdf_model::{Container, Format, Model};
-use ferrocdf_store::{Blob, BlobMut, ChangeToken};
+use ferrocdf_store::{Blob, BlobMut};
 
 use super::{Driver, WriteDriver};
 use crate::location::Location;
@@ -58,7 +58,6 @@ impl Candidate<'_> {
 }
 
 /// The location of a dataset and the options with which a driver opens it.
-#[derive(Clone)]
 pub struct Context<'a> {
     /// Where the dataset is.
     pub location: &'a Location,
@@ -66,10 +65,8 @@ pub struct Context<'a> {
     pub resolver: Option<Arc<dyn Resolver>>,
     /// The most bytes that may be missing at the end; they read as zeros.
     pub allow_missing: u64,
-    /// Whether all attributes are going to be read, see [`OpenOptions::all_attributes`](crate::OpenOptions).
+    /// True if all attributes are going to be read, see [`OpenOptions::all_attributes`](crate::OpenOptions).
     pub all_attributes: bool,
-    /// The change token of a near blob from before any of its bytes were read.
-    pub seen: Option<ChangeToken>,
 }
 
 /// The entries that programs registered.

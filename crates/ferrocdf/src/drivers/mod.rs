@@ -67,7 +67,7 @@ const TABLE: [Probe; 3] = [
 ];
 
 fn hdf5_options(context: &Context<'_>) -> Hdf5Options {
-    Hdf5Options { resolver: context.resolver.clone(), codecs: plugins::codecs(), seen: context.seen.clone() }
+    Hdf5Options { resolver: context.resolver.clone(), codecs: plugins::codecs() }
 }
 
 /// What the system answers to reading a folder.
@@ -95,15 +95,9 @@ pub(crate) fn find(blob: &dyn Blob, location: &Location) -> Result<Probe> {
 }
 
 /// Opens a dataset for reading, as what its content says it is.
-pub(crate) fn open(blob: Arc<dyn Blob>, context: Context<'_>) -> Result<(Box<dyn Driver>, Model)> {
-    // The token is older than all bytes that are read, so a change of any of them shows. That of a blob far away comes with its
-    // first answer.
-    let seen = if blob.cost().is_near() { blob.change_token() } else { None };
-    if seen.is_some() {
-        blob.forget();
-    }
+pub(crate) fn open(blob: Arc<dyn Blob>, context: &Context<'_>) -> Result<(Box<dyn Driver>, Model)> {
     let probe = find(&*blob, context.location)?;
-    (probe.open)(blob, &Context { seen, ..context })
+    (probe.open)(blob, context)
 }
 
 /// Opens a dataset of a container for reading and writing.

@@ -48,7 +48,7 @@ impl File {
     /// Fails with `NC_ENOTBUILT` for a URL without the feature `remote`, with `NC_ENOTNC` for what no driver knows.
     pub fn open_location(location: &Location, options: &OpenOptions) -> Result<File> {
         let location = &*location.resolved()?;
-        let blob = location.blob(options)?;
+        let blob = location.blob(options.shared)?;
         let name = location.name();
         let state = match location {
             // Bytes in memory have no name that would say anything.
@@ -63,7 +63,7 @@ impl State {
     /// A file that is read.
     pub(super) fn open(blob: Arc<dyn Blob>, location: &Location, options: &OpenOptions) -> Result<State> {
         let context = context(location, options);
-        let open = || drivers::open(blob.clone(), context.clone());
+        let open = || drivers::open(blob.clone(), &context);
         let ((driver, model), seen) = match location {
             Location::Path(_) | Location::Object { .. } => read_optimistically(&*blob, open)?,
             _ => (open()?, None),
@@ -82,7 +82,7 @@ fn context<'a>(location: &'a Location, options: &OpenOptions) -> Context<'a> {
     let told = || options.beside.as_deref().map(beside);
     let resolver: Option<Arc<dyn Resolver>> = location.resolver().or_else(told);
     let OpenOptions { allow_missing, all_attributes, .. } = *options;
-    Context { location, resolver, allow_missing, all_attributes, seen: None }
+    Context { location, resolver, allow_missing, all_attributes }
 }
 
 impl FileMut {

@@ -76,7 +76,7 @@ impl State {
             return Ok(None);
         };
         let location = Location::Path(path.clone());
-        let blob = match location.blob(options) {
+        let blob = match location.blob(options.shared) {
             Err(error) if error.code == Code(ENOENT) => return Ok(None),
             blob => blob?,
         };

@@ -17,9 +17,8 @@ use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::Resolver;
-use ferrocdf_store::{Blob, FileBlob, Latency, MemoryBlob, ObjectBlob, PageCache, ReadAhead, Store};
+use ferrocdf_store::{Blob, FileBlob, MemoryBlob, ObjectBlob, PageCache, ReadAhead, Store};
 
-use crate::options::OpenOptions;
 use resolver::{BesideFile, BesideObject};
 pub use url::Url;
 
@@ -115,24 +114,15 @@ impl Location {
         }
     }
 
-    /// Returns the bytes of the dataset. Nothing is read ahead of a file that is shared with writers, and nothing of it is kept.
-    pub(crate) fn blob(&self, options: &OpenOptions) -> Result<Arc<dyn Blob>> {
+    /// Returns the bytes of the dataset. Nothing is read ahead of a file that is `shared` with writers.
+    pub(crate) fn blob(&self, shared: bool) -> Result<Arc<dyn Blob>> {
         Ok(match self {
-            Location::Path(path) => {
-                let file = FileBlob::open(path)?;
-                match options {
-                    OpenOptions { shared: true, .. } => Arc::new(file),
-                    OpenOptions { all_attributes: true, .. } => read_once(file),
-                    _ => Arc::new(ReadAhead::new(file)),
-                }
-            }
+            Location::Path(path) if shared => Arc::new(FileBlob::open(path)?),
+            Location::Path(path) => Arc::new(ReadAhead::new(FileBlob::open(path)?)),
             Location::Memory(blob) => blob.clone(),
-            Location::Blob(blob) => match blob.cost().latency {
-                Latency::Local if options.all_attributes && !options.shared => read_once(blob.clone()),
-                _ => by_pages(blob.clone()),
-            },
+            Location::Blob(blob) => by_pages(blob.clone()),
             Location::Object { store, key } => by_pages(Arc::new(ObjectBlob::new(store.clone(), key))),
-            Location::Url(_) => return self.resolved()?.blob(options),
+            Location::Url(_) => return self.resolved()?.blob(shared),
         })
     }
 
@@ -149,11 +139,6 @@ impl Location {
 /// Returns what opens the files that the file at a path refers to.
 pub(crate) fn beside(path: &Path) -> Arc<dyn Resolver> {
     Arc::new(BesideFile::new(path))
-}
-
-/// Reads ahead in a local file, and keeps what is read for small requests.
-fn read_once(blob: impl Blob + 'static) -> Arc<dyn Blob> {
-    Arc::new(ReadAhead::new(PageCache::of_windows(blob)))
 }
 
 /// Reads a blob by pages if each request costs milliseconds: small ones come in any order.

@@ -71,7 +71,7 @@ mod tests {
             ("s3://bucket/d/a.nc", "s3://bucket", "d/a.nc"),
             ("http://localhost:9/bucket/d/a.nc#mode=netcdf-4,s3", "s3://bucket", "d/a.nc"),
             ("http://localhost:9/bucket/d/a.nc#s3&aws.region=x", "s3://bucket", "d/a.nc"),
-            ("[aws.region=x]https://localhost:9/bucket/a.nc#mode=gs3", "gs3://bucket", "a.nc"),
+            ("[aws.region=x]https://localhost:9/bucket/a.nc#mode=gs3", "s3://bucket", "a.nc"),
             ("gs://bucket/a.nc", "gs://bucket", "a.nc"),
         ] {
             assert_eq!(found(url).unwrap(), (store.to_string(), key.to_string()), "{url}");

@@ -180,6 +180,9 @@ fn read_all(object: &Object, mut value: impl FnMut(&Attribute) -> Result<Option<
 pub(super) fn read_early(object: &Object) -> Option<Named<Attr>> {
     let mut is_complete = true;
     let ((attrs, failure), _) = read_all(object, |attribute| {
+        if !is_complete {
+            return Ok(None);
+        }
         let Some(native) = Native::of(&attribute.datatype) else { return Ok(None) };
         match native.atomic() {
             Some(atomic) => decoded(object.file(), &[], atomic.into(), attribute).map(Some),

@@ -42,9 +42,8 @@ pub(crate) struct Nc4 {
     /// The bytes as they are; those of `file` may have newer ones of a commit laid over them that was under way.
     blob: Arc<dyn Blob>,
     file: File,
-    /// With these the file is opened again, without the change token of this time.
     options: OpenOptions,
-    /// Whether the attributes are read when the file is opened.
+    /// True if the attributes of variables are read when the file is opened.
     all_attributes: bool,
     /// What the variables are, and what was left out.
     content: Content,
@@ -83,7 +82,6 @@ impl Nc4 {
         all_attributes: bool,
     ) -> Result<(Nc4, Model)> {
         let file = File::open_with(blob.clone(), options.clone())?;
-        let options = OpenOptions { seen: None, ..options };
         let (content, model) = Content::read(&file, all_attributes)?;
         Ok((Nc4 { blob, file, options, all_attributes, content }, model))
     }

@@ -108,9 +108,10 @@ pub(super) struct Walk {
 /// What is read of each object.
 #[derive(Clone, Copy)]
 struct Wanted {
-    /// The types of attributes outside of headers, too: no netCDF library made the file.
+    /// True if the types of attributes outside of headers are read too. In files of netCDF libraries all types have names, so that
+    /// there it need not be.
     all_attribute_types: bool,
-    /// The attributes.
+    /// True if the attributes of variables are read.
     attributes: bool,
 }
 
@@ -478,10 +479,9 @@ impl Data {
         let datatype = dataset.datatype().clone();
         let (native, storage) = (Native::of(&datatype), storage(&dataset));
         let attribute_types = attribute_types(object, wanted.all_attribute_types);
-        let attributes = if wanted.attributes { read_early(object) } else { None };
         let space = dataset.dataspace();
         if space.kind == SpaceKind::Null {
-            let (extent, scale, slots) = (None, None, Ok(Slots::None));
+            let (attributes, extent, scale, slots) = (None, None, None, Ok(Slots::None));
             return Ok(Data { datatype, native, attribute_types, attributes, storage, extent, scale, slots });
         }
         let grows = |dim: usize| space.max(dim).is_none();
@@ -497,6 +497,8 @@ impl Data {
             Some(scale) if !scale.has_variable => Ok(Slots::None),
             _ => Slots::read(object, scale.is_some(), extent.len()),
         };
+        let is_variable = scale.as_ref().is_none_or(|scale| scale.has_variable);
+        let attributes = if wanted.attributes && is_variable { read_early(object) } else { None };
         let extent = Some(extent);
         Ok(Data { datatype, native, attribute_types, attributes, storage, extent, scale, slots })
     }

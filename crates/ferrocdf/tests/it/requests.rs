@@ -35,6 +35,23 @@ fn open(bytes: Vec<u8>, ahead: bool) -> (File, Counted) {
     (File::from_blob(blob, &OpenOptions::default()).unwrap(), counting)
 }
 
+#[test]
+fn attributes_that_are_all_wanted_are_read_with_their_variables() {
+    let bytes = unpacked("many.z");
+    let counting = Arc::new(Counting::new(MemoryBlob::new(bytes.clone())).with_cost(COST));
+    let options = OpenOptions::default().all_attributes(true);
+    let file = File::from_blob(counting.clone(), &options).unwrap();
+    let mut before = counting.reads();
+    let (late, _) = open(bytes, false);
+    for var in file.model().var_ids() {
+        let model = file.model();
+        let attributes = model.attrs(Owner::Var(var));
+        assert_eq!(attributes.len(), 20);
+        assert_eq!(attributes, late.model().attrs(Owner::Var(var)));
+    }
+    assert_eq!(since(&counting, &mut before), (0, 0));
+}
+
 /// Requests and bytes since the last time.
 fn since(counted: &Counted, before: &mut (u64, u64)) -> (u64, u64) {
     let now = counted.reads();

@@ -85,7 +85,7 @@ fn copy(program: &str, foreign: Foreign, options: &Options, errors: &mut dyn Wri
         return Err(Stop::Said("output would overwrite input".to_string()));
     }
     check_local(&options.output)?;
-    let input = Input::open(&options.input, options.read_in_memory)?;
+    let input = Input::open(&options.input, options.read_in_memory, true)?;
     let source = input.file.model();
     for spec in &options.chunkspecs {
         chunkspec::check(&source, spec)?;

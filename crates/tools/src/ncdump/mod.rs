@@ -128,7 +128,8 @@ fn run(
 ) -> Result<(), Stop> {
     let Command { what, in_memory, .. } = job.command;
     let path = Path::new(&job.path);
-    let input = Input::open(path, in_memory).map_err(Stop::Unopened)?;
+    let shows_attributes = matches!(what, What::Cdl | What::NcMl);
+    let input = Input::open(path, in_memory, shows_attributes).map_err(Stop::Unopened)?;
     let format = input.file.format();
     match what {
         What::Kind => writeln!(out, "{}", format.kind_name())?,
