@@ -26,7 +26,7 @@ pub(super) fn object(url: &Url) -> Result<(Arc<dyn Store>, String)> {
     Ok((store, key))
 }
 
-/// Returns the settings that are told in a URL. Words that netCDF-C knows and that say nothing of requests are ignored.
+/// Returns the request settings in the brackets and the fragment of a URL. Ignores keys that have no effect on requests, such as `log`.
 fn settings(url: &Url) -> Result<Settings> {
     let refused = |what: &str| Err(Error::new(Code::ENOTBUILT, what.to_string()));
     let mut settings = Settings::default();

@@ -148,7 +148,7 @@ impl Client {
             let wait =
                 retry::wait(fault.retry, attempt, &self.options).filter(|_| may_repeat && !is_metadata);
             let Some(wait) = wait else { return Err(fail(attempt, fault.cause)) };
-            // A wait that ends behind the deadline helps nobody: the reason is told at once.
+            // If the deadline passes before the next attempt, returns the error now instead of waiting for nothing.
             if deadline.left().is_none_or(|left| left <= wait) {
                 return Err(fail(attempt, Cause::Deadline(Some(fault.cause.to_string()))));
             }
