@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base64::prelude::{BASE64_STANDARD, Engine};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::{Expected, Listing, Version};
 use ureq::http::header::{HeaderName, HeaderValue};
@@ -14,7 +15,7 @@ use crate::http::{
 };
 use crate::location::WebTarget;
 use crate::settings::{Secret, Settings};
-use crate::text::{base64, percent_encode_path};
+use crate::text::percent_encode_path;
 use crate::transfer::Transfer;
 
 /// A folder of a web server.
@@ -32,8 +33,8 @@ impl Web {
         let password = target.password.clone().or_else(|| settings.password.clone());
         let authorization = user.map(|user| {
             let pair = format!("{user}:{}", password.as_ref().map_or("", Secret::expose));
-            let mut value =
-                HeaderValue::try_from(format!("Basic {}", base64(pair.as_bytes()))).map_err(|_| {
+            let mut value = HeaderValue::try_from(format!("Basic {}", BASE64_STANDARD.encode(pair)))
+                .map_err(|_| {
                     Error::new(Code::EAUTH, "the user name or the password has control characters")
                 })?;
             value.set_sensitive(true);

@@ -22,20 +22,18 @@ impl Input {
     pub fn open(path: &Path, in_memory: bool, all_attributes: bool) -> Result<Input> {
         let options = OpenOptions::default().allow_missing(ALLOWED_MISSING).all_attributes(all_attributes);
         let location = location(path)?;
-        if let Location::Url(_) = location {
-            let file = File::open_location(&location, &options)?;
-            let missing = file.missing_bytes()?;
-            return Ok(Input { file, missing });
-        }
-        let path = &location.into_path()?;
-        let file = match in_memory {
-            false => File::open_with(path, &options)?,
-            true => from_bytes(path, read(path)?)?,
+        let whole = match &location {
+            Location::Path(path) if in_memory => Some(path),
+            _ => None,
+        };
+        let file = match whole {
+            None => File::open_location(&location, &options)?,
+            Some(path) => from_bytes(path, read(path)?)?,
         };
         let missing = file.missing_bytes()?;
-        if !in_memory || !(1..=ALLOWED_MISSING).contains(&missing) {
+        let Some(path) = whole.filter(|_| (1..=ALLOWED_MISSING).contains(&missing)) else {
             return Ok(Input { file, missing });
-        }
+        };
         let mut bytes = read(path)?;
         bytes.resize(bytes.len() + missing as usize, 0);
         Ok(Input { file: from_bytes(path, bytes)?, missing })

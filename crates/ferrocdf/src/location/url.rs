@@ -122,22 +122,7 @@ fn is_of_scheme(byte: &u8) -> bool {
 
 /// Text with its percent escapes decoded. A percent sign before anything else stands for itself.
 fn decoded(text: &[u8]) -> Vec<u8> {
-    let digit = |at: usize| text.get(at).and_then(|&byte| char::from(byte).to_digit(16));
-    let mut out = Vec::with_capacity(text.len());
-    let mut at = 0;
-    while let Some(&byte) = text.get(at) {
-        match (byte, digit(at + 1), digit(at + 2)) {
-            (b'%', Some(high), Some(low)) => {
-                out.push((high * 16 + low) as u8);
-                at += 3;
-            }
-            _ => {
-                out.push(byte);
-                at += 1;
-            }
-        }
-    }
-    out
+    percent_encoding::percent_decode(text).collect()
 }
 
 #[cfg(test)]

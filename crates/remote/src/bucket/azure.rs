@@ -6,11 +6,10 @@ use std::sync::Arc;
 use ferrocdf_bytes::{Code, Error, Result};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 
-use super::gcs::Variables;
 use super::{Built, Recipe, Source, Variant, no_retries, unusable};
 use crate::connector::{Connector, block_on};
 use crate::explain::Service;
-use crate::settings::{Settings, parse_flag};
+use crate::settings::{Settings, Variables, parse_flag};
 
 /// Settings of the client of a container.
 #[derive(Debug)]
@@ -26,10 +25,10 @@ impl Azure {
         let environment = &settings.environment;
         let mut variables = environment.with_prefix("AZURE_");
         if let Some(connection) = environment.get("AZURE_STORAGE_CONNECTION_STRING") {
-            variables.extend(parse_connection(&connection));
+            variables.0.extend(parse_connection(&connection));
         }
         let find = |names: &[&str]| {
-            let found = names.iter().find_map(|name| variables.iter().find(|(known, _)| known == name));
+            let found = names.iter().find_map(|name| variables.0.iter().find(|(known, _)| known == name));
             found.map(|(_, value)| value.clone())
         };
         let in_environment = || find(&["AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT"]);
@@ -64,7 +63,7 @@ impl Azure {
             Some(name) => Source::Named(name.to_string()),
             None => Source::Metadata("looked for AZURE_STORAGE_ACCOUNT_KEY and its kin".to_string()),
         };
-        Ok(Azure { account, container: container.to_string(), variables: Variables(variables), source })
+        Ok(Azure { account, container: container.to_string(), variables, source })
     }
 }
 

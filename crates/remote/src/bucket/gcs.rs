@@ -9,7 +9,7 @@ use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use super::{Built, Recipe, Source, Variant, no_retries, unusable};
 use crate::connector::{Connector, block_on};
 use crate::explain::Service;
-use crate::settings::{Settings, parse_flag};
+use crate::settings::{Settings, Variables, parse_flag};
 
 /// Settings of the client of a bucket.
 #[derive(Debug)]
@@ -18,15 +18,6 @@ pub(crate) struct Gcs {
     variables: Variables,
     endpoint: Option<String>,
     source: Source,
-}
-
-/// Variables of the environment, of which some are secrets.
-pub(super) struct Variables(pub(super) Vec<(String, String)>);
-
-impl std::fmt::Debug for Variables {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_set().entries(self.0.iter().map(|(name, _)| name)).finish()
-    }
 }
 
 impl Gcs {
@@ -57,7 +48,7 @@ impl Gcs {
         };
         let endpoint = environment.first(&["GOOGLE_BASE_URL", "STORAGE_EMULATOR_HOST"]);
         let endpoint = endpoint.map(|url| if url.contains("://") { url } else { format!("http://{url}") });
-        Gcs { bucket: bucket.to_string(), variables: Variables(variables), endpoint, source }
+        Gcs { bucket: bucket.to_string(), variables, endpoint, source }
     }
 }
 

@@ -37,9 +37,9 @@ impl Environment {
     }
 
     /// Returns all variables whose names start with a prefix.
-    pub(crate) fn with_prefix(&self, prefix: &str) -> Vec<(String, String)> {
+    pub(crate) fn with_prefix(&self, prefix: &str) -> Variables {
         let has_prefix = |(name, _): &(String, String)| name.starts_with(prefix);
-        match self {
+        Variables(match self {
             Environment::Process => {
                 let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
                     Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -50,12 +50,21 @@ impl Environment {
                 let owned = variables.iter().map(|(name, value)| (name.clone(), value.clone()));
                 owned.filter(has_prefix).collect()
             }
-        }
+        })
     }
 
     /// Returns a path in the home folder.
     pub(crate) fn in_home(&self, path: &str) -> Option<PathBuf> {
         self.get("HOME").map(|home| PathBuf::from(home).join(path))
+    }
+}
+
+/// Names and values of some variables. Shows no values, since some are secrets.
+pub(crate) struct Variables(pub(crate) Vec<(String, String)>);
+
+impl fmt::Debug for Variables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.iter().map(|(name, _)| name)).finish()
     }
 }
 

@@ -17,6 +17,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 use crate::http::RequestRecord;
 
 pub use environment::Environment;
+pub(crate) use environment::Variables;
 pub(crate) use profiles::{Profile, read_profile};
 pub use secret::Secret;
 
