@@ -101,16 +101,7 @@ pub(crate) fn read_into<T: Transfer>(
             }
         }
     };
-    Ok(found.map(|found| {
-        let have = found.bytes.len().min(request.into.len());
-        request.into[..have].copy_from_slice(&found.bytes[..have]);
-        Filled {
-            len: found.bytes.len() as u64,
-            start: found.start,
-            total: found.total,
-            version: found.version,
-        }
-    }))
+    Ok(found.map(|found| found.copy_to(request.into)))
 }
 
 /// Reads the last bytes of an object where ranges cannot count from the end.

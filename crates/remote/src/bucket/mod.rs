@@ -1,7 +1,8 @@
 //! A bucket of S3, Google Cloud Storage or Azure as a store.
 //!
-//! The decision that shaped it: credentials and region are resolved at the first request, not when the bucket is opened. Requests without credentials are sent unsigned, as public buckets allow. If S3 answers with
-//! another region, the bucket moves there and asks again.
+//! The decision that shaped it: credentials and region are resolved at the first request, not when the bucket is opened. Requests
+//! without credentials are sent unsigned, as public buckets allow. If S3 answers with another region, the bucket moves there and
+//! asks again.
 
 mod azure;
 mod credentials;

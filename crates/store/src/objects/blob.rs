@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ferrocdf_bytes::{Code, Error, Result};
 use rustix::io::Errno;
 
-use super::{ByteRange, Fetched, Filled, GetInto, Store, Version};
+use super::{ByteRange, Filled, GetInto, Store, Version};
 use crate::{Blob, ChangeToken, Cost, ReadRequest, Suffix};
 
 /// The bytes of an object. It need not exist before the first read.
@@ -67,18 +67,11 @@ impl ObjectBlob {
         Ok(found)
     }
 
-    fn get(&self, range: ByteRange) -> Result<Fetched> {
+    /// Reads a range to the begin of `into`, which is as long as the range or longer.
+    fn get(&self, range: ByteRange, into: &mut [u8]) -> Result<Filled> {
         let forgets = self.known().forgets;
-        let mut found = self.store.get(&self.key, range)?;
-        let filled = found.as_ref().map(|found| Filled {
-            len: found.bytes.len() as u64,
-            start: found.start,
-            total: found.total,
-            version: found.version.clone(),
-        });
-        let checked = self.check(Ok(filled), range, forgets)?;
-        let bytes = found.take().map(|found| found.bytes).unwrap_or_default();
-        Ok(Fetched { bytes, start: checked.start, total: checked.total, version: checked.version })
+        let answer = self.store.get(&self.key, range);
+        self.check(answer.map(|found| found.map(|found| found.copy_to(into))), range, forgets)
     }
 
     /// Returns the length of a read, which ends where the object is known to end.
@@ -88,25 +81,19 @@ impl ObjectBlob {
     }
 }
 
-/// Copies the bytes of an answer to the begin of a buffer that is as long as the range or longer. Returns their number.
-fn copy(found: &Fetched, into: &mut [u8]) -> usize {
-    into[..found.bytes.len()].copy_from_slice(&found.bytes);
-    found.bytes.len()
-}
-
 impl Blob for ObjectBlob {
     /// Reads the first byte if no answer has shown the size yet.
     fn size(&self) -> Result<u64> {
         match self.known_size() {
             Some(size) => Ok(size),
-            None => self.get(ByteRange::Bounded { start: 0, len: 1 }).map(|found| found.total),
+            None => self.get(ByteRange::Bounded { start: 0, len: 1 }, &mut [0]).map(|found| found.total),
         }
     }
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
         match self.len(at, into.len()) as u64 {
             0 => Ok(0),
-            len => self.get(ByteRange::Bounded { start: at, len }).map(|found| copy(&found, into)),
+            len => self.get(ByteRange::Bounded { start: at, len }, into).map(|found| found.len as usize),
         }
     }
 
@@ -137,8 +124,8 @@ impl Blob for ObjectBlob {
         if into.is_empty() {
             return Ok(Suffix { len: 0, size: self.size()? });
         }
-        let found = self.get(ByteRange::Suffix(into.len() as u64))?;
-        Ok(Suffix { len: copy(&found, into), size: found.total })
+        let found = self.get(ByteRange::Suffix(into.len() as u64), into)?;
+        Ok(Suffix { len: found.len as usize, size: found.total })
     }
 
     fn name(&self) -> String {
@@ -167,7 +154,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::objects::{Expected, Listing};
+    use crate::objects::{Expected, Fetched, Listing};
     use crate::testing::{Fault, Simulated, Traffic};
     use crate::{MemoryStore, is_stale};
 
@@ -303,7 +290,7 @@ mod tests {
         }
     }
 
-    fn odd(bytes: &[u8]) -> (Arc<Interrupting>, Arc<ObjectBlob>) {
+    fn interrupting(bytes: &[u8]) -> (Arc<Interrupting>, Arc<ObjectBlob>) {
         let store = Arc::new(Interrupting { inner: MemoryStore::default(), before_answer: Mutex::default() });
         store.put("a/b", bytes).unwrap();
         (store.clone(), Arc::new(ObjectBlob::new(store, "a/b")))
@@ -311,7 +298,7 @@ mod tests {
 
     #[test]
     fn late_answer_tells_nothing_after_a_forget() {
-        let (store, object) = odd(b"old");
+        let (store, object) = interrupting(b"old");
         let (writer, reader) = (store.clone(), object.clone());
         *store.before_answer.lock().unwrap() = Some(Box::new(move || {
             writer.put("a/b", b"newer").unwrap();
@@ -326,7 +313,7 @@ mod tests {
 
     #[test]
     fn too_few_answers_are_an_error() {
-        let (_, object) = odd(b"0123456789");
+        let (_, object) = interrupting(b"0123456789");
         let (mut a, mut b) = ([0; 2], [0; 2]);
         let mut requests = [ReadRequest::new(0, &mut a), ReadRequest::new(4, &mut b)];
         assert_eq!(object.read_many(&mut requests).unwrap_err().code, Code::EINTERNAL);

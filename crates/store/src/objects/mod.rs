@@ -37,13 +37,10 @@ pub trait Store: Debug + Send + Sync {
     fn get_many_into(&self, requests: &mut [GetInto<'_>]) -> Vec<Result<Option<Filled>>> {
         let ranges: Vec<_> = requests.iter().map(|request| (request.key, request.range())).collect();
         let answers = self.get_many(&ranges);
-        let filled = answers.into_iter().zip(requests).map(|(answer, request)| {
-            let Some(found) = answer? else { return Ok(None) };
-            let len = found.bytes.len().min(request.into.len());
-            request.into[..len].copy_from_slice(&found.bytes[..len]);
-            let len = found.bytes.len() as u64;
-            Ok(Some(Filled { len, start: found.start, total: found.total, version: found.version }))
-        });
+        let filled = answers
+            .into_iter()
+            .zip(requests)
+            .map(|(answer, request)| answer.map(|found| found.map(|found| found.copy_to(request.into))));
         filled.collect()
     }
 
@@ -115,6 +112,14 @@ impl Fetched {
     /// `NC_ETRUNC` if bytes are missing: a connection that ended early looks like this.
     pub fn check(self, key: &str, range: ByteRange) -> Result<Fetched> {
         check_range(key, range, self.start, self.bytes.len() as u64, self.total).map(|()| self)
+    }
+
+    /// Copies the bytes to the begin of `into`, as many as fit, and returns the answer without them.
+    pub fn copy_to(self, into: &mut [u8]) -> Filled {
+        let fitting = self.bytes.len().min(into.len());
+        into[..fitting].copy_from_slice(&self.bytes[..fitting]);
+        let len = self.bytes.len() as u64;
+        Filled { len, start: self.start, total: self.total, version: self.version }
     }
 }
 
