@@ -234,13 +234,14 @@ fn attr_list<C: Coder>(c: &mut C, version: Version, attrs: &mut Vec<Attr>) -> Re
 }
 
 impl Header {
-    /// Bytes read at first when a header is looked for, and on the next try; then four times as many on each.
-    const READS: [u64; 2] = [64 << 10, 16 << 20];
+    /// Bytes read at first when a header is looked for, or more where a request brings more for the same cost. Each further try has
+    /// four times as many.
+    const FIRST_READ: usize = 64 << 10;
 
     /// Reads the header of a file. Returns it and its size in bytes.
     pub fn read(blob: &dyn Blob) -> Result<(Header, u64)> {
         let size = blob.size()?;
-        let mut len = Self::READS[0].min(size);
+        let mut len = (Self::FIRST_READ.max(blob.cost().window) as u64).min(size);
         let mut bytes = Vec::new();
         loop {
             // `len` is at most the file's size, which the store vouches for.
@@ -255,7 +256,7 @@ impl Header {
                 header.fields(&mut decoder).map_err(|error| error.at("header"))?;
                 return Ok((header, decoder.offset()));
             }
-            len = len.saturating_mul(4).max(Self::READS[1]).min(size);
+            len = len.saturating_mul(4).min(size);
         }
     }
 

@@ -60,6 +60,8 @@ pub use ferrocdf_model::{
     Atomic, Attr, Container, DataModel, DimId, Format, GroupId, Model, Name, Owner, Type, Value, Values,
     VarId,
 };
+#[cfg(feature = "remote")]
+pub use ferrocdf_remote as remote;
 pub use ferrocdf_store as store;
 
 pub use copy::{Pair, copy_data, keep_unwritten};

@@ -67,7 +67,7 @@ use http::{Client, Deadline, Options};
 use location::Target;
 use web::Web;
 
-pub use http::RequestRecord;
+pub use http::{RequestRecord, Traffic, traffic};
 pub use settings::{Addressing, Environment, Observer, Protocol, Secret, Settings};
 
 /// A bucket, or a folder of a web server.
@@ -114,26 +114,6 @@ pub fn open(url: &str, settings: &Settings) -> Result<(Arc<RemoteStore>, String)
 }
 
 impl RemoteStore {
-    /// Puts the bytes of a blob as an object, without having all of them in memory where the protocol has uploads in parts.
-    ///
-    /// # Errors
-    /// Those of the blob and of the requests. An object that was there stays as it was.
-    pub fn put_blob(&self, key: &str, blob: &dyn Blob) -> Result<Version> {
-        check_key(key)?;
-        let size = blob.size()?;
-        let mut read = |at: u64, len: usize| {
-            let mut bytes = vec![0; len];
-            blob.read_exact_at(at, &mut bytes)?;
-            Ok(bytes)
-        };
-        match &self.service {
-            Backend::Bucket(bucket) if size >= bucket.multipart_threshold() => {
-                bucket.put_parts(key, size, &mut read, self.deadline_of(size))
-            }
-            _ => self.put(key, &read(0, size as usize)?),
-        }
-    }
-
     fn deadline(&self) -> Deadline {
         Deadline::after(self.client.options.deadline)
     }
@@ -194,6 +174,22 @@ impl Store for RemoteStore {
 
     fn put_if(&self, key: &str, bytes: &[u8], expected: Expected<'_>) -> Result<Option<Version>> {
         self.put_expecting(key, bytes, Some(expected))
+    }
+
+    fn put_blob(&self, key: &str, blob: &dyn Blob) -> Result<Version> {
+        check_key(key)?;
+        let size = blob.size()?;
+        let mut read = |at: u64, len: usize| {
+            let mut bytes = vec![0; len];
+            blob.read_exact_at(at, &mut bytes)?;
+            Ok(bytes)
+        };
+        match &self.service {
+            Backend::Bucket(bucket) if size >= bucket.multipart_threshold() => {
+                bucket.put_parts(key, size, &mut read, self.deadline_of(size))
+            }
+            _ => self.put(key, &read(0, size as usize)?),
+        }
     }
 
     fn delete(&self, key: &str) -> Result<()> {

@@ -35,8 +35,8 @@ pub use durable::Durable;
 pub use file::FileBlob;
 pub use memory::MemoryBlob;
 pub use objects::{
-    ByteRange, DirectoryStore, Expected, Fetched, Filled, GetInto, Listing, MemoryStore, ObjectBlob, Store,
-    Version, check_folder, check_key,
+    ByteRange, DirectoryStore, Expected, Fetched, Filled, GetInto, Listing, MemoryStore, ObjectBlob,
+    ObjectDraft, Store, Version, check_folder, check_key,
 };
 pub use page_cache::PageCache;
 pub use replace::{ReplaceableFile, copy_access, resolve_links, write_file};

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use ferrocdf::{Code, Error, File, Location, OpenOptions, Result};
 
+use crate::progress::RemoteProgress;
+
 /// The most bytes that may be missing at the end of a file; they read as zeros, as the reference reads any number.
 pub const ALLOWED_MISSING: u64 = 1 << 20;
 
@@ -22,6 +24,7 @@ impl Input {
     pub fn open(path: &Path, in_memory: bool, all_attributes: bool) -> Result<Input> {
         let options = OpenOptions::default().allow_missing(ALLOWED_MISSING).all_attributes(all_attributes);
         let location = location(path)?;
+        let _shown = RemoteProgress::of(&location, "reading");
         let whole = match &location {
             Location::Path(path) if in_memory => Some(path),
             _ => None,
@@ -69,13 +72,8 @@ pub fn location(path: &Path) -> Result<Location> {
 
 /// The path of a file that a `file:` URL names; all else as it is.
 pub fn local(path: PathBuf) -> PathBuf {
-    // `check_local` says why a URL is refused.
+    // Opening says why a URL is refused.
     location(&path).and_then(Location::into_path).unwrap_or(path)
-}
-
-/// Refuses the URL of a remote file.
-pub fn check_local(path: &Path) -> Result<()> {
-    location(path)?.into_path().map(drop)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

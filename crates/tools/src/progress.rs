@@ -1,35 +1,44 @@
 //! Progress on a terminal, silence everywhere else.
 
 use std::io::IsTerminal;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
 
+use ferrocdf::Location;
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Work of fewer bytes than this is over before a bar could be read.
-const SHOWN_FROM: u64 = 64 << 20;
+/// Work that takes less time than this is over before a bar could be read.
+const SHOWN_AFTER: Duration = Duration::from_millis(500);
 
-/// A bar on standard error, shown only if that is a terminal and the work is long.
+/// Time between two looks at the traffic of a remote dataset.
+const LOOKS: Duration = Duration::from_millis(100);
+
+/// A bar on standard error, shown only if that is a terminal and the work takes long.
 pub struct Progress {
     bar: Option<ProgressBar>,
+    started: Instant,
+    what: &'static str,
+    total: u64,
+    done: u64,
 }
 
 impl Progress {
     /// A bar for `total` bytes of work.
     pub fn new(what: &'static str, total: u64) -> Self {
-        let shown = total >= SHOWN_FROM && std::io::stderr().is_terminal();
-        let bar = shown.then(|| {
-            let style =
-                ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
-            let bar = ProgressBar::new(total).with_message(what);
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar
-        });
-        Progress { bar }
+        Progress { bar: None, started: Instant::now(), what, total, done: 0 }
     }
 
     /// Takes note of work that was done.
     pub fn add(&mut self, bytes: u64) {
+        self.done += bytes;
+        if self.bar.is_none() && self.started.elapsed() >= SHOWN_AFTER && std::io::stderr().is_terminal() {
+            let shown = "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
+            let bar = ProgressBar::new(self.total).with_message(self.what).with_style(style(shown));
+            self.bar = Some(bar.with_elapsed(self.started.elapsed()));
+        }
         if let Some(bar) = &self.bar {
-            bar.inc(bytes);
+            bar.set_position(self.done);
         }
     }
 
@@ -39,4 +48,59 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
+}
+
+/// The bytes that went to and from a remote dataset, and their rate, on standard error while the tool waits for them. Shown only if
+/// that is a terminal and the work takes long.
+pub struct RemoteProgress {
+    shown: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl RemoteProgress {
+    /// Shows the traffic until it is dropped, if the dataset is remote.
+    pub fn of(location: &Location, what: &'static str) -> RemoteProgress {
+        let is_remote = matches!(location, Location::Url(_) | Location::Object { .. });
+        if !is_remote || !std::io::stderr().is_terminal() {
+            return RemoteProgress { shown: None };
+        }
+        let (end, ended) = channel();
+        let show = move || {
+            if ended.recv_timeout(SHOWN_AFTER) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            let bar = ProgressBar::new_spinner().with_message(what);
+            bar.set_style(style("{spinner} {msg} {bytes} {bytes_per_sec} {elapsed}"));
+            while ended.recv_timeout(LOOKS) == Err(RecvTimeoutError::Timeout) {
+                bar.set_position(traffic());
+            }
+            bar.finish_and_clear();
+        };
+        // Without a thread for it the work is done as well, unseen.
+        RemoteProgress { shown: Builder::new().spawn(show).ok().map(|shower| (end, shower)) }
+    }
+}
+
+impl Drop for RemoteProgress {
+    fn drop(&mut self) {
+        if let Some((end, shower)) = self.shown.take() {
+            drop(end);
+            // A panic in it has shown itself already.
+            let _ = shower.join();
+        }
+    }
+}
+
+/// Returns the bytes that this process sent and received.
+fn traffic() -> u64 {
+    #[cfg(feature = "remote")]
+    {
+        let traffic = ferrocdf::remote::traffic();
+        traffic.received + traffic.sent
+    }
+    #[cfg(not(feature = "remote"))]
+    0
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }

@@ -2,8 +2,8 @@
 //!
 //! A tool that fails, or is stopped by a signal, leaves nothing behind, and what stood at the target stays as it was. The
 //! new file takes over mode, owner, group and extended attributes (access lists) of the file that it replaces. Where no file
-//! can be renamed to the target (devices, pipes, folders that take no new file), the new file is made in the folder for
-//! temporary files and its bytes are copied to the target at the end. Other hard links keep the old content.
+//! can be renamed to the target (devices, pipes, folders that take no new file, objects behind URLs), the new file is made in the
+//! folder for temporary files and its bytes are copied to the target at the end. Other hard links keep the old content.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
@@ -14,10 +14,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use ferrocdf::store::{BlobMut, FileBlob, SkipZeros, copy_access, resolve_links};
-use ferrocdf::{CreateOptions, Error, Result};
+use ferrocdf::{CreateOptions, Error, Location, Result};
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
+
+use crate::input::location;
+use crate::progress::RemoteProgress;
 
 /// The target of a tool, and the file that is written for it.
 pub struct Target {
@@ -25,10 +28,19 @@ pub struct Target {
     given: PathBuf,
     /// The temporary file.
     temporary: PathBuf,
-    /// The path that the temporary file is renamed to; `None` if its bytes are copied to the given path.
-    renamed_to: Option<PathBuf>,
+    way: Way,
     /// Holds the writer's lock of the file that is replaced.
     lock: Option<FileBlob>,
+}
+
+/// How the temporary file becomes the target.
+enum Way {
+    /// It is renamed to this path.
+    Rename(PathBuf),
+    /// Its bytes are copied to the given path.
+    Copy,
+    /// Its bytes are put as this object of a store.
+    Put(Location),
 }
 
 /// The temporary files of this process, to be removed when a signal ends it.
@@ -39,7 +51,12 @@ impl Target {
     ///
     /// Fails if there is a file that may not be written, or that another process writes.
     pub fn new(given: &Path) -> Result<Target> {
+        let location = location(given)?;
         let given = given.to_path_buf();
+        if let Location::Url(_) = location {
+            let object = location.resolved()?.into_owned();
+            return Ok(Target { given, temporary: far_temporary()?, way: Way::Put(object), lock: None });
+        }
         let failed = |error: io::Error| Error::system(&error, given.display());
         let Some(target) = resolve_links(&given) else { return Self::copied(given, None) };
         let lock = match fs::metadata(&target) {
@@ -48,7 +65,7 @@ impl Target {
             _ => return Self::copied(given, None),
         };
         match make_temporary(&target, lock.as_ref()) {
-            Ok(temporary) => Ok(Target { given, temporary, renamed_to: Some(target), lock }),
+            Ok(temporary) => Ok(Target { given, temporary, way: Way::Rename(target), lock }),
             // The file that is there may be writable where its folder is not.
             Err(error) if is_refused(&error) && lock.is_some() => Self::copied(given, lock),
             Err(error) => Err(failed(error)),
@@ -57,13 +74,10 @@ impl Target {
 
     /// A target whose temporary file lies in another folder.
     fn copied(given: PathBuf, lock: Option<FileBlob>) -> Result<Target> {
-        let failed = |error: io::Error, path: &Path| Error::system(&error, path.display());
         // Found before the work, not after it.
-        OpenOptions::new().write(true).open(&given).map_err(|error| failed(error, &given))?;
-        let folder = std::env::temp_dir();
-        let temporary =
-            make_temporary(&folder.join("target"), None).map_err(|error| failed(error, &folder))?;
-        Ok(Target { given, temporary, renamed_to: None, lock })
+        let opened = OpenOptions::new().write(true).open(&given);
+        opened.map_err(|error| Error::system(&error, given.display()))?;
+        Ok(Target { given, temporary: far_temporary()?, way: Way::Copy, lock })
     }
 
     /// The path to write to.
@@ -96,8 +110,13 @@ impl Target {
         if is_durable {
             self.named(FileBlob::open_mut(&self.temporary)?.sync())?;
         }
-        let Some(target) = &self.renamed_to else {
-            return copy_to(&self.temporary, &self.given, is_durable).map_err(failed);
+        let target = match &self.way {
+            Way::Rename(target) => target,
+            Way::Copy => return copy_to(&self.temporary, &self.given, is_durable).map_err(failed),
+            Way::Put(location) => {
+                let _shown = RemoteProgress::of(location, "sending");
+                return location.put(&FileBlob::open(&self.temporary)?);
+            }
         };
         // Another process may have made a file of that name meanwhile, and may be writing it.
         let is_new = self.lock.is_none() && target.is_file();
@@ -187,6 +206,12 @@ fn locked(path: &Path, given: &Path) -> Result<FileBlob> {
     let file = FileBlob::open_mut(path).map_err(|error| error.with_words(given.display().to_string()))?;
     file.lock_for_writing().map_err(|error| error.at(given.display()))?;
     Ok(file)
+}
+
+/// Makes an empty file in the folder for temporary files.
+fn far_temporary() -> Result<PathBuf> {
+    let folder = std::env::temp_dir();
+    make_temporary(&folder.join("target"), None).map_err(|error| Error::system(&error, folder.display()))
 }
 
 /// Makes an empty file beside `target`, with the owner and the access rights of the file that is there now. The process uses each

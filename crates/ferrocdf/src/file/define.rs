@@ -6,7 +6,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Atomic, Model, Type, VarId};
 
-use super::FileMut;
+use super::{FileMut, Target};
 use crate::driver::{Flush, Part};
 use crate::options::SpaceOptions;
 
@@ -104,19 +104,20 @@ impl FileMut {
     }
 
     /// Makes the file complete for readers in other processes: definitions, fill values, number of records. What was
-    /// written survives the end of this process, not of the machine: that is [`FileMut::sync_to_disk`]. A removal that was
-    /// left half done is finished or undone first.
+    /// written survives the end of this process, not of the machine: that is [`FileMut::sync_to_disk`]. An object of a store is
+    /// put whole if it changed. A removal that was left half done is finished or undone first.
     pub fn sync(&self) -> Result<()> {
-        let mut state = self.file.write_state();
-        let recovered = state.recover();
-        let done = recovered.and_then(|_| state.commit()).and_then(|()| state.flush(Flush::All));
-        self.file.named(done)
+        self.write_all()?;
+        match self.target {
+            Target::Object(_) => self.sync_blob(),
+            Target::Disk | Target::Memory(_) => Ok(()),
+        }
     }
 
     /// [`FileMut::sync`], and waits until the disk has it.
     pub fn sync_to_disk(&self) -> Result<()> {
-        self.sync()?;
-        self.file.named(self.file.read_state().blob_mut()?.sync())
+        self.write_all()?;
+        self.sync_blob()
     }
 
     /// Completes the file and closes it.
@@ -130,7 +131,23 @@ impl FileMut {
     /// Completes a file in memory and gives its bytes; `None` if the file is not in memory.
     pub fn into_bytes(mut self) -> Result<Option<Vec<u8>>> {
         self.finish()?;
-        Ok(self.memory.take().map(|memory| memory.to_bytes()))
+        Ok(match &self.target {
+            Target::Memory(memory) => Some(memory.to_bytes()),
+            Target::Disk | Target::Object(_) => None,
+        })
+    }
+
+    /// Brings all that is pending in this process to the file.
+    fn write_all(&self) -> Result<()> {
+        let mut state = self.file.write_state();
+        let recovered = state.recover();
+        let done = recovered.and_then(|_| state.commit()).and_then(|()| state.flush(Flush::All));
+        self.file.named(done)
+    }
+
+    /// Waits until the disk, or the store of the object, has all that was written.
+    fn sync_blob(&self) -> Result<()> {
+        self.file.named(self.file.read_state().blob_mut()?.sync())
     }
 
     pub(super) fn finish(&mut self) -> Result<()> {
@@ -143,9 +160,12 @@ impl FileMut {
         if aborted {
             return Ok(());
         }
-        self.sync()?;
+        self.write_all()?;
+        // Closing may tidy up the end of the file, which alone is not worth another put.
+        let is_to_put = matches!(&self.target, Target::Object(draft) if draft.is_changed());
         let done = self.file.write_state().writer().and_then(|(_, writer)| writer.close());
-        self.file.named(done)
+        self.file.named(done)?;
+        if is_to_put { self.sync_blob() } else { Ok(()) }
     }
 }
 

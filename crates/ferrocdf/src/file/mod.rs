@@ -17,7 +17,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use ferrocdf_bytes::Result;
 use ferrocdf_model::{Format, Model};
-use ferrocdf_store::MemoryBlob;
+use ferrocdf_store::{MemoryBlob, ObjectDraft};
 
 pub(crate) use refresh::may_pass;
 pub(crate) use state::State;
@@ -33,9 +33,18 @@ pub struct File {
 /// Dropping it closes it; errors are then lost, so call [`FileMut::close`].
 pub struct FileMut {
     file: File,
-    /// Where the bytes of a file in memory are.
-    memory: Option<Arc<MemoryBlob>>,
+    target: Target,
     open: bool,
+}
+
+/// Where the bytes of a file that is written go.
+enum Target {
+    /// To the file of the system.
+    Disk,
+    /// To memory, which [`FileMut::into_bytes`] gives away.
+    Memory(Arc<MemoryBlob>),
+    /// To an object of a store, which takes them when they are synced.
+    Object(Arc<ObjectDraft>),
 }
 
 struct Shared {
@@ -124,8 +133,8 @@ impl File {
 }
 
 impl FileMut {
-    fn new(file: File, memory: Option<Arc<MemoryBlob>>) -> FileMut {
-        FileMut { file, memory, open: true }
+    fn new(file: File, target: Target) -> FileMut {
+        FileMut { file, target, open: true }
     }
 }
 

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ferrocdf_bytes::{Code, Result};
+use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::Resolver;
 use ferrocdf_store::{
-    Blob, BlobMut, Durable, FileBlob, MemoryBlob, ReadAhead, ReplaceableFile, WriteBehind,
+    Blob, BlobMut, Durable, FileBlob, MemoryBlob, ObjectDraft, ReadAhead, ReplaceableFile, WriteBehind,
     read_optimistically,
 };
 
-use super::{File, FileMut, State, in_file};
+use super::{File, FileMut, State, Target, in_file};
 use crate::driver::{Context, Opened};
 use crate::drivers;
 use crate::location::{Location, beside};
@@ -98,10 +98,7 @@ impl FileMut {
             in_file(path, FileBlob::open_mut(path)?.lock_for_writing())?;
         }
         let blob = if options.clobber { FileBlob::create(path) } else { FileBlob::create_new(path) };
-        let blob = blob.map_err(|error| match error.code {
-            Code(errno) if !options.clobber && errno == EEXIST => error.with_code(Code::EEXIST),
-            _ => error,
-        })?;
+        let blob = blob.map_err(exists_if_new(options))?;
         if !write.replaces_file {
             in_file(path, blob.lock_for_writing())?;
         }
@@ -110,7 +107,35 @@ impl FileMut {
         }
         let blob = buffered(blob, write.replaces_file, options.durable);
         let driver = in_file(path, (write.create)(blob, options.format))?;
-        Ok(FileMut::new(File::new(path, State::created(driver, options)), None))
+        Ok(FileMut::new(File::new(path, State::created(driver, options)), Target::Disk))
+    }
+
+    /// Makes a new file at a location: a path, or the URL or store of an object.
+    ///
+    /// An object is written to a temporary file in the folder for such files, and put in its store by [`FileMut::sync`] and
+    /// [`FileMut::close`]. Until then readers see the object that was there before; a program that ends without either leaves it
+    /// as it was.
+    ///
+    /// # Errors
+    /// `NC_EEXIST` if there is one and `clobber` is off; `NC_ENOTBUILT` for a URL without the feature `remote`; `NC_EINVAL` for bytes
+    /// in memory and other blobs.
+    pub fn create_at(location: &Location, options: &CreateOptions) -> Result<FileMut> {
+        match &*location.resolved()? {
+            Location::Path(path) => Self::create(path, options),
+            Location::Object { store, key } => {
+                let name = location.name();
+                let write = in_file(&name, drivers::writer_of(options.format))?;
+                let draft = ObjectDraft::new(store.clone(), key.clone(), !options.clobber);
+                let draft = Arc::new(draft.map_err(exists_if_new(options))?);
+                let blob = Box::new(WriteBehind::new(ReadAhead::new(draft.clone())));
+                let driver = in_file(&name, (write.create)(blob, options.format))?;
+                Ok(FileMut::new(File::new(&name, State::created(driver, options)), Target::Object(draft)))
+            }
+            other => {
+                let what = "no new file can be made there: only at a path, or as an object of a store";
+                Err(Error::new(Code::EINVAL, what).at(other.name().display()))
+            }
+        }
     }
 
     /// Opens an existing file for reading and writing.
@@ -135,14 +160,17 @@ impl FileMut {
         let blob = buffered(blob, replaces_file, options.durable);
         let context = context(&location, &OpenOptions::default());
         let (driver, model) = in_file(path, drivers::open_mut(blob, &probe, &context))?;
-        Ok(FileMut::new(File::new(path, State::opened(Opened::Writable(driver), model)), None))
+        Ok(FileMut::new(File::new(path, State::opened(Opened::Writable(driver), model)), Target::Disk))
     }
 
     /// Makes a new file in memory; [`FileMut::into_bytes`] gives its bytes.
     pub fn in_memory(options: &CreateOptions) -> Result<FileMut> {
         let memory = Arc::new(MemoryBlob::default());
         let driver = (drivers::writer_of(options.format)?.create)(Box::new(memory.clone()), options.format)?;
-        Ok(FileMut::new(File::new(Path::new("memory"), State::created(driver, options)), Some(memory)))
+        Ok(FileMut::new(
+            File::new(Path::new("memory"), State::created(driver, options)),
+            Target::Memory(memory),
+        ))
     }
 
     /// Opens what a blob holds for reading and writing, without buffers.
@@ -163,7 +191,7 @@ impl FileMut {
         let options = OpenOptions { beside: beside.map(Path::to_path_buf), ..OpenOptions::default() };
         let location = Location::Memory(memory.clone());
         let mut file = Self::append_in_place(Box::new(memory.clone()), &location, &options)?;
-        file.memory = Some(memory);
+        file.target = Target::Memory(memory);
         Ok(file)
     }
 
@@ -176,7 +204,16 @@ impl FileMut {
         let probe = drivers::find(&*blob, location)?;
         let (driver, model) = drivers::open_mut(blob, &probe, &context(location, options))?;
         let state = State::opened(Opened::Writable(driver), model);
-        Ok(FileMut::new(File::new(&location.name(), state), None))
+        Ok(FileMut::new(File::new(&location.name(), state), Target::Disk))
+    }
+}
+
+/// Returns what gives the error of a file that exists the code `NC_EEXIST`, if it must be a new one.
+fn exists_if_new(options: &CreateOptions) -> impl Fn(Error) -> Error {
+    let must_be_new = !options.clobber;
+    move |error| match error.code {
+        Code(EEXIST) if must_be_new => error.with_code(Code::EEXIST),
+        _ => error,
     }
 }
 

@@ -87,6 +87,20 @@ impl Location {
         }
     }
 
+    /// Makes the bytes of a blob the content of the object at this location. Readers see the old content or the new one.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a location that is no object of a store, `NC_ENOTBUILT` for a URL without the feature `remote`, and those of
+    /// the blob and of the store.
+    pub fn put(&self, blob: &dyn Blob) -> Result<()> {
+        match &*self.resolved()? {
+            Location::Object { store, key } => store.put_blob(key, blob).map(drop),
+            other => {
+                Err(Error::new(Code::EINVAL, "it is not an object of a store").at(other.name().display()))
+            }
+        }
+    }
+
     /// Returns the name of the dataset, for messages.
     pub(crate) fn name(&self) -> PathBuf {
         match self {
@@ -99,7 +113,11 @@ impl Location {
     }
 
     /// Returns the object of a store that a URL names; all other locations as they are. Sends no request.
-    pub(crate) fn resolved(&self) -> Result<Cow<'_, Location>> {
+    ///
+    /// # Errors
+    /// `NC_EDAPURL` for a URL that is malformed or of an unknown scheme, `NC_ENOTBUILT` for one of DAP or of a Zarr dataset, or without
+    /// the feature `remote`.
+    pub fn resolved(&self) -> Result<Cow<'_, Location>> {
         match self {
             #[cfg(feature = "remote")]
             Location::Url(url) => {

@@ -9,6 +9,7 @@ mod groups;
 mod hostile;
 mod made_up_dims;
 mod netcdf4;
+mod objects;
 mod refusals;
 mod removing;
 mod replaced;

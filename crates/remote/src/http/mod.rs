@@ -11,6 +11,7 @@ mod range;
 mod record;
 mod redirect;
 mod retry;
+mod traffic;
 
 use std::io::Read;
 use std::sync::Mutex;
@@ -24,6 +25,8 @@ pub(crate) use options::Options;
 pub(crate) use range::WireRange;
 pub use record::RequestRecord;
 pub(crate) use retry::{Deadline, current_deadline, note_failure, within};
+use traffic::InFlight;
+pub use traffic::{Traffic, traffic};
 
 /// Time for all attempts to reach the metadata service of a cloud.
 const METADATA_DEADLINE: Duration = Duration::from_secs(5);
@@ -115,7 +118,9 @@ impl Client {
         for attempt in 1.. {
             let Some(left) = deadline.left() else { return Err(fail(attempt - 1, Cause::Deadline(before))) };
             let started = Instant::now();
+            let in_flight = InFlight::begin();
             let (mut status, mut received) = (None, 0);
+            let body_len = body.map_or(0, |body| body.len() as u64);
             let sent = self.send(head, body, left, how.follows_redirects).and_then(|mut incoming| {
                 status = Some(incoming.status);
                 let result = match incoming.status {
@@ -125,13 +130,14 @@ impl Client {
                 received = incoming.received;
                 result
             });
+            in_flight.end(body_len, received);
             let failure = sent.as_ref().err().map(|fault| fault.cause.to_string());
             self.record(&RequestRecord {
                 method: head.method().as_str(),
                 url: &url,
                 range,
                 status,
-                sent: body.map_or(0, |body| body.len() as u64),
+                sent: body_len,
                 received,
                 time: started.elapsed(),
                 attempt,

@@ -6,16 +6,18 @@
 
 mod blob;
 mod directory;
+mod draft;
 mod memory;
 
 use std::fmt::Debug;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use crate::Cost;
+use crate::{Blob, Cost};
 
 pub use blob::ObjectBlob;
 pub use directory::DirectoryStore;
+pub use draft::ObjectDraft;
 pub use memory::MemoryStore;
 
 /// Named objects that any number of threads may read and write at once.
@@ -50,6 +52,23 @@ pub trait Store: Debug + Send + Sync {
     /// Puts as [`put`](Store::put) does if the object is in the expected state, which no other conditional put can change in
     /// between; `None`, and nothing is done, if it is not.
     fn put_if(&self, key: &str, bytes: &[u8], expected: Expected<'_>) -> Result<Option<Version>>;
+
+    /// Makes the bytes of a blob the content of an object, as [`put`](Store::put) does. Stores that take an object in parts have only
+    /// some of them in memory at once.
+    ///
+    /// # Errors
+    /// Those of the blob and of the store. An object that was there stays as it was.
+    fn put_blob(&self, key: &str, blob: &dyn Blob) -> Result<Version> {
+        check_key(key)?;
+        let size = usize::try_from(blob.size()?).unwrap_or(usize::MAX);
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(size).map_err(|_| {
+            Error::new(Code::ENOMEM, format!("{}/{key}: no memory for its {size} bytes", self.name()))
+        })?;
+        bytes.resize(size, 0);
+        blob.read_exact_at(0, &mut bytes)?;
+        self.put(key, &bytes)
+    }
 
     /// Removes an object; it need not exist.
     fn delete(&self, key: &str) -> Result<()>;

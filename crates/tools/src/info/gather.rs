@@ -53,6 +53,17 @@ pub fn facts(file: &File) -> Result<Value> {
     }))
 }
 
+/// The requests of this process so far; `null` in a build that sends none.
+pub fn requests() -> Value {
+    #[cfg(feature = "remote")]
+    {
+        let traffic = ferrocdf::remote::traffic();
+        json!({ "rounds": traffic.rounds, "requests": traffic.requests, "received": traffic.received })
+    }
+    #[cfg(not(feature = "remote"))]
+    Value::Null
+}
+
 /// The file format that holds the dataset.
 fn container(file: &File) -> &'static str {
     file.format().container().name()

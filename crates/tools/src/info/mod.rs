@@ -11,6 +11,7 @@ use std::path::Path;
 use ferrocdf::{Error, File, OpenOptions, Result};
 
 use crate::input::location;
+use crate::progress::RemoteProgress;
 
 /// How the facts are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,10 +22,16 @@ pub enum Style {
     Json,
 }
 
-/// Prints what the file holds on standard output.
-pub fn run(path: &Path, style: Style) -> Result<()> {
-    let file = File::open_location(&location(path)?, &OpenOptions::default().all_attributes(true))?;
-    let facts = gather::facts(&file)?;
+/// Prints what the file holds on standard output; with `counts_requests` also what it took to find out, if the file is remote.
+pub fn run(path: &Path, style: Style, counts_requests: bool) -> Result<()> {
+    let location = location(path)?;
+    let shown = RemoteProgress::of(&location, "reading");
+    let file = File::open_location(&location, &OpenOptions::default().all_attributes(true))?;
+    let mut facts = gather::facts(&file)?;
+    if counts_requests {
+        facts["requests"] = gather::requests();
+    }
+    drop(shown);
     let out = std::io::stdout();
     let shown = match style {
         Style::Json => format!("{facts:#}\n"),

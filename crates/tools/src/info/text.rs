@@ -48,7 +48,8 @@ pub fn text(facts: &Value, colours: bool) -> String {
         .and_then(|()| without_shape(&mut out, facts, &colours))
         .and_then(|()| globals(&mut out, facts, &colours))
         .and_then(|()| groups(&mut out, facts, &colours))
-        .and_then(|()| left_out(&mut out, facts, &colours));
+        .and_then(|()| left_out(&mut out, facts, &colours))
+        .and_then(|()| requests(&mut out, facts, &colours));
     out
 }
 
@@ -255,6 +256,14 @@ fn left_out(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Res
     }
     writeln!(out, "\n{}", paint(colours.heading, "left out"))?;
     words.iter().try_for_each(|word| writeln!(out, "  {}", plain(word.as_str().unwrap_or(""))))
+}
+
+fn requests(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Result {
+    let Some(counts) = facts["requests"].as_object() else { return Ok(()) };
+    let count = |key: &str| counts[key].as_u64().unwrap_or(0);
+    let told =
+        format!("{} in {} rounds, {} received", count("requests"), count("rounds"), bytes(count("received")));
+    writeln!(out, "\n{} {told}", paint(colours.heading, "requests"))
 }
 
 fn attributes(out: &mut String, attrs: &Value, indent: &str, colours: &Colours) -> std::fmt::Result {

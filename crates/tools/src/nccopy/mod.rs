@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use ferrocdf::{Code, CreateOptions, Error, File, FileMut, Format, Model, Result, VarId};
 
-use crate::input::{ALLOWED_MISSING, Input, check_local, is_same};
+use crate::input::{ALLOWED_MISSING, Input, is_same};
 use crate::progress::Progress;
 use crate::says;
 use crate::target::{Target, remove_on_signals};
@@ -84,7 +84,6 @@ fn copy(program: &str, foreign: Foreign, options: &Options, errors: &mut dyn Wri
     if is_same(&options.input, &options.output) {
         return Err(Stop::Said("output would overwrite input".to_string()));
     }
-    check_local(&options.output)?;
     let input = Input::open(&options.input, options.read_in_memory, true)?;
     let source = input.file.model();
     for spec in &options.chunkspecs {

@@ -13,7 +13,7 @@ use ferrocdf_cdl::parse::Sink;
 
 use super::options::Options;
 use super::tell;
-use crate::input::{check_local, is_same};
+use crate::input::is_same;
 use crate::target::Target;
 
 /// The file being written.
@@ -47,7 +47,6 @@ impl<'a> Output<'a> {
             let what = format!("{}: output would overwrite input", path.display());
             return Err(Error::new(Code::EINVAL, what));
         }
-        check_local(&path)?;
         check_storage(model)?;
         let target = Target::new(&path)?;
         let file = target.named(FileMut::create(target.path(), &how))?;

@@ -75,10 +75,12 @@ fn errors_name_the_path_once() {
         let warning = format!("ferrocdf {}: warning: cut.nc: the file is cut off: its last 2 bytes", args[0]);
         assert!(code == Some(0) && err.starts_with(&warning), "{err}");
     }
-    for args in [["copy", "empty.nc", "s3://b/a.nc"], ["gen", "-os3://b/a.nc", "text.cdl"]] {
-        let (code, _, err) = ferrocdf(&args, folder.path());
+    for args in
+        [&["copy", "cut.nc", "dods://host/a.nc"][..], &["gen", "-3", "-odods://host/a.nc", "text.cdl"]]
+    {
+        let (code, _, err) = ferrocdf(args, folder.path());
         assert_eq!(code, Some(1));
-        assert!(err.contains("s3://b/a.nc: it is the URL of a remote object"), "{err}");
+        assert!(err.contains("dods://host/a.nc: it is the URL of a DAP server"), "{err}");
     }
 }
 

@@ -1,19 +1,20 @@
 //! The tools on URLs: datasets behind a web server on this machine.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 type Objects = HashMap<String, Vec<u8>>;
 
-/// Serves objects by ranges on a port of its own, as long as the process lives. Returns the URL of the folder.
+/// Serves objects by ranges on a port of its own, as long as the process lives, and takes new ones, but none named `denied`. Returns
+/// the URL of the folder.
 fn serve(objects: Objects) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let objects = Arc::new(objects);
+    let objects = Arc::new(Mutex::new(objects));
     std::thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
             let objects = objects.clone();
@@ -25,14 +26,20 @@ fn serve(objects: Objects) -> String {
 }
 
 /// Answers the requests of a connection.
-fn answer(stream: TcpStream, objects: &Objects) -> std::io::Result<()> {
-    let mut lines = BufReader::new(stream.try_clone()?).lines();
-    while let Some(request) = lines.next().transpose()? {
-        let mut range = None;
-        for line in lines.by_ref() {
-            let line = line?.to_ascii_lowercase();
+fn answer(stream: TcpStream, objects: &Mutex<Objects>) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut request = String::new();
+    while reader.read_line(&mut request)? > 0 {
+        let (mut range, mut len) = (None, 0);
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line)?;
+            let line = line.trim_end().to_ascii_lowercase();
             if line.is_empty() {
                 break;
+            }
+            if let Some(told) = line.strip_prefix("content-length: ") {
+                len = told.parse().unwrap();
             }
             let bounds = line.strip_prefix("range: bytes=").and_then(|bounds| bounds.split_once('-'));
             range = range
@@ -40,11 +47,22 @@ fn answer(stream: TcpStream, objects: &Objects) -> std::io::Result<()> {
                     .map(|(start, end)| (start.parse::<usize>().unwrap(), end.parse::<usize>().unwrap())));
         }
         let mut words = request.split(' ');
-        assert_eq!(words.next(), Some("GET"), "{request}");
-        let (start, end) = range.expect("only ranges are asked for");
-        let head = match objects.get(words.next().unwrap()) {
-            None => "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_string().into_bytes(),
-            Some(bytes) => {
+        let (method, name) = (words.next().unwrap(), words.next().unwrap());
+        let mut sent = vec![0; len];
+        reader.read_exact(&mut sent)?;
+        let mut objects = objects.lock().unwrap();
+        let head = match (method, objects.get(name)) {
+            ("PUT", _) if name.ends_with("denied") => {
+                b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n".to_vec()
+            }
+            ("PUT", _) => {
+                objects.insert(name.to_string(), sent);
+                b"HTTP/1.1 201 Created\r\nETag: \"1\"\r\nContent-Length: 0\r\n\r\n".to_vec()
+            }
+            (_, None) => b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_vec(),
+            (_, Some(bytes)) => {
+                assert_eq!(method, "GET");
+                let (start, end) = range.expect("only ranges are asked for");
                 let part = &bytes[start..bytes.len().min(end + 1)];
                 let head = format!(
                     "HTTP/1.1 206 Partial Content\r\nETag: \"1\"\r\nContent-Length: {}\r\nContent-Range: bytes {start}-{}/{}\r\n\r\n",
@@ -55,7 +73,9 @@ fn answer(stream: TcpStream, objects: &Objects) -> std::io::Result<()> {
                 [head.as_bytes(), part].concat()
             }
         };
+        drop(objects);
         (&stream).write_all(&head)?;
+        request.clear();
     }
     Ok(())
 }
@@ -110,9 +130,46 @@ fn remote_datasets_are_dumped_and_copied() {
                 "{url}"
             );
         }
-        assert!(ferrocdf(&["info", &format!("{server}/d/{name}")], folder).status.success());
+        let info = ferrocdf(&["info", "--requests", &format!("{server}/d/{name}")], folder);
+        let told = String::from_utf8_lossy(&info.stdout);
+        let size = folder.join(name).metadata().unwrap().len();
+        assert!(size < 10_000 && told.contains("\nrequests 1 in 1 rounds, "), "{told}");
     }
     let missing = ferrocdf(&["dump", &format!("{server}/d/f.nc")], folder);
     let told = String::from_utf8_lossy(&missing.stderr);
     assert!(!missing.status.success() && told.contains(&format!("{server}/d/f.nc: ")), "{told}");
+}
+
+#[test]
+fn datasets_are_written_to_urls() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::write(
+        folder.join("a.cdl"),
+        "netcdf a { dimensions: x = 3 ; variables: int v(x) ; data: v = 1, 2, 3 ; }",
+    )
+    .unwrap();
+    let server = serve(Objects::new());
+    let text = |name: &str| {
+        let dumped = ferrocdf(&["dump", "-n", "a", name], folder);
+        assert!(dumped.status.success(), "{}", String::from_utf8_lossy(&dumped.stderr));
+        String::from_utf8(dumped.stdout).unwrap()
+    };
+    for kind in ["nc3", "cdf5", "nc4"] {
+        let [made, copied] = ["made", "copied"].map(|name| format!("{server}/d/{name}-{kind}.nc"));
+        assert!(ferrocdf(&["gen", "-k", kind, "-o", "local.nc", "a.cdl"], folder).status.success());
+        let generated = ferrocdf(&["gen", "-k", kind, "-o", &made, "a.cdl"], folder);
+        assert!(generated.status.success(), "{}", String::from_utf8_lossy(&generated.stderr));
+        assert_eq!(text(&made), text("local.nc"));
+        for source in [&*made, "local.nc"] {
+            let copy = ferrocdf(&["copy", source, &copied], folder);
+            assert!(copy.status.success(), "{}", String::from_utf8_lossy(&copy.stderr));
+            assert_eq!(text(&copied), text("local.nc"));
+        }
+    }
+    let denied = format!("{server}/d/denied");
+    let refused = ferrocdf(&["copy", "local.nc", &denied], folder);
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success(), "{told}");
+    assert!(told.contains(&format!("{denied}: PUT ")) && told.contains("403"), "{told}");
 }

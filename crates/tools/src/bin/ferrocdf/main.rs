@@ -26,7 +26,10 @@ enum Command {
         /// Print one JSON object, for programs.
         #[arg(long)]
         json: bool,
-        /// The file to look at.
+        /// Tell how many requests it took, and how many times one had to wait for the answer to another.
+        #[arg(long)]
+        requests: bool,
+        /// The file to look at: a path, or a URL (http, https, s3, gs, az).
         file: PathBuf,
     },
     /// Print a file as CDL text; takes the options of `ncdump`.
@@ -64,8 +67,8 @@ impl Rest {
 
 fn main() -> ExitCode {
     match Cli::parse().command {
-        Command::Info { json, file } => {
-            match info::run(&file, if json { Style::Json } else { Style::Text }) {
+        Command::Info { json, requests, file } => {
+            match info::run(&file, if json { Style::Json } else { Style::Text }, requests) {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(error) => {
                     eprintln!("ferrocdf info: {error}");
