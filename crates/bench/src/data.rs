@@ -35,7 +35,18 @@ impl Data {
             self.ready("a4.nc", peers)?;
             self.by_peer(name, &[python, &peers.script, "make", filter, &self.path("a4.nc")])
         };
+        let remote = Path::new(env!("CARGO_MANIFEST_DIR")).join("c/remote.py").display().to_string();
+        let for_remote = |what: &str, from: &[&str]| {
+            let python = peers.python.as_deref().ok_or("there is no Python")?;
+            from.iter().try_for_each(|file| self.ready(file, peers))?;
+            let from: Vec<String> = from.iter().map(|file| self.path(file)).collect();
+            let from: Vec<&str> = from.iter().map(String::as_str).collect();
+            self.by_peer(name, &[&[python, &remote, what], &from[..]].concat())
+        };
         match name {
+            "scattered4.nc" => for_remote("make-scattered", &[]),
+            "paged4.nc" => for_remote("make-paged", &["scattered4.nc"]),
+            "chunks4.nc" => for_remote("make-chunks", &["a4.nc"]),
             "fixed.nc" => self.once(name, fixed),
             "interleaved.nc" => self.once(name, interleaved),
             "records.nc" => self.once(name, |path| records(path, 55_000, 1000)),

@@ -5,19 +5,21 @@ use std::path::{Path, PathBuf};
 
 use crate::data::Data;
 use crate::measure::{Cost, Meter, Peers, median, ready_memory};
+use crate::remote;
 
 /// Rows that take this much memory are measured on memory that was made ready.
 const LARGE: u64 = 400_000_000;
 
 /// What a command line asks for.
 pub struct Options {
-    turns: usize,
-    only: Option<String>,
+    pub turns: usize,
+    /// A word of the rows to measure.
+    pub only: Option<String>,
     /// The folder of an earlier build of ours, which takes the place of the peer.
     against: Option<PathBuf>,
 }
 
-const USAGE: &str = "usage: bench [--turns N] [--only WORD] [--against FOLDER]";
+const USAGE: &str = "usage: bench [remote] [--turns N] [--only WORD] [--against FOLDER]";
 
 /// Reads a command line.
 pub fn options(words: &[&str]) -> Result<Options, String> {
@@ -50,11 +52,24 @@ struct Row {
     timed_inside: bool,
 }
 
-/// Measures all rows and prints the table.
-pub fn run(options: &Options) -> Result<(), String> {
+/// Opens the folder of the data.
+fn data() -> Result<Data, String> {
     let folder =
         std::env::var_os("FERROCDF_BENCH_DIR").map_or_else(|| PathBuf::from("target/bench"), PathBuf::from);
-    let data = Data::new(folder)?;
+    Data::new(folder)
+}
+
+/// Measures the rows of remote datasets and prints their table.
+pub fn run_remote(options: &Options) -> Result<(), String> {
+    let data = data()?;
+    let me = std::env::current_exe().map_err(|error| error.to_string())?;
+    let (_, peers) = Meter::new(&data.folder, me.parent().unwrap_or(Path::new(".")))?;
+    remote::run(options, &data, &peers)
+}
+
+/// Measures all rows and prints the table.
+pub fn run(options: &Options) -> Result<(), String> {
+    let data = data()?;
     let me = std::env::current_exe().map_err(|error| error.to_string())?;
     let built = me.parent().unwrap_or(Path::new("."));
     let (meter, peers) = Meter::new(&data.folder, built)?;
