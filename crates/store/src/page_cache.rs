@@ -1,17 +1,32 @@
 //! A cache of pages for blobs whose requests cost more than memory: objects of a bucket above all.
 //!
-//! The page size is the window of the blob's cost. A page is read once and shared by all threads: one thread loads it while
-//! others wait. The pages of all blobs share one byte budget. All pages that a batch lacks are loaded in one round. Requests of
-//! more than four windows are taken for data, not metadata: they use cached pages but do not fill the cache.
+//! A page is read once and shared by all threads: one thread loads it while others wait. The pages of all blobs share one byte
+//! budget. All pages that a batch lacks are loaded in one round. The first window of the blob, by its cost, is loaded at once, since
+//! most metadata is there. Elsewhere pages are small, so that metadata between data does not bring the data along; where reads follow
+//! each other, twice as many bytes are loaded each time. Requests of more than a quarter of a window are taken for data, not
+//! metadata: they use cached pages but do not fill the cache.
 
 use ferrocdf_bytes::Result;
 
 use crate::known_size::KnownSize;
-use crate::pages::{Budget, PROCESS, Pages};
+use crate::pages::{Budget, PROCESS, Pages, Sizes};
 use crate::{Blob, Cost, ReadRequest, Suffix, forward};
 
-/// Maximum size of a request that fills the cache, in windows.
+/// Bytes of a page: HDF5 keeps metadata in blocks of 2 KiB.
+const PAGE: usize = 4 << 10;
+
+/// Bytes between two ranges of one round that are loaded along with them: at 50 MB/s they take as long as each of 32 requests at
+/// once to a server 50 ms away.
+const GAP: usize = 64 << 10;
+
+/// Windows in a request for pages. More bytes at once take longer in one request than in several side by side.
 const WINDOWS: usize = 4;
+
+/// The sizes for a blob of this cost.
+fn sizes(cost: &Cost) -> Sizes {
+    let window = cost.window;
+    Sizes { page: PAGE.min(window), window, request: WINDOWS * window, large: window / 4, gap: GAP }
+}
 
 /// A blob that is read by pages.
 #[derive(Debug)]
@@ -26,13 +41,13 @@ pub struct PageCache<B> {
 impl<B: Blob> PageCache<B> {
     /// Reads `inner` by pages.
     pub fn new(inner: B) -> PageCache<B> {
-        Self::with_budget(inner, &PROCESS)
+        let sizes = sizes(&inner.cost());
+        Self::with(inner, sizes, &PROCESS)
     }
 
-    fn with_budget(inner: B, budget: &'static Budget) -> PageCache<B> {
+    fn with(inner: B, sizes: Sizes, budget: &'static Budget) -> PageCache<B> {
         let cost = inner.cost();
-        let pages = Pages::new(cost.window, cost.window, budget);
-        PageCache { inner, cost, pages, size: KnownSize::default() }
+        PageCache { inner, cost, pages: Pages::new(sizes, budget), size: KnownSize::default() }
     }
 
     /// Reads bytes that no page has. The size of a remote blob is taken from the first answer, so no request is sent only for it.
@@ -76,7 +91,7 @@ impl<B: Blob> Blob for PageCache<B> {
         let clipped = requests.iter_mut().zip(&lens);
         let mut clipped: Vec<_> =
             clipped.map(|(request, &len)| ReadRequest::new(request.at, &mut request.into[..len])).collect();
-        self.pages.read(&mut clipped, WINDOWS * self.cost.window, |missing| self.load(missing))?;
+        self.pages.read(&mut clipped, |missing| self.load(missing))?;
         let lens: Vec<usize> = clipped.iter().map(|request| request.len).collect();
         requests.iter_mut().zip(lens).for_each(|(request, len)| request.len = len);
         Ok(())
@@ -114,6 +129,8 @@ mod tests {
     /// Bytes of a page here.
     const PAGE: usize = 1000;
     const COST: Cost = Cost { gap: 100, window: PAGE, in_flight: 8, ..Cost::REMOTE };
+    /// No run is longer than a page.
+    const SIZES: Sizes = Sizes { page: PAGE, window: PAGE, request: 100 * PAGE, large: 4 * PAGE, gap: 0 };
 
     fn numbered(len: usize) -> Vec<u8> {
         (0..len).map(|at| (at % 251) as u8).collect()
@@ -125,11 +142,20 @@ mod tests {
         budget: usize,
         latency: Duration,
     ) -> (Arc<Simulated<MemoryStore>>, PageCache<ObjectBlob>, &'static Budget) {
+        cached_by(SIZES, len, budget, latency)
+    }
+
+    fn cached_by(
+        sizes: Sizes,
+        len: usize,
+        budget: usize,
+        latency: Duration,
+    ) -> (Arc<Simulated<MemoryStore>>, PageCache<ObjectBlob>, &'static Budget) {
         let store = MemoryStore::default();
         store.put("k", &numbered(len)).unwrap();
         let store = Arc::new(Simulated::new(store, COST, latency));
         let budget = Box::leak(Box::new(Budget::new(budget)));
-        (store.clone(), PageCache::with_budget(ObjectBlob::new(store, "k"), budget), budget)
+        (store.clone(), PageCache::with(ObjectBlob::new(store, "k"), sizes, budget), budget)
     }
 
     fn read(blob: &impl Blob, at: u64, len: usize) -> Vec<u8> {
@@ -173,6 +199,58 @@ mod tests {
         read(&blob, 2_000, 8_000);
         assert_eq!(blob.size().unwrap(), 10_500);
         assert_eq!(store.take_traffic(), traffic(1, 1, 8_000));
+    }
+
+    #[test]
+    fn first_window_comes_at_once_and_later_reads_in_order_grow() {
+        let sizes = Sizes { page: 100, window: 1600, ..SIZES };
+        let (store, blob, _) = cached_by(sizes, 100_000, 1 << 20, Duration::ZERO);
+        read(&blob, 8, 10);
+        assert_eq!(store.take_traffic(), traffic(1, 1, 1600));
+        read(&blob, 1590, 10);
+        assert_eq!(store.take_traffic(), traffic(0, 0, 0));
+        // Here and there: a page each.
+        for at in [50_010, 40_020, 30_030] {
+            read(&blob, at, 10);
+            assert_eq!(store.take_traffic(), traffic(1, 1, 100));
+        }
+        // In order: twice the run before, up to a window.
+        let mut sizes = Vec::new();
+        for at in (50_010..60_000).step_by(90) {
+            read(&blob, at, 10);
+            sizes.extend(Some(store.take_traffic().bytes).filter(|&bytes| bytes > 0));
+        }
+        assert_eq!(sizes, [200, 400, 800, 1600, 1600, 1600, 1600, 1600, 1600]);
+    }
+
+    #[test]
+    fn small_gaps_of_a_round_are_loaded_along() {
+        let (store, blob, _) = cached_by(Sizes { gap: 2 * PAGE, ..SIZES }, 100_000, 1 << 20, Duration::ZERO);
+        read(&blob, 31_500, 10);
+        store.take_traffic();
+        // Two pages lie between the first two, three between the next ones, and one that is cached between the last ones.
+        let positions = [10_000, 13_000, 17_000, 30_000, 32_000];
+        let mut buffers = [[0; 20]; 5];
+        let mut requests: Vec<_> =
+            positions.iter().zip(&mut buffers).map(|(&at, into)| ReadRequest::new(at, into)).collect();
+        blob.read_many(&mut requests).unwrap();
+        for request in &requests {
+            assert_eq!(request.bytes(), read(&blob, request.at, 20));
+        }
+        assert_eq!(store.take_traffic(), traffic(1, 4, 7 * PAGE));
+        read(&blob, 11_000, 2_000);
+        assert_eq!(store.take_traffic(), traffic(0, 0, 0));
+    }
+
+    #[test]
+    fn many_adjacent_pages_come_in_requests_of_a_maximum() {
+        let sizes = Sizes { request: 4 * PAGE, ..SIZES };
+        let (store, blob, _) = cached_by(sizes, 100_000, 1 << 20, Duration::ZERO);
+        let mut buffers = [[0; 10]; 10];
+        let mut requests: Vec<_> =
+            (20..).zip(&mut buffers).map(|(page, into)| ReadRequest::new(page * PAGE as u64, into)).collect();
+        blob.read_many(&mut requests).unwrap();
+        assert_eq!(store.take_traffic(), traffic(1, 3, 10 * PAGE));
     }
 
     #[test]
@@ -251,7 +329,7 @@ mod tests {
         let (_, first, budget) = cached(100_000, 20 * PAGE, Duration::ZERO);
         let store = Arc::new(Simulated::new(MemoryStore::default(), COST, Duration::ZERO));
         store.put("k", &numbered(100_000)).unwrap();
-        let second = PageCache::with_budget(ObjectBlob::new(store.clone(), "k"), budget);
+        let second = PageCache::with(ObjectBlob::new(store.clone(), "k"), SIZES, budget);
         for page in 0..100 {
             read(&first, page * PAGE as u64, 1);
             assert!(budget.bytes() <= 20 * PAGE);

@@ -34,13 +34,25 @@ impl Run {
     }
 }
 
+/// The sizes by which pages are loaded, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    /// Size of a page. Loads begin and end at multiples of it, or at the borders of other runs.
+    pub(crate) page: usize,
+    /// Bytes at the begin of the blob that are loaded together, and maximum bytes of a run.
+    pub(crate) window: usize,
+    /// Maximum bytes of a request to the blob for pages.
+    pub(crate) request: usize,
+    /// Requests of more bytes are for data, not metadata: pages are used for them, and not filled by them.
+    pub(crate) large: usize,
+    /// Bytes between two ranges of one round that are loaded along with them.
+    pub(crate) gap: usize,
+}
+
 /// The pages of one blob.
 #[derive(Debug)]
 pub(crate) struct Pages {
-    /// Number of bytes of a page. Loads begin and end at multiples of it, or at the borders of other runs.
-    page: u64,
-    /// Maximum bytes of a run.
-    longest: usize,
+    sizes: Sizes,
     shared: Arc<Shared>,
 }
 
@@ -214,11 +226,11 @@ impl Drop for Load<'_> {
 }
 
 impl Pages {
-    /// Makes an empty set of pages. Ranges of more than `longest` bytes are kept as several runs.
-    pub(crate) fn new(page: usize, longest: usize, budget: &'static Budget) -> Pages {
+    /// Makes an empty set of pages.
+    pub(crate) fn new(sizes: Sizes, budget: &'static Budget) -> Pages {
         let shared = Arc::new(Shared { budget, state: Mutex::default(), loaded: Condvar::new() });
         budget.register(Arc::downgrade(&shared));
-        Pages { page: page.max(1) as u64, longest: longest.max(1), shared }
+        Pages { sizes: Sizes { page: sizes.page.max(1), window: sizes.window.max(1), ..sizes }, shared }
     }
 
     /// Drops all pages. Pages that are being loaded will not be kept.
@@ -231,18 +243,17 @@ impl Pages {
 
     /// Answers requests from the pages, and loads all pages that they lack in one call of `load`, which reads from the blob; in
     /// several calls if half of the budget does not hold these pages.
-    /// Requests of more than `large` bytes are read into their own buffers as far as no page has their bytes, in the same call.
+    /// Large requests are read into their own buffers as far as no page has their bytes, in the same call.
     ///
     /// # Errors
     /// Those of `load`.
     pub(crate) fn read(
         &self,
         requests: &mut [ReadRequest<'_>],
-        large: usize,
         load: impl Fn(&mut [ReadRequest<'_>]) -> Result<()>,
     ) -> Result<()> {
         let (mut small, mut direct): (Vec<_>, Vec<_>) =
-            requests.iter_mut().partition(|request| request.into.len() <= large);
+            requests.iter_mut().partition(|request| request.into.len() <= self.sizes.large);
         // `own`: the runs that this thread loaded last, since others may be evicted before they are used. `end`: the end of the
         // blob, once a load reached it.
         let (mut own, mut end) = (Vec::new(), u64::MAX);
@@ -280,8 +291,7 @@ impl Pages {
                 break;
             }
             let (start, end) = (request.at, request.at.saturating_add(request.len as u64));
-            let from = start - start % self.page;
-            let to = end.checked_next_multiple_of(self.page).unwrap_or(end);
+            let (from, to) = self.wanted(&state, start, end);
             // Page rounding may add gaps outside the request; these are not loaded.
             for (from, to) in state.gaps(from, to).into_iter().filter(|&(from, to)| from < end && to > start)
             {
@@ -291,10 +301,37 @@ impl Pages {
             }
         }
         ranges.sort_unstable();
+        let holes = ranges.windows(2).map(|pair| (pair[0].1, pair[1].0));
+        let small: Vec<_> =
+            holes.filter(|(from, to)| from < to && to - from <= self.sizes.gap as u64).collect();
+        for (from, to) in small {
+            if left > 0 && state.overlapping(from, to).next().is_none() {
+                state.slots.insert(from, Slot::Loading { end: to, load });
+                ranges.push((from, to));
+                left = left.saturating_sub(to - from);
+            }
+        }
+        ranges.sort_unstable();
         Load { shared: &self.shared, number: load, ranges }
     }
 
-    /// Loads ranges, adjacent ones in one request, and answers large requests, in one call of `load`. Returns the runs, and the
+    /// Returns the range to load for the bytes from `start` to `end`: whole pages; the first window of the blob as a whole; twice the
+    /// run before it where the bytes follow a run that is loaded, up to a window, since the next ones will probably follow too.
+    fn wanted(&self, state: &State, start: u64, end: u64) -> (u64, u64) {
+        let (page, window) = (self.sizes.page as u64, self.sizes.window as u64);
+        let from = if start < window { 0 } else { start - start % page };
+        let to = end.checked_next_multiple_of(page).unwrap_or(end);
+        let Some(&(gap, _)) = state.gaps(from, to).first() else { return (from, to) };
+        let before = state.slots.range(..gap).next_back().filter(|(_, slot)| slot.end() == gap);
+        let ahead = match before {
+            None if gap == 0 => window,
+            Some((_, Slot::Ready(run, _))) => window.min(2 * run.bytes.len() as u64),
+            _ => 0,
+        };
+        (from, to.max(gap.saturating_add(ahead)))
+    }
+
+    /// Loads ranges, adjacent ones in one request up to its maximum, and answers large requests, in one call of `load`. Returns the runs, and the
     /// position from which on the blob has no byte, if a request reached it.
     fn load(
         &self,
@@ -305,7 +342,11 @@ impl Pages {
         let mut merged: Vec<(u64, Vec<u8>)> = Vec::new();
         for &(from, to) in ranges {
             match merged.last_mut() {
-                Some((at, bytes)) if *at + bytes.len() as u64 == from => bytes.resize((to - *at) as usize, 0),
+                Some((at, bytes))
+                    if *at + bytes.len() as u64 == from && to - *at <= self.sizes.request as u64 =>
+                {
+                    bytes.resize((to - *at) as usize, 0);
+                }
                 _ => merged.push((from, vec![0; (to - from) as usize])),
             }
         }
@@ -325,12 +366,12 @@ impl Pages {
         let mut runs = Vec::new();
         for (at, mut bytes) in merged {
             bytes.truncate(usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX));
-            if bytes.len() <= self.longest {
+            if bytes.len() <= self.sizes.window {
                 runs.extend((!bytes.is_empty()).then(|| Arc::new(Run { at, bytes })));
                 continue;
             }
-            for (number, piece) in bytes.chunks(self.longest).enumerate() {
-                let at = at + (number * self.longest) as u64;
+            for (number, piece) in bytes.chunks(self.sizes.window).enumerate() {
+                let at = at + (number * self.sizes.window) as u64;
                 runs.push(Arc::new(Run { at, bytes: piece.to_vec() }));
             }
         }
