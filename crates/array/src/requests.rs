@@ -6,6 +6,7 @@
 //! are in memory, whatever the size of the selection.
 
 use std::ops::Range;
+use std::sync::Mutex;
 
 use ferrocdf_bytes::Result;
 use ferrocdf_store::{Blob, Cost, ReadRequest};
@@ -109,6 +110,20 @@ pub(crate) fn share<J: Send>(
     }
 }
 
+/// Largest buffer that is kept for the next selection: a batch of requests of a megabyte.
+const MAX_SPARE: usize = 32 << 20;
+
+/// Buffers of selections that are done, one for the batch that is fetched and one for the batch that is decoded: memory that is
+/// touched for the first time costs as much as fetching it from a fast network.
+static SPARE: Mutex<[Vec<u8>; 2]> = Mutex::new([Vec::new(), Vec::new()]);
+
+/// Takes a spare buffer, or an empty one if another thread is looking for one at this moment.
+fn spare() -> Vec<u8> {
+    let Ok(mut spare) = SPARE.try_lock() else { return Vec::new() };
+    let [first, second] = &mut *spare;
+    std::mem::take(if first.len() >= second.len() { first } else { second })
+}
+
 /// The bytes of the ranges of a blob that one batch fetched.
 #[derive(Default)]
 pub(crate) struct Windows {
@@ -134,6 +149,9 @@ impl Windows {
             all += (range.end - range.start) as usize;
             starts.push(range.start);
             self.ends.push(all);
+        }
+        if self.buffer.is_empty() {
+            self.buffer = spare();
         }
         if self.buffer.len() < all {
             self.buffer = Vec::new();
@@ -165,6 +183,21 @@ impl Windows {
     pub(crate) fn get(&self, number: usize) -> &[u8] {
         let begin = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.buffer[begin..self.ends[number]]
+    }
+}
+
+impl Drop for Windows {
+    fn drop(&mut self) {
+        if self.buffer.len() > MAX_SPARE {
+            return;
+        }
+        if let Ok(mut spare) = SPARE.try_lock() {
+            let [first, second] = &mut *spare;
+            let smaller = if first.len() <= second.len() { first } else { second };
+            if smaller.len() < self.buffer.len() {
+                *smaller = std::mem::take(&mut self.buffer);
+            }
+        }
     }
 }
 

@@ -100,13 +100,15 @@ static void tiny(const char *path, int packed)
     CHECK(nc_close(nc));
 }
 
-/* Many variables of four doubles with attributes, over a dimension of that length or an unlimited one. */
+/* Many variables of doubles with attributes, over a dimension of that length, or four over an unlimited one. */
 static void many(const char *path, int vars, int atts, size_t length)
 {
     int nc, dim, var;
     char name[64];
-    double values[4] = {1, 2, 3, 4};
-    size_t at = 0, count = 4;
+    size_t at = 0, count = length == NC_UNLIMITED ? 4 : length;
+    double *values = malloc(count * sizeof *values);
+    for (size_t i = 0; i < count; i++)
+        values[i] = i + 1;
     CHECK(nc_create(path, NC_CLOBBER | NC_NETCDF4, &nc));
     CHECK(nc_def_dim(nc, "x", length, &dim));
     for (int v = 0; v < vars; v++) {
@@ -146,6 +148,8 @@ int main(int argc, char **argv)
         many(path, 2000, 20, 4);
     else if (!strcmp(what, "2000x20-unlimited"))
         many(path, 2000, 20, NC_UNLIMITED);
+    else if (!strcmp(what, "100x10"))
+        many(path, 100, 10, 1 << 17);
     else if (!strcmp(what, "10000x10"))
         many(path, 10000, 10, 4);
     else

@@ -72,14 +72,17 @@ elif sys.argv[1] == "make-scattered":
             for attribute in range(10):
                 value = "some text here" if attribute % 2 else attribute + 0.5
                 made.attrs[f"attribute_{attribute}"] = value
-elif sys.argv[1] == "make-chunks":
+elif sys.argv[1] in ("make-chunks", "make-steps"):
     import h5py
 
+    # Chunks of a megabyte: a part of a time step, or a box of eight.
+    packed = sys.argv[1] == "make-steps"
+    chunks, filters = ((8, 180, 180), {"compression": 4, "shuffle": True}) if packed else ((1, 720, 360), {})
     with h5py.File(sys.argv[2]) as old, h5py.File(sys.argv[3], "w", libver="latest") as new:
         var = old["v"]
-        made = new.create_dataset("v", var.shape, var.dtype, chunks=(1, 512, 512))
-        for at in range(0, len(var), 16):
-            made[at : at + 16] = var[at : at + 16]
+        made = new.create_dataset("v", var.shape, var.dtype, chunks=chunks, **filters)
+        for at in range(0, len(var), 24):
+            made[at : at + 24] = var[at : at + 24]
 else:
     if sys.argv[2] == "h5py":
         import fsspec, h5py, aiohttp

@@ -45,7 +45,8 @@ impl Data {
         };
         match name {
             "scattered4.nc" => for_remote("make-scattered", &[]),
-            "paged4.nc" => for_remote("make-paged", &["scattered4.nc"]),
+            "paged4.nc" => for_remote("make-paged", &["hundred4.nc"]),
+            "steps4.nc" => for_remote("make-steps", &["a4.nc"]),
             "chunks4.nc" => for_remote("make-chunks", &["a4.nc"]),
             "fixed.nc" => self.once(name, fixed),
             "interleaved.nc" => self.once(name, interleaved),
@@ -67,6 +68,7 @@ impl Data {
             "c4.nc" => by_peer("2000x20"),
             "cu4.nc" => by_peer("2000x20-unlimited"),
             "many4.nc" => by_peer("10000x10"),
+            "hundred4.nc" => by_peer("100x10"),
             "zstd4.nc" => packed("zstd"),
             "lz44.nc" => packed("lz4"),
             "blosc4.nc" => packed("blosc"),

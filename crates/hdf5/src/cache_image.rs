@@ -153,7 +153,7 @@ impl Overlay {
 }
 
 impl Blob for Overlay {
-    forward!([.under] name forget change_token cost is_nameless);
+    forward!([.under] name forget expect_pages change_token cost is_nameless);
 
     fn size(&self) -> Result<u64> {
         Ok(self.under.size()?.max(self.end))

@@ -14,7 +14,7 @@ use ferrocdf_store::{Blob, ChangeToken, InRounds, is_stale};
 use crate::cache_image;
 use crate::groups::LinkTarget;
 use crate::heaps::{GlobalHeap, HeapObject};
-use crate::messages::HeapId;
+use crate::messages::{HeapId, SpaceInfo};
 use crate::objects::header::{Header, Object, kind};
 use crate::sohm::SharedMessages;
 use crate::superblock::{Superblock, check_driver};
@@ -97,6 +97,11 @@ impl Parts {
         if let Some(at) = superblock.extension {
             let extension = Header::read(&source, at).map_err(|error| error.at("superblock extension"))?;
             let message = |kind| extension.messages.iter().find(|message| message.kind == kind);
+            if let Some(space) = message(kind::SPACE_INFO)
+                && let Some(info) = SpaceInfo::decode(&space.body, superblock.sizes)?
+            {
+                blob.expect_pages(info.page);
+            }
             if let Some(driver) = message(kind::DRIVER_INFO) {
                 let mut reader = Reader::new("driver information message", &driver.body);
                 reader.version(0..=0)?;

@@ -281,7 +281,7 @@ impl Window {
 }
 
 impl<B: Blob> Blob for ReadAhead<B> {
-    forward!([.inner] name change_token is_nameless);
+    forward!([.inner] name expect_pages change_token is_nameless);
 
     fn size(&self) -> Result<u64> {
         match self.size.get() {

@@ -124,7 +124,7 @@ impl<B: BlobMut> WriteBehind<B> {
 }
 
 impl<B: BlobMut> Blob for WriteBehind<B> {
-    forward!([.inner] name forget cost is_nameless);
+    forward!([.inner] name forget expect_pages cost is_nameless);
 
     fn size(&self) -> Result<u64> {
         let run = self.lock();

@@ -78,6 +78,9 @@ pub trait Blob: Send + Sync {
     /// Drops bytes that were read ahead or cached, so that later reads return what other processes wrote meanwhile.
     fn forget(&self) {}
 
+    /// Tells that metadata lies together in pages of so many bytes, which begin at multiples of it. A cache may load them as a whole.
+    fn expect_pages(&self, _bytes: u64) {}
+
     /// Returns a token that differs after another process changed the bytes; `None` if no other process can change them, or if a
     /// change cannot be detected.
     fn change_token(&self) -> Option<ChangeToken> {
@@ -159,7 +162,7 @@ pub type Writes<'a> = dyn FnMut(&dyn BlobMut) -> Result<()> + 'a;
 macro_rules! through_pointer {
     ($pointer:ty) => {
         impl<B: Blob + ?Sized> Blob for $pointer {
-            forward!([.deref()] size read_at read_many read_suffix name forget change_token cost is_nameless);
+            forward!([.deref()] size read_at read_many read_suffix name forget expect_pages change_token cost is_nameless);
         }
 
         impl<B: BlobMut + ?Sized> BlobMut for $pointer {

@@ -34,7 +34,7 @@ impl<B> Durable<B> {
 }
 
 impl<B: Blob> Blob for Durable<B> {
-    forward!([.inner] size read_at read_many read_suffix name forget change_token cost is_nameless);
+    forward!([.inner] size read_at read_many read_suffix name forget expect_pages change_token cost is_nameless);
 }
 
 impl<B: BlobMut> BlobMut for Durable<B> {

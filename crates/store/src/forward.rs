@@ -36,6 +36,11 @@ macro_rules! forward {
             (*self)$($inner)+.forget();
         }
     };
+    (@ [$($inner:tt)+] expect_pages) => {
+        fn expect_pages(&self, bytes: u64) {
+            (*self)$($inner)+.expect_pages(bytes);
+        }
+    };
     (@ [$($inner:tt)+] change_token) => {
         fn change_token(&self) -> Option<$crate::ChangeToken> {
             (*self)$($inner)+.change_token()

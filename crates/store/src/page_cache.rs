@@ -109,6 +109,10 @@ impl<B: Blob> Blob for PageCache<B> {
         self.cost
     }
 
+    fn expect_pages(&self, bytes: u64) {
+        self.pages.expect(bytes);
+    }
+
     fn forget(&self) {
         self.inner.forget();
         self.size.forget();
@@ -221,6 +225,20 @@ mod tests {
             sizes.extend(Some(store.take_traffic().bytes).filter(|&bytes| bytes > 0));
         }
         assert_eq!(sizes, [200, 400, 800, 1600, 1600, 1600, 1600, 1600, 1600]);
+    }
+
+    #[test]
+    fn pages_of_the_file_come_as_a_whole() {
+        let sizes = Sizes { page: 100, window: 1600, ..SIZES };
+        let (store, blob, _) = cached_by(sizes, 100_000, 1 << 20, Duration::ZERO);
+        // Larger pages than a window come by windows.
+        for (page, at, bytes) in [(800, 50_010, 800), (1, 40_010, 100), (3200, 60_010, 1600)] {
+            blob.expect_pages(page);
+            read(&blob, at, 10);
+            assert_eq!(store.take_traffic(), traffic(1, 1, bytes));
+            read(&blob, at - at % bytes as u64, bytes);
+            assert_eq!(store.take_traffic(), traffic(0, 0, 0));
+        }
     }
 
     #[test]
@@ -402,7 +420,7 @@ mod tests {
 
     #[test]
     fn every_method_is_passed_on() {
-        // Once a read has shown the size, a suffix is read through the pages.
-        crate::suite::forwards_reads(PageCache::new, &["read_at", "read_suffix"]);
+        // Once a read has shown the size, a suffix is read through the pages, whose size is a matter of the cache.
+        crate::suite::forwards_reads(PageCache::new, &["read_at", "read_suffix", "expect_pages"]);
     }
 }

@@ -152,7 +152,7 @@ impl ReplaceableFile {
 }
 
 impl Blob for ReplaceableFile {
-    forward!([.current()] size read_at read_many read_suffix name change_token cost is_nameless);
+    forward!([.current()] size read_at read_many read_suffix name expect_pages change_token cost is_nameless);
 }
 
 impl BlobMut for ReplaceableFile {

@@ -223,7 +223,7 @@ impl InRounds {
 }
 
 impl Blob for InRounds {
-    forward!([.inner] size read_suffix name forget change_token cost is_nameless);
+    forward!([.inner] size read_suffix name forget expect_pages change_token cost is_nameless);
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
         let mut requests = [ReadRequest::new(at, into)];

@@ -50,7 +50,7 @@ pub fn is_zero(bytes: &[u8]) -> bool {
 }
 
 impl Blob for SkipZeros<'_> {
-    forward!([.0] size read_at read_many read_suffix name forget change_token cost is_nameless);
+    forward!([.0] size read_at read_many read_suffix name forget expect_pages change_token cost is_nameless);
 }
 
 impl BlobMut for SkipZeros<'_> {

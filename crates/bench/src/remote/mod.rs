@@ -52,22 +52,31 @@ const fn row(
 const LOCAL: &str = "read-fresh";
 
 const ROWS: &[Row] = &[
-    row(
-        "header, 100 variables x 10 attributes between their data",
-        "header",
-        "scattered4.nc",
-        50,
-        Peer::H5py,
-        10.0,
-    ),
-    row("the same, netCDF-C", "header", "scattered4.nc", 50, Peer::NetcdfC, 20.0),
-    row("the same, paged", "header", "paged4.nc", 50, Peer::H5py, 10.0),
-    row("one time step, 1 GB deflated", "step", "a4.nc", 50, Peer::H5py, 10.0),
-    row("one point through all time, 1 GB deflated", "point", "a4.nc", 50, Peer::H5py, 10.0),
-    row("whole 1 GB, chunks of 1 MiB, bare client", "whole", "chunks4.nc", 0, Peer::Bare, 0.85),
+    row("header, 100 variables x 10 attributes, h5py", "header", "hundred4.nc", 50, Peer::H5py, 10.0),
+    row("the same, netCDF-C", "header", "hundred4.nc", 50, Peer::NetcdfC, 20.0),
+    row("the same, paged, h5py", "header", "paged4.nc", 50, Peer::H5py, 1.0),
+    row("the same, between data, h5py", "header", "scattered4.nc", 50, Peer::H5py, 10.0),
+    row("the same, between data, netCDF-C", "header", "scattered4.nc", 50, Peer::NetcdfC, 20.0),
+    row("one time step, 1 GB deflated, h5py", "step", "steps4.nc", 50, Peer::H5py, 10.0),
+    row("one point through all time, 1 GB deflated, h5py", "point", "steps4.nc", 50, Peer::H5py, 10.0),
+    row("whole 1 GB, chunks of 1 MiB, in ten slabs, bare client", "slabs", "chunks4.nc", 0, Peer::Bare, 0.85),
     row("whole 1 GB, deflated, local and bare client", "whole", "a4.nc", 50, Peer::LocalAndBare, 0.77),
-    row("classic header, 2,000 variables x 20 attributes", "header", "c.nc", 50, Peer::NetcdfC, 1.0),
-    row("classic, one record of each of 100 variables", "record-of-each", "mixed.nc", 50, Peer::NetcdfC, 1.0),
+    row(
+        "classic header, 2,000 variables x 20 attributes, netCDF-C",
+        "header",
+        "c.nc",
+        50,
+        Peer::NetcdfC,
+        1.0,
+    ),
+    row(
+        "classic, one record of each of 100 variables, netCDF-C",
+        "record-of-each",
+        "mixed.nc",
+        50,
+        Peer::NetcdfC,
+        1.0,
+    ),
 ];
 
 /// What a turn printed: seconds, and for ours rounds, requests and bytes.

@@ -3,8 +3,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use ferrocdf::remote::{Traffic, traffic};
@@ -14,7 +13,7 @@ use ferrocdf::{File, Location, OpenOptions, Out, Owner, Result, Selection};
 const RANGE: u64 = 1 << 20;
 
 /// Connections of the bare client.
-const CONNECTIONS: usize = 32;
+const CONNECTIONS: u64 = 32;
 
 /// Runs one workload on a URL.
 pub fn run(what: &str, url: &str) -> std::result::Result<(), String> {
@@ -24,6 +23,7 @@ pub fn run(what: &str, url: &str) -> std::result::Result<(), String> {
         "step" => part(url, |shape| Selection::slab(&[100, 0, 0], &[1, shape[1], shape[2]])),
         "point" => part(url, |shape| Selection::slab(&[0, 300, 700], &[shape[0], 1, 1])),
         "whole" => part(url, |shape| Selection::slab(&[0; 3][..shape.len()], shape)),
+        "slabs" => slabs(url),
         "record-of-each" => record_of_each(url),
         "bare" => bare(url),
         _ => return Err(format!("no workload {what}")),
@@ -55,6 +55,21 @@ fn part(url: &str, select: impl Fn(&[u64]) -> Selection) -> Result<Traffic> {
     Ok(traffic())
 }
 
+/// A variable in ten slabs, into a buffer that was used before.
+fn slabs(url: &str) -> Result<Traffic> {
+    let file = File::open_location(&Location::parse(url.as_bytes())?, &OpenOptions::default())?;
+    let model = file.model();
+    let var = model.var_ids().next().expect("there is a variable");
+    let shape = model.shape(var);
+    let count = [shape[0] / 10, shape[1], shape[2]];
+    let mut values = vec![0f32; count.iter().product::<u64>() as usize];
+    for slab in 0..10 {
+        let selection = Selection::slab(&[slab * count[0], 0, 0], &count);
+        let _exact = file.read(var, &selection, Out::new(&mut values))?;
+    }
+    Ok(traffic())
+}
+
 /// One record of each variable, in one call each, after the header. Tells the traffic of the records alone.
 fn record_of_each(url: &str) -> Result<Traffic> {
     let file = File::open_location(&Location::parse(url.as_bytes())?, &OpenOptions::default())?;
@@ -77,29 +92,29 @@ fn record_of_each(url: &str) -> Result<Traffic> {
     })
 }
 
-/// Receives an object in ranges of 1 MiB on 32 connections, into memory of the size of the object.
+/// Receives an object in ranges of 1 MiB on 32 connections, each into the same memory again.
 fn bare(url: &str) -> Result<Traffic> {
     let address = url.strip_prefix("http://").unwrap_or(url);
     let (host, path) = address.split_once('/').unwrap_or((address, ""));
     let connect = || TcpStream::connect(host).expect("the server is there");
     let size = receive(&mut connect(), path, 0, &mut [0]);
-    let mut all = vec![0u8; size as usize];
-    let pieces: Vec<_> = all.chunks_mut(RANGE as usize).map(Mutex::new).collect();
-    let next = AtomicUsize::new(0);
+    let ranges = size.div_ceil(RANGE);
+    let next = AtomicU64::new(0);
     std::thread::scope(|scope| {
-        for _ in 0..CONNECTIONS.min(pieces.len()) {
+        for _ in 0..CONNECTIONS.min(ranges) {
             scope.spawn(|| {
-                let mut stream = connect();
+                let (mut stream, mut bytes) = (connect(), vec![0; RANGE as usize]);
                 loop {
-                    let number = next.fetch_add(1, Relaxed);
-                    let Some(piece) = pieces.get(number) else { return };
-                    let mut piece = piece.lock().expect("no thread panics");
-                    receive(&mut stream, path, number as u64 * RANGE, &mut piece);
+                    let at = next.fetch_add(1, Relaxed) * RANGE;
+                    if at >= size {
+                        return;
+                    }
+                    receive(&mut stream, path, at, &mut bytes[..RANGE.min(size - at) as usize]);
                 }
             });
         }
     });
-    Ok(Traffic { rounds: 2, requests: 1 + pieces.len() as u64, received: size, sent: 0 })
+    Ok(Traffic { rounds: 2, requests: 1 + ranges, received: size, sent: 0 })
 }
 
 /// Asks for a range and receives it, with no care for anything that a bench server does not do. Returns the size of the object.

@@ -19,15 +19,12 @@ use super::patched::Patched;
 use super::space::Space;
 use super::{Barrier, CreateOptions, Editor, Profile, wrong};
 use crate::cache_image;
+use crate::messages::SpaceInfo;
 use crate::objects::header::{Message, kind};
 use crate::superblock::TreeSizes;
-use crate::wire::{Reader, number};
+use crate::wire::number;
 use crate::{Address, File, OpenOptions, Sizes, Source, Superblock};
 
-/// "File Space Info" in a superblock extension.
-const SPACE_INFO: u16 = 0x17;
-/// Its strategy of pages.
-const PAGES: u8 = 1;
 /// Widths of a new file.
 const SIZES: Sizes = Sizes { offset: 8, length: 8 };
 
@@ -114,7 +111,7 @@ impl Editor {
             for message in &mut extension {
                 match message.kind {
                     kind::TREE_SIZES => tree_sizes = TreeSizes::decode(&message.body)?,
-                    SPACE_INFO => changed |= forget_free_space(message, sizes, &mut page)?,
+                    kind::SPACE_INFO => changed |= forget_free_space(message, sizes, &mut page)?,
                     _ => {}
                 }
             }
@@ -203,25 +200,14 @@ fn old_tree_sizes(source: &Source, version: u8) -> Result<TreeSizes> {
 /// Makes a message forget which space is free, since it will not be true any more. Says whether it knew of any, and
 /// notes the size of pages.
 fn forget_free_space(message: &mut Message, sizes: Sizes, page: &mut u64) -> Result<bool> {
-    let mut reader = Reader::new("file space info message", &message.body);
-    if reader.u8()? != 1 {
-        // The form of development versions before 1.10.
-        return Ok(false);
-    }
-    let (strategy, persists) = (reader.u8()?, reader.u8()?);
-    reader.skip(sizes.length)?;
-    let size = reader.length(sizes)?;
-    if strategy == PAGES {
-        *page = size.max(1);
-    }
-    reader.skip(2)?;
-    let known = reader.position();
-    if persists == 0 {
+    let Some(info) = SpaceInfo::decode(&message.body, sizes)? else { return Ok(false) };
+    *page = info.page;
+    if !info.persists {
         return Ok(false);
     }
     message.body[2] = 0;
-    message.body.truncate(known);
-    message.body.resize(known + sizes.offset, 0xff);
+    message.body.truncate(info.known);
+    message.body.resize(info.known + sizes.offset, 0xff);
     Ok(true)
 }
 

@@ -58,7 +58,7 @@ impl Patched {
 }
 
 impl Blob for Patched {
-    forward!([.under] size name forget change_token cost is_nameless);
+    forward!([.under] size name forget expect_pages change_token cost is_nameless);
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
         let got = self.under.read_at(at, into)?;

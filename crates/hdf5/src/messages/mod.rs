@@ -6,9 +6,11 @@ pub mod external;
 pub mod fill;
 pub mod layout;
 pub mod pipeline;
+pub mod space;
 
 pub use dataspace::{Dataspace, SpaceKind};
 pub use datatype::{Class, Datatype, HeapId};
 pub use external::{ExternalFiles, ExternalSlot};
 pub use fill::{Fill, FillMessage};
 pub use layout::{ChunkIndex, ChunkedLayout, DataLayout};
+pub use space::SpaceInfo;

@@ -66,6 +66,8 @@ pub mod kind {
     pub const ATTRIBUTE_INFO: u16 = 0x15;
     /// Object Reference Count.
     pub const REFERENCE_COUNT: u16 = 0x16;
+    /// File Space Info.
+    pub const SPACE_INFO: u16 = 0x17;
     /// Metadata Cache Image.
     pub const CACHE_IMAGE: u16 = 0x18;
 }

@@ -7,6 +7,7 @@
 mod budget;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::Result;
@@ -53,6 +54,8 @@ pub(crate) struct Sizes {
 #[derive(Debug)]
 pub(crate) struct Pages {
     sizes: Sizes,
+    /// Bytes of a page: those of `sizes`, or more where the file has pages of its own.
+    page: AtomicU64,
     shared: Arc<Shared>,
 }
 
@@ -230,7 +233,14 @@ impl Pages {
     pub(crate) fn new(sizes: Sizes, budget: &'static Budget) -> Pages {
         let shared = Arc::new(Shared { budget, state: Mutex::default(), loaded: Condvar::new() });
         budget.register(Arc::downgrade(&shared));
-        Pages { sizes: Sizes { page: sizes.page.max(1), window: sizes.window.max(1), ..sizes }, shared }
+        let page = AtomicU64::new(sizes.page.max(1) as u64);
+        Pages { sizes: Sizes { window: sizes.window.max(1), ..sizes }, page, shared }
+    }
+
+    /// Loads pages of so many bytes from now on, within the limits of the sizes.
+    pub(crate) fn expect(&self, bytes: u64) {
+        let page = bytes.clamp(self.sizes.page.max(1) as u64, self.sizes.window as u64);
+        self.page.store(page, Relaxed);
     }
 
     /// Drops all pages. Pages that are being loaded will not be kept.
@@ -318,7 +328,7 @@ impl Pages {
     /// Returns the range to load for the bytes from `start` to `end`: whole pages; the first window of the blob as a whole; twice the
     /// run before it where the bytes follow a run that is loaded, up to a window, since the next ones will probably follow too.
     fn wanted(&self, state: &State, start: u64, end: u64) -> (u64, u64) {
-        let (page, window) = (self.sizes.page as u64, self.sizes.window as u64);
+        let (page, window) = (self.page.load(Relaxed), self.sizes.window as u64);
         let from = if start < window { 0 } else { start - start % page };
         let to = end.checked_next_multiple_of(page).unwrap_or(end);
         let Some(&(gap, _)) = state.gaps(from, to).first() else { return (from, to) };

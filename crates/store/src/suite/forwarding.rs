@@ -72,6 +72,10 @@ impl Blob for Probe {
         self.note("forget");
     }
 
+    fn expect_pages(&self, _bytes: u64) {
+        self.note("expect_pages");
+    }
+
     fn change_token(&self) -> Option<ChangeToken> {
         Some(ChangeToken::object(Version::new("probe")))
     }
@@ -146,6 +150,8 @@ pub fn forwards_reads<W: Blob>(wrap: impl FnOnce(Arc<Probe>) -> W, different: &[
     check("cost", blob.cost() == COST);
     blob.forget();
     check("forget", probe.take("forget"));
+    blob.expect_pages(4096);
+    check("expect_pages", probe.take("expect_pages"));
     let token = probe.change_token();
     let is_same = token.zip(blob.change_token()).is_some_and(|(own, found)| own.is_same_content(&found));
     check("change_token", is_same);

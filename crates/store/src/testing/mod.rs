@@ -65,7 +65,7 @@ impl<B> Counting<B> {
 }
 
 impl<B: Blob> Blob for Counting<B> {
-    forward!([.inner] size name forget change_token is_nameless);
+    forward!([.inner] size name forget expect_pages change_token is_nameless);
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
         self.count_read(into.len());
@@ -156,7 +156,7 @@ impl<B> Failing<B> {
 }
 
 impl<B: Blob> Blob for Failing<B> {
-    forward!([.inner] size read_at read_many read_suffix name forget change_token cost is_nameless);
+    forward!([.inner] size read_at read_many read_suffix name forget expect_pages change_token cost is_nameless);
 }
 
 impl<B: BlobMut> BlobMut for Failing<B> {

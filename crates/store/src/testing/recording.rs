@@ -67,7 +67,7 @@ impl<B> Recording<B> {
 }
 
 impl<B: Blob> Blob for Recording<B> {
-    forward!([.inner] size read_at read_many read_suffix name forget change_token cost is_nameless);
+    forward!([.inner] size read_at read_many read_suffix name forget expect_pages change_token cost is_nameless);
 }
 
 impl<B: BlobMut> BlobMut for Recording<B> {
