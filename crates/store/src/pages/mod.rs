@@ -48,6 +48,8 @@ pub(crate) struct Sizes {
     pub(crate) large: usize,
     /// Bytes between two ranges of one round that are loaded along with them.
     pub(crate) gap: usize,
+    /// Requests to the blob that go at once. Where a round has more, larger gaps are loaded along too, a window of bytes together.
+    pub(crate) at_once: usize,
 }
 
 /// The pages of one blob.
@@ -311,15 +313,23 @@ impl Pages {
             }
         }
         ranges.sort_unstable();
-        let holes = ranges.windows(2).map(|pair| (pair[0].1, pair[1].0));
-        let small: Vec<_> =
-            holes.filter(|(from, to)| from < to && to - from <= self.sizes.gap as u64).collect();
-        for (from, to) in small {
-            if left > 0 && state.overlapping(from, to).next().is_none() {
-                state.slots.insert(from, Slot::Loading { end: to, load });
-                ranges.push((from, to));
-                left = left.saturating_sub(to - from);
+        let holes = ranges.windows(2).map(|pair| (pair[0].1, pair[1].0)).filter(|(from, to)| from < to);
+        let mut holes: Vec<_> =
+            holes.filter(|&(from, to)| state.overlapping(from, to).next().is_none()).collect();
+        holes.sort_unstable_by_key(|(from, to)| to - from);
+        let (mut requests, mut spent) = (holes.len() + 1, 0);
+        for (from, to) in holes {
+            // Small holes cost less than requests. Larger ones are worth it while there are more requests than go at once.
+            let is_small = to - from <= self.sizes.gap as u64;
+            spent += if is_small { 0 } else { to - from };
+            if left == 0 || !(is_small || requests > self.sizes.at_once && spent <= self.sizes.window as u64)
+            {
+                break;
             }
+            state.slots.insert(from, Slot::Loading { end: to, load });
+            ranges.push((from, to));
+            left = left.saturating_sub(to - from);
+            requests -= 1;
         }
         ranges.sort_unstable();
         Load { shared: &self.shared, number: load, ranges }
