@@ -1,8 +1,6 @@
 //! Counts of the requests of this process.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{MutexGuard, PoisonError};
 
 /// What this process sent and received, all stores together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,27 +16,18 @@ pub struct Traffic {
     pub sent: u64,
 }
 
-/// Rounds and requests, and how many of the latter are in flight.
-#[derive(Debug, Default)]
-struct Counts {
-    in_flight: u64,
-    rounds: u64,
-    requests: u64,
-}
-
-static COUNTS: Mutex<Counts> = Mutex::new(Counts { in_flight: 0, rounds: 0, requests: 0 });
+// No lock: a child made by `fork` while another thread held it would wait for ever.
+static IN_FLIGHT: AtomicU64 = AtomicU64::new(0);
+static ROUNDS: AtomicU64 = AtomicU64::new(0);
+static REQUESTS: AtomicU64 = AtomicU64::new(0);
 static RECEIVED: AtomicU64 = AtomicU64::new(0);
 static SENT: AtomicU64 = AtomicU64::new(0);
 
 /// Returns the traffic of this process so far.
 pub fn traffic() -> Traffic {
-    let Counts { rounds, requests, .. } = *counts();
-    Traffic { rounds, requests, received: RECEIVED.load(Relaxed), sent: SENT.load(Relaxed) }
-}
-
-// No code panics in the middle of a change.
-fn counts() -> MutexGuard<'static, Counts> {
-    COUNTS.lock().unwrap_or_else(PoisonError::into_inner)
+    let [rounds, requests, received, sent] =
+        [&ROUNDS, &REQUESTS, &RECEIVED, &SENT].map(|count| count.load(Relaxed));
+    Traffic { rounds, requests, received, sent }
 }
 
 /// A request in flight, until it is dropped.
@@ -47,10 +36,9 @@ pub(super) struct InFlight;
 impl InFlight {
     /// Counts a request that is about to be sent.
     pub(super) fn begin() -> InFlight {
-        let mut counts = counts();
-        counts.rounds += u64::from(counts.in_flight == 0);
-        counts.in_flight += 1;
-        counts.requests += 1;
+        let is_first = IN_FLIGHT.fetch_add(1, Relaxed) == 0;
+        ROUNDS.fetch_add(u64::from(is_first), Relaxed);
+        REQUESTS.fetch_add(1, Relaxed);
         InFlight
     }
 
@@ -63,6 +51,6 @@ impl InFlight {
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        counts().in_flight -= 1;
+        IN_FLIGHT.fetch_sub(1, Relaxed);
     }
 }
