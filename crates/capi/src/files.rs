@@ -1,7 +1,7 @@
 //! Making, opening and closing files, and the modes they are in.
 
 use std::ffi::{OsStr, c_char, c_int};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,23 +9,41 @@ use ferrocdf::{Alignment, Code, CreateOptions, File, FileMut, Format, Location, 
 
 use crate::boundary::{answer, fail, put, text};
 use crate::constants::*;
+use crate::forks;
 use crate::library::default_format;
 use crate::memory_files;
 use crate::open_files::{Access, AtClose, OpenFile, find, find_file, insert, remove, writer_of};
 use crate::user_formats::{self, Request};
 
-/// The path a caller means: blanks before it are not part of it, and a `file:` URL is the path in it.
+/// The location a caller means: blanks before it are not part of it, and a `file:` URL is the path in it.
 ///
 /// # Safety
 /// `path` is null or ends in a zero byte.
-pub(crate) unsafe fn path(path: *const c_char) -> Result<Vec<u8>> {
+pub(crate) unsafe fn location(path: *const c_char) -> Result<Location> {
     // SAFETY: as the caller says.
-    let path = unsafe { text(path) }?;
-    let path = Location::parse(path.trim_ascii_start())?.into_path()?.into_os_string().into_vec();
-    if path.is_empty() {
+    let location = Location::parse(unsafe { text(path) }?.trim_ascii_start())?;
+    if path_of(&location).is_some_and(|path| path.as_os_str().is_empty()) {
         return fail(Code::EDAPURL, "the path is empty");
     }
-    Ok(path)
+    // Another thread may fork while this one opens the location.
+    forks::make_safe();
+    Ok(location)
+}
+
+/// The path of a file of the system; `None` for a URL.
+pub(crate) fn path_of(location: &Location) -> Option<&Path> {
+    match location {
+        Location::Path(path) => Some(path),
+        _ => None,
+    }
+}
+
+/// The path or the URL of a location, as `nc_inq_path` gives it.
+pub(crate) fn text_of(location: &Location) -> Vec<u8> {
+    match location {
+        Location::Url(url) => url.to_string().into_bytes(),
+        other => path_of(other).map_or(Vec::new(), |path| path.as_os_str().as_bytes().to_vec()),
+    }
 }
 
 /// As a path of the system.
@@ -82,7 +100,7 @@ unsafe fn put_chunk_size(hint: *mut usize) {
 
 /// Makes a file and gives its id.
 unsafe fn create(
-    path_: *const c_char,
+    path: *const c_char,
     mode: c_int,
     size: usize,
     basepe: c_int,
@@ -90,18 +108,18 @@ unsafe fn create(
     id: *mut c_int,
 ) -> c_int {
     answer(|| {
-        if path_.is_null() {
+        if path.is_null() {
             return fail(Code::EINVAL, "the path is a null pointer");
         }
         let format = format_of(mode);
         check_mode(mode)?;
         let format = format?;
         // SAFETY: the contract of the interface.
-        let path = &*unsafe { path(path_) }?;
+        let location = unsafe { location(path) }?;
         if basepe != 0 {
             return fail(Code::EINVAL, "the only processing element is 0");
         }
-        let request = Request { path, mode, pe: basepe, hint };
+        let request = Request { location: &location, mode, pe: basepe, hint };
         // SAFETY: the contract of the interface.
         if let Some(new) = unsafe { user_formats::create(&request, size) }? {
             // SAFETY: the contract of the interface.
@@ -113,10 +131,10 @@ unsafe fn create(
         // A new file that is mapped stays in memory too, unless it is to persist.
         let mode = if mode & NC_MMAP != 0 { mode | NC_DISKLESS } else { mode };
         let file = if mode & (NC_DISKLESS | NC_INMEMORY) != 0 {
-            memory_files::create(path, mode, &options)?
+            memory_files::create(location, mode, &options)?
         } else {
-            let file = FileMut::create(as_path(path), &options)?;
-            OpenFile::new(path.to_vec(), mode, Access::Write(Arc::new(file)), true)
+            let file = FileMut::create_at(&location, &options)?;
+            OpenFile::new(location, mode, Access::Write(Arc::new(file)), true)
         };
         let new = insert(file)?;
         // SAFETY: the contract of the interface.
@@ -129,21 +147,21 @@ unsafe fn create(
 }
 
 /// Opens a file and gives its id.
-unsafe fn open(path_: *const c_char, mode: c_int, basepe: c_int, hint: *mut usize, id: *mut c_int) -> c_int {
+unsafe fn open(path: *const c_char, mode: c_int, basepe: c_int, hint: *mut usize, id: *mut c_int) -> c_int {
     answer(|| {
-        if path_.is_null() {
+        if path.is_null() {
             return fail(Code::EINVAL, "the path is a null pointer");
         }
         check_mode(mode)?;
         // SAFETY: the contract of the interface.
-        let path = &*unsafe { path(path_) }?;
+        let location = unsafe { location(path) }?;
         if basepe != 0 {
             return fail(Code::EINVAL, "the only processing element is 0");
         }
         if mode & NC_INMEMORY != 0 {
             return fail(Code::EINVAL, "NC_INMEMORY needs the memory: nc_open_mem and nc_open_memio take it");
         }
-        let request = Request { path, mode, pe: basepe, hint };
+        let request = Request { location: &location, mode, pe: basepe, hint };
         // SAFETY: the contract of the interface.
         if let Some(new) = unsafe { user_formats::open(&request) }? {
             // SAFETY: the contract of the interface.
@@ -151,18 +169,15 @@ unsafe fn open(path_: *const c_char, mode: c_int, basepe: c_int, hint: *mut usiz
             return Ok(());
         }
         let file = if mode & NC_DISKLESS != 0 {
-            memory_files::open_diskless(path, mode)?
+            memory_files::open_diskless(location, mode)?
         } else {
             let access = if mode & NC_WRITE != 0 {
-                match writer_of(as_path(path)) {
-                    Some(writer) => Access::Write(writer),
-                    None => Access::Write(Arc::new(FileMut::append(as_path(path))?)),
-                }
+                Access::Write(edit(&location)?)
             } else {
                 let options = missing_is_zero().shared(mode & NC_SHARE != 0);
-                Access::Read(File::open_with(as_path(path), &options)?)
+                Access::Read(File::open_location(&location, &options)?)
             };
-            OpenFile::new(path.to_vec(), mode, access, false)
+            OpenFile::new(location, mode, access, false)
         };
         let new = insert(file)?;
         // SAFETY: the contract of the interface.
@@ -172,6 +187,18 @@ unsafe fn open(path_: *const c_char, mode: c_int, basepe: c_int, hint: *mut usiz
         }
         Ok(())
     })
+}
+
+/// Opens a file to be changed where it lies. Fails with `NC_EPERM` for a URL.
+fn edit(location: &Location) -> Result<Arc<FileMut>> {
+    let Some(path) = path_of(location) else {
+        let what = "objects are replaced whole, and not changed in place: copy it to a file, change that, and put it with nccopy";
+        return fail(Code::EPERM, format!("{}: {what}", text_of(location).escape_ascii()));
+    };
+    match writer_of(path) {
+        Some(writer) => Ok(writer),
+        None => FileMut::append(path).map(Arc::new),
+    }
 }
 
 /// Files that are cut off are read as the reference reads them: what is missing is zero.
@@ -373,9 +400,10 @@ fn give_up(file: &OpenFile) {
     if let Ok(writable) = file.writable() {
         writable.abort();
     }
-    if file.state().is_new && file.mode & (NC_DISKLESS | NC_INMEMORY) == 0 {
+    let is_in_memory = file.mode & (NC_DISKLESS | NC_INMEMORY) != 0;
+    if let (true, false, Some(path)) = (file.state().is_new, is_in_memory, path_of(&file.location)) {
         // Whether it can be removed or not, the error to report is the one before.
-        let _ = std::fs::remove_file(as_path(&file.path));
+        let _ = std::fs::remove_file(path);
     }
 }
 
@@ -431,18 +459,24 @@ pub unsafe extern "C" fn nc_delete(path: *const c_char) -> c_int {
     unsafe { nc_delete_mp(path, 0) }
 }
 
-/// Removes a file, which must be one of netCDF.
+/// Removes a file or an object, which must be one of netCDF.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_delete_mp(path_: *const c_char, basepe: c_int) -> c_int {
+pub unsafe extern "C" fn nc_delete_mp(path: *const c_char, basepe: c_int) -> c_int {
     answer(|| {
         // SAFETY: the contract of the interface.
-        let path = unsafe { path(path_) }?;
-        let path = as_path(&path);
-        File::open_with(path, &missing_is_zero())?;
+        let location = unsafe { location(path) }?;
+        File::open_location(&location, &missing_is_zero())?;
         if basepe != 0 {
             return fail(Code::EINVAL, "the only processing element is 0");
         }
-        std::fs::remove_file(path).or_else(|error| fail(Code::EIO, format!("{}: {error}", path.display())))
+        match &*location.resolved()? {
+            Location::Object { store, key } => store.delete(key),
+            other => {
+                let path = other.clone().into_path()?;
+                std::fs::remove_file(&path)
+                    .or_else(|error| fail(Code::EIO, format!("{}: {error}", path.display())))
+            }
+        }
     })
 }
 
@@ -470,7 +504,7 @@ mod tests {
                 ("file://@/none.nc", Code(2)),
                 ("file://@/a%20b.nc?x", Code::EDAPCONSTRAINT),
                 ("file://@/a%20b.nc#mode=zarr", Code::ENOTBUILT),
-                ("http://host/a.nc", Code::ENOTBUILT),
+                ("dods://host/a.nc", Code::ENOTBUILT),
             ] {
                 assert_eq!(nc_open(url(text).as_ptr(), 0, &mut id), code.0, "{text}");
             }

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError, RwLockWriteGuard};
 
-use crate::{any_types, caches, file_table, library, rc, user_formats};
+use crate::{any_types, caches, file_table, library, user_formats};
 
 /// A guard of a lock.
 trait Guard {}
@@ -15,6 +15,7 @@ trait Guard {}
 impl<T> Guard for MutexGuard<'static, T> {}
 impl<T> Guard for RwLockWriteGuard<'static, T> {}
 impl Guard for ferrocdf::plugins::Locks {}
+impl Guard for ferrocdf::run_control::Held {}
 
 thread_local! {
     /// Guards that the forking thread holds.
@@ -46,7 +47,7 @@ extern "C" fn before() {
         Box::new(any_types::builders()),
         Box::new(ferrocdf::plugins::lock_all()),
     ];
-    if let Some(settings) = rc::settings() {
+    if let Some(settings) = ferrocdf::run_control::lock() {
         held.push(Box::new(settings));
     }
     // A thread that is ending does not fork.

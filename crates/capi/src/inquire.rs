@@ -6,6 +6,7 @@ use ferrocdf::Owner;
 
 use crate::attributes::attrs;
 use crate::boundary::{answer, put, put_text};
+use crate::files::text_of;
 use crate::open_files::{find, find_file};
 
 pub unsafe extern "C" fn nc_inq(
@@ -75,10 +76,11 @@ pub unsafe extern "C" fn nc_inq_format_extended(ncid: c_int, format: *mut c_int,
 pub unsafe extern "C" fn nc_inq_path(ncid: c_int, len: *mut usize, path: *mut c_char) -> c_int {
     answer(|| {
         let file = find_file(ncid)?;
+        let text = text_of(&file.location);
         // SAFETY: the contract of the interface.
         unsafe {
-            put(len, file.path.len());
-            put_text(path, &file.path);
+            put(len, text.len());
+            put_text(path, &text);
         }
         Ok(())
     })

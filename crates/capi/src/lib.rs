@@ -52,6 +52,8 @@ mod other_containers;
 mod parallel;
 mod plugin_path;
 mod rc;
+#[cfg(all(test, feature = "remote"))]
+mod remote_files;
 mod storage;
 mod trees;
 mod types;

@@ -4,12 +4,12 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-use ferrocdf::store::write_file;
-use ferrocdf::{Code, CreateOptions, Error, File, FileMut, Result};
+use ferrocdf::store::{MemoryBlob, write_file};
+use ferrocdf::{Code, CreateOptions, File, FileMut, Location, Result};
 
 use crate::boundary::{answer, fail, list, put};
 use crate::constants::*;
-use crate::files::{as_path, check_mode, close, missing_is_zero, nc_create, path};
+use crate::files::{check_mode, close, location, missing_is_zero, nc_create, path_of, text_of};
 use crate::memory::{copy_of, free};
 use crate::open_files::{Access, AtClose, OpenFile, find_file, insert, remove};
 
@@ -59,51 +59,53 @@ pub(crate) fn bring_back(file: &OpenFile) -> Result<()> {
 }
 
 /// Makes a file in memory.
-pub(crate) fn create(path: &[u8], mode: c_int, options: &CreateOptions) -> Result<OpenFile> {
-    if path.is_empty() {
-        return fail(Code::EINVAL, "a file in memory needs a name");
-    }
-    let mut file =
-        OpenFile::new(path.to_vec(), mode, Access::Write(Arc::new(FileMut::in_memory(options)?)), true);
+pub(crate) fn create(location: Location, mode: c_int, options: &CreateOptions) -> Result<OpenFile> {
+    let access = Access::Write(Arc::new(FileMut::in_memory(options)?));
+    let mut file = OpenFile::new(location, mode, access, true);
     if mode & NC_PERSIST != 0 {
-        check_writable(path)?;
+        check_writable(&file.location)?;
         file.at_close = AtClose::Persist;
     }
     Ok(file)
 }
 
-/// Fails if there is a file of that name that may not be written.
-fn check_writable(path: &[u8]) -> Result<()> {
-    match std::fs::metadata(as_path(path)) {
-        Ok(there) if there.permissions().readonly() => {
-            fail(Code(libc::EPERM), format!("{} may not be written", path.escape_ascii()))
+/// Fails if there is a file of that name that may not be written, or a URL is of no object.
+fn check_writable(location: &Location) -> Result<()> {
+    let location = &*location.resolved()?;
+    match path_of(location).map(std::fs::metadata) {
+        Some(Ok(there)) if there.permissions().readonly() => {
+            fail(Code(libc::EPERM), format!("{} may not be written", text_of(location).escape_ascii()))
         }
         _ => Ok(()),
     }
 }
 
-/// Reads a file into memory and opens it there.
-pub(crate) fn open_diskless(path: &[u8], mode: c_int) -> Result<OpenFile> {
-    let bytes = std::fs::read(as_path(path)).map_err(|error| Error::system(&error, path.escape_ascii()))?;
-    let mut file = OpenFile::new(path.to_vec(), mode, access(path, bytes, mode, u64::MAX)?, false);
+/// Reads a file or an object into memory and opens it there.
+pub(crate) fn open_diskless(location: Location, mode: c_int) -> Result<OpenFile> {
+    let access = access(&location, location.read_whole()?, mode, u64::MAX)?;
+    let mut file = OpenFile::new(location, mode, access, false);
     if mode & NC_PERSIST != 0 && mode & NC_WRITE != 0 {
-        check_writable(path)?;
+        check_writable(&file.location)?;
         file.at_close = AtClose::Persist;
     }
     Ok(file)
 }
 
-fn access(path: &[u8], bytes: Vec<u8>, mode: c_int, limit: u64) -> Result<Access> {
+fn access(location: &Location, bytes: Vec<u8>, mode: c_int, limit: u64) -> Result<Access> {
     if mode & NC_WRITE != 0 {
-        FileMut::append_bytes_within(bytes, limit, Some(as_path(path))).map(Arc::new).map(Access::Write)
+        FileMut::append_bytes_within(bytes, limit, Some(location.clone())).map(Arc::new).map(Access::Write)
     } else {
-        File::from_bytes_with(bytes, &missing_is_zero().beside(as_path(path))).map(Access::Read)
+        File::from_bytes_with(bytes, &missing_is_zero().beside(location.clone())).map(Access::Read)
     }
 }
 
-/// Writes the bytes of a file in memory to its path. What is there stays if that fails.
+/// Writes the bytes of a file in memory to its path, or puts them as the object of its URL. What is there stays if that fails.
 pub(crate) fn persist(file: &OpenFile) -> Result<()> {
-    write_file(as_path(&file.path), &file.file().bytes()?)
+    let bytes = file.file().bytes()?;
+    match path_of(&file.location) {
+        Some(path) => write_file(path, &bytes),
+        None => file.location.put(&MemoryBlob::new(bytes)),
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -142,13 +144,13 @@ pub unsafe extern "C" fn nc_open_mem(
 /// Opens memory. Unless it is locked, memory that is opened to be written is ours from then on.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_open_memio(
-    path_: *const c_char,
+    path: *const c_char,
     mode: c_int,
     memio: *mut NcMemio,
     id: *mut c_int,
 ) -> c_int {
     answer(|| {
-        if path_.is_null() || memio.is_null() {
+        if path.is_null() || memio.is_null() {
             return fail(Code::EINVAL, "nc_open_memio takes a path and memory");
         }
         // SAFETY: it is not null, so it is valid by the contract of the interface.
@@ -162,12 +164,13 @@ pub unsafe extern "C" fn nc_open_memio(
             return fail(Code::ENOTBUILT, "formats that programs bring along open files, and no memory");
         }
         // SAFETY: the contract of the interface.
-        let path = &*unsafe { path(path_) }?;
+        let location = unsafe { location(path) }?;
         // SAFETY: the contract of the interface.
         let bytes = unsafe { list(memio.memory.cast::<u8>(), memio.size) };
         let (writes, locked) = (mode & NC_WRITE != 0, memio.flags & NC_MEMIO_LOCKED != 0);
         let limit = if locked { memio.size as u64 } else { u64::MAX };
-        let mut file = OpenFile::new(path.to_vec(), mode, access(path, bytes.to_vec(), mode, limit)?, false);
+        let access = access(&location, bytes.to_vec(), mode, limit)?;
+        let mut file = OpenFile::new(location, mode, access, false);
         if !writes || locked {
             // A file that cannot be opened leaves the memory with the caller.
             let (memory, ours) = (AtomicPtr::new(memio.memory), AtomicBool::new(false));

@@ -11,13 +11,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ferrocdf::model::Class;
-use ferrocdf::{Code, Error, File, FileMut, GroupId, Model, Result, Type, VarId};
+use ferrocdf::{Code, Error, File, FileMut, GroupId, Location, Model, Result, Type, VarId};
 
 use crate::boundary::fail;
 use crate::caches::{self, FileCaches};
 use crate::constants::{NC_CLASSIC_MODEL, NC_DISKLESS, NC_INMEMORY, NC_NETCDF4, format_flags};
 use crate::file_table::{self, Pinned, Removed};
-use crate::files::as_path;
+use crate::files::path_of;
 use crate::memory_files::GivenMemory;
 use crate::user_formats;
 
@@ -28,8 +28,8 @@ pub(crate) const POSITIONS: usize = 1 << 15;
 
 /// A file with an id.
 pub(crate) struct OpenFile {
-    /// The path it was opened with.
-    pub(crate) path: Vec<u8>,
+    /// The path or the URL it was opened with.
+    pub(crate) location: Location,
     /// The flags it was opened with, and those of its format, as `nc_inq_format_extended` tells them.
     pub(crate) mode: c_int,
     /// What a file in memory does with its bytes when it is closed.
@@ -131,7 +131,7 @@ impl State {
 }
 
 impl OpenFile {
-    pub(crate) fn new(path: Vec<u8>, mode: c_int, access: Access, is_new: bool) -> Self {
+    pub(crate) fn new(location: Location, mode: c_int, access: Access, is_new: bool) -> Self {
         let file: &File = match &access {
             Access::Read(file) => file,
             Access::Write(file) => {
@@ -142,7 +142,7 @@ impl OpenFile {
         let format = file.format();
         let stored = file.look(|model| (model.vars().len(), model.types().len()));
         OpenFile {
-            path,
+            location,
             // That a file keeps to the classic model is told of new ones only.
             mode: (mode & !NC_NETCDF4) | (format_flags(format) & if is_new { !0 } else { !NC_CLASSIC_MODEL }),
             caches: FileCaches::new(stored.0),
@@ -305,7 +305,7 @@ pub(crate) fn writer_of(path: &Path) -> Option<Arc<FileMut>> {
         Access::Write(writer)
             if open.mode & (NC_DISKLESS | NC_INMEMORY) == 0
                 && !open.is_classic()
-                && place(as_path(&open.path)) == Some(wanted) =>
+                && path_of(&open.location).and_then(place) == Some(wanted) =>
         {
             Some(writer.clone())
         }

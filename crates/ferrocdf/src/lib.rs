@@ -42,6 +42,7 @@ mod location;
 mod nc4;
 mod options;
 pub mod plugins;
+pub mod run_control;
 mod short_access;
 mod storage;
 pub mod suite;

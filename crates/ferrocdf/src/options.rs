@@ -1,13 +1,13 @@
 //! How files are made and opened.
 
-use std::path::PathBuf;
-
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::Format;
 
+use crate::location::Location;
+
 /// How a file is opened for reading.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct OpenOptions {
     /// Data past the end of a file that is cut off reads as zeros if no more than this many bytes are missing; otherwise
@@ -20,15 +20,15 @@ pub struct OpenOptions {
     /// file is opened, if their types are atomic. Otherwise the attributes of an object are read when they are first looked at.
     pub all_attributes: bool,
     /// Where bytes in memory, or of another blob, come from: files that they name (virtual datasets, external data and
-    /// links) are looked for beside this path. Without it they are not looked for.
-    pub beside: Option<PathBuf>,
+    /// links) are looked for beside the file or object at this location. Without it they are not looked for.
+    pub beside: Option<Location>,
 }
 
 impl OpenOptions {
-    /// These options for bytes that come from a path.
+    /// These options for bytes that come from a location.
     #[must_use]
-    pub fn beside(self, path: impl Into<PathBuf>) -> Self {
-        OpenOptions { beside: Some(path.into()), ..self }
+    pub fn beside(self, location: Location) -> Self {
+        OpenOptions { beside: Some(location), ..self }
     }
 
     /// These options with another limit of missing bytes.

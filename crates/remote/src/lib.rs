@@ -220,4 +220,9 @@ impl Store for RemoteStore {
             Backend::Bucket(bucket) => bucket.name().to_string(),
         }
     }
+
+    fn no_such_object(&self, key: &str) -> Error {
+        let what = "the server answers 404 Not Found: the object does not exist";
+        Error::new(Code::ENOOBJECT, format!("{}/{key}: {what}", self.name()))
+    }
 }

@@ -84,6 +84,6 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 }
 
 fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<File> {
-    File::from_bytes_with(bytes, &OpenOptions::default().beside(path))
+    File::from_bytes_with(bytes, &OpenOptions::default().beside(Location::Path(path.to_path_buf())))
         .map_err(|error| error.at(path.display()))
 }

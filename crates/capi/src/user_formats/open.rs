@@ -7,19 +7,19 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use ferrocdf::{Code, Error, Result};
+use ferrocdf::{Code, Error, Location, Result};
 
 use super::{
     MAGIC_LEN, POSITIONS_USED, Table, UserFile, files, formats, load_once, position_of, table_of, wanted,
 };
 use crate::boundary::fail;
 use crate::constants::{NC_NOERR, UDF_FLAGS};
-use crate::files::as_path;
+use crate::files::{path_of, text_of};
 use crate::open_files::{GROUP_BITS, POSITIONS};
 
 /// A call of `nc_open` or `nc_create` of a file that is not in memory.
 pub(crate) struct Request<'a> {
-    pub(crate) path: &'a [u8],
+    pub(crate) location: &'a Location,
     pub(crate) mode: c_int,
     pub(crate) pe: c_int,
     pub(crate) hint: *mut usize,
@@ -35,15 +35,19 @@ pub(crate) unsafe fn open(request: &Request<'_>) -> Result<Option<c_int>> {
     if !is_asked && formats().iter().all(|format| format.magic.is_empty()) {
         return Ok(None);
     }
-    let begins = match first_bytes(as_path(request.path)) {
-        Ok(begins) => begins,
-        Err(error) if is_asked => return Err(error),
-        Err(_) => return Ok(None),
+    // The format of a URL is asked for, and not looked for.
+    let begins = match path_of(request.location).map(first_bytes) {
+        None => None,
+        Some(Ok(begins)) => Some(begins),
+        Some(Err(error)) if is_asked => return Err(error),
+        Some(Err(_)) => return Ok(None),
     };
-    let Some(format) = wanted(request.mode, &begins) else { return Ok(None) };
+    let Some(format) = wanted(request.mode, begins.as_ref().map_or(&[], |begins| begins)) else {
+        return Ok(None);
+    };
     // SAFETY: as the caller says.
     unsafe {
-        insert(request.path, table_of(format)?, |file, id| {
+        insert(request.location, table_of(format)?, |file, id| {
             let Request { mode, pe, hint, .. } = *request;
             file.open(file.path.as_ptr(), mode, pe, hint, null_mut(), file.table.0, id)
         })
@@ -60,7 +64,7 @@ pub(crate) unsafe fn create(request: &Request<'_>, size: usize) -> Result<Option
     let Some(format) = wanted(request.mode, &[]) else { return Ok(None) };
     // SAFETY: as the caller says.
     unsafe {
-        insert(request.path, table_of(format)?, |file, id| {
+        insert(request.location, table_of(format)?, |file, id| {
             let Request { mode, pe, hint, .. } = *request;
             file.create(file.path.as_ptr(), mode, size, pe, hint, null_mut(), file.table.0, id)
         })
@@ -84,8 +88,9 @@ fn first_bytes(path: &Path) -> Result<[u8; MAGIC_LEN]> {
 }
 
 /// Gives a file an id, and keeps it if its format takes it.
-fn insert(path: &[u8], table: Table, take: impl FnOnce(&UserFile, c_int) -> c_int) -> Result<c_int> {
-    let path = CString::new(path).map_err(|_| Error::new(Code::EINVAL, "a zero byte in a path"))?;
+fn insert(location: &Location, table: Table, take: impl FnOnce(&UserFile, c_int) -> c_int) -> Result<c_int> {
+    let path =
+        CString::new(text_of(location)).map_err(|_| Error::new(Code::EINVAL, "a zero byte in a path"))?;
     let file = Arc::new(UserFile { table, path });
     let mut files = files();
     let at = files.iter().position(Option::is_none).unwrap_or(files.len());
@@ -104,12 +109,12 @@ fn insert(path: &[u8], table: Table, take: impl FnOnce(&UserFile, c_int) -> c_in
         NC_NOERR => Ok(id),
         code => {
             remove(id);
-            fail(Code(code), format!("{}: its format refused the file", path_of(&file)))
+            fail(Code(code), format!("{}: its format refused the file", name_of(&file)))
         }
     }
 }
 
-fn path_of(file: &UserFile) -> std::borrow::Cow<'_, str> {
+fn name_of(file: &UserFile) -> std::borrow::Cow<'_, str> {
     file.path.to_string_lossy()
 }
 

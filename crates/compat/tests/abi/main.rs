@@ -7,6 +7,7 @@
 mod alone;
 mod declared;
 mod facts;
+mod features;
 mod headers;
 mod install;
 mod library;

@@ -155,9 +155,13 @@ impl Drop for FileMut {
     }
 }
 
-/// Names the file in an error.
+/// Names the file in an error, unless the store has named it.
 fn in_file<T>(path: &Path, result: Result<T>) -> Result<T> {
-    result.map_err(|error| error.at(path.display()))
+    result.map_err(|error| {
+        let name = path.display().to_string();
+        let is_named = error.what.strip_prefix(&name).is_some_and(|rest| rest.starts_with(": "));
+        if is_named { error } else { error.at(name) }
+    })
 }
 
 const _: () = {

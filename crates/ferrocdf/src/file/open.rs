@@ -13,7 +13,7 @@ use ferrocdf_store::{
 use super::{File, FileMut, State, Target, in_file};
 use crate::driver::{Context, Opened};
 use crate::drivers;
-use crate::location::{Location, beside};
+use crate::location::Location;
 use crate::options::{AppendOptions, CreateOptions, OpenOptions, check_sync_setting};
 
 impl File {
@@ -77,9 +77,9 @@ impl State {
     }
 }
 
-/// Returns the context for a driver. Files that bytes in memory refer to are looked for beside the path in the options.
+/// Returns the context for a driver. Files that bytes in memory refer to are looked for beside the location in the options.
 fn context<'a>(location: &'a Location, options: &OpenOptions) -> Context<'a> {
-    let told = || options.beside.as_deref().map(beside);
+    let told = || options.beside.as_ref().and_then(Location::resolver);
     let resolver: Option<Arc<dyn Resolver>> = location.resolver().or_else(told);
     let OpenOptions { allow_missing, all_attributes, .. } = *options;
     Context { location, resolver, allow_missing, all_attributes }
@@ -185,10 +185,10 @@ impl FileMut {
     }
 
     /// [`FileMut::append_bytes`] of a file that cannot grow beyond `limit` bytes: that fails with `NC_EINMEMORY`. Files that
-    /// it names are looked for beside the path that it comes from.
-    pub fn append_bytes_within(bytes: Vec<u8>, limit: u64, beside: Option<&Path>) -> Result<FileMut> {
+    /// it names are looked for beside the location that it comes from.
+    pub fn append_bytes_within(bytes: Vec<u8>, limit: u64, beside: Option<Location>) -> Result<FileMut> {
         let memory = Arc::new(MemoryBlob::new(bytes).limited(limit));
-        let options = OpenOptions { beside: beside.map(Path::to_path_buf), ..OpenOptions::default() };
+        let options = OpenOptions { beside, ..OpenOptions::default() };
         let location = Location::Memory(memory.clone());
         let mut file = Self::append_in_place(Box::new(memory.clone()), &location, &options)?;
         file.target = Target::Memory(memory);

@@ -11,16 +11,22 @@ mod url;
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
+use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::Resolver;
-use ferrocdf_store::{Blob, FileBlob, MemoryBlob, ObjectBlob, PageCache, ReadAhead, Store};
+use ferrocdf_store::{Blob, FileBlob, MemoryBlob, ObjectBlob, PageCache, ReadAhead, ReadRequest, Store};
 
 use resolver::{BesideFile, BesideObject};
 pub use url::Url;
+
+use crate::elements::zeros;
+
+/// Bytes that one request asks for where a dataset is read whole.
+const PIECE: usize = 8 << 20;
 
 /// Where a dataset is.
 #[derive(Clone)]
@@ -87,6 +93,28 @@ impl Location {
         }
     }
 
+    /// Reads the bytes of the dataset whole.
+    ///
+    /// # Errors
+    /// `NC_ENOMEM` if there is not enough memory; those of the file or the store.
+    pub fn read_whole(&self) -> Result<Vec<u8>> {
+        if let Location::Path(path) = self {
+            return std::fs::read(path).map_err(|error| Error::system(&error, path.display()));
+        }
+        let blob = self.blob(true)?;
+        let size = blob.size()?;
+        let mut bytes = zeros(usize::try_from(size).unwrap_or(usize::MAX))?;
+        let pieces = bytes.chunks_mut(PIECE).enumerate();
+        let mut requests: Vec<_> =
+            pieces.map(|(number, into)| ReadRequest::new((number * PIECE) as u64, into)).collect();
+        blob.read_many(&mut requests)?;
+        if requests.iter().any(|request| request.len < request.into.len()) {
+            let what = format!("fewer bytes than the {size} that there were");
+            return Err(Error::new(Code::ETRUNC, what).at(self.name().display()));
+        }
+        Ok(bytes)
+    }
+
     /// Makes the bytes of a blob the content of the object at this location. Readers see the old content or the new one.
     ///
     /// # Errors
@@ -147,16 +175,18 @@ impl Location {
     /// Returns what opens the files that the dataset refers to; `None` if no files are around it.
     pub(crate) fn resolver(&self) -> Option<Arc<dyn Resolver>> {
         match self {
-            Location::Path(path) => Some(beside(path)),
+            Location::Path(path) => Some(Arc::new(BesideFile::new(path))),
             Location::Object { store, key } => Some(Arc::new(BesideObject::new(store.clone(), key))),
-            Location::Memory(_) | Location::Blob(_) | Location::Url(_) => None,
+            Location::Url(_) => self.resolved().ok()?.resolver(),
+            Location::Memory(_) | Location::Blob(_) => None,
         }
     }
 }
 
-/// Returns what opens the files that the file at a path refers to.
-pub(crate) fn beside(path: &Path) -> Arc<dyn Resolver> {
-    Arc::new(BesideFile::new(path))
+impl fmt::Debug for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Location").field(&self.name()).finish()
+    }
 }
 
 /// Reads a blob by pages if each request costs milliseconds: small ones come in any order.

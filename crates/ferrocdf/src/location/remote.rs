@@ -10,6 +10,7 @@ use ferrocdf_remote::{Protocol, Settings};
 use ferrocdf_store::Store;
 
 use super::Url;
+use crate::run_control;
 
 /// Returns the store of a URL and the key of the object that it names. Sends no request.
 ///
@@ -26,13 +27,20 @@ pub(super) fn object(url: &Url) -> Result<(Arc<dyn Store>, String)> {
     Ok((store, key))
 }
 
-/// Returns the request settings in the brackets and the fragment of a URL. Ignores keys that have no effect on requests, such as `log`.
+/// Returns the request settings of run-control files, and those in the brackets and the fragment of a URL. Ignores keys that have no
+/// effect on requests, such as `log`.
 fn settings(url: &Url) -> Result<Settings> {
     let refused = |what: &str| Err(Error::new(Code::ENOTBUILT, what.to_string()));
     let mut settings = Settings::default();
     let scheme = url.scheme();
     if ["dods", "dap4"].contains(&&*scheme) {
         return refused("it is the URL of a DAP server, which this version does not speak with");
+    }
+    // What the URL says wins over files, and both win over the environment.
+    for (key, value) in run_control::for_url(&String::from_utf8_lossy(url.address())) {
+        settings
+            .set(&key, &value)
+            .map_err(|error| error.at("a setting of .ncrc, .daprc, .dodsrc or the program"))?;
     }
     for (key, value) in url.settings() {
         let words = if key == "mode" { value.clone() } else { key.clone() };

@@ -89,7 +89,7 @@ impl Resolver for BesideObject {
         let blob = super::by_pages(Arc::new(ObjectBlob::new(self.store.clone(), key)));
         match blob.read_at(0, &mut [0]) {
             Ok(_) => Ok(Some(blob)),
-            Err(error) if error.code == Code(ENOENT) => Ok(None),
+            Err(error) if error.code == Code::ENOOBJECT => Ok(None),
             Err(error) => Err(error),
         }
     }

@@ -3,8 +3,8 @@
 use ferrocdf::array::{In, Out};
 use ferrocdf::model::{Chunking, Class, Field, Filter, UserType, Value};
 use ferrocdf::{
-    Atomic, Code, CreateOptions, File, FileMut, Format, GroupId, Name, OpenOptions, Owner, Selection, Type,
-    Values, VarId,
+    Atomic, Code, CreateOptions, File, FileMut, Format, GroupId, Location, Name, OpenOptions, Owner,
+    Selection, Type, Values, VarId,
 };
 
 const ROOT: GroupId = GroupId::ROOT;
@@ -632,9 +632,9 @@ fn files_that_bytes_in_memory_name_are_found_beside_where_they_come_from() {
     let options = OpenOptions::default();
     let alone = File::from_bytes_with(linked.clone(), &options).unwrap();
     assert_eq!(alone.left_out(), ["/out: the link leads nowhere"]);
-    let file = File::from_bytes_with(linked.clone(), &options.beside(&path)).unwrap();
+    let file = File::from_bytes_with(linked.clone(), &options.beside(Location::Path(path.clone()))).unwrap();
     assert_eq!(numbers(&file, "/out/x"), [0.5, 1.5, 2.5, 3.5]);
-    let file = FileMut::append_bytes_within(linked, u64::MAX, Some(&path)).unwrap();
+    let file = FileMut::append_bytes_within(linked, u64::MAX, Some(Location::Path(path.clone()))).unwrap();
     assert!(file.variable("/out/x").is_some());
 }
 

@@ -21,6 +21,9 @@ pub(crate) use environment::Variables;
 pub(crate) use profiles::{Profile, read_profile};
 pub use secret::Secret;
 
+/// A time that no request takes.
+const ENDLESS: Duration = Duration::from_secs(365 * 86_400);
+
 /// The way in which requests to S3 name the bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addressing {
@@ -142,6 +145,11 @@ impl Settings {
             _ => Err(wrong("a number of seconds")),
         };
         let flag = || parse_flag(value).map(Some).ok_or_else(|| wrong("true or false"));
+        // Files of settings have these for "as usual" and "as long as it takes".
+        let or_usual =
+            |flag: &dyn Fn() -> Result<Option<bool>>| if value == "-1" { Ok(None) } else { flag() };
+        let or_endless =
+            |time: Option<Duration>| time.map(|time| if time.is_zero() { ENDLESS } else { time });
         match lower.as_str() {
             "aws.profile" | "awsprofile" => self.profile = text(),
             "aws.region" | "awsregion" | "aws.default_region" => self.region = text(),
@@ -165,11 +173,11 @@ impl Settings {
                 self.password = Some(Secret::new(password));
             }
             "http.ssl.cainfo" => self.ca_file = Some(value.into()),
-            "http.ssl.verifypeer" | "http.ssl.validate" => self.verify_peer = flag()?,
+            "http.ssl.verifypeer" | "http.ssl.validate" => self.verify_peer = or_usual(&flag)?,
             "http.proxy.server" | "http.proxy_server" => self.proxy = secret(),
             "http.useragent" => self.user_agent = text(),
-            "http.timeout" => self.deadline = seconds()?,
-            "http.connecttimeout" => self.connect_timeout = seconds()?,
+            "http.timeout" => self.deadline = or_endless(seconds()?),
+            "http.connecttimeout" => self.connect_timeout = or_endless(seconds()?),
             _ => return Ok(false),
         }
         Ok(true)
@@ -259,6 +267,10 @@ mod tests {
         assert_eq!(settings.password.as_ref().map(Secret::expose), Some("p:q"));
         assert_eq!(settings.verify_peer, Some(false));
         assert_eq!(settings.deadline(), Duration::from_millis(2500));
+        settings.set("HTTP.TIMEOUT", "0").unwrap();
+        assert_eq!(settings.deadline(), ENDLESS);
+        settings.set("HTTP.SSL.VERIFYPEER", "-1").unwrap();
+        assert_eq!(settings.verify_peer, None);
         assert!(!settings.set("HTTP.DEFLATE", "1").unwrap());
         assert_eq!(settings.set("HTTP.TIMEOUT", "-1").unwrap_err().code, Code::ERCFILE);
         assert_eq!(settings.set("HTTP.SSL.VALIDATE", "maybe").unwrap_err().code, Code::ERCFILE);

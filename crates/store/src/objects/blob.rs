@@ -52,7 +52,7 @@ impl ObjectBlob {
     /// Checks an answer, and records its version and size unless `forget` was called since the request. `forgets` is the number
     /// of calls before the request.
     fn check(&self, answer: Result<Option<Filled>>, range: ByteRange, forgets: u64) -> Result<Filled> {
-        let found = answer?.ok_or_else(|| self.failed(Errno::NOENT, "the object does not exist"))?;
+        let found = answer?.ok_or_else(|| self.store.no_such_object(&self.key))?;
         let found = found.check(&self.key, range).map_err(|error| error.at(self.store.name()))?;
         let mut known = self.known();
         if known.forgets != forgets {
@@ -236,7 +236,7 @@ mod tests {
         store.fail(1, Fault::BodyCut);
         assert_eq!(object.read_at(0, &mut [0; 8]).unwrap_err().code, Code::ETRUNC);
         let absent = ObjectBlob::new(store, "a/c");
-        assert_eq!(absent.size().unwrap_err().code, Code(Errno::NOENT.raw_os_error()));
+        assert_eq!(absent.size().unwrap_err().code, Code::ENOOBJECT);
         assert!(absent.change_token().is_none());
     }
 

@@ -82,6 +82,11 @@ pub trait Store: Debug + Send + Sync {
 
     /// Returns the name of the store for messages: its path or URL.
     fn name(&self) -> String;
+
+    /// Returns the error of a caller that needs an object which does not exist: `NC_ENOOBJECT`.
+    fn no_such_object(&self, key: &str) -> Error {
+        Error::new(Code::ENOOBJECT, format!("{}/{key}: the object does not exist", self.name()))
+    }
 }
 
 /// The range of an object that a request asks for.

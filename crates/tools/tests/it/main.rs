@@ -11,3 +11,4 @@ mod plugins;
 mod remote;
 mod round_trip;
 mod target;
+mod web_server;
