@@ -98,3 +98,40 @@ fn datasets_are_written_to_urls() {
     assert!(!refused.status.success(), "{told}");
     assert!(told.contains(&format!("{denied}: PUT ")) && told.contains("403"), "{told}");
 }
+
+#[test]
+fn settings_of_files_reach_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::write(folder.join("a.cdl"), "netcdf a { dimensions: x = 3 ; }").unwrap();
+    assert!(ferrocdf(&["gen", "-o", "a.nc", "a.cdl"], folder).status.success());
+    let object = std::fs::read(folder.join("a.nc")).unwrap();
+    let server = serve(Objects::from([("/d/private".to_string(), object)]));
+    let url = format!("{server}/d/private");
+    let read = |url: &str, environment: &[(&str, &str)]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ferrocdf"));
+        command.args(["dump", url]).current_dir(folder).env("NO_PROXY", "*").env("HOME", folder);
+        command.env_remove("NCRCENV_RC").envs(environment.iter().copied()).output().unwrap()
+    };
+    let fails = |output: Output, what: &str| {
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && told.contains(what), "{told}");
+    };
+    let user = "HTTP.CREDENTIALS.USERPASSWORD=me:hush\n";
+    for (name, text) in [(".ncrc", user.to_string()), (".dodsrc", format!("[{server}/d]{user}"))] {
+        fails(read(&url, &[]), "401");
+        std::fs::write(folder.join(name), text).unwrap();
+        let dumped = read(&url, &[]);
+        assert!(dumped.status.success(), "{name}: {}", String::from_utf8_lossy(&dumped.stderr));
+        fails(read(&format!("{url}#http.credentials.userpassword=me:other"), &[]), "401");
+        fails(read(&url, &[("NCRCENV_IGNORE", "1")]), "401");
+        fails(read(&url, &[("NCRCENV_RC", "none")]), "401");
+        std::fs::rename(folder.join(name), folder.join("other")).unwrap();
+        assert!(read(&url, &[("NCRCENV_RC", "other")]).status.success(), "{name}");
+    }
+    // Of another folder, and a value that the key cannot have.
+    std::fs::write(folder.join(".ncrc"), format!("[{server}/e]{user}")).unwrap();
+    fails(read(&url, &[]), "401");
+    std::fs::write(folder.join(".ncrc"), "HTTP.TIMEOUT=soon").unwrap();
+    fails(read(&url, &[]), "HTTP.TIMEOUT");
+}
