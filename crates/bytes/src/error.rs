@@ -217,6 +217,12 @@ impl Error {
         (self.code.0 > 0 && self.code.0 != ESTALE) || of_servers.contains(&self.code)
     }
 
+    /// True if bytes could not be had, whatever they say: the system or a server refused, or another file or object, or none, is in the
+    /// place of the one that was opened.
+    pub fn is_of_source(&self) -> bool {
+        self.code.0 > 0 || self.code == Code::ENOOBJECT || self.is_of_system()
+    }
+
     /// An operating system error; keeps `errno` as the code, as netCDF does.
     pub fn system(error: &std::io::Error, what: impl fmt::Display) -> Self {
         let code = error.raw_os_error().map_or(Code::EIO, Code);

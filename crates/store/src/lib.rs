@@ -25,6 +25,7 @@ mod rounds;
 mod sparse;
 pub mod suite;
 pub mod testing;
+mod watched;
 
 pub use ahead::ReadAhead;
 pub use behind::WriteBehind;
@@ -43,3 +44,4 @@ pub use replace::{ReplaceableFile, copy_access, resolve_links, write_file};
 pub use retry::{ChangeToken, RetryLimit, is_stale, read_optimistically, retry};
 pub use rounds::{InRounds, read_in_rounds};
 pub use sparse::{SkipZeros, is_sparse, is_zero, skipping_zeros};
+pub use watched::Watched;

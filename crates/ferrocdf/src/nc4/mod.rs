@@ -1,7 +1,8 @@
 //! The netCDF-4 convention, read here and written by `write`: what the objects of an HDF5 file are to netCDF ("netCDF-4
 //! Format" in the file format specifications).
 //!
-//! Everything but attributes is known when the file is open; where data lies is found when it is first asked for.
+//! Everything but attributes is known when the file is open, and in slow sources these too; where data lies is found when it is first
+//! asked for.
 
 mod attributes;
 mod chunks;
@@ -25,7 +26,7 @@ use ferrocdf_bytes::{Error, Result};
 use ferrocdf_hdf5::messages::fill::Fill;
 use ferrocdf_hdf5::{Dataset, File, LinkTarget, Object, ObjectKind, OpenOptions};
 use ferrocdf_model::{Attr, Attrs, Model, Name, Owner, Type, TypeId, Values, Var, VarId};
-use ferrocdf_store::{Blob, read_optimistically};
+use ferrocdf_store::{Blob, Watched, read_optimistically};
 
 use crate::driver::{DataSources, Driver, Inspect, LocatedArray, Shapeless, Skipped, StoredSize};
 use attributes::Owners;
@@ -76,14 +77,30 @@ struct Variable {
 
 impl Nc4 {
     /// Opens a file for reading. `NC_ENOTNC` if it is not HDF5.
+    ///
+    /// Of a file in a slow source the attributes are all read now: they come in the rounds of the objects, and only now can an error of
+    /// the network be told. One that is met on the way fails the opening, whatever could be read without those bytes.
     pub(crate) fn open(
         blob: Arc<dyn Blob>,
         options: OpenOptions,
         all_attributes: bool,
     ) -> Result<(Nc4, Model)> {
-        let file = File::open_with(blob.clone(), options.clone())?;
-        let (content, model) = Content::read(&file, all_attributes)?;
-        Ok((Nc4 { blob, file, options, all_attributes, content }, model))
+        if blob.cost().is_near() {
+            let file = File::open_with(blob.clone(), options.clone())?;
+            let (content, model) = Content::read(&file, all_attributes)?;
+            return Ok((Nc4 { blob, file, options, all_attributes, content }, model));
+        }
+        let watched = Arc::new(Watched::new(blob.clone()));
+        let file = File::open_with(watched.clone(), options.clone())?;
+        let (content, model) = Content::read(&file, true)?;
+        let groups = model.group_ids().map(Owner::Group);
+        groups.chain(model.var_ids().map(Owner::Var)).for_each(|owner| {
+            model.attrs(owner).failure();
+        });
+        match watched.take_refusal() {
+            Some(refusal) => Err(refusal),
+            None => Ok((Nc4 { blob, file, options, all_attributes, content }, model)),
+        }
     }
 
     /// The same file, as it is now.

@@ -206,7 +206,7 @@ impl Walk {
                         }
                         Err(error) => {
                             self.dims.take_name(group, &link.name);
-                            self.lose(group, &link.name, error);
+                            self.lose(object, group, &link.name, error)?;
                             continue;
                         }
                     };
@@ -229,7 +229,7 @@ impl Walk {
                 match done {
                     Ok(None) => {}
                     Ok(Some(why)) => self.leave_out(group, &link.name, why),
-                    Err(error) => self.lose(group, &link.name, error),
+                    Err(error) => self.lose(object, group, &link.name, error)?,
                 }
             }
         }
@@ -255,7 +255,7 @@ impl Walk {
             self.groups.push(Place::of(&object));
             way.push(at);
             if let Err(error) = self.group(child, &object, way) {
-                self.lose(group, &name, error);
+                self.lose(&object, group, &name, error)?;
             }
             way.pop();
         }
@@ -319,10 +319,16 @@ impl Walk {
         self.budget.is_some()
     }
 
-    /// Leaves out what cannot be read.
-    fn lose(&mut self, group: GroupId, name: &[u8], error: Error) {
-        self.leave_out(group, name, &error.what);
-        self.left_out.lost.get_or_insert_with(|| error.at(path_in(&self.model, group, name)));
+    /// Leaves out what cannot be read in an object. Fails if that is because a slow source refused, which it may not do again.
+    fn lose(&mut self, object: &Object, group: GroupId, name: &[u8], error: Error) -> Result<()> {
+        let what = error.what.to_string();
+        let error = error.at(path_in(&self.model, group, name));
+        if error.is_of_source() && !object.file().source().is_near() {
+            return Err(error);
+        }
+        self.leave_out(group, name, what);
+        self.left_out.lost.get_or_insert(error);
+        Ok(())
     }
 
     fn leave_out(&mut self, group: GroupId, name: &[u8], why: impl std::fmt::Display) {

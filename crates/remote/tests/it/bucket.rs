@@ -202,7 +202,7 @@ fn large_object_is_put_in_parts() {
     server.take_seen();
 
     // A part that never arrives: the upload is taken back, and the object stays.
-    server.fail_at(2, Fault::s3(403, "AccessDenied"));
+    server.fail_from(2, [Fault::s3(403, "AccessDenied")]);
     let error = store.put_blob("b", &MemoryBlob::new(content)).unwrap_err();
     assert!(error.what.starts_with("s3://bucket/b: PUT ") && error.what.contains("AccessDenied"), "{error}");
     assert_eq!(server.take_seen().last().unwrap().method, "DELETE");

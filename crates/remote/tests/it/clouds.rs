@@ -60,7 +60,7 @@ fn suffix_of_azure_takes_the_size_from_a_bounded_answer() {
     assert_eq!(seen.len(), 2);
     assert!(seen[0].header("authorization").unwrap().starts_with("SharedKey account:"));
     // The object is replaced between the two requests.
-    server.fail_at(1, Fault::Replace(vec![7; 200_000]));
+    server.fail_from(1, [Fault::Replace(vec![7; 200_000])]);
     let found = store.get("a b", ByteRange::Suffix(100_000)).unwrap().unwrap();
     assert!(found.bytes.iter().all(|&byte| byte == 7));
     assert_eq!(server.take_seen().len(), 4);

@@ -235,7 +235,7 @@ fn any_fault_at_any_request_gives_right_bytes_or_an_error() {
         server.put("/f/a", &content);
         let store = web(&server);
         for request in 0..10 {
-            server.fail_at(request, fault.clone());
+            server.fail_from(request, [fault.clone()]);
             for at in 0..10u64 {
                 let range = ByteRange::Bounded { start: at * 20, len: 20 };
                 // An answer that is complete and wrong in itself cannot be recognized: the object is empty, says a 200.

@@ -182,14 +182,13 @@ impl Server {
 
     /// Sets the faults of the next requests.
     pub fn fail(&self, faults: impl IntoIterator<Item = Fault>) {
-        self.state().faults = faults.into_iter().map(Some).collect();
+        self.fail_from(0, faults);
     }
 
-    /// Sets the fault of a request, counted from 0 on.
-    pub fn fail_at(&self, request: usize, fault: Fault) {
-        let mut faults: VecDeque<_> = vec![None; request].into();
-        faults.push_back(Some(fault));
-        self.state().faults = faults;
+    /// Sets the faults of a request, counted from 0 on, and of those after it.
+    pub fn fail_from(&self, request: usize, faults: impl IntoIterator<Item = Fault>) {
+        let none = std::iter::repeat_n(None, request);
+        self.state().faults = none.chain(faults.into_iter().map(Some)).collect();
     }
 
     /// Sets the fault of all requests.

@@ -166,7 +166,7 @@ fn bytes_of_two_versions_are_never_mixed() {
         let object = ObjectBlob::new(web(&server), "a");
         let mut into = [0; 4];
         object.read_at(0, &mut into).unwrap();
-        server.fail_at(1, Fault::Replace(b"abcdefghij".to_vec()));
+        server.fail_from(1, [Fault::Replace(b"abcdefghij".to_vec())]);
         let mut buffers = [[0; 2]; 4];
         let mut requests: Vec<_> =
             buffers.iter_mut().enumerate().map(|(at, into)| ReadRequest::new(at as u64, into)).collect();
