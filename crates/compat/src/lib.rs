@@ -17,5 +17,6 @@ pub mod listing;
 pub mod python;
 mod reference;
 pub mod script;
+pub mod servers;
 
 pub use reference::{Reference, Transcript};

@@ -66,6 +66,13 @@ const CLIENTS: &[Need] = &[
     Need { what: "HDF5", package: "libhdf5-dev", is_there: || works("pkg-config", &["--exists", "hdf5"]) },
     Need { what: "the tools of HDF5", package: "hdf5-tools", is_there: || on_path("h5dump") },
     Need { what: "netCDF-C++", package: "libnetcdf-c++4-dev", is_there: || on_path("ncxx4-config") },
+    Need {
+        what: "a web server",
+        package: "nginx",
+        // Users who are not root may not have its folder in their path.
+        is_there: || on_path("nginx") || Path::new("/usr/sbin/nginx").is_file(),
+    },
+    Need { what: "openssl", package: "openssl", is_there: || works("openssl", &["version"]) },
 ];
 
 /// What judges random files, besides the tools of the reference.
@@ -119,13 +126,24 @@ const WHEELS: &[&str] = &[
     "certifi==2026.10.18",
     "h5py==3.16.0",
     "hdf5plugin==7.1.0",
+    "fsspec==2026.9.0",
+    "aiohttp==3.14.5",
+    "boto3==1.44.8",
+    "moto[s3]==5.1.4",
+    "flask==3.1.3",
+    "flask-cors==6.0.5",
 ];
 
 /// A Python environment of its own, under `target`; its interpreter.
 pub fn python() -> Result<PathBuf, String> {
     let folder = std::env::current_dir().map_err(|error| error.to_string())?.join("target/python");
     let python = folder.join("bin/python");
-    let there = || works(&python.to_string_lossy(), &["-c", "import netCDF4, h5py, hdf5plugin"]);
+    let there = || {
+        works(
+            &python.to_string_lossy(),
+            &["-c", "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto"],
+        )
+    };
     if !there() {
         install(PYTHON)?;
         run("python3", &["-m", "venv", "--clear", &folder.to_string_lossy()], &[])?;

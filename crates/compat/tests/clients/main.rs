@@ -10,6 +10,7 @@ mod crates;
 mod our_filters;
 mod plugins;
 mod programs;
+mod remote;
 mod shell;
 mod standard_filters;
 mod stress;

@@ -211,6 +211,16 @@ fn sources() -> PathBuf {
 }
 
 fn shell(line: &str, at: &Path, lib: Option<&Path>) -> (Option<i32>, String, String) {
+    shell_with(line, at, lib, &[])
+}
+
+/// Runs a line of shell in a folder, with our library if `lib` names its folder: exit code and both outputs.
+pub fn shell_with(
+    line: &str,
+    at: &Path,
+    lib: Option<&Path>,
+    environment: &[(&str, String)],
+) -> (Option<i32>, String, String) {
     let line = line.replace("@/", &format!("{}/", sources().display()));
     let mut command = Command::new("sh");
     command
@@ -218,11 +228,14 @@ fn shell(line: &str, at: &Path, lib: Option<&Path>) -> (Option<i32>, String, Str
         .current_dir(at)
         .env("LC_ALL", "C.UTF-8")
         .env("TZ", "UTC")
-        .env("CDO_PCTL_NBINS", "101");
+        .env("CDO_PCTL_NBINS", "101")
+        .envs(environment.iter().map(|(name, value)| (name, value)));
     // Packages of Python look for their own plugins if nobody says otherwise.
     command.env("PYTHON", folder("FERROCDF_PYTHON")).env_remove("HDF5_PLUGIN_PATH");
     if let Some(lib) = lib {
         command.env("LD_LIBRARY_PATH", lib).env("LIBRARY", lib.join("libnetcdf.so.22"));
+        // R puts folders of its own before those of others, that of the reference among them, unless it is told which.
+        command.env("R_LD_LIBRARY_PATH", format!("{}:/usr/lib/R/lib", lib.display()));
     }
     let done = command.output().expect("there is a shell");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -231,15 +244,15 @@ fn shell(line: &str, at: &Path, lib: Option<&Path>) -> (Option<i32>, String, Str
 
 /// A folder with the files that cases read: one small climate in all three classic kinds, in netCDF-4, compressed, and held
 /// to the classic model, a copy to change, and a file of all types.
-fn scene(client: &Client) -> tempfile::TempDir {
+pub fn scene(prepare: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder for the case");
     let make = "ncgen -k classic -o in1.nc @/climate.cdl && ncgen -k 64-bit-offset -o in2.nc @/climate.cdl && \
         ncgen -k cdf5 -o in5.nc @/climate.cdl && cp in1.nc grow.nc && \
         ncgen -k nc4 -o n4.nc @/climate.cdl && ncgen -k nc7 -o s4.nc @/climate.cdl && \
         nccopy -d 3 -s -c time/2,lat/3,lon/4 n4.nc z4.nc && ncgen -k nc4 -o rich.nc @/rich.cdl";
-    for line in [make, client.prepare] {
+    for line in [make, prepare] {
         let (code, out, err) = shell(line, folder.path(), None);
-        assert_eq!(code, Some(0), "{}: {line}: {out}{err}", client.name);
+        assert_eq!(code, Some(0), "{line}: {out}{err}");
     }
     folder
 }
@@ -321,7 +334,7 @@ fn difference(theirs: &Outcome, ours: &Outcome) -> String {
 
 fn compare(client: &Client, lib: &Path) {
     let mut failures = vec![];
-    let scene = scene(client);
+    let scene = scene(client.prepare);
     for case in client.cases {
         let (mut theirs, mut ours) = (run(case, scene.path(), None), run(case, scene.path(), Some(lib)));
         look_inside(&mut theirs, &mut ours);
@@ -368,7 +381,17 @@ clients! {
 #[test]
 fn programs_find_our_library() {
     let lib = folder("FERROCDF_PREFIX").join("lib");
-    let (code, out, _) = shell("ldd $(command -v ncks) | grep libnetcdf.so", Path::new("/"), Some(&lib));
-    assert_eq!(code, Some(0));
-    assert!(out.contains(&lib.display().to_string()), "{out}");
+    let maps = "[print(line, end=\"\") for line in open(\"/proc/self/maps\") if \"libnetcdf.so\" in line or \"libnetcdf-\" in line]";
+    for line in [
+        "ldd $(command -v ncks) | grep libnetcdf.so",
+        "ldd $(command -v cdo) | grep libnetcdf.so",
+        "ldd $(command -v gdalinfo) | grep libnetcdf.so",
+        "Rscript --vanilla -e 'library(ncdf4); writeLines(grep(\"libnetcdf.so\", readLines(\"/proc/self/maps\"), value = TRUE))'",
+        &format!("/usr/bin/python3 -c 'import netCDF4; {maps}'"),
+    ] {
+        let (code, out, err) = shell(line, Path::new("/"), Some(&lib));
+        assert_eq!(code, Some(0), "{line}: {err}");
+        let ours = lib.display().to_string();
+        assert!(!out.is_empty() && out.lines().all(|found| found.contains(&ours)), "{line}: {out}");
+    }
 }

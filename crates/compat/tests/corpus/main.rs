@@ -27,6 +27,7 @@ mod ncgen_source;
 #[path = "../it/ncgen_tool.rs"]
 mod ncgen_tool;
 mod newest;
+mod remote;
 mod round_trip;
 mod threads;
 mod unnamed_types;
@@ -83,6 +84,15 @@ fn classic() -> Vec<Entry> {
     let files = files(&["cdf1", "cdf2", "cdf5"]);
     assert!(files.len() > 100, "only {} classic files", files.len());
     files
+}
+
+/// One file in how many is looked at, and how many are passed over first: `FERROCDF_EVERY`, or as usual.
+fn every(usual: usize) -> (usize, usize) {
+    let wished = std::env::var("FERROCDF_EVERY").unwrap_or_else(|_| usual.to_string());
+    let (every, first) = wished.split_once(':').unwrap_or((&wished, "0"));
+    let number =
+        |text: &str| text.parse::<usize>().expect("FERROCDF_EVERY is a number, or two with a colon between");
+    (number(every), number(first))
 }
 
 /// Runs a check on each file, two at a time; what they find, sorted.

@@ -1,0 +1,109 @@
+//! Every classic and HDF5 file of the corpus behind nginx and behind moto, which stands for S3: `ncdump` prints of the URL what it prints
+//! of the file, and ends with the same exit code.
+//!
+//! One file in `FERROCDF_EVERY` is compared, by default 20; with a colon and a number behind, another one of so many.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use ferrocdf::remote::{Environment, Settings, open, traffic};
+use ferrocdf::store::{FileBlob, Store};
+use ferrocdf_compat::servers::{BUCKET, Moto, Nginx};
+
+use crate::ncdump_tool::{Run, ours};
+use crate::{each, every, files};
+
+/// Of this file only the header is printed: it has 8,000,000,000 values.
+const ENORMOUS: &str = "larger_than_INT_MAX_pixels.bag";
+
+/// A bucket that gets the files of a folder when one of them is first wanted.
+struct Bucket {
+    moto: Moto,
+    store: std::sync::Arc<dyn Store>,
+    root: PathBuf,
+    folders: Mutex<HashSet<PathBuf>>,
+}
+
+impl Bucket {
+    fn new(root: &Path) -> Bucket {
+        let python = std::env::var_os("FERROCDF_PYTHON").expect("`cargo xtask corpus` sets FERROCDF_PYTHON");
+        let moto = Moto::serve(Path::new(&python));
+        let environment = moto.environment();
+        let variables = environment.iter().map(|(name, value)| (*name, value.as_str()));
+        let settings = Settings { environment: Environment::of(variables), ..Settings::default() };
+        let (store, _) = open(&format!("s3://{BUCKET}/x"), &settings).expect("a URL of S3");
+        Bucket { moto, store, root: root.to_path_buf(), folders: Mutex::default() }
+    }
+
+    /// Puts the files of a folder: some refer to others beside them.
+    fn put_folder(&self, folder: &Path) {
+        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        if !folders.insert(folder.to_path_buf()) {
+            return;
+        }
+        for entry in std::fs::read_dir(folder).expect("the folder is there") {
+            let path = entry.expect("it can be listed").path();
+            if path.is_file() {
+                let blob = FileBlob::open(&path).expect("it can be read");
+                self.store.put_blob(&key(&self.root, &path), &blob).expect("it is put");
+            }
+        }
+    }
+}
+
+/// The name of a file within the corpus.
+fn key(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root).expect("a file of the corpus").to_str().expect("a name of UTF-8").to_string()
+}
+
+/// Prints a dataset.
+fn dump(place: &str) -> Run {
+    let header: &[&str] = if place.contains(ENORMOUS) { &["-h"] } else { &[] };
+    ours(&[header, &["-n", "same", place]].concat())
+}
+
+#[test]
+fn ncdump_prints_of_urls_what_it_prints_of_files() {
+    let (every, first) = every(20);
+    let all = files(&["cdf1", "cdf2", "cdf5", "hdf5"]);
+    assert!(all.len() > 1500, "only {} files", all.len());
+    let chosen: Vec<_> = all.into_iter().skip(first).step_by(every).collect();
+    let root = PathBuf::from(std::env::var_os("FERROCDF_CORPUS").expect("`cargo xtask corpus` sets it"));
+    let (nginx, bucket) = (Nginx::serve(&root), Bucket::new(&root));
+    let differences = each(&chosen, |entry| {
+        let local = dump(entry.path.to_str().expect("a name of UTF-8"));
+        bucket.put_folder(entry.path.parent().expect("a file is in a folder"));
+        let key = key(&root, &entry.path);
+        let keys = "[aws.access_key_id=AKID][aws.secret_access_key=hush]";
+        let urls = [
+            format!("{}/{key}#mode=bytes", nginx.url()),
+            format!("{keys}{}/{BUCKET}/{key}#mode=bytes,s3", bucket.moto.url()),
+        ];
+        let differs = |url: &String| {
+            let remote = dump(url);
+            let is_same = (remote.code, &remote.out) == (local.code, &local.out);
+            (!is_same).then(|| format!("{url}: {}", difference(&local, &remote)))
+        };
+        urls.iter().filter_map(differs).collect()
+    });
+    let bytes: u64 =
+        chosen.iter().filter_map(|entry| entry.path.metadata().ok()).map(|meta| meta.len()).sum();
+    let traffic = traffic();
+    println!(
+        "{} files with {bytes} bytes, each from two servers: {} requests in {} rounds, {} bytes received",
+        chosen.len(),
+        traffic.requests,
+        traffic.rounds,
+        traffic.received
+    );
+    assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
+}
+
+/// The first line that differs, and what was said.
+fn difference(local: &Run, remote: &Run) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().take(300).collect::<String>();
+    let mut lines = local.out.split(|&byte| byte == b'\n').zip(remote.out.split(|&byte| byte == b'\n'));
+    let line = lines.find(|(a, b)| a != b).map(|(a, b)| (text(a), text(b)));
+    format!("{:?} {:?}: {line:?}: {} | {}", local.code, remote.code, text(&local.err), text(&remote.err))
+}
