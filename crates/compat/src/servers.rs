@@ -46,6 +46,13 @@ impl Running {
 
 const ADVICE: &str = "run `cargo xtask clients` or `cargo xtask corpus`, which install servers";
 
+/// A command that gets a signal to end when the thread that started it ends, in whatever way.
+fn dying_with_us(program: &Path) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "TERM"]).arg(program);
+    command
+}
+
 /// A port that nobody listened on a moment ago.
 fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
@@ -112,7 +119,7 @@ impl Nginx {
         );
         fs::write(at("config"), config).expect("the configuration is written");
         let program = if Path::new("/usr/sbin/nginx").is_file() { "/usr/sbin/nginx" } else { "nginx" };
-        let mut command = Command::new(program);
+        let mut command = dying_with_us(program.as_ref());
         command.args(["-e", &at("errors"), "-c", &at("config"), "-p", &at("")]);
         Nginx { running: Running::start(&mut command, port, folder), port, secure_port }
     }
@@ -168,7 +175,7 @@ impl Moto {
         let folder = tempfile::tempdir().expect("a folder for the server");
         let port = free_port();
         // The command of the package, beside its interpreter.
-        let mut command = Command::new(python.with_file_name("moto_server"));
+        let mut command = dying_with_us(&python.with_file_name("moto_server"));
         // Objects that are large are kept in files.
         command.args(["-H", "127.0.0.1", "-p", &port.to_string()]).env("TMPDIR", folder.path());
         let moto = Moto { _running: Running::start(&mut command, port, folder), port };

@@ -86,15 +86,6 @@ fn classic() -> Vec<Entry> {
     files
 }
 
-/// One file in how many is looked at, and how many are passed over first: `FERROCDF_EVERY`, or as usual.
-fn every(usual: usize) -> (usize, usize) {
-    let wished = std::env::var("FERROCDF_EVERY").unwrap_or_else(|_| usual.to_string());
-    let (every, first) = wished.split_once(':').unwrap_or((&wished, "0"));
-    let number =
-        |text: &str| text.parse::<usize>().expect("FERROCDF_EVERY is a number, or two with a colon between");
-    (number(every), number(first))
-}
-
 /// Runs a check on each file, two at a time; what they find, sorted.
 fn each(files: &[Entry], check: impl Fn(&Entry) -> Vec<String> + Sync) -> Vec<String> {
     let next = AtomicUsize::new(0);
