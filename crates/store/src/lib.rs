@@ -17,6 +17,7 @@ mod known_size;
 mod memory;
 mod objects;
 mod page_cache;
+mod page_folder;
 mod pages;
 mod prealloc;
 mod replace;
@@ -40,6 +41,7 @@ pub use objects::{
     ObjectDraft, Store, Version, check_folder, check_key,
 };
 pub use page_cache::PageCache;
+pub use page_folder::PageFolder;
 pub use replace::{ReplaceableFile, copy_access, resolve_links, write_file};
 pub use retry::{ChangeToken, RetryLimit, is_stale, read_optimistically, retry};
 pub use rounds::{InRounds, read_in_rounds};

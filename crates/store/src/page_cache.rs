@@ -8,7 +8,10 @@
 
 use ferrocdf_bytes::Result;
 
+use std::sync::Arc;
+
 use crate::known_size::KnownSize;
+use crate::page_folder::{Owner, PageFolder};
 use crate::pages::{Budget, PROCESS, Pages, Sizes};
 use crate::{Blob, Cost, ReadRequest, Suffix, forward};
 
@@ -43,6 +46,8 @@ pub struct PageCache<B> {
     cost: Cost,
     pages: Pages,
     size: KnownSize,
+    /// Where pages are kept for other processes.
+    folder: Option<Arc<PageFolder>>,
 }
 
 impl<B: Blob> PageCache<B> {
@@ -54,11 +59,49 @@ impl<B: Blob> PageCache<B> {
 
     fn with(inner: B, sizes: Sizes, budget: &'static Budget) -> PageCache<B> {
         let cost = inner.cost();
-        PageCache { inner, cost, pages: Pages::new(sizes, budget), size: KnownSize::default() }
+        let (pages, size) = (Pages::new(sizes, budget), KnownSize::default());
+        PageCache { inner, cost, pages, size, folder: None }
     }
 
-    /// Reads bytes that no page has. The size of a remote blob is taken from the first answer, so no request is sent only for it.
-    fn load(&self, missing: &mut [ReadRequest<'_>]) -> Result<()> {
+    /// Keeps pages of objects with strong versions in a folder, and takes them from there. The first request goes to the object in any
+    /// case: its answer has the version.
+    #[must_use]
+    pub fn keeping(self, folder: Option<Arc<PageFolder>>) -> PageCache<B> {
+        PageCache { folder, ..self }
+    }
+
+    /// Reads bytes that no page in memory has. The first requests, so many, are for pages.
+    fn load(&self, requests: &mut [ReadRequest<'_>], pages: usize) -> Result<()> {
+        let Some(folder) = &self.folder else { return self.fetch(requests) };
+        let name = self.inner.name();
+        let version = || self.inner.change_token().and_then(|token| token.strong_version().cloned());
+        let mut is_kept = vec![false; requests.len()];
+        if let Some(version) = &version() {
+            for (request, is_kept) in requests[..pages].iter_mut().zip(&mut is_kept) {
+                let found = folder.get(Owner { name: &name, version }, request.at, request.into);
+                (request.len, *is_kept) = (found.unwrap_or_default(), found.is_some());
+            }
+        }
+        let missing = requests.iter_mut().zip(&is_kept).filter(|(_, is_kept)| !**is_kept);
+        let (mut missing, lens): (Vec<_>, Vec<_>) = missing
+            .map(|(request, _)| (ReadRequest::new(request.at, &mut *request.into), &mut request.len))
+            .unzip();
+        if !missing.is_empty() {
+            self.fetch(&mut missing)?;
+        }
+        missing.iter().zip(lens).for_each(|(request, len)| *len = request.len);
+        if let Some(version) = &version() {
+            let new = requests[..pages].iter().zip(&is_kept).filter(|(_, is_kept)| !**is_kept);
+            for (request, _) in new {
+                let owner = Owner { name: &name, version };
+                folder.put(owner, request.at, request.into.len(), request.bytes());
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads bytes of the blob. The size of a remote one is taken from the first answer, so no request is sent only for it.
+    fn fetch(&self, missing: &mut [ReadRequest<'_>]) -> Result<()> {
         self.inner.read_many(missing)?;
         let is_answered = missing.iter().any(|request| request.len > 0);
         if is_answered && !self.cost.is_near() && self.size.get().is_none() {
@@ -98,7 +141,7 @@ impl<B: Blob> Blob for PageCache<B> {
         let clipped = requests.iter_mut().zip(&lens);
         let mut clipped: Vec<_> =
             clipped.map(|(request, &len)| ReadRequest::new(request.at, &mut request.into[..len])).collect();
-        self.pages.read(&mut clipped, |missing| self.load(missing))?;
+        self.pages.read(&mut clipped, |missing, pages| self.load(missing, pages))?;
         let lens: Vec<usize> = clipped.iter().map(|request| request.len).collect();
         requests.iter_mut().zip(lens).for_each(|(request, len)| request.len = len);
         Ok(())
@@ -199,6 +242,37 @@ mod tests {
         assert_eq!(store.take_traffic(), traffic(0, 0, 0));
         drop(blob);
         assert_eq!(budget.bytes(), 0);
+    }
+
+    #[test]
+    fn pages_in_a_folder_are_not_asked_for_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let simulated = Arc::new(Simulated::new(MemoryStore::default(), COST, Duration::ZERO));
+        simulated.put("k", &numbered(10_500)).unwrap();
+        simulated.take_traffic();
+        let open = || {
+            let kept = Arc::new(PageFolder::open(folder.path(), 1 << 20).unwrap());
+            let budget = Box::leak(Box::new(Budget::new(1 << 20)));
+            PageCache::with(ObjectBlob::new(simulated.clone(), "k"), SIZES, budget).keeping(Some(kept))
+        };
+        let read_some = |blob: &PageCache<ObjectBlob>| {
+            read(blob, 0, 10);
+            // Of the last page there are 500 bytes, and data is not kept.
+            [(3_500, 10), (10_400, 200), (4_000, 5_000)].map(|(at, len)| read(blob, at, len))
+        };
+        let first = read_some(&open());
+        assert_eq!(simulated.take_traffic(), traffic(4, 4, PAGE + PAGE + 500 + 5_000));
+        assert_eq!(read_some(&open()), first);
+        assert_eq!(simulated.take_traffic(), traffic(2, 2, PAGE + 5_000), "the version, and the data");
+        simulated.put("k", &[0; 10_500]).unwrap();
+        simulated.take_traffic();
+        let other = open();
+        let mut into = [1; 20];
+        for at in [0, 3_500] {
+            other.read_exact_at(at, &mut into).unwrap();
+            assert_eq!(into, [0; 20], "of the new version");
+        }
+        assert_eq!(simulated.take_traffic(), traffic(2, 2, 2 * PAGE));
     }
 
     #[test]

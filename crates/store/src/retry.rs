@@ -54,6 +54,14 @@ impl ChangeToken {
         ChangeToken { content: Content::Object(version), is_volatile: false }
     }
 
+    /// Returns the version of an object, if no other content ever has the same.
+    pub fn strong_version(&self) -> Option<&Version> {
+        match &self.content {
+            Content::Object(version) => Some(version).filter(|version| version.is_strong()),
+            Content::File(..) => None,
+        }
+    }
+
     /// True if both tokens compare equal: the content is the same unless a token is volatile.
     pub(crate) fn is_same_content(&self, other: &ChangeToken) -> bool {
         self.content == other.content

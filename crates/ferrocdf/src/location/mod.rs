@@ -4,6 +4,7 @@
 //! location is a value that names the dataset and the files around it, and opening it is another step, so that every way to
 //! open a dataset goes through one table of containers.
 
+mod kept;
 #[cfg(feature = "remote")]
 mod remote;
 mod resolver;
@@ -18,7 +19,9 @@ use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::Resolver;
-use ferrocdf_store::{Blob, FileBlob, MemoryBlob, ObjectBlob, PageCache, ReadAhead, ReadRequest, Store};
+use ferrocdf_store::{
+    Blob, FileBlob, MemoryBlob, ObjectBlob, PageCache, PageFolder, ReadAhead, ReadRequest, Store,
+};
 
 use resolver::{BesideFile, BesideObject};
 pub use url::Url;
@@ -167,7 +170,9 @@ impl Location {
             Location::Path(path) => Arc::new(ReadAhead::new(FileBlob::open(path)?)),
             Location::Memory(blob) => blob.clone(),
             Location::Blob(blob) => by_pages(blob.clone()),
-            Location::Object { store, key } => by_pages(Arc::new(ObjectBlob::new(store.clone(), key))),
+            Location::Object { store, key } => {
+                by_pages_kept(Arc::new(ObjectBlob::new(store.clone(), key)), kept::folder()?)
+            }
             Location::Url(_) => return self.resolved()?.blob(shared),
         })
     }
@@ -191,7 +196,12 @@ impl fmt::Debug for Location {
 
 /// Reads a blob by pages if each request costs milliseconds: small ones come in any order.
 fn by_pages(blob: Arc<dyn Blob>) -> Arc<dyn Blob> {
-    if blob.cost().is_near() { blob } else { Arc::new(PageCache::new(blob)) }
+    by_pages_kept(blob, None)
+}
+
+/// The same, with pages in a folder.
+fn by_pages_kept(blob: Arc<dyn Blob>, folder: Option<Arc<PageFolder>>) -> Arc<dyn Blob> {
+    if blob.cost().is_near() { blob } else { Arc::new(PageCache::new(blob).keeping(folder)) }
 }
 
 fn not_a_file(url: &Url) -> Error {

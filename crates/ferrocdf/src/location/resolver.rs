@@ -86,7 +86,8 @@ impl Resolver for BesideObject {
     fn open(&self, file_name: &str) -> Result<Option<Arc<dyn Blob>>> {
         let Some(key) = self.key(Path::new(file_name)) else { return Ok(None) };
         // Only a request tells whether the object exists; the page that it brings is needed anyway.
-        let blob = super::by_pages(Arc::new(ObjectBlob::new(self.store.clone(), key)));
+        let blob =
+            super::by_pages_kept(Arc::new(ObjectBlob::new(self.store.clone(), key)), super::kept::folder()?);
         match blob.read_at(0, &mut [0]) {
             Ok(_) => Ok(Some(blob)),
             Err(error) if error.code == Code::ENOOBJECT => Ok(None),

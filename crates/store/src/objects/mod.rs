@@ -215,6 +215,13 @@ impl Version {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// True for a strong entity tag (RFC 9110, 8.8.3) and for a number that the store counts up; false for a time, which two contents
+    /// may share.
+    pub fn is_strong(&self) -> bool {
+        let is_number = !self.0.is_empty() && self.0.bytes().all(|byte| byte.is_ascii_digit());
+        is_number || self.0.len() > 2 && self.0.starts_with('"') && self.0.ends_with('"')
+    }
 }
 
 /// The state that an object must be in for a conditional put.

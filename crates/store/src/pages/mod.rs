@@ -255,14 +255,15 @@ impl Pages {
 
     /// Answers requests from the pages, and loads all pages that they lack in one call of `load`, which reads from the blob; in
     /// several calls if half of the budget does not hold these pages.
-    /// Large requests are read into their own buffers as far as no page has their bytes, in the same call.
+    /// Large requests are read into their own buffers as far as no page has their bytes, in the same call. `load` is also told how many of
+    /// its requests, the first ones, are for pages.
     ///
     /// # Errors
     /// Those of `load`.
     pub(crate) fn read(
         &self,
         requests: &mut [ReadRequest<'_>],
-        load: impl Fn(&mut [ReadRequest<'_>]) -> Result<()>,
+        load: impl Fn(&mut [ReadRequest<'_>], usize) -> Result<()>,
     ) -> Result<()> {
         let (mut small, mut direct): (Vec<_>, Vec<_>) =
             requests.iter_mut().partition(|request| request.into.len() <= self.sizes.large);
@@ -357,7 +358,7 @@ impl Pages {
         &self,
         ranges: &[(u64, u64)],
         direct: &mut [&mut ReadRequest<'_>],
-        load: impl Fn(&mut [ReadRequest<'_>]) -> Result<()>,
+        load: impl Fn(&mut [ReadRequest<'_>], usize) -> Result<()>,
     ) -> Result<(Vec<Arc<Run>>, u64)> {
         let mut merged: Vec<(u64, Vec<u8>)> = Vec::new();
         for &(from, to) in ranges {
@@ -372,11 +373,12 @@ impl Pages {
         }
         let mut requests: Vec<_> =
             merged.iter_mut().map(|(at, bytes)| ReadRequest::new(*at, bytes)).collect();
+        let pages = requests.len();
         for request in direct.iter_mut() {
             let kept = self.overlapping_runs(request.at, request.into.len());
             requests.extend(missing(request, &kept));
         }
-        load(&mut requests)?;
+        load(&mut requests, pages)?;
         let is_short = |request: &&ReadRequest<'_>| request.len < request.into.len();
         let ends = requests.iter().filter(is_short).map(|request| request.at + request.len as u64);
         let end = ends.min().unwrap_or(u64::MAX);

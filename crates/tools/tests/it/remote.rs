@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use ferrocdf::{CreateOptions, FileMut, Format};
+
 use crate::web_server::{Objects, serve};
 
 fn ferrocdf(args: &[&str], folder: &Path) -> Output {
@@ -134,4 +136,41 @@ fn settings_of_files_reach_requests() {
     fails(read(&url, &[]), "401");
     std::fs::write(folder.join(".ncrc"), "HTTP.TIMEOUT=soon").unwrap();
     fails(read(&url, &[]), "HTTP.TIMEOUT");
+}
+
+/// A netCDF-4 file whose metadata lies between its data.
+fn scattered() -> Vec<u8> {
+    let mut file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
+    file.add_dimension("x", 400_000).unwrap();
+    for name in ["a", "b", "c", "d"] {
+        let mut variable = file.add_variable::<i32>(name, &["x"]).unwrap();
+        (0..20).for_each(|at| variable.put_attribute(&format!("a{at}"), "of 20").unwrap());
+        variable.put_values(&vec![7; 400_000], ..).unwrap();
+        file.sync().unwrap();
+    }
+    file.into_bytes().unwrap().unwrap()
+}
+
+#[test]
+fn pages_are_kept_from_one_process_to_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let server = serve(Objects::from([("/d/a.nc".to_string(), scattered())]));
+    let url = format!("{server}/d/a.nc");
+    let info = |cache: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ferrocdf"));
+        command.args(["info", "--requests", &url]).current_dir(folder).env("NO_PROXY", "*");
+        let ran = command.env("FERROCDF_REMOTE_CACHE", cache).output().unwrap();
+        (String::from_utf8(ran.stdout).unwrap(), String::from_utf8(ran.stderr).unwrap())
+    };
+    let [first, again, without] = ["kept:100M", "kept:100M", ""].map(|cache| info(cache).0);
+    let split = |text: &str| {
+        text.split_once("\nrequests ").map(|(said, count)| (said.to_string(), count.to_string()))
+    };
+    let [first, again, without] =
+        [first, again, without].map(|text| split(&text).unwrap_or_else(|| panic!("{text}")));
+    assert_eq!((&first.0, &first.0), (&again.0, &without.0));
+    assert!(again.1.starts_with("1 in 1 rounds"), "{again:?}");
+    assert!(!first.1.starts_with("1 in ") && first.1 == without.1, "{first:?} {without:?}");
+    assert!(info("kept:much").1.contains("FERROCDF_REMOTE_CACHE"));
 }
