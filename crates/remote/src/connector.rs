@@ -20,8 +20,8 @@ use object_store::client::{
 use ureq::http::Request;
 
 use crate::http::{
-    Cause, Client, Deadline, Failure, Refusal, SendOptions, current_deadline, is_repeatable, note_failure,
-    redacted,
+    Cause, Client, Deadline, Failure, Refusal, SendOptions, Upload, current_deadline, is_repeatable,
+    note_failure, redacted,
 };
 
 /// An extension of requests for bytes of objects: they are signed, and not sent.
@@ -78,7 +78,8 @@ impl HttpService for Service {
         let body = body.collect().await?.to_bytes();
         let has_body = matches!(head.method().as_str(), "PUT" | "POST");
         let how = SendOptions { deadline, is_repeatable: is_repeatable(&head), follows_redirects: false };
-        match client.answer(&head, has_body.then_some(&*body), how) {
+        let body = if has_body { Upload::Bytes(&body) } else { Upload::Nothing };
+        match client.answer(&head, body, how) {
             Err(failure) => {
                 note_failure(failure);
                 Err(reported())

@@ -63,7 +63,7 @@ use ferrocdf_store::{
 };
 
 use bucket::{Azure, Bucket, Gcs, S3};
-use http::{Client, Deadline, Options};
+use http::{Client, Deadline, Options, Upload};
 use location::Target;
 use web::Web;
 
@@ -125,6 +125,11 @@ impl RemoteStore {
         )
     }
 
+    /// Makes the error of a put without a condition that was answered as if it had one.
+    fn no_version(&self, key: &str) -> Error {
+        Error::new(Code::EINTERNAL, format!("{}/{key}: the put has no version", self.name()))
+    }
+
     fn put_expecting(
         &self,
         key: &str,
@@ -134,7 +139,7 @@ impl RemoteStore {
         check_key(key)?;
         let deadline = self.deadline_of(bytes.len() as u64);
         match &self.service {
-            Backend::Web(web) => web.put(key, bytes, expected, deadline),
+            Backend::Web(web) => web.put(key, Upload::Bytes(bytes), expected, deadline),
             Backend::Bucket(bucket) => bucket.put(key, bytes, expected, deadline),
         }
     }
@@ -167,9 +172,7 @@ impl Store for RemoteStore {
     }
 
     fn put(&self, key: &str, bytes: &[u8]) -> Result<Version> {
-        let missing =
-            || Error::new(Code::EINTERNAL, format!("{}/{key}: the put has no version", self.name()));
-        self.put_expecting(key, bytes, None)?.ok_or_else(missing)
+        self.put_expecting(key, bytes, None)?.ok_or_else(|| self.no_version(key))
     }
 
     fn put_if(&self, key: &str, bytes: &[u8], expected: Expected<'_>) -> Result<Option<Version>> {
@@ -188,7 +191,11 @@ impl Store for RemoteStore {
             Backend::Bucket(bucket) if size >= bucket.multipart_threshold() => {
                 bucket.put_parts(key, size, &mut read, self.deadline_of(size))
             }
-            _ => self.put(key, &read(0, size as usize)?),
+            Backend::Web(web) => {
+                let put = web.put(key, Upload::Blob(blob, size), None, self.deadline_of(size))?;
+                put.ok_or_else(|| self.no_version(key))
+            }
+            Backend::Bucket(_) => self.put(key, &read(0, size as usize)?),
         }
     }
 

@@ -10,8 +10,8 @@ use ureq::http::{Method, Request, Uri};
 
 use crate::explain::{Service, Signing, explain};
 use crate::http::{
-    Answer, Cause, Client, Deadline, Failure, Get, Outcome, Refusal, SendOptions, Sink, Validator, WireRange,
-    is_repeatable, redacted,
+    Answer, Cause, Client, Deadline, Failure, Get, Outcome, Refusal, SendOptions, Sink, Upload, Validator,
+    WireRange, is_repeatable, redacted,
 };
 use crate::location::WebTarget;
 use crate::settings::{Secret, Settings};
@@ -84,7 +84,7 @@ impl Web {
         explain(Service::Http, &signing, &self.object(key), failure)
     }
 
-    fn send(&self, head: &Request<()>, body: Option<&[u8]>, key: &str, deadline: Deadline) -> Result<Answer> {
+    fn send(&self, head: &Request<()>, body: Upload<'_>, key: &str, deadline: Deadline) -> Result<Answer> {
         let how = SendOptions { deadline, is_repeatable: is_repeatable(head), follows_redirects: true };
         self.client.answer(head, body, how).map_err(|failure| self.explain(key, &failure))
     }
@@ -104,7 +104,7 @@ impl Web {
     pub(crate) fn put(
         &self,
         key: &str,
-        bytes: &[u8],
+        body: Upload<'_>,
         expected: Option<Expected<'_>>,
         deadline: Deadline,
     ) -> Result<Option<Version>> {
@@ -122,7 +122,7 @@ impl Web {
             Some(Expected::Version(version)) => vec![(IF_MATCH, version.as_str().to_string())],
         };
         let head = self.head(Method::PUT, key, &condition)?;
-        let answer = self.send(&head, Some(bytes), key, deadline)?;
+        let answer = self.send(&head, body, key, deadline)?;
         match answer.status {
             200..=299 => {}
             412 if expected.is_some() => return Ok(None),
@@ -150,7 +150,7 @@ impl Web {
 
     pub(crate) fn delete(&self, key: &str, deadline: Deadline) -> Result<()> {
         let head = self.head(Method::DELETE, key, &[])?;
-        let answer = self.send(&head, None, key, deadline)?;
+        let answer = self.send(&head, Upload::Nothing, key, deadline)?;
         match answer.status {
             200..=299 | 404 | 410 => Ok(()),
             _ => Err(self.refused(&head, key, &answer)),

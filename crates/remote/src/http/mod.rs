@@ -12,11 +12,13 @@ mod record;
 mod redirect;
 mod retry;
 mod traffic;
+mod upload;
 
 use std::io::Read;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use ureq::http::header::CONTENT_LENGTH;
 use ureq::http::{HeaderMap, Method, Request, Response};
 
 pub(crate) use fault::{Cause, Failure, Fault, NO_ADDRESS, Refusal, redacted};
@@ -27,6 +29,8 @@ pub use record::RequestRecord;
 pub(crate) use retry::{Deadline, current_deadline, note_failure, within};
 use traffic::InFlight;
 pub use traffic::{Traffic, traffic};
+use upload::BlobReader;
+pub(crate) use upload::Upload;
 
 /// Time for all attempts to reach the metadata service of a cloud.
 const METADATA_DEADLINE: Duration = Duration::from_secs(5);
@@ -82,7 +86,7 @@ impl Client {
     pub(crate) fn answer(
         &self,
         head: &Request<()>,
-        body: Option<&[u8]>,
+        body: Upload<'_>,
         how: SendOptions,
     ) -> Result<Answer, Failure> {
         self.exchange(head, body, how, |incoming| {
@@ -96,7 +100,7 @@ impl Client {
     pub(crate) fn exchange<T>(
         &self,
         head: &Request<()>,
-        body: Option<&[u8]>,
+        body: Upload<'_>,
         how: SendOptions,
         mut read: impl FnMut(&mut Incoming) -> Result<T, Fault>,
     ) -> Result<T, Failure> {
@@ -120,7 +124,7 @@ impl Client {
             let started = Instant::now();
             let in_flight = InFlight::begin();
             let (mut status, mut received) = (None, 0);
-            let body_len = body.map_or(0, |body| body.len() as u64);
+            let body_len = body.len();
             let sent = self.send(head, body, left, how.follows_redirects).and_then(|mut incoming| {
                 status = Some(incoming.status);
                 let result = match incoming.status {
@@ -168,7 +172,7 @@ impl Client {
     fn send(
         &self,
         head: &Request<()>,
-        body: Option<&[u8]>,
+        body: Upload<'_>,
         left: Duration,
         follows: bool,
     ) -> Result<Incoming, Fault> {
@@ -181,8 +185,14 @@ impl Client {
             };
             let agent = self.agents.get(head.uri(), &self.options)?;
             let response = match body {
-                None => run(&agent, head.clone(), left),
-                Some(body) => run(&agent, head.clone().map(|()| body), left),
+                Upload::Nothing => run(&agent, head.clone(), left),
+                Upload::Bytes(bytes) => run(&agent, head.clone().map(|()| bytes), left),
+                Upload::Blob(blob, size) => {
+                    let mut reader = BlobReader::new(blob, size);
+                    let mut request = head.clone().map(|()| ureq::SendBody::from_reader(&mut reader));
+                    request.headers_mut().insert(CONTENT_LENGTH, size.into());
+                    run(&agent, request, left)
+                }
             };
             let (parts, body) = response.map_err(Fault::of_client)?.into_parts();
             let incoming =

@@ -12,7 +12,7 @@ use ureq::http::header::{HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH};
 
 use super::fault::{Fault, Refusal, Retry};
 use super::range::{ContentRange, WireRange};
-use super::{Cause, Client, Deadline, Failure, Incoming, SendOptions, is_repeatable};
+use super::{Cause, Client, Deadline, Failure, Incoming, SendOptions, Upload, is_repeatable};
 
 /// Where the bytes of an answer go.
 #[derive(Debug)]
@@ -91,12 +91,17 @@ impl Client {
             head.headers_mut().extend(known);
         }
         let is_repeatable = is_repeatable(&head);
-        self.exchange(&head, None, SendOptions { deadline, is_repeatable, follows_redirects }, |incoming| {
-            if let (304, Some(whole)) = (incoming.status, &known) {
-                return Ok(whole.cut(range));
-            }
-            self.read_object(incoming, &url, range, validator, sink)
-        })
+        self.exchange(
+            &head,
+            Upload::Nothing,
+            SendOptions { deadline, is_repeatable, follows_redirects },
+            |incoming| {
+                if let (304, Some(whole)) = (incoming.status, &known) {
+                    return Ok(whole.cut(range));
+                }
+                self.read_object(incoming, &url, range, validator, sink)
+            },
+        )
     }
 
     fn read_object(

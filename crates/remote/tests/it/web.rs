@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use ferrocdf_bytes::Code;
 use ferrocdf_remote::{Observer, RequestRecord, Secret, Settings, open};
-use ferrocdf_store::{Blob, ByteRange, Cost, Expected, ObjectBlob, ReadRequest, Store, Suffix};
+use ferrocdf_store::{Blob, ByteRange, Cost, Expected, MemoryBlob, ObjectBlob, ReadRequest, Store, Suffix};
 
 use crate::server::{ETags, Fault, Server};
 use crate::{settings, web};
@@ -334,4 +334,37 @@ fn log_of_requests_goes_to_standard_error() {
     let logged = run("requests");
     assert_eq!(logged.lines().filter(|text| text.starts_with(&line)).count(), 1, "{logged}");
     assert!(!run("").contains("GET"));
+}
+
+/// A blob that is read in pieces only.
+struct Pieces(MemoryBlob);
+
+impl Blob for Pieces {
+    ferrocdf_store::forward!([.0] size name cost);
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> ferrocdf_bytes::Result<usize> {
+        assert!(into.len() <= 1 << 20, "{} bytes at once", into.len());
+        self.0.read_at(at, into)
+    }
+}
+
+#[test]
+fn blob_is_put_piece_by_piece_and_again_after_a_fault() {
+    let server = Server::start();
+    let bytes: Vec<u8> = (0..5_000_000u32).map(|at| (at % 251) as u8).collect();
+    let store = web(&server);
+    for faults in [vec![], vec![Fault::AnswerLost, Fault::status(503)]] {
+        let requests = faults.len() + 1;
+        server.fail(faults);
+        let version = store.put_blob("a", &Pieces(MemoryBlob::new(bytes.clone()))).unwrap();
+        let seen = server.take_seen();
+        assert!(
+            seen.iter().all(|seen| seen.method == "PUT" && seen.header("content-length") == Some("5000000"))
+        );
+        assert_eq!(seen.len(), requests);
+        let found = store.get("a", ByteRange::All).unwrap().unwrap();
+        assert_eq!((found.version, found.bytes.len()), (version, bytes.len()));
+        assert!(found.bytes == bytes);
+        server.take_seen();
+    }
 }
