@@ -1,12 +1,13 @@
 //! Pages of remote objects in a folder, for processes that open the same objects again.
 //!
-//! A page is a file: `<hash of the object's name and version>/<position>-<length>`. It is written under another name first, so that
+//! A page is a file: `ferrocdf-pages/<hash of the object's name and version>/<position>-<length>`. Nothing else in the folder is
+//! looked at or removed, so that it may be one that holds other things. A page is written under another name first, so that
 //! readers see it whole or not at all, and ends with a checksum of all that it belongs to. Whatever goes wrong with the folder, a page
 //! is as if it had not been kept: the object is asked.
 
 use std::fs::{self, DirBuilder};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -15,6 +16,12 @@ use std::time::SystemTime;
 use ferrocdf_bytes::{Error, Result};
 
 use crate::Version;
+
+/// The folder of all pages, within the one that the user names.
+const PAGES: &str = "ferrocdf-pages";
+
+/// Digits of the hash of an object.
+const DIGITS: usize = 16;
 
 /// Bytes of the checksum behind a page.
 const CHECKSUM: usize = size_of::<u64>();
@@ -57,7 +64,7 @@ impl PageFolder {
     /// # Errors
     /// Those of the system, if it is no folder and cannot be made one.
     pub fn open(folder: impl Into<PathBuf>, limit: u64) -> Result<PageFolder> {
-        let folder = folder.into();
+        let folder = folder.into().join(PAGES);
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
         made.map_err(|error| Error::system(&error, folder.display()))?;
         let used = pages(&folder).iter().map(|page| page.bytes).sum();
@@ -65,12 +72,14 @@ impl PageFolder {
     }
 
     fn path(&self, owner: Owner<'_>, at: u64, len: usize) -> PathBuf {
-        self.folder.join(format!("{:016x}/{at}-{len}", owner.hash().finish()))
+        self.folder.join(format!("{:0DIGITS$x}/{at}-{len}", owner.hash().finish()))
     }
 
     /// Reads a page of `into.len()` bytes, fewer where the object ends. Returns how many; `None` if it is not there.
     pub(crate) fn get(&self, owner: Owner<'_>, at: u64, into: &mut [u8]) -> Option<usize> {
-        let page = fs::read(self.path(owner, at, into.len())).ok()?;
+        let file = fs::File::open(self.path(owner, at, into.len())).ok()?;
+        let mut page = Vec::new();
+        file.take((into.len() + CHECKSUM + 1) as u64).read_to_end(&mut page).ok()?;
         let (bytes, checksum) = page.split_at_checked(page.len().checked_sub(CHECKSUM)?)?;
         if bytes.len() > into.len() || checksum != owner.checksum(at, into.len(), bytes) {
             return None;
@@ -120,9 +129,8 @@ impl PageFolder {
             let _ = fs::remove_file(&page.path);
             used -= page.bytes;
         }
-        // Folders of objects without pages; the others stay.
-        let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        folders.for_each(|entry| drop(fs::remove_dir(entry.path())));
+        // Of objects without pages; the system keeps the other folders.
+        objects(&self.folder).for_each(|folder| drop(fs::remove_dir(folder)));
         used
     }
 }
@@ -134,11 +142,22 @@ struct Page {
     written: SystemTime,
 }
 
+/// Returns the folders of objects that are in a folder.
+fn objects(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let is_hash = |name: &str| name.len() == DIGITS && name.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter(move |entry| entry.file_name().to_str().is_some_and(is_hash)).map(|entry| entry.path())
+}
+
 /// Returns the pages that are in a folder.
 fn pages(folder: &Path) -> Vec<Page> {
-    let objects = fs::read_dir(folder).into_iter().flatten().flatten();
-    let files = objects.flat_map(|object| fs::read_dir(object.path()).into_iter().flatten().flatten());
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    let is_page = |name: &str| name.split_once('-').is_some_and(|(at, len)| is_number(at) && is_number(len));
+    let files = objects(folder).flat_map(|object| fs::read_dir(object).into_iter().flatten().flatten());
     let page = |entry: fs::DirEntry| {
+        if !entry.file_name().to_str().is_some_and(is_page) {
+            return None;
+        }
         let meta = entry.metadata().ok()?;
         Some(Page { path: entry.path(), bytes: meta.len(), written: meta.modified().ok()? })
     };
@@ -181,6 +200,30 @@ mod tests {
     }
 
     #[test]
+    fn files_of_others_in_the_folder_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = PageFolder::open(folder.path(), 1000).unwrap();
+        let others = [
+            "letters/1-2",
+            "0123456789abcdef/1-2",
+            "ferrocdf-pages/notes/1-2",
+            "ferrocdf-pages/0123456789abcdef/x-2",
+        ];
+        for path in others.map(|path| folder.path().join(path)) {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, [0; 2000]).unwrap();
+        }
+        fs::create_dir(folder.path().join("empty")).unwrap();
+        let version = Version::new("\"1\"");
+        for at in 0..20 {
+            kept.put(Owner { name: "s3://bucket/a", version: &version }, at, 100, &[7; 100]);
+        }
+        assert!(pages(&kept.folder).len() < 10, "some were removed");
+        assert!(others.iter().all(|path| folder.path().join(path).is_file()));
+        assert!(folder.path().join("empty").is_dir());
+    }
+
+    #[test]
     fn oldest_pages_go_first() {
         let folder = tempfile::tempdir().unwrap();
         let kept = PageFolder::open(folder.path(), 1000).unwrap();
@@ -202,7 +245,7 @@ mod tests {
         let is_kept = |name: &&String| kept.get(owner(name, &version), 0, &mut [0; 100]).is_some();
         // The eleventh was too much: seven of 100 bytes are three quarters of the limit.
         assert_eq!(names.iter().filter(is_kept).collect::<Vec<_>>(), names[4..].iter().collect::<Vec<_>>());
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 7);
+        assert_eq!(fs::read_dir(&kept.folder).unwrap().count(), 7);
         kept.put(owner("large", &version), 0, 1000, &[0; 300]);
         assert_eq!(
             kept.get(owner("large", &version), 0, &mut [0; 1000]),
