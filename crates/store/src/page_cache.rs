@@ -6,14 +6,16 @@
 //! each other, twice as many bytes are loaded each time. Requests of more than a quarter of a window are taken for data, not
 //! metadata: they use cached pages but do not fill the cache.
 
-use ferrocdf_bytes::Result;
-
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Release};
+
+use ferrocdf_bytes::Result;
 
 use crate::known_size::KnownSize;
 use crate::page_folder::{Owner, PageFolder};
 use crate::pages::{Budget, PROCESS, Pages, Sizes};
-use crate::{Blob, Cost, ReadRequest, Suffix, forward};
+use crate::{Blob, Cost, ReadRequest, Suffix, Version, forward};
 
 /// Bytes of a page: HDF5 keeps metadata in blocks of 2 KiB.
 const PAGE: usize = 4 << 10;
@@ -48,6 +50,8 @@ pub struct PageCache<B> {
     size: KnownSize,
     /// Where pages are kept for other processes.
     folder: Option<Arc<PageFolder>>,
+    /// Number of calls of `forget`. An answer to a request from before the last one may be of another version.
+    forgets: AtomicU64,
 }
 
 impl<B: Blob> PageCache<B> {
@@ -60,7 +64,7 @@ impl<B: Blob> PageCache<B> {
     fn with(inner: B, sizes: Sizes, budget: &'static Budget) -> PageCache<B> {
         let cost = inner.cost();
         let (pages, size) = (Pages::new(sizes, budget), KnownSize::default());
-        PageCache { inner, cost, pages, size, folder: None }
+        PageCache { inner, cost, pages, size, folder: None, forgets: AtomicU64::new(0) }
     }
 
     /// Keeps pages of objects with strong versions in a folder, and takes them from there. The first request goes to the object in any
@@ -74,9 +78,9 @@ impl<B: Blob> PageCache<B> {
     fn load(&self, requests: &mut [ReadRequest<'_>], pages: usize) -> Result<()> {
         let Some(folder) = &self.folder else { return self.fetch(requests) };
         let name = self.inner.name();
-        let version = || self.inner.change_token().and_then(|token| token.strong_version().cloned());
+        let (forgets, version) = (self.forgets.load(Acquire), self.version());
         let mut is_kept = vec![false; requests.len()];
-        if let Some(version) = &version() {
+        if let Some(version) = &version {
             for (request, is_kept) in requests[..pages].iter_mut().zip(&mut is_kept) {
                 let found = folder.get(Owner { name: &name, version }, request.at, request.into);
                 (request.len, *is_kept) = (found.unwrap_or_default(), found.is_some());
@@ -90,7 +94,9 @@ impl<B: Blob> PageCache<B> {
             self.fetch(&mut missing)?;
         }
         missing.iter().zip(lens).for_each(|(request, len)| *len = request.len);
-        if let Some(version) = &version() {
+        // The bytes are of the version that was known before, and is known still. Those of the first answer need not be kept: it is asked
+        // for in any case.
+        if let Some(version) = version.as_ref().filter(|_| self.forgets.load(Acquire) == forgets) {
             let new = requests[..pages].iter().zip(&is_kept).filter(|(_, is_kept)| !**is_kept);
             for (request, _) in new {
                 let owner = Owner { name: &name, version };
@@ -98,6 +104,12 @@ impl<B: Blob> PageCache<B> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the version of the blob, if an answer has told it since `forget` was called last, and it is a strong one.
+    fn version(&self) -> Option<Version> {
+        self.size.get()?;
+        self.inner.change_token()?.strong_version().cloned()
     }
 
     /// Reads bytes of the blob. The size of a remote one is taken from the first answer, so no request is sent only for it.
@@ -164,6 +176,7 @@ impl<B: Blob> Blob for PageCache<B> {
     }
 
     fn forget(&self) {
+        self.forgets.fetch_add(1, Release);
         self.inner.forget();
         self.size.forget();
         self.pages.clear();
@@ -264,15 +277,23 @@ mod tests {
         assert_eq!(simulated.take_traffic(), traffic(4, 4, PAGE + PAGE + 500 + 5_000));
         assert_eq!(read_some(&open()), first);
         assert_eq!(simulated.take_traffic(), traffic(2, 2, PAGE + 5_000), "the version, and the data");
+        let old = open();
+        read_some(&old);
         simulated.put("k", &[0; 10_500]).unwrap();
         simulated.take_traffic();
-        let other = open();
-        let mut into = [1; 20];
-        for at in [0, 3_500] {
-            other.read_exact_at(at, &mut into).unwrap();
-            assert_eq!(into, [0; 20], "of the new version");
+        old.forget();
+        for blob in [old, open()] {
+            let mut into = [1; 20];
+            for at in [3_500, 0] {
+                blob.read_exact_at(at, &mut into).unwrap();
+                assert_eq!(into, [0; 20], "of the new version");
+            }
         }
-        assert_eq!(simulated.take_traffic(), traffic(2, 2, 2 * PAGE));
+        assert_eq!(
+            simulated.take_traffic(),
+            traffic(3, 3, 3 * PAGE),
+            "the second takes one page from the folder"
+        );
     }
 
     #[test]
