@@ -9,7 +9,9 @@ pub type Outcome = Result<(), String>;
 
 /// Makes the workspace's folder the current one, wherever the task was called from.
 pub fn enter_root() -> Outcome {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    // Cargo says where the package is that it runs: a build that was copied with its tree was made elsewhere.
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    let root = Path::new(&package).join("../..");
     std::env::set_current_dir(&root).map_err(|error| format!("{}: {error}", root.display()))
 }
 
