@@ -110,6 +110,49 @@ pub(crate) fn share<J: Send>(
     }
 }
 
+/// A range of the blob whose bytes are the bytes to return, and the memory for them.
+pub(crate) type Placed<'t> = (Range<u64>, &'t mut [u8]);
+
+/// Reads ranges straight into the memory of the caller. No buffer bounds the number of requests, so all are passed on at once, and
+/// a slow answer delays no other request. `check` is called with a range in which the blob ends; see [`read_all`].
+pub(crate) fn read_placed(
+    blob: &dyn Blob,
+    past_end: PastEnd,
+    placed: Vec<Placed<'_>>,
+    check: impl Fn(Range<u64>) -> Result<()>,
+) -> Result<()> {
+    if placed.is_empty() {
+        return Ok(());
+    }
+    let ranges: Vec<Range<u64>> = placed.iter().map(|(range, _)| range.clone()).collect();
+    let requests = placed.into_iter().map(|(range, into)| ReadRequest::new(range.start, into));
+    let mut requests: Vec<ReadRequest<'_>> = requests.collect();
+    read_all(blob, past_end, &mut requests, |number| check(ranges[number].clone()))
+}
+
+/// Runs requests with one [`Blob::read_many`]. If the blob ends within a request, `check` is called with its number and may return
+/// an error; if it returns none, `past_end` applies.
+fn read_all(
+    blob: &dyn Blob,
+    past_end: PastEnd,
+    requests: &mut [ReadRequest<'_>],
+    check: impl Fn(usize) -> Result<()>,
+) -> Result<()> {
+    blob.read_many(requests)?;
+    for (number, request) in requests.iter_mut().enumerate() {
+        if request.len == request.into.len() {
+            continue;
+        }
+        check(number)?;
+        match past_end {
+            PastEnd::Zero => request.into[request.len..].fill(0),
+            // Reads again, so that the error names the blob and its size.
+            PastEnd::Error => blob.read_exact_at(request.at, request.into)?,
+        }
+    }
+    Ok(())
+}
+
 /// Largest buffer that is kept for the next selection: a batch of requests of a megabyte.
 const MAX_SPARE: usize = 32 << 20;
 
@@ -133,9 +176,7 @@ pub(crate) struct Windows {
 }
 
 impl Windows {
-    /// Replaces the content by these ranges, read with one [`Blob::read_many`]. The caller bounds the sum of their lengths. If
-    /// the blob ends within a range, `check` is called with the number of the range and may return an error; if it returns none,
-    /// `past_end` applies.
+    /// Replaces the content by these ranges, with one [`read_all`]. The caller bounds the sum of their lengths.
     pub(crate) fn read(
         &mut self,
         blob: &dyn Blob,
@@ -164,19 +205,7 @@ impl Windows {
             requests.push(ReadRequest::new(at, window));
             (rest, begin) = (more, end);
         }
-        blob.read_many(&mut requests)?;
-        for (number, request) in requests.iter_mut().enumerate() {
-            if request.len == request.into.len() {
-                continue;
-            }
-            check(number)?;
-            match past_end {
-                PastEnd::Zero => request.into[request.len..].fill(0),
-                // Reads again, so that the error names the blob and its size.
-                PastEnd::Error => blob.read_exact_at(request.at, request.into)?,
-            }
-        }
-        Ok(())
+        read_all(blob, past_end, &mut requests, check)
     }
 
     /// Returns the bytes of a range.

@@ -11,7 +11,7 @@ use ferrocdf_store::Blob;
 use smallvec::SmallVec;
 
 use crate::convert::Conversion;
-use crate::requests::{BatchLimit, Windows, run_in_batches, share};
+use crate::requests::{BatchLimit, Placed, Windows, read_placed, run_in_batches, share};
 use crate::scratch::Scratch;
 use crate::tiling::{PARALLEL_BYTES, Tile, TilePlan};
 use crate::{PastEnd, scatter};
@@ -67,6 +67,18 @@ impl<'t> TileJob<'t> {
         self.tile.span as u64
     }
 
+    /// Returns the range and the memory of the tile if its bytes go there as they are.
+    pub(crate) fn into_placed(
+        mut self,
+        conversion: &Conversion,
+    ) -> std::result::Result<Placed<'t>, TileJob<'t>> {
+        if !(self.plan.is_dense() && conversion.is_copy() && self.rows.len() == 1) {
+            return Err(self);
+        }
+        let range = self.range();
+        self.rows.pop().map(|row| (range, row)).ok_or(self)
+    }
+
     /// Gathers and converts the elements of the tile into memory; `window` has the bytes of [`range`](TileJob::range). True if
     /// all numbers were in range.
     pub(crate) fn fill(&mut self, window: &[u8], conversion: &Conversion) -> bool {
@@ -101,11 +113,19 @@ pub(crate) fn read_in_batches<'t>(
     conversion: Conversion,
     tiles: impl Iterator<Item = TileJob<'t>>,
 ) -> Result<bool> {
+    let (mut placed, mut filled) = (vec![], vec![]);
+    for tile in tiles {
+        match tile.into_placed(&conversion) {
+            Ok(tile) => placed.push(tile),
+            Err(tile) => filled.push(tile),
+        }
+    }
+    read_placed(blob, past_end, placed, |_| Ok(()))?;
     let fetch = |tiles: &[TileJob<'_>], _is_first, mut windows: Windows| {
         windows.read(blob, past_end, tiles.iter().map(TileJob::range), |_| Ok(()))?;
         Ok(windows)
     };
-    run_in_batches(BatchLimit::of(&blob.cost()), tiles, TileJob::len, fetch, |tiles, windows| {
+    run_in_batches(BatchLimit::of(&blob.cost()), filled.into_iter(), TileJob::len, fetch, |tiles, windows| {
         let shares = tiles.iter().map(TileJob::len).sum::<u64>() >= PARALLEL_BYTES;
         share(shares, tiles, |number, mut tile| Ok(tile.fill(windows.get(number), &conversion)))
     })

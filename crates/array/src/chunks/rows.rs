@@ -61,6 +61,12 @@ impl ChunkRows {
         self.base + offset(&self.outer, number as u64) as usize
     }
 
+    /// True if the only row is the whole chunk of `len` bytes, in its order.
+    pub(crate) fn is_whole(&self, len: u64) -> bool {
+        self.outer.is_empty()
+            && matches!(&self.inner[..], [run] if run.count.saturating_mul(self.size as u64) == len)
+    }
+
     /// Gathers and converts one row of a chunk into memory. True if all numbers were in range.
     pub(crate) fn row(
         &self,

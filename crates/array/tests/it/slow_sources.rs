@@ -103,6 +103,55 @@ fn parts_of_unfiltered_chunks_take_full_batches() {
     assert_eq!(parts, Traffic { rounds: count.div_ceil(32), requests: count, bytes: 2 * count });
 }
 
+/// A slow blob in memory that records, for each batch of requests, where in memory the bytes go.
+struct Destinations {
+    inner: MemoryBlob,
+    batches: Mutex<Vec<Vec<std::ops::Range<usize>>>>,
+}
+
+impl Blob for Destinations {
+    forward!([.inner] size read_at name);
+
+    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+        let destination = |request: &ReadRequest<'_>| {
+            let range = request.into.as_ptr_range();
+            range.start as usize..range.end as usize
+        };
+        self.batches.lock().unwrap().push(requests.iter().map(destination).collect());
+        self.inner.read_many(requests)
+    }
+
+    fn cost(&self) -> Cost {
+        COST
+    }
+}
+
+#[test]
+fn bytes_that_are_not_converted_are_fetched_in_one_batch_into_the_memory_of_the_caller() {
+    let (chunks, mut array, _) = row_of_chunks(1000, 50, 101, Arc::new(Chain::default()));
+    let large: Vec<u8> = (0..8 << 20).map(|at| (at / 3) as u8).collect();
+    let run = Layout::Strided { begin: 0, strides: vec![2] };
+    for (bytes, layout, count, requests) in
+        [(chunks, array.layout.clone(), 50_000, 1000), (large, run, 4 << 20, 8)]
+    {
+        (array.layout, array.shape) = (layout, vec![count as u64]);
+        let sel = Selection::all(&array.shape);
+        let (mut values, mut wanted) = (vec![0u16; count], vec![0u16; count]);
+        let memory = MemoryBlob::new(bytes.clone());
+        assert_eq!(read(&memory, &array, &sel, Out::new(&mut wanted)), Ok(RangeCheck::InRange));
+        let blob = Destinations { inner: MemoryBlob::new(bytes), batches: Mutex::default() };
+        assert_eq!(read(&blob, &array, &sel, Out::new(&mut values)), Ok(RangeCheck::InRange));
+        assert!(values == wanted);
+        let all = values.as_ptr_range();
+        let batches = blob.batches.into_inner().unwrap();
+        assert_eq!(batches.iter().map(Vec::len).collect::<Vec<_>>(), [requests], "{:?}", array.layout);
+        let is_inside = |range: &std::ops::Range<usize>| {
+            range.start >= all.start as usize && range.end <= all.end as usize
+        };
+        assert!(batches[0].iter().all(is_inside), "{:?}", array.layout);
+    }
+}
+
 #[test]
 fn strided_selections_of_contiguous_data_take_full_batches() {
     let bytes: Vec<u8> = (0..1_000_000u32).map(|at| (at % 251) as u8).collect();

@@ -1,7 +1,8 @@
 //! Fetching the bytes of a plan from a slow source, in batches of requests.
 //!
-//! A batch may have requests for whole chunks and for parts of chunks, so that every batch but the last is full. Chunks in
-//! objects are fetched after those in the blob, in batches of their own.
+//! Chunks whose bytes need no work are fetched first, straight into the memory to fill. A batch may have requests for whole chunks
+//! and for parts of chunks, so that every batch but the last is full. Chunks in objects are fetched after those in the blob, in
+//! batches of their own.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
@@ -12,7 +13,7 @@ use super::ChunkReader;
 use super::fetch::ChunkTask;
 use super::plan::{Need, ReadPlan};
 use crate::chunks::decoded::Key;
-use crate::requests::{BatchLimit, Windows, run_in_batches, share};
+use crate::requests::{BatchLimit, Windows, read_placed, run_in_batches, share};
 use crate::scratch::Scratch;
 use crate::tile_job::TileJob;
 use crate::tiling::TilePlan;
@@ -60,13 +61,19 @@ impl Job<'_, '_> {
 impl ChunkReader<'_> {
     /// Fetches and fills all chunks of a plan. True if all numbers were in range.
     pub(super) fn fetch_in_batches<'o>(&self, plan: &ReadPlan, tasks: &mut [ChunkTask<'o>]) -> Result<bool> {
-        let (mut whole, mut parts, mut objects, mut idle) = (vec![], vec![], vec![], vec![]);
+        let (mut placed, mut whole, mut parts) = (vec![], vec![], vec![]);
+        let (mut objects, mut idle) = (vec![], vec![]);
         let mut rest = tasks;
         for fetch in &plan.fetches {
             let (tasks, more) = std::mem::take(&mut rest).split_at_mut(fetch.chunks);
             rest = more;
             if !fetch.range.is_empty() {
-                whole.push((fetch.range.clone(), tasks));
+                if self.are_placed(tasks) {
+                    let rows = tasks.iter_mut().flat_map(|task| &mut task.rows);
+                    placed.extend(rows.map(|row| (fetch.range.clone(), &mut **row)));
+                } else {
+                    whole.push((fetch.range.clone(), tasks));
+                }
                 continue;
             }
             for task in tasks {
@@ -84,9 +91,18 @@ impl ChunkReader<'_> {
         let whole = whole.into_iter().map(|(range, tasks)| Job::Chunks(range, tasks));
         let tiles = parts.iter_mut().flat_map(|PartTask { task, plan, in_range }| {
             let rows = task.rows.iter_mut().map(|row| &mut **row);
-            TileJob::split(plan, rows, self.size, Some(in_range)).map(Job::Tile)
+            TileJob::split(plan, rows, self.size, Some(in_range))
         });
-        let mut in_range = self.run_jobs(whole.chain(tiles), plan.generation)?;
+        let mut filled_tiles = Vec::new();
+        for tile in tiles {
+            match tile.into_placed(&self.conversion) {
+                Ok(tile) => placed.push(tile),
+                Err(tile) => filled_tiles.push(Job::Tile(tile)),
+            }
+        }
+        let check = |range: Range<u64>| self.stored.check_inside(range.start, range.end);
+        read_placed(self.stored.blob, self.stored.past_end, placed, check)?;
+        let mut in_range = self.run_jobs(whole.chain(filled_tiles), plan.generation)?;
         for PartTask { task, in_range, .. } in &mut parts {
             self.record_elements(task, *in_range.get_mut());
         }
@@ -96,6 +112,20 @@ impl ChunkReader<'_> {
             Scratch::with(|scratch| self.task(task, stored, plan.generation, scratch))
         })?;
         Ok(in_range)
+    }
+
+    /// True if a request serves one chunk, and its encoded bytes are the bytes of its only row.
+    fn are_placed(&self, tasks: &[ChunkTask<'_>]) -> bool {
+        let [task] = tasks else { return false };
+        let (Need::Whole(_, len), Some(mask)) = (task.chunk.need, task.chunk.location.mask()) else {
+            return false;
+        };
+        len == self.stored.chunk_len
+            && self.stored.chain.is_identity(mask)
+            && self.conversion.is_copy()
+            && task.attempts.is_none()
+            && task.rows.len() == 1
+            && self.selected.rows(&task.chunk.at).is_whole(len)
     }
 
     /// Fetches and fills chunks that are in objects. True if all numbers were in range.

@@ -98,10 +98,9 @@ impl ChunkReader<'_> {
             return Ok(self.rows(part, chunk, &mut task.rows, &mut scratch.dense));
         }
         chain.check_size(mask, stored.len(), chunk_len).map_err(fail)?;
-        if let ([row], [run]) = (&mut task.rows[..], &part.inner[..])
+        if let [row] = &mut task.rows[..]
             && self.conversion.is_in_place()
-            && part.outer.is_empty()
-            && run.count * part.size as u64 == self.stored.chunk_len
+            && part.is_whole(self.stored.chunk_len)
         {
             chain.decode(mask, stored, row).map_err(fail)?;
             self.conversion.run_in_place(row);
