@@ -95,7 +95,7 @@ impl Selection {
 
     /// Cuts a checked, non-empty selection into pieces of at most `limit` elements, each contiguous in dense order. Returns
     /// the first element of each piece in that order, the number of its elements, and its selection.
-    pub(crate) fn pieces(&self, limit: u64) -> impl Iterator<Item = (usize, usize, Selection)> + use<'_> {
+    pub fn pieces(&self, limit: u64) -> impl Iterator<Item = (usize, usize, Selection)> + use<'_> {
         // Dimensions from `cut + 1` on are whole in each piece; of `cut` itself, `rows` indices are.
         let (mut cut, mut within) = (self.count.len(), 1u64);
         while cut > 0 && within.saturating_mul(self.count[cut - 1]) <= limit {

@@ -58,6 +58,12 @@ struct Size {
     max: usize,
 }
 
+impl Size {
+    fn exactly(len: usize) -> Size {
+        Size { exact: Some(len), max: len }
+    }
+}
+
 impl Chain {
     /// Creates a chain of bytes→bytes filters. A filter that is not available or has invalid parameters is an error only
     /// when a chunk needs it.
@@ -149,7 +155,8 @@ impl Chain {
     /// encoded bytes that are damaged.
     pub fn decode(&self, mask: u32, encoded: &[u8], decoded: &mut [u8]) -> Result<()> {
         self.check_size(mask, encoded.len(), decoded.len())?;
-        self.decode_through(mask, encoded, decoded.len(), |filter, bytes| match filter {
+        let size = Size::exactly(decoded.len());
+        self.decode_through(mask, encoded, size, |filter, bytes| match filter {
             Some(filter) => filter.decode_into(bytes, decoded),
             None => copy(bytes, decoded),
         })
@@ -166,12 +173,24 @@ impl Chain {
     pub fn decode_unverified(&self, mask: u32, encoded: &[u8], len: usize) -> Result<Vec<u8>> {
         self.check_size(mask, encoded.len(), len)?;
         let mut decoded = Vec::new();
-        self.decode_through(mask, encoded, len, |filter, bytes| {
+        self.decode_through(mask, encoded, Size::exactly(len), |filter, bytes| {
             match filter {
                 Some(filter) => filter.decode(bytes, &mut decoded, None, len)?,
                 None => append(bytes, &mut decoded)?,
             }
             if decoded.len() == len { Ok(()) } else { Err(wrong_size(len, decoded.len())) }
+        })?;
+        Ok(decoded)
+    }
+
+    /// Decodes a chunk whose decoded size is not known, such as text. More than `limit` bytes are an error.
+    pub fn decode_of_any_size(&self, mask: u32, encoded: &[u8], limit: usize) -> Result<Vec<u8>> {
+        self.check(mask)?;
+        let mut decoded = Vec::new();
+        self.decode_through(mask, encoded, Size { exact: None, max: limit }, |filter, bytes| match filter {
+            Some(filter) => filter.decode(bytes, &mut decoded, None, limit),
+            None if bytes.len() > limit => Err(wrong_size(limit, bytes.len())),
+            None => append(bytes, &mut decoded),
         })?;
         Ok(decoded)
     }
@@ -217,12 +236,12 @@ impl Chain {
     }
 
     /// Decodes with the applied filters from the last to the second, through two buffers, and passes the result to `finish`
-    /// with the first filter, or with `None` if the result is decoded already. The decoded chunk has `len` bytes.
+    /// with the first filter, or with `None` if the result is decoded already. `chunk` is the size of the decoded chunk.
     fn decode_through(
         &self,
         mask: u32,
         encoded: &[u8],
-        len: usize,
+        chunk: Size,
         finish: impl FnOnce(Option<&dyn Filter>, &[u8]) -> Result<()>,
     ) -> Result<()> {
         with_buffer(|input| {
@@ -243,8 +262,8 @@ impl Chain {
                     match payload {
                         Some(payload) if borrowed.is_some() => borrowed = Some(payload),
                         _ => {
-                            let chunk = Size { exact: Some(len), max: len };
-                            let limit = len.saturating_mul(MAX_EXPANSION).saturating_add(EXPANSION_SLACK);
+                            let limit =
+                                chunk.max.saturating_mul(MAX_EXPANSION).saturating_add(EXPANSION_SLACK);
                             let size = self
                                 .applied(mask)
                                 .take(remaining)

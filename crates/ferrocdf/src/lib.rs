@@ -40,6 +40,7 @@ mod file;
 mod handles;
 mod location;
 mod nc4;
+mod nczarr;
 mod options;
 pub mod plugins;
 pub mod run_control;

@@ -13,10 +13,11 @@ use ferrocdf_store::{Blob, BlobMut};
 use crate::driver::{Candidate, Context, Driver, Probe, WriteDriver, WriteProbe, registered};
 use crate::location::Location;
 use crate::nc4::{Nc4, Nc4Writer};
+use crate::nczarr::{self, NcZarr};
 use crate::plugins;
 
 /// The containers that are known, in the order in which they are looked for.
-const TABLE: [Probe; 3] = [
+const TABLE: [Probe; 4] = [
     Probe {
         container: Container::Classic,
         recognises: |candidate| Ok(matches!(candidate.head, [b'C', b'D', b'F', 1 | 2 | 5, ..])),
@@ -46,6 +47,16 @@ const TABLE: [Probe; 3] = [
         write: None,
     },
     Probe {
+        // Of both versions: only the metadata says which one it is.
+        container: Container::ZarrV3,
+        recognises: |candidate| Ok(candidate.head.is_empty() && nczarr::may_be_folder(candidate.location)),
+        open: |_, context| {
+            let (store, model) = NcZarr::open(context)?;
+            plugins::check_setting().map(|()| (Box::new(store) as _, model))
+        },
+        write: None,
+    },
+    Probe {
         container: Container::Hdf5,
         recognises: |candidate| Ok(candidate.head.starts_with(&HDF5_SIGNATURE) || is_hdf5(candidate.blob)?),
         open: |blob, context| {
@@ -70,21 +81,21 @@ fn hdf5_options(context: &Context<'_>) -> Hdf5Options {
     Hdf5Options { resolver: context.resolver.clone(), codecs: plugins::codecs() }
 }
 
-/// What the system answers to reading a folder.
-const EISDIR: Code = Code(21);
-
 /// Returns the entry of the container that a dataset is in.
 ///
 /// Fails with `NC_ENOTNC` if there is none; a folder is no file of any format.
 pub(crate) fn find(blob: &dyn Blob, location: &Location) -> Result<Probe> {
     let mut head = [0; Candidate::HEAD];
-    let got = blob.read_at(0, &mut head).map_err(|error| match error.code {
-        EISDIR => error.with_code(Code::ENOTNC),
-        _ => error,
-    })?;
-    if got == 0 {
-        return Err(Error::new(Code::ENOTNC, "it is empty"));
-    }
+    let got = match nczarr::is_folder(location) {
+        true => 0,
+        false => match blob.read_at(0, &mut head) {
+            Ok(0) if !nczarr::may_be_folder(location) => return Err(Error::new(Code::ENOTNC, "it is empty")),
+            Ok(got) => got,
+            // A folder of objects has no bytes of its own.
+            Err(error) if error.code == Code::ENOOBJECT && nczarr::may_be_folder(location) => 0,
+            Err(error) => return Err(error),
+        },
+    };
     let candidate = Candidate { head: &head[..got], blob, location };
     for probe in TABLE.into_iter().chain(registered()) {
         if (probe.recognises)(&candidate)? {

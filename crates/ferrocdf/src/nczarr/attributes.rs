@@ -1,0 +1,192 @@
+//! Attributes: from JSON to typed values.
+//!
+//! Where netCDF's metadata has the type of an attribute, it holds. Otherwise it follows from the value, as in netCDF-C: integers take the
+//! first type of int, uint, int64 and uint64 that holds all of them, other numbers are doubles, `true` and `false` unsigned bytes, a string
+//! is text; all else is text too, the JSON itself.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use ferrocdf_model::{Atomic, Values};
+use ferrocdf_zarr::{DataType, Element, Json};
+
+/// What a type of an attribute means.
+enum Known {
+    Atomic(Atomic),
+    /// Text, of which JSON was made if it could.
+    Text,
+}
+
+/// Returns the type that a typestring, or a name of Zarr v3, stands for.
+fn known(name: &str) -> Option<Known> {
+    match name {
+        "|J0" | "json" | "char" | ">S1" | "|S1" | "<S1" => return Some(Known::Text),
+        "string" => return Some(Known::Atomic(Atomic::String)),
+        _ => {}
+    }
+    let element =
+        Element::from_typestring(name).or_else(|| Element::from_v3(&Json::String(name.to_string())))?;
+    match element.data_type {
+        DataType::FixedBytes(_) | DataType::FixedText(_) | DataType::Raw(_) => {
+            Some(Known::Atomic(Atomic::String))
+        }
+        other => super::types::atomic(&other).map(Known::Atomic),
+    }
+}
+
+/// Returns the values of an attribute. `type_name` is what netCDF's metadata says of its type.
+pub(super) fn values(json: &Json, type_name: Option<&str>) -> Values {
+    match type_name.and_then(known) {
+        Some(Known::Text) => text(json),
+        Some(Known::Atomic(atomic)) => of_type(json, atomic).unwrap_or_else(|| inferred(json)),
+        None => inferred(json),
+    }
+}
+
+/// Returns the fill value in an attribute, in the type of its variable. Xarray encodes numbers that JSON does not have in base64.
+pub(super) fn fill_value(json: &Json, atomic: Atomic) -> Option<Values> {
+    let encoded = || {
+        let bytes: [u8; 8] = STANDARD.decode(json.as_str()?).ok()?.try_into().ok()?;
+        match atomic {
+            Atomic::Float => Some(Values::Float(vec![f64::from_le_bytes(bytes) as f32])),
+            Atomic::Double => Some(Values::Double(vec![f64::from_le_bytes(bytes)])),
+            _ => None,
+        }
+    };
+    match atomic {
+        Atomic::Char => json.as_str().filter(|text| text.len() == 1).map(|_| text(json)),
+        atomic => of_type(json, atomic).filter(|values| values.len() == 1).or_else(encoded),
+    }
+}
+
+fn text(json: &Json) -> Values {
+    Values::Char(match json {
+        Json::String(text) => text.clone().into_bytes(),
+        json => json.to_string().into_bytes(),
+    })
+}
+
+fn list(json: &Json) -> &[Json] {
+    match json {
+        Json::Array(list) => list,
+        one => std::slice::from_ref(one),
+    }
+}
+
+/// Converts a value or a list of values to a type. `None` if one of them has none of it.
+fn of_type(json: &Json, atomic: Atomic) -> Option<Values> {
+    fn integers<T: TryFrom<i128>>(list: &[Json]) -> Option<Vec<T>> {
+        let number = |json: &Json| match json {
+            Json::Bool(value) => Some(i128::from(*value)),
+            Json::String(text) => text.parse().ok(),
+            json => json.as_integer(),
+        };
+        list.iter().map(|json| T::try_from(number(json)?).ok()).collect()
+    }
+    let floats = |list: &[Json]| -> Option<Vec<f64>> {
+        let number = |json: &Json| match json {
+            Json::String(text) => Json::Number(text.clone().into()).as_f64(),
+            json => json.as_f64(),
+        };
+        list.iter().map(number).collect()
+    };
+    let list = list(json);
+    Some(match atomic {
+        Atomic::Byte => Values::Byte(integers(list)?),
+        Atomic::Short => Values::Short(integers(list)?),
+        Atomic::Int => Values::Int(integers(list)?),
+        Atomic::Int64 => Values::Int64(integers(list)?),
+        Atomic::Ubyte => Values::Ubyte(integers(list)?),
+        Atomic::Ushort => Values::Ushort(integers(list)?),
+        Atomic::Uint => Values::Uint(integers(list)?),
+        Atomic::Uint64 => Values::Uint64(integers(list)?),
+        Atomic::Float => Values::Float(floats(list)?.into_iter().map(|number| number as f32).collect()),
+        Atomic::Double => Values::Double(floats(list)?),
+        Atomic::Char => text(json),
+        Atomic::String => {
+            let string = |json: &Json| Some(Some(json.as_str()?.as_bytes().to_vec()));
+            Values::String(list.iter().map(string).collect::<Option<_>>()?)
+        }
+    })
+}
+
+/// Returns the values of an attribute whose type nobody says.
+fn inferred(json: &Json) -> Values {
+    const INTEGERS: [Atomic; 4] = [Atomic::Int, Atomic::Uint, Atomic::Int64, Atomic::Uint64];
+    let list = match json {
+        Json::String(_) | Json::Object(_) | Json::Null => return text(json),
+        other => list(other),
+    };
+    if list.iter().any(|json| !matches!(json, Json::Number(_) | Json::Bool(_))) || list.is_empty() {
+        return text(json);
+    }
+    if list.iter().all(|json| matches!(json, Json::Bool(_))) {
+        return of_type(json, Atomic::Ubyte).unwrap_or_else(|| text(json));
+    }
+    // A decimal point makes a number a float, whatever is behind it.
+    let is_integer = |json: &Json| match json {
+        Json::Number(number) => number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'),
+        _ => true,
+    };
+    let integer =
+        INTEGERS.iter().filter(|_| list.iter().all(is_integer)).find_map(|&atomic| of_type(json, atomic));
+    integer.or_else(|| of_type(json, Atomic::Double)).unwrap_or_else(|| text(json))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(json: &str, type_name: Option<&str>) -> Values {
+        values(&Json::parse(json.as_bytes()).unwrap(), type_name)
+    }
+
+    #[test]
+    fn types_follow_from_values() {
+        for (json, wanted) in [
+            ("1", Values::Int(vec![1])),
+            ("[1, -2147483649]", Values::Int64(vec![1, -2147483649])),
+            ("4294967295", Values::Uint(vec![u32::MAX])),
+            ("18446744073709551615", Values::Uint64(vec![u64::MAX])),
+            ("[1, 2.5]", Values::Double(vec![1.0, 2.5])),
+            ("1.0", Values::Double(vec![1.0])),
+            ("-Infinity", Values::Double(vec![f64::NEG_INFINITY])),
+            ("[true, false]", Values::Ubyte(vec![1, 0])),
+            ("\"é\"", Values::Char("é".into())),
+            ("[\"a\", \"b\"]", Values::Char("[\"a\",\"b\"]".into())),
+            ("{\"a\": null}", Values::Char("{\"a\": null}".into())),
+            ("[[1], [2]]", Values::Char("[[1],[2]]".into())),
+            ("null", Values::Char("null".into())),
+        ] {
+            assert_eq!(of(json, None), wanted, "{json}");
+        }
+    }
+
+    #[test]
+    fn types_of_the_metadata_hold() {
+        for (json, name, wanted) in [
+            ("1", "<i2", Values::Short(vec![1])),
+            ("[1, 2]", ">u8", Values::Uint64(vec![1, 2])),
+            ("\"NaN\"", "<f8", Values::Double(vec![f64::NAN])),
+            ("1.5", "float32", Values::Float(vec![1.5])),
+            ("[1,2]", ">S1", Values::Char("[1,2]".into())),
+            ("{\"a\": 1.50}", "|J0", Values::Char("{\"a\": 1.50}".into())),
+            ("[\"a\", \"bc\"]", "|S128", Values::String(vec![Some(b"a".to_vec()), Some(b"bc".to_vec())])),
+            // A type that does not fit the value says nothing.
+            ("70000", "<i2", Values::Int(vec![70000])),
+            ("\"x\"", "<f4", Values::Char("x".into())),
+        ] {
+            assert_eq!(format!("{:?}", of(json, Some(name))), format!("{wanted:?}"), "{json} {name}");
+        }
+    }
+
+    #[test]
+    fn fill_values_have_the_type_of_the_variable() {
+        let fill = |json: &str, atomic| fill_value(&Json::parse(json.as_bytes()).unwrap(), atomic);
+        assert_eq!(fill("-9999", Atomic::Float), Some(Values::Float(vec![-9999.0])));
+        assert!(
+            matches!(fill("\"AAAAAAAA+H8=\"", Atomic::Float), Some(Values::Float(list)) if list[0].is_nan())
+        );
+        assert_eq!(fill("1.5", Atomic::Int), None);
+        assert_eq!(fill("\"x\"", Atomic::Char), Some(Values::Char(b"x".to_vec())));
+    }
+}

@@ -1,0 +1,179 @@
+//! Zarr stores as netCDF sees them: those of netCDF (NCZarr), those of xarray, and all others.
+//!
+//! Source: "The NetCDF NCZarr Implementation", and the conventions of xarray. The metadata of all nodes is read when a store is
+//! opened; chunks are found by their keys.
+
+mod attributes;
+mod dims;
+mod keys;
+mod place;
+mod types;
+mod values;
+mod walk;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ferrocdf_array::{Array, Kind, Selection};
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_codec::Codecs;
+use ferrocdf_model::{Atomic, Attr, Model, Name, Owner, Type, Values, VarId};
+use ferrocdf_store::{Blob, MemoryBlob, Store};
+use ferrocdf_zarr::{ArrayMetadata, DataType, Elements, Hierarchy};
+
+use crate::driver::{Context, Driver, Inspect, LocatedArray, Skipped};
+use crate::plugins;
+pub(crate) use place::{is_folder, may_be_folder};
+
+/// A Zarr store that is open for reading.
+pub(crate) struct NcZarr {
+    store: Arc<dyn Store>,
+    path: String,
+    codecs: Codecs,
+    /// No file has bytes of its own: all are in objects of the store.
+    no_bytes: MemoryBlob,
+    content: Content,
+    /// The elements of variables whose elements have no fixed size, which keep decoded chunks.
+    elements: Mutex<HashMap<VarId, Arc<Elements>>>,
+}
+
+/// What the metadata of a store says beside the model.
+struct Content {
+    arrays: Vec<Variable>,
+    left_out: Vec<String>,
+    /// Why the first node that cannot be read is among that.
+    lost: Option<Error>,
+    hidden: Vec<Attr>,
+    is_netcdf: bool,
+}
+
+/// The array of a variable.
+struct Variable {
+    path: String,
+    metadata: ArrayMetadata,
+}
+
+impl NcZarr {
+    /// Opens a store for reading.
+    ///
+    /// # Errors
+    /// `NC_ENOTNC` if no Zarr metadata is at the location; `NC_EZARRMETA` if that of the root cannot be read.
+    pub(crate) fn open(context: &Context<'_>) -> Result<(NcZarr, Model)> {
+        let (store, path) = place::store(context.location)?;
+        let (content, model) = Content::read(&*store, &path)?;
+        let elements = Mutex::default();
+        let no_bytes = MemoryBlob::default();
+        Ok((NcZarr { store, path, codecs: plugins::codecs(), no_bytes, content, elements }, model))
+    }
+
+    fn variable(&self, var: VarId) -> &Variable {
+        &self.content.arrays[var.index()]
+    }
+
+    /// Returns the array of a variable as the engine reads it; of elements that are no numbers, the array of their bytes.
+    fn engine_array(&self, model: &Model, var: VarId) -> Result<Array> {
+        let Variable { path, metadata } = self.variable(var);
+        let mut array = metadata.array(self.store.clone(), path, &self.codecs)?;
+        // Dimensions that grow may be longer than the array; what is beyond it has the fill value.
+        let shape = model.shape(var);
+        array.shape.splice(..shape.len(), shape);
+        Ok(array)
+    }
+}
+
+impl Driver for NcZarr {
+    fn refresh(&mut self) -> Result<Model> {
+        let (content, model) = Content::read(&*self.store, &self.path)?;
+        self.content = content;
+        self.elements = Mutex::default();
+        Ok(model)
+    }
+
+    fn array(&self, model: &Model, var: VarId) -> Result<LocatedArray> {
+        let mut array = self.engine_array(model, var)?;
+        if model.var(var).ty == Type::Atomic(Atomic::Char) {
+            array.stored.kind = Kind::Char;
+        }
+        Ok(array.into())
+    }
+
+    fn blob(&self) -> &dyn Blob {
+        &self.no_bytes
+    }
+
+    fn values(&self, model: &Model, var: VarId, selection: &Selection) -> Result<Values> {
+        let ty = model.var(var).ty;
+        let element = &self.variable(var).metadata.element;
+        if element.data_type.size().is_some() {
+            let array = self.engine_array(model, var)?;
+            return values::of_bytes(&array, element, ty, selection);
+        }
+        let elements = {
+            let mut kept = self.elements.lock().unwrap_or_else(PoisonError::into_inner);
+            match kept.get(&var) {
+                Some(elements) => elements.clone(),
+                None => {
+                    let Variable { path, metadata } = self.variable(var);
+                    let elements = Arc::new(metadata.elements(self.store.clone(), path, &self.codecs)?);
+                    kept.insert(var, elements.clone());
+                    elements
+                }
+            }
+        };
+        let fill = &self.variable(var).metadata.fill_value;
+        values::of_any_size(&elements.read(selection)?, element, fill, ty)
+    }
+
+    fn fill(&self, model: &Model, var: VarId) -> Result<Option<Values>> {
+        let Variable { metadata, .. } = self.variable(var);
+        match values::fill(metadata, model.var(var).ty) {
+            Some(fill) => fill.map(Some),
+            None => Ok(model.fill_value(var)),
+        }
+    }
+
+    fn inspect(&self) -> &dyn Inspect {
+        self
+    }
+}
+
+impl Inspect for NcZarr {
+    fn hidden_attributes(&self, owner: Owner) -> Vec<Attr> {
+        match owner {
+            Owner::Group(ferrocdf_model::GroupId::ROOT) => self.content.hidden.clone(),
+            _ => vec![],
+        }
+    }
+
+    fn is_written_by_netcdf(&self) -> bool {
+        self.content.is_netcdf
+    }
+
+    fn skipped(&self, _model: &Model) -> Skipped {
+        Skipped { reasons: self.content.left_out.clone(), ..Skipped::default() }
+    }
+
+    fn unreadable(&self) -> Option<Error> {
+        self.content.lost.clone()
+    }
+}
+
+impl Content {
+    fn read(store: &dyn Store, path: &str) -> Result<(Content, Model)> {
+        let hierarchy = Hierarchy::open(store, path, &keys::child_names)?.ok_or_else(|| {
+            let what = "it has no metadata of Zarr (zarr.json, .zmetadata, .zgroup, .zarray)";
+            Error::new(Code::ENOTNC, what)
+        })?;
+        Ok(walk::walk(hierarchy))
+    }
+}
+
+/// A name as a store has it.
+fn name(text: &str) -> Name {
+    Name::stored(text.as_bytes())
+}
+
+/// True for types of which an element is one character or number.
+fn is_number(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Integer { .. } | DataType::Float(_))
+}

@@ -1,0 +1,312 @@
+//! From the groups and arrays of a store to the model.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use ferrocdf_bytes::{Error, Order};
+use ferrocdf_model::{
+    Atomic, Attr, Chunking, Container, DataModel, DimId, Endian, Filter, Format, GroupId, Model, Owner,
+    Storage, Type, Values, Var,
+};
+use ferrocdf_zarr::{
+    ArrayMetadata, Content as NodeContent, DataType, Element, FillValue, Hierarchy, Json, Node, Version,
+};
+
+use super::dims::Dims;
+use super::keys::{ARRAY, ARRAY_DIMENSIONS, ATTR, GROUP, PROPERTIES, SUPERBLOCK, find, is_reserved, member};
+use super::{Content, Variable, attributes, is_number, keys, name, types, values};
+
+/// Name of the only variable of a store whose root is an array.
+const ONLY: &str = "array";
+
+/// An array, and the group that it is in.
+struct Found {
+    group: GroupId,
+    node: Node,
+    metadata: Box<ArrayMetadata>,
+}
+
+/// Makes the model of a store.
+pub(super) fn walk(hierarchy: Hierarchy) -> (Content, Model) {
+    let container = match hierarchy.version {
+        Version::V2 => Container::ZarrV2,
+        Version::V3 => Container::ZarrV3,
+    };
+    let is_netcdf = [SUPERBLOCK, GROUP].iter().any(|key| find(&hierarchy.root, key).is_some());
+    let mut walk = Walk {
+        model: Model::new(Format::new(container, DataModel::Netcdf4)),
+        dims: Dims::default(),
+        groups: HashMap::from([(String::new(), GroupId::ROOT)]),
+        arrays: vec![],
+        left_out: vec![],
+        lost: None,
+        hidden: vec![],
+        is_netcdf,
+    };
+    match hierarchy.root.content {
+        NodeContent::Group(_) => walk.group(hierarchy.root, GroupId::ROOT, ""),
+        _ => {
+            let root = Node { name: ONLY.to_string(), ..hierarchy.root };
+            walk.node(root, GroupId::ROOT, "");
+        }
+    }
+    let found = std::mem::take(&mut walk.arrays);
+    let arrays = found.into_iter().map(|found| walk.variable(found)).collect();
+    let Walk { model, left_out, lost, hidden, .. } = walk;
+    (Content { arrays, left_out, lost, hidden, is_netcdf }, model)
+}
+
+struct Walk {
+    model: Model,
+    dims: Dims,
+    /// The groups by their paths, `/a/b`; the root has an empty one.
+    groups: HashMap<String, GroupId>,
+    arrays: Vec<Found>,
+    left_out: Vec<String>,
+    lost: Option<Error>,
+    hidden: Vec<Attr>,
+    /// True if netCDF's metadata is at the root.
+    is_netcdf: bool,
+}
+
+impl Walk {
+    fn leave_out(&mut self, path: &str, error: &Error) {
+        self.left_out.push(format!("{path}: {error}"));
+        self.lost.get_or_insert_with(|| error.clone().at(path));
+    }
+
+    fn node(&mut self, node: Node, group: GroupId, path: &str) {
+        let own = format!("{path}/{}", node.name);
+        match node.content {
+            NodeContent::Group(_) => {
+                let id = self.model.push_group(group, name(&node.name));
+                self.groups.insert(own.clone(), id);
+                self.group(node, id, &own);
+            }
+            NodeContent::Array(ref metadata) => {
+                let metadata = metadata.clone();
+                self.arrays.push(Found { group, node, metadata });
+            }
+            NodeContent::Unreadable(ref error) => self.leave_out(&own, error),
+        }
+    }
+
+    /// Takes in a group: its dimensions, its attributes, and what is in it, in the order in which netCDF's metadata lists it.
+    fn group(&mut self, mut node: Node, id: GroupId, path: &str) {
+        let NodeContent::Group(mut children) =
+            std::mem::replace(&mut node.content, NodeContent::Group(vec![]))
+        else {
+            return;
+        };
+        let types = self.attributes_key(&node);
+        if let Some(group) = self.netcdf_key(&node, GROUP) {
+            for dim in keys::dimensions(&group) {
+                self.dims.define(&mut self.model, id, &dim.name, dim.len, dim.unlimited);
+            }
+            let listed = |keys: &[&str]| member(&group, keys).and_then(Json::as_array).unwrap_or_default();
+            let order: HashMap<&str, usize> = listed(&["arrays", "vars"])
+                .iter()
+                .chain(listed(&["groups", "subgroups"]))
+                .enumerate()
+                .filter_map(|(at, name)| Some((name.as_str()?, at)))
+                .collect();
+            children.sort_by_key(|child| order.get(&*child.name).copied().unwrap_or(usize::MAX));
+        }
+        for (key, json) in node.attributes.iter() {
+            let value = attributes::values(
+                json,
+                types.as_deref().and_then(|types| keys::attribute_type(types, key)).as_deref(),
+            );
+            let attr = Attr { name: name(key), value };
+            match key {
+                PROPERTIES => self.hidden.push(attr),
+                key if is_reserved(key) => {}
+                _ => self.model.push_attr(Owner::Group(id), attr),
+            }
+        }
+        for child in children {
+            self.node(child, id, path);
+        }
+    }
+
+    fn is_v2(&self) -> bool {
+        self.model.format().container() == Container::ZarrV2
+    }
+
+    fn netcdf_key<'n>(&self, node: &'n Node, key: &str) -> Option<Cow<'n, Json>> {
+        if self.is_netcdf { find(node, key) } else { None }
+    }
+
+    /// Returns the types of the attributes of a node, if netCDF's metadata has them.
+    fn attributes_key<'n>(&self, node: &'n Node) -> Option<Cow<'n, Json>> {
+        self.netcdf_key(node, ATTR)
+    }
+
+    /// Takes in an array.
+    fn variable(&mut self, found: Found) -> Variable {
+        let Found { group, node, metadata } = found;
+        let mut metadata = *metadata;
+        let own = self.netcdf_key(&node, ARRAY).map(Cow::into_owned);
+        let has_alias = |alias: &str| {
+            own.as_ref().and_then(|own| own.get("type_alias")).and_then(Json::as_str) == Some(alias)
+        };
+        if has_alias("string")
+            && let DataType::Raw(size) = metadata.element.data_type
+        {
+            metadata.element.data_type = DataType::FixedBytes(size);
+        }
+        let is_char =
+            has_alias("char") || own.is_some() && metadata.element.data_type == DataType::FixedBytes(1);
+        if is_char {
+            metadata.element.data_type = DataType::Integer { size: 1, signed: false };
+        }
+        let ty = match is_char {
+            true => Atomic::Char.into(),
+            false => types::type_of(&mut self.model, &metadata.element.data_type, &node.name),
+        };
+        if own.as_ref().is_some_and(is_scalar) && metadata.shape == [1] && self.is_v2() {
+            // Version 2 has no scalars: netCDF writes a dimension of length 1. The chunk has the same key without it.
+            (metadata.shape, metadata.chunk_shape) = (vec![], vec![]);
+        }
+        let dims = self.dimensions(group, &node, own.as_ref(), &metadata);
+        let storage = storage(&metadata, is_char);
+        let id = self.model.push_var(Var {
+            name: name(&node.name),
+            group,
+            ty,
+            dims,
+            attrs: Default::default(),
+            storage,
+        });
+        let types = self.attributes_key(&node);
+        for (key, json) in node.attributes.iter().filter(|(key, _)| !is_reserved(key)) {
+            let type_name = types.as_deref().and_then(|types| keys::attribute_type(types, key));
+            let value = match (key, ty) {
+                ("_FillValue", Type::Atomic(atomic)) => attributes::fill_value(json, atomic),
+                _ => None,
+            };
+            let value = value.unwrap_or_else(|| attributes::values(json, type_name.as_deref()));
+            self.model.push_attr(Owner::Var(id), Attr { name: name(key), value });
+        }
+        for attr in self.implied(&metadata, ty) {
+            if self.model.attrs(Owner::Var(id)).find(attr.name.as_bytes()).is_none() {
+                self.model.push_attr(Owner::Var(id), attr);
+            }
+        }
+        if let Err(error) = &metadata.pipeline {
+            self.left_out.push(format!("{}: its data cannot be read: {error}", self.model.var_path(id)));
+        }
+        Variable { path: node.path, metadata }
+    }
+
+    /// Returns the dimensions of an array: by netCDF's references, by the names of the metadata, by those of xarray, else anonymous
+    /// ones.
+    fn dimensions(
+        &mut self,
+        group: GroupId,
+        node: &Node,
+        own: Option<&Json>,
+        metadata: &ArrayMetadata,
+    ) -> Vec<DimId> {
+        let shape = &metadata.shape;
+        let references =
+            own.and_then(|own| member(own, &["dimension_references", "dimrefs"])).and_then(Json::as_array);
+        if let Some(references) = references.filter(|references| references.len() == shape.len()) {
+            let dim = |(path, &len): (&Json, &u64)| {
+                let group_at = |path: &str| self.groups.get(path).copied();
+                self.dims.at_path(&self.model, path.as_str()?, len, group_at)
+            };
+            if let Some(dims) = references.iter().zip(shape).map(dim).collect() {
+                return dims;
+            }
+        }
+        let of_xarray = || {
+            let names = node.attributes.get(ARRAY_DIMENSIONS)?.as_array()?;
+            names.iter().map(|name| Some(Some(name.as_str()?.to_string()))).collect::<Option<Vec<_>>>()
+        };
+        let mut names = metadata.dimension_names.clone();
+        if names.is_empty() {
+            names = of_xarray().unwrap_or_default();
+        }
+        // Names that do not fit the shape, or are not all different, name nothing.
+        names.resize(shape.len(), None);
+        let named = |(name, &len): (&Option<String>, &u64)| match name {
+            Some(name) => self.dims.named(&mut self.model, group, name, len),
+            None => self.dims.anonymous(&mut self.model, len),
+        };
+        names.iter().zip(shape).map(named).collect()
+    }
+
+    /// Returns the attributes that follow from the metadata of an array, where it does not have them.
+    fn implied(&self, metadata: &ArrayMetadata, ty: Type) -> Vec<Attr> {
+        let attr = |called: &str, value| Attr { name: name(called), value };
+        let text = |text: String| Values::Char(text.into_bytes());
+        let mut attrs = vec![];
+        if self.is_v2()
+            && (is_number(&metadata.element.data_type) || ty == Type::Atomic(Atomic::Char))
+            && let FillValue::Bytes(_) = metadata.fill_value
+            && let Some(Ok(value)) = values::fill(metadata, ty)
+        {
+            attrs.push(attr("_FillValue", value));
+        }
+        match &metadata.element.data_type {
+            DataType::DateTime(unit) => {
+                if let Some(units) = cf_unit(&unit.name, unit.scale) {
+                    attrs.push(attr("units", text(format!("{units} since 1970-01-01"))));
+                    attrs.push(attr("calendar", text("proleptic_gregorian".to_string())));
+                    attrs.push(attr("_FillValue", Values::Int64(vec![i64::MIN])));
+                }
+            }
+            DataType::TimeDelta(unit) => {
+                if let Some(units) = cf_unit(&unit.name, unit.scale) {
+                    attrs.push(attr("units", text(units)));
+                    attrs.push(attr("_FillValue", Values::Int64(vec![i64::MIN])));
+                }
+            }
+            _ => {}
+        }
+        attrs
+    }
+}
+
+/// True if netCDF's metadata says that an array of one element is a scalar.
+fn is_scalar(own: &Json) -> bool {
+    let says = own.get("scalar").is_some_and(|json| json.as_u64() == Some(1) || *json == Json::Bool(true));
+    let no_dims = || {
+        member(own, &["dimension_references", "dimrefs"])
+            .and_then(Json::as_array)
+            .is_some_and(<[Json]>::is_empty)
+    };
+    says || own.get("storage").and_then(Json::as_str) == Some("scalar") || no_dims()
+}
+
+/// Returns the words of the CF conventions for a unit of time of NumPy.
+fn cf_unit(unit: &str, scale: u32) -> Option<String> {
+    let name = match unit {
+        "W" => "weeks",
+        "D" => "days",
+        "h" => "hours",
+        "m" => "minutes",
+        "s" => "seconds",
+        "ms" => "milliseconds",
+        "us" | "μs" => "microseconds",
+        "ns" => "nanoseconds",
+        _ => return None,
+    };
+    Some(if scale == 1 { name.to_string() } else { format!("{scale} {name}") })
+}
+
+fn storage(metadata: &ArrayMetadata, is_char: bool) -> Storage {
+    let steps = metadata.pipeline.iter().flat_map(|pipeline| &pipeline.steps);
+    let filters = steps.filter_map(|step| Some(Filter { id: step.id.hdf5()?, params: step.params.clone() }));
+    let Element { data_type, order } = &metadata.element;
+    let has_order = is_number(data_type) && data_type.size().is_some_and(|size| size > 1);
+    Storage {
+        no_fill: metadata.fill_value == FillValue::Undefined && !is_char,
+        chunking: Some(Chunking::Chunked(metadata.inner_chunk_shape().to_vec())),
+        endian: has_order.then_some(if *order == Order::Big { Endian::Big } else { Endian::Little }),
+        filters: filters.collect(),
+        settled: true,
+        ..Storage::default()
+    }
+}

@@ -1,0 +1,142 @@
+//! From the metadata of an array to the array of the engine.
+
+use std::sync::Arc;
+
+use ferrocdf_array::{Array, Chunks, ElementDecoder, Kind, Layout, PastEnd, Stored};
+use ferrocdf_bytes::{Order, Result};
+use ferrocdf_codec::{Chain, ChunkInfo, Codecs};
+use ferrocdf_store::Store;
+
+use crate::data_type::{DataType, Element, FillValue};
+use crate::metadata::ArrayMetadata;
+use crate::shards::StoredChunks;
+
+impl Element {
+    /// Returns how the engine sees elements that are numbers; `None` for all others.
+    pub fn stored(&self) -> Option<Stored> {
+        let kind = match &self.data_type {
+            DataType::Bool => Kind::U8,
+            DataType::Integer { size, signed } => match (size, signed) {
+                (1, true) => Kind::I8,
+                (1, false) => Kind::U8,
+                (2, true) => Kind::I16,
+                (2, false) => Kind::U16,
+                (4, true) => Kind::I32,
+                (4, false) => Kind::U32,
+                (_, true) => Kind::I64,
+                (_, false) => Kind::U64,
+            },
+            DataType::Float(8) => Kind::F64,
+            DataType::Float(_) => Kind::F32,
+            DataType::DateTime(_) | DataType::TimeDelta(_) => Kind::I64,
+            _ => return None,
+        };
+        Some(Stored { kind, order: self.order })
+    }
+}
+
+impl ArrayMetadata {
+    /// Returns the shape of the innermost chunks: those that are decoded as a whole.
+    pub fn inner_chunk_shape(&self) -> &[u64] {
+        let pipeline = self.pipeline.as_ref().ok();
+        pipeline
+            .and_then(|pipeline| pipeline.shards.last())
+            .map_or(&self.chunk_shape, |shards| &shards.chunk_shape)
+    }
+
+    /// Returns the array that lies at a path of a store. Elements that are no numbers are bytes: one more, fastest dimension.
+    ///
+    /// # Errors
+    /// Those of the codecs. Elements without a fixed size have no array.
+    pub fn array(&self, store: Arc<dyn Store>, path: &str, codecs: &Codecs) -> Result<Array> {
+        let chunks = self.chunks(store, path, codecs)?;
+        let shape = self.shape.clone();
+        let (decoder, stored) = match (&self.element.data_type, self.element.stored()) {
+            (DataType::Float(2), _) => {
+                let decoder: Arc<dyn ElementDecoder> = Arc::new(Half(self.element.order));
+                (Some(decoder), Stored::native(Kind::F32))
+            }
+            (_, Some(stored)) => (None, stored),
+            (data_type, None) => {
+                let size = data_type.size().unwrap_or(1) as u64;
+                let shape = shape.into_iter().chain([size]).collect();
+                let layout = Layout::Chunked(chunks.as_bytes(size));
+                let stored = Stored::native(Kind::U8);
+                return Ok(Array { shape, stored, decoder: None, layout, past_end: PastEnd::Error });
+            }
+        };
+        Ok(Array { shape, stored, decoder, layout: Layout::Chunked(chunks), past_end: PastEnd::Error })
+    }
+
+    /// Returns the chunks that lie at a path of a store.
+    ///
+    /// # Errors
+    /// Those of the codecs.
+    fn chunks(&self, store: Arc<dyn Store>, path: &str, codecs: &Codecs) -> Result<Chunks> {
+        let index = self.chunk_index(store, path, codecs)?;
+        let fill = match &self.fill_value {
+            FillValue::Bytes(bytes) => bytes.clone(),
+            FillValue::Undefined | FillValue::Value(_) => vec![],
+        };
+        let chain = Arc::new(self.chain(codecs)?);
+        Ok(Chunks::new(self.inner_chunk_shape().to_vec(), Arc::new(index), chain, fill))
+    }
+
+    /// Returns the index of the innermost chunks.
+    pub(crate) fn chunk_index(
+        &self,
+        store: Arc<dyn Store>,
+        path: &str,
+        codecs: &Codecs,
+    ) -> Result<StoredChunks> {
+        let pipeline = self.pipeline.as_ref().map_err(Clone::clone)?;
+        let chunk = self.inner_chunk_shape();
+        let grid = self.shape.iter().zip(chunk).map(|(len, chunk)| len.div_ceil(*chunk)).collect();
+        StoredChunks::new((store, path.to_string()), self.keys, grid, &pipeline.shards, codecs)
+    }
+
+    /// Returns the filters of a chunk.
+    pub(crate) fn chain(&self, codecs: &Codecs) -> Result<Chain> {
+        let pipeline = self.pipeline.as_ref().map_err(Clone::clone)?;
+        let shape = self.inner_chunk_shape().iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX));
+        Ok(match self.element.data_type.size() {
+            Some(element_size) => {
+                let chunk = ChunkInfo { element_size, shape: shape.collect() };
+                Chain::for_chunks(pipeline.steps.clone(), chunk, codecs)
+            }
+            None => Chain::new(pipeline.steps.clone(), codecs),
+        })
+    }
+}
+
+/// Numbers of 16 bits (IEEE 754 binary16), which the engine sees as numbers of 32 bits.
+#[derive(Debug)]
+struct Half(Order);
+
+impl ElementDecoder for Half {
+    fn size(&self) -> usize {
+        2
+    }
+
+    fn convert(&self, stored: &[u8], elements: &mut [u8]) {
+        for (from, to) in stored.as_chunks::<2>().0.iter().zip(elements.as_chunks_mut::<4>().0) {
+            let bits = match self.0 {
+                Order::Little => u16::from_le_bytes(*from),
+                Order::Big => u16::from_be_bytes(*from),
+            };
+            *to = half(bits).to_ne_bytes();
+        }
+    }
+}
+
+/// Returns the number that 16 bits stand for; each has an equal one of 32 bits.
+pub fn half(bits: u16) -> f32 {
+    let sign = u32::from(bits >> 15) << 31;
+    let (exponent, fraction) = (u32::from(bits >> 10 & 0x1f), u32::from(bits & 0x3ff));
+    match exponent {
+        // Subnormal numbers are multiples of 2^-24.
+        0 => f32::from_bits(sign | (fraction as f32 * 2f32.powi(-24)).to_bits()),
+        31 => f32::from_bits(sign | 0x7f80_0000 | fraction << 13),
+        _ => f32::from_bits(sign | (exponent + 127 - 15) << 23 | fraction << 13),
+    }
+}

@@ -1,0 +1,273 @@
+//! From the codecs in metadata to a chain of filters (Zarr v2, "compressor" and "filters"; Zarr v3, "Codecs").
+//!
+//! Three kinds of codecs change what a chunk is, and are no filters: `bytes`, which says the byte order of the elements; codecs of
+//! elements without a fixed size, such as `vlen-utf8`; and `sharding_indexed`, which says where chunks lie.
+
+use ferrocdf_bytes::{Code, Error, Order, Result};
+use ferrocdf_codec::{ChunkInfo, FilterId, Step, from_numcodecs, from_zarr_v3};
+
+use crate::data_type::{DataType, Element};
+use crate::json::{Json, Members};
+use crate::metadata::{excerpt, invalid, lengths, named};
+
+/// How chunks are encoded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pipeline {
+    /// The filters of a chunk, in the order in which they encode.
+    pub steps: Vec<Step>,
+    /// The form of elements without a fixed size; `None` for all others.
+    pub elements: Option<ElementForm>,
+    /// The shards that chunks lie in, outermost first; none if each chunk is an object.
+    pub shards: Vec<Shards>,
+}
+
+/// How elements without a fixed size become bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ElementForm {
+    /// Numcodecs `vlen-utf8`, `vlen-bytes` and `vlen-array`: the number of elements, then for each its size in bytes and the bytes.
+    WithSizes,
+    /// Numcodecs `json2`: one JSON text.
+    Json,
+}
+
+/// One level of shards: objects, or parts of shards, that hold chunks and an index of them (codec `sharding_indexed`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shards {
+    /// The shape of the chunks in a shard.
+    pub chunk_shape: Vec<u64>,
+    /// The number of chunks along each dimension of a shard.
+    pub counts: Vec<u64>,
+    /// The filters of the index.
+    pub index_steps: Vec<Step>,
+    /// The byte order of the index.
+    pub index_order: Order,
+    /// True if the index is at the begin of a shard, false if it is at its end.
+    pub index_first: bool,
+}
+
+impl Shards {
+    /// Returns the number of chunks in a shard.
+    pub fn chunks(&self) -> u64 {
+        self.counts.iter().product()
+    }
+
+    /// Returns the description of the index as a chunk: two numbers of 8 bytes for each chunk.
+    pub fn index_info(&self) -> ChunkInfo {
+        ChunkInfo { element_size: 8, shape: vec![self.chunks() as usize, 2] }
+    }
+}
+
+/// Most chunks in a shard: their index has a quarter of a gigabyte.
+const MAX_CHUNKS: u64 = 1 << 24;
+
+fn not_known(codec: &str) -> Error {
+    Error::new(Code::ENOFILTER, format!("the codec {codec:?} is not known"))
+}
+
+fn step((id, params): (FilterId, Vec<u32>)) -> Step {
+    Step { id, name: String::new(), optional: false, params }
+}
+
+/// Returns the filter that stores elements with their dimensions in another order.
+fn transpose(order: Vec<u32>) -> Option<Step> {
+    let is_identity = order.iter().enumerate().all(|(dim, &at)| at as usize == dim);
+    (!is_identity).then(|| step((FilterId::named("transpose"), order)))
+}
+
+impl Pipeline {
+    /// Reads `filters` and `compressor`. Codecs of objects say what the objects are: the type of `element`.
+    pub(crate) fn from_v2(
+        json: &Json,
+        is_column_major: bool,
+        rank: usize,
+        element: &mut Element,
+    ) -> Result<Pipeline> {
+        let mut pipeline = Pipeline::default();
+        let no_filters = vec![];
+        let filters = match json.get("filters") {
+            None | Some(Json::Null) => &no_filters,
+            Some(Json::Array(filters)) => filters,
+            Some(other) => return Err(invalid(format!("\"filters\" is {}, not a list", excerpt(other)))),
+        };
+        let compressor = json.get("compressor").filter(|compressor| **compressor != Json::Null);
+        if is_column_major {
+            pipeline.steps.extend(transpose((0..rank as u32).rev().collect()));
+        }
+        for codec in filters.iter().chain(compressor) {
+            let Some(id) = codec.get("id").and_then(Json::as_str) else {
+                return Err(invalid(format!("the codec {} has no \"id\"", excerpt(codec))));
+            };
+            if let Some(form) = object_codec(id, codec, element)? {
+                let is_order = |step: &Step| step.id == FilterId::named("transpose");
+                if pipeline.elements.is_some() || !pipeline.steps.iter().all(is_order) {
+                    return Err(invalid(format!("the codec {id:?} must be the first one")));
+                }
+                pipeline.elements = Some(form);
+                continue;
+            }
+            let codec = with_element_size(id, codec, element);
+            pipeline.steps.push(from_numcodecs(&codec.to_string()).ok_or_else(|| not_known(id))?.map(step)?);
+        }
+        pipeline.check(element)
+    }
+
+    /// Reads `codecs` for chunks of a shape. The codec `bytes` says the byte order of `element`.
+    pub(crate) fn from_v3(json: &Json, chunk: &[u64], element: &mut Element) -> Result<Pipeline> {
+        let codecs =
+            json.as_array().ok_or_else(|| invalid(format!("\"codecs\" is {}, not a list", excerpt(json))))?;
+        let mut pipeline = Pipeline::default();
+        let mut has_bytes = false;
+        for codec in codecs {
+            let (name, configuration) = named("codecs", codec)?;
+            match name {
+                "bytes" => element.order = byte_order(configuration)?,
+                "vlen-utf8" | "vlen-bytes" => pipeline.elements = Some(ElementForm::WithSizes),
+                "sharding_indexed" => {
+                    let is_alone = pipeline.steps.is_empty() && codecs.len() == 1;
+                    if !is_alone {
+                        let what = "codecs before or behind sharding_indexed are not supported";
+                        return Err(Error::new(Code::ENOFILTER, what));
+                    }
+                    return Self::sharded(configuration, chunk, element);
+                }
+                "transpose" => {
+                    pipeline.steps.extend(match configuration.get("order") {
+                        Some(Json::String(order)) if order == "C" => None,
+                        Some(Json::String(order)) if order == "F" => {
+                            transpose((0..chunk.len() as u32).rev().collect())
+                        }
+                        Some(order) => {
+                            let order = lengths("order", order)?.into_iter().map(|dim| dim as u32).collect();
+                            transpose(order)
+                        }
+                        None => return Err(invalid("the codec \"transpose\" has no \"order\"")),
+                    });
+                    continue;
+                }
+                name => {
+                    let may_be_left_out = codec.get("must_understand") == Some(&Json::Bool(false));
+                    match from_zarr_v3(&object(codec).to_string()) {
+                        Some(parameters) => pipeline.steps.push(step(parameters?)),
+                        None if may_be_left_out => {}
+                        None => return Err(not_known(name)),
+                    }
+                    continue;
+                }
+            }
+            if has_bytes {
+                return Err(invalid(format!("the codec {name:?} follows one that makes bytes already")));
+            }
+            has_bytes = true;
+        }
+        match has_bytes {
+            true => pipeline.check(element),
+            false => Err(invalid("\"codecs\" has none that makes bytes of the elements")),
+        }
+    }
+
+    /// Reads the configuration of `sharding_indexed`, for shards of a shape.
+    fn sharded(configuration: &Json, shard: &[u64], element: &mut Element) -> Result<Pipeline> {
+        let wanted = |name: &str| {
+            configuration
+                .get(name)
+                .ok_or_else(|| invalid(format!("the codec \"sharding_indexed\" has no \"{name}\"")))
+        };
+        let chunk_shape = lengths("chunk_shape", wanted("chunk_shape")?)?;
+        let fits = chunk_shape.len() == shard.len()
+            && chunk_shape.iter().zip(shard).all(|(&chunk, &shard)| chunk > 0 && shard % chunk == 0);
+        if !fits {
+            return Err(invalid(format!(
+                "shards of shape {shard:?} cannot be cut into chunks of shape {chunk_shape:?}"
+            )));
+        }
+        let counts: Vec<u64> = shard.iter().zip(&chunk_shape).map(|(shard, chunk)| shard / chunk).collect();
+        let chunks = counts.iter().try_fold(1u64, |all, &count| all.checked_mul(count));
+        if chunks.is_none_or(|chunks| chunks > MAX_CHUNKS) {
+            return Err(invalid(format!("shards of {counts:?} chunks: more than {MAX_CHUNKS} in one")));
+        }
+        let index_first = match configuration.get("index_location").map(Json::as_str) {
+            None | Some(Some("end")) => false,
+            Some(Some("start")) => true,
+            Some(_) => return Err(invalid("\"index_location\" is neither \"start\" nor \"end\"")),
+        };
+        let mut numbers =
+            Element { data_type: DataType::Integer { size: 8, signed: false }, order: Order::Little };
+        let index = Pipeline::from_v3(wanted("index_codecs")?, &[chunks.unwrap_or(1), 2], &mut numbers)?;
+        if !index.shards.is_empty() {
+            return Err(invalid("the index of a shard cannot be sharded"));
+        }
+        let mut pipeline = Pipeline::from_v3(wanted("codecs")?, &chunk_shape, element)?;
+        let (index_steps, index_order) = (index.steps, numbers.order);
+        pipeline.shards.insert(0, Shards { chunk_shape, counts, index_steps, index_order, index_first });
+        Ok(pipeline)
+    }
+
+    /// Checks that elements without a fixed size have a codec, and no others have.
+    fn check(self, element: &Element) -> Result<Pipeline> {
+        match (element.data_type.size(), self.elements) {
+            (None, None) => Err(invalid("no codec makes bytes of elements without a fixed size")),
+            (Some(_), Some(_)) => {
+                Err(invalid("a codec for elements of any size, and elements of a fixed one"))
+            }
+            _ => Ok(self),
+        }
+    }
+}
+
+/// Returns the form of a codec that makes bytes of objects, and sets the type of `element` to what the objects are.
+fn object_codec(id: &str, codec: &Json, element: &mut Element) -> Result<Option<ElementForm>> {
+    let (data_type, form) = match id {
+        "vlen-utf8" => (DataType::String, ElementForm::WithSizes),
+        "vlen-bytes" => (DataType::Bytes, ElementForm::WithSizes),
+        "vlen-array" => {
+            let dtype = codec.get("dtype").and_then(Element::from_v2);
+            let list = dtype
+                .filter(|dtype| matches!(dtype.data_type, DataType::Integer { .. } | DataType::Float(_)));
+            let list =
+                list.ok_or_else(|| invalid("the codec \"vlen-array\" has no known \"dtype\" of numbers"))?;
+            (DataType::List(Box::new(list)), ElementForm::WithSizes)
+        }
+        "json2" => (DataType::Json, ElementForm::Json),
+        _ => return Ok(None),
+    };
+    if element.data_type.size().is_some() {
+        return Err(invalid(format!("the codec {id:?} is for objects, and the data type is another one")));
+    }
+    element.data_type = data_type;
+    Ok(Some(form))
+}
+
+/// netCDF-C writes shuffle with an element size of 0, and means that of the data type.
+fn with_element_size(id: &str, codec: &Json, element: &Element) -> Json {
+    let is_zero = || codec.get("elementsize").and_then(Json::as_u64) == Some(0);
+    match (codec, element.data_type.size()) {
+        (Json::Object(members), Some(size)) if id == "shuffle" && is_zero() => {
+            let change = |(name, value): &(String, Json)| match &**name {
+                "elementsize" => (name.clone(), Json::Number(size.to_string().into())),
+                _ => (name.clone(), value.clone()),
+            };
+            Json::Object(Members(members.0.iter().map(change).collect()))
+        }
+        _ => codec.clone(),
+    }
+}
+
+/// Returns a codec as an object: one that is a name alone has no configuration.
+fn object(codec: &Json) -> Json {
+    match codec {
+        Json::String(_) => Json::Object(Members(vec![("name".to_string(), codec.clone())])),
+        other => other.clone(),
+    }
+}
+
+fn byte_order(configuration: &Json) -> Result<Order> {
+    match configuration.get("endian") {
+        // Elements of one byte need none.
+        None | Some(Json::Null) => Ok(Order::Little),
+        Some(Json::String(endian)) if endian == "little" => Ok(Order::Little),
+        Some(Json::String(endian)) if endian == "big" => Ok(Order::Big),
+        Some(other) => {
+            Err(invalid(format!("\"endian\" is {}, neither \"little\" nor \"big\"", excerpt(other))))
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Reading elements without a fixed size: text, bytes, lists, JSON values.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ferrocdf_array::{ChunkIndex, ChunkLocation, ChunkObjects, Selection};
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_codec::{Chain, Codecs};
+use ferrocdf_store::{ByteRange, Store};
+
+use crate::codecs::ElementForm;
+use crate::json::Json;
+use crate::metadata::{ArrayMetadata, invalid};
+use crate::shards::StoredChunks;
+
+/// Most bytes of one decoded chunk, and of the decoded chunks that one array keeps.
+const MAX_CHUNK: usize = 1 << 30;
+const MAX_KEPT: usize = 64 << 20;
+
+/// Elements that are looked up at a time.
+const PIECE: u64 = 1 << 16;
+
+/// Bytes of an element in the list of a chunk, apart from its own.
+const OVERHEAD: usize = size_of::<Box<[u8]>>() + 16;
+
+/// The elements of one array, each a number of bytes.
+pub struct Elements {
+    index: StoredChunks,
+    chain: Chain,
+    form: ElementForm,
+    chunk_shape: Vec<u64>,
+    kept: Mutex<Kept>,
+}
+
+/// The elements of a chunk, last dimension fastest; `None` if it is missing.
+type Chunk = Option<Arc<Vec<Box<[u8]>>>>;
+
+#[derive(Default)]
+struct Kept {
+    chunks: HashMap<Vec<u64>, Chunk>,
+    bytes: usize,
+}
+
+impl ArrayMetadata {
+    /// Returns the elements of an array whose elements have no fixed size.
+    ///
+    /// # Errors
+    /// Those of the codecs; `NC_EZARRMETA` if the elements have a fixed size.
+    pub fn elements(&self, store: Arc<dyn Store>, path: &str, codecs: &Codecs) -> Result<Elements> {
+        let pipeline = self.pipeline.as_ref().map_err(Clone::clone)?;
+        let form = pipeline.elements.ok_or_else(|| invalid("the elements have a fixed size"))?;
+        let chunk_shape = self.inner_chunk_shape().to_vec();
+        let (index, chain) = (self.chunk_index(store, path, codecs)?, self.chain(codecs)?);
+        Ok(Elements { index, chain, form, chunk_shape, kept: Mutex::default() })
+    }
+}
+
+impl Elements {
+    /// Reads the selected elements, in their order; `None` for elements of missing chunks.
+    ///
+    /// # Errors
+    /// Those of the store; `NC_EHDFERR` for chunks that are damaged.
+    pub fn read(&self, sel: &Selection) -> Result<Vec<Option<Box<[u8]>>>> {
+        let mut all = vec![];
+        sel.pieces(PIECE).try_for_each(|(_, count, piece)| self.read_piece(&piece, count, &mut all))?;
+        Ok(all)
+    }
+
+    fn read_piece(&self, sel: &Selection, count: usize, all: &mut Vec<Option<Box<[u8]>>>) -> Result<()> {
+        let mut chunks: HashMap<Vec<u64>, Chunk> = HashMap::new();
+        let mut places = Vec::with_capacity(count);
+        for number in 0..count as u64 {
+            let (mut rest, mut at, mut size) = (number, 0, 1);
+            let mut chunk = vec![0; self.chunk_shape.len()];
+            for dim in (0..chunk.len()).rev() {
+                let index = sel.start[dim] + rest % sel.count[dim] * sel.stride[dim];
+                rest /= sel.count[dim];
+                chunk[dim] = index / self.chunk_shape[dim];
+                at += index % self.chunk_shape[dim] * size;
+                size *= self.chunk_shape[dim];
+            }
+            chunks.entry(chunk.clone()).or_default();
+            places.push((chunk, at as usize));
+        }
+        self.fetch(&mut chunks)?;
+        for (chunk, at) in places {
+            let element = chunks[&chunk].as_ref().map(|elements| elements.get(at).cloned());
+            all.push(match element {
+                None => None,
+                Some(Some(element)) => Some(element),
+                Some(None) => return Err(damaged("the chunk has fewer elements than its shape")),
+            });
+        }
+        Ok(())
+    }
+
+    /// Fetches and decodes chunks that are not kept.
+    fn fetch(&self, chunks: &mut HashMap<Vec<u64>, Chunk>) -> Result<()> {
+        let mut absent = vec![];
+        {
+            let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            for (at, chunk) in chunks.iter_mut() {
+                match kept.chunks.get(at) {
+                    Some(known) => chunk.clone_from(known),
+                    None => absent.push(at.clone()),
+                }
+            }
+        }
+        let mut requests = vec![];
+        for at in &absent {
+            let location = self.index.locate(at, &vec![1; at.len()])?[0];
+            let range = match location {
+                ChunkLocation::Object { at: 0, len: ChunkLocation::TO_END, .. } => ByteRange::All,
+                ChunkLocation::Object { at, len, .. } => ByteRange::Bounded { start: at, len },
+                ChunkLocation::Missing | ChunkLocation::At { .. } => continue,
+            };
+            requests.push((at, self.index.key(at), range));
+        }
+        let ranges: Vec<_> = requests.iter().map(|(_, key, range)| (&**key, *range)).collect();
+        let answers = self.index.store().get_many(&ranges);
+        let mut decoded: HashMap<Vec<u64>, Chunk> = absent.iter().map(|at| (at.clone(), None)).collect();
+        for ((at, key, range), answer) in requests.iter().zip(answers) {
+            let Some(answer) = answer? else { continue };
+            let answer = answer.check(key, *range)?;
+            let elements = self.decode(&answer.bytes).map_err(|error| error.at(key))?;
+            decoded.insert((*at).clone(), Some(Arc::new(elements)));
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        for (at, chunk) in decoded {
+            let bytes = |elements: &Arc<Vec<Box<[u8]>>>| {
+                elements.iter().map(|element| element.len() + OVERHEAD).sum::<usize>()
+            };
+            let bytes = OVERHEAD + chunk.as_ref().map_or(0, bytes);
+            if kept.bytes + bytes > MAX_KEPT {
+                *kept = Kept::default();
+            }
+            if bytes <= MAX_KEPT {
+                kept.bytes += bytes;
+                kept.chunks.insert(at.clone(), chunk.clone());
+            }
+            chunks.insert(at, chunk);
+        }
+        Ok(())
+    }
+
+    /// Decodes a chunk to its elements.
+    fn decode(&self, encoded: &[u8]) -> Result<Vec<Box<[u8]>>> {
+        let bytes = self.chain.decode_of_any_size(0, encoded, MAX_CHUNK)?;
+        let count = self.chunk_shape.iter().product::<u64>();
+        let elements = match self.form {
+            ElementForm::WithSizes => with_sizes(&bytes),
+            ElementForm::Json => json_elements(&bytes),
+        }?;
+        match elements.len() as u64 == count {
+            true => Ok(elements),
+            false => Err(damaged(&format!("the chunk has {} elements, its shape {count}", elements.len()))),
+        }
+    }
+}
+
+impl fmt::Debug for Elements {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Elements({:?})", self.index)
+    }
+}
+
+fn damaged(what: &str) -> Error {
+    Error::new(Code::EHDFERR, what.to_string())
+}
+
+/// Splits the bytes of numcodecs `vlen-utf8`, `vlen-bytes` and `vlen-array`: the number of elements in 4 bytes, then for each element
+/// its size in 4 bytes and its bytes, all little-endian.
+fn with_sizes(bytes: &[u8]) -> Result<Vec<Box<[u8]>>> {
+    let cut = || damaged("the elements end before their sizes say");
+    let (count, mut rest) = bytes.split_first_chunk::<4>().ok_or_else(cut)?;
+    let count = u32::from_le_bytes(*count) as usize;
+    // Each element takes 4 bytes for its size.
+    if count > rest.len() / 4 {
+        return Err(cut());
+    }
+    let mut elements = Vec::with_capacity(count);
+    for _ in 0..count {
+        let (size, more) = rest.split_first_chunk::<4>().ok_or_else(cut)?;
+        let (element, more) = more.split_at_checked(u32::from_le_bytes(*size) as usize).ok_or_else(cut)?;
+        elements.push(element.into());
+        rest = more;
+    }
+    match rest.is_empty() {
+        true => Ok(elements),
+        false => Err(damaged("bytes behind the last element")),
+    }
+}
+
+/// Splits the text of numcodecs `json2`: a list of the elements, then the data type and the shape of the chunk. Elements are JSON texts;
+/// strings are the text itself.
+fn json_elements(bytes: &[u8]) -> Result<Vec<Box<[u8]>>> {
+    let json = Json::parse(bytes)?;
+    let values = json.as_array().and_then(|values| values.get(..values.len().checked_sub(2)?));
+    let text = |value: &Json| match value {
+        Json::String(text) => text.as_bytes().into(),
+        value => value.to_string().into_bytes().into(),
+    };
+    let values = values.ok_or_else(|| damaged("the chunk is no list with a data type and a shape"))?;
+    Ok(values.iter().map(text).collect())
+}

@@ -1,0 +1,322 @@
+//! The groups and arrays of a store: found through consolidated metadata, or level by level.
+//!
+//! All nodes of a level are requested at once, so a slow store takes as many rounds as the hierarchy is deep. What cannot be read is a
+//! node with the reason, and never hides the others.
+
+use std::collections::{BTreeMap, HashMap};
+
+use ferrocdf_bytes::{Error, Result};
+use ferrocdf_store::{ByteRange, Fetched, Store};
+
+use crate::json::{Json, Members};
+use crate::metadata::{ArrayMetadata, Version, excerpt, invalid};
+
+/// The groups and arrays of a store, or of a part of it.
+#[derive(Clone, Debug)]
+pub struct Hierarchy {
+    /// The version of the format.
+    pub version: Version,
+    /// The outermost group, or the only array.
+    pub root: Node,
+    /// True if the metadata of all nodes came from one object.
+    pub is_consolidated: bool,
+}
+
+/// A group or an array.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its name; empty for the root.
+    pub name: String,
+    /// Its key in the store, without a slash at the end.
+    pub path: String,
+    /// Its attributes.
+    pub attributes: Members,
+    /// Its metadata: `.zgroup`, `.zarray` or `zarr.json`.
+    pub metadata: Json,
+    /// What it is.
+    pub content: Content,
+}
+
+/// What a node is.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// A group of nodes, in the order of their names.
+    Group(Vec<Node>),
+    /// An array.
+    Array(Box<ArrayMetadata>),
+    /// The metadata cannot be read, for this reason.
+    Unreadable(Error),
+}
+
+/// Returns the names of the nodes in a group whose attributes or metadata list them; `None` for a group that is to be listed.
+pub type ChildNames<'a> = dyn Fn(&Members) -> Option<Vec<String>> + 'a;
+
+/// Most bytes of metadata in one object.
+const MAX_METADATA: u64 = 1 << 30;
+
+/// Greatest depth of groups within groups.
+const MAX_DEPTH: usize = 100;
+
+const ZARR_JSON: &str = "zarr.json";
+const ZGROUP: &str = ".zgroup";
+const ZARRAY: &str = ".zarray";
+const ZATTRS: &str = ".zattrs";
+const ZMETADATA: &str = ".zmetadata";
+
+/// The documents of one node.
+#[derive(Default)]
+struct Documents {
+    /// `.zarray`, `.zgroup` or `zarr.json`.
+    metadata: Option<Json>,
+    is_array: bool,
+    /// `.zattrs`
+    attributes: Option<Json>,
+    /// Why a document cannot be read.
+    failed: Option<Error>,
+}
+
+/// The documents of all nodes, by path relative to the root.
+type Nodes = BTreeMap<String, Documents>;
+
+impl Hierarchy {
+    /// Opens what lies at a path of a store; `None` if no Zarr metadata is there.
+    ///
+    /// # Errors
+    /// Those of the store; `NC_EZARRMETA` if the metadata of the root, or consolidated metadata, cannot be read.
+    pub fn open(store: &dyn Store, path: &str, child_names: &ChildNames<'_>) -> Result<Option<Hierarchy>> {
+        let walk = Walk { store, path, child_names };
+        if let Some(root) = walk.document(ZARR_JSON)? {
+            return walk.open_v3(root).map(Some);
+        }
+        if let Some(metadata) = walk.document(ZMETADATA)? {
+            let nodes = consolidated_v2(&metadata).map_err(|error| error.at(walk.key("", ZMETADATA)))?;
+            return walk.hierarchy(Version::V2, nodes, true).map(Some);
+        }
+        let mut nodes = Nodes::new();
+        walk.read_level(Version::V2, &[String::new()], &mut nodes)?;
+        if nodes.is_empty() {
+            return Ok(None);
+        }
+        walk.descend(Version::V2, &mut nodes)?;
+        walk.hierarchy(Version::V2, nodes, false).map(Some)
+    }
+}
+
+/// What a walk through a store needs to know.
+struct Walk<'a> {
+    store: &'a dyn Store,
+    path: &'a str,
+    child_names: &'a ChildNames<'a>,
+}
+
+impl Walk<'_> {
+    /// Returns the key of a document of a node; both may be empty.
+    fn key(&self, node: &str, document: &str) -> String {
+        let parts = [self.path, node, document];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
+    }
+
+    /// Reads a document of the root.
+    fn document(&self, name: &str) -> Result<Option<Json>> {
+        let key = self.key("", name);
+        self.store.get(&key, ByteRange::All)?.map(|found| parse(found, &key)).transpose()
+    }
+
+    fn open_v3(&self, root: Json) -> Result<Hierarchy> {
+        let inline = root.get("consolidated_metadata").filter(|json| **json != Json::Null);
+        let inline =
+            inline.map(|json| consolidated_v3(json).map_err(|error| error.at(self.key("", ZARR_JSON))));
+        let is_array = root.get("node_type").and_then(Json::as_str) == Some("array");
+        let is_consolidated = inline.is_some();
+        let mut nodes = inline.transpose()?.unwrap_or_default();
+        nodes.insert(String::new(), Documents { is_array, metadata: Some(root), ..Documents::default() });
+        if !is_consolidated {
+            self.descend(Version::V3, &mut nodes)?;
+        }
+        self.hierarchy(Version::V3, nodes, is_consolidated)
+    }
+
+    /// Reads the nodes within the root, level by level.
+    fn descend(&self, version: Version, nodes: &mut Nodes) -> Result<()> {
+        let mut groups = vec![String::new()];
+        for _ in 0..MAX_DEPTH {
+            let mut wanted = vec![];
+            for group in &groups {
+                let Some(documents) = nodes.get(group).filter(|documents| !documents.is_array) else {
+                    continue;
+                };
+                if documents.metadata.is_none() {
+                    continue;
+                }
+                let names = match (self.child_names)(&documents.attributes(version)) {
+                    Some(names) => names,
+                    None => self.store.list(&self.key(group, ""))?.folders,
+                };
+                wanted.extend(names.into_iter().filter(|name| is_name(name)).map(|name| join(group, &name)));
+            }
+            if wanted.is_empty() {
+                return Ok(());
+            }
+            self.read_level(version, &wanted, nodes)?;
+            groups = wanted;
+        }
+        Err(invalid(format!("{}: more than {MAX_DEPTH} groups within each other", self.store.name())))
+    }
+
+    /// Reads the documents of nodes, all at once.
+    fn read_level(&self, version: Version, paths: &[String], nodes: &mut Nodes) -> Result<()> {
+        let names: &[&str] = match version {
+            Version::V2 => &[ZARRAY, ZGROUP, ZATTRS],
+            Version::V3 => &[ZARR_JSON],
+        };
+        let keys: Vec<String> =
+            paths.iter().flat_map(|path| names.iter().map(|name| self.key(path, name))).collect();
+        let requests: Vec<_> = keys.iter().map(|key| (&**key, ByteRange::All)).collect();
+        let mut answers = self.store.get_many(&requests).into_iter().zip(&keys);
+        for path in paths {
+            let mut documents = Documents::default();
+            for name in names {
+                let Some((answer, key)) = answers.next() else { break };
+                match answer.and_then(|found| found.map(|found| parse(found, key)).transpose()) {
+                    Ok(Some(json)) => documents.take(name, json),
+                    Ok(None) => {}
+                    Err(error) if error.code == ferrocdf_bytes::Code::EZARRMETA => {
+                        documents.failed = Some(error)
+                    }
+                    // What the network refuses is no damage of one node.
+                    Err(error) => return Err(error),
+                }
+            }
+            if documents.metadata.is_some() || documents.failed.is_some() {
+                nodes.insert(path.clone(), documents);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the tree of the nodes.
+    fn hierarchy(&self, version: Version, nodes: Nodes, is_consolidated: bool) -> Result<Hierarchy> {
+        // From the last path to the first one, so that a group comes after all that lies in it.
+        let mut children: HashMap<String, Vec<Node>> = HashMap::new();
+        for (path, documents) in nodes.into_iter().rev() {
+            let mut node =
+                documents.node(version, path.rsplit('/').next().unwrap_or_default(), self.key(&path, ""));
+            if let Content::Group(nodes) = &mut node.content {
+                *nodes = children.remove(&path).unwrap_or_default();
+                nodes.sort_by(|a, b| a.name.cmp(&b.name));
+            }
+            if path.is_empty() {
+                if let Content::Unreadable(error) = node.content {
+                    return Err(error.at(self.key("", "")));
+                }
+                return Ok(Hierarchy { version, root: node, is_consolidated });
+            }
+            let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+            children.entry(parent.to_string()).or_default().push(node);
+        }
+        Err(invalid(format!("{}: the metadata has no root", self.key("", ZMETADATA))))
+    }
+}
+
+impl Documents {
+    fn take(&mut self, name: &str, json: Json) {
+        match name {
+            ZATTRS => self.attributes = Some(json),
+            // An array that is called a group too is an array.
+            ZGROUP if self.is_array => {}
+            _ => {
+                self.is_array = match name {
+                    ZARR_JSON => json.get("node_type").and_then(Json::as_str) == Some("array"),
+                    name => name == ZARRAY,
+                };
+                self.metadata = Some(json);
+            }
+        }
+    }
+
+    fn attributes(&self, version: Version) -> Members {
+        let attributes = match version {
+            Version::V2 => self.attributes.as_ref(),
+            Version::V3 => self.metadata.as_ref().and_then(|json| json.get("attributes")),
+        };
+        attributes.and_then(Json::as_object).cloned().unwrap_or_default()
+    }
+
+    fn node(self, version: Version, name: &str, path: String) -> Node {
+        let attributes = self.attributes(version);
+        let metadata = self.metadata.unwrap_or(Json::Null);
+        let content = match self.failed {
+            Some(error) => Content::Unreadable(error),
+            None if self.is_array => match ArrayMetadata::parse(version, &metadata) {
+                Ok(array) => Content::Array(Box::new(array)),
+                Err(error) => Content::Unreadable(error),
+            },
+            None => match check_group(version, &metadata) {
+                Ok(()) => Content::Group(vec![]),
+                Err(error) => Content::Unreadable(error),
+            },
+        };
+        Node { name: name.to_string(), path, attributes, metadata, content }
+    }
+}
+
+/// Checks the metadata of a group.
+fn check_group(version: Version, json: &Json) -> Result<()> {
+    let (format, has_type) = match version {
+        Version::V2 => (2, true),
+        Version::V3 => (3, json.get("node_type").and_then(Json::as_str) == Some("group")),
+    };
+    if json.get("zarr_format").and_then(Json::as_u64) != Some(format) {
+        return Err(invalid(format!("\"zarr_format\" is not {format}, in {}", excerpt(json))));
+    }
+    match has_type {
+        true => Ok(()),
+        false => {
+            Err(invalid(format!("\"node_type\" is neither \"group\" nor \"array\", in {}", excerpt(json))))
+        }
+    }
+}
+
+fn parse(found: Fetched, key: &str) -> Result<Json> {
+    if found.total > MAX_METADATA {
+        return Err(invalid(format!("{key}: {} bytes of metadata, more than {MAX_METADATA}", found.total)));
+    }
+    let found = found.check(key, ByteRange::All)?;
+    Json::parse(&found.bytes).map_err(|error| error.at(key))
+}
+
+/// True for a name that can be that of a node (Zarr v3 core, "Node names").
+fn is_name(name: &str) -> bool {
+    !name.contains('/') && !name.is_empty() && !name.bytes().all(|byte| byte == b'.') && !name.contains('\0')
+}
+
+fn join(group: &str, name: &str) -> String {
+    if group.is_empty() { name.to_string() } else { format!("{group}/{name}") }
+}
+
+/// Reads `.zmetadata`.
+fn consolidated_v2(json: &Json) -> Result<Nodes> {
+    let metadata = json.get("metadata").and_then(Json::as_object);
+    let metadata = metadata.ok_or_else(|| invalid("\"metadata\" is no object"))?;
+    let mut nodes = Nodes::new();
+    for (key, document) in metadata.iter() {
+        let key = key.trim_start_matches('/');
+        let (path, name) = key.rsplit_once('/').unwrap_or(("", key));
+        if [ZARRAY, ZGROUP, ZATTRS].contains(&name) && (path.is_empty() || path.split('/').all(is_name)) {
+            nodes.entry(path.to_string()).or_default().take(name, document.clone());
+        }
+    }
+    nodes.retain(|_, documents| documents.metadata.is_some());
+    Ok(nodes)
+}
+
+/// Reads `consolidated_metadata` of the root.
+fn consolidated_v3(json: &Json) -> Result<Nodes> {
+    let metadata = json.get("metadata").and_then(Json::as_object);
+    let metadata = metadata.ok_or_else(|| invalid("\"consolidated_metadata\" has no object \"metadata\""))?;
+    let mut nodes = Nodes::new();
+    for (path, document) in metadata.iter().filter(|(path, _)| path.split('/').all(is_name)) {
+        nodes.entry(path.to_string()).or_default().take(ZARR_JSON, document.clone());
+    }
+    Ok(nodes)
+}

@@ -1,0 +1,22 @@
+//! The Zarr format, versions 2 and 3: arrays in chunks, in stores of objects.
+//!
+//! This crate knows no netCDF. [`Hierarchy`] finds groups and arrays, [`ArrayMetadata`] is what is known of an array and makes the
+//! array of the engine from it, or reads [`Elements`] that have no fixed size. Sources: the Zarr specifications of version 2 and of
+//! version 3 with its codecs and registered extensions, and numcodecs.
+
+mod array;
+mod codecs;
+mod data_type;
+mod elements;
+mod hierarchy;
+mod json;
+mod metadata;
+mod shards;
+
+pub use array::half;
+pub use codecs::{ElementForm, Pipeline, Shards};
+pub use data_type::{DataType, Element, Field, FillValue, TimeUnit};
+pub use elements::Elements;
+pub use hierarchy::{ChildNames, Content, Hierarchy, Node};
+pub use json::{Json, Members};
+pub use metadata::{ArrayMetadata, ChunkKeys, Version};

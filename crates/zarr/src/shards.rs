@@ -1,0 +1,286 @@
+//! Where chunks lie: each in an object of its own, or in a shard, an object that holds chunks and their index (codec
+//! `sharding_indexed`).
+//!
+//! A shard may hold shards. Objects are read by ranges: first the index of each shard that a selection meets, in one round for each
+//! level of shards, then the chunks. Indexes are kept.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ferrocdf_array::{ChunkIndex, ChunkLocation, ChunkObjects};
+use ferrocdf_bytes::{Code, Error, Order, Result};
+use ferrocdf_codec::{Chain, Codecs};
+use ferrocdf_store::{ByteRange, Fetched, Store};
+
+use crate::codecs::Shards;
+use crate::metadata::ChunkKeys;
+
+/// Most bytes of indexes that one array keeps.
+const MAX_KEPT: usize = 64 << 20;
+
+/// Both numbers of a chunk that is missing in a shard.
+const MISSING: u64 = u64::MAX;
+
+/// The chunks of one array.
+pub(crate) struct StoredChunks {
+    store: Arc<dyn Store>,
+    /// Key of the array; empty for one at the root of the store.
+    path: String,
+    keys: ChunkKeys,
+    /// The number of innermost chunks along each dimension of the array.
+    grid: Vec<u64>,
+    levels: Vec<Level>,
+    kept: Mutex<Kept>,
+}
+
+/// One level of shards.
+struct Level {
+    shards: Shards,
+    /// The filters of the index.
+    chain: Chain,
+    /// Bytes of an encoded index.
+    index_len: u64,
+    /// For each dimension, the number of innermost chunks in a shard of this level.
+    chunks: Vec<u64>,
+}
+
+/// Indexes of shards, by level and coordinates.
+#[derive(Default)]
+struct Kept {
+    indexes: HashMap<(usize, Vec<u64>), Index>,
+    bytes: usize,
+}
+
+/// Positions and lengths of the chunks in a shard, two numbers for each, relative to the begin of the object; `None` if the shard does
+/// not exist.
+type Index = Option<Arc<[u64]>>;
+
+impl StoredChunks {
+    /// Describes chunks in the objects of an array. `grid` has the number of innermost chunks along each dimension.
+    ///
+    /// # Errors
+    /// Those of the filters of an index.
+    pub(crate) fn new(
+        (store, path): (Arc<dyn Store>, String),
+        keys: ChunkKeys,
+        grid: Vec<u64>,
+        shards: &[Shards],
+        codecs: &Codecs,
+    ) -> Result<StoredChunks> {
+        let mut chunks = vec![1u64; grid.len()];
+        let mut levels = vec![];
+        for shards in shards.iter().rev() {
+            for (chunks, count) in chunks.iter_mut().zip(&shards.counts) {
+                *chunks = chunks.saturating_mul(*count);
+            }
+            let chain = Chain::for_chunks(shards.index_steps.clone(), shards.index_info(), codecs);
+            let mut encoded = vec![];
+            chain.encode(&vec![0; shards.chunks() as usize * 16], &mut encoded)?;
+            let index_len = encoded.len() as u64;
+            levels.push(Level { shards: shards.clone(), chain, index_len, chunks: chunks.clone() });
+        }
+        levels.reverse();
+        Ok(StoredChunks { store, path, keys, grid, levels, kept: Mutex::default() })
+    }
+
+    /// Returns the coordinates of the shard of a level that holds a chunk.
+    fn shard_of(&self, level: usize, chunk: &[u64]) -> Vec<u64> {
+        chunk.iter().zip(&self.levels[level].chunks).map(|(at, count)| at / count).collect()
+    }
+
+    /// Returns the key of an object from its coordinates.
+    fn object(&self, at: &[u64]) -> String {
+        let key = self.keys.key(at);
+        if self.path.is_empty() { key } else { format!("{}/{key}", self.path) }
+    }
+
+    /// Returns the location in the index of a level of what holds a chunk: a shard of the next level, or the chunk itself.
+    fn entry(&self, level: usize, index: &Index, chunk: &[u64]) -> Option<(u64, u64)> {
+        let Level { shards, chunks, .. } = &self.levels[level];
+        let number = chunk
+            .iter()
+            .zip(chunks)
+            .zip(&shards.counts)
+            .fold(0, |number, ((at, chunks), count)| number * count + at % chunks / (chunks / count));
+        let numbers = index.as_ref()?.get(2 * number as usize..2 * number as usize + 2)?;
+        (numbers[0] != MISSING || numbers[1] != MISSING).then_some((numbers[0], numbers[1]))
+    }
+
+    /// Returns the indexes of a level for the shards that hold the chunks. `outer` has those of the level above.
+    fn indexes(
+        &self,
+        level: usize,
+        chunks: &[Vec<u64>],
+        outer: &HashMap<Vec<u64>, Index>,
+    ) -> Result<HashMap<Vec<u64>, Index>> {
+        let wanted: BTreeSet<Vec<u64>> = chunks.iter().map(|chunk| self.shard_of(level, chunk)).collect();
+        let mut found = HashMap::new();
+        {
+            let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            for shard in &wanted {
+                if let Some(index) = kept.indexes.get(&(level, shard.clone())) {
+                    found.insert(shard.clone(), index.clone());
+                }
+            }
+        }
+        let Level { index_len, shards, chunks: in_shard, .. } = &self.levels[level];
+        let mut requests = vec![];
+        for shard in wanted {
+            if found.contains_key(&shard) {
+                continue;
+            }
+            let first: Vec<u64> = shard.iter().zip(in_shard).map(|(at, count)| at * count).collect();
+            let object = self.object(&self.shard_of(0, &first));
+            let part = match level.checked_sub(1) {
+                None => None,
+                Some(above) => match self.entry(above, &outer[&self.shard_of(above, &first)], &first) {
+                    Some(part) => Some(part),
+                    None => {
+                        found.insert(shard, None);
+                        continue;
+                    }
+                },
+            };
+            let range = match (part, shards.index_first) {
+                (None, true) => ByteRange::Bounded { start: 0, len: *index_len },
+                (None, false) => ByteRange::Suffix(*index_len),
+                (Some((at, len)), _) if len < *index_len => {
+                    return Err(damaged(
+                        &object,
+                        format!("a shard of {len} bytes at byte {at}, less than its index"),
+                    ));
+                }
+                (Some((at, _)), true) => ByteRange::Bounded { start: at, len: *index_len },
+                (Some((at, len)), false) => {
+                    ByteRange::Bounded { start: at + len - index_len, len: *index_len }
+                }
+            };
+            requests.push((shard, object, part, range));
+        }
+        let ranges: Vec<_> = requests.iter().map(|(_, object, _, range)| (&**object, *range)).collect();
+        let answers = if ranges.is_empty() { vec![] } else { self.store.get_many(&ranges) };
+        let mut read = vec![];
+        for ((shard, object, part, range), answer) in requests.into_iter().zip(answers) {
+            let index = match answer? {
+                None => None,
+                Some(answer) => {
+                    let answer = answer.check(&object, range)?;
+                    Some(self.index(level, &answer, part).map_err(|error| error.at(&object))?)
+                }
+            };
+            read.push((shard, index));
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        for (shard, index) in read {
+            let bytes = index.as_ref().map_or(0, |index| size_of_val(&**index)) + 64;
+            if kept.bytes + bytes > MAX_KEPT {
+                *kept = Kept::default();
+            }
+            kept.bytes += bytes;
+            kept.indexes.insert((level, shard.clone()), index.clone());
+            found.insert(shard, index);
+        }
+        Ok(found)
+    }
+
+    /// Decodes and checks the index of a shard, which is a part of its object or the whole object.
+    fn index(&self, level: usize, answer: &Fetched, part: Option<(u64, u64)>) -> Result<Arc<[u64]>> {
+        let Level { shards, chain, index_len, .. } = &self.levels[level];
+        if answer.bytes.len() as u64 != *index_len {
+            let what =
+                format!("the index of the shard has {index_len} bytes, and the object {}", answer.total);
+            return Err(Error::new(Code::ETRUNC, what));
+        }
+        let mut bytes = vec![0; shards.chunks() as usize * 16];
+        chain.decode(0, &answer.bytes, &mut bytes).map_err(|error| error.at("index of the shard"))?;
+        let number = |bytes: &[u8; 8]| match shards.index_order {
+            Order::Little => u64::from_le_bytes(*bytes),
+            Order::Big => u64::from_be_bytes(*bytes),
+        };
+        let mut numbers: Vec<u64> = bytes.as_chunks().0.iter().map(number).collect();
+        let (begin, size) = part.unwrap_or((0, answer.total));
+        for pair in numbers.as_chunks_mut::<2>().0 {
+            if *pair == [MISSING, MISSING] {
+                continue;
+            }
+            let [at, len] = *pair;
+            if at.checked_add(len).is_none_or(|end| end > size) {
+                let what = format!("the index of the shard has {len} bytes at byte {at} of {size}");
+                return Err(Error::new(Code::ETRUNC, what));
+            }
+            pair[0] = begin + at;
+        }
+        Ok(numbers.into())
+    }
+}
+
+fn damaged(object: &str, what: String) -> Error {
+    Error::new(Code::ETRUNC, what).at(object)
+}
+
+impl ChunkIndex for StoredChunks {
+    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
+        let chunks = in_box(first, count);
+        let is_inside = |chunk: &[u64]| chunk.iter().zip(&self.grid).all(|(at, count)| at < count);
+        let mut indexes = HashMap::new();
+        if !self.levels.is_empty() {
+            let inside: Vec<Vec<u64>> = chunks.iter().filter(|chunk| is_inside(chunk)).cloned().collect();
+            for level in 0..self.levels.len() {
+                indexes = self.indexes(level, &inside, &indexes)?;
+            }
+        }
+        let location = |chunk: &Vec<u64>| {
+            if !is_inside(chunk) {
+                return ChunkLocation::Missing;
+            }
+            let Some(level) = self.levels.len().checked_sub(1) else {
+                return ChunkLocation::Object { at: 0, len: ChunkLocation::TO_END, mask: 0 };
+            };
+            match self.entry(level, &indexes[&self.shard_of(level, chunk)], chunk) {
+                Some((at, len)) => ChunkLocation::Object { at, len, mask: 0 },
+                None => ChunkLocation::Missing,
+            }
+        };
+        Ok(chunks.iter().map(location).collect())
+    }
+
+    fn objects(&self) -> Option<&dyn ChunkObjects> {
+        Some(self)
+    }
+}
+
+impl ChunkObjects for StoredChunks {
+    fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    fn key(&self, chunk: &[u64]) -> String {
+        match self.levels.is_empty() {
+            true => self.object(chunk),
+            false => self.object(&self.shard_of(0, chunk)),
+        }
+    }
+}
+
+impl fmt::Debug for StoredChunks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StoredChunks({}/{})", self.store.name(), self.path)
+    }
+}
+
+/// Returns the coordinates of all chunks in a box, last dimension fastest.
+fn in_box(first: &[u64], count: &[u64]) -> Vec<Vec<u64>> {
+    let mut chunks = vec![vec![]];
+    for (first, count) in first.iter().zip(count) {
+        let with = |chunk: Vec<u64>| {
+            (0..*count).map(move |at| {
+                let mut chunk = chunk.clone();
+                chunk.push(first + at);
+                chunk
+            })
+        };
+        chunks = chunks.into_iter().flat_map(with).collect();
+    }
+    chunks
+}
