@@ -184,6 +184,23 @@ impl CodecObject {
         })
     }
 
+    /// Returns a number that need not be an integer; `default` if it is missing or null.
+    pub fn float(&self, key: &str, default: f64) -> Result<f64> {
+        match self.values.get(key) {
+            None | Some(Value::Null) => Ok(default),
+            Some(value) => value.as_f64().ok_or_else(|| self.invalid(key, "not a number")),
+        }
+    }
+
+    /// Returns a string; `None` if it is missing or null.
+    pub fn text(&self, key: &str) -> Result<Option<&str>> {
+        match self.values.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(self.invalid(key, "not a string")),
+        }
+    }
+
     /// Returns a boolean; `default` if it is missing or null.
     pub fn boolean(&self, key: &str, default: bool) -> Result<bool> {
         match self.values.get(key) {

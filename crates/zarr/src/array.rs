@@ -6,6 +6,7 @@ use ferrocdf_array::{Array, Chunks, ElementDecoder, Kind, Layout, PastEnd, Store
 use ferrocdf_bytes::{Order, Result};
 use ferrocdf_codec::{Chain, ChunkInfo, Codecs};
 use ferrocdf_store::Store;
+use half::f16;
 
 use crate::data_type::{DataType, Element, FillValue};
 use crate::metadata::ArrayMetadata;
@@ -120,23 +121,11 @@ impl ElementDecoder for Half {
 
     fn convert(&self, stored: &[u8], elements: &mut [u8]) {
         for (from, to) in stored.as_chunks::<2>().0.iter().zip(elements.as_chunks_mut::<4>().0) {
-            let bits = match self.0 {
-                Order::Little => u16::from_le_bytes(*from),
-                Order::Big => u16::from_be_bytes(*from),
+            let number = match self.0 {
+                Order::Little => f16::from_le_bytes(*from),
+                Order::Big => f16::from_be_bytes(*from),
             };
-            *to = half(bits).to_ne_bytes();
+            *to = number.to_f32().to_ne_bytes();
         }
-    }
-}
-
-/// Returns the number that 16 bits stand for; each has an equal one of 32 bits.
-pub fn half(bits: u16) -> f32 {
-    let sign = u32::from(bits >> 15) << 31;
-    let (exponent, fraction) = (u32::from(bits >> 10 & 0x1f), u32::from(bits & 0x3ff));
-    match exponent {
-        // Subnormal numbers are multiples of 2^-24.
-        0 => f32::from_bits(sign | (fraction as f32 * 2f32.powi(-24)).to_bits()),
-        31 => f32::from_bits(sign | 0x7f80_0000 | fraction << 13),
-        _ => f32::from_bits(sign | (exponent + 127 - 15) << 23 | fraction << 13),
     }
 }

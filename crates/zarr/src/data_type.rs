@@ -6,6 +6,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ferrocdf_bytes::Order;
+use half::f16;
 
 use crate::json::{Json, float};
 
@@ -206,7 +207,9 @@ impl Element {
             }
             name => {
                 let bits: usize = name.strip_prefix('r')?.parse().ok()?;
-                DataType::Raw((bits > 0 && bits.is_multiple_of(8) && bits / 8 <= MAX_SIZE).then_some(bits / 8)?)
+                DataType::Raw(
+                    (bits > 0 && bits.is_multiple_of(8) && bits / 8 <= MAX_SIZE).then_some(bits / 8)?,
+                )
             }
         };
         match &data_type {
@@ -326,31 +329,11 @@ impl Element {
             json => json.as_f64()?,
         };
         Some(match size {
-            2 => self.ordered(&half_bits(number).to_le_bytes()),
+            2 => self.ordered(&f16::from_f64(number).to_le_bytes()),
             4 => self.ordered(&(number as f32).to_le_bytes()),
             _ => self.ordered(&number.to_le_bytes()),
         })
     }
-}
-
-/// Returns the number of 16 bits (IEEE 754 binary16) that is nearest to a number; of two that are equally near, the even one.
-fn half_bits(number: f64) -> u16 {
-    let sign = if number.is_sign_negative() { 0x8000 } else { 0 };
-    let magnitude = number.abs();
-    let bits = if magnitude.is_nan() {
-        0x7e00
-    } else if magnitude >= 65520.0 {
-        0x7c00
-    } else if magnitude < 2f64.powi(-14) {
-        // Subnormal numbers are multiples of 2^-24.
-        (magnitude * 2f64.powi(24)).round_ties_even() as u16
-    } else {
-        let exponent = ((magnitude.to_bits() >> 52) as i32) - 1023;
-        // The significand, 1 to 2, in units of 2^-10; rounding up to 2 carries into the exponent.
-        let significand = (magnitude / 2f64.powi(exponent) * 1024.0).round_ties_even() as i32;
-        (((exponent + 15) << 10) + significand - 1024) as u16
-    };
-    sign | bits
 }
 
 impl Field {
@@ -438,26 +421,6 @@ mod tests {
                 wanted,
                 "{typestring} {json}"
             );
-        }
-    }
-
-    #[test]
-    fn halves_are_the_nearest_numbers() {
-        for (number, bits) in [
-            (1.0, 0x3c00),
-            (-2.0, 0xc000),
-            (65504.0, 0x7bff),
-            (65519.9, 0x7bff),
-            (65520.0, 0x7c00),
-            (2f64.powi(-24), 1),
-            (2f64.powi(-25), 0),
-            (3.0 * 2f64.powi(-25), 2),
-            (1.0 + 2f64.powi(-11), 0x3c00),
-            (1.0 + 3.0 * 2f64.powi(-11), 0x3c02),
-            (2f64.powi(-14) - 2f64.powi(-26), 0x0400),
-            (f64::NAN, 0x7e00),
-        ] {
-            assert_eq!(half_bits(number), bits, "{number}");
         }
     }
 

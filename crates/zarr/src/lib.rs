@@ -13,7 +13,6 @@ mod json;
 mod metadata;
 mod shards;
 
-pub use array::half;
 pub use codecs::{ElementForm, Pipeline, Shards};
 pub use data_type::{DataType, Element, Field, FillValue, TimeUnit};
 pub use elements::Elements;

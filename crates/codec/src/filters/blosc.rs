@@ -36,6 +36,9 @@ const NO_SPLITS: u8 = 16;
 /// Names of the compressors, indexed by their number in the parameters.
 const COMPRESSORS: &[&str] = &["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"];
 
+/// Names of the kinds of shuffle in Zarr v3, indexed by their number in the parameters.
+const SHUFFLES: &[&str] = &["noshuffle", "shuffle", "bitshuffle"];
+
 /// Approximate block size in bytes, for which a block and its shuffled bytes fit in the L2 cache.
 const BLOCK: usize = 1 << 17;
 
@@ -85,7 +88,29 @@ pub const ENTRY: Entry = Entry {
             Ok(vec![0, 0, 0, block, level, shuffle, json.position("cname", 1, COMPRESSORS)?])
         },
     }),
-    zarr_v3: None,
+    zarr_v3: Some(JsonForm {
+        id: "blosc",
+        write: |params| {
+            Blosc::new(params)?;
+            let param = |index: usize, default: u32| params.get(index).copied().unwrap_or(default);
+            let shuffle = SHUFFLES.get(param(5, 1) as usize).copied();
+            let block = if param(2, 0) == 0 { param(3, 0) } else { 0 };
+            Ok(vec![
+                ("typesize", param(2, 0).max(1).into()),
+                ("cname", COMPRESSORS.get(param(6, 0) as usize).copied().into()),
+                ("clevel", param(4, 5).into()),
+                ("shuffle", shuffle.into()),
+                ("blocksize", block.into()),
+            ])
+        },
+        read: |json| {
+            let level = json.number("clevel", 5, 0..=9)? as u32;
+            let size = json.number("typesize", 1, 1..=i32::MAX.into())? as u32;
+            let shuffle = json.position("shuffle", 1, SHUFFLES)?;
+            json.number("blocksize", 0, 0..=i32::MAX.into())?;
+            Ok(vec![0, 0, size, 0, level, shuffle, json.position("cname", 1, COMPRESSORS)?])
+        },
+    }),
 };
 
 #[derive(Debug)]

@@ -7,8 +7,10 @@ mod aec;
 mod bits;
 mod blosclz;
 mod checksum;
+mod conversion;
 mod lanes;
 mod lz;
+mod numbers;
 
 use crate::registry::Entry;
 
@@ -35,8 +37,18 @@ filters! {
     lz4,
     bitshuffle,
     zstd,
+    adler32,
+    astype,
+    base64,
+    bitround,
+    crc32,
     crc32c,
+    delta,
+    fixed_scale_offset,
     gzip,
+    lz4_block,
+    packbits,
+    quantize,
     transpose,
 }
 

@@ -1,9 +1,10 @@
-//! Zstandard (filter 32015): one or more concatenated frames (RFC 8878). Its parameter is the level; the default is 3.
+//! Zstandard (filter 32015): one or more concatenated frames (RFC 8878). Its parameters are the level, 3 by default, and whether frames
+//! get checksums, which Zarr may ask for.
 
 use std::cell::RefCell;
 
 use ferrocdf_bytes::Result;
-use zstd::zstd_safe::{self, CCtx, DCtx};
+use zstd::zstd_safe::{self, CCtx, CParameter, DCtx};
 
 use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
 use crate::identity::FilterId;
@@ -27,19 +28,40 @@ pub const ENTRY: Entry = Entry {
     derive: None,
     numcodecs: Some(JsonForm {
         id: "zstd",
-        write: |params| Ok(vec![("level", Zstd::new(params)?.level.into())]),
+        write: |params| {
+            let zstd = Zstd::new(params)?;
+            let checksum = zstd.checksum.then(|| ("checksum", true.into()));
+            Ok([("level", zstd.level.into())].into_iter().chain(checksum).collect())
+        },
         // NetCDF-C writes negative levels as unsigned 32-bit numbers.
         read: |json| {
             let level = json.number("level", 0, i32::MIN.into()..=u32::MAX.into())? as u32;
-            Zstd::new(&[level]).map(|_| vec![level])
+            params(level, json.boolean("checksum", false)?)
         },
     }),
-    zarr_v3: None,
+    zarr_v3: Some(JsonForm {
+        id: "zstd",
+        write: |params| {
+            let zstd = Zstd::new(params)?;
+            Ok(vec![("level", zstd.level.into()), ("checksum", zstd.checksum.into())])
+        },
+        read: |json| {
+            let level = json.number("level", 0, i32::MIN.into()..=i32::MAX.into())? as u32;
+            params(level, json.boolean("checksum", false)?)
+        },
+    }),
 };
+
+/// Returns the parameters for a level, if there is one like it. Without checksums there is only the level, as HDF5 has it.
+fn params(level: u32, checksum: bool) -> Result<Vec<u32>> {
+    let params = if checksum { vec![level, 1] } else { vec![level] };
+    Zstd::new(&params).map(|_| params)
+}
 
 #[derive(Debug)]
 pub struct Zstd {
     level: i32,
+    checksum: bool,
 }
 
 impl Zstd {
@@ -49,7 +71,7 @@ impl Zstd {
         if level > zstd_safe::max_c_level() {
             return Err(bad_params(format!("zstd: invalid level {level}")));
         }
-        Ok(Zstd { level })
+        Ok(Zstd { level, checksum: params.get(1).is_some_and(|&checksum| checksum != 0) })
     }
 }
 
@@ -67,14 +89,26 @@ pub fn decode(encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
     }
 }
 
-/// Compresses to a frame at the end of `encoded`.
+/// Compresses to a frame at the end of `encoded`, without a checksum.
 pub fn encode(level: i32, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<()> {
+    encode_with(level, false, decoded, encoded)
+}
+
+fn encode_with(level: i32, checksum: bool, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<()> {
     let start = encoded.len();
     encoded.resize(start + zstd_safe::compress_bound(decoded.len()), 0);
     let result = with_thread_local(
         &COMPRESSOR,
         || None,
-        |context| context.get_or_insert_with(CCtx::create).compress(&mut encoded[start..], decoded, level),
+        |context| {
+            let context = context.get_or_insert_with(CCtx::create);
+            if !checksum {
+                return context.compress(&mut encoded[start..], decoded, level);
+            }
+            context.set_parameter(CParameter::CompressionLevel(level))?;
+            context.set_parameter(CParameter::ChecksumFlag(true))?;
+            context.compress2(&mut encoded[start..], decoded)
+        },
     );
     let len = result
         .map_err(|code| corrupt(format!("zstd: compression failed: {}", zstd_safe::get_error_name(code))))?;
@@ -95,7 +129,7 @@ impl SliceCodec for Zstd {
     }
 
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
-        encode(self.level, decoded, encoded).map(Some)
+        encode_with(self.level, self.checksum, decoded, encoded).map(Some)
     }
 
     fn max_decoded_len(&self, encoded: usize) -> usize {

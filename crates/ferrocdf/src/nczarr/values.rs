@@ -5,6 +5,7 @@ use ferrocdf_bytes::{Code, Error, Order, Result};
 use ferrocdf_model::{Atomic, Type, Value, Values};
 use ferrocdf_store::MemoryBlob;
 use ferrocdf_zarr::{ArrayMetadata, DataType, Element, FillValue, Json};
+use half::f16;
 
 use super::types::atomic;
 use crate::elements::{elements, with_number, zeros};
@@ -120,8 +121,7 @@ fn numbers<'b>(element: &Element, stored: impl Iterator<Item = &'b [u8]>) -> Val
         padded
     };
     if is_half {
-        let half =
-            |bytes: &[u8]| ferrocdf_zarr::half(u16::from_le_bytes([little(bytes)[0], little(bytes)[1]]));
+        let half = |bytes: &[u8]| f16::from_bits(u16::from_little(little(bytes))).to_f32();
         return Values::Float(stored.map(half).collect());
     }
     with_number!(atomic, variant => variant(stored.map(|bytes| {

@@ -124,6 +124,8 @@ impl Walk {
                 _ => self.model.push_attr(Owner::Group(id), attr),
             }
         }
+        // Arrays come before groups, so that anonymous dimensions are made in the order of netCDF-C.
+        children.sort_by_key(|child| matches!(child.content, NodeContent::Group(_)));
         for child in children {
             self.node(child, id, path);
         }
@@ -188,7 +190,13 @@ impl Walk {
             let value = value.unwrap_or_else(|| attributes::values(json, type_name.as_deref()));
             self.model.push_attr(Owner::Var(id), Attr { name: name(key), value });
         }
-        for attr in self.implied(&metadata, ty) {
+        // NetCDF-C gives each array a fill value, of doubles in six digits, and an attribute only where the user gave one.
+        let is_default = |attr: &Attr| match ty {
+            Type::Atomic(Atomic::Double) if attr.value == Values::Double(vec![9.96921e+36]) => true,
+            Type::Atomic(atomic) => attr.value == Values::default_fill(atomic),
+            Type::User(_) => false,
+        };
+        for attr in self.implied(&metadata, ty).into_iter().filter(|attr| !is_default(attr)) {
             if self.model.attrs(Owner::Var(id)).find(attr.name.as_bytes()).is_none() {
                 self.model.push_attr(Owner::Var(id), attr);
             }

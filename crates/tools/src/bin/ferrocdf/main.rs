@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use ferrocdf_tools::info::{self, Style};
 use ferrocdf_tools::nccopy::Foreign;
-use ferrocdf_tools::{nccopy, ncdump, ncgen, plugins};
+use ferrocdf_tools::{nccopy, ncdump, ncgen, plugins, zarr_conformance};
 
 /// netCDF files: look, print, make, copy.
 #[derive(Parser)]
@@ -41,6 +41,12 @@ enum Command {
     /// Copy a file, perhaps to another kind; takes the options of `nccopy`.
     #[command(disable_help_flag = true, override_usage = "ferrocdf copy [OPTIONS] INFILE OUTFILE", after_help = help::copy())]
     Copy(Rest),
+    /// Print the elements of a Zarr array as a JSON list: the command of the conformance tests of Zarr implementations.
+    ZarrConformance {
+        /// The folder of the array.
+        #[arg(long = "array_path")]
+        array_path: PathBuf,
+    },
     /// Filters: what there is, where it is looked for, and ours for other programs.
     #[command(subcommand_required = true, arg_required_else_help = true)]
     Plugins {
@@ -87,6 +93,15 @@ fn main() -> ExitCode {
             rest.args.retain(|word| word != "--strict");
             let foreign = if rest.args.len() < before { Foreign::Strict } else { Foreign::Mapped };
             nccopy::main_with(foreign, rest.under("ferrocdf copy"))
+        }
+        Command::ZarrConformance { array_path } => {
+            match zarr_conformance::run(&array_path, &mut std::io::stdout().lock()) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => {
+                    eprintln!("ferrocdf zarr-conformance: {error}");
+                    ExitCode::FAILURE
+                }
+            }
         }
         Command::Plugins { command } => match plugins::run(&command) {
             Ok(()) => ExitCode::SUCCESS,

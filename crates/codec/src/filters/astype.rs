@@ -1,0 +1,60 @@
+//! Numcodecs `astype`: numbers of one type stored as another. The parameters are the two types, decoded and encoded.
+
+use super::conversion::{Conversion, Converted, each};
+use super::numbers::NumberType;
+use crate::filter::{bad_params, boxed};
+use crate::identity::FilterId;
+use crate::json::JsonForm;
+use crate::registry::Entry;
+
+/// See [`Entry`].
+pub const ENTRY: Entry = Entry {
+    id: FilterId::named("astype"),
+    names: &["astype"],
+    new: |params, _| match *params {
+        [decoded, encoded] => {
+            let (decoded, encoded) = (NumberType::of_param(decoded)?, NumberType::of_param(encoded)?);
+            Ok(boxed(Converted(AsType { decoded, encoded })))
+        }
+        _ => Err(bad_params(format!("parameters {params:?}: must be two types of numbers"))),
+    },
+    derive: None,
+    numcodecs: Some(JsonForm {
+        id: "astype",
+        write: |params| {
+            let name = |at: usize| {
+                NumberType::of_param(params.get(at).copied().unwrap_or(u32::MAX)).map(NumberType::typestring)
+            };
+            Ok(vec![("encode_dtype", name(1)?.into()), ("decode_dtype", name(0)?.into())])
+        },
+        read: |json| {
+            let decoded = NumberType::param_of(json, "decode_dtype", None)?;
+            Ok(vec![decoded, NumberType::param_of(json, "encode_dtype", None)?])
+        },
+    }),
+    zarr_v3: None,
+};
+
+#[derive(Debug)]
+struct AsType {
+    decoded: NumberType,
+    encoded: NumberType,
+}
+
+impl Conversion for AsType {
+    fn types(&self) -> (NumberType, NumberType) {
+        (self.decoded, self.encoded)
+    }
+
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) {
+        each((encoded, self.encoded), (decoded, self.decoded), |from, to| {
+            self.decoded.put_cast(self.encoded, from, to);
+        });
+    }
+
+    fn encode(&self, decoded: &[u8], encoded: &mut [u8]) {
+        each((decoded, self.decoded), (encoded, self.encoded), |from, to| {
+            self.encoded.put_cast(self.decoded, from, to);
+        });
+    }
+}

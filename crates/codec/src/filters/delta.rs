@@ -1,0 +1,83 @@
+//! Numcodecs `delta`: the first number, then the difference of each number from the one before it. The parameters are the types of
+//! the numbers and of the differences. Integers wrap around.
+
+use super::conversion::{Conversion, Converted, each};
+use super::numbers::NumberType;
+use crate::filter::{bad_params, boxed};
+use crate::identity::FilterId;
+use crate::json::JsonForm;
+use crate::registry::Entry;
+
+/// See [`Entry`].
+pub const ENTRY: Entry = Entry {
+    id: FilterId::named("delta"),
+    names: &["delta"],
+    new: |params, _| match *params {
+        [number, difference] => {
+            let (number, difference) = (NumberType::of_param(number)?, NumberType::of_param(difference)?);
+            Ok(boxed(Converted(Delta { number, difference })))
+        }
+        _ => Err(bad_params(format!("parameters {params:?}: must be two types of numbers"))),
+    },
+    derive: None,
+    numcodecs: Some(JsonForm {
+        id: "delta",
+        write: |params| {
+            let name = |at: usize| {
+                NumberType::of_param(params.get(at).copied().unwrap_or(u32::MAX)).map(NumberType::typestring)
+            };
+            Ok(vec![("dtype", name(0)?.into()), ("astype", name(1)?.into())])
+        },
+        read: |json| {
+            let number = NumberType::param_of(json, "dtype", None)?;
+            Ok(vec![number, NumberType::param_of(json, "astype", Some(number))?])
+        },
+    }),
+    zarr_v3: None,
+};
+
+#[derive(Debug)]
+struct Delta {
+    number: NumberType,
+    difference: NumberType,
+}
+
+impl Conversion for Delta {
+    fn types(&self) -> (NumberType, NumberType) {
+        (self.number, self.difference)
+    }
+
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) {
+        let (mut integer, mut float, number, difference) = (0i64, 0f64, self.number, self.difference);
+        each((encoded, difference), (decoded, number), |from, to| {
+            if number.is_float() {
+                float = number.rounded(float + number.rounded(difference.float(from)));
+                number.put_float(float, to);
+            } else if difference.is_float() {
+                integer = integer.wrapping_add(difference.float(from) as i64);
+                number.put_integer(integer, to);
+            } else {
+                integer = integer.wrapping_add(difference.integer(from));
+                number.put_integer(integer, to);
+            }
+        });
+    }
+
+    fn encode(&self, decoded: &[u8], encoded: &mut [u8]) {
+        let (mut integer, mut float, number, difference) = (0i64, 0f64, self.number, self.difference);
+        let mut own = [0; 8];
+        let own = &mut own[..number.size];
+        each((decoded, number), (encoded, difference), |from, to| {
+            if number.is_float() {
+                let next = number.float(from);
+                number.put_float(number.rounded(next - float), own);
+                float = next;
+            } else {
+                let next = number.integer(from);
+                number.put_integer(next.wrapping_sub(integer), own);
+                integer = next;
+            }
+            difference.put_cast(number, own, to);
+        });
+    }
+}
