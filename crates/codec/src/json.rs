@@ -231,7 +231,12 @@ macro_rules! level_form {
                 [level, ..] if $levels.contains(&i64::from(level)) => Ok(vec![("level", level.into())]),
                 _ => Err($crate::filter::bad_params(format!("{}: invalid level {params:?}", $id))),
             },
-            read: |json| Ok(vec![json.number("level", $default, $levels)? as u32]),
+            read: |json| {
+                // Of deflate, -1 is the default level.
+                let least = if *$levels.start() == 0 { -1 } else { *$levels.start() };
+                let level = json.number("level", $default, least..=*$levels.end())?;
+                Ok(vec![if level < 0 { 6 } else { level as u32 }])
+            },
         }
     };
 }

@@ -52,6 +52,7 @@ impl Target {
     /// Fails if there is a file that may not be written, or that another process writes.
     pub fn new(given: &Path) -> Result<Target> {
         let location = location(given)?;
+        location.check_not_zarr()?;
         let given = given.to_path_buf();
         if let Location::Url(_) = location {
             let object = location.resolved()?.into_owned();

@@ -127,6 +127,7 @@ const WHEELS: &[&str] = &[
     "h5py==3.16.0",
     "hdf5plugin==7.1.0",
     "fsspec==2026.9.0",
+    "zarr==3.1.6",
     "aiohttp==3.14.5",
     "boto3==1.44.8",
     "moto[s3]==5.1.4",
@@ -141,7 +142,7 @@ pub fn python() -> Result<PathBuf, String> {
     let there = || {
         works(
             &python.to_string_lossy(),
-            &["-c", "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto"],
+            &["-c", "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, zarr"],
         )
     };
     if !there() {

@@ -195,7 +195,8 @@ impl Walk<'_> {
     }
 
     /// Makes the tree of the nodes.
-    fn hierarchy(&self, version: Version, nodes: Nodes, is_consolidated: bool) -> Result<Hierarchy> {
+    fn hierarchy(&self, version: Version, mut nodes: Nodes, is_consolidated: bool) -> Result<Hierarchy> {
+        add_implicit_groups(version, &mut nodes);
         // From the last path to the first one, so that a group comes after all that lies in it.
         let mut children: HashMap<String, Vec<Node>> = HashMap::new();
         for (path, documents) in nodes.into_iter().rev() {
@@ -275,6 +276,36 @@ fn check_group(version: Version, json: &Json) -> Result<()> {
             Err(invalid(format!("\"node_type\" is neither \"group\" nor \"array\", in {}", excerpt(json))))
         }
     }
+}
+
+/// Adds the groups around nodes that have no metadata of their own, except for the root.
+fn add_implicit_groups(version: Version, nodes: &mut Nodes) {
+    let mut absent = vec![];
+    for path in nodes.keys() {
+        let mut path = &**path;
+        while let Some((parent, _)) = path.rsplit_once('/') {
+            if nodes.contains_key(parent) {
+                break;
+            }
+            absent.push(parent.to_string());
+            path = parent;
+        }
+    }
+    for path in absent {
+        nodes.insert(path, Documents { metadata: Some(group(version)), ..Documents::default() });
+    }
+}
+
+/// Returns the metadata of a group without attributes.
+fn group(version: Version) -> Json {
+    let member = |name: &str, value| (name.to_string(), value);
+    let number = |number: &str| Json::Number(number.into());
+    Json::Object(Members(match version {
+        Version::V2 => vec![member("zarr_format", number("2"))],
+        Version::V3 => {
+            vec![member("zarr_format", number("3")), member("node_type", Json::String("group".to_string()))]
+        }
+    }))
 }
 
 fn parse(found: Fetched, key: &str) -> Result<Json> {

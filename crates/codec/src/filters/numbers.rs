@@ -125,8 +125,9 @@ impl NumberType {
         if self.kind == Kind::Signed { bits << unused >> unused } else { bits }
     }
 
-    /// Stores the low bits of an integer.
+    /// Stores the low bits of an integer; of a boolean there is one.
     pub fn put_integer(self, integer: i64, to: &mut [u8]) {
+        let integer = if self.kind == Kind::Bool { integer & 1 } else { integer };
         self.put(integer.to_le_bytes(), to);
     }
 
@@ -160,7 +161,7 @@ impl NumberType {
 
     /// Stores a number of another type.
     pub fn put_cast(self, from: NumberType, bytes: &[u8], to: &mut [u8]) {
-        if from.is_float() || self.is_float() || self.kind == Kind::Bool {
+        if from.is_float() || self.is_float() || (self.kind == Kind::Bool && from.kind != Kind::Bool) {
             self.put_float(from.float(bytes), to);
         } else {
             self.put_integer(from.integer(bytes), to);

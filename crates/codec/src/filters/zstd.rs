@@ -33,10 +33,10 @@ pub const ENTRY: Entry = Entry {
             let checksum = zstd.checksum.then(|| ("checksum", true.into()));
             Ok([("level", zstd.level.into())].into_iter().chain(checksum).collect())
         },
-        // NetCDF-C writes negative levels as unsigned 32-bit numbers.
+        // NetCDF-C writes negative levels as unsigned 32-bit numbers; numcodecs takes levels above the highest one for it.
         read: |json| {
-            let level = json.number("level", 0, i32::MIN.into()..=u32::MAX.into())? as u32;
-            params(level, json.boolean("checksum", false)?)
+            let level = json.number("level", 0, i32::MIN.into()..=u32::MAX.into())? as u32 as i32;
+            params(level.min(zstd_safe::max_c_level()) as u32, json.boolean("checksum", false)?)
         },
     }),
     zarr_v3: Some(JsonForm {

@@ -4,5 +4,6 @@ mod chain;
 mod golden;
 mod help;
 mod json;
+mod numcodecs;
 mod params;
 mod round_trips;

@@ -15,6 +15,7 @@ mod shell;
 mod standard_filters;
 mod stress;
 mod suite;
+mod zarr;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

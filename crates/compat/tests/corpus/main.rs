@@ -31,6 +31,7 @@ mod remote;
 mod round_trip;
 mod threads;
 mod unnamed_types;
+mod zarr;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -120,6 +120,7 @@ impl FileMut {
     /// `NC_EEXIST` if there is one and `clobber` is off; `NC_ENOTBUILT` for a URL without the feature `remote`; `NC_EINVAL` for bytes
     /// in memory and other blobs.
     pub fn create_at(location: &Location, options: &CreateOptions) -> Result<FileMut> {
+        location.check_not_zarr()?;
         match &*location.resolved()? {
             Location::Path(path) => Self::create(path, options),
             Location::Object { store, key } => {

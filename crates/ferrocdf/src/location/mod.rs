@@ -48,8 +48,8 @@ pub enum Location {
         /// The name of the object.
         key: String,
     },
-    /// A URL that is not one of a file: an object behind HTTP, S3, Google Cloud Storage or Azure, which is read only, and with the
-    /// feature `remote`.
+    /// A URL that is not one of a file: an object or a Zarr store behind HTTP, S3, Google Cloud Storage or Azure, with the feature
+    /// `remote`; or that of a Zarr store in a folder, by its fragment.
     Url(Url),
 }
 
@@ -68,11 +68,13 @@ impl Location {
     ///
     /// # Errors
     /// Of `file:` URLs: `NC_EDAPCONSTRAINT` for a query, `NC_EDAPURL` for a path with a zero byte, `NC_ENOTBUILT` for a fragment
-    /// that asks for a Zarr store or for a server.
+    /// that asks for a server.
     pub fn parse(text: &[u8]) -> Result<Location> {
         Ok(match Url::parse(text) {
             None => Location::Path(as_path(text).to_path_buf()),
-            Some(url) if url.is_file() => Location::Path(as_path(&url.local_path()?).to_path_buf()),
+            Some(url) if url.is_file() && !url.asks_for_zarr() => {
+                Location::Path(as_path(&url.local_path()?).to_path_buf())
+            }
             Some(url) => Location::Url(url),
         })
     }
@@ -124,11 +126,25 @@ impl Location {
     /// `NC_EINVAL` for a location that is no object of a store, `NC_ENOTBUILT` for a URL without the feature `remote`, and those of
     /// the blob and of the store.
     pub fn put(&self, blob: &dyn Blob) -> Result<()> {
+        self.check_not_zarr()?;
         match &*self.resolved()? {
             Location::Object { store, key } => store.put_blob(key, blob).map(drop),
             other => {
                 Err(Error::new(Code::EINVAL, "it is not an object of a store").at(other.name().display()))
             }
+        }
+    }
+
+    /// Refuses to make a file where a URL asks for a Zarr store.
+    ///
+    /// # Errors
+    /// `NC_ENOTBUILT`.
+    pub fn check_not_zarr(&self) -> Result<()> {
+        match self {
+            Location::Url(url) if url.asks_for_zarr() => {
+                Err(Error::new(Code::ENOTBUILT, "Zarr stores are only read by this version").at(url))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -146,10 +162,12 @@ impl Location {
     /// Returns the object of a store that a URL names; all other locations as they are. Sends no request.
     ///
     /// # Errors
-    /// `NC_EDAPURL` for a URL that is malformed or of an unknown scheme, `NC_ENOTBUILT` for one of DAP or of a Zarr dataset, or without
-    /// the feature `remote`.
+    /// `NC_EDAPURL` for a URL that is malformed or of an unknown scheme, `NC_ENOTBUILT` for one of DAP, or without the feature `remote`.
     pub fn resolved(&self) -> Result<Cow<'_, Location>> {
         match self {
+            Location::Url(url) if url.is_file() => {
+                Ok(Cow::Owned(Location::Path(as_path(&url.local_path()?).to_path_buf())))
+            }
             #[cfg(feature = "remote")]
             Location::Url(url) => {
                 remote::object(url).map(|(store, key)| Cow::Owned(Location::Object { store, key }))

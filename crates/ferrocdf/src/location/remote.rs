@@ -15,13 +15,13 @@ use crate::run_control;
 /// Returns the store of a URL and the key of the object that it names. Sends no request.
 ///
 /// # Errors
-/// `NC_ENOTBUILT` for a URL of DAP or of a Zarr dataset, `NC_EDAPURL` for one that is malformed or of an unknown scheme.
+/// `NC_ENOTBUILT` for a URL of DAP, `NC_EDAPURL` for one that is malformed or of an unknown scheme.
 pub(super) fn object(url: &Url) -> Result<(Arc<dyn Store>, String)> {
     let settings = settings(url).map_err(|error| error.at(url))?;
     let text = std::str::from_utf8(url.address())
         .map_err(|_| Error::new(Code::EDAPURL, "a URL is ASCII, or UTF-8").at(url))?;
     let (store, key) = ferrocdf_remote::open(text, &settings)?;
-    if key.is_empty() {
+    if key.is_empty() && !url.asks_for_zarr() {
         return Err(Error::new(Code::EDAPURL, "the URL names a bucket, and no object in it").at(url));
     }
     Ok((store, key))
@@ -53,9 +53,7 @@ fn settings(url: &Url) -> Result<Settings> {
                         "its mode is that of a DAP server, which this version does not speak with",
                     );
                 }
-                "zarr" | "nczarr" | "xarray" | "noxarray" => {
-                    return refused("its mode is that of a Zarr dataset, which this version does not read");
-                }
+                "zip" => return refused("Zarr stores in zip files are not read by this version"),
                 _ => {}
             }
         }
@@ -81,6 +79,8 @@ mod tests {
             ("http://localhost:9/bucket/d/a.nc#s3&aws.region=x", "s3://bucket", "d/a.nc"),
             ("[aws.region=x]https://localhost:9/bucket/a.nc#mode=gs3", "s3://bucket", "a.nc"),
             ("gs://bucket/a.nc", "gs://bucket", "a.nc"),
+            ("s3://bucket/a#mode=nczarr,s3", "s3://bucket", "a"),
+            ("s3://bucket#mode=zarr", "s3://bucket", ""),
         ] {
             assert_eq!(found(url).unwrap(), (store.to_string(), key.to_string()), "{url}");
         }
@@ -92,7 +92,7 @@ mod tests {
             ("dods://host/a.nc", Code::ENOTBUILT, "DAP"),
             ("http://host/a.nc#dap4", Code::ENOTBUILT, "DAP"),
             ("http://host/a.nc#mode=dap2", Code::ENOTBUILT, "DAP"),
-            ("s3://bucket/a#mode=nczarr,s3", Code::ENOTBUILT, "Zarr"),
+            ("s3://bucket/a.zip#mode=nczarr,zip", Code::ENOTBUILT, "Zarr"),
             ("ftp://host/a.nc", Code::EDAPURL, "ftp"),
             ("s3://bucket", Code::EDAPURL, "names a bucket"),
         ] {

@@ -10,8 +10,11 @@ use ferrocdf_bytes::{Code, Error, Result};
 const FILE: &[u8] = b"file:/";
 const HOST: &[u8] = b"localhost/";
 
-/// Words of `mode` in a fragment that ask for something else than a file.
-const OTHER_MODES: [&[u8]; 8] = [b"dap2", b"dap4", b"gs3", b"nczarr", b"noxarray", b"s3", b"xarray", b"zarr"];
+/// Words of `mode` in a fragment that ask for something else than a file or a folder.
+const OTHER_MODES: [&[u8]; 5] = [b"dap2", b"dap4", b"gs3", b"s3", b"zip"];
+
+/// Words of `mode` in a fragment that ask for a Zarr store.
+const ZARR_MODES: [&[u8]; 4] = [b"nczarr", b"noxarray", b"xarray", b"zarr"];
 
 /// A URL as a user wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +34,20 @@ impl Url {
     /// True for `file:` URLs.
     pub fn is_file(&self) -> bool {
         starts_as_file(&self.text)
+    }
+
+    /// True if the fragment asks for a Zarr store.
+    pub(crate) fn asks_for_zarr(&self) -> bool {
+        self.mode_words().any(|word| ZARR_MODES.iter().any(|mode| word.eq_ignore_ascii_case(mode)))
+    }
+
+    /// Returns the words of `mode` in the fragment, and words without a key, which are modes too.
+    fn mode_words(&self) -> impl Iterator<Item = &[u8]> {
+        let (_, fragment) = self.split_fragment();
+        let settings = fragment.split(|&byte| byte == b'&');
+        settings
+            .map(|setting| setting.strip_prefix(b"mode=").unwrap_or(setting))
+            .flat_map(|words| words.split(|&byte| byte == b','))
     }
 
     /// Returns the text without the fragment, and the fragment: settings that are separated by `&`.
@@ -74,7 +91,7 @@ impl Url {
     /// Returns the path that a `file:` URL names, with its percent escapes decoded.
     pub(super) fn local_path(&self) -> Result<Vec<u8>> {
         let fail = |code, why: &str| Err(Error::new(code, why).at(self));
-        let (rest, fragment) = self.split_fragment();
+        let (rest, _) = self.split_fragment();
         let rest = &rest[FILE.len() - 1..];
         let path = rest.strip_prefix(b"//").map_or(rest, |rest| match rest.strip_prefix(HOST) {
             Some(_) => &rest[HOST.len() - 1..],
@@ -83,11 +100,8 @@ impl Url {
         if path.contains(&b'?') {
             return fail(Code::EDAPCONSTRAINT, "a file takes no query");
         }
-        let words = |setting: &'_ [u8]| setting.strip_prefix(b"mode=").unwrap_or(setting).to_vec();
-        for setting in fragment.split(|&byte| byte == b'&').map(words) {
-            if let Some(word) = setting.split(|&byte| byte == b',').find(|word| OTHER_MODES.contains(word)) {
-                return fail(Code::ENOTBUILT, &format!("mode {} is not of a file", word.escape_ascii()));
-            }
+        if let Some(word) = self.mode_words().find(|word| OTHER_MODES.contains(word)) {
+            return fail(Code::ENOTBUILT, &format!("mode {} is not of a file", word.escape_ascii()));
         }
         let path = decoded(path);
         if path.contains(&0) {

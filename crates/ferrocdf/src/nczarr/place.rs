@@ -12,7 +12,7 @@ use crate::location::Location;
 pub(crate) fn is_folder(location: &Location) -> bool {
     match location {
         Location::Path(path) => path.is_dir(),
-        Location::Object { key, .. } => key.ends_with(".zarr") || key.ends_with('/'),
+        Location::Object { key, .. } => key.is_empty() || key.ends_with(".zarr") || key.ends_with('/'),
         _ => false,
     }
 }

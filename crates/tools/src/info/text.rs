@@ -63,12 +63,16 @@ fn string<'a>(facts: &'a Value, key: &str) -> &'a str {
 
 fn head(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Result {
     let path = string(facts, "path");
-    let format = match facts["written_by_netcdf"] == true {
-        true => string(facts, "format"),
-        false => "HDF5, not written by netCDF",
-    };
+    let (container, by_netcdf) = (string(facts, "container"), facts["written_by_netcdf"] == true);
     let size = bytes(facts["size"].as_u64().unwrap_or(0));
-    writeln!(out, "{}: {format}, {size}", paint(colours.heading, path))?;
+    // A store has no size: it would have to be listed as a whole.
+    let what = match (container.starts_with("Zarr"), by_netcdf) {
+        (true, true) => format!("{container} of netCDF (NCZarr)"),
+        (true, false) => container.to_string(),
+        (false, true) => format!("{}, {size}", string(facts, "format")),
+        (false, false) => format!("HDF5, not written by netCDF, {size}"),
+    };
+    writeln!(out, "{}: {what}", paint(colours.heading, path))?;
     match facts["missing_bytes"].as_u64() {
         Some(0) | None => Ok(()),
         Some(missing) => {

@@ -1,0 +1,21 @@
+"""Compares decoded blocks with what numcodecs decodes.
+
+Standard input has a line for each block: the file with its configuration, that with the encoded bytes, and that with the bytes that
+ferrocdf decoded, with tabs between them. Prints the encoded files whose bytes differ.
+"""
+
+import json
+import sys
+
+import numcodecs
+import numpy as np
+
+for line in sys.stdin.read().splitlines():
+    configuration, encoded, decoded = line.split("\t")
+    with open(configuration) as file:
+        codec = numcodecs.get_codec(json.load(file))
+    with open(encoded, "rb") as file:
+        theirs = np.asarray(codec.decode(file.read())).tobytes()
+    with open(decoded, "rb") as file:
+        if file.read() != theirs:
+            print(encoded)

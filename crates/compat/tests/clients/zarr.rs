@@ -1,0 +1,57 @@
+//! Zarr stores that netCDF-C writes (the release in the wheel of netCDF4): `ncdump` prints of them what the reference's prints.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use ferrocdf_compat::python;
+
+use crate::folder;
+
+/// Returns the library of the reference in the wheel.
+fn library_of_wheel() -> PathBuf {
+    let find = "import netCDF4, pathlib; print(*(pathlib.Path(netCDF4.__file__).parents[1] / 'netcdf4.libs').glob('libnetcdf*'))";
+    let python = std::env::var_os("FERROCDF_PYTHON").expect("`cargo xtask clients` sets FERROCDF_PYTHON");
+    let said = Command::new(python).args(["-c", find]).output().expect("a Python that starts");
+    PathBuf::from(String::from_utf8(said.stdout).expect("a path of UTF-8").trim())
+}
+
+/// Returns what a program prints of a dataset.
+fn dump(mut ncdump: Command, dataset: &str) -> String {
+    let done = ncdump.args(["-n", "same", dataset]).output().expect("a program that starts");
+    let why = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{ncdump:?}: {why}");
+    String::from_utf8(done.stdout).expect("UTF-8")
+}
+
+#[test]
+fn stores_of_the_reference_are_printed_as_the_reference_prints_them() {
+    let folder_of_stores = tempfile::tempdir().unwrap();
+    let stores = folder_of_stores.path();
+    let mut make = python::script("zarr_netcdf.py");
+    make.arg(stores).stderr(Stdio::piped());
+    python::finish(make.spawn().expect("a Python that starts"));
+    let library = library_of_wheel();
+    let ours = folder("FERROCDF_PREFIX").join("bin/ncdump");
+    for mode in ["nczarr", "zarr", "xarray", "nczarr,noxarray"] {
+        let store = stores.join(mode.replace(',', "-"));
+        let url = format!("file://{}#mode={mode},file", store.display());
+        let mut theirs = Command::new("/usr/bin/ncdump");
+        theirs.env("LD_PRELOAD", &library).env("LD_LIBRARY_PATH", library.parent().expect("a folder"));
+        let wanted = dump(theirs, &url);
+        for place in [store.display().to_string(), url] {
+            let found = dump(Command::new(&ours), &place);
+            assert_eq!(found, wanted, "{place}");
+        }
+        copies(&store, &wanted);
+    }
+}
+
+/// A copy of a store in a netCDF-4 file is printed by Debian's `ncdump` as the store is.
+fn copies(store: &Path, wanted: &str) {
+    let copy = store.with_extension("nc");
+    let nccopy = folder("FERROCDF_PREFIX").join("bin/nccopy");
+    let done = Command::new(nccopy).arg(store).arg(&copy).output().expect("a program that starts");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let found = dump(Command::new("/usr/bin/ncdump"), &copy.display().to_string());
+    assert_eq!(found, wanted, "{}", store.display());
+}

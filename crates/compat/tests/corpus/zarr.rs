@@ -1,0 +1,173 @@
+//! Zarr data of other implementations: stores of the corpus and of the folder `zarr-data` beside it, array by array against zarr-python,
+//! and the encoded blocks of numcodecs.
+//!
+//! zarr-python 3.1 is the newest version for Debian's Python; all arrays were compared with version 3.4.2 as well when they were first
+//! read.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use ferrocdf_codec::{Chain, Codecs, Step, from_numcodecs};
+use ferrocdf_compat::python;
+
+/// The folder of the corpus, and that of the Zarr data beside it.
+fn folders() -> [PathBuf; 2] {
+    let corpus = std::env::var_os("FERROCDF_CORPUS").expect("`cargo xtask corpus` sets FERROCDF_CORPUS");
+    let corpus = PathBuf::from(corpus);
+    let data = corpus.parent().expect("the corpus has a folder around it").join("zarr-data");
+    [corpus, data]
+}
+
+/// Finds the folders of arrays.
+fn arrays(folder: &Path, found: &mut Vec<PathBuf>) {
+    let is_array = || {
+        let text = fs::read(folder.join("zarr.json")).unwrap_or_default();
+        let json = ferrocdf_zarr::Json::parse(&text).ok();
+        json.is_some_and(|json| json.get("node_type").and_then(|json| json.as_str()) == Some("array"))
+    };
+    if folder.join(".zarray").is_file() || is_array() {
+        found.push(folder.to_path_buf());
+        return;
+    }
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let entry = entry.expect("an entry");
+        if entry.file_type().expect("a type").is_dir() {
+            arrays(&entry.path(), found);
+        }
+    }
+}
+
+/// Finds the files of a name.
+fn files_named(name: &str, folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files_named(name, &path, found);
+        } else if path.file_name().is_some_and(|own| own == name) {
+            found.push(path);
+        }
+    }
+}
+
+/// What is not equal, by a part of the path, and why.
+const EXCUSED: &[(&str, &str, &str)] = &[
+    ("imagecodecs_tiff", "neither", "a codec of images"),
+    ("zfpy", "neither", "the codec is not built in yet"),
+    ("pcodec", "neither", "the codec is not built in yet"),
+    ("lzma", "theirs alone", "the codec is not built in yet"),
+    ("lzma_with_filters", "neither", "the codec is not built in yet"),
+    ("optional", "neither", "a type that is not registered"),
+    ("n5_default", "neither", "a codec of N5"),
+    ("storage_transformer", "neither", "a storage transformer"),
+    ("byte_cf1.zr3", "neither", "a draft of version 3"),
+    ("json2", "ours alone (ValueError)", "zarr-python 3 has no such objects"),
+    ("bitround", "ours alone", "zarr-python has no such codec"),
+    ("compound_complex", "ours alone", "zarr-python wants another fill value"),
+    ("spatial_proj_at_array_level", "ours alone", "zarr-python refuses its metadata"),
+    ("sharing_too_small_data_file", "neither", "a shard that ends too early"),
+    ("byte_byte_codec", "theirs alone", "codecs behind those of shards are not read yet"),
+    ("transposed_sharding", "neither", "codecs before those of shards are not read yet"),
+];
+
+/// Returns what a script of the tests says of a list.
+fn judge(script: &str, folder: &Path, list: &str) -> String {
+    let (input, output) = (folder.join("list"), folder.join("said"));
+    fs::write(&input, list).unwrap();
+    let mut judge = python::script(script);
+    judge.stdin(fs::File::open(&input).unwrap()).stdout(fs::File::create(&output).unwrap());
+    python::finish(judge.stderr(Stdio::piped()).spawn().expect("a Python that starts"));
+    fs::read_to_string(&output).unwrap()
+}
+
+#[test]
+fn arrays_of_other_programs_are_those_of_zarr_python() {
+    let mut all = vec![];
+    folders().iter().for_each(|folder| arrays(folder, &mut all));
+    all.sort();
+    let folder = tempfile::tempdir().unwrap();
+    let mut list = String::new();
+    for (number, array) in all.iter().enumerate() {
+        let printed = folder.path().join(number.to_string());
+        let mut elements = vec![];
+        if ferrocdf_tools::zarr_conformance::run(array, &mut elements).is_ok() {
+            fs::write(&printed, elements).unwrap();
+        }
+        list.push_str(&format!("{}\t{}\n", array.display(), printed.display()));
+    }
+    let said = judge("zarr_arrays.py", folder.path(), &list);
+    let (mut counts, mut wrong) = (BTreeMap::<&str, usize>::new(), vec![]);
+    for line in said.lines() {
+        let (verdict, array) = line.split_once('\t').expect("a verdict and a folder");
+        *counts.entry(verdict).or_default() += 1;
+        let excused =
+            |(part, kind, _): &&(&str, &str, &str)| array.contains(part) && verdict.starts_with(kind);
+        if verdict != "equal" && !EXCUSED.iter().any(|excuse| excused(&excuse)) {
+            wrong.push(line);
+        }
+    }
+    println!("{} arrays: {counts:?}", all.len());
+    assert_eq!(said.lines().count(), all.len());
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(counts["equal"] > 300, "{counts:?}");
+}
+
+/// Codecs of numcodecs that make bytes of objects, which the Zarr crate does, and those that are not built in yet.
+const NOT_OF_BYTES: &[&str] =
+    &["vlen-utf8", "vlen-bytes", "vlen-array", "json2", "categorize", "lzma", "pcodec", "zfpy"];
+
+/// Returns the data of an `.npy` file, in the order of its memory.
+fn npy(path: &Path) -> Vec<u8> {
+    let bytes = fs::read(path).unwrap();
+    assert_eq!(&bytes[..6], b"\x93NUMPY", "{}", path.display());
+    let (at, len) = match bytes[6] {
+        1 => (10, usize::from(u16::from_le_bytes([bytes[8], bytes[9]]))),
+        _ => (12, u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]) as usize),
+    };
+    bytes[at + len..].to_vec()
+}
+
+#[test]
+fn blocks_of_numcodecs_are_decoded_exactly() {
+    let [_, data] = folders();
+    let folder = tempfile::tempdir().unwrap();
+    let (mut blocks, mut rounded) = (0, String::new());
+    let mut configurations = vec![];
+    files_named("config.json", &data.join("numcodecs/fixture"), &mut configurations);
+    for path in configurations {
+        if NOT_OF_BYTES.iter().any(|name| path.display().to_string().contains(&format!("/{name}/"))) {
+            continue;
+        }
+        let (json, folder_of_codec) = (fs::read_to_string(&path).unwrap(), path.parent().expect("a folder"));
+        // With no element size numcodecs shuffles nothing. In stores this is how netCDF-C writes the size of the data type.
+        let shuffles_nothing = json.contains("\"elementsize\": 0");
+        let (id, params) = from_numcodecs(&json).unwrap_or_else(|| panic!("{json} is not known")).unwrap();
+        let name = id.to_string();
+        let step = Step { id, name: String::new(), optional: false, params };
+        let chain = Chain::new(vec![step], &Codecs::default());
+        for encoded in fs::read_dir(folder_of_codec).unwrap().map(|entry| entry.unwrap().path()) {
+            let Some(number) = encoded.file_stem().and_then(|stem| stem.to_str()?.strip_prefix("encoded."))
+            else {
+                continue;
+            };
+            let wanted = npy(&folder_of_codec.with_file_name(format!("array.{number}.npy")));
+            let mask = if shuffles_nothing { 1 } else { 0 };
+            let decoded = chain.decode_of_any_size(mask, &fs::read(&encoded).unwrap(), 1 << 30);
+            let decoded = decoded.unwrap_or_else(|error| panic!("{}: {error}", encoded.display()));
+            // What codecs that lose digits decode is not the array, but the same in numcodecs.
+            if decoded != wanted {
+                let loses = ["quantize", "fixedscaleoffset", "astype", "delta"].contains(&&*name);
+                assert!(loses, "{}", encoded.display());
+                let own = folder.path().join(blocks.to_string());
+                fs::write(&own, decoded).unwrap();
+                rounded.push_str(&format!("{}\t{}\t{}\n", path.display(), encoded.display(), own.display()));
+            }
+            blocks += 1;
+        }
+    }
+    assert!(!rounded.is_empty());
+    assert_eq!(judge("numcodecs_blocks.py", folder.path(), &rounded), "");
+    println!("{blocks} blocks, {} of them not equal to the array", rounded.lines().count());
+    assert!(blocks > 700, "{blocks}");
+}
