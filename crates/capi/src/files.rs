@@ -503,7 +503,8 @@ mod tests {
             for (text, code) in [
                 ("file://@/none.nc", Code(2)),
                 ("file://@/a%20b.nc?x", Code::EDAPCONSTRAINT),
-                ("file://@/a%20b.nc#mode=zarr", Code::ENOTBUILT),
+                ("file://@/a%20b.nc#mode=zarr,zip", Code::ENOTBUILT),
+                ("file://@/#mode=zarr,file", Code::ENOTNC),
                 ("dods://host/a.nc", Code::ENOTBUILT),
             ] {
                 assert_eq!(nc_open(url(text).as_ptr(), 0, &mut id), code.0, "{text}");

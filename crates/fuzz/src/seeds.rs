@@ -93,3 +93,59 @@ pub fn netcdf4() -> Vec<Vec<u8>> {
 pub fn images() -> Vec<Vec<u8>> {
     files("plugin/tests/data", &["elf"])
 }
+
+/// Zarr stores of both versions: of netCDF, with shards, text, structures, consolidated metadata.
+pub fn zarr() -> Vec<Vec<u8>> {
+    const LITTLE: &str = r#"{"name": "bytes", "configuration": {"endian": "little"}}"#;
+    let v2 = |shape: &str, dtype: &str, more: &str| {
+        format!(
+            r#"{{"zarr_format": 2, "shape": {shape}, "chunks": {shape}, "dtype": {dtype}, "order": "C", "fill_value": null, {more}}}"#
+        )
+    };
+    let v3 = |shape: &str, chunk: &str, data_type: &str, fill: &str, codecs: &str| {
+        format!(
+            r#"{{"zarr_format": 3, "node_type": "array", "shape": {shape}, "data_type": "{data_type}", "fill_value": {fill},
+            "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": {chunk}}}}},
+            "chunk_key_encoding": {{"name": "default"}}, "codecs": {codecs}, "attributes": {{"u": [1.5, "NaN", null]}}}}"#
+        )
+    };
+    let plain = r#""compressor": null, "filters": null"#;
+    let delta = r#""compressor": null, "filters": [{"id": "delta", "dtype": "<i4", "astype": "|i1"}]"#;
+    let text = r#""compressor": null, "filters": [{"id": "vlen-utf8"}]"#;
+    let own = r#"{"u": "m", "_nczarr_array": {"dimension_references": ["/x"]}, "_nczarr_attr": {"types": {"u": ">S1"}}}"#;
+    let sharded = format!(
+        r#"[{{"name": "sharding_indexed", "configuration": {{"chunk_shape": [2], "codecs": [{LITTLE}], "index_codecs": [{LITTLE}],
+        "index_location": "start"}}}}]"#
+    );
+    let index = [32u64, 4, u64::MAX, u64::MAX].map(u64::to_le_bytes).concat();
+    let store = |objects: &[(&str, &[u8])]| {
+        objects
+            .iter()
+            .flat_map(|(key, bytes)| [b"== ", key.as_bytes(), b"\n", bytes, b"\n"].concat())
+            .collect::<Vec<u8>>()
+    };
+    let record = v2("[1]", r#"[["n", ">i2"], ["t", "|S3"], ["x", "<f8", [2]]]"#, plain);
+    let array = v3("[4]", "[4]", "int16", "7", &sharded);
+    let inline = format!(
+        r#"{{"zarr_format": 3, "node_type": "group", "consolidated_metadata": {{"metadata": {{"g/v": {array}}}}}}}"#
+    );
+    let root = br#"{"_nczarr_superblock": {}, "_nczarr_group": {"dimensions": {"x": {"size": 3, "unlimited": 1}}, "arrays": ["v"], "groups": []}}"#;
+    vec![
+        store(&[
+            (".zgroup", br#"{"zarr_format": 2}"#),
+            (".zattrs", root),
+            ("v/.zarray", v2("[3]", "\"<i4\"", delta).as_bytes()),
+            ("v/.zattrs", own.as_bytes()),
+            ("v/0", &[1, 2, 3]),
+        ]),
+        store(&[
+            (".zgroup", br#"{"zarr_format": 2}"#),
+            ("s/.zarray", v2("[2]", "\"|O\"", text).as_bytes()),
+            ("s/0", b"\x02\0\0\0\x01\0\0\0a\0\0\0\0"),
+            ("r/.zarray", record.as_bytes()),
+            ("r/0", &[1; 21]),
+        ]),
+        store(&[("zarr.json", array.as_bytes()), ("c/0", &[&index[..], &[1, 0, 2, 0]].concat())]),
+        store(&[("zarr.json", inline.as_bytes()), ("g/v/c/0", &[&index[..], &[1, 0, 2, 0]].concat())]),
+    ]
+}

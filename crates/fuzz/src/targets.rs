@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use ferrocdf::{File, FileMut, GroupId, Model, Name, Owner, Result, Selection, Values, VarId};
+use ferrocdf::{
+    File, FileMut, GroupId, Location, Model, Name, OpenOptions, Owner, Result, Selection, Values, VarId,
+};
 use ferrocdf_cdl::parse::{Failure, Options, Sink, parse};
 use ferrocdf_classic::Header;
-use ferrocdf_store::MemoryBlob;
+use ferrocdf_store::{MemoryBlob, MemoryStore, Store};
 
 use crate::{filters, hdf5, seeds};
 
@@ -49,6 +51,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "specs", seeds: filters::texts, memory: MEMORY, run: filters::text, ..PLAIN },
     Target { name: "codecs", seeds: filters::codecs, memory: MEMORY, run: filters::codec, ..PLAIN },
     Target { name: "netcdf4", seeds: seeds::netcdf4, memory: HDF5_MEMORY, run: whole, repair: true },
+    Target { name: "zarr", seeds: seeds::zarr, memory: HDF5_MEMORY, run: zarr, ..PLAIN },
     Target { name: "edit4", seeds: seeds::netcdf4, memory: HDF5_MEMORY, run: edit_netcdf4, repair: true },
 ];
 
@@ -77,7 +80,37 @@ fn header(data: &[u8]) {
 
 /// Opens a file and reads from every variable: all of it if that is little, else its first and last elements.
 fn read(data: &[u8]) {
-    let Ok(file) = File::from_bytes(data.to_vec()) else { return };
+    if let Ok(file) = File::from_bytes(data.to_vec()) {
+        read_file(&file);
+    }
+}
+
+/// Opens a store, reads from every variable, and looks at every attribute. The input has objects one after the other: each begins
+/// with a line `== KEY`.
+fn zarr(data: &[u8]) {
+    let store = MemoryStore::default();
+    let mut rest = data;
+    while let Some(at) = find(rest, b"== ") {
+        let Some(end) = find(&rest[at..], b"\n") else { break };
+        let key = String::from_utf8_lossy(&rest[at + 3..at + end]).into_owned();
+        let content = &rest[at + end + 1..];
+        let len = find(content, b"\n== ").unwrap_or(content.len());
+        // A key may be none, and an object may be where a folder is.
+        let _ = store.put(&key, &content[..len]);
+        rest = &content[len..];
+    }
+    let location = Location::Object { store: Arc::new(store), key: String::new() };
+    let Ok(file) = File::open_location(&location, &OpenOptions::default()) else { return };
+    assert!(file.left_out().iter().all(|word| !word.is_empty()), "what is left out is told");
+    read_file(&file);
+}
+
+fn find(bytes: &[u8], word: &[u8]) -> Option<usize> {
+    bytes.windows(word.len()).position(|window| window == word)
+}
+
+/// Reads from every variable: all of it if that is little, else its first and last elements.
+fn read_file(file: &File) {
     let model: Arc<_> = file.model();
     let mut budget = BUDGET;
     for var in model.var_ids() {
@@ -93,7 +126,7 @@ fn read(data: &[u8]) {
                 budget -= size;
                 let _ = file.read_values(var, &vec![0; shape.len()], &shape);
             }
-            None => ends(&file, var, &shape),
+            None => ends(file, var, &shape),
         }
     }
 }

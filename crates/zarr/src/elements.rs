@@ -60,10 +60,16 @@ impl Elements {
     /// Reads the selected elements, in their order; `None` for elements of missing chunks.
     ///
     /// # Errors
-    /// Those of the store; `NC_EHDFERR` for chunks that are damaged.
+    /// Those of the store; `NC_EHDFERR` for chunks that are damaged; `NC_ENOMEM` for more elements than fit in memory.
     pub fn read(&self, sel: &Selection) -> Result<Vec<Option<Box<[u8]>>>> {
+        let count = sel.elements().and_then(|count| usize::try_from(count).ok()).unwrap_or(usize::MAX);
         let mut all = vec![];
-        sel.pieces(PIECE).try_for_each(|(_, count, piece)| self.read_piece(&piece, count, &mut all))?;
+        if all.try_reserve_exact(count).is_err() {
+            return Err(Error::new(Code::ENOMEM, format!("no memory for {count} elements")));
+        }
+        if count > 0 {
+            sel.pieces(PIECE).try_for_each(|(_, count, piece)| self.read_piece(&piece, count, &mut all))?;
+        }
         Ok(all)
     }
 

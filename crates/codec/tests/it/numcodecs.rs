@@ -12,12 +12,14 @@ fn bytes<const N: usize>(numbers: impl IntoIterator<Item = [u8; N]>) -> Vec<u8> 
     numbers.into_iter().flatten().collect()
 }
 
+/// Configuration, size of an element, decoded bytes, encoded bytes, and what these decode to.
+type Case = (&'static str, usize, Vec<u8>, Vec<u8>, Vec<u8>);
+
 #[test]
 fn numbers_are_encoded_and_decoded_as_numcodecs_does() {
     let f8 = |list: &[f64]| bytes(list.iter().map(|number| number.to_le_bytes()));
     let i4 = |list: &[i32]| bytes(list.iter().map(|number| number.to_le_bytes()));
-    // Configuration, size of an element, decoded, encoded, decoded again.
-    let cases: &[(&str, usize, Vec<u8>, Vec<u8>, Vec<u8>)] = &[
+    let cases: &[Case] = &[
         (
             r#"{"id": "delta", "dtype": "<i4", "astype": "|i1"}"#,
             4,

@@ -22,6 +22,7 @@ use ferrocdf_store::{Blob, MemoryBlob, Store};
 use ferrocdf_zarr::{ArrayMetadata, DataType, Elements, Hierarchy};
 
 use crate::driver::{Context, Driver, Inspect, LocatedArray, Skipped};
+use crate::location::Location;
 use crate::plugins;
 pub(crate) use place::{is_folder, may_be_folder};
 
@@ -57,10 +58,14 @@ impl NcZarr {
     /// Opens a store for reading.
     ///
     /// # Errors
-    /// `NC_ENOTNC` if no Zarr metadata is at the location; `NC_EZARRMETA` if that of the root cannot be read.
+    /// `NC_ENOTNC` if a folder has no Zarr metadata, `NC_ENOOBJECT` if none is in an object store; `NC_EZARRMETA` if that of the root cannot be read.
     pub(crate) fn open(context: &Context<'_>) -> Result<(NcZarr, Model)> {
         let (store, path) = place::store(context.location)?;
-        let (content, model) = Content::read(&*store, &path)?;
+        let (content, model) = Content::read(&*store, &path).map_err(|error| match context.location {
+            // An object that is no folder of a store either.
+            Location::Object { store, key } if error.code == Code::ENOTNC => store.no_such_object(key),
+            _ => error,
+        })?;
         let elements = Mutex::default();
         let no_bytes = MemoryBlob::default();
         Ok((NcZarr { store, path, codecs: plugins::codecs(), no_bytes, content, elements }, model))

@@ -17,3 +17,4 @@ mod requests;
 mod sparse_copies;
 mod toy;
 mod unnamed_types;
+mod zarr;

@@ -33,6 +33,7 @@ fn texts_of_chunks_are_read_in_the_order_of_the_selection() {
     let wanted =
         [some("a"), some("bc"), some("c"), some(""), some("é"), some("f"), some("g"), some("h"), None];
     assert_eq!(read(&Selection::all(&[3, 3])), wanted);
+    assert_eq!(read(&Selection::slab(&[0, 0], &[3, 0])), []);
     assert_eq!(read(&Selection::strided(&[0, 1], &[2, 1], &[2, 1])), [some("bc"), some("h")]);
 }
 
