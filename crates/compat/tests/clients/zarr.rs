@@ -15,6 +15,10 @@ fn library_of_wheel() -> PathBuf {
     PathBuf::from(String::from_utf8(said.stdout).expect("a path of UTF-8").trim())
 }
 
+fn folder_of(library: &Path) -> &Path {
+    library.parent().expect("a library is in a folder")
+}
+
 /// Returns what a program prints of a dataset.
 fn dump(mut ncdump: Command, dataset: &str) -> String {
     let done = ncdump.args(["-n", "same", dataset]).output().expect("a program that starts");
@@ -36,7 +40,9 @@ fn stores_of_the_reference_are_printed_as_the_reference_prints_them() {
         let store = stores.join(mode.replace(',', "-"));
         let url = format!("file://{}#mode={mode},file", store.display());
         let mut theirs = Command::new("/usr/bin/ncdump");
-        theirs.env("LD_PRELOAD", &library).env("LD_LIBRARY_PATH", library.parent().expect("a folder"));
+        // Its codecs are plugins of the wheel.
+        theirs.env("HDF5_PLUGIN_PATH", folder_of(&library).join("../netCDF4/plugins"));
+        theirs.env("LD_PRELOAD", &library).env("LD_LIBRARY_PATH", folder_of(&library));
         let wanted = dump(theirs, &url);
         for place in [store.display().to_string(), url] {
             let found = dump(Command::new(&ours), &place);
