@@ -1,8 +1,8 @@
 //! Numcodecs `astype`: numbers of one type stored as another. The parameters are the two types, decoded and encoded.
 
 use super::conversion::{Conversion, Converted, each};
-use super::numbers::NumberType;
-use crate::filter::{bad_params, boxed};
+use super::numbers::{NumberType, two_types};
+use crate::filter::boxed;
 use crate::identity::FilterId;
 use crate::json::JsonForm;
 use crate::registry::Entry;
@@ -11,21 +11,16 @@ use crate::registry::Entry;
 pub const ENTRY: Entry = Entry {
     id: FilterId::named("astype"),
     names: &["astype"],
-    new: |params, _| match *params {
-        [decoded, encoded] => {
-            let (decoded, encoded) = (NumberType::of_param(decoded)?, NumberType::of_param(encoded)?);
-            Ok(boxed(Converted(AsType { decoded, encoded })))
-        }
-        _ => Err(bad_params(format!("parameters {params:?}: must be two types of numbers"))),
+    new: |params, _| {
+        let [decoded, encoded] = two_types(params)?;
+        Ok(boxed(Converted(AsType { decoded, encoded })))
     },
     derive: None,
     numcodecs: Some(JsonForm {
         id: "astype",
         write: |params| {
-            let name = |at: usize| {
-                NumberType::of_param(params.get(at).copied().unwrap_or(u32::MAX)).map(NumberType::typestring)
-            };
-            Ok(vec![("encode_dtype", name(1)?.into()), ("decode_dtype", name(0)?.into())])
+            let [decoded, encoded] = two_types(params)?.map(NumberType::typestring);
+            Ok(vec![("encode_dtype", encoded.into()), ("decode_dtype", decoded.into())])
         },
         read: |json| {
             let decoded = NumberType::param_of(json, "decode_dtype", None)?;

@@ -61,7 +61,9 @@ impl SliceCodec for BitRound {
             Some(8) => (8, 52),
             _ => return Err(bad_params("only floats of 2, 4 or 8 bytes are rounded")),
         };
-        let Some(drop) = u32::checked_sub(mantissa, self.keep).filter(|&drop| drop > 0) else { return Ok(Some(())) };
+        let Some(drop) = u32::checked_sub(mantissa, self.keep).filter(|&drop| drop > 0) else {
+            return Ok(Some(()));
+        };
         for float in encoded.chunks_exact_mut(size) {
             let mut bits = [0; 8];
             bits[..size].copy_from_slice(float);

@@ -4,7 +4,8 @@ use std::fmt::Debug;
 
 use ferrocdf_bytes::Result;
 
-use crate::filter::{SliceCodec, corrupt};
+use crate::filter::{Filter, SliceCodec, bad_params, boxed, corrupt};
+use crate::json::{CodecObject, Fields};
 
 /// Size of a checksum in bytes.
 const CHECKSUM_LEN: usize = 4;
@@ -23,6 +24,59 @@ pub trait Checksum: Debug + Send + Sync {
     fn accepts(&self, stored: u32, computed: u32) -> bool {
         stored == computed
     }
+}
+
+/// A checksum of numcodecs, which may be at either end. The parameter is the number of the location in a list whose first one is usual.
+#[derive(Debug)]
+struct Located {
+    compute: fn(&[u8]) -> u32,
+    at_start: bool,
+}
+
+impl Checksum for Located {
+    fn compute(&self, data: &[u8]) -> u32 {
+        (self.compute)(data)
+    }
+
+    fn is_at_start(&self) -> bool {
+        self.at_start
+    }
+}
+
+/// Values of numcodecs `location`, the usual one first.
+pub type Locations = [&'static str; 2];
+pub const START_OR_END: Locations = ["start", "end"];
+pub const END_OR_START: Locations = ["end", "start"];
+
+/// Returns the location that the parameters mean.
+pub fn location(locations: Locations, params: &[u32]) -> Result<&'static str> {
+    match *params {
+        [] | [0] => Ok(locations[0]),
+        [1] => Ok(locations[1]),
+        _ => {
+            let [usual, other] = locations;
+            Err(bad_params(format!(
+                "parameters {params:?}: must be one location, 0 ({usual}) or 1 ({other})"
+            )))
+        }
+    }
+}
+
+/// Makes the filter of a checksum of numcodecs.
+pub fn located(compute: fn(&[u8]) -> u32, locations: Locations, params: &[u32]) -> Result<Box<dyn Filter>> {
+    let at_start = location(locations, params)? == "start";
+    Ok(boxed(Checked(Located { compute, at_start })))
+}
+
+/// Returns the member `location` of a numcodecs configuration, unless it is the usual one.
+pub fn write_location(locations: Locations, params: &[u32]) -> Result<Fields> {
+    let location = location(locations, params)?;
+    Ok(if location == locations[0] { vec![] } else { vec![("location", location.into())] })
+}
+
+/// Returns the parameters of a numcodecs configuration.
+pub fn read_location(locations: Locations, json: &CodecObject) -> Result<Vec<u32>> {
+    Ok(if json.position("location", 0, &locations)? == 1 { vec![1] } else { vec![] })
 }
 
 /// A checksum as a filter.

@@ -2,8 +2,8 @@
 //! the numbers and of the differences. Integers wrap around.
 
 use super::conversion::{Conversion, Converted, each};
-use super::numbers::NumberType;
-use crate::filter::{bad_params, boxed};
+use super::numbers::{NumberType, two_types};
+use crate::filter::boxed;
 use crate::identity::FilterId;
 use crate::json::JsonForm;
 use crate::registry::Entry;
@@ -12,21 +12,16 @@ use crate::registry::Entry;
 pub const ENTRY: Entry = Entry {
     id: FilterId::named("delta"),
     names: &["delta"],
-    new: |params, _| match *params {
-        [number, difference] => {
-            let (number, difference) = (NumberType::of_param(number)?, NumberType::of_param(difference)?);
-            Ok(boxed(Converted(Delta { number, difference })))
-        }
-        _ => Err(bad_params(format!("parameters {params:?}: must be two types of numbers"))),
+    new: |params, _| {
+        let [number, difference] = two_types(params)?;
+        Ok(boxed(Converted(Delta { number, difference })))
     },
     derive: None,
     numcodecs: Some(JsonForm {
         id: "delta",
         write: |params| {
-            let name = |at: usize| {
-                NumberType::of_param(params.get(at).copied().unwrap_or(u32::MAX)).map(NumberType::typestring)
-            };
-            Ok(vec![("dtype", name(0)?.into()), ("astype", name(1)?.into())])
+            let [number, difference] = two_types(params)?.map(NumberType::typestring);
+            Ok(vec![("dtype", number.into()), ("astype", difference.into())])
         },
         read: |json| {
             let number = NumberType::param_of(json, "dtype", None)?;

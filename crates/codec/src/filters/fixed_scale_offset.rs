@@ -52,10 +52,14 @@ struct FixedScaleOffset {
 impl FixedScaleOffset {
     fn new(params: &[u32]) -> Result<FixedScaleOffset> {
         let [decoded, encoded, offset @ .., scale_high, scale_low] = params else {
-            return Err(bad_params(format!("parameters {params:?}: must be two types, an offset and a scale")));
+            return Err(bad_params(format!(
+                "parameters {params:?}: must be two types, an offset and a scale"
+            )));
         };
         let &[offset_high, offset_low] = offset else {
-            return Err(bad_params(format!("parameters {params:?}: must be two types, an offset and a scale")));
+            return Err(bad_params(format!(
+                "parameters {params:?}: must be two types, an offset and a scale"
+            )));
         };
         let float = |high: u32, low: u32| f64::from_bits(u64::from(high) << 32 | u64::from(low));
         let (offset, scale) = (float(offset_high, offset_low), float(*scale_high, *scale_low));

@@ -44,7 +44,8 @@ impl SliceCodec for Lz4Block {
     fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
         let (size, rest) = split(encoded)?;
         let Some(decoded) = decoded.get_mut(..size) else { return Ok(None) };
-        let found = block::decompress_into(rest, decoded).map_err(|error| corrupt(format!("LZ4: {error}")))?;
+        let found =
+            block::decompress_into(rest, decoded).map_err(|error| corrupt(format!("LZ4: {error}")))?;
         match found == size {
             true => Ok(Some(size)),
             false => Err(corrupt(format!("LZ4: {found} bytes decoded, the header says {size}"))),
@@ -53,7 +54,8 @@ impl SliceCodec for Lz4Block {
 
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
         let too_large = || bad_params(format!("{} bytes: too many for LZ4", decoded.len()));
-        let size = u32::try_from(decoded.len()).ok().filter(|&size| size < 0x7e00_0000).ok_or_else(too_large)?;
+        let size =
+            u32::try_from(decoded.len()).ok().filter(|&size| size < 0x7e00_0000).ok_or_else(too_large)?;
         encoded.extend_from_slice(&size.to_le_bytes());
         encoded.resize(HEADER + block::get_maximum_output_size(decoded.len()), 0);
         let len = block::compress_into(decoded, &mut encoded[HEADER..]);

@@ -26,6 +26,14 @@ pub enum Kind {
 const KINDS: [(Kind, char); 4] =
     [(Kind::Bool, 'b'), (Kind::Signed, 'i'), (Kind::Unsigned, 'u'), (Kind::Float, 'f')];
 
+/// Returns the two types that parameters stand for.
+pub fn two_types(params: &[u32]) -> Result<[NumberType; 2]> {
+    match *params {
+        [first, second] => Ok([NumberType::of_param(first)?, NumberType::of_param(second)?]),
+        _ => Err(bad_params(format!("parameters {params:?}: must be two types of numbers"))),
+    }
+}
+
 impl NumberType {
     /// Reads a typestring, or the name of a type of Zarr v3; `None` for types that are not those of numbers.
     pub fn parse(text: &str) -> Option<NumberType> {

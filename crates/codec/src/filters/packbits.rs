@@ -46,7 +46,10 @@ impl SliceCodec for PackBits {
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
         encoded.push((8 - decoded.len() % 8) as u8 % 8);
         encoded.extend(decoded.chunks(8).map(|booleans| {
-            booleans.iter().enumerate().fold(0, |byte, (at, &boolean)| byte | u8::from(boolean != 0) << (7 - at))
+            booleans
+                .iter()
+                .enumerate()
+                .fold(0, |byte, (at, &boolean)| byte | u8::from(boolean != 0) << (7 - at))
         }));
         Ok(Some(()))
     }

@@ -48,7 +48,9 @@ struct Quantize {
 impl Quantize {
     fn new(params: &[u32]) -> Result<Quantize> {
         let &[decoded, encoded, digits] = params else {
-            return Err(bad_params(format!("parameters {params:?}: must be two types and a number of digits")));
+            return Err(bad_params(format!(
+                "parameters {params:?}: must be two types and a number of digits"
+            )));
         };
         let (decoded, encoded) = (NumberType::of_param(decoded)?, NumberType::of_param(encoded)?);
         if !decoded.is_float() || !encoded.is_float() {
