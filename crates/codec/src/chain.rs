@@ -109,6 +109,17 @@ impl Chain {
         self.stages.iter().try_for_each(|stage| stage.filter()?.check_encode().at(|| label(&stage.step)))
     }
 
+    /// Returns the encoded size of `decoded` bytes if it is the same for all data of that size.
+    ///
+    /// # Errors
+    /// Those of [`Chain::check`].
+    pub fn fixed_encoded_len(&self, decoded: usize) -> Result<Option<usize>> {
+        self.stages.iter().try_fold(Some(decoded), |len, stage| {
+            let filter = stage.filter()?;
+            Ok(len.and_then(|len| filter.encoded_len(len)))
+        })
+    }
+
     /// Returns the maximum number of bytes that `encoded` bytes can decode to. Callers use it to reject a chunk size in a
     /// file before they allocate memory.
     pub fn max_decoded_len(&self, mask: u32, encoded: usize) -> usize {

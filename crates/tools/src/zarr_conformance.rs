@@ -116,7 +116,10 @@ fn tree(model: &Model, ty: Type, value: &Value) -> String {
             value => vec![tree(model, *of, value)],
         })),
         (Value::Vlen(values), _) => listed(values.iter().map(|value| tree(model, ty, value))),
-        (Value::Atomic(Values::Char(text)), _) => string(text),
+        // Text of a fixed length ends before its zeros.
+        (Value::Atomic(Values::Char(text)), _) => {
+            string(&text[..text.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1)])
+        }
         (Value::Atomic(values), _) => listed(atomics(values).into_iter()),
     }
 }

@@ -11,6 +11,7 @@ use half::f16;
 use crate::data_type::{DataType, Element, FillValue};
 use crate::metadata::ArrayMetadata;
 use crate::shards::StoredChunks;
+use crate::whole_objects::WholeObjects;
 
 impl Element {
     /// Returns how the engine sees elements that are numbers; `None` for all others.
@@ -93,6 +94,10 @@ impl ArrayMetadata {
         let pipeline = self.pipeline.as_ref().map_err(Clone::clone)?;
         let chunk = self.inner_chunk_shape();
         let grid = self.shape.iter().zip(chunk).map(|(len, chunk)| len.div_ceil(*chunk)).collect();
+        let store = match pipeline.object_steps.is_empty() {
+            true => store,
+            false => Arc::new(WholeObjects::new(store, Chain::new(pipeline.object_steps.clone(), codecs))),
+        };
         StoredChunks::new((store, path.to_string()), self.keys, grid, &pipeline.shards, codecs)
     }
 

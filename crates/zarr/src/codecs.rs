@@ -19,6 +19,8 @@ pub struct Pipeline {
     pub elements: Option<ElementForm>,
     /// The shards that chunks lie in, outermost first; none if each chunk is an object.
     pub shards: Vec<Shards>,
+    /// The filters of the objects of shards, which encode a shard as a whole.
+    pub object_steps: Vec<Step>,
 }
 
 /// How elements without a fixed size become bytes.
@@ -37,6 +39,8 @@ pub struct Shards {
     pub chunk_shape: Vec<u64>,
     /// The number of chunks along each dimension of a shard.
     pub counts: Vec<u64>,
+    /// The dimensions in the order in which the index counts them, the slowest first.
+    pub order: Vec<usize>,
     /// The filters of the index.
     pub index_steps: Vec<Step>,
     /// The byte order of the index.
@@ -117,37 +121,36 @@ impl Pipeline {
             json.as_array().ok_or_else(|| invalid(format!("\"codecs\" is {}, not a list", excerpt(json))))?;
         let mut pipeline = Pipeline::default();
         let mut has_bytes = false;
+        // The dimensions of the array in the order that `transpose` gave them.
+        let mut order: Vec<usize> = (0..chunk.len()).collect();
         for codec in codecs {
             let (name, configuration) = named("codecs", codec)?;
             match name {
                 "bytes" => element.order = byte_order(configuration)?,
                 "vlen-utf8" | "vlen-bytes" => pipeline.elements = Some(ElementForm::WithSizes),
                 "sharding_indexed" => {
-                    let is_alone = pipeline.steps.is_empty() && codecs.len() == 1;
-                    if !is_alone {
-                        let what = "codecs before or behind sharding_indexed are not supported";
-                        return Err(Error::new(Code::ENOFILTER, what));
+                    let is_order = |step: &Step| step.id == FilterId::named("transpose");
+                    if has_bytes || !pipeline.steps.iter().all(is_order) {
+                        return Err(not_supported("before"));
                     }
-                    return Self::sharded(configuration, chunk, element);
+                    let shape: Vec<u64> = order.iter().map(|&dim| chunk[dim]).collect();
+                    pipeline = Self::sharded(configuration, &shape, element)?.reordered(&order);
+                    has_bytes = true;
+                    continue;
                 }
                 "transpose" => {
-                    pipeline.steps.extend(match configuration.get("order") {
-                        Some(Json::String(order)) if order == "C" => None,
-                        Some(Json::String(order)) if order == "F" => {
-                            transpose((0..chunk.len() as u32).rev().collect())
-                        }
-                        Some(order) => {
-                            let order = lengths("order", order)?.into_iter().map(|dim| dim as u32).collect();
-                            transpose(order)
-                        }
-                        None => return Err(invalid("the codec \"transpose\" has no \"order\"")),
-                    });
+                    let dims = transpose_order(configuration, chunk.len())?;
+                    order = dims.iter().map(|&dim| order[dim]).collect();
+                    pipeline.steps.extend(transpose(dims.iter().map(|&dim| dim as u32).collect()));
                     continue;
                 }
                 name => {
                     let may_be_left_out = codec.get("must_understand") == Some(&Json::Bool(false));
                     match from_zarr_v3(&object(codec).to_string()) {
-                        Some(parameters) => pipeline.steps.push(step(parameters?)),
+                        Some(parameters) if pipeline.shards.is_empty() => {
+                            pipeline.steps.push(step(parameters?))
+                        }
+                        Some(parameters) => pipeline.object_steps.push(step(parameters?)),
                         None if may_be_left_out => {}
                         None => return Err(not_known(name)),
                     }
@@ -197,9 +200,29 @@ impl Pipeline {
             return Err(invalid("the index of a shard cannot be sharded"));
         }
         let mut pipeline = Pipeline::from_v3(wanted("codecs")?, &chunk_shape, element)?;
-        let (index_steps, index_order) = (index.steps, numbers.order);
-        pipeline.shards.insert(0, Shards { chunk_shape, counts, index_steps, index_order, index_first });
+        if !pipeline.object_steps.is_empty() {
+            return Err(not_supported("behind, within a shard,"));
+        }
+        let (index_steps, index_order, order) = (index.steps, numbers.order, (0..counts.len()).collect());
+        pipeline
+            .shards
+            .insert(0, Shards { chunk_shape, counts, order, index_steps, index_order, index_first });
         Ok(pipeline)
+    }
+
+    /// Returns the pipeline for the dimensions of the array, from that for its dimensions in another order: dimension `n` there is
+    /// dimension `order[n]` of the array.
+    fn reordered(mut self, order: &[usize]) -> Pipeline {
+        for shards in &mut self.shards {
+            let (shape, counts) = (shards.chunk_shape.clone(), shards.counts.clone());
+            for (at, &dim) in order.iter().enumerate() {
+                (shards.chunk_shape[dim], shards.counts[dim]) = (shape[at], counts[at]);
+            }
+            shards.order = shards.order.iter().map(|&at| order[at]).collect();
+        }
+        let first = transpose(order.iter().map(|&dim| dim as u32).collect());
+        self.steps.splice(..0, first);
+        self
     }
 
     /// Checks that elements without a fixed size have a codec, and no others have.
@@ -211,6 +234,38 @@ impl Pipeline {
             }
             _ => Ok(self),
         }
+    }
+}
+
+fn not_supported(place: &str) -> Error {
+    Error::new(Code::ENOFILTER, format!("a codec {place} of sharding_indexed is not supported"))
+}
+
+/// Returns the order in the configuration of `transpose`: a list, or a letter in older metadata.
+fn transpose_order(configuration: &Json, rank: usize) -> Result<Vec<usize>> {
+    let order = match configuration.get("order") {
+        Some(Json::String(order)) if order == "C" => return Ok((0..rank).collect()),
+        Some(Json::String(order)) if order == "F" => return Ok((0..rank).rev().collect()),
+        Some(order) => lengths("order", order)?,
+        None => return Err(invalid("the codec \"transpose\" has no \"order\"")),
+    };
+    let mut seen = vec![false; rank];
+    let mut dims = vec![];
+    for &dim in &order {
+        let seen = usize::try_from(dim).ok().and_then(|dim| seen.get_mut(dim));
+        match seen {
+            Some(seen) if !*seen => *seen = true,
+            _ => {
+                return Err(invalid(format!(
+                    "\"order\" {order:?} does not have each of {rank} dimensions once"
+                )));
+            }
+        }
+        dims.push(dim as usize);
+    }
+    match dims.len() == rank {
+        true => Ok(dims),
+        false => Err(invalid(format!("\"order\" {order:?} does not have each of {rank} dimensions once"))),
     }
 }
 

@@ -12,6 +12,7 @@ mod hierarchy;
 mod json;
 mod metadata;
 mod shards;
+mod whole_objects;
 
 pub use codecs::{ElementForm, Pipeline, Shards};
 pub use data_type::{DataType, Element, Field, FillValue, TimeUnit};

@@ -14,7 +14,7 @@ use ferrocdf_codec::{Chain, Codecs};
 use ferrocdf_store::{ByteRange, Fetched, Store};
 
 use crate::codecs::Shards;
-use crate::metadata::ChunkKeys;
+use crate::metadata::{ChunkKeys, invalid};
 
 /// Most bytes of indexes that one array keeps.
 const MAX_KEPT: usize = 64 << 20;
@@ -75,9 +75,9 @@ impl StoredChunks {
                 *chunks = chunks.saturating_mul(*count);
             }
             let chain = Chain::for_chunks(shards.index_steps.clone(), shards.index_info(), codecs);
-            let mut encoded = vec![];
-            chain.encode(&vec![0; shards.chunks() as usize * 16], &mut encoded)?;
-            let index_len = encoded.len() as u64;
+            let index_len = chain.fixed_encoded_len(shards.chunks() as usize * 16)?;
+            let index_len =
+                index_len.ok_or_else(|| invalid("the codecs of an index must not compress"))? as u64;
             levels.push(Level { shards: shards.clone(), chain, index_len, chunks: chunks.clone() });
         }
         levels.reverse();
@@ -98,11 +98,10 @@ impl StoredChunks {
     /// Returns the location in the index of a level of what holds a chunk: a shard of the next level, or the chunk itself.
     fn entry(&self, level: usize, index: &Index, chunk: &[u64]) -> Option<(u64, u64)> {
         let Level { shards, chunks, .. } = &self.levels[level];
-        let number = chunk
-            .iter()
-            .zip(chunks)
-            .zip(&shards.counts)
-            .fold(0, |number, ((at, chunks), count)| number * count + at % chunks / (chunks / count));
+        let number = shards.order.iter().fold(0, |number, &dim| {
+            let (count, chunks) = (shards.counts[dim], chunks[dim]);
+            number * count + chunk[dim] % chunks / (chunks / count)
+        });
         let numbers = index.as_ref()?.get(2 * number as usize..2 * number as usize + 2)?;
         (numbers[0] != MISSING || numbers[1] != MISSING).then_some((numbers[0], numbers[1]))
     }

@@ -116,7 +116,6 @@ fn damaged_shards_are_errors() {
         bytes
     };
     for (bytes, code) in [
-        (whole[1..].to_vec(), Code::ETRUNC),
         (whole[..20].to_vec(), Code::ETRUNC),
         (vec![], Code::ETRUNC),
         // A position past the end, one that overflows, and a chunk that is too short.
@@ -159,4 +158,36 @@ fn shapes_that_do_not_fit_are_refused() {
         &sharded("[1]", &format!("[{LITTLE}]"), &format!("[{LITTLE}]"), "end"),
     );
     assert!(huge.pipeline.unwrap_err().to_string().contains("in one"));
+}
+
+#[test]
+fn codecs_before_and_behind_those_of_shards() {
+    // Four rows and two columns, stored as two rows of four: shards of all, chunks of one row of two.
+    let inner = sharded("[1, 2]", &format!("[{LITTLE}]"), &format!("[{LITTLE}]"), "end");
+    let inner = &inner[1..inner.len() - 1];
+    let codecs = format!(
+        r#"[{{"name": "transpose", "configuration": {{"order": [1, 0]}}}}, {inner}, {{"name": "crc32c"}}]"#
+    );
+    let metadata = array("[4, 2]", "[4, 2]", "\"int16\"", "0", &codecs);
+    let pipeline = metadata.pipeline.as_ref().unwrap();
+    assert_eq!(
+        (&pipeline.shards[0].chunk_shape[..], &pipeline.shards[0].counts[..]),
+        (&[2, 1][..], &[2, 2][..])
+    );
+    let mut object = shard(&[Some(&[1, 0, 2, 0]), Some(&[3, 0, 4, 0]), Some(&[5, 0, 6, 0]), None]);
+    let sum = object.clone();
+    object.extend(crc32c(&sum).to_le_bytes());
+    let store = crate::store(&[("a/c/0/0", &object)]);
+    let wanted = [1, 5, 2, 6, 3, 0, 4, 0];
+    assert_eq!(values(&metadata, store, &Selection::all(&[4, 2])).unwrap(), wanted);
+    object[0] ^= 1;
+    let store = crate::store(&[("a/c/0/0", &object)]);
+    let error = values(&metadata, store, &Selection::all(&[4, 2])).unwrap_err();
+    assert!(error.to_string().contains("a/c/0/0") && error.to_string().contains("checksum"), "{error}");
+}
+
+/// CRC-32C, bit by bit.
+fn crc32c(bytes: &[u8]) -> u32 {
+    let bit = |sum: u32, _| if sum & 1 == 1 { sum >> 1 ^ 0x82f6_3b78 } else { sum >> 1 };
+    !bytes.iter().fold(!0, |sum, &byte| (0..8).fold(sum ^ u32::from(byte), bit))
 }
