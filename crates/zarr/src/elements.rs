@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_array::{ChunkIndex, ChunkLocation, ChunkObjects, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_codec::{Chain, Codecs};
+use ferrocdf_codec::{Chain, Codecs, FilterId, Step};
 use ferrocdf_store::{ByteRange, Store};
 
 use crate::codecs::ElementForm;
@@ -30,10 +30,12 @@ pub struct Elements {
     chain: Chain,
     form: ElementForm,
     chunk_shape: Vec<u64>,
+    /// The dimensions in the order in which chunks have them, the slowest first.
+    order: Vec<usize>,
     kept: Mutex<Kept>,
 }
 
-/// The elements of a chunk, last dimension fastest; `None` if it is missing.
+/// The elements of a chunk, in its own order; `None` if it is missing.
 type Chunk = Option<Arc<Vec<Box<[u8]>>>>;
 
 #[derive(Default)]
@@ -51,8 +53,19 @@ impl ArrayMetadata {
         let pipeline = self.pipeline.as_ref().map_err(Clone::clone)?;
         let form = pipeline.elements.ok_or_else(|| invalid("the elements have a fixed size"))?;
         let chunk_shape = self.inner_chunk_shape().to_vec();
-        let (index, chain) = (self.chunk_index(store, path, codecs)?, self.chain(codecs)?);
-        Ok(Elements { index, chain, form, chunk_shape, kept: Mutex::default() })
+        // Filters that change the order of elements come first, and work on elements and not on bytes.
+        let is_order = |step: &&Step| step.id == FilterId::named("transpose");
+        let orders: Vec<&Step> = pipeline.steps.iter().take_while(is_order).collect();
+        let mut order: Vec<usize> = (0..chunk_shape.len()).collect();
+        for step in &orders {
+            let dims = step.params.iter().map(|&dim| order.get(dim as usize).copied());
+            order = dims
+                .collect::<Option<_>>()
+                .ok_or_else(|| invalid("an order of dimensions that are not there"))?;
+        }
+        let chain = Chain::new(pipeline.steps[orders.len()..].to_vec(), codecs);
+        let index = self.chunk_index(store, path, codecs)?;
+        Ok(Elements { index, chain, form, chunk_shape, order, kept: Mutex::default() })
     }
 }
 
@@ -77,15 +90,14 @@ impl Elements {
         let mut chunks: HashMap<Vec<u64>, Chunk> = HashMap::new();
         let mut places = Vec::with_capacity(count);
         for number in 0..count as u64 {
-            let (mut rest, mut at, mut size) = (number, 0, 1);
-            let mut chunk = vec![0; self.chunk_shape.len()];
+            let mut rest = number;
+            let (mut chunk, mut within) = (vec![0; self.chunk_shape.len()], vec![0; self.chunk_shape.len()]);
             for dim in (0..chunk.len()).rev() {
                 let index = sel.start[dim] + rest % sel.count[dim] * sel.stride[dim];
                 rest /= sel.count[dim];
-                chunk[dim] = index / self.chunk_shape[dim];
-                at += index % self.chunk_shape[dim] * size;
-                size *= self.chunk_shape[dim];
+                (chunk[dim], within[dim]) = (index / self.chunk_shape[dim], index % self.chunk_shape[dim]);
             }
+            let at = self.order.iter().fold(0, |at, &dim| at * self.chunk_shape[dim] + within[dim]);
             chunks.entry(chunk.clone()).or_default();
             places.push((chunk, at as usize));
         }

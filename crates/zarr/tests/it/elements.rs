@@ -38,6 +38,18 @@ fn texts_of_chunks_are_read_in_the_order_of_the_selection() {
 }
 
 #[test]
+fn texts_in_another_order_of_dimensions() {
+    let codecs = r#"[{"name": "transpose", "configuration": {"order": [1, 0]}}, "vlen-utf8"]"#;
+    let metadata = array("[2, 3]", "[2, 3]", "\"string\"", "\"\"", codecs);
+    let store = crate::store(&[("a/c/0/0", &encoded(&["00", "10", "01", "11", "02", "12"]))]);
+    let elements = metadata.elements(store, "a", &Codecs::default()).unwrap();
+    let read = elements.read(&Selection::all(&[2, 3])).unwrap();
+    let texts: Vec<_> =
+        read.into_iter().map(|text| String::from_utf8(text.unwrap().into()).unwrap()).collect();
+    assert_eq!(texts, ["00", "01", "02", "10", "11", "12"]);
+}
+
+#[test]
 fn damaged_chunks_are_errors() {
     let metadata = array("[2]", "[2]", "\"string\"", "\"\"", r#"["vlen-utf8"]"#);
     let good = encoded(&["ab", "c"]);
