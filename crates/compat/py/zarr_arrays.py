@@ -24,6 +24,8 @@ def plain(value):
         return list(value.tobytes())
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return int(value.view("i8"))
+    if isinstance(value, np.complex64):
+        return [value.real, value.imag]
     if isinstance(value, np.generic) and not isinstance(value, (np.float16, np.float32)):
         value = value.item()
     if isinstance(value, complex):

@@ -79,14 +79,11 @@ fn judge(script: &str, folder: &Path, list: &str) -> String {
     fs::read_to_string(&output).unwrap()
 }
 
-#[test]
-fn arrays_of_other_programs_are_those_of_zarr_python() {
-    let mut all = vec![];
-    folders().iter().for_each(|folder| arrays(folder, &mut all));
-    all.sort();
+/// Reads arrays with ours and with zarr-python. Returns a line for each: the verdict, a tab, and the folder.
+fn compare(arrays: &[PathBuf]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let mut list = String::new();
-    for (number, array) in all.iter().enumerate() {
+    for (number, array) in arrays.iter().enumerate() {
         let printed = folder.path().join(number.to_string());
         let mut elements = vec![];
         if ferrocdf_tools::zarr_conformance::run(array, &mut elements).is_ok() {
@@ -95,6 +92,16 @@ fn arrays_of_other_programs_are_those_of_zarr_python() {
         list.push_str(&format!("{}\t{}\n", array.display(), printed.display()));
     }
     let said = judge("zarr_arrays.py", folder.path(), &list);
+    assert_eq!(said.lines().count(), arrays.len());
+    said
+}
+
+#[test]
+fn arrays_of_other_programs_are_those_of_zarr_python() {
+    let mut all = vec![];
+    folders().iter().for_each(|folder| arrays(folder, &mut all));
+    all.sort();
+    let said = compare(&all);
     let (mut counts, mut wrong) = (BTreeMap::<&str, usize>::new(), vec![]);
     for line in said.lines() {
         let (verdict, array) = line.split_once('\t').expect("a verdict and a folder");
@@ -106,9 +113,28 @@ fn arrays_of_other_programs_are_those_of_zarr_python() {
         }
     }
     println!("{} arrays: {counts:?}", all.len());
-    assert_eq!(said.lines().count(), all.len());
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(counts["equal"] > 300, "{counts:?}");
+}
+
+/// Random arrays in each run, and their number when `FERROCDF_EVERY` is set.
+const RANDOM: [usize; 2] = [200, 3000];
+
+/// Of 3,300 arrays of zarr-python 3.4.2 all were equal.
+#[test]
+fn random_arrays_of_zarr_python_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = RANDOM[usize::from(std::env::var_os("FERROCDF_EVERY").is_some())];
+    let seed = std::env::var("FERROCDF_SEED").unwrap_or_else(|_| "1".to_string());
+    let mut make = python::script("zarr_random.py");
+    make.arg(folder.path()).arg(count.to_string()).arg(&seed).stderr(Stdio::piped());
+    python::finish(make.spawn().expect("a Python that starts"));
+    let mut all = vec![];
+    arrays(folder.path(), &mut all);
+    assert_eq!(all.len(), count);
+    let said = compare(&all);
+    let wrong: Vec<&str> = said.lines().filter(|line| !line.starts_with("equal\t")).collect();
+    assert!(wrong.is_empty(), "seed {seed}: {wrong:#?}");
 }
 
 /// Codecs of numcodecs that make bytes of objects, which the Zarr crate does, and those that are not built in yet.
