@@ -5,13 +5,24 @@ use std::sync::Arc;
 use ferrocdf_array::{Array, Chunks, ElementDecoder, Kind, Layout, PastEnd, Stored};
 use ferrocdf_bytes::{Order, Result};
 use ferrocdf_codec::{Chain, ChunkInfo, Codecs};
-use ferrocdf_store::Store;
+use ferrocdf_store::{ByteRange, Store};
 use half::f16;
 
 use crate::data_type::{DataType, Element, FillValue};
 use crate::metadata::ArrayMetadata;
 use crate::shards::StoredChunks;
 use crate::whole_objects::WholeObjects;
+
+/// The objects that hold the chunks of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredObjects {
+    /// Objects of an array of which all chunks are stored.
+    pub all: u64,
+    /// Objects that there are.
+    pub stored: u64,
+    /// Bytes of those.
+    pub bytes: u64,
+}
 
 impl Element {
     /// Returns how the engine sees elements that are numbers; `None` for all others.
@@ -82,6 +93,33 @@ impl ArrayMetadata {
         };
         let chain = Arc::new(self.chain(codecs)?);
         Ok(Chunks::new(self.inner_chunk_shape().to_vec(), Arc::new(index), chain, fill))
+    }
+
+    /// Returns how many objects hold chunks, how many there would be if all were stored, and the bytes of those that are; `None` if there
+    /// are too many to look at each of them.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn stored(&self, store: &dyn Store, path: &str) -> Result<Option<StoredObjects>> {
+        const MAX: u64 = 1 << 20;
+        let grid: Vec<u64> =
+            self.shape.iter().zip(&self.chunk_shape).map(|(len, chunk)| len.div_ceil(*chunk)).collect();
+        let all = grid.iter().try_fold(1u64, |all, &count| all.checked_mul(count)).filter(|&all| all <= MAX);
+        let Some(all) = all else { return Ok(None) };
+        let mut found = StoredObjects { all, stored: 0, bytes: 0 };
+        let mut chunk = vec![0; grid.len()];
+        for number in 0..all {
+            let mut rest = number;
+            for dim in (0..grid.len()).rev() {
+                (chunk[dim], rest) = (rest % grid[dim], rest / grid[dim]);
+            }
+            let key = self.keys.key(&chunk);
+            let key = if path.is_empty() { key } else { format!("{path}/{key}") };
+            if let Some(object) = store.get(&key, ByteRange::Suffix(1))? {
+                (found.stored, found.bytes) = (found.stored + 1, found.bytes.saturating_add(object.total));
+            }
+        }
+        Ok(Some(found))
     }
 
     /// Returns the index of the innermost chunks.

@@ -14,6 +14,7 @@ mod metadata;
 mod shards;
 mod whole_objects;
 
+pub use array::StoredObjects;
 pub use codecs::{ElementForm, Pipeline, Shards};
 pub use data_type::{DataType, Element, Field, FillValue, TimeUnit};
 pub use elements::Elements;

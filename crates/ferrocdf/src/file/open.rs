@@ -149,6 +149,10 @@ impl FileMut {
         let path = path.as_ref();
         check_sync_setting()?;
         let location = Location::Path(path.to_path_buf());
+        if path.is_dir() && File::open(path).is_ok() {
+            let what = "it is a Zarr store: these are only read by this version";
+            return Err(Error::new(Code::EPERM, what).at(path.display()));
+        }
         let blob = FileBlob::open_mut(path)?;
         let probe = drivers::find(&blob, &location);
         let replaces_file =

@@ -17,11 +17,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ferrocdf_array::{Array, Kind, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::Codecs;
+use ferrocdf_hdf5::ChunkCounts;
 use ferrocdf_model::{Atomic, Attr, Model, Name, Owner, Type, Values, VarId};
 use ferrocdf_store::{Blob, MemoryBlob, Store};
 use ferrocdf_zarr::{ArrayMetadata, DataType, Elements, Hierarchy};
 
-use crate::driver::{Context, Driver, Inspect, LocatedArray, Skipped};
+use crate::driver::{Context, Driver, Inspect, LocatedArray, Skipped, StoredSize};
 use crate::location::Location;
 use crate::plugins;
 pub(crate) use place::{is_folder, may_be_folder};
@@ -148,6 +149,27 @@ impl Inspect for NcZarr {
             Owner::Group(ferrocdf_model::GroupId::ROOT) => self.content.hidden.clone(),
             _ => vec![],
         }
+    }
+
+    fn stored_size(&self, var: VarId) -> Result<StoredSize> {
+        let Variable { path, metadata } = self.variable(var);
+        // Of a slow store each object would take a request.
+        if !self.store.cost().is_near() {
+            return Ok(StoredSize::default());
+        }
+        let Some(objects) = metadata.stored(&*self.store, path)? else { return Ok(StoredSize::default()) };
+        let elements = |shape: &[u64]| shape.iter().fold(1u64, |count, &len| count.saturating_mul(len));
+        let Some(size) = metadata.element.data_type.size() else {
+            return Ok(StoredSize { bytes: Some((objects.bytes, objects.bytes)), chunks: None });
+        };
+        let bytes = |shape: &[u64]| elements(shape).saturating_mul(size as u64);
+        let is_sharded = metadata.pipeline.as_ref().is_ok_and(|pipeline| !pipeline.shards.is_empty());
+        let chunks = (!is_sharded).then(|| ChunkCounts {
+            all: objects.all,
+            stored: objects.stored,
+            decoded_bytes: bytes(&metadata.chunk_shape),
+        });
+        Ok(StoredSize { bytes: Some((bytes(&metadata.shape), objects.bytes)), chunks })
     }
 
     fn is_written_by_netcdf(&self) -> bool {

@@ -63,6 +63,20 @@ fn a_store_is_opened_by_its_path_and_by_urls() {
 }
 
 #[test]
+fn sizes_are_those_of_the_objects() {
+    let file = File::open(sample()).unwrap();
+    let storage = file.variable("sst").unwrap().storage().unwrap();
+    let folder = Path::new(&sample()).join("sst/c");
+    let mut stored = 0;
+    for chunk in ["0/0/0", "0/0/1", "0/1/0", "0/1/1", "1/0/0", "1/0/1", "1/1/0", "1/1/1"] {
+        stored += std::fs::metadata(folder.join(chunk)).unwrap().len();
+    }
+    assert_eq!((storage.bytes, storage.stored_bytes), (3 * 4 * 6 * 2, stored));
+    let chunks = storage.chunks.unwrap();
+    assert_eq!((chunks.all, chunks.stored, chunks.decoded_bytes), (8, 8, 2 * 2 * 3 * 2));
+}
+
+#[test]
 fn nothing_else_is_taken_for_a_store() {
     let folder = tempfile::tempdir().unwrap();
     let error = File::open(folder.path()).err().unwrap();
@@ -72,6 +86,9 @@ fn nothing_else_is_taken_for_a_store() {
     assert_eq!(File::open(folder.path().join("none")).err().unwrap().code, Code(2));
     let error = open(&[("other", "")]).err().unwrap();
     assert_eq!(error.code, Code::ENOOBJECT);
+    // Stores are not edited; of any other folder the system says what it is.
+    assert_eq!(FileMut::append(sample()).err().unwrap().code, Code::EPERM);
+    assert_eq!(FileMut::append(folder.path()).err().unwrap().code, Code(21));
     for place in ["file:///tmp/new#mode=nczarr,file", "file:///tmp/new#xarray"] {
         let location = Location::parse(place.as_bytes()).unwrap();
         let error = FileMut::create_at(&location, &CreateOptions::default()).err().unwrap();

@@ -203,6 +203,10 @@ fn stored(var: &Value) -> String {
         Some(ratio) if size != stored => format!("{} stored, {ratio:.2}:1", bytes(stored)),
         _ if string(var, "arrangement") == "virtual" => "in other datasets".to_string(),
         _ if stored == 0 && size > 0 => "nothing stored".to_string(),
+        // Where the size is not known, filters tell; shuffle (2) and checksums (3) do not compress.
+        _ if list(var, "filters").iter().any(|filter| !matches!(filter["id"].as_u64(), Some(2 | 3))) => {
+            "compressed".to_string()
+        }
         _ => "not compressed".to_string(),
     };
     let how = match string(var, "arrangement") {
