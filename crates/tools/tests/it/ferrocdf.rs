@@ -49,7 +49,7 @@ fn errors_name_the_path_once() {
         ("nothing.nc", "No such file or directory"),
         ("dods://host/a.nc", "it is the URL of a DAP server"),
         ("https://host/a.nc#mode=dap4", "its mode is that of a DAP server"),
-        ("s3://bucket/a.nc#mode=zarr,s3", "its mode is that of a Zarr dataset"),
+        ("s3://bucket/a.zip#mode=zarr,zip", "Zarr stores in zip files are not read"),
     ] {
         for args in [
             &["info", file][..],
