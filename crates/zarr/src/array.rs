@@ -9,7 +9,7 @@ use ferrocdf_store::{ByteRange, Store};
 use half::f16;
 
 use crate::data_type::{DataType, Element, FillValue};
-use crate::metadata::ArrayMetadata;
+use crate::metadata::{ArrayMetadata, within};
 use crate::shards::StoredChunks;
 use crate::whole_objects::WholeObjects;
 
@@ -113,8 +113,7 @@ impl ArrayMetadata {
             for dim in (0..grid.len()).rev() {
                 (chunk[dim], rest) = (rest % grid[dim], rest / grid[dim]);
             }
-            let key = self.keys.key(&chunk);
-            let key = if path.is_empty() { key } else { format!("{path}/{key}") };
+            let key = within(path, &self.keys.key(&chunk));
             if let Some(object) = store.get(&key, ByteRange::Suffix(1))? {
                 (found.stored, found.bytes) = (found.stored + 1, found.bytes.saturating_add(object.total));
             }

@@ -2,15 +2,16 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use ferrocdf_array::{ChunkIndex, ChunkLocation, ChunkObjects, Selection};
+use ferrocdf_array::{ChunkLocation, ChunkObjects, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::{Chain, Codecs, FilterId, Step};
 use ferrocdf_store::{ByteRange, Store};
 
 use crate::codecs::ElementForm;
 use crate::json::Json;
+use crate::kept::Kept;
 use crate::metadata::{ArrayMetadata, invalid};
 use crate::shards::StoredChunks;
 
@@ -32,17 +33,11 @@ pub struct Elements {
     chunk_shape: Vec<u64>,
     /// The dimensions in the order in which chunks have them, the slowest first.
     order: Vec<usize>,
-    kept: Mutex<Kept>,
+    kept: Kept<Vec<u64>, Chunk>,
 }
 
 /// The elements of a chunk, in its own order; `None` if it is missing.
 type Chunk = Option<Arc<Vec<Box<[u8]>>>>;
-
-#[derive(Default)]
-struct Kept {
-    chunks: HashMap<Vec<u64>, Chunk>,
-    bytes: usize,
-}
 
 impl ArrayMetadata {
     /// Returns the elements of an array whose elements have no fixed size.
@@ -65,7 +60,7 @@ impl ArrayMetadata {
         }
         let chain = Chain::new(pipeline.steps[orders.len()..].to_vec(), codecs);
         let index = self.chunk_index(store, path, codecs)?;
-        Ok(Elements { index, chain, form, chunk_shape, order, kept: Mutex::default() })
+        Ok(Elements { index, chain, form, chunk_shape, order, kept: Kept::new(MAX_KEPT) })
     }
 }
 
@@ -115,19 +110,16 @@ impl Elements {
 
     /// Fetches and decodes chunks that are not kept.
     fn fetch(&self, chunks: &mut HashMap<Vec<u64>, Chunk>) -> Result<()> {
+        let kept = self.kept.get(chunks.keys());
         let mut absent = vec![];
-        {
-            let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-            for (at, chunk) in chunks.iter_mut() {
-                match kept.chunks.get(at) {
-                    Some(known) => chunk.clone_from(known),
-                    None => absent.push(at.clone()),
-                }
+        for ((at, chunk), kept) in chunks.iter_mut().zip(kept) {
+            match kept {
+                Some(kept) => *chunk = kept,
+                None => absent.push(at.clone()),
             }
         }
         let mut requests = vec![];
-        for at in &absent {
-            let location = self.index.locate(at, &vec![1; at.len()])?[0];
+        for (at, location) in absent.iter().zip(self.index.locations(&absent)?) {
             let range = match location {
                 ChunkLocation::Object { at: 0, len: ChunkLocation::TO_END, .. } => ByteRange::All,
                 ChunkLocation::Object { at, len, .. } => ByteRange::Bounded { start: at, len },
@@ -144,19 +136,12 @@ impl Elements {
             let elements = self.decode(&answer.bytes).map_err(|error| error.at(key))?;
             decoded.insert((*at).clone(), Some(Arc::new(elements)));
         }
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         for (at, chunk) in decoded {
             let bytes = |elements: &Arc<Vec<Box<[u8]>>>| {
                 elements.iter().map(|element| element.len() + OVERHEAD).sum::<usize>()
             };
             let bytes = OVERHEAD + chunk.as_ref().map_or(0, bytes);
-            if kept.bytes + bytes > MAX_KEPT {
-                *kept = Kept::default();
-            }
-            if bytes <= MAX_KEPT {
-                kept.bytes += bytes;
-                kept.chunks.insert(at.clone(), chunk.clone());
-            }
+            self.kept.insert(at.clone(), chunk.clone(), bytes);
             chunks.insert(at, chunk);
         }
         Ok(())

@@ -9,7 +9,7 @@ use ferrocdf_bytes::{Error, Result};
 use ferrocdf_store::{ByteRange, Fetched, Store};
 
 use crate::json::{Json, Members};
-use crate::metadata::{ArrayMetadata, Version, excerpt, invalid};
+use crate::metadata::{ArrayMetadata, Version, excerpt, invalid, within};
 
 /// The groups and arrays of a store, or of a part of it.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ struct Documents {
 type Nodes = BTreeMap<String, Documents>;
 
 impl Hierarchy {
-    /// Opens what lies at a path of a store; `None` if no Zarr metadata is there.
+    /// Opens the group or array at a path of a store; `None` if the path has no Zarr metadata.
     ///
     /// # Errors
     /// Those of the store; `NC_EZARRMETA` if the metadata of the root, or consolidated metadata, cannot be read.
@@ -152,7 +152,8 @@ impl Walk<'_> {
                     Some(names) => names,
                     None => self.store.list(&self.key(group, ""))?.folders,
                 };
-                wanted.extend(names.into_iter().filter(|name| is_name(name)).map(|name| join(group, &name)));
+                wanted
+                    .extend(names.into_iter().filter(|name| is_name(name)).map(|name| within(group, &name)));
             }
             if wanted.is_empty() {
                 return Ok(());
@@ -319,10 +320,6 @@ fn parse(found: Fetched, key: &str) -> Result<Json> {
 /// True for a name that can be that of a node (Zarr v3 core, "Node names").
 fn is_name(name: &str) -> bool {
     !name.contains('/') && !name.is_empty() && !name.bytes().all(|byte| byte == b'.') && !name.contains('\0')
-}
-
-fn join(group: &str, name: &str) -> String {
-    if group.is_empty() { name.to_string() } else { format!("{group}/{name}") }
 }
 
 /// Reads `.zmetadata`.

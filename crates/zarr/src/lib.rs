@@ -10,6 +10,7 @@ mod data_type;
 mod elements;
 mod hierarchy;
 mod json;
+mod kept;
 mod metadata;
 mod shards;
 mod whole_objects;

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use ferrocdf_array::{ChunkIndex, ChunkLocation, ChunkObjects};
 use ferrocdf_bytes::{Code, Error, Order, Result};
@@ -14,7 +14,8 @@ use ferrocdf_codec::{Chain, Codecs};
 use ferrocdf_store::{ByteRange, Fetched, Store};
 
 use crate::codecs::Shards;
-use crate::metadata::{ChunkKeys, invalid};
+use crate::kept::Kept;
+use crate::metadata::{ChunkKeys, invalid, within};
 
 /// Most bytes of indexes that one array keeps.
 const MAX_KEPT: usize = 64 << 20;
@@ -31,7 +32,8 @@ pub(crate) struct StoredChunks {
     /// The number of innermost chunks along each dimension of the array.
     grid: Vec<u64>,
     levels: Vec<Level>,
-    kept: Mutex<Kept>,
+    /// Indexes of shards, by level and coordinates.
+    kept: Kept<(usize, Vec<u64>), Index>,
 }
 
 /// One level of shards.
@@ -43,13 +45,6 @@ struct Level {
     index_len: u64,
     /// For each dimension, the number of innermost chunks in a shard of this level.
     chunks: Vec<u64>,
-}
-
-/// Indexes of shards, by level and coordinates.
-#[derive(Default)]
-struct Kept {
-    indexes: HashMap<(usize, Vec<u64>), Index>,
-    bytes: usize,
 }
 
 /// Positions and lengths of the chunks in a shard, two numbers for each, relative to the begin of the object; `None` if the shard does
@@ -81,7 +76,7 @@ impl StoredChunks {
             levels.push(Level { shards: shards.clone(), chain, index_len, chunks: chunks.clone() });
         }
         levels.reverse();
-        Ok(StoredChunks { store, path, keys, grid, levels, kept: Mutex::default() })
+        Ok(StoredChunks { store, path, keys, grid, levels, kept: Kept::new(MAX_KEPT) })
     }
 
     /// Returns the coordinates of the shard of a level that holds a chunk.
@@ -91,8 +86,7 @@ impl StoredChunks {
 
     /// Returns the key of an object from its coordinates.
     fn object(&self, at: &[u64]) -> String {
-        let key = self.keys.key(at);
-        if self.path.is_empty() { key } else { format!("{}/{key}", self.path) }
+        within(&self.path, &self.keys.key(at))
     }
 
     /// Returns the location in the index of a level of what holds a chunk: a shard of the next level, or the chunk itself.
@@ -114,21 +108,18 @@ impl StoredChunks {
         outer: &HashMap<Vec<u64>, Index>,
     ) -> Result<HashMap<Vec<u64>, Index>> {
         let wanted: BTreeSet<Vec<u64>> = chunks.iter().map(|chunk| self.shard_of(level, chunk)).collect();
-        let mut found = HashMap::new();
-        {
-            let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-            for shard in &wanted {
-                if let Some(index) = kept.indexes.get(&(level, shard.clone())) {
-                    found.insert(shard.clone(), index.clone());
-                }
+        let keys: Vec<(usize, Vec<u64>)> = wanted.into_iter().map(|shard| (level, shard)).collect();
+        let kept = self.kept.get(keys.iter());
+        let (mut found, mut absent) = (HashMap::new(), vec![]);
+        for ((_, shard), index) in keys.into_iter().zip(kept) {
+            match index {
+                Some(index) => drop(found.insert(shard, index)),
+                None => absent.push(shard),
             }
         }
         let Level { index_len, shards, chunks: in_shard, .. } = &self.levels[level];
         let mut requests = vec![];
-        for shard in wanted {
-            if found.contains_key(&shard) {
-                continue;
-            }
+        for shard in absent {
             let first: Vec<u64> = shard.iter().zip(in_shard).map(|(at, count)| at * count).collect();
             let object = self.object(&self.shard_of(0, &first));
             let part = match level.checked_sub(1) {
@@ -159,7 +150,6 @@ impl StoredChunks {
         }
         let ranges: Vec<_> = requests.iter().map(|(_, object, _, range)| (&**object, *range)).collect();
         let answers = if ranges.is_empty() { vec![] } else { self.store.get_many(&ranges) };
-        let mut read = vec![];
         for ((shard, object, part, range), answer) in requests.into_iter().zip(answers) {
             let index = match answer? {
                 None => None,
@@ -168,16 +158,8 @@ impl StoredChunks {
                     Some(self.index(level, &answer, part).map_err(|error| error.at(&object))?)
                 }
             };
-            read.push((shard, index));
-        }
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        for (shard, index) in read {
             let bytes = index.as_ref().map_or(0, |index| size_of_val(&**index)) + 64;
-            if kept.bytes + bytes > MAX_KEPT {
-                *kept = Kept::default();
-            }
-            kept.bytes += bytes;
-            kept.indexes.insert((level, shard.clone()), index.clone());
+            self.kept.insert((level, shard.clone()), index.clone(), bytes);
             found.insert(shard, index);
         }
         Ok(found)
@@ -218,9 +200,9 @@ fn damaged(object: &str, what: String) -> Error {
     Error::new(Code::ETRUNC, what).at(object)
 }
 
-impl ChunkIndex for StoredChunks {
-    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
-        let chunks = in_box(first, count);
+impl StoredChunks {
+    /// Returns the locations of chunks, given by their coordinates.
+    pub(crate) fn locations(&self, chunks: &[Vec<u64>]) -> Result<Vec<ChunkLocation>> {
         let is_inside = |chunk: &[u64]| chunk.iter().zip(&self.grid).all(|(at, count)| at < count);
         let mut indexes = HashMap::new();
         if !self.levels.is_empty() {
@@ -242,6 +224,12 @@ impl ChunkIndex for StoredChunks {
             }
         };
         Ok(chunks.iter().map(location).collect())
+    }
+}
+
+impl ChunkIndex for StoredChunks {
+    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
+        self.locations(&in_box(first, count))
     }
 
     fn objects(&self) -> Option<&dyn ChunkObjects> {

@@ -1,11 +1,13 @@
 //! Shards that codecs follow: their objects are encoded as a whole, so each is read and decoded whole before a part of it is used.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::Chain;
 use ferrocdf_store::{ByteRange, Cost, Expected, Fetched, Listing, Store, Version};
+
+use crate::kept::Kept;
 
 /// Most bytes of one decoded object, and of the decoded objects that are kept.
 const MAX_OBJECT: usize = 1 << 30;
@@ -16,33 +18,15 @@ const MAX_KEPT: usize = 128 << 20;
 pub(crate) struct WholeObjects {
     encoded: Arc<dyn Store>,
     chain: Chain,
-    kept: Mutex<Kept>,
+    kept: Kept<String, Object>,
 }
 
 /// A decoded object; `None` if it does not exist.
 type Object = Option<(Arc<Vec<u8>>, Version)>;
 
-#[derive(Debug, Default)]
-struct Kept {
-    objects: HashMap<String, Object>,
-    bytes: usize,
-}
-
 impl WholeObjects {
     pub(crate) fn new(encoded: Arc<dyn Store>, chain: Chain) -> WholeObjects {
-        WholeObjects { encoded, chain, kept: Mutex::default() }
-    }
-
-    fn keep(&self, key: &str, object: &Object) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes = key.len() + object.as_ref().map_or(0, |(bytes, _)| bytes.len());
-        if kept.bytes + bytes > MAX_KEPT {
-            *kept = Kept::default();
-        }
-        if bytes <= MAX_KEPT {
-            kept.bytes += bytes;
-            kept.objects.insert(key.to_string(), object.clone());
-        }
+        WholeObjects { encoded, chain, kept: Kept::new(MAX_KEPT) }
     }
 
     fn decode(&self, key: &str, answer: Result<Option<Fetched>>) -> Result<Object> {
@@ -61,25 +45,24 @@ impl Store for WholeObjects {
     }
 
     fn get_many(&self, requests: &[(&str, ByteRange)]) -> Vec<Result<Option<Fetched>>> {
-        let mut objects: HashMap<&str, Result<Object>> = HashMap::new();
-        {
-            let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-            for (key, _) in requests {
-                if let Some(object) = kept.objects.get(*key) {
-                    objects.insert(key, Ok(object.clone()));
-                }
+        let mut keys: Vec<String> = requests.iter().map(|(key, _)| key.to_string()).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let kept = self.kept.get(keys.iter());
+        let (mut objects, mut absent): (HashMap<&str, Result<Object>>, Vec<&str>) = Default::default();
+        for (key, object) in keys.iter().zip(kept) {
+            match object {
+                Some(object) => drop(objects.insert(key, Ok(object))),
+                None => absent.push(key),
             }
         }
-        let mut absent: Vec<&str> = requests.iter().map(|(key, _)| *key).collect();
-        absent.sort_unstable();
-        absent.dedup();
-        absent.retain(|key| !objects.contains_key(key));
         let wanted: Vec<_> = absent.iter().map(|key| (*key, ByteRange::All)).collect();
         let answers = if wanted.is_empty() { vec![] } else { self.encoded.get_many(&wanted) };
         for (key, answer) in absent.into_iter().zip(answers) {
             let object = self.decode(key, answer);
             if let Ok(object) = &object {
-                self.keep(key, object);
+                let bytes = key.len() + object.as_ref().map_or(0, |(bytes, _)| bytes.len());
+                self.kept.insert(key.to_string(), object.clone(), bytes);
             }
             objects.insert(key, object);
         }

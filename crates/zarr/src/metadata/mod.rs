@@ -7,6 +7,7 @@ mod v3;
 use ferrocdf_bytes::{Code, Error, Result};
 
 pub use keys::ChunkKeys;
+pub(crate) use keys::within;
 pub(crate) use v3::named;
 
 use crate::codecs::Pipeline;
