@@ -1,6 +1,6 @@
 //! Numcodecs `astype`: numbers of one type stored as another. The parameters are the two types, decoded and encoded.
 
-use super::conversion::{Conversion, Converted, each};
+use super::conversion::{Conversion, Converted, cast};
 use super::numbers::{NumberType, two_types};
 use crate::filter::boxed;
 use crate::identity::FilterId;
@@ -42,14 +42,10 @@ impl Conversion for AsType {
     }
 
     fn decode(&self, encoded: &[u8], decoded: &mut [u8]) {
-        each((encoded, self.encoded), (decoded, self.decoded), |from, to| {
-            self.decoded.put_cast(self.encoded, from, to);
-        });
+        cast((encoded, self.encoded), (decoded, self.decoded));
     }
 
     fn encode(&self, decoded: &[u8], encoded: &mut [u8]) {
-        each((decoded, self.decoded), (encoded, self.encoded), |from, to| {
-            self.encoded.put_cast(self.decoded, from, to);
-        });
+        cast((decoded, self.decoded), (encoded, self.encoded));
     }
 }

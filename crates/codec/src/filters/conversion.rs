@@ -73,3 +73,9 @@ pub fn each(
     let pairs = from.0.chunks_exact(from.1.size).zip(to.0.chunks_exact_mut(to.1.size));
     pairs.for_each(|(from, to)| convert(from, to));
 }
+
+/// Converts numbers to another type.
+pub fn cast(from: (&[u8], NumberType), to: (&mut [u8], NumberType)) {
+    let types = (from.1, to.1);
+    each(from, to, |from, to| types.1.put_cast(types.0, from, to));
+}

@@ -3,7 +3,7 @@
 
 use ferrocdf_bytes::Result;
 
-use super::conversion::{Conversion, Converted, each};
+use super::conversion::{Conversion, Converted, cast, each};
 use super::numbers::NumberType;
 use crate::filter::{bad_params, boxed};
 use crate::identity::FilterId;
@@ -69,9 +69,7 @@ impl Conversion for Quantize {
     }
 
     fn decode(&self, encoded: &[u8], decoded: &mut [u8]) {
-        each((encoded, self.encoded), (decoded, self.decoded), |from, to| {
-            self.decoded.put_cast(self.encoded, from, to);
-        });
+        cast((encoded, self.encoded), (decoded, self.decoded));
     }
 
     fn encode(&self, decoded: &[u8], encoded: &mut [u8]) {
