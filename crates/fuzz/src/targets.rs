@@ -101,7 +101,10 @@ fn zarr(data: &[u8]) {
     }
     let location = Location::Object { store: Arc::new(store), key: String::new() };
     let Ok(file) = File::open_location(&location, &OpenOptions::default()) else { return };
-    assert!(file.left_out().iter().all(|word| !word.is_empty()), "what is left out is told");
+    assert!(
+        file.left_out().iter().all(|reason| !reason.is_empty()),
+        "each object that is left out has a reason"
+    );
     read_file(&file);
 }
 

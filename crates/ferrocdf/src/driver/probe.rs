@@ -44,7 +44,7 @@ pub struct WriteProbe {
 
 /// A dataset whose container is not known yet.
 pub struct Candidate<'a> {
-    /// The first bytes, [`Candidate::HEAD`] of them if there are so many.
+    /// The first bytes, [`Candidate::HEAD`] of them if there are so many; none of a folder.
     pub head: &'a [u8],
     /// All bytes.
     pub blob: &'a dyn Blob,

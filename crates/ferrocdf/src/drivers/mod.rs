@@ -49,7 +49,7 @@ const TABLE: [Probe; 4] = [
     Probe {
         // Of both versions: only the metadata says which one it is.
         container: Container::ZarrV3,
-        recognises: |candidate| Ok(candidate.head.is_empty() && nczarr::may_be_folder(candidate.location)),
+        recognises: |candidate| Ok(candidate.head.is_empty()),
         open: |_, context| {
             let (store, model) = NcZarr::open(context)?;
             plugins::check_setting().map(|()| (Box::new(store) as _, model))
@@ -86,15 +86,11 @@ fn hdf5_options(context: &Context<'_>) -> Hdf5Options {
 /// Fails with `NC_ENOTNC` if there is none; a folder is no file of any format.
 pub(crate) fn find(blob: &dyn Blob, location: &Location) -> Result<Probe> {
     let mut head = [0; Candidate::HEAD];
-    let got = match nczarr::is_folder(location) {
-        true => 0,
-        false => match blob.read_at(0, &mut head) {
-            Ok(0) if !nczarr::may_be_folder(location) => return Err(Error::new(Code::ENOTNC, "it is empty")),
-            Ok(got) => got,
-            // A folder of objects has no bytes of its own.
-            Err(error) if error.code == Code::ENOOBJECT && nczarr::may_be_folder(location) => 0,
-            Err(error) => return Err(error),
-        },
+    let answer = if nczarr::is_folder(location) { Ok(0) } else { blob.read_at(0, &mut head) };
+    let got = match answer {
+        answer if nczarr::has_no_bytes(location, &answer) => 0,
+        Ok(0) => return Err(Error::new(Code::ENOTNC, "it is empty")),
+        answer => answer?,
     };
     let candidate = Candidate { head: &head[..got], blob, location };
     for probe in TABLE.into_iter().chain(registered()) {

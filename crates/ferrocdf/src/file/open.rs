@@ -149,11 +149,14 @@ impl FileMut {
         let path = path.as_ref();
         check_sync_setting()?;
         let location = Location::Path(path.to_path_buf());
-        if path.is_dir() && File::open(path).is_ok() {
-            let what = "it is a Zarr store: these are only read by this version";
-            return Err(Error::new(Code::EPERM, what).at(path.display()));
-        }
-        let blob = FileBlob::open_mut(path)?;
+        let blob =
+            FileBlob::open_mut(path).map_err(|error| match path.is_dir() && File::open(path).is_ok() {
+                true => {
+                    let what = "it is a Zarr store: these are only read by this version";
+                    Error::new(Code::EPERM, what).at(path.display())
+                }
+                false => error,
+            })?;
         let probe = drivers::find(&blob, &location);
         let replaces_file =
             probe.as_ref().is_ok_and(|probe| probe.write.is_some_and(|write| write.replaces_file));

@@ -25,7 +25,7 @@ use ferrocdf_zarr::{ArrayMetadata, DataType, Elements, Hierarchy};
 use crate::driver::{Context, Driver, Inspect, LocatedArray, Skipped, StoredSize};
 use crate::location::Location;
 use crate::plugins;
-pub(crate) use place::{is_folder, may_be_folder};
+pub(crate) use place::{has_no_bytes, is_folder};
 
 /// A Zarr store that is open for reading.
 pub(crate) struct NcZarr {
@@ -35,8 +35,16 @@ pub(crate) struct NcZarr {
     /// No file has bytes of its own: all are in objects of the store.
     no_bytes: MemoryBlob,
     content: Content,
-    /// The elements of variables whose elements have no fixed size, which keep decoded chunks.
-    elements: Mutex<HashMap<VarId, Arc<Elements>>>,
+    /// What reads the variables that are no arrays of numbers: it keeps decoded chunks and the indexes of shards.
+    readers: Mutex<HashMap<VarId, Arc<Reader>>>,
+}
+
+/// What reads a variable whose values are not numbers of netCDF.
+enum Reader {
+    /// The bytes of elements of a fixed size.
+    Bytes(Array),
+    /// Elements without a fixed size.
+    Elements(Elements),
 }
 
 /// What the metadata of a store says beside the model.
@@ -67,9 +75,9 @@ impl NcZarr {
             Location::Object { store, key } if error.code == Code::ENOTNC => store.no_such_object(key),
             _ => error,
         })?;
-        let elements = Mutex::default();
+        let readers = Mutex::default();
         let no_bytes = MemoryBlob::default();
-        Ok((NcZarr { store, path, codecs: plugins::codecs(), no_bytes, content, elements }, model))
+        Ok((NcZarr { store, path, codecs: plugins::codecs(), no_bytes, content, readers }, model))
     }
 
     fn variable(&self, var: VarId) -> &Variable {
@@ -85,13 +93,28 @@ impl NcZarr {
         array.shape.splice(..shape.len(), shape);
         Ok(array)
     }
+
+    /// Returns what reads the values of a variable.
+    fn reader(&self, model: &Model, var: VarId) -> Result<Arc<Reader>> {
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reader) = readers.get(&var) {
+            return Ok(reader.clone());
+        }
+        let Variable { path, metadata } = self.variable(var);
+        let reader = Arc::new(match metadata.element.data_type.size() {
+            Some(_) => Reader::Bytes(self.engine_array(model, var)?),
+            None => Reader::Elements(metadata.elements(self.store.clone(), path, &self.codecs)?),
+        });
+        readers.insert(var, reader.clone());
+        Ok(reader)
+    }
 }
 
 impl Driver for NcZarr {
     fn refresh(&mut self) -> Result<Model> {
         let (content, model) = Content::read(&*self.store, &self.path)?;
         self.content = content;
-        self.elements = Mutex::default();
+        self.readers = Mutex::default();
         Ok(model)
     }
 
@@ -109,25 +132,13 @@ impl Driver for NcZarr {
 
     fn values(&self, model: &Model, var: VarId, selection: &Selection) -> Result<Values> {
         let ty = model.var(var).ty;
-        let element = &self.variable(var).metadata.element;
-        if element.data_type.size().is_some() {
-            let array = self.engine_array(model, var)?;
-            return values::of_bytes(&array, element, ty, selection);
-        }
-        let elements = {
-            let mut kept = self.elements.lock().unwrap_or_else(PoisonError::into_inner);
-            match kept.get(&var) {
-                Some(elements) => elements.clone(),
-                None => {
-                    let Variable { path, metadata } = self.variable(var);
-                    let elements = Arc::new(metadata.elements(self.store.clone(), path, &self.codecs)?);
-                    kept.insert(var, elements.clone());
-                    elements
-                }
+        let ArrayMetadata { element, fill_value, .. } = &self.variable(var).metadata;
+        match &*self.reader(model, var)? {
+            Reader::Bytes(array) => values::of_bytes(array, element, ty, selection),
+            Reader::Elements(elements) => {
+                values::of_any_size(&elements.read(selection)?, element, fill_value, ty)
             }
-        };
-        let fill = &self.variable(var).metadata.fill_value;
-        values::of_any_size(&elements.read(selection)?, element, fill, ty)
+        }
     }
 
     fn fill(&self, model: &Model, var: VarId) -> Result<Option<Values>> {

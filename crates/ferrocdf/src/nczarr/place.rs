@@ -8,21 +8,21 @@ use ferrocdf_store::{DirectoryStore, Store};
 
 use crate::location::Location;
 
-/// True for a location that is a folder for sure, so that no request for bytes is needed: a directory, and a key that ends like one.
+/// True for an object whose key is that of a folder, so that no request for its bytes is needed.
 pub(crate) fn is_folder(location: &Location) -> bool {
-    match location {
-        Location::Path(path) => path.is_dir(),
-        Location::Object { key, .. } => key.is_empty() || key.ends_with(".zarr") || key.ends_with('/'),
-        _ => false,
-    }
+    matches!(location, Location::Object { key, .. } if key.is_empty() || key.ends_with(".zarr") || key.ends_with('/'))
 }
 
-/// True for a location that can be a folder.
-pub(crate) fn may_be_folder(location: &Location) -> bool {
-    match location {
-        Location::Path(path) => path.is_dir(),
-        Location::Object { .. } => true,
-        _ => false,
+/// What the system answers to reading a folder.
+const EISDIR: Code = Code(21);
+
+/// True if the answer to reading the first bytes at a location is that of a folder: a directory, or a key that no object has, or only an
+/// empty one that stands for the folder.
+pub(crate) fn has_no_bytes(location: &Location, answer: &Result<usize>) -> bool {
+    let is_object = matches!(location, Location::Object { .. });
+    match answer {
+        Ok(got) => *got == 0 && is_object,
+        Err(error) => error.code == EISDIR || error.code == Code::ENOOBJECT && is_object,
     }
 }
 

@@ -236,7 +236,7 @@ impl Walk {
         if names.is_empty() {
             names = of_xarray().unwrap_or_default();
         }
-        // Names that do not fit the shape, or are not all different, name nothing.
+        // A dimension without a name is anonymous.
         names.resize(shape.len(), None);
         let named = |(name, &len): (&Option<String>, &u64)| match name {
             Some(name) => self.dims.named(&mut self.model, group, name, len),

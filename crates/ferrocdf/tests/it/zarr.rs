@@ -82,7 +82,7 @@ fn nothing_else_is_taken_for_a_store() {
     let error = File::open(folder.path()).err().unwrap();
     assert_eq!(error.code, Code::ENOTNC);
     assert!(error.to_string().contains("no metadata of Zarr"), "{error}");
-    // What is not there is told as before: by the system for a path, by the store for an object.
+    // A path that does not exist is an error of the system, an object that does not exist one of the store.
     assert_eq!(File::open(folder.path().join("none")).err().unwrap().code, Code(2));
     let error = open(&[("other", "")]).err().unwrap();
     assert_eq!(error.code, Code::ENOOBJECT);
