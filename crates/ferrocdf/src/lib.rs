@@ -43,6 +43,7 @@ mod nc4;
 mod nczarr;
 mod options;
 pub mod plugins;
+mod quantize;
 pub mod run_control;
 mod short_access;
 mod storage;
@@ -73,7 +74,7 @@ pub use file::{File, FileMut};
 pub use handles::{Dimension, NetcdfType, Variable, VariableMut};
 pub use location::{Location, Url};
 pub use nc4::{check_available, check_filter, chosen_chunks, chunk_fits, define_filter};
-pub use options::{AppendOptions, CreateOptions, OpenOptions, SpaceOptions};
+pub use options::{AppendOptions, CreateOptions, OpenOptions, SpaceOptions, ZarrOptions};
 pub use plugins::has_filter;
 pub use storage::{Arrangement, StorageInfo};
 

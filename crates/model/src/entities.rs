@@ -98,6 +98,8 @@ pub struct Storage {
     pub fill: Option<StoredFill>,
     /// Contiguous, compact or chunked; `None` leaves it to the format.
     pub chunking: Option<Chunking>,
+    /// Shape of the shards in elements, a multiple of that of the chunks; `None` for chunks that are objects of their own. Zarr 3 only.
+    pub shards: Option<Vec<u64>>,
     /// Byte order; `None` leaves it to the format.
     pub endian: Option<Endian>,
     /// The filters in the order they are applied when writing.

@@ -175,6 +175,10 @@ impl Store for RemoteStore {
         self.put_expecting(key, bytes, None)?.ok_or_else(|| self.no_version(key))
     }
 
+    fn put_many(&self, objects: &[(&str, &[u8])]) -> Vec<Result<Version>> {
+        transfer::in_parallel(objects, self.client.options.in_flight, |&(key, bytes)| self.put(key, bytes))
+    }
+
     fn put_if(&self, key: &str, bytes: &[u8], expected: Expected<'_>) -> Result<Option<Version>> {
         self.put_expecting(key, bytes, Some(expected))
     }

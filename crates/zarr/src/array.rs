@@ -63,22 +63,7 @@ impl ArrayMetadata {
     /// Those of the codecs. Elements without a fixed size have no array.
     pub fn array(&self, store: Arc<dyn Store>, path: &str, codecs: &Codecs) -> Result<Array> {
         let chunks = self.chunks(store, path, codecs)?;
-        let shape = self.shape.clone();
-        let (decoder, stored) = match (&self.element.data_type, self.element.stored()) {
-            (DataType::Float(2), _) => {
-                let decoder: Arc<dyn ElementDecoder> = Arc::new(Half(self.element.order));
-                (Some(decoder), Stored::native(Kind::F32))
-            }
-            (_, Some(stored)) => (None, stored),
-            (data_type, None) => {
-                let size = data_type.size().unwrap_or(1) as u64;
-                let shape = shape.into_iter().chain([size]).collect();
-                let layout = Layout::Chunked(chunks.as_bytes(size));
-                let stored = Stored::native(Kind::U8);
-                return Ok(Array { shape, stored, decoder: None, layout, past_end: PastEnd::Error });
-            }
-        };
-        Ok(Array { shape, stored, decoder, layout: Layout::Chunked(chunks), past_end: PastEnd::Error })
+        Ok(engine_array(&self.element, self.shape.clone(), chunks))
     }
 
     /// Returns the chunks that lie at a path of a store.
@@ -150,6 +135,25 @@ impl ArrayMetadata {
             None => Chain::new(pipeline.steps.clone(), codecs),
         })
     }
+}
+
+/// Returns the array of the engine with these chunks. Elements that are no numbers are bytes: one more, fastest dimension.
+pub(crate) fn engine_array(element: &Element, shape: Vec<u64>, chunks: Chunks) -> Array {
+    let (decoder, stored) = match (&element.data_type, element.stored()) {
+        (DataType::Float(2), _) => {
+            let decoder: Arc<dyn ElementDecoder> = Arc::new(Half(element.order));
+            (Some(decoder), Stored::native(Kind::F32))
+        }
+        (_, Some(stored)) => (None, stored),
+        (data_type, None) => {
+            let size = data_type.size().unwrap_or(1) as u64;
+            let shape = shape.into_iter().chain([size]).collect();
+            let layout = Layout::Chunked(chunks.as_bytes(size));
+            let stored = Stored::native(Kind::U8);
+            return Array { shape, stored, decoder: None, layout, past_end: PastEnd::Error };
+        }
+    };
+    Array { shape, stored, decoder, layout: Layout::Chunked(chunks), past_end: PastEnd::Error }
 }
 
 /// Numbers of 16 bits (IEEE 754 binary16), which the engine sees as numbers of 32 bits.

@@ -15,7 +15,7 @@ use crate::metadata::{excerpt, invalid, lengths, named};
 pub struct Pipeline {
     /// The filters of a chunk, in the order in which they encode.
     pub steps: Vec<Step>,
-    /// The form of elements without a fixed size; `None` for all others.
+    /// The form of elements without a fixed size; `None` for all others, also for bytes of a fixed number.
     pub elements: Option<ElementForm>,
     /// The shards that chunks lie in, outermost first; none if each chunk is an object.
     pub shards: Vec<Shards>,
@@ -30,6 +30,9 @@ pub enum ElementForm {
     WithSizes,
     /// Numcodecs `json2`: one JSON text.
     Json,
+    /// So many bytes for each element, with zeros at the end that do not count. Elements of this form have a fixed size and no codec
+    /// that makes bytes of them.
+    Fixed(usize),
 }
 
 /// One level of shards: objects, or parts of shards, that hold chunks and an index of them (codec `sharding_indexed`).

@@ -1,4 +1,4 @@
-//! Reading elements without a fixed size: text, bytes, lists, JSON values.
+//! Reading elements one by one: text, bytes, lists, JSON values.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,6 +10,7 @@ use ferrocdf_codec::{Chain, Codecs, FilterId, Step};
 use ferrocdf_store::{ByteRange, Store};
 
 use crate::codecs::ElementForm;
+use crate::data_type::DataType;
 use crate::json::Json;
 use crate::kept::Kept;
 use crate::metadata::{ArrayMetadata, invalid};
@@ -27,26 +28,30 @@ const OVERHEAD: usize = size_of::<Box<[u8]>>() + 16;
 
 /// The elements of one array, each a number of bytes.
 pub struct Elements {
-    index: StoredChunks,
-    chain: Chain,
-    form: ElementForm,
-    chunk_shape: Vec<u64>,
+    pub(crate) index: StoredChunks,
+    pub(crate) chain: Chain,
+    pub(crate) form: ElementForm,
+    pub(crate) chunk_shape: Vec<u64>,
     /// The dimensions in the order in which chunks have them, the slowest first.
     order: Vec<usize>,
     kept: Kept<Vec<u64>, Chunk>,
 }
 
 /// The elements of a chunk, in its own order; `None` if it is missing.
-type Chunk = Option<Arc<Vec<Box<[u8]>>>>;
+pub(crate) type Chunk = Option<Arc<Vec<Box<[u8]>>>>;
 
 impl ArrayMetadata {
-    /// Returns the elements of an array whose elements have no fixed size.
+    /// Returns the elements of an array whose elements have no fixed size, or are bytes of a fixed number.
     ///
     /// # Errors
-    /// Those of the codecs; `NC_EZARRMETA` if the elements have a fixed size.
+    /// Those of the codecs; `NC_EZARRMETA` for other elements.
     pub fn elements(&self, store: Arc<dyn Store>, path: &str, codecs: &Codecs) -> Result<Elements> {
         let pipeline = self.pipeline.as_ref().map_err(Clone::clone)?;
-        let form = pipeline.elements.ok_or_else(|| invalid("the elements have a fixed size"))?;
+        let form = match (pipeline.elements, &self.element.data_type) {
+            (Some(form), _) => form,
+            (None, DataType::FixedBytes(size)) => ElementForm::Fixed(*size),
+            (None, _) => return Err(invalid("the elements are neither text nor of any size")),
+        };
         let chunk_shape = self.inner_chunk_shape().to_vec();
         // Filters that change the order of elements come first, and work on elements and not on bytes.
         let is_order = |step: &&Step| step.id == FilterId::named("transpose");
@@ -81,20 +86,26 @@ impl Elements {
         Ok(all)
     }
 
+    /// Returns the chunk of the selected element with this number, and its position among the elements of the chunk.
+    pub(crate) fn position(&self, sel: &Selection, number: u64) -> (Vec<u64>, usize) {
+        let mut rest = number;
+        let (mut chunk, mut within) = (vec![0; self.chunk_shape.len()], vec![0; self.chunk_shape.len()]);
+        for dim in (0..chunk.len()).rev() {
+            let index = sel.start[dim] + rest % sel.count[dim] * sel.stride[dim];
+            rest /= sel.count[dim];
+            (chunk[dim], within[dim]) = (index / self.chunk_shape[dim], index % self.chunk_shape[dim]);
+        }
+        let at = self.order.iter().fold(0, |at, &dim| at * self.chunk_shape[dim] + within[dim]);
+        (chunk, at as usize)
+    }
+
     fn read_piece(&self, sel: &Selection, count: usize, all: &mut Vec<Option<Box<[u8]>>>) -> Result<()> {
         let mut chunks: HashMap<Vec<u64>, Chunk> = HashMap::new();
         let mut places = Vec::with_capacity(count);
         for number in 0..count as u64 {
-            let mut rest = number;
-            let (mut chunk, mut within) = (vec![0; self.chunk_shape.len()], vec![0; self.chunk_shape.len()]);
-            for dim in (0..chunk.len()).rev() {
-                let index = sel.start[dim] + rest % sel.count[dim] * sel.stride[dim];
-                rest /= sel.count[dim];
-                (chunk[dim], within[dim]) = (index / self.chunk_shape[dim], index % self.chunk_shape[dim]);
-            }
-            let at = self.order.iter().fold(0, |at, &dim| at * self.chunk_shape[dim] + within[dim]);
+            let (chunk, at) = self.position(sel, number);
             chunks.entry(chunk.clone()).or_default();
-            places.push((chunk, at as usize));
+            places.push((chunk, at));
         }
         self.fetch(&mut chunks)?;
         for (chunk, at) in places {
@@ -109,7 +120,7 @@ impl Elements {
     }
 
     /// Fetches and decodes chunks that are not kept.
-    fn fetch(&self, chunks: &mut HashMap<Vec<u64>, Chunk>) -> Result<()> {
+    pub(crate) fn fetch(&self, chunks: &mut HashMap<Vec<u64>, Chunk>) -> Result<()> {
         let kept = self.kept.get(chunks.keys());
         let mut absent = vec![];
         for ((at, chunk), kept) in chunks.iter_mut().zip(kept) {
@@ -137,14 +148,16 @@ impl Elements {
             decoded.insert((*at).clone(), Some(Arc::new(elements)));
         }
         for (at, chunk) in decoded {
-            let bytes = |elements: &Arc<Vec<Box<[u8]>>>| {
-                elements.iter().map(|element| element.len() + OVERHEAD).sum::<usize>()
-            };
-            let bytes = OVERHEAD + chunk.as_ref().map_or(0, bytes);
-            self.kept.insert(at.clone(), chunk.clone(), bytes);
+            self.keep(&at, chunk.clone());
             chunks.insert(at, chunk);
         }
         Ok(())
+    }
+
+    /// Keeps a decoded chunk.
+    pub(crate) fn keep(&self, at: &[u64], chunk: Chunk) {
+        let bytes = OVERHEAD + chunk.as_ref().map_or(0, |elements| bytes_of(elements));
+        self.kept.insert(at.to_vec(), chunk, bytes);
     }
 
     /// Decodes a chunk to its elements.
@@ -154,6 +167,8 @@ impl Elements {
         let elements = match self.form {
             ElementForm::WithSizes => with_sizes(&bytes),
             ElementForm::Json => json_elements(&bytes),
+            ElementForm::Fixed(0) => Ok(vec![Box::default(); count as usize]),
+            ElementForm::Fixed(size) => Ok(bytes.chunks_exact(size).map(without_zeros).collect()),
         }?;
         match elements.len() as u64 == count {
             true => Ok(elements),
@@ -168,8 +183,19 @@ impl fmt::Debug for Elements {
     }
 }
 
+/// Returns the memory that the elements of a chunk take.
+pub(crate) fn bytes_of(elements: &[Box<[u8]>]) -> usize {
+    elements.iter().map(|element| element.len() + OVERHEAD).sum()
+}
+
 fn damaged(what: &str) -> Error {
     Error::new(Code::EHDFERR, what.to_string())
+}
+
+/// Returns bytes without the zeros at their end.
+fn without_zeros(bytes: &[u8]) -> Box<[u8]> {
+    let len = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    bytes[..len].into()
 }
 
 /// Splits the bytes of numcodecs `vlen-utf8`, `vlen-bytes` and `vlen-array`: the number of elements in 4 bytes, then for each element

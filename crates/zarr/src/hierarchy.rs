@@ -9,7 +9,7 @@ use ferrocdf_bytes::{Error, Result};
 use ferrocdf_store::{ByteRange, Fetched, Store};
 
 use crate::json::{Json, Members};
-use crate::metadata::{ArrayMetadata, Version, excerpt, invalid, within};
+use crate::metadata::{ArrayMetadata, Version, excerpt, group, invalid, within};
 
 /// The groups and arrays of a store, or of a part of it.
 #[derive(Clone, Debug)]
@@ -295,18 +295,6 @@ fn add_implicit_groups(version: Version, nodes: &mut Nodes) {
     for path in absent {
         nodes.insert(path, Documents { metadata: Some(group(version)), ..Documents::default() });
     }
-}
-
-/// Returns the metadata of a group without attributes.
-fn group(version: Version) -> Json {
-    let member = |name: &str, value| (name.to_string(), value);
-    let number = |number: &str| Json::Number(number.into());
-    Json::Object(Members(match version {
-        Version::V2 => vec![member("zarr_format", number("2"))],
-        Version::V3 => {
-            vec![member("zarr_format", number("3")), member("node_type", Json::String("group".to_string()))]
-        }
-    }))
 }
 
 fn parse(found: Fetched, key: &str) -> Result<Json> {

@@ -14,6 +14,9 @@ mod kept;
 mod metadata;
 mod shards;
 mod whole_objects;
+mod whole_shards;
+mod written_chunks;
+mod written_elements;
 
 pub use array::StoredObjects;
 pub use codecs::{ElementForm, Pipeline, Shards};
@@ -21,4 +24,6 @@ pub use data_type::{DataType, Element, Field, FillValue, TimeUnit};
 pub use elements::Elements;
 pub use hierarchy::{ChildNames, Content, Hierarchy, Node};
 pub use json::{Json, Members};
-pub use metadata::{ArrayMetadata, ChunkKeys, Version};
+pub use written_chunks::WriteOptions;
+pub use written_elements::WrittenElements;
+pub use metadata::{ArrayMetadata, ChunkKeys, NewArray, Version, group, with_member, with_shape};

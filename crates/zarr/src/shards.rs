@@ -21,7 +21,7 @@ use crate::metadata::{ChunkKeys, invalid, within};
 const MAX_KEPT: usize = 64 << 20;
 
 /// Both numbers of a chunk that is missing in a shard.
-const MISSING: u64 = u64::MAX;
+pub(crate) const MISSING: u64 = u64::MAX;
 
 /// The chunks of one array.
 pub(crate) struct StoredChunks {
@@ -69,10 +69,7 @@ impl StoredChunks {
             for (chunks, count) in chunks.iter_mut().zip(&shards.counts) {
                 *chunks = chunks.saturating_mul(*count);
             }
-            let chain = Chain::for_chunks(shards.index_steps.clone(), shards.index_info(), codecs);
-            let index_len = chain.fixed_encoded_len(shards.chunks() as usize * 16)?;
-            let index_len =
-                index_len.ok_or_else(|| invalid("the codecs of an index must not compress"))? as u64;
+            let (chain, index_len) = index_chain(shards, codecs)?;
             levels.push(Level { shards: shards.clone(), chain, index_len, chunks: chunks.clone() });
         }
         levels.reverse();
@@ -173,26 +170,51 @@ impl StoredChunks {
                 format!("the index of the shard has {index_len} bytes, and the object {}", answer.total);
             return Err(Error::new(Code::ETRUNC, what));
         }
+        let (begin, size) = part.unwrap_or((0, answer.total));
+        Shard { begin, size }.locations(shards, chain, &answer.bytes).map(Arc::from)
+    }
+}
+
+/// Returns the filters of the index of a shard, and its length in bytes.
+///
+/// # Errors
+/// Those of the filters; `NC_EZARRMETA` if they compress.
+pub(crate) fn index_chain(shards: &Shards, codecs: &Codecs) -> Result<(Chain, u64)> {
+    let chain = Chain::for_chunks(shards.index_steps.clone(), shards.index_info(), codecs);
+    let len = chain.fixed_encoded_len(shards.chunks() as usize * 16)?;
+    let len = len.ok_or_else(|| invalid("the codecs of an index must not compress"))?;
+    Ok((chain, len as u64))
+}
+
+/// The bytes of an object that are a shard.
+pub(crate) struct Shard {
+    pub(crate) begin: u64,
+    pub(crate) size: u64,
+}
+
+impl Shard {
+    /// Decodes and checks an encoded index. Returns the positions in the object and the lengths of the chunks, two numbers for each, both
+    /// [`MISSING`] for one that is missing.
+    pub(crate) fn locations(&self, shards: &Shards, chain: &Chain, encoded: &[u8]) -> Result<Vec<u64>> {
         let mut bytes = vec![0; shards.chunks() as usize * 16];
-        chain.decode(0, &answer.bytes, &mut bytes).map_err(|error| error.at("index of the shard"))?;
+        chain.decode(0, encoded, &mut bytes).map_err(|error| error.at("index of the shard"))?;
         let number = |bytes: &[u8; 8]| match shards.index_order {
             Order::Little => u64::from_le_bytes(*bytes),
             Order::Big => u64::from_be_bytes(*bytes),
         };
         let mut numbers: Vec<u64> = bytes.as_chunks().0.iter().map(number).collect();
-        let (begin, size) = part.unwrap_or((0, answer.total));
         for pair in numbers.as_chunks_mut::<2>().0 {
             if *pair == [MISSING, MISSING] {
                 continue;
             }
             let [at, len] = *pair;
-            if at.checked_add(len).is_none_or(|end| end > size) {
-                let what = format!("the index of the shard has {len} bytes at byte {at} of {size}");
+            if at.checked_add(len).is_none_or(|end| end > self.size) {
+                let what = format!("the index of the shard has {len} bytes at byte {at} of {}", self.size);
                 return Err(Error::new(Code::ETRUNC, what));
             }
-            pair[0] = begin + at;
+            pair[0] = self.begin + at;
         }
-        Ok(numbers.into())
+        Ok(numbers)
     }
 }
 
@@ -257,7 +279,7 @@ impl fmt::Debug for StoredChunks {
 }
 
 /// Returns the coordinates of all chunks in a box, last dimension fastest.
-fn in_box(first: &[u64], count: &[u64]) -> Vec<Vec<u64>> {
+pub(crate) fn in_box(first: &[u64], count: &[u64]) -> Vec<Vec<u64>> {
     let mut chunks = vec![vec![]];
     for (first, count) in first.iter().zip(count) {
         let with = |chunk: Vec<u64>| {

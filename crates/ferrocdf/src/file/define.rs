@@ -110,7 +110,7 @@ impl FileMut {
         self.write_all()?;
         match self.target {
             Target::Object(_) => self.sync_blob(),
-            Target::Disk | Target::Memory(_) => Ok(()),
+            Target::Disk | Target::Memory(_) | Target::Store => Ok(()),
         }
     }
 
@@ -133,7 +133,7 @@ impl FileMut {
         self.finish()?;
         Ok(match &self.target {
             Target::Memory(memory) => Some(memory.to_bytes()),
-            Target::Disk | Target::Object(_) => None,
+            Target::Disk | Target::Object(_) | Target::Store => None,
         })
     }
 

@@ -43,6 +43,8 @@ enum Target {
     Disk,
     /// To memory, which [`FileMut::into_bytes`] gives away.
     Memory(Arc<MemoryBlob>),
+    /// To the objects of a Zarr store.
+    Store,
     /// To an object of a store, which takes them when they are synced.
     Object(Arc<ObjectDraft>),
 }

@@ -5,15 +5,18 @@ use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::Resolver;
+use ferrocdf_model::{Container, Format};
 use ferrocdf_store::{
     Blob, BlobMut, Durable, FileBlob, MemoryBlob, ObjectDraft, ReadAhead, ReplaceableFile, WriteBehind,
     read_optimistically,
 };
+use ferrocdf_zarr::Version;
 
 use super::{File, FileMut, State, Target, in_file};
 use crate::driver::{Context, Opened};
 use crate::drivers;
 use crate::location::Location;
+use crate::nczarr::{self, NcZarrWriter};
 use crate::options::{AppendOptions, CreateOptions, OpenOptions, check_sync_setting};
 
 impl File {
@@ -92,6 +95,9 @@ impl FileMut {
     pub fn create(path: impl AsRef<Path>, options: &CreateOptions) -> Result<FileMut> {
         check_sync_setting()?;
         let path = path.as_ref();
+        if let Some(version) = zarr_version(options.format) {
+            return Self::create_store(&Location::Path(path.to_path_buf()), version, options);
+        }
         let write = in_file(path, drivers::writer_of(options.format))?;
         // A file that another one writes must not be emptied, whatever is to be in its place.
         if options.clobber && path.is_file() {
@@ -120,9 +126,19 @@ impl FileMut {
     /// `NC_EEXIST` if there is one and `clobber` is off; `NC_ENOTBUILT` for a URL without the feature `remote`; `NC_EINVAL` for bytes
     /// in memory and other blobs.
     pub fn create_at(location: &Location, options: &CreateOptions) -> Result<FileMut> {
-        location.check_not_zarr()?;
+        let asked = match location {
+            Location::Url(url) => url.zarr(),
+            _ => None,
+        };
+        if let Some((format, zarr)) = asked {
+            let options = CreateOptions { format, zarr, ..options.clone() };
+            return Self::create_at(&*location.resolved()?, &options);
+        }
         match &*location.resolved()? {
             Location::Path(path) => Self::create(path, options),
+            place @ Location::Object { .. } if zarr_version(options.format).is_some() => {
+                Self::create_store(place, zarr_version(options.format).unwrap_or(Version::V3), options)
+            }
             Location::Object { store, key } => {
                 let name = location.name();
                 let write = in_file(&name, drivers::writer_of(options.format))?;
@@ -149,14 +165,10 @@ impl FileMut {
         let path = path.as_ref();
         check_sync_setting()?;
         let location = Location::Path(path.to_path_buf());
-        let blob =
-            FileBlob::open_mut(path).map_err(|error| match path.is_dir() && File::open(path).is_ok() {
-                true => {
-                    let what = "it is a Zarr store: these are only read by this version";
-                    Error::new(Code::EPERM, what).at(path.display())
-                }
-                false => error,
-            })?;
+        if path.is_dir() {
+            return Self::append_store(&location);
+        }
+        let blob = FileBlob::open_mut(path)?;
         let probe = drivers::find(&blob, &location);
         let replaces_file =
             probe.as_ref().is_ok_and(|probe| probe.write.is_some_and(|write| write.replaces_file));
@@ -169,6 +181,45 @@ impl FileMut {
         let context = context(&location, &OpenOptions::default());
         let (driver, model) = in_file(path, drivers::open_mut(blob, &probe, &context))?;
         Ok(FileMut::new(File::new(path, State::opened(Opened::Writable(driver), model)), Target::Disk))
+    }
+
+    /// Opens the dataset at a location for reading and writing: a file, or a Zarr store.
+    ///
+    /// # Errors
+    /// `NC_EPERM` for a file that is an object of a store, which is replaced whole and not changed in place; those of
+    /// [`FileMut::append`].
+    pub fn append_at(location: &Location, options: &AppendOptions) -> Result<FileMut> {
+        match &*location.resolved()? {
+            Location::Path(path) => Self::append_with(path, options),
+            place @ Location::Object { .. } => Self::append_store(place).map_err(|error| match error.code {
+                Code::ENOTNC | Code::ENOOBJECT => {
+                    let what = "objects are replaced whole, and not changed in place: copy it to a file, change that, and put it with nccopy";
+                    Error::new(Code::EPERM, what).at(place.name().display())
+                }
+                _ => error,
+            }),
+            other => {
+                let what = "it cannot be changed there: only a file or a Zarr store can";
+                Err(Error::new(Code::EPERM, what).at(other.name().display()))
+            }
+        }
+    }
+
+    /// Makes a new Zarr store in a folder or under a key of another store.
+    fn create_store(location: &Location, version: Version, options: &CreateOptions) -> Result<FileMut> {
+        let name = location.name();
+        let (store, path) = in_file(&name, nczarr::new_store(location, options.clobber))?;
+        let driver = Box::new(NcZarrWriter::create(store, path, version, options.zarr));
+        Ok(FileMut::new(File::new(&name, State::created(driver, options)), Target::Store))
+    }
+
+    /// Opens a Zarr store for reading and writing.
+    fn append_store(location: &Location) -> Result<FileMut> {
+        let name = location.name();
+        let context = context(location, &OpenOptions::default());
+        let (driver, model) = in_file(&name, NcZarrWriter::open(&context))?;
+        let state = State::opened(Opened::Writable(Box::new(driver)), model);
+        Ok(FileMut::new(File::new(&name, state), Target::Store))
     }
 
     /// Makes a new file in memory; [`FileMut::into_bytes`] gives its bytes.
@@ -213,6 +264,15 @@ impl FileMut {
         let (driver, model) = drivers::open_mut(blob, &probe, &context(location, options))?;
         let state = State::opened(Opened::Writable(driver), model);
         Ok(FileMut::new(File::new(&location.name(), state), Target::Disk))
+    }
+}
+
+/// Returns the version of Zarr that a format is.
+fn zarr_version(format: Format) -> Option<Version> {
+    match format.container() {
+        Container::ZarrV2 => Some(Version::V2),
+        Container::ZarrV3 => Some(Version::V3),
+        _ => None,
     }
 }
 

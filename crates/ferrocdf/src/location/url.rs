@@ -6,6 +6,9 @@
 use std::fmt;
 
 use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_model::{Container, DataModel, Format};
+
+use crate::options::ZarrOptions;
 
 const FILE: &[u8] = b"file:/";
 const HOST: &[u8] = b"localhost/";
@@ -39,6 +42,21 @@ impl Url {
     /// True if the fragment asks for a Zarr store.
     pub(crate) fn asks_for_zarr(&self) -> bool {
         self.mode_words().any(|word| ZARR_MODES.iter().any(|mode| word.eq_ignore_ascii_case(mode)))
+    }
+
+    /// Returns the format and the kind of Zarr store that the fragment asks for; `None` if it asks for none. Without a version it is the
+    /// second one, as in netCDF-C.
+    pub(crate) fn zarr(&self) -> Option<(Format, ZarrOptions)> {
+        let has = |wanted: &str| self.mode_words().any(|word| word.eq_ignore_ascii_case(wanted.as_bytes()));
+        let is_pure = (has("zarr") || has("xarray")) && !has("nczarr") && !has("noxarray");
+        let container = if has("v3") { Container::ZarrV3 } else { Container::ZarrV2 };
+        let options = ZarrOptions {
+            nczarr: !is_pure,
+            xarray: !has("noxarray"),
+            consolidated: !has("noconsolidated"),
+            ..ZarrOptions::default()
+        };
+        self.asks_for_zarr().then(|| (Format::new(container, DataModel::Netcdf4), options))
     }
 
     /// Returns the words of `mode` in the fragment, and words without a key, which are modes too.

@@ -11,6 +11,8 @@ use ferrocdf_zarr::{Json, Members, Node};
 pub(super) const GROUP: &str = "_nczarr_group";
 pub(super) const ARRAY: &str = "_nczarr_array";
 pub(super) const ATTR: &str = "_nczarr_attr";
+/// The name of [`ATTR`] in version 3.
+pub(super) const ATTRS: &str = "_nczarr_attrs";
 pub(super) const SUPERBLOCK: &str = "_nczarr_superblock";
 pub(super) const PROPERTIES: &str = "_NCProperties";
 /// The names of dimensions by the convention of xarray.
@@ -21,7 +23,7 @@ const RESERVED: [&str; 8] = [
     GROUP,
     ARRAY,
     ATTR,
-    "_nczarr_attrs",
+    ATTRS,
     SUPERBLOCK,
     "_nczarr_maxstrlen",
     "_nczarr_default_maxstrlen",
@@ -39,10 +41,15 @@ pub(super) fn find<'a>(node: &'a Node, key: &str) -> Option<Cow<'a, Json>> {
     in_members(&node.attributes, key).or_else(|| in_members(in_metadata?, key))
 }
 
+/// True if a node has keys of netCDF in its metadata, where libraries before 4.9.3 wrote them.
+pub(super) fn is_old_form(metadata: &Json) -> bool {
+    metadata.as_object().is_some_and(|members| members.iter().any(|(name, _)| is_reserved(name)))
+}
+
 fn in_members<'a>(members: &'a Members, key: &str) -> Option<Cow<'a, Json>> {
     let is_key = |name: &str| {
         let same = |key: &str| name.eq_ignore_ascii_case(key);
-        same(key) || key == ATTR && same("_nczarr_attrs")
+        same(key) || key == ATTR && same(ATTRS)
     };
     let (_, value) = members.iter().find(|(name, _)| is_key(name))?;
     match value {

@@ -10,6 +10,7 @@ mod place;
 mod types;
 mod values;
 mod walk;
+mod write;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,12 +21,13 @@ use ferrocdf_codec::Codecs;
 use ferrocdf_hdf5::ChunkCounts;
 use ferrocdf_model::{Atomic, Attr, Model, Name, Owner, Type, Values, VarId};
 use ferrocdf_store::{Blob, MemoryBlob, Store};
-use ferrocdf_zarr::{ArrayMetadata, DataType, Elements, Hierarchy};
+use ferrocdf_zarr::{ArrayMetadata, DataType, Elements, Hierarchy, Json, Members, Version};
 
 use crate::driver::{Context, Driver, Inspect, LocatedArray, Skipped, StoredSize};
 use crate::location::Location;
 use crate::plugins;
-pub(crate) use place::{has_no_bytes, is_folder};
+pub(crate) use place::{has_no_bytes, is_folder, new_store};
+pub(crate) use write::NcZarrWriter;
 
 /// A Zarr store that is open for reading.
 pub(crate) struct NcZarr {
@@ -49,6 +51,10 @@ enum Reader {
 
 /// What the metadata of a store says beside the model.
 struct Content {
+    version: Version,
+    is_consolidated: bool,
+    /// Those of the groups, by their ids; empty if the root is an array.
+    groups: Vec<Document>,
     arrays: Vec<Variable>,
     left_out: Vec<String>,
     /// Why the first node that cannot be read is among that.
@@ -59,8 +65,18 @@ struct Content {
 
 /// The array of a variable.
 struct Variable {
-    path: String,
+    document: Document,
     metadata: ArrayMetadata,
+}
+
+/// The metadata of a group or an array, as its store has it.
+#[derive(Clone, Debug)]
+struct Document {
+    /// Its key in the store, without a slash at the end.
+    path: String,
+    /// `.zgroup`, `.zarray` or `zarr.json`.
+    metadata: Json,
+    attributes: Members,
 }
 
 impl NcZarr {
@@ -75,9 +91,12 @@ impl NcZarr {
             Location::Object { store, key } if error.code == Code::ENOTNC => store.no_such_object(key),
             _ => error,
         })?;
-        let readers = Mutex::default();
-        let no_bytes = MemoryBlob::default();
-        Ok((NcZarr { store, path, codecs: plugins::codecs(), no_bytes, content, readers }, model))
+        Ok((Self::of(store, path, content), model))
+    }
+
+    fn of(store: Arc<dyn Store>, path: String, content: Content) -> NcZarr {
+        let (codecs, no_bytes, readers) = (plugins::codecs(), MemoryBlob::default(), Mutex::default());
+        NcZarr { store, path, codecs, no_bytes, content, readers }
     }
 
     fn variable(&self, var: VarId) -> &Variable {
@@ -86,7 +105,7 @@ impl NcZarr {
 
     /// Returns the array of a variable as the engine reads it; of elements that are no numbers, the array of their bytes.
     fn engine_array(&self, model: &Model, var: VarId) -> Result<Array> {
-        let Variable { path, metadata } = self.variable(var);
+        let Variable { document: Document { path, .. }, metadata } = self.variable(var);
         let mut array = metadata.array(self.store.clone(), path, &self.codecs)?;
         // Dimensions that grow may be longer than the array; what is beyond it has the fill value.
         let shape = model.shape(var);
@@ -100,13 +119,36 @@ impl NcZarr {
         if let Some(reader) = readers.get(&var) {
             return Ok(reader.clone());
         }
-        let Variable { path, metadata } = self.variable(var);
+        let Variable { document: Document { path, .. }, metadata } = self.variable(var);
         let reader = Arc::new(match metadata.element.data_type.size() {
             Some(_) => Reader::Bytes(self.engine_array(model, var)?),
             None => Reader::Elements(metadata.elements(self.store.clone(), path, &self.codecs)?),
         });
         readers.insert(var, reader.clone());
         Ok(reader)
+    }
+}
+
+impl NcZarr {
+    /// Returns the sizes of an array at a key of the store.
+    fn stored_size_of(&self, path: &str, metadata: &ArrayMetadata) -> Result<StoredSize> {
+        // Of a slow store each object would take a request.
+        if !self.store.cost().is_near() {
+            return Ok(StoredSize::default());
+        }
+        let Some(objects) = metadata.stored(&*self.store, path)? else { return Ok(StoredSize::default()) };
+        let elements = |shape: &[u64]| shape.iter().fold(1u64, |count, &len| count.saturating_mul(len));
+        let Some(size) = metadata.element.data_type.size() else {
+            return Ok(StoredSize { bytes: Some((objects.bytes, objects.bytes)), chunks: None });
+        };
+        let bytes = |shape: &[u64]| elements(shape).saturating_mul(size as u64);
+        let is_sharded = metadata.pipeline.as_ref().is_ok_and(|pipeline| !pipeline.shards.is_empty());
+        let chunks = (!is_sharded).then(|| ChunkCounts {
+            all: objects.all,
+            stored: objects.stored,
+            decoded_bytes: bytes(&metadata.chunk_shape),
+        });
+        Ok(StoredSize { bytes: Some((bytes(&metadata.shape), objects.bytes)), chunks })
     }
 }
 
@@ -163,24 +205,8 @@ impl Inspect for NcZarr {
     }
 
     fn stored_size(&self, var: VarId) -> Result<StoredSize> {
-        let Variable { path, metadata } = self.variable(var);
-        // Of a slow store each object would take a request.
-        if !self.store.cost().is_near() {
-            return Ok(StoredSize::default());
-        }
-        let Some(objects) = metadata.stored(&*self.store, path)? else { return Ok(StoredSize::default()) };
-        let elements = |shape: &[u64]| shape.iter().fold(1u64, |count, &len| count.saturating_mul(len));
-        let Some(size) = metadata.element.data_type.size() else {
-            return Ok(StoredSize { bytes: Some((objects.bytes, objects.bytes)), chunks: None });
-        };
-        let bytes = |shape: &[u64]| elements(shape).saturating_mul(size as u64);
-        let is_sharded = metadata.pipeline.as_ref().is_ok_and(|pipeline| !pipeline.shards.is_empty());
-        let chunks = (!is_sharded).then(|| ChunkCounts {
-            all: objects.all,
-            stored: objects.stored,
-            decoded_bytes: bytes(&metadata.chunk_shape),
-        });
-        Ok(StoredSize { bytes: Some((bytes(&metadata.shape), objects.bytes)), chunks })
+        let Variable { document: Document { path, .. }, metadata } = self.variable(var);
+        self.stored_size_of(path, metadata)
     }
 
     fn is_written_by_netcdf(&self) -> bool {
@@ -197,6 +223,12 @@ impl Inspect for NcZarr {
 }
 
 impl Content {
+    /// That of a store in which nothing is.
+    fn empty(version: Version) -> Content {
+        let (groups, arrays, left_out, hidden) = Default::default();
+        Content { version, is_consolidated: false, groups, arrays, left_out, lost: None, hidden, is_netcdf: true }
+    }
+
     fn read(store: &dyn Store, path: &str) -> Result<(Content, Model)> {
         let hierarchy = Hierarchy::open(store, path, &keys::child_names)?.ok_or_else(|| {
             let what = "it has no metadata of Zarr (zarr.json, .zmetadata, .zgroup, .zarray)";

@@ -1,5 +1,7 @@
-//! Which locations are stores, and the store of a location.
+//! Which locations are stores, the store of a location, and making a new one.
 
+use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,6 +35,77 @@ pub(super) fn store(location: &Location) -> Result<(Arc<dyn Store>, String)> {
         Location::Object { store, key } => Ok((store.clone(), key.trim_end_matches('/').to_string())),
         _ => Err(Error::new(Code::ENOTNC, "it is no folder of a store")),
     }
+}
+
+/// The objects that make a folder a Zarr store.
+const ROOTS: [&str; 4] = ["zarr.json", ".zgroup", ".zarray", ".zmetadata"];
+
+/// Makes room for a new store at a location: nothing is there afterwards. A store that was there is removed if `clobber`.
+///
+/// # Errors
+/// `NC_EEXIST` for what is there and must not be replaced: other files than those of a store in any case. `NC_EINVAL` for a location
+/// that is neither a path nor an object of a store.
+pub(crate) fn new_store(location: &Location, clobber: bool) -> Result<(Arc<dyn Store>, String)> {
+    let exists = |what: &str| Error::new(Code::EEXIST, what.to_string());
+    if let Location::Path(path) = location {
+        let path = as_folder(path);
+        let failed = |error: std::io::Error| Error::system(&error, path.display());
+        match fs::metadata(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(error)),
+            Ok(about) if !about.is_dir() && !clobber => return Err(exists("it is a file")),
+            Ok(about) if !about.is_dir() => fs::remove_file(path).map_err(failed)?,
+            Ok(_) => {}
+        }
+        let store = DirectoryStore::create(path)?;
+        make_room(&store, "", clobber)?;
+        // Folders without anything in them are left.
+        for folder in store.list("")?.folders {
+            fs::remove_dir_all(path.join(folder)).map_err(failed)?;
+        }
+        return Ok((Arc::new(store), String::new()));
+    }
+    let (store, path) = match location {
+        Location::Object { .. } => store(location)?,
+        _ => return Err(Error::new(Code::EINVAL, "no Zarr store can be made there: only in a folder or in an object store")),
+    };
+    make_room(&*store, &path, clobber)?;
+    Ok((store, path))
+}
+
+/// Removes the store at a path of another one, if there is one.
+fn make_room(store: &dyn Store, path: &str, clobber: bool) -> Result<()> {
+    let listing = store.list(path)?;
+    if listing.objects.is_empty() && listing.folders.is_empty() {
+        return Ok(());
+    }
+    let is_store = ROOTS.iter().any(|root| listing.objects.iter().any(|object| object == root));
+    match (is_store, clobber) {
+        (true, true) => {}
+        (true, false) => return Err(Error::new(Code::EEXIST, "a Zarr store is there")),
+        (false, _) => {
+            let what = "other files than those of a Zarr store are there, which are not replaced";
+            return Err(Error::new(Code::EEXIST, what));
+        }
+    }
+    // What is half removed must not look like a store.
+    let within = |name: &str| if path.is_empty() { name.to_string() } else { format!("{path}/{name}") };
+    for root in ROOTS {
+        store.delete(&within(root))?;
+    }
+    remove(store, path)
+}
+
+/// Removes all objects in a folder.
+fn remove(store: &dyn Store, folder: &str) -> Result<()> {
+    let mut folders = vec![folder.to_string()];
+    while let Some(folder) = folders.pop() {
+        let within = |name: &String| if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
+        let listing = store.list(&folder)?;
+        listing.objects.iter().try_for_each(|object| store.delete(&within(object)))?;
+        folders.extend(listing.folders.iter().map(within));
+    }
+    Ok(())
 }
 
 /// An empty path is the folder of the process.

@@ -14,7 +14,7 @@ use ferrocdf_zarr::{
 
 use super::dims::Dims;
 use super::keys::{ARRAY, ARRAY_DIMENSIONS, ATTR, GROUP, PROPERTIES, SUPERBLOCK, find, is_reserved, member};
-use super::{Content, Variable, attributes, is_number, keys, name, types, values};
+use super::{Content, Document, Variable, attributes, is_number, keys, name, types, values};
 
 /// Name of the only variable of a store whose root is an array.
 const ONLY: &str = "array";
@@ -33,10 +33,12 @@ pub(super) fn walk(hierarchy: Hierarchy) -> (Content, Model) {
         Version::V3 => Container::ZarrV3,
     };
     let is_netcdf = [SUPERBLOCK, GROUP].iter().any(|key| find(&hierarchy.root, key).is_some());
+    let (version, is_consolidated) = (hierarchy.version, hierarchy.is_consolidated);
     let mut walk = Walk {
         model: Model::new(Format::new(container, DataModel::Netcdf4)),
         dims: Dims::default(),
         groups: HashMap::from([(String::new(), GroupId::ROOT)]),
+        documents: vec![],
         arrays: vec![],
         left_out: vec![],
         lost: None,
@@ -52,8 +54,8 @@ pub(super) fn walk(hierarchy: Hierarchy) -> (Content, Model) {
     }
     let found = std::mem::take(&mut walk.arrays);
     let arrays = found.into_iter().map(|found| walk.variable(found)).collect();
-    let Walk { model, left_out, lost, hidden, .. } = walk;
-    (Content { arrays, left_out, lost, hidden, is_netcdf }, model)
+    let Walk { model, documents: groups, left_out, lost, hidden, .. } = walk;
+    (Content { version, is_consolidated, groups, arrays, left_out, lost, hidden, is_netcdf }, model)
 }
 
 struct Walk {
@@ -61,6 +63,8 @@ struct Walk {
     dims: Dims,
     /// The groups by their paths, `/a/b`; the root has an empty one.
     groups: HashMap<String, GroupId>,
+    /// Those of the groups, by their ids.
+    documents: Vec<Document>,
     arrays: Vec<Found>,
     left_out: Vec<String>,
     lost: Option<Error>,
@@ -124,6 +128,8 @@ impl Walk {
                 _ => self.model.push_attr(Owner::Group(id), attr),
             }
         }
+        drop(types);
+        self.documents.push(Document { path: node.path, metadata: node.metadata, attributes: node.attributes });
         // Arrays come before groups, so that anonymous dimensions are made in the order of netCDF-C.
         children.sort_by_key(|child| matches!(child.content, NodeContent::Group(_)));
         for child in children {
@@ -204,7 +210,9 @@ impl Walk {
         if let Err(error) = &metadata.pipeline {
             self.left_out.push(format!("{}: its data cannot be read: {error}", self.model.var_path(id)));
         }
-        Variable { path: node.path, metadata }
+        drop(types);
+        let document = Document { path: node.path, metadata: node.metadata, attributes: node.attributes };
+        Variable { document, metadata }
     }
 
     /// Returns the dimensions of an array: by netCDF's references, by the names of the metadata, by those of xarray, else anonymous

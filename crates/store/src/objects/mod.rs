@@ -49,6 +49,12 @@ pub trait Store: Debug + Send + Sync {
     /// Makes `bytes` the content of an object. Readers see the old content or the new one, never a mixture.
     fn put(&self, key: &str, bytes: &[u8]) -> Result<Version>;
 
+    /// Puts several objects, each as [`put`](Store::put) does, in as few rounds as the store can. The answers are in the order of the
+    /// objects; a failed put does not affect the others.
+    fn put_many(&self, objects: &[(&str, &[u8])]) -> Vec<Result<Version>> {
+        objects.iter().map(|&(key, bytes)| self.put(key, bytes)).collect()
+    }
+
     /// Puts as [`put`](Store::put) does if the object is in the expected state, which no other conditional put can change in
     /// between; `None`, and nothing is done, if it is not.
     fn put_if(&self, key: &str, bytes: &[u8], expected: Expected<'_>) -> Result<Option<Version>>;

@@ -47,6 +47,15 @@ impl Members {
 }
 
 impl Json {
+    /// Makes the shortest number that reads as this one.
+    pub fn float(number: f64) -> Json {
+        Json::Number(match number {
+            f64::INFINITY => "Infinity".into(),
+            f64::NEG_INFINITY => "-Infinity".into(),
+            number => format!("{number:?}").into(),
+        })
+    }
+
     /// Returns the members of an object.
     pub fn as_object(&self) -> Option<&Members> {
         match self {

@@ -3,12 +3,14 @@
 mod keys;
 mod v2;
 mod v3;
+mod write;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
 pub use keys::ChunkKeys;
 pub(crate) use keys::within;
 pub(crate) use v3::named;
+pub use write::{NewArray, group, with_member, with_shape};
 
 use crate::codecs::Pipeline;
 use crate::data_type::{Element, FillValue};

@@ -9,9 +9,10 @@ use ferrocdf_model::{Model, Type, Values, VarId};
 use ferrocdf_store::{MemoryBlob, skipping_zeros};
 
 use super::values::{Encoder, places};
-use super::{Edited, quantize, trees, written};
+use super::{Edited, trees, written};
 use crate::driver::{Span, Written};
 use crate::elements::{as_stored, elements, zeros};
+use crate::quantize;
 
 impl Edited {
     /// Makes a dataset long enough for a selection. Says whether it became longer.

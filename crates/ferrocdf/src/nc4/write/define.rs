@@ -21,10 +21,11 @@ use super::attrs::scalar;
 use super::by_length::MadeUp;
 use super::values::Encoder;
 use super::{
-    At, DimPlace, Edited, Facts, TypePlace, VarPlace, filters, is_strict, link_name, quantize, type_of, types,
+    At, DimPlace, Edited, Facts, TypePlace, VarPlace, filters, is_strict, link_name, type_of, types,
 };
 use crate::nc4::chunks::complete_chunks;
 use crate::nc4::names;
+use crate::quantize;
 
 /// What a new file says of its maker.
 const PROPERTIES: &str = concat!("version=2,ferrocdf=", env!("CARGO_PKG_VERSION"));

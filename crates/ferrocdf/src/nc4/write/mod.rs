@@ -16,7 +16,6 @@ mod driver;
 #[cfg(test)]
 mod faults;
 mod filters;
-mod quantize;
 mod remove;
 mod types;
 mod undo;
@@ -42,7 +41,7 @@ pub use filters::check_filter;
 use undo::Before;
 
 use crate::driver::{Part, Written};
-use crate::plugins;
+use crate::{plugins, quantize};
 
 /// A netCDF-4 file that is edited.
 pub(crate) struct Nc4Writer {

@@ -9,14 +9,14 @@ use ferrocdf_model::{Quantization, Quantize};
 use ferrocdf_store::MemoryBlob;
 
 /// The attributes that say that a variable is quantized, with the way.
-pub(super) const ATTRIBUTES: [(&[u8], Quantization); 3] = [
+pub(crate) const ATTRIBUTES: [(&[u8], Quantization); 3] = [
     (b"_QuantizeBitGroomNumberOfSignificantDigits", Quantization::BitGroom),
     (b"_QuantizeGranularBitRoundNumberOfSignificantDigits", Quantization::GranularBitRound),
     (b"_QuantizeBitRoundNumberOfSignificantBits", Quantization::BitRound),
 ];
 
 /// The attribute of a way.
-pub(super) fn attribute(way: Quantization) -> &'static [u8] {
+pub(crate) fn attribute(way: Quantization) -> &'static [u8] {
     let [(groom, _), (granular, _), (round, _)] = ATTRIBUTES;
     match way {
         Quantization::BitGroom => groom,
@@ -27,7 +27,7 @@ pub(super) fn attribute(way: Quantization) -> &'static [u8] {
 
 /// The elements of memory in this machine's order, as a selection of a shape takes them, quantized. `fill` is the fill
 /// value in this machine's order.
-pub(super) fn apply(
+pub(crate) fn apply(
     how: Quantize,
     kind: Kind,
     count: &[u64],

@@ -3,12 +3,15 @@
 //! Sources: Zarr v2 specification, "Data type encoding" and "Fill value encoding"; Zarr v3 core, "Data types"; the registry
 //! zarr-extensions. Names that other programs write for the same types are read too.
 
+mod write;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ferrocdf_bytes::Order;
 use half::f16;
 
 use crate::json::{Json, float};
+pub(crate) use write::object;
 
 /// The type of the elements of an array.
 #[derive(Clone, Debug, PartialEq)]

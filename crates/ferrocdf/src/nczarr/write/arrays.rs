@@ -1,0 +1,157 @@
+//! From a variable that is to be made to the metadata of its array.
+
+use ferrocdf_bytes::{Code, Error, Order, Result};
+use ferrocdf_codec::{Chain, Step};
+use ferrocdf_model::{
+    Atomic, Chunking, Endian, Filter, Model, Owner, StoredFill, Type, Values, VarId, each_numbers,
+};
+use ferrocdf_zarr::{ChunkKeys, DataType, Element, FillValue, Json, NewArray, Version};
+
+use super::attributes::text;
+use crate::nc4::chosen_chunks;
+use crate::options::ZarrOptions;
+use crate::plugins;
+
+/// Bytes that netCDF-C gives to a string in Zarr version 2.
+pub(super) const TEXT: usize = 128;
+
+/// Describes the array of a variable.
+///
+/// # Errors
+/// `NC_ENOTBUILT` for a user-defined type; `NC_EBADCHUNK` for chunks longer than a dimension; `NC_EFILTER` for a filter that Zarr has no
+/// codec for; those of the filters.
+pub(super) fn of(model: &Model, var: VarId, version: Version, options: &ZarrOptions) -> Result<NewArray> {
+    let storage = &model.var(var).storage;
+    let element = element(model, var, version, options)?;
+    let chunk_shape = chunk_shape(model, var)?;
+    let steps = steps(&storage.filters, &element, &chunk_shape)?;
+    let mut shape = model.shape(var);
+    let (mut chunks, mut names) = (chunk_shape, vec![]);
+    match version {
+        Version::V2 if shape.is_empty() && options.nczarr => (shape, chunks) = (vec![1], vec![1]),
+        Version::V2 => {}
+        Version::V3 => {
+            let dims = model.var(var).dims.iter();
+            names = dims.map(|&dim| Some(text(model.dim(dim).name.as_bytes()))).collect();
+        }
+    }
+    let fill_value = fill_value(model, var, version, &element)?;
+    Ok(NewArray {
+        shape,
+        chunk_shape: chunks,
+        shard_shape: storage.shards.clone().filter(|shards| !shards.is_empty()),
+        element,
+        fill_value,
+        steps,
+        separator: ChunkKeys::usual_separator(version),
+        dimension_names: names,
+    })
+}
+
+fn element(model: &Model, var: VarId, version: Version, options: &ZarrOptions) -> Result<Element> {
+    let Type::Atomic(atomic) = model.var(var).ty else {
+        let what = format!(
+            "{} is of the user-defined type {}: only variables of numbers and text are written to Zarr",
+            model.var_path(var),
+            model.type_name(model.var(var).ty)
+        );
+        return Err(Error::new(Code::ENOTBUILT, what));
+    };
+    let integer = |size, signed| DataType::Integer { size, signed };
+    let data_type = match atomic {
+        Atomic::Byte => integer(1, true),
+        Atomic::Short => integer(2, true),
+        Atomic::Int => integer(4, true),
+        Atomic::Int64 => integer(8, true),
+        Atomic::Ubyte => integer(1, false),
+        Atomic::Ushort => integer(2, false),
+        Atomic::Uint => integer(4, false),
+        Atomic::Uint64 => integer(8, false),
+        Atomic::Float => DataType::Float(4),
+        Atomic::Double => DataType::Float(8),
+        // Xarray makes text of bytes of version 2; version 3 has no text of one byte.
+        Atomic::Char if version == Version::V2 => DataType::FixedBytes(1),
+        Atomic::Char => integer(1, false),
+        // NetCDF-C knows no text of any length.
+        Atomic::String if version == Version::V2 && options.nczarr => DataType::FixedBytes(TEXT),
+        Atomic::String => DataType::String,
+    };
+    let order = match model.var(var).storage.endian {
+        Some(Endian::Big) => Order::Big,
+        Some(Endian::Little) | None => Order::Little,
+    };
+    Ok(Element { data_type, order })
+}
+
+fn chunk_shape(model: &Model, var: VarId) -> Result<Vec<u64>> {
+    let dims = &model.var(var).dims;
+    let given = match &model.var(var).storage.chunking {
+        Some(Chunking::Chunked(shape)) if shape.len() == dims.len() => shape.clone(),
+        Some(Chunking::Chunked(_) | Chunking::Compact | Chunking::Contiguous) | None => vec![],
+    };
+    for (&dim, &chunk) in dims.iter().zip(&given) {
+        let dim = model.dim(dim);
+        if !dim.unlimited && chunk > dim.len.max(1) {
+            let what = format!("a chunk of {chunk} in a dimension of length {}", dim.len);
+            return Err(Error::new(Code::EBADCHUNK, what).at(model.var_path(var)));
+        }
+    }
+    Ok(chosen_chunks(model, var, &given).into_iter().map(|len| len.max(1)).collect())
+}
+
+/// Returns the filters, with what they learn of elements and chunks.
+fn steps(filters: &[Filter], element: &Element, chunk: &[u64]) -> Result<Vec<Step>> {
+    let size = element.data_type.size();
+    let elements = chunk.iter().fold(1u64, |count, &len| count.saturating_mul(len));
+    let step = |Filter { id, params }: &Filter| {
+        let name = ferrocdf_codec::registered_name(*id).unwrap_or_default().to_string();
+        let mut params = params.clone();
+        let bytes = elements.saturating_mul(size.unwrap_or(1) as u64);
+        let size = u32::try_from(size.unwrap_or(1)).unwrap_or(u32::MAX);
+        ferrocdf_codec::derive(&(*id).into(), &mut params, size, u32::try_from(bytes).unwrap_or(u32::MAX));
+        Step { id: (*id).into(), name, optional: false, params }
+    };
+    let steps: Vec<Step> = filters.iter().map(step).collect();
+    Chain::new(steps.clone(), &plugins::codecs()).check_encode()?;
+    Ok(steps)
+}
+
+/// Returns the value of elements that were never written.
+fn fill_value(model: &Model, var: VarId, version: Version, element: &Element) -> Result<FillValue> {
+    let storage = &model.var(var).storage;
+    let zeros = || element.data_type.size().map_or(FillValue::Value(Json::String(String::new())), |size| {
+        FillValue::Bytes(vec![0; size])
+    });
+    let has_own = model.find_attr(Owner::Var(var), b"_FillValue").is_some();
+    let value = match &storage.fill {
+        Some(StoredFill::Default) => return Ok(zeros()),
+        Some(StoredFill::Value(value)) => Some(value.clone()),
+        // Version 3 knows no array without a fill value.
+        None if storage.no_fill && version == Version::V2 && !has_own => return Ok(FillValue::Undefined),
+        None => model.fill_value(var),
+    };
+    let Some(value) = value else { return Ok(zeros()) };
+    Ok(match (&value, element.data_type.size()) {
+        (Values::String(list), None) => {
+            let bytes = list.first().cloned().flatten().unwrap_or_default();
+            FillValue::Value(Json::String(text(&bytes)))
+        }
+        (Values::String(list), Some(size)) => {
+            let mut bytes = list.first().cloned().flatten().unwrap_or_default();
+            if bytes.len() > size {
+                let what = format!("a fill value of {} bytes, where strings have at most {size}", bytes.len());
+                return Err(Error::new(Code::ERANGE, what).at(model.var_path(var)));
+            }
+            bytes.resize(size, 0);
+            FillValue::Bytes(bytes)
+        }
+        (Values::Char(bytes), _) => FillValue::Bytes(bytes.iter().copied().take(1).collect()),
+        (numbers, _) => FillValue::Bytes(each_numbers!(numbers, list => {
+            let number = list.first().copied().unwrap_or_default();
+            match element.order {
+                Order::Little => number.to_le_bytes().to_vec(),
+                Order::Big => number.to_be_bytes().to_vec(),
+            }
+        }, _ => vec![])),
+    })
+}

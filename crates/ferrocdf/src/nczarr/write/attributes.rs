@@ -1,0 +1,197 @@
+//! Attributes: from typed values to JSON, and the names of their types.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_model::{Attr, Values, each_numbers};
+use ferrocdf_zarr::{Json, Members, Version};
+
+use crate::nczarr::keys::{ATTR, ATTRS, PROPERTIES, is_reserved};
+
+/// Least number of bytes that netCDF-C gives to text in an attribute of Zarr version 2.
+const TEXT: usize = 128;
+
+/// The types of netCDF with their names in both versions.
+const NAMES: [(fn(&Values) -> bool, &str, &str); 11] = [
+    (|values| matches!(values, Values::Byte(_)), "<i1", "int8"),
+    (|values| matches!(values, Values::Ubyte(_)), "<u1", "uint8"),
+    (|values| matches!(values, Values::Short(_)), "<i2", "int16"),
+    (|values| matches!(values, Values::Ushort(_)), "<u2", "uint16"),
+    (|values| matches!(values, Values::Int(_)), "<i4", "int32"),
+    (|values| matches!(values, Values::Uint(_)), "<u4", "uint32"),
+    (|values| matches!(values, Values::Int64(_)), "<i8", "int64"),
+    (|values| matches!(values, Values::Uint64(_)), "<u8", "uint64"),
+    (|values| matches!(values, Values::Float(_)), "<f4", "float32"),
+    (|values| matches!(values, Values::Double(_)), "<f8", "float64"),
+    (|values| matches!(values, Values::Char(_)), ">S1", "char"),
+];
+
+/// Returns text as JSON has it. Text that is not UTF-8 is taken as ISO 8859-1, of which every byte is a character.
+pub(super) fn text(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_string(),
+        Err(_) => bytes.iter().map(|&byte| char::from(byte)).collect(),
+    }
+}
+
+/// Returns the JSON of an attribute: one value alone, several as a list.
+///
+/// # Errors
+/// `NC_ENOTBUILT` for values of a user-defined type.
+pub(super) fn to_json(attr: &Attr) -> Result<Json> {
+    let list = |mut list: Vec<Json>| if list.len() == 1 { list.remove(0) } else { Json::Array(list) };
+    Ok(match &attr.value {
+        Values::Char(bytes) => Json::String(text(bytes)),
+        Values::String(strings) => {
+            list(strings.iter().map(|string| Json::String(text(string.as_deref().unwrap_or_default()))).collect())
+        }
+        Values::Float(numbers) => list(numbers.iter().map(|&number| Json::float(number.into())).collect()),
+        Values::Double(numbers) => list(numbers.iter().map(|&number| Json::float(number)).collect()),
+        integers => each_numbers!(integers, numbers => {
+            list(numbers.iter().map(|number| Json::Number(number.to_string().into())).collect())
+        }, _ => {
+            let what = format!("attribute {}: Zarr has no attributes of a user-defined type", attr.name);
+            return Err(Error::new(Code::ENOTBUILT, what));
+        }),
+    })
+}
+
+/// Returns the JSON of `_FillValue` of version 3, as xarray wants it: floating-point numbers in base64, text of one byte as a number.
+pub(super) fn fill_to_json(attr: &Attr) -> Result<Json> {
+    let base64 = |number: f64| Ok(Json::String(STANDARD.encode(number.to_le_bytes())));
+    match &attr.value {
+        Values::Float(numbers) if numbers.len() == 1 => base64(numbers[0].into()),
+        Values::Double(numbers) if numbers.len() == 1 => base64(numbers[0]),
+        Values::Char(bytes) if bytes.len() == 1 => Ok(Json::Number(bytes[0].to_string().into())),
+        _ => to_json(attr),
+    }
+}
+
+/// Returns the name of the type of an attribute in netCDF's metadata.
+fn type_name(values: &Values, version: Version) -> String {
+    if let Some((_, v2, v3)) = NAMES.iter().find(|(is, ..)| is(values)) {
+        return if version == Version::V2 { *v2 } else { *v3 }.to_string();
+    }
+    let Values::String(strings) = values else { return "|J0".to_string() };
+    match version {
+        Version::V3 => "string".to_string(),
+        Version::V2 => {
+            let longest = strings.iter().flatten().map(Vec::len).max().unwrap_or(0);
+            format!("|S{}", longest.max(TEXT))
+        }
+    }
+}
+
+/// Returns netCDF's metadata about the types of attributes, and the name of its attribute. `own` are the attributes of netCDF's metadata,
+/// which have types as well.
+pub(super) fn types<'a>(
+    attrs: impl Iterator<Item = &'a Attr>,
+    own: &[&str],
+    version: Version,
+) -> (&'static str, Json) {
+    let text = |text: &str| Json::String(text.to_string());
+    let mut types: Vec<(String, String)> =
+        attrs.map(|attr| (attr.name.to_str().into_owned(), type_name(&attr.value, version))).collect();
+    let json_name = if version == Version::V2 { "|J0" } else { "json" };
+    let key = if version == Version::V2 { ATTR } else { ATTRS };
+    types.extend(own.iter().chain([&key]).map(|name| (name.to_string(), json_name.to_string())));
+    let json = match version {
+        Version::V2 => {
+            let types = types.into_iter().map(|(name, of)| (name, Json::String(of))).collect();
+            object(vec![("types", Json::Object(Members(types)))])
+        }
+        Version::V3 => {
+            let entry = |(name, of): &(String, String)| {
+                object(vec![("name", text(name)), ("configuration", object(vec![("type", text(of))]))])
+            };
+            object(vec![("attribute_types", Json::Array(types.iter().map(entry).collect()))])
+        }
+    };
+    (key, json)
+}
+
+/// Returns an object with these members, in their order.
+pub(super) fn object(members: Vec<(&str, Json)>) -> Json {
+    Json::Object(Members(members.into_iter().map(|(name, value)| (name.to_string(), value)).collect()))
+}
+
+/// Returns the attributes of a node: those of the model, then those of the metadata.
+///
+/// An attribute that is as it was in `before`, the model when the store was opened, keeps its JSON; so do attributes of the store that
+/// are not in the model and not in `reserved`.
+pub(super) fn members<'a>(
+    attrs: impl Iterator<Item = &'a Attr>,
+    (before, original): (&[Attr], &Members),
+    reserved: Vec<(&str, Json)>,
+    to_json: impl Fn(&Attr) -> Result<Json>,
+) -> Result<Members> {
+    let mut members = Members::default();
+    let is_kept = |name: &str| is_reserved(name) || name == PROPERTIES;
+    for attr in attrs {
+        let name = attr.name.to_str().into_owned();
+        match (before.contains(attr), original.get(&name)) {
+            (true, Some(json)) => members.0.push((name, json.clone())),
+            // It follows from the metadata of the array.
+            (true, None) => {}
+            (false, _) => members.0.push((name, to_json(attr)?)),
+        }
+    }
+    let is_replaced = |name: &str| reserved.iter().any(|(key, _)| key.eq_ignore_ascii_case(name));
+    let kept = original.iter().filter(|(name, _)| is_kept(name) && !is_replaced(name));
+    members.0.extend(kept.map(|(name, json)| (name.to_string(), json.clone())));
+    members.0.extend(reserved.into_iter().map(|(name, json)| (name.to_string(), json)));
+    Ok(members)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nczarr::{attributes, keys, name};
+
+    fn attr(called: &str, value: Values) -> Attr {
+        Attr { name: name(called), value }
+    }
+
+    #[test]
+    fn attributes_are_read_as_they_were_written() {
+        let all = [
+            attr("text", Values::Char(b"[1,2,3]".to_vec())),
+            attr("empty", Values::Char(vec![])),
+            attr("strings", Values::String(vec![Some(b"a".to_vec()), Some("é".as_bytes().to_vec())])),
+            attr("string", Values::String(vec![Some(vec![b'x'; 300])])),
+            attr("byte", Values::Byte(vec![-128, 127])),
+            attr("one", Values::Uint64(vec![u64::MAX])),
+            attr("none", Values::Int(vec![])),
+            attr("float", Values::Float(vec![0.1, 9.969_21e36, f32::INFINITY, f32::MIN_POSITIVE])),
+            attr("double", Values::Double(vec![0.1, -0.0, 5e-324, 1e300, 3.0])),
+        ];
+        for version in [Version::V2, Version::V3] {
+            let (_, types) = types(all.iter(), &[], version);
+            let types = Json::parse(types.to_string().as_bytes()).unwrap();
+            for attr in &all {
+                let json = Json::parse(to_json(attr).unwrap().to_string().as_bytes()).unwrap();
+                let of = keys::attribute_type(&types, &attr.name.to_str());
+                assert_eq!(attributes::values(&json, of.as_deref()), attr.value, "{} {json}", attr.name);
+            }
+        }
+    }
+
+    #[test]
+    fn text_that_is_not_utf_8_is_latin() {
+        assert_eq!(text(b"25 \xb0C"), "25 °C");
+        assert_eq!(text("25 °C".as_bytes()), "25 °C");
+    }
+
+    #[test]
+    fn unchanged_attributes_keep_their_json() {
+        let original = Json::parse(br#"{"a": 1.50, "b": [2], "_nczarr_array": {"x": 1}, "other": {}}"#).unwrap();
+        let original = original.as_object().unwrap();
+        let before = [attr("a", Values::Double(vec![1.5])), attr("b", Values::Int(vec![2]))];
+        let after = [before[0].clone(), attr("b", Values::Int(vec![3])), attr("c", Values::Int(vec![4]))];
+        let members = members(after.iter(), (&before, original), vec![("_x", Json::Null)], to_json).unwrap();
+        assert_eq!(
+            Json::Object(members).to_string(),
+            r#"{"a": 1.50, "b": 3, "c": 4, "_nczarr_array": {"x": 1}, "_x": null}"#
+        );
+    }
+}

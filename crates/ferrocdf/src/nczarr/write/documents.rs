@@ -1,0 +1,216 @@
+//! The documents of a store: what its metadata objects shall say.
+//!
+//! They come in the order in which they are put: a group after all that is in it, the attributes of an array before its `.zarray`,
+//! consolidated metadata last. So whatever a reader finds is complete, also if the writer is killed between two of them.
+
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_model::{Attr, GroupId, Model, Owner, VarId};
+use ferrocdf_zarr::{Json, Members, Version, with_member, with_shape};
+
+use super::attributes::{self, object, text};
+use super::{GroupContents, GroupNode, NcZarrWriter, PROPERTIES_TEXT, VariableNode, dim_paths};
+use crate::nczarr::keys::{ARRAY, ARRAY_DIMENSIONS, GROUP, PROPERTIES, SUPERBLOCK};
+
+/// A document, and its key relative to the store's root.
+pub(super) struct Keyed {
+    pub(super) key: String,
+    pub(super) json: Json,
+}
+
+/// Names that no group and no variable can have: they are those of documents.
+const TAKEN: [&str; 5] = ["zarr.json", ".zgroup", ".zarray", ".zattrs", ".zmetadata"];
+
+/// Returns the name of a node.
+///
+/// # Errors
+/// `NC_EBADNAME` for a name that a document has, or that is not UTF-8.
+pub(super) fn node_name(bytes: &[u8]) -> Result<&str> {
+    match std::str::from_utf8(bytes) {
+        Ok(name) if !TAKEN.contains(&name) && !name.starts_with("__") => Ok(name),
+        _ => {
+            let what = format!("{:?}: a Zarr store has no group or array of this name", String::from_utf8_lossy(bytes));
+            Err(Error::new(Code::EBADNAME, what))
+        }
+    }
+}
+
+fn number(number: u64) -> Json {
+    Json::Number(number.to_string().into())
+}
+
+fn string(bytes: &[u8]) -> Json {
+    Json::String(text(bytes))
+}
+
+impl NcZarrWriter {
+    /// Returns all documents but the consolidated ones.
+    pub(super) fn documents(&self, model: &Model) -> Result<Vec<Keyed>> {
+        let mut documents = vec![];
+        self.group_documents(model, GroupId::ROOT, &mut documents)?;
+        Ok(documents)
+    }
+
+    fn group_documents(&self, model: &Model, group: GroupId, into: &mut Vec<Keyed>) -> Result<()> {
+        for &var in &model.group(group).vars {
+            let node = &self.variables[var.index()];
+            let (metadata, attributes) = self.array(model, var, node)?;
+            self.node_documents(&node.path, ".zarray", metadata, attributes, into);
+        }
+        for &child in &model.group(group).groups {
+            self.group_documents(model, child, into)?;
+        }
+        let node = &self.groups[group.index()];
+        let attributes = self.group_attributes(model, group, node)?;
+        self.node_documents(&node.path, ".zgroup", node.metadata.clone(), attributes, into);
+        Ok(())
+    }
+
+    /// Adds the documents of one node.
+    fn node_documents(&self, path: &str, name: &str, metadata: Json, attributes: Members, into: &mut Vec<Keyed>) {
+        let key = |name: &str| if path.is_empty() { name.to_string() } else { format!("{path}/{name}") };
+        let attributes = Json::Object(attributes);
+        match self.version {
+            Version::V2 => {
+                into.push(Keyed { key: key(".zattrs"), json: attributes });
+                into.push(Keyed { key: key(name), json: metadata });
+            }
+            Version::V3 => {
+                let json = with_member(&metadata, "attributes", attributes);
+                into.push(Keyed { key: key("zarr.json"), json });
+            }
+        }
+    }
+
+    /// Returns metadata and attributes of an array.
+    fn array(&self, model: &Model, var: VarId, node: &VariableNode) -> Result<(Json, Members)> {
+        let described = model.var(var);
+        let mut shape = model.shape(var);
+        if shape.is_empty() {
+            shape.clone_from(&node.metadata.shape);
+        }
+        let mut metadata = with_shape(&node.document, &shape);
+        let mut reserved = vec![];
+        let names = || described.dims.iter().map(|&dim| string(model.dim(dim).name.as_bytes()));
+        if node.is_new || node.dims_before != dim_paths(model, var) {
+            if self.version == Version::V3 {
+                metadata = with_member(&metadata, "dimension_names", Json::Array(names().collect()));
+            }
+            let is_scalar = described.dims.is_empty();
+            if self.version == Version::V2 && self.options.xarray {
+                let names = match is_scalar && self.options.nczarr {
+                    true => vec![Json::String("_scalar_".to_string())],
+                    false => names().collect(),
+                };
+                reserved.push((ARRAY_DIMENSIONS, Json::Array(names)));
+            }
+            if self.options.nczarr {
+                reserved.push((ARRAY, self.array_key(model, var, node)));
+            }
+        }
+        let to_json = |attr: &Attr| match (self.version, attr.name.as_bytes()) {
+            (Version::V3, b"_FillValue") => attributes::fill_to_json(attr),
+            _ => attributes::to_json(attr),
+        };
+        let attributes = self.attributes(
+            model.attrs(Owner::Var(var)).iter(),
+            (&node.before, &node.attributes, node.is_new),
+            reserved,
+            to_json,
+        )?;
+        Ok((metadata, attributes))
+    }
+
+    /// Returns netCDF's metadata of an array.
+    fn array_key(&self, model: &Model, var: VarId, node: &VariableNode) -> Json {
+        let dims = &model.var(var).dims;
+        let references = dim_paths(model, var).into_iter().map(Json::String);
+        let mut members = vec![("dimension_references", Json::Array(references.collect()))];
+        if dims.is_empty() {
+            members.push(("scalar", number(1)));
+        }
+        members.push(("storage", Json::String("chunked".to_string())));
+        if let Some(alias) = node.alias {
+            members.push(("type_alias", Json::String(alias.to_string())));
+        }
+        object(members)
+    }
+
+    fn group_attributes(&self, model: &Model, group: GroupId, node: &GroupNode) -> Result<Members> {
+        let mut reserved = vec![];
+        let is_changed = node.is_new || node.before != GroupContents::of(model, group);
+        if self.options.nczarr && is_changed {
+            reserved.push((GROUP, self.group_key(model, group)));
+            if group == GroupId::ROOT && node.is_new {
+                let version = if self.version == Version::V2 { "2.0.0" } else { "3.0.0" };
+                reserved.push((SUPERBLOCK, object(vec![("version", Json::String(version.to_string()))])));
+            }
+        }
+        let attrs = model.attrs(Owner::Group(group));
+        let properties = Attr {
+            name: crate::nczarr::name(PROPERTIES),
+            value: ferrocdf_model::Values::Char(PROPERTIES_TEXT.as_bytes().to_vec()),
+        };
+        let with_properties = self.options.nczarr && group == GroupId::ROOT && node.is_new;
+        let attrs = attrs.iter().chain(with_properties.then_some(&properties));
+        self.attributes(attrs, (&node.attrs_before, &node.attributes, node.is_new), reserved, attributes::to_json)
+    }
+
+    /// Returns the attributes of a node, with netCDF's metadata about their types where they changed.
+    fn attributes<'a>(
+        &self,
+        attrs: impl Iterator<Item = &'a Attr> + Clone,
+        (before, original, is_new): (&[Attr], &Members, bool),
+        mut reserved: Vec<(&str, Json)>,
+        to_json: impl Fn(&Attr) -> Result<Json>,
+    ) -> Result<Members> {
+        let is_changed = is_new || !attrs.clone().eq(before.iter());
+        if self.options.nczarr && is_changed {
+            let own: Vec<&str> =
+                reserved.iter().map(|(name, _)| *name).filter(|name| *name != ARRAY_DIMENSIONS).collect();
+            let own = if is_new { own } else { self.own_keys(original) };
+            reserved.push(attributes::types(attrs.clone(), &own, self.version));
+        }
+        attributes::members(attrs, (before, original), reserved, to_json)
+    }
+
+    /// Returns the keys of netCDF's metadata that a node has, but for that of its attributes.
+    fn own_keys(&self, original: &Members) -> Vec<&'static str> {
+        [GROUP, ARRAY, SUPERBLOCK].into_iter().filter(|key| original.get(key).is_some()).collect()
+    }
+
+    /// Returns netCDF's metadata of a group.
+    fn group_key(&self, model: &Model, group: GroupId) -> Json {
+        let of = model.group(group);
+        let dims = of.dims.iter().map(|&dim| model.dim(dim));
+        let dimensions = match self.version {
+            Version::V2 => {
+                let dim = |dim: &ferrocdf_model::Dim| {
+                    let len = match dim.unlimited {
+                        true => object(vec![("size", number(dim.len)), ("unlimited", number(1))]),
+                        false => number(dim.len),
+                    };
+                    (text(dim.name.as_bytes()), len)
+                };
+                Json::Object(Members(dims.map(dim).collect()))
+            }
+            Version::V3 => {
+                let dim = |dim: &ferrocdf_model::Dim| {
+                    object(vec![
+                        ("name", string(dim.name.as_bytes())),
+                        ("size", number(dim.len)),
+                        ("unlimited", number(dim.unlimited.into())),
+                    ])
+                };
+                Json::Array(dims.map(dim).collect())
+            }
+        };
+        let arrays = of.vars.iter().map(|&var| string(model.var(var).name.as_bytes())).collect();
+        let groups = of.groups.iter().map(|&child| string(model.group(child).name.as_bytes())).collect();
+        let groups_name = if self.version == Version::V2 { "groups" } else { "subgroups" };
+        object(vec![
+            ("dimensions", dimensions),
+            ("arrays", Json::Array(arrays)),
+            (groups_name, Json::Array(groups)),
+        ])
+    }
+}

@@ -1,0 +1,174 @@
+//! The writer as a driver.
+
+use std::sync::PoisonError;
+
+use ferrocdf_array::{Array, In, Layout, RangeCheck, Selection};
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_model::{Attr, DimId, Model, Owner, Type, Values, VarId};
+use ferrocdf_store::{Blob, BlobMut};
+
+use super::{Data, NcZarrWriter, data};
+use crate::driver::{
+    Driver, Flush, Inspect, LocatedArray, Resized, Skipped, Span, StoredSize, WriteDriver, Written,
+};
+use crate::nczarr::values;
+
+impl NcZarrWriter {
+    /// Returns the array of a variable that is not text, as long as its dimensions are.
+    fn current_array(&self, model: &Model, var: VarId) -> Result<Array> {
+        let node = &self.variables[var.index()];
+        let Data::Array(array) = &*node.data(self, model, var)? else {
+            return Err(Error::new(Code::EBADTYPE, "the variable holds text"));
+        };
+        let mut array = array.clone();
+        let shape = model.shape(var);
+        array.shape.splice(..shape.len(), shape);
+        array.stored.kind = data::seen_as(array.stored.kind, model.var(var).ty);
+        Ok(array)
+    }
+}
+
+impl Driver for NcZarrWriter {
+    fn refresh(&mut self) -> Result<Model> {
+        Err(Error::new(Code::EPERM, "a store that is written is not read again"))
+    }
+
+    fn array(&self, model: &Model, var: VarId) -> Result<LocatedArray> {
+        self.current_array(model, var).map(LocatedArray::from)
+    }
+
+    fn blob(&self) -> &dyn Blob {
+        self.reader.blob()
+    }
+
+    fn values(&self, model: &Model, var: VarId, selection: &Selection) -> Result<Values> {
+        let node = &self.variables[var.index()];
+        let (element, ty) = (&node.metadata.element, model.var(var).ty);
+        match &*node.data(self, model, var)? {
+            Data::Array(_) => values::of_bytes(&self.current_array(model, var)?, element, ty, selection),
+            Data::Elements(elements) => {
+                let mut elements = elements.lock().unwrap_or_else(PoisonError::into_inner);
+                let fill = Some(data::fill_text(&node.metadata));
+                let texts = elements.read(selection)?.into_iter();
+                let texts = texts.map(|text| text.map(Vec::from).or_else(|| fill.clone()));
+                Ok(Values::String(texts.collect()))
+            }
+        }
+    }
+
+    fn fill(&self, model: &Model, var: VarId) -> Result<Option<Values>> {
+        match values::fill(&self.variables[var.index()].metadata, model.var(var).ty) {
+            Some(fill) => fill.map(Some),
+            None => Ok(model.fill_value(var)),
+        }
+    }
+
+    fn inspect(&self) -> &dyn Inspect {
+        self
+    }
+}
+
+impl Inspect for NcZarrWriter {
+    fn hidden_attributes(&self, owner: Owner) -> Vec<Attr> {
+        self.reader.hidden_attributes(owner)
+    }
+
+    fn stored_size(&self, var: VarId) -> Result<StoredSize> {
+        let node = &self.variables[var.index()];
+        self.reader.stored_size_of(&self.key(&node.path), &node.metadata)
+    }
+
+    fn is_written_by_netcdf(&self) -> bool {
+        self.options.nczarr
+    }
+
+    fn skipped(&self, model: &Model) -> Skipped {
+        self.reader.skipped(model)
+    }
+
+    fn unreadable(&self) -> Option<Error> {
+        self.reader.unreadable()
+    }
+}
+
+impl WriteDriver for NcZarrWriter {
+    fn blob_mut(&self) -> Result<&dyn BlobMut> {
+        Ok(&self.reader.no_bytes)
+    }
+
+    fn commit(&mut self, _old: &Model, model: &Model) -> Result<()> {
+        self.define(model)
+    }
+
+    fn resize(&mut self, _dim: DimId, _len: u64) -> Result<Resized> {
+        // The arrays are made longer with the next flush.
+        Ok(Resized::Relocated)
+    }
+
+    fn write(
+        &mut self,
+        model: &Model,
+        var: VarId,
+        selection: &Selection,
+        input: In<'_>,
+        _skips_zeros: bool,
+    ) -> Result<Option<Written>> {
+        self.write_rounded(model, var, selection, input)
+    }
+
+    fn write_in_place(
+        &mut self,
+        _model: &Model,
+        _var: VarId,
+        _span: Span,
+        write: &mut dyn FnMut(&dyn BlobMut) -> Result<RangeCheck>,
+    ) -> Result<RangeCheck> {
+        write(&self.reader.no_bytes)
+    }
+
+    fn write_values(
+        &mut self,
+        model: &Model,
+        var: VarId,
+        selection: &Selection,
+        values: &Values,
+    ) -> Result<Written> {
+        self.write_text(model, var, selection, values)
+    }
+
+    fn chunks_to_write(&mut self, model: &Model, var: VarId) -> Result<Option<Array>> {
+        let node = &self.variables[var.index()];
+        // Numbers that are rounded are written one by one; shards are made of their elements.
+        let is_sharded = node.metadata.pipeline.as_ref().is_ok_and(|pipeline| !pipeline.shards.is_empty());
+        if node.quantize.is_some() || is_sharded || !matches!(model.var(var).ty, Type::Atomic(_)) {
+            return Ok(None);
+        }
+        let array = self.current_array(model, var)?;
+        Ok(Some(array).filter(|array| matches!(array.layout, Layout::Chunked(_)) && !array.shape.contains(&0)))
+    }
+
+    fn flush(&mut self, model: &Model, extent: Flush) -> Result<()> {
+        match extent {
+            Flush::DueDefinitions => return Ok(()),
+            Flush::Definitions => {}
+            Flush::All => self.flush_data(model)?,
+        }
+        self.put_documents(model)
+    }
+}
+
+impl NcZarrWriter {
+    /// Stores all chunks that are pending.
+    fn flush_data(&mut self, model: &Model) -> Result<()> {
+        for (node, var) in self.variables.iter_mut().zip(model.var_ids()) {
+            let data = node.data.get_mut().unwrap_or_else(PoisonError::into_inner);
+            let done = match data.as_deref() {
+                None => Ok(()),
+                Some(Data::Array(array)) => ferrocdf_array::flush(&self.reader.no_bytes, array),
+                Some(Data::Elements(elements)) => elements.lock().unwrap_or_else(PoisonError::into_inner).flush(),
+            };
+            done.map_err(|error| error.at(model.var_path(var)))?;
+        }
+        Ok(())
+    }
+}

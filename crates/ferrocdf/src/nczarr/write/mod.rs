@@ -1,0 +1,445 @@
+//! Writing: a Zarr store that is made or edited, as a driver.
+//!
+//! Chunks go to the store when they are complete, and all others when the file is flushed. Metadata is made of the model anew with each
+//! flush, and documents that changed are put after the chunks. What this library does not know of a document stays in it.
+//!
+//! The decision that shaped it: each document is put whole, and none is put before what it refers to is there. So a store has no state
+//! of its own that a killed writer could leave damaged.
+
+mod arrays;
+mod attributes;
+mod data;
+mod documents;
+mod driver;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ferrocdf_array::Array;
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_model::{Atomic, Attr, GroupId, Model, Owner, Quantize, Type, VarId};
+use ferrocdf_store::{ByteRange, Store};
+use ferrocdf_zarr::{
+    ArrayMetadata, Json, Members, NewArray, Version, WriteOptions, WrittenElements, group, with_member,
+};
+
+use super::keys::is_old_form;
+use super::{Content, Document, NcZarr, Variable, place};
+use crate::driver::Context;
+use crate::options::ZarrOptions;
+use crate::quantize;
+use documents::{Keyed, node_name};
+
+/// What a new store says of its maker.
+const PROPERTIES_TEXT: &str = concat!("version=2,ferrocdf=", env!("CARGO_PKG_VERSION"));
+
+/// A Zarr store that is edited.
+pub(crate) struct NcZarrWriter {
+    /// Reads what is stored.
+    reader: NcZarr,
+    version: Version,
+    options: ZarrOptions,
+    /// By the ids of the groups.
+    groups: Vec<GroupNode>,
+    /// By the ids of the variables.
+    variables: Vec<VariableNode>,
+    /// What the documents of the store say, by their keys relative to its root.
+    stored: HashMap<String, Json>,
+    /// Consolidated metadata of a store that was opened, with members for nodes that the model does not have.
+    consolidated: Members,
+    /// True if consolidated metadata does not say what the documents say.
+    is_consolidation_due: bool,
+}
+
+/// A group.
+struct GroupNode {
+    /// Its key relative to the root of the store; empty for the root.
+    path: String,
+    metadata: Json,
+    /// Its attributes when the store was opened, as JSON and in the model.
+    attributes: Members,
+    attrs_before: Vec<Attr>,
+    /// What was in it then.
+    before: GroupContents,
+    /// True if it was made by this writer.
+    is_new: bool,
+}
+
+/// What is in a group, for netCDF's metadata.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct GroupContents {
+    dims: Vec<(String, u64, bool)>,
+    arrays: Vec<String>,
+    groups: Vec<String>,
+}
+
+/// A variable.
+struct VariableNode {
+    /// The key of its array relative to the root of the store.
+    path: String,
+    /// The metadata of the array, without attributes.
+    document: Json,
+    metadata: ArrayMetadata,
+    /// Its attributes when the store was opened, as JSON and in the model.
+    attributes: Members,
+    before: Vec<Attr>,
+    /// The paths of its dimensions then.
+    dims_before: Vec<String>,
+    /// True if it was made by this writer.
+    is_new: bool,
+    /// The type of netCDF that the data type of the array stands for, if it is another one.
+    alias: Option<&'static str>,
+    /// How numbers are rounded that are written.
+    quantize: Option<Quantize>,
+    /// How the array was described, if it was made by this writer.
+    described: Option<NewArray>,
+    /// What writes it, once something is written or read.
+    data: Mutex<Option<Arc<Data>>>,
+}
+
+/// What writes the elements of a variable.
+enum Data {
+    /// Elements of a fixed size. Clones of the array share its pending chunks.
+    Array(Array),
+    /// Text.
+    Elements(Mutex<WrittenElements>),
+}
+
+impl GroupContents {
+    fn of(model: &Model, group: GroupId) -> GroupContents {
+        let of = model.group(group);
+        let dim = |dim: &ferrocdf_model::Dim| (dim.name.to_str().into_owned(), dim.len, dim.unlimited);
+        GroupContents {
+            dims: of.dims.iter().map(|&id| dim(model.dim(id))).collect(),
+            arrays: of.vars.iter().map(|&id| model.var(id).name.to_str().into_owned()).collect(),
+            groups: of.groups.iter().map(|&id| model.group(id).name.to_str().into_owned()).collect(),
+        }
+    }
+}
+
+/// Returns the paths of the dimensions of a variable, such as `/g1/x`.
+fn dim_paths(model: &Model, var: VarId) -> Vec<String> {
+    let dims = model.var(var).dims.iter().map(|&dim| model.dim(dim));
+    let path = |dim: &ferrocdf_model::Dim| {
+        let group = model.group_path(dim.group);
+        format!("{}/{}", group.trim_end_matches('/'), attributes::text(dim.name.as_bytes()))
+    };
+    dims.map(path).collect()
+}
+
+fn within(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_string() } else { format!("{folder}/{name}") }
+}
+
+impl NcZarrWriter {
+    /// Makes a store at a path of another one, where nothing is. Nothing is put yet.
+    pub(crate) fn create(
+        store: Arc<dyn Store>,
+        path: String,
+        version: Version,
+        options: ZarrOptions,
+    ) -> NcZarrWriter {
+        let content = Content::empty(version);
+        let reader = NcZarr::of(store, path, content);
+        let root = GroupNode::new(String::new(), version);
+        Self::of(reader, options, vec![root], vec![])
+    }
+
+    /// Opens a store for reading and writing.
+    ///
+    /// # Errors
+    /// Those of [`NcZarr::open`]; `NC_EPERM` for a store whose root is an array, and for one that a netCDF library before 4.9.3 wrote.
+    pub(crate) fn open(context: &Context<'_>) -> Result<(NcZarrWriter, Model)> {
+        let (store, path) = place::store(context.location)?;
+        let (mut content, model) = Content::read(&*store, &path)?;
+        let variables = std::mem::take(&mut content.arrays);
+        let groups = std::mem::take(&mut content.groups);
+        let is_old = groups.iter().chain(variables.iter().map(|variable| &variable.document));
+        if groups.is_empty() {
+            return Err(only_read("a store of one array"));
+        }
+        if content.version == Version::V2 && is_old.clone().any(|document| is_old_form(&document.metadata)) {
+            return Err(only_read("a store that a netCDF library before 4.9.3 wrote"));
+        }
+        let has_names =
+            |name: &str| variables.iter().any(|variable| variable.document.attributes.get(name).is_some());
+        let options = ZarrOptions {
+            nczarr: content.is_netcdf,
+            xarray: variables.is_empty() || has_names(super::keys::ARRAY_DIMENSIONS),
+            consolidated: content.is_consolidated,
+            keeps_empty_chunks: false,
+        };
+        let groups = groups.into_iter().zip(model.group_ids());
+        let groups = groups.map(|(document, id)| GroupNode::read(document, &path, &model, id)).collect();
+        let variables = variables.into_iter().zip(model.var_ids());
+        let variables =
+            variables.map(|(variable, id)| VariableNode::read(variable, &path, &model, id)).collect();
+        let mut writer = Self::of(NcZarr::of(store, path, content), options, groups, variables);
+        let documents = writer.documents(&model)?;
+        writer.stored = documents.into_iter().map(|Keyed { key, json }| (key, json)).collect();
+        writer.consolidated = writer.consolidated_members()?;
+        Ok((writer, model))
+    }
+
+    fn of(
+        reader: NcZarr,
+        options: ZarrOptions,
+        groups: Vec<GroupNode>,
+        variables: Vec<VariableNode>,
+    ) -> NcZarrWriter {
+        NcZarrWriter {
+            version: reader.content.version,
+            reader,
+            options,
+            groups,
+            variables,
+            stored: HashMap::new(),
+            consolidated: Members::default(),
+            is_consolidation_due: false,
+        }
+    }
+
+    /// Returns the metadata of nodes in the consolidated metadata of a store that was opened.
+    fn consolidated_members(&mut self) -> Result<Members> {
+        let all = match (self.options.consolidated, self.version) {
+            (false, _) => None,
+            (true, Version::V3) => self.groups[0].metadata.get("consolidated_metadata").cloned(),
+            (true, Version::V2) => {
+                let found = self.reader.store.get(&self.key(".zmetadata"), ByteRange::All)?;
+                found.map(|found| Json::parse(&found.bytes)).transpose()?
+            }
+        };
+        let members = all.as_ref().and_then(|all| all.get("metadata")).and_then(Json::as_object);
+        Ok(members.cloned().unwrap_or_default())
+    }
+
+    /// Returns the key in the store of a key relative to the root.
+    fn key(&self, relative: &str) -> String {
+        within(&self.reader.path, relative)
+    }
+
+    /// Makes nodes for the groups and variables that are new in a model. After an error none was made.
+    fn define(&mut self, model: &Model) -> Result<()> {
+        self.check_names(model)?;
+        let known = self.groups.len();
+        let mut groups: Vec<GroupNode> = vec![];
+        for id in model.group_ids().skip(known) {
+            let of = model.group(id);
+            let parent = of.parent.map_or(0, GroupId::index);
+            let parent = if parent < known { &self.groups[parent] } else { &groups[parent - known] };
+            let path = within(&parent.path, node_name(of.name.as_bytes())?);
+            groups.push(GroupNode::new(path, self.version));
+        }
+        let mut variables = vec![];
+        for var in model.var_ids_from(self.variables.len()) {
+            let group = model.var(var).group.index();
+            let group = if group < known { &self.groups[group] } else { &groups[group - known] };
+            let path = within(&group.path, node_name(model.var(var).name.as_bytes())?);
+            variables.push(VariableNode::new(path, model, var, self.version, &self.options)?);
+        }
+        self.groups.append(&mut groups);
+        self.variables.append(&mut variables);
+        Ok(())
+    }
+
+    /// Checks that nodes of the store keep their names, which are part of the keys of their objects.
+    fn check_names(&self, model: &Model) -> Result<()> {
+        let last = |path: &str| path.rsplit('/').next().unwrap_or_default().as_bytes().to_vec();
+        let groups = self.groups.iter().zip(model.groups()).skip(1);
+        let groups = groups.map(|(node, group)| (&node.path, group.name.as_bytes()));
+        let variables = self.variables.iter().zip(model.vars());
+        let mut all = groups.chain(variables.map(|(node, var)| (&node.path, var.name.as_bytes())));
+        match all.find(|(path, name)| last(path) != *name) {
+            None => Ok(()),
+            Some((path, _)) => {
+                let what = format!("/{path}: what is in a Zarr store keeps its name: copy it to give it another one");
+                Err(Error::new(Code::EPERM, what))
+            }
+        }
+    }
+
+    /// Puts the documents that changed.
+    fn put_documents(&mut self, model: &Model) -> Result<()> {
+        for Keyed { key, json } in self.documents(model)? {
+            if self.stored.get(&key) == Some(&json) {
+                continue;
+            }
+            let is_root = key == "zarr.json";
+            self.is_consolidation_due |= self.options.consolidated;
+            // The root of version 3 has the consolidated metadata in it.
+            if !(is_root && self.options.consolidated) {
+                self.reader.store.put(&self.key(&key), json.to_string().as_bytes())?;
+            }
+            self.stored.insert(key, json);
+        }
+        if self.is_consolidation_due { self.put_consolidated() } else { Ok(()) }
+    }
+
+    /// Puts consolidated metadata.
+    fn put_consolidated(&mut self) -> Result<()> {
+        let mut members = self.consolidated.clone();
+        let mut stored: Vec<(&String, &Json)> = self.stored.iter().collect();
+        stored.sort_by_key(|(key, _)| *key);
+        for (key, json) in stored {
+            let name = match self.version {
+                Version::V2 => &**key,
+                Version::V3 => match key.strip_suffix("/zarr.json") {
+                    Some(path) => path,
+                    None => continue,
+                },
+            };
+            match members.0.iter_mut().find(|(known, _)| known == name) {
+                Some((_, known)) => known.clone_from(json),
+                None => members.0.push((name.to_string(), json.clone())),
+            }
+        }
+        let number = |number: &str| Json::Number(number.into());
+        let (key, json) = match self.version {
+            Version::V2 => {
+                let format = ("zarr_consolidated_format", number("1"));
+                (".zmetadata", attributes::object(vec![("metadata", Json::Object(members)), format]))
+            }
+            Version::V3 => {
+                let inline = attributes::object(vec![
+                    ("kind", Json::String("inline".to_string())),
+                    ("must_understand", Json::Bool(false)),
+                    ("metadata", Json::Object(members)),
+                ]);
+                let root = self.stored.get("zarr.json").cloned().unwrap_or(Json::Null);
+                ("zarr.json", with_member(&root, "consolidated_metadata", inline))
+            }
+        };
+        self.reader.store.put(&self.key(key), json.to_string().as_bytes())?;
+        self.is_consolidation_due = false;
+        Ok(())
+    }
+}
+
+fn only_read(what: &str) -> Error {
+    Error::new(Code::EPERM, format!("{what} is only read: copy it to a new one"))
+}
+
+impl GroupNode {
+    fn new(path: String, version: Version) -> GroupNode {
+        GroupNode {
+            path,
+            metadata: group(version),
+            attributes: Members::default(),
+            attrs_before: vec![],
+            before: GroupContents::default(),
+            is_new: true,
+        }
+    }
+
+    fn read(document: Document, root: &str, model: &Model, id: GroupId) -> GroupNode {
+        let Document { path, metadata, attributes } = document;
+        GroupNode {
+            path: relative(&path, root),
+            metadata,
+            attributes,
+            attrs_before: model.attrs(Owner::Group(id)).iter().cloned().collect(),
+            before: GroupContents::of(model, id),
+            is_new: false,
+        }
+    }
+}
+
+/// Returns a key relative to the root of the store.
+fn relative(path: &str, root: &str) -> String {
+    path.strip_prefix(root).unwrap_or(path).trim_matches('/').to_string()
+}
+
+impl VariableNode {
+    fn new(
+        path: String,
+        model: &Model,
+        var: VarId,
+        version: Version,
+        options: &ZarrOptions,
+    ) -> Result<VariableNode> {
+        let described = arrays::of(model, var, version, options)?;
+        let in_variable = |error: Error| error.at(model.var_path(var));
+        let document = described.metadata(version).map_err(in_variable)?;
+        let metadata = ArrayMetadata::parse(version, &document).map_err(in_variable)?;
+        let is_float = matches!(model.var(var).ty, Type::Atomic(Atomic::Float | Atomic::Double));
+        let alias = match model.var(var).ty {
+            Type::Atomic(Atomic::Char) => Some("char"),
+            Type::Atomic(Atomic::String) if version == Version::V3 => Some("string"),
+            _ => None,
+        };
+        Ok(VariableNode {
+            path,
+            document,
+            metadata,
+            attributes: Members::default(),
+            before: vec![],
+            dims_before: vec![],
+            is_new: true,
+            alias,
+            quantize: model.var(var).storage.quantize.filter(|_| is_float),
+            described: Some(described),
+            data: Mutex::default(),
+        })
+    }
+
+    fn read(variable: Variable, root: &str, model: &Model, var: VarId) -> VariableNode {
+        let Variable { document: Document { path, metadata: document, attributes }, metadata } = variable;
+        VariableNode {
+            path: relative(&path, root),
+            document,
+            metadata,
+            attributes,
+            before: model.attrs(Owner::Var(var)).iter().cloned().collect(),
+            dims_before: dim_paths(model, var),
+            is_new: false,
+            alias: None,
+            quantize: quantize_of(model, var),
+            described: None,
+            data: Mutex::default(),
+        }
+    }
+
+    /// Returns what writes the variable, made when it is first needed.
+    fn data(&self, writer: &NcZarrWriter, model: &Model, var: VarId) -> Result<Arc<Data>> {
+        let mut data = self.data.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(data) = &*data {
+            return Ok(data.clone());
+        }
+        let made = Arc::new(writer.data_of(model, var, self)?);
+        *data = Some(made.clone());
+        Ok(made)
+    }
+}
+
+/// Returns how numbers of a variable are rounded that are written, which an attribute says.
+fn quantize_of(model: &Model, var: VarId) -> Option<Quantize> {
+    let found = quantize::ATTRIBUTES.iter().find_map(|&(name, way)| {
+        let attr = model.attrs(Owner::Var(var)).find(name)?;
+        match &attr.value {
+            ferrocdf_model::Values::Int(digits) => {
+                Some(Quantize { way, digits: u32::try_from(*digits.first()?).ok()? })
+            }
+            _ => None,
+        }
+    });
+    found.filter(|_| matches!(model.var(var).ty, Type::Atomic(Atomic::Float | Atomic::Double)))
+}
+
+impl NcZarrWriter {
+    /// Makes what writes the elements of a variable.
+    fn data_of(&self, model: &Model, var: VarId, node: &VariableNode) -> Result<Data> {
+        let dims = &model.var(var).dims;
+        let options = WriteOptions {
+            is_new: node.is_new,
+            can_grow: dims.iter().map(|&dim| model.dim(dim).unlimited).collect(),
+            keeps_empty: self.options.keeps_empty_chunks,
+        };
+        let (store, path, codecs) = (self.reader.store.clone(), self.key(&node.path), &self.reader.codecs);
+        if model.var(var).ty == Type::Atomic(Atomic::String) {
+            let fill = data::fill_text(&node.metadata);
+            let elements = node.metadata.elements_to_write(store, &path, codecs, &fill, options)?;
+            return Ok(Data::Elements(Mutex::new(elements)));
+        }
+        node.metadata.array_to_write(store, &path, codecs, options).map(Data::Array)
+    }
+}

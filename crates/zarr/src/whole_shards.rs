@@ -1,0 +1,196 @@
+//! Shards as the chunks that they are for a writer: encoded whole, decoded whole (codec `sharding_indexed`).
+
+use std::fmt;
+use std::sync::Arc;
+
+use ferrocdf_array::{Array, In, Kind, Out, Selection, Stored, read, write};
+use ferrocdf_bytes::{Code, Error, Order, Result};
+use ferrocdf_codec::{Chain, Codecs};
+use ferrocdf_store::{ByteRange, Cost, Expected, Fetched, Listing, MemoryBlob, Store, Version};
+
+use crate::codecs::Shards;
+use crate::shards::{MISSING, Shard, index_chain};
+
+/// The shards of an array: how the bytes of their elements become objects and come from them.
+pub(crate) struct ShardFormat {
+    shards: Shards,
+    /// The filters of a chunk.
+    chain: Chain,
+    /// The filters of the index, and its length in bytes.
+    index_chain: Chain,
+    index_len: usize,
+    /// The elements of a shard as bytes: one more, fastest dimension.
+    array: Array,
+    /// The decoded bytes of a chunk of the fill value.
+    empty: Vec<u8>,
+}
+
+impl ShardFormat {
+    /// Describes shards of a shape with elements of a size and a fill value, which may be empty for zeros.
+    ///
+    /// # Errors
+    /// Those of the filters of the index; `NC_EVARSIZE` for shards that are too large.
+    pub(crate) fn new(
+        shards: Shards,
+        shard_shape: &[u64],
+        (size, fill): (usize, &[u8]),
+        chain: Chain,
+        codecs: &Codecs,
+    ) -> Result<ShardFormat> {
+        let (index_chain, index_len) = index_chain(&shards, codecs)?;
+        let shape = shard_shape.iter().copied().chain([size as u64]).collect();
+        let array = Array::contiguous(shape, Stored::native(Kind::U8), 0)?;
+        let elements = shards.chunk_shape.iter().product::<u64>() as usize;
+        let empty = if fill.is_empty() { vec![0; elements * size] } else { fill.repeat(elements) };
+        Ok(ShardFormat { shards, chain, index_chain, index_len: index_len as usize, array, empty })
+    }
+
+    /// Returns the elements of each chunk of a shard, in the order of the index.
+    fn selections(&self) -> impl Iterator<Item = Selection> {
+        let Shards { counts, chunk_shape, .. } = &self.shards;
+        let size = self.array.shape.last().copied().unwrap_or(1);
+        (0..self.shards.chunks()).map(move |number| {
+            let mut rest = number;
+            let mut start = vec![0; counts.len() + 1];
+            for dim in (0..counts.len()).rev() {
+                start[dim] = rest % counts[dim] * chunk_shape[dim];
+                rest /= counts[dim];
+            }
+            let count: Vec<u64> = chunk_shape.iter().copied().chain([size]).collect();
+            Selection::slab(&start, &count)
+        })
+    }
+
+    /// Encodes the elements of a shard. Chunks that hold nothing but the fill value are left out unless `keeps_empty`.
+    fn encode(&self, elements: &[u8], keeps_empty: bool) -> Result<Vec<u8>> {
+        let elements = MemoryBlob::new(elements.to_vec());
+        let index_first = self.shards.index_first;
+        let mut object = vec![0; if index_first { self.index_len } else { 0 }];
+        let mut index = Vec::with_capacity(self.shards.chunks() as usize * 16);
+        let mut push = |numbers: [u64; 2]| {
+            index.extend(numbers.iter().flat_map(|number| match self.shards.index_order {
+                Order::Little => number.to_le_bytes(),
+                Order::Big => number.to_be_bytes(),
+            }));
+        };
+        let (mut chunk, mut encoded) = (vec![0; self.empty.len()], vec![]);
+        for selection in self.selections() {
+            let _exact = read(&elements, &self.array, &selection, Out::new(&mut chunk))?;
+            if !keeps_empty && chunk == self.empty {
+                push([MISSING, MISSING]);
+                continue;
+            }
+            self.chain.encode(&chunk, &mut encoded)?;
+            push([object.len() as u64, encoded.len() as u64]);
+            object.extend_from_slice(&encoded);
+        }
+        self.index_chain.encode(&index, &mut encoded)?;
+        match index_first {
+            true => object[..self.index_len].copy_from_slice(&encoded),
+            false => object.extend_from_slice(&encoded),
+        }
+        Ok(object)
+    }
+
+    /// Decodes an object to the elements of a shard.
+    fn decode(&self, object: &[u8]) -> Result<Vec<u8>> {
+        let size = self.array.shape.iter().product::<u64>() as usize;
+        let elements = MemoryBlob::new(vec![0; size]);
+        let Some(first) = object.len().checked_sub(self.index_len) else {
+            let what = format!("the shard has {} bytes, its index {}", object.len(), self.index_len);
+            return Err(Error::new(Code::ETRUNC, what));
+        };
+        let index = if self.shards.index_first { &object[..self.index_len] } else { &object[first..] };
+        let shard = Shard { begin: 0, size: object.len() as u64 };
+        let index = shard.locations(&self.shards, &self.index_chain, index)?;
+        let mut chunk = vec![0; self.empty.len()];
+        for (selection, [at, len]) in self.selections().zip(index.as_chunks::<2>().0) {
+            let decoded = match [*at, *len] {
+                [MISSING, MISSING] => &self.empty,
+                [at, len] => {
+                    let encoded = &object[at as usize..(at + len) as usize];
+                    self.chain.decode(0, encoded, &mut chunk)?;
+                    &chunk
+                }
+            };
+            let _exact = write(&elements, &self.array, &selection, In::new(decoded))?;
+        }
+        Ok(elements.to_bytes())
+    }
+}
+
+/// The shards of an array as objects that are not encoded. Each is read and decoded whole.
+pub(crate) struct WholeShards {
+    pub(crate) encoded: Arc<dyn Store>,
+    pub(crate) format: ShardFormat,
+    /// True if chunks that hold nothing but the fill value are stored too.
+    pub(crate) keeps_empty: bool,
+}
+
+impl WholeShards {
+    /// Returns a range of the elements of a shard.
+    fn decoded(&self, key: &str, range: ByteRange, found: Option<Fetched>) -> Result<Option<Fetched>> {
+        let Some(found) = found else { return Ok(None) };
+        let Fetched { bytes, version, .. } = found.check(key, ByteRange::All)?;
+        let mut bytes = self.format.decode(&bytes).map_err(|error| error.at(key))?;
+        let total = bytes.len() as u64;
+        let (start, end) = range.within(total);
+        bytes.truncate(end as usize);
+        bytes.drain(..start as usize);
+        Ok(Some(Fetched { bytes, start, total, version }))
+    }
+}
+
+impl Store for WholeShards {
+    fn get(&self, key: &str, range: ByteRange) -> Result<Option<Fetched>> {
+        self.decoded(key, range, self.encoded.get(key, ByteRange::All)?)
+    }
+
+    fn get_many(&self, requests: &[(&str, ByteRange)]) -> Vec<Result<Option<Fetched>>> {
+        let whole: Vec<_> = requests.iter().map(|&(key, _)| (key, ByteRange::All)).collect();
+        let answers = self.encoded.get_many(&whole).into_iter().zip(requests);
+        answers
+            .map(|(answer, &(key, range))| answer.and_then(|found| self.decoded(key, range, found)))
+            .collect()
+    }
+
+    fn put(&self, key: &str, bytes: &[u8]) -> Result<Version> {
+        self.encoded.put(key, &self.format.encode(bytes, self.keeps_empty)?)
+    }
+
+    fn put_many(&self, objects: &[(&str, &[u8])]) -> Vec<Result<Version>> {
+        let encode = |&(_, bytes): &(&str, &[u8])| self.format.encode(bytes, self.keeps_empty);
+        let encoded = match ferrocdf_array::map_parallel(objects, encode).into_iter().collect::<Result<Vec<_>>>() {
+            Ok(encoded) => encoded,
+            Err(error) => return objects.iter().map(|_| Err(error.clone())).collect(),
+        };
+        let objects: Vec<_> = objects.iter().zip(&encoded).map(|(&(key, _), bytes)| (key, &bytes[..])).collect();
+        self.encoded.put_many(&objects)
+    }
+
+    fn put_if(&self, key: &str, bytes: &[u8], expected: Expected<'_>) -> Result<Option<Version>> {
+        self.encoded.put_if(key, &self.format.encode(bytes, self.keeps_empty)?, expected)
+    }
+
+    fn delete(&self, key: &str) -> Result<()> {
+        self.encoded.delete(key)
+    }
+
+    fn list(&self, folder: &str) -> Result<Listing> {
+        self.encoded.list(folder)
+    }
+
+    fn cost(&self) -> Cost {
+        self.encoded.cost()
+    }
+
+    fn name(&self) -> String {
+        self.encoded.name()
+    }
+}
+
+impl fmt::Debug for WholeShards {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WholeShards({})", self.encoded.name())
+    }
+}

@@ -1,0 +1,248 @@
+//! Writing chunks: each is an object, or a part of a shard, which is written whole.
+//!
+//! A chunk that holds nothing but the fill value is not stored, as with zarr-python: a reader makes it of the fill value.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ferrocdf_array::{
+    Array, ChunkBatch, ChunkIndex, ChunkLocation, ChunkObjects, ChunkStore, Chunks, Index, map_parallel,
+};
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_codec::{Chain, Codecs};
+use ferrocdf_store::{BlobMut, MemoryBlob, Store};
+
+use crate::array::engine_array;
+use crate::data_type::FillValue;
+use crate::metadata::{ArrayMetadata, ChunkKeys, within};
+use crate::shards::in_box;
+use crate::whole_shards::{ShardFormat, WholeShards};
+
+/// What a writer knows of an array beside its metadata.
+#[derive(Clone, Debug, Default)]
+pub struct WriteOptions {
+    /// True if no chunk of the array is stored yet, and nobody else stores any.
+    pub is_new: bool,
+    /// For each dimension, true if the array may become longer along it.
+    pub can_grow: Vec<bool>,
+    /// True if chunks that hold nothing but the fill value are stored too.
+    pub keeps_empty: bool,
+}
+
+/// Most chunks of a new array of which the writer notes that they are stored. Of others the store is asked.
+const MAX_NOTED: usize = 1 << 20;
+
+/// The chunks of one array that is written, without those that are pending in memory.
+struct WrittenChunks {
+    store: Arc<dyn Store>,
+    /// Key of the array; empty for one at the root of the store.
+    path: String,
+    keys: ChunkKeys,
+    options: WriteOptions,
+    /// The encoded form of a chunk that holds nothing but the fill value; `None` if there is no fill value or all chunks are stored.
+    empty: Option<Vec<u8>>,
+    /// Chunks of a new array that are stored; `None` if there are too many to note.
+    stored: Mutex<Option<HashSet<Index>>>,
+}
+
+impl ArrayMetadata {
+    /// Returns the array that lies at a path of a store, to be written. Elements that are no numbers are bytes: one more, fastest
+    /// dimension. Chunks of the engine are the shards, if there are any: these are encoded whole.
+    ///
+    /// The array is pending in part until [`flush`](ferrocdf_array::flush): its owner keeps one clone of it.
+    ///
+    /// # Errors
+    /// Those of the codecs; `NC_EPERM` for shards within shards, and for shards that codecs come before or follow.
+    pub fn array_to_write(
+        &self,
+        store: Arc<dyn Store>,
+        path: &str,
+        codecs: &Codecs,
+        options: WriteOptions,
+    ) -> Result<Array> {
+        let pipeline = self.pipeline.as_ref().map_err(Clone::clone)?;
+        let size = self.element.data_type.size().ok_or_else(|| only_read("elements without a fixed size"))?;
+        let chain = self.chain(codecs)?;
+        chain.check_encode()?;
+        let fill = match &self.fill_value {
+            FillValue::Bytes(bytes) => bytes.clone(),
+            FillValue::Undefined | FillValue::Value(_) => vec![],
+        };
+        let (store, chain) = match &pipeline.shards[..] {
+            [] => (store, chain),
+            [shards] if pipeline.object_steps.is_empty() && shards.order.is_sorted() => {
+                let format = ShardFormat::new(shards.clone(), &self.chunk_shape, (size, &fill), chain, codecs)?;
+                let store: Arc<dyn Store> =
+                    Arc::new(WholeShards { encoded: store, format, keeps_empty: options.keeps_empty });
+                (store, Chain::default())
+            }
+            _ => return Err(only_read("shards within shards, or shards that a codec comes before or follows")),
+        };
+        let empty = match &self.fill_value {
+            FillValue::Bytes(_) if !options.keeps_empty => Some(encoded_fill(&self.chunk_shape, &fill, &chain)?),
+            _ => None,
+        };
+        let stored = Mutex::new(options.is_new.then(HashSet::new));
+        let path = path.to_string();
+        let index = WrittenChunks { store, path, keys: self.keys, options, empty, stored };
+        let chunks = Chunks::writable(self.chunk_shape.clone(), Arc::new(index), Arc::new(chain), fill);
+        Ok(engine_array(&self.element, self.shape.clone(), chunks))
+    }
+}
+
+fn only_read(what: &str) -> Error {
+    Error::new(Code::EPERM, format!("arrays with {what} are only read"))
+}
+
+/// Returns the encoded form of a chunk of the fill value.
+fn encoded_fill(shape: &[u64], fill: &[u8], chain: &Chain) -> Result<Vec<u8>> {
+    let elements = shape.iter().try_fold(1usize, |count, &len| count.checked_mul(usize::try_from(len).ok()?));
+    let size = elements.and_then(|count| count.checked_mul(fill.len()));
+    let mut decoded: Vec<u8> = vec![];
+    match size.map(|size| decoded.try_reserve_exact(size)) {
+        Some(Ok(())) => {}
+        _ => {
+            let what = format!("no memory for a chunk of shape {shape:?}");
+            return Err(Error::new(Code::ENOMEM, what));
+        }
+    }
+    (0..elements.unwrap_or(0)).for_each(|_| decoded.extend_from_slice(fill));
+    let mut encoded = vec![];
+    chain.encode(&decoded, &mut encoded)?;
+    Ok(encoded)
+}
+
+impl WrittenChunks {
+    fn is_empty(&self, encoded: &[u8]) -> bool {
+        self.empty.as_deref() == Some(encoded)
+    }
+
+    /// True if an object may exist for a chunk.
+    fn may_be_stored(&self, chunk: &[u64]) -> bool {
+        let stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+        stored.as_ref().is_none_or(|stored| stored.contains(chunk))
+    }
+
+    /// Notes that a chunk is about to be stored.
+    fn note(&self, chunk: Index) {
+        let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(set) = &mut *stored {
+            set.insert(chunk);
+            if set.len() > MAX_NOTED {
+                *stored = None;
+            }
+        }
+    }
+
+    /// Stores one chunk of a batch. `put` puts an object.
+    fn put_one(&self, batch: &dyn ChunkBatch, number: usize) -> Result<()> {
+        let chunk = batch.coordinates(number);
+        with_bytes(batch, number, |bytes| match self.is_empty(bytes) {
+            true => self.leave_out(&chunk),
+            false => {
+                self.note(chunk.clone());
+                self.store.put(&self.key(&chunk), bytes).map(drop)
+            }
+        })
+    }
+
+    /// Makes a chunk missing.
+    fn leave_out(&self, chunk: &[u64]) -> Result<()> {
+        if self.may_be_stored(chunk) { self.store.delete(&self.key(chunk)) } else { Ok(()) }
+    }
+
+    /// Stores a batch of chunks in a store in which each request takes long.
+    fn put_together(&self, batch: &dyn ChunkBatch) -> Result<()> {
+        let (mut keys, mut objects) = (vec![], vec![]);
+        for number in 0..batch.len() {
+            let chunk = batch.coordinates(number);
+            let bytes = with_bytes(batch, number, |bytes| Ok(bytes.to_vec()))?;
+            if self.is_empty(&bytes) {
+                self.leave_out(&chunk)?;
+                continue;
+            }
+            keys.push(self.key(&chunk));
+            self.note(chunk);
+            objects.push(bytes);
+        }
+        let objects: Vec<_> = keys.iter().zip(&objects).map(|(key, bytes)| (&**key, &bytes[..])).collect();
+        self.store.put_many(&objects).into_iter().try_for_each(|done| done.map(drop))
+    }
+}
+
+/// Runs `work` with the encoded bytes of a chunk.
+fn with_bytes<R>(batch: &dyn ChunkBatch, number: usize, work: impl FnOnce(&[u8]) -> Result<R>) -> Result<R> {
+    match batch.borrow(number..number + 1) {
+        Some(bytes) => work(bytes),
+        None => {
+            let mut bytes = vec![0; batch.encoded_len(number) as usize];
+            batch.copy_to(number, &mut bytes)?;
+            work(&bytes)
+        }
+    }
+}
+
+impl ChunkIndex for WrittenChunks {
+    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
+        let location = |chunk: Vec<u64>| match self.may_be_stored(&chunk) {
+            true => ChunkLocation::Object { at: 0, len: ChunkLocation::TO_END, mask: 0 },
+            false => ChunkLocation::Missing,
+        };
+        Ok(in_box(first, count).into_iter().map(location).collect())
+    }
+
+    fn objects(&self) -> Option<&dyn ChunkObjects> {
+        Some(self)
+    }
+}
+
+impl ChunkObjects for WrittenChunks {
+    fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    fn key(&self, chunk: &[u64]) -> String {
+        within(&self.path, &self.keys.key(chunk))
+    }
+}
+
+impl ChunkStore for WrittenChunks {
+    fn put(&self, batch: &dyn ChunkBatch) -> Result<bool> {
+        if !self.store.cost().is_near() {
+            return self.put_together(batch).map(|()| true);
+        }
+        let numbers: Vec<usize> = (0..batch.len()).collect();
+        let done = map_parallel(&numbers, |&number| self.put_one(batch, number));
+        done.into_iter().collect::<Result<()>>().map(|()| true)
+    }
+
+    fn allocate(&self, _chunk: &[u64], _len: u64) -> Result<u64> {
+        Err(in_objects())
+    }
+
+    fn insert(&self, _chunk: &[u64], _at: u64, _len: u64, _mask: u32) -> Result<()> {
+        Err(in_objects())
+    }
+
+    fn release(&self, _chunk: &[u64], _at: u64, _len: u64) {}
+
+    fn blob(&self) -> Arc<dyn BlobMut> {
+        // All chunks are in objects.
+        Arc::new(MemoryBlob::default())
+    }
+
+    fn can_grow(&self, dim: usize) -> bool {
+        self.options.can_grow.get(dim).copied().unwrap_or(false)
+    }
+}
+
+fn in_objects() -> Error {
+    Error::new(Code::EINTERNAL, "space for a chunk that is an object")
+}
+
+impl fmt::Debug for WrittenChunks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WrittenChunks({}/{})", self.store.name(), self.path)
+    }
+}
