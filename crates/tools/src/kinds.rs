@@ -1,6 +1,6 @@
 //! Names of the kinds of files on command lines (`-k`).
 
-use ferrocdf::Format;
+use ferrocdf::{Container, DataModel, Format, ZarrOptions};
 
 /// Every spelling the reference's tools take, the canonical name of each kind first.
 const KINDS: [(&str, Format); 26] = [
@@ -35,4 +35,18 @@ const KINDS: [(&str, Format); 26] = [
 /// The kind called `name`.
 pub fn find(name: &[u8]) -> Option<Format> {
     KINDS.iter().find(|(known, _)| known.as_bytes() == name).map(|&(_, format)| format)
+}
+
+/// The Zarr store of the kind called `name`: with netCDF's own metadata (`nczarr`), or for Zarr programs alone.
+pub fn find_zarr(name: &[u8]) -> Option<(Format, ZarrOptions)> {
+    let (container, nczarr) = match name {
+        b"nczarr" | b"nczarr3" => (Container::ZarrV3, true),
+        b"nczarr2" => (Container::ZarrV2, true),
+        b"zarr" | b"zarr3" => (Container::ZarrV3, false),
+        b"zarr2" | b"xarray" => (Container::ZarrV2, false),
+        _ => return None,
+    };
+    let mut options = ZarrOptions::default();
+    options.nczarr = nczarr;
+    Some((Format::new(container, DataModel::Netcdf4), options))
 }

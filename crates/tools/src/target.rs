@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use ferrocdf::store::{BlobMut, FileBlob, SkipZeros, copy_access, resolve_links};
-use ferrocdf::{CreateOptions, Error, Location, Result};
+use ferrocdf::{Code, CreateOptions, Error, FileMut, Location, Result};
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -41,6 +41,10 @@ enum Way {
     Copy,
     /// Its bytes are put as this object of a store.
     Put(Location),
+    /// It is a folder, which takes the place of this path.
+    Folder(PathBuf),
+    /// There is none: the objects of a Zarr store are put under this key of a store.
+    Direct(Location),
 }
 
 /// The temporary files of this process, to be removed when a signal ends it.
@@ -52,7 +56,6 @@ impl Target {
     /// Fails if there is a file that may not be written, or that another process writes.
     pub fn new(given: &Path) -> Result<Target> {
         let location = location(given)?;
-        location.check_not_zarr()?;
         let given = given.to_path_buf();
         if let Location::Url(_) = location {
             let object = location.resolved()?.into_owned();
@@ -71,6 +74,40 @@ impl Target {
             Err(error) if is_refused(&error) && lock.is_some() => Self::copied(given, lock),
             Err(error) => Err(failed(error)),
         }
+    }
+
+    /// Prepares to make a Zarr store at `given`. A folder is written beside it; objects of a store that is not a folder are put where
+    /// they shall be.
+    ///
+    /// # Errors
+    /// `NC_EEXIST` for a folder with other files than those of a Zarr store.
+    pub fn new_store(given: &Path) -> Result<Target> {
+        let location = location(given)?.resolved()?.into_owned();
+        let given = given.to_path_buf();
+        let Location::Path(path) = &location else {
+            return Ok(Target { temporary: given.clone(), given, way: Way::Direct(location), lock: None });
+        };
+        let failed = |error: io::Error| Error::system(&error, given.display());
+        let path = path.components().as_path().to_path_buf();
+        let has_others = match fs::read_dir(&path) {
+            Ok(mut entries) => entries.next().is_some() && !ferrocdf::is_zarr_store(&path),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => false,
+            Err(error) => return Err(failed(error)),
+        };
+        if has_others {
+            let what = "other files than those of a Zarr store are there, which are not replaced";
+            return Err(Error::new(Code::EEXIST, what).at(given.display()));
+        }
+        let temporary = make_temporary(&path, None).map_err(failed)?;
+        Ok(Target { given, temporary, way: Way::Folder(path), lock: None })
+    }
+
+    /// Makes the dataset that is to become the target.
+    pub fn create(&self, options: &CreateOptions) -> Result<FileMut> {
+        self.named(match &self.way {
+            Way::Direct(location) => FileMut::create_at(location, options),
+            _ => FileMut::create(&self.temporary, options),
+        })
     }
 
     /// A target whose temporary file lies in another folder.
@@ -108,7 +145,7 @@ impl Target {
         let failed = |error: io::Error| Error::system(&error, self.given.display());
         // With `FERROCDF_SYNC=disk` the bytes reach the disk before the name, and both before the tool ends.
         let is_durable = CreateOptions::default().durable;
-        if is_durable {
+        if is_durable && self.temporary.is_file() {
             self.named(FileBlob::open_mut(&self.temporary)?.sync())?;
         }
         let target = match &self.way {
@@ -118,6 +155,8 @@ impl Target {
                 let _shown = RemoteProgress::of(location, "sending");
                 return location.put(&FileBlob::open(&self.temporary)?);
             }
+            Way::Folder(target) => return replace_folder(&self.temporary, target).map_err(failed),
+            Way::Direct(_) => return Ok(()),
         };
         // Another process may have made a file of that name meanwhile, and may be writing it.
         let is_new = self.lock.is_none() && target.is_file();
@@ -129,8 +168,32 @@ impl Target {
 
 impl Drop for Target {
     fn drop(&mut self) {
-        remove(&self.temporary);
+        if !matches!(self.way, Way::Direct(_)) {
+            remove(&self.temporary);
+        }
     }
+}
+
+/// Puts a folder in the place of what is at a path, which is moved aside first: no system replaces a folder at once.
+fn replace_folder(temporary: &Path, target: &Path) -> io::Result<()> {
+    let old = make_temporary(target, None)?;
+    match fs::symlink_metadata(target) {
+        Ok(about) => {
+            if about.is_dir() {
+                fs::remove_file(&old)?;
+            }
+            fs::rename(target, &old)?;
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let done = fs::rename(temporary, target);
+    if done.is_err() && old.exists() {
+        // What stood there comes back.
+        let _ = fs::rename(&old, target);
+    }
+    remove(&old);
+    done
 }
 
 /// Copies the bytes of a file to a device, a pipe, or another file. What is longer than the other file comes first: if there
@@ -175,7 +238,7 @@ pub fn remove_on_signals() {
             // Kept to the end, so that no other temporary file is made.
             let files = temporary_files();
             for path in files.iter() {
-                let _ = fs::remove_file(path);
+                remove_at(path);
             }
             let _ = emulate_default_handler(signal);
             process::exit(128 + signal);
@@ -197,9 +260,15 @@ fn temporary_files() -> MutexGuard<'static, Vec<PathBuf>> {
 /// Removes a temporary file, unless it has become the target.
 fn remove(temporary: &Path) {
     let mut files = temporary_files();
-    // It is not there any more if it was renamed.
-    let _ = fs::remove_file(temporary);
+    remove_at(temporary);
     files.retain(|path| path != temporary);
+}
+
+/// Removes a temporary file or folder. It is not there any more if it was renamed.
+fn remove_at(path: &Path) {
+    if fs::remove_file(path).is_err() {
+        let _ = fs::remove_dir_all(path);
+    }
 }
 
 /// Opens an existing file and takes the writer's lock, as [`ferrocdf::FileMut::create`] does.

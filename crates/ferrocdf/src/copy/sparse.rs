@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use ferrocdf_array::{Array, Coverage, Kind, Layout, Selection, coverage, unwritten_value};
 use ferrocdf_bytes::Result;
-use ferrocdf_model::{Chunking, StoredFill, Type, Values, VarId};
+use ferrocdf_model::{Chunking, Container, Model, Owner, StoredFill, Type, Values, VarId};
 
 use super::{Pair, are_numbers, lock_both};
 use crate::{File, FileMut};
@@ -51,6 +51,9 @@ pub fn keep_unwritten(from: &File, to: &FileMut, pairs: &[Pair]) -> Result<()> {
             (Some(_), _) => continue,
             (None, _) => StoredFill::Default,
         };
+        if !tells(&target, to_var, &fill) {
+            continue;
+        }
         fills.push((to_var, fill));
     }
     drop(target);
@@ -62,6 +65,32 @@ pub fn keep_unwritten(from: &File, to: &FileMut, pairs: &[Pair]) -> Result<()> {
         }
         Ok(())
     })
+}
+
+/// True if readers of the copy take the fill value for nothing else than it is. In a Zarr store it is the missing value too, in version
+/// 2 also where no attribute says so.
+fn tells(target: &Model, var: VarId, fill: &StoredFill) -> bool {
+    let own = target.find_attr(Owner::Var(var), b"_FillValue");
+    let default = || match target.var(var).ty {
+        Type::Atomic(atomic) => Some(Values::default_fill(atomic)),
+        Type::User(_) => None,
+    };
+    let missing = match (target.format().container(), own) {
+        (Container::ZarrV2 | Container::ZarrV3, Some(attr)) => Some(attr.value.clone()),
+        (Container::ZarrV2, None) => default(),
+        _ => return true,
+    };
+    matches!((missing, fill), (Some(missing), StoredFill::Value(value)) if is_same(&missing, value))
+}
+
+/// True if both are the same value; a NaN is the same as another one.
+fn is_same(one: &Values, other: &Values) -> bool {
+    let is_nan = |values: &Values| match values {
+        Values::Float(list) => list.iter().all(|number| number.is_nan()),
+        Values::Double(list) => list.iter().all(|number| number.is_nan()),
+        _ => false,
+    };
+    one == other || one.ty() == other.ty() && is_nan(one) && is_nan(other)
 }
 
 /// True if no element of a variable was ever written.

@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::Resolver;
+use ferrocdf_model::{Container, DataModel, Format};
 use ferrocdf_store::{
     Blob, FileBlob, MemoryBlob, ObjectBlob, PageCache, PageFolder, ReadAhead, ReadRequest, Store,
 };
@@ -27,6 +28,7 @@ use resolver::{BesideFile, BesideObject};
 pub use url::Url;
 
 use crate::elements::zeros;
+use crate::options::ZarrOptions;
 
 /// Bytes that one request asks for where a dataset is read whole.
 const PIECE: usize = 8 << 20;
@@ -126,7 +128,6 @@ impl Location {
     /// `NC_EINVAL` for a location that is no object of a store, `NC_ENOTBUILT` for a URL without the feature `remote`, and those of
     /// the blob and of the store.
     pub fn put(&self, blob: &dyn Blob) -> Result<()> {
-        self.check_not_zarr()?;
         match &*self.resolved()? {
             Location::Object { store, key } => store.put_blob(key, blob).map(drop),
             other => {
@@ -135,17 +136,23 @@ impl Location {
         }
     }
 
-    /// Refuses to make a file where a URL asks for a Zarr store.
-    ///
-    /// # Errors
-    /// `NC_ENOTBUILT`.
-    pub fn check_not_zarr(&self) -> Result<()> {
-        match self {
-            Location::Url(url) if url.asks_for_zarr() => {
-                Err(Error::new(Code::ENOTBUILT, "Zarr stores are only read by this version").at(url))
-            }
-            _ => Ok(()),
-        }
+    /// Returns the format and the kind of the Zarr store that is to be made here: as the fragment of a URL says (`#mode=nczarr`, `zarr`,
+    /// `xarray`, `noxarray`, with `v2`, the default, or `v3`), or NCZarr of version 3 for a name that ends in `.zarr`. `None` for all
+    /// other locations.
+    pub fn zarr(&self) -> Option<(Format, ZarrOptions)> {
+        let of_url = match self {
+            Location::Url(url) => url.zarr(),
+            _ => None,
+        };
+        let is_named = || {
+            let name = match self {
+                Location::Url(url) => String::from_utf8_lossy(url.split_fragment().0).into_owned(),
+                other => other.name().to_string_lossy().into_owned(),
+            };
+            name.trim_end_matches('/').ends_with(".zarr")
+        };
+        let format = Format::new(Container::ZarrV3, DataModel::Netcdf4);
+        of_url.or_else(|| is_named().then(|| (format, ZarrOptions::default())))
     }
 
     /// Returns the name of the dataset, for messages.

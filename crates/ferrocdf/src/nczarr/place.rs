@@ -40,6 +40,11 @@ pub(super) fn store(location: &Location) -> Result<(Arc<dyn Store>, String)> {
 /// The objects that make a folder a Zarr store.
 const ROOTS: [&str; 4] = ["zarr.json", ".zgroup", ".zarray", ".zmetadata"];
 
+/// True if a path is that of a folder with the metadata of a Zarr store.
+pub fn is_zarr_store(path: &Path) -> bool {
+    ROOTS.iter().any(|root| path.join(root).is_file())
+}
+
 /// Makes room for a new store at a location: nothing is there afterwards. A store that was there is removed if `clobber`.
 ///
 /// # Errors

@@ -15,9 +15,11 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use ferrocdf::{Code, CreateOptions, Error, File, FileMut, Format, Model, Result, VarId};
+use ferrocdf::{
+    Code, Container, CreateOptions, Error, File, FileMut, Format, Model, Result, VarId, ZarrOptions,
+};
 
-use crate::input::{ALLOWED_MISSING, Input, is_same};
+use crate::input::{ALLOWED_MISSING, Input, is_same, location};
 use crate::progress::Progress;
 use crate::says;
 use crate::target::{Target, remove_on_signals};
@@ -121,7 +123,10 @@ fn copy(program: &str, foreign: Foreign, options: &Options, errors: &mut dyn Wri
         // There is nowhere to tell that this failed.
         let _ = writeln!(errors, "{program}: {told}");
     }
-    let target = Target::new(&options.output)?;
+    let target = match is_zarr(format) {
+        true => Target::new_store(&options.output)?,
+        false => Target::new(&options.output)?,
+    };
     target.named(write(&input, &source, &target, options, &wanted, format))?;
     Ok(target.replace()?)
 }
@@ -198,18 +203,30 @@ fn check_length(input: &Input, vars: impl Iterator<Item = VarId>) -> Result<()> 
 const NAMED: usize = 5;
 
 fn create(target: &Target, options: &Options, format: Format) -> Result<FileMut> {
-    let create = CreateOptions::format(format);
+    let mut create = CreateOptions::format(format);
+    create.zarr = options.zarr.or_else(|| asked_by(options).map(|(_, zarr)| zarr)).unwrap_or_default();
     if options.write_in_memory {
         FileMut::in_memory(&create)
     } else {
-        FileMut::create(target.path(), &create)
+        target.create(&create)
     }
 }
 
-/// The kind asked for; else netCDF-4 classic model where compression or chunking was asked for; else the input's.
+/// What the name of the output asks for, where that is a Zarr store.
+fn asked_by(options: &Options) -> Option<(Format, ZarrOptions)> {
+    location(&options.output).ok()?.zarr()
+}
+
+fn is_zarr(format: Format) -> bool {
+    matches!(format.container(), Container::ZarrV2 | Container::ZarrV3)
+}
+
+/// The kind asked for, or that of a Zarr store where the name of the output asks for one; else netCDF-4 classic model where compression or chunking was asked for; else the input's.
 fn output_format(input: Format, options: &Options) -> Format {
     match options.kind {
         Some(kind) => kind,
+        None if asked_by(options).is_some() => asked_by(options).map_or(Format::NETCDF4, |(format, _)| format),
+        None if !options.filterspecs.is_empty() => Format::NETCDF4,
         None if input.has_cdf_model() && options.wants_netcdf4() => Format::NETCDF4_CLASSIC,
         None => input.native(),
     }

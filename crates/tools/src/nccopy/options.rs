@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use ferrocdf::Format;
+use ferrocdf::{Format, ZarrOptions};
 
 use super::filterspec::FilterSpec;
 use crate::getopt::{Getopt, Opt};
@@ -34,6 +34,8 @@ pub struct Choice {
 pub struct Options {
     /// The kind of the output.
     pub kind: Option<Format>,
+    /// The kind of Zarr store, if `kind` is one.
+    pub zarr: Option<ZarrOptions>,
     /// Deflation level, 0 to 9.
     pub deflate: Option<u8>,
     /// Whether filters of the input are left out.
@@ -105,7 +107,10 @@ fn read(args: Vec<OsString>, program: &str) -> Result<Options, String> {
             Opt::Flag(b'7') => options.kind = Some(Format::NETCDF4_CLASSIC),
             Opt::Value(b'k', name) => match kinds::find(name.as_bytes()) {
                 Some(kind) => options.kind = Some(kind),
-                None => return Err(say(format!("invalid output format: {}", name.to_string_lossy()))),
+                None => match kinds::find_zarr(name.as_bytes()) {
+                    Some((format, zarr)) => (options.kind, options.zarr) = (Some(format), Some(zarr)),
+                    None => return Err(say(format!("invalid output format: {}", name.to_string_lossy()))),
+                },
             },
             Opt::Value(b'd', level) => {
                 let level = leading_integer(level.as_bytes());
@@ -172,7 +177,9 @@ fn read_filterspec(spec: &OsStr, options: &mut Options) -> Result<(), String> {
         options.no_filters = true;
     } else {
         options.filterspecs.push(FilterSpec::parse(spec.to_str().ok_or("this is no UTF-8")?)?);
-        options.kind = Some(Format::NETCDF4);
+        if options.zarr.is_none() {
+            options.kind = options.kind.map(|_| Format::NETCDF4);
+        }
     }
     Ok(())
 }
@@ -246,7 +253,9 @@ const SYNOPSIS: &str = "[-k kind] [-[3|4|5|6|7]] [-d n] [-s] [-c chunkspec] [-u]
 /// What each option does.
 pub const OPTIONS_TEXT: &str = "\
 \x20 [-k kind] kind of the output file; the default is that of the input:
-            'classic', '64-bit offset', 'cdf5', 'netCDF-4', 'netCDF-4 classic model'
+            'classic', '64-bit offset', 'cdf5', 'netCDF-4', 'netCDF-4 classic model';
+            'nczarr3' or 'nczarr2' (a Zarr store with all of netCDF), 'zarr3' or 'zarr2' (for
+            Zarr programs alone); an outfile whose name ends in .zarr is 'nczarr3'
   [-3]      short for -k 'classic'
   [-6]      short for -k '64-bit offset'
   [-5]      short for -k 'cdf5'
