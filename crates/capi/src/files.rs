@@ -5,7 +5,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use ferrocdf::{Alignment, Code, CreateOptions, File, FileMut, Format, Location, OpenOptions, Result};
+use ferrocdf::{
+    Alignment, AppendOptions, Code, CreateOptions, File, FileMut, Format, Location, OpenOptions, Result,
+};
 
 use crate::boundary::{answer, fail, put, text};
 use crate::constants::*;
@@ -189,15 +191,11 @@ unsafe fn open(path: *const c_char, mode: c_int, basepe: c_int, hint: *mut usize
     })
 }
 
-/// Opens a file to be changed where it lies. Fails with `NC_EPERM` for a URL.
+/// Opens a file or a store to be changed where it lies. Fails with `NC_EPERM` for the URL of a file.
 fn edit(location: &Location) -> Result<Arc<FileMut>> {
-    let Some(path) = path_of(location) else {
-        let what = "objects are replaced whole, and not changed in place: copy it to a file, change that, and put it with nccopy";
-        return fail(Code::EPERM, format!("{}: {what}", text_of(location).escape_ascii()));
-    };
-    match writer_of(path) {
+    match path_of(location).and_then(writer_of) {
         Some(writer) => Ok(writer),
-        None => FileMut::append(path).map(Arc::new),
+        None => FileMut::append_at(location, &AppendOptions::default()).map(Arc::new),
     }
 }
 
@@ -470,6 +468,7 @@ pub unsafe extern "C" fn nc_delete_mp(path: *const c_char, basepe: c_int) -> c_i
             return fail(Code::EINVAL, "the only processing element is 0");
         }
         match &*location.resolved()? {
+            place if ferrocdf::remove_zarr_store(place)? => Ok(()),
             Location::Object { store, key } => store.delete(key),
             other => {
                 let path = other.clone().into_path()?;

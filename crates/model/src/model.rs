@@ -10,7 +10,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 
 use crate::named::in_use;
 use crate::{
-    Atomic, Attr, Attrs, Class, Dim, DimId, Format, Group, GroupId, Name, Owner, Storage, StoredFill, Type,
+    Atomic, Attr, Attrs, Class, DataModel, Dim, DimId, Format, Group, GroupId, Name, Owner, Storage, StoredFill, Type,
     TypeId, UserType, Values, Var, VarId,
 };
 
@@ -562,9 +562,9 @@ impl Model {
     }
 
     fn check_enhanced(&self, what: &str) -> Result<()> {
-        let code = match self.format {
-            Format::NETCDF4 => return Ok(()),
-            Format::NETCDF4_CLASSIC => Code::ESTRICTNC3,
+        let code = match self.format.data_model() {
+            DataModel::Netcdf4 => return Ok(()),
+            DataModel::Netcdf4Classic => Code::ESTRICTNC3,
             _ => Code::ENOTNC4,
         };
         Err(Error::new(code, format!("{} files hold no {what}", self.format.kind_name())))

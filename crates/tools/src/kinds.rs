@@ -37,6 +37,11 @@ pub fn find(name: &[u8]) -> Option<Format> {
     KINDS.iter().find(|(known, _)| known.as_bytes() == name).map(|&(_, format)| format)
 }
 
+/// True for the format of a Zarr store.
+pub fn is_zarr(format: Format) -> bool {
+    matches!(format.container(), Container::ZarrV2 | Container::ZarrV3)
+}
+
 /// The Zarr store of the kind called `name`: with netCDF's own metadata (`nczarr`), or for Zarr programs alone.
 pub fn find_zarr(name: &[u8]) -> Option<(Format, ZarrOptions)> {
     let (container, nczarr) = match name {

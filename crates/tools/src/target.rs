@@ -118,11 +118,6 @@ impl Target {
         Ok(Target { given, temporary: far_temporary()?, way: Way::Copy, lock })
     }
 
-    /// The path to write to.
-    pub fn path(&self) -> &Path {
-        &self.temporary
-    }
-
     /// Writes the file as a whole. Zeros become holes of the file, in pieces of 64 KiB.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
         let file = FileBlob::open_mut(&self.temporary)?;
@@ -321,10 +316,10 @@ mod tests {
     fn names_of_temporary_files_are_used_once() {
         let folder = tempfile::tempdir().unwrap();
         let first = Target::new(&folder.path().join("first")).unwrap();
-        let name = first.path().to_path_buf();
+        let name = first.temporary.clone();
         first.replace().unwrap();
         let second = Target::new(&folder.path().join("second")).unwrap();
-        assert_ne!(second.path(), name);
+        assert_ne!(second.temporary, name);
     }
 
     #[test]
@@ -352,7 +347,7 @@ mod tests {
             fs::write(&path, old).unwrap();
             let failed = Target::copied(path.clone(), None).unwrap();
             failed.write(b"half").unwrap();
-            let temporary = failed.path().to_path_buf();
+            let temporary = failed.temporary.clone();
             drop(failed);
             assert_eq!((fs::read(&path).unwrap(), temporary.exists()), (old.into(), false));
             let done = Target::copied(path.clone(), None).unwrap();

@@ -36,7 +36,7 @@ impl Parser<'_> {
     pub fn choose_format(&mut self) -> Parsed<Format> {
         if let Some(format) = self.options.format.or(self.format_attribute) {
             // CDF-5 is let through, and fails at the first such definition.
-            if self.needs.enhanced && !matches!(format, Format::NETCDF4 | Format::DATA64) {
+            if self.needs.enhanced && !format.is_enhanced() && format != Format::DATA64 {
                 self.sink.message("-k or _Format conflicts with enhanced CDL input");
                 return Err(Failure::Conflict);
             }

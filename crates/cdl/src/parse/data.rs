@@ -371,7 +371,7 @@ impl Parser<'_> {
         let declared = self.declared();
         if let Some((told, _)) = self.data.told.filter(|&(told, _)| told != format) {
             // The sink made a file of another format already.
-            debug_assert!(told != Format::NETCDF4);
+            debug_assert!(!told.is_enhanced());
             return Err(Failure::EnhancedAfterData);
         }
         if self.data.told != Some((format, declared)) {

@@ -10,7 +10,7 @@
 
 use std::collections::HashSet;
 
-use ferrocdf_model::{Atomic, Format};
+use ferrocdf_model::{Atomic, DataModel, Format};
 
 use super::constant::Const;
 use super::header::atomic_named;
@@ -430,9 +430,9 @@ impl<'a> Lexer<'a> {
     /// A type that came with netCDF-4 is a keyword only where a format that has it was asked for: older CDL has
     /// variables and dimensions that are called so.
     fn newer_type(&self, name: &[u8]) -> Option<Token> {
-        let newest = match self.format? {
-            Format::NETCDF4 => Atomic::String,
-            Format::DATA64 => Atomic::Uint64,
+        let newest = match self.format?.data_model() {
+            DataModel::Netcdf4 => Atomic::String,
+            DataModel::Data64 => Atomic::Uint64,
             _ => return None,
         };
         let atomic = atomic_named(name)?;

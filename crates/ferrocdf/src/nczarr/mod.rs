@@ -26,7 +26,7 @@ use ferrocdf_zarr::{ArrayMetadata, DataType, Elements, Hierarchy, Json, Members,
 use crate::driver::{Context, Driver, Inspect, LocatedArray, Skipped, StoredSize};
 use crate::location::Location;
 use crate::plugins;
-pub use place::is_zarr_store;
+pub use place::{is_zarr_store, remove_zarr_store};
 pub(crate) use place::{has_no_bytes, is_folder, new_store};
 pub(crate) use write::NcZarrWriter;
 

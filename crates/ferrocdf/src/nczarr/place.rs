@@ -45,6 +45,32 @@ pub fn is_zarr_store(path: &Path) -> bool {
     ROOTS.iter().any(|root| path.join(root).is_file())
 }
 
+/// Removes the Zarr store at a location. Returns false if there is none.
+///
+/// # Errors
+/// Those of the system or the store.
+pub fn remove_zarr_store(location: &Location) -> Result<bool> {
+    match location {
+        Location::Path(path) if !is_zarr_store(path) => Ok(false),
+        Location::Path(path) => {
+            // What is half removed must not look like a store.
+            make_room(&DirectoryStore::open(path)?, "", true)?;
+            fs::remove_dir_all(path).map_err(|error| Error::system(&error, path.display()))?;
+            Ok(true)
+        }
+        Location::Object { .. } => {
+            let (store, path) = store(location)?;
+            let listing = store.list(&path)?;
+            let is_store = ROOTS.iter().any(|root| listing.objects.iter().any(|object| object == root));
+            if is_store {
+                make_room(&*store, &path, true)?;
+            }
+            Ok(is_store)
+        }
+        _ => Ok(false),
+    }
+}
+
 /// Makes room for a new store at a location: nothing is there afterwards. A store that was there is removed if `clobber`.
 ///
 /// # Errors

@@ -16,10 +16,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use ferrocdf::{
-    Code, Container, CreateOptions, Error, File, FileMut, Format, Model, Result, VarId, ZarrOptions,
+    Code, CreateOptions, Error, File, FileMut, Format, Model, Result, VarId, ZarrOptions,
 };
 
 use crate::input::{ALLOWED_MISSING, Input, is_same, location};
+use crate::kinds;
 use crate::progress::Progress;
 use crate::says;
 use crate::target::{Target, remove_on_signals};
@@ -123,7 +124,7 @@ fn copy(program: &str, foreign: Foreign, options: &Options, errors: &mut dyn Wri
         // There is nowhere to tell that this failed.
         let _ = writeln!(errors, "{program}: {told}");
     }
-    let target = match is_zarr(format) {
+    let target = match kinds::is_zarr(format) {
         true => Target::new_store(&options.output)?,
         false => Target::new(&options.output)?,
     };
@@ -215,10 +216,6 @@ fn create(target: &Target, options: &Options, format: Format) -> Result<FileMut>
 /// What the name of the output asks for, where that is a Zarr store.
 fn asked_by(options: &Options) -> Option<(Format, ZarrOptions)> {
     location(&options.output).ok()?.zarr()
-}
-
-fn is_zarr(format: Format) -> bool {
-    matches!(format.container(), Container::ZarrV2 | Container::ZarrV3)
 }
 
 /// The kind asked for, or that of a Zarr store where the name of the output asks for one; else netCDF-4 classic model where compression or chunking was asked for; else the input's.

@@ -29,7 +29,8 @@ use crate::target::remove_on_signals;
 pub const OPTIONS_TEXT: &str = "\
 \x20 [-o outfile] write this file
   [-b]      write a file named like the text, with \".nc\" for what is behind its last dot
-  [-k kind] kind of the file: 'classic', '64-bit offset', 'cdf5', 'netCDF-4', 'netCDF-4 classic model'; the
+  [-k kind] kind of the file: 'classic', '64-bit offset', 'cdf5', 'netCDF-4', 'netCDF-4 classic model',
+            'nczarr3', 'nczarr2', 'zarr3', 'zarr2'; the
             default is what the text needs
   [-3]      short for -k 'classic'
   [-6]      short for -k '64-bit offset'

@@ -3,13 +3,14 @@
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use ferrocdf::Format;
+use ferrocdf::{Format, ZarrOptions};
 
 use super::{format_named, tell};
 use crate::getopt::{Getopt, Opt};
-use crate::input::local;
+use crate::input::{local, location};
+use crate::kinds;
 
 /// What is to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub(super) struct Options {
     pub input: Option<OsString>,
     pub output: Option<OsString>,
     pub format: Option<Format>,
+    /// The kind of Zarr store, if the format is one.
+    pub zarr: ZarrOptions,
     pub language: Option<Language>,
     pub extension: &'static str,
     /// Whether the output is named like the input, not like the dataset.
@@ -70,6 +73,7 @@ impl Options {
             input: None,
             output: None,
             format: None,
+            zarr: ZarrOptions::default(),
             language: None,
             extension: ".nc",
             name_from_input: true,
@@ -223,10 +227,16 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn W
                     options.format = Some(format);
                     Ok(())
                 }
-                None => {
-                    tell(errors, format!("Invalid format: {}", name.to_string_lossy()));
-                    Err(Step::Exit(2))
-                }
+                None => match kinds::find_zarr(name.as_bytes()) {
+                    Some((format, zarr)) => {
+                        (options.format, options.zarr) = (Some(format), zarr);
+                        Ok(())
+                    }
+                    None => {
+                        tell(errors, format!("Invalid format: {}", name.to_string_lossy()));
+                        Err(Step::Exit(2))
+                    }
+                },
             },
             Opt::Flag(digit @ b'3'..=b'7') => {
                 options.format = Some(match digit {
@@ -287,6 +297,15 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn W
     if matches!(options.language, Some(Language::Java | Language::Fortran77)) {
         // Only the model matters to these programs; this format has it, and takes wishes about storage too.
         options.format = Some(Format::NETCDF4_CLASSIC);
+    }
+    if options.language.is_none()
+        && options.format.is_none()
+        && let Some(asked) = options.output.as_ref().and_then(|path| location(Path::new(path)).ok()?.zarr())
+    {
+        (options.format, options.zarr) = (Some(asked.0), asked.1);
+    }
+    if options.format.is_some_and(kinds::is_zarr) {
+        options.extension = ".zarr";
     }
     with_operands(words, options, errors)
 }

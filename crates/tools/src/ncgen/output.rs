@@ -14,6 +14,7 @@ use ferrocdf_cdl::parse::Sink;
 use super::options::Options;
 use super::tell;
 use crate::input::is_same;
+use crate::kinds;
 use crate::target::Target;
 
 /// The file being written.
@@ -40,7 +41,7 @@ impl<'a> Output<'a> {
 
     fn create(&self, model: &Model, name: &str) -> Result<(Target, FileMut)> {
         let mut how = CreateOptions::format(model.format());
-        how.no_fill = self.options.no_fill;
+        (how.no_fill, how.zarr) = (self.options.no_fill, self.options.zarr);
         let path = self.options.output_path(name);
         // A text that is replaced by its own dataset would be lost.
         if is_same(&self.options.input_path(), &path) {
@@ -48,8 +49,11 @@ impl<'a> Output<'a> {
             return Err(Error::new(Code::EINVAL, what));
         }
         check_storage(model)?;
-        let target = Target::new(&path)?;
-        let file = target.named(FileMut::create(target.path(), &how))?;
+        let target = match kinds::is_zarr(how.format) {
+            true => Target::new_store(&path)?,
+            false => Target::new(&path)?,
+        };
+        let file = target.create(&how)?;
         Ok((target, file))
     }
 }

@@ -85,7 +85,8 @@ impl NcZarrWriter {
             };
             if can_widen {
                 node.document = described.metadata(version)?;
-                node.metadata = ArrayMetadata::parse(version, &node.document)?;
+                node.metadata.element = described.element.clone();
+                node.metadata.fill_value = described.fill_value.clone();
                 node.described = Some(described);
             }
         }

@@ -84,11 +84,11 @@ impl NcZarrWriter {
     /// Returns metadata and attributes of an array.
     fn array(&self, model: &Model, var: VarId, node: &VariableNode) -> Result<(Json, Members)> {
         let described = model.var(var);
-        let mut shape = model.shape(var);
-        if shape.is_empty() {
-            shape.clone_from(&node.metadata.shape);
-        }
-        let mut metadata = with_shape(&node.document, &shape);
+        let mut metadata = match described.dims.is_empty() {
+            // NetCDF's metadata gives a scalar of version 2 a dimension.
+            true => node.document.clone(),
+            false => with_shape(&node.document, &model.shape(var)),
+        };
         let mut reserved = vec![];
         let names = || described.dims.iter().map(|&dim| string(model.dim(dim).name.as_bytes()));
         if node.is_new || node.dims_before != dim_paths(model, var) {

@@ -360,7 +360,11 @@ impl VariableNode {
         let described = arrays::of(model, var, version, options)?;
         let in_variable = |error: Error| error.at(model.var_path(var));
         let document = described.metadata(version).map_err(in_variable)?;
-        let metadata = ArrayMetadata::parse(version, &document).map_err(in_variable)?;
+        let mut metadata = ArrayMetadata::parse(version, &document).map_err(in_variable)?;
+        if model.var(var).dims.is_empty() {
+            // The only chunk has the same key with and without a dimension.
+            (metadata.shape, metadata.chunk_shape) = (vec![], vec![]);
+        }
         let is_float = matches!(model.var(var).ty, Type::Atomic(Atomic::Float | Atomic::Double));
         let alias = match model.var(var).ty {
             Type::Atomic(Atomic::Char) => Some("char"),
