@@ -70,7 +70,7 @@ def variable(rng, group, dims, number):
     if own and kind is not str:
         if rng.random() < 0.6:
             options["chunksizes"] = [rng.randrange(1, max(2, length + 1)) for length in shape]
-        filters = rng.choice([None, "zlib", "zlib", "zstd", "bzip2", "blosc_lz4", "blosc_zstd"])
+        filters = rng.choice([None, "zlib", "zlib", "zstd", "bzip2"])
         if filters:
             options.update(compression=filters, complevel=rng.randrange(1, 6), shuffle=rng.random() < 0.5)
         options["fletcher32"] = rng.random() < 0.2
@@ -130,6 +130,11 @@ def make(path, seed):
             for _ in range(rng.randrange(1, 5)):
                 variable(rng, group, dims, number)
                 number += 1
+        # NetCDF-C makes wrong fill values of elements beyond the end of a dataset whose dimensions another variable made longer.
+        for _, var in all_variables(root):
+            if var.size and any(group_dim(var.group(), name).isunlimited() for name in var.dimensions):
+                last = tuple(length - 1 for length in var.shape)
+                var[last] = "z" if var.dtype is str else np.array(b"z", "S1") if var.dtype == np.dtype("S1") else 1
 
 
 def all_variables(group, path=""):
@@ -168,7 +173,8 @@ def attribute_of_zarr(value):
 
 def same_attribute(given, found):
     if isinstance(given, str):
-        return given == found
+        # NetCDF4-python writes empty text as one zero, which it leaves out when it reads.
+        return given == found.rstrip("\0")
     if isinstance(given, list):
         return given == found
     given = np.atleast_1d(given)
@@ -180,7 +186,7 @@ def same_attribute(given, found):
 
 def check(holds, *what):
     if not holds:
-        raise AssertionError(" ".join(map(str, what)))
+        raise AssertionError(" ".join(map(repr, what)))
 
 
 def compare_with_zarr(given, store, kind):
@@ -302,8 +308,11 @@ def main():
         with netCDF4.Dataset(path) as given:
             for kind in KINDS:
                 store = folder / f"{seed}-{kind}.zarr"
+                # HDF5 fails where blosc does not make a chunk smaller, so that it is only in the copy.
+                blosc = kind.startswith("zarr") and seed % 4 == 0
+                filters = ["-F", f"*,32001,0,0,0,0,5,{seed % 3},{seed % 6}"] if blosc else []
                 try:
-                    subprocess.run([nccopy, "-M0", "-k", kind, path, store], check=True)
+                    subprocess.run([nccopy, "-M0", "-k", kind, *filters, path, store], check=True)
                     compared += compare_with_zarr(given, str(store), kind)
                     compare_with_xarray(given, str(store), kind)
                     if kind == "nczarr2":

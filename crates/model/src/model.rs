@@ -10,8 +10,8 @@ use ferrocdf_bytes::{Code, Error, Result};
 
 use crate::named::in_use;
 use crate::{
-    Atomic, Attr, Attrs, Class, DataModel, Dim, DimId, Format, Group, GroupId, Name, Owner, Storage, StoredFill, Type,
-    TypeId, UserType, Values, Var, VarId,
+    Atomic, Attr, Attrs, Class, DataModel, Dim, DimId, Format, Group, GroupId, Name, Owner, Storage,
+    StoredFill, Type, TypeId, UserType, Values, Var, VarId,
 };
 
 /// Groups, dimensions, types, variables and attributes of one dataset.

@@ -24,6 +24,6 @@ pub use data_type::{DataType, Element, Field, FillValue, TimeUnit};
 pub use elements::Elements;
 pub use hierarchy::{ChildNames, Content, Hierarchy, Node};
 pub use json::{Json, Members};
+pub use metadata::{ArrayMetadata, ChunkKeys, NewArray, Version, group, with_member, with_shape};
 pub use written_chunks::WriteOptions;
 pub use written_elements::WrittenElements;
-pub use metadata::{ArrayMetadata, ChunkKeys, NewArray, Version, group, with_member, with_shape};

@@ -160,11 +160,13 @@ impl Store for WholeShards {
 
     fn put_many(&self, objects: &[(&str, &[u8])]) -> Vec<Result<Version>> {
         let encode = |&(_, bytes): &(&str, &[u8])| self.format.encode(bytes, self.keeps_empty);
-        let encoded = match ferrocdf_array::map_parallel(objects, encode).into_iter().collect::<Result<Vec<_>>>() {
-            Ok(encoded) => encoded,
-            Err(error) => return objects.iter().map(|_| Err(error.clone())).collect(),
-        };
-        let objects: Vec<_> = objects.iter().zip(&encoded).map(|(&(key, _), bytes)| (key, &bytes[..])).collect();
+        let encoded =
+            match ferrocdf_array::map_parallel(objects, encode).into_iter().collect::<Result<Vec<_>>>() {
+                Ok(encoded) => encoded,
+                Err(error) => return objects.iter().map(|_| Err(error.clone())).collect(),
+            };
+        let objects: Vec<_> =
+            objects.iter().zip(&encoded).map(|(&(key, _), bytes)| (key, &bytes[..])).collect();
         self.encoded.put_many(&objects)
     }
 

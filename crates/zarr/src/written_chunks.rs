@@ -72,15 +72,20 @@ impl ArrayMetadata {
         let (store, chain) = match &pipeline.shards[..] {
             [] => (store, chain),
             [shards] if pipeline.object_steps.is_empty() && shards.order.is_sorted() => {
-                let format = ShardFormat::new(shards.clone(), &self.chunk_shape, (size, &fill), chain, codecs)?;
+                let format =
+                    ShardFormat::new(shards.clone(), &self.chunk_shape, (size, &fill), chain, codecs)?;
                 let store: Arc<dyn Store> =
                     Arc::new(WholeShards { encoded: store, format, keeps_empty: options.keeps_empty });
                 (store, Chain::default())
             }
-            _ => return Err(only_read("shards within shards, or shards that a codec comes before or follows")),
+            _ => {
+                return Err(only_read("shards within shards, or shards that a codec comes before or follows"));
+            }
         };
         let empty = match &self.fill_value {
-            FillValue::Bytes(_) if !options.keeps_empty => Some(encoded_fill(&self.chunk_shape, &fill, &chain)?),
+            FillValue::Bytes(_) if !options.keeps_empty => {
+                Some(encoded_fill(&self.chunk_shape, &fill, &chain)?)
+            }
             _ => None,
         };
         let stored = Mutex::new(options.is_new.then(HashSet::new));

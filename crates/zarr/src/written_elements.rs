@@ -81,7 +81,8 @@ impl WrittenElements {
     /// changed, and of [`flush`](WrittenElements::flush).
     pub fn write(&mut self, sel: &Selection, values: Vec<Box<[u8]>>) -> Result<()> {
         self.check_sizes(&values)?;
-        let places: Vec<_> = (0..values.len() as u64).map(|number| self.elements.position(sel, number)).collect();
+        let places: Vec<_> =
+            (0..values.len() as u64).map(|number| self.elements.position(sel, number)).collect();
         self.fetch(places.iter().map(|(chunk, _)| chunk))?;
         for ((chunk, at), value) in places.into_iter().zip(values) {
             if let Some(element) = self.changed.get_mut(&chunk).and_then(|elements| elements.get_mut(at)) {
@@ -124,7 +125,11 @@ impl WrittenElements {
             let mut answers = self.store.put_many(&puts).into_iter();
             let mut failed = Ok(());
             for (chunk, object) in some.into_iter().zip(objects) {
-                let done = if object.is_some() { answers.next().unwrap_or_else(|| Err(no_answer())) .map(drop) } else { Ok(()) };
+                let done = if object.is_some() {
+                    answers.next().unwrap_or_else(|| Err(no_answer())).map(drop)
+                } else {
+                    Ok(())
+                };
                 if object.is_some() && self.options.is_new {
                     self.stored.insert(chunk.clone());
                 }

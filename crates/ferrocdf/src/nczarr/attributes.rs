@@ -53,7 +53,11 @@ pub(super) fn fill_value(json: &Json, atomic: Atomic) -> Option<Values> {
         }
     };
     match atomic {
-        Atomic::Char => json.as_str().filter(|text| text.len() == 1).map(|_| text(json)),
+        // Version 3 has numbers for it.
+        Atomic::Char => match json.as_u64() {
+            Some(byte) => u8::try_from(byte).ok().map(|byte| Values::Char(vec![byte])),
+            None => json.as_str().filter(|text| text.len() == 1).map(|_| text(json)),
+        },
         atomic => of_type(json, atomic).filter(|values| values.len() == 1).or_else(encoded),
     }
 }
@@ -188,5 +192,6 @@ mod tests {
         );
         assert_eq!(fill("1.5", Atomic::Int), None);
         assert_eq!(fill("\"x\"", Atomic::Char), Some(Values::Char(b"x".to_vec())));
+        assert_eq!(fill("120", Atomic::Char), Some(Values::Char(b"x".to_vec())));
     }
 }

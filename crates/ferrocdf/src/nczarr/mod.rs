@@ -26,8 +26,8 @@ use ferrocdf_zarr::{ArrayMetadata, DataType, Elements, Hierarchy, Json, Members,
 use crate::driver::{Context, Driver, Inspect, LocatedArray, Skipped, StoredSize};
 use crate::location::Location;
 use crate::plugins;
-pub use place::{is_zarr_store, remove_zarr_store};
 pub(crate) use place::{has_no_bytes, is_folder, new_store};
+pub use place::{is_zarr_store, remove_zarr_store};
 pub(crate) use write::NcZarrWriter;
 
 /// A Zarr store that is open for reading.
@@ -227,7 +227,16 @@ impl Content {
     /// That of a store in which nothing is.
     fn empty(version: Version) -> Content {
         let (groups, arrays, left_out, hidden) = Default::default();
-        Content { version, is_consolidated: false, groups, arrays, left_out, lost: None, hidden, is_netcdf: true }
+        Content {
+            version,
+            is_consolidated: false,
+            groups,
+            arrays,
+            left_out,
+            lost: None,
+            hidden,
+            is_netcdf: true,
+        }
     }
 
     fn read(store: &dyn Store, path: &str) -> Result<(Content, Model)> {

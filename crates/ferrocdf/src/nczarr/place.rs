@@ -98,7 +98,12 @@ pub(crate) fn new_store(location: &Location, clobber: bool) -> Result<(Arc<dyn S
     }
     let (store, path) = match location {
         Location::Object { .. } => store(location)?,
-        _ => return Err(Error::new(Code::EINVAL, "no Zarr store can be made there: only in a folder or in an object store")),
+        _ => {
+            return Err(Error::new(
+                Code::EINVAL,
+                "no Zarr store can be made there: only in a folder or in an object store",
+            ));
+        }
     };
     make_room(&*store, &path, clobber)?;
     Ok((store, path))
@@ -131,7 +136,8 @@ fn make_room(store: &dyn Store, path: &str, clobber: bool) -> Result<()> {
 fn remove(store: &dyn Store, folder: &str) -> Result<()> {
     let mut folders = vec![folder.to_string()];
     while let Some(folder) = folders.pop() {
-        let within = |name: &String| if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
+        let within =
+            |name: &String| if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
         let listing = store.list(&folder)?;
         listing.objects.iter().try_for_each(|object| store.delete(&within(object)))?;
         folders.extend(listing.folders.iter().map(within));

@@ -129,7 +129,11 @@ impl Walk {
             }
         }
         drop(types);
-        self.documents.push(Document { path: node.path, metadata: node.metadata, attributes: node.attributes });
+        self.documents.push(Document {
+            path: node.path,
+            metadata: node.metadata,
+            attributes: node.attributes,
+        });
         // Arrays come before groups, so that anonymous dimensions are made in the order of netCDF-C.
         children.sort_by_key(|child| matches!(child.content, NodeContent::Group(_)));
         for child in children {

@@ -18,3 +18,4 @@ mod sparse_copies;
 mod toy;
 mod unnamed_types;
 mod zarr;
+mod zarr_written;

@@ -60,6 +60,11 @@ impl<S: Store> Simulated<S> {
         self.state().faults.push((request, fault));
     }
 
+    /// Returns the store that is wrapped, whose requests are neither counted nor fail.
+    pub fn inner(&self) -> &S {
+        &self.inner
+    }
+
     /// Returns the traffic so far.
     pub fn traffic(&self) -> Traffic {
         self.state().traffic

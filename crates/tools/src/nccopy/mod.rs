@@ -15,9 +15,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use ferrocdf::{
-    Code, CreateOptions, Error, File, FileMut, Format, Model, Result, VarId, ZarrOptions,
-};
+use ferrocdf::{Code, CreateOptions, Error, File, FileMut, Format, Model, Result, VarId, ZarrOptions};
 
 use crate::input::{ALLOWED_MISSING, Input, is_same, location};
 use crate::kinds;
@@ -206,11 +204,7 @@ const NAMED: usize = 5;
 fn create(target: &Target, options: &Options, format: Format) -> Result<FileMut> {
     let mut create = CreateOptions::format(format);
     create.zarr = options.zarr.or_else(|| asked_by(options).map(|(_, zarr)| zarr)).unwrap_or_default();
-    if options.write_in_memory {
-        FileMut::in_memory(&create)
-    } else {
-        target.create(&create)
-    }
+    if options.write_in_memory { FileMut::in_memory(&create) } else { target.create(&create) }
 }
 
 /// What the name of the output asks for, where that is a Zarr store.
@@ -222,7 +216,9 @@ fn asked_by(options: &Options) -> Option<(Format, ZarrOptions)> {
 fn output_format(input: Format, options: &Options) -> Format {
     match options.kind {
         Some(kind) => kind,
-        None if asked_by(options).is_some() => asked_by(options).map_or(Format::NETCDF4, |(format, _)| format),
+        None if asked_by(options).is_some() => {
+            asked_by(options).map_or(Format::NETCDF4, |(format, _)| format)
+        }
         None if !options.filterspecs.is_empty() => Format::NETCDF4,
         None if input.has_cdf_model() && options.wants_netcdf4() => Format::NETCDF4_CLASSIC,
         None => input.native(),

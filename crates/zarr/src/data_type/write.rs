@@ -23,11 +23,15 @@ impl Element {
         let timed = |kind: char, unit: &TimeUnit| format!("{}[{}]", ordered(kind, 8), unit.text());
         Json::String(match &self.data_type {
             DataType::Bool => "|b1".to_string(),
-            DataType::Integer { size, signed } => ordered(if *signed { 'i' } else { 'u' }, usize::from(*size)),
+            DataType::Integer { size, signed } => {
+                ordered(if *signed { 'i' } else { 'u' }, usize::from(*size))
+            }
             DataType::Float(size) => ordered('f', usize::from(*size)),
             DataType::Complex(size) => ordered('c', 2 * usize::from(*size)),
             DataType::FixedBytes(size) => format!("|S{size}"),
-            DataType::FixedText(chars) => format!("{}U{chars}", if self.order == Order::Big { '>' } else { '<' }),
+            DataType::FixedText(chars) => {
+                format!("{}U{chars}", if self.order == Order::Big { '>' } else { '<' })
+            }
             DataType::Raw(size) => format!("|V{size}"),
             DataType::DateTime(unit) => timed('M', unit),
             DataType::TimeDelta(unit) => timed('m', unit),
@@ -46,9 +50,7 @@ impl Element {
             object(vec![("name", text(name)), ("configuration", object(configuration))])
         };
         let length = |length: usize| vec![("length_bytes", number(length))];
-        let timed = |unit: &TimeUnit| {
-            vec![("unit", text(&unit.name)), ("scale_factor", number(unit.scale))]
-        };
+        let timed = |unit: &TimeUnit| vec![("unit", text(&unit.name)), ("scale_factor", number(unit.scale))];
         Ok(match &self.data_type {
             DataType::Bool => text("bool"),
             DataType::Integer { size, signed } => {
@@ -67,7 +69,9 @@ impl Element {
             }
             DataType::String => text("string"),
             DataType::Bytes => text("variable_length_bytes"),
-            DataType::List(_) | DataType::Json => return Err(not_in_v3("lists of any length, or JSON values")),
+            DataType::List(_) | DataType::Json => {
+                return Err(not_in_v3("lists of any length, or JSON values"));
+            }
         })
     }
 
@@ -104,7 +108,11 @@ impl Element {
                 let parts = bytes.chunks_exact(usize::from(*size));
                 Json::Array(parts.map(|part| float(bits(part), *size, version)).collect())
             }
-            DataType::FixedBytes(_) => base64(),
+            // The zeros at the end do not count. Empty text stays empty for readers that know no base64.
+            DataType::FixedBytes(_) => {
+                let len = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+                text(&STANDARD.encode(&bytes[..len]))
+            }
             DataType::Raw(_) | DataType::Struct(_) if version == Version::V2 => base64(),
             DataType::Raw(_) => Json::Array(bytes.iter().map(|byte| number(*byte)).collect()),
             DataType::FixedText(_) => {
@@ -229,7 +237,8 @@ mod tests {
             ("<f4", Version::V2, "9.969209968386869e36"),
             ("<f8", Version::V2, "1.5"),
             ("<c8", Version::V3, "[1.0,\"NaN\"]"),
-            ("|S3", Version::V2, "\"YWIA\""),
+            ("|S3", Version::V2, "\"YWI=\""),
+            ("|S3", Version::V2, "\"\""),
             ("|V2", Version::V3, "[1,2]"),
             ("<U2", Version::V2, "\"é\""),
             ("<M8[ns]", Version::V3, "\"NaT\""),

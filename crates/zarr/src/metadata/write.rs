@@ -251,14 +251,13 @@ mod tests {
 
     #[test]
     fn text_of_any_length_has_its_codec() {
-        let new = NewArray {
-            fill_value: FillValue::Value(text("")),
-            ..array("|O", vec![step(32015, &[3])])
-        };
+        let new = NewArray { fill_value: FillValue::Value(text("")), ..array("|O", vec![step(32015, &[3])]) };
         let v2 = new.metadata(Version::V2).unwrap();
         assert_eq!(v2.get("filters").unwrap().to_string(), r#"[{"id": "vlen-utf8"}]"#);
         let v3 = new.metadata(Version::V3).unwrap();
-        assert!(v3.get("codecs").unwrap().to_string().starts_with(r#"[{"name": "vlen-utf8"},{"name": "zstd""#));
+        assert!(
+            v3.get("codecs").unwrap().to_string().starts_with(r#"[{"name": "vlen-utf8"},{"name": "zstd""#)
+        );
     }
 
     #[test]

@@ -15,6 +15,9 @@ use crate::plugins;
 /// Bytes that netCDF-C gives to a string in Zarr version 2.
 pub(super) const TEXT: usize = 128;
 
+/// Bytes of a checksum.
+const CHECKSUM: usize = 4;
+
 /// Describes the array of a variable.
 ///
 /// # Errors
@@ -111,7 +114,16 @@ fn steps(filters: &[Filter], element: &Element, chunk: &[u64]) -> Result<Vec<Ste
         ferrocdf_codec::derive(&(*id).into(), &mut params, size, u32::try_from(bytes).unwrap_or(u32::MAX));
         Step { id: (*id).into(), name, optional: false, params }
     };
-    let steps: Vec<Step> = filters.iter().map(step).collect();
+    let mut steps: Vec<Step> = filters.iter().map(step).collect();
+    // NetCDF puts the checksum first. Numcodecs shuffles only whole elements, so there it comes last where it would make them uneven.
+    let is = |step: &Step, id: u32| step.id.hdf5() == Some(id);
+    if size.is_some_and(|size| CHECKSUM % size != 0)
+        && let Some(at) = steps.iter().position(|step| is(step, Filter::FLETCHER32))
+        && steps[at..].iter().any(|step| is(step, Filter::SHUFFLE))
+    {
+        let checksum = steps.remove(at);
+        steps.push(checksum);
+    }
     Chain::new(steps.clone(), &plugins::codecs()).check_encode()?;
     Ok(steps)
 }
@@ -119,9 +131,12 @@ fn steps(filters: &[Filter], element: &Element, chunk: &[u64]) -> Result<Vec<Ste
 /// Returns the value of elements that were never written.
 fn fill_value(model: &Model, var: VarId, version: Version, element: &Element) -> Result<FillValue> {
     let storage = &model.var(var).storage;
-    let zeros = || element.data_type.size().map_or(FillValue::Value(Json::String(String::new())), |size| {
-        FillValue::Bytes(vec![0; size])
-    });
+    let zeros = || {
+        element
+            .data_type
+            .size()
+            .map_or(FillValue::Value(Json::String(String::new())), |size| FillValue::Bytes(vec![0; size]))
+    };
     let has_own = model.find_attr(Owner::Var(var), b"_FillValue").is_some();
     let value = match &storage.fill {
         Some(StoredFill::Default) => return Ok(zeros()),
@@ -139,7 +154,8 @@ fn fill_value(model: &Model, var: VarId, version: Version, element: &Element) ->
         (Values::String(list), Some(size)) => {
             let mut bytes = list.first().cloned().flatten().unwrap_or_default();
             if bytes.len() > size {
-                let what = format!("a fill value of {} bytes, where strings have at most {size}", bytes.len());
+                let what =
+                    format!("a fill value of {} bytes, where strings have at most {size}", bytes.len());
                 return Err(Error::new(Code::ERANGE, what).at(model.var_path(var)));
             }
             bytes.resize(size, 0);

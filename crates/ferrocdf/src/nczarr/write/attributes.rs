@@ -34,17 +34,25 @@ pub(super) fn text(bytes: &[u8]) -> String {
     }
 }
 
+/// Returns text without the zeros at its end.
+fn without_zeros(bytes: &[u8]) -> &[u8] {
+    let len = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    &bytes[..len]
+}
+
 /// Returns the JSON of an attribute: one value alone, several as a list.
 ///
 /// # Errors
 /// `NC_ENOTBUILT` for values of a user-defined type.
-pub(super) fn to_json(attr: &Attr) -> Result<Json> {
+pub(super) fn to_json(attr: &Attr, version: Version) -> Result<Json> {
     let list = |mut list: Vec<Json>| if list.len() == 1 { list.remove(0) } else { Json::Array(list) };
     Ok(match &attr.value {
+        // NetCDF-C, which reads version 2, knows no escapes such as \u0000.
+        Values::Char(bytes) if version == Version::V2 => Json::String(text(without_zeros(bytes))),
         Values::Char(bytes) => Json::String(text(bytes)),
-        Values::String(strings) => {
-            list(strings.iter().map(|string| Json::String(text(string.as_deref().unwrap_or_default()))).collect())
-        }
+        Values::String(strings) => list(
+            strings.iter().map(|string| Json::String(text(string.as_deref().unwrap_or_default()))).collect(),
+        ),
         Values::Float(numbers) => list(numbers.iter().map(|&number| Json::float(number.into())).collect()),
         Values::Double(numbers) => list(numbers.iter().map(|&number| Json::float(number)).collect()),
         integers => each_numbers!(integers, numbers => {
@@ -63,7 +71,7 @@ pub(super) fn fill_to_json(attr: &Attr) -> Result<Json> {
         Values::Float(numbers) if numbers.len() == 1 => base64(numbers[0].into()),
         Values::Double(numbers) if numbers.len() == 1 => base64(numbers[0]),
         Values::Char(bytes) if bytes.len() == 1 => Ok(Json::Number(bytes[0].to_string().into())),
-        _ => to_json(attr),
+        _ => to_json(attr, Version::V3),
     }
 }
 
@@ -169,7 +177,7 @@ mod tests {
             let (_, types) = types(all.iter(), &[], version);
             let types = Json::parse(types.to_string().as_bytes()).unwrap();
             for attr in &all {
-                let json = Json::parse(to_json(attr).unwrap().to_string().as_bytes()).unwrap();
+                let json = Json::parse(to_json(attr, version).unwrap().to_string().as_bytes()).unwrap();
                 let of = keys::attribute_type(&types, &attr.name.to_str());
                 assert_eq!(attributes::values(&json, of.as_deref()), attr.value, "{} {json}", attr.name);
             }
@@ -184,11 +192,15 @@ mod tests {
 
     #[test]
     fn unchanged_attributes_keep_their_json() {
-        let original = Json::parse(br#"{"a": 1.50, "b": [2], "_nczarr_array": {"x": 1}, "other": {}}"#).unwrap();
+        let original =
+            Json::parse(br#"{"a": 1.50, "b": [2], "_nczarr_array": {"x": 1}, "other": {}}"#).unwrap();
         let original = original.as_object().unwrap();
         let before = [attr("a", Values::Double(vec![1.5])), attr("b", Values::Int(vec![2]))];
         let after = [before[0].clone(), attr("b", Values::Int(vec![3])), attr("c", Values::Int(vec![4]))];
-        let members = members(after.iter(), (&before, original), vec![("_x", Json::Null)], to_json).unwrap();
+        let members = members(after.iter(), (&before, original), vec![("_x", Json::Null)], |attr| {
+            to_json(attr, Version::V2)
+        })
+        .unwrap();
         assert_eq!(
             Json::Object(members).to_string(),
             r#"{"a": 1.50, "b": 3, "c": 4, "_nczarr_array": {"x": 1}, "_x": null}"#

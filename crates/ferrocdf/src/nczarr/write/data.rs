@@ -69,7 +69,8 @@ impl NcZarrWriter {
             return Err(Error::new(Code::EBADTYPE, format!("values of type {is} for one of type {shall}")));
         };
         if elements(selection)? != strings.len() {
-            let what = format!("{} values for a selection of {} elements", strings.len(), elements(selection)?);
+            let what =
+                format!("{} values for a selection of {} elements", strings.len(), elements(selection)?);
             return Err(Error::new(Code::EEDGE, what));
         }
         let longest = strings.iter().flatten().map(Vec::len).max().unwrap_or(0);

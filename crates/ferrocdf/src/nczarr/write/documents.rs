@@ -28,7 +28,10 @@ pub(super) fn node_name(bytes: &[u8]) -> Result<&str> {
     match std::str::from_utf8(bytes) {
         Ok(name) if !TAKEN.contains(&name) && !name.starts_with("__") => Ok(name),
         _ => {
-            let what = format!("{:?}: a Zarr store has no group or array of this name", String::from_utf8_lossy(bytes));
+            let what = format!(
+                "{:?}: a Zarr store has no group or array of this name",
+                String::from_utf8_lossy(bytes)
+            );
             Err(Error::new(Code::EBADNAME, what))
         }
     }
@@ -66,7 +69,14 @@ impl NcZarrWriter {
     }
 
     /// Adds the documents of one node.
-    fn node_documents(&self, path: &str, name: &str, metadata: Json, attributes: Members, into: &mut Vec<Keyed>) {
+    fn node_documents(
+        &self,
+        path: &str,
+        name: &str,
+        metadata: Json,
+        attributes: Members,
+        into: &mut Vec<Keyed>,
+    ) {
         let key = |name: &str| if path.is_empty() { name.to_string() } else { format!("{path}/{name}") };
         let attributes = Json::Object(attributes);
         match self.version {
@@ -109,7 +119,7 @@ impl NcZarrWriter {
         }
         let to_json = |attr: &Attr| match (self.version, attr.name.as_bytes()) {
             (Version::V3, b"_FillValue") => attributes::fill_to_json(attr),
-            _ => attributes::to_json(attr),
+            _ => attributes::to_json(attr, self.version),
         };
         let attributes = self.attributes(
             model.attrs(Owner::Var(var)).iter(),
@@ -152,7 +162,9 @@ impl NcZarrWriter {
         };
         let with_properties = self.options.nczarr && group == GroupId::ROOT && node.is_new;
         let attrs = attrs.iter().chain(with_properties.then_some(&properties));
-        self.attributes(attrs, (&node.attrs_before, &node.attributes, node.is_new), reserved, attributes::to_json)
+        self.attributes(attrs, (&node.attrs_before, &node.attributes, node.is_new), reserved, |attr| {
+            attributes::to_json(attr, self.version)
+        })
     }
 
     /// Returns the attributes of a node, with netCDF's metadata about their types where they changed.

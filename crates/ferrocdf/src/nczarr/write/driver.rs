@@ -144,7 +144,8 @@ impl WriteDriver for NcZarrWriter {
             return Ok(None);
         }
         let array = self.current_array(model, var)?;
-        Ok(Some(array).filter(|array| matches!(array.layout, Layout::Chunked(_)) && !array.shape.contains(&0)))
+        Ok(Some(array)
+            .filter(|array| matches!(array.layout, Layout::Chunked(_)) && !array.shape.contains(&0)))
     }
 
     fn flush(&mut self, model: &Model, extent: Flush) -> Result<()> {
@@ -165,7 +166,9 @@ impl NcZarrWriter {
             let done = match data.as_deref() {
                 None => Ok(()),
                 Some(Data::Array(array)) => ferrocdf_array::flush(&self.reader.no_bytes, array),
-                Some(Data::Elements(elements)) => elements.lock().unwrap_or_else(PoisonError::into_inner).flush(),
+                Some(Data::Elements(elements)) => {
+                    elements.lock().unwrap_or_else(PoisonError::into_inner).flush()
+                }
             };
             done.map_err(|error| error.at(model.var_path(var)))?;
         }

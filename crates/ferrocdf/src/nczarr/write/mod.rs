@@ -20,7 +20,8 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Attr, GroupId, Model, Owner, Quantize, Type, VarId};
 use ferrocdf_store::{ByteRange, Store};
 use ferrocdf_zarr::{
-    ArrayMetadata, Json, Members, NewArray, Version, WriteOptions, WrittenElements, group, with_member,
+    ArrayMetadata, DataType, Json, Members, NewArray, Version, WriteOptions, WrittenElements, group,
+    with_member,
 };
 
 use super::keys::is_old_form;
@@ -252,7 +253,9 @@ impl NcZarrWriter {
         match all.find(|(path, name)| last(path) != *name) {
             None => Ok(()),
             Some((path, _)) => {
-                let what = format!("/{path}: what is in a Zarr store keeps its name: copy it to give it another one");
+                let what = format!(
+                    "/{path}: what is in a Zarr store keeps its name: copy it to give it another one"
+                );
                 Err(Error::new(Code::EPERM, what))
             }
         }
@@ -364,6 +367,10 @@ impl VariableNode {
         if model.var(var).dims.is_empty() {
             // The only chunk has the same key with and without a dimension.
             (metadata.shape, metadata.chunk_shape) = (vec![], vec![]);
+        }
+        if model.var(var).ty == Type::Atomic(Atomic::Char) {
+            // Text of one byte is numbers of one byte to the engine.
+            metadata.element.data_type = DataType::Integer { size: 1, signed: false };
         }
         let is_float = matches!(model.var(var).ty, Type::Atomic(Atomic::Float | Atomic::Double));
         let alias = match model.var(var).ty {
