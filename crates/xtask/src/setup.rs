@@ -128,6 +128,8 @@ const WHEELS: &[&str] = &[
     "hdf5plugin==7.1.0",
     "fsspec==2026.9.0",
     "zarr==3.1.6",
+    "pandas==3.1.1",
+    "xarray==2026.9.0",
     "aiohttp==3.14.5",
     "boto3==1.44.8",
     "moto[s3]==5.1.4",
@@ -142,7 +144,7 @@ pub fn python() -> Result<PathBuf, String> {
     let there = || {
         works(
             &python.to_string_lossy(),
-            &["-c", "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, zarr"],
+            &["-c", "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, zarr, xarray"],
         )
     };
     if !there() {

