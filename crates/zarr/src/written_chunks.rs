@@ -79,7 +79,9 @@ impl ArrayMetadata {
                 (store, Chain::default())
             }
             _ => {
-                return Err(only_read("shards within shards, or shards that a codec comes before or follows"));
+                return Err(only_read(
+                    "shards within shards, or shards that a codec comes before or follows",
+                ));
             }
         };
         let empty = match &self.fill_value {

@@ -73,8 +73,33 @@ fn stores_that_we_write_are_read_by_others() {
     let count = RANDOM[usize::from(std::env::var_os("FERROCDF_EVERY").is_some())];
     let seed = std::env::var("FERROCDF_SEED").unwrap_or_else(|_| "1".to_string());
     let mut judge = python::script("zarr_written.py");
-    judge.arg(folder("FERROCDF_PREFIX").join("bin/nccopy")).arg(files.path()).arg(seed).arg(count.to_string());
+    judge
+        .arg(folder("FERROCDF_PREFIX").join("bin/nccopy"))
+        .arg(files.path())
+        .arg(seed)
+        .arg(count.to_string());
     judge.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = judge.spawn().expect("a Python that starts");
     python::finish(child);
+}
+
+#[test]
+fn zip_files_hold_the_same_as_folders() {
+    let stores = tempfile::tempdir().unwrap();
+    let mut make = python::script("zarr_zip.py");
+    make.arg(stores.path()).stderr(Stdio::piped());
+    python::finish(make.spawn().expect("a Python that starts"));
+    let ours = folder("FERROCDF_PREFIX").join("bin/ncdump");
+    for name in ["stored2", "stored3", "deflated2", "deflated3"] {
+        let store = stores.path().join(name).display().to_string();
+        let wanted = dump(Command::new(&ours), &store);
+        assert!(wanted.contains("7, 7, 7, 7, 7, 7") && wanted.contains("in a zip file"), "{wanted}");
+        for zip in [
+            format!("{store}.zip"),
+            format!("file://{store}.zip#mode=zarr,zip"),
+            format!("{store}-within.zip"),
+        ] {
+            assert_eq!(dump(Command::new(&ours), &zip), wanted, "{zip}");
+        }
+    }
 }

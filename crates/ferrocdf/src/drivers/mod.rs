@@ -8,7 +8,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::{ClassicFile, Version};
 use ferrocdf_hdf5::{OpenOptions as Hdf5Options, SIGNATURE as HDF5_SIGNATURE, is_hdf5};
 use ferrocdf_model::{Container, Format, Model};
-use ferrocdf_store::{Blob, BlobMut};
+use ferrocdf_store::{Blob, BlobMut, ZIP_SIGNATURES};
 
 use crate::driver::{Candidate, Context, Driver, Probe, WriteDriver, WriteProbe, registered};
 use crate::location::Location;
@@ -17,7 +17,7 @@ use crate::nczarr::{self, NcZarr};
 use crate::plugins;
 
 /// The containers that are known, in the order in which they are looked for.
-const TABLE: [Probe; 4] = [
+const TABLE: [Probe; 5] = [
     Probe {
         container: Container::Classic,
         recognises: |candidate| Ok(matches!(candidate.head, [b'C', b'D', b'F', 1 | 2 | 5, ..])),
@@ -52,6 +52,18 @@ const TABLE: [Probe; 4] = [
         recognises: |candidate| Ok(candidate.head.is_empty()),
         open: |_, context| {
             let (store, model) = NcZarr::open(context)?;
+            plugins::check_setting().map(|()| (Box::new(store) as _, model))
+        },
+        write: None,
+    },
+    Probe {
+        // The same, in a zip file.
+        container: Container::ZarrV3,
+        recognises: |candidate| {
+            Ok(ZIP_SIGNATURES.iter().any(|signature| candidate.head.starts_with(signature)))
+        },
+        open: |blob, _| {
+            let (store, model) = NcZarr::open_zip(blob)?;
             plugins::check_setting().map(|()| (Box::new(store) as _, model))
         },
         write: None,

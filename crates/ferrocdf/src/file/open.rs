@@ -131,6 +131,10 @@ impl FileMut {
             _ => None,
         };
         if let Some((format, zarr)) = asked {
+            if matches!(location, Location::Url(url) if url.asks_for_zip()) {
+                let what = "zip files are only read: make a folder, and pack it";
+                return Err(Error::new(Code::ENOTBUILT, what).at(location.name().display()));
+            }
             let options = CreateOptions { format, zarr, ..options.clone() };
             return Self::create_at(&*location.resolved()?, &options);
         }

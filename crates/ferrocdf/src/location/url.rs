@@ -14,7 +14,7 @@ const FILE: &[u8] = b"file:/";
 const HOST: &[u8] = b"localhost/";
 
 /// Words of `mode` in a fragment that ask for something else than a file or a folder.
-const OTHER_MODES: [&[u8]; 5] = [b"dap2", b"dap4", b"gs3", b"s3", b"zip"];
+const OTHER_MODES: [&[u8]; 4] = [b"dap2", b"dap4", b"gs3", b"s3"];
 
 /// Words of `mode` in a fragment that ask for a Zarr store.
 const ZARR_MODES: [&[u8]; 4] = [b"nczarr", b"noxarray", b"xarray", b"zarr"];
@@ -42,6 +42,11 @@ impl Url {
     /// True if the fragment asks for a Zarr store.
     pub(crate) fn asks_for_zarr(&self) -> bool {
         self.mode_words().any(|word| ZARR_MODES.iter().any(|mode| word.eq_ignore_ascii_case(mode)))
+    }
+
+    /// True if the fragment asks for a zip file.
+    pub(crate) fn asks_for_zip(&self) -> bool {
+        self.mode_words().any(|word| word.eq_ignore_ascii_case(b"zip"))
     }
 
     /// Returns the format and the kind of Zarr store that the fragment asks for; `None` if it asks for none. Without a version it is the

@@ -95,6 +95,16 @@ impl NcZarr {
         Ok((Self::of(store, path, content), model))
     }
 
+    /// Opens a store in a zip file for reading.
+    ///
+    /// # Errors
+    /// Those of [`ZipStore::open`](ferrocdf_store::ZipStore::open) and of [`NcZarr::open`].
+    pub(crate) fn open_zip(blob: Arc<dyn Blob>) -> Result<(NcZarr, Model)> {
+        let (store, path) = place::in_zip(blob)?;
+        let (content, model) = Content::read(&*store, &path)?;
+        Ok((Self::of(store, path, content), model))
+    }
+
     fn of(store: Arc<dyn Store>, path: String, content: Content) -> NcZarr {
         let (codecs, no_bytes, readers) = (plugins::codecs(), MemoryBlob::default(), Mutex::default());
         NcZarr { store, path, codecs, no_bytes, content, readers }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::{DirectoryStore, Store};
+use ferrocdf_store::{Blob, DirectoryStore, Store, ZipStore};
 
 use crate::location::Location;
 
@@ -26,6 +26,18 @@ pub(crate) fn has_no_bytes(location: &Location, answer: &Result<usize>) -> bool 
         Ok(got) => *got == 0 && is_object,
         Err(error) => error.code == EISDIR || error.code == Code::ENOOBJECT && is_object,
     }
+}
+
+/// Returns the store that a zip file is, and the path of the Zarr store in it: the root of the file, as zarr-python writes it, or its only
+/// folder, as netCDF-C does.
+pub(super) fn in_zip(blob: Arc<dyn Blob>) -> Result<(Arc<dyn Store>, String)> {
+    let store = ZipStore::open(blob)?;
+    let mut listing = store.list("")?;
+    let path = match (&listing.objects[..], &mut listing.folders[..]) {
+        ([], [folder]) => std::mem::take(folder),
+        _ => String::new(),
+    };
+    Ok((Arc::new(store), path))
 }
 
 /// Returns the store that holds what is at a location, and its path there.

@@ -1,13 +1,12 @@
 //! Objects in memory.
 
 use std::collections::BTreeMap;
-use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use ferrocdf_bytes::Result;
 
-use super::{ByteRange, Expected, Fetched, Listing, Store, Version, check_folder, check_key};
+use super::{ByteRange, Expected, Fetched, Listing, Store, Version, check_folder, check_key, list_in};
 use crate::Cost;
 
 /// A store in memory.
@@ -84,21 +83,7 @@ impl Store for MemoryStore {
 
     fn list(&self, folder: &str) -> Result<Listing> {
         check_folder(folder)?;
-        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
-        let mut listing = Listing::default();
-        let objects = self.read();
-        let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
-        let inside = objects.range::<str, _>(from).map_while(|(key, _)| key.strip_prefix(&prefix));
-        for rest in inside {
-            match rest.split_once('/') {
-                None => listing.objects.push(rest.to_string()),
-                Some((name, _)) => listing.folders.push(name.to_string()),
-            }
-        }
-        // Keys are ordered by their bytes, in which `-` comes before the slash behind a folder.
-        listing.folders.sort();
-        listing.folders.dedup();
-        Ok(listing)
+        Ok(list_in(&self.read(), folder))
     }
 
     fn cost(&self) -> Cost {

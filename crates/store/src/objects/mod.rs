@@ -1,4 +1,4 @@
-//! Stores of named objects: a directory, memory, and later zip files and buckets.
+//! Stores of named objects: a directory, memory, a zip file, and in another crate buckets.
 //!
 //! A key is a path of names, `a/b/c`. An object is read by ranges and written whole. A missing object is a value, `None`, not an
 //! error: readers of sparse arrays request many chunks that were never written. The decision that shaped the trait: no method
@@ -8,8 +8,11 @@ mod blob;
 mod directory;
 mod draft;
 mod memory;
+mod zip;
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::ops::Bound;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
@@ -19,6 +22,7 @@ pub use blob::ObjectBlob;
 pub use directory::DirectoryStore;
 pub use draft::ObjectDraft;
 pub use memory::MemoryStore;
+pub use zip::{ZIP_SIGNATURES, ZipStore};
 
 /// Named objects that any number of threads may read and write at once.
 pub trait Store: Debug + Send + Sync {
@@ -246,6 +250,24 @@ pub struct Listing {
     pub objects: Vec<String>,
     /// Names of folders.
     pub folders: Vec<String>,
+}
+
+/// Lists what is directly in a folder, from the keys of all objects.
+fn list_in<T>(objects: &BTreeMap<String, T>, folder: &str) -> Listing {
+    let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+    let mut listing = Listing::default();
+    let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
+    let inside = objects.range::<str, _>(from).map_while(|(key, _)| key.strip_prefix(&prefix));
+    for rest in inside {
+        match rest.split_once('/') {
+            None => listing.objects.push(rest.to_string()),
+            Some((name, _)) => listing.folders.push(name.to_string()),
+        }
+    }
+    // Keys are ordered by their bytes, in which `-` comes before the slash behind a folder.
+    listing.folders.sort();
+    listing.folders.dedup();
+    listing
 }
 
 /// Checks that a name is a key: names between single slashes, none of them `.` or `..`, without a zero byte.
