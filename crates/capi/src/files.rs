@@ -502,13 +502,20 @@ mod tests {
             for (text, code) in [
                 ("file://@/none.nc", Code(2)),
                 ("file://@/a%20b.nc?x", Code::EDAPCONSTRAINT),
-                ("file://@/a%20b.nc#mode=zarr,zip", Code::ENOTBUILT),
+                ("file://@/a%20b.nc#mode=dap2", Code::ENOTBUILT),
                 ("file://@/#mode=zarr,file", Code::ENOTNC),
                 ("dods://host/a.nc", Code::ENOTBUILT),
             ] {
                 assert_eq!(nc_open(url(text).as_ptr(), 0, &mut id), code.0, "{text}");
             }
+            let zip = url("file://@/new.zip#mode=nczarr,zip");
+            assert_eq!(nc_create(zip.as_ptr(), NC_NETCDF4, &mut id), Code::ENOTBUILT.0);
             assert_eq!(nc_delete(made.as_ptr()), 0);
+            let store = url("file://@/s.zarr#mode=nczarr,file");
+            assert_eq!(nc_create(store.as_ptr(), NC_NETCDF4, &mut id), 0);
+            assert_eq!(nc_close(id), 0);
+            assert!(folder.join("s.zarr/.zgroup").is_file());
+            assert_eq!(nc_delete(store.as_ptr()), 0);
         }
         std::fs::remove_dir(&folder).unwrap();
     }

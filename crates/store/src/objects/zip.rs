@@ -131,6 +131,9 @@ impl ZipStore {
     }
 }
 
+/// A position in the file, and memory for the bytes from there on.
+type Part = (u64, Vec<u8>);
+
 /// The directory of a zip file.
 struct Directory {
     bytes: Vec<u8>,
@@ -307,7 +310,7 @@ impl Store for ZipStore {
             bytes.resize(len, 0);
             Ok((begin + start, bytes))
         };
-        let mut parts: Vec<Result<Option<(u64, Vec<u8>)>>> = found
+        let mut parts: Vec<Result<Option<Part>>> = found
             .iter()
             .zip(requests)
             .map(|(found, &(_, range))| match found {

@@ -117,7 +117,7 @@ fn steps(filters: &[Filter], element: &Element, chunk: &[u64]) -> Result<Vec<Ste
     let mut steps: Vec<Step> = filters.iter().map(step).collect();
     // NetCDF puts the checksum first. Numcodecs shuffles only whole elements, so there it comes last where it would make them uneven.
     let is = |step: &Step, id: u32| step.id.hdf5() == Some(id);
-    if size.is_some_and(|size| CHECKSUM % size != 0)
+    if size.is_some_and(|size| !CHECKSUM.is_multiple_of(size))
         && let Some(at) = steps.iter().position(|step| is(step, Filter::FLETCHER32))
         && steps[at..].iter().any(|step| is(step, Filter::SHUFFLE))
     {

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Attr, Values, each_numbers};
+use ferrocdf_model::{Atomic, Attr, Values, each_numbers};
 use ferrocdf_zarr::{Json, Members, Version};
 
 use crate::nczarr::keys::{ATTR, ATTRS, PROPERTIES, is_reserved};
@@ -11,19 +11,19 @@ use crate::nczarr::keys::{ATTR, ATTRS, PROPERTIES, is_reserved};
 /// Least number of bytes that netCDF-C gives to text in an attribute of Zarr version 2.
 const TEXT: usize = 128;
 
-/// The types of netCDF with their names in both versions.
-const NAMES: [(fn(&Values) -> bool, &str, &str); 11] = [
-    (|values| matches!(values, Values::Byte(_)), "<i1", "int8"),
-    (|values| matches!(values, Values::Ubyte(_)), "<u1", "uint8"),
-    (|values| matches!(values, Values::Short(_)), "<i2", "int16"),
-    (|values| matches!(values, Values::Ushort(_)), "<u2", "uint16"),
-    (|values| matches!(values, Values::Int(_)), "<i4", "int32"),
-    (|values| matches!(values, Values::Uint(_)), "<u4", "uint32"),
-    (|values| matches!(values, Values::Int64(_)), "<i8", "int64"),
-    (|values| matches!(values, Values::Uint64(_)), "<u8", "uint64"),
-    (|values| matches!(values, Values::Float(_)), "<f4", "float32"),
-    (|values| matches!(values, Values::Double(_)), "<f8", "float64"),
-    (|values| matches!(values, Values::Char(_)), ">S1", "char"),
+/// The names of the types of netCDF in both versions.
+const NAMES: [(Atomic, &str, &str); 11] = [
+    (Atomic::Byte, "<i1", "int8"),
+    (Atomic::Ubyte, "<u1", "uint8"),
+    (Atomic::Short, "<i2", "int16"),
+    (Atomic::Ushort, "<u2", "uint16"),
+    (Atomic::Int, "<i4", "int32"),
+    (Atomic::Uint, "<u4", "uint32"),
+    (Atomic::Int64, "<i8", "int64"),
+    (Atomic::Uint64, "<u8", "uint64"),
+    (Atomic::Float, "<f4", "float32"),
+    (Atomic::Double, "<f8", "float64"),
+    (Atomic::Char, ">S1", "char"),
 ];
 
 /// Returns text as JSON has it. Text that is not UTF-8 is taken as ISO 8859-1, of which every byte is a character.
@@ -77,7 +77,7 @@ pub(super) fn fill_to_json(attr: &Attr) -> Result<Json> {
 
 /// Returns the name of the type of an attribute in netCDF's metadata.
 fn type_name(values: &Values, version: Version) -> String {
-    if let Some((_, v2, v3)) = NAMES.iter().find(|(is, ..)| is(values)) {
+    if let Some((_, v2, v3)) = NAMES.iter().find(|(atomic, ..)| values.atomic() == Some(*atomic)) {
         return if version == Version::V2 { *v2 } else { *v3 }.to_string();
     }
     let Values::String(strings) = values else { return "|J0".to_string() };

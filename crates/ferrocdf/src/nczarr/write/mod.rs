@@ -103,7 +103,7 @@ enum Data {
     /// Elements of a fixed size. Clones of the array share its pending chunks.
     Array(Array),
     /// Text.
-    Elements(Mutex<WrittenElements>),
+    Elements(Box<Mutex<WrittenElements>>),
 }
 
 impl GroupContents {
@@ -449,7 +449,7 @@ impl NcZarrWriter {
         if model.var(var).ty == Type::Atomic(Atomic::String) {
             let fill = data::fill_text(&node.metadata);
             let elements = node.metadata.elements_to_write(store, &path, codecs, &fill, options)?;
-            return Ok(Data::Elements(Mutex::new(elements)));
+            return Ok(Data::Elements(Box::new(Mutex::new(elements))));
         }
         node.metadata.array_to_write(store, &path, codecs, options).map(Data::Array)
     }
