@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use ferrocdf_compat::python;
+use ferrocdf_compat::servers::{BUCKET, Moto, Nginx};
 
 use crate::folder;
 
@@ -101,5 +102,42 @@ fn zip_files_hold_the_same_as_folders() {
         ] {
             assert_eq!(dump(Command::new(&ours), &zip), wanted, "{zip}");
         }
+    }
+}
+
+/// Runs one of our tools, which must go well, and returns what it prints.
+fn run(tool: &str, arguments: &[&str], environment: &[(&str, String)]) -> String {
+    let mut command = Command::new(folder("FERROCDF_PREFIX").join("bin").join(tool));
+    command.args(arguments).envs(environment.iter().map(|(name, value)| (*name, value))).env("NO_PROXY", "*");
+    let done = command.output().expect("a program that starts");
+    assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).expect("UTF-8")
+}
+
+#[test]
+fn stores_are_made_in_buckets_and_read_from_web_servers() {
+    let scene = tempfile::tempdir().unwrap();
+    let file = |name: &str| scene.path().join(name).display().to_string();
+    let text = "netcdf a { dimensions: t = UNLIMITED ; x = 3 ; variables: int v(t, x) ; string s(x) ; :title = \"a\" ; \
+                data: v = 1, 2, 3, 4, 5, 6 ; s = \"one\", \"two\" ; group: g { variables: double d(x) ; data: d = 1, 2, 3 ; } }";
+    std::fs::write(file("a.cdl"), text).unwrap();
+    run("ncgen", &["-4", "-o", &file("a.nc"), &file("a.cdl")], &[]);
+    let wanted = run("ncdump", &["-n", "a", &file("a.nc")], &[]);
+    let moto = Moto::serve(&folder("FERROCDF_PYTHON"));
+    let environment = moto.environment();
+    for kind in ["nczarr2", "nczarr3"] {
+        let url = format!("s3://{BUCKET}/deep/{kind}.zarr");
+        // The second copy replaces the first.
+        for _ in 0..2 {
+            run("nccopy", &["-k", kind, &file("a.nc"), &url], &environment);
+        }
+        assert_eq!(run("ncdump", &["-n", "a", &url], &environment), wanted, "{url}");
+        // From a bucket to a folder, which a web server without listings gives.
+        run("nccopy", &["-k", kind, &url, &file(&format!("{kind}.zarr"))], &environment);
+    }
+    let nginx = Nginx::serve(scene.path());
+    for kind in ["nczarr2", "nczarr3"] {
+        let url = format!("{}/{kind}.zarr", nginx.url());
+        assert_eq!(run("ncdump", &["-n", "a", &url], &[]), wanted, "{url}");
     }
 }

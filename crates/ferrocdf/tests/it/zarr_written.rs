@@ -304,6 +304,42 @@ fn only_stores_are_replaced() {
     assert!(path.join("level/zarr.json").exists(), "and stays as it is");
 }
 
+#[test]
+fn writers_of_different_chunks_lose_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.zarr");
+    let file = FileMut::create(&path, &kinds().nth(2).unwrap()).unwrap();
+    file.define(|model| {
+        let y = model.def_dim(GroupId::ROOT, "y", Some(64))?;
+        let x = model.def_dim(GroupId::ROOT, "x", Some(30))?;
+        let var = model.def_var(GroupId::ROOT, "v", Atomic::Int.into(), &[y, x])?;
+        model.var_mut(var).storage.chunking = Some(Chunking::Chunked(vec![2, 10]));
+        Ok(())
+    })
+    .unwrap();
+    file.close().unwrap();
+    let metadata = std::fs::read(path.join("zarr.json")).unwrap();
+    std::thread::scope(|scope| {
+        for writer in 0..8u64 {
+            let path = &path;
+            scope.spawn(move || {
+                for round in 0..20 {
+                    let file = FileMut::append(path).unwrap();
+                    let values = vec![(writer * 1000 + round) as i32; 8 * 30];
+                    let rows = file.write_values(VarId(0), &[writer * 8, 0], &[8, 30], &Values::Int(values));
+                    let _exact = rows.unwrap();
+                    file.close().unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(std::fs::read(path.join("zarr.json")).unwrap(), metadata, "nobody had to say anything");
+    let file = File::open(&path).unwrap();
+    let values: Vec<i32> = file.variable("v").unwrap().get_values(..).unwrap();
+    let wanted = (0..64).flat_map(|row| vec![row / 8 * 1000 + 19; 30]);
+    assert!(values.into_iter().eq(wanted));
+}
+
 /// One session that makes a store and edits it, each step of which is tried so often. When it syncs, a chunk is written in part.
 fn session(store: &Arc<Simulated<MemoryStore>>, options: &CreateOptions, tries: u32) -> Result<()> {
     let again = |step: &dyn Fn() -> Result<()>| (1..tries).find_map(|_| step().ok()).map_or_else(step, Ok);
