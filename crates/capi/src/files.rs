@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ferrocdf::{
-    Alignment, AppendOptions, Code, CreateOptions, File, FileMut, Format, Location, OpenOptions, Result,
+    Alignment, AppendOptions, Code, Container, CreateOptions, File, FileMut, Format, Location, OpenOptions,
+    Result,
 };
 
 use crate::boundary::{answer, fail, put, text};
@@ -463,12 +464,13 @@ pub unsafe extern "C" fn nc_delete_mp(path: *const c_char, basepe: c_int) -> c_i
     answer(|| {
         // SAFETY: the contract of the interface.
         let location = unsafe { location(path) }?;
-        File::open_location(&location, &missing_is_zero())?;
+        let format = File::open_location(&location, &missing_is_zero())?.format();
+        let is_zarr = matches!(format.container(), Container::ZarrV2 | Container::ZarrV3);
         if basepe != 0 {
             return fail(Code::EINVAL, "the only processing element is 0");
         }
         match &*location.resolved()? {
-            place if ferrocdf::remove_zarr_store(place)? => Ok(()),
+            place if is_zarr && ferrocdf::remove_zarr_store(place)? => Ok(()),
             Location::Object { store, key } => store.delete(key),
             other => {
                 let path = other.clone().into_path()?;

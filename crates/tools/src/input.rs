@@ -58,8 +58,17 @@ impl Input {
 pub fn is_same(a: &Path, b: &Path) -> bool {
     match (std::fs::metadata(a), std::fs::metadata(b)) {
         (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
-        _ => a == b,
+        _ => a == b || is_same_object(a, b),
     }
+}
+
+/// True if two URLs name the same object, or the same folder of a store.
+fn is_same_object(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| match location(path).ok()?.resolved().ok()?.into_owned() {
+        Location::Object { store, key } => Some((store.name(), key.trim_end_matches('/').to_string())),
+        _ => None,
+    };
+    place(a).is_some_and(|place_of_a| place(b) == Some(place_of_a))
 }
 
 /// What a user means by an argument. A URL that there is a file of is the path of that file.

@@ -89,6 +89,7 @@ impl Target {
         };
         let failed = |error: io::Error| Error::system(&error, given.display());
         let path = path.components().as_path().to_path_buf();
+        let path = resolve_links(&path).unwrap_or(path);
         let has_others = match fs::read_dir(&path) {
             Ok(mut entries) => entries.next().is_some() && !ferrocdf::is_zarr_store(&path),
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => false,

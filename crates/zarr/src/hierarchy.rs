@@ -100,6 +100,27 @@ impl Hierarchy {
         walk.descend(Version::V2, &mut nodes)?;
         walk.hierarchy(Version::V2, nodes, false).map(Some)
     }
+
+    /// Opens the group or array at a path of a store from the documents of each node, as a writer must: consolidated metadata, and lists
+    /// of names, do not tell what other programs did since they were written.
+    ///
+    /// # Errors
+    /// Those of the store; `NC_EZARRMETA` if the metadata of the root cannot be read.
+    pub fn open_each(store: &dyn Store, path: &str) -> Result<Option<Hierarchy>> {
+        let walk = Walk { store, path, child_names: &|_| None };
+        for (version, document) in [(Version::V3, ZARR_JSON), (Version::V2, ZGROUP), (Version::V2, ZARRAY)] {
+            let Some(root) = walk.document(document)? else { continue };
+            let is_consolidated = match version {
+                Version::V3 => root.get("consolidated_metadata").is_some_and(|json| *json != Json::Null),
+                Version::V2 => walk.document(ZMETADATA)?.is_some(),
+            };
+            let mut nodes = Nodes::new();
+            walk.read_level(version, &[String::new()], &mut nodes)?;
+            walk.descend(version, &mut nodes)?;
+            return walk.hierarchy(version, nodes, is_consolidated).map(Some);
+        }
+        Ok(None)
+    }
 }
 
 /// What a walk through a store needs to know.

@@ -11,6 +11,9 @@ use ferrocdf_store::{ByteRange, Cost, Expected, Fetched, Listing, MemoryBlob, St
 use crate::codecs::Shards;
 use crate::shards::{MISSING, Shard, index_chain};
 
+/// Most bytes of the elements of a shard that is written, since it is in memory whole.
+const MAX_SHARD: u64 = 1 << 30;
+
 /// The shards of an array: how the bytes of their elements become objects and come from them.
 pub(crate) struct ShardFormat {
     shards: Shards,
@@ -40,6 +43,12 @@ impl ShardFormat {
         let (index_chain, index_len) = index_chain(&shards, codecs)?;
         let shape = shard_shape.iter().copied().chain([size as u64]).collect();
         let array = Array::contiguous(shape, Stored::native(Kind::U8), 0)?;
+        let bytes = array.shape.iter().try_fold(1u64, |bytes, &len| bytes.checked_mul(len));
+        if bytes.is_none_or(|bytes| bytes > MAX_SHARD) {
+            let what =
+                format!("shards of shape {shard_shape:?}, of more than {MAX_SHARD} bytes, are only read");
+            return Err(Error::new(Code::EPERM, what));
+        }
         let elements = shards.chunk_shape.iter().product::<u64>() as usize;
         let empty = if fill.is_empty() { vec![0; elements * size] } else { fill.repeat(elements) };
         Ok(ShardFormat { shards, chain, index_chain, index_len: index_len as usize, array, empty })

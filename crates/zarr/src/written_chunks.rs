@@ -85,9 +85,7 @@ impl ArrayMetadata {
             }
         };
         let empty = match &self.fill_value {
-            FillValue::Bytes(_) if !options.keeps_empty => {
-                Some(encoded_fill(&self.chunk_shape, &fill, &chain)?)
-            }
+            FillValue::Bytes(_) if !options.keeps_empty => encoded_fill(&self.chunk_shape, &fill, &chain)?,
             _ => None,
         };
         let stored = Mutex::new(options.is_new.then(HashSet::new));
@@ -102,22 +100,18 @@ fn only_read(what: &str) -> Error {
     Error::new(Code::EPERM, format!("arrays with {what} are only read"))
 }
 
-/// Returns the encoded form of a chunk of the fill value.
-fn encoded_fill(shape: &[u64], fill: &[u8], chain: &Chain) -> Result<Vec<u8>> {
+/// Most bytes of a chunk that is compared with one of the fill value.
+const MAX_COMPARED: usize = 256 << 20;
+
+/// Returns the encoded form of a chunk of the fill value; `None` if it is too large to have one in memory.
+fn encoded_fill(shape: &[u64], fill: &[u8], chain: &Chain) -> Result<Option<Vec<u8>>> {
     let elements = shape.iter().try_fold(1usize, |count, &len| count.checked_mul(usize::try_from(len).ok()?));
-    let size = elements.and_then(|count| count.checked_mul(fill.len()));
-    let mut decoded: Vec<u8> = vec![];
-    match size.map(|size| decoded.try_reserve_exact(size)) {
-        Some(Ok(())) => {}
-        _ => {
-            let what = format!("no memory for a chunk of shape {shape:?}");
-            return Err(Error::new(Code::ENOMEM, what));
-        }
-    }
-    (0..elements.unwrap_or(0)).for_each(|_| decoded.extend_from_slice(fill));
+    let Some(elements) = elements.filter(|count| count.saturating_mul(fill.len()) <= MAX_COMPARED) else {
+        return Ok(None);
+    };
     let mut encoded = vec![];
-    chain.encode(&decoded, &mut encoded)?;
-    Ok(encoded)
+    chain.encode(&fill.repeat(elements), &mut encoded)?;
+    Ok(Some(encoded))
 }
 
 impl WrittenChunks {
@@ -142,7 +136,7 @@ impl WrittenChunks {
         }
     }
 
-    /// Stores one chunk of a batch. `put` puts an object.
+    /// Stores one chunk of a batch.
     fn put_one(&self, batch: &dyn ChunkBatch, number: usize) -> Result<()> {
         let chunk = batch.coordinates(number);
         with_bytes(batch, number, |bytes| match self.is_empty(bytes) {

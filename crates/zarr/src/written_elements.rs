@@ -13,6 +13,7 @@ use ferrocdf_codec::Codecs;
 use ferrocdf_store::Store;
 
 use crate::codecs::ElementForm;
+use crate::data_type::DataType;
 use crate::elements::{Chunk, Elements, bytes_of};
 use crate::metadata::ArrayMetadata;
 use crate::written_chunks::WriteOptions;
@@ -53,8 +54,10 @@ impl ArrayMetadata {
         options: WriteOptions,
     ) -> Result<WrittenElements> {
         let pipeline = self.pipeline.as_ref().map_err(Clone::clone)?;
-        if !pipeline.shards.is_empty() || pipeline.elements == Some(ElementForm::Json) {
-            let what = "text in shards, and JSON values, are only read";
+        let has_form =
+            pipeline.elements.is_some() || matches!(self.element.data_type, DataType::FixedBytes(_));
+        if !pipeline.shards.is_empty() || pipeline.elements == Some(ElementForm::Json) || !has_form {
+            let what = "text in shards or of 4 bytes a character, and JSON values, are only read";
             return Err(Error::new(Code::EPERM, what));
         }
         // The array may become longer: no chunk is beyond it.

@@ -20,6 +20,11 @@ pub trait WriteDriver: Driver {
     /// That of a write which left the file damaged: then nothing is written any more.
     fn blob_mut(&self) -> Result<&dyn BlobMut>;
 
+    /// True if variables and groups that are committed keep their names.
+    fn keeps_names(&self) -> bool {
+        false
+    }
+
     /// Sets how commits take space from now on, in formats that leave a choice.
     fn set_space(&mut self, _space: &SpaceOptions) {}
 

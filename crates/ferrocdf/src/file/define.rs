@@ -22,9 +22,13 @@ impl FileMut {
             let known_ids = state.check_ids();
             self.file.named(known_ids)?;
         }
+        let keeps_names = state.opened.writer().is_ok_and(|writer| writer.keeps_names());
         let draft = Arc::make_mut(state.draft.get_or_insert_with(|| state.model.clone()));
         let known = draft.vars().len();
-        let result = change(draft);
+        let mut result = change(draft);
+        if keeps_names {
+            result = undo_renames(&state.model, draft).and(result);
+        }
         if state.no_fill {
             for var in draft.var_ids_from(known) {
                 draft.var_mut(var).storage.no_fill |= can_be_undefined(draft, var);
@@ -166,6 +170,34 @@ impl FileMut {
         let done = self.file.write_state().writer().and_then(|(_, writer)| writer.close());
         self.file.named(done)?;
         if is_to_put { self.sync_blob() } else { Ok(()) }
+    }
+}
+
+/// Gives variables and groups that are committed their names again.
+///
+/// # Errors
+/// `NC_EPERM` if one had another name.
+fn undo_renames(model: &Model, draft: &mut Model) -> Result<()> {
+    let mut renamed = None;
+    for (id, group) in model.group_ids().zip(model.groups()) {
+        if draft.group(id).name != group.name {
+            draft.rename_group(id, group.name.as_bytes())?;
+            renamed = Some(model.group_path(id));
+        }
+    }
+    for (id, var) in model.var_ids().zip(model.vars()) {
+        if draft.var(id).name != var.name {
+            draft.rename_var(id, var.name.clone())?;
+            renamed = Some(model.var_path(id));
+        }
+    }
+    match renamed {
+        None => Ok(()),
+        Some(path) => {
+            let what =
+                format!("{path}: what is in a Zarr store keeps its name: copy it to give it another one");
+            Err(Error::new(Code::EPERM, what))
+        }
     }
 }
 

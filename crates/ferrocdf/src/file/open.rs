@@ -213,7 +213,7 @@ impl FileMut {
     fn create_store(location: &Location, version: Version, options: &CreateOptions) -> Result<FileMut> {
         let name = location.name();
         let (store, path) = in_file(&name, nczarr::new_store(location, options.clobber))?;
-        let driver = Box::new(NcZarrWriter::create(store, path, version, options.zarr));
+        let driver = Box::new(in_file(&name, NcZarrWriter::create(store, path, version, options.zarr))?);
         Ok(FileMut::new(File::new(&name, State::created(driver, options)), Target::Store))
     }
 

@@ -250,12 +250,19 @@ impl Content {
     }
 
     fn read(store: &dyn Store, path: &str) -> Result<(Content, Model)> {
-        let hierarchy = Hierarchy::open(store, path, &keys::child_names)?.ok_or_else(|| {
-            let what = "it has no metadata of Zarr (zarr.json, .zmetadata, .zgroup, .zarray)";
-            Error::new(Code::ENOTNC, what)
-        })?;
-        Ok(walk::walk(hierarchy))
+        let hierarchy = Hierarchy::open(store, path, &keys::child_names)?;
+        hierarchy.map(walk::walk).ok_or_else(no_metadata)
     }
+
+    /// Reads a store that is to be written: from the documents of each node.
+    fn read_each(store: &dyn Store, path: &str) -> Result<(Content, Model)> {
+        Hierarchy::open_each(store, path)?.map(walk::walk).ok_or_else(no_metadata)
+    }
+}
+
+fn no_metadata() -> Error {
+    let what = "it has no metadata of Zarr (zarr.json, .zmetadata, .zgroup, .zarray)";
+    Error::new(Code::ENOTNC, what)
 }
 
 /// A name as a store has it.

@@ -65,10 +65,8 @@ pub fn remove_zarr_store(location: &Location) -> Result<bool> {
     match location {
         Location::Path(path) if !is_zarr_store(path) => Ok(false),
         Location::Path(path) => {
-            // What is half removed must not look like a store.
-            make_room(&DirectoryStore::open(path)?, "", true)?;
-            fs::remove_dir_all(path).map_err(|error| Error::system(&error, path.display()))?;
-            Ok(true)
+            let removed = empty(path).and_then(|()| fs::remove_dir(path));
+            removed.map(|()| true).map_err(|error| Error::system(&error, path.display()))
         }
         Location::Object { .. } => {
             let (store, path) = store(location)?;
@@ -101,11 +99,8 @@ pub(crate) fn new_store(location: &Location, clobber: bool) -> Result<(Arc<dyn S
             Ok(_) => {}
         }
         let store = DirectoryStore::create(path)?;
-        make_room(&store, "", clobber)?;
-        // Folders without anything in them are left.
-        for folder in store.list("")?.folders {
-            fs::remove_dir_all(path.join(folder)).map_err(failed)?;
-        }
+        check_replaceable(&store, "", clobber)?;
+        empty(path).map_err(failed)?;
         return Ok((Arc::new(store), String::new()));
     }
     let (store, path) = match location {
@@ -121,13 +116,47 @@ pub(crate) fn new_store(location: &Location, clobber: bool) -> Result<(Arc<dyn S
     Ok((store, path))
 }
 
+/// Empties a folder, of which the metadata goes first: what is half removed must not look like a store. Links are removed, and not what
+/// they lead to.
+fn empty(folder: &Path) -> std::io::Result<()> {
+    for root in ROOTS {
+        match fs::remove_file(folder.join(root)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => fs::remove_dir_all(entry.path())?,
+            false => fs::remove_file(entry.path())?,
+        }
+    }
+    Ok(())
+}
+
 /// Removes the store at a path of another one, if there is one.
 fn make_room(store: &dyn Store, path: &str, clobber: bool) -> Result<()> {
-    let listing = store.list(path)?;
-    if listing.objects.is_empty() && listing.folders.is_empty() {
+    if !check_replaceable(store, path, clobber)? {
         return Ok(());
     }
-    let is_store = ROOTS.iter().any(|root| listing.objects.iter().any(|object| object == root));
+    // What is half removed must not look like a store.
+    let within = |name: &str| if path.is_empty() { name.to_string() } else { format!("{path}/{name}") };
+    for root in ROOTS {
+        store.delete(&within(root))?;
+    }
+    remove(store, path)
+}
+
+/// Checks that nothing but a store that may be replaced is at a path. Returns false if nothing is there.
+fn check_replaceable(store: &dyn Store, path: &str, clobber: bool) -> Result<bool> {
+    let listing = store.list(path)?;
+    if listing.objects.is_empty() && listing.folders.is_empty() {
+        return Ok(false);
+    }
+    // The attributes come first: alone they are of a store that could not be made.
+    let is_begun = listing.folders.is_empty() && listing.objects == [".zattrs"];
+    let is_store = is_begun || ROOTS.iter().any(|root| listing.objects.iter().any(|object| object == root));
     match (is_store, clobber) {
         (true, true) => {}
         (true, false) => return Err(Error::new(Code::EEXIST, "a Zarr store is there")),
@@ -136,12 +165,7 @@ fn make_room(store: &dyn Store, path: &str, clobber: bool) -> Result<()> {
             return Err(Error::new(Code::EEXIST, what));
         }
     }
-    // What is half removed must not look like a store.
-    let within = |name: &str| if path.is_empty() { name.to_string() } else { format!("{path}/{name}") };
-    for root in ROOTS {
-        store.delete(&within(root))?;
-    }
-    remove(store, path)
+    Ok(true)
 }
 
 /// Removes all objects in a folder.

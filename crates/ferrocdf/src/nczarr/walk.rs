@@ -269,6 +269,13 @@ impl Walk {
         {
             attrs.push(attr("_FillValue", value));
         }
+        if self.is_netcdf
+            && !self.is_v2()
+            && let FillValue::Value(Json::String(fill)) = &metadata.fill_value
+            && !fill.is_empty()
+        {
+            attrs.push(attr("_FillValue", Values::String(vec![Some(fill.clone().into_bytes())])));
+        }
         match &metadata.element.data_type {
             DataType::DateTime(unit) => {
                 if let Some(units) = cf_unit(&unit.name, unit.scale) {

@@ -68,7 +68,8 @@ fn define(file: &FileMut) -> Result<()> {
         model.put_attr(Owner::Var(level), "units", Values::Char(b"K".to_vec()))?;
         model.put_attr(Owner::Group(GroupId::ROOT), "title", Values::Char(b"[1, 2]".to_vec()))?;
         let group = model.def_group(GroupId::ROOT, "g")?;
-        model.def_var(group, "name", Atomic::String.into(), &[x])?;
+        let name = model.def_var(group, "name", Atomic::String.into(), &[x])?;
+        model.put_attr(Owner::Var(name), "_FillValue", strings(&["none"]))?;
         model.def_var(group, "code", Atomic::Char.into(), &[x])?;
         model.def_var(group, "one", Atomic::Int64.into(), &[])?;
         Ok(())
@@ -101,7 +102,7 @@ fn check(file: &File, is_netcdf: bool, steps: u64) {
     let group = model.find_group(GroupId::ROOT, b"g").unwrap();
     let name = model.find_var(group, b"name").unwrap();
     let long = "w".repeat(300);
-    assert_eq!(file.read_values(name, &[0], &[5]).unwrap(), strings(&["a", "é", &long, "", ""]));
+    assert_eq!(file.read_values(name, &[0], &[5]).unwrap(), strings(&["a", "é", &long, "none", "none"]));
     let one = model.find_var(group, b"one").unwrap();
     assert_eq!(file.read_values(one, &[], &[]).unwrap(), Values::Int64(vec![i64::MIN]));
     if !is_netcdf {
@@ -115,6 +116,7 @@ fn check(file: &File, is_netcdf: bool, steps: u64) {
     let attr = |owner, name: &str| model.find_attr(owner, name.as_bytes()).map(|attr| attr.value.clone());
     assert_eq!(attr(Owner::Group(GroupId::ROOT), "title"), Some(Values::Char(b"[1, 2]".to_vec())));
     assert_eq!(attr(Owner::Var(level), "_FillValue"), Some(Values::Float(vec![-1.0])));
+    assert_eq!(attr(Owner::Var(name), "_FillValue"), Some(strings(&["none"])));
     assert_eq!(model.var(level).storage.filter(Filter::DEFLATE), Some(&[3][..]));
     assert_eq!(model.var(level).storage.chunking, Some(Chunking::Chunked(vec![2, 3])));
 }
@@ -258,6 +260,61 @@ fn what_this_library_does_not_know_stays() {
 }
 
 #[test]
+fn what_others_did_since_consolidated_metadata_was_written_stays() {
+    let store = Arc::new(MemoryStore::default());
+    let options = kinds().nth(2).unwrap();
+    let file = FileMut::create_at(&at(&store), &options).unwrap();
+    define(&file).unwrap();
+    fill(&file, 2).unwrap();
+    file.close().unwrap();
+    // Another program makes the array longer, gives it an attribute, and adds an array that this library does not know.
+    let key = format!("{KEY}/level/zarr.json");
+    let text = String::from_utf8(store.get(&key, ByteRange::All).unwrap().unwrap().bytes).unwrap();
+    let text = text.replace(r#""shape": [2,5]"#, r#""shape": [7,5]"#);
+    let text = text.replace(r#""units": "K""#, r#""by": "others", "units": "K""#);
+    store.put(&key, text.as_bytes()).unwrap();
+    let odd = br#"{"zarr_format": 3, "node_type": "array", "data_type": "float8"}"#;
+    store.put(&format!("{KEY}/odd/zarr.json"), odd).unwrap();
+    let file = append(&store).unwrap();
+    let define = |name: &str| {
+        file.define(|model| {
+            model.def_var(GroupId::ROOT, name, Atomic::Int.into(), &[])?;
+            model.put_attr(Owner::Group(GroupId::ROOT), "edited", Values::Int(vec![1]))
+        })
+        .unwrap();
+        file.commit()
+    };
+    assert_eq!(define("odd").unwrap_err().code, Code::ENAMEINUSE);
+    file.abort();
+    define("new").unwrap();
+    file.close().unwrap();
+    let after = objects(&store);
+    assert_eq!(after[&format!("{KEY}/odd/zarr.json")], odd);
+    for key in ["level/zarr.json", "zarr.json"] {
+        let text = String::from_utf8(after[&format!("{KEY}/{key}")].clone()).unwrap();
+        assert!(text.contains(r#""shape": [7,5]"#) && text.contains(r#""by": "others""#), "{text}");
+    }
+    assert!(open(&store).unwrap().variable("new").is_some());
+}
+
+#[test]
+fn text_that_is_only_read_is_read_while_a_store_is_edited() {
+    let store = Arc::new(MemoryStore::default());
+    let put = |key: &str, bytes: &[u8]| store.put(&format!("{KEY}/{key}"), bytes).unwrap();
+    put(".zgroup", br#"{"zarr_format": 2}"#);
+    let array = br#"{"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "<U2", "order": "C", "fill_value": "", "compressor": null, "filters": null}"#;
+    put("u/.zarray", array);
+    put("u/0", b"a\0\0\0b\0\0\0c\0\0\0\0\0\0\0");
+    let file = append(&store).unwrap();
+    assert_eq!(file.read_values(VarId(0), &[0], &[2]).unwrap(), strings(&["ab", "c"]));
+    let refused = file.write_values(VarId(0), &[0], &[1], &strings(&["x"])).unwrap_err();
+    assert_eq!(refused.code, Code::EPERM);
+    file.define(|model| model.put_attr(Owner::Var(VarId(0)), "a", Values::Int(vec![1]))).unwrap();
+    file.close().unwrap();
+    assert_eq!(open(&store).unwrap().read_values(VarId(0), &[0], &[2]).unwrap(), strings(&["ab", "c"]));
+}
+
+#[test]
 fn names_and_forms_that_cannot_be_are_refused() {
     for options in kinds() {
         let store = Arc::new(MemoryStore::default());
@@ -269,13 +326,12 @@ fn names_and_forms_that_cannot_be_are_refused() {
             file.abort();
         };
         refused("zarr.json", Code::EBADNAME);
-        refused("__reserved", Code::EBADNAME);
         define(&file).unwrap();
         fill(&file, 1).unwrap();
         let name = ferrocdf::Name::new("other").unwrap();
-        file.define(|model| model.rename_var(VarId(0), name)).unwrap();
-        assert_eq!(file.commit().unwrap_err().code, Code::EPERM);
-        file.abort();
+        let renamed = file.define(|model| model.rename_var(VarId(0), name));
+        assert_eq!(renamed.unwrap_err().code, Code::EPERM);
+        file.commit().unwrap();
         file.close().unwrap();
         check(&open(&store).unwrap(), options.zarr.nczarr, 1);
     }
@@ -381,8 +437,8 @@ fn check_left(store: &Simulated<MemoryStore>, what: &str) {
         assert_eq!(value, wanted, "{what}: at {at}");
     }
     let model = file.model();
-    let group = model.find_group(GroupId::ROOT, b"g").unwrap();
-    let one = model.find_var(group, b"one").unwrap();
+    let Some(group) = model.find_group(GroupId::ROOT, b"g") else { return };
+    let Some(one) = model.find_var(group, b"one") else { return };
     let value = file.read_values(one, &[], &[]).unwrap();
     let fill = Values::default_fill(Atomic::Int64);
     assert!(value == Values::Int64(vec![i64::MIN]) || value == fill, "{what}: {value:?}");

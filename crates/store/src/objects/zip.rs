@@ -34,7 +34,7 @@ const TAIL: usize = 66 << 10;
 /// Most bytes of the directory: some millions of members.
 const MAX_DIRECTORY: u64 = 1 << 30;
 
-/// Most bytes of a deflated member. Chunks have codecs of their own, and are stored.
+/// Most bytes of a deflated member, and of those that one call reads. Chunks have codecs of their own, and are stored.
 const MAX_INFLATED: u64 = 256 << 20;
 
 /// Deflate makes at most so many bytes of one.
@@ -77,6 +77,7 @@ impl ZipStore {
             }
             rest = more;
         }
+        check_apart(&members)?;
         Ok(ZipStore { blob, members })
     }
 
@@ -133,6 +134,19 @@ impl ZipStore {
 
 /// A position in the file, and memory for the bytes from there on.
 type Part = (u64, Vec<u8>);
+
+/// Checks that members do not overlap: a small file could hold any number of large ones then.
+fn check_apart(members: &BTreeMap<String, Member>) -> Result<()> {
+    let mut parts: Vec<(u64, u64)> = members
+        .values()
+        .map(|member| (member.header, member.header + MEMBER_LEN as u64 + member.stored))
+        .collect();
+    parts.sort_unstable();
+    match parts.windows(2).find(|pair| pair[1].0 < pair[0].1) {
+        Some(pair) => Err(damaged(format!("the members at bytes {} and {} overlap", pair[0].0, pair[1].0))),
+        None => Ok(()),
+    }
+}
 
 /// The directory of a zip file.
 struct Directory {
@@ -291,6 +305,11 @@ impl Store for ZipStore {
             Ok(size) => size,
             Err(error) => return failed(&error),
         };
+        let inflated = members.iter().filter(|member| member.is_deflated).map(|member| member.size);
+        if inflated.fold(0u64, u64::saturating_add) > MAX_INFLATED {
+            let what = format!("deflated members of more than {MAX_INFLATED} bytes are read at once");
+            return failed(&Error::new(Code::ENOMEM, what));
+        }
         // The part of the file that each request needs, and memory for it.
         let part = |member: &Member, range: ByteRange| {
             let begin = member.begin.get().copied().unwrap_or(member.header);

@@ -125,8 +125,8 @@ pub(super) fn object(members: Vec<(&str, Json)>) -> Json {
 
 /// Returns the attributes of a node: those of the model, then those of the metadata.
 ///
-/// An attribute that is as it was in `before`, the model when the store was opened, keeps its JSON; so do attributes of the store that
-/// are not in the model and not in `reserved`.
+/// An attribute that is as it was in `before`, the model when the store was opened, keeps its JSON; so do attributes of the store with
+/// reserved names that are not in `reserved`.
 pub(super) fn members<'a>(
     attrs: impl Iterator<Item = &'a Attr>,
     (before, original): (&[Attr], &Members),

@@ -64,7 +64,12 @@ impl NcZarrWriter {
         values: &Values,
     ) -> Result<Written> {
         let (ty, given) = (model.var(var).ty, values.ty());
-        let (Values::String(strings), Type::Atomic(_)) = (values, ty) else {
+        if let Type::User(_) = ty {
+            let what =
+                format!("values of the user-defined type {} are not written to Zarr", model.type_name(ty));
+            return Err(Error::new(Code::ENOTBUILT, what));
+        }
+        let Values::String(strings) = values else {
             let (is, shall) = (model.type_name(given), model.type_name(ty));
             return Err(Error::new(Code::EBADTYPE, format!("values of type {is} for one of type {shall}")));
         };

@@ -4,7 +4,7 @@
 //! consolidated metadata last. So whatever a reader finds is complete, also if the writer is killed between two of them.
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Attr, GroupId, Model, Owner, VarId};
+use ferrocdf_model::{Atomic, Attr, GroupId, Model, Owner, Type, VarId};
 use ferrocdf_zarr::{Json, Members, Version, with_member, with_shape};
 
 use super::attributes::{self, object, text};
@@ -26,7 +26,7 @@ const TAKEN: [&str; 5] = ["zarr.json", ".zgroup", ".zarray", ".zattrs", ".zmetad
 /// `NC_EBADNAME` for a name that a document has, or that is not UTF-8.
 pub(super) fn node_name(bytes: &[u8]) -> Result<&str> {
     match std::str::from_utf8(bytes) {
-        Ok(name) if !TAKEN.contains(&name) && !name.starts_with("__") => Ok(name),
+        Ok(name) if !TAKEN.contains(&name) => Ok(name),
         _ => {
             let what = format!(
                 "{:?}: a Zarr store has no group or array of this name",
@@ -121,8 +121,13 @@ impl NcZarrWriter {
             (Version::V3, b"_FillValue") => attributes::fill_to_json(attr),
             _ => attributes::to_json(attr, self.version),
         };
+        // Xarray opens no store with this attribute on text of version 3. The fill value of the array says the same.
+        let is_text = described.ty == Type::Atomic(Atomic::String) && self.version == Version::V3;
+        let attrs = model.attrs(Owner::Var(var)).iter();
         let attributes = self.attributes(
-            model.attrs(Owner::Var(var)).iter(),
+            attrs.filter(|attr| {
+                !is_text || attr.name.as_bytes() != b"_FillValue" || node.before.contains(attr)
+            }),
             (&node.before, &node.attributes, node.is_new),
             reserved,
             to_json,

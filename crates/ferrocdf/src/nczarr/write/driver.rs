@@ -6,25 +6,50 @@ use ferrocdf_array::{Array, In, Layout, RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Attr, DimId, Model, Owner, Type, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut};
+use ferrocdf_zarr::ArrayMetadata;
 
-use super::{Data, NcZarrWriter, data};
+use super::{Data, NcZarrWriter, VariableNode, data};
 use crate::driver::{
     Driver, Flush, Inspect, LocatedArray, Resized, Skipped, Span, StoredSize, WriteDriver, Written,
 };
-use crate::nczarr::values;
+use crate::nczarr::{NcZarr, values};
 
 impl NcZarrWriter {
     /// Returns the array of a variable that is not text, as long as its dimensions are.
     fn current_array(&self, model: &Model, var: VarId) -> Result<Array> {
         let node = &self.variables[var.index()];
-        let Data::Array(array) = &*node.data(self, model, var)? else {
-            return Err(Error::new(Code::EBADTYPE, "the variable holds text"));
+        let mut array = match node.data(self, model, var) {
+            // What cannot be written can be read all the same.
+            Err(error) if error.code == Code::EPERM => self.only_read_array(node)?,
+            data => match &*data? {
+                Data::Array(array) => array.clone(),
+                Data::Elements(_) => return Err(Error::new(Code::EBADTYPE, "the variable holds text")),
+            },
         };
-        let mut array = array.clone();
         let shape = model.shape(var);
         array.shape.splice(..shape.len(), shape);
         array.stored.kind = data::seen_as(array.stored.kind, model.var(var).ty);
         Ok(array)
+    }
+}
+
+impl NcZarrWriter {
+    fn only_read_array(&self, node: &VariableNode) -> Result<Array> {
+        let NcZarr { store, codecs, .. } = &self.reader;
+        node.metadata.array(store.clone(), &self.key(&node.path), codecs)
+    }
+
+    /// Reads values of an array that is not written.
+    fn only_read_values(&self, model: &Model, var: VarId, selection: &Selection) -> Result<Values> {
+        let node = &self.variables[var.index()];
+        let ArrayMetadata { element, fill_value, .. } = &node.metadata;
+        let ty = model.var(var).ty;
+        if element.data_type.size().is_some() {
+            return values::of_bytes(&self.only_read_array(node)?, element, ty, selection);
+        }
+        let NcZarr { store, codecs, .. } = &self.reader;
+        let elements = node.metadata.elements(store.clone(), &self.key(&node.path), codecs)?;
+        values::of_any_size(&elements.read(selection)?, element, fill_value, ty)
     }
 }
 
@@ -44,7 +69,11 @@ impl Driver for NcZarrWriter {
     fn values(&self, model: &Model, var: VarId, selection: &Selection) -> Result<Values> {
         let node = &self.variables[var.index()];
         let (element, ty) = (&node.metadata.element, model.var(var).ty);
-        match &*node.data(self, model, var)? {
+        let data = match node.data(self, model, var) {
+            Err(error) if error.code == Code::EPERM => return self.only_read_values(model, var, selection),
+            data => data?,
+        };
+        match &*data {
             Data::Array(_) => values::of_bytes(&self.current_array(model, var)?, element, ty, selection),
             Data::Elements(elements) => {
                 let mut elements = elements.lock().unwrap_or_else(PoisonError::into_inner);
@@ -94,6 +123,11 @@ impl Inspect for NcZarrWriter {
 impl WriteDriver for NcZarrWriter {
     fn blob_mut(&self) -> Result<&dyn BlobMut> {
         Ok(&self.reader.no_bytes)
+    }
+
+    fn keeps_names(&self) -> bool {
+        // They are part of the keys of chunks.
+        true
     }
 
     fn commit(&mut self, _old: &Model, model: &Model) -> Result<()> {

@@ -17,7 +17,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_array::Array;
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Atomic, Attr, GroupId, Model, Owner, Quantize, Type, VarId};
+use ferrocdf_model::{
+    Atomic, Attr, Container, DataModel, Format, GroupId, Model, Owner, Quantize, Type, VarId,
+};
 use ferrocdf_store::{ByteRange, Store};
 use ferrocdf_zarr::{
     ArrayMetadata, DataType, Json, Members, NewArray, Version, WriteOptions, WrittenElements, group,
@@ -48,6 +50,8 @@ pub(crate) struct NcZarrWriter {
     stored: HashMap<String, Json>,
     /// Consolidated metadata of a store that was opened, with members for nodes that the model does not have.
     consolidated: Members,
+    /// True if the store was there before this writer.
+    was_opened: bool,
     /// True if consolidated metadata does not say what the documents say.
     is_consolidation_due: bool,
 }
@@ -133,17 +137,23 @@ fn within(folder: &str, name: &str) -> String {
 }
 
 impl NcZarrWriter {
-    /// Makes a store at a path of another one, where nothing is. Nothing is put yet.
+    /// Makes a store at a path of another one, where nothing is: an empty group, so that it opens whatever becomes of the writer.
+    ///
+    /// # Errors
+    /// Those of the store.
     pub(crate) fn create(
         store: Arc<dyn Store>,
         path: String,
         version: Version,
         options: ZarrOptions,
-    ) -> NcZarrWriter {
+    ) -> Result<NcZarrWriter> {
         let content = Content::empty(version);
         let reader = NcZarr::of(store, path, content);
         let root = GroupNode::new(String::new(), version);
-        Self::of(reader, options, vec![root], vec![])
+        let mut writer = Self::of(reader, options, vec![root], vec![]);
+        let container = if version == Version::V2 { Container::ZarrV2 } else { Container::ZarrV3 };
+        writer.put_documents(&Model::new(Format::new(container, DataModel::Netcdf4)))?;
+        Ok(writer)
     }
 
     /// Opens a store for reading and writing.
@@ -152,7 +162,7 @@ impl NcZarrWriter {
     /// Those of [`NcZarr::open`]; `NC_EPERM` for a store whose root is an array, and for one that a netCDF library before 4.9.3 wrote.
     pub(crate) fn open(context: &Context<'_>) -> Result<(NcZarrWriter, Model)> {
         let (store, path) = place::store(context.location)?;
-        let (mut content, model) = Content::read(&*store, &path)?;
+        let (mut content, model) = Content::read_each(&*store, &path)?;
         let variables = std::mem::take(&mut content.arrays);
         let groups = std::mem::take(&mut content.groups);
         let is_old = groups.iter().chain(variables.iter().map(|variable| &variable.document));
@@ -166,7 +176,8 @@ impl NcZarrWriter {
             |name: &str| variables.iter().any(|variable| variable.document.attributes.get(name).is_some());
         let options = ZarrOptions {
             nczarr: content.is_netcdf,
-            xarray: variables.is_empty() || has_names(super::keys::ARRAY_DIMENSIONS),
+            // Without netCDF's metadata there is no other place for names in version 2.
+            xarray: !content.is_netcdf || variables.is_empty() || has_names(super::keys::ARRAY_DIMENSIONS),
             consolidated: content.is_consolidated,
             keeps_empty_chunks: false,
         };
@@ -178,7 +189,7 @@ impl NcZarrWriter {
         let mut writer = Self::of(NcZarr::of(store, path, content), options, groups, variables);
         let documents = writer.documents(&model)?;
         writer.stored = documents.into_iter().map(|Keyed { key, json }| (key, json)).collect();
-        writer.consolidated = writer.consolidated_members()?;
+        (writer.consolidated, writer.was_opened) = (writer.consolidated_members()?, true);
         Ok((writer, model))
     }
 
@@ -196,6 +207,7 @@ impl NcZarrWriter {
             variables,
             stored: HashMap::new(),
             consolidated: Members::default(),
+            was_opened: false,
             is_consolidation_due: false,
         }
     }
@@ -221,7 +233,6 @@ impl NcZarrWriter {
 
     /// Makes nodes for the groups and variables that are new in a model. After an error none was made.
     fn define(&mut self, model: &Model) -> Result<()> {
-        self.check_names(model)?;
         let known = self.groups.len();
         let mut groups: Vec<GroupNode> = vec![];
         for id in model.group_ids().skip(known) {
@@ -229,6 +240,7 @@ impl NcZarrWriter {
             let parent = of.parent.map_or(0, GroupId::index);
             let parent = if parent < known { &self.groups[parent] } else { &groups[parent - known] };
             let path = within(&parent.path, node_name(of.name.as_bytes())?);
+            self.check_free(&path)?;
             groups.push(GroupNode::new(path, self.version));
         }
         let mut variables = vec![];
@@ -236,6 +248,7 @@ impl NcZarrWriter {
             let group = model.var(var).group.index();
             let group = if group < known { &self.groups[group] } else { &groups[group - known] };
             let path = within(&group.path, node_name(model.var(var).name.as_bytes())?);
+            self.check_free(&path)?;
             variables.push(VariableNode::new(path, model, var, self.version, &self.options)?);
         }
         self.groups.append(&mut groups);
@@ -243,22 +256,21 @@ impl NcZarrWriter {
         Ok(())
     }
 
-    /// Checks that nodes of the store keep their names, which are part of the keys of their objects.
-    fn check_names(&self, model: &Model) -> Result<()> {
-        let last = |path: &str| path.rsplit('/').next().unwrap_or_default().as_bytes().to_vec();
-        let groups = self.groups.iter().zip(model.groups()).skip(1);
-        let groups = groups.map(|(node, group)| (&node.path, group.name.as_bytes()));
-        let variables = self.variables.iter().zip(model.vars());
-        let mut all = groups.chain(variables.map(|(node, var)| (&node.path, var.name.as_bytes())));
-        match all.find(|(path, name)| last(path) != *name) {
-            None => Ok(()),
-            Some((path, _)) => {
-                let what = format!(
-                    "/{path}: what is in a Zarr store keeps its name: copy it to give it another one"
-                );
-                Err(Error::new(Code::EPERM, what))
-            }
+    /// Checks that no object is where a new node is to be: an array that cannot be read, or chunks that a removed one left.
+    ///
+    /// # Errors
+    /// `NC_ENAMEINUSE`, and those of the store.
+    fn check_free(&self, path: &str) -> Result<()> {
+        if !self.was_opened {
+            return Ok(());
         }
+        let listing = self.reader.store.list(&self.key(path))?;
+        if listing.objects.is_empty() && listing.folders.is_empty() {
+            return Ok(());
+        }
+        let what =
+            format!("/{path}: the store has objects there already, of something that is not in the dataset");
+        Err(Error::new(Code::ENAMEINUSE, what))
     }
 
     /// Puts the documents that changed.
