@@ -43,7 +43,8 @@ enum Way {
     Put(Location),
     /// It is a folder, which takes the place of this path.
     Folder(PathBuf),
-    /// There is none: the objects of a Zarr store are put under this key of a store.
+    /// There is none: the objects of a Zarr store are put under this key of a store. What stood there is removed first, and does not come
+    /// back if the tool fails.
     Direct(Location),
 }
 
