@@ -49,6 +49,11 @@ impl Element {
 }
 
 impl ArrayMetadata {
+    /// True if chunks lie in shards.
+    pub fn is_sharded(&self) -> bool {
+        self.pipeline.as_ref().is_ok_and(|pipeline| !pipeline.shards.is_empty())
+    }
+
     /// Returns the shape of the innermost chunks: those that are decoded as a whole.
     pub fn inner_chunk_shape(&self) -> &[u64] {
         let pipeline = self.pipeline.as_ref().ok();

@@ -168,7 +168,9 @@ impl Elements {
             ElementForm::WithSizes => with_sizes(&bytes),
             ElementForm::Json => json_elements(&bytes),
             ElementForm::Fixed(0) => Ok(vec![Box::default(); count as usize]),
-            ElementForm::Fixed(size) => Ok(bytes.chunks_exact(size).map(without_zeros).collect()),
+            ElementForm::Fixed(size) => {
+                Ok(bytes.chunks_exact(size).map(|bytes| without_zeros(bytes).into()).collect())
+            }
         }?;
         match elements.len() as u64 == count {
             true => Ok(elements),
@@ -192,10 +194,10 @@ fn damaged(what: &str) -> Error {
     Error::new(Code::EHDFERR, what.to_string())
 }
 
-/// Returns bytes without the zeros at their end.
-fn without_zeros(bytes: &[u8]) -> Box<[u8]> {
+/// Returns bytes without the zeros at their end, which do not count in text of a fixed size.
+pub fn without_zeros(bytes: &[u8]) -> &[u8] {
     let len = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-    bytes[..len].into()
+    &bytes[..len]
 }
 
 /// Splits the bytes of numcodecs `vlen-utf8`, `vlen-bytes` and `vlen-array`: the number of elements in 4 bytes, then for each element

@@ -138,11 +138,12 @@ impl FileMut {
             let options = CreateOptions { format, zarr, ..options.clone() };
             return Self::create_at(&*location.resolved()?, &options);
         }
-        match &*location.resolved()? {
+        let place = location.resolved()?;
+        if let (Location::Object { .. }, Some(version)) = (&*place, zarr_version(options.format)) {
+            return Self::create_store(&place, version, options);
+        }
+        match &*place {
             Location::Path(path) => Self::create(path, options),
-            place @ Location::Object { .. } if zarr_version(options.format).is_some() => {
-                Self::create_store(place, zarr_version(options.format).unwrap_or(Version::V3), options)
-            }
             Location::Object { store, key } => {
                 let name = location.name();
                 let write = in_file(&name, drivers::writer_of(options.format))?;

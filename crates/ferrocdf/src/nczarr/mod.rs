@@ -19,7 +19,7 @@ use ferrocdf_array::{Array, Kind, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::Codecs;
 use ferrocdf_hdf5::ChunkCounts;
-use ferrocdf_model::{Atomic, Attr, Model, Name, Owner, Type, Values, VarId};
+use ferrocdf_model::{Atomic, Attr, Container, DataModel, Format, Model, Name, Owner, Type, Values, VarId};
 use ferrocdf_store::{Blob, MemoryBlob, Store};
 use ferrocdf_zarr::{ArrayMetadata, DataType, Elements, Hierarchy, Json, Members, Version};
 
@@ -48,6 +48,39 @@ enum Reader {
     Bytes(Array),
     /// Elements without a fixed size.
     Elements(Elements),
+}
+
+impl Reader {
+    /// Reads the selected values of a variable of a type.
+    fn values(&self, metadata: &ArrayMetadata, ty: Type, selection: &Selection) -> Result<Values> {
+        let ArrayMetadata { element, fill_value, .. } = metadata;
+        match self {
+            Reader::Bytes(array) => values::of_bytes(array, element, ty, selection),
+            Reader::Elements(elements) => {
+                values::of_any_size(&elements.read(selection)?, element, fill_value, ty)
+            }
+        }
+    }
+}
+
+/// Returns the array of a variable as netCDF sees it: as long as its dimensions, which may be longer than what is stored where they grow,
+/// and bytes that are text as text.
+fn of_variable(mut array: Array, model: &Model, var: VarId) -> Array {
+    let shape = model.shape(var);
+    array.shape.splice(..shape.len(), shape);
+    if model.var(var).ty == Type::Atomic(Atomic::Char) {
+        array.stored.kind = Kind::Char;
+    }
+    array
+}
+
+/// Returns the format of stores of a version.
+fn format(version: Version) -> Format {
+    let container = match version {
+        Version::V2 => Container::ZarrV2,
+        Version::V3 => Container::ZarrV3,
+    };
+    Format::new(container, DataModel::Netcdf4)
 }
 
 /// What the metadata of a store says beside the model.
@@ -114,16 +147,6 @@ impl NcZarr {
         &self.content.arrays[var.index()]
     }
 
-    /// Returns the array of a variable as the engine reads it; of elements that are no numbers, the array of their bytes.
-    fn engine_array(&self, model: &Model, var: VarId) -> Result<Array> {
-        let Variable { document: Document { path, .. }, metadata } = self.variable(var);
-        let mut array = metadata.array(self.store.clone(), path, &self.codecs)?;
-        // Dimensions that grow may be longer than the array; what is beyond it has the fill value.
-        let shape = model.shape(var);
-        array.shape.splice(..shape.len(), shape);
-        Ok(array)
-    }
-
     /// Returns what reads the values of a variable.
     fn reader(&self, model: &Model, var: VarId) -> Result<Arc<Reader>> {
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -131,16 +154,25 @@ impl NcZarr {
             return Ok(reader.clone());
         }
         let Variable { document: Document { path, .. }, metadata } = self.variable(var);
-        let reader = Arc::new(match metadata.element.data_type.size() {
-            Some(_) => Reader::Bytes(self.engine_array(model, var)?),
-            None => Reader::Elements(metadata.elements(self.store.clone(), path, &self.codecs)?),
-        });
+        let reader = Arc::new(self.new_reader(model, var, (path, metadata))?);
         readers.insert(var, reader.clone());
         Ok(reader)
     }
-}
 
-impl NcZarr {
+    /// Makes what reads the values of a variable, whose array lies at a key of the store.
+    fn new_reader(
+        &self,
+        model: &Model,
+        var: VarId,
+        (path, metadata): (&str, &ArrayMetadata),
+    ) -> Result<Reader> {
+        let store = self.store.clone();
+        Ok(match metadata.element.data_type.size() {
+            Some(_) => Reader::Bytes(of_variable(metadata.array(store, path, &self.codecs)?, model, var)),
+            None => Reader::Elements(metadata.elements(store, path, &self.codecs)?),
+        })
+    }
+
     /// Returns the sizes of an array at a key of the store.
     fn stored_size_of(&self, path: &str, metadata: &ArrayMetadata) -> Result<StoredSize> {
         // Of a slow store each object would take a request.
@@ -153,8 +185,7 @@ impl NcZarr {
             return Ok(StoredSize { bytes: Some((objects.bytes, objects.bytes)), chunks: None });
         };
         let bytes = |shape: &[u64]| elements(shape).saturating_mul(size as u64);
-        let is_sharded = metadata.pipeline.as_ref().is_ok_and(|pipeline| !pipeline.shards.is_empty());
-        let chunks = (!is_sharded).then(|| ChunkCounts {
+        let chunks = (!metadata.is_sharded()).then(|| ChunkCounts {
             all: objects.all,
             stored: objects.stored,
             decoded_bytes: bytes(&metadata.chunk_shape),
@@ -172,11 +203,9 @@ impl Driver for NcZarr {
     }
 
     fn array(&self, model: &Model, var: VarId) -> Result<LocatedArray> {
-        let mut array = self.engine_array(model, var)?;
-        if model.var(var).ty == Type::Atomic(Atomic::Char) {
-            array.stored.kind = Kind::Char;
-        }
-        Ok(array.into())
+        let Variable { document: Document { path, .. }, metadata } = self.variable(var);
+        let array = metadata.array(self.store.clone(), path, &self.codecs)?;
+        Ok(of_variable(array, model, var).into())
     }
 
     fn blob(&self) -> &dyn Blob {
@@ -184,14 +213,8 @@ impl Driver for NcZarr {
     }
 
     fn values(&self, model: &Model, var: VarId, selection: &Selection) -> Result<Values> {
-        let ty = model.var(var).ty;
-        let ArrayMetadata { element, fill_value, .. } = &self.variable(var).metadata;
-        match &*self.reader(model, var)? {
-            Reader::Bytes(array) => values::of_bytes(array, element, ty, selection),
-            Reader::Elements(elements) => {
-                values::of_any_size(&elements.read(selection)?, element, fill_value, ty)
-            }
-        }
+        let metadata = &self.variable(var).metadata;
+        self.reader(model, var)?.values(metadata, model.var(var).ty, selection)
     }
 
     fn fill(&self, model: &Model, var: VarId) -> Result<Option<Values>> {

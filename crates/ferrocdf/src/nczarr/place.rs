@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::{Blob, DirectoryStore, Store, ZipStore};
+use ferrocdf_store::{Blob, DirectoryStore, Listing, Store, ZipStore};
+use ferrocdf_zarr::within;
 
 use crate::location::Location;
 
@@ -57,6 +58,11 @@ pub fn is_zarr_store(path: &Path) -> bool {
     ROOTS.iter().any(|root| path.join(root).is_file())
 }
 
+/// True if a folder has the metadata of a Zarr store.
+fn has_root(listing: &Listing) -> bool {
+    ROOTS.iter().any(|root| listing.objects.iter().any(|object| object == root))
+}
+
 /// Removes the Zarr store at a location. Returns false if there is none.
 ///
 /// # Errors
@@ -70,8 +76,7 @@ pub fn remove_zarr_store(location: &Location) -> Result<bool> {
         }
         Location::Object { .. } => {
             let (store, path) = store(location)?;
-            let listing = store.list(&path)?;
-            let is_store = ROOTS.iter().any(|root| listing.objects.iter().any(|object| object == root));
+            let is_store = has_root(&store.list(&path)?);
             if is_store {
                 make_room(&*store, &path, true)?;
             }
@@ -141,9 +146,8 @@ fn make_room(store: &dyn Store, path: &str, clobber: bool) -> Result<()> {
         return Ok(());
     }
     // What is half removed must not look like a store.
-    let within = |name: &str| if path.is_empty() { name.to_string() } else { format!("{path}/{name}") };
     for root in ROOTS {
-        store.delete(&within(root))?;
+        store.delete(&within(path, root))?;
     }
     remove(store, path)
 }
@@ -156,7 +160,7 @@ fn check_replaceable(store: &dyn Store, path: &str, clobber: bool) -> Result<boo
     }
     // The attributes come first: alone they are of a store that could not be made.
     let is_begun = listing.folders.is_empty() && listing.objects == [".zattrs"];
-    let is_store = is_begun || ROOTS.iter().any(|root| listing.objects.iter().any(|object| object == root));
+    let is_store = is_begun || has_root(&listing);
     match (is_store, clobber) {
         (true, true) => {}
         (true, false) => return Err(Error::new(Code::EEXIST, "a Zarr store is there")),
@@ -172,11 +176,9 @@ fn check_replaceable(store: &dyn Store, path: &str, clobber: bool) -> Result<boo
 fn remove(store: &dyn Store, folder: &str) -> Result<()> {
     let mut folders = vec![folder.to_string()];
     while let Some(folder) = folders.pop() {
-        let within =
-            |name: &String| if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
         let listing = store.list(&folder)?;
-        listing.objects.iter().try_for_each(|object| store.delete(&within(object)))?;
-        folders.extend(listing.folders.iter().map(within));
+        listing.objects.iter().try_for_each(|object| store.delete(&within(&folder, object)))?;
+        folders.extend(listing.folders.iter().map(|name| within(&folder, name)));
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use ferrocdf_array::{Array, Out, Selection, read};
 use ferrocdf_bytes::{Code, Error, Order, Result};
 use ferrocdf_model::{Atomic, Type, Value, Values};
 use ferrocdf_store::MemoryBlob;
-use ferrocdf_zarr::{ArrayMetadata, DataType, Element, FillValue, Json};
+use ferrocdf_zarr::{ArrayMetadata, DataType, Element, FillValue, Json, without_zeros};
 use half::f16;
 
 use super::types::atomic;
@@ -88,10 +88,6 @@ fn list(element: &Element, ty: Type, stored: &[&[u8]]) -> Values {
 
 /// Returns the text of an element of a fixed size: without the zeros at its end.
 fn text(element: &Element, bytes: &[u8]) -> Vec<u8> {
-    let without_zeros = |bytes: &[u8]| {
-        let len = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-        bytes[..len].to_vec()
-    };
     match element.data_type {
         DataType::FixedText(_) => {
             let char = |unit: &[u8; 4]| match element.order {
@@ -101,9 +97,9 @@ fn text(element: &Element, bytes: &[u8]) -> Vec<u8> {
             let chars = bytes.as_chunks().0.iter().map(char);
             let text: String =
                 chars.map(|unit| char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
-            without_zeros(text.as_bytes())
+            without_zeros(text.as_bytes()).to_vec()
         }
-        _ => without_zeros(bytes),
+        _ => without_zeros(bytes).to_vec(),
     }
 }
 

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 
 use ferrocdf_bytes::{Error, Order};
 use ferrocdf_model::{
-    Atomic, Attr, Chunking, Container, DataModel, DimId, Endian, Filter, Format, GroupId, Model, Owner,
-    Storage, Type, Values, Var,
+    Atomic, Attr, Chunking, Container, DimId, Endian, Filter, GroupId, Model, Owner, Storage, Type, Values,
+    Var,
 };
 use ferrocdf_zarr::{
-    ArrayMetadata, Content as NodeContent, DataType, Element, FillValue, Hierarchy, Json, Node, Version,
+    ArrayMetadata, Content as NodeContent, DataType, Element, FillValue, Hierarchy, Json, Node,
 };
 
 use super::dims::Dims;
@@ -28,14 +28,10 @@ struct Found {
 
 /// Makes the model of a store.
 pub(super) fn walk(hierarchy: Hierarchy) -> (Content, Model) {
-    let container = match hierarchy.version {
-        Version::V2 => Container::ZarrV2,
-        Version::V3 => Container::ZarrV3,
-    };
     let is_netcdf = [SUPERBLOCK, GROUP].iter().any(|key| find(&hierarchy.root, key).is_some());
     let (version, is_consolidated) = (hierarchy.version, hierarchy.is_consolidated);
     let mut walk = Walk {
-        model: Model::new(Format::new(container, DataModel::Netcdf4)),
+        model: Model::new(super::format(version)),
         dims: Dims::default(),
         groups: HashMap::from([(String::new(), GroupId::ROOT)]),
         documents: vec![],

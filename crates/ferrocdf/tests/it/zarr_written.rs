@@ -433,7 +433,7 @@ fn check_left(store: &Simulated<MemoryStore>, what: &str) {
     let values: Vec<f32> = level.get_values(..).unwrap();
     for (at, value) in values.into_iter().enumerate() {
         let wanted = (at / 5 * 10 + at % 5) as f32;
-        // A length is told only after all that was written within it.
+        // The metadata has the longer dimension only once all its elements are stored.
         assert_eq!(value, wanted, "{what}: at {at}");
     }
     let model = file.model();

@@ -212,13 +212,11 @@ fn asked_by(options: &Options) -> Option<(Format, ZarrOptions)> {
     location(&options.output).ok()?.zarr()
 }
 
-/// The kind asked for, or that of a Zarr store where the name of the output asks for one; else netCDF-4 classic model where compression or chunking was asked for; else the input's.
+/// The kind asked for, or that of a Zarr store where the name of the output asks for one; else netCDF-4 classic model where compression
+/// or chunking was asked for; else the input's.
 fn output_format(input: Format, options: &Options) -> Format {
-    match options.kind {
+    match options.kind.or_else(|| asked_by(options).map(|(format, _)| format)) {
         Some(kind) => kind,
-        None if asked_by(options).is_some() => {
-            asked_by(options).map_or(Format::NETCDF4, |(format, _)| format)
-        }
         None if !options.filterspecs.is_empty() => Format::NETCDF4,
         None if input.has_cdf_model() && options.wants_netcdf4() => Format::NETCDF4_CLASSIC,
         None => input.native(),

@@ -11,7 +11,6 @@ use ferrocdf_bytes::Order;
 use half::f16;
 
 use crate::json::{Json, float};
-pub(crate) use write::object;
 
 /// The type of the elements of an array.
 #[derive(Clone, Debug, PartialEq)]

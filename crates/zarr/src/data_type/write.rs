@@ -6,6 +6,7 @@ use ferrocdf_bytes::{Code, Error, Order, Result};
 use half::f16;
 
 use super::{DataType, Element, Field, FillValue, TimeUnit};
+use crate::elements::without_zeros;
 use crate::json::{Json, Members};
 use crate::metadata::Version;
 
@@ -47,28 +48,30 @@ impl Element {
     /// fixed length.
     pub fn to_v3(&self) -> Result<Json> {
         let with = |name: &str, configuration: Vec<(&str, Json)>| {
-            object(vec![("name", text(name)), ("configuration", object(configuration))])
+            Json::object(vec![("name", Json::text(name)), ("configuration", Json::object(configuration))])
         };
-        let length = |length: usize| vec![("length_bytes", number(length))];
-        let timed = |unit: &TimeUnit| vec![("unit", text(&unit.name)), ("scale_factor", number(unit.scale))];
+        let length = |length: usize| vec![("length_bytes", Json::integer(length))];
+        let timed = |unit: &TimeUnit| {
+            vec![("unit", Json::text(&unit.name)), ("scale_factor", Json::integer(unit.scale))]
+        };
         Ok(match &self.data_type {
-            DataType::Bool => text("bool"),
+            DataType::Bool => Json::text("bool"),
             DataType::Integer { size, signed } => {
-                text(&format!("{}int{}", if *signed { "" } else { "u" }, 8 * usize::from(*size)))
+                Json::text(&format!("{}int{}", if *signed { "" } else { "u" }, 8 * usize::from(*size)))
             }
-            DataType::Float(size) => text(&format!("float{}", 8 * usize::from(*size))),
-            DataType::Complex(size) => text(&format!("complex{}", 16 * usize::from(*size))),
+            DataType::Float(size) => Json::text(&format!("float{}", 8 * usize::from(*size))),
+            DataType::Complex(size) => Json::text(&format!("complex{}", 16 * usize::from(*size))),
             DataType::FixedBytes(size) => with("null_terminated_bytes", length(*size)),
             DataType::FixedText(chars) => with("fixed_length_utf32", length(4 * chars)),
-            DataType::Raw(size) => text(&format!("r{}", 8 * size)),
+            DataType::Raw(size) => Json::text(&format!("r{}", 8 * size)),
             DataType::DateTime(unit) => with("numpy.datetime64", timed(unit)),
             DataType::TimeDelta(unit) => with("numpy.timedelta64", timed(unit)),
             DataType::Struct(fields) => {
                 let fields = fields.iter().map(Field::to_v3).collect::<Result<_>>()?;
                 with("struct", vec![("fields", Json::Array(fields))])
             }
-            DataType::String => text("string"),
-            DataType::Bytes => text("variable_length_bytes"),
+            DataType::String => Json::text("string"),
+            DataType::Bytes => Json::text("variable_length_bytes"),
             DataType::List(_) | DataType::Json => {
                 return Err(not_in_v3("lists of any length, or JSON values"));
             }
@@ -93,14 +96,14 @@ impl Element {
                 Order::Big => bytes.iter().fold(0, step),
             }
         };
-        let base64 = || text(&STANDARD.encode(bytes));
+        let base64 = || Json::text(&STANDARD.encode(bytes));
         match &self.data_type {
             DataType::Bool => Json::Bool(bytes != [0]),
             DataType::Integer { size, signed } => {
                 let unused = 64 - 8 * u32::from(*size);
                 match signed {
-                    true => number((bits(bytes) << unused) as i64 >> unused),
-                    false => number(bits(bytes)),
+                    true => Json::integer((bits(bytes) << unused) as i64 >> unused),
+                    false => Json::integer(bits(bytes)),
                 }
             }
             DataType::Float(size) => float(bits(bytes), *size, version),
@@ -109,20 +112,17 @@ impl Element {
                 Json::Array(parts.map(|part| float(bits(part), *size, version)).collect())
             }
             // The zeros at the end do not count. Empty text stays empty for readers that know no base64.
-            DataType::FixedBytes(_) => {
-                let len = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-                text(&STANDARD.encode(&bytes[..len]))
-            }
+            DataType::FixedBytes(_) => Json::text(&STANDARD.encode(without_zeros(bytes))),
             DataType::Raw(_) | DataType::Struct(_) if version == Version::V2 => base64(),
-            DataType::Raw(_) => Json::Array(bytes.iter().map(|byte| number(*byte)).collect()),
+            DataType::Raw(_) => Json::Array(bytes.iter().map(|byte| Json::integer(*byte)).collect()),
             DataType::FixedText(_) => {
                 let chars = bytes.chunks_exact(4).map(|unit| bits(unit) as u32).filter(|&unit| unit != 0);
                 let char = |unit| char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER);
                 Json::String(chars.map(char).collect())
             }
             DataType::DateTime(_) | DataType::TimeDelta(_) => match bits(bytes) as i64 {
-                i64::MIN => text("NaT"),
-                other => number(other),
+                i64::MIN => Json::text("NaT"),
+                other => Json::integer(other),
             },
             DataType::Struct(fields) => {
                 let mut rest = bytes;
@@ -141,9 +141,9 @@ impl Element {
 
 impl Field {
     fn to_v2(&self) -> Json {
-        let mut parts = vec![text(&self.name), self.element.to_v2()];
+        let mut parts = vec![Json::text(&self.name), self.element.to_v2()];
         if !self.shape.is_empty() {
-            parts.push(Json::Array(self.shape.iter().map(|length| number(*length)).collect()));
+            parts.push(Json::Array(self.shape.iter().map(|length| Json::integer(*length)).collect()));
         }
         Json::Array(parts)
     }
@@ -152,7 +152,7 @@ impl Field {
         if !self.shape.is_empty() {
             return Err(not_in_v3("structures with lists of a fixed length"));
         }
-        Ok(object(vec![("name", text(&self.name)), ("data_type", self.element.to_v3()?)]))
+        Ok(Json::object(vec![("name", Json::text(&self.name)), ("data_type", self.element.to_v3()?)]))
     }
 }
 
@@ -174,22 +174,9 @@ fn float(bits: u64, size: u8, version: Version) -> Json {
         _ => (f64::from_bits(bits), 0x7ff8_0000_0000_0000),
     };
     match value.is_nan() && bits != usual_nan && version == Version::V3 {
-        true => text(&format!("0x{bits:0width$x}", width = 2 * usize::from(size))),
+        true => Json::text(&format!("0x{bits:0width$x}", width = 2 * usize::from(size))),
         false => Json::float(value),
     }
-}
-
-/// Returns an object with these members, in their order.
-pub(crate) fn object(members: Vec<(&str, Json)>) -> Json {
-    Json::Object(Members(members.into_iter().map(|(name, value)| (name.to_string(), value)).collect()))
-}
-
-fn text(text: &str) -> Json {
-    Json::String(text.to_string())
-}
-
-fn number(number: impl ToString) -> Json {
-    Json::Number(number.to_string().into())
 }
 
 #[cfg(test)]
@@ -220,7 +207,7 @@ mod tests {
             assert_eq!(element.to_v3().unwrap().to_string(), v3);
             assert_eq!(Element::from_v3(&Json::parse(v3.as_bytes()).unwrap()).unwrap(), element, "{v3}");
         }
-        assert_eq!(Element::from_typestring(">i4").unwrap().to_v2(), text(">i4"));
+        assert_eq!(Element::from_typestring(">i4").unwrap().to_v2(), Json::text(">i4"));
     }
 
     #[test]

@@ -47,6 +47,21 @@ impl Members {
 }
 
 impl Json {
+    /// Makes an object with these members, in their order.
+    pub fn object(members: Vec<(&str, Json)>) -> Json {
+        Json::Object(Members(members.into_iter().map(|(name, value)| (name.to_string(), value)).collect()))
+    }
+
+    /// Makes a string.
+    pub fn text(text: &str) -> Json {
+        Json::String(text.to_string())
+    }
+
+    /// Makes an integer.
+    pub fn integer(number: impl TryInto<i128> + ToString) -> Json {
+        Json::Number(number.to_string().into())
+    }
+
     /// Makes the shortest number that reads as this one.
     pub fn float(number: f64) -> Json {
         Json::Number(match number {

@@ -30,7 +30,7 @@ impl ChunkKeys {
 }
 
 /// Returns the key of what has this key within a folder; an empty folder is the outermost one.
-pub(crate) fn within(folder: &str, key: &str) -> String {
+pub fn within(folder: &str, key: &str) -> String {
     if folder.is_empty() { key.to_string() } else { format!("{folder}/{key}") }
 }
 

@@ -8,7 +8,7 @@ mod write;
 use ferrocdf_bytes::{Code, Error, Result};
 
 pub use keys::ChunkKeys;
-pub(crate) use keys::within;
+pub use keys::within;
 pub(crate) use v3::named;
 pub use write::{NewArray, group, with_member, with_shape};
 

@@ -6,7 +6,7 @@ use ferrocdf_bytes::{Code, Error, Order, Result};
 use ferrocdf_codec::{Step, to_numcodecs, to_zarr_v3};
 
 use super::{ChunkKeys, Version};
-use crate::data_type::{DataType, Element, FillValue, object};
+use crate::data_type::{DataType, Element, FillValue};
 use crate::json::{Json, Members};
 
 /// An array that is to be made.
@@ -51,21 +51,21 @@ impl NewArray {
         // By convention the last filter is the compressor.
         let compressor = codecs.pop().unwrap_or(Json::Null);
         let object_codec = object_codec(&self.element.data_type);
-        codecs.splice(..0, object_codec.map(|id| object(vec![("id", text(id))])));
+        codecs.splice(..0, object_codec.map(|id| Json::object(vec![("id", Json::text(id))])));
         let mut members = vec![
-            ("zarr_format", number(2)),
+            ("zarr_format", Json::integer(2)),
             ("shape", numbers(&self.shape)),
             ("dtype", self.element.to_v2()),
             ("chunks", numbers(&self.chunk_shape)),
             ("fill_value", self.element.fill_to_json(Version::V2, &self.fill_value)),
-            ("order", text("C")),
+            ("order", Json::text("C")),
             ("compressor", compressor),
             ("filters", if codecs.is_empty() { Json::Null } else { Json::Array(codecs) }),
         ];
         if self.separator != '.' {
             members.push(("dimension_separator", Json::String(self.separator.to_string())));
         }
-        Ok(object(members))
+        Ok(Json::object(members))
     }
 
     fn v3(&self) -> Result<Json> {
@@ -83,15 +83,15 @@ impl NewArray {
                 ("chunk_shape", numbers(chunk_shape)),
                 ("codecs", Json::Array(codecs)),
                 ("index_codecs", Json::Array(index)),
-                ("index_location", text("end")),
+                ("index_location", Json::text("end")),
             ];
             codecs = vec![extension("sharding_indexed", configuration)];
             chunk_shape = shards;
         }
         let separator = Json::String(self.separator.to_string());
         let mut members = vec![
-            ("zarr_format", number(3)),
-            ("node_type", text("array")),
+            ("zarr_format", Json::integer(3)),
+            ("node_type", Json::text("array")),
             ("shape", numbers(&self.shape)),
             ("data_type", self.element.to_v3()?),
             ("chunk_grid", extension("regular", vec![("chunk_shape", numbers(chunk_shape))])),
@@ -103,7 +103,7 @@ impl NewArray {
             let name = |name: &Option<String>| name.clone().map_or(Json::Null, Json::String);
             members.push(("dimension_names", Json::Array(self.dimension_names.iter().map(name).collect())));
         }
-        Ok(object(members))
+        Ok(Json::object(members))
     }
 }
 
@@ -137,8 +137,10 @@ pub fn with_member(json: &Json, name: &str, value: Json) -> Json {
 /// Returns the metadata of a group of version 2, or of version 3 with no attributes yet.
 pub fn group(version: Version) -> Json {
     match version {
-        Version::V2 => object(vec![("zarr_format", number(2))]),
-        Version::V3 => object(vec![("zarr_format", number(3)), ("node_type", text("group"))]),
+        Version::V2 => Json::object(vec![("zarr_format", Json::integer(2))]),
+        Version::V3 => {
+            Json::object(vec![("zarr_format", Json::integer(3)), ("node_type", Json::text("group"))])
+        }
     }
 }
 
@@ -169,11 +171,11 @@ fn codec(step: &Step, version: Version, json: Option<Result<String>>) -> Result<
 
 /// Returns an extension point of version 3; one without configuration has no such member.
 fn extension(name: &str, configuration: Vec<(&str, Json)>) -> Json {
-    let mut members = vec![("name", text(name))];
+    let mut members = vec![("name", Json::text(name))];
     if !configuration.is_empty() {
-        members.push(("configuration", object(configuration)));
+        members.push(("configuration", Json::object(configuration)));
     }
-    object(members)
+    Json::object(members)
 }
 
 fn bytes(order: Order) -> Json {
@@ -181,19 +183,11 @@ fn bytes(order: Order) -> Json {
         Order::Little => "little",
         Order::Big => "big",
     };
-    extension("bytes", vec![("endian", text(endian))])
-}
-
-fn text(text: &str) -> Json {
-    Json::String(text.to_string())
-}
-
-fn number(number: u64) -> Json {
-    Json::Number(number.to_string().into())
+    extension("bytes", vec![("endian", Json::text(endian))])
 }
 
 fn numbers(list: &[u64]) -> Json {
-    Json::Array(list.iter().map(|&length| number(length)).collect())
+    Json::Array(list.iter().map(|&length| Json::integer(length)).collect())
 }
 
 #[cfg(test)]
@@ -251,7 +245,8 @@ mod tests {
 
     #[test]
     fn text_of_any_length_has_its_codec() {
-        let new = NewArray { fill_value: FillValue::Value(text("")), ..array("|O", vec![step(32015, &[3])]) };
+        let new =
+            NewArray { fill_value: FillValue::Value(Json::text("")), ..array("|O", vec![step(32015, &[3])]) };
         let v2 = new.metadata(Version::V2).unwrap();
         assert_eq!(v2.get("filters").unwrap().to_string(), r#"[{"id": "vlen-utf8"}]"#);
         let v3 = new.metadata(Version::V3).unwrap();

@@ -4,12 +4,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Attr, Values, each_numbers};
-use ferrocdf_zarr::{Json, Members, Version};
+use ferrocdf_zarr::{Json, Members, Version, without_zeros};
 
+use super::arrays::TEXT;
 use crate::nczarr::keys::{ATTR, ATTRS, PROPERTIES, is_reserved};
-
-/// Least number of bytes that netCDF-C gives to text in an attribute of Zarr version 2.
-const TEXT: usize = 128;
 
 /// The names of the types of netCDF in both versions.
 const NAMES: [(Atomic, &str, &str); 11] = [
@@ -32,12 +30,6 @@ pub(super) fn text(bytes: &[u8]) -> String {
         Ok(text) => text.to_string(),
         Err(_) => bytes.iter().map(|&byte| char::from(byte)).collect(),
     }
-}
-
-/// Returns text without the zeros at its end.
-fn without_zeros(bytes: &[u8]) -> &[u8] {
-    let len = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-    &bytes[..len]
 }
 
 /// Returns the JSON of an attribute: one value alone, several as a list.
@@ -97,7 +89,6 @@ pub(super) fn types<'a>(
     own: &[&str],
     version: Version,
 ) -> (&'static str, Json) {
-    let text = |text: &str| Json::String(text.to_string());
     let mut types: Vec<(String, String)> =
         attrs.map(|attr| (attr.name.to_str().into_owned(), type_name(&attr.value, version))).collect();
     let json_name = if version == Version::V2 { "|J0" } else { "json" };
@@ -106,21 +97,19 @@ pub(super) fn types<'a>(
     let json = match version {
         Version::V2 => {
             let types = types.into_iter().map(|(name, of)| (name, Json::String(of))).collect();
-            object(vec![("types", Json::Object(Members(types)))])
+            Json::object(vec![("types", Json::Object(Members(types)))])
         }
         Version::V3 => {
             let entry = |(name, of): &(String, String)| {
-                object(vec![("name", text(name)), ("configuration", object(vec![("type", text(of))]))])
+                Json::object(vec![
+                    ("name", Json::text(name)),
+                    ("configuration", Json::object(vec![("type", Json::text(of))])),
+                ])
             };
-            object(vec![("attribute_types", Json::Array(types.iter().map(entry).collect()))])
+            Json::object(vec![("attribute_types", Json::Array(types.iter().map(entry).collect()))])
         }
     };
     (key, json)
-}
-
-/// Returns an object with these members, in their order.
-pub(super) fn object(members: Vec<(&str, Json)>) -> Json {
-    Json::Object(Members(members.into_iter().map(|(name, value)| (name.to_string(), value)).collect()))
 }
 
 /// Returns the attributes of a node: those of the model, then those of the metadata.

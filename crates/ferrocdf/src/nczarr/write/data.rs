@@ -2,11 +2,11 @@
 
 use std::sync::PoisonError;
 
-use ferrocdf_array::{In, Kind, Layout, RangeCheck, Selection};
+use ferrocdf_array::{In, Layout, RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Model, Type, Values, VarId};
 use ferrocdf_store::MemoryBlob;
-use ferrocdf_zarr::{ArrayMetadata, DataType, FillValue, Json};
+use ferrocdf_zarr::{ArrayMetadata, DataType, FillValue, Json, without_zeros};
 
 use super::attributes::text;
 use super::{Data, NcZarrWriter, VariableNode};
@@ -18,10 +18,7 @@ use crate::quantize;
 pub(super) fn fill_text(metadata: &ArrayMetadata) -> Vec<u8> {
     match &metadata.fill_value {
         FillValue::Value(Json::String(text)) => text.clone().into_bytes(),
-        FillValue::Bytes(bytes) => {
-            let len = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-            bytes[..len].to_vec()
-        }
+        FillValue::Bytes(bytes) => without_zeros(bytes).to_vec(),
         FillValue::Value(_) | FillValue::Undefined => vec![],
     }
 }
@@ -130,9 +127,4 @@ impl VariableNode {
             _ => None,
         }
     }
-}
-
-/// The kind of the numbers of an array as netCDF sees it.
-pub(super) fn seen_as(kind: Kind, ty: Type) -> Kind {
-    if ty == Type::Atomic(ferrocdf_model::Atomic::Char) { Kind::Char } else { kind }
 }

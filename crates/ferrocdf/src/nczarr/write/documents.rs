@@ -1,13 +1,13 @@
-//! The documents of a store: what its metadata objects shall say.
+//! The metadata documents of a store, made from the model.
 //!
 //! They come in the order in which they are put: a group after all that is in it, the attributes of an array before its `.zarray`,
 //! consolidated metadata last. So whatever a reader finds is complete, also if the writer is killed between two of them.
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Attr, GroupId, Model, Owner, Type, VarId};
-use ferrocdf_zarr::{Json, Members, Version, with_member, with_shape};
+use ferrocdf_zarr::{Json, Members, Version, with_member, with_shape, within};
 
-use super::attributes::{self, object, text};
+use super::attributes::{self, text};
 use super::{GroupContents, GroupNode, NcZarrWriter, PROPERTIES_TEXT, VariableNode, dim_paths};
 use crate::nczarr::keys::{ARRAY, ARRAY_DIMENSIONS, GROUP, PROPERTIES, SUPERBLOCK};
 
@@ -35,10 +35,6 @@ pub(super) fn node_name(bytes: &[u8]) -> Result<&str> {
             Err(Error::new(Code::EBADNAME, what))
         }
     }
-}
-
-fn number(number: u64) -> Json {
-    Json::Number(number.to_string().into())
 }
 
 fn string(bytes: &[u8]) -> Json {
@@ -77,7 +73,7 @@ impl NcZarrWriter {
         attributes: Members,
         into: &mut Vec<Keyed>,
     ) {
-        let key = |name: &str| if path.is_empty() { name.to_string() } else { format!("{path}/{name}") };
+        let key = |name: &str| within(path, name);
         let attributes = Json::Object(attributes);
         match self.version {
             Version::V2 => {
@@ -108,7 +104,7 @@ impl NcZarrWriter {
             let is_scalar = described.dims.is_empty();
             if self.version == Version::V2 && self.options.xarray {
                 let names = match is_scalar && self.options.nczarr {
-                    true => vec![Json::String("_scalar_".to_string())],
+                    true => vec![Json::text("_scalar_")],
                     false => names().collect(),
                 };
                 reserved.push((ARRAY_DIMENSIONS, Json::Array(names)));
@@ -141,13 +137,13 @@ impl NcZarrWriter {
         let references = dim_paths(model, var).into_iter().map(Json::String);
         let mut members = vec![("dimension_references", Json::Array(references.collect()))];
         if dims.is_empty() {
-            members.push(("scalar", number(1)));
+            members.push(("scalar", Json::integer(1)));
         }
-        members.push(("storage", Json::String("chunked".to_string())));
+        members.push(("storage", Json::text("chunked")));
         if let Some(alias) = node.alias {
-            members.push(("type_alias", Json::String(alias.to_string())));
+            members.push(("type_alias", Json::text(alias)));
         }
-        object(members)
+        Json::object(members)
     }
 
     fn group_attributes(&self, model: &Model, group: GroupId, node: &GroupNode) -> Result<Members> {
@@ -157,7 +153,7 @@ impl NcZarrWriter {
             reserved.push((GROUP, self.group_key(model, group)));
             if group == GroupId::ROOT && node.is_new {
                 let version = if self.version == Version::V2 { "2.0.0" } else { "3.0.0" };
-                reserved.push((SUPERBLOCK, object(vec![("version", Json::String(version.to_string()))])));
+                reserved.push((SUPERBLOCK, Json::object(vec![("version", Json::text(version))])));
             }
         }
         let attrs = model.attrs(Owner::Group(group));
@@ -203,8 +199,11 @@ impl NcZarrWriter {
             Version::V2 => {
                 let dim = |dim: &ferrocdf_model::Dim| {
                     let len = match dim.unlimited {
-                        true => object(vec![("size", number(dim.len)), ("unlimited", number(1))]),
-                        false => number(dim.len),
+                        true => Json::object(vec![
+                            ("size", Json::integer(dim.len)),
+                            ("unlimited", Json::integer(1)),
+                        ]),
+                        false => Json::integer(dim.len),
                     };
                     (text(dim.name.as_bytes()), len)
                 };
@@ -212,10 +211,10 @@ impl NcZarrWriter {
             }
             Version::V3 => {
                 let dim = |dim: &ferrocdf_model::Dim| {
-                    object(vec![
+                    Json::object(vec![
                         ("name", string(dim.name.as_bytes())),
-                        ("size", number(dim.len)),
-                        ("unlimited", number(dim.unlimited.into())),
+                        ("size", Json::integer(dim.len)),
+                        ("unlimited", Json::integer(u64::from(dim.unlimited))),
                     ])
                 };
                 Json::Array(dims.map(dim).collect())
@@ -224,7 +223,7 @@ impl NcZarrWriter {
         let arrays = of.vars.iter().map(|&var| string(model.var(var).name.as_bytes())).collect();
         let groups = of.groups.iter().map(|&child| string(model.group(child).name.as_bytes())).collect();
         let groups_name = if self.version == Version::V2 { "groups" } else { "subgroups" };
-        object(vec![
+        Json::object(vec![
             ("dimensions", dimensions),
             ("arrays", Json::Array(arrays)),
             (groups_name, Json::Array(groups)),

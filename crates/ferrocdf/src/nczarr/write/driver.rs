@@ -6,50 +6,29 @@ use ferrocdf_array::{Array, In, Layout, RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Attr, DimId, Model, Owner, Type, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut};
-use ferrocdf_zarr::ArrayMetadata;
 
-use super::{Data, NcZarrWriter, VariableNode, data};
+use super::{Data, NcZarrWriter, data};
 use crate::driver::{
     Driver, Flush, Inspect, LocatedArray, Resized, Skipped, Span, StoredSize, WriteDriver, Written,
 };
-use crate::nczarr::{NcZarr, values};
+use crate::nczarr::{NcZarr, of_variable, values};
 
 impl NcZarrWriter {
     /// Returns the array of a variable that is not text, as long as its dimensions are.
     fn current_array(&self, model: &Model, var: VarId) -> Result<Array> {
         let node = &self.variables[var.index()];
-        let mut array = match node.data(self, model, var) {
+        let array = match node.data(self, model, var) {
             // What cannot be written can be read all the same.
-            Err(error) if error.code == Code::EPERM => self.only_read_array(node)?,
+            Err(error) if error.code == Code::EPERM => {
+                let NcZarr { store, codecs, .. } = &self.reader;
+                node.metadata.array(store.clone(), &self.key(&node.path), codecs)?
+            }
             data => match &*data? {
                 Data::Array(array) => array.clone(),
                 Data::Elements(_) => return Err(Error::new(Code::EBADTYPE, "the variable holds text")),
             },
         };
-        let shape = model.shape(var);
-        array.shape.splice(..shape.len(), shape);
-        array.stored.kind = data::seen_as(array.stored.kind, model.var(var).ty);
-        Ok(array)
-    }
-}
-
-impl NcZarrWriter {
-    fn only_read_array(&self, node: &VariableNode) -> Result<Array> {
-        let NcZarr { store, codecs, .. } = &self.reader;
-        node.metadata.array(store.clone(), &self.key(&node.path), codecs)
-    }
-
-    /// Reads values of an array that is not written.
-    fn only_read_values(&self, model: &Model, var: VarId, selection: &Selection) -> Result<Values> {
-        let node = &self.variables[var.index()];
-        let ArrayMetadata { element, fill_value, .. } = &node.metadata;
-        let ty = model.var(var).ty;
-        if element.data_type.size().is_some() {
-            return values::of_bytes(&self.only_read_array(node)?, element, ty, selection);
-        }
-        let NcZarr { store, codecs, .. } = &self.reader;
-        let elements = node.metadata.elements(store.clone(), &self.key(&node.path), codecs)?;
-        values::of_any_size(&elements.read(selection)?, element, fill_value, ty)
+        Ok(of_variable(array, model, var))
     }
 }
 
@@ -70,7 +49,10 @@ impl Driver for NcZarrWriter {
         let node = &self.variables[var.index()];
         let (element, ty) = (&node.metadata.element, model.var(var).ty);
         let data = match node.data(self, model, var) {
-            Err(error) if error.code == Code::EPERM => return self.only_read_values(model, var, selection),
+            Err(error) if error.code == Code::EPERM => {
+                let place = (&*self.key(&node.path), &node.metadata);
+                return self.reader.new_reader(model, var, place)?.values(&node.metadata, ty, selection);
+            }
             data => data?,
         };
         match &*data {
@@ -173,8 +155,10 @@ impl WriteDriver for NcZarrWriter {
     fn chunks_to_write(&mut self, model: &Model, var: VarId) -> Result<Option<Array>> {
         let node = &self.variables[var.index()];
         // Numbers that are rounded are written one by one; shards are made of their elements.
-        let is_sharded = node.metadata.pipeline.as_ref().is_ok_and(|pipeline| !pipeline.shards.is_empty());
-        if node.quantize.is_some() || is_sharded || !matches!(model.var(var).ty, Type::Atomic(_)) {
+        if node.quantize.is_some()
+            || node.metadata.is_sharded()
+            || !matches!(model.var(var).ty, Type::Atomic(_))
+        {
             return Ok(None);
         }
         let array = self.current_array(model, var)?;

@@ -1,7 +1,7 @@
 //! Writing: a Zarr store that is made or edited, as a driver.
 //!
 //! Chunks go to the store when they are complete, and all others when the file is flushed. Metadata is made of the model anew with each
-//! flush, and documents that changed are put after the chunks. What this library does not know of a document stays in it.
+//! flush, and documents that changed are put after the chunks. An edit keeps the parts of a document that this library does not know.
 //!
 //! The decision that shaped it: each document is put whole, and none is put before what it refers to is there. So a store has no state
 //! of its own that a killed writer could leave damaged.
@@ -17,13 +17,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_array::Array;
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{
-    Atomic, Attr, Container, DataModel, Format, GroupId, Model, Owner, Quantize, Type, VarId,
-};
+use ferrocdf_model::{Atomic, Attr, GroupId, Model, Owner, Quantize, Type, VarId};
 use ferrocdf_store::{ByteRange, Store};
 use ferrocdf_zarr::{
     ArrayMetadata, DataType, Json, Members, NewArray, Version, WriteOptions, WrittenElements, group,
-    with_member,
+    with_member, within,
 };
 
 use super::keys::is_old_form;
@@ -132,10 +130,6 @@ fn dim_paths(model: &Model, var: VarId) -> Vec<String> {
     dims.map(path).collect()
 }
 
-fn within(folder: &str, name: &str) -> String {
-    if folder.is_empty() { name.to_string() } else { format!("{folder}/{name}") }
-}
-
 impl NcZarrWriter {
     /// Makes a store at a path of another one, where nothing is: an empty group, so that it opens whatever becomes of the writer.
     ///
@@ -151,8 +145,7 @@ impl NcZarrWriter {
         let reader = NcZarr::of(store, path, content);
         let root = GroupNode::new(String::new(), version);
         let mut writer = Self::of(reader, options, vec![root], vec![]);
-        let container = if version == Version::V2 { Container::ZarrV2 } else { Container::ZarrV3 };
-        writer.put_documents(&Model::new(Format::new(container, DataModel::Netcdf4)))?;
+        writer.put_documents(&Model::new(super::format(version)))?;
         Ok(writer)
     }
 
@@ -293,6 +286,8 @@ impl NcZarrWriter {
     /// Puts consolidated metadata.
     fn put_consolidated(&mut self) -> Result<()> {
         let mut members = self.consolidated.clone();
+        let places = self.consolidated.iter().enumerate().map(|(at, (name, _))| (name, at));
+        let places: HashMap<&str, usize> = places.collect();
         let mut stored: Vec<(&String, &Json)> = self.stored.iter().collect();
         stored.sort_by_key(|(key, _)| *key);
         for (key, json) in stored {
@@ -303,20 +298,19 @@ impl NcZarrWriter {
                     None => continue,
                 },
             };
-            match members.0.iter_mut().find(|(known, _)| known == name) {
-                Some((_, known)) => known.clone_from(json),
+            match places.get(name) {
+                Some(&at) => members.0[at].1.clone_from(json),
                 None => members.0.push((name.to_string(), json.clone())),
             }
         }
-        let number = |number: &str| Json::Number(number.into());
         let (key, json) = match self.version {
             Version::V2 => {
-                let format = ("zarr_consolidated_format", number("1"));
-                (".zmetadata", attributes::object(vec![("metadata", Json::Object(members)), format]))
+                let format = ("zarr_consolidated_format", Json::integer(1));
+                (".zmetadata", Json::object(vec![("metadata", Json::Object(members)), format]))
             }
             Version::V3 => {
-                let inline = attributes::object(vec![
-                    ("kind", Json::String("inline".to_string())),
+                let inline = Json::object(vec![
+                    ("kind", Json::text("inline")),
                     ("must_understand", Json::Bool(false)),
                     ("metadata", Json::Object(members)),
                 ]);
