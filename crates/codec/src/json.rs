@@ -201,6 +201,20 @@ impl CodecObject {
         }
     }
 
+    /// Returns a list of objects, in which errors have the name of this codec; `None` if it is missing or null.
+    pub fn objects(&self, key: &str) -> Result<Option<Vec<CodecObject>>> {
+        let object = |value: &Value| match value {
+            Value::Object(values) => Some(CodecObject { id: self.id.clone(), values: values.clone() }),
+            _ => None,
+        };
+        let list = match self.values.get(key) {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::Array(list)) => list.iter().map(object).collect(),
+            Some(_) => None,
+        };
+        list.map(Some).ok_or_else(|| self.invalid(key, "not a list of objects"))
+    }
+
     /// Returns a boolean; `default` if it is missing or null.
     pub fn boolean(&self, key: &str, default: bool) -> Result<bool> {
         match self.values.get(key) {

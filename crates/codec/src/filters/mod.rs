@@ -47,6 +47,7 @@ filters! {
     fixed_scale_offset,
     gzip,
     lz4_block,
+    lzma,
     packbits,
     quantize,
     transpose,
