@@ -9,6 +9,7 @@ use ferrocdf_bytes::Result;
 
 use crate::chain::Step;
 use crate::filter::Filter;
+use crate::filters::NumberType;
 use crate::identity::FilterId;
 use crate::registry::entry;
 
@@ -63,16 +64,23 @@ pub struct ElementType {
     pub base: Option<Box<ElementType>>,
 }
 
-/// Element size and shape of a filter's input when encoding, which array→array filters need.
+/// Element type and shape of a filter's input when encoding, which array→array filters need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkInfo {
     /// Size of an element in bytes.
     pub element_size: usize,
+    /// Type of the numbers that elements consist of: one, or two in a complex number. `None` for elements that are not numbers.
+    pub number: Option<NumberType>,
     /// Number of elements along each dimension, slowest dimension first.
     pub shape: Vec<usize>,
 }
 
 impl ChunkInfo {
+    /// Returns the number of elements; `None` if it overflows.
+    pub fn elements(&self) -> Option<usize> {
+        self.shape.iter().try_fold(1usize, |elements, &len| elements.checked_mul(len))
+    }
+
     /// Returns the size of the chunk in bytes; `None` if it overflows.
     pub fn bytes(&self) -> Option<usize> {
         self.shape.iter().try_fold(self.element_size, |bytes, &len| bytes.checked_mul(len))

@@ -154,9 +154,31 @@ impl CodecObject {
         }
     }
 
-    fn invalid(&self, key: &str, reason: &str) -> Error {
+    /// Returns the error of a member with a wrong value.
+    pub fn invalid(&self, key: &str, reason: &str) -> Error {
         let value = &self.values.get(key).unwrap_or(&Value::Null);
         Error::new(Code::EFILTER, format!("codec {}: \"{key}\" is {value}, {reason}", self.id))
+    }
+
+    /// Returns a member; `None` if it is missing.
+    pub fn value(&self, key: &str) -> Option<&Value> {
+        self.values.get(key)
+    }
+
+    /// Returns a list; `None` if it is missing or another value.
+    pub fn values(&self, key: &str) -> Option<&[Value]> {
+        self.values.get(key).and_then(Value::as_array).map(|list| &list[..])
+    }
+
+    /// Checks that there are no other members than these.
+    ///
+    /// # Errors
+    /// `EFILTER` for one that the codec does not have.
+    pub fn only(&self, keys: &[&str]) -> Result<()> {
+        match self.values.keys().find(|key| !keys.contains(&&***key)) {
+            None => Ok(()),
+            Some(key) => Err(self.invalid(key, "and the codec has no such member")),
+        }
     }
 
     /// Returns a list of numbers within bounds. A missing list is an error.

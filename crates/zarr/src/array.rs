@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ferrocdf_array::{Array, Chunks, ElementDecoder, Kind, Layout, PastEnd, Stored};
 use ferrocdf_bytes::{Order, Result};
-use ferrocdf_codec::{Chain, ChunkInfo, Codecs};
+use ferrocdf_codec::{Chain, ChunkInfo, Codecs, NumberKind, NumberType};
 use ferrocdf_store::{ByteRange, Store};
 use half::f16;
 
@@ -45,6 +45,21 @@ impl Element {
             _ => return None,
         };
         Some(Stored { kind, order: self.order })
+    }
+}
+
+impl Element {
+    /// Returns the type of the numbers that an element consists of, as filters see it; `None` if it does not consist of numbers.
+    fn number(&self) -> Option<NumberType> {
+        let (kind, size) = match &self.data_type {
+            DataType::Bool => (NumberKind::Bool, 1),
+            DataType::Integer { size, signed: true } => (NumberKind::Signed, *size),
+            DataType::Integer { size, signed: false } => (NumberKind::Unsigned, *size),
+            DataType::Float(size) | DataType::Complex(size) => (NumberKind::Float, *size),
+            DataType::DateTime(_) | DataType::TimeDelta(_) => (NumberKind::Signed, 8),
+            _ => return None,
+        };
+        Some(NumberType { kind, size: size.into(), is_big: self.order == Order::Big })
     }
 }
 
@@ -134,7 +149,7 @@ impl ArrayMetadata {
         let shape = self.inner_chunk_shape().iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX));
         Ok(match self.element.data_type.size() {
             Some(element_size) => {
-                let chunk = ChunkInfo { element_size, shape: shape.collect() };
+                let chunk = ChunkInfo { element_size, number: self.element.number(), shape: shape.collect() };
                 Chain::for_chunks(pipeline.steps.clone(), chunk, codecs)
             }
             None => Chain::new(pipeline.steps.clone(), codecs),

@@ -60,12 +60,15 @@ impl Shards {
 
     /// Returns the description of the index as a chunk: two numbers of 8 bytes for each chunk.
     pub fn index_info(&self) -> ChunkInfo {
-        ChunkInfo { element_size: 8, shape: vec![self.chunks() as usize, 2] }
+        ChunkInfo { element_size: 8, number: None, shape: vec![self.chunks() as usize, 2] }
     }
 }
 
 /// Most chunks in a shard: their index has a quarter of a gigabyte.
 const MAX_CHUNKS: u64 = 1 << 24;
+
+/// Codecs of version 3 that work on elements, apart from `transpose` and those of numcodecs.
+const ARRAY_CODECS: [&str; 5] = ["bitround", "cast_value", "packbits", "reshape", "scale_offset"];
 
 fn not_known(codec: &str) -> Error {
     Error::new(Code::ENOFILTER, format!("the codec {codec:?} is not known"))
@@ -110,7 +113,9 @@ impl Pipeline {
                     return Err(invalid(format!("the codec {id:?} must be the first one")));
                 }
                 pipeline.elements = Some(form);
-                continue;
+                if id != "categorize" {
+                    continue;
+                }
             }
             let codec = with_element_size(id, codec, element);
             pipeline.steps.push(from_numcodecs(&codec.to_string()).ok_or_else(|| not_known(id))?.map(step)?);
@@ -124,8 +129,9 @@ impl Pipeline {
             json.as_array().ok_or_else(|| invalid(format!("\"codecs\" is {}, not a list", excerpt(json))))?;
         let mut pipeline = Pipeline::default();
         let mut has_bytes = false;
-        // The dimensions of the array in the order that `transpose` gave them.
+        // The dimensions of the array in the order that `transpose` gave them, and their number behind `reshape`.
         let mut order: Vec<usize> = (0..chunk.len()).collect();
+        let mut rank = chunk.len();
         for codec in codecs {
             let (name, configuration) = named("codecs", codec)?;
             match name {
@@ -142,20 +148,29 @@ impl Pipeline {
                     continue;
                 }
                 "transpose" => {
-                    let dims = transpose_order(configuration, chunk.len())?;
-                    order = dims.iter().map(|&dim| order[dim]).collect();
+                    let dims = transpose_order(configuration, rank)?;
+                    // Behind `reshape` there are no shards.
+                    if order.len() == rank {
+                        order = dims.iter().map(|&dim| order[dim]).collect();
+                    }
                     pipeline.steps.extend(transpose(dims.iter().map(|&dim| dim as u32).collect()));
                     continue;
                 }
+                // Bits of numbers whose bytes are in this order.
+                "packbits" if !has_bytes => {
+                    element.order = Order::Little;
+                    pipeline.push(codec, name)?;
+                }
+                name if ARRAY_CODECS.contains(&name) && has_bytes => {
+                    return Err(invalid(format!("the codec {name:?} follows one that makes bytes")));
+                }
                 name => {
+                    if name == "reshape" {
+                        rank = configuration.get("shape").and_then(Json::as_array).map_or(0, <[Json]>::len);
+                    }
                     let may_be_left_out = codec.get("must_understand") == Some(&Json::Bool(false));
-                    match from_zarr_v3(&object(codec).to_string()) {
-                        Some(parameters) if pipeline.shards.is_empty() => {
-                            pipeline.steps.push(step(parameters?))
-                        }
-                        Some(parameters) => pipeline.object_steps.push(step(parameters?)),
-                        None if may_be_left_out => {}
-                        None => return Err(not_known(name)),
+                    if !pipeline.push(codec, name)? && !may_be_left_out {
+                        return Err(not_known(name));
                     }
                     continue;
                 }
@@ -169,6 +184,15 @@ impl Pipeline {
             true => pipeline.check(element),
             false => Err(invalid("\"codecs\" has none that makes bytes of the elements")),
         }
+    }
+
+    /// Adds the filter of a codec of version 3. Returns false if it is not known.
+    fn push(&mut self, codec: &Json, name: &str) -> Result<bool> {
+        let Some(parameters) = from_zarr_v3(&object(codec).to_string()) else { return Ok(false) };
+        let step = step(parameters.map_err(|error| error.at(format!("the codec {name:?}")))?);
+        let steps = if self.shards.is_empty() { &mut self.steps } else { &mut self.object_steps };
+        steps.push(step);
+        Ok(true)
     }
 
     /// Reads the configuration of `sharding_indexed`, for shards of a shape.
@@ -286,6 +310,8 @@ fn object_codec(id: &str, codec: &Json, element: &mut Element) -> Result<Option<
             (DataType::List(Box::new(list)), ElementForm::WithSizes)
         }
         "json2" => (DataType::Json, ElementForm::Json),
+        // Its filter makes numbers of texts in that form. Texts of a fixed size are elements for it as well.
+        "categorize" if element.data_type.size().is_none() => (DataType::String, ElementForm::WithSizes),
         _ => return Ok(None),
     };
     if element.data_type.size().is_some() {

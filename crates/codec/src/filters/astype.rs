@@ -1,5 +1,7 @@
 //! Numcodecs `astype`: numbers of one type stored as another. The parameters are the two types, decoded and encoded.
 
+use ferrocdf_bytes::Result;
+
 use super::conversion::{Conversion, Converted, cast};
 use super::numbers::{NumberType, two_types};
 use crate::filter::boxed;
@@ -11,9 +13,9 @@ use crate::registry::Entry;
 pub const ENTRY: Entry = Entry {
     id: FilterId::named("astype"),
     names: &["astype"],
-    new: |params, _| {
+    new: |params, chunk| {
         let [decoded, encoded] = two_types(params)?;
-        Ok(boxed(Converted(AsType { decoded, encoded })))
+        Ok(boxed(Converted::new(AsType { decoded, encoded }, chunk)))
     },
     derive: None,
     numcodecs: Some(JsonForm {
@@ -41,11 +43,13 @@ impl Conversion for AsType {
         (self.decoded, self.encoded)
     }
 
-    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) {
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<()> {
         cast((encoded, self.encoded), (decoded, self.decoded));
+        Ok(())
     }
 
-    fn encode(&self, decoded: &[u8], encoded: &mut [u8]) {
+    fn encode(&self, decoded: &[u8], encoded: &mut [u8]) -> Result<()> {
         cast((decoded, self.decoded), (encoded, self.encoded));
+        Ok(())
     }
 }

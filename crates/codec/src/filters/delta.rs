@@ -1,6 +1,8 @@
 //! Numcodecs `delta`: the first number, then the difference of each number from the one before it. The parameters are the types of
 //! the numbers and of the differences. Integers wrap around.
 
+use ferrocdf_bytes::Result;
+
 use super::conversion::{Conversion, Converted, each};
 use super::numbers::{NumberType, two_types};
 use crate::filter::boxed;
@@ -12,9 +14,9 @@ use crate::registry::Entry;
 pub const ENTRY: Entry = Entry {
     id: FilterId::named("delta"),
     names: &["delta"],
-    new: |params, _| {
+    new: |params, chunk| {
         let [number, difference] = two_types(params)?;
-        Ok(boxed(Converted(Delta { number, difference })))
+        Ok(boxed(Converted::new(Delta { number, difference }, chunk)))
     },
     derive: None,
     numcodecs: Some(JsonForm {
@@ -42,7 +44,7 @@ impl Conversion for Delta {
         (self.number, self.difference)
     }
 
-    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) {
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<()> {
         let (mut integer, mut float, number, difference) = (0i64, 0f64, self.number, self.difference);
         each((encoded, difference), (decoded, number), |from, to| {
             if number.is_float() {
@@ -56,9 +58,10 @@ impl Conversion for Delta {
                 number.put_integer(integer, to);
             }
         });
+        Ok(())
     }
 
-    fn encode(&self, decoded: &[u8], encoded: &mut [u8]) {
+    fn encode(&self, decoded: &[u8], encoded: &mut [u8]) -> Result<()> {
         let (mut integer, mut float, number, difference) = (0i64, 0f64, self.number, self.difference);
         let mut own = [0; 8];
         let own = &mut own[..number.size];
@@ -74,5 +77,6 @@ impl Conversion for Delta {
             }
             difference.put_cast(number, own, to);
         });
+        Ok(())
     }
 }

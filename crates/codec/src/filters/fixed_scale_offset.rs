@@ -14,7 +14,9 @@ use crate::registry::Entry;
 pub const ENTRY: Entry = Entry {
     id: FilterId::named("fixedscaleoffset"),
     names: &["fixedscaleoffset"],
-    new: |params, _| FixedScaleOffset::new(params).map(Converted).map(boxed),
+    new: |params, chunk| {
+        FixedScaleOffset::new(params).map(|conversion| boxed(Converted::new(conversion, chunk)))
+    },
     derive: None,
     numcodecs: Some(JsonForm {
         id: "fixedscaleoffset",
@@ -77,20 +79,22 @@ impl Conversion for FixedScaleOffset {
     }
 
     // NumPy computes in the type of floats, and with 64 bits for integers.
-    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) {
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<()> {
         let of = self.encoded;
         let (scale, offset) = (of.rounded(self.scale), of.rounded(self.offset));
         each((encoded, of), (decoded, self.decoded), |from, to| {
             self.decoded.put_float(of.rounded(of.rounded(of.float(from) / scale) + offset), to);
         });
+        Ok(())
     }
 
-    fn encode(&self, decoded: &[u8], encoded: &mut [u8]) {
+    fn encode(&self, decoded: &[u8], encoded: &mut [u8]) -> Result<()> {
         let of = self.decoded;
         let (scale, offset) = (of.rounded(self.scale), of.rounded(self.offset));
         each((decoded, of), (encoded, self.encoded), |from, to| {
             let scaled = of.rounded(of.rounded(of.float(from) - offset) * scale);
             self.encoded.put_float(scaled.round_ties_even(), to);
         });
+        Ok(())
     }
 }

@@ -11,6 +11,7 @@ mod conversion;
 mod lanes;
 mod lz;
 mod numbers;
+mod scalars;
 
 use crate::registry::Entry;
 
@@ -41,16 +42,23 @@ filters! {
     astype,
     base64,
     bitround,
+    cast_value,
+    categorize,
     crc32,
     crc32c,
     delta,
     fixed_scale_offset,
     gzip,
+    jenkins_lookup3,
     lz4_block,
     lzma,
     packbits,
+    packbits_v3,
     quantize,
+    reshape,
+    scale_offset_v3,
     transpose,
 }
 
+pub use numbers::{NumberKind, NumberType};
 pub use shuffle::unshuffle_part;

@@ -9,22 +9,33 @@ use crate::json::CodecObject;
 /// Type and byte order of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NumberType {
-    pub kind: Kind,
+    /// Kind of the numbers.
+    pub kind: NumberKind,
     /// Size in bytes: 1, 2, 4 or 8.
     pub size: usize,
+    /// True if the byte order is big-endian.
     pub is_big: bool,
 }
 
+/// NumberKind of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum NumberKind {
+    /// One byte, 0 or 1.
     Bool,
+    /// An integer in two's complement.
     Signed,
+    /// An integer without a sign.
     Unsigned,
+    /// An IEEE number.
     Float,
 }
 
-const KINDS: [(Kind, char); 4] =
-    [(Kind::Bool, 'b'), (Kind::Signed, 'i'), (Kind::Unsigned, 'u'), (Kind::Float, 'f')];
+const KINDS: [(NumberKind, char); 4] = [
+    (NumberKind::Bool, 'b'),
+    (NumberKind::Signed, 'i'),
+    (NumberKind::Unsigned, 'u'),
+    (NumberKind::Float, 'f'),
+];
 
 /// Returns the two types that parameters stand for.
 pub fn two_types(params: &[u32]) -> Result<[NumberType; 2]> {
@@ -37,13 +48,17 @@ pub fn two_types(params: &[u32]) -> Result<[NumberType; 2]> {
 impl NumberType {
     /// Reads a typestring, or the name of a type of Zarr v3; `None` for types that are not those of numbers.
     pub fn parse(text: &str) -> Option<NumberType> {
-        const NAMES: [(&str, Kind); 4] =
-            [("uint", Kind::Unsigned), ("int", Kind::Signed), ("float", Kind::Float), ("bool", Kind::Bool)];
+        const NAMES: [(&str, NumberKind); 4] = [
+            ("uint", NumberKind::Unsigned),
+            ("int", NumberKind::Signed),
+            ("float", NumberKind::Float),
+            ("bool", NumberKind::Bool),
+        ];
         if let Some((bits, kind)) =
             NAMES.iter().find_map(|&(name, kind)| Some((text.strip_prefix(name)?, kind)))
         {
             let bytes =
-                if bits.is_empty() && kind == Kind::Bool { 1 } else { bits.parse::<usize>().ok()? / 8 };
+                if bits.is_empty() && kind == NumberKind::Bool { 1 } else { bits.parse::<usize>().ok()? / 8 };
             return NumberType { kind, size: bytes, is_big: false }.checked();
         }
         let is_big = text.starts_with('>');
@@ -55,9 +70,9 @@ impl NumberType {
     /// Returns the type if there is one of this kind and size.
     fn checked(self) -> Option<NumberType> {
         let is_number = match self.kind {
-            Kind::Bool => self.size == 1,
-            Kind::Signed | Kind::Unsigned => matches!(self.size, 1 | 2 | 4 | 8),
-            Kind::Float => matches!(self.size, 2 | 4 | 8),
+            NumberKind::Bool => self.size == 1,
+            NumberKind::Signed | NumberKind::Unsigned => matches!(self.size, 1 | 2 | 4 | 8),
+            NumberKind::Float => matches!(self.size, 2 | 4 | 8),
         };
         is_number.then_some(self)
     }
@@ -105,8 +120,25 @@ impl NumberType {
         }
     }
 
+    /// Returns the name of the type in Zarr v3.
+    pub fn name(self) -> String {
+        let bits = 8 * self.size;
+        match self.kind {
+            NumberKind::Bool => "bool".to_string(),
+            NumberKind::Signed => format!("int{bits}"),
+            NumberKind::Unsigned => format!("uint{bits}"),
+            NumberKind::Float => format!("float{bits}"),
+        }
+    }
+
+    /// True for booleans.
+    pub fn is_bool(self) -> bool {
+        self.kind == NumberKind::Bool
+    }
+
+    /// True for floats.
     pub fn is_float(self) -> bool {
-        self.kind == Kind::Float
+        self.kind == NumberKind::Float
     }
 
     /// Returns the 8 bytes of a number, least significant first, without its sign extended.
@@ -130,12 +162,12 @@ impl NumberType {
     pub fn integer(self, bytes: &[u8]) -> i64 {
         let bits = i64::from_le_bytes(self.little(bytes));
         let unused = 64 - 8 * self.size as u32;
-        if self.kind == Kind::Signed { bits << unused >> unused } else { bits }
+        if self.kind == NumberKind::Signed { bits << unused >> unused } else { bits }
     }
 
     /// Stores the low bits of an integer; of a boolean there is one.
     pub fn put_integer(self, integer: i64, to: &mut [u8]) {
-        let integer = if self.kind == Kind::Bool { integer & 1 } else { integer };
+        let integer = if self.kind == NumberKind::Bool { integer & 1 } else { integer };
         self.put(integer.to_le_bytes(), to);
     }
 
@@ -143,23 +175,23 @@ impl NumberType {
     pub fn float(self, bytes: &[u8]) -> f64 {
         let little = self.little(bytes);
         match (self.kind, self.size) {
-            (Kind::Float, 2) => f16::from_le_bytes([little[0], little[1]]).to_f64(),
-            (Kind::Float, 4) => f32::from_le_bytes([little[0], little[1], little[2], little[3]]).into(),
-            (Kind::Float, _) => f64::from_le_bytes(little),
-            (Kind::Signed, _) => self.integer(bytes) as f64,
-            (Kind::Unsigned | Kind::Bool, _) => u64::from_le_bytes(little) as f64,
+            (NumberKind::Float, 2) => f16::from_le_bytes([little[0], little[1]]).to_f64(),
+            (NumberKind::Float, 4) => f32::from_le_bytes([little[0], little[1], little[2], little[3]]).into(),
+            (NumberKind::Float, _) => f64::from_le_bytes(little),
+            (NumberKind::Signed, _) => self.integer(bytes) as f64,
+            (NumberKind::Unsigned | NumberKind::Bool, _) => u64::from_le_bytes(little) as f64,
         }
     }
 
     /// Stores a number: integers without what is behind the point.
     pub fn put_float(self, number: f64, to: &mut [u8]) {
         match (self.kind, self.size) {
-            (Kind::Float, 2) => self.put_bits(u64::from(f16::from_f64(number).to_bits()), to),
-            (Kind::Float, 4) => self.put_bits((number as f32).to_bits().into(), to),
-            (Kind::Float, _) => self.put_bits(number.to_bits(), to),
-            (Kind::Signed, _) => self.put_integer(number as i64, to),
-            (Kind::Unsigned, _) => self.put_bits(number as u64, to),
-            (Kind::Bool, _) => to[0] = u8::from(number != 0.0),
+            (NumberKind::Float, 2) => self.put_bits(u64::from(f16::from_f64(number).to_bits()), to),
+            (NumberKind::Float, 4) => self.put_bits((number as f32).to_bits().into(), to),
+            (NumberKind::Float, _) => self.put_bits(number.to_bits(), to),
+            (NumberKind::Signed, _) => self.put_integer(number as i64, to),
+            (NumberKind::Unsigned, _) => self.put_bits(number as u64, to),
+            (NumberKind::Bool, _) => to[0] = u8::from(number != 0.0),
         }
     }
 
@@ -169,7 +201,10 @@ impl NumberType {
 
     /// Stores a number of another type.
     pub fn put_cast(self, from: NumberType, bytes: &[u8], to: &mut [u8]) {
-        if from.is_float() || self.is_float() || (self.kind == Kind::Bool && from.kind != Kind::Bool) {
+        if from.is_float()
+            || self.is_float()
+            || (self.kind == NumberKind::Bool && from.kind != NumberKind::Bool)
+        {
             self.put_float(from.float(bytes), to);
         } else {
             self.put_integer(from.integer(bytes), to);
@@ -179,8 +214,8 @@ impl NumberType {
     /// Rounds a number to the nearest of this type, as a computation in it does.
     pub fn rounded(self, number: f64) -> f64 {
         match (self.kind, self.size) {
-            (Kind::Float, 2) => f16::from_f64(number).to_f64(),
-            (Kind::Float, 4) => (number as f32).into(),
+            (NumberKind::Float, 2) => f16::from_f64(number).to_f64(),
+            (NumberKind::Float, 4) => (number as f32).into(),
             _ => number,
         }
     }

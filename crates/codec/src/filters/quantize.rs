@@ -14,7 +14,7 @@ use crate::registry::Entry;
 pub const ENTRY: Entry = Entry {
     id: FilterId::named("quantize"),
     names: &["quantize"],
-    new: |params, _| Quantize::new(params).map(Converted).map(boxed),
+    new: |params, chunk| Quantize::new(params).map(|conversion| boxed(Converted::new(conversion, chunk))),
     derive: None,
     numcodecs: Some(JsonForm {
         id: "quantize",
@@ -68,15 +68,17 @@ impl Conversion for Quantize {
         (self.decoded, self.encoded)
     }
 
-    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) {
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<()> {
         cast((encoded, self.encoded), (decoded, self.decoded));
+        Ok(())
     }
 
-    fn encode(&self, decoded: &[u8], encoded: &mut [u8]) {
+    fn encode(&self, decoded: &[u8], encoded: &mut [u8]) -> Result<()> {
         let of = self.decoded;
         each((decoded, of), (encoded, self.encoded), |from, to| {
             let scaled = of.rounded(self.scale * of.float(from)).round_ties_even();
             self.encoded.put_float(of.rounded(scaled / self.scale), to);
         });
+        Ok(())
     }
 }

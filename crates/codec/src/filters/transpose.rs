@@ -73,7 +73,7 @@ impl Transpose {
         let shape: Vec<usize> = order.iter().map(|&dim| chunk.shape[dim as usize]).collect();
         let axes = shape.iter().zip(order).zip(strides(&shape));
         let axes = axes.map(|((&len, &dim), to)| Axis { len, from: decoded[dim as usize], to });
-        let encoded = ChunkInfo { element_size: chunk.element_size, shape: shape.clone() };
+        let encoded = ChunkInfo { shape: shape.clone(), ..chunk.clone() };
         Ok(Transpose { size: chunk.element_size, bytes, axes: merged(axes), encoded })
     }
 
@@ -249,7 +249,7 @@ mod tests {
         ];
         for size in [1, 2, 3, 4, 8, 12, 16] {
             for &(shape, order) in cases {
-                let chunk = ChunkInfo { element_size: size, shape: shape.to_vec() };
+                let chunk = ChunkInfo { element_size: size, number: None, shape: shape.to_vec() };
                 let transpose = Transpose::new(order, Some(&chunk)).unwrap();
                 let decoded: Vec<u8> =
                     (0..chunk.bytes().unwrap()).map(|at| (at * 7 + at / 251) as u8).collect();
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn orders_that_are_not_permutations_are_rejected() {
-        let chunk = ChunkInfo { element_size: 4, shape: vec![2, 3] };
+        let chunk = ChunkInfo { element_size: 4, number: None, shape: vec![2, 3] };
         for order in [&[0u32][..], &[0, 0], &[0, 2], &[0, 1, 2]] {
             assert!(Transpose::new(order, Some(&chunk)).is_err(), "{order:?}");
         }

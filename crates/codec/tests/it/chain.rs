@@ -190,7 +190,7 @@ fn chain_of_transpose_shuffle_gzip_and_crc32c_round_trips() {
     let named = |name, params: &[u32]| Step { id: FilterId::named(name), ..step(0, params) };
     let steps =
         || vec![named("transpose", &[1, 0]), step(2, &[4]), named("gzip", &[5]), named("crc32c", &[])];
-    let chunk = || ChunkInfo { element_size: 4, shape: vec![30, 40] };
+    let chunk = || ChunkInfo { element_size: 4, number: None, shape: vec![30, 40] };
     let chain = Chain::for_chunks(steps(), chunk(), &Codecs::default());
     let decoded: Vec<u8> = (0..1200u32).flat_map(u32::to_le_bytes).collect();
     let mut encoded = vec![];
@@ -218,7 +218,7 @@ fn chain_of_transpose_shuffle_gzip_and_crc32c_round_trips() {
 fn second_transpose_gets_the_shape_that_the_first_one_outputs() {
     let named = |params: &[u32]| Step { id: FilterId::named("transpose"), ..step(0, params) };
     let steps = vec![named(&[1, 2, 0]), named(&[2, 0, 1])];
-    let chunk = ChunkInfo { element_size: 2, shape: vec![3, 5, 7] };
+    let chunk = ChunkInfo { element_size: 2, number: None, shape: vec![3, 5, 7] };
     let chain = Chain::for_chunks(steps, chunk, &Codecs::default());
     let decoded = data(0, 210);
     let mut encoded = vec![];

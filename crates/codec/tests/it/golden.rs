@@ -74,7 +74,7 @@ fn zarr_codecs_agree_with_numcodecs_and_zarr_python() {
         assert_eq!(decode(&chain, &encoded, text.len()), Ok(text.clone()));
     }
     // The 16-bit numbers 0 to 23 in the shape 4 x 3 x 2, transposed to the order (2, 0, 1) and compressed by gzip.
-    let chunk = ChunkInfo { element_size: 2, shape: vec![4, 3, 2] };
+    let chunk = ChunkInfo { element_size: 2, number: None, shape: vec![4, 3, 2] };
     let chain = Chain::for_chunks(
         vec![named("transpose", &[2, 0, 1]), named("gzip", &[5])],
         chunk,

@@ -5,7 +5,11 @@ use ferrocdf_codec::{Chain, ChunkInfo, Codecs, Step, from_numcodecs};
 fn chain(json: &str, element_size: usize, count: usize) -> Chain {
     let (id, params) = from_numcodecs(json).expect("it is known").expect("it is valid");
     let step = Step { id, name: String::new(), optional: false, params };
-    Chain::for_chunks(vec![step], ChunkInfo { element_size, shape: vec![count] }, &Codecs::default())
+    Chain::for_chunks(
+        vec![step],
+        ChunkInfo { element_size, number: None, shape: vec![count] },
+        &Codecs::default(),
+    )
 }
 
 fn bytes<const N: usize>(numbers: impl IntoIterator<Item = [u8; N]>) -> Vec<u8> {
