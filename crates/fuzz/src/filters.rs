@@ -139,7 +139,7 @@ fn comes_round(json: &str, read: Read, write: Write) {
 
 /// Dictionaries as netCDF-C and numcodecs write them.
 pub fn codecs() -> Vec<Vec<u8>> {
-    const CODECS: [&str; 13] = [
+    const CODECS: [&str; 20] = [
         r#"{"name": "transpose", "configuration": {"order": [1, 0]}}"#,
         r#"{"name": "numcodecs.zlib", "configuration": {"level": 1}}"#,
         r#"{"id": "crc32c", "location": "start"}"#,
@@ -152,6 +152,13 @@ pub fn codecs() -> Vec<Vec<u8>> {
         r#"{"id": "zstd", "level": -7}"#,
         r#"{"id": "ferrocdf_bitshuffle", "elementsize": 8, "blocksize": 64, "cname": "zstd", "clevel": -5}"#,
         r#"{"id": "imagecodecs_lz4h5", "level": null, "blocksize": 1024}"#,
+        r#"{"id": "lzma", "format": 3, "filters": [{"id": 3, "dist": 4}, {"id": 33, "preset": 1}]}"#,
+        r#"{"id": "categorize", "labels": ["a", "é"], "dtype": "<U2"}"#,
+        r#"{"id": "pcodec", "delta_spec": "try_consecutive", "delta_encoding_order": 1}"#,
+        r#"{"name": "cast_value", "configuration": {"data_type": "uint8", "scalar_map": {"encode": [["NaN", 0], [-1, 255]]}}}"#,
+        r#"{"name": "scale_offset", "configuration": {"offset": 5, "scale": "0x3dcccccd"}}"#,
+        r#"{"name": "reshape", "configuration": {"shape": [[0, 1], -1, 4]}}"#,
+        r#"{"name": "packbits", "configuration": {"padding_encoding": "last_byte", "first_bit": 1, "last_bit": 6}}"#,
         r#"{"id": "imagecodecs_lzf", "header": false, "more": [1, {"a": 1e99}]}"#,
     ];
     CODECS.map(|text| text.as_bytes().to_vec()).to_vec()

@@ -67,8 +67,9 @@ impl Shards {
 /// Most chunks in a shard: their index has a quarter of a gigabyte.
 const MAX_CHUNKS: u64 = 1 << 24;
 
-/// Codecs of version 3 that work on elements, apart from `transpose` and those of numcodecs.
-const ARRAY_CODECS: [&str; 5] = ["bitround", "cast_value", "packbits", "reshape", "scale_offset"];
+/// Codecs of version 3 that work on elements, apart from `transpose` and most of numcodecs.
+const ARRAY_CODECS: [&str; 6] =
+    ["bitround", "cast_value", "numcodecs.pcodec", "packbits", "reshape", "scale_offset"];
 
 fn not_known(codec: &str) -> Error {
     Error::new(Code::ENOFILTER, format!("the codec {codec:?} is not known"))
@@ -156,8 +157,8 @@ impl Pipeline {
                     pipeline.steps.extend(transpose(dims.iter().map(|&dim| dim as u32).collect()));
                     continue;
                 }
-                // Bits of numbers whose bytes are in this order.
-                "packbits" if !has_bytes => {
+                // They make bytes of numbers, which are in this order on their other side.
+                "packbits" | "numcodecs.pcodec" if !has_bytes => {
                     element.order = Order::Little;
                     pipeline.push(codec, name)?;
                 }

@@ -85,7 +85,7 @@ impl ArrayMetadata {
             }
         };
         let empty = match &self.fill_value {
-            FillValue::Bytes(_) if !options.keeps_empty => encoded_fill(&self.chunk_shape, &fill, &chain)?,
+            FillValue::Bytes(_) if !options.keeps_empty => encoded_fill(&self.chunk_shape, &fill, &chain),
             _ => None,
         };
         let stored = Mutex::new(options.is_new.then(HashSet::new));
@@ -103,15 +103,16 @@ fn only_read(what: &str) -> Error {
 /// Most bytes of a chunk that is compared with one of the fill value.
 const MAX_COMPARED: usize = 256 << 20;
 
-/// Returns the encoded form of a chunk of the fill value; `None` if it is too large to have one in memory.
-fn encoded_fill(shape: &[u64], fill: &[u8], chain: &Chain) -> Result<Option<Vec<u8>>> {
+/// Returns the encoded form of a chunk of the fill value; `None` if it is too large to have one in memory, or is not decoded to the fill
+/// value: a codec such as `cast_value` may not have that, and may store another number in the same form.
+fn encoded_fill(shape: &[u64], fill: &[u8], chain: &Chain) -> Option<Vec<u8>> {
     let elements = shape.iter().try_fold(1usize, |count, &len| count.checked_mul(usize::try_from(len).ok()?));
-    let Some(elements) = elements.filter(|count| count.saturating_mul(fill.len()) <= MAX_COMPARED) else {
-        return Ok(None);
-    };
-    let mut encoded = vec![];
-    chain.encode(&fill.repeat(elements), &mut encoded)?;
-    Ok(Some(encoded))
+    let elements = elements.filter(|count| count.saturating_mul(fill.len()) <= MAX_COMPARED)?;
+    let (chunk, mut encoded) = (fill.repeat(elements), vec![]);
+    chain.encode(&chunk, &mut encoded).ok()?;
+    let mut decoded = vec![0; chunk.len()];
+    chain.decode(0, &encoded, &mut decoded).ok()?;
+    (decoded == chunk).then_some(encoded)
 }
 
 impl WrittenChunks {

@@ -54,6 +54,7 @@ filters! {
     lzma,
     packbits,
     packbits_v3,
+    pcodec,
     quantize,
     reshape,
     scale_offset_v3,

@@ -56,8 +56,8 @@ fn files_named(name: &str, folder: &Path, found: &mut Vec<PathBuf>) {
 /// What is not equal, by a part of the path, and why.
 const EXCUSED: &[(&str, &str, &str)] = &[
     ("imagecodecs_tiff", "neither", "a codec of images"),
-    ("zfpy", "neither", "the codec is not built in yet"),
-    ("pcodec", "neither", "the codec is not built in yet"),
+    ("zfpy", "neither", "the codec is not built in"),
+    ("pcodec", "ours alone", "the Python of the tests has no pcodec"),
     ("lzma_with_filters", "ours alone (ValueError)", "numcodecs passes filters to a decoder that takes none"),
     ("optional", "neither", "a type that is not registered"),
     ("n5_default", "neither", "a codec of N5"),
@@ -140,7 +140,7 @@ fn random_arrays_of_zarr_python_are_read() {
 }
 
 /// Codecs of numcodecs that make bytes of objects, which the Zarr crate does, and those that are not built in.
-const NOT_OF_BYTES: &[&str] = &["vlen-utf8", "vlen-bytes", "vlen-array", "json2", "pcodec", "zfpy"];
+const NOT_OF_BYTES: &[&str] = &["vlen-utf8", "vlen-bytes", "vlen-array", "json2", "zfpy"];
 
 /// Returns the data of an `.npy` file, in the order of its memory.
 fn npy(path: &Path) -> Vec<u8> {
@@ -181,7 +181,10 @@ fn blocks_of_numcodecs_are_decoded_exactly() {
             let decoded = chain.decode_of_any_size(mask, &fs::read(&encoded).unwrap(), 1 << 30);
             let decoded = decoded.unwrap_or_else(|error| panic!("{}: {error}", encoded.display()));
             // What is encoded here is decoded by numcodecs, to what is decoded here. Its wheels are without snappy.
-            if name != "categorize" && !shuffles_nothing && !json.contains("\"snappy\"") {
+            if !["categorize", "pcodec"].contains(&&*name)
+                && !shuffles_nothing
+                && !json.contains("\"snappy\"")
+            {
                 let mut own = vec![];
                 chain.encode(&wanted, &mut own).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
                 let again = chain.decode_of_any_size(0, &own, 1 << 30).unwrap();
@@ -222,7 +225,7 @@ fn blocks_of_numcodecs_are_decoded_exactly() {
     assert!(!texts.is_empty());
     assert_eq!(judge("numcodecs_blocks.py", folder.path(), &texts), "");
     println!("{blocks} blocks, {} of them not equal to the array", rounded.lines().count());
-    assert!(blocks > 800, "{blocks}");
+    assert!(blocks > 900, "{blocks}");
 }
 
 /// Documents of the metadata cases that are not read, and why.

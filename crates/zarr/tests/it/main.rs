@@ -1,5 +1,6 @@
 //! Stores in memory: hierarchies, shards, elements without a fixed size, and what is damaged.
 
+mod codecs;
 mod elements;
 mod hierarchy;
 mod metadata;
