@@ -56,6 +56,7 @@ def options_of_version_2(kind):
         "order": pick("CF"),
         "chunk_key_encoding": {"name": "v2", "separator": pick("./")},
         "compressors": pick([None, numcodecs.Zlib(1), numcodecs.GZip(), numcodecs.Zstd(1), numcodecs.LZ4(), numcodecs.BZ2(),
+                             numcodecs.LZMA(preset=1), numcodecs.LZMA(format=2),
                              numcodecs.Blosc("zstd", shuffle=2), numcodecs.Blosc("lz4")]),
     }
     filters = []
@@ -65,7 +66,8 @@ def options_of_version_2(kind):
         filters.append(pick([numcodecs.FixedScaleOffset(1, 100, kind, "<i4"), numcodecs.Quantize(2, kind), numcodecs.BitRound(5)]))
     elif kind not in ("text", "record") and rng.integers(3) == 0:
         size = np.dtype(kind).itemsize
-        filters.append(pick([numcodecs.Shuffle(size), numcodecs.CRC32(), numcodecs.Adler32(), numcodecs.Fletcher32()]))
+        filters.append(pick([numcodecs.Shuffle(size), numcodecs.CRC32(), numcodecs.Adler32(), numcodecs.Fletcher32(),
+                             numcodecs.JenkinsLookup3()]))
     if filters:
         options["filters"] = filters
     return options

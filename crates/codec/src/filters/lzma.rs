@@ -500,6 +500,33 @@ mod tests {
     }
 
     #[test]
+    fn damaged_bytes_end_in_an_error_or_in_other_bytes() {
+        let data = &data()[..6000];
+        for json in [
+            r#"{"id": "lzma", "check": 0, "filters": [{"id": 3, "dist": 4}, {"id": 4}, {"id": 33}]}"#,
+            r#"{"id": "lzma", "format": 2}"#,
+            r#"{"id": "lzma", "format": 3, "filters": [{"id": 33}]}"#,
+        ] {
+            let lzma = Lzma::new(&from_numcodecs(json).unwrap().unwrap().1).unwrap();
+            let mut encoded = vec![];
+            lzma.encode(data, &mut encoded).unwrap();
+            let (lzma, mut decoded, mut state, mut errors) = (boxed(lzma), vec![], 1u32, 0);
+            for round in 0..2000 {
+                let mut damaged = encoded.clone();
+                for _ in 0..1 + round % 4 {
+                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    // Most of the structure is at the begin.
+                    let span = if round % 2 == 0 { 40 } else { damaged.len() };
+                    damaged[(state >> 8) as usize % span] ^= state as u8;
+                }
+                errors +=
+                    usize::from(lzma.decode(&damaged, &mut decoded, Some(data.len()), 1 << 20).is_err());
+            }
+            assert!(errors > 100, "{json}: {errors}");
+        }
+    }
+
+    #[test]
     fn decoded_size_of_zeros_is_within_the_bound() {
         let zeros = vec![0; 4 << 20];
         for json in [
