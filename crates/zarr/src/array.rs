@@ -86,6 +86,16 @@ impl ArrayMetadata {
         Ok(engine_array(&self.element, self.shape.clone(), chunks))
     }
 
+    /// Returns the metadata of an array whose elements, of a fixed size, are taken as bytes.
+    #[must_use]
+    pub fn with_bytes(&self) -> ArrayMetadata {
+        let mut metadata = self.clone();
+        if let Some(size) = self.element.data_type.size() {
+            metadata.element.data_type = DataType::Raw(size);
+        }
+        metadata
+    }
+
     /// Returns the chunks that lie at a path of a store.
     ///
     /// # Errors

@@ -136,7 +136,7 @@ impl Pipeline {
         for codec in codecs {
             let (name, configuration) = named("codecs", codec)?;
             match name {
-                "bytes" => element.order = byte_order(configuration)?,
+                "bytes" => element.set_order(byte_order(configuration)?),
                 "vlen-utf8" | "vlen-bytes" => pipeline.elements = Some(ElementForm::WithSizes),
                 "sharding_indexed" => {
                     let is_order = |step: &Step| step.id == FilterId::named("transpose");

@@ -16,6 +16,7 @@ mod standard_filters;
 mod stress;
 mod suite;
 mod zarr;
+mod zarr_types;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -77,7 +77,7 @@ fn list(json: &Json) -> &[Json] {
 }
 
 /// Converts a value or a list of values to a type. `None` if one of them has none of it.
-fn of_type(json: &Json, atomic: Atomic) -> Option<Values> {
+pub(super) fn of_type(json: &Json, atomic: Atomic) -> Option<Values> {
     fn integers<T: TryFrom<i128>>(list: &[Json]) -> Option<Vec<T>> {
         let number = |json: &Json| match json {
             Json::Bool(value) => Some(i128::from(*value)),

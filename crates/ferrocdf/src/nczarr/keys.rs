@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use ferrocdf_zarr::{Json, Members, Node};
+use ferrocdf_zarr::{Json, Members};
 
 pub(super) const GROUP: &str = "_nczarr_group";
 pub(super) const ARRAY: &str = "_nczarr_array";
@@ -35,10 +35,9 @@ pub(super) fn is_reserved(name: &str) -> bool {
     RESERVED.iter().any(|reserved| reserved.eq_ignore_ascii_case(name))
 }
 
-/// Finds a key of netCDF in attributes or, in older stores, in the metadata of the node.
-pub(super) fn find<'a>(node: &'a Node, key: &str) -> Option<Cow<'a, Json>> {
-    let in_metadata = node.metadata.as_object();
-    in_members(&node.attributes, key).or_else(|| in_members(in_metadata?, key))
+/// Finds a key of netCDF in the attributes of a node or, in older stores, in its metadata.
+pub(super) fn find<'a>((attributes, metadata): (&'a Members, &'a Json), key: &str) -> Option<Cow<'a, Json>> {
+    in_members(attributes, key).or_else(|| in_members(metadata.as_object()?, key))
 }
 
 /// True if a node has keys of netCDF in its metadata, where libraries before 4.9.3 wrote them.

@@ -4,14 +4,19 @@
 //! opened; chunks are found by their keys.
 
 mod attributes;
+mod data_types;
 mod dims;
+mod encode;
+mod json_values;
 mod keys;
 mod place;
+mod type_definitions;
 mod types;
 mod values;
 mod walk;
 mod write;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,7 +24,9 @@ use ferrocdf_array::{Array, Kind, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::Codecs;
 use ferrocdf_hdf5::ChunkCounts;
-use ferrocdf_model::{Atomic, Attr, Container, DataModel, Format, Model, Name, Owner, Type, Values, VarId};
+use ferrocdf_model::{
+    Atomic, Attr, Class, Container, DataModel, Format, Model, Name, Owner, Type, Values, VarId,
+};
 use ferrocdf_store::{Blob, MemoryBlob, Store};
 use ferrocdf_zarr::{ArrayMetadata, DataType, Elements, Hierarchy, Json, Members, Version};
 
@@ -52,12 +59,16 @@ enum Reader {
 
 impl Reader {
     /// Reads the selected values of a variable of a type.
-    fn values(&self, metadata: &ArrayMetadata, ty: Type, selection: &Selection) -> Result<Values> {
-        let ArrayMetadata { element, fill_value, .. } = metadata;
+    fn values(
+        &self,
+        model: &Model,
+        (metadata, ty): (&ArrayMetadata, Type),
+        selection: &Selection,
+    ) -> Result<Values> {
         match self {
-            Reader::Bytes(array) => values::of_bytes(array, element, ty, selection),
+            Reader::Bytes(array) => values::of_bytes(model, (&metadata.element, ty), array, selection),
             Reader::Elements(elements) => {
-                values::of_any_size(&elements.read(selection)?, element, fill_value, ty)
+                values::of_any_size(model, (metadata, ty), &elements.read(selection)?)
             }
         }
     }
@@ -68,10 +79,34 @@ impl Reader {
 fn of_variable(mut array: Array, model: &Model, var: VarId) -> Array {
     let shape = model.shape(var);
     array.shape.splice(..shape.len(), shape);
-    if model.var(var).ty == Type::Atomic(Atomic::Char) {
-        array.stored.kind = Kind::Char;
+    match model.var(var).ty {
+        Type::Atomic(Atomic::Char) => array.stored.kind = Kind::Char,
+        // Booleans of h5py have a sign.
+        ty if base_of_enum(model, ty) == Some(Atomic::Byte) => array.stored.kind = Kind::I8,
+        _ => {}
     }
     array
+}
+
+/// Returns the type of the numbers of an enumeration.
+fn base_of_enum(model: &Model, ty: Type) -> Option<Atomic> {
+    match ty {
+        Type::User(id) => match model.user_type(id).class {
+            Class::Enum { base, .. } => Some(base),
+            _ => None,
+        },
+        Type::Atomic(_) => None,
+    }
+}
+
+/// Returns the metadata of an array as the engine is to see it: elements of user-defined types are bytes, but for those of enumerations, which
+/// are numbers.
+fn for_engine<'m>(model: &Model, var: VarId, metadata: &'m ArrayMetadata) -> Cow<'m, ArrayMetadata> {
+    let ty = model.var(var).ty;
+    match ty {
+        Type::User(_) if base_of_enum(model, ty).is_none() => Cow::Owned(metadata.with_bytes()),
+        _ => Cow::Borrowed(metadata),
+    }
 }
 
 /// Returns the format of stores of a version.
@@ -168,7 +203,10 @@ impl NcZarr {
     ) -> Result<Reader> {
         let store = self.store.clone();
         Ok(match metadata.element.data_type.size() {
-            Some(_) => Reader::Bytes(of_variable(metadata.array(store, path, &self.codecs)?, model, var)),
+            Some(_) => {
+                let array = for_engine(model, var, metadata).array(store, path, &self.codecs)?;
+                Reader::Bytes(of_variable(array, model, var))
+            }
             None => Reader::Elements(metadata.elements(store, path, &self.codecs)?),
         })
     }
@@ -204,7 +242,7 @@ impl Driver for NcZarr {
 
     fn array(&self, model: &Model, var: VarId) -> Result<LocatedArray> {
         let Variable { document: Document { path, .. }, metadata } = self.variable(var);
-        let array = metadata.array(self.store.clone(), path, &self.codecs)?;
+        let array = for_engine(model, var, metadata).array(self.store.clone(), path, &self.codecs)?;
         Ok(of_variable(array, model, var).into())
     }
 
@@ -214,15 +252,11 @@ impl Driver for NcZarr {
 
     fn values(&self, model: &Model, var: VarId, selection: &Selection) -> Result<Values> {
         let metadata = &self.variable(var).metadata;
-        self.reader(model, var)?.values(metadata, model.var(var).ty, selection)
+        self.reader(model, var)?.values(model, (metadata, model.var(var).ty), selection)
     }
 
     fn fill(&self, model: &Model, var: VarId) -> Result<Option<Values>> {
-        let Variable { metadata, .. } = self.variable(var);
-        match values::fill(metadata, model.var(var).ty) {
-            Some(fill) => fill.map(Some),
-            None => Ok(model.fill_value(var)),
-        }
+        values::fill(model, var, &self.variable(var).metadata)
     }
 
     fn inspect(&self) -> &dyn Inspect {
@@ -286,6 +320,14 @@ impl Content {
 fn no_metadata() -> Error {
     let what = "it has no metadata of Zarr (zarr.json, .zmetadata, .zgroup, .zarray)";
     Error::new(Code::ENOTNC, what)
+}
+
+/// Returns text as JSON has it. Text that is not UTF-8 is taken as ISO 8859-1, of which every byte is a character.
+fn text(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_string(),
+        Err(_) => bytes.iter().map(|&byte| char::from(byte)).collect(),
+    }
 }
 
 /// A name as a store has it.

@@ -5,16 +5,22 @@ use std::collections::HashMap;
 
 use ferrocdf_bytes::{Error, Order};
 use ferrocdf_model::{
-    Atomic, Attr, Chunking, Container, DimId, Endian, Filter, GroupId, Model, Owner, Storage, Type, Values,
-    Var,
+    Atomic, Attr, Chunking, Container, DimId, Endian, Filter, GroupId, Model, Owner, Storage, Type, TypeId,
+    Values, Var,
 };
 use ferrocdf_zarr::{
-    ArrayMetadata, Content as NodeContent, DataType, Element, FillValue, Hierarchy, Json, Node,
+    ArrayMetadata, Content as NodeContent, DataType, Element, FillValue, Hierarchy, Json, Members, Node,
+    Version,
 };
 
+use super::data_types::Target;
 use super::dims::Dims;
 use super::keys::{ARRAY, ARRAY_DIMENSIONS, ATTR, GROUP, PROPERTIES, SUPERBLOCK, find, is_reserved, member};
-use super::{Content, Document, Variable, attributes, is_number, keys, name, types, values};
+use super::type_definitions::{HAS_FILL_VALUE, TYPE_REFERENCE, TYPE_REFERENCES, TYPES};
+use super::{
+    Content, Document, Variable, attributes, is_number, json_values, keys, name, type_definitions, types,
+    values,
+};
 
 /// Name of the only variable of a store whose root is an array.
 const ONLY: &str = "array";
@@ -28,7 +34,9 @@ struct Found {
 
 /// Makes the model of a store.
 pub(super) fn walk(hierarchy: Hierarchy) -> (Content, Model) {
-    let is_netcdf = [SUPERBLOCK, GROUP].iter().any(|key| find(&hierarchy.root, key).is_some());
+    let is_netcdf = [SUPERBLOCK, GROUP]
+        .iter()
+        .any(|key| find((&hierarchy.root.attributes, &hierarchy.root.metadata), key).is_some());
     let (version, is_consolidated) = (hierarchy.version, hierarchy.is_consolidated);
     let mut walk = Walk {
         model: Model::new(super::format(version)),
@@ -36,6 +44,7 @@ pub(super) fn walk(hierarchy: Hierarchy) -> (Content, Model) {
         groups: HashMap::from([(String::new(), GroupId::ROOT)]),
         documents: vec![],
         arrays: vec![],
+        definitions: vec![],
         left_out: vec![],
         lost: None,
         hidden: vec![],
@@ -48,6 +57,8 @@ pub(super) fn walk(hierarchy: Hierarchy) -> (Content, Model) {
             walk.node(root, GroupId::ROOT, "");
         }
     }
+    walk.types();
+    walk.group_attributes();
     let found = std::mem::take(&mut walk.arrays);
     let arrays = found.into_iter().map(|found| walk.variable(found)).collect();
     let Walk { model, documents: groups, left_out, lost, hidden, .. } = walk;
@@ -62,6 +73,8 @@ struct Walk {
     /// Those of the groups, by their ids.
     documents: Vec<Document>,
     arrays: Vec<Found>,
+    /// Definitions of types, and the groups that they are in.
+    definitions: Vec<(GroupId, Json)>,
     left_out: Vec<String>,
     lost: Option<Error>,
     hidden: Vec<Attr>,
@@ -98,8 +111,9 @@ impl Walk {
         else {
             return;
         };
-        let types = self.attributes_key(&node);
-        if let Some(group) = self.netcdf_key(&node, GROUP) {
+        if let Some(group) = self.netcdf_key((&node.attributes, &node.metadata), GROUP) {
+            let types = group.get(TYPES).and_then(Json::as_array).unwrap_or_default();
+            self.definitions.extend(types.iter().map(|json| (id, json.clone())));
             for dim in keys::dimensions(&group) {
                 self.dims.define(&mut self.model, id, &dim.name, dim.len, dim.unlimited);
             }
@@ -112,19 +126,6 @@ impl Walk {
                 .collect();
             children.sort_by_key(|child| order.get(&*child.name).copied().unwrap_or(usize::MAX));
         }
-        for (key, json) in node.attributes.iter() {
-            let value = attributes::values(
-                json,
-                types.as_deref().and_then(|types| keys::attribute_type(types, key)).as_deref(),
-            );
-            let attr = Attr { name: name(key), value };
-            match key {
-                PROPERTIES => self.hidden.push(attr),
-                key if is_reserved(key) => {}
-                _ => self.model.push_attr(Owner::Group(id), attr),
-            }
-        }
-        drop(types);
         self.documents.push(Document {
             path: node.path,
             metadata: node.metadata,
@@ -137,24 +138,81 @@ impl Walk {
         }
     }
 
+    /// Defines the user-defined types of netCDF's metadata: each after those that it refers to.
+    fn types(&mut self) {
+        let mut due = std::mem::take(&mut self.definitions);
+        loop {
+            let before = due.len();
+            due.retain(|(group, json)| {
+                let find = |path: &str| self.type_at(path);
+                let ty = type_definitions::from_json(&self.model, *group, json, find);
+                let Some(ty) = ty.filter(|ty| self.model.is_free(ty.group, ty.name.as_bytes())) else {
+                    return true;
+                };
+                self.model.push_type(ty);
+                false
+            });
+            if due.len() == before {
+                break;
+            }
+        }
+        for (group, json) in due {
+            let type_name = json.get("name").and_then(Json::as_str).unwrap_or_default();
+            let group = self.model.group_path(group);
+            let what = format!("{group}: the definition of the type {type_name:?} is damaged");
+            self.left_out.push(what);
+        }
+    }
+
+    /// Returns the user-defined type of a path.
+    fn type_at(&self, path: &str) -> Option<TypeId> {
+        let (group, called) = path.rsplit_once('/')?;
+        self.model.type_in(*self.groups.get(group)?, called.as_bytes())
+    }
+
+    /// Takes in the attributes of the groups.
+    fn group_attributes(&mut self) {
+        let documents = std::mem::take(&mut self.documents);
+        for (document, id) in documents.iter().zip(self.model.group_ids()) {
+            let types = self.netcdf_key((&document.attributes, &document.metadata), ATTR);
+            let types = types.map(Cow::into_owned);
+            for (key, json) in document.attributes.iter() {
+                let attr = Attr { name: name(key), value: self.attribute(types.as_ref(), key, json) };
+                match key {
+                    PROPERTIES => self.hidden.push(attr),
+                    key if is_reserved(key) => {}
+                    _ => self.model.push_attr(Owner::Group(id), attr),
+                }
+            }
+        }
+        self.documents = documents;
+    }
+
+    /// Returns the values of an attribute, of the type that netCDF's metadata `types` says.
+    fn attribute(&self, types: Option<&Json>, key: &str, json: &Json) -> Values {
+        let reference = types.and_then(|types| types.get(TYPE_REFERENCES)?.get(key)?.as_str());
+        let user = reference.and_then(|path| self.type_at(path));
+        let values = user.and_then(|id| json_values::from_json(&self.model, id, json));
+        values.unwrap_or_else(|| {
+            let type_name = types.and_then(|types| keys::attribute_type(types, key));
+            attributes::values(json, type_name.as_deref())
+        })
+    }
+
     fn is_v2(&self) -> bool {
         self.model.format().container() == Container::ZarrV2
     }
 
-    fn netcdf_key<'n>(&self, node: &'n Node, key: &str) -> Option<Cow<'n, Json>> {
+    /// Finds netCDF's metadata in the attributes or the metadata of a node.
+    fn netcdf_key<'n>(&self, node: (&'n Members, &'n Json), key: &str) -> Option<Cow<'n, Json>> {
         if self.is_netcdf { find(node, key) } else { None }
-    }
-
-    /// Returns the types of the attributes of a node, if netCDF's metadata has them.
-    fn attributes_key<'n>(&self, node: &'n Node) -> Option<Cow<'n, Json>> {
-        self.netcdf_key(node, ATTR)
     }
 
     /// Takes in an array.
     fn variable(&mut self, found: Found) -> Variable {
         let Found { group, node, metadata } = found;
         let mut metadata = *metadata;
-        let own = self.netcdf_key(&node, ARRAY).map(Cow::into_owned);
+        let own = self.netcdf_key((&node.attributes, &node.metadata), ARRAY).map(Cow::into_owned);
         let has_alias = |alias: &str| {
             own.as_ref().and_then(|own| own.get("type_alias")).and_then(Json::as_str) == Some(alias)
         };
@@ -168,9 +226,11 @@ impl Walk {
         if is_char {
             metadata.element.data_type = DataType::Integer { size: 1, signed: false };
         }
-        let ty = match is_char {
-            true => Atomic::Char.into(),
-            false => types::type_of(&mut self.model, &metadata.element.data_type, &node.name),
+        let user = own.as_ref().and_then(|own| self.user_type(own, &mut metadata, &node.metadata));
+        let ty = match (user, is_char) {
+            (Some(id), _) => Type::User(id),
+            (None, true) => Atomic::Char.into(),
+            (None, false) => types::type_of(&mut self.model, &metadata.element.data_type, &node.name),
         };
         if own.as_ref().is_some_and(is_scalar) && metadata.shape == [1] && self.is_v2() {
             // Version 2 has no scalars: netCDF writes a dimension of length 1. The chunk has the same key without it.
@@ -186,14 +246,20 @@ impl Walk {
             attrs: Default::default(),
             storage,
         });
-        let types = self.attributes_key(&node);
+        // The fill value of the array says what it is, where it cannot be an attribute of the store.
+        if own.as_ref().is_some_and(|own| own.get(HAS_FILL_VALUE).is_some())
+            && node.attributes.get("_FillValue").is_none()
+            && let Some(Ok(value)) = values::value_of_fill(&self.model, &metadata, ty)
+        {
+            self.model.push_attr(Owner::Var(id), Attr { name: name("_FillValue"), value });
+        }
+        let types = self.netcdf_key((&node.attributes, &node.metadata), ATTR).map(Cow::into_owned);
         for (key, json) in node.attributes.iter().filter(|(key, _)| !is_reserved(key)) {
-            let type_name = types.as_deref().and_then(|types| keys::attribute_type(types, key));
             let value = match (key, ty) {
                 ("_FillValue", Type::Atomic(atomic)) => attributes::fill_value(json, atomic),
                 _ => None,
             };
-            let value = value.unwrap_or_else(|| attributes::values(json, type_name.as_deref()));
+            let value = value.unwrap_or_else(|| self.attribute(types.as_ref(), key, json));
             self.model.push_attr(Owner::Var(id), Attr { name: name(key), value });
         }
         // NetCDF-C gives each array a fill value, of doubles in six digits, and an attribute only where the user gave one.
@@ -210,9 +276,27 @@ impl Walk {
         if let Err(error) = &metadata.pipeline {
             self.left_out.push(format!("{}: its data cannot be read: {error}", self.model.var_path(id)));
         }
-        drop(types);
         let document = Document { path: node.path, metadata: node.metadata, attributes: node.attributes };
         Variable { document, metadata }
+    }
+
+    /// Returns the user-defined type that netCDF's metadata `own` of an array refers to, if elements of that type are stored as those of the
+    /// array are. Their data type becomes that of the type.
+    fn user_type(&self, own: &Json, metadata: &mut ArrayMetadata, document: &Json) -> Option<TypeId> {
+        let id = self.type_at(own.get(TYPE_REFERENCE)?.as_str()?)?;
+        let version = if self.is_v2() { Version::V2 } else { Version::V3 };
+        let target = Target { version, is_netcdf: true };
+        let element = target.element(&self.model, Type::User(id), metadata.element.order).ok()?;
+        let (stored, expected) = match version {
+            Version::V2 => (document.get("dtype")?, element.to_v2()),
+            Version::V3 => (document.get("data_type")?, element.to_v3().ok()?),
+        };
+        let has_size = element.data_type.size().is_some();
+        let is_same = *stored == expected && (has_size || element.data_type == metadata.element.data_type);
+        is_same.then(|| {
+            metadata.element = element;
+            id
+        })
     }
 
     /// Returns the dimensions of an array: by netCDF's references, by the names of the metadata, by those of xarray, else anonymous
@@ -260,8 +344,9 @@ impl Walk {
         let mut attrs = vec![];
         if self.is_v2()
             && (is_number(&metadata.element.data_type) || ty == Type::Atomic(Atomic::Char))
+            && matches!(ty, Type::Atomic(_))
             && let FillValue::Bytes(_) = metadata.fill_value
-            && let Some(Ok(value)) = values::fill(metadata, ty)
+            && let Some(Ok(value)) = values::value_of_fill(&self.model, metadata, ty)
         {
             attrs.push(attr("_FillValue", value));
         }

@@ -220,6 +220,14 @@ impl Element {
         }
     }
 
+    /// Sets the byte order of all numbers, also of those in structures.
+    pub(crate) fn set_order(&mut self, order: Order) {
+        self.order = order;
+        if let DataType::Struct(fields) = &mut self.data_type {
+            fields.iter_mut().for_each(|field| field.element.set_order(order));
+        }
+    }
+
     /// Reads a fill value. `None` if it is not one of this type.
     pub fn fill_value(&self, json: &Json) -> Option<FillValue> {
         if *json == Json::Null {

@@ -51,7 +51,16 @@ impl NewArray {
         // By convention the last filter is the compressor.
         let compressor = codecs.pop().unwrap_or(Json::Null);
         let object_codec = object_codec(&self.element.data_type);
-        codecs.splice(..0, object_codec.map(|id| Json::object(vec![("id", Json::text(id))])));
+        codecs.splice(
+            ..0,
+            object_codec.map(|id| {
+                let mut members = vec![("id", Json::text(id))];
+                if let DataType::List(of) = &self.element.data_type {
+                    members.push(("dtype", of.to_v2()));
+                }
+                Json::object(members)
+            }),
+        );
         let mut members = vec![
             ("zarr_format", Json::integer(2)),
             ("shape", numbers(&self.shape)),
@@ -149,6 +158,8 @@ fn object_codec(data_type: &DataType) -> Option<&'static str> {
     match data_type {
         DataType::String => Some("vlen-utf8"),
         DataType::Bytes => Some("vlen-bytes"),
+        // Version 3 has no data type for lists.
+        DataType::List(_) => Some("vlen-array"),
         _ => None,
     }
 }

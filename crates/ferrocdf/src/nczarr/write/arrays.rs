@@ -1,19 +1,17 @@
 //! From a variable that is to be made to the metadata of its array.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use ferrocdf_bytes::{Code, Error, Order, Result};
 use ferrocdf_codec::{Chain, Step};
-use ferrocdf_model::{
-    Atomic, Chunking, Endian, Filter, Model, Owner, StoredFill, Type, Values, VarId, each_numbers,
-};
+use ferrocdf_model::{Chunking, Endian, Filter, Model, Owner, StoredFill, Values, VarId, each_numbers};
 use ferrocdf_zarr::{ChunkKeys, DataType, Element, FillValue, Json, NewArray, Version};
 
-use super::attributes::text;
 use crate::nc4::chosen_chunks;
+use crate::nczarr::data_types::Target;
+use crate::nczarr::{encode, text};
 use crate::options::ZarrOptions;
 use crate::plugins;
-
-/// Bytes that netCDF-C gives to a string in Zarr version 2.
-pub(super) const TEXT: usize = 128;
 
 /// Bytes of a checksum.
 const CHECKSUM: usize = 4;
@@ -21,7 +19,7 @@ const CHECKSUM: usize = 4;
 /// Describes the array of a variable.
 ///
 /// # Errors
-/// `NC_ENOTBUILT` for a user-defined type; `NC_EBADCHUNK` for chunks longer than a dimension; `NC_EFILTER` for a filter that Zarr has no
+/// `NC_ENOTBUILT` for a user-defined type that no data type of Zarr holds; `NC_EBADCHUNK` for chunks longer than a dimension; `NC_EFILTER` for a filter that Zarr has no
 /// codec for; those of the filters.
 pub(super) fn of(model: &Model, var: VarId, version: Version, options: &ZarrOptions) -> Result<NewArray> {
     let storage = &model.var(var).storage;
@@ -52,38 +50,12 @@ pub(super) fn of(model: &Model, var: VarId, version: Version, options: &ZarrOpti
 }
 
 fn element(model: &Model, var: VarId, version: Version, options: &ZarrOptions) -> Result<Element> {
-    let Type::Atomic(atomic) = model.var(var).ty else {
-        let what = format!(
-            "{} is of the user-defined type {}: only variables of numbers and text are written to Zarr",
-            model.var_path(var),
-            model.type_name(model.var(var).ty)
-        );
-        return Err(Error::new(Code::ENOTBUILT, what));
-    };
-    let integer = |size, signed| DataType::Integer { size, signed };
-    let data_type = match atomic {
-        Atomic::Byte => integer(1, true),
-        Atomic::Short => integer(2, true),
-        Atomic::Int => integer(4, true),
-        Atomic::Int64 => integer(8, true),
-        Atomic::Ubyte => integer(1, false),
-        Atomic::Ushort => integer(2, false),
-        Atomic::Uint => integer(4, false),
-        Atomic::Uint64 => integer(8, false),
-        Atomic::Float => DataType::Float(4),
-        Atomic::Double => DataType::Float(8),
-        // Xarray makes text of bytes of version 2; version 3 has no text of one byte.
-        Atomic::Char if version == Version::V2 => DataType::FixedBytes(1),
-        Atomic::Char => integer(1, false),
-        // NetCDF-C knows no text of any length.
-        Atomic::String if version == Version::V2 && options.nczarr => DataType::FixedBytes(TEXT),
-        Atomic::String => DataType::String,
-    };
     let order = match model.var(var).storage.endian {
         Some(Endian::Big) => Order::Big,
         Some(Endian::Little) | None => Order::Little,
     };
-    Ok(Element { data_type, order })
+    let target = Target { version, is_netcdf: options.nczarr };
+    target.element(model, model.var(var).ty, order).map_err(|error| error.at(model.var_path(var)))
 }
 
 fn chunk_shape(model: &Model, var: VarId) -> Result<Vec<u64>> {
@@ -131,11 +103,12 @@ fn steps(filters: &[Filter], element: &Element, chunk: &[u64]) -> Result<Vec<Ste
 /// Returns the value of elements that were never written.
 fn fill_value(model: &Model, var: VarId, version: Version, element: &Element) -> Result<FillValue> {
     let storage = &model.var(var).storage;
-    let zeros = || {
-        element
-            .data_type
-            .size()
-            .map_or(FillValue::Value(Json::String(String::new())), |size| FillValue::Bytes(vec![0; size]))
+    let zeros = || match (element.data_type.size(), &element.data_type) {
+        // Xarray opens no store in which these have a fill value.
+        (_, DataType::Struct(_) | DataType::Raw(_)) if version == Version::V2 => FillValue::Undefined,
+        (Some(size), _) => FillValue::Bytes(vec![0; size]),
+        (None, DataType::List(_)) => FillValue::Undefined,
+        (None, _) => FillValue::Value(Json::String(String::new())),
     };
     let has_own = model.find_attr(Owner::Var(var), b"_FillValue").is_some();
     let value = match &storage.fill {
@@ -160,6 +133,14 @@ fn fill_value(model: &Model, var: VarId, version: Version, element: &Element) ->
             }
             bytes.resize(size, 0);
             FillValue::Bytes(bytes)
+        }
+        (Values::User(_, list), size) => {
+            let bytes = list.first().map(|value| encode::bytes(model, model.var(var).ty, element, value));
+            let bytes = bytes.transpose().map_err(|error| error.at(model.var_path(var)))?.unwrap_or_default();
+            match size {
+                Some(_) => FillValue::Bytes(bytes),
+                None => FillValue::Value(Json::String(STANDARD.encode(bytes))),
+            }
         }
         (Values::Char(bytes), _) => FillValue::Bytes(bytes.iter().copied().take(1).collect()),
         (numbers, _) => FillValue::Bytes(each_numbers!(numbers, list => {

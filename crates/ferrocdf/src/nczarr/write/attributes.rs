@@ -2,12 +2,13 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Atomic, Attr, Values, each_numbers};
-use ferrocdf_zarr::{Json, Members, Version, without_zeros};
+use ferrocdf_model::{Atomic, Attr, Class, Model, Values};
+use ferrocdf_zarr::{Json, Members, Version, with_member, without_zeros};
 
-use super::arrays::TEXT;
+use crate::nczarr::data_types::TEXT;
 use crate::nczarr::keys::{ATTR, ATTRS, PROPERTIES, is_reserved};
+use crate::nczarr::type_definitions::{self, TYPE_REFERENCES};
+use crate::nczarr::{json_values, text};
 
 /// The names of the types of netCDF in both versions.
 const NAMES: [(Atomic, &str, &str); 11] = [
@@ -24,55 +25,43 @@ const NAMES: [(Atomic, &str, &str); 11] = [
     (Atomic::Char, ">S1", "char"),
 ];
 
-/// Returns text as JSON has it. Text that is not UTF-8 is taken as ISO 8859-1, of which every byte is a character.
-pub(super) fn text(bytes: &[u8]) -> String {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => text.to_string(),
-        Err(_) => bytes.iter().map(|&byte| char::from(byte)).collect(),
+/// Returns the JSON of an attribute: one value alone, several as a list.
+pub(super) fn to_json(model: &Model, attr: &Attr, version: Version) -> Json {
+    let list = json_values::to_json(model, &attr.value);
+    match &attr.value {
+        // NetCDF-C, which reads version 2, knows no escapes such as \u0000.
+        Values::Char(bytes) if version == Version::V2 => Json::String(text(without_zeros(bytes))),
+        // One value is a list itself.
+        Values::User(id, _) if matches!(model.user_type(*id).class, Class::Vlen(_)) => Json::Array(list),
+        _ => json_values::one_or_list(list),
     }
 }
 
-/// Returns the JSON of an attribute: one value alone, several as a list.
-///
-/// # Errors
-/// `NC_ENOTBUILT` for values of a user-defined type.
-pub(super) fn to_json(attr: &Attr, version: Version) -> Result<Json> {
-    let list = |mut list: Vec<Json>| if list.len() == 1 { list.remove(0) } else { Json::Array(list) };
-    Ok(match &attr.value {
-        // NetCDF-C, which reads version 2, knows no escapes such as \u0000.
-        Values::Char(bytes) if version == Version::V2 => Json::String(text(without_zeros(bytes))),
-        Values::Char(bytes) => Json::String(text(bytes)),
-        Values::String(strings) => list(
-            strings.iter().map(|string| Json::String(text(string.as_deref().unwrap_or_default()))).collect(),
-        ),
-        Values::Float(numbers) => list(numbers.iter().map(|&number| Json::float(number.into())).collect()),
-        Values::Double(numbers) => list(numbers.iter().map(|&number| Json::float(number)).collect()),
-        integers => each_numbers!(integers, numbers => {
-            list(numbers.iter().map(|number| Json::Number(number.to_string().into())).collect())
-        }, _ => {
-            let what = format!("attribute {}: Zarr has no attributes of a user-defined type", attr.name);
-            return Err(Error::new(Code::ENOTBUILT, what));
-        }),
-    })
-}
-
 /// Returns the JSON of `_FillValue` of version 3, as xarray wants it: floating-point numbers in base64, text of one byte as a number.
-pub(super) fn fill_to_json(attr: &Attr) -> Result<Json> {
-    let base64 = |number: f64| Ok(Json::String(STANDARD.encode(number.to_le_bytes())));
+pub(super) fn fill_to_json(model: &Model, attr: &Attr) -> Json {
+    let base64 = |number: f64| Json::String(STANDARD.encode(number.to_le_bytes()));
     match &attr.value {
         Values::Float(numbers) if numbers.len() == 1 => base64(numbers[0].into()),
         Values::Double(numbers) if numbers.len() == 1 => base64(numbers[0]),
-        Values::Char(bytes) if bytes.len() == 1 => Ok(Json::Number(bytes[0].to_string().into())),
-        _ => to_json(attr, Version::V3),
+        Values::Char(bytes) if bytes.len() == 1 => Json::Number(bytes[0].to_string().into()),
+        _ => to_json(model, attr, Version::V3),
     }
 }
 
 /// Returns the name of the type of an attribute in netCDF's metadata.
-fn type_name(values: &Values, version: Version) -> String {
-    if let Some((_, v2, v3)) = NAMES.iter().find(|(atomic, ..)| values.atomic() == Some(*atomic)) {
+fn type_name(model: &Model, values: &Values, version: Version) -> String {
+    let atomic = match values {
+        // The JSON of an enumeration is numbers.
+        Values::User(id, _) => match model.user_type(*id).class {
+            Class::Enum { base, .. } => Some(base),
+            _ => None,
+        },
+        values => values.atomic(),
+    };
+    if let Some((_, v2, v3)) = NAMES.iter().find(|(known, ..)| atomic == Some(*known)) {
         return if version == Version::V2 { *v2 } else { *v3 }.to_string();
     }
-    let Values::String(strings) = values else { return "|J0".to_string() };
+    let Values::String(strings) = values else { return json_name(version).to_string() };
     match version {
         Version::V3 => "string".to_string(),
         Version::V2 => {
@@ -82,16 +71,27 @@ fn type_name(values: &Values, version: Version) -> String {
     }
 }
 
+fn json_name(version: Version) -> &'static str {
+    if version == Version::V2 { "|J0" } else { "json" }
+}
+
 /// Returns netCDF's metadata about the types of attributes, and the name of its attribute. `own` are the attributes of netCDF's metadata,
 /// which have types as well.
 pub(super) fn types<'a>(
+    model: &Model,
     attrs: impl Iterator<Item = &'a Attr>,
     own: &[&str],
     version: Version,
 ) -> (&'static str, Json) {
-    let mut types: Vec<(String, String)> =
-        attrs.map(|attr| (attr.name.to_str().into_owned(), type_name(&attr.value, version))).collect();
-    let json_name = if version == Version::V2 { "|J0" } else { "json" };
+    let (mut types, mut references): (Vec<(String, String)>, _) = (vec![], Members::default());
+    for attr in attrs {
+        let name = attr.name.to_str().into_owned();
+        if let Values::User(id, _) = attr.value {
+            references.0.push((name.clone(), Json::String(type_definitions::path(model, id))));
+        }
+        types.push((name, type_name(model, &attr.value, version)));
+    }
+    let json_name = json_name(version);
     let key = if version == Version::V2 { ATTR } else { ATTRS };
     types.extend(own.iter().chain([&key]).map(|name| (name.to_string(), json_name.to_string())));
     let json = match version {
@@ -109,7 +109,10 @@ pub(super) fn types<'a>(
             Json::object(vec![("attribute_types", Json::Array(types.iter().map(entry).collect()))])
         }
     };
-    (key, json)
+    match references.is_empty() {
+        true => (key, json),
+        false => (key, with_member(&json, TYPE_REFERENCES, Json::Object(references))),
+    }
 }
 
 /// Returns the attributes of a node: those of the model, then those of the metadata.
@@ -120,8 +123,8 @@ pub(super) fn members<'a>(
     attrs: impl Iterator<Item = &'a Attr>,
     (before, original): (&[Attr], &Members),
     reserved: Vec<(&str, Json)>,
-    to_json: impl Fn(&Attr) -> Result<Json>,
-) -> Result<Members> {
+    to_json: impl Fn(&Attr) -> Json,
+) -> Members {
     let mut members = Members::default();
     let is_kept = |name: &str| is_reserved(name) || name == PROPERTIES;
     for attr in attrs {
@@ -130,14 +133,14 @@ pub(super) fn members<'a>(
             (true, Some(json)) => members.0.push((name, json.clone())),
             // It follows from the metadata of the array.
             (true, None) => {}
-            (false, _) => members.0.push((name, to_json(attr)?)),
+            (false, _) => members.0.push((name, to_json(attr))),
         }
     }
     let is_replaced = |name: &str| reserved.iter().any(|(key, _)| key.eq_ignore_ascii_case(name));
     let kept = original.iter().filter(|(name, _)| is_kept(name) && !is_replaced(name));
     members.0.extend(kept.map(|(name, json)| (name.to_string(), json.clone())));
     members.0.extend(reserved.into_iter().map(|(name, json)| (name.to_string(), json)));
-    Ok(members)
+    members
 }
 
 #[cfg(test)]
@@ -162,11 +165,12 @@ mod tests {
             attr("float", Values::Float(vec![0.1, 9.969_21e36, f32::INFINITY, f32::MIN_POSITIVE])),
             attr("double", Values::Double(vec![0.1, -0.0, 5e-324, 1e300, 3.0])),
         ];
+        let model = Model::new(crate::nczarr::format(Version::V2));
         for version in [Version::V2, Version::V3] {
-            let (_, types) = types(all.iter(), &[], version);
+            let (_, types) = types(&model, all.iter(), &[], version);
             let types = Json::parse(types.to_string().as_bytes()).unwrap();
             for attr in &all {
-                let json = Json::parse(to_json(attr, version).unwrap().to_string().as_bytes()).unwrap();
+                let json = Json::parse(to_json(&model, attr, version).to_string().as_bytes()).unwrap();
                 let of = keys::attribute_type(&types, &attr.name.to_str());
                 assert_eq!(attributes::values(&json, of.as_deref()), attr.value, "{} {json}", attr.name);
             }
@@ -186,10 +190,10 @@ mod tests {
         let original = original.as_object().unwrap();
         let before = [attr("a", Values::Double(vec![1.5])), attr("b", Values::Int(vec![2]))];
         let after = [before[0].clone(), attr("b", Values::Int(vec![3])), attr("c", Values::Int(vec![4]))];
+        let model = Model::new(crate::nczarr::format(Version::V2));
         let members = members(after.iter(), (&before, original), vec![("_x", Json::Null)], |attr| {
-            to_json(attr, Version::V2)
-        })
-        .unwrap();
+            to_json(&model, attr, Version::V2)
+        });
         assert_eq!(
             Json::Object(members).to_string(),
             r#"{"a": 1.50, "b": 3, "c": 4, "_nczarr_array": {"x": 1}, "_x": null}"#

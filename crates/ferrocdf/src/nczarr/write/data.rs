@@ -1,17 +1,17 @@
-//! Elements: numbers through the engine, text one by one.
+//! Elements: those of a fixed size through the engine, others one by one.
 
 use std::sync::PoisonError;
 
-use ferrocdf_array::{In, Layout, RangeCheck, Selection};
+use ferrocdf_array::{In, Kind, Layout, RangeCheck, Selection, Stored};
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Model, Type, Values, VarId};
+use ferrocdf_model::{Model, Value, Values, VarId};
 use ferrocdf_store::MemoryBlob;
 use ferrocdf_zarr::{ArrayMetadata, DataType, FillValue, Json, without_zeros};
 
-use super::attributes::text;
 use super::{Data, NcZarrWriter, VariableNode};
 use crate::driver::Written;
 use crate::elements::elements;
+use crate::nczarr::{base_of_enum, encode, of_variable, text, values};
 use crate::quantize;
 
 /// Returns the text of elements that were never written.
@@ -21,6 +21,11 @@ pub(super) fn fill_text(metadata: &ArrayMetadata) -> Vec<u8> {
         FillValue::Bytes(bytes) => without_zeros(bytes).to_vec(),
         FillValue::Value(_) | FillValue::Undefined => vec![],
     }
+}
+
+fn not_as_many(count: usize, selection: &Selection) -> Error {
+    let what = format!("{count} values for a selection of {} elements", selection.elements().unwrap_or(0));
+    Error::new(Code::EEDGE, what)
 }
 
 impl NcZarrWriter {
@@ -44,7 +49,7 @@ impl NcZarrWriter {
             ferrocdf_array::ConversionRules::Cast,
             array.stored,
             &chunks.fill,
-            ferrocdf_array::Stored::native(kind),
+            Stored::native(kind),
             &mut fill,
         );
         let (range_check, bytes) = quantize::apply(how, kind, &selection.count, &fill, input)?;
@@ -52,8 +57,47 @@ impl NcZarrWriter {
         Ok(Some(Written { range_check, is_relocated: false }))
     }
 
-    /// Writes text.
-    pub(super) fn write_text(
+    /// Writes values of a user-defined type.
+    pub(super) fn write_nested(
+        &mut self,
+        model: &Model,
+        var: VarId,
+        selection: &Selection,
+        values: &[Value],
+    ) -> Result<Written> {
+        let (node, ty) = (&self.variables[var.index()], model.var(var).ty);
+        if elements(selection)? != values.len() {
+            return Err(not_as_many(values.len(), selection));
+        }
+        let mut element = node.metadata.element.clone();
+        let is_enum = base_of_enum(model, ty).is_some();
+        if is_enum {
+            // The engine takes numbers in the byte order of the machine.
+            element.order = Stored::native(Kind::U8).order;
+        }
+        let bytes = values.iter().map(|value| encode::bytes(model, ty, &element, value));
+        match &*node.data(self, model, var)? {
+            Data::Elements(elements) => {
+                let bytes = bytes.map(|bytes| bytes.map(Into::into)).collect::<Result<_>>()?;
+                elements.lock().unwrap_or_else(PoisonError::into_inner).write(selection, bytes)?;
+            }
+            Data::Array(array) => {
+                let mut stored = vec![];
+                bytes.map(|bytes| bytes.map(|bytes| stored.extend(bytes))).collect::<Result<()>>()?;
+                let array = of_variable(array.clone(), model, var);
+                let selection = match is_enum {
+                    true => selection.clone(),
+                    false => values::bytes_of(selection, &element),
+                };
+                let input = In::raw(array.stored.kind, &stored);
+                let _exact = ferrocdf_array::write(&MemoryBlob::default(), &array, &selection, input)?;
+            }
+        }
+        Ok(Written { range_check: RangeCheck::InRange, is_relocated: false })
+    }
+
+    /// Writes text, or values of a user-defined type.
+    pub(super) fn write_each(
         &mut self,
         model: &Model,
         var: VarId,
@@ -61,19 +105,15 @@ impl NcZarrWriter {
         values: &Values,
     ) -> Result<Written> {
         let (ty, given) = (model.var(var).ty, values.ty());
-        if let Type::User(_) = ty {
-            let what =
-                format!("values of the user-defined type {} are not written to Zarr", model.type_name(ty));
-            return Err(Error::new(Code::ENOTBUILT, what));
+        if let (Values::User(_, values), true) = (values, given == ty) {
+            return self.write_nested(model, var, selection, values);
         }
         let Values::String(strings) = values else {
             let (is, shall) = (model.type_name(given), model.type_name(ty));
             return Err(Error::new(Code::EBADTYPE, format!("values of type {is} for one of type {shall}")));
         };
         if elements(selection)? != strings.len() {
-            let what =
-                format!("{} values for a selection of {} elements", strings.len(), elements(selection)?);
-            return Err(Error::new(Code::EEDGE, what));
+            return Err(not_as_many(strings.len(), selection));
         }
         let longest = strings.iter().flatten().map(Vec::len).max().unwrap_or(0);
         let node = &mut self.variables[var.index()];

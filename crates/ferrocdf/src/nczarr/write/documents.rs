@@ -4,12 +4,14 @@
 //! consolidated metadata last. So whatever a reader finds is complete, also if the writer is killed between two of them.
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Atomic, Attr, GroupId, Model, Owner, Type, VarId};
+use ferrocdf_model::{Atomic, Attr, Class, GroupId, Model, Owner, Type, VarId};
 use ferrocdf_zarr::{Json, Members, Version, with_member, with_shape, within};
 
-use super::attributes::{self, text};
-use super::{GroupContents, GroupNode, NcZarrWriter, PROPERTIES_TEXT, VariableNode, dim_paths};
+use super::{GroupContents, GroupNode, NcZarrWriter, PROPERTIES_TEXT, VariableNode, attributes, dim_paths};
+use crate::nczarr::data_types::is_bool;
 use crate::nczarr::keys::{ARRAY, ARRAY_DIMENSIONS, GROUP, PROPERTIES, SUPERBLOCK};
+use crate::nczarr::text;
+use crate::nczarr::type_definitions::{self, HAS_FILL_VALUE, TYPE_REFERENCE, TYPES};
 
 /// A document, and its key relative to the store's root.
 pub(super) struct Keyed {
@@ -37,6 +39,31 @@ pub(super) fn node_name(bytes: &[u8]) -> Result<&str> {
     }
 }
 
+/// Returns the attributes by which the CF conventions ("Flags") name the numbers of an enumeration, unless the variable has them: without
+/// netCDF's metadata nothing else tells the names.
+fn flags(model: &Model, var: VarId) -> Vec<(&'static str, Json)> {
+    let Type::User(id) = model.var(var).ty else { return vec![] };
+    let Class::Enum { members, .. } = &model.user_type(id).class else { return vec![] };
+    let has = |name: &str| model.find_attr(Owner::Var(var), name.as_bytes()).is_some();
+    if is_bool(members) || has("flag_values") || has("flag_meanings") {
+        return vec![];
+    }
+    let values = members.iter().map(|(_, number)| Json::Number(number.to_string().into()));
+    let words =
+        members.iter().map(|(name, _)| name.to_str().split_whitespace().collect::<Vec<_>>().join("_"));
+    let words = words.collect::<Vec<_>>().join(" ");
+    vec![("flag_values", Json::Array(values.collect())), ("flag_meanings", Json::String(words))]
+}
+
+/// True if `_FillValue` of a variable of a type can be an attribute in version 3. Xarray opens no store where it is one of text or of bytes;
+/// there the fill value of the array says the same.
+fn has_fill_attribute(model: &Model, ty: Type) -> bool {
+    match ty {
+        Type::Atomic(atomic) => atomic != Atomic::String,
+        Type::User(id) => matches!(model.user_type(id).class, Class::Enum { .. }),
+    }
+}
+
 fn string(bytes: &[u8]) -> Json {
     Json::String(text(bytes))
 }
@@ -59,7 +86,7 @@ impl NcZarrWriter {
             self.group_documents(model, child, into)?;
         }
         let node = &self.groups[group.index()];
-        let attributes = self.group_attributes(model, group, node)?;
+        let attributes = self.group_attributes(model, group, node);
         self.node_documents(&node.path, ".zgroup", node.metadata.clone(), attributes, into);
         Ok(())
     }
@@ -111,23 +138,24 @@ impl NcZarrWriter {
             }
             if self.options.nczarr {
                 reserved.push((ARRAY, self.array_key(model, var, node)));
+            } else {
+                reserved.extend(flags(model, var));
             }
         }
         let to_json = |attr: &Attr| match (self.version, attr.name.as_bytes()) {
-            (Version::V3, b"_FillValue") => attributes::fill_to_json(attr),
-            _ => attributes::to_json(attr, self.version),
+            (Version::V3, b"_FillValue") => attributes::fill_to_json(model, attr),
+            _ => attributes::to_json(model, attr, self.version),
         };
-        // Xarray opens no store with this attribute on text of version 3. The fill value of the array says the same.
-        let is_text = described.ty == Type::Atomic(Atomic::String) && self.version == Version::V3;
+        let drops_fill = self.version == Version::V3 && !has_fill_attribute(model, described.ty);
         let attrs = model.attrs(Owner::Var(var)).iter();
         let attributes = self.attributes(
             attrs.filter(|attr| {
-                !is_text || attr.name.as_bytes() != b"_FillValue" || node.before.contains(attr)
+                !drops_fill || attr.name.as_bytes() != b"_FillValue" || node.before.contains(attr)
             }),
             (&node.before, &node.attributes, node.is_new),
             reserved,
-            to_json,
-        )?;
+            (model, &to_json),
+        );
         Ok((metadata, attributes))
     }
 
@@ -143,10 +171,16 @@ impl NcZarrWriter {
         if let Some(alias) = node.alias {
             members.push(("type_alias", Json::text(alias)));
         }
+        if let Type::User(id) = model.var(var).ty {
+            members.push((TYPE_REFERENCE, Json::String(type_definitions::path(model, id))));
+            if model.find_attr(Owner::Var(var), b"_FillValue").is_some() {
+                members.push((HAS_FILL_VALUE, Json::integer(1)));
+            }
+        }
         Json::object(members)
     }
 
-    fn group_attributes(&self, model: &Model, group: GroupId, node: &GroupNode) -> Result<Members> {
+    fn group_attributes(&self, model: &Model, group: GroupId, node: &GroupNode) -> Members {
         let mut reserved = vec![];
         let is_changed = node.is_new || node.before != GroupContents::of(model, group);
         if self.options.nczarr && is_changed {
@@ -163,9 +197,9 @@ impl NcZarrWriter {
         };
         let with_properties = self.options.nczarr && group == GroupId::ROOT && node.is_new;
         let attrs = attrs.iter().chain(with_properties.then_some(&properties));
-        self.attributes(attrs, (&node.attrs_before, &node.attributes, node.is_new), reserved, |attr| {
-            attributes::to_json(attr, self.version)
-        })
+        let to_json = |attr: &Attr| attributes::to_json(model, attr, self.version);
+        let before = (&*node.attrs_before, &node.attributes, node.is_new);
+        self.attributes(attrs, before, reserved, (model, &to_json))
     }
 
     /// Returns the attributes of a node, with netCDF's metadata about their types where they changed.
@@ -174,14 +208,14 @@ impl NcZarrWriter {
         attrs: impl Iterator<Item = &'a Attr> + Clone,
         (before, original, is_new): (&[Attr], &Members, bool),
         mut reserved: Vec<(&str, Json)>,
-        to_json: impl Fn(&Attr) -> Result<Json>,
-    ) -> Result<Members> {
+        (model, to_json): (&Model, &dyn Fn(&Attr) -> Json),
+    ) -> Members {
         let is_changed = is_new || !attrs.clone().eq(before.iter());
         if self.options.nczarr && is_changed {
             let own: Vec<&str> =
                 reserved.iter().map(|(name, _)| *name).filter(|name| *name != ARRAY_DIMENSIONS).collect();
             let own = if is_new { own } else { self.own_keys(original) };
-            reserved.push(attributes::types(attrs.clone(), &own, self.version));
+            reserved.push(attributes::types(model, attrs.clone(), &own, self.version));
         }
         attributes::members(attrs, (before, original), reserved, to_json)
     }
@@ -223,10 +257,15 @@ impl NcZarrWriter {
         let arrays = of.vars.iter().map(|&var| string(model.var(var).name.as_bytes())).collect();
         let groups = of.groups.iter().map(|&child| string(model.group(child).name.as_bytes())).collect();
         let groups_name = if self.version == Version::V2 { "groups" } else { "subgroups" };
-        Json::object(vec![
+        let mut members = vec![
             ("dimensions", dimensions),
             ("arrays", Json::Array(arrays)),
             (groups_name, Json::Array(groups)),
-        ])
+        ];
+        let types = type_definitions::to_json(model, group);
+        if !types.is_empty() {
+            members.push((TYPES, Json::Array(types)));
+        }
+        Json::object(members)
     }
 }

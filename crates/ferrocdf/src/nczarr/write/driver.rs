@@ -11,7 +11,7 @@ use super::{Data, NcZarrWriter, data};
 use crate::driver::{
     Driver, Flush, Inspect, LocatedArray, Resized, Skipped, Span, StoredSize, WriteDriver, Written,
 };
-use crate::nczarr::{NcZarr, of_variable, values};
+use crate::nczarr::{NcZarr, base_of_enum, for_engine, of_variable, values};
 
 impl NcZarrWriter {
     /// Returns the array of a variable that is not text, as long as its dimensions are.
@@ -21,7 +21,7 @@ impl NcZarrWriter {
             // What cannot be written can be read all the same.
             Err(error) if error.code == Code::EPERM => {
                 let NcZarr { store, codecs, .. } = &self.reader;
-                node.metadata.array(store.clone(), &self.key(&node.path), codecs)?
+                for_engine(model, var, &node.metadata).array(store.clone(), &self.key(&node.path), codecs)?
             }
             data => match &*data? {
                 Data::Array(array) => array.clone(),
@@ -51,16 +51,23 @@ impl Driver for NcZarrWriter {
         let data = match node.data(self, model, var) {
             Err(error) if error.code == Code::EPERM => {
                 let place = (&*self.key(&node.path), &node.metadata);
-                return self.reader.new_reader(model, var, place)?.values(&node.metadata, ty, selection);
+                let reader = self.reader.new_reader(model, var, place)?;
+                return reader.values(model, (&node.metadata, ty), selection);
             }
             data => data?,
         };
         match &*data {
-            Data::Array(_) => values::of_bytes(&self.current_array(model, var)?, element, ty, selection),
+            Data::Array(_) => {
+                values::of_bytes(model, (element, ty), &self.current_array(model, var)?, selection)
+            }
             Data::Elements(elements) => {
                 let mut elements = elements.lock().unwrap_or_else(PoisonError::into_inner);
+                let stored = elements.read(selection)?;
+                if let Type::User(_) = ty {
+                    return values::of_any_size(model, (&node.metadata, ty), &stored);
+                }
                 let fill = Some(data::fill_text(&node.metadata));
-                let texts = elements.read(selection)?.into_iter();
+                let texts = stored.into_iter();
                 let texts = texts.map(|text| text.map(Vec::from).or_else(|| fill.clone()));
                 Ok(Values::String(texts.collect()))
             }
@@ -68,10 +75,7 @@ impl Driver for NcZarrWriter {
     }
 
     fn fill(&self, model: &Model, var: VarId) -> Result<Option<Values>> {
-        match values::fill(&self.variables[var.index()].metadata, model.var(var).ty) {
-            Some(fill) => fill.map(Some),
-            None => Ok(model.fill_value(var)),
-        }
+        values::fill(model, var, &self.variables[var.index()].metadata)
     }
 
     fn inspect(&self) -> &dyn Inspect {
@@ -149,7 +153,7 @@ impl WriteDriver for NcZarrWriter {
         selection: &Selection,
         values: &Values,
     ) -> Result<Written> {
-        self.write_text(model, var, selection, values)
+        self.write_each(model, var, selection, values)
     }
 
     fn chunks_to_write(&mut self, model: &Model, var: VarId) -> Result<Option<Array>> {
@@ -158,6 +162,7 @@ impl WriteDriver for NcZarrWriter {
         if node.quantize.is_some()
             || node.metadata.is_sharded()
             || !matches!(model.var(var).ty, Type::Atomic(_))
+                && base_of_enum(model, model.var(var).ty).is_none()
         {
             return Ok(None);
         }

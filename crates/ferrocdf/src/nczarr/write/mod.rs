@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_array::Array;
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Atomic, Attr, GroupId, Model, Owner, Quantize, Type, VarId};
+use ferrocdf_model::{Atomic, Attr, GroupId, Model, Owner, Quantize, Type, UserType, VarId};
 use ferrocdf_store::{ByteRange, Store};
 use ferrocdf_zarr::{
     ArrayMetadata, DataType, Json, Members, NewArray, Version, WriteOptions, WrittenElements, group,
@@ -25,7 +25,7 @@ use ferrocdf_zarr::{
 };
 
 use super::keys::is_old_form;
-use super::{Content, Document, NcZarr, Variable, place};
+use super::{Content, Document, NcZarr, Variable, for_engine, place, text, values};
 use crate::driver::Context;
 use crate::options::ZarrOptions;
 use crate::quantize;
@@ -72,6 +72,7 @@ struct GroupNode {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct GroupContents {
     dims: Vec<(String, u64, bool)>,
+    types: Vec<UserType>,
     arrays: Vec<String>,
     groups: Vec<String>,
 }
@@ -114,6 +115,7 @@ impl GroupContents {
         let dim = |dim: &ferrocdf_model::Dim| (dim.name.to_str().into_owned(), dim.len, dim.unlimited);
         GroupContents {
             dims: of.dims.iter().map(|&id| dim(model.dim(id))).collect(),
+            types: model.types().iter().filter(|ty| ty.group == group).cloned().collect(),
             arrays: of.vars.iter().map(|&id| model.var(id).name.to_str().into_owned()).collect(),
             groups: of.groups.iter().map(|&id| model.group(id).name.to_str().into_owned()).collect(),
         }
@@ -125,7 +127,7 @@ fn dim_paths(model: &Model, var: VarId) -> Vec<String> {
     let dims = model.var(var).dims.iter().map(|&dim| model.dim(dim));
     let path = |dim: &ferrocdf_model::Dim| {
         let group = model.group_path(dim.group);
-        format!("{}/{}", group.trim_end_matches('/'), attributes::text(dim.name.as_bytes()))
+        format!("{}/{}", group.trim_end_matches('/'), text(dim.name.as_bytes()))
     };
     dims.map(path).collect()
 }
@@ -378,6 +380,10 @@ impl VariableNode {
             // Text of one byte is numbers of one byte to the engine.
             metadata.element.data_type = DataType::Integer { size: 1, signed: false };
         }
+        if let Type::User(_) = model.var(var).ty {
+            // Metadata of version 3 has no lists in structures.
+            metadata.element = described.element.clone();
+        }
         let is_float = matches!(model.var(var).ty, Type::Atomic(Atomic::Float | Atomic::Double));
         let alias = match model.var(var).ty {
             Type::Atomic(Atomic::Char) => Some("char"),
@@ -452,11 +458,16 @@ impl NcZarrWriter {
             keeps_empty: self.options.keeps_empty_chunks,
         };
         let (store, path, codecs) = (self.reader.store.clone(), self.key(&node.path), &self.reader.codecs);
-        if model.var(var).ty == Type::Atomic(Atomic::String) {
-            let fill = data::fill_text(&node.metadata);
+        let is_text = model.var(var).ty == Type::Atomic(Atomic::String);
+        if is_text || node.metadata.element.data_type.size().is_none() {
+            let fill = match is_text {
+                true => data::fill_text(&node.metadata),
+                false => values::fill_of_any_size(&node.metadata),
+            };
             let elements = node.metadata.elements_to_write(store, &path, codecs, &fill, options)?;
             return Ok(Data::Elements(Box::new(Mutex::new(elements))));
         }
-        node.metadata.array_to_write(store, &path, codecs, options).map(Data::Array)
+        let metadata = for_engine(model, var, &node.metadata);
+        metadata.array_to_write(store, &path, codecs, options).map(Data::Array)
     }
 }

@@ -1,0 +1,193 @@
+//! From types of netCDF to data types of Zarr.
+//!
+//! User-defined types become the nearest data type of Zarr: enumerations their integers, or `bool` where h5py would say so; compounds
+//! structures without gaps, or complex numbers; opaque types bytes without a meaning, or in version 3 structures of bytes, since zarr-python knows
+//! no `r<N>` and opens no store with what it does not know; vlens bytes. NetCDF's metadata says what they were.
+
+use ferrocdf_bytes::{Code, Error, Order, Result};
+use ferrocdf_model::{Atomic, Class, Field, Model, Name, Type};
+use ferrocdf_zarr::{DataType, Element, Field as ZarrField, Version};
+
+/// Bytes that netCDF-C gives to a string in Zarr version 2.
+pub(super) const TEXT: usize = 128;
+
+/// What kind of store a type is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    pub(super) version: Version,
+    /// True if the store has netCDF's metadata.
+    pub(super) is_netcdf: bool,
+}
+
+impl Target {
+    /// Returns the data type of the elements of a variable.
+    ///
+    /// # Errors
+    /// `NC_ENOTBUILT` for compounds with text or lists of any length in them, and for vlens of such elements; without netCDF's metadata also
+    /// for vlens that no data type of the version holds.
+    pub(super) fn element(self, model: &Model, ty: Type, order: Order) -> Result<Element> {
+        let data_type = match ty {
+            Type::Atomic(Atomic::Char) => self.text_of_one_byte(),
+            // NetCDF-C knows no text of any length.
+            Type::Atomic(Atomic::String) if self.version == Version::V2 && self.is_netcdf => {
+                DataType::FixedBytes(TEXT)
+            }
+            Type::Atomic(Atomic::String) => DataType::String,
+            Type::Atomic(atomic) => number(atomic),
+            Type::User(id) => match &model.user_type(id).class {
+                Class::Vlen(of) => self.list(model, ty, *of)?,
+                _ => self.fixed(model, ty)?.data_type,
+            },
+        };
+        Ok(Element { data_type, order })
+    }
+
+    fn text_of_one_byte(self) -> DataType {
+        match self.version {
+            // Xarray makes text of bytes of version 2; version 3 has no text of one byte.
+            Version::V2 => DataType::FixedBytes(1),
+            Version::V3 => number(Atomic::Ubyte),
+        }
+    }
+
+    /// Returns the data type of values of a fixed size.
+    fn fixed(self, model: &Model, ty: Type) -> Result<Element> {
+        let data_type = match ty {
+            Type::Atomic(Atomic::Char) => self.text_of_one_byte(),
+            Type::Atomic(Atomic::String) => {
+                return Err(not_written("text of any length in a compound, or in a vlen"));
+            }
+            Type::Atomic(atomic) => number(atomic),
+            Type::User(id) => match &model.user_type(id).class {
+                Class::Enum { base: Atomic::Byte | Atomic::Ubyte, members } if is_bool(members) => {
+                    DataType::Bool
+                }
+                Class::Enum { base, .. } => number(*base),
+                Class::Opaque(size) if self.version == Version::V2 => DataType::Raw(*size),
+                Class::Opaque(size) => side_by_side(&number_element(Atomic::Ubyte), *size)?,
+                Class::Compound { fields, .. } => match complex(fields) {
+                    Some(size) => DataType::Complex(size),
+                    None => DataType::Struct(
+                        fields.iter().map(|field| self.field(model, field)).collect::<Result<_>>()?,
+                    ),
+                },
+                Class::Vlen(_) => return Err(not_written("a vlen in a compound, or in another vlen")),
+            },
+        };
+        Ok(Element { data_type, order: Order::Little })
+    }
+
+    /// Returns a field. One with dimensions is a structure of as many fields: zarr-python opens no store with other structures.
+    fn field(self, model: &Model, field: &Field) -> Result<ZarrField> {
+        let name = field.name.to_str().into_owned();
+        let count = field.shape.iter().fold(field.chars, |count, &len| count.saturating_mul(len));
+        let element = match (field.ty, self.version) {
+            _ if count == 1 && field.shape.is_empty() => self.fixed(model, field.ty)?,
+            (Type::Atomic(Atomic::Char), Version::V2) => {
+                Element { data_type: DataType::FixedBytes(count), order: Order::Little }
+            }
+            (ty, _) => {
+                Element { data_type: side_by_side(&self.fixed(model, ty)?, count)?, order: Order::Little }
+            }
+        };
+        Ok(ZarrField { name, element, shape: vec![] })
+    }
+
+    /// Returns the data type of lists of any length: bytes, since zarr-python opens no store with lists of numbers. Only where netCDF's
+    /// metadata does not say what the bytes are, they are lists of numbers.
+    fn list(self, model: &Model, ty: Type, of: Type) -> Result<DataType> {
+        let element = self.fixed(model, of)?;
+        let is_number = super::is_number(&element.data_type);
+        let is_byte = matches!(of, Type::Atomic(Atomic::Ubyte | Atomic::Char));
+        match self.version {
+            _ if self.is_netcdf || is_byte => Ok(DataType::Bytes),
+            Version::V2 if is_number => Ok(DataType::List(Box::new(element))),
+            _ => Err(not_written(&format!(
+                "the vlen {} in a store without netCDF's metadata (mode zarr)",
+                model.type_name(ty)
+            ))),
+        }
+    }
+}
+
+/// Returns the data type of the elements of a vlen whose lists are stored as bytes.
+///
+/// # Errors
+/// Those of [`Target::element`].
+pub(super) fn fixed(model: &Model, ty: Type) -> Result<Element> {
+    // Bytes are the same in both versions.
+    Target { version: Version::V2, is_netcdf: true }.fixed(model, ty)
+}
+
+/// Returns the element of which a stored field has one for each value of a field of a compound.
+pub(super) fn element_of<'s>(field: &Field, stored: &'s ZarrField) -> &'s Element {
+    let count: usize = field.shape.iter().product();
+    match &stored.element.data_type {
+        DataType::Struct(parts)
+            if !field.shape.is_empty() && stored.shape.is_empty() && parts.len() == count =>
+        {
+            &parts[0].element
+        }
+        _ => &stored.element,
+    }
+}
+
+/// Most values that lie side by side in a structure.
+const MAX_SIDE_BY_SIDE: usize = 4096;
+
+/// Returns a structure of elements of one type, whose fields are named by numbers from 0.
+fn side_by_side(element: &Element, count: usize) -> Result<DataType> {
+    if count > MAX_SIDE_BY_SIDE {
+        return Err(not_written(&format!("fields of more than {MAX_SIDE_BY_SIDE} values")));
+    }
+    let field =
+        |number: usize| ZarrField { name: number.to_string(), element: element.clone(), shape: vec![] };
+    Ok(DataType::Struct((0..count).map(field).collect()))
+}
+
+fn number_element(atomic: Atomic) -> Element {
+    Element { data_type: number(atomic), order: Order::Little }
+}
+
+fn not_written(what: &str) -> Error {
+    Error::new(Code::ENOTBUILT, format!("Zarr has no data type for {what}"))
+}
+
+/// Returns the data type with the numbers of an atomic type.
+fn number(atomic: Atomic) -> DataType {
+    let integer = |size, signed| DataType::Integer { size, signed };
+    match atomic {
+        Atomic::Byte => integer(1, true),
+        Atomic::Short => integer(2, true),
+        Atomic::Int => integer(4, true),
+        Atomic::Int64 => integer(8, true),
+        Atomic::Ubyte | Atomic::Char | Atomic::String => integer(1, false),
+        Atomic::Ushort => integer(2, false),
+        Atomic::Uint => integer(4, false),
+        Atomic::Uint64 => integer(8, false),
+        Atomic::Float => DataType::Float(4),
+        Atomic::Double => DataType::Float(8),
+    }
+}
+
+/// True for the enumeration that h5py makes of booleans.
+pub(super) fn is_bool(members: &[(Name, i128)]) -> bool {
+    let is = |at: usize, name: &[u8]| {
+        members.get(at).is_some_and(|(own, number)| own.as_bytes() == name && *number == at as i128)
+    };
+    members.len() == 2 && is(0, b"FALSE") && is(1, b"TRUE")
+}
+
+/// Returns the size of the parts of a compound that h5py and netCDF4-python make of complex numbers.
+fn complex(fields: &[Field]) -> Option<u8> {
+    let [real, imaginary] = fields else { return None };
+    let is_part = |field: &Field, name: &[u8]| {
+        field.name.as_bytes() == name && field.shape.is_empty() && field.ty == real.ty
+    };
+    let size = match real.ty {
+        Type::Atomic(Atomic::Float) => 4,
+        Type::Atomic(Atomic::Double) => 8,
+        _ => return None,
+    };
+    (is_part(real, b"r") && is_part(imaginary, b"i")).then_some(size)
+}

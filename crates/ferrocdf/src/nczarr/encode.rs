@@ -1,0 +1,122 @@
+//! From values of user-defined types to the bytes of stored elements.
+
+use ferrocdf_bytes::{Code, Error, Order, Result};
+use ferrocdf_model::{Class, Model, Type, Value, Values, each_numbers};
+use ferrocdf_zarr::{DataType, Element};
+
+use super::data_types;
+
+/// Returns the bytes of an element with a value of a user-defined type: as many as the data type has, or those of one list.
+///
+/// # Errors
+/// `NC_EBADTYPE` for a value of another type; `NC_ERANGE` for a number that the data type does not hold.
+pub(super) fn bytes(model: &Model, ty: Type, element: &Element, value: &Value) -> Result<Vec<u8>> {
+    let mut bytes = vec![];
+    match (&element.data_type, list_of(model, ty), value) {
+        (DataType::List(of), Some(base), Value::Vlen(list)) => {
+            list.iter().try_for_each(|value| encode(model, base, of, value, &mut bytes))?;
+        }
+        (DataType::Bytes, Some(base), Value::Vlen(list)) => {
+            let of = data_types::fixed(model, base)?;
+            list.iter().try_for_each(|value| encode(model, base, &of, value, &mut bytes))?;
+        }
+        _ => encode(model, ty, element, value, &mut bytes)?,
+    }
+    Ok(bytes)
+}
+
+/// Returns the type of the elements of a vlen.
+fn list_of(model: &Model, ty: Type) -> Option<Type> {
+    match ty {
+        Type::User(id) => match model.user_type(id).class {
+            Class::Vlen(of) => Some(of),
+            _ => None,
+        },
+        Type::Atomic(_) => None,
+    }
+}
+
+fn wrong() -> Error {
+    Error::new(Code::EBADTYPE, "a value of another type than that of the variable")
+}
+
+/// Adds the bytes of a value, or of each value of a list.
+fn encode(model: &Model, ty: Type, element: &Element, value: &Value, into: &mut Vec<u8>) -> Result<()> {
+    let class = match ty {
+        Type::User(id) => Some(&model.user_type(id).class),
+        Type::Atomic(_) => None,
+    };
+    match (&element.data_type, value, class) {
+        (DataType::Bool, Value::Enum(number), _) => match u8::try_from(*number) {
+            Ok(byte @ 0..=1) => into.push(byte),
+            _ => {
+                let what = format!("{number} as a boolean, which is 0 or 1");
+                return Err(Error::new(Code::ERANGE, what));
+            }
+        },
+        (DataType::Integer { size, signed }, Value::Enum(number), _) => {
+            let (bits, sign) = (8 * u32::from(*size), u32::from(*signed));
+            let (least, end) = (-(i128::from(*signed) << (bits - 1)), 1i128 << (bits - sign));
+            if !(least..end).contains(number) {
+                let what = format!("{number}, which the integers of the enumeration do not hold");
+                return Err(Error::new(Code::ERANGE, what));
+            }
+            ordered(&number.to_le_bytes()[..usize::from(*size)], element.order, into);
+        }
+        (data_type, Value::Opaque(bytes), _) if data_type.size() == Some(bytes.len()) => into.extend(bytes),
+        (DataType::Struct(stored), Value::Compound(values), Some(Class::Compound { fields, .. }))
+            if values.len() == fields.len() =>
+        {
+            for ((field, stored), value) in fields.iter().zip(stored).zip(values) {
+                let count = stored.shape.iter().product::<usize>();
+                let end = into.len() + count * stored.element.data_type.size().unwrap_or(0);
+                let element = data_types::element_of(field, stored);
+                match value {
+                    Value::Array(list) => {
+                        list.iter().try_for_each(|value| encode(model, field.ty, element, value, into))?;
+                    }
+                    // Text that is shorter has zeros at its end.
+                    Value::Atomic(Values::Char(bytes)) if into.len() + bytes.len() <= end => {
+                        into.extend(bytes);
+                        into.resize(end, 0);
+                    }
+                    value => encode(model, field.ty, element, value, into)?,
+                }
+                if into.len() != end {
+                    let what = format!("field {} has not as many values as its shape", field.name);
+                    return Err(Error::new(Code::EBADTYPE, what));
+                }
+            }
+        }
+        (DataType::Complex(_), Value::Compound(parts), _) if parts.len() == 2 => {
+            for part in parts {
+                let Value::Atomic(values) = part else { return Err(wrong()) };
+                encode_numbers(values, element.order, into)?;
+            }
+        }
+        (_, Value::Atomic(values), None) if Type::Atomic(values.atomic().ok_or_else(wrong)?) == ty => {
+            encode_numbers(values, element.order, into)?;
+        }
+        _ => return Err(wrong()),
+    }
+    Ok(())
+}
+
+fn encode_numbers(values: &Values, order: Order, into: &mut Vec<u8>) -> Result<()> {
+    match values {
+        Values::Char(bytes) => into.extend(bytes),
+        numbers => each_numbers!(numbers, list => {
+            list.iter().for_each(|number| ordered(&number.to_le_bytes(), order, into));
+        }, _ => return Err(wrong())),
+    }
+    Ok(())
+}
+
+/// Adds the bytes of a little-endian number in a byte order.
+fn ordered(little: &[u8], order: Order, into: &mut Vec<u8>) {
+    let start = into.len();
+    into.extend(little);
+    if order == Order::Big {
+        into[start..].reverse();
+    }
+}
