@@ -18,4 +18,5 @@ mod sparse_copies;
 mod toy;
 mod unnamed_types;
 mod zarr;
+mod zarr_types;
 mod zarr_written;

@@ -1,0 +1,183 @@
+//! Variables of user-defined types in Zarr stores that are made and edited.
+
+use std::sync::Arc;
+
+use ferrocdf::model::{Class, Field, Name, UserType, Value};
+use ferrocdf::store::{MemoryStore, Store};
+use ferrocdf::{
+    AppendOptions, Atomic, Code, Container, CreateOptions, DataModel, File, FileMut, Format, GroupId,
+    Location, OpenOptions, Owner, Result, Type, Values, VarId,
+};
+
+fn at(store: &Arc<MemoryStore>) -> Location {
+    Location::Object { store: store.clone(), key: "s.zarr".to_string() }
+}
+
+fn options(container: Container, nczarr: bool) -> CreateOptions {
+    let mut options = CreateOptions::format(Format::new(container, DataModel::Netcdf4));
+    options.zarr.nczarr = nczarr;
+    options
+}
+
+fn name(text: &str) -> Name {
+    Name::new(text).unwrap()
+}
+
+/// Defines an enumeration, a compound with an array of it, and a vlen of compounds, each with a variable along an unlimited dimension.
+fn define(file: &FileMut) -> Result<()> {
+    file.define(|model| {
+        let group = GroupId::ROOT;
+        let members = vec![(name("low"), -1), (name("high"), 300)];
+        let class = Class::Enum { base: Atomic::Short, members };
+        let level = Type::User(model.def_type(UserType { name: name("level_t"), group, class })?);
+        let field = |of: &str, offset, ty, shape: &[usize]| Field {
+            name: name(of),
+            offset,
+            ty,
+            shape: shape.to_vec(),
+            chars: 1,
+        };
+        let fields = vec![field("x", 0, Atomic::Double.into(), &[]), field("levels", 8, level, &[2])];
+        let class = Class::Compound { size: 16, fields };
+        let pair = Type::User(model.def_type(UserType { name: name("pair_t"), group, class })?);
+        let pairs = UserType { name: name("pairs_t"), group, class: Class::Vlen(pair) };
+        let pairs = Type::User(model.def_type(pairs)?);
+        let time = model.def_dim(group, "time", None)?;
+        for (called, ty) in [("level", level), ("pair", pair), ("pairs", pairs)] {
+            model.def_var(group, called, ty, &[time])?;
+        }
+        let fill = user(level, vec![Value::Enum(300)]);
+        model.put_attr(Owner::Var(VarId(0)), "_FillValue", fill)?;
+        let fill = user(pair, vec![value(9.5)]);
+        model.put_attr(Owner::Var(VarId(1)), "_FillValue", fill)?;
+        let fill = user(pairs, vec![Value::Vlen(vec![value(7.0)])]);
+        model.put_attr(Owner::Var(VarId(2)), "_FillValue", fill)
+    })
+}
+
+fn user(ty: Type, values: Vec<Value>) -> Values {
+    match ty {
+        Type::User(id) => Values::User(id, values),
+        Type::Atomic(_) => panic!("a user-defined type"),
+    }
+}
+
+fn value(x: f64) -> Value {
+    let levels = vec![Value::Enum(-1), Value::Enum(300)];
+    Value::Compound(vec![Value::Atomic(Values::Double(vec![x])), Value::Array(levels)])
+}
+
+/// Writes one record of each variable.
+fn write(file: &FileMut, record: u64) -> Result<()> {
+    let types: Vec<Type> = file.model().vars().iter().map(|var| var.ty).collect();
+    let list = (0..record).map(|x| value(x as f64)).collect();
+    let values = [Value::Enum(-1), value(record as f64), Value::Vlen(list)];
+    for ((var, ty), value) in (0..).zip(types).zip(values) {
+        let _exact = file.write_values(VarId(var), &[record], &[1], &user(ty, vec![value]))?;
+    }
+    Ok(())
+}
+
+/// Checks a file of 6 records, of which the last one and the fourth were never written.
+fn check(file: &File) {
+    let model = file.model();
+    let values = |var: u32| match file.read_values(VarId(var), &[0], &[6]).unwrap() {
+        Values::User(_, values) => values,
+        other => panic!("{other:?}"),
+    };
+    let is_missing = |record: usize| record == 3 || record == 5;
+    let levels = (0..6).map(|record| Value::Enum(if is_missing(record) { 300 } else { -1 }));
+    assert_eq!(values(0), levels.collect::<Vec<_>>());
+    let pairs = (0..6).map(|record| value(if is_missing(record) { 9.5 } else { record as f64 }));
+    assert_eq!(values(1), pairs.collect::<Vec<_>>());
+    let lists = (0..6).map(|record| match is_missing(record) {
+        true => Value::Vlen(vec![value(7.0)]),
+        false => Value::Vlen((0..record).map(|x| value(x as f64)).collect()),
+    });
+    assert_eq!(values(2), lists.collect::<Vec<_>>());
+    for var in 0..3 {
+        assert_eq!(model.attrs(Owner::Var(VarId(var))).iter().count(), 1, "only _FillValue");
+    }
+    let types: Vec<String> = model.types().iter().map(|ty| ty.name.to_string()).collect();
+    assert_eq!(types, ["level_t", "pair_t", "pairs_t"]);
+}
+
+#[test]
+fn records_of_user_defined_types_are_added_to_a_store() {
+    for container in [Container::ZarrV2, Container::ZarrV3] {
+        let store = Arc::new(MemoryStore::default());
+        let file = FileMut::create_at(&at(&store), &options(container, true)).unwrap();
+        define(&file).unwrap();
+        (0..3).for_each(|record| write(&file, record).unwrap());
+        file.close().unwrap();
+        let file = FileMut::append_at(&at(&store), &AppendOptions::default()).unwrap();
+        write(&file, 4).unwrap();
+        let label = Value::Enum(-1);
+        file.define(|model| {
+            let ty = model.vars()[0].ty;
+            let time = model.find_dim(GroupId::ROOT, b"time").unwrap();
+            let dims = [time];
+            let more = model.def_var(GroupId::ROOT, "more", ty, &dims)?;
+            model.put_attr(Owner::Var(more), "first", user(ty, vec![label]))
+        })
+        .unwrap();
+        let more = file.model().vars()[3].ty;
+        let _exact = file.write_values(VarId(3), &[5], &[1], &user(more, vec![Value::Enum(300)])).unwrap();
+        check(&file);
+        file.close().unwrap();
+        let file = File::open_location(&at(&store), &OpenOptions::default()).unwrap();
+        check(&file);
+        let first = file.model().find_attr(Owner::Var(VarId(3)), b"first").unwrap().value.clone();
+        assert_eq!(first, user(more, vec![Value::Enum(-1)]));
+        let read = file.read_values(VarId(3), &[5], &[1]).unwrap();
+        assert_eq!(read, user(more, vec![Value::Enum(300)]));
+    }
+}
+
+#[test]
+fn what_a_data_type_does_not_hold_is_refused() {
+    for container in [Container::ZarrV2, Container::ZarrV3] {
+        let store = Arc::new(MemoryStore::default());
+        let file = FileMut::create_at(&at(&store), &options(container, true)).unwrap();
+        define(&file).unwrap();
+        let ty = file.model().vars()[0].ty;
+        let wrong = user(ty, vec![Value::Enum(40_000)]);
+        assert_eq!(file.write_values(VarId(0), &[0], &[1], &wrong).unwrap_err().code, Code::ERANGE);
+        let wrong = user(ty, vec![value(1.0)]);
+        assert_eq!(file.write_values(VarId(0), &[0], &[1], &wrong).unwrap_err().code, Code::EBADTYPE);
+        // A vlen of text has no data type.
+        let error = file
+            .define(|model| {
+                let class = Class::Vlen(Atomic::String.into());
+                let ty = UserType { name: name("texts_t"), group: GroupId::ROOT, class };
+                let ty = Type::User(model.def_type(ty)?);
+                model.def_var(GroupId::ROOT, "texts", ty, &[]).map(drop)
+            })
+            .and_then(|()| file.sync())
+            .unwrap_err();
+        assert_eq!(error.code, Code::ENOTBUILT);
+        assert!(!store.list("s.zarr").unwrap().folders.contains(&"texts".to_string()));
+    }
+}
+
+#[test]
+fn enumerations_without_the_metadata_of_netcdf_have_the_attributes_of_cf() {
+    for container in [Container::ZarrV2, Container::ZarrV3] {
+        let store = Arc::new(MemoryStore::default());
+        let file = FileMut::create_at(&at(&store), &options(container, false)).unwrap();
+        file.define(|model| {
+            let members = vec![(name("very low"), -1), (name("high"), 300)];
+            let class = Class::Enum { base: Atomic::Short, members };
+            let ty = model.def_type(UserType { name: name("level_t"), group: GroupId::ROOT, class })?;
+            model.def_var(GroupId::ROOT, "level", Type::User(ty), &[]).map(drop)
+        })
+        .unwrap();
+        file.close().unwrap();
+        let file = File::open_location(&at(&store), &OpenOptions::default()).unwrap();
+        let model = file.model();
+        assert_eq!(model.vars()[0].ty, Atomic::Short.into());
+        let attr = |of: &[u8]| model.find_attr(Owner::Var(VarId(0)), of).unwrap().value.clone();
+        assert_eq!(attr(b"flag_values"), Values::Int(vec![-1, 300]));
+        assert_eq!(attr(b"flag_meanings"), Values::Char(b"very_low high".to_vec()));
+    }
+}
