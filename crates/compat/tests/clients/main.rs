@@ -7,6 +7,7 @@
 
 mod bindings;
 mod crates;
+mod nczarr;
 mod our_filters;
 mod plugins;
 mod programs;
