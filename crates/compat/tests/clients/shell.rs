@@ -192,10 +192,24 @@ const INSTALLED: &str = "installed-plugins";
 /// Makes a folder that looks like the reference's build tree, with our tools and with programs that scripts call.
 ///
 /// `features` are what the settings that scripts read say of the build, beyond that it has HDF5.
-pub fn build_tree(prefix: &Path, reference: &Path, tree: &Path, helpers: &[Program], features: &[(&str, &str)]) {
-    for folder in
-        ["ncdump", "ncgen", "ncgen3", "nc_test", "nc_test4", "unit_test", "examples/C", "plugins", "nczarr_test"]
-    {
+pub fn build_tree(
+    prefix: &Path,
+    reference: &Path,
+    tree: &Path,
+    helpers: &[Program],
+    features: &[(&str, &str)],
+) {
+    for folder in [
+        "ncdump",
+        "ncgen",
+        "ncgen3",
+        "nc_test",
+        "nc_test4",
+        "unit_test",
+        "examples/C",
+        "plugins",
+        "nczarr_test",
+    ] {
         fs::create_dir_all(tree.join(folder)).expect("a new folder");
     }
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("c/suite");
