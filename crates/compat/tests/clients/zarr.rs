@@ -85,6 +85,22 @@ fn stores_that_we_write_are_read_by_others() {
     python::finish(child);
 }
 
+/// Of 1,000 arrays, `ferrocdf zarr-conformance` prints the values of all.
+#[test]
+fn random_arrays_of_tensorstore_and_zarrs_are_read() {
+    let arrays = tempfile::tempdir().unwrap();
+    let count = RANDOM[usize::from(std::env::var_os("FERROCDF_EVERY").is_some())];
+    let seed = std::env::var("FERROCDF_SEED").unwrap_or_else(|_| "1".to_string());
+    let mut judge = python::newest_zarr("zarr_others.py");
+    judge
+        .arg(folder("FERROCDF_PREFIX").join("bin/ferrocdf"))
+        .arg(arrays.path())
+        .arg(seed)
+        .arg(count.to_string());
+    judge.stdout(Stdio::piped()).stderr(Stdio::piped());
+    python::finish(judge.spawn().expect("a Python that starts"));
+}
+
 #[test]
 fn zip_files_hold_the_same_as_folders() {
     let stores = tempfile::tempdir().unwrap();
