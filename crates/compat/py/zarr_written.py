@@ -1,6 +1,7 @@
-"""Random netCDF-4 files, copied to Zarr stores by `nccopy`, and judged by zarr-python, xarray and netCDF-C.
+"""Random netCDF-4 files, copied to Zarr stores by `nccopy`, and judged by zarr-python, tensorstore, zarrs, xarray and
+netCDF-C.
 
-Arguments: nccopy, a folder for the files, the first seed, the number of files. Prints the number of variables that were compared.
+Arguments: nccopy, a folder for the files, the first seed, the number of files. Prints the numbers of variables that were compared.
 """
 
 import base64
@@ -14,8 +15,11 @@ import warnings
 
 import netCDF4
 import numpy as np
+import tensorstore
 import xarray
 import zarr
+from zarrs.pipeline import UnsupportedDataTypeError, UnsupportedMetadataError
+from zarrs.utils import FillValueNoneError
 
 KINDS = ["nczarr3", "nczarr2", "zarr3", "zarr2"]
 NUMBERS = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"]
@@ -214,6 +218,11 @@ def compare_with_zarr(given, store, kind):
         else:
             check(array.dtype.newbyteorder("=") == var.dtype.newbyteorder("="), kind, path, array.dtype, var.dtype)
         check(same(found.reshape(-1), np.asarray(values).reshape(-1)), kind, path, "values", found, values)
+        if var.dtype is not str and var.dtype != np.dtype("S1"):
+            for judge, read in [("tensorstore", read_with_tensorstore), ("zarrs", read_with_zarrs)]:
+                other = read(store, path, kind)
+                JUDGED[judge] += other is not None
+                check(other is None or same(other, found), judge, kind, path, "values", other, found)
         if kind.endswith("3"):
             check(array.metadata.dimension_names == var.dimensions, kind, path, array.metadata.dimension_names)
         elif var.dimensions:
@@ -231,6 +240,35 @@ def compare_with_zarr(given, store, kind):
         check(set(array.attrs) - extra == set(var.ncattrs()), kind, path, dict(array.attrs))
         count += 1
     return count
+
+
+# Number of arrays that each judge could read.
+JUDGED = {"tensorstore": 0, "zarrs": 0}
+
+
+def read_with_tensorstore(store, path, kind):
+    """The values that tensorstore reads; `None` if it does not know a codec or a filter."""
+    driver = "zarr3" if kind.endswith("3") else "zarr"
+    spec = {"driver": driver, "kvstore": {"driver": "file", "path": f"{store}/{path}/"}}
+    try:
+        return tensorstore.open(spec, read=True).result().read().result()
+    except ValueError as error:
+        if any(word in str(error) for word in ['"codecs"', '"filters"', '"compressor"', "codec"]):
+            return None
+        raise
+
+
+def read_with_zarrs(store, path, kind):
+    """The values that zarr-python reads through the codecs of zarrs; `None` if these do not know a codec."""
+    with zarr.config.set({"codec_pipeline.path": "zarrs.ZarrsCodecPipeline", "codec_pipeline.strict": True}):
+        try:
+            return zarr.open_array(f"{store}/{path}", mode="r")[...]
+        except (UnsupportedDataTypeError, UnsupportedMetadataError, FillValueNoneError):
+            return None
+        except Exception as error:
+            if str(error).endswith("not supported"):
+                return None
+            raise
 
 
 def same_fill(array, wanted):
@@ -325,7 +363,8 @@ def main():
                             compare_with_netcdf(given, found, "ours")
                 except Exception as error:
                     raise AssertionError(f"seed {seed}, {kind}: {error}") from error
-    print(compared)
+    print(compared, JUDGED)
+    check(all(number > count for number in JUDGED.values()), "arrays that tensorstore and zarrs read", JUDGED)
 
 
 main()

@@ -1,5 +1,6 @@
 //! The Python of the tests, with h5py, netCDF4 and the filters of hdf5plugin: `FERROCDF_PYTHON` names its interpreter.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -15,6 +16,20 @@ pub fn script(name: &str) -> Command {
     let python = std::env::var_os("FERROCDF_PYTHON").expect(
         "FERROCDF_PYTHON names a Python with h5py; `cargo xtask corpus` and `cargo xtask models` make it",
     );
+    command(&python, name)
+}
+
+/// A command that runs a script of the folder `py` with the newest zarr-python.
+///
+/// # Panics
+/// If `FERROCDF_ZARR_PYTHON` is not set; `cargo xtask clients` does that.
+pub fn newest_zarr(name: &str) -> Command {
+    let python =
+        std::env::var_os("FERROCDF_ZARR_PYTHON").expect("`cargo xtask clients` sets FERROCDF_ZARR_PYTHON");
+    command(&python, name)
+}
+
+fn command(python: &OsStr, name: &str) -> Command {
     let mut command = Command::new(python);
     // The scripts fork; threads that a library started at its import can keep them from that.
     // Its packages bring their plugins, and look for them where they are if nobody says otherwise.

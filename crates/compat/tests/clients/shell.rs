@@ -189,8 +189,27 @@ const NCPATHCVT: &str = "#!/bin/sh\nfor last; do :; done\nprintf %s \"$last\"\n"
 /// The folder of the tree where plugins are installed.
 const INSTALLED: &str = "installed-plugins";
 
-fn build_tree(prefix: &Path, reference: &Path, tree: &Path) {
-    for folder in ["ncdump", "ncgen", "ncgen3", "nc_test", "nc_test4", "unit_test", "examples/C", "plugins"] {
+/// Makes a folder that looks like the reference's build tree, with our tools and with programs that scripts call.
+///
+/// `features` are what the settings that scripts read say of the build, beyond that it has HDF5.
+pub fn build_tree(
+    prefix: &Path,
+    reference: &Path,
+    tree: &Path,
+    helpers: &[Program],
+    features: &[(&str, &str)],
+) {
+    for folder in [
+        "ncdump",
+        "ncgen",
+        "ncgen3",
+        "nc_test",
+        "nc_test4",
+        "unit_test",
+        "examples/C",
+        "plugins",
+        "nczarr_test",
+    ] {
         fs::create_dir_all(tree.join(folder)).expect("a new folder");
     }
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("c/suite");
@@ -207,18 +226,19 @@ fn build_tree(prefix: &Path, reference: &Path, tree: &Path) {
         ("test_common.in", "test_common.sh"),
         ("plugins/findplugin.in", "nc_test4/findplugin.sh"),
         ("plugins/findplugin.in", "examples/C/findplugin.sh"),
+        ("plugins/findplugin.in", "nczarr_test/findplugin.sh"),
     ] {
-        fs::write(tree.join(made), settings(reference, template, tree)).expect("a new file");
+        fs::write(tree.join(made), settings(reference, template, tree, features)).expect("a new file");
     }
     plugins::compile(prefix, reference, &tree.join("plugins"));
     plugins::install_ours(prefix, &tree.join(INSTALLED));
-    for helper in HELPERS {
+    for helper in helpers {
         compile(reference, helper, &tree.join(helper.folder));
     }
 }
 
 /// A file that scripts read, filled in as a build with HDF5 and without further features would.
-fn settings(reference: &Path, template: &str, tree: &Path) -> String {
+fn settings(reference: &Path, template: &str, tree: &Path, features: &[(&str, &str)]) -> String {
     let template = fs::read_to_string(reference.join(template)).expect("it is there");
     let mut text = String::new();
     let mut parts = template.split('@');
@@ -232,7 +252,10 @@ fn settings(reference: &Path, template: &str, tree: &Path) -> String {
             "NETCDF_PLUGIN_INSTALL_DIR" => text.push_str(&tree.join(INSTALLED).display().to_string()),
             "TESTUID" => text.push('1'),
             "HAS_HDF5" => text.push_str("yes"),
-            _ if is_name && !part.is_empty() => {}
+            _ if is_name && !part.is_empty() => {
+                let value = features.iter().find(|(name, _)| *name == part);
+                text.push_str(value.map_or("", |(_, value)| value));
+            }
             // A sign that stands for itself.
             _ => {
                 text.push('@');
@@ -245,44 +268,61 @@ fn settings(reference: &Path, template: &str, tree: &Path) -> String {
     text
 }
 
-/// Runs a script or program of the tree, with plugins before the filters that are built in or not; the last lines that it
-/// wrote to each of its outputs if it fails.
+/// A script or program of the tree, and how it is run.
+pub struct Run<'a> {
+    /// The folder that it runs in, in the tree, and where it finds its files, in the source.
+    pub folder: &'a str,
+    /// The script in the source, or the name of a program in the folder.
+    pub script: &'a str,
+    /// What it has in its environment besides.
+    pub environment: &'a [(&'a str, &'a str)],
+}
+
+impl Run<'_> {
+    /// Runs it; the last lines that it wrote to each of its outputs if it fails.
+    pub fn judge(&self, reference: &Path, tree: &Path, excuse: Option<&Excuse>) -> Result<(), String> {
+        let source = reference.join(self.script);
+        let mut command = match (self.script.strip_suffix(".sh"), excuse) {
+            (None, _) => Command::new(tree.join(self.folder).join(self.script)),
+            (Some(_), None) => script_of(&source),
+            (Some(_), Some(excuse)) => script_of(&excuse.change(&source, tree)?),
+        };
+        let done = command
+            .current_dir(tree.join(self.folder))
+            .envs(self.environment.iter().copied())
+            .env("srcdir", reference.join(self.folder))
+            .env("TOPSRCDIR", reference)
+            .env("TOPBUILDDIR", tree)
+            .env("LC_ALL", "C.UTF-8")
+            .stdin(Stdio::null())
+            .output()
+            .expect("there is a shell");
+        if done.status.success() {
+            return Ok(());
+        }
+        let last = |output: &[u8]| {
+            let text = String::from_utf8_lossy(output);
+            let lines: Vec<&str> = text.lines().collect();
+            lines[lines.len().saturating_sub(8)..].join("\n")
+        };
+        let with: String = self.environment.iter().map(|(name, value)| format!("{name}={value} ")).collect();
+        Err(format!("in {} {with}\n{}\n{}", self.folder, last(&done.stdout), last(&done.stderr)))
+    }
+}
+
+/// Runs a script or program of the tree, with plugins before the filters that are built in or not.
 fn run(
     reference: &Path,
     tree: &Path,
-    (at, script): (&str, &str),
+    (folder, script): (&str, &str),
     plugins: bool,
     excuse: Option<&Excuse>,
 ) -> Result<(), String> {
-    let source = reference.join(at).join(script);
-    let mut command = match (script.strip_suffix(".sh"), excuse) {
-        (None, _) => Command::new(tree.join(at).join(script)),
-        (Some(_), None) => script_of(&source),
-        (Some(_), Some(excuse)) => script_of(&excuse.change(&source, tree)?),
-    };
-    if plugins {
-        let path = format!("{}:{}", tree.join("plugins").display(), tree.join(INSTALLED).display());
-        command.env("FERROCDF_FILTERS", "plugins").env("HDF5_PLUGIN_PATH", path);
-    }
-    let done = command
-        .current_dir(tree.join(at))
-        .env("srcdir", reference.join(at))
-        .env("TOPSRCDIR", reference)
-        .env("TOPBUILDDIR", tree)
-        .env("LC_ALL", "C.UTF-8")
-        .stdin(Stdio::null())
-        .output()
-        .expect("there is a shell");
-    if done.status.success() {
-        return Ok(());
-    }
-    let last = |output: &[u8]| {
-        let text = String::from_utf8_lossy(output);
-        let lines: Vec<&str> = text.lines().collect();
-        lines[lines.len().saturating_sub(8)..].join("\n")
-    };
-    let with = if plugins { "with plugins " } else { "" };
-    Err(format!("in {at} {with}{}\n{}", last(&done.stdout), last(&done.stderr)))
+    let script = if script.ends_with(".sh") { format!("{folder}/{script}") } else { script.to_string() };
+    let path = format!("{}:{}", tree.join("plugins").display(), tree.join(INSTALLED).display());
+    let environment = [("FERROCDF_FILTERS", "plugins"), ("HDF5_PLUGIN_PATH", &path)];
+    let environment = if plugins { &environment[..] } else { &[] };
+    Run { folder, script: &script, environment }.judge(reference, tree, excuse)
 }
 
 fn script_of(path: &Path) -> Command {
@@ -295,7 +335,7 @@ fn script_of(path: &Path) -> Command {
 fn scripts_of_the_reference() {
     let (prefix, reference) = (folder("FERROCDF_PREFIX"), folder("FERROCDF_REFERENCE"));
     let tree = tempfile::tempdir().expect("a folder for the tests");
-    build_tree(&prefix, &reference, tree.path());
+    build_tree(&prefix, &reference, tree.path(), HELPERS, &[]);
     let runs = SCRIPTS.iter().map(|script| (*script, false));
     let runs = runs.chain(WITH_PLUGINS.iter().map(|script| (*script, true)));
     let (mut passed, mut failures, mut notes) = (0, vec![], vec![]);

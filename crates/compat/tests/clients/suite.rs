@@ -28,6 +28,8 @@ pub struct Program {
     runs: &'static [&'static [&'static str]],
     /// Whether `internals.c` is compiled with it.
     inside: bool,
+    /// Whether it is a program of `nczarr_test`: then `nczarr.c` is compiled with it, and headers of the inside are found.
+    nczarr: bool,
     /// What the reference's own build defines, beyond what `config.h` says.
     defines: &'static [&'static str],
     /// Whether it calls HDF5 besides: then it is linked to that library too.
@@ -46,6 +48,7 @@ const fn one(name: &'static str) -> Program {
         folder: "nc_test",
         runs: &[&[]],
         inside: false,
+        nczarr: false,
         defines: &[],
         hdf5: false,
         files: &[],
@@ -75,6 +78,16 @@ pub const fn helper(folder: &'static str, name: &'static str) -> Program {
 /// The same, where it uses HDF5 as well.
 pub const fn helper_hdf5(folder: &'static str, name: &'static str) -> Program {
     Program { hdf5: true, ..helper(folder, name) }
+}
+
+/// A program of `nczarr_test`, with its sources seen from that folder.
+pub const fn nczarr(name: &'static str, sources: &'static [&'static str]) -> Program {
+    Program {
+        folder: "nczarr_test",
+        nczarr: true,
+        defines: &["TESTNCZARR", "NETCDF_ENABLE_NCZARR"],
+        ..inside(name, sources)
+    }
 }
 
 /// A program that asks whether the build knows of netCDF-4.
@@ -414,6 +427,9 @@ impl Library {
                 .arg(reference.join("libdispatch"))
                 .arg(own_sources().join("internals.c"));
         }
+        if program.nczarr {
+            cc.arg(own_sources().join("nczarr.c"));
+        }
         self.link(&mut cc, program)?;
         Ok(out)
     }
@@ -427,6 +443,9 @@ impl Library {
             cc.args(pkg_config("--cflags")?);
         }
         cc.arg("-I").arg(&self.include).arg("-I").arg(reference.join(program.folder));
+        if program.nczarr {
+            cc.args(["libnczarr", "plugins"].map(|folder| format!("-I{}", reference.join(folder).display())));
+        }
         cc.arg("-idirafter").arg(reference.join("include"));
         cc.arg(format!("-DTOPSRCDIR=\"{}\"", reference.display()))
             .arg(format!("-DTOPBINDIR=\"{}\"", folder.display()));

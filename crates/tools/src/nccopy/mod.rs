@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use ferrocdf::{Code, CreateOptions, Error, File, FileMut, Format, Model, Result, VarId, ZarrOptions};
 
-use crate::input::{ALLOWED_MISSING, Input, is_same, location};
+use crate::input::{ALLOWED_MISSING, Input, is_same};
 use crate::kinds;
 use crate::progress::Progress;
 use crate::says;
@@ -209,13 +209,13 @@ fn create(target: &Target, options: &Options, format: Format) -> Result<FileMut>
 
 /// What the name of the output asks for, where that is a Zarr store.
 fn asked_by(options: &Options) -> Option<(Format, ZarrOptions)> {
-    location(&options.output).ok()?.zarr()
+    kinds::zarr_of_output(&options.output, options.kind)
 }
 
 /// The kind asked for, or that of a Zarr store where the name of the output asks for one; else netCDF-4 classic model where compression
 /// or chunking was asked for; else the input's.
 fn output_format(input: Format, options: &Options) -> Format {
-    match options.kind.or_else(|| asked_by(options).map(|(format, _)| format)) {
+    match asked_by(options).map(|(format, _)| format).or(options.kind) {
         Some(kind) => kind,
         None if !options.filterspecs.is_empty() => Format::NETCDF4,
         None if input.has_cdf_model() && options.wants_netcdf4() => Format::NETCDF4_CLASSIC,

@@ -9,7 +9,7 @@ use ferrocdf::{Format, ZarrOptions};
 
 use super::{format_named, tell};
 use crate::getopt::{Getopt, Opt};
-use crate::input::{local, location};
+use crate::input::local;
 use crate::kinds;
 
 /// What is to be written.
@@ -298,9 +298,9 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn W
         // Only the model matters to these programs; this format has it, and takes wishes about storage too.
         options.format = Some(Format::NETCDF4_CLASSIC);
     }
-    if options.language.is_none()
-        && options.format.is_none()
-        && let Some(asked) = options.output.as_ref().and_then(|path| location(Path::new(path)).ok()?.zarr())
+    if options.language.is_none_or(|language| language == Language::Binary)
+        && let Some(output) = &options.output
+        && let Some(asked) = kinds::zarr_of_output(Path::new(output), options.format)
     {
         (options.format, options.zarr) = (Some(asked.0), asked.1);
     }

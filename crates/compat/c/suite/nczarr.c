@@ -1,0 +1,72 @@
+/* Functions from the inside of the reference that programs of its folder nczarr_test use besides the public ones. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "ncbytes.h"
+#include "netcdf.h"
+
+void nullfree(void *memory) { free(memory); }
+
+size_t nulllen(const char *text) { return text ? strlen(text) : 0; }
+
+int ncbytesnull(NCbytes *bytes)
+{
+    if (!ncbytescat(bytes, ""))
+        return 0;
+    bytes->content[bytes->length] = 0;
+    return 1;
+}
+
+/* Tells URLs from paths. */
+int NC__testurl(const char *path, char **base)
+{
+    (void)base;
+    return strstr(path, "://") != NULL;
+}
+
+/* Takes away backslashes that a shell left in front of `#`. */
+char *NC_shellUnescape(const char *text)
+{
+    char *plain = calloc(1, strlen(text) + 1), *end = plain;
+    for (; plain && *text; text++)
+        if (text[0] != '\\' || text[1] != '#')
+            *end++ = *text;
+    return plain;
+}
+
+/* Of the C library from glibc 2.38 on. */
+__attribute__((weak)) size_t strlcat(char *to, const char *from, size_t size)
+{
+    size_t length = strlen(to);
+    return length + (size_t)snprintf(to + length, size - length, "%s", from);
+}
+
+int nctracelevel(int level) { return level; }
+
+/* Reads the stored bytes of a chunk of a variable of the root group that has no filters, in a store in a folder. */
+int NCZ_read_chunk(int ncid, int varid, unsigned long long *indices, void *data)
+{
+    char path[4096], name[NC_MAX_NAME + 1];
+    size_t chunks[NC_MAX_VAR_DIMS], size = 0, bytes;
+    int rank, storage, status;
+    nc_type type;
+    if ((status = nc_inq_path(ncid, NULL, path)) || (status = nc_inq_var(ncid, varid, name, &type, &rank, NULL, NULL)) ||
+        (status = nc_inq_var_chunking(ncid, varid, &storage, chunks)) || (status = nc_inq_type(ncid, type, NULL, &size)))
+        return status;
+    char *start = strncmp(path, "file://", 7) ? path : path + 7;
+    start[strcspn(start, "#")] = 0;
+    char *end = start + strlen(start);
+    end += sprintf(end, "/%s/", name);
+    bytes = size;
+    for (int i = 0; i < rank; i++) {
+        end += sprintf(end, i ? ".%llu" : "%llu", indices[i]);
+        bytes *= chunks[i];
+    }
+    FILE *file = fopen(start, "rb");
+    if (!file)
+        return NC_EEMPTY;
+    size_t got = fread(data, 1, bytes, file);
+    int longer = fgetc(file) != EOF;
+    fclose(file);
+    return got == bytes && !longer ? NC_NOERR : NC_EIO;
+}
