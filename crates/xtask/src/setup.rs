@@ -164,6 +164,7 @@ const ZARR_WHEELS: &[&str] = &[
     "numpy==2.4.6",
     "cftime==1.6.6.1",
     "certifi==2026.10.18",
+    "h5py==3.16.0",
     "zarr==3.4.2",
     "pandas==3.1.1",
     "xarray==2026.9.0",
@@ -201,8 +202,9 @@ const PYTHON_PACKAGES: &[&str] = &[
 pub fn newest_zarr() -> Result<PathBuf, String> {
     let target = std::env::current_dir().map_err(|error| error.to_string())?.join("target");
     let python = target.join("zarr/bin/python");
-    let there =
-        || works(&python.to_string_lossy(), &["-c", "import netCDF4, tensorstore, xarray, zarr, zarrs"]);
+    let there = || {
+        works(&python.to_string_lossy(), &["-c", "import h5py, netCDF4, tensorstore, xarray, zarr, zarrs"])
+    };
     if there() {
         return Ok(python);
     }

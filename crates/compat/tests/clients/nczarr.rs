@@ -62,14 +62,6 @@ const ZIP_READ: &[&str] =
 /// The scripts that fail, each with the reason. One that passes must leave the list.
 const FAILING: &[(&str, &str)] = &[
     (
-        "run_quantize.sh",
-        "a defect: `nc_inq_var_quantize` does not find the rounding of a store that is opened again",
-    ),
-    (
-        "run_purezarr.sh",
-        "a defect: `zarr,noxarray` makes NCZarr without `_ARRAY_DIMENSIONS` in place of plain Zarr",
-    ),
-    (
         "run_interop.sh",
         "opens a folder that has arrays in it but no metadata of its own; ours wants `.zgroup`",
     ),

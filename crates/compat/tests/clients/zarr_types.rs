@@ -83,18 +83,19 @@ fn user_defined_types_come_back_from_stores_and_zarr_python_reads_their_numbers(
     let at = |name: &str| folder_of_files.path().join(name);
     std::fs::write(at("types.cdl"), CDL).unwrap();
     run(Command::new("/usr/bin/ncgen").args(["-4", "-o"]).arg(at("types.nc")).arg(at("types.cdl")));
-    let wanted = run(Command::new("/usr/bin/ncdump").arg(at("types.nc")));
-    let nccopy = folder("FERROCDF_PREFIX").join("bin/nccopy");
+    // The `ncdump` of Debian ends with an error at the compound that has an array of compounds in it.
+    let tool = |name: &str| Command::new(folder("FERROCDF_PREFIX").join("bin").join(name));
+    let wanted = run(tool("ncdump").arg(at("types.nc")));
     let mut stores = vec![];
     for kind in ["nczarr2", "nczarr3"] {
         let (store, back) = (at(kind), at(&format!("{kind}.nc")));
-        run(Command::new(&nccopy).args(["-k", kind]).arg(at("types.nc")).arg(&store));
-        run(Command::new(&nccopy).args(["-k", "nc4"]).arg(&store).arg(&back));
-        let found = run(Command::new("/usr/bin/ncdump").args(["-n", "types"]).arg(&back));
+        run(tool("nccopy").args(["-k", kind]).arg(at("types.nc")).arg(&store));
+        run(tool("nccopy").args(["-k", "nc4"]).arg(&store).arg(&back));
+        let found = run(tool("ncdump").args(["-n", "types"]).arg(&back));
         assert_eq!(found, wanted, "{kind}");
         stores.push(store);
     }
-    let mut judge = python::script("zarr_types.py");
+    let mut judge = python::newest_zarr("zarr_types.py");
     judge.arg(at("types.nc")).args(&stores).stderr(Stdio::piped());
     python::finish(judge.spawn().expect("a Python that starts"));
 }

@@ -53,7 +53,7 @@ impl Url {
     /// second one, as in netCDF-C.
     pub(crate) fn zarr(&self) -> Option<(Format, ZarrOptions)> {
         let has = |wanted: &str| self.mode_words().any(|word| word.eq_ignore_ascii_case(wanted.as_bytes()));
-        let is_pure = (has("zarr") || has("xarray")) && !has("nczarr") && !has("noxarray");
+        let is_pure = (has("zarr") || has("xarray")) && !has("nczarr");
         let container = if has("v3") { Container::ZarrV3 } else { Container::ZarrV2 };
         let options = ZarrOptions {
             nczarr: !is_pure,

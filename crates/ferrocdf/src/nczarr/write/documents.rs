@@ -4,7 +4,7 @@
 //! consolidated metadata last. So whatever a reader finds is complete, also if the writer is killed between two of them.
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Atomic, Attr, Class, GroupId, Model, Owner, Type, VarId};
+use ferrocdf_model::{Atomic, Attr, Class, GroupId, Model, Name, Owner, Type, Values, VarId};
 use ferrocdf_zarr::{Json, Members, Version, with_member, with_shape, within};
 
 use super::{GroupContents, GroupNode, NcZarrWriter, PROPERTIES_TEXT, VariableNode, attributes, dim_paths};
@@ -12,6 +12,7 @@ use crate::nczarr::data_types::is_bool;
 use crate::nczarr::keys::{ARRAY, ARRAY_DIMENSIONS, GROUP, PROPERTIES, SUPERBLOCK};
 use crate::nczarr::text;
 use crate::nczarr::type_definitions::{self, HAS_FILL_VALUE, TYPE_REFERENCE, TYPES};
+use crate::quantize;
 
 /// A document, and its key relative to the store's root.
 pub(super) struct Keyed {
@@ -66,6 +67,17 @@ fn has_fill_attribute(model: &Model, ty: Type) -> bool {
 
 fn string(bytes: &[u8]) -> Json {
     Json::String(text(bytes))
+}
+
+impl VariableNode {
+    /// Returns the attribute that tells how numbers of a new variable are rounded, unless the variable has it.
+    fn rounding(&self, model: &Model, var: VarId) -> Option<Attr> {
+        let how = self.quantize.filter(|_| self.is_new)?;
+        let called = quantize::attribute(how.way);
+        let has = model.find_attr(Owner::Var(var), called).is_some();
+        let value = Values::Int(vec![i32::try_from(how.digits).unwrap_or(i32::MAX)]);
+        (!has).then(|| Attr { name: Name::stored(called), value })
+    }
 }
 
 impl NcZarrWriter {
@@ -147,7 +159,8 @@ impl NcZarrWriter {
             _ => attributes::to_json(model, attr, self.version),
         };
         let drops_fill = self.version == Version::V3 && !has_fill_attribute(model, described.ty);
-        let attrs = model.attrs(Owner::Var(var)).iter();
+        let rounding = node.rounding(model, var);
+        let attrs = model.attrs(Owner::Var(var)).iter().chain(&rounding);
         let attributes = self.attributes(
             attrs.filter(|attr| {
                 !drops_fill || attr.name.as_bytes() != b"_FillValue" || node.before.contains(attr)
@@ -193,7 +206,7 @@ impl NcZarrWriter {
         let attrs = model.attrs(Owner::Group(group));
         let properties = Attr {
             name: crate::nczarr::name(PROPERTIES),
-            value: ferrocdf_model::Values::Char(PROPERTIES_TEXT.as_bytes().to_vec()),
+            value: Values::Char(PROPERTIES_TEXT.as_bytes().to_vec()),
         };
         let with_properties = self.options.nczarr && group == GroupId::ROOT && node.is_new;
         let attrs = attrs.iter().chain(with_properties.then_some(&properties));
