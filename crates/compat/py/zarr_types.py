@@ -17,9 +17,11 @@ def leaves(array):
     """Returns all numbers in an array, element by element; bytes and text are numbers too."""
     if array.dtype.names:
         found = []
-        for element in array.reshape(-1):
+        # A slice keeps the zeros at the end of text, which a single element loses.
+        elements = array.reshape(-1)
+        for at in range(len(elements)):
             for name in array.dtype.names:
-                found += leaves(numpy.asarray(element[name]))
+                found += leaves(elements[at : at + 1][name])
         return found
     if array.dtype.kind in "SV":
         return list(numpy.frombuffer(array.tobytes(), "u1"))

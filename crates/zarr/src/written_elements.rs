@@ -44,7 +44,7 @@ impl ArrayMetadata {
     /// written.
     ///
     /// # Errors
-    /// Those of the codecs; `NC_EPERM` for arrays in shards and for lists and JSON values, which are only read.
+    /// Those of the codecs; `NC_EPERM` for arrays in shards and for JSON values, which are only read.
     pub fn elements_to_write(
         &self,
         store: Arc<dyn Store>,

@@ -1,11 +1,12 @@
 //! From types of netCDF to data types of Zarr.
 //!
-//! User-defined types become the nearest data type of Zarr: enumerations their integers, or `bool` where h5py would say so; compounds
+//! User-defined types become the nearest data type of Zarr: enumerations their integers, since an element that was never written need not be one
+//! of the members; compounds
 //! structures without gaps, or complex numbers; opaque types bytes without a meaning, or in version 3 structures of bytes, since zarr-python knows
 //! no `r<N>` and opens no store with what it does not know; vlens bytes. NetCDF's metadata says what they were.
 
 use ferrocdf_bytes::{Code, Error, Order, Result};
-use ferrocdf_model::{Atomic, Class, Field, Model, Name, Type};
+use ferrocdf_model::{Atomic, Class, Field, Model, Type};
 use ferrocdf_zarr::{DataType, Element, Field as ZarrField, Version};
 
 /// Bytes that netCDF-C gives to a string in Zarr version 2.
@@ -34,12 +35,55 @@ impl Target {
             }
             Type::Atomic(Atomic::String) => DataType::String,
             Type::Atomic(atomic) => number(atomic),
-            Type::User(id) => match &model.user_type(id).class {
-                Class::Vlen(of) => self.list(model, ty, *of)?,
-                _ => self.fixed(model, ty)?.data_type,
-            },
+            Type::User(id) => {
+                self.check_values(model, ty)?;
+                match &model.user_type(id).class {
+                    Class::Vlen(of) => self.list(model, ty, *of)?,
+                    _ => self.fixed(model, ty)?.data_type,
+                }
+            }
         };
         Ok(Element { data_type, order })
+    }
+
+    /// Checks that an element of a type has not too many values side by side, each of which would be a field of a structure.
+    fn check_values(self, model: &Model, ty: Type) -> Result<()> {
+        let mut visits = MAX_VALUES;
+        let values = self.values(model, ty, MAX_TYPE_DEPTH, &mut visits);
+        match values.filter(|&values| values <= MAX_VALUES) {
+            Some(_) => Ok(()),
+            None => Err(not_written(&format!(
+                "{}, whose elements have more than {MAX_VALUES} values, or types within each other more than {MAX_TYPE_DEPTH} times",
+                model.type_name(ty)
+            ))),
+        }
+    }
+
+    /// Returns the number of values in an element; `None` if types are nested deeper than `depth`, or there are more than `visits` fields.
+    fn values(self, model: &Model, ty: Type, depth: usize, visits: &mut usize) -> Option<usize> {
+        *visits = visits.checked_sub(1)?;
+        let Type::User(id) = ty else { return Some(1) };
+        match &model.user_type(id).class {
+            Class::Enum { .. } => Some(1),
+            Class::Opaque(size) => Some(if self.version == Version::V2 { 1 } else { *size }),
+            Class::Vlen(of) => self.values(model, *of, depth.checked_sub(1)?, visits),
+            Class::Compound { fields, .. } => {
+                let depth = depth.checked_sub(1)?;
+                fields.iter().try_fold(0usize, |all, field| {
+                    let of = self.values(model, field.ty, depth, visits)?;
+                    // Text is one value of version 2.
+                    let is_text = field.ty == Type::Atomic(Atomic::Char) && self.version == Version::V2;
+                    let count = match is_text {
+                        true => 1,
+                        false => field
+                            .shape
+                            .iter()
+                            .fold(of.saturating_mul(field.chars), |count, &len| count.saturating_mul(len)),
+                    };
+                    Some(all.saturating_add(count))
+                })
+            }
+        }
     }
 
     fn text_of_one_byte(self) -> DataType {
@@ -59,12 +103,9 @@ impl Target {
             }
             Type::Atomic(atomic) => number(atomic),
             Type::User(id) => match &model.user_type(id).class {
-                Class::Enum { base: Atomic::Byte | Atomic::Ubyte, members } if is_bool(members) => {
-                    DataType::Bool
-                }
                 Class::Enum { base, .. } => number(*base),
                 Class::Opaque(size) if self.version == Version::V2 => DataType::Raw(*size),
-                Class::Opaque(size) => side_by_side(&number_element(Atomic::Ubyte), *size)?,
+                Class::Opaque(size) => side_by_side(&number_element(Atomic::Ubyte), *size),
                 Class::Compound { fields, .. } => match complex(fields) {
                     Some(size) => DataType::Complex(size),
                     None => DataType::Struct(
@@ -87,7 +128,7 @@ impl Target {
                 Element { data_type: DataType::FixedBytes(count), order: Order::Little }
             }
             (ty, _) => {
-                Element { data_type: side_by_side(&self.fixed(model, ty)?, count)?, order: Order::Little }
+                Element { data_type: side_by_side(&self.fixed(model, ty)?, count), order: Order::Little }
             }
         };
         Ok(ZarrField { name, element, shape: vec![] })
@@ -132,17 +173,17 @@ pub(super) fn element_of<'s>(field: &Field, stored: &'s ZarrField) -> &'s Elemen
     }
 }
 
-/// Most values that lie side by side in a structure.
-const MAX_SIDE_BY_SIDE: usize = 4096;
+/// Most values in an element of a compound or an opaque type: metadata names each of them, and so do others who read it.
+const MAX_VALUES: usize = 4096;
+
+/// How often types may lie within each other.
+pub(super) const MAX_TYPE_DEPTH: usize = 64;
 
 /// Returns a structure of elements of one type, whose fields are named by numbers from 0.
-fn side_by_side(element: &Element, count: usize) -> Result<DataType> {
-    if count > MAX_SIDE_BY_SIDE {
-        return Err(not_written(&format!("fields of more than {MAX_SIDE_BY_SIDE} values")));
-    }
+fn side_by_side(element: &Element, count: usize) -> DataType {
     let field =
         |number: usize| ZarrField { name: number.to_string(), element: element.clone(), shape: vec![] };
-    Ok(DataType::Struct((0..count).map(field).collect()))
+    DataType::Struct((0..count).map(field).collect())
 }
 
 fn number_element(atomic: Atomic) -> Element {
@@ -170,12 +211,20 @@ fn number(atomic: Atomic) -> DataType {
     }
 }
 
-/// True for the enumeration that h5py makes of booleans.
-pub(super) fn is_bool(members: &[(Name, i128)]) -> bool {
-    let is = |at: usize, name: &[u8]| {
-        members.get(at).is_some_and(|(own, number)| own.as_bytes() == name && *number == at as i128)
+/// True if an integer of a size in bytes holds a number.
+pub(super) fn holds(size: usize, is_signed: bool, number: i128) -> bool {
+    let bits = 8 * size as u32;
+    let (least, end) = match is_signed {
+        true => (-(1i128 << (bits - 1)), 1i128 << (bits - 1)),
+        false => (0, 1i128 << bits),
     };
-    members.len() == 2 && is(0, b"FALSE") && is(1, b"TRUE")
+    (least..end).contains(&number)
+}
+
+/// True if the numbers of an enumeration hold a number.
+pub(super) fn enum_holds(base: Atomic, number: i128) -> bool {
+    let is_signed = matches!(base, Atomic::Byte | Atomic::Short | Atomic::Int | Atomic::Int64);
+    holds(base.size(), is_signed, number)
 }
 
 /// Returns the size of the parts of a compound that h5py and netCDF4-python make of complex numbers.

@@ -1,7 +1,7 @@
 //! From values of user-defined types to the bytes of stored elements.
 
 use ferrocdf_bytes::{Code, Error, Order, Result};
-use ferrocdf_model::{Class, Model, Type, Value, Values, each_numbers};
+use ferrocdf_model::{Atomic, Class, Model, Type, Value, Values, each_numbers};
 use ferrocdf_zarr::{DataType, Element};
 
 use super::data_types;
@@ -55,9 +55,7 @@ fn encode(model: &Model, ty: Type, element: &Element, value: &Value, into: &mut 
             }
         },
         (DataType::Integer { size, signed }, Value::Enum(number), _) => {
-            let (bits, sign) = (8 * u32::from(*size), u32::from(*signed));
-            let (least, end) = (-(i128::from(*signed) << (bits - 1)), 1i128 << (bits - sign));
-            if !(least..end).contains(number) {
+            if !data_types::holds((*size).into(), *signed, *number) {
                 let what = format!("{number}, which the integers of the enumeration do not hold");
                 return Err(Error::new(Code::ERANGE, what));
             }
@@ -94,7 +92,13 @@ fn encode(model: &Model, ty: Type, element: &Element, value: &Value, into: &mut 
                 encode_numbers(values, element.order, into)?;
             }
         }
-        (_, Value::Atomic(values), None) if Type::Atomic(values.atomic().ok_or_else(wrong)?) == ty => {
+        (data_type, Value::Atomic(values), None) if values.ty() == ty => {
+            // Numbers of 16 bits are wider in netCDF.
+            let is_same =
+                matches!(values, Values::Char(_)) || data_type.size() == values.atomic().map(Atomic::size);
+            if !is_same {
+                return Err(Error::new(Code::EPERM, "elements with numbers of 16 bits are only read"));
+            }
             encode_numbers(values, element.order, into)?;
         }
         _ => return Err(wrong()),

@@ -7,6 +7,7 @@ use ferrocdf_model::{Atomic, Class, Field, Model, Type, TypeId, Value, Values, e
 use ferrocdf_zarr::{Json, Members, without_zeros};
 
 use super::attributes::of_type;
+use super::data_types::enum_holds;
 use super::text;
 
 /// Returns the JSON of each of a list of values of a type.
@@ -66,14 +67,16 @@ fn nested(model: &Model, ty: Type, value: &Value) -> Json {
     }
 }
 
-/// Reads the values of an attribute of a user-defined type; `None` if they are not of that type.
-pub(super) fn from_json(model: &Model, id: TypeId, json: &Json) -> Option<Values> {
+/// Reads the values of an attribute of a user-defined type; `None` if they are not of that type, or take more bytes than `budget`, from which
+/// they are taken.
+pub(super) fn from_json(model: &Model, id: TypeId, json: &Json, budget: &mut usize) -> Option<Values> {
     let ty = Type::User(id);
     // One value of a vlen is a list itself: its attributes are always lists of lists.
     let several = match json {
         Json::Array(list) => &list[..],
         one => std::slice::from_ref(one),
     };
+    *budget = budget.checked_sub(several.len().checked_mul(model.size_of(ty))?)?;
     let values = several.iter().map(|json| value(model, ty, json)).collect::<Option<Vec<_>>>()?;
     Some(Values::User(id, values))
 }
@@ -84,11 +87,20 @@ fn value(model: &Model, ty: Type, json: &Json) -> Option<Value> {
         Type::User(id) => &model.user_type(id).class,
     };
     Some(match class {
-        Class::Enum { .. } => Value::Enum(json.as_integer()?),
+        Class::Enum { base, .. } => {
+            Value::Enum(json.as_integer().filter(|&number| enum_holds(*base, number))?)
+        }
         Class::Opaque(size) => {
             let bytes = STANDARD.decode(json.as_str()?).ok()?;
             (bytes.len() == *size).then_some(Value::Opaque(bytes))?
         }
+        // Text is one string.
+        Class::Vlen(Type::Atomic(Atomic::Char)) => match json {
+            Json::Array(list) if list.len() == 1 => {
+                Value::Vlen(vec![value(model, Atomic::Char.into(), &list[0])?])
+            }
+            _ => return None,
+        },
         Class::Vlen(of @ Type::Atomic(atomic)) => match json {
             Json::Array(list) if list.is_empty() => Value::Vlen(vec![Value::Atomic(Values::empty(*atomic))]),
             json => Value::Vlen(vec![value(model, *of, json)?]),
@@ -109,8 +121,17 @@ fn field(model: &Model, field: &Field, json: &Json) -> Option<Value> {
     let count = field.shape.iter().product::<usize>();
     match field.ty {
         Type::Atomic(Atomic::Char) => {
+            let size = count * field.chars;
             let Values::Char(mut bytes) = of_type(json, Atomic::Char)? else { return None };
-            bytes.resize(count * field.chars, 0);
+            if bytes.len() > size {
+                // Text that is not UTF-8 was taken as ISO 8859-1 when it was written.
+                let byte = |char: char| u8::try_from(u32::from(char)).ok();
+                bytes = json.as_str()?.chars().map(byte).collect::<Option<_>>()?;
+            }
+            if bytes.len() > size {
+                return None;
+            }
+            bytes.resize(size, 0);
             Some(Value::Atomic(Values::Char(bytes)))
         }
         Type::Atomic(atomic) => {

@@ -3,9 +3,12 @@
 //! Each has a name and a class. Other types are named as Zarr version 3 names them (`int32`, `char`, `string`), user-defined ones by their
 //! path (`/g/cloud_t`). Sizes and offsets are those of a C structure in memory; elements are stored without gaps.
 
+use std::collections::HashSet;
+
 use ferrocdf_model::{Atomic, Class, Field, GroupId, Model, Name, Type, TypeId, UserType};
 use ferrocdf_zarr::Json;
 
+use super::data_types::enum_holds;
 use super::name;
 
 /// Member of `_nczarr_group`: the types that a group defines.
@@ -43,13 +46,26 @@ pub(super) fn path(model: &Model, id: TypeId) -> String {
     format!("{}/{}", model.group_path(*group).trim_end_matches('/'), name.to_str())
 }
 
+/// True if there are names, none is empty, and no two are the same.
+fn are_distinct<'n>(names: impl Iterator<Item = &'n Name>) -> bool {
+    let (mut seen, mut count) = (HashSet::new(), 0);
+    for name in names {
+        count += 1;
+        seen.insert(name.as_bytes());
+    }
+    count > 0 && seen.len() == count && !seen.contains(&b""[..])
+}
+
 fn type_name(model: &Model, ty: Type) -> Json {
     match ty {
         Type::User(id) => Json::String(path(model, id)),
-        Type::Atomic(atomic) => {
-            Json::text(NAMES.iter().find(|(known, _)| *known == atomic).map_or("", |(_, name)| name))
-        }
+        Type::Atomic(atomic) => Json::text(atomic_name(atomic)),
     }
+}
+
+/// Returns the name of an atomic type, as Zarr version 3 and the NCZarr document have it.
+pub(super) fn atomic_name(atomic: Atomic) -> &'static str {
+    NAMES.iter().find(|(known, _)| *known == atomic).map_or("", |(_, name)| name)
 }
 
 /// Returns the definitions of the types of a group.
@@ -122,11 +138,15 @@ pub(super) fn from_json(
         "enum" => {
             let Type::Atomic(base) = ty(json.get("base")?)? else { return None };
             let is_integer = !matches!(base, Atomic::Char | Atomic::String | Atomic::Float | Atomic::Double);
-            let member = |json: &Json| Some((named(json)?, json.get("value")?.as_integer()?));
-            let members = json.get("members")?.as_array()?.iter().map(member).collect::<Option<_>>()?;
-            is_integer.then_some(Class::Enum { base, members })?
+            let member = |json: &Json| {
+                let number = json.get("value")?.as_integer().filter(|&number| enum_holds(base, number))?;
+                Some((named(json)?, number))
+            };
+            let members = json.get("members")?.as_array()?.iter().map(member).collect::<Option<Vec<_>>>()?;
+            let is_valid = is_integer && are_distinct(members.iter().map(|(name, _)| name));
+            is_valid.then_some(Class::Enum { base, members })?
         }
-        "opaque" => Class::Opaque(number(json, "size")? as usize),
+        "opaque" => Class::Opaque(number(json, "size").filter(|&size| size > 0)? as usize),
         "vlen" => Class::Vlen(ty(json.get("base")?)?),
         "compound" => {
             let size = number(json, "size")? as usize;
@@ -136,6 +156,9 @@ pub(super) fn from_json(
                     Some(shape) => shape.as_array()?.iter().map(length).collect::<Option<_>>()?,
                     None => vec![],
                 };
+                if shape.contains(&0) {
+                    return None;
+                }
                 let chars = json.get("chars").map_or(Some(1), length).filter(|&chars| chars > 0)?;
                 let (ty, offset) = (ty(json.get("type")?)?, number(json, "offset")? as usize);
                 let bytes = shape.iter().try_fold(model.size_of(ty), |bytes, &len| bytes.checked_mul(len));
@@ -143,7 +166,14 @@ pub(super) fn from_json(
                 (end <= size).then_some(Field { name: named(json)?, offset, ty, shape, chars })
             };
             let fields = json.get("fields")?.as_array()?.iter().map(field).collect::<Option<Vec<_>>>()?;
-            (!fields.is_empty()).then_some(Class::Compound { size, fields })?
+            // Sizes of types are not 0, and so those of lists of them are checked with the ends.
+            let end = |field: &Field| {
+                let count = field.shape.iter().product::<usize>() * field.chars;
+                field.offset + model.size_of(field.ty) * count
+            };
+            let is_valid = fields.windows(2).all(|pair| end(&pair[0]) <= pair[1].offset)
+                && are_distinct(fields.iter().map(|field| &field.name));
+            is_valid.then_some(Class::Compound { size, fields })?
         }
         _ => return None,
     };

@@ -5,15 +5,15 @@ use std::collections::HashMap;
 
 use ferrocdf_bytes::{Error, Order};
 use ferrocdf_model::{
-    Atomic, Attr, Chunking, Container, DimId, Endian, Filter, GroupId, Model, Owner, Storage, Type, TypeId,
-    Values, Var,
+    Atomic, Attr, Chunking, Class, Container, DimId, Endian, Filter, GroupId, Model, Owner, Storage, Type,
+    TypeId, Values, Var,
 };
 use ferrocdf_zarr::{
     ArrayMetadata, Content as NodeContent, DataType, Element, FillValue, Hierarchy, Json, Members, Node,
     Version,
 };
 
-use super::data_types::Target;
+use super::data_types::{MAX_TYPE_DEPTH, Target};
 use super::dims::Dims;
 use super::keys::{ARRAY, ARRAY_DIMENSIONS, ATTR, GROUP, PROPERTIES, SUPERBLOCK, find, is_reserved, member};
 use super::type_definitions::{HAS_FILL_VALUE, TYPE_REFERENCE, TYPE_REFERENCES, TYPES};
@@ -24,6 +24,9 @@ use super::{
 
 /// Name of the only variable of a store whose root is an array.
 const ONLY: &str = "array";
+
+/// Most bytes of all attributes of user-defined types: a short text of JSON may stand for a long field.
+const MAX_ATTRIBUTES: usize = 64 << 20;
 
 /// An array, and the group that it is in.
 struct Found {
@@ -45,6 +48,7 @@ pub(super) fn walk(hierarchy: Hierarchy) -> (Content, Model) {
         documents: vec![],
         arrays: vec![],
         definitions: vec![],
+        budget: MAX_ATTRIBUTES,
         left_out: vec![],
         lost: None,
         hidden: vec![],
@@ -75,6 +79,8 @@ struct Walk {
     arrays: Vec<Found>,
     /// Definitions of types, and the groups that they are in.
     definitions: Vec<(GroupId, Json)>,
+    /// Bytes that the attributes of user-defined types that are still to come may take.
+    budget: usize,
     left_out: Vec<String>,
     lost: Option<Error>,
     hidden: Vec<Attr>,
@@ -141,7 +147,8 @@ impl Walk {
     /// Defines the user-defined types of netCDF's metadata: each after those that it refers to.
     fn types(&mut self) {
         let mut due = std::mem::take(&mut self.definitions);
-        loop {
+        let mut depths: Vec<usize> = vec![];
+        for _ in 0..=MAX_TYPE_DEPTH {
             let before = due.len();
             due.retain(|(group, json)| {
                 let find = |path: &str| self.type_at(path);
@@ -149,7 +156,12 @@ impl Walk {
                 let Some(ty) = ty.filter(|ty| self.model.is_free(ty.group, ty.name.as_bytes())) else {
                     return true;
                 };
+                let depth = 1 + parts(&ty.class).filter_map(|id| depths.get(id.index())).max().unwrap_or(&0);
+                if depth > MAX_TYPE_DEPTH {
+                    return true;
+                }
                 self.model.push_type(ty);
+                depths.push(depth);
                 false
             });
             if due.len() == before {
@@ -159,7 +171,9 @@ impl Walk {
         for (group, json) in due {
             let type_name = json.get("name").and_then(Json::as_str).unwrap_or_default();
             let group = self.model.group_path(group);
-            let what = format!("{group}: the definition of the type {type_name:?} is damaged");
+            let what = format!(
+                "{group}: the definition of the type {type_name:?} is damaged, refers to a type that is not there, or lies more than {MAX_TYPE_DEPTH} types deep"
+            );
             self.left_out.push(what);
         }
     }
@@ -189,10 +203,10 @@ impl Walk {
     }
 
     /// Returns the values of an attribute, of the type that netCDF's metadata `types` says.
-    fn attribute(&self, types: Option<&Json>, key: &str, json: &Json) -> Values {
+    fn attribute(&mut self, types: Option<&Json>, key: &str, json: &Json) -> Values {
         let reference = types.and_then(|types| types.get(TYPE_REFERENCES)?.get(key)?.as_str());
         let user = reference.and_then(|path| self.type_at(path));
-        let values = user.and_then(|id| json_values::from_json(&self.model, id, json));
+        let values = user.and_then(|id| json_values::from_json(&self.model, id, json, &mut self.budget));
         values.unwrap_or_else(|| {
             let type_name = types.and_then(|types| keys::attribute_type(types, key));
             attributes::values(json, type_name.as_deref())
@@ -286,7 +300,11 @@ impl Walk {
         let id = self.type_at(own.get(TYPE_REFERENCE)?.as_str()?)?;
         let version = if self.is_v2() { Version::V2 } else { Version::V3 };
         let target = Target { version, is_netcdf: true };
-        let element = target.element(&self.model, Type::User(id), metadata.element.order).ok()?;
+        let mut element = target.element(&self.model, Type::User(id), metadata.element.order).ok()?;
+        if version == Version::V3 {
+            // A codec says the byte order, also of the numbers in structures.
+            element.set_order(metadata.element.order);
+        }
         let (stored, expected) = match version {
             Version::V2 => (document.get("dtype")?, element.to_v2()),
             Version::V3 => (document.get("data_type")?, element.to_v3().ok()?),
@@ -352,6 +370,7 @@ impl Walk {
         }
         if self.is_netcdf
             && !self.is_v2()
+            && ty == Type::Atomic(Atomic::String)
             && let FillValue::Value(Json::String(fill)) = &metadata.fill_value
             && !fill.is_empty()
         {
@@ -375,6 +394,19 @@ impl Walk {
         }
         attrs
     }
+}
+
+/// Returns the user-defined types that a type refers to.
+fn parts(class: &Class) -> impl Iterator<Item = TypeId> {
+    let (fields, base) = match class {
+        Class::Compound { fields, .. } => (&fields[..], None),
+        Class::Vlen(base) => (&[][..], Some(*base)),
+        Class::Enum { .. } | Class::Opaque(_) => (&[][..], None),
+    };
+    fields.iter().map(|field| field.ty).chain(base).filter_map(|ty| match ty {
+        Type::User(id) => Some(id),
+        Type::Atomic(_) => None,
+    })
 }
 
 /// True if netCDF's metadata says that an array of one element is a scalar.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ferrocdf::model::{Class, Field, Name, UserType, Value};
-use ferrocdf::store::{MemoryStore, Store};
+use ferrocdf::store::{ByteRange, MemoryStore, Store};
 use ferrocdf::{
     AppendOptions, Atomic, Code, Container, CreateOptions, DataModel, File, FileMut, Format, GroupId,
     Location, OpenOptions, Owner, Result, Type, Values, VarId,
@@ -135,7 +135,7 @@ fn records_of_user_defined_types_are_added_to_a_store() {
 }
 
 #[test]
-fn what_a_data_type_does_not_hold_is_refused() {
+fn numbers_out_of_range_and_vlens_of_text_are_refused() {
     for container in [Container::ZarrV2, Container::ZarrV3] {
         let store = Arc::new(MemoryStore::default());
         let file = FileMut::create_at(&at(&store), &options(container, true)).unwrap();
@@ -157,6 +157,123 @@ fn what_a_data_type_does_not_hold_is_refused() {
             .unwrap_err();
         assert_eq!(error.code, Code::ENOTBUILT);
         assert!(!store.list("s.zarr").unwrap().folders.contains(&"texts".to_string()));
+    }
+}
+
+#[test]
+fn a_fill_value_that_is_deleted_is_gone() {
+    for container in [Container::ZarrV2, Container::ZarrV3] {
+        let store = Arc::new(MemoryStore::default());
+        let file = FileMut::create_at(&at(&store), &options(container, true)).unwrap();
+        define(&file).unwrap();
+        file.close().unwrap();
+        let file = FileMut::append_at(&at(&store), &AppendOptions::default()).unwrap();
+        file.define(|model| {
+            (0..3).try_for_each(|var| model.del_attr(Owner::Var(VarId(var)), "_FillValue").map(drop))
+        })
+        .unwrap();
+        file.close().unwrap();
+        let file = File::open_location(&at(&store), &OpenOptions::default()).unwrap();
+        for var in 0..3 {
+            assert_eq!(file.model().attrs(Owner::Var(VarId(var))).iter().count(), 0, "{container:?} {var}");
+        }
+    }
+}
+
+#[test]
+fn numbers_of_structures_have_the_byte_order_of_the_codec() {
+    let store = Arc::new(MemoryStore::default());
+    let file = FileMut::create_at(&at(&store), &options(Container::ZarrV3, true)).unwrap();
+    define(&file).unwrap();
+    write(&file, 0).unwrap();
+    file.close().unwrap();
+    let get = |key: &str| store.get(key, ByteRange::All).unwrap().unwrap().bytes;
+    for key in ["s.zarr/pair/zarr.json", "s.zarr/zarr.json"] {
+        let text = String::from_utf8(get(key)).unwrap().replace("little", "big");
+        store.put(key, text.as_bytes()).unwrap();
+    }
+    let mut chunk = get("s.zarr/pair/c/0");
+    for element in chunk.chunks_exact_mut(12) {
+        element[..8].reverse();
+        element[8..10].reverse();
+        element[10..].reverse();
+    }
+    store.put("s.zarr/pair/c/0", &chunk).unwrap();
+    let file = File::open_location(&at(&store), &OpenOptions::default()).unwrap();
+    let ty = file.model().vars()[1].ty;
+    assert_eq!(file.read_values(VarId(1), &[0], &[1]).unwrap(), user(ty, vec![value(0.0)]));
+    drop(file);
+    let file = FileMut::append_at(&at(&store), &AppendOptions::default()).unwrap();
+    let _exact = file.write_values(VarId(1), &[0], &[1], &user(ty, vec![value(1.5)])).unwrap();
+    file.close().unwrap();
+    assert_eq!(get("s.zarr/pair/c/0")[..8], 1.5f64.to_be_bytes());
+}
+
+#[test]
+fn definitions_that_are_not_understood_stay_when_a_group_is_edited() {
+    let store = Arc::new(MemoryStore::default());
+    let file = FileMut::create_at(&at(&store), &options(Container::ZarrV3, true)).unwrap();
+    define(&file).unwrap();
+    file.define(|model| {
+        let ty = model.vars()[1].ty;
+        model.put_attr(Owner::Group(GroupId::ROOT), "sample", user(ty, vec![value(2.0)]))
+    })
+    .unwrap();
+    file.close().unwrap();
+    let get = |key: &str| String::from_utf8(store.get(key, ByteRange::All).unwrap().unwrap().bytes).unwrap();
+    let replace = |from: &str, to: &str| {
+        let text = get("s.zarr/zarr.json");
+        assert!(text.contains(from));
+        store.put("s.zarr/zarr.json", text.replace(from, to).as_bytes()).unwrap();
+    };
+    replace("compound", "of tomorrow");
+    let file = FileMut::append_at(&at(&store), &AppendOptions::default()).unwrap();
+    file.define(|model| {
+        model.put_attr(Owner::Group(GroupId::ROOT), "more", Values::Int(vec![1]))?;
+        model.def_dim(GroupId::ROOT, "y", Some(3)).map(drop)
+    })
+    .unwrap();
+    file.close().unwrap();
+    replace("of tomorrow", "compound");
+    let file = File::open_location(&at(&store), &OpenOptions::default()).unwrap();
+    let model = file.model();
+    let pair = model.vars()[1].ty;
+    assert_eq!(model.type_name(pair), "pair_t");
+    let sample = &model.find_attr(Owner::Group(GroupId::ROOT), b"sample").unwrap().value;
+    assert_eq!(*sample, user(pair, vec![value(2.0)]));
+}
+
+#[test]
+fn hostile_definitions_of_types_end_quickly() {
+    // 100 compounds, each of four of the one before; and definitions that refer to each other.
+    let mut types = vec![r#"{"name": "t0", "class": "opaque", "size": 1}"#.to_string()];
+    for number in 1..100 {
+        let (before, size) = (number - 1, 4usize.saturating_pow(number).min(1 << 26));
+        types.push(format!(
+            r#"{{"name": "t{number}", "class": "compound", "size": {size}, "fields": [{{"name": "f", "type": "/t{before}", "offset": 0, "shape": [4]}}]}}"#
+        ));
+    }
+    for (name, other) in [("a", "b"), ("b", "a"), ("c", "c")] {
+        types.push(format!(r#"{{"name": "{name}", "class": "vlen", "base": "/{other}"}}"#));
+    }
+    types.push(
+        r#"{"name": "e", "class": "enum", "base": "int8", "members": [{"name": "x", "value": 1000}]}"#
+            .to_string(),
+    );
+    types.push(r#"{"name": "z", "class": "opaque", "size": 0}"#.to_string());
+    let group = format!(
+        r#"{{"zarr_format": 3, "node_type": "group", "attributes": {{"_nczarr_group": {{"dimensions": [], "arrays": ["v"], "subgroups": [], "types": [{}]}}}}}}"#,
+        types.join(",")
+    );
+    let array = r#"{"zarr_format": 3, "node_type": "array", "shape": [], "data_type": "uint8", "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": []}}, "chunk_key_encoding": {"name": "default"}, "fill_value": 0, "codecs": [{"name": "bytes"}], "attributes": {"_nczarr_array": {"dimension_references": [], "type_reference": "/t13"}, "_nczarr_attr": {"type_references": {"a": "/t13"}}, "a": {"f": 1}}}"#;
+    let store = Arc::new(MemoryStore::default());
+    store.put("s.zarr/zarr.json", group.as_bytes()).unwrap();
+    store.put("s.zarr/v/zarr.json", array.as_bytes()).unwrap();
+    let file = File::open_location(&at(&store), &OpenOptions::default()).unwrap();
+    assert_eq!(file.model().vars()[0].ty, Atomic::Ubyte.into());
+    let left_out = file.left_out().join("\n");
+    for name in ["a", "c", "e", "z", "t99"] {
+        assert!(left_out.contains(&format!("the type {name:?}")), "{name}: {left_out}");
     }
 }
 

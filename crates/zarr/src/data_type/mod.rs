@@ -221,7 +221,7 @@ impl Element {
     }
 
     /// Sets the byte order of all numbers, also of those in structures.
-    pub(crate) fn set_order(&mut self, order: Order) {
+    pub fn set_order(&mut self, order: Order) {
         self.order = order;
         if let DataType::Struct(fields) = &mut self.data_type {
             fields.iter_mut().for_each(|field| field.element.set_order(order));

@@ -4,8 +4,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ferrocdf_bytes::{Code, Error, Order, Result};
 use ferrocdf_codec::{Chain, Step};
-use ferrocdf_model::{Chunking, Endian, Filter, Model, Owner, StoredFill, Values, VarId, each_numbers};
-use ferrocdf_zarr::{ChunkKeys, DataType, Element, FillValue, Json, NewArray, Version};
+use ferrocdf_model::{Chunking, Endian, Filter, Model, Owner, StoredFill, Type, Values, VarId, each_numbers};
+use ferrocdf_zarr::{ChunkKeys, Element, FillValue, Json, NewArray, Version};
 
 use crate::nc4::chosen_chunks;
 use crate::nczarr::data_types::Target;
@@ -103,12 +103,11 @@ fn steps(filters: &[Filter], element: &Element, chunk: &[u64]) -> Result<Vec<Ste
 /// Returns the value of elements that were never written.
 fn fill_value(model: &Model, var: VarId, version: Version, element: &Element) -> Result<FillValue> {
     let storage = &model.var(var).storage;
-    let zeros = || match (element.data_type.size(), &element.data_type) {
-        // Xarray opens no store in which these have a fill value.
-        (_, DataType::Struct(_) | DataType::Raw(_)) if version == Version::V2 => FillValue::Undefined,
-        (Some(size), _) => FillValue::Bytes(vec![0; size]),
-        (None, DataType::List(_)) => FillValue::Undefined,
-        (None, _) => FillValue::Value(Json::String(String::new())),
+    let zeros = || match (model.var(var).ty, element.data_type.size()) {
+        // A fill value of version 2 makes xarray mask elements, and it opens no store in which structures have one.
+        (Type::User(_), _) if version == Version::V2 => FillValue::Undefined,
+        (_, Some(size)) => FillValue::Bytes(vec![0; size]),
+        (_, None) => FillValue::Value(Json::String(String::new())),
     };
     let has_own = model.find_attr(Owner::Var(var), b"_FillValue").is_some();
     let value = match &storage.fill {

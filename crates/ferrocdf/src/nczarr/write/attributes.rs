@@ -10,19 +10,19 @@ use crate::nczarr::keys::{ATTR, ATTRS, PROPERTIES, is_reserved};
 use crate::nczarr::type_definitions::{self, TYPE_REFERENCES};
 use crate::nczarr::{json_values, text};
 
-/// The names of the types of netCDF in both versions.
-const NAMES: [(Atomic, &str, &str); 11] = [
-    (Atomic::Byte, "<i1", "int8"),
-    (Atomic::Ubyte, "<u1", "uint8"),
-    (Atomic::Short, "<i2", "int16"),
-    (Atomic::Ushort, "<u2", "uint16"),
-    (Atomic::Int, "<i4", "int32"),
-    (Atomic::Uint, "<u4", "uint32"),
-    (Atomic::Int64, "<i8", "int64"),
-    (Atomic::Uint64, "<u8", "uint64"),
-    (Atomic::Float, "<f4", "float32"),
-    (Atomic::Double, "<f8", "float64"),
-    (Atomic::Char, ">S1", "char"),
+/// The names of the types of numbers and text in netCDF's metadata of version 2.
+const NAMES: [(Atomic, &str); 11] = [
+    (Atomic::Byte, "<i1"),
+    (Atomic::Ubyte, "<u1"),
+    (Atomic::Short, "<i2"),
+    (Atomic::Ushort, "<u2"),
+    (Atomic::Int, "<i4"),
+    (Atomic::Uint, "<u4"),
+    (Atomic::Int64, "<i8"),
+    (Atomic::Uint64, "<u8"),
+    (Atomic::Float, "<f4"),
+    (Atomic::Double, "<f8"),
+    (Atomic::Char, ">S1"),
 ];
 
 /// Returns the JSON of an attribute: one value alone, several as a list.
@@ -58,15 +58,15 @@ fn type_name(model: &Model, values: &Values, version: Version) -> String {
         },
         values => values.atomic(),
     };
-    if let Some((_, v2, v3)) = NAMES.iter().find(|(known, ..)| atomic == Some(*known)) {
-        return if version == Version::V2 { *v2 } else { *v3 }.to_string();
-    }
-    let Values::String(strings) = values else { return json_name(version).to_string() };
-    match version {
-        Version::V3 => "string".to_string(),
-        Version::V2 => {
+    match (atomic, values, version) {
+        (None, ..) => json_name(version).to_string(),
+        (Some(atomic), _, Version::V3) => type_definitions::atomic_name(atomic).to_string(),
+        (_, Values::String(strings), Version::V2) => {
             let longest = strings.iter().flatten().map(Vec::len).max().unwrap_or(0);
             format!("|S{}", longest.max(TEXT))
+        }
+        (Some(atomic), _, Version::V2) => {
+            NAMES.iter().find(|(known, _)| *known == atomic).map_or("", |(_, name)| name).to_string()
         }
     }
 }
@@ -109,10 +109,28 @@ pub(super) fn types<'a>(
             Json::object(vec![("attribute_types", Json::Array(types.iter().map(entry).collect()))])
         }
     };
-    match references.is_empty() {
-        true => (key, json),
-        false => (key, with_member(&json, TYPE_REFERENCES, Json::Object(references))),
-    }
+    (key, with_references(json, references))
+}
+
+/// Returns the user-defined types of some attributes by what the store said of them.
+pub(super) fn references<'a>(original: &Members, attrs: impl Iterator<Item = &'a Attr>) -> Members {
+    let types = original.get(ATTR).or_else(|| original.get(ATTRS));
+    let Some(references) = types.and_then(|types| types.get(TYPE_REFERENCES)) else {
+        return Members::default();
+    };
+    let reference = |attr: &Attr| {
+        let name = attr.name.to_str().into_owned();
+        let path = references.get(&name)?.clone();
+        Some((name, path))
+    };
+    Members(attrs.filter_map(reference).collect())
+}
+
+/// Adds references to user-defined types to netCDF's metadata about the types of attributes.
+pub(super) fn with_references(types: Json, references: Members) -> Json {
+    let mut all = types.get(TYPE_REFERENCES).and_then(Json::as_object).cloned().unwrap_or_default();
+    all.0.extend(references.0);
+    if all.is_empty() { types } else { with_member(&types, TYPE_REFERENCES, Json::Object(all)) }
 }
 
 /// Returns the attributes of a node: those of the model, then those of the metadata.

@@ -75,7 +75,7 @@ impl NcZarrWriter {
             // The engine takes numbers in the byte order of the machine.
             element.order = Stored::native(Kind::U8).order;
         }
-        let bytes = values.iter().map(|value| encode::bytes(model, ty, &element, value));
+        let mut bytes = values.iter().map(|value| encode::bytes(model, ty, &element, value));
         match &*node.data(self, model, var)? {
             Data::Elements(elements) => {
                 let bytes = bytes.map(|bytes| bytes.map(Into::into)).collect::<Result<_>>()?;
@@ -83,7 +83,7 @@ impl NcZarrWriter {
             }
             Data::Array(array) => {
                 let mut stored = vec![];
-                bytes.map(|bytes| bytes.map(|bytes| stored.extend(bytes))).collect::<Result<()>>()?;
+                bytes.try_for_each(|bytes| bytes.map(|bytes| stored.extend(bytes)))?;
                 let array = of_variable(array.clone(), model, var);
                 let selection = match is_enum {
                     true => selection.clone(),

@@ -8,7 +8,6 @@ use ferrocdf_model::{Atomic, Attr, Class, GroupId, Model, Name, Owner, Type, Val
 use ferrocdf_zarr::{Json, Members, Version, with_member, with_shape, within};
 
 use super::{GroupContents, GroupNode, NcZarrWriter, PROPERTIES_TEXT, VariableNode, attributes, dim_paths};
-use crate::nczarr::data_types::is_bool;
 use crate::nczarr::keys::{ARRAY, ARRAY_DIMENSIONS, GROUP, PROPERTIES, SUPERBLOCK};
 use crate::nczarr::text;
 use crate::nczarr::type_definitions::{self, HAS_FILL_VALUE, TYPE_REFERENCE, TYPES};
@@ -46,7 +45,7 @@ fn flags(model: &Model, var: VarId) -> Vec<(&'static str, Json)> {
     let Type::User(id) = model.var(var).ty else { return vec![] };
     let Class::Enum { members, .. } = &model.user_type(id).class else { return vec![] };
     let has = |name: &str| model.find_attr(Owner::Var(var), name.as_bytes()).is_some();
-    if is_bool(members) || has("flag_values") || has("flag_meanings") {
+    if has("flag_values") || has("flag_meanings") {
         return vec![];
     }
     let values = members.iter().map(|(_, number)| Json::Number(number.to_string().into()));
@@ -54,15 +53,6 @@ fn flags(model: &Model, var: VarId) -> Vec<(&'static str, Json)> {
         members.iter().map(|(name, _)| name.to_str().split_whitespace().collect::<Vec<_>>().join("_"));
     let words = words.collect::<Vec<_>>().join(" ");
     vec![("flag_values", Json::Array(values.collect())), ("flag_meanings", Json::String(words))]
-}
-
-/// True if `_FillValue` of a variable of a type can be an attribute in version 3. Xarray opens no store where it is one of text or of bytes;
-/// there the fill value of the array says the same.
-fn has_fill_attribute(model: &Model, ty: Type) -> bool {
-    match ty {
-        Type::Atomic(atomic) => atomic != Atomic::String,
-        Type::User(id) => matches!(model.user_type(id).class, Class::Enum { .. }),
-    }
 }
 
 fn string(bytes: &[u8]) -> Json {
@@ -136,7 +126,10 @@ impl NcZarrWriter {
         };
         let mut reserved = vec![];
         let names = || described.dims.iter().map(|&dim| string(model.dim(dim).name.as_bytes()));
-        if node.is_new || node.dims_before != dim_paths(model, var) {
+        let is_fill = |attr: &Attr| attr.name.as_bytes() == b"_FillValue";
+        let has_same_fill =
+            node.before.iter().any(is_fill) == model.attrs(Owner::Var(var)).iter().any(is_fill);
+        if node.is_new || !has_same_fill || node.dims_before != dim_paths(model, var) {
             if self.version == Version::V3 {
                 metadata = with_member(&metadata, "dimension_names", Json::Array(names().collect()));
             }
@@ -158,13 +151,11 @@ impl NcZarrWriter {
             (Version::V3, b"_FillValue") => attributes::fill_to_json(model, attr),
             _ => attributes::to_json(model, attr, self.version),
         };
-        let drops_fill = self.version == Version::V3 && !has_fill_attribute(model, described.ty);
+        let drops_fill = !self.has_fill_attribute(model, described.ty);
         let rounding = node.rounding(model, var);
         let attrs = model.attrs(Owner::Var(var)).iter().chain(&rounding);
         let attributes = self.attributes(
-            attrs.filter(|attr| {
-                !drops_fill || attr.name.as_bytes() != b"_FillValue" || node.before.contains(attr)
-            }),
+            attrs.filter(|attr| !drops_fill || !is_fill(attr) || node.before.contains(attr)),
             (&node.before, &node.attributes, node.is_new),
             reserved,
             (model, &to_json),
@@ -215,6 +206,18 @@ impl NcZarrWriter {
         self.attributes(attrs, before, reserved, (model, &to_json))
     }
 
+    /// True if `_FillValue` of a variable of a type is an attribute of its array, and not only the fill value of the array. Xarray opens no
+    /// store of version 3 where it is one of text or of bytes; without netCDF's metadata its JSON is of no use to readers.
+    fn has_fill_attribute(&self, model: &Model, ty: Type) -> bool {
+        match ty {
+            Type::Atomic(atomic) => atomic != Atomic::String || self.version == Version::V2,
+            Type::User(id) => match model.user_type(id).class {
+                Class::Enum { .. } => true,
+                _ => self.version == Version::V2 && self.options.nczarr,
+            },
+        }
+    }
+
     /// Returns the attributes of a node, with netCDF's metadata about their types where they changed.
     fn attributes<'a>(
         &self,
@@ -228,7 +231,12 @@ impl NcZarrWriter {
             let own: Vec<&str> =
                 reserved.iter().map(|(name, _)| *name).filter(|name| *name != ARRAY_DIMENSIONS).collect();
             let own = if is_new { own } else { self.own_keys(original) };
-            reserved.push(attributes::types(model, attrs.clone(), &own, self.version));
+            let (key, types) = attributes::types(model, attrs.clone(), &own, self.version);
+            // An attribute whose type this library does not understand still has it.
+            let kept =
+                attrs.clone().filter(|attr| before.contains(attr) && !matches!(attr.value, Values::User(..)));
+            let kept = attributes::references(original, kept);
+            reserved.push((key, attributes::with_references(types, kept)));
         }
         attributes::members(attrs, (before, original), reserved, to_json)
     }
@@ -275,7 +283,15 @@ impl NcZarrWriter {
             ("arrays", Json::Array(arrays)),
             (groups_name, Json::Array(groups)),
         ];
-        let types = type_definitions::to_json(model, group);
+        let mut types = type_definitions::to_json(model, group);
+        // Definitions that this library does not understand stay.
+        let node = &self.groups[group.index()];
+        let before = node.attributes.get(GROUP).and_then(|group| group.get(TYPES)).and_then(Json::as_array);
+        let is_known = |json: &&Json| {
+            let name = json.get("name").and_then(Json::as_str).unwrap_or_default();
+            model.type_in(group, name.as_bytes()).is_some()
+        };
+        types.extend(before.unwrap_or_default().iter().filter(|json| !is_known(json)).cloned());
         if !types.is_empty() {
             members.push((TYPES, Json::Array(types)));
         }
