@@ -1,5 +1,5 @@
-//! Attributes that netCDF-4 files have and do not count: which library wrote the file, and how. Who asks for one by its
-//! name is told, on any group.
+//! Attributes that netCDF-4 datasets have and do not count: which library wrote a dataset, and how; the codecs of a variable of Zarr. Who
+//! asks for one by its name is told, those of the dataset on any group.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -9,8 +9,14 @@ use ferrocdf::{Atomic, Code, Format, GroupId, Owner, Result, Values};
 use crate::attribute_values::give_converted;
 use crate::boundary::{fail, text};
 use crate::constants::NC_GLOBAL;
+use crate::data_checks::variable;
+use crate::groups::find_enhanced;
 use crate::open_files::find_file;
 
+/// Of a variable.
+const CODECS: &[u8] = b"_Codecs";
+
+/// Of the dataset.
 const NAMES: [&[u8]; 3] = [b"_NCProperties", b"_IsNetcdf4", b"_SuperblockVersion"];
 
 /// The attribute with a name, if it is one of those. Fails with `NC_ENOTATT` if the file does not have it.
@@ -18,21 +24,30 @@ const NAMES: [&[u8]; 3] = [b"_NCProperties", b"_IsNetcdf4", b"_SuperblockVersion
 /// # Safety
 /// The name is null or ends in a zero byte.
 pub(crate) unsafe fn find(ncid: c_int, varid: c_int, name: *const c_char) -> Result<Option<Attr>> {
-    if varid != NC_GLOBAL || name.is_null() {
+    if name.is_null() {
         return Ok(None);
     }
     // SAFETY: as the caller says.
     let name = unsafe { text(name) }?;
-    if !NAMES.contains(&name) {
+    let is_hidden = if varid == NC_GLOBAL { NAMES.contains(&name) } else { name == CODECS };
+    if !is_hidden {
         return Ok(None);
     }
     let file = find_file(ncid)?;
     if file.is_classic() {
         return Ok(None);
     }
-    let mut attrs = file.file().hidden_attributes(Owner::Group(GroupId::ROOT)).into_iter();
+    let owner = match varid {
+        NC_GLOBAL => Owner::Group(GroupId::ROOT),
+        _ => {
+            let (file, group) = find_enhanced(ncid)?;
+            Owner::Var(file.file().look(|model| variable(model, group, varid))?)
+        }
+    };
+    let mut attrs = file.file().hidden_attributes(owner).into_iter();
     match attrs.find(|attr| attr.name.as_bytes() == name) {
         Some(attr) => Ok(Some(attr)),
+        None if varid != NC_GLOBAL => Ok(None),
         None => fail(Code::ENOTATT, format!("no attribute \"{}\"", name.escape_ascii())),
     }
 }

@@ -67,38 +67,28 @@ fn copies(store: &Path, wanted: &str) {
 /// Random files in each run, and their number when `FERROCDF_EVERY` is set.
 const RANDOM: [usize; 2] = [40, 1000];
 
+/// Runs a script that makes random datasets with the newest zarr-python, has `tool` copy or print them, and compares.
+fn judge_random(script: &str, tool: &str) {
+    let folder_of_data = tempfile::tempdir().unwrap();
+    let count = RANDOM[usize::from(std::env::var_os("FERROCDF_EVERY").is_some())];
+    let seed = std::env::var("FERROCDF_SEED").unwrap_or_else(|_| "1".to_string());
+    let mut judge = python::newest_zarr(script);
+    judge.arg(folder("FERROCDF_PREFIX").join("bin").join(tool)).arg(folder_of_data.path());
+    judge.arg(seed).arg(count.to_string()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    python::finish(judge.spawn().expect("a Python that starts"));
+}
+
 /// Of 1,000 files, as four stores each, zarr-python 3.4.2 and xarray 2026.9 read all as they are. tensorstore 0.1.86 and the codecs of
 /// zarrs 0.2.3 judge the numbers in those arrays whose codecs they know: of 300 files, 2,657 and 3,282 of 4,776 arrays.
 #[test]
 fn stores_that_we_write_are_read_by_others() {
-    let files = tempfile::tempdir().unwrap();
-    let count = RANDOM[usize::from(std::env::var_os("FERROCDF_EVERY").is_some())];
-    let seed = std::env::var("FERROCDF_SEED").unwrap_or_else(|_| "1".to_string());
-    let mut judge = python::newest_zarr("zarr_written.py");
-    judge
-        .arg(folder("FERROCDF_PREFIX").join("bin/nccopy"))
-        .arg(files.path())
-        .arg(seed)
-        .arg(count.to_string());
-    judge.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = judge.spawn().expect("a Python that starts");
-    python::finish(child);
+    judge_random("zarr_written.py", "nccopy");
 }
 
 /// Of 1,000 arrays, `ferrocdf zarr-conformance` prints the values of all.
 #[test]
 fn random_arrays_of_tensorstore_and_zarrs_are_read() {
-    let arrays = tempfile::tempdir().unwrap();
-    let count = RANDOM[usize::from(std::env::var_os("FERROCDF_EVERY").is_some())];
-    let seed = std::env::var("FERROCDF_SEED").unwrap_or_else(|_| "1".to_string());
-    let mut judge = python::newest_zarr("zarr_others.py");
-    judge
-        .arg(folder("FERROCDF_PREFIX").join("bin/ferrocdf"))
-        .arg(arrays.path())
-        .arg(seed)
-        .arg(count.to_string());
-    judge.stdout(Stdio::piped()).stderr(Stdio::piped());
-    python::finish(judge.spawn().expect("a Python that starts"));
+    judge_random("zarr_others.py", "ferrocdf");
 }
 
 #[test]

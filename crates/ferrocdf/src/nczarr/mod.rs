@@ -268,7 +268,11 @@ impl Inspect for NcZarr {
     fn hidden_attributes(&self, owner: Owner) -> Vec<Attr> {
         match owner {
             Owner::Group(ferrocdf_model::GroupId::ROOT) => self.content.hidden.clone(),
-            _ => vec![],
+            Owner::Group(_) => vec![],
+            Owner::Var(var) => {
+                let variable = self.content.arrays.get(var.index());
+                variable.and_then(|variable| codecs(&variable.document.metadata)).into_iter().collect()
+            }
         }
     }
 
@@ -315,6 +319,26 @@ impl Content {
     fn read_each(store: &dyn Store, path: &str) -> Result<(Content, Model)> {
         Hierarchy::open_each(store, path)?.map(walk::walk).ok_or_else(no_metadata)
     }
+}
+
+/// Returns the attribute `_Codecs` of an array, in the words of netCDF-C: its codecs, but for the one that only says the byte order. `None` if
+/// there are no others.
+fn codecs(metadata: &Json) -> Option<Attr> {
+    let list = |name: &str| metadata.get(name).and_then(Json::as_array).unwrap_or_default();
+    let is_codec =
+        |json: &&Json| **json != Json::Null && json.get("name").and_then(Json::as_str) != Some("bytes");
+    // One of these is of version 3, the others of version 2.
+    let all = list("codecs").iter().chain(list("filters")).chain(metadata.get("compressor"));
+    let text = |json: &Json| match json {
+        Json::Object(members) => {
+            let members = members.iter().map(|(name, value)| format!("{}: {value}", Json::text(name)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        }
+        other => other.to_string(),
+    };
+    let codecs: Vec<String> = all.filter(is_codec).map(text).collect();
+    let value = Values::Char(format!("[{}]", codecs.join(",")).into_bytes());
+    (!codecs.is_empty()).then(|| Attr { name: name("_Codecs"), value })
 }
 
 fn no_metadata() -> Error {

@@ -168,7 +168,12 @@ impl Walk {
                 break;
             }
         }
-        for (group, json) in due {
+        const NAMED: usize = 20;
+        if let Some(more) = due.len().checked_sub(NAMED + 1) {
+            self.left_out
+                .push(format!("{} definitions of types that are not understood are not listed", more + 1));
+        }
+        for (group, json) in due.into_iter().take(NAMED) {
             let type_name = json.get("name").and_then(Json::as_str).unwrap_or_default();
             let group = self.model.group_path(group);
             let what = format!(

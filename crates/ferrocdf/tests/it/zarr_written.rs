@@ -481,3 +481,36 @@ fn a_writer_that_ends_anywhere_leaves_a_store() {
         }
     }
 }
+
+#[test]
+fn the_codecs_of_a_variable_are_told_as_netcdf_c_tells_them() {
+    for options in kinds() {
+        let store = Arc::new(MemoryStore::default());
+        let file = FileMut::create_at(&at(&store), &options).unwrap();
+        define(&file).unwrap();
+        let codecs = |file: &File, var: u32| -> Vec<String> {
+            let attrs = file.hidden_attributes(Owner::Var(VarId(var))).into_iter();
+            let text = |attr: ferrocdf::Attr| match attr.value {
+                Values::Char(text) if attr.name == "_Codecs" => String::from_utf8(text).unwrap(),
+                other => panic!("{other:?}"),
+            };
+            attrs.map(text).collect()
+        };
+        let wanted = match options.format.container() {
+            Container::ZarrV2 => r#"[{"id": "shuffle","elementsize": 4},{"id": "zlib","level": 3}]"#,
+            _ => {
+                r#"[{"name": "numcodecs.shuffle","configuration": {"elementsize": 4}},{"name": "numcodecs.zlib","configuration": {"level": 3}}]"#
+            }
+        };
+        assert!(codecs(&file, 0).is_empty(), "not made yet");
+        file.sync().unwrap();
+        assert_eq!(codecs(&file, 0), [wanted]);
+        file.close().unwrap();
+        let file = open(&store).unwrap();
+        let model = file.model();
+        let var = |group, name: &[u8]| model.find_var(group, name).unwrap().0;
+        assert_eq!(codecs(&file, var(GroupId::ROOT, b"level")), [wanted]);
+        let group = model.find_group(GroupId::ROOT, b"g").unwrap();
+        assert!(codecs(&file, var(group, b"one")).is_empty());
+    }
+}

@@ -11,7 +11,7 @@ use super::{Data, NcZarrWriter, data};
 use crate::driver::{
     Driver, Flush, Inspect, LocatedArray, Resized, Skipped, Span, StoredSize, WriteDriver, Written,
 };
-use crate::nczarr::{NcZarr, base_of_enum, for_engine, of_variable, values};
+use crate::nczarr::{NcZarr, base_of_enum, codecs, for_engine, of_variable, values};
 
 impl NcZarrWriter {
     /// Returns the array of a variable that is not text, as long as its dimensions are.
@@ -85,7 +85,14 @@ impl Driver for NcZarrWriter {
 
 impl Inspect for NcZarrWriter {
     fn hidden_attributes(&self, owner: Owner) -> Vec<Attr> {
-        self.reader.hidden_attributes(owner)
+        match owner {
+            Owner::Group(_) => self.reader.hidden_attributes(owner),
+            // A variable that is only defined yet has no array.
+            Owner::Var(var) => {
+                let node = self.variables.get(var.index());
+                node.and_then(|node| codecs(&node.document)).into_iter().collect()
+            }
+        }
     }
 
     fn stored_size(&self, var: VarId) -> Result<StoredSize> {
