@@ -511,7 +511,12 @@ mod tests {
                 assert_eq!(nc_open(url(text).as_ptr(), 0, &mut id), code.0, "{text}");
             }
             let zip = url("file://@/new.zip#mode=nczarr,zip");
-            assert_eq!(nc_create(zip.as_ptr(), NC_NETCDF4, &mut id), Code::ENOTBUILT.0);
+            assert_eq!(nc_create(zip.as_ptr(), NC_NETCDF4, &mut id), 0);
+            assert_eq!(nc_close(id), 0);
+            assert!(std::fs::read(folder.join("new.zip")).unwrap().starts_with(b"PK"));
+            assert_eq!(nc_open(zip.as_ptr(), 0, &mut id), 0);
+            assert_eq!(nc_close(id), 0);
+            assert_eq!(nc_delete(zip.as_ptr()), 0);
             assert_eq!(nc_delete(made.as_ptr()), 0);
             let store = url("file://@/s.zarr#mode=nczarr,file");
             assert_eq!(nc_create(store.as_ptr(), NC_NETCDF4, &mut id), 0);

@@ -10,6 +10,7 @@ import pathlib
 import random
 import struct
 import subprocess
+import zipfile
 import sys
 import warnings
 
@@ -337,6 +338,21 @@ def same_netcdf(one, other):
     return one.dtype == other.dtype and same(one, other)
 
 
+def compare_with_zip(nccopy, store):
+    """Copies a store to a zip file, which must hold the same objects, for Python and for zarr-python."""
+    packed = store.with_suffix(".zip")
+    kind = store.stem.split("-")[-1]
+    subprocess.run([nccopy, "-M0", "-k", kind, store, packed], check=True)
+    with zipfile.ZipFile(packed) as members:
+        check(members.testzip() is None, "the checksums of", packed)
+        found = {name: members.read(name) for name in members.namelist()}
+    wanted = {str(path.relative_to(store)): path.read_bytes() for path in store.rglob("*") if path.is_file()}
+    check(found.keys() == wanted.keys(), "objects in a zip file", found.keys() ^ wanted.keys())
+    chunks = [name for name in wanted if not name.endswith((".json", ".zattrs", ".zarray", ".zmetadata"))]
+    check(all(found[name] == wanted[name] for name in chunks), "bytes in a zip file", packed)
+    zarr.open_group(zarr.storage.ZipStore(packed, mode="r"), mode="r")
+
+
 def main():
     nccopy, folder, first, count = sys.argv[1], pathlib.Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
     compared = 0
@@ -351,6 +367,7 @@ def main():
                 filters = ["-F", f"*,32001,0,0,0,0,5,{seed % 3},{seed % 6}"] if blosc else []
                 try:
                     subprocess.run([nccopy, "-M0", "-k", kind, *filters, path, store], check=True)
+                    compare_with_zip(nccopy, store)
                     compared += compare_with_zarr(given, str(store), kind)
                     compare_with_xarray(given, str(store), kind)
                     if kind == "nczarr2":

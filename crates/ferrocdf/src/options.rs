@@ -102,12 +102,14 @@ pub struct ZarrOptions {
     pub consolidated: bool,
     /// Whether chunks that hold nothing but the fill value are stored too.
     pub keeps_empty_chunks: bool,
+    /// Whether the store is a zip file, also where its name does not end in `.zip`.
+    pub zip: bool,
 }
 
 impl Default for ZarrOptions {
     /// NCZarr that xarray reads too, consolidated, without empty chunks.
     fn default() -> Self {
-        ZarrOptions { nczarr: true, xarray: true, consolidated: true, keeps_empty_chunks: false }
+        ZarrOptions { nczarr: true, xarray: true, consolidated: true, keeps_empty_chunks: false, zip: false }
     }
 }
 

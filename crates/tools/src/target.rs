@@ -20,6 +20,7 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 use crate::input::location;
+use crate::kinds::is_zarr;
 use crate::progress::RemoteProgress;
 
 /// The target of a tool, and the file that is written for it.
@@ -55,7 +56,7 @@ impl Target {
     /// Prepares to write `given`: makes an empty temporary file.
     ///
     /// Fails if there is a file that may not be written, or that another process writes.
-    pub fn new(given: &Path) -> Result<Target> {
+    fn new(given: &Path) -> Result<Target> {
         let location = location(given)?;
         let given = given.to_path_buf();
         if let Location::Url(_) = location {
@@ -77,12 +78,29 @@ impl Target {
         }
     }
 
+    /// Prepares to make a dataset at `given`, and says in `options` what follows from its name.
+    ///
+    /// # Errors
+    /// Those of [`Target::new`] and [`Target::new_store`].
+    pub fn new_dataset(given: &Path, options: &mut CreateOptions) -> Result<Target> {
+        if !is_zarr(options.format) {
+            return Self::new(given);
+        }
+        let place = location(given)?;
+        options.zarr.zip |= place.is_zip();
+        match &*place.resolved()? {
+            _ if !options.zarr.zip => Self::new_store(given),
+            Location::Path(path) => Self::new(path),
+            _ => Self::new(given),
+        }
+    }
+
     /// Prepares to make a Zarr store at `given`. A folder is written beside it; objects of a store that is not a folder are put where
     /// they shall be.
     ///
     /// # Errors
     /// `NC_EEXIST` for a folder with other files than those of a Zarr store.
-    pub fn new_store(given: &Path) -> Result<Target> {
+    fn new_store(given: &Path) -> Result<Target> {
         let location = location(given)?.resolved()?.into_owned();
         let given = given.to_path_buf();
         let Location::Path(path) = &location else {

@@ -13,7 +13,7 @@ use ferrocdf_store::{Blob, BlobMut, ZIP_SIGNATURES};
 use crate::driver::{Candidate, Context, Driver, Probe, WriteDriver, WriteProbe, registered};
 use crate::location::Location;
 use crate::nc4::{Nc4, Nc4Writer};
-use crate::nczarr::{self, NcZarr};
+use crate::nczarr::{self, NcZarr, NcZarrWriter};
 use crate::plugins;
 
 /// The containers that are known, in the order in which they are looked for.
@@ -66,7 +66,15 @@ const TABLE: [Probe; 5] = [
             let (store, model) = NcZarr::open_zip(blob)?;
             plugins::check_setting().map(|()| (Box::new(store) as _, model))
         },
-        write: None,
+        write: Some(WriteProbe {
+            open: |blob, context| {
+                let (store, model) = NcZarrWriter::open_zip(blob, context)?;
+                plugins::check_setting().map(|()| (Box::new(store) as _, model))
+            },
+            // Stores are made elsewhere, before a file is.
+            create: |_, format| Err(cannot_be_made(format)),
+            replaces_file: false,
+        }),
     },
     Probe {
         container: Container::Hdf5,

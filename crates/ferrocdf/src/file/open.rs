@@ -131,10 +131,6 @@ impl FileMut {
             _ => None,
         };
         if let Some((format, zarr)) = asked {
-            if matches!(location, Location::Url(url) if url.asks_for_zip()) {
-                let what = "zip files are only read: make a folder, and pack it";
-                return Err(Error::new(Code::ENOTBUILT, what).at(location.name().display()));
-            }
             let options = CreateOptions { format, zarr, ..options.clone() };
             return Self::create_at(&*location.resolved()?, &options);
         }
@@ -210,10 +206,12 @@ impl FileMut {
         }
     }
 
-    /// Makes a new Zarr store in a folder or under a key of another store.
+    /// Makes a new Zarr store in a folder, in a zip file, or under a key of another store.
     fn create_store(location: &Location, version: Version, options: &CreateOptions) -> Result<FileMut> {
         let name = location.name();
-        let (store, path) = in_file(&name, nczarr::new_store(location, options.clobber))?;
+        let is_zip = options.zarr.zip || location.is_zip();
+        let new = if is_zip { nczarr::new_zip } else { nczarr::new_store };
+        let (store, path) = in_file(&name, new(location, options.clobber))?;
         let driver = Box::new(in_file(&name, NcZarrWriter::create(store, path, version, options.zarr))?);
         Ok(FileMut::new(File::new(&name, State::created(driver, options)), Target::Store))
     }

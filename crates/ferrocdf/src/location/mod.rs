@@ -137,22 +137,30 @@ impl Location {
     }
 
     /// Returns the format and the kind of the Zarr store that is to be made here: as the fragment of a URL says (`#mode=nczarr`, `zarr`,
-    /// `xarray`, `noxarray`, with `v2`, the default, or `v3`), or NCZarr of version 3 for a name that ends in `.zarr`. `None` for all
-    /// other locations.
+    /// `xarray`, `noxarray`, with `v2`, the default, or `v3`), or NCZarr of version 3 for a name that ends in `.zarr` or `.zarr.zip`. `None`
+    /// for all other locations.
     pub fn zarr(&self) -> Option<(Format, ZarrOptions)> {
         let of_url = match self {
             Location::Url(url) => url.zarr(),
             _ => None,
         };
-        let is_named = || {
-            let name = match self {
-                Location::Url(url) => String::from_utf8_lossy(url.split_fragment().0).into_owned(),
-                other => other.name().to_string_lossy().into_owned(),
-            };
-            name.trim_end_matches('/').ends_with(".zarr")
-        };
+        let name = self.name_without_fragment();
+        let is_named = [".zarr", ".zarr.zip"].iter().any(|end| name.trim_end_matches('/').ends_with(end));
         let format = Format::new(Container::ZarrV3, DataModel::Netcdf4);
-        of_url.or_else(|| is_named().then(|| (format, ZarrOptions::default())))
+        of_url.or_else(|| is_named.then(|| (format, ZarrOptions::default())))
+    }
+
+    /// True if a Zarr store that is made here is a zip file: its name ends in `.zip`, or the fragment of a URL says so (`#mode=nczarr,zip`).
+    pub fn is_zip(&self) -> bool {
+        let says_so = matches!(self, Location::Url(url) if url.asks_for_zip());
+        says_so || self.name_without_fragment().ends_with(".zip")
+    }
+
+    fn name_without_fragment(&self) -> String {
+        match self {
+            Location::Url(url) => String::from_utf8_lossy(url.split_fragment().0).into_owned(),
+            other => other.name().to_string_lossy().into_owned(),
+        }
     }
 
     /// Returns the name of the dataset, for messages.

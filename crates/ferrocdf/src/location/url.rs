@@ -59,6 +59,7 @@ impl Url {
             nczarr: !is_pure,
             xarray: !has("noxarray"),
             consolidated: !has("noconsolidated"),
+            zip: self.asks_for_zip(),
             ..ZarrOptions::default()
         };
         self.asks_for_zarr().then(|| (Format::new(container, DataModel::Netcdf4), options))

@@ -27,13 +27,13 @@ use ferrocdf_hdf5::ChunkCounts;
 use ferrocdf_model::{
     Atomic, Attr, Class, Container, DataModel, Format, Model, Name, Owner, Type, Values, VarId,
 };
-use ferrocdf_store::{Blob, MemoryBlob, Store};
+use ferrocdf_store::{Blob, MemoryBlob, Store, ZipStore};
 use ferrocdf_zarr::{ArrayMetadata, DataType, Elements, Hierarchy, Json, Members, Version};
 
 use crate::driver::{Context, Driver, Inspect, LocatedArray, Skipped, StoredSize};
 use crate::location::Location;
 use crate::plugins;
-pub(crate) use place::{has_no_bytes, is_folder, new_store};
+pub(crate) use place::{has_no_bytes, is_folder, new_store, new_zip};
 pub use place::{is_zarr_store, remove_zarr_store};
 pub(crate) use write::NcZarrWriter;
 
@@ -168,7 +168,7 @@ impl NcZarr {
     /// # Errors
     /// Those of [`ZipStore::open`](ferrocdf_store::ZipStore::open) and of [`NcZarr::open`].
     pub(crate) fn open_zip(blob: Arc<dyn Blob>) -> Result<(NcZarr, Model)> {
-        let (store, path) = place::in_zip(blob)?;
+        let (store, path) = place::in_zip(ZipStore::open(blob)?)?;
         let (content, model) = Content::read(&*store, &path)?;
         Ok((Self::of(store, path, content), model))
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::{Blob, DirectoryStore, Listing, Store, ZipStore};
+use ferrocdf_store::{DirectoryStore, Listing, Store, ZipDraft};
 use ferrocdf_zarr::within;
 
 use crate::location::Location;
@@ -29,10 +29,9 @@ pub(crate) fn has_no_bytes(location: &Location, answer: &Result<usize>) -> bool 
     }
 }
 
-/// Returns the store that a zip file is, and the path of the Zarr store in it: the root of the file, as zarr-python writes it, or its only
-/// folder, as netCDF-C does.
-pub(super) fn in_zip(blob: Arc<dyn Blob>) -> Result<(Arc<dyn Store>, String)> {
-    let store = ZipStore::open(blob)?;
+/// Returns the store that a zip file is, and the path of the Zarr store in it: the root of the file, as zarr-python and this library write it,
+/// or its only folder, as netCDF-C does.
+pub(super) fn in_zip(store: impl Store + 'static) -> Result<(Arc<dyn Store>, String)> {
     let mut listing = store.list("")?;
     let path = match (&listing.objects[..], &mut listing.folders[..]) {
         ([], [folder]) => std::mem::take(folder),
@@ -119,6 +118,26 @@ pub(crate) fn new_store(location: &Location, clobber: bool) -> Result<(Arc<dyn S
     };
     make_room(&*store, &path, clobber)?;
     Ok((store, path))
+}
+
+/// Makes room for a new store in a zip file, which is written when it is committed.
+///
+/// # Errors
+/// `NC_EEXIST` for what is there and must not be replaced; `NC_ENOTBUILT` for a location that is no path.
+pub(crate) fn new_zip(location: &Location, clobber: bool) -> Result<(Arc<dyn Store>, String)> {
+    let Location::Path(path) = location else {
+        let what = "zip files are made at a path only: make it there, and put it with nccopy";
+        return Err(Error::new(Code::ENOTBUILT, what));
+    };
+    match fs::metadata(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(Error::system(&error, path.display()));
+        }
+        Ok(about) if about.is_dir() => return Err(Error::new(Code::EEXIST, "it is a folder")),
+        Ok(_) if !clobber => return Err(Error::new(Code::EEXIST, "it is a file")),
+        Ok(_) | Err(_) => {}
+    }
+    Ok((Arc::new(ZipDraft::create(path)?), String::new()))
 }
 
 /// Empties a folder, of which the metadata goes first: what is half removed must not look like a store. Links are removed, and not what

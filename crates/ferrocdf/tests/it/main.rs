@@ -20,3 +20,4 @@ mod unnamed_types;
 mod zarr;
 mod zarr_types;
 mod zarr_written;
+mod zarr_zip;

@@ -16,7 +16,7 @@ use super::{ByteRange, Expected, Fetched, Listing, Store, Version, check_folder,
 use crate::Cost;
 
 /// Prefix of the names of temporary files, which listings leave out.
-const TEMPORARY: &str = ".ferrocdf-";
+pub(super) const TEMPORARY: &str = ".ferrocdf-";
 
 /// A store in a directory.
 #[derive(Debug)]
@@ -114,13 +114,16 @@ impl DirectoryStore {
 
     /// Writes bytes to a temporary file in the folder of an object.
     fn temporary(&self, key: &str, folder: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile> {
-        let mut builder = tempfile::Builder::new();
-        // The mode that `File::create` uses, without the bits of the umask.
-        let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-        let made = builder.prefix(TEMPORARY).permissions(permissions).tempfile_in(folder);
+        let made = named_temporary(folder);
         let written = made.and_then(|mut file| file.write_all(bytes).map(|()| file));
         written.map_err(|error| self.failed(key, error))
     }
+}
+
+/// Makes a temporary file in a folder, with the mode that `File::create` uses, without the bits of the umask.
+pub(super) fn named_temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    tempfile::Builder::new().prefix(TEMPORARY).permissions(permissions).tempfile_in(folder)
 }
 
 /// True if an error says that nothing has this name.

@@ -9,6 +9,8 @@ mod directory;
 mod draft;
 mod memory;
 mod zip;
+mod zip_draft;
+mod zip_write;
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -23,6 +25,7 @@ pub use directory::DirectoryStore;
 pub use draft::ObjectDraft;
 pub use memory::MemoryStore;
 pub use zip::{ZIP_SIGNATURES, ZipStore};
+pub use zip_draft::ZipDraft;
 
 /// Named objects that any number of threads may read and write at once.
 pub trait Store: Debug + Send + Sync {
@@ -82,6 +85,14 @@ pub trait Store: Debug + Send + Sync {
 
     /// Removes an object; it need not exist.
     fn delete(&self, key: &str) -> Result<()>;
+
+    /// Makes what was put visible to others, for stores that gather objects; nothing to do for all others.
+    ///
+    /// # Errors
+    /// Those of the store. What was committed before stays as it was, and what was put since is not lost: the next commit tries again.
+    fn commit(&self) -> Result<()> {
+        Ok(())
+    }
 
     /// Lists the objects and folders directly in a folder; `""` is the outermost one. A folder without anything in it has an
     /// empty listing.

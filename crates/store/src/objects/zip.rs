@@ -4,6 +4,7 @@
 //! deflated, in files of any size (Zip64). Of members with the same name the last one counts: zarr-python rewrites an object by adding it
 //! again. The file may lie anywhere: a stored member is a range of it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -11,22 +12,25 @@ use std::sync::OnceLock;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
+use super::zip_write::MemberBytes;
 use super::{ByteRange, Expected, Fetched, Listing, Store, Version, check_folder, check_key, list_in};
 use crate::{Blob, Cost, ReadRequest};
 
 /// The first bytes of a zip file: those of a member, or of the end record of an empty one.
 pub const ZIP_SIGNATURES: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
-const END: [u8; 4] = *b"PK\x05\x06";
-const END_LEN: usize = 22;
-const END64_LOCATOR: [u8; 4] = *b"PK\x06\x07";
-const END64_LOCATOR_LEN: usize = 20;
-const END64: [u8; 4] = *b"PK\x06\x06";
-const END64_LEN: usize = 56;
-const ENTRY: [u8; 4] = *b"PK\x01\x02";
-const ENTRY_LEN: usize = 46;
-const MEMBER: [u8; 4] = *b"PK\x03\x04";
-const MEMBER_LEN: usize = 30;
+pub(super) const END: [u8; 4] = *b"PK\x05\x06";
+pub(super) const END_LEN: usize = 22;
+pub(super) const END64_LOCATOR: [u8; 4] = *b"PK\x06\x07";
+pub(super) const END64_LOCATOR_LEN: usize = 20;
+pub(super) const END64: [u8; 4] = *b"PK\x06\x06";
+pub(super) const END64_LEN: usize = 56;
+pub(super) const ENTRY: [u8; 4] = *b"PK\x01\x02";
+pub(super) const ENTRY_LEN: usize = 46;
+pub(super) const MEMBER: [u8; 4] = *b"PK\x03\x04";
+pub(super) const MEMBER_LEN: usize = 30;
+/// Number of the extra field with the numbers of Zip64.
+pub(super) const ZIP64: u16 = 1;
 
 /// Bytes at the end of the file that are read first. A comment of the greatest length fits.
 const TAIL: usize = 66 << 10;
@@ -79,6 +83,26 @@ impl ZipStore {
         }
         check_apart(&members)?;
         Ok(ZipStore { blob, members })
+    }
+
+    /// Returns the keys of all objects.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.members.keys().map(|key| &**key)
+    }
+
+    /// Reads the bytes of a member as the file has them.
+    pub(super) fn member_bytes(&self, key: &str) -> Result<MemberBytes<'static>> {
+        let member = self.member(key)?;
+        let member = member.ok_or_else(|| Error::new(Code::ENOOBJECT, format!("{key}: no such member")))?;
+        self.locate(&[member])?;
+        let begin = member.begin.get().copied().unwrap_or(member.header);
+        if begin.saturating_add(member.stored) > self.blob.size()? {
+            return Err(damaged("it ends within a member".to_string()).at(key));
+        }
+        let mut bytes = vec![0; member.stored as usize];
+        self.blob.read_exact_at(begin, &mut bytes)?;
+        let Member { is_deflated, crc, size, .. } = *member;
+        Ok(MemberBytes { is_deflated, crc, size, bytes: Cow::Owned(bytes) })
     }
 
     fn member(&self, key: &str) -> Result<Option<&Member>> {
@@ -250,7 +274,6 @@ fn entry(bytes: &[u8], shift: u64) -> Result<(Option<String>, Member, &[u8])> {
 
 /// Returns the numbers of 64 bits of an entry: those that do not fit in its fields, in their order.
 fn wide_numbers(mut extra: &[u8]) -> impl Iterator<Item = u64> {
-    const ZIP64: u16 = 1;
     let mut numbers: &[u8] = &[];
     while let Some((head, rest)) = extra.split_at_checked(4) {
         let Some((field, more)) = rest.split_at_checked(usize::from(u16_at(head, 2))) else { break };
@@ -386,7 +409,7 @@ impl Store for ZipStore {
 }
 
 fn only_read(key: &str) -> Error {
-    Error::new(Code::EPERM, format!("{key}: the members of zip files are only read"))
+    Error::new(Code::EPERM, format!("{key}: this zip file is only read"))
 }
 
 impl fmt::Debug for ZipStore {

@@ -122,11 +122,10 @@ fn copy(program: &str, foreign: Foreign, options: &Options, errors: &mut dyn Wri
         // There is nowhere to tell that this failed.
         let _ = writeln!(errors, "{program}: {told}");
     }
-    let target = match kinds::is_zarr(format) {
-        true => Target::new_store(&options.output)?,
-        false => Target::new(&options.output)?,
-    };
-    target.named(write(&input, &source, &target, options, &wanted, format))?;
+    let mut how = CreateOptions::format(format);
+    how.zarr = options.zarr.or_else(|| asked_by(options).map(|(_, zarr)| zarr)).unwrap_or_default();
+    let target = Target::new_dataset(&options.output, &mut how)?;
+    target.named(write(&input, &source, &target, options, &wanted, &how))?;
     Ok(target.replace()?)
 }
 
@@ -149,9 +148,9 @@ fn write(
     target: &Target,
     options: &Options,
     wanted: &Wanted,
-    format: Format,
+    how: &CreateOptions,
 ) -> Result<()> {
-    let output = create(target, options, format)?;
+    let output = create(target, options, how)?;
     output.set_no_fill(true)?;
     let pairs = output.define(|model| schema::copy(source, model, options, wanted))?;
     let pairs: Vec<(VarId, VarId)> = pairs.into_iter().filter(|(var, _)| wanted.vars.contains(var)).collect();
@@ -201,10 +200,8 @@ fn check_length(input: &Input, vars: impl Iterator<Item = VarId>) -> Result<()> 
 /// How many variables a message names.
 const NAMED: usize = 5;
 
-fn create(target: &Target, options: &Options, format: Format) -> Result<FileMut> {
-    let mut create = CreateOptions::format(format);
-    create.zarr = options.zarr.or_else(|| asked_by(options).map(|(_, zarr)| zarr)).unwrap_or_default();
-    if options.write_in_memory { FileMut::in_memory(&create) } else { target.create(&create) }
+fn create(target: &Target, options: &Options, how: &CreateOptions) -> Result<FileMut> {
+    if options.write_in_memory { FileMut::in_memory(how) } else { target.create(how) }
 }
 
 /// What the name of the output asks for, where that is a Zarr store.

@@ -255,7 +255,8 @@ pub const OPTIONS_TEXT: &str = "\
 \x20 [-k kind] kind of the output file; the default is that of the input:
             'classic', '64-bit offset', 'cdf5', 'netCDF-4', 'netCDF-4 classic model';
             'nczarr3' or 'nczarr2' (a Zarr store with all of netCDF), 'zarr3' or 'zarr2' (for
-            Zarr programs alone); an outfile whose name ends in .zarr is 'nczarr3'
+            Zarr programs alone); an outfile whose name ends in .zarr or
+            .zarr.zip is 'nczarr3'; one that ends in .zip is a zip file
   [-3]      short for -k 'classic'
   [-6]      short for -k '64-bit offset'
   [-5]      short for -k 'cdf5'

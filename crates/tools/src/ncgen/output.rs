@@ -14,7 +14,6 @@ use ferrocdf_cdl::parse::Sink;
 use super::options::Options;
 use super::tell;
 use crate::input::is_same;
-use crate::kinds;
 use crate::target::Target;
 
 /// The file being written.
@@ -49,10 +48,7 @@ impl<'a> Output<'a> {
             return Err(Error::new(Code::EINVAL, what));
         }
         check_storage(model)?;
-        let target = match kinds::is_zarr(how.format) {
-            true => Target::new_store(&path)?,
-            false => Target::new(&path)?,
-        };
+        let target = Target::new_dataset(&path, &mut how)?;
         let file = target.create(&how)?;
         Ok((target, file))
     }

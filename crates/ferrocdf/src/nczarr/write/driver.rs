@@ -184,7 +184,9 @@ impl WriteDriver for NcZarrWriter {
             Flush::Definitions => {}
             Flush::All => self.flush_data(model)?,
         }
-        self.put_documents(model)
+        self.put_documents(model)?;
+        // A zip file is written anew with each commit.
+        if extent == Flush::All { self.reader.store.commit() } else { Ok(()) }
     }
 }
 

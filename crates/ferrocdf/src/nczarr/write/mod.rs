@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ferrocdf_array::Array;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Attr, GroupId, Model, Owner, Quantize, Type, UserType, VarId};
-use ferrocdf_store::{ByteRange, Store};
+use ferrocdf_store::{BlobMut, ByteRange, Store, ZipDraft};
 use ferrocdf_zarr::{
     ArrayMetadata, DataType, Json, Members, NewArray, Version, WriteOptions, WrittenElements, group,
     with_member, within,
@@ -27,6 +27,7 @@ use ferrocdf_zarr::{
 use super::keys::is_old_form;
 use super::{Content, Document, NcZarr, Variable, for_engine, place, text, values};
 use crate::driver::Context;
+use crate::location::Location;
 use crate::options::ZarrOptions;
 use crate::quantize;
 use documents::{Keyed, node_name};
@@ -50,6 +51,8 @@ pub(crate) struct NcZarrWriter {
     consolidated: Members,
     /// True if the store was there before this writer.
     was_opened: bool,
+    /// The zip file that was opened, for its lock.
+    zip_file: Option<Box<dyn BlobMut>>,
     /// True if consolidated metadata does not say what the documents say.
     is_consolidation_due: bool,
 }
@@ -156,7 +159,25 @@ impl NcZarrWriter {
     /// # Errors
     /// Those of [`NcZarr::open`]; `NC_EPERM` for a store whose root is an array, and for one that a netCDF library before 4.9.3 wrote.
     pub(crate) fn open(context: &Context<'_>) -> Result<(NcZarrWriter, Model)> {
-        let (store, path) = place::store(context.location)?;
+        Self::open_in(place::store(context.location)?)
+    }
+
+    /// Opens a store in a zip file for reading and writing. `file` is the file, whose lock the writer holds.
+    ///
+    /// # Errors
+    /// Those of [`NcZarrWriter::open`]; `NC_EPERM` for a zip file that is not at a path.
+    pub(crate) fn open_zip(file: Box<dyn BlobMut>, context: &Context<'_>) -> Result<(NcZarrWriter, Model)> {
+        let Location::Path(path) = context.location else {
+            let what =
+                "zip files are changed at a path only: copy it there, change that, and put it with nccopy";
+            return Err(Error::new(Code::EPERM, what));
+        };
+        let (mut writer, model) = Self::open_in(place::in_zip(ZipDraft::open(path)?)?)?;
+        writer.zip_file = Some(file);
+        Ok((writer, model))
+    }
+
+    fn open_in((store, path): (Arc<dyn Store>, String)) -> Result<(NcZarrWriter, Model)> {
         let (mut content, model) = Content::read_each(&*store, &path)?;
         let variables = std::mem::take(&mut content.arrays);
         let groups = std::mem::take(&mut content.groups);
@@ -174,7 +195,7 @@ impl NcZarrWriter {
             // Without netCDF's metadata there is no other place for names in version 2.
             xarray: !content.is_netcdf || variables.is_empty() || has_names(super::keys::ARRAY_DIMENSIONS),
             consolidated: content.is_consolidated,
-            keeps_empty_chunks: false,
+            ..ZarrOptions::default()
         };
         let groups = groups.into_iter().zip(model.group_ids());
         let groups = groups.map(|(document, id)| GroupNode::read(document, &path, &model, id)).collect();
@@ -203,6 +224,7 @@ impl NcZarrWriter {
             stored: HashMap::new(),
             consolidated: Members::default(),
             was_opened: false,
+            zip_file: None,
             is_consolidation_due: false,
         }
     }
