@@ -338,19 +338,18 @@ def same_netcdf(one, other):
     return one.dtype == other.dtype and same(one, other)
 
 
-def compare_with_zip(nccopy, store):
-    """Copies a store to a zip file, which must hold the same objects, for Python and for zarr-python."""
-    packed = store.with_suffix(".zip")
-    kind = store.stem.split("-")[-1]
-    subprocess.run([nccopy, "-M0", "-k", kind, store, packed], check=True)
+def compare_with_zip(given, copy, store, kind):
+    """Copies a file to a store in a zip file, which must hold the objects of its copy in a folder, for Python and for zarr-python."""
+    packed, extracted = store.with_suffix(".zip"), store.with_suffix(".extracted")
+    subprocess.run([*copy, packed], check=True)
     with zipfile.ZipFile(packed) as members:
         check(members.testzip() is None, "the checksums of", packed)
-        found = {name: members.read(name) for name in members.namelist()}
-    wanted = {str(path.relative_to(store)): path.read_bytes() for path in store.rglob("*") if path.is_file()}
-    check(found.keys() == wanted.keys(), "objects in a zip file", found.keys() ^ wanted.keys())
-    chunks = [name for name in wanted if not name.endswith((".json", ".zattrs", ".zarray", ".zmetadata"))]
-    check(all(found[name] == wanted[name] for name in chunks), "bytes in a zip file", packed)
+        members.extractall(extracted)
+        found = set(members.namelist())
+    wanted = {str(path.relative_to(store)) for path in store.rglob("*") if path.is_file()}
+    check(found == wanted, "objects in a zip file", found ^ wanted)
     zarr.open_group(zarr.storage.ZipStore(packed, mode="r"), mode="r")
+    return compare_with_zarr(given, str(extracted), kind)
 
 
 def main():
@@ -366,10 +365,12 @@ def main():
                 blosc = kind.startswith("zarr") and seed % 4 == 0
                 filters = ["-F", f"*,32001,0,0,0,0,5,{seed % 3},{seed % 6}"] if blosc else []
                 try:
-                    subprocess.run([nccopy, "-M0", "-k", kind, *filters, path, store], check=True)
-                    compare_with_zip(nccopy, store)
+                    copy = [nccopy, "-M0", "-k", kind, *filters, path]
+                    subprocess.run([*copy, store], check=True)
                     compared += compare_with_zarr(given, str(store), kind)
                     compare_with_xarray(given, str(store), kind)
+                    if kind == KINDS[seed % len(KINDS)]:
+                        compared += compare_with_zip(given, copy, store, kind)
                     if kind == "nczarr2":
                         with netCDF4.Dataset(f"file://{store}#mode=nczarr,file") as found:
                             compare_with_netcdf(given, found, "netCDF-C")
