@@ -1,5 +1,5 @@
-//! Attributes that netCDF-4 datasets have and do not count: which library wrote a dataset, and how; the codecs of a variable of Zarr. Who
-//! asks for one by its name is told, those of the dataset on any group.
+//! Hidden attributes of netCDF-4 datasets: which library wrote the dataset and how, and the codecs of a Zarr variable. They are not counted or
+//! listed; a program reads one by its name. Those of the dataset can be read on every group.
 
 use std::ffi::{c_char, c_int, c_void};
 

@@ -1,8 +1,8 @@
 //! The reference's own tests of NCZarr, from its folder `nczarr_test`, with our tools, and with their C programs linked to our
 //! library.
 //!
-//! `zmapio`, which scripts call and which needs the inside of the reference, is `py/zmapio.py`; what else programs use of it is in
-//! `c/suite/nczarr.c`.
+//! Two files replace internal functions of the reference: `py/zmapio.py` is the program `zmapio` that scripts call, and
+//! `c/suite/nczarr.c` has the functions that C programs call.
 //!
 //! Not run: `run_ut_misc.sh`, `run_ut_map.sh`, `run_ut_mapapi.sh` and `run_ut_chunk.sh`, which call internal functions only;
 //! `run_external.sh` and `run_s3_credentials.sh`, which need servers of the internet; `run_perf_chunks1.sh`, which measures;
@@ -54,8 +54,8 @@ const SCRIPTS: &[&str] = &[
     "test_put_vars_two_unlim_dim",
 ];
 
-/// Scripts that are run with zip files, which they only read. The others are told that there is no storage in zip files: they were not tried
-/// with it since stores are written to zip files.
+/// Scripts that only read zip files: they run with zip storage. All other scripts run without it (`ZIP=no`), because they have not been tried
+/// with zip files that this library writes.
 const ZIP_READ: &[&str] =
     &["nczarr_test/run_interop.sh", "nczarr_test/run_newformat.sh", "nczarr_test/run_notzarr.sh"];
 
@@ -134,7 +134,7 @@ const PROGRAMS: &[Program] = &[
 const LIST: &str = "../libdispatch/nclist.c";
 const URI: &str = "../libdispatch/ncuri.c";
 
-/// What the scripts are told of the build.
+/// Environment variables that describe the build to the scripts.
 const FEATURES: &[(&str, &str)] = &[("HAS_NCZARR", "yes"), ("HAS_NCZARR_ZIP", "$ZIP"), ("USEPLUGINS", "yes")];
 
 /// Puts a command that stands for the reference's `zmapio` into the tree.

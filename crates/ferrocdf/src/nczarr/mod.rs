@@ -194,7 +194,7 @@ impl NcZarr {
         Ok(reader)
     }
 
-    /// Makes what reads the values of a variable, whose array lies at a key of the store.
+    /// Makes the reader of a variable's values. The array of the variable lies at a key of the store.
     fn new_reader(
         &self,
         model: &Model,

@@ -46,9 +46,9 @@ struct Committed {
 
 impl Committed {
     fn open(path: &Path) -> Result<Committed> {
-        let about = std::fs::metadata(path).map_err(|error| Error::system(&error, path.display()))?;
+        let identity = identity(path)?;
         let store = Arc::new(ZipStore::open(Arc::new(FileBlob::open(path)?))?);
-        Ok(Committed { store, identity: (about.dev(), about.ino()) })
+        Ok(Committed { store, identity })
     }
 }
 
@@ -107,9 +107,8 @@ impl ZipDraft {
     /// Writes all members to a new file, which takes the place of the old one.
     fn write(&self, state: &State) -> Result<()> {
         let failed = |error: io::Error| Error::system(&error, self.path.display());
-        let identity = std::fs::metadata(&self.path).map(|about| (about.dev(), about.ino()));
         if let Some(committed) = &state.committed
-            && identity.map_err(failed)? != committed.identity
+            && identity(&self.path)? != committed.identity
         {
             let what = "another program replaced the zip file: open it again";
             return Err(Error::new(Code::EPERM, what).at(self.path.display()));
@@ -145,6 +144,12 @@ impl ZipDraft {
         keys.sort_unstable();
         keys
     }
+}
+
+/// Returns the numbers of the device and the inode of a file.
+fn identity(path: &Path) -> Result<(u64, u64)> {
+    let about = std::fs::metadata(path).map_err(|error| Error::system(&error, path.display()))?;
+    Ok((about.dev(), about.ino()))
 }
 
 /// Returns the folder that a file is in.
