@@ -67,8 +67,8 @@ mod write;
 
 pub use array::{Array, ElementDecoder, Layout, PastEnd};
 pub use chunks::{
-    ChunkBatch, ChunkIndex, ChunkLocation, ChunkObjects, ChunkStore, Chunks, IndexSnapshot, copy_chunks,
-    flush,
+    Changes, ChunkBatch, ChunkIndex, ChunkLocation, ChunkObjects, ChunkStore, Chunks, IndexSnapshot,
+    copy_chunks, flush,
 };
 pub use convert::{ConversionRules, convert, to_native};
 pub use copy_bytes::copy_bytes;

@@ -122,12 +122,24 @@ pub struct AppendOptions {
     /// way, and reaches the disk when the system thinks fit, in any order. The environment variable `FERROCDF_SYNC=disk`
     /// sets it for all files.
     pub durable: bool,
+    /// Zarr stores: what becomes of a chunk of which a part is written, if another writer has changed it since it was read here. Without
+    /// it that is an error of the write, the sync or the close (`NC_EOBJECT`). With it both changes are kept: what was written here
+    /// is written into the chunk of the other writer. The word `merge` in the fragment of a URL sets it too.
+    pub merge: bool,
+}
+
+impl AppendOptions {
+    /// These options with chunks merged that others change too, or not.
+    #[must_use]
+    pub fn merge(self, merge: bool) -> Self {
+        AppendOptions { merge, ..self }
+    }
 }
 
 impl Default for AppendOptions {
-    /// As the environment says; not durable if it says nothing.
+    /// As the environment says; not durable if it says nothing. Chunks are not merged.
     fn default() -> Self {
-        AppendOptions { durable: is_durable() }
+        AppendOptions { durable: is_durable(), merge: false }
     }
 }
 

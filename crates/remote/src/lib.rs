@@ -179,6 +179,12 @@ impl Store for RemoteStore {
         transfer::in_parallel(objects, self.client.options.in_flight, |&(key, bytes)| self.put(key, bytes))
     }
 
+    fn put_many_if(&self, objects: &[(&str, &[u8], Expected<'_>)]) -> Vec<Result<Option<Version>>> {
+        transfer::in_parallel(objects, self.client.options.in_flight, |&(key, bytes, expected)| {
+            self.put_if(key, bytes, expected)
+        })
+    }
+
     fn put_if(&self, key: &str, bytes: &[u8], expected: Expected<'_>) -> Result<Option<Version>> {
         self.put_expecting(key, bytes, Some(expected))
     }

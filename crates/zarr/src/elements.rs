@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ferrocdf_array::{ChunkLocation, ChunkObjects, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::{Chain, Codecs, FilterId, Step};
-use ferrocdf_store::{ByteRange, Store};
+use ferrocdf_store::{ByteRange, Store, Version};
 
 use crate::codecs::ElementForm;
 use crate::data_type::DataType;
@@ -37,8 +37,15 @@ pub struct Elements {
     kept: Kept<Vec<u64>, Chunk>,
 }
 
-/// The elements of a chunk, in its own order; `None` if it is missing.
-pub(crate) type Chunk = Option<Arc<Vec<Box<[u8]>>>>;
+/// A decoded chunk; `None` if it is missing.
+pub(crate) type Chunk = Option<Arc<DecodedChunk>>;
+
+/// The elements of a chunk, in its own order, and the version of the object that has it.
+#[derive(Clone, Debug)]
+pub(crate) struct DecodedChunk {
+    pub(crate) elements: Vec<Box<[u8]>>,
+    pub(crate) version: Version,
+}
 
 impl ArrayMetadata {
     /// Returns the elements of an array whose elements have no fixed size, or are bytes of a fixed number.
@@ -109,7 +116,7 @@ impl Elements {
         }
         self.fetch(&mut chunks)?;
         for (chunk, at) in places {
-            let element = chunks[&chunk].as_ref().map(|elements| elements.get(at).cloned());
+            let element = chunks[&chunk].as_ref().map(|chunk| chunk.elements.get(at).cloned());
             all.push(match element {
                 None => None,
                 Some(Some(element)) => Some(element),
@@ -145,7 +152,8 @@ impl Elements {
             let Some(answer) = answer? else { continue };
             let answer = answer.check(key, *range)?;
             let elements = self.decode(&answer.bytes).map_err(|error| error.at(key))?;
-            decoded.insert((*at).clone(), Some(Arc::new(elements)));
+            let chunk = DecodedChunk { elements, version: answer.version };
+            decoded.insert((*at).clone(), Some(Arc::new(chunk)));
         }
         for (at, chunk) in decoded {
             self.keep(&at, chunk.clone());
@@ -154,14 +162,19 @@ impl Elements {
         Ok(())
     }
 
+    /// Forgets a chunk that is kept.
+    pub(crate) fn forget(&self, at: &[u64]) {
+        self.kept.remove(&at.to_vec());
+    }
+
     /// Keeps a decoded chunk.
     pub(crate) fn keep(&self, at: &[u64], chunk: Chunk) {
-        let bytes = OVERHEAD + chunk.as_ref().map_or(0, |elements| bytes_of(elements));
+        let bytes = OVERHEAD + chunk.as_ref().map_or(0, |chunk| bytes_of(&chunk.elements));
         self.kept.insert(at.to_vec(), chunk, bytes);
     }
 
     /// Decodes a chunk to its elements.
-    fn decode(&self, encoded: &[u8]) -> Result<Vec<Box<[u8]>>> {
+    pub(crate) fn decode(&self, encoded: &[u8]) -> Result<Vec<Box<[u8]>>> {
         let bytes = self.chain.decode_of_any_size(0, encoded, MAX_CHUNK)?;
         let count = self.chunk_shape.iter().product::<u64>();
         let elements = match self.form {

@@ -3,10 +3,11 @@
 //! All nodes of a level are requested at once, so a slow store takes as many rounds as the hierarchy is deep. What cannot be read is a
 //! node with the reason, and never hides the others.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
 use ferrocdf_bytes::{Error, Result};
-use ferrocdf_store::{ByteRange, Fetched, Store};
+use ferrocdf_store::{ByteRange, Fetched, Store, Version as ObjectVersion};
 
 use crate::json::{Json, Members};
 use crate::metadata::{ArrayMetadata, Version, excerpt, group, invalid, within};
@@ -20,6 +21,8 @@ pub struct Hierarchy {
     pub root: Node,
     /// True if the metadata of all nodes came from one object.
     pub is_consolidated: bool,
+    /// The versions of the documents that were read, by their keys; only of [`Hierarchy::open_each`].
+    pub versions: HashMap<String, ObjectVersion>,
 }
 
 /// A group or an array.
@@ -84,7 +87,7 @@ impl Hierarchy {
     /// # Errors
     /// Those of the store; `NC_EZARRMETA` if the metadata of the root, or consolidated metadata, cannot be read.
     pub fn open(store: &dyn Store, path: &str, child_names: &ChildNames<'_>) -> Result<Option<Hierarchy>> {
-        let walk = Walk { store, path, child_names };
+        let walk = Walk { store, path, child_names, versions: RefCell::default() };
         if let Some(root) = walk.document(ZARR_JSON)? {
             return walk.open_v3(root).map(Some);
         }
@@ -107,7 +110,7 @@ impl Hierarchy {
     /// # Errors
     /// Those of the store; `NC_EZARRMETA` if the metadata of the root cannot be read.
     pub fn open_each(store: &dyn Store, path: &str) -> Result<Option<Hierarchy>> {
-        let walk = Walk { store, path, child_names: &|_| None };
+        let walk = Walk { store, path, child_names: &|_| None, versions: RefCell::default() };
         for (version, document) in [(Version::V3, ZARR_JSON), (Version::V2, ZGROUP), (Version::V2, ZARRAY)] {
             let Some(root) = walk.document(document)? else { continue };
             let is_consolidated = match version {
@@ -117,7 +120,8 @@ impl Hierarchy {
             let mut nodes = Nodes::new();
             walk.read_level(version, &[String::new()], &mut nodes)?;
             walk.descend(version, &mut nodes)?;
-            return walk.hierarchy(version, nodes, is_consolidated).map(Some);
+            let hierarchy = walk.hierarchy(version, nodes, is_consolidated)?;
+            return Ok(Some(Hierarchy { versions: walk.versions.into_inner(), ..hierarchy }));
         }
         Ok(None)
     }
@@ -128,6 +132,8 @@ struct Walk<'a> {
     store: &'a dyn Store,
     path: &'a str,
     child_names: &'a ChildNames<'a>,
+    /// The versions of the documents that were read, by their keys.
+    versions: RefCell<HashMap<String, ObjectVersion>>,
 }
 
 impl Walk<'_> {
@@ -140,7 +146,17 @@ impl Walk<'_> {
     /// Reads a document of the root.
     fn document(&self, name: &str) -> Result<Option<Json>> {
         let key = self.key("", name);
-        self.store.get(&key, ByteRange::All)?.map(|found| parse(found, &key)).transpose()
+        self.store.get(&key, ByteRange::All)?.map(|found| self.parse(found, &key)).transpose()
+    }
+
+    fn parse(&self, found: Fetched, key: &str) -> Result<Json> {
+        if found.total > MAX_METADATA {
+            let what = format!("{key}: {} bytes of metadata, more than {MAX_METADATA}", found.total);
+            return Err(invalid(what));
+        }
+        let found = found.check(key, ByteRange::All)?;
+        self.versions.borrow_mut().insert(key.to_string(), found.version);
+        Json::parse(&found.bytes).map_err(|error| error.at(key))
     }
 
     fn open_v3(&self, root: Json) -> Result<Hierarchy> {
@@ -199,7 +215,7 @@ impl Walk<'_> {
             let mut documents = Documents::default();
             for name in names {
                 let Some((answer, key)) = answers.next() else { break };
-                match answer.and_then(|found| found.map(|found| parse(found, key)).transpose()) {
+                match answer.and_then(|found| found.map(|found| self.parse(found, key)).transpose()) {
                     Ok(Some(json)) => documents.take(name, json),
                     Ok(None) => {}
                     Err(error) if error.code == ferrocdf_bytes::Code::EZARRMETA => {
@@ -232,7 +248,7 @@ impl Walk<'_> {
                 if let Content::Unreadable(error) = node.content {
                     return Err(error.at(self.key("", "")));
                 }
-                return Ok(Hierarchy { version, root: node, is_consolidated });
+                return Ok(Hierarchy { version, root: node, is_consolidated, versions: HashMap::new() });
             }
             let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
             children.entry(parent.to_string()).or_default().push(node);
@@ -316,14 +332,6 @@ fn add_implicit_groups(version: Version, nodes: &mut Nodes) {
     for path in absent {
         nodes.insert(path, Documents { metadata: Some(group(version)), ..Documents::default() });
     }
-}
-
-fn parse(found: Fetched, key: &str) -> Result<Json> {
-    if found.total > MAX_METADATA {
-        return Err(invalid(format!("{key}: {} bytes of metadata, more than {MAX_METADATA}", found.total)));
-    }
-    let found = found.check(key, ByteRange::All)?;
-    Json::parse(&found.bytes).map_err(|error| error.at(key))
 }
 
 /// True for a name that can be that of a node (Zarr v3 core, "Node names").

@@ -26,6 +26,11 @@ impl<K: Eq + Hash, V: Clone> Kept<K, V> {
         keys.map(|key| values.0.get(key).cloned()).collect()
     }
 
+    /// Forgets a value. Its bytes count until all values are dropped.
+    pub(crate) fn remove(&self, key: &K) {
+        self.values.lock().unwrap_or_else(PoisonError::into_inner).0.remove(key);
+    }
+
     /// Keeps a value of so many bytes, unless it is larger than all may be together.
     pub(crate) fn insert(&self, key: K, value: V, bytes: usize) {
         let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);

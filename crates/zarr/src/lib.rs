@@ -6,6 +6,7 @@
 
 mod array;
 mod codecs;
+mod conflicts;
 mod data_type;
 mod elements;
 mod hierarchy;
@@ -20,6 +21,7 @@ mod written_elements;
 
 pub use array::StoredObjects;
 pub use codecs::{ElementForm, Pipeline, Shards};
+pub use conflicts::Conflicts;
 pub use data_type::{DataType, Element, Field, FillValue, TimeUnit};
 pub use elements::{Elements, without_zeros};
 pub use hierarchy::{ChildNames, Content, Hierarchy, Node};

@@ -137,6 +137,13 @@ pub(crate) struct WholeShards {
 }
 
 impl WholeShards {
+    /// Encodes the elements of several shards.
+    fn encode_all<'b>(&self, shards: impl Iterator<Item = &'b [u8]>) -> Result<Vec<Vec<u8>>> {
+        let shards: Vec<&[u8]> = shards.collect();
+        let encode = |shard: &&[u8]| self.format.encode(shard, self.keeps_empty);
+        ferrocdf_array::map_parallel(&shards, encode).into_iter().collect()
+    }
+
     /// Returns a range of the elements of a shard.
     fn decoded(&self, key: &str, range: ByteRange, found: Option<Fetched>) -> Result<Option<Fetched>> {
         let Some(found) = found else { return Ok(None) };
@@ -168,15 +175,24 @@ impl Store for WholeShards {
     }
 
     fn put_many(&self, objects: &[(&str, &[u8])]) -> Vec<Result<Version>> {
-        let encode = |&(_, bytes): &(&str, &[u8])| self.format.encode(bytes, self.keeps_empty);
-        let encoded =
-            match ferrocdf_array::map_parallel(objects, encode).into_iter().collect::<Result<Vec<_>>>() {
-                Ok(encoded) => encoded,
-                Err(error) => return objects.iter().map(|_| Err(error.clone())).collect(),
-            };
+        let encoded = match self.encode_all(objects.iter().map(|&(_, bytes)| bytes)) {
+            Ok(encoded) => encoded,
+            Err(error) => return objects.iter().map(|_| Err(error.clone())).collect(),
+        };
         let objects: Vec<_> =
             objects.iter().zip(&encoded).map(|(&(key, _), bytes)| (key, &bytes[..])).collect();
         self.encoded.put_many(&objects)
+    }
+
+    fn put_many_if(&self, objects: &[(&str, &[u8], Expected<'_>)]) -> Vec<Result<Option<Version>>> {
+        let encoded = match self.encode_all(objects.iter().map(|&(_, bytes, _)| bytes)) {
+            Ok(encoded) => encoded,
+            Err(error) => return objects.iter().map(|_| Err(error.clone())).collect(),
+        };
+        let objects = objects.iter().zip(&encoded);
+        let objects: Vec<_> =
+            objects.map(|(&(key, _, expected), bytes)| (key, &bytes[..], expected)).collect();
+        self.encoded.put_many_if(&objects)
     }
 
     fn put_if(&self, key: &str, bytes: &[u8], expected: Expected<'_>) -> Result<Option<Version>> {

@@ -7,13 +7,15 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_array::{
-    Array, ChunkBatch, ChunkIndex, ChunkLocation, ChunkObjects, ChunkStore, Chunks, Index, map_parallel,
+    Array, Changes, ChunkBatch, ChunkIndex, ChunkLocation, ChunkObjects, ChunkStore, Chunks, Index,
+    map_parallel,
 };
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::{Chain, Codecs};
-use ferrocdf_store::{BlobMut, MemoryBlob, Store};
+use ferrocdf_store::{BlobMut, Expected, MemoryBlob, Store, Version};
 
 use crate::array::engine_array;
+use crate::conflicts::{Conflicts, resolve};
 use crate::data_type::FillValue;
 use crate::metadata::{ArrayMetadata, ChunkKeys, within};
 use crate::shards::in_box;
@@ -28,6 +30,10 @@ pub struct WriteOptions {
     pub can_grow: Vec<bool>,
     /// True if chunks that hold nothing but the fill value are stored too.
     pub keeps_empty: bool,
+    /// True if others may store chunks of the array at the same time.
+    pub is_shared: bool,
+    /// What becomes of a chunk of which a part was written, if another writer has changed it meanwhile.
+    pub conflicts: Conflicts,
 }
 
 /// Most chunks of a new array of which the writer notes that they are stored. Of others the store is asked.
@@ -44,6 +50,11 @@ struct WrittenChunks {
     empty: Option<Vec<u8>>,
     /// Chunks of a new array that are stored; `None` if there are too many to note.
     stored: Mutex<Option<HashSet<Index>>>,
+    chain: Arc<Chain>,
+    /// The decoded bytes of an element of the fill value, zero if empty; the number of elements of a chunk, and of bytes of each.
+    fill: Vec<u8>,
+    elements: u64,
+    element_size: usize,
 }
 
 impl ArrayMetadata {
@@ -90,8 +101,20 @@ impl ArrayMetadata {
         };
         let stored = Mutex::new(options.is_new.then(HashSet::new));
         let path = path.to_string();
-        let index = WrittenChunks { store, path, keys: self.keys, options, empty, stored };
-        let chunks = Chunks::writable(self.chunk_shape.clone(), Arc::new(index), Arc::new(chain), fill);
+        let chain = Arc::new(chain);
+        let index = WrittenChunks {
+            store,
+            path,
+            keys: self.keys,
+            options,
+            empty,
+            stored,
+            chain: chain.clone(),
+            fill: fill.clone(),
+            elements: self.chunk_shape.iter().product(),
+            element_size: size,
+        };
+        let chunks = Chunks::writable(self.chunk_shape.clone(), Arc::new(index), chain, fill);
         Ok(engine_array(&self.element, self.shape.clone(), chunks))
     }
 }
@@ -137,16 +160,66 @@ impl WrittenChunks {
         }
     }
 
+    /// Returns what was changed in a chunk of a batch, unless it was written whole.
+    fn changes<'b>(&self, batch: &'b dyn ChunkBatch, number: usize) -> Option<&'b Changes> {
+        batch.changes(number).filter(|changes| !changes.is_whole(self.elements))
+    }
+
     /// Stores one chunk of a batch.
     fn put_one(&self, batch: &dyn ChunkBatch, number: usize) -> Result<()> {
         let chunk = batch.coordinates(number);
-        with_bytes(batch, number, |bytes| match self.is_empty(bytes) {
-            true => self.leave_out(&chunk),
-            false => {
+        let changes = self.changes(batch, number);
+        with_bytes(batch, number, |bytes| match (self.is_left_out(bytes, changes), changes) {
+            (true, _) => self.leave_out(&chunk),
+            (false, None) => {
                 self.note(chunk.clone());
                 self.store.put(&self.key(&chunk), bytes).map(drop)
             }
+            (false, Some(changes)) => {
+                let put = self.store.put_if(&self.key(&chunk), bytes, changes.expected())?;
+                self.finish(&chunk, bytes, changes, put)
+            }
         })
+    }
+
+    /// True if a chunk is not stored, since it holds nothing but the fill value. A chunk of which a part was changed is, if it was
+    /// stored before: it could not be deleted without what another writer put into it meanwhile.
+    fn is_left_out(&self, encoded: &[u8], changes: Option<&Changes>) -> bool {
+        self.is_empty(encoded) && changes.is_none_or(|changes| changes.expected() == Expected::Absent)
+    }
+
+    /// Ends a conditional put of a chunk, of which `put` is the answer.
+    fn finish(&self, chunk: &[u64], encoded: &[u8], changes: &Changes, put: Option<Version>) -> Result<()> {
+        match put {
+            Some(version) => changes.set_stored(version),
+            None => self.resolve(chunk, encoded, changes)?,
+        }
+        Ok(())
+    }
+
+    /// Stores a chunk of which a part was changed, after a conditional put has found that its object is not as expected.
+    #[cold]
+    fn resolve(&self, chunk: &[u64], encoded: &[u8], changes: &Changes) -> Result<()> {
+        let size = self.elements as usize * self.element_size;
+        let mut ours = vec![];
+        let merge = |found: Option<&[u8]>| {
+            if ours.is_empty() {
+                ours.resize(size, 0);
+                self.chain.decode(0, encoded, &mut ours)?;
+            }
+            let mut merged = match self.fill.is_empty() {
+                true => vec![0; size],
+                false => self.fill.repeat(self.elements as usize),
+            };
+            found.map_or(Ok(()), |found| self.chain.decode(0, found, &mut merged))?;
+            changes.copy(&ours, &mut merged, self.element_size);
+            let mut object = vec![];
+            self.chain.encode(&merged, &mut object)?;
+            Ok(object)
+        };
+        let version = resolve(&*self.store, &self.key(chunk), encoded, self.options.conflicts, merge)?;
+        version.into_iter().for_each(|version| changes.set_stored(version));
+        Ok(())
     }
 
     /// Makes a chunk missing.
@@ -156,20 +229,29 @@ impl WrittenChunks {
 
     /// Stores a batch of chunks in a store in which each request takes long.
     fn put_together(&self, batch: &dyn ChunkBatch) -> Result<()> {
-        let (mut keys, mut objects) = (vec![], vec![]);
+        let (mut whole, mut parts) = (vec![], vec![]);
         for number in 0..batch.len() {
             let chunk = batch.coordinates(number);
             let bytes = with_bytes(batch, number, |bytes| Ok(bytes.to_vec()))?;
-            if self.is_empty(&bytes) {
+            let changes = self.changes(batch, number);
+            if self.is_left_out(&bytes, changes) {
                 self.leave_out(&chunk)?;
                 continue;
             }
-            keys.push(self.key(&chunk));
-            self.note(chunk);
-            objects.push(bytes);
+            let key = self.key(&chunk);
+            self.note(chunk.clone());
+            match changes {
+                None => whole.push((key, bytes)),
+                Some(changes) => parts.push((key, bytes, changes, chunk)),
+            }
         }
-        let objects: Vec<_> = keys.iter().zip(&objects).map(|(key, bytes)| (&**key, &bytes[..])).collect();
-        self.store.put_many(&objects).into_iter().try_for_each(|done| done.map(drop))
+        let objects: Vec<_> = whole.iter().map(|(key, bytes)| (&**key, &bytes[..])).collect();
+        self.store.put_many(&objects).into_iter().try_for_each(|done| done.map(drop))?;
+        let objects: Vec<_> =
+            parts.iter().map(|(key, bytes, changes, _)| (&**key, &bytes[..], changes.expected())).collect();
+        let answers = self.store.put_many_if(&objects);
+        let mut done = answers.into_iter().zip(&parts);
+        done.try_for_each(|(put, (_, bytes, changes, chunk))| self.finish(chunk, bytes, changes, put?))
     }
 }
 
@@ -232,6 +314,10 @@ impl ChunkStore for WrittenChunks {
     fn blob(&self) -> Arc<dyn BlobMut> {
         // All chunks are in objects.
         Arc::new(MemoryBlob::default())
+    }
+
+    fn is_shared(&self) -> bool {
+        self.options.is_shared
     }
 
     fn can_grow(&self, dim: usize) -> bool {

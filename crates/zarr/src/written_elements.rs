@@ -10,11 +10,12 @@ use std::sync::Arc;
 use ferrocdf_array::{ChunkObjects, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::Codecs;
-use ferrocdf_store::Store;
+use ferrocdf_store::{Expected, Store, Version};
 
 use crate::codecs::ElementForm;
+use crate::conflicts::resolve;
 use crate::data_type::DataType;
-use crate::elements::{Chunk, Elements, bytes_of};
+use crate::elements::{Chunk, DecodedChunk, Elements, bytes_of};
 use crate::metadata::ArrayMetadata;
 use crate::written_chunks::WriteOptions;
 
@@ -33,10 +34,27 @@ pub struct WrittenElements {
     fill: Box<[u8]>,
     options: WriteOptions,
     /// Chunks that were changed since they were stored, by their coordinates.
-    changed: BTreeMap<Vec<u64>, Vec<Box<[u8]>>>,
+    changed: BTreeMap<Vec<u64>, ChangedChunk>,
     changed_bytes: usize,
     /// Chunks of a new array that are stored.
     stored: HashSet<Vec<u64>>,
+}
+
+/// A chunk that was changed in memory.
+struct ChangedChunk {
+    elements: Vec<Box<[u8]>>,
+    /// Version of the object that it was read from; `None` if there was no object.
+    base: Option<Version>,
+    /// Which elements were written.
+    written: Vec<bool>,
+}
+
+impl ChangedChunk {
+    /// Returns the state that the object must be in; `None` if the chunk does not depend on what is stored.
+    fn expected(&self) -> Option<Expected<'_>> {
+        let is_whole = self.written.iter().all(|written| *written);
+        (!is_whole).then(|| self.base.as_ref().map_or(Expected::Absent, Expected::Version))
+    }
 }
 
 impl ArrayMetadata {
@@ -88,9 +106,11 @@ impl WrittenElements {
             (0..values.len() as u64).map(|number| self.elements.position(sel, number)).collect();
         self.fetch(places.iter().map(|(chunk, _)| chunk))?;
         for ((chunk, at), value) in places.into_iter().zip(values) {
-            if let Some(element) = self.changed.get_mut(&chunk).and_then(|elements| elements.get_mut(at)) {
+            let Some(changed) = self.changed.get_mut(&chunk) else { continue };
+            if let Some(element) = changed.elements.get_mut(at) {
                 self.changed_bytes = (self.changed_bytes + value.len()).saturating_sub(element.len());
                 *element = value;
+                changed.written[at] = true;
             }
         }
         if self.changed_bytes > MAX_CHANGED { self.flush() } else { Ok(()) }
@@ -114,34 +134,51 @@ impl WrittenElements {
             let some: Vec<Vec<u64>> = self.changed.keys().take(TOGETHER).cloned().collect();
             let mut objects = vec![];
             for chunk in &some {
-                objects.push(self.encode(&self.changed[chunk])?);
+                let changed = &self.changed[chunk];
+                // A chunk that was stored before could not be deleted without what another writer put into it meanwhile.
+                let is_left_out =
+                    self.is_empty(&changed.elements) && (!self.options.is_shared || changed.base.is_none());
+                objects.push(if is_left_out { None } else { Some(self.encode(&changed.elements)?) });
             }
             let keys: Vec<String> = some.iter().map(|chunk| self.elements.index.key(chunk)).collect();
             let mut puts = vec![];
             for ((chunk, key), object) in some.iter().zip(&keys).zip(&objects) {
                 match object {
-                    Some(object) => puts.push((&**key, &object[..])),
-                    None if self.may_be_stored(chunk) => self.store.delete(key)?,
+                    Some(object) => {
+                        let expected = self.changed[chunk].expected().filter(|_| self.options.is_shared);
+                        puts.push((&**key, &object[..], expected));
+                    }
+                    None if self.may_be_stored(chunk) && !self.options.is_shared => self.store.delete(key)?,
                     None => {}
                 }
             }
-            let mut answers = self.store.put_many(&puts).into_iter();
+            let mut answers = self.put_all(&puts).into_iter();
             let mut failed = Ok(());
             for (chunk, object) in some.into_iter().zip(objects) {
-                let done = if object.is_some() {
-                    answers.next().unwrap_or_else(|| Err(no_answer())).map(drop)
-                } else {
-                    Ok(())
+                let stored = match &object {
+                    Some(object) => match answers.next().unwrap_or_else(|| Err(no_answer())) {
+                        Ok(None) => self.resolve(&chunk, object),
+                        answer => answer,
+                    },
+                    None => Ok(None),
                 };
                 if object.is_some() && self.options.is_new {
                     self.stored.insert(chunk.clone());
                 }
-                match done {
-                    Ok(()) => {
-                        let elements = self.changed.remove(&chunk);
-                        self.changed_bytes =
-                            self.changed_bytes.saturating_sub(elements.as_deref().map_or(0, bytes_of));
-                        self.elements.keep(&chunk, elements.filter(|_| object.is_some()).map(Arc::new));
+                match stored {
+                    Ok(version) => {
+                        let Some(ChangedChunk { elements, .. }) = self.changed.remove(&chunk) else {
+                            continue;
+                        };
+                        self.changed_bytes = self.changed_bytes.saturating_sub(bytes_of(&elements));
+                        match (version, object) {
+                            (Some(version), _) => {
+                                self.elements
+                                    .keep(&chunk, Some(Arc::new(DecodedChunk { elements, version })));
+                            }
+                            (None, Some(_)) => self.elements.forget(&chunk),
+                            (None, None) => self.elements.keep(&chunk, None),
+                        }
                     }
                     Err(error) => failed = Err(error),
                 }
@@ -150,6 +187,41 @@ impl WrittenElements {
         }
         self.changed_bytes = 0;
         Ok(())
+    }
+
+    /// Puts chunks, some of them if their object is in the expected state; `None` for those of which it is not.
+    fn put_all(&self, chunks: &[(&str, &[u8], Option<Expected<'_>>)]) -> Vec<Result<Option<Version>>> {
+        let (mut whole, mut parts) = (vec![], vec![]);
+        for &(key, bytes, expected) in chunks {
+            match expected {
+                None => whole.push((key, bytes)),
+                Some(expected) => parts.push((key, bytes, expected)),
+            }
+        }
+        let mut whole = self.store.put_many(&whole).into_iter().map(|put| put.map(Some));
+        let mut parts = self.store.put_many_if(&parts).into_iter();
+        let mut answer = |expected: Option<Expected<'_>>| match expected {
+            None => whole.next(),
+            Some(_) => parts.next(),
+        };
+        chunks.iter().map(|chunk| answer(chunk.2).unwrap_or_else(|| Err(no_answer()))).collect()
+    }
+
+    /// Stores a changed chunk whose object another writer has changed. Returns its version, `None` if elements of the other writer are
+    /// in it.
+    #[cold]
+    fn resolve(&self, chunk: &[u64], object: &[u8]) -> Result<Option<Version>> {
+        let (key, changed) = (self.elements.index.key(chunk), &self.changed[chunk]);
+        let merge = |found: Option<&[u8]>| {
+            let mut elements = match found {
+                Some(found) => self.elements.decode(found)?,
+                None => vec![self.fill.clone(); changed.elements.len()],
+            };
+            let written = elements.iter_mut().zip(&changed.elements).zip(&changed.written);
+            written.filter(|(_, written)| **written).for_each(|((to, from), _)| to.clone_from(from));
+            self.encode(&elements)
+        };
+        resolve(&*self.store, &key, object, self.options.conflicts, merge)
     }
 
     /// Gives a new array of bytes of a fixed number room for longer elements. Returns false if chunks are stored already, which have
@@ -187,21 +259,27 @@ impl WrittenElements {
         self.elements.fetch(&mut found)?;
         let count = self.elements.chunk_shape.iter().product::<u64>() as usize;
         for chunk in wanted {
-            let elements = match found.remove(chunk).flatten() {
-                Some(elements) => Arc::unwrap_or_clone(elements),
-                None => vec![self.fill.clone(); count],
+            let (elements, base) = match found.remove(chunk).flatten() {
+                Some(chunk) => {
+                    let DecodedChunk { elements, version } = Arc::unwrap_or_clone(chunk);
+                    (elements, Some(version))
+                }
+                None => (vec![self.fill.clone(); count], None),
             };
             self.changed_bytes += bytes_of(&elements);
-            self.changed.insert(chunk.clone(), elements);
+            let written = vec![false; elements.len()];
+            self.changed.insert(chunk.clone(), ChangedChunk { elements, base, written });
         }
         Ok(())
     }
 
-    /// Encodes a chunk; `None` if it holds nothing but the fill value.
-    fn encode(&self, elements: &[Box<[u8]>]) -> Result<Option<Vec<u8>>> {
-        if !self.options.keeps_empty && elements.iter().all(|element| *element == self.fill) {
-            return Ok(None);
-        }
+    /// True if a chunk holds nothing but the fill value, and such chunks are not stored.
+    fn is_empty(&self, elements: &[Box<[u8]>]) -> bool {
+        !self.options.keeps_empty && elements.iter().all(|element| *element == self.fill)
+    }
+
+    /// Encodes a chunk.
+    fn encode(&self, elements: &[Box<[u8]>]) -> Result<Vec<u8>> {
         let mut bytes = vec![];
         match self.elements.form {
             ElementForm::Fixed(size) => {
@@ -222,7 +300,7 @@ impl WrittenElements {
         }
         let mut encoded = vec![];
         self.elements.chain.encode(&bytes, &mut encoded)?;
-        Ok(Some(encoded))
+        Ok(encoded)
     }
 }
 

@@ -320,7 +320,7 @@ mod tests {
         let mut cache = Cache::new(30);
         for number in 0..3 {
             cache.make_room(10);
-            cache.insert(0, key(number), Decoded::written(vec![0; 10], 0));
+            cache.insert(0, key(number), Decoded::written(vec![0; 10], 0, None));
         }
         cache.arrays.get_mut(&0).unwrap().get_mut(&key(0)).unwrap().used = true;
         assert_eq!(cache.make_room(10).map(|buffer| buffer.len()), Some(10));
@@ -334,7 +334,7 @@ mod tests {
     #[test]
     fn chunks_of_a_dropped_array_are_dropped() {
         let array = CachedChunks::new();
-        let chunk = Decoded::written(vec![1, 2, 3], 0);
+        let chunk = Decoded::written(vec![1, 2, 3], 0, None);
         array.keep([(key(7), chunk.clone())].into_iter());
         assert_eq!(array.get([key(7), key(8)].into_iter()), [Some(chunk), None]);
         let id = array.id;

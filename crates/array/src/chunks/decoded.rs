@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ferrocdf_bytes::{Code, Error};
 use ferrocdf_codec::unshuffle_part;
 
+use super::changes::Changes;
 use crate::Index;
 
 /// The coordinates of a chunk in the grid of chunks of its array.
@@ -24,12 +25,19 @@ pub(super) struct Decoded {
     pub(super) generation: Option<u64>,
     /// Number of elements that were written into the chunk; an element that is written twice counts twice.
     pub(super) written: u64,
+    /// What was written, if other writers may store the chunk too.
+    pub(super) changes: Option<Box<Changes>>,
 }
 
 impl Decoded {
     /// Returns a chunk of which `written` elements were written.
-    pub(super) fn written(bytes: Vec<u8>, written: u64) -> Shared {
-        Arc::new(Decoded { bytes, planes: None, generation: None, written })
+    pub(super) fn written(bytes: Vec<u8>, written: u64, changes: Option<Box<Changes>>) -> Shared {
+        Arc::new(Decoded { bytes, planes: None, generation: None, written, changes })
+    }
+
+    /// True if the chunk is stored as it is here: not if changes of another writer came to it.
+    pub(super) fn is_as_stored(&self) -> bool {
+        self.changes.as_ref().is_none_or(|changes| changes.is_stored())
     }
 
     /// True if the chunk is valid for the snapshot with this generation: it was located by it, or it was written by this process.
@@ -55,7 +63,8 @@ impl Decoded {
         if self.planes.is_none_or(|of| of == size) {
             self
         } else {
-            Arc::new(Decoded { bytes: self.unshuffled(), planes: None, ..*self })
+            let changes = self.changes.clone();
+            Arc::new(Decoded { bytes: self.unshuffled(), planes: None, changes, ..*self })
         }
     }
 }

@@ -16,6 +16,7 @@ use ferrocdf_store::{BlobMut, Buffer, writes_slowly};
 use rayon::prelude::*;
 
 use super::cache;
+use super::changes::Changes;
 use super::decoded::{Key, Shared, coordinates};
 use super::index::{ChunkBatch, ChunkStore};
 use crate::pool;
@@ -52,6 +53,11 @@ pub(super) trait ChunkSource: Sync {
     /// Borrows the decoded bytes of a chunk; `None` if they have to be built.
     fn borrow(&self, number: usize) -> Option<&[u8]>;
 
+    /// Returns what was changed in a chunk; `None` if it was written whole, or if nobody else writes.
+    fn changes(&self, _number: usize) -> Option<&Changes> {
+        None
+    }
+
     /// Builds the decoded bytes of a chunk in `chunk`; `buffer` is scratch memory. After an error the chunk is not written.
     fn build(&self, number: usize, buffer: &mut Buffer, chunk: &mut [u8]) -> Result<()>;
 }
@@ -68,6 +74,10 @@ impl ChunkSource for [(Key, Shared)] {
 
     fn borrow(&self, number: usize) -> Option<&[u8]> {
         Some(&self[number].1.bytes)
+    }
+
+    fn changes(&self, number: usize) -> Option<&Changes> {
+        self[number].1.changes.as_deref()
     }
 
     fn build(&self, number: usize, _buffer: &mut Buffer, chunk: &mut [u8]) -> Result<()> {
@@ -236,6 +246,10 @@ impl<S: ChunkSource + ?Sized> ChunkBatch for EncodedBatch<'_, S> {
         self.encoded[number].mask
     }
 
+    fn changes(&self, number: usize) -> Option<&Changes> {
+        self.source.changes(self.first + number)
+    }
+
     fn borrow(&self, chunks: Range<usize>) -> Option<&[u8]> {
         match &self.encoded[chunks] {
             [one] => Some(&one.bytes),
@@ -271,6 +285,10 @@ impl<S: ChunkSource + ?Sized> ChunkBatch for UnfilteredBatch<'_, S> {
 
     fn mask(&self, _number: usize) -> u32 {
         0
+    }
+
+    fn changes(&self, number: usize) -> Option<&Changes> {
+        self.source.changes(self.chunks.start + number)
     }
 
     fn borrow(&self, chunks: Range<usize>) -> Option<&[u8]> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ferrocdf_bytes::Result;
 use ferrocdf_store::{BlobMut, ByteRange, Store};
 
+use super::changes::Changes;
 use crate::Index;
 
 /// An index that locates the chunks of one array.
@@ -99,6 +100,12 @@ pub trait ChunkStore: ChunkIndex {
         None
     }
 
+    /// True if other writers may store chunks of the array at the same time. Then chunks that are not written whole have
+    /// [`ChunkBatch::changes`].
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     /// True if the array may grow along a dimension. A chunk that reaches beyond the array along such a dimension stays pending,
     /// since elements may be appended to it. Along other dimensions a chunk is complete once all its elements within the array
     /// were written.
@@ -125,6 +132,11 @@ pub trait ChunkBatch: Sync {
 
     /// Returns the filter mask of a chunk.
     fn mask(&self, number: usize) -> u32;
+
+    /// Returns what was changed in a chunk; `None` if it was written whole, or if the store [is not shared](ChunkStore::is_shared).
+    fn changes(&self, _number: usize) -> Option<&Changes> {
+        None
+    }
 
     /// Borrows the encoded bytes of consecutive chunks as one slice; `None` if they are not contiguous in memory.
     fn borrow(&self, chunks: Range<usize>) -> Option<&[u8]>;

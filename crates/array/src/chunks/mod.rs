@@ -8,6 +8,7 @@
 //! `read`, `write` and `copy` share `locate`, `objects`, `optimistic`, `selected` and `stored`; `coverage` uses the index alone.
 
 mod cache;
+mod changes;
 mod copy;
 mod coverage;
 mod decoded;
@@ -26,6 +27,7 @@ mod selected;
 mod stored;
 mod write;
 
+pub use changes::Changes;
 pub use copy::copy_chunks;
 pub use index::{ChunkBatch, ChunkIndex, ChunkLocation, ChunkObjects, ChunkStore, IndexSnapshot};
 pub use layout::Chunks;

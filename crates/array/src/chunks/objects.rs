@@ -18,9 +18,9 @@ struct ObjectRequest {
 }
 
 impl ObjectRequest {
-    /// Checks an answer to the request and returns its bytes; `None` if the object does not exist.
-    fn bytes(&self, answer: Result<Option<Fetched>>) -> Result<Option<Vec<u8>>> {
-        let checked = || -> Result<Option<Vec<u8>>> {
+    /// Checks an answer to the request and returns it; `None` if the object does not exist.
+    fn checked(&self, answer: Result<Option<Fetched>>) -> Result<Option<Fetched>> {
+        let checked = || -> Result<Option<Fetched>> {
             let Some(found) = answer? else { return Ok(None) };
             let found = found.check(&self.object, self.range)?;
             let (has, total) = (found.bytes.len() as u64, found.total);
@@ -29,7 +29,7 @@ impl ObjectRequest {
                     let what = format!("{len} bytes at byte {start} are past the end, it has {total} bytes");
                     Err(Error::new(Code::ETRUNC, what))
                 }
-                _ => Ok(Some(found.bytes)),
+                _ => Ok(Some(found)),
             }
         };
         checked().map_err(|error| error.at(&self.name))
@@ -58,17 +58,17 @@ impl StoredChunks<'_> {
         Ok(ObjectRequest { name: self.name(key, location), object: self.objects()?.key(key), range })
     }
 
-    /// Fetches the encoded bytes of a chunk in an object. `None` if the object does not exist, or if the chunk is in no object.
-    pub(super) fn get_object(&self, key: &[u64], location: ChunkLocation) -> Result<Option<Vec<u8>>> {
+    /// Fetches a chunk in an object. `None` if the object does not exist, or if the chunk is in no object.
+    pub(super) fn get_object(&self, key: &[u64], location: ChunkLocation) -> Result<Option<Fetched>> {
         let Some(range) = location.in_object() else { return Ok(None) };
         let request = self.request(key, location, range)?;
-        request.bytes(self.objects()?.store().get(&request.object, range))
+        request.checked(self.objects()?.store().get(&request.object, range))
     }
 
-    /// Fetches the encoded bytes of chunks in objects: from a near store with one request per chunk, from a slow one with a single
+    /// Fetches chunks in objects: from a near store with one request per chunk, from a slow one with a single
     /// [`Store::get_many`](ferrocdf_store::Store::get_many). All locations must be [`ChunkLocation::Object`]. Runs on the thread
     /// of the caller alone: threads of the pool may be waiting for it.
-    pub(super) fn get_objects(&self, chunks: &[(&[u64], ChunkLocation)]) -> Result<Vec<Option<Vec<u8>>>> {
+    pub(super) fn get_objects(&self, chunks: &[(&[u64], ChunkLocation)]) -> Result<Vec<Option<Fetched>>> {
         if chunks.is_empty() {
             return Ok(Vec::new());
         }
@@ -88,6 +88,6 @@ impl StoredChunks<'_> {
             let what = format!("{}: {} answers to {} requests", store.name(), answers.len(), chunks.len());
             return Err(Error::new(Code::EINTERNAL, what));
         }
-        requests.iter().zip(answers).map(|(request, answer)| request.bytes(answer)).collect()
+        requests.iter().zip(answers).map(|(request, answer)| request.checked(answer)).collect()
     }
 }

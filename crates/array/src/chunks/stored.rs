@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::Chain;
-use ferrocdf_store::{Blob, Cost};
+use ferrocdf_store::{Blob, Cost, Fetched, Version};
 
 use super::cache;
 use super::decoded::name;
@@ -50,16 +50,27 @@ impl StoredChunks<'_> {
 
     /// Fetches and decodes the whole chunk with these coordinates; `None` if it is missing.
     pub(super) fn read(&self, key: &[u64], location: ChunkLocation) -> Result<Option<Vec<u8>>> {
+        self.read_version(key, location).map(|(chunk, _)| chunk)
+    }
+
+    /// Fetches and decodes a chunk as [`read`](StoredChunks::read) does, and returns the version of its object too.
+    pub(super) fn read_version(
+        &self,
+        key: &[u64],
+        location: ChunkLocation,
+    ) -> Result<(Option<Vec<u8>>, Option<Version>)> {
         let ChunkLocation::At { at: position, len, mask } = location else {
-            let stored = self.get_object(key, location)?;
-            return self.decode_fetched(key, location, stored.as_deref());
+            let found = self.get_object(key, location)?;
+            let chunk = self.decode_fetched(key, location, found.as_ref().map(|found| &found.bytes[..]))?;
+            return Ok((chunk, found.map(|found| found.version)));
         };
         self.check_inside(position, position.saturating_add(len))?;
         Scratch::with(|scratch| {
             // `check_inside` bounds `len` by the size of the blob.
             let stored = scratch.window.at(position, len as usize);
             self.fetch(position, stored)?;
-            self.decode(stored, mask).map_err(|error| error.at(name(key, position))).map(Some)
+            let chunk = self.decode(stored, mask).map_err(|error| error.at(name(key, position)))?;
+            Ok((Some(chunk), None))
         })
     }
 
@@ -144,8 +155,8 @@ impl StoredChunks<'_> {
                 encoded.chunks[number] = FetchedChunk::Window(window, begin..begin + len as usize);
             }
         }
-        for (number, bytes) in numbers.into_iter().zip(self.get_objects(&in_objects)?) {
-            encoded.chunks[number] = bytes.map_or(FetchedChunk::Missing, FetchedChunk::Object);
+        for (number, found) in numbers.into_iter().zip(self.get_objects(&in_objects)?) {
+            encoded.chunks[number] = found.map_or(FetchedChunk::Missing, FetchedChunk::Object);
         }
         Ok(encoded)
     }
@@ -163,8 +174,8 @@ enum FetchedChunk {
     Missing,
     /// A range of the window with this number.
     Window(usize, Range<usize>),
-    /// Bytes fetched from an object.
-    Object(Vec<u8>),
+    /// An object, or a range of one.
+    Object(Fetched),
 }
 
 impl EncodedChunks {
@@ -173,7 +184,15 @@ impl EncodedChunks {
         match &self.chunks[number] {
             FetchedChunk::Missing => None,
             FetchedChunk::Window(window, range) => Some(&self.windows.get(*window)[range.clone()]),
-            FetchedChunk::Object(bytes) => Some(bytes),
+            FetchedChunk::Object(found) => Some(&found.bytes),
+        }
+    }
+
+    /// Returns the version of the object that has the chunk with this number in the batch.
+    pub(super) fn version(&self, number: usize) -> Option<&Version> {
+        match &self.chunks[number] {
+            FetchedChunk::Object(found) => Some(&found.version),
+            FetchedChunk::Missing | FetchedChunk::Window(..) => None,
         }
     }
 }

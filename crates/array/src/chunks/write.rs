@@ -15,6 +15,7 @@ use rayon::prelude::*;
 use smallvec::SmallVec;
 
 use super::cache;
+use super::changes::Changes;
 use super::decoded::{Decoded, Key, Shared, owned};
 use super::encode::ChunkSource;
 use super::index::ChunkLocation;
@@ -54,7 +55,10 @@ pub fn flush(blob: &dyn BlobMut, array: &Array) -> Result<()> {
     *failed = None;
     let all = pending.all();
     pending.writer().write(blob, &all)?;
-    chunks.cached.keep(pending.remove_stored(all).into_iter());
+    let (as_stored, merged): (Vec<_>, Vec<_>) =
+        pending.remove_stored(all).into_iter().partition(|(_, chunk)| chunk.is_as_stored());
+    chunks.cached.keep(as_stored.into_iter());
+    merged.iter().for_each(|(key, _)| drop(chunks.cached.take(key)));
     Ok(())
 }
 
@@ -138,6 +142,8 @@ struct PartialChunk {
     written: u64,
     /// True if `decoded` has changes that are not stored.
     is_pending: bool,
+    /// What was written, if other writers may store the chunk too.
+    changes: Option<Box<Changes>>,
     location: ChunkLocation,
 }
 
@@ -194,7 +200,7 @@ impl SelectionWriter<'_> {
             let is_complete = chunk.written >= self.needed(&chunk.at) || !can_be_pending;
             let Some(decoded) = chunk.decoded.filter(|_| done.is_ok() || chunk.is_pending) else { continue };
             let to = if done.is_ok() && is_complete { &mut ready } else { &mut pending };
-            to.push((chunk.key, Decoded::written(decoded, chunk.written)));
+            to.push((chunk.key, Decoded::written(decoded, chunk.written, chunk.changes)));
         }
         let done = done.and_then(|()| self.pending.writer().write(self.blob, &ready));
         if done.is_err() {
@@ -224,14 +230,18 @@ impl SelectionWriter<'_> {
 
     fn chunk(&self, at: &At) -> PartialChunk {
         let key = self.selected.key(at);
-        let (decoded, written, is_pending) = match self.take(&key) {
+        let is_shared = self.pending.writer().store.is_shared();
+        // The version of a chunk that a reader decoded is not known: where others write too, it is read again.
+        let taken = self.take(&key).filter(|(chunk, _)| !is_shared || chunk.changes.is_some());
+        let (decoded, written, is_pending, changes) = match taken {
             Some((chunk, is_pending)) => {
-                let written = chunk.written;
-                (Some(owned(chunk)), written, is_pending)
+                let (written, changes) = (chunk.written, chunk.changes.clone());
+                (Some(owned(chunk)), written, is_pending, changes.map(|changes| Box::new(changes.renewed())))
             }
-            None => (None, 0, false),
+            None => (None, 0, false, is_shared.then(Box::default)),
         };
-        PartialChunk { at: at.clone(), key, decoded, written, is_pending, location: ChunkLocation::Missing }
+        let location = ChunkLocation::Missing;
+        PartialChunk { at: at.clone(), key, decoded, written, is_pending, changes, location }
     }
 
     /// Locates the chunks that are not in memory.
@@ -309,6 +319,9 @@ impl SelectionWriter<'_> {
             share(true, some, |number, chunk| {
                 let stored = encoded.get(number);
                 chunk.decoded = self.stored.decode_fetched(&chunk.key, chunk.location, stored)?;
+                if let Some(changes) = &mut chunk.changes {
+                    **changes = Changes::of(encoded.version(number).cloned());
+                }
                 // A missing object is not requested again when the chunk is changed.
                 chunk.location = if stored.is_none() { ChunkLocation::Missing } else { chunk.location };
                 Ok(true)
@@ -324,7 +337,10 @@ impl SelectionWriter<'_> {
             if let Some(position) = self.overwritable(chunk, written) {
                 return Scratch::with(|scratch| self.overwrite(&chunk.at, position, &mut scratch.dense));
             }
-            let stored = self.stored.read(&chunk.key, chunk.location)?;
+            let (stored, version) = self.stored.read_version(&chunk.key, chunk.location)?;
+            if let Some(changes) = &mut chunk.changes {
+                **changes = Changes::of(version);
+            }
             chunk.decoded = Some(stored.unwrap_or_else(|| {
                 let mut chunk = cache::buffer(self.selected.chunk_len as usize);
                 self.chunks.fill_chunk(&mut chunk);
@@ -335,6 +351,10 @@ impl SelectionWriter<'_> {
             Scratch::with(|scratch| self.scatter_into(&chunk.at, &mut scratch.dense, decoded));
             chunk.written += written;
             chunk.is_pending = true;
+            if let Some(changes) = &mut chunk.changes {
+                let outer = self.chunks.shape.len() - self.chunks.inner;
+                changes.mark(&self.chunks.shape[..outer], &self.selected.selection(&chunk.at));
+            }
         }
         Ok(())
     }

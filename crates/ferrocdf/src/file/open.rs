@@ -10,7 +10,7 @@ use ferrocdf_store::{
     Blob, BlobMut, Durable, FileBlob, MemoryBlob, ObjectDraft, ReadAhead, ReplaceableFile, WriteBehind,
     read_optimistically,
 };
-use ferrocdf_zarr::Version;
+use ferrocdf_zarr::{Conflicts, Version};
 
 use super::{File, FileMut, State, Target, in_file};
 use crate::driver::{Context, Opened};
@@ -167,7 +167,7 @@ impl FileMut {
         check_sync_setting()?;
         let location = Location::Path(path.to_path_buf());
         if path.is_dir() {
-            return Self::append_store(&location);
+            return Self::append_store(&location, options);
         }
         let blob = FileBlob::open_mut(path)?;
         let probe = drivers::find(&blob, &location);
@@ -190,9 +190,11 @@ impl FileMut {
     /// `NC_EPERM` for a file that is an object of a store, which is replaced whole and not changed in place; those of
     /// [`FileMut::append`].
     pub fn append_at(location: &Location, options: &AppendOptions) -> Result<FileMut> {
+        let asks_to_merge = matches!(location, Location::Url(url) if url.asks_to_merge());
+        let options = &options.clone().merge(options.merge || asks_to_merge);
         match &*location.resolved()? {
             Location::Path(path) => Self::append_with(path, options),
-            place @ Location::Object { .. } => Self::append_store(place).map_err(|error| match error.code {
+            place @ Location::Object { .. } => Self::append_store(place, options).map_err(|error| match error.code {
                 Code::ENOTNC | Code::ENOOBJECT => {
                     let what = "objects are replaced whole, and not changed in place: copy it to a file, change that, and put it with nccopy";
                     Error::new(Code::EPERM, what).at(place.name().display())
@@ -217,10 +219,11 @@ impl FileMut {
     }
 
     /// Opens a Zarr store for reading and writing.
-    fn append_store(location: &Location) -> Result<FileMut> {
+    fn append_store(location: &Location, options: &AppendOptions) -> Result<FileMut> {
         let name = location.name();
         let context = context(location, &OpenOptions::default());
-        let (driver, model) = in_file(&name, NcZarrWriter::open(&context))?;
+        let conflicts = if options.merge { Conflicts::Merge } else { Conflicts::Refuse };
+        let (driver, model) = in_file(&name, NcZarrWriter::open(&context, conflicts))?;
         let state = State::opened(Opened::Writable(Box::new(driver)), model);
         Ok(FileMut::new(File::new(&name, state), Target::Store))
     }

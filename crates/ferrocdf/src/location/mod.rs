@@ -74,7 +74,7 @@ impl Location {
     pub fn parse(text: &[u8]) -> Result<Location> {
         Ok(match Url::parse(text) {
             None => Location::Path(as_path(text).to_path_buf()),
-            Some(url) if url.is_file() && !url.asks_for_zarr() => {
+            Some(url) if url.is_file() && !url.asks_for_zarr() && !url.asks_to_merge() => {
                 Location::Path(as_path(&url.local_path()?).to_path_buf())
             }
             Some(url) => Location::Url(url),

@@ -49,6 +49,11 @@ impl Url {
         self.mode_words().any(|word| word.eq_ignore_ascii_case(b"zip"))
     }
 
+    /// True if the fragment asks that chunks are merged which others change too.
+    pub(crate) fn asks_to_merge(&self) -> bool {
+        self.mode_words().any(|word| word.eq_ignore_ascii_case(b"merge"))
+    }
+
     /// Returns the format and the kind of Zarr store that the fragment asks for; `None` if it asks for none. Without a version it is the
     /// second one, as in netCDF-C.
     pub(crate) fn zarr(&self) -> Option<(Format, ZarrOptions)> {

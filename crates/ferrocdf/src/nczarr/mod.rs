@@ -27,7 +27,7 @@ use ferrocdf_hdf5::ChunkCounts;
 use ferrocdf_model::{
     Atomic, Attr, Class, Container, DataModel, Format, Model, Name, Owner, Type, Values, VarId,
 };
-use ferrocdf_store::{Blob, MemoryBlob, Store, ZipStore};
+use ferrocdf_store::{Blob, MemoryBlob, Store, Version as ObjectVersion, ZipStore};
 use ferrocdf_zarr::{ArrayMetadata, DataType, Elements, Hierarchy, Json, Members, Version};
 
 use crate::driver::{Context, Driver, Inspect, LocatedArray, Skipped, StoredSize};
@@ -315,9 +315,12 @@ impl Content {
         hierarchy.map(walk::walk).ok_or_else(no_metadata)
     }
 
-    /// Reads a store that is to be written: from the documents of each node.
-    fn read_each(store: &dyn Store, path: &str) -> Result<(Content, Model)> {
-        Hierarchy::open_each(store, path)?.map(walk::walk).ok_or_else(no_metadata)
+    /// Reads a store that is to be written: from the documents of each node, of which it returns the versions by their keys.
+    fn read_each(store: &dyn Store, path: &str) -> Result<(Content, Model, HashMap<String, ObjectVersion>)> {
+        let mut hierarchy = Hierarchy::open_each(store, path)?.ok_or_else(no_metadata)?;
+        let versions = std::mem::take(&mut hierarchy.versions);
+        let (content, model) = walk::walk(hierarchy);
+        Ok((content, model, versions))
     }
 }
 

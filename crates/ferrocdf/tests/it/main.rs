@@ -18,6 +18,7 @@ mod sparse_copies;
 mod toy;
 mod unnamed_types;
 mod zarr;
+mod zarr_shared;
 mod zarr_types;
 mod zarr_written;
 mod zarr_zip;

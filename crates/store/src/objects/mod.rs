@@ -66,6 +66,12 @@ pub trait Store: Debug + Send + Sync {
     /// between; `None`, and nothing is done, if it is not.
     fn put_if(&self, key: &str, bytes: &[u8], expected: Expected<'_>) -> Result<Option<Version>>;
 
+    /// Puts several objects, each as [`put_if`](Store::put_if) does, in as few rounds as the store can. The answers are in the order of
+    /// the objects; a failed put does not affect the others.
+    fn put_many_if(&self, objects: &[(&str, &[u8], Expected<'_>)]) -> Vec<Result<Option<Version>>> {
+        objects.iter().map(|&(key, bytes, expected)| self.put_if(key, bytes, expected)).collect()
+    }
+
     /// Makes the bytes of a blob the content of an object, as [`put`](Store::put) does. Stores that take an object in parts have only
     /// some of them in memory at once.
     ///

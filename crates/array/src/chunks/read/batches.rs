@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use ferrocdf_bytes::Result;
+use ferrocdf_store::Fetched;
 
 use super::ChunkReader;
 use super::fetch::ChunkTask;
@@ -139,8 +140,9 @@ impl ChunkReader<'_> {
         };
         run_in_batches(BatchLimit::of(&self.cost), tasks, len, fetch, |tasks, objects: &Vec<_>| {
             share(self.shares, tasks, |number, (_, task)| {
-                let stored: &Option<Vec<u8>> = &objects[number];
-                Scratch::with(|scratch| self.task(task, stored.as_deref(), generation, scratch))
+                let found: &Option<Fetched> = &objects[number];
+                let stored = found.as_ref().map(|found| &found.bytes[..]);
+                Scratch::with(|scratch| self.task(task, stored, generation, scratch))
             })
         })
     }

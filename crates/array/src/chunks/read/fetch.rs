@@ -76,7 +76,9 @@ impl ChunkReader<'_> {
                 let fill = |task: &mut ChunkTask<'_>| {
                     let stored = match task.chunk.need {
                         Need::Object => {
-                            self.stored.get_object(&self.selected.key(&task.chunk.at), task.chunk.location)?
+                            let key = self.selected.key(&task.chunk.at);
+                            let found = self.stored.get_object(&key, task.chunk.location)?;
+                            found.map(|found| found.bytes)
                         }
                         // An encoded chunk of length 0, whose range is empty too.
                         Need::Whole(..) => Some(Vec::new()),

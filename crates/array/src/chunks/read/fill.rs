@@ -116,7 +116,13 @@ impl ChunkReader<'_> {
                 let mut bytes = cache::buffer(chunk_len);
                 chain.decode(mask, stored, &mut bytes).map_err(fail)?;
                 let planes = planes.then_some(part.size);
-                let chunk = Arc::new(Decoded { bytes, planes, generation: Some(generation), written: 0 });
+                let chunk = Arc::new(Decoded {
+                    bytes,
+                    planes,
+                    generation: Some(generation),
+                    written: 0,
+                    changes: None,
+                });
                 chunks.cached.keep([(key, chunk.clone())].into_iter());
                 return Ok(self.rows(part, chunk.view(), &mut task.rows, &mut scratch.dense));
             }

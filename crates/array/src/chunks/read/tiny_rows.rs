@@ -78,7 +78,7 @@ impl ChunkReader<'_> {
     ) -> Result<Vec<Option<Shared>>> {
         let decode = |(number, chunk): (usize, &&PlannedChunk)| match &chunk.kept {
             Some(kept) => Ok(Some(kept.clone())),
-            None => Ok(decode(number, chunk)?.map(|bytes| Decoded::written(bytes, 0))),
+            None => Ok(decode(number, chunk)?.map(|bytes| Decoded::written(bytes, 0, None))),
         };
         match pool::get().filter(|_| self.shares) {
             Some(pool) => pool.install(|| some.par_iter().enumerate().map(decode).collect()),

@@ -11,17 +11,18 @@ mod attributes;
 mod data;
 mod documents;
 mod driver;
+mod puts;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_array::Array;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Attr, GroupId, Model, Owner, Quantize, Type, UserType, VarId};
-use ferrocdf_store::{BlobMut, ByteRange, Store, ZipDraft};
+use ferrocdf_store::{BlobMut, Store, Version as ObjectVersion, ZipDraft};
 use ferrocdf_zarr::{
-    ArrayMetadata, DataType, Json, Members, NewArray, Version, WriteOptions, WrittenElements, group,
-    with_member, within,
+    ArrayMetadata, Conflicts, DataType, Json, Members, NewArray, Version, WriteOptions, WrittenElements,
+    group, within,
 };
 
 use super::keys::is_old_form;
@@ -47,14 +48,18 @@ pub(crate) struct NcZarrWriter {
     variables: Vec<VariableNode>,
     /// What the documents of the store say, by their keys relative to its root.
     stored: HashMap<String, Json>,
-    /// Consolidated metadata of a store that was opened, with members for nodes that the model does not have.
+    /// The versions of the documents as they were read or put, by their keys in the store.
+    versions: HashMap<String, ObjectVersion>,
+    /// Documents that consolidated metadata does not have as they are, by their keys relative to the root.
+    changed: HashSet<String>,
+    /// The nodes of consolidated metadata as they were when the store was opened, or as they were put last.
     consolidated: Members,
+    /// What becomes of chunks of which parts are written, if others write them too.
+    conflicts: Conflicts,
     /// True if the store was there before this writer.
     was_opened: bool,
     /// The zip file that was opened, for its lock.
     zip_file: Option<Box<dyn BlobMut>>,
-    /// True if consolidated metadata does not say what the documents say.
-    is_consolidation_due: bool,
 }
 
 /// A group.
@@ -158,8 +163,10 @@ impl NcZarrWriter {
     ///
     /// # Errors
     /// Those of [`NcZarr::open`]; `NC_EPERM` for a store whose root is an array, and for one that a netCDF library before 4.9.3 wrote.
-    pub(crate) fn open(context: &Context<'_>) -> Result<(NcZarrWriter, Model)> {
-        Self::open_in(place::store(context.location)?)
+    pub(crate) fn open(context: &Context<'_>, conflicts: Conflicts) -> Result<(NcZarrWriter, Model)> {
+        let (mut writer, model) = Self::open_in(place::store(context.location)?)?;
+        writer.conflicts = conflicts;
+        Ok((writer, model))
     }
 
     /// Opens a store in a zip file for reading and writing. `file` is the file, whose lock the writer holds.
@@ -178,7 +185,7 @@ impl NcZarrWriter {
     }
 
     fn open_in((store, path): (Arc<dyn Store>, String)) -> Result<(NcZarrWriter, Model)> {
-        let (mut content, model) = Content::read_each(&*store, &path)?;
+        let (mut content, model, versions) = Content::read_each(&*store, &path)?;
         let variables = std::mem::take(&mut content.arrays);
         let groups = std::mem::take(&mut content.groups);
         let is_old = groups.iter().chain(variables.iter().map(|variable| &variable.document));
@@ -205,7 +212,8 @@ impl NcZarrWriter {
         let mut writer = Self::of(NcZarr::of(store, path, content), options, groups, variables);
         let documents = writer.documents(&model)?;
         writer.stored = documents.into_iter().map(|Keyed { key, json }| (key, json)).collect();
-        (writer.consolidated, writer.was_opened) = (writer.consolidated_members()?, true);
+        (writer.versions, writer.was_opened) = (versions, true);
+        writer.consolidated = writer.read_consolidated()?;
         Ok((writer, model))
     }
 
@@ -222,25 +230,18 @@ impl NcZarrWriter {
             groups,
             variables,
             stored: HashMap::new(),
+            versions: HashMap::new(),
+            changed: HashSet::new(),
             consolidated: Members::default(),
+            conflicts: Conflicts::Refuse,
             was_opened: false,
             zip_file: None,
-            is_consolidation_due: false,
         }
     }
 
-    /// Returns the metadata of nodes in the consolidated metadata of a store that was opened.
-    fn consolidated_members(&mut self) -> Result<Members> {
-        let all = match (self.options.consolidated, self.version) {
-            (false, _) => None,
-            (true, Version::V3) => self.groups[0].metadata.get("consolidated_metadata").cloned(),
-            (true, Version::V2) => {
-                let found = self.reader.store.get(&self.key(".zmetadata"), ByteRange::All)?;
-                found.map(|found| Json::parse(&found.bytes)).transpose()?
-            }
-        };
-        let members = all.as_ref().and_then(|all| all.get("metadata")).and_then(Json::as_object);
-        Ok(members.cloned().unwrap_or_default())
+    /// True if others may write to the store at the same time: not to a new one, and not to a zip file.
+    fn is_shared(&self) -> bool {
+        self.was_opened && self.zip_file.is_none()
     }
 
     /// Returns the key in the store of a key relative to the root.
@@ -288,63 +289,6 @@ impl NcZarrWriter {
         let what =
             format!("/{path}: the store has objects there already, of something that is not in the dataset");
         Err(Error::new(Code::ENAMEINUSE, what))
-    }
-
-    /// Puts the documents that changed.
-    fn put_documents(&mut self, model: &Model) -> Result<()> {
-        for Keyed { key, json } in self.documents(model)? {
-            if self.stored.get(&key) == Some(&json) {
-                continue;
-            }
-            let is_root = key == "zarr.json";
-            self.is_consolidation_due |= self.options.consolidated;
-            // The root of version 3 has the consolidated metadata in it.
-            if !(is_root && self.options.consolidated) {
-                self.reader.store.put(&self.key(&key), json.to_string().as_bytes())?;
-            }
-            self.stored.insert(key, json);
-        }
-        if self.is_consolidation_due { self.put_consolidated() } else { Ok(()) }
-    }
-
-    /// Puts consolidated metadata.
-    fn put_consolidated(&mut self) -> Result<()> {
-        let mut members = self.consolidated.clone();
-        let places = self.consolidated.iter().enumerate().map(|(at, (name, _))| (name, at));
-        let places: HashMap<&str, usize> = places.collect();
-        let mut stored: Vec<(&String, &Json)> = self.stored.iter().collect();
-        stored.sort_by_key(|(key, _)| *key);
-        for (key, json) in stored {
-            let name = match self.version {
-                Version::V2 => &**key,
-                Version::V3 => match key.strip_suffix("/zarr.json") {
-                    Some(path) => path,
-                    None => continue,
-                },
-            };
-            match places.get(name) {
-                Some(&at) => members.0[at].1.clone_from(json),
-                None => members.0.push((name.to_string(), json.clone())),
-            }
-        }
-        let (key, json) = match self.version {
-            Version::V2 => {
-                let format = ("zarr_consolidated_format", Json::integer(1));
-                (".zmetadata", Json::object(vec![("metadata", Json::Object(members)), format]))
-            }
-            Version::V3 => {
-                let inline = Json::object(vec![
-                    ("kind", Json::text("inline")),
-                    ("must_understand", Json::Bool(false)),
-                    ("metadata", Json::Object(members)),
-                ]);
-                let root = self.stored.get("zarr.json").cloned().unwrap_or(Json::Null);
-                ("zarr.json", with_member(&root, "consolidated_metadata", inline))
-            }
-        };
-        self.reader.store.put(&self.key(key), json.to_string().as_bytes())?;
-        self.is_consolidation_due = false;
-        Ok(())
     }
 }
 
@@ -478,6 +422,8 @@ impl NcZarrWriter {
             is_new: node.is_new,
             can_grow: dims.iter().map(|&dim| model.dim(dim).unlimited).collect(),
             keeps_empty: self.options.keeps_empty_chunks,
+            is_shared: !node.is_new && self.is_shared(),
+            conflicts: self.conflicts,
         };
         let (store, path, codecs) = (self.reader.store.clone(), self.key(&node.path), &self.reader.codecs);
         let is_text = model.var(var).ty == Type::Atomic(Atomic::String);

@@ -1,0 +1,174 @@
+//! Putting documents.
+//!
+//! A document is put whole, and a document of a store that was there before only if it still is the one that was read: what another writer
+//! has put meanwhile is not lost. Consolidated metadata is read again each time, and only what this writer changed is changed in it.
+
+use std::collections::HashMap;
+
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_model::Model;
+use ferrocdf_store::{ByteRange, Expected, Fetched};
+use ferrocdf_zarr::{Json, Members, Version, with_member};
+
+use super::NcZarrWriter;
+use super::documents::Keyed;
+
+const ZARR_JSON: &str = "zarr.json";
+const ZMETADATA: &str = ".zmetadata";
+
+/// Times that consolidated metadata is made again because another writer has put it meanwhile.
+const MAX_ATTEMPTS: usize = 100;
+
+impl NcZarrWriter {
+    /// Puts the documents that changed, and consolidated metadata.
+    pub(super) fn put_documents(&mut self, model: &Model) -> Result<()> {
+        for Keyed { key, json } in self.documents(model)? {
+            if self.stored.get(&key) == Some(&json) {
+                continue;
+            }
+            // The root of version 3 has the consolidated metadata in it.
+            if !(key == ZARR_JSON && self.options.consolidated) {
+                self.put_document(&key, &json)?;
+            }
+            if self.options.consolidated {
+                self.changed.insert(key.clone());
+            }
+            self.stored.insert(key, json);
+        }
+        if self.changed.is_empty() { Ok(()) } else { self.put_consolidated() }
+    }
+
+    /// Puts a document, given by its key relative to the root.
+    ///
+    /// # Errors
+    /// `NC_EOBJECT` if another writer has changed it; those of the store.
+    fn put_document(&mut self, relative: &str, json: &Json) -> Result<()> {
+        let (key, bytes) = (self.key(relative), json.to_string().into_bytes());
+        let store = self.reader.store.clone();
+        let version = if self.is_shared() {
+            let expected = self.versions.get(&key).map_or(Expected::Absent, Expected::Version);
+            match store.put_if(&key, &bytes, expected)? {
+                Some(version) => version,
+                None => match store.get(&key, ByteRange::All)? {
+                    // An earlier put, of which the answer was lost.
+                    Some(found) if found.bytes == bytes => found.version,
+                    _ => return Err(self.changed_by_another(&key)),
+                },
+            }
+        } else {
+            store.put(&key, &bytes)?
+        };
+        self.versions.insert(key, version);
+        Ok(())
+    }
+
+    fn changed_by_another(&self, key: &str) -> Error {
+        let what = format!(
+            "{}/{key}: another writer changed it since this one opened the store: open it again, and repeat the change",
+            self.reader.store.name()
+        );
+        Error::new(Code::EOBJECT, what)
+    }
+
+    /// Puts consolidated metadata.
+    fn put_consolidated(&mut self) -> Result<()> {
+        let key = self.key(if self.version == Version::V2 { ZMETADATA } else { ZARR_JSON });
+        let store = self.reader.store.clone();
+        for _ in 0..MAX_ATTEMPTS {
+            let found = if self.was_opened { store.get(&key, ByteRange::All)? } else { None };
+            let before = match &found {
+                Some(found) => Json::parse(&found.clone().check(&key, ByteRange::All)?.bytes)
+                    .map_err(|error| error.at(&key))?,
+                None => Json::Null,
+            };
+            let all = match self.version {
+                Version::V2 => Some(&before),
+                Version::V3 => before.get("consolidated_metadata"),
+            };
+            let nodes = self.consolidated(all.and_then(|all| all.get("metadata")));
+            let metadata = ("metadata", Json::Object(nodes.clone()));
+            let json = match self.version {
+                Version::V2 => Json::object(vec![metadata, ("zarr_consolidated_format", Json::integer(1))]),
+                Version::V3 => {
+                    let must_understand = ("must_understand", Json::Bool(false));
+                    let inline =
+                        Json::object(vec![("kind", Json::text("inline")), must_understand, metadata]);
+                    let root = self.root(&key, found.as_ref(), &before)?;
+                    with_member(&root, "consolidated_metadata", inline)
+                }
+            };
+            let bytes = json.to_string().into_bytes();
+            let version = if self.is_shared() {
+                let expected =
+                    found.as_ref().map_or(Expected::Absent, |found| Expected::Version(&found.version));
+                store.put_if(&key, &bytes, expected)?
+            } else {
+                Some(store.put(&key, &bytes)?)
+            };
+            if let Some(version) = version {
+                self.versions.insert(key, version);
+                self.changed.clear();
+                self.consolidated = nodes;
+                return Ok(());
+            }
+        }
+        Err(self.changed_by_another(&key))
+    }
+
+    /// Returns the root of version 3 as it is to be: that of another writer, who may have put consolidated metadata into it, unless this
+    /// writer has changed it too.
+    fn root(&self, key: &str, found: Option<&Fetched>, before: &Json) -> Result<Json> {
+        let is_as_read =
+            !self.is_shared() || found.is_none_or(|found| self.versions.get(key) == Some(&found.version));
+        match is_as_read {
+            true => Ok(self.stored.get(ZARR_JSON).cloned().unwrap_or(Json::Null)),
+            false if self.changed.contains(ZARR_JSON) => Err(self.changed_by_another(key)),
+            false => Ok(before.clone()),
+        }
+    }
+
+    /// Returns the nodes of the consolidated metadata that lies in the store.
+    pub(super) fn read_consolidated(&self) -> Result<Members> {
+        let all = match (self.options.consolidated, self.version) {
+            (false, _) => None,
+            (true, Version::V3) => self.groups[0].metadata.get("consolidated_metadata").cloned(),
+            (true, Version::V2) => {
+                let found = self.reader.store.get(&self.key(ZMETADATA), ByteRange::All)?;
+                found.map(|found| Json::parse(&found.bytes)).transpose()?
+            }
+        };
+        let members = all.as_ref().and_then(|all| all.get("metadata")).and_then(Json::as_object);
+        Ok(members.cloned().unwrap_or_default())
+    }
+
+    /// Returns the nodes of consolidated metadata: those from before, and all that were not there. What another writer has consolidated
+    /// since the store was opened stays, unless this writer changed it too. All else is what the documents said when the store was
+    /// opened, which others may have changed without consolidating.
+    fn consolidated(&self, before: Option<&Json>) -> Members {
+        let before = before.and_then(Json::as_object).cloned().unwrap_or_default();
+        let places = before.iter().enumerate().map(|(at, (name, _))| (name.to_string(), at));
+        let places: HashMap<String, usize> = places.collect();
+        let Members(mut members) = before;
+        let mut stored: Vec<(&String, &Json)> = self.stored.iter().collect();
+        stored.sort_by_key(|(key, _)| *key);
+        for (key, json) in stored {
+            let name = match self.version {
+                Version::V2 => &**key,
+                Version::V3 => match key.strip_suffix("/zarr.json") {
+                    Some(path) => path,
+                    None => continue,
+                },
+            };
+            match places.get(name) {
+                Some(&at)
+                    if self.changed.contains(key) || self.consolidated.get(name) == Some(&members[at].1) =>
+                {
+                    members[at].1.clone_from(json);
+                }
+                Some(_) => {}
+                None => members.push((name.to_string(), json.clone())),
+            }
+        }
+        Members(members)
+    }
+}
