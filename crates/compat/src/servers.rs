@@ -174,10 +174,10 @@ impl Moto {
     pub fn serve(python: &Path) -> Moto {
         let folder = tempfile::tempdir().expect("a folder for the server");
         let port = free_port();
-        // The command of the package, beside its interpreter.
-        let mut command = dying_with_us(&python.with_file_name("moto_server"));
+        let mut command = dying_with_us(python);
+        let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("py/moto_server.py");
         // Objects that are large are kept in files.
-        command.args(["-H", "127.0.0.1", "-p", &port.to_string()]).env("TMPDIR", folder.path());
+        command.arg(server).arg(port.to_string()).env("TMPDIR", folder.path());
         let moto = Moto { _running: Running::start(&mut command, port, folder), port };
         let make = format!(
             "import boto3; boto3.client('s3', endpoint_url='{}', region_name='us-east-1', aws_access_key_id='AKID', \

@@ -18,6 +18,7 @@ mod stress;
 mod suite;
 mod zarr;
 mod zarr_types;
+mod zarr_writers;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -26,8 +26,8 @@ impl Dims {
         self.by_name.entry((group, called.to_string())).or_insert_with(make);
     }
 
-    /// Returns the dimension at a path such as `/g1/x`, if the length of an array fits it: arrays along a dimension that grows may be
-    /// shorter. `group_at` finds groups by their paths.
+    /// Returns the dimension at a path such as `/g1/x`, if the length of an array fits it: arrays along a dimension that grows may have any
+    /// length. `group_at` finds groups by their paths.
     pub(super) fn at_path(
         &self,
         model: &Model,
@@ -38,7 +38,7 @@ impl Dims {
         let (group, called) = path.rsplit_once('/')?;
         let dim = *self.by_name.get(&(group_at(group)?, called.to_string()))?;
         let found = model.dim(dim);
-        (found.len == len || found.unlimited && len <= found.len).then_some(dim)
+        (found.len == len || found.unlimited).then_some(dim)
     }
 
     /// Returns the dimension of a group that an array names. A name that stands for another length already makes no dimension: the array

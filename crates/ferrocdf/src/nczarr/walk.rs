@@ -339,7 +339,11 @@ impl Walk {
                 let group_at = |path: &str| self.groups.get(path).copied();
                 self.dims.at_path(&self.model, path.as_str()?, len, group_at)
             };
-            if let Some(dims) = references.iter().zip(shape).map(dim).collect() {
+            if let Some(dims) = references.iter().zip(shape).map(dim).collect::<Option<Vec<DimId>>>() {
+                // A writer that was killed leaves arrays that are longer than the group says.
+                for (&dim, &len) in dims.iter().zip(shape) {
+                    self.model.set_dim_len(dim, len.max(self.model.dim(dim).len));
+                }
                 return dims;
             }
         }
