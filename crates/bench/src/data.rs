@@ -43,7 +43,30 @@ impl Data {
             let from: Vec<&str> = from.iter().map(String::as_str).collect();
             self.by_peer(name, &[&[python, &remote, what], &from[..]].concat())
         };
+        let store = |kind: &str| {
+            let python = peers.stores_python.as_deref().ok_or("there is no Python with zarr-python")?;
+            self.ready("a4.nc", peers)?;
+            self.by_peer(name, &[python, &peers.stores_script, "make", kind, &self.path("a4.nc")])
+        };
         match name {
+            "zstd3.zarr" => store("zstd3"),
+            "shard3.zarr" => store("shard3"),
+            "blosc3.zarr" => store("blosc3"),
+            "zstd2.zarr" => store("zstd2"),
+            "blosc2.zarr" => store("blosc2"),
+            "tiny3.zarr" => store("tiny3"),
+            "many3.zarr" => store("many3"),
+            "manyu3.zarr" => store("manyu3"),
+            "deflate2.zarr" => {
+                self.ready("a4.nc", peers)?;
+                self.made(name, |draft| {
+                    let url = format!("file://{}#mode=nczarr,file", absolute(draft));
+                    match Command::new("nccopy").arg(self.path("a4.nc")).arg(url).status() {
+                        Ok(status) if status.success() => Ok(()),
+                        _ => Err("nccopy of netCDF-C makes no store".to_string()),
+                    }
+                })
+            }
             "scattered4.nc" => for_remote("make-scattered", &[]),
             "paged4.nc" => for_remote("make-paged", &["hundred4.nc"]),
             "steps4.nc" => for_remote("make-steps", &["a4.nc"]),
@@ -78,6 +101,11 @@ impl Data {
         }
     }
 
+    /// The path of a file from the root of the file system, for URLs.
+    pub fn absolute(&self, name: &str) -> String {
+        absolute(&self.folder.join(name))
+    }
+
     /// The path of a file.
     pub fn path(&self, name: &str) -> String {
         self.folder.join(name).display().to_string()
@@ -105,6 +133,10 @@ impl Data {
         make(&draft)?;
         std::fs::rename(&draft, &path).map_err(text)
     }
+}
+
+fn absolute(path: &Path) -> String {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()).display().to_string()
 }
 
 /// Noise that is the same each time.

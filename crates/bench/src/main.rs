@@ -11,6 +11,7 @@ mod data;
 mod measure;
 mod remote;
 mod rows;
+mod stores;
 mod workers;
 
 use std::process::ExitCode;

@@ -30,6 +30,10 @@ pub struct Peers {
     pub plugins: Option<String>,
     /// The workloads in Python.
     pub script: String,
+    /// A Python that has zarr-python, zarrs and tensorstore, if there is one.
+    pub stores_python: Option<String>,
+    /// The workloads of Zarr in Python.
+    pub stores_script: String,
 }
 
 /// The Python of the variable `FERROCDF_PYTHON`, else that of the tests, if it has what the workloads need, and the folder
@@ -41,6 +45,15 @@ fn python() -> Option<(String, String)> {
     let said = import.stderr(Stdio::null()).output().ok().filter(|said| said.status.success())?;
     let plugins = String::from_utf8(said.stdout).ok()?;
     Some((python, plugins.trim().to_string()))
+}
+
+/// The Python of the variable `FERROCDF_ZARR_PYTHON`, else that of the tests, if it has what the workloads of Zarr need.
+fn stores_python() -> Option<String> {
+    let python =
+        std::env::var("FERROCDF_ZARR_PYTHON").unwrap_or_else(|_| "target/zarr/bin/python".to_string());
+    let mut import = Command::new(&python);
+    import.args(["-c", "import h5py, numcodecs, tensorstore, zarr, zarrs"]).stderr(Stdio::null());
+    import.status().is_ok_and(|status| status.success()).then_some(python)
 }
 
 /// Runs commands and measures them.
@@ -75,10 +88,14 @@ impl Meter {
         let ours = compile("peer-on-ours", "peer", &[&search, &run, "-lnetcdf"])?;
         let theirs4 = compile("peer4", "peer4", &["-lnetcdf"])?;
         let make4 = compile("make4", "make4", &["-lnetcdf", "-lm"])?;
-        let [theirs, ours, theirs4, make4, script] =
-            [theirs, ours, theirs4, make4, source.join("peer.py")].map(|path| path.display().to_string());
+        let [theirs, ours, theirs4, make4] =
+            [theirs, ours, theirs4, make4].map(|path| path.display().to_string());
+        let [script, stores_script] =
+            ["peer.py", "stores.py"].map(|name| source.join(name).display().to_string());
+        let stores_python = stores_python();
         let (python, plugins) = python().unzip();
-        let peers = Peers { theirs, ours, theirs4, make4, python, plugins, script };
+        let peers =
+            Peers { theirs, ours, theirs4, make4, python, plugins, script, stores_python, stores_script };
         Ok((Meter { runner, folder: folder.to_path_buf() }, peers))
     }
 
@@ -106,7 +123,7 @@ impl Meter {
         for entry in std::fs::read_dir(&self.folder)? {
             let path = entry?.path();
             if path.extension().is_some_and(|extension| extension == "made") {
-                std::fs::remove_file(path)?;
+                if path.is_dir() { std::fs::remove_dir_all(path)? } else { std::fs::remove_file(path)? }
             }
         }
         Ok(())

@@ -1,11 +1,12 @@
 //! The table: what is measured, against whom, and the ratio to reach. Rows about netCDF-4 form the group `nc4`, and those
-//! of built-in filters against the plugins of the same filters the group `codec`.
+//! of built-in filters against the plugins of the same filters the group `codec`, those of Zarr stores the group `zarr`.
 
 use std::path::{Path, PathBuf};
 
 use crate::data::Data;
 use crate::measure::{Cost, Meter, Peers, median, ready_memory};
 use crate::remote;
+use crate::stores;
 
 /// Rows that take this much memory are measured on memory that was made ready.
 const LARGE: u64 = 400_000_000;
@@ -38,18 +39,18 @@ pub fn options(words: &[&str]) -> Result<Options, String> {
 }
 
 /// One line of the table.
-struct Row {
+pub struct Row {
     /// Rows that belong together; empty for most.
-    group: &'static str,
-    what: &'static str,
+    pub group: &'static str,
+    pub what: String,
     /// The file it needs.
-    file: &'static str,
+    pub file: &'static str,
     /// The peer's time over ours that is to be reached.
-    target: f64,
-    peer: Vec<String>,
-    ours: Vec<String>,
+    pub target: f64,
+    pub peer: Vec<String>,
+    pub ours: Vec<String>,
     /// Whether the programs print the seconds to count.
-    timed_inside: bool,
+    pub timed_inside: bool,
 }
 
 /// Opens the folder of the data.
@@ -92,7 +93,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     for row in rows.iter().filter(chosen) {
         if row.peer.is_empty() {
             eprintln!(
-                "left out, since FERROCDF_PYTHON names no Python with h5py and hdf5plugin: {}",
+                "left out, since there is no Python with what it needs (FERROCDF_PYTHON, FERROCDF_ZARR_PYTHON): {}",
                 row.what
             );
             continue;
@@ -162,7 +163,7 @@ fn rows(data: &Data, peers: &Peers, me: &str, bin: &Path) -> Vec<Row> {
     let own = |words: &[&str]| words.iter().map(|word| word.to_string()).collect::<Vec<_>>();
     let library = |what: &'static str, workload: &str, file: &'static str, target: f64| Row {
         group: "",
-        what,
+        what: what.to_string(),
         file,
         target,
         peer: own(&[&peers.theirs, workload, &data.path(file)]),
@@ -171,7 +172,7 @@ fn rows(data: &Data, peers: &Peers, me: &str, bin: &Path) -> Vec<Row> {
     };
     let interface = |what: &'static str, workload: &str, file: &'static str| Row {
         group: "",
-        what,
+        what: what.to_string(),
         file,
         target: 1.0,
         peer: own(&[&peers.theirs, workload, &data.path(file)]),
@@ -180,7 +181,7 @@ fn rows(data: &Data, peers: &Peers, me: &str, bin: &Path) -> Vec<Row> {
     };
     let on_ours = |what: &'static str, workload: &str, file: &'static str| Row {
         group: "",
-        what,
+        what: what.to_string(),
         file,
         target: 0.97,
         peer: own(&[me, "worker", workload, &data.path(file)]),
@@ -195,7 +196,7 @@ fn rows(data: &Data, peers: &Peers, me: &str, bin: &Path) -> Vec<Row> {
         let words = own(&words);
         Row {
             group: "",
-            what,
+            what: what.to_string(),
             file,
             target,
             peer: [own(&[name]), words.clone()].concat(),
@@ -240,14 +241,14 @@ fn rows(data: &Data, peers: &Peers, me: &str, bin: &Path) -> Vec<Row> {
     let plain = Row {
         group: "",
         file: "fixed.nc",
-        what: "plain parallel pread + swap (theirs) against read whole (ours), 1 GB CDF-5",
+        what: "plain parallel pread + swap (theirs) against read whole (ours), 1 GB CDF-5".to_string(),
         target: 0.8,
         peer: own(&[me, "worker", "plain-read", &data.path("fixed.nc")]),
         ours: own(&[me, "worker", "read-all", &data.path("fixed.nc")]),
         timed_inside: true,
     };
     let (copy, out) = (data.path("copy.made"), data.path("out.made"));
-    vec![
+    let mut rows = vec![
         library("read 1 GB CDF-5 whole, buffer reused", "read-all", "fixed.nc", 2.3),
         plain,
         library("read one of ten record variables, 1 GB CDF-5", "read-one", "interleaved.nc", 1.5),
@@ -372,5 +373,7 @@ fn rows(data: &Data, peers: &Peers, me: &str, bin: &Path) -> Vec<Row> {
         ),
         copied("nc4: nccopy -4 -d 1 of CDF-5", &["-4", "-d", "1", "INPUT", &copy], "interleaved.nc", 3.2),
         made(tool("nc4: ncgen -4 of 2,000 x 20", "ncgen", &["-4", "-o", &out, "INPUT"], "c.cdl", 50.0)),
-    ]
+    ];
+    rows.extend(stores::rows(data, peers, me, bin));
+    rows
 }

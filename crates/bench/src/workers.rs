@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
-use ferrocdf::model::{Chunking, Filter};
+use ferrocdf::model::{Chunking, Filter, Storage};
 use ferrocdf::{
-    Atomic, CreateOptions, FileMut, Format, GroupId, In, Model, NetcdfType, Out, Owner, Selection, Values,
+    Atomic, Container, CreateOptions, DataModel, FileMut, Format, GroupId, In, Model, NetcdfType, Out, Owner,
+    Selection, Values,
 };
 
 type Done<T> = Result<T, String>;
@@ -43,6 +44,10 @@ pub fn run(what: &str, path: &str) -> Done<()> {
         "write-packed" => write_grid(path, true, &[(Filter::SHUFFLE, &[]), (Filter::DEFLATE, &[4])]),
         "write-packed1" => write_grid(path, true, &[(Filter::SHUFFLE, &[]), (Filter::DEFLATE, &[1])]),
         "write-zstd" => write_grid(path, true, &[(Filter::SHUFFLE, &[]), (Filter::ZSTD, &[3])]),
+        "write-zstd3" => write_store(path, false, (Filter::ZSTD, &[3])),
+        "write-shard3" => write_store(path, true, (Filter::ZSTD, &[3])),
+        // Level 5, shuffled, lz4, as numcodecs has it by default.
+        "write-blosc3" => write_store(path, false, (Filter::BLOSC, &[0, 0, 0, 0, 5, 1, 1])),
         "write-chunked" => write_grid(path, true, &[]),
         "write-contiguous" => write_grid(path, false, &[]),
         "write-tiny" => write_tiny(path, TINY),
@@ -294,21 +299,43 @@ const STEP: u64 = 24;
 
 /// The variable of a file written to another, netCDF-4: contiguous or in chunks, with filters or without.
 fn write_grid(path: &str, chunked: bool, filters: &[(u32, &[u32])]) -> ferrocdf::Result<f64> {
+    write_copy(path, "made", &CreateOptions::format(Format::NETCDF4), |storage, shape| {
+        storage.chunking = chunked.then(|| Chunking::Chunked(vec![STEP, shape[1] / 2, shape[2] / 4]));
+        filters.iter().for_each(|(id, params)| storage.set_filter(*id, params.to_vec()));
+    })
+}
+
+/// The variable of a file written to a Zarr 3 store, in shards or not.
+fn write_store(path: &str, in_shards: bool, (id, params): (u32, &[u32])) -> ferrocdf::Result<f64> {
+    let mut options = CreateOptions::format(Format::new(Container::ZarrV3, DataModel::Netcdf4));
+    options.zarr.nczarr = false;
+    write_copy(path, "zarr.made", &options, |storage, shape| {
+        storage.chunking = Some(Chunking::Chunked(vec![STEP, shape[1] / 4, shape[2] / 4]));
+        storage.shards = in_shards.then(|| vec![STEP, shape[1], shape[2]]);
+        storage.set_filter(id, params.to_vec());
+    })
+}
+
+/// The variable of a file written to another dataset, whose name ends otherwise.
+fn write_copy(
+    path: &str,
+    end: &str,
+    options: &CreateOptions,
+    store: impl FnOnce(&mut Storage, &[u64]),
+) -> ferrocdf::Result<f64> {
     let from = ferrocdf::open(path)?;
     let from = from.variables().next().expect("the file has one");
     let shape = from.shape();
     let mut values = vec![0f32; from.len() as usize];
     from.get_into(&mut values, ..)?;
     let start = Instant::now();
-    let mut file = FileMut::create(format!("{path}.made"), &CreateOptions::format(Format::NETCDF4))?;
+    let mut file = FileMut::create(format!("{path}.{end}"), options)?;
     for (name, &len) in ["time", "lat", "lon"].into_iter().zip(&shape) {
         file.add_dimension(name, len)?;
     }
     let var = file.add_variable::<f32>("v", &["time", "lat", "lon"])?.id();
     file.define(|model| {
-        let storage = &mut model.var_mut(var).storage;
-        storage.chunking = chunked.then(|| Chunking::Chunked(vec![STEP, shape[1] / 2, shape[2] / 4]));
-        filters.iter().for_each(|(id, params)| storage.set_filter(*id, params.to_vec()));
+        store(&mut model.var_mut(var).storage, &shape);
         Ok(())
     })?;
     let slab = (STEP * shape[1] * shape[2]) as usize;
