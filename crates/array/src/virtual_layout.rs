@@ -4,14 +4,15 @@
 //! source into their destination. Where a number is out of range and the rules keep the old value, that is the fill value.
 
 use std::fmt::Debug;
+use std::ops::Range;
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::{Blob, MemoryBlob};
+use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
 use smallvec::SmallVec;
 
 use crate::convert::Conversion;
-use crate::{Array, Chunks, Coverage, Kind, Out, RangeCheck, Selection, chunks};
+use crate::{Array, Chunks, Coverage, In, Kind, Out, RangeCheck, Selection, chunks};
 
 /// The layout of an HDF5 virtual dataset (specification, IV.A.2.i, "Virtual Storage Layout").
 #[derive(Clone, Debug)]
@@ -39,6 +40,12 @@ pub trait VirtualSource: Debug + Send + Sync {
     /// Opens the source. Each read that needs it calls this, so implementations keep the opened source. `None` if the source
     /// does not exist: its elements have the fill value, as elements outside the shape of a source do.
     fn open(&self) -> Result<Option<OpenSource>>;
+
+    /// Returns the array of the source if it is written through the virtual layout, with the blob that is given to
+    /// [`write()`](crate::write). The mappings then cover the virtual array.
+    fn writable(&self) -> Option<&Array> {
+        None
+    }
 }
 
 /// The blob and the array of a source.
@@ -66,6 +73,36 @@ pub(crate) fn read(
     }
     // A fill value out of range counts only where it is visible. Mappings seldom overlap.
     Ok(in_range && (filled || covered >= out.len() / size))
+}
+
+/// Writes dense elements to the selected ones, at least one. True if all numbers were in range.
+///
+/// # Errors
+/// `NC_EPERM` for sources that are only read, and those of [`write()`](crate::write).
+pub(crate) fn write(
+    blob: &dyn BlobMut,
+    virtual_layout: &VirtualLayout,
+    sel: &Selection,
+    input: In<'_>,
+) -> Result<bool> {
+    let mappings = &virtual_layout.mappings;
+    let sources: Option<Vec<&Array>> = mappings.iter().map(|mapping| mapping.source.writable()).collect();
+    let Some(sources) = sources.filter(|sources| !sources.is_empty()) else {
+        let what = "array is read-only: its elements are selections of other arrays";
+        return Err(Error::new(Code::EPERM, what));
+    };
+    let mut in_range = true;
+    for (mapping, source) in mappings.iter().zip(sources) {
+        let Some(overlap) = Overlap::of(sel, mapping)? else { continue };
+        in_range &= overlap.write(blob, source, input)? == RangeCheck::InRange;
+    }
+    Ok(in_range)
+}
+
+/// Stores the pending chunks of all sources; see [`flush`](crate::flush).
+pub(crate) fn flush(blob: &dyn BlobMut, virtual_layout: &VirtualLayout) -> Result<()> {
+    let sources = virtual_layout.mappings.iter().filter_map(|mapping| mapping.source.writable());
+    sources.into_iter().try_for_each(|source| crate::flush(blob, source))
 }
 
 /// Maximum number of mappings whose sources are asked for their coverage: a copy asks for each chunk.
@@ -246,13 +283,22 @@ impl Overlap {
         out: &mut [u8],
     ) -> Result<RangeCheck> {
         let kind = conversion.to().kind;
-        let counts = self.source_selection.count.iter().zip(&self.strides);
-        let reach: usize = counts.map(|(&count, &step)| (count as usize - 1) * step as usize).sum();
-        let size = kind.size();
         // The map may then turn out to be dense, which is faster.
-        let memory = &mut out[self.origin * size..(self.origin + reach + 1) * size];
+        let memory = &mut out[self.memory(kind)];
         let memory = Out { rules: conversion.direction(), ..Out::raw(kind, memory) };
         crate::read(blob, source, &self.source_selection, memory.mapped(0, &self.strides))
+    }
+
+    fn write(&self, blob: &dyn BlobMut, source: &Array, input: In<'_>) -> Result<RangeCheck> {
+        let memory = In { bytes: &input.bytes[self.memory(input.kind)], ..input };
+        crate::write(blob, source, &self.source_selection, memory.mapped(0, &self.strides))
+    }
+
+    /// Returns the bytes of the dense elements between the first and the last one.
+    fn memory(&self, kind: Kind) -> Range<usize> {
+        let counts = self.source_selection.count.iter().zip(&self.strides);
+        let reach: usize = counts.map(|(&count, &step)| (count as usize - 1) * step as usize).sum();
+        self.origin * kind.size()..(self.origin + reach + 1) * kind.size()
     }
 }
 

@@ -17,6 +17,7 @@ use crate::short_run::ShortRun;
 use crate::tiling::{self, Tile, TilePlan};
 use crate::{
     Array, Chunks, ConversionRules, In, Layout, PastEnd, RangeCheck, Selection, Stored, chunks, scatter,
+    virtual_layout,
 };
 
 /// Maximum bytes of a tile of elements that are converted. Writing a new file of 1 GB takes a quarter less time than with
@@ -56,10 +57,19 @@ pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) 
         Some(map) if elements > 0 => MapWalk::new(map, &sel.count, input.bytes.len(), input.kind)?,
         _ => None,
     };
-    if let Some(chunks) = chunked(array, elements)? {
-        let size = input.kind.size();
+    let (chunks, size) = (chunked(array, elements)?, input.kind.size());
+    let sources = match &array.layout {
+        Layout::Virtual(layout) if elements > 0 => Some(layout),
+        _ => None,
+    };
+    if chunks.is_some() || sources.is_some() {
         let dense = |sel: &Selection, elements: &[u8]| {
-            chunks::write(blob, array, chunks, sel, conversion, size, elements)
+            let of_sources = sources.map(|layout| {
+                virtual_layout::write(blob, layout, sel, In { bytes: elements, map: None, ..input })
+            });
+            let of_chunks =
+                chunks.map(|chunks| chunks::write(blob, array, chunks, sel, conversion, size, elements));
+            of_chunks.or(of_sources).unwrap_or(Ok(true))
         };
         let Some(walk) = walk else { return dense(sel, input.bytes).map(RangeCheck::from) };
         let mut buffer = Vec::new();

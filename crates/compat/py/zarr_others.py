@@ -1,4 +1,4 @@
-"""Random arrays that tensorstore, and zarr-python with the codecs of zarrs, write; `ferrocdf zarr-conformance` must print their values.
+"""Random arrays that tensorstore, zarr-python with the codecs of zarrs, and zarr-python with chunks of many lengths write; `ferrocdf zarr-conformance` must print their values.
 
 Arguments: ferrocdf, a folder, a seed, a number of arrays. Prints the number of arrays of each writer.
 """
@@ -49,6 +49,14 @@ def with_zarr3(path, array, chunks):
     return {"driver": "zarr3", "kvstore": {"driver": "file", "path": path}, "metadata": metadata}
 
 
+def with_random_lengths(length):
+    """Returns random lengths of chunks of a dimension."""
+    lengths = []
+    while sum(lengths) < length:
+        lengths.append(min(int(rng.integers(1, 4)), length - sum(lengths)))
+    return lengths
+
+
 def write(number, writer, array, chunks):
     path = f"{folder}/{number}.zarr"
     if writer == "zarrs":
@@ -59,16 +67,24 @@ def write(number, writer, array, chunks):
                                       compressors=compressors, zarr_format=3)
             store[...] = array
         return path
+    if writer == "rectilinear":
+        lists = [with_random_lengths(length) for length in array.shape]
+        compressors = pick([None, ZstdCodec(level=1), (GzipCodec(), Crc32cCodec())])
+        with zarr.config.set({"array.rectilinear_chunks": True}):
+            store = zarr.create_array(path, shape=array.shape, chunks=lists, dtype=array.dtype, compressors=compressors, zarr_format=3)
+            store[...] = array
+        return path
     spec = (with_zarr2 if writer == "zarr" else with_zarr3)(path + "/", array, chunks)
     store = tensorstore.open(spec, create=True).result()
     store.write(array).result()
     return path
 
 
-written = {"zarr": 0, "zarr3": 0, "zarrs": 0}
+written = {"zarr": 0, "zarr3": 0, "zarrs": 0, "rectilinear": 0}
 for number in range(count):
-    writer = list(written)[number % 3]
-    shape = tuple(int(rng.integers(1, 9)) for _ in range(int(rng.integers(0, 4))))
+    writer = list(written)[number % 4]
+    rank = int(rng.integers(writer == "rectilinear", 4))
+    shape = tuple(int(rng.integers(1, 9)) for _ in range(rank))
     chunks = [int(rng.integers(1, length + 2)) for length in shape]
     size = int(np.prod(shape))
     dtype = np.dtype(pick(TYPES))

@@ -82,6 +82,9 @@ impl ArrayMetadata {
     /// # Errors
     /// Those of the codecs. Elements without a fixed size have no array.
     pub fn array(&self, store: Arc<dyn Store>, path: &str, codecs: &Codecs) -> Result<Array> {
+        if !self.blocks.is_empty() {
+            return self.array_of_blocks(|block| block.array(store.clone(), path, codecs));
+        }
         let chunks = self.chunks(store, path, codecs)?;
         Ok(engine_array(&self.element, self.shape.clone(), chunks))
     }
@@ -90,6 +93,9 @@ impl ArrayMetadata {
     #[must_use]
     pub fn with_bytes(&self) -> ArrayMetadata {
         let mut metadata = self.clone();
+        for block in &mut metadata.blocks {
+            block.metadata = block.metadata.with_bytes();
+        }
         if let Some(size) = self.element.data_type.size() {
             metadata.element.data_type = DataType::Raw(size);
         }
@@ -117,6 +123,16 @@ impl ArrayMetadata {
     /// Those of the store.
     pub fn stored(&self, store: &dyn Store, path: &str) -> Result<Option<StoredObjects>> {
         const MAX: u64 = 1 << 20;
+        if !self.blocks.is_empty() {
+            let mut all = StoredObjects { all: 0, stored: 0, bytes: 0 };
+            for block in &self.blocks {
+                let Some(found) = block.metadata.stored(store, path)? else { return Ok(None) };
+                all.all += found.all;
+                all.stored += found.stored;
+                all.bytes = all.bytes.saturating_add(found.bytes);
+            }
+            return Ok(Some(all));
+        }
         let grid: Vec<u64> =
             self.shape.iter().zip(&self.chunk_shape).map(|(len, chunk)| len.div_ceil(*chunk)).collect();
         let all = grid.iter().try_fold(1u64, |all, &count| all.checked_mul(count)).filter(|&all| all <= MAX);
@@ -150,7 +166,7 @@ impl ArrayMetadata {
             true => store,
             false => Arc::new(WholeObjects::new(store, Chain::new(pipeline.object_steps.clone(), codecs))),
         };
-        StoredChunks::new((store, path.to_string()), self.keys, grid, &pipeline.shards, codecs)
+        StoredChunks::new((store, path.to_string()), self.keys.clone(), grid, &pipeline.shards, codecs)
     }
 
     /// Returns the filters of a chunk.

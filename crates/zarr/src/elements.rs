@@ -59,6 +59,11 @@ impl ArrayMetadata {
             (None, DataType::FixedBytes(size)) => ElementForm::Fixed(*size),
             (None, _) => return Err(invalid("the elements are neither text nor of any size")),
         };
+        if !self.blocks.is_empty() {
+            return Err(invalid(
+                "a rectilinear grid of elements that are neither numbers nor of a fixed size",
+            ));
+        }
         let chunk_shape = self.inner_chunk_shape().to_vec();
         // Filters that change the order of elements come first, and work on elements and not on bytes.
         let is_order = |step: &&Step| step.id == FilterId::named("transpose");

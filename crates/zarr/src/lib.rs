@@ -5,6 +5,7 @@
 //! version 3 with its codecs and registered extensions, and numcodecs.
 
 mod array;
+mod blocks;
 mod codecs;
 mod conflicts;
 mod data_type;
@@ -20,6 +21,7 @@ mod written_chunks;
 mod written_elements;
 
 pub use array::StoredObjects;
+pub use blocks::Block;
 pub use codecs::{ElementForm, Pipeline, Shards};
 pub use conflicts::Conflicts;
 pub use data_type::{DataType, Element, Field, FillValue, TimeUnit};

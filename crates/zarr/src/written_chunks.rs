@@ -72,6 +72,10 @@ impl ArrayMetadata {
         codecs: &Codecs,
         options: WriteOptions,
     ) -> Result<Array> {
+        if !self.blocks.is_empty() {
+            return self
+                .array_of_blocks(|block| block.array_to_write(store.clone(), path, codecs, options.clone()));
+        }
         let pipeline = self.pipeline.as_ref().map_err(Clone::clone)?;
         let size = self.element.data_type.size().ok_or_else(|| only_read("elements without a fixed size"))?;
         let chain = self.chain(codecs)?;
@@ -105,7 +109,7 @@ impl ArrayMetadata {
         let index = WrittenChunks {
             store,
             path,
-            keys: self.keys,
+            keys: self.keys.clone(),
             options,
             empty,
             stored,

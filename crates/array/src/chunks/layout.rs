@@ -58,6 +58,11 @@ impl Chunks {
         Chunks { pending, ..Chunks::new(shape, store, chain, fill) }
     }
 
+    /// True if the chunks can be written too.
+    pub fn is_writable(&self) -> bool {
+        self.pending.is_some()
+    }
+
     /// Returns the same chunks with elements of `size` bytes as one more, fastest dimension of bytes. Cached and pending
     /// chunks are shared.
     pub fn as_bytes(&self, size: u64) -> Self {

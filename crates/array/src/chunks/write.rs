@@ -29,7 +29,7 @@ use crate::convert::Conversion;
 use crate::requests::{BatchLimit, largest, run_in_batches, share};
 use crate::scratch::Scratch;
 use crate::tiling::{Dim, PARALLEL_BYTES, TilePlan};
-use crate::{Array, Layout, Selection, pool, scatter};
+use crate::{Array, Layout, Selection, pool, scatter, virtual_layout};
 
 /// Maximum number of chunks of a box that is written at a time.
 const MAX_LOCATED: usize = 1 << 16;
@@ -48,7 +48,11 @@ const TINY_ROW: usize = 64;
 /// # Errors
 /// Those of the filters, the store and the blob. Chunks that could not be stored stay pending; the call can be repeated.
 pub fn flush(blob: &dyn BlobMut, array: &Array) -> Result<()> {
-    let Layout::Chunked(chunks) = &array.layout else { return Ok(()) };
+    let chunks = match &array.layout {
+        Layout::Chunked(chunks) => chunks,
+        Layout::Virtual(layout) => return virtual_layout::flush(blob, layout),
+        _ => return Ok(()),
+    };
     let Some(pending) = &chunks.pending else { return Ok(()) };
     let mut failed = pending.lock();
     // Chunks that another thread could not store are among the pending ones.

@@ -223,7 +223,7 @@ impl NcZarr {
             return Ok(StoredSize { bytes: Some((objects.bytes, objects.bytes)), chunks: None });
         };
         let bytes = |shape: &[u64]| elements(shape).saturating_mul(size as u64);
-        let chunks = (!metadata.is_sharded()).then(|| ChunkCounts {
+        let chunks = (!metadata.is_sharded() && metadata.blocks.is_empty()).then(|| ChunkCounts {
             all: objects.all,
             stored: objects.stored,
             decoded_bytes: bytes(&metadata.chunk_shape),

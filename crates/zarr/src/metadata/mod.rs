@@ -1,6 +1,7 @@
 //! The metadata of arrays, the same for both versions, and the chunk keys.
 
 mod keys;
+mod rectilinear;
 mod v2;
 mod v3;
 mod write;
@@ -12,6 +13,7 @@ pub use keys::within;
 pub(crate) use v3::named;
 pub use write::{NewArray, group, with_member, with_shape};
 
+use crate::blocks::Block;
 use crate::codecs::Pipeline;
 use crate::data_type::{Element, FillValue};
 use crate::json::Json;
@@ -30,7 +32,7 @@ pub enum Version {
 pub struct ArrayMetadata {
     /// The length of each dimension, slowest first.
     pub shape: Vec<u64>,
-    /// The shape of the chunks that have objects of their own; no length is 0.
+    /// The shape of the chunks that have objects of their own; no length is 0. In a rectilinear grid that of the first one.
     pub chunk_shape: Vec<u64>,
     /// Type and byte order of the elements.
     pub element: Element,
@@ -42,6 +44,8 @@ pub struct ArrayMetadata {
     pub pipeline: Result<Pipeline>,
     /// A name or `None` for each dimension; empty if the metadata has none.
     pub dimension_names: Vec<Option<String>>,
+    /// The parts in which all chunks have one shape, if the array is not such a part itself.
+    pub blocks: Vec<Block>,
 }
 
 impl ArrayMetadata {

@@ -37,7 +37,7 @@ pub(super) fn parse(json: &Json) -> Result<ArrayMetadata> {
             invalid(format!("\"fill_value\" is {}, no value of the data type", super::excerpt(fill)))
         })?,
     };
-    let keys = ChunkKeys { has_prefix: false, separator };
+    let keys = ChunkKeys { has_prefix: false, separator, first: vec![] };
     Ok(ArrayMetadata {
         shape,
         chunk_shape: chunks,
@@ -46,5 +46,6 @@ pub(super) fn parse(json: &Json) -> Result<ArrayMetadata> {
         keys,
         pipeline,
         dimension_names: vec![],
+        blocks: vec![],
     })
 }

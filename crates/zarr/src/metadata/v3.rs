@@ -2,7 +2,9 @@
 
 use ferrocdf_bytes::Result;
 
+use super::rectilinear::{self, Run};
 use super::{ArrayMetadata, ChunkKeys, chunk_shape, invalid, lengths, member, wrong};
+use crate::blocks::Block;
 use crate::codecs::Pipeline;
 use crate::data_type::Element;
 use crate::json::Json;
@@ -31,22 +33,65 @@ pub(super) fn parse(json: &Json) -> Result<ArrayMetadata> {
     check_extensions(json)?;
     let shape = lengths("shape", member(json, "shape")?)?;
     let (grid, configuration) = named("chunk_grid", member(json, "chunk_grid")?)?;
-    if grid != "regular" {
-        return Err(invalid(format!("the chunk grid {grid:?} is not known")));
-    }
-    let chunks =
-        chunk_shape("chunk_shape", lengths("chunk_shape", member(configuration, "chunk_shape")?)?, &shape)?;
+    let runs = match grid {
+        "regular" => vec![],
+        "rectilinear" => rectilinear::runs(configuration, &shape)?,
+        _ => return Err(invalid(format!("the chunk grid {grid:?} is not known"))),
+    };
+    let chunks = match grid {
+        "regular" => lengths("chunk_shape", member(configuration, "chunk_shape")?)?,
+        _ => runs.iter().map(|runs| runs[0].chunk).collect(),
+    };
+    let chunks = chunk_shape("chunk_shape", chunks, &shape)?;
     let data_type = member(json, "data_type")?;
     let mut element =
         Element::from_v3(data_type).ok_or_else(|| wrong("data_type", data_type, "a known data type"))?;
     let keys = chunk_keys(member(json, "chunk_key_encoding")?)?;
-    let pipeline = Pipeline::from_v3(member(json, "codecs")?, &chunks, &mut element);
+    let codecs = member(json, "codecs")?;
+    let stored = element.clone();
+    let pipeline = Pipeline::from_v3(codecs, &chunks, &mut element);
     let fill = member(json, "fill_value")?;
     let fill_value = element.fill_value(fill).ok_or_else(|| {
         invalid(format!("\"fill_value\" is {}, no value of the data type", super::excerpt(fill)))
     })?;
     let dimension_names = dimension_names(json.get("dimension_names"), shape.len())?;
-    Ok(ArrayMetadata { shape, chunk_shape: chunks, element, fill_value, keys, pipeline, dimension_names })
+    let (chunk_shape, blocks) = (chunks, vec![]);
+    let mut array =
+        ArrayMetadata { shape, chunk_shape, element, fill_value, keys, pipeline, dimension_names, blocks };
+    array.blocks = blocks_of(&array, &runs, |chunk_shape| {
+        let mut element = stored.clone();
+        Pipeline::from_v3(codecs, chunk_shape, &mut element)
+    });
+    Ok(array)
+}
+
+/// Returns the blocks of an array with a rectilinear grid: each combination of a run of each dimension.
+fn blocks_of(
+    array: &ArrayMetadata,
+    runs: &[Vec<Run>],
+    pipeline: impl Fn(&[u64]) -> Result<Pipeline>,
+) -> Vec<Block> {
+    let count = if runs.is_empty() { 0 } else { runs.iter().map(Vec::len).product() };
+    let block = |number: usize| {
+        let mut rest = number;
+        let mut of_block = vec![];
+        for runs in runs.iter().rev() {
+            of_block.push(runs[rest % runs.len()]);
+            rest /= runs.len();
+        }
+        of_block.reverse();
+        let each = |of: fn(&Run) -> u64| of_block.iter().map(of).collect::<Vec<u64>>();
+        let chunk_shape = each(|run| run.chunk);
+        let metadata = ArrayMetadata {
+            shape: each(|run| run.len),
+            pipeline: pipeline(&chunk_shape),
+            chunk_shape,
+            keys: ChunkKeys { first: each(|run| run.first), ..array.keys.clone() },
+            ..array.clone()
+        };
+        Block { start: each(|run| run.start), metadata }
+    };
+    (0..count).map(block).collect()
 }
 
 /// Checks that nothing must be understood that is not known.
@@ -90,7 +135,7 @@ fn chunk_keys(json: &Json) -> Result<ChunkKeys> {
         Some(Json::String(text)) if text == "." => '.',
         Some(other) => return Err(wrong("separator", other, "\".\" or \"/\"")),
     };
-    Ok(ChunkKeys { has_prefix, separator })
+    Ok(ChunkKeys { has_prefix, separator, first: vec![] })
 }
 
 fn dimension_names(json: Option<&Json>, rank: usize) -> Result<Vec<Option<String>>> {

@@ -4,6 +4,7 @@ mod codecs;
 mod elements;
 mod hierarchy;
 mod metadata;
+mod rectilinear;
 mod shards;
 
 use std::sync::Arc;
