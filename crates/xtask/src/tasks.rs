@@ -83,7 +83,7 @@ pub fn clients(args: &[String]) -> Outcome {
     let [reference, fortran, cxx] = [source::NETCDF.fetch()?, source::FORTRAN.fetch()?, source::CXX.fetch()?];
     let [newest, tested] = [published::NETCDF.fetch()?, published::NETCDF_TESTED.fetch()?];
     let python = crate::setup::python()?;
-    let zarr = crate::setup::newest_zarr()?;
+    let [zarr, zarr2] = [crate::setup::newest_zarr()?, crate::setup::zarr2()?];
     let prefix = installed()?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     let test = [
@@ -106,6 +106,7 @@ pub fn clients(args: &[String]) -> Outcome {
         ("FERROCDF_CRATE_TESTED", &*tested.to_string_lossy()),
         ("FERROCDF_PYTHON", &*python.to_string_lossy()),
         ("FERROCDF_ZARR_PYTHON", &*zarr.to_string_lossy()),
+        ("FERROCDF_ZARR2_PYTHON", &*zarr2.to_string_lossy()),
     ];
     cargo(&[&test[..], &extra].concat(), &env)
 }

@@ -223,15 +223,28 @@ fn with_sizes(bytes: &[u8]) -> Result<Vec<Box<[u8]>>> {
     }
 }
 
-/// Splits the text of numcodecs `json2`: a list of the elements, then the data type and the shape of the chunk. Elements are JSON texts;
-/// strings are the text itself.
+/// Splits the text of numcodecs `json2`: a list of the elements, then the data type and the shape of the chunk. The elements of a chunk
+/// with several dimensions are in lists within lists. Elements are JSON texts; strings are the text itself.
 fn json_elements(bytes: &[u8]) -> Result<Vec<Box<[u8]>>> {
     let json = Json::parse(bytes)?;
-    let values = json.as_array().and_then(|values| values.get(..values.len().checked_sub(2)?));
+    let parts = match json.as_array() {
+        Some([values @ .., _, Json::Array(shape)]) => Some((values, shape.len())),
+        _ => None,
+    };
+    let (values, rank) = parts.ok_or_else(|| damaged("the chunk is no list with a data type and a shape"))?;
+    let mut values: Vec<&Json> = values.iter().collect();
+    for _ in 1..rank {
+        let mut inner = vec![];
+        for value in values {
+            let list =
+                value.as_array().ok_or_else(|| damaged("the chunk has fewer lists than dimensions"))?;
+            inner.extend(list);
+        }
+        values = inner;
+    }
     let text = |value: &Json| match value {
         Json::String(text) => text.as_bytes().into(),
         value => value.to_string().into_bytes().into(),
     };
-    let values = values.ok_or_else(|| damaged("the chunk is no list with a data type and a shape"))?;
-    Ok(values.iter().map(text).collect())
+    Ok(values.into_iter().map(text).collect())
 }

@@ -127,9 +127,9 @@ const RANDOM: [usize; 2] = [200, 3000];
 fn random_arrays_of_zarr_python_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let count = RANDOM[usize::from(std::env::var_os("FERROCDF_EVERY").is_some())];
-    let seed = std::env::var("FERROCDF_SEED").unwrap_or_else(|_| "1".to_string());
+    let seed = python::seed();
     let mut make = python::script("zarr_random.py");
-    make.arg(folder.path()).arg(count.to_string()).arg(&seed).stderr(Stdio::piped());
+    make.arg(folder.path()).args([count.to_string(), seed.to_string()]).stderr(Stdio::piped());
     python::finish(make.spawn().expect("a Python that starts"));
     let mut all = vec![];
     arrays(folder.path(), &mut all);
