@@ -18,6 +18,10 @@ use crate::shards::StoredChunks;
 
 /// Most bytes of one decoded chunk, and of the decoded chunks that one array keeps.
 const MAX_CHUNK: usize = 1 << 30;
+/// Most bytes of a decoded chunk, and more for each encoded byte: text says nowhere how long it is, so a small chunk that decodes to much more
+/// is taken for a bomb.
+const MAX_UNCHECKED: usize = 96 << 20;
+const MAX_RATIO: usize = 64;
 const MAX_KEPT: usize = 64 << 20;
 
 /// Elements that are looked up at a time.
@@ -162,7 +166,8 @@ impl Elements {
 
     /// Decodes a chunk to its elements.
     fn decode(&self, encoded: &[u8]) -> Result<Vec<Box<[u8]>>> {
-        let bytes = self.chain.decode_of_any_size(0, encoded, MAX_CHUNK)?;
+        let limit = encoded.len().saturating_mul(MAX_RATIO).clamp(MAX_UNCHECKED, MAX_CHUNK);
+        let bytes = self.chain.decode_of_any_size(0, encoded, limit)?;
         let count = self.chunk_shape.iter().product::<u64>();
         let elements = match self.form {
             ElementForm::WithSizes => with_sizes(&bytes),
