@@ -4,6 +4,7 @@ Arguments: the folder of ferrocdf's tools, a folder for files, the first seed, t
 where S3 is and with which key. Prints the number of arrays that were compared.
 """
 
+import faulthandler
 import pathlib
 import shutil
 import subprocess
@@ -30,7 +31,7 @@ def judge_by_tensorstore(bucket, key, kind):
     def judge(path, found):
         spec = {"driver": "zarr3" if kind.endswith("3") else "zarr", "kvstore": zarr_s3_store.of_tensorstore(bucket, f"{key}/{path}/")}
         try:
-            other = tensorstore.open(spec, read=True).result().read().result()
+            other = tensorstore.open(spec, read=True).result(timeout=60).read().result(timeout=60)
         except ValueError as error:
             check(any(word in str(error) for word in ["codec", '"filters"', '"compressor"']), error)
             return
@@ -61,6 +62,8 @@ def judge_kind(path, given, kind, nccopy, bucket):
 
 
 def main():
+    # Tells where it waits if it does not go on.
+    faulthandler.dump_traceback_later(300, repeat=True)
     tools, folder, first, count = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
     compared = 0
     for seed in range(first, first + count):

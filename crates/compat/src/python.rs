@@ -22,10 +22,10 @@ pub fn script(name: &str) -> Command {
 /// A command that runs a script of the folder `py` with the newest zarr-python.
 ///
 /// # Panics
-/// If `FERROCDF_ZARR_PYTHON` is not set; `cargo xtask clients` does that.
+/// If `FERROCDF_ZARR_PYTHON` is not set; `cargo xtask clients` and `cargo xtask corpus` do that.
 pub fn newest_zarr(name: &str) -> Command {
-    let python =
-        std::env::var_os("FERROCDF_ZARR_PYTHON").expect("`cargo xtask clients` sets FERROCDF_ZARR_PYTHON");
+    let python = std::env::var_os("FERROCDF_ZARR_PYTHON")
+        .expect("`cargo xtask clients` and `cargo xtask corpus` set FERROCDF_ZARR_PYTHON");
     command(&python, name)
 }
 

@@ -37,7 +37,7 @@ pub fn corpus(args: &[String]) -> Outcome {
     }
     let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
     crate::setup::clients()?;
-    let python = crate::setup::python()?;
+    let [python, zarr] = [crate::setup::python()?, crate::setup::newest_zarr()?];
     let prefix = installed()?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     let test = ["test", "--package", "ferrocdf-compat", "--features", "corpus", "--test", "corpus"];
@@ -45,6 +45,7 @@ pub fn corpus(args: &[String]) -> Outcome {
         ("FERROCDF_CORPUS", &*folder.to_string_lossy()),
         ("FERROCDF_PREFIX", &*prefix),
         ("FERROCDF_PYTHON", &*python.to_string_lossy()),
+        ("FERROCDF_ZARR_PYTHON", &*zarr.to_string_lossy()),
     ];
     cargo(&[&test[..], &extra].concat(), &env)
 }

@@ -18,6 +18,7 @@ mod standard_filters;
 mod stress;
 mod suite;
 mod zarr;
+mod zarr_defects;
 mod zarr_types;
 
 use std::ffi::OsStr;

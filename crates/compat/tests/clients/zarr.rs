@@ -33,7 +33,7 @@ fn dump(mut ncdump: Command, dataset: &str) -> String {
 fn stores_of_the_reference_are_printed_as_the_reference_prints_them() {
     let folder_of_stores = tempfile::tempdir().unwrap();
     let stores = folder_of_stores.path();
-    let mut make = python::script("zarr_netcdf.py");
+    let mut make = python::newest_zarr("zarr_netcdf.py");
     make.arg(stores).stderr(Stdio::piped());
     python::finish(make.spawn().expect("a Python that starts"));
     let library = library_of_wheel();
@@ -119,7 +119,7 @@ fn random_stores_that_we_write_to_buckets_are_read_by_others() {
 #[test]
 fn zip_files_hold_the_same_as_folders() {
     let stores = tempfile::tempdir().unwrap();
-    let mut make = python::script("zarr_zip.py");
+    let mut make = python::newest_zarr("zarr_zip.py");
     make.arg(stores.path()).stderr(Stdio::piped());
     python::finish(make.spawn().expect("a Python that starts"));
     let ours = folder("FERROCDF_PREFIX").join("bin/ncdump");
@@ -172,4 +172,32 @@ fn stores_are_made_in_buckets_and_read_from_web_servers() {
         let url = format!("{}/{kind}.zarr", nginx.url());
         assert_eq!(run("ncdump", &["-n", "a", &url], &[]), wanted, "{url}");
     }
+}
+
+#[test]
+fn tests_of_xarray_for_nczarr_pass_with_our_library() {
+    let python = std::env::var_os("FERROCDF_PYTHON").expect("`cargo xtask clients` sets FERROCDF_PYTHON");
+    let here = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str], library: &Path| {
+        let mut command = Command::new(&python);
+        command.args(arguments).current_dir(here.path()).env("LD_PRELOAD", library);
+        let done = command.output().expect("a Python that starts");
+        let said =
+            format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+        assert!(done.status.success(), "{command:?}: {said}");
+        said
+    };
+    let ours = folder("FERROCDF_PREFIX").join("lib/libnetcdf.so");
+    let version = ["-c", "import netCDF4; print(netCDF4.getlibversion())"];
+    // The wheel's own library has another date.
+    assert_ne!(run(&version, &ours), run(&version, &library_of_wheel()));
+    let find = "import xarray.tests.test_backends as tests; print(tests.__file__)";
+    let file = run(&["-W", "ignore", "-c", find], &ours);
+    let tests = format!("{}::TestNCZarr", file.trim());
+    let said = run(&["-m", "pytest", "-q", "-rs", "-W", "ignore", "-p", "no:cacheprovider", &tests], &ours);
+    // Two are for releases of netCDF-C up to 4.8.1, which write no names of dimensions.
+    assert!(
+        said.contains("2 passed, 2 skipped") && said.contains("adds the _ARRAY_DIMENSIONS attribute"),
+        "{said}"
+    );
 }

@@ -1,7 +1,5 @@
 //! Zarr data of other implementations: stores of the corpus and of the folder `zarr-data` beside it, array by array against zarr-python,
 //! and the encoded blocks of numcodecs.
-//!
-//! zarr-python 3.1 is the newest version for the Python 3.11 of Debian 12. All arrays were compared with version 3.4.2 once as well.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -75,7 +73,7 @@ const EXCUSED: &[(&str, &str, &str)] = &[
 fn judge(script: &str, folder: &Path, list: &str) -> String {
     let (input, output) = (folder.join("list"), folder.join("said"));
     fs::write(&input, list).unwrap();
-    let mut judge = python::script(script);
+    let mut judge = python::newest_zarr(script);
     judge.stdin(fs::File::open(&input).unwrap()).stdout(fs::File::create(&output).unwrap());
     python::finish(judge.stderr(Stdio::piped()).spawn().expect("a Python that starts"));
     fs::read_to_string(&output).unwrap()
@@ -128,7 +126,7 @@ fn random_arrays_of_zarr_python_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let count = RANDOM[usize::from(std::env::var_os("FERROCDF_EVERY").is_some())];
     let seed = python::seed();
-    let mut make = python::script("zarr_random.py");
+    let mut make = python::newest_zarr("zarr_random.py");
     make.arg(folder.path()).args([count.to_string(), seed.to_string()]).stderr(Stdio::piped());
     python::finish(make.spawn().expect("a Python that starts"));
     let mut all = vec![];
