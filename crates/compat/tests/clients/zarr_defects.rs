@@ -1,7 +1,8 @@
 //! Defects of netCDF-C 4.10.1 (in the wheel of netCDF4) in Zarr stores. Each has a test that what this library writes is right, and one that
 //! what netCDF-C wrote is read. The table is in `docs/zarr.md`.
 
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use ferrocdf_compat::python;
 
@@ -46,10 +47,36 @@ defects! {
     tools: tools_take_stores_and_scalars, scalars_of_netcdf_c_are_read;
 }
 
-/// The wheel has no zip files; those of the reference's source are read by its own scripts.
 #[test]
 fn zarr_python_opens_zip_files() {
     run("ours", "zip_files");
+}
+
+/// The wheel is built without zip files: these are of the reference's source.
+#[test]
+fn zip_files_of_netcdf_c_are_read() {
+    let tests = folder("FERROCDF_REFERENCE").join("nczarr_test");
+    let here = tempfile::tempdir().unwrap();
+    let dump = |path: &Path| {
+        let ncdump = folder("FERROCDF_PREFIX").join("bin/ncdump");
+        let done =
+            Command::new(ncdump).args(["-n", "same"]).arg(path).output().expect("a program that starts");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).expect("UTF-8")
+    };
+    for (name, part) in [
+        ("ref_byte.zarr", "ubyte byte(_Anonymous_Dim_20, _Anonymous_Dim_20)"),
+        ("ref_noshape.file", "int v ;"),
+        ("ref_oldformat", "lat:lat_attr = \"latitude\""),
+        ("ref_oldkeys.file", "int v(d0, d1, d2)"),
+    ] {
+        let zip = tests.join(format!("{name}.zip"));
+        let unzip = Command::new("unzip").arg("-q").arg(&zip).arg("-d").arg(here.path()).status();
+        assert!(unzip.is_ok_and(|status| status.success()), "{}", zip.display());
+        let found = dump(&zip);
+        assert_eq!(found, dump(&here.path().join(name)), "{name}");
+        assert!(found.contains(part) && found.contains("data:"), "{found}");
+    }
 }
 
 #[test]
