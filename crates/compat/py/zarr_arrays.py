@@ -38,6 +38,9 @@ def plain(value):
 
 
 def same(theirs, ours):
+    if theirs is None:
+        # Of JSON objects.
+        return ours == "null"
     if isinstance(theirs, bytes):
         # Bytes of any number are lists, text of a fixed length is text.
         return list(theirs) == ours or theirs.decode("utf-8", "replace").rstrip("\0") == ours
@@ -53,16 +56,15 @@ def same(theirs, ours):
     return theirs == ours or (math.isnan(theirs) and math.isnan(ours))
 
 
-def judge(folder, printed):
-    try:
-        array = zarr.open_array(folder, mode="r")
-        values = np.asarray(array[...]).ravel(order="C")
-        is_number = values.dtype.kind in "iuf"
-        theirs = values if is_number else [plain(value) for value in values]
-    except Exception as error:
-        return "neither" if not os.path.exists(printed) else f"ours alone ({type(error).__name__})"
-    if not os.path.exists(printed):
-        return "theirs alone"
+def elements(array):
+    """Returns the elements of an array, and if they are numbers."""
+    values = np.asarray(array[...]).ravel(order="C")
+    is_number = values.dtype.kind in "iuf"
+    return is_number, values if is_number else [plain(value) for value in values]
+
+
+def compare(is_number, theirs, printed):
+    """Compares elements with those in a file."""
     with open(printed) as file:
         ours = json.load(file)
     if is_number:
@@ -72,6 +74,15 @@ def judge(folder, printed):
     return "equal" if same(theirs, ours) else "different"
 
 
-for line in sys.stdin.read().splitlines():
-    folder, printed = line.split("\t")
-    print(f"{judge(folder, printed)}\t{folder}")
+def judge(folder, printed):
+    try:
+        is_number, theirs = elements(zarr.open_array(folder, mode="r"))
+    except Exception as error:
+        return "neither" if not os.path.exists(printed) else f"ours alone ({type(error).__name__})"
+    return compare(is_number, theirs, printed) if os.path.exists(printed) else "theirs alone"
+
+
+if __name__ == "__main__":
+    for line in sys.stdin.read().splitlines():
+        folder, printed = line.split("\t")
+        print(f"{judge(folder, printed)}\t{folder}")

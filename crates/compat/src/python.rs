@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::listing::{Facts, parse};
 
@@ -22,11 +22,35 @@ pub fn script(name: &str) -> Command {
 /// A command that runs a script of the folder `py` with the newest zarr-python.
 ///
 /// # Panics
-/// If `FERROCDF_ZARR_PYTHON` is not set; `cargo xtask clients` does that.
+/// If `FERROCDF_ZARR_PYTHON` is not set; `cargo xtask clients` and `cargo xtask corpus` do that.
 pub fn newest_zarr(name: &str) -> Command {
-    let python =
-        std::env::var_os("FERROCDF_ZARR_PYTHON").expect("`cargo xtask clients` sets FERROCDF_ZARR_PYTHON");
+    let python = std::env::var_os("FERROCDF_ZARR_PYTHON")
+        .expect("`cargo xtask clients` and `cargo xtask corpus` set FERROCDF_ZARR_PYTHON");
     command(&python, name)
+}
+
+/// A command that runs a script of the folder `py` with zarr-python 2.
+///
+/// # Panics
+/// If `FERROCDF_ZARR2_PYTHON` is not set; `cargo xtask clients` does that.
+pub fn zarr2(name: &str) -> Command {
+    let python =
+        std::env::var_os("FERROCDF_ZARR2_PYTHON").expect("`cargo xtask clients` sets FERROCDF_ZARR2_PYTHON");
+    command(&python, name)
+}
+
+/// Returns the seed of random data: the number in `FERROCDF_SEED`, else one of the time.
+///
+/// # Panics
+/// If `FERROCDF_SEED` is no number.
+pub fn seed() -> u64 {
+    match std::env::var("FERROCDF_SEED") {
+        Ok(seed) => seed.parse().expect("FERROCDF_SEED is a number"),
+        Err(_) => {
+            let time = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970");
+            u64::from(time.subsec_nanos())
+        }
+    }
 }
 
 fn command(python: &OsStr, name: &str) -> Command {
@@ -39,8 +63,8 @@ fn command(python: &OsStr, name: &str) -> Command {
     command
 }
 
-/// How long a process may take: many times what the longest does.
-const PATIENCE: Duration = Duration::from_secs(500);
+/// How long a process may take: many times what the longest does, and with all random data, if `FERROCDF_EVERY` is set.
+const PATIENCE: [Duration; 2] = [Duration::from_secs(500), Duration::from_secs(3 * 3600)];
 
 /// Ends with what a process said unless it went well.
 ///
@@ -48,11 +72,12 @@ const PATIENCE: Duration = Duration::from_secs(500);
 /// If it did not, or did not end.
 pub fn finish(mut child: Child) {
     let began = Instant::now();
+    let patience = PATIENCE[usize::from(std::env::var_os("FERROCDF_EVERY").is_some())];
     while child.try_wait().expect("a child that was started").is_none() {
-        if began.elapsed() > PATIENCE {
+        if began.elapsed() > patience {
             // One that has just ended cannot be killed, and need not be.
             let _ = child.kill();
-            panic!("Python did not end within {PATIENCE:?}");
+            panic!("Python did not end within {patience:?}");
         }
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -137,25 +137,31 @@ const WHEELS: &[&str] = &[
     "moto[s3]==5.1.4",
     "flask==3.1.3",
     "flask-cors==6.0.5",
+    "pytest==9.2.0",
 ];
 
-/// A Python environment of its own, under `target`; its interpreter.
+/// The Python environment of the tests; its interpreter.
 pub fn python() -> Result<PathBuf, String> {
-    let folder = std::env::current_dir().map_err(|error| error.to_string())?.join("target/python");
+    let there = "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, pytest, zarr, xarray";
+    environment("target/python", there, WHEELS)
+}
+
+/// A Python environment of its own in a folder, with wheels; its interpreter. It is made unless a statement works in it.
+fn environment(folder: &str, there: &str, wheels: &[&str]) -> Result<PathBuf, String> {
+    let folder = std::env::current_dir().map_err(|error| error.to_string())?.join(folder);
     let python = folder.join("bin/python");
-    let there = || {
-        works(
-            &python.to_string_lossy(),
-            &["-c", "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, zarr, xarray"],
-        )
-    };
+    let there = || works(&python.to_string_lossy(), &["-c", there]);
     if !there() {
         install(PYTHON)?;
         run("python3", &["-m", "venv", "--clear", &folder.to_string_lossy()], &[])?;
         let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-        run(&python.to_string_lossy(), &[&pip[..], WHEELS].concat(), &[])?;
+        run(&python.to_string_lossy(), &[&pip[..], wheels].concat(), &[])?;
     }
-    if there() { Ok(python) } else { Err("the Python environment does not work".to_string()) }
+    if there() {
+        Ok(python)
+    } else {
+        Err(format!("the Python environment {} does not work", folder.display()))
+    }
 }
 
 /// What the environment of the newest zarr-python holds.
@@ -170,7 +176,24 @@ const ZARR_WHEELS: &[&str] = &[
     "xarray==2026.9.0",
     "tensorstore==0.1.86",
     "zarrs==0.2.3",
+    "obstore==0.12.1",
 ];
+
+/// What the environment of zarr-python 2 holds: the last release for version 2 of the format alone.
+const ZARR2_WHEELS: &[&str] = &[
+    "netCDF4==1.7.5.1.post1",
+    "numpy==2.4.6",
+    "cftime==1.6.6.1",
+    "certifi==2026.10.18",
+    "zarr==2.18.7",
+    "numcodecs==0.15.2",
+];
+
+/// A Python environment with zarr-python 2; its interpreter.
+pub fn zarr2() -> Result<PathBuf, String> {
+    let there = "import netCDF4, zarr; assert zarr.__version__.startswith('2.18.')";
+    environment("target/zarr2", there, ZARR2_WHEELS)
+}
 
 /// Debian's packages of the Python that the newest zarr-python needs, with its C library and all that it loads.
 const PYTHON_PACKAGES: &[&str] = &[
@@ -203,7 +226,10 @@ pub fn newest_zarr() -> Result<PathBuf, String> {
     let target = std::env::current_dir().map_err(|error| error.to_string())?.join("target");
     let python = target.join("zarr/bin/python");
     let there = || {
-        works(&python.to_string_lossy(), &["-c", "import h5py, netCDF4, tensorstore, xarray, zarr, zarrs"])
+        works(
+            &python.to_string_lossy(),
+            &["-c", "import h5py, netCDF4, obstore, tensorstore, xarray, zarr, zarrs"],
+        )
     };
     if there() {
         return Ok(python);

@@ -37,7 +37,7 @@ pub fn corpus(args: &[String]) -> Outcome {
     }
     let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
     crate::setup::clients()?;
-    let python = crate::setup::python()?;
+    let [python, zarr] = [crate::setup::python()?, crate::setup::newest_zarr()?];
     let prefix = installed()?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     let test = ["test", "--package", "ferrocdf-compat", "--features", "corpus", "--test", "corpus"];
@@ -45,6 +45,7 @@ pub fn corpus(args: &[String]) -> Outcome {
         ("FERROCDF_CORPUS", &*folder.to_string_lossy()),
         ("FERROCDF_PREFIX", &*prefix),
         ("FERROCDF_PYTHON", &*python.to_string_lossy()),
+        ("FERROCDF_ZARR_PYTHON", &*zarr.to_string_lossy()),
     ];
     cargo(&[&test[..], &extra].concat(), &env)
 }
@@ -83,7 +84,7 @@ pub fn clients(args: &[String]) -> Outcome {
     let [reference, fortran, cxx] = [source::NETCDF.fetch()?, source::FORTRAN.fetch()?, source::CXX.fetch()?];
     let [newest, tested] = [published::NETCDF.fetch()?, published::NETCDF_TESTED.fetch()?];
     let python = crate::setup::python()?;
-    let zarr = crate::setup::newest_zarr()?;
+    let [zarr, zarr2] = [crate::setup::newest_zarr()?, crate::setup::zarr2()?];
     let prefix = installed()?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     let test = [
@@ -106,6 +107,7 @@ pub fn clients(args: &[String]) -> Outcome {
         ("FERROCDF_CRATE_TESTED", &*tested.to_string_lossy()),
         ("FERROCDF_PYTHON", &*python.to_string_lossy()),
         ("FERROCDF_ZARR_PYTHON", &*zarr.to_string_lossy()),
+        ("FERROCDF_ZARR2_PYTHON", &*zarr2.to_string_lossy()),
     ];
     cargo(&[&test[..], &extra].concat(), &env)
 }

@@ -18,6 +18,10 @@ use crate::shards::StoredChunks;
 
 /// Most bytes of one decoded chunk, and of the decoded chunks that one array keeps.
 const MAX_CHUNK: usize = 1 << 30;
+/// Most bytes of a decoded chunk, and more for each encoded byte: text says nowhere how long it is, so a small chunk that decodes to much more
+/// is taken for a bomb.
+const MAX_UNCHECKED: usize = 96 << 20;
+const MAX_RATIO: usize = 64;
 const MAX_KEPT: usize = 64 << 20;
 
 /// Elements that are looked up at a time.
@@ -180,7 +184,8 @@ impl Elements {
 
     /// Decodes a chunk to its elements.
     pub(crate) fn decode(&self, encoded: &[u8]) -> Result<Vec<Box<[u8]>>> {
-        let bytes = self.chain.decode_of_any_size(0, encoded, MAX_CHUNK)?;
+        let limit = encoded.len().saturating_mul(MAX_RATIO).clamp(MAX_UNCHECKED, MAX_CHUNK);
+        let bytes = self.chain.decode_of_any_size(0, encoded, limit)?;
         let count = self.chunk_shape.iter().product::<u64>();
         let elements = match self.form {
             ElementForm::WithSizes => with_sizes(&bytes),
@@ -241,15 +246,28 @@ fn with_sizes(bytes: &[u8]) -> Result<Vec<Box<[u8]>>> {
     }
 }
 
-/// Splits the text of numcodecs `json2`: a list of the elements, then the data type and the shape of the chunk. Elements are JSON texts;
-/// strings are the text itself.
+/// Splits the text of numcodecs `json2`: a list of the elements, then the data type and the shape of the chunk. The elements of a chunk
+/// with several dimensions are in lists within lists. Elements are JSON texts; strings are the text itself.
 fn json_elements(bytes: &[u8]) -> Result<Vec<Box<[u8]>>> {
     let json = Json::parse(bytes)?;
-    let values = json.as_array().and_then(|values| values.get(..values.len().checked_sub(2)?));
+    let parts = match json.as_array() {
+        Some([values @ .., _, Json::Array(shape)]) => Some((values, shape.len())),
+        _ => None,
+    };
+    let (values, rank) = parts.ok_or_else(|| damaged("the chunk is no list with a data type and a shape"))?;
+    let mut values: Vec<&Json> = values.iter().collect();
+    for _ in 1..rank {
+        let mut inner = vec![];
+        for value in values {
+            let list =
+                value.as_array().ok_or_else(|| damaged("the chunk has fewer lists than dimensions"))?;
+            inner.extend(list);
+        }
+        values = inner;
+    }
     let text = |value: &Json| match value {
         Json::String(text) => text.as_bytes().into(),
         value => value.to_string().into_bytes().into(),
     };
-    let values = values.ok_or_else(|| damaged("the chunk is no list with a data type and a shape"))?;
-    Ok(values.iter().map(text).collect())
+    Ok(values.into_iter().map(text).collect())
 }

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
 use ferrocdf_bytes::{Error, Result};
-use ferrocdf_store::{ByteRange, Fetched, Store, Version as ObjectVersion};
+use ferrocdf_store::{ByteRange, Cost, Fetched, Store, Version as ObjectVersion};
 
 use crate::json::{Json, Members};
 use crate::metadata::{ArrayMetadata, Version, excerpt, group, invalid, within};
@@ -55,7 +55,7 @@ pub enum Content {
 pub type ChildNames<'a> = dyn Fn(&Members) -> Option<Vec<String>> + 'a;
 
 /// Most bytes of metadata in one object.
-const MAX_METADATA: u64 = 1 << 30;
+const MAX_METADATA: u64 = 128 << 20;
 
 /// Greatest depth of groups within groups.
 const MAX_DEPTH: usize = 100;
@@ -143,10 +143,19 @@ impl Walk<'_> {
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
     }
 
+    /// Returns the range of a document. A file of the system may have more bytes than the disk holds; of other stores a request without a
+    /// range is the simplest one.
+    fn whole(&self) -> ByteRange {
+        match self.store.cost() == Cost::LOCAL {
+            true => ByteRange::Bounded { start: 0, len: MAX_METADATA },
+            false => ByteRange::All,
+        }
+    }
+
     /// Reads a document of the root.
     fn document(&self, name: &str) -> Result<Option<Json>> {
         let key = self.key("", name);
-        self.store.get(&key, ByteRange::All)?.map(|found| self.parse(found, &key)).transpose()
+        self.store.get(&key, self.whole())?.map(|found| self.parse(found, &key)).transpose()
     }
 
     fn parse(&self, found: Fetched, key: &str) -> Result<Json> {
@@ -192,6 +201,9 @@ impl Walk<'_> {
                 wanted
                     .extend(names.into_iter().filter(|name| is_name(name)).map(|name| within(group, &name)));
             }
+            // A list may name a node more than once.
+            wanted.sort();
+            wanted.dedup();
             if wanted.is_empty() {
                 return Ok(());
             }
@@ -209,7 +221,7 @@ impl Walk<'_> {
         };
         let keys: Vec<String> =
             paths.iter().flat_map(|path| names.iter().map(|name| self.key(path, name))).collect();
-        let requests: Vec<_> = keys.iter().map(|key| (&**key, ByteRange::All)).collect();
+        let requests: Vec<_> = keys.iter().map(|key| (&**key, self.whole())).collect();
         let mut answers = self.store.get_many(&requests).into_iter().zip(&keys);
         for path in paths {
             let mut documents = Documents::default();

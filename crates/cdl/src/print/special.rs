@@ -38,9 +38,13 @@ impl Printer<'_> {
             Some(Chunking::Chunked(_)) => "chunked",
             None => "unknown",
         };
-        self.special(owner, "_Storage", format!("\"{word}\""))?;
+        // A scalar of a Zarr store is one chunk, without a shape that could be printed; `ncgen` takes no chunks of scalars.
+        let is_one_chunk = matches!(&storage.chunking, Some(Chunking::Chunked(sizes)) if sizes.is_empty());
+        if !is_one_chunk {
+            self.special(owner, "_Storage", format!("\"{word}\""))?;
+        }
         if let Some(Chunking::Chunked(sizes)) = &storage.chunking
-            && !sizes.is_empty()
+            && !is_one_chunk
         {
             let sizes: Vec<_> = sizes.iter().map(u64::to_string).collect();
             self.special(owner, "_ChunkSizes", sizes.join(", "))?;

@@ -3,7 +3,8 @@
 //! `cargo xtask clients` makes what these tests need: an installed ferrocdf in the folder that `FERROCDF_PREFIX` names,
 //! the sources of the reference and of its interfaces for Fortran and C++ in those that `FERROCDF_REFERENCE`,
 //! `FERROCDF_FORTRAN` and `FERROCDF_CXX` name, and two releases of the `netcdf` crate in those of `FERROCDF_CRATE` and
-//! `FERROCDF_CRATE_TESTED`. `FERROCDF_ZARR_PYTHON` names an interpreter with the newest zarr-python.
+//! `FERROCDF_CRATE_TESTED`. `FERROCDF_ZARR_PYTHON` names an interpreter with the newest zarr-python, `FERROCDF_ZARR2_PYTHON` one with
+//! zarr-python 2.
 
 mod bindings;
 mod crates;
@@ -17,6 +18,7 @@ mod standard_filters;
 mod stress;
 mod suite;
 mod zarr;
+mod zarr_defects;
 mod zarr_types;
 mod zarr_writers;
 

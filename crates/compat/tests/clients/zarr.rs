@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use ferrocdf_compat::python;
+use ferrocdf_compat::python::{self, seed};
 use ferrocdf_compat::servers::{BUCKET, Moto, Nginx};
 
 use crate::folder;
@@ -33,7 +33,7 @@ fn dump(mut ncdump: Command, dataset: &str) -> String {
 fn stores_of_the_reference_are_printed_as_the_reference_prints_them() {
     let folder_of_stores = tempfile::tempdir().unwrap();
     let stores = folder_of_stores.path();
-    let mut make = python::script("zarr_netcdf.py");
+    let mut make = python::newest_zarr("zarr_netcdf.py");
     make.arg(stores).stderr(Stdio::piped());
     python::finish(make.spawn().expect("a Python that starts"));
     let library = library_of_wheel();
@@ -64,37 +64,62 @@ fn copies(store: &Path, wanted: &str) {
     assert_eq!(found, wanted, "{}", store.display());
 }
 
-/// Random files in each run, and their number when `FERROCDF_EVERY` is set.
-const RANDOM: [usize; 2] = [40, 1000];
-
-/// Runs a script that makes random datasets with the newest zarr-python, has `tool` copy or print them, and compares.
-fn judge_random(script: &str, tool: &str) {
+/// Runs a script that makes random datasets, has `tool`, or one of the tools in that folder, copy or print them, and compares. There are
+/// `counts[0]` of them in each run, `counts[1]` if `FERROCDF_EVERY` is set. What fails tells its seed.
+fn judge_random(mut judge: Command, tool: &str, counts: [usize; 2], bucket: &[&str]) {
     let folder_of_data = tempfile::tempdir().unwrap();
-    let count = RANDOM[usize::from(std::env::var_os("FERROCDF_EVERY").is_some())];
-    let seed = std::env::var("FERROCDF_SEED").unwrap_or_else(|_| "1".to_string());
-    let mut judge = python::newest_zarr(script);
+    let count = counts[usize::from(std::env::var_os("FERROCDF_EVERY").is_some())];
     judge.arg(folder("FERROCDF_PREFIX").join("bin").join(tool)).arg(folder_of_data.path());
-    judge.arg(seed).arg(count.to_string()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let seed = seed();
+    println!("FERROCDF_SEED={seed}");
+    judge.args([seed.to_string(), count.to_string()]).args(bucket);
+    judge.stdout(Stdio::piped()).stderr(Stdio::piped());
     python::finish(judge.spawn().expect("a Python that starts"));
 }
 
-/// Of 1,000 files, as four stores each, zarr-python 3.4.2 and xarray 2026.9 read all as they are. tensorstore 0.1.86 and the codecs of
-/// zarrs 0.2.3 judge the numbers in those arrays whose codecs they know: of 300 files, 2,657 and 3,282 of 4,776 arrays.
+/// Of WRITTEN.
 #[test]
 fn stores_that_we_write_are_read_by_others() {
-    judge_random("zarr_written.py", "nccopy");
+    judge_random(python::newest_zarr("zarr_written.py"), "nccopy", [20, 1000], &[]);
 }
 
 /// Of 1,000 arrays, `ferrocdf zarr-conformance` prints the values of all.
 #[test]
 fn random_arrays_of_tensorstore_and_zarrs_are_read() {
-    judge_random("zarr_others.py", "ferrocdf");
+    judge_random(python::newest_zarr("zarr_others.py"), "ferrocdf", [40, 1000], &[]);
+}
+
+/// Of 1,000 stores of zarr-python 2.18.7, 2,363 arrays are printed with the same values and 3,424 copied with the same attributes.
+#[test]
+fn random_stores_of_zarr_python_2_are_read() {
+    judge_random(python::zarr2("zarr2_written.py"), "", [100, 1000], &[]);
+}
+
+/// Starts a script with the newest zarr-python that finds the S3 of a server in its environment.
+fn with_s3(script: &str, moto: &Moto) -> Command {
+    let mut command = python::newest_zarr(script);
+    command.envs(moto.environment()).env("NO_PROXY", "*");
+    command
+}
+
+/// Of XARRAY.
+#[test]
+fn random_stores_of_xarray_are_read() {
+    let moto = Moto::serve(&folder("FERROCDF_PYTHON"));
+    judge_random(with_s3("zarr_xarray.py", &moto), "", [40, 1000], &[BUCKET]);
+}
+
+/// Of S3FILES.
+#[test]
+fn random_stores_that_we_write_to_buckets_are_read_by_others() {
+    let moto = Moto::serve(&folder("FERROCDF_PYTHON"));
+    judge_random(with_s3("zarr_s3.py", &moto), "", [4, 1000], &[BUCKET]);
 }
 
 #[test]
 fn zip_files_hold_the_same_as_folders() {
     let stores = tempfile::tempdir().unwrap();
-    let mut make = python::script("zarr_zip.py");
+    let mut make = python::newest_zarr("zarr_zip.py");
     make.arg(stores.path()).stderr(Stdio::piped());
     python::finish(make.spawn().expect("a Python that starts"));
     let ours = folder("FERROCDF_PREFIX").join("bin/ncdump");
@@ -147,4 +172,32 @@ fn stores_are_made_in_buckets_and_read_from_web_servers() {
         let url = format!("{}/{kind}.zarr", nginx.url());
         assert_eq!(run("ncdump", &["-n", "a", &url], &[]), wanted, "{url}");
     }
+}
+
+#[test]
+fn tests_of_xarray_for_nczarr_pass_with_our_library() {
+    let python = std::env::var_os("FERROCDF_PYTHON").expect("`cargo xtask clients` sets FERROCDF_PYTHON");
+    let here = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str], library: &Path| {
+        let mut command = Command::new(&python);
+        command.args(arguments).current_dir(here.path()).env("LD_PRELOAD", library);
+        let done = command.output().expect("a Python that starts");
+        let said =
+            format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+        assert!(done.status.success(), "{command:?}: {said}");
+        said
+    };
+    let ours = folder("FERROCDF_PREFIX").join("lib/libnetcdf.so");
+    let version = ["-c", "import netCDF4; print(netCDF4.getlibversion())"];
+    // The wheel's own library has another date.
+    assert_ne!(run(&version, &ours), run(&version, &library_of_wheel()));
+    let find = "import xarray.tests.test_backends as tests; print(tests.__file__)";
+    let file = run(&["-W", "ignore", "-c", find], &ours);
+    let tests = format!("{}::TestNCZarr", file.trim());
+    let said = run(&["-m", "pytest", "-q", "-rs", "-W", "ignore", "-p", "no:cacheprovider", &tests], &ours);
+    // Two are for releases of netCDF-C up to 4.8.1, which write no names of dimensions.
+    assert!(
+        said.contains("2 passed, 2 skipped") && said.contains("adds the _ARRAY_DIMENSIONS attribute"),
+        "{said}"
+    );
 }

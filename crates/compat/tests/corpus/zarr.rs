@@ -1,7 +1,5 @@
 //! Zarr data of other implementations: stores of the corpus and of the folder `zarr-data` beside it, array by array against zarr-python,
 //! and the encoded blocks of numcodecs.
-//!
-//! zarr-python 3.1 is the newest version for the Python 3.11 of Debian 12. All arrays were compared with version 3.4.2 once as well.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -65,8 +63,7 @@ const EXCUSED: &[(&str, &str, &str)] = &[
     ("byte_cf1.zr3", "neither", "a draft of version 3"),
     ("json2", "ours alone (ValueError)", "zarr-python 3 has no such objects"),
     ("bitround", "ours alone", "zarr-python has no such codec"),
-    ("compound_complex", "ours alone", "zarr-python wants another fill value"),
-    ("spatial_proj_at_array_level", "ours alone", "zarr-python refuses its metadata"),
+    ("v3/fixed_length_utf32", "ours alone (ValueError)", "zarr-python wants \"endian\", which is left out"),
     ("sharing_too_small_data_file", "neither", "a shard that ends too early"),
     ("transposed_sharding", "ours alone", "zarr-python wants the shape of chunks in the order of the array"),
 ];
@@ -75,7 +72,7 @@ const EXCUSED: &[(&str, &str, &str)] = &[
 fn judge(script: &str, folder: &Path, list: &str) -> String {
     let (input, output) = (folder.join("list"), folder.join("said"));
     fs::write(&input, list).unwrap();
-    let mut judge = python::script(script);
+    let mut judge = python::newest_zarr(script);
     judge.stdin(fs::File::open(&input).unwrap()).stdout(fs::File::create(&output).unwrap());
     python::finish(judge.stderr(Stdio::piped()).spawn().expect("a Python that starts"));
     fs::read_to_string(&output).unwrap()
@@ -114,6 +111,15 @@ fn arrays_of_other_programs_are_those_of_zarr_python() {
             wrong.push(line);
         }
     }
+    for (part, kind, _) in EXCUSED {
+        let excused = |line: &str| {
+            line.split_once('\t')
+                .is_some_and(|(verdict, array)| array.contains(part) && verdict.starts_with(kind))
+        };
+        if !said.lines().any(excused) {
+            wrong.push(part);
+        }
+    }
     println!("{} arrays: {counts:?}", all.len());
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(counts["equal"] > 300, "{counts:?}");
@@ -127,9 +133,9 @@ const RANDOM: [usize; 2] = [200, 3000];
 fn random_arrays_of_zarr_python_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let count = RANDOM[usize::from(std::env::var_os("FERROCDF_EVERY").is_some())];
-    let seed = std::env::var("FERROCDF_SEED").unwrap_or_else(|_| "1".to_string());
-    let mut make = python::script("zarr_random.py");
-    make.arg(folder.path()).arg(count.to_string()).arg(&seed).stderr(Stdio::piped());
+    let seed = python::seed();
+    let mut make = python::newest_zarr("zarr_random.py");
+    make.arg(folder.path()).args([count.to_string(), seed.to_string()]).stderr(Stdio::piped());
     python::finish(make.spawn().expect("a Python that starts"));
     let mut all = vec![];
     arrays(folder.path(), &mut all);

@@ -44,6 +44,7 @@ mod sequences;
 mod sizes;
 mod slow_sources;
 mod unnamed_types;
+mod zarr_hostile;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

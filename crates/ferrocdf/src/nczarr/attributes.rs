@@ -1,8 +1,8 @@
 //! Attributes: from JSON to typed values.
 //!
 //! Where netCDF's metadata has the type of an attribute, it holds. Otherwise it follows from the value, as in netCDF-C: integers take the
-//! first type of int, uint, int64 and uint64 that holds all of them, other numbers are doubles, `true` and `false` unsigned bytes, a string
-//! is text; all else is text too, the JSON itself.
+//! first type of int, uint, int64 and uint64 that holds all of them, other numbers are doubles (also `"NaN"` and infinities in a list with
+//! numbers, which netCDF-C takes for text), `true` and `false` unsigned bytes, a string is text; all else is text too, the JSON itself.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -120,6 +120,15 @@ fn inferred(json: &Json) -> Values {
         Json::String(_) | Json::Object(_) | Json::Null => return text(json),
         other => list(other),
     };
+    // Numbers that JSON does not have are strings, which are text if no other number is with them.
+    let is_named = |json: &Json| matches!(json.as_str(), Some("NaN" | "Infinity" | "-Infinity"));
+    let is_number = |json: &Json| matches!(json, Json::Number(_));
+    if list.iter().any(is_named)
+        && list.iter().all(|json| is_named(json) || is_number(json))
+        && list.iter().any(is_number)
+    {
+        return of_type(json, Atomic::Double).unwrap_or_else(|| text(json));
+    }
     if list.iter().any(|json| !matches!(json, Json::Number(_) | Json::Bool(_))) || list.is_empty() {
         return text(json);
     }
@@ -155,6 +164,9 @@ mod tests {
             ("1.0", Values::Double(vec![1.0])),
             ("-Infinity", Values::Double(vec![f64::NEG_INFINITY])),
             ("[true, false]", Values::Ubyte(vec![1, 0])),
+            ("[\"-Infinity\", 1]", Values::Double(vec![f64::NEG_INFINITY, 1.0])),
+            ("[\"NaN\", \"Infinity\"]", Values::Char("[\"NaN\",\"Infinity\"]".into())),
+            ("[\"NaN\", \"x\", 1]", Values::Char("[\"NaN\",\"x\",1]".into())),
             ("\"é\"", Values::Char("é".into())),
             ("[\"a\", \"b\"]", Values::Char("[\"a\",\"b\"]".into())),
             ("{\"a\": null}", Values::Char("{\"a\": null}".into())),

@@ -61,14 +61,28 @@ impl DirectoryStore {
         Error::new(Code::EACCESS, what)
     }
 
+    fn special(&self, key: &str) -> Error {
+        let what = format!("{}: it is neither a file nor a folder", self.path.join(key).display());
+        Error::new(Code::EACCESS, what)
+    }
+
     /// Opens the file of an object; `None` if it does not exist.
     #[cfg(target_os = "linux")]
     fn file(&self, key: &str) -> Result<Option<File>> {
         use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
         use rustix::io::Errno;
 
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        match openat2(&self.directory, key, flags, Mode::empty(), ResolveFlags::BENEATH) {
+        // A pipe would wait for its writer.
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let open = |how| openat2(&self.directory, key, flags, Mode::empty(), ResolveFlags::BENEATH | how);
+        let opened = match open(ResolveFlags::NO_SYMLINKS) {
+            Err(Errno::LOOP) => {
+                self.check_links(key)?;
+                open(ResolveFlags::empty())
+            }
+            opened => opened,
+        };
+        match opened {
             Ok(file) => Ok(Some(File::from(file))),
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
             Err(Errno::XDEV) => Err(self.leads_out(key)),
@@ -78,19 +92,44 @@ impl DirectoryStore {
         }
     }
 
+    /// Returns the number of folders on the way to an object that are symbolic links.
+    fn links(&self, key: &str) -> usize {
+        let is_link = |at: usize| {
+            fs::symlink_metadata(self.root.join(&key[..at])).is_ok_and(|about| about.is_symlink())
+        };
+        key.match_indices('/').filter(|(at, _)| is_link(*at)).count()
+    }
+
+    /// Checks that no more than one folder on the way to an object is a symbolic link. Links to folders around them would make an endless
+    /// number of keys otherwise.
+    fn check_links(&self, key: &str) -> Result<()> {
+        match self.links(key) {
+            0 | 1 => Ok(()),
+            _ => {
+                let path = self.path.join(key);
+                let what = format!("{}: more than one folder on the way is a symbolic link", path.display());
+                Err(Error::new(Code::EACCESS, what))
+            }
+        }
+    }
+
     #[cfg(not(target_os = "linux"))]
     fn file(&self, key: &str) -> Result<Option<File>> {
         self.file_by_path(key)
     }
 
     fn file_by_path(&self, key: &str) -> Result<Option<File>> {
+        self.check_links(key)?;
         let path = match fs::canonicalize(self.root.join(key)) {
             Ok(path) if path.starts_with(&self.root) => path,
             Ok(_) => return Err(self.leads_out(key)),
             Err(error) if is_absent(&error) => return Ok(None),
             Err(error) => return Err(self.failed(key, error)),
         };
-        File::open(path).map(Some).map_err(|error| self.failed(key, error))
+        match fs::metadata(&path) {
+            Ok(about) if !about.is_file() && !about.is_dir() => Err(self.special(key)),
+            _ => File::open(path).map(Some).map_err(|error| self.failed(key, error)),
+        }
     }
 
     /// Returns the path of an object and its folder. Makes the folder if it does not exist.
@@ -145,6 +184,9 @@ impl Store for DirectoryStore {
         let about = file.metadata().map_err(failed)?;
         if about.is_dir() {
             return Ok(None);
+        }
+        if !about.is_file() {
+            return Err(self.special(key));
         }
         let total = about.len();
         let (start, end) = range.within(total);
@@ -216,6 +258,7 @@ impl Store for DirectoryStore {
             Err(error) => return Err(failed(error)),
         };
         let mut listing = Listing::default();
+        let links = self.links(&format!("{folder}/"));
         for entry in entries {
             let entry = entry.map_err(failed)?;
             // Names that are not UTF-8 are no keys.
@@ -225,6 +268,11 @@ impl Store for DirectoryStore {
             }
             // A symbolic link counts as its target; a broken link is a missing object.
             match fs::metadata(entry.path()) {
+                // Nothing is found behind a second link.
+                Ok(about)
+                    if about.is_dir()
+                        && links > 0
+                        && entry.file_type().is_ok_and(|kind| kind.is_symlink()) => {}
                 Ok(about) if about.is_dir() => listing.folders.push(name),
                 Ok(_) => listing.objects.push(name),
                 Err(error) if is_absent(&error) => {}
@@ -311,5 +359,33 @@ mod tests {
         assert_eq!(store.get("count", ByteRange::All).unwrap().unwrap().bytes, b"200");
         assert_eq!(store.list("").unwrap().objects, ["count"]);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
+    }
+
+    #[test]
+    fn folders_behind_two_links_and_pipes_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = DirectoryStore::open(folder.path()).unwrap();
+        store.put("a", b"bytes").unwrap();
+        for name in ["x", "y"] {
+            std::os::unix::fs::symlink(".", folder.path().join(name)).unwrap();
+        }
+        assert!(store.get("x/a", ByteRange::All).unwrap().is_some());
+        assert_eq!(store.list("").unwrap().folders, ["x", "y"]);
+        assert_eq!(store.list("x").unwrap().folders, [""; 0]);
+        assert_eq!(store.list("x").unwrap().objects, ["a"]);
+        let error = store.get("x/y/a", ByteRange::All).unwrap_err();
+        assert!(error.to_string().contains("x/y/a: more than one folder"), "{error}");
+        assert!(store.file_by_path("x/y/a").is_err());
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            folder.path().join("pipe"),
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR,
+            0,
+        )
+        .unwrap();
+        for opened in [store.get("pipe", ByteRange::All).map(drop), store.file_by_path("pipe").map(drop)] {
+            assert!(opened.unwrap_err().to_string().contains("neither a file nor a folder"));
+        }
     }
 }

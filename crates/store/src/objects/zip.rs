@@ -39,7 +39,7 @@ const TAIL: usize = 66 << 10;
 const MAX_DIRECTORY: u64 = 1 << 30;
 
 /// Most bytes of a deflated member, and of those that one call reads. Chunks have codecs of their own, and are stored.
-const MAX_INFLATED: u64 = 256 << 20;
+const MAX_INFLATED: u64 = 128 << 20;
 
 /// Deflate makes at most so many bytes of one.
 const MAX_RATIO: u64 = 1032;

@@ -7,6 +7,9 @@ use super::{Json, Members};
 /// Greatest depth of values within values: more than any metadata has, and little stack.
 const MAX_DEPTH: usize = 100;
 
+/// Most values of a text, names of members among them. A value takes up to 16 times the memory of its text.
+const MAX_VALUES: usize = 2 << 20;
+
 impl Json {
     /// Parses a text, which is one value.
     ///
@@ -14,7 +17,7 @@ impl Json {
     /// `NC_EZARRMETA`, with the line and column of the first byte that is wrong.
     pub fn parse(text: &[u8]) -> Result<Json> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        let mut parser = Parser { text, at: 0 };
+        let mut parser = Parser { text, at: 0, values: 0 };
         let parsed = parser.value(0).and_then(|value| {
             parser.space();
             if parser.at == text.len() { Ok(value) } else { Err("text behind the end of the value") }
@@ -33,6 +36,8 @@ type Parsed<T> = std::result::Result<T, &'static str>;
 struct Parser<'a> {
     text: &'a [u8],
     at: usize,
+    /// The number of values so far.
+    values: usize,
 }
 
 impl Parser<'_> {
@@ -56,6 +61,10 @@ impl Parser<'_> {
     fn value(&mut self, depth: usize) -> Parsed<Json> {
         if depth > MAX_DEPTH {
             return Err("more than 100 values within each other");
+        }
+        self.values += 1;
+        if self.values > MAX_VALUES {
+            return Err("too many values");
         }
         self.space();
         match self.peek() {

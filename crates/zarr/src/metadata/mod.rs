@@ -98,7 +98,13 @@ pub(crate) fn excerpt(value: &Json) -> String {
 pub(crate) fn lengths(name: &str, value: &Json) -> Result<Vec<u64>> {
     // Lengths count elements in signed numbers elsewhere.
     let length = |value: &Json| value.as_u64().filter(|&length| length <= i64::MAX as u64);
-    let list = value.as_array().and_then(|list| list.iter().map(length).collect());
+    // As many as netCDF has; NumPy has 64.
+    const MAX_DIMENSIONS: usize = 1024;
+    let list = value.as_array();
+    if list.is_some_and(|list| list.len() > MAX_DIMENSIONS) {
+        return Err(invalid(format!("\"{name}\" has more than {MAX_DIMENSIONS} dimensions")));
+    }
+    let list = list.and_then(|list| list.iter().map(length).collect());
     list.ok_or_else(|| wrong(name, value, "a list of lengths"))
 }
 

@@ -48,8 +48,13 @@ impl NewArray {
         }
         let codec = |step: &Step| codec(step, Version::V2, to_numcodecs(&step.id, &step.params));
         let mut codecs = self.steps.iter().map(codec).collect::<Result<Vec<_>>>()?;
-        // By convention the last filter is the compressor.
-        let compressor = codecs.pop().unwrap_or(Json::Null);
+        // By convention the last filter is the compressor. A checksum alone is none: zarr-python 2 cannot read it of chunks with several
+        // dimensions.
+        let is_checksum = |codec: &Json| codec.get("id").and_then(Json::as_str) == Some("fletcher32");
+        let compressor = match &codecs[..] {
+            [alone] if is_checksum(alone) => None,
+            _ => codecs.pop(),
+        };
         let object_codec = object_codec(&self.element.data_type);
         codecs.splice(
             ..0,
@@ -68,7 +73,7 @@ impl NewArray {
             ("chunks", numbers(&self.chunk_shape)),
             ("fill_value", self.element.fill_to_json(Version::V2, &self.fill_value)),
             ("order", Json::text("C")),
-            ("compressor", compressor),
+            ("compressor", compressor.unwrap_or(Json::Null)),
             ("filters", if codecs.is_empty() { Json::Null } else { Json::Array(codecs) }),
         ];
         if self.separator != '.' {
@@ -246,6 +251,19 @@ mod tests {
             let ids: Vec<_> = steps.iter().map(|step| (step.id.hdf5(), step.params.clone())).collect();
             assert_eq!(ids, [(Some(2), vec![4]), (Some(1), vec![5])]);
         }
+    }
+
+    #[test]
+    fn a_checksum_alone_is_no_compressor() {
+        let parts = |steps| {
+            let json = array("<i4", steps).metadata(Version::V2).unwrap();
+            ["filters", "compressor"].map(|key| json.get(key).unwrap().to_string())
+        };
+        assert_eq!(parts(vec![step(3, &[])]), [r#"[{"id": "fletcher32"}]"#, "null"]);
+        assert_eq!(
+            parts(vec![step(1, &[5]), step(3, &[])]),
+            [r#"[{"id": "zlib", "level": 5}]"#, r#"{"id": "fletcher32"}"#]
+        );
     }
 
     #[test]

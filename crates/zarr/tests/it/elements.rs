@@ -70,3 +70,29 @@ fn damaged_chunks_are_errors() {
         assert!(error.to_string().contains("a/c/0"), "{error}");
     }
 }
+
+#[test]
+fn json_of_chunks_with_several_dimensions_is_in_lists_within_lists() {
+    let metadata = ferrocdf_zarr::ArrayMetadata::parse(
+        ferrocdf_zarr::Version::V2,
+        &ferrocdf_zarr::Json::parse(
+            br#"{"zarr_format": 2, "shape": [2, 2], "chunks": [2, 2], "dtype": "|O", "fill_value": null, "order": "C",
+                 "compressor": null, "filters": [{"id": "json2"}]}"#,
+        )
+        .unwrap(),
+    )
+    .unwrap();
+    let read = |chunk: &str| {
+        let store = crate::store(&[("a/0.0", chunk.as_bytes())]);
+        metadata.elements(store, "a", &Codecs::default()).unwrap().read(&Selection::all(&[2, 2]))
+    };
+    let elements = read(r#"[["a", [1]], [null, {"b": 2}], "|O", [2, 2]]"#).unwrap();
+    let texts: Vec<_> =
+        elements.into_iter().map(|text| String::from_utf8(text.unwrap().into()).unwrap()).collect();
+    assert_eq!(texts, ["a", "[1]", "null", r#"{"b": 2}"#]);
+    for damaged in
+        [r#"[["a", "b"], "c", "|O", [2, 2]]"#, r#"["a", "b", "c", "d", "|O", [2, 2]]"#, "[]", r#"["|O", []]"#]
+    {
+        assert_eq!(read(damaged).unwrap_err().code, Code::EHDFERR, "{damaged}");
+    }
+}
