@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ferrocdf_bytes::{Error, Result};
+use ferrocdf_codec::Codecs;
 use ferrocdf_store::{ByteRange, Fetched, Store};
 
 use crate::json::{Json, Members};
@@ -83,8 +84,13 @@ impl Hierarchy {
     ///
     /// # Errors
     /// Those of the store; `NC_EZARRMETA` if the metadata of the root, or consolidated metadata, cannot be read.
-    pub fn open(store: &dyn Store, path: &str, child_names: &ChildNames<'_>) -> Result<Option<Hierarchy>> {
-        let walk = Walk { store, path, child_names };
+    pub fn open(
+        store: &dyn Store,
+        path: &str,
+        child_names: &ChildNames<'_>,
+        codecs: &Codecs,
+    ) -> Result<Option<Hierarchy>> {
+        let walk = Walk { store, path, child_names, codecs };
         if let Some(root) = walk.document(ZARR_JSON)? {
             return walk.open_v3(root).map(Some);
         }
@@ -106,8 +112,8 @@ impl Hierarchy {
     ///
     /// # Errors
     /// Those of the store; `NC_EZARRMETA` if the metadata of the root cannot be read.
-    pub fn open_each(store: &dyn Store, path: &str) -> Result<Option<Hierarchy>> {
-        let walk = Walk { store, path, child_names: &|_| None };
+    pub fn open_each(store: &dyn Store, path: &str, codecs: &Codecs) -> Result<Option<Hierarchy>> {
+        let walk = Walk { store, path, child_names: &|_| None, codecs };
         for (version, document) in [(Version::V3, ZARR_JSON), (Version::V2, ZGROUP), (Version::V2, ZARRAY)] {
             let Some(root) = walk.document(document)? else { continue };
             let is_consolidated = match version {
@@ -128,6 +134,7 @@ struct Walk<'a> {
     store: &'a dyn Store,
     path: &'a str,
     child_names: &'a ChildNames<'a>,
+    codecs: &'a Codecs,
 }
 
 impl Walk<'_> {
@@ -222,8 +229,8 @@ impl Walk<'_> {
         // From the last path to the first one, so that a group comes after all that lies in it.
         let mut children: HashMap<String, Vec<Node>> = HashMap::new();
         for (path, documents) in nodes.into_iter().rev() {
-            let mut node =
-                documents.node(version, path.rsplit('/').next().unwrap_or_default(), self.key(&path, ""));
+            let name = path.rsplit('/').next().unwrap_or_default();
+            let mut node = documents.node(version, name, self.key(&path, ""), self.codecs);
             if let Content::Group(nodes) = &mut node.content {
                 *nodes = children.remove(&path).unwrap_or_default();
                 nodes.sort_by(|a, b| a.name.cmp(&b.name));
@@ -265,12 +272,12 @@ impl Documents {
         attributes.and_then(Json::as_object).cloned().unwrap_or_default()
     }
 
-    fn node(self, version: Version, name: &str, path: String) -> Node {
+    fn node(self, version: Version, name: &str, path: String, codecs: &Codecs) -> Node {
         let attributes = self.attributes(version);
         let metadata = self.metadata.unwrap_or(Json::Null);
         let content = match self.failed {
             Some(error) => Content::Unreadable(error),
-            None if self.is_array => match ArrayMetadata::parse(version, &metadata) {
+            None if self.is_array => match ArrayMetadata::parse(version, &metadata, codecs) {
                 Ok(array) => Content::Array(Box::new(array)),
                 Err(error) => Content::Unreadable(error),
             },

@@ -63,3 +63,4 @@ filters! {
 
 pub use numbers::{NumberKind, NumberType};
 pub use shuffle::unshuffle_part;
+pub use szip::derived_params as szip_params;

@@ -283,7 +283,8 @@ fn metadata_cases_of_zarr_python_are_read() {
         let (name, point) = (part(1), part(2));
         let cases = Json::parse(&fs::read(&path).unwrap()).unwrap();
         for (case, document) in cases.as_object().unwrap().iter() {
-            let array = ArrayMetadata::parse(Version::V3, &array_with(point, name, document));
+            let array =
+                ArrayMetadata::parse(Version::V3, &array_with(point, name, document), &Codecs::default());
             let store = Arc::new(MemoryStore::default());
             let array = array.and_then(|metadata| {
                 metadata.array_to_write(store, "a", &Codecs::default(), WriteOptions::default())
@@ -304,7 +305,8 @@ fn metadata_cases_of_zarr_python_are_read() {
         for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
             let stem = path.file_stem().unwrap().to_str().unwrap();
             let document = Json::parse(&fs::read(&path).unwrap()).unwrap();
-            let array = ArrayMetadata::parse(version, &document).and_then(|metadata| metadata.pipeline);
+            let array = ArrayMetadata::parse(version, &document, &Codecs::default())
+                .and_then(|metadata| metadata.pipeline);
             let label = format!("{part}/{stem}");
             match (array, NOT_READ.iter().any(|(other, _)| *other == label)) {
                 (Ok(_), false) => read += 1,

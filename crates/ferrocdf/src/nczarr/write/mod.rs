@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_array::Array;
 use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_codec::Codecs;
 use ferrocdf_model::{Atomic, Attr, GroupId, Model, Owner, Quantize, Type, UserType, VarId};
 use ferrocdf_store::{BlobMut, ByteRange, Store, ZipDraft};
 use ferrocdf_zarr::{
@@ -29,6 +30,7 @@ use super::{Content, Document, NcZarr, Variable, for_engine, place, text, values
 use crate::driver::Context;
 use crate::location::Location;
 use crate::options::ZarrOptions;
+use crate::plugins;
 use crate::quantize;
 use documents::{Keyed, node_name};
 
@@ -147,7 +149,7 @@ impl NcZarrWriter {
         options: ZarrOptions,
     ) -> Result<NcZarrWriter> {
         let content = Content::empty(version);
-        let reader = NcZarr::of(store, path, content);
+        let reader = NcZarr::of(store, path, plugins::codecs(), content);
         let root = GroupNode::new(String::new(), version);
         let mut writer = Self::of(reader, options, vec![root], vec![]);
         writer.put_documents(&Model::new(super::format(version)))?;
@@ -178,7 +180,8 @@ impl NcZarrWriter {
     }
 
     fn open_in((store, path): (Arc<dyn Store>, String)) -> Result<(NcZarrWriter, Model)> {
-        let (mut content, model) = Content::read_each(&*store, &path)?;
+        let codecs = plugins::codecs();
+        let (mut content, model) = Content::read_each(&*store, &path, &codecs)?;
         let variables = std::mem::take(&mut content.arrays);
         let groups = std::mem::take(&mut content.groups);
         let is_old = groups.iter().chain(variables.iter().map(|variable| &variable.document));
@@ -202,7 +205,7 @@ impl NcZarrWriter {
         let variables = variables.into_iter().zip(model.var_ids());
         let variables =
             variables.map(|(variable, id)| VariableNode::read(variable, &path, &model, id)).collect();
-        let mut writer = Self::of(NcZarr::of(store, path, content), options, groups, variables);
+        let mut writer = Self::of(NcZarr::of(store, path, codecs, content), options, groups, variables);
         let documents = writer.documents(&model)?;
         writer.stored = documents.into_iter().map(|Keyed { key, json }| (key, json)).collect();
         (writer.consolidated, writer.was_opened) = (writer.consolidated_members()?, true);
@@ -266,7 +269,13 @@ impl NcZarrWriter {
             let group = if group < known { &self.groups[group] } else { &groups[group - known] };
             let path = within(&group.path, node_name(model.var(var).name.as_bytes())?);
             self.check_free(&path)?;
-            variables.push(VariableNode::new(path, model, var, self.version, &self.options)?);
+            variables.push(VariableNode::new(
+                path,
+                (model, var),
+                self.version,
+                &self.options,
+                &self.reader.codecs,
+            )?);
         }
         self.groups.append(&mut groups);
         self.variables.append(&mut variables);
@@ -385,15 +394,15 @@ fn relative(path: &str, root: &str) -> String {
 impl VariableNode {
     fn new(
         path: String,
-        model: &Model,
-        var: VarId,
+        (model, var): (&Model, VarId),
         version: Version,
         options: &ZarrOptions,
+        codecs: &Codecs,
     ) -> Result<VariableNode> {
-        let described = arrays::of(model, var, version, options)?;
+        let described = arrays::of((model, var), version, options, codecs)?;
         let in_variable = |error: Error| error.at(model.var_path(var));
-        let document = described.metadata(version).map_err(in_variable)?;
-        let mut metadata = ArrayMetadata::parse(version, &document).map_err(in_variable)?;
+        let document = described.metadata(version, codecs).map_err(in_variable)?;
+        let mut metadata = ArrayMetadata::parse(version, &document, codecs).map_err(in_variable)?;
         if model.var(var).dims.is_empty() {
             // The only chunk has the same key with and without a dimension.
             (metadata.shape, metadata.chunk_shape) = (vec![], vec![]);
