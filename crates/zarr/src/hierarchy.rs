@@ -58,6 +58,9 @@ const MAX_METADATA: u64 = 1 << 30;
 /// Greatest depth of groups within groups.
 const MAX_DEPTH: usize = 100;
 
+/// Most folders that are looked into to find out whether a folder without metadata holds arrays.
+const MAX_FOLDERS: usize = 1000;
+
 const ZARR_JSON: &str = "zarr.json";
 const ZGROUP: &str = ".zgroup";
 const ZARRAY: &str = ".zarray";
@@ -80,7 +83,8 @@ struct Documents {
 type Nodes = BTreeMap<String, Documents>;
 
 impl Hierarchy {
-    /// Opens the group or array at a path of a store; `None` if the path has no Zarr metadata.
+    /// Opens the group or array at a path of a store; `None` if the path has no Zarr metadata. A folder without metadata in which arrays of
+    /// version 2 lie is a group.
     ///
     /// # Errors
     /// Those of the store; `NC_EZARRMETA` if the metadata of the root, or consolidated metadata, cannot be read.
@@ -101,7 +105,7 @@ impl Hierarchy {
         let mut nodes = Nodes::new();
         walk.read_level(Version::V2, &[String::new()], &mut nodes)?;
         if nodes.is_empty() {
-            return Ok(None);
+            return walk.folder_of_arrays();
         }
         walk.descend(Version::V2, &mut nodes)?;
         walk.hierarchy(Version::V2, nodes, false).map(Some)
@@ -148,6 +152,25 @@ impl Walk<'_> {
     fn document(&self, name: &str) -> Result<Option<Json>> {
         let key = self.key("", name);
         self.store.get(&key, ByteRange::All)?.map(|found| parse(found, &key)).transpose()
+    }
+
+    /// Opens a folder as a group of version 2 if it has no metadata of its own, and an array lies in it. Returns `None` if the store lists
+    /// no arrays there.
+    fn folder_of_arrays(&self) -> Result<Option<Hierarchy>> {
+        let version = Version::V2;
+        let mut nodes = Nodes::new();
+        // Whatever goes wrong here, the folder is no store.
+        let Ok(listing) = self.store.list(&self.key("", "")) else { return Ok(None) };
+        let folders: Vec<String> =
+            listing.folders.into_iter().filter(|name| is_name(name)).take(MAX_FOLDERS).collect();
+        if self.read_level(version, &folders, &mut nodes).is_err()
+            || !nodes.values().any(|documents| documents.is_array)
+        {
+            return Ok(None);
+        }
+        nodes.insert(String::new(), Documents { metadata: Some(group(version)), ..Documents::default() });
+        self.descend(version, &mut nodes)?;
+        self.hierarchy(version, nodes, false).map(Some)
     }
 
     fn open_v3(&self, root: Json) -> Result<Hierarchy> {

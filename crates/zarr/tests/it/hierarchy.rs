@@ -135,3 +135,24 @@ fn a_store_without_metadata_is_none_and_a_damaged_root_an_error() {
     assert_eq!(found.version, Version::V3);
     assert!(matches!(found.root.content, Content::Array(_)));
 }
+
+#[test]
+fn a_folder_of_arrays_without_metadata_is_a_group() {
+    let store = crate::store(&[
+        ("x/a/.zarray", ARRAY.as_bytes()),
+        ("x/a/.zattrs", br#"{"units": "m"}"#),
+        ("x/g/.zgroup", GROUP.as_bytes()),
+        ("x/g/b/.zarray", ARRAY.as_bytes()),
+        ("x/notes/readme", b"text"),
+        ("y/g/.zgroup", GROUP.as_bytes()),
+    ]);
+    let found = Hierarchy::open(&*store, "x", &|_| None, &Codecs::default()).unwrap().unwrap();
+    let Content::Group(nodes) = &found.root.content else { panic!("{found:?}") };
+    let names: Vec<_> = nodes.iter().map(|node| &*node.name).collect();
+    assert_eq!((names, nodes[0].attributes.get("units").is_some()), (vec!["a", "g"], true));
+    assert!(matches!(&nodes[1].content, Content::Group(inner) if inner.len() == 1));
+    // Without an array in it a folder is no store.
+    for path in ["y", "z", "x/notes"] {
+        assert!(Hierarchy::open(&*store, path, &|_| None, &Codecs::default()).unwrap().is_none(), "{path}");
+    }
+}
