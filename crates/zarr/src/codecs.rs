@@ -68,8 +68,8 @@ impl Shards {
 const MAX_CHUNKS: u64 = 1 << 24;
 
 /// Codecs of version 3 that work on elements, apart from `transpose` and most of numcodecs.
-const ARRAY_CODECS: [&str; 6] =
-    ["bitround", "cast_value", "numcodecs.pcodec", "packbits", "reshape", "scale_offset"];
+const ARRAY_CODECS: [&str; 7] =
+    ["bitround", "cast_value", "numcodecs.pcodec", "numcodecs.zfpy", "packbits", "reshape", "scale_offset"];
 
 fn step((id, params): (FilterId, Vec<u32>)) -> Step {
     Step { id, name: String::new(), optional: false, params }
@@ -161,7 +161,7 @@ impl Pipeline {
                     continue;
                 }
                 // They make bytes of numbers, which are in this order on their other side.
-                "packbits" | "numcodecs.pcodec" if !has_bytes => {
+                "packbits" | "numcodecs.pcodec" | "numcodecs.zfpy" if !has_bytes => {
                     element.order = Order::Little;
                     pipeline.push(codec, name, known)?;
                 }
