@@ -106,6 +106,42 @@ pub fn from_zarr_v3(json: &str) -> Option<Result<Parameters>> {
     })
 }
 
+/// True if the built-in filter with this identity has a JSON form.
+pub fn has_form(id: &FilterId) -> bool {
+    entry(id).is_some_and(|entry| entry.zarr_v3.is_some() || entry.numcodecs.is_some())
+}
+
+/// Returns the `id` and the text of a numcodecs configuration; `None` if it is not one.
+pub fn numcodecs_object(json: &str) -> Option<(String, String)> {
+    let object = CodecObject::parse(json, "id").ok()?;
+    Some((object.id, json.to_string()))
+}
+
+/// Returns the `id` and the text of the numcodecs configuration that a Zarr v3 codec stands for: its name, without `numcodecs.`, and the
+/// members of its configuration. `None` for text that is no codec.
+pub fn as_numcodecs(json: &str) -> Option<(String, String)> {
+    let object = CodecObject::parse(json, "name").and_then(CodecObject::into_configuration).ok()?;
+    let id = object.id.strip_prefix(NUMCODECS_PREFIX).unwrap_or(&object.id);
+    let mut members = Map::from_iter([("id".to_string(), Value::String(id.to_string()))]);
+    members.extend(object.values.into_iter().filter(|(key, _)| key != "id"));
+    Some((id.to_string(), Value::Object(members).to_string()))
+}
+
+/// Returns the Zarr v3 codec that a numcodecs configuration stands for.
+///
+/// # Errors
+/// `EFILTER` for text that is not a JSON object with an `id`.
+pub fn as_zarr_v3(json: &str) -> Result<String> {
+    let mut object = CodecObject::parse(json, "id")?;
+    object.values.remove("id");
+    let mut members =
+        Map::from_iter([("name".to_string(), Value::String(format!("{NUMCODECS_PREFIX}{}", object.id)))]);
+    if !object.values.is_empty() {
+        members.insert("configuration".to_string(), Value::Object(object.values));
+    }
+    Ok(Value::Object(members).to_string())
+}
+
 /// Reads the parameters of the built-in filter that has this name in the JSON forms that `form` selects.
 fn read(
     object: &CodecObject,

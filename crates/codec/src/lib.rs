@@ -17,9 +17,9 @@ mod scratch;
 pub mod spec;
 
 pub use chain::{Chain, Step};
-pub use codecs::{ChunkInfo, Codecs, DatasetInfo, ElementType, Provider};
+pub use codecs::{ArrayInfo, ChunkInfo, Codecs, DatasetInfo, ElementType, Provider};
 pub use filter::Filter;
-pub use filters::{NumberKind, NumberType, unshuffle_part};
+pub use filters::{NumberKind, NumberType, szip_params, unshuffle_part};
 pub use identity::FilterId;
 pub use json::{from_numcodecs, from_zarr_v3, numcodecs_id, to_numcodecs, to_zarr_v3};
 pub use registry::{built_in, built_in_ids, by_name, derive, derives, is_built_in, names, registered_name};

@@ -139,7 +139,8 @@ fn comes_round(json: &str, read: Read, write: Write) {
 
 /// Dictionaries as netCDF-C and numcodecs write them.
 pub fn codecs() -> Vec<Vec<u8>> {
-    const CODECS: [&str; 20] = [
+    const CODECS: [&str; 21] = [
+        r#"{"id": "zfpy", "mode": 4, "compression_kwargs": {"tolerance": 0.5}, "tolerance": 0.5}"#,
         r#"{"name": "transpose", "configuration": {"order": [1, 0]}}"#,
         r#"{"name": "numcodecs.zlib", "configuration": {"level": 1}}"#,
         r#"{"id": "crc32c", "location": "start"}"#,

@@ -1,9 +1,10 @@
 //! HDF5 filter plugins as a provider of filters.
 
 use ferrocdf_bytes::Result;
-use ferrocdf_codec::{DatasetInfo, Filter, Provider, Step};
+use ferrocdf_codec::{ArrayInfo, DatasetInfo, ElementType, Filter, Provider, Step};
 
 use crate::filter::Bound;
+use crate::nc::Variable;
 use crate::{catalog, path};
 
 /// The plugins in the folders of [`path`]. Nothing is searched before a filter is needed.
@@ -31,5 +32,60 @@ impl Provider for Plugins {
 
     fn search_path(&self) -> String {
         path::places()
+    }
+
+    fn parse_numcodecs(&self, id: &str, json: &str) -> Option<Result<(u32, Vec<u32>)>> {
+        let codec = catalog::codec_named(id)?;
+        Some(codec.to_hdf5(json).map(|params| (codec.id(), params)))
+    }
+
+    fn to_numcodecs(&self, number: u32, params: &[u32]) -> Option<Result<String>> {
+        Some(catalog::codec(number)?.to_json(params))
+    }
+
+    fn has_codec(&self, number: u32) -> bool {
+        catalog::codec(number).is_some()
+    }
+
+    fn derived_params(
+        &self,
+        number: u32,
+        params: &mut Vec<u32>,
+        array: &ArrayInfo<'_>,
+    ) -> Option<Result<Vec<u32>>> {
+        Some(catalog::codec(number)?.working(&variable(array), params))
+    }
+}
+
+/// Describes an array as a codec asks for it. A length beyond the address space is that of the longest dimension there can be.
+fn variable(array: &ArrayInfo<'_>) -> Variable {
+    let lens = |lens: &[u64]| lens.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
+    let DatasetInfo { element, chunk } = &array.dataset;
+    Variable {
+        name: array.name.to_string(),
+        kind: netcdf_type(element),
+        size: element.size as usize,
+        big_endian: element.big_endian,
+        shape: lens(array.shape),
+        chunk: lens(chunk),
+    }
+}
+
+/// Returns the number of a type in `netcdf.h`, that of the first user-defined type for all that are not atomic.
+fn netcdf_type(element: &ElementType) -> i32 {
+    const FIRST_USER_TYPE: i32 = 32;
+    match (element.class, element.size, element.signed) {
+        (0, 1, true) => 1,
+        (3, 1, _) => 2,
+        (0, 2, true) => 3,
+        (0, 4, true) => 4,
+        (1, 4, _) => 5,
+        (1, 8, _) => 6,
+        (0, 1, false) => 7,
+        (0, 2, false) => 8,
+        (0, 4, false) => 9,
+        (0, 8, true) => 10,
+        (0, 8, false) => 11,
+        _ => FIRST_USER_TYPE,
     }
 }

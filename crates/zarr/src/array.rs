@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use ferrocdf_array::{Array, Chunks, ElementDecoder, Kind, Layout, PastEnd, Stored};
 use ferrocdf_bytes::{Order, Result};
-use ferrocdf_codec::{Chain, ChunkInfo, Codecs, NumberKind, NumberType};
+use ferrocdf_codec::{
+    ArrayInfo, Chain, ChunkInfo, Codecs, DatasetInfo, ElementType, NumberKind, NumberType, Step,
+};
 use ferrocdf_store::{ByteRange, Store};
 use half::f16;
 
@@ -61,6 +63,37 @@ impl Element {
         };
         Some(NumberType { kind, size: size.into(), is_big: self.order == Order::Big })
     }
+
+    /// Returns the type of an element as HDF5 describes it to filters. An element without a fixed size is described as one byte of text.
+    pub fn for_filters(&self) -> ElementType {
+        // Class numbers of the datatype message (HDF5 format specification, section IV.A.2.d).
+        const INTEGER: u8 = 0;
+        const FLOAT: u8 = 1;
+        const STRING: u8 = 3;
+        const OPAQUE: u8 = 5;
+        const COMPOUND: u8 = 6;
+        let class = match &self.data_type {
+            DataType::Complex(_) | DataType::Struct(_) => COMPOUND,
+            DataType::FixedBytes(_) | DataType::String => STRING,
+            _ => match self.number().map(|number| number.kind) {
+                Some(NumberKind::Float) => FLOAT,
+                Some(_) => INTEGER,
+                None => OPAQUE,
+            },
+        };
+        let size = self.data_type.size().map_or(1, |size| u32::try_from(size).unwrap_or(u32::MAX));
+        let is_signed =
+            self.number().is_some_and(|number| matches!(number.kind, NumberKind::Signed | NumberKind::Float));
+        ElementType {
+            class,
+            size,
+            big_endian: self.order == Order::Big && self.number().is_some(),
+            signed: is_signed,
+            precision: size.saturating_mul(8),
+            offset: 0,
+            base: None,
+        }
+    }
 }
 
 impl ArrayMetadata {
@@ -112,7 +145,7 @@ impl ArrayMetadata {
             FillValue::Bytes(bytes) => bytes.clone(),
             FillValue::Undefined | FillValue::Value(_) => vec![],
         };
-        let chain = Arc::new(self.chain(codecs)?);
+        let chain = Arc::new(self.chain(path, codecs)?);
         Ok(Chunks::new(self.inner_chunk_shape().to_vec(), Arc::new(index), chain, fill))
     }
 
@@ -169,16 +202,36 @@ impl ArrayMetadata {
         StoredChunks::new((store, path.to_string()), self.keys.clone(), grid, &pipeline.shards, codecs)
     }
 
-    /// Returns the filters of a chunk.
-    pub(crate) fn chain(&self, codecs: &Codecs) -> Result<Chain> {
-        let pipeline = self.pipeline.as_ref().map_err(Clone::clone)?;
+    /// Returns the filters of a chunk of the array at a path, with the parameters that they derive from the array.
+    ///
+    /// # Errors
+    /// Those of the codecs.
+    pub(crate) fn steps(&self, path: &str, codecs: &Codecs) -> Result<Vec<Step>> {
+        let mut steps = self.pipeline.as_ref().map_err(Clone::clone)?.steps.clone();
+        let array = ArrayInfo {
+            name: path.rsplit('/').next().unwrap_or_default(),
+            shape: &self.shape,
+            dataset: DatasetInfo {
+                element: self.element.for_filters(),
+                chunk: self.inner_chunk_shape().to_vec(),
+            },
+        };
+        for step in &mut steps {
+            codecs.derive_for_array(step, &array)?;
+        }
+        Ok(steps)
+    }
+
+    /// Returns the chain of the filters of a chunk of the array at a path.
+    pub(crate) fn chain(&self, path: &str, codecs: &Codecs) -> Result<Chain> {
+        let steps = self.steps(path, codecs)?;
         let shape = self.inner_chunk_shape().iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX));
         Ok(match self.element.data_type.size() {
             Some(element_size) => {
                 let chunk = ChunkInfo { element_size, number: self.element.number(), shape: shape.collect() };
-                Chain::for_chunks(pipeline.steps.clone(), chunk, codecs)
+                Chain::for_chunks(steps, chunk, codecs)
             }
-            None => Chain::new(pipeline.steps.clone(), codecs),
+            None => Chain::new(steps, codecs),
         })
     }
 }

@@ -4,7 +4,7 @@
 //! elements without a fixed size, such as `vlen-utf8`; and `sharding_indexed`, which says where chunks lie.
 
 use ferrocdf_bytes::{Code, Error, Order, Result};
-use ferrocdf_codec::{ChunkInfo, FilterId, Step, from_numcodecs, from_zarr_v3};
+use ferrocdf_codec::{ChunkInfo, Codecs, FilterId, Step};
 
 use crate::data_type::{DataType, Element};
 use crate::json::{Json, Members};
@@ -68,12 +68,8 @@ impl Shards {
 const MAX_CHUNKS: u64 = 1 << 24;
 
 /// Codecs of version 3 that work on elements, apart from `transpose` and most of numcodecs.
-const ARRAY_CODECS: [&str; 6] =
-    ["bitround", "cast_value", "numcodecs.pcodec", "packbits", "reshape", "scale_offset"];
-
-fn not_known(codec: &str) -> Error {
-    Error::new(Code::ENOFILTER, format!("the codec {codec:?} is not known"))
-}
+const ARRAY_CODECS: [&str; 7] =
+    ["bitround", "cast_value", "numcodecs.pcodec", "numcodecs.zfpy", "packbits", "reshape", "scale_offset"];
 
 fn step((id, params): (FilterId, Vec<u32>)) -> Step {
     Step { id, name: String::new(), optional: false, params }
@@ -92,6 +88,7 @@ impl Pipeline {
         is_column_major: bool,
         rank: usize,
         element: &mut Element,
+        known: &Codecs,
     ) -> Result<Pipeline> {
         let mut pipeline = Pipeline::default();
         let no_filters = vec![];
@@ -119,13 +116,19 @@ impl Pipeline {
                 }
             }
             let codec = with_element_size(id, codec, element);
-            pipeline.steps.push(from_numcodecs(&codec.to_string()).ok_or_else(|| not_known(id))?.map(step)?);
+            let found = known.parse_numcodecs(&codec.to_string()).ok_or_else(|| known.unknown_codec(id))?;
+            pipeline.steps.push(found.map(step)?);
         }
         pipeline.check(element)
     }
 
     /// Reads `codecs` for chunks of a shape. The codec `bytes` says the byte order of `element`.
-    pub(crate) fn from_v3(json: &Json, chunk: &[u64], element: &mut Element) -> Result<Pipeline> {
+    pub(crate) fn from_v3(
+        json: &Json,
+        chunk: &[u64],
+        element: &mut Element,
+        known: &Codecs,
+    ) -> Result<Pipeline> {
         let codecs =
             json.as_array().ok_or_else(|| invalid(format!("\"codecs\" is {}, not a list", excerpt(json))))?;
         let mut pipeline = Pipeline::default();
@@ -144,7 +147,7 @@ impl Pipeline {
                         return Err(not_supported("before"));
                     }
                     let shape: Vec<u64> = order.iter().map(|&dim| chunk[dim]).collect();
-                    pipeline = Self::sharded(configuration, &shape, element)?.reordered(&order);
+                    pipeline = Self::sharded(configuration, &shape, element, known)?.reordered(&order);
                     has_bytes = true;
                     continue;
                 }
@@ -158,9 +161,9 @@ impl Pipeline {
                     continue;
                 }
                 // They make bytes of numbers, which are in this order on their other side.
-                "packbits" | "numcodecs.pcodec" if !has_bytes => {
+                "packbits" | "numcodecs.pcodec" | "numcodecs.zfpy" if !has_bytes => {
                     element.order = Order::Little;
-                    pipeline.push(codec, name)?;
+                    pipeline.push(codec, name, known)?;
                 }
                 name if ARRAY_CODECS.contains(&name) && has_bytes => {
                     return Err(invalid(format!("the codec {name:?} follows one that makes bytes")));
@@ -170,8 +173,8 @@ impl Pipeline {
                         rank = configuration.get("shape").and_then(Json::as_array).map_or(0, <[Json]>::len);
                     }
                     let may_be_left_out = codec.get("must_understand") == Some(&Json::Bool(false));
-                    if !pipeline.push(codec, name)? && !may_be_left_out {
-                        return Err(not_known(name));
+                    if !pipeline.push(codec, name, known)? && !may_be_left_out {
+                        return Err(known.unknown_codec(name));
                     }
                     continue;
                 }
@@ -188,8 +191,8 @@ impl Pipeline {
     }
 
     /// Adds the filter of a codec of version 3. Returns false if it is not known.
-    fn push(&mut self, codec: &Json, name: &str) -> Result<bool> {
-        let Some(parameters) = from_zarr_v3(&object(codec).to_string()) else { return Ok(false) };
+    fn push(&mut self, codec: &Json, name: &str, known: &Codecs) -> Result<bool> {
+        let Some(parameters) = known.parse_zarr_v3(&object(codec).to_string()) else { return Ok(false) };
         let step = step(parameters.map_err(|error| error.at(format!("the codec {name:?}")))?);
         let steps = if self.shards.is_empty() { &mut self.steps } else { &mut self.object_steps };
         steps.push(step);
@@ -197,7 +200,12 @@ impl Pipeline {
     }
 
     /// Reads the configuration of `sharding_indexed`, for shards of a shape.
-    fn sharded(configuration: &Json, shard: &[u64], element: &mut Element) -> Result<Pipeline> {
+    fn sharded(
+        configuration: &Json,
+        shard: &[u64],
+        element: &mut Element,
+        known: &Codecs,
+    ) -> Result<Pipeline> {
         let wanted = |name: &str| {
             configuration
                 .get(name)
@@ -223,11 +231,12 @@ impl Pipeline {
         };
         let mut numbers =
             Element { data_type: DataType::Integer { size: 8, signed: false }, order: Order::Little };
-        let index = Pipeline::from_v3(wanted("index_codecs")?, &[chunks.unwrap_or(1), 2], &mut numbers)?;
+        let index =
+            Pipeline::from_v3(wanted("index_codecs")?, &[chunks.unwrap_or(1), 2], &mut numbers, known)?;
         if !index.shards.is_empty() {
             return Err(invalid("the index of a shard cannot be sharded"));
         }
-        let mut pipeline = Pipeline::from_v3(wanted("codecs")?, &chunk_shape, element)?;
+        let mut pipeline = Pipeline::from_v3(wanted("codecs")?, &chunk_shape, element, known)?;
         if !pipeline.object_steps.is_empty() {
             return Err(not_supported("behind, within a shard,"));
         }

@@ -71,7 +71,8 @@ impl ArrayMetadata {
         let chunk_shape = self.inner_chunk_shape().to_vec();
         // Filters that change the order of elements come first, and work on elements and not on bytes.
         let is_order = |step: &&Step| step.id == FilterId::named("transpose");
-        let orders: Vec<&Step> = pipeline.steps.iter().take_while(is_order).collect();
+        let steps = self.steps(path, codecs)?;
+        let orders: Vec<&Step> = steps.iter().take_while(is_order).collect();
         let mut order: Vec<usize> = (0..chunk_shape.len()).collect();
         for step in &orders {
             let dims = step.params.iter().map(|&dim| order.get(dim as usize).copied());
@@ -79,7 +80,7 @@ impl ArrayMetadata {
                 .collect::<Option<_>>()
                 .ok_or_else(|| invalid("an order of dimensions that are not there"))?;
         }
-        let chain = Chain::new(pipeline.steps[orders.len()..].to_vec(), codecs);
+        let chain = Chain::new(steps[orders.len()..].to_vec(), codecs);
         let index = self.chunk_index(store, path, codecs)?;
         Ok(Elements { index, chain, form, chunk_shape, order, kept: Kept::new(MAX_KEPT) })
     }

@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
 use ferrocdf_bytes::{Error, Result};
+use ferrocdf_codec::Codecs;
 use ferrocdf_store::{ByteRange, Cost, Fetched, Store, Version as ObjectVersion};
 
 use crate::json::{Json, Members};
@@ -60,6 +61,9 @@ const MAX_METADATA: u64 = 128 << 20;
 /// Greatest depth of groups within groups.
 const MAX_DEPTH: usize = 100;
 
+/// Most folders that are looked into to find out whether a folder without metadata holds arrays.
+const MAX_FOLDERS: usize = 1000;
+
 const ZARR_JSON: &str = "zarr.json";
 const ZGROUP: &str = ".zgroup";
 const ZARRAY: &str = ".zarray";
@@ -82,12 +86,18 @@ struct Documents {
 type Nodes = BTreeMap<String, Documents>;
 
 impl Hierarchy {
-    /// Opens the group or array at a path of a store; `None` if the path has no Zarr metadata.
+    /// Opens the group or array at a path of a store; `None` if the path has no Zarr metadata. A folder without metadata in which arrays of
+    /// version 2 lie is a group.
     ///
     /// # Errors
     /// Those of the store; `NC_EZARRMETA` if the metadata of the root, or consolidated metadata, cannot be read.
-    pub fn open(store: &dyn Store, path: &str, child_names: &ChildNames<'_>) -> Result<Option<Hierarchy>> {
-        let walk = Walk { store, path, child_names, versions: RefCell::default() };
+    pub fn open(
+        store: &dyn Store,
+        path: &str,
+        child_names: &ChildNames<'_>,
+        codecs: &Codecs,
+    ) -> Result<Option<Hierarchy>> {
+        let walk = Walk { store, path, child_names, codecs, versions: RefCell::default() };
         if let Some(root) = walk.document(ZARR_JSON)? {
             return walk.open_v3(root).map(Some);
         }
@@ -98,7 +108,7 @@ impl Hierarchy {
         let mut nodes = Nodes::new();
         walk.read_level(Version::V2, &[String::new()], &mut nodes)?;
         if nodes.is_empty() {
-            return Ok(None);
+            return walk.folder_of_arrays();
         }
         walk.descend(Version::V2, &mut nodes)?;
         walk.hierarchy(Version::V2, nodes, false).map(Some)
@@ -109,8 +119,8 @@ impl Hierarchy {
     ///
     /// # Errors
     /// Those of the store; `NC_EZARRMETA` if the metadata of the root cannot be read.
-    pub fn open_each(store: &dyn Store, path: &str) -> Result<Option<Hierarchy>> {
-        let walk = Walk { store, path, child_names: &|_| None, versions: RefCell::default() };
+    pub fn open_each(store: &dyn Store, path: &str, codecs: &Codecs) -> Result<Option<Hierarchy>> {
+        let walk = Walk { store, path, child_names: &|_| None, codecs, versions: RefCell::default() };
         for (version, document) in [(Version::V3, ZARR_JSON), (Version::V2, ZGROUP), (Version::V2, ZARRAY)] {
             let Some(root) = walk.document(document)? else { continue };
             let is_consolidated = match version {
@@ -132,6 +142,7 @@ struct Walk<'a> {
     store: &'a dyn Store,
     path: &'a str,
     child_names: &'a ChildNames<'a>,
+    codecs: &'a Codecs,
     /// The versions of the documents that were read, by their keys.
     versions: RefCell<HashMap<String, ObjectVersion>>,
 }
@@ -166,6 +177,25 @@ impl Walk<'_> {
         let found = found.check(key, ByteRange::All)?;
         self.versions.borrow_mut().insert(key.to_string(), found.version);
         Json::parse(&found.bytes).map_err(|error| error.at(key))
+    }
+
+    /// Opens a folder as a group of version 2 if it has no metadata of its own, and an array lies in it. Returns `None` if the store lists
+    /// no arrays there.
+    fn folder_of_arrays(&self) -> Result<Option<Hierarchy>> {
+        let version = Version::V2;
+        let mut nodes = Nodes::new();
+        // Whatever goes wrong here, the folder is no store.
+        let Ok(listing) = self.store.list(&self.key("", "")) else { return Ok(None) };
+        let folders: Vec<String> =
+            listing.folders.into_iter().filter(|name| is_name(name)).take(MAX_FOLDERS).collect();
+        if self.read_level(version, &folders, &mut nodes).is_err()
+            || !nodes.values().any(|documents| documents.is_array)
+        {
+            return Ok(None);
+        }
+        nodes.insert(String::new(), Documents { metadata: Some(group(version)), ..Documents::default() });
+        self.descend(version, &mut nodes)?;
+        self.hierarchy(version, nodes, false).map(Some)
     }
 
     fn open_v3(&self, root: Json) -> Result<Hierarchy> {
@@ -250,8 +280,8 @@ impl Walk<'_> {
         // From the last path to the first one, so that a group comes after all that lies in it.
         let mut children: HashMap<String, Vec<Node>> = HashMap::new();
         for (path, documents) in nodes.into_iter().rev() {
-            let mut node =
-                documents.node(version, path.rsplit('/').next().unwrap_or_default(), self.key(&path, ""));
+            let name = path.rsplit('/').next().unwrap_or_default();
+            let mut node = documents.node(version, name, self.key(&path, ""), self.codecs);
             if let Content::Group(nodes) = &mut node.content {
                 *nodes = children.remove(&path).unwrap_or_default();
                 nodes.sort_by(|a, b| a.name.cmp(&b.name));
@@ -293,12 +323,12 @@ impl Documents {
         attributes.and_then(Json::as_object).cloned().unwrap_or_default()
     }
 
-    fn node(self, version: Version, name: &str, path: String) -> Node {
+    fn node(self, version: Version, name: &str, path: String, codecs: &Codecs) -> Node {
         let attributes = self.attributes(version);
         let metadata = self.metadata.unwrap_or(Json::Null);
         let content = match self.failed {
             Some(error) => Content::Unreadable(error),
-            None if self.is_array => match ArrayMetadata::parse(version, &metadata) {
+            None if self.is_array => match ArrayMetadata::parse(version, &metadata, codecs) {
                 Ok(array) => Content::Array(Box::new(array)),
                 Err(error) => Content::Unreadable(error),
             },

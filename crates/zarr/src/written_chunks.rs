@@ -78,7 +78,7 @@ impl ArrayMetadata {
         }
         let pipeline = self.pipeline.as_ref().map_err(Clone::clone)?;
         let size = self.element.data_type.size().ok_or_else(|| only_read("elements without a fixed size"))?;
-        let chain = self.chain(codecs)?;
+        let chain = self.chain(path, codecs)?;
         chain.check_encode()?;
         let fill = match &self.fill_value {
             FillValue::Bytes(bytes) => bytes.clone(),

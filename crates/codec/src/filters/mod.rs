@@ -17,11 +17,11 @@ use crate::registry::Entry;
 
 /// Declares the modules of the filters and collects their entries.
 macro_rules! filters {
-    ($($file:ident,)*) => {
-        $(mod $file;)*
+    ($($(#[$condition:meta])? $file:ident,)*) => {
+        $($(#[$condition])? mod $file;)*
 
         /// The built-in filters: first the ones with an HDF5 number, sorted by number, then the others, sorted by name.
-        pub const ENTRIES: &[Entry] = &[$($file::ENTRY),*];
+        pub const ENTRIES: &[Entry] = &[$($(#[$condition])? $file::ENTRY),*];
     };
 }
 
@@ -59,7 +59,10 @@ filters! {
     reshape,
     scale_offset_v3,
     transpose,
+    #[cfg(feature = "zfpy")]
+    zfpy,
 }
 
 pub use numbers::{NumberKind, NumberType};
 pub use shuffle::unshuffle_part;
+pub use szip::derived_params as szip_params;

@@ -10,6 +10,7 @@ use ferrocdf_bytes::Result;
 use super::aec::Coding;
 use super::bits::{BitReader, BitWriter, read_number, write_number};
 use super::shuffle;
+use crate::codecs::DatasetInfo;
 use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
 use crate::identity::FilterId;
 use crate::json::JsonForm;
@@ -50,6 +51,52 @@ pub const ENTRY: Entry = Entry {
     }),
     zarr_v3: None,
 };
+
+/// Option bits of the parameters in a file (`H5Zszip.c`): 13-bit samples allowed, "chip" coding, little-endian and big-endian pixels, no
+/// header.
+const ALLOW_K13: u32 = 1;
+const CHIP: u32 = 2;
+const LITTLE_ENDIAN: u32 = 8;
+const RAW: u32 = 128;
+
+/// Maximum number of blocks in a scanline, and of pixels in one that is as long as the fastest dimension.
+const SCANLINE_BLOCKS: u64 = 128;
+const SCANLINE_PIXELS: u64 = 4096;
+
+/// Returns the four parameters for the chunks of a dataset, from the two that a user gives or the four of another dataset
+/// (`H5Z__set_local_szip` of HDF5).
+///
+/// # Errors
+/// `EFILTER` for less than two parameters, and for blocks that are larger than a chunk.
+pub fn derived_params(given: &[u32], dataset: &DatasetInfo) -> Result<Vec<u32>> {
+    let &[options, block, ..] = given else {
+        return Err(bad_params("szip needs two parameters: options, pixels of a block"));
+    };
+    // Class numbers of integers and floats.
+    let (is_big, precision) = match &dataset.element {
+        element if element.class <= 1 => (element.big_endian, element.precision),
+        _ => (false, 8),
+    };
+    let bits = match precision {
+        0..=24 => precision,
+        25..=32 => 32,
+        _ => 64,
+    };
+    let elements = dataset.chunk.iter().fold(1u64, |count, &len| count.saturating_mul(len));
+    let pixels = u64::from(block);
+    if elements < pixels {
+        return Err(bad_params(format!("szip blocks of {block} pixels in chunks of {elements} elements")));
+    }
+    let most = pixels.saturating_mul(SCANLINE_BLOCKS);
+    let scanline = match dataset.chunk.last().copied().unwrap_or(1) {
+        line if line < pixels => most.min(elements),
+        line if line <= SCANLINE_PIXELS => most.min(line),
+        _ => most,
+    };
+    let order = if is_big { BIG_ENDIAN } else { LITTLE_ENDIAN };
+    let options = options & !(CHIP | LITTLE_ENDIAN | BIG_ENDIAN) | ALLOW_K13 | RAW | order;
+    Ok(vec![options, block, bits, u32::try_from(scanline).unwrap_or(u32::MAX)])
+}
 
 #[derive(Debug)]
 pub struct Szip {

@@ -33,6 +33,7 @@ const PLUGINS: &[Plugin] = &[
         options: &[],
     },
     Plugin { name: "h5misc", sources: &["H5Zmisc.c"], options: &["-Wl,--no-as-needed", "-lnetcdf"] },
+    Plugin { name: "zmisc", sources: &["NCZmisc.c"], options: &[] },
     Plugin { name: "h5noop", sources: &["H5Znoop.c"], options: &[] },
     Plugin { name: "h5noop1", sources: &["H5Znoop.c"], options: &["-DNOOP_INSTANCE=1"] },
     Plugin { name: "h5unknown", sources: &["H5Zunknown.c"], options: &[] },

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 
-use ferrocdf_codec::{Chain, Codecs, Step, from_numcodecs};
+use ferrocdf_codec::{Chain, ChunkInfo, Codecs, NumberKind, NumberType, Step, from_numcodecs};
 use ferrocdf_compat::python;
 use ferrocdf_store::MemoryStore;
 use ferrocdf_zarr::{ArrayMetadata, Json, Version, WriteOptions, with_member};
@@ -54,7 +54,7 @@ fn files_named(name: &str, folder: &Path, found: &mut Vec<PathBuf>) {
 /// What is not equal, by a part of the path, and why.
 const EXCUSED: &[(&str, &str, &str)] = &[
     ("imagecodecs_tiff", "neither", "a codec of images"),
-    ("zfpy", "neither", "the codec is not built in"),
+    ("zfpy", "ours alone", "the Python of the tests has no zfpy"),
     ("pcodec", "ours alone", "the Python of the tests has no pcodec"),
     ("lzma_with_filters", "ours alone (ValueError)", "numcodecs passes filters to a decoder that takes none"),
     ("optional", "neither", "a type that is not registered"),
@@ -145,8 +145,8 @@ fn random_arrays_of_zarr_python_are_read() {
     assert!(wrong.is_empty(), "seed {seed}: {wrong:#?}");
 }
 
-/// Codecs of numcodecs that make bytes of objects, which the Zarr crate does, and those that are not built in.
-const NOT_OF_BYTES: &[&str] = &["vlen-utf8", "vlen-bytes", "vlen-array", "json2", "zfpy"];
+/// Codecs of numcodecs that make bytes of objects, which the Zarr crate does.
+const NOT_OF_BYTES: &[&str] = &["vlen-utf8", "vlen-bytes", "vlen-array", "json2"];
 
 /// Returns the data of an `.npy` file, in the order of its memory.
 fn npy(path: &Path) -> Vec<u8> {
@@ -157,6 +157,39 @@ fn npy(path: &Path) -> Vec<u8> {
         _ => (12, u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]) as usize),
     };
     bytes[at + len..].to_vec()
+}
+
+/// The Python of the tests has no zfpy, but what it encodes does not depend on the version.
+#[test]
+fn blocks_of_zfpy_are_encoded_as_numcodecs_does() {
+    let [_, data] = folders();
+    let mut configurations = vec![];
+    files_named("config.json", &data.join("numcodecs/fixture/zfpy"), &mut configurations);
+    let mut blocks = 0;
+    for path in configurations {
+        let (id, params) = from_numcodecs(&fs::read_to_string(&path).unwrap()).unwrap().unwrap();
+        for number in 0..8 {
+            let (encoded, array) = (format!("encoded.{number:02}.dat"), format!("../array.{number:02}.npy"));
+            let Ok(wanted) = fs::read(path.with_file_name(encoded)) else { continue };
+            let array = path.parent().expect("a folder").join(array);
+            let text = fs::read(&array).unwrap();
+            let text = String::from_utf8_lossy(&text[..128]);
+            let between = |from: &str, to: char| text.split_once(from).unwrap().1.split_once(to).unwrap().0;
+            let dtype = between("'descr': '", '\'');
+            let size: usize = dtype[2..].parse().unwrap();
+            let kind = if dtype.contains('f') { NumberKind::Float } else { NumberKind::Signed };
+            let number = Some(NumberType { kind, size, is_big: false });
+            // The release of numcodecs that made the blocks took each array as a list.
+            let decoded = npy(&array);
+            let chunk = ChunkInfo { element_size: size, number, shape: vec![decoded.len() / size] };
+            let step = Step { id: id.clone(), name: String::new(), optional: false, params: params.clone() };
+            let mut own = vec![];
+            Chain::for_chunks(vec![step], chunk, &Codecs::default()).encode(&decoded, &mut own).unwrap();
+            assert!(own == wanted, "{}: {}", path.display(), array.display());
+            blocks += 1;
+        }
+    }
+    assert_eq!(blocks, 32);
 }
 
 #[test]
@@ -187,7 +220,7 @@ fn blocks_of_numcodecs_are_decoded_exactly() {
             let decoded = chain.decode_of_any_size(mask, &fs::read(&encoded).unwrap(), 1 << 30);
             let decoded = decoded.unwrap_or_else(|error| panic!("{}: {error}", encoded.display()));
             // What is encoded here is decoded by numcodecs, to what is decoded here. Its wheels are without snappy.
-            if !["categorize", "pcodec"].contains(&&*name)
+            if !["categorize", "pcodec", "zfpy"].contains(&&*name)
                 && !shuffles_nothing
                 && !json.contains("\"snappy\"")
             {
@@ -284,7 +317,8 @@ fn metadata_cases_of_zarr_python_are_read() {
         let (name, point) = (part(1), part(2));
         let cases = Json::parse(&fs::read(&path).unwrap()).unwrap();
         for (case, document) in cases.as_object().unwrap().iter() {
-            let array = ArrayMetadata::parse(Version::V3, &array_with(point, name, document));
+            let array =
+                ArrayMetadata::parse(Version::V3, &array_with(point, name, document), &Codecs::default());
             let store = Arc::new(MemoryStore::default());
             let array = array.and_then(|metadata| {
                 metadata.array_to_write(store, "a", &Codecs::default(), WriteOptions::default())
@@ -305,7 +339,8 @@ fn metadata_cases_of_zarr_python_are_read() {
         for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
             let stem = path.file_stem().unwrap().to_str().unwrap();
             let document = Json::parse(&fs::read(&path).unwrap()).unwrap();
-            let array = ArrayMetadata::parse(version, &document).and_then(|metadata| metadata.pipeline);
+            let array = ArrayMetadata::parse(version, &document, &Codecs::default())
+                .and_then(|metadata| metadata.pipeline);
             let label = format!("{part}/{stem}");
             match (array, NOT_READ.iter().any(|(other, _)| *other == label)) {
                 (Ok(_), false) => read += 1,

@@ -18,7 +18,7 @@ const SCRAMBLE: u32 = 40001;
 const KEY: [u32; 3] = [0x89ab_cdef, 0x0123_4567, 3];
 
 /// Compiles a source of `c/plugins` into a folder.
-fn compile(source: &str, options: &[&str], file: &Path) {
+pub fn compile(source: &str, options: &[&str], file: &Path) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("c/plugins").join(source);
     let mut cc = Command::new("cc");
     cc.args(["-O1", "-Wall", "-Werror", "-shared", "-fPIC"]).args(options).arg("-o").arg(file).arg(source);

@@ -15,3 +15,4 @@ mod nccopy_tool;
 #[path = "../it/ncdump_tool.rs"]
 #[allow(dead_code, reason = "another test binary uses the rest")]
 mod ncdump_tool;
+mod zarr;

@@ -5,7 +5,7 @@
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::{Chain, Step};
-use ferrocdf_model::{Chunking, Filter, Model, VarId};
+use ferrocdf_model::{Chunking, Container, Filter, Model, VarId};
 
 use crate::plugins;
 
@@ -21,13 +21,18 @@ const LAST: u32 = 65535;
 ///
 /// # Errors
 /// `NC_EINVAL` for scalars, for wrong levels of deflate and blocks of szip, and for both on one variable; `NC_EFILTER` for a
-/// wrong count of their parameters; those of [`check_available`].
+/// wrong count of their parameters; `NC_ENOFILTER` for a filter without a codec in a Zarr store; those of [`check_available`].
 pub fn define_filter(model: &mut Model, var: VarId, id: u32, params: &[u32]) -> Result<()> {
     let described = model.var(var);
     if described.dims.is_empty() {
         return fail(Code::EINVAL, "a scalar goes through no filters");
     }
     check_available(id)?;
+    let is_zarr = matches!(model.format().container(), Container::ZarrV2 | Container::ZarrV3);
+    let codecs = plugins::codecs();
+    if is_zarr && !codecs.has_codec(&id.into()) {
+        return Err(codecs.no_codec(&id.into()));
+    }
     let has = |id: u32| described.storage.filter(id).is_some();
     let known = has(id);
     match (id, params) {

@@ -155,12 +155,14 @@ impl NcZarr {
     /// `NC_ENOTNC` if a folder has no Zarr metadata, `NC_ENOOBJECT` if none is in an object store; `NC_EZARRMETA` if that of the root cannot be read.
     pub(crate) fn open(context: &Context<'_>) -> Result<(NcZarr, Model)> {
         let (store, path) = place::store(context.location)?;
-        let (content, model) = Content::read(&*store, &path).map_err(|error| match context.location {
-            // An object that is no folder of a store either.
-            Location::Object { store, key } if error.code == Code::ENOTNC => store.no_such_object(key),
-            _ => error,
-        })?;
-        Ok((Self::of(store, path, content), model))
+        let codecs = plugins::codecs();
+        let (content, model) =
+            Content::read(&*store, &path, &codecs).map_err(|error| match context.location {
+                // An object that is no folder of a store either.
+                Location::Object { store, key } if error.code == Code::ENOTNC => store.no_such_object(key),
+                _ => error,
+            })?;
+        Ok((Self::of(store, path, codecs, content), model))
     }
 
     /// Opens a store in a zip file for reading.
@@ -169,12 +171,13 @@ impl NcZarr {
     /// Those of [`ZipStore::open`](ferrocdf_store::ZipStore::open) and of [`NcZarr::open`].
     pub(crate) fn open_zip(blob: Arc<dyn Blob>) -> Result<(NcZarr, Model)> {
         let (store, path) = place::in_zip(ZipStore::open(blob)?)?;
-        let (content, model) = Content::read(&*store, &path)?;
-        Ok((Self::of(store, path, content), model))
+        let codecs = plugins::codecs();
+        let (content, model) = Content::read(&*store, &path, &codecs)?;
+        Ok((Self::of(store, path, codecs, content), model))
     }
 
-    fn of(store: Arc<dyn Store>, path: String, content: Content) -> NcZarr {
-        let (codecs, no_bytes, readers) = (plugins::codecs(), MemoryBlob::default(), Mutex::default());
+    fn of(store: Arc<dyn Store>, path: String, codecs: Codecs, content: Content) -> NcZarr {
+        let (no_bytes, readers) = (MemoryBlob::default(), Mutex::default());
         NcZarr { store, path, codecs, no_bytes, content, readers }
     }
 
@@ -234,7 +237,7 @@ impl NcZarr {
 
 impl Driver for NcZarr {
     fn refresh(&mut self) -> Result<Model> {
-        let (content, model) = Content::read(&*self.store, &self.path)?;
+        let (content, model) = Content::read(&*self.store, &self.path, &self.codecs)?;
         self.content = content;
         self.readers = Mutex::default();
         Ok(model)
@@ -310,14 +313,18 @@ impl Content {
         }
     }
 
-    fn read(store: &dyn Store, path: &str) -> Result<(Content, Model)> {
-        let hierarchy = Hierarchy::open(store, path, &keys::child_names)?;
+    fn read(store: &dyn Store, path: &str, codecs: &Codecs) -> Result<(Content, Model)> {
+        let hierarchy = Hierarchy::open(store, path, &keys::child_names, codecs)?;
         hierarchy.map(walk::walk).ok_or_else(no_metadata)
     }
 
     /// Reads a store that is to be written: from the documents of each node, of which it returns the versions by their keys.
-    fn read_each(store: &dyn Store, path: &str) -> Result<(Content, Model, HashMap<String, ObjectVersion>)> {
-        let mut hierarchy = Hierarchy::open_each(store, path)?.ok_or_else(no_metadata)?;
+    fn read_each(
+        store: &dyn Store,
+        path: &str,
+        codecs: &Codecs,
+    ) -> Result<(Content, Model, HashMap<String, ObjectVersion>)> {
+        let mut hierarchy = Hierarchy::open_each(store, path, codecs)?.ok_or_else(no_metadata)?;
         let versions = std::mem::take(&mut hierarchy.versions);
         let (content, model) = walk::walk(hierarchy);
         Ok((content, model, versions))

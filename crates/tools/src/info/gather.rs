@@ -146,9 +146,22 @@ fn variable(file: &File, model: &Model, id: VarId) -> Value {
     };
     if let (Some(facts), Value::Object(mut more)) = (facts.as_object_mut(), more) {
         facts.append(&mut more);
+        let codecs = codecs(&file.hidden_attributes(Owner::Var(id)));
+        if !codecs.is_empty() {
+            facts.insert("codecs".to_string(), Value::Array(codecs));
+        }
         facts.insert("attributes".to_string(), attributes(var.attrs.iter()));
     }
     facts
+}
+
+/// The codecs of a variable in a Zarr store, as its metadata has them: also those that have no number of HDF5.
+fn codecs(hidden: &[Attr]) -> Vec<Value> {
+    let text = hidden.iter().find(|attr| attr.name == "_Codecs").map(|attr| &attr.value);
+    match text {
+        Some(Values::Char(text)) => serde_json::from_slice(text).unwrap_or_default(),
+        _ => vec![],
+    }
 }
 
 /// The name of a dimension as a variable in `group` has it: with its path if it is of another group.

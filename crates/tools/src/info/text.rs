@@ -204,7 +204,9 @@ fn stored(var: &Value) -> String {
         _ if string(var, "arrangement") == "virtual" => "in other datasets".to_string(),
         _ if stored == 0 && size > 0 => "nothing stored".to_string(),
         // Where the size is not known, filters tell; shuffle (2) and checksums (3) do not compress.
-        _ if list(var, "filters").iter().any(|filter| !matches!(filter["id"].as_u64(), Some(2 | 3))) => {
+        _ if list(var, "filters").iter().any(|filter| !matches!(filter["id"].as_u64(), Some(2 | 3)))
+            || list(var, "codecs").iter().any(compresses) =>
+        {
             "compressed".to_string()
         }
         _ => "not compressed".to_string(),
@@ -222,8 +224,62 @@ fn stored(var: &Value) -> String {
     format!("{}, {ratio}, {how}", bytes(size))
 }
 
-/// The filters in the order in which they pack.
+/// Codecs of Zarr that do not compress, without the prefix `numcodecs.`.
+const DOES_NOT_COMPRESS: &[&str] = &[
+    "adler32",
+    "bytes",
+    "crc32",
+    "crc32c",
+    "delta",
+    "fletcher32",
+    "jenkins_lookup3",
+    "reshape",
+    "shuffle",
+    "transpose",
+    "vlen-array",
+    "vlen-bytes",
+    "vlen-utf8",
+];
+
+/// True if a codec of Zarr, or one within its shards, compresses.
+fn compresses(codec: &Value) -> bool {
+    match codec_name(codec) {
+        "sharding_indexed" => list(&codec["configuration"], "codecs").iter().any(compresses),
+        name => !DOES_NOT_COMPRESS.contains(&name.strip_prefix("numcodecs.").unwrap_or(name)),
+    }
+}
+
+/// The name of a codec: `id` in version 2, `name` or the codec itself in version 3.
+fn codec_name(codec: &Value) -> &str {
+    let name = codec.get("id").or_else(|| codec.get("name")).unwrap_or(codec);
+    name.as_str().unwrap_or("?")
+}
+
+/// A codec by name, with its configuration: `zlib with level 5`.
+fn codec(codec: &Value) -> String {
+    let configuration = codec.get("configuration").unwrap_or(codec);
+    let members = configuration.as_object().into_iter().flatten();
+    let members = members.filter(|(key, _)| !matches!(&***key, "id" | "name" | "index_codecs"));
+    let member = |(key, value): (&String, &Value)| match value {
+        Value::Array(codecs) if key == "codecs" => {
+            format!("codecs ({})", codecs.iter().map(self::codec).collect::<Vec<_>>().join(", then "))
+        }
+        Value::String(text) => format!("{key} {text}"),
+        value => format!("{key} {value}"),
+    };
+    let members: Vec<String> = members.map(member).collect();
+    match members.is_empty() {
+        true => plain(codec_name(codec)),
+        false => plain(&format!("{} with {}", codec_name(codec), members.join(", "))),
+    }
+}
+
+/// The filters, or the codecs of a Zarr store, in the order in which they pack.
 fn filters(var: &Value) -> Option<String> {
+    let codecs: Vec<String> = list(var, "codecs").iter().map(codec).collect();
+    if !codecs.is_empty() {
+        return Some(codecs.join(", then "));
+    }
     let filter = |filter: &Value| {
         let id = &filter["id"];
         let name = filter["name"].as_str().map_or(format!("filter {id}"), |name| format!("{name} ({id})"));

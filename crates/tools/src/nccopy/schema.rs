@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use ferrocdf::model::{Chunking, Class, Field, Filter, Storage, UserType};
 use ferrocdf::spec::Spec;
-use ferrocdf::{Code, DimId, Error, Format, GroupId, Model, Owner, Result, Type, Values, VarId};
+use ferrocdf::{Code, Container, DimId, Error, Format, GroupId, Model, Owner, Result, Type, Values, VarId};
 
 use super::Stop;
 use super::chunkspec;
@@ -284,7 +284,10 @@ fn choose_storage(
     }
     // Plugins do not take parameters that they have set as ones that they are to set.
     storage.settled = storage.as_usual && storage.filters == filters && storage.chunking == chunking;
-    let learned = |filter: &&Filter| ferrocdf::plugins::derives(filter.id) && filters.contains(filter);
+    // A Zarr store has those that a user gave.
+    let is_zarr = matches!(source.format().container(), Container::ZarrV2 | Container::ZarrV3);
+    let learned =
+        |filter: &&Filter| !is_zarr && ferrocdf::plugins::derives(filter.id) && filters.contains(filter);
     if let (false, true, Some(filter)) =
         (storage.settled, wished.is_none(), storage.filters.iter().find(learned))
     {

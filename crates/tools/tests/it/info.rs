@@ -121,3 +121,26 @@ fn rows_that_were_never_written_and_dimensions_of_other_groups_are_named() {
     assert!(said.contains("  int /g/v: x 5 x /x 2\n"), "{said}");
     assert!(said.contains("one: 1 value of a user-defined type\n  two: 2 values of"), "{said}");
 }
+
+/// Codecs of Zarr that have no number of HDF5 are shown as well.
+#[test]
+fn codecs_of_zarr_stores_are_told_by_name() {
+    let store = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = store.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write(".zgroup", r#"{"zarr_format": 2}"#);
+    write(
+        "a/.zarray",
+        r#"{"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "<i4", "fill_value": 0, "order": "C",
+        "filters": [{"id": "delta", "dtype": "<i4"}], "compressor": {"id": "none_such", "level": 3}}"#,
+    );
+    write("a/0", "12345678");
+    let text = said(&[store.path().to_str().unwrap()]);
+    assert!(text.contains("delta with dtype <i4, then none_such with level 3"), "{text}");
+    let json: serde_json::Value =
+        serde_json::from_str(&said(&["--json", store.path().to_str().unwrap()])).unwrap();
+    assert_eq!(json["variables"][0]["codecs"][1]["id"], "none_such");
+}

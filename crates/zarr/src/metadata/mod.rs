@@ -7,6 +7,7 @@ mod v3;
 mod write;
 
 use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_codec::Codecs;
 
 pub use keys::ChunkKeys;
 pub use keys::within;
@@ -49,15 +50,15 @@ pub struct ArrayMetadata {
 }
 
 impl ArrayMetadata {
-    /// Reads the metadata of an array: `.zarray` of version 2, `zarr.json` of version 3.
+    /// Reads the metadata of an array: `.zarray` of version 2, `zarr.json` of version 3. Codecs are looked for among `codecs`.
     ///
     /// # Errors
     /// `NC_EZARRMETA` for what the specification forbids, and for a data type, a chunk grid or an extension that is not known. A codec
     /// that is not known is an error of the [`pipeline`](ArrayMetadata::pipeline).
-    pub fn parse(version: Version, json: &Json) -> Result<ArrayMetadata> {
+    pub fn parse(version: Version, json: &Json, codecs: &Codecs) -> Result<ArrayMetadata> {
         let metadata = match version {
-            Version::V2 => v2::parse(json),
-            Version::V3 => v3::parse(json),
+            Version::V2 => v2::parse(json, codecs),
+            Version::V3 => v3::parse(json, codecs),
         }?;
         let elements = metadata.shape.iter().try_fold(1u64, |count, &len| count.checked_mul(len.max(1)));
         match elements

@@ -1,13 +1,14 @@
 //! `.zarray` (Zarr v2 specification, "Metadata").
 
 use ferrocdf_bytes::Result;
+use ferrocdf_codec::Codecs;
 
 use super::{ArrayMetadata, ChunkKeys, chunk_shape, invalid, lengths, member, wrong};
 use crate::codecs::Pipeline;
 use crate::data_type::{DataType, Element, FillValue};
 use crate::json::Json;
 
-pub(super) fn parse(json: &Json) -> Result<ArrayMetadata> {
+pub(super) fn parse(json: &Json, codecs: &Codecs) -> Result<ArrayMetadata> {
     let format = member(json, "zarr_format")?;
     if format.as_u64() != Some(2) {
         return Err(wrong("zarr_format", format, "2"));
@@ -27,7 +28,7 @@ pub(super) fn parse(json: &Json) -> Result<ArrayMetadata> {
         Some(Json::String(text)) if text == "/" => '/',
         Some(other) => return Err(wrong("dimension_separator", other, "\".\" or \"/\"")),
     };
-    let pipeline = Pipeline::from_v2(json, is_column_major, chunks.len(), &mut element);
+    let pipeline = Pipeline::from_v2(json, is_column_major, chunks.len(), &mut element, codecs);
     let fill = json.get("fill_value").unwrap_or(&Json::Null);
     let fill_value = match (&element.data_type, fill) {
         // Zarr-python 2 gives objects the number 0; version 3 reads it as text.

@@ -1,6 +1,7 @@
 //! `zarr.json` of an array (Zarr v3 core, "Array metadata").
 
 use ferrocdf_bytes::Result;
+use ferrocdf_codec::Codecs;
 
 use super::rectilinear::{self, Run};
 use super::{ArrayMetadata, ChunkKeys, chunk_shape, invalid, lengths, member, wrong};
@@ -25,7 +26,7 @@ const MEMBERS: [&str; 12] = [
     "consolidated_metadata",
 ];
 
-pub(super) fn parse(json: &Json) -> Result<ArrayMetadata> {
+pub(super) fn parse(json: &Json, codecs: &Codecs) -> Result<ArrayMetadata> {
     let format = member(json, "zarr_format")?;
     if format.as_u64() != Some(3) {
         return Err(wrong("zarr_format", format, "3"));
@@ -47,9 +48,9 @@ pub(super) fn parse(json: &Json) -> Result<ArrayMetadata> {
     let mut element =
         Element::from_v3(data_type).ok_or_else(|| wrong("data_type", data_type, "a known data type"))?;
     let keys = chunk_keys(member(json, "chunk_key_encoding")?)?;
-    let codecs = member(json, "codecs")?;
+    let stages = member(json, "codecs")?;
     let stored = element.clone();
-    let pipeline = Pipeline::from_v3(codecs, &chunks, &mut element);
+    let pipeline = Pipeline::from_v3(stages, &chunks, &mut element, codecs);
     let fill = member(json, "fill_value")?;
     let fill_value = element.fill_value(fill).ok_or_else(|| {
         invalid(format!("\"fill_value\" is {}, no value of the data type", super::excerpt(fill)))
@@ -60,7 +61,7 @@ pub(super) fn parse(json: &Json) -> Result<ArrayMetadata> {
         ArrayMetadata { shape, chunk_shape, element, fill_value, keys, pipeline, dimension_names, blocks };
     array.blocks = blocks_of(&array, &runs, |chunk_shape| {
         let mut element = stored.clone();
-        Pipeline::from_v3(codecs, chunk_shape, &mut element)
+        Pipeline::from_v3(stages, chunk_shape, &mut element, codecs)
     });
     Ok(array)
 }

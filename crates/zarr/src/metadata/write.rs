@@ -3,7 +3,7 @@
 //! Only what the specifications and the registry zarr-extensions name is written, so that every reader knows it.
 
 use ferrocdf_bytes::{Code, Error, Order, Result};
-use ferrocdf_codec::{Step, to_numcodecs, to_zarr_v3};
+use ferrocdf_codec::{Codecs, Step};
 
 use super::{ChunkKeys, Version};
 use crate::data_type::{DataType, Element, FillValue};
@@ -31,22 +31,22 @@ pub struct NewArray {
 }
 
 impl NewArray {
-    /// Returns the metadata; of version 3 without attributes.
+    /// Returns the metadata; of version 3 without attributes. Codecs of filters are looked for among `codecs`.
     ///
     /// # Errors
-    /// `NC_EFILTER` for a filter that no codec of the version is; `NC_EZARRMETA` for a data type that the version does not have.
-    pub fn metadata(&self, version: Version) -> Result<Json> {
+    /// `NC_ENOFILTER` for a filter that has no codec; `NC_EZARRMETA` for a data type that the version does not have; those of the codecs.
+    pub fn metadata(&self, version: Version, codecs: &Codecs) -> Result<Json> {
         match version {
-            Version::V2 => self.v2(),
-            Version::V3 => self.v3(),
+            Version::V2 => self.v2(codecs),
+            Version::V3 => self.v3(codecs),
         }
     }
 
-    fn v2(&self) -> Result<Json> {
+    fn v2(&self, known: &Codecs) -> Result<Json> {
         if self.shard_shape.is_some() {
             return Err(Error::new(Code::EZARRMETA, "Zarr version 2 has no shards: use version 3"));
         }
-        let codec = |step: &Step| codec(step, Version::V2, to_numcodecs(&step.id, &step.params));
+        let codec = |step: &Step| codec(step, Version::V2, known);
         let mut codecs = self.steps.iter().map(codec).collect::<Result<Vec<_>>>()?;
         // By convention the last filter is the compressor. A checksum alone is none: zarr-python 2 cannot read it of chunks with several
         // dimensions.
@@ -82,13 +82,13 @@ impl NewArray {
         Ok(Json::object(members))
     }
 
-    fn v3(&self) -> Result<Json> {
+    fn v3(&self, known: &Codecs) -> Result<Json> {
         let mut codecs = vec![match object_codec(&self.element.data_type) {
             Some(name) => extension(name, vec![]),
             None => bytes(self.element.order),
         }];
         for step in &self.steps {
-            codecs.push(codec(step, Version::V3, to_zarr_v3(&step.id, &step.params))?);
+            codecs.push(codec(step, Version::V3, known)?);
         }
         let mut chunk_shape = &self.chunk_shape;
         if let Some(shards) = &self.shard_shape {
@@ -170,18 +170,14 @@ fn object_codec(data_type: &DataType) -> Option<&'static str> {
 }
 
 /// Returns the codec that a filter is.
-fn codec(step: &Step, version: Version, json: Option<Result<String>>) -> Result<Json> {
-    let version = match version {
-        Version::V2 => 2,
-        Version::V3 => 3,
+fn codec(step: &Step, version: Version, known: &Codecs) -> Result<Json> {
+    let json = match version {
+        Version::V2 => known.to_numcodecs(&step.id, &step.params),
+        Version::V3 => known.to_zarr_v3(&step.id, &step.params),
     };
-    let label = if step.name.is_empty() { step.id.to_string() } else { step.name.clone() };
-    let json = json.ok_or_else(|| {
-        Error::new(Code::EFILTER, format!("filter {label}: there is no such codec in Zarr version {version}"))
-    })??;
-    let codec = Json::parse(json.as_bytes())?;
+    let codec = Json::parse(json.ok_or_else(|| known.no_codec(&step.id))??.as_bytes())?;
     // Some readers want a configuration even where it is empty.
-    let is_bare = version == 3 && codec.get("configuration").is_none();
+    let is_bare = version == Version::V3 && codec.get("configuration").is_none();
     Ok(if is_bare { with_member(&codec, "configuration", Json::Object(Members::default())) } else { codec })
 }
 
@@ -232,20 +228,20 @@ mod tests {
     #[test]
     fn metadata_of_both_versions_is_read_as_it_was_meant() {
         let mut new = array("<i4", vec![step(2, &[4]), step(1, &[5])]);
-        let v2 = new.metadata(Version::V2).unwrap();
+        let v2 = new.metadata(Version::V2, &Codecs::default()).unwrap();
         assert_eq!(
             v2.to_string(),
             r#"{"zarr_format": 2, "shape": [4,6], "dtype": "<i4", "chunks": [2,3], "fill_value": 7, "order": "C", "compressor": {"id": "zlib", "level": 5}, "filters": [{"id": "shuffle", "elementsize": 4}]}"#
         );
         (new.separator, new.shard_shape) = ('/', Some(vec![4, 3]));
-        assert_eq!(new.metadata(Version::V2).unwrap_err().code, Code::EZARRMETA);
-        let v3 = new.metadata(Version::V3).unwrap();
+        assert_eq!(new.metadata(Version::V2, &Codecs::default()).unwrap_err().code, Code::EZARRMETA);
+        let v3 = new.metadata(Version::V3, &Codecs::default()).unwrap();
         assert_eq!(
             v3.to_string(),
             r#"{"zarr_format": 3, "node_type": "array", "shape": [4,6], "data_type": "int32", "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4,3]}}, "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}}, "fill_value": 7, "codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": [2,3], "codecs": [{"name": "bytes", "configuration": {"endian": "little"}},{"name": "numcodecs.shuffle", "configuration": {"elementsize": 4}},{"name": "numcodecs.zlib", "configuration": {"level": 5}}], "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}},{"name": "crc32c"}], "index_location": "end"}}], "dimension_names": ["y",null]}"#
         );
         for (version, json) in [(Version::V2, &v2), (Version::V3, &v3)] {
-            let read = ArrayMetadata::parse(version, json).unwrap();
+            let read = ArrayMetadata::parse(version, json, &Codecs::default()).unwrap();
             assert_eq!((&read.element, &read.fill_value), (&new.element, &new.fill_value));
             let steps = read.pipeline.unwrap().steps;
             let ids: Vec<_> = steps.iter().map(|step| (step.id.hdf5(), step.params.clone())).collect();
@@ -268,17 +264,19 @@ mod tests {
 
     #[test]
     fn filters_without_a_codec_are_refused() {
-        let error = array("<i4", vec![step(6, &[0, 0])]).metadata(Version::V2).unwrap_err();
-        assert_eq!(error.code, Code::EFILTER);
+        let error =
+            array("<i4", vec![step(6, &[0, 0])]).metadata(Version::V2, &Codecs::default()).unwrap_err();
+        assert_eq!(error.code, Code::ENOFILTER);
+        assert!(error.what.contains("filter 6 (scaleoffset) has no codec"), "{error}");
     }
 
     #[test]
     fn text_of_any_length_has_its_codec() {
         let new =
             NewArray { fill_value: FillValue::Value(Json::text("")), ..array("|O", vec![step(32015, &[3])]) };
-        let v2 = new.metadata(Version::V2).unwrap();
+        let v2 = new.metadata(Version::V2, &Codecs::default()).unwrap();
         assert_eq!(v2.get("filters").unwrap().to_string(), r#"[{"id": "vlen-utf8"}]"#);
-        let v3 = new.metadata(Version::V3).unwrap();
+        let v3 = new.metadata(Version::V3, &Codecs::default()).unwrap();
         assert!(
             v3.get("codecs").unwrap().to_string().starts_with(r#"[{"name": "vlen-utf8"},{"name": "zstd""#)
         );

@@ -1,9 +1,12 @@
 //! Codecs that change the type or the shape of a chunk, between an array and the objects of a store.
 
+use std::sync::Arc;
+
 use ferrocdf_array::{In, Out, Selection, flush, read, write};
-use ferrocdf_codec::Codecs;
+use ferrocdf_bytes::{Code, Result};
+use ferrocdf_codec::{ArrayInfo, Chain, Codecs, DatasetInfo, Filter, FilterId, Provider, Step};
 use ferrocdf_store::{ByteRange, MemoryBlob, Store};
-use ferrocdf_zarr::{ArrayMetadata, Version, WriteOptions};
+use ferrocdf_zarr::{ArrayMetadata, Json, Version, WriteOptions};
 
 use crate::{array, json};
 
@@ -69,7 +72,11 @@ fn codecs_in_a_wrong_order_are_refused() {
             "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": [4]}}}},
             "chunk_key_encoding": {{"name": "default"}}, "codecs": {codecs}}}"#
         );
-        ArrayMetadata::parse(Version::V3, &json(&text)).unwrap().pipeline.unwrap_err().to_string()
+        ArrayMetadata::parse(Version::V3, &json(&text), &Codecs::default())
+            .unwrap()
+            .pipeline
+            .unwrap_err()
+            .to_string()
     };
     let reshape = r#"{"name": "reshape", "configuration": {"shape": [2, 2]}}"#;
     for (codecs, reason) in [
@@ -95,7 +102,7 @@ fn texts_with_labels_are_read_as_text() {
             r#"{{"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "{dtype}", "fill_value": "", "order": "C", "compressor": null,
             "filters": [{{"id": "categorize", "labels": ["ab", "é"], "dtype": "{dtype}", "astype": "|u1"}}]}}"#
         );
-        let metadata = ArrayMetadata::parse(Version::V2, &json(&text)).unwrap();
+        let metadata = ArrayMetadata::parse(Version::V2, &json(&text), &Codecs::default()).unwrap();
         let store = crate::store(&[("a/0", &bytes)]);
         let texts: Vec<String> = match dtype {
             "|O" => {
@@ -115,5 +122,150 @@ fn texts_with_labels_are_read_as_text() {
             }
         };
         assert_eq!(texts, ["é", "", "ab", ""], "{dtype}");
+    }
+}
+
+/// A plugin for the codec `turn`: every byte plus a number, which the filter derives from that of the user and the length of the array.
+#[derive(Debug)]
+struct Turning;
+
+/// The number of the filter.
+const TURN: u32 = 40_000;
+
+#[derive(Debug)]
+struct Turn(u8);
+
+impl Filter for Turn {
+    fn decode(
+        &self,
+        encoded: &[u8],
+        decoded: &mut Vec<u8>,
+        _expected: Option<usize>,
+        _limit: usize,
+    ) -> Result<()> {
+        decoded.clear();
+        decoded.extend(encoded.iter().map(|byte| byte.wrapping_sub(self.0)));
+        Ok(())
+    }
+
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
+        encoded.clear();
+        encoded.extend(decoded.iter().map(|byte| byte.wrapping_add(self.0)));
+        Ok(Some(()))
+    }
+}
+
+impl Provider for Turning {
+    fn has(&self, id: u32) -> bool {
+        id == TURN
+    }
+
+    fn filter(&self, id: u32, step: &Step) -> Option<Result<Box<dyn Filter>>> {
+        (id == TURN).then(|| Ok(Box::new(Turn(step.params[0] as u8)) as Box<dyn Filter>))
+    }
+
+    fn prepare(&self, _steps: &mut [Step], _at: usize, _dataset: &DatasetInfo) -> Option<Result<()>> {
+        None
+    }
+
+    fn derives(&self, _id: u32) -> bool {
+        false
+    }
+
+    fn search_path(&self) -> String {
+        "in /plugins (HDF5_PLUGIN_PATH)".to_string()
+    }
+
+    fn parse_numcodecs(&self, id: &str, json: &str) -> Option<Result<(u32, Vec<u32>)>> {
+        let codec = Json::parse(json.as_bytes()).unwrap();
+        assert_eq!(codec.get("id").and_then(Json::as_str), Some(id));
+        (id == "turn").then(|| Ok((TURN, vec![codec.get("by").and_then(Json::as_u64).unwrap() as u32])))
+    }
+
+    fn derived_params(
+        &self,
+        number: u32,
+        params: &mut Vec<u32>,
+        array: &ArrayInfo<'_>,
+    ) -> Option<Result<Vec<u32>>> {
+        let description = (array.name, &array.dataset.chunk[..], array.dataset.element.size);
+        assert_eq!(description, ("a", &[2][..], 1), "the array and its chunks");
+        (number == TURN).then(|| Ok(vec![params[0] + array.shape[0] as u32]))
+    }
+}
+
+#[test]
+fn codecs_of_plugins_decode_with_the_parameters_that_they_derive() {
+    let codecs = Codecs::new(Arc::new(Turning), false);
+    let v2 = r#"{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "|u1", "fill_value": 0, "order": "C", "filters": null,
+        "compressor": {"id": "turn", "by": 6}}"#;
+    let v3 = |name: &str| {
+        let text = r#"{"zarr_format": 3, "node_type": "array", "shape": [4], "data_type": "uint8", "fill_value": 0,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+        "chunk_key_encoding": {"name": "v2"}, "codecs": ["bytes", {"name": "NAME", "configuration": {"by": 6}}]}"#;
+        text.replace("NAME", name)
+    };
+    for (version, text) in
+        [(Version::V2, v2.to_string()), (Version::V3, v3("turn")), (Version::V3, v3("numcodecs.turn"))]
+    {
+        let metadata = ArrayMetadata::parse(version, &json(&text), &codecs).unwrap();
+        let step = &metadata.pipeline.as_ref().unwrap().steps[0];
+        assert_eq!((&step.id, &step.params[..]), (&FilterId::Hdf5(TURN), &[6][..]), "{text}");
+        let array = metadata.array(crate::store(&[("a/0", &[11, 12])]), "a", &codecs).unwrap();
+        let mut values = [9u8; 4];
+        let _ = read(&MemoryBlob::default(), &array, &Selection::all(&[4]), Out::new(&mut values)).unwrap();
+        assert_eq!(values, [1, 2, 0, 0], "{text}");
+        let unknown = ArrayMetadata::parse(version, &json(&text), &Codecs::default()).unwrap();
+        let error = unknown.array(crate::store(&[]), "a", &codecs).unwrap_err();
+        assert_eq!(error.code, Code::ENOFILTER);
+    }
+    let other = ArrayMetadata::parse(Version::V2, &json(&v2.replace("turn", "spin")), &codecs).unwrap();
+    let error = other.pipeline.unwrap_err().to_string();
+    assert!(
+        error.contains("\"spin\" is not known; searched among the built-in filters and in /plugins"),
+        "{error}"
+    );
+}
+
+/// netCDF-C writes the two parameters that a user gives.
+#[test]
+fn szip_has_the_parameters_that_hdf5_derives_from_type_and_chunk() {
+    for (dtype, params, bytes) in [
+        ("<i2", [169, 8, 16, 24], 2),
+        (">i2", [177, 8, 16, 24], 2),
+        ("<f8", [169, 8, 64, 24], 8),
+        ("|S3", [169, 8, 8, 24], 3),
+    ] {
+        let fill = if dtype == "|S3" { "\"\"" } else { "0" };
+        let text = format!(
+            r#"{{"zarr_format": 2, "shape": [4, 24], "chunks": [4, 24], "dtype": "{dtype}", "fill_value": {fill}, "order": "C",
+            "filters": null, "compressor": {{"id": "szip", "mask": 32, "pixels-per-block": 8}}}}"#
+        );
+        let metadata = ArrayMetadata::parse(Version::V2, &json(&text), &Codecs::default()).unwrap();
+        let decoded: Vec<u8> = (0..4 * 24 * bytes).map(|at| (at / 4) as u8).collect();
+        let step = Step { id: 4.into(), name: String::new(), optional: false, params: params.to_vec() };
+        let mut encoded = vec![];
+        Chain::new(vec![step], &Codecs::default()).encode(&decoded, &mut encoded).unwrap();
+        let store = crate::store(&[("a/0.0", &encoded)]);
+        let array = metadata.with_bytes().array(store, "a", &Codecs::default());
+        // Bytes have no numbers: only those are read so whose pixels are bytes.
+        if dtype == "|S3" {
+            let mut read_back = vec![0u8; decoded.len()];
+            let all = Selection::all(&[4, 24, 3]);
+            let _ = read(&MemoryBlob::default(), &array.unwrap(), &all, Out::new(&mut read_back)).unwrap();
+            assert_eq!(read_back, decoded);
+            continue;
+        }
+        let array = metadata.array(crate::store(&[("a/0.0", &encoded)]), "a", &Codecs::default()).unwrap();
+        let mut numbers = vec![0f64; 4 * 24];
+        let all = Selection::all(&[4, 24]);
+        let _ = read(&MemoryBlob::default(), &array, &all, Out::new(&mut numbers)).unwrap();
+        let number = |at: usize| match (dtype, &decoded[at * bytes..(at + 1) * bytes]) {
+            ("<i2", number) => f64::from(i16::from_le_bytes(number.try_into().unwrap())),
+            (">i2", number) => f64::from(i16::from_be_bytes(number.try_into().unwrap())),
+            (_, number) => f64::from_le_bytes(number.try_into().unwrap()),
+        };
+        let expected: Vec<f64> = (0..4 * 24).map(number).collect();
+        assert_eq!(numbers, expected, "{dtype}");
     }
 }

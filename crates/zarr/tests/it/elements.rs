@@ -80,6 +80,7 @@ fn json_of_chunks_with_several_dimensions_is_in_lists_within_lists() {
                  "compressor": null, "filters": [{"id": "json2"}]}"#,
         )
         .unwrap(),
+        &Codecs::default(),
     )
     .unwrap();
     let read = |chunk: &str| {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ferrocdf_bytes::Code;
+use ferrocdf_codec::Codecs;
 use ferrocdf_store::testing::Simulated;
 use ferrocdf_store::{Cost, MemoryStore, Store};
 use ferrocdf_zarr::{Content, Hierarchy, Node, Version};
@@ -35,7 +36,7 @@ fn open(objects: &[(&str, &str)]) -> (Vec<String>, bool, (u64, u64)) {
         memory.put(key, text.as_bytes()).unwrap();
     }
     let store = Simulated::new(memory, Cost::REMOTE, Duration::ZERO);
-    let found = Hierarchy::open(&store, "", &|_| None).unwrap().unwrap();
+    let found = Hierarchy::open(&store, "", &|_| None, &Codecs::default()).unwrap().unwrap();
     let traffic = store.take_traffic();
     let mut all = vec![];
     lines(&found.root, &mut all);
@@ -117,7 +118,7 @@ fn what_cannot_be_read_hides_nothing_else() {
 #[test]
 fn a_store_without_metadata_is_none_and_a_damaged_root_an_error() {
     let store = crate::store(&[("a.txt", b"x")]);
-    assert!(Hierarchy::open(&*store, "", &|_| None).unwrap().is_none());
+    assert!(Hierarchy::open(&*store, "", &|_| None, &Codecs::default()).unwrap().is_none());
     for (key, text) in [
         ("zarr.json", "["),
         ("zarr.json", r#"{"zarr_format": 3}"#),
@@ -125,12 +126,33 @@ fn a_store_without_metadata_is_none_and_a_damaged_root_an_error() {
         (".zmetadata", "{}"),
     ] {
         let store = crate::store(&[(key, text.as_bytes())]);
-        let error = Hierarchy::open(&*store, "", &|_| None).unwrap_err();
+        let error = Hierarchy::open(&*store, "", &|_| None, &Codecs::default()).unwrap_err();
         assert_eq!(error.code, Code::EZARRMETA, "{key} {text}");
     }
     // An array may be the root, in any folder.
     let store = crate::store(&[("x/y.zarr/zarr.json", ARRAY_V3.as_bytes())]);
-    let found = Hierarchy::open(&*store, "x/y.zarr", &|_| None).unwrap().unwrap();
+    let found = Hierarchy::open(&*store, "x/y.zarr", &|_| None, &Codecs::default()).unwrap().unwrap();
     assert_eq!(found.version, Version::V3);
     assert!(matches!(found.root.content, Content::Array(_)));
+}
+
+#[test]
+fn a_folder_of_arrays_without_metadata_is_a_group() {
+    let store = crate::store(&[
+        ("x/a/.zarray", ARRAY.as_bytes()),
+        ("x/a/.zattrs", br#"{"units": "m"}"#),
+        ("x/g/.zgroup", GROUP.as_bytes()),
+        ("x/g/b/.zarray", ARRAY.as_bytes()),
+        ("x/notes/readme", b"text"),
+        ("y/g/.zgroup", GROUP.as_bytes()),
+    ]);
+    let found = Hierarchy::open(&*store, "x", &|_| None, &Codecs::default()).unwrap().unwrap();
+    let Content::Group(nodes) = &found.root.content else { panic!("{found:?}") };
+    let names: Vec<_> = nodes.iter().map(|node| &*node.name).collect();
+    assert_eq!((names, nodes[0].attributes.get("units").is_some()), (vec!["a", "g"], true));
+    assert!(matches!(&nodes[1].content, Content::Group(inner) if inner.len() == 1));
+    // Without an array in it a folder is no store.
+    for path in ["y", "z", "x/notes"] {
+        assert!(Hierarchy::open(&*store, path, &|_| None, &Codecs::default()).unwrap().is_none(), "{path}");
+    }
 }

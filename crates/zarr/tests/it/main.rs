@@ -9,6 +9,7 @@ mod shards;
 
 use std::sync::Arc;
 
+use ferrocdf_codec::Codecs;
 use ferrocdf_store::{MemoryStore, Store};
 use ferrocdf_zarr::{ArrayMetadata, Json, Version};
 
@@ -32,5 +33,5 @@ fn array(shape: &str, chunk: &str, data_type: &str, fill: &str, codecs: &str) ->
         "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": {chunk}}}}},
         "chunk_key_encoding": {{"name": "default"}}, "codecs": {codecs}, "attributes": {{}}}}"#
     );
-    ArrayMetadata::parse(Version::V3, &json(&text)).unwrap()
+    ArrayMetadata::parse(Version::V3, &json(&text), &Codecs::default()).unwrap()
 }

@@ -1,6 +1,7 @@
 //! What the specifications forbid is refused, with the member that is wrong.
 
 use ferrocdf_bytes::Code;
+use ferrocdf_codec::Codecs;
 use ferrocdf_zarr::{ArrayMetadata, Version};
 
 use crate::json;
@@ -14,7 +15,7 @@ const V3: &str = r#"{"zarr_format": 3, "node_type": "array", "shape": [4], "data
 /// Returns the error of a document in which one text is another one.
 fn error(version: Version, document: &str, from: &str, to: &str) -> String {
     assert!(document.contains(from), "{from}");
-    let metadata = ArrayMetadata::parse(version, &json(&document.replace(from, to)));
+    let metadata = ArrayMetadata::parse(version, &json(&document.replace(from, to)), &Codecs::default());
     match metadata {
         Err(error) => {
             assert_eq!(error.code, Code::EZARRMETA, "{to}");
@@ -84,6 +85,6 @@ fn wrong_documents_of_version_3_are_refused() {
 fn shuffle_of_netcdf_c_has_the_element_size_of_the_data_type() {
     let document =
         V2.replace("\"filters\": null", "\"filters\": [{\"id\": \"shuffle\", \"elementsize\": 0}]");
-    let metadata = ArrayMetadata::parse(Version::V2, &json(&document)).unwrap();
+    let metadata = ArrayMetadata::parse(Version::V2, &json(&document), &Codecs::default()).unwrap();
     assert_eq!(metadata.pipeline.unwrap().steps[0].params, [2]);
 }

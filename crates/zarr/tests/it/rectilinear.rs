@@ -16,7 +16,7 @@ fn metadata() -> ArrayMetadata {
         "chunk_grid": {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[[1, 2], 3, 2], [2, 3]]}},
         "chunk_key_encoding": {"name": "default"}, "attributes": {},
         "codecs": [{"name": "bytes", "configuration": {"endian": "big"}}]}"#;
-    ArrayMetadata::parse(Version::V3, &json(text)).unwrap()
+    ArrayMetadata::parse(Version::V3, &json(text), &Codecs::default()).unwrap()
 }
 
 fn bytes(numbers: &[i16]) -> Vec<u8> {
@@ -73,7 +73,7 @@ fn text_of_any_length_in_it_is_refused() {
     let text = r#"{"zarr_format": 3, "node_type": "array", "shape": [3], "data_type": "string", "fill_value": "",
         "chunk_grid": {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[1, 2]]}},
         "chunk_key_encoding": {"name": "default"}, "attributes": {}, "codecs": [{"name": "vlen-utf8"}]}"#;
-    let metadata = ArrayMetadata::parse(Version::V3, &json(text)).unwrap();
+    let metadata = ArrayMetadata::parse(Version::V3, &json(text), &Codecs::default()).unwrap();
     let refused = metadata.elements(Arc::new(MemoryStore::default()), "a", &Codecs::default());
     assert_eq!(refused.err().unwrap().code, Code::EZARRMETA);
 }

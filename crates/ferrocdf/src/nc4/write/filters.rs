@@ -61,7 +61,7 @@ pub(super) fn steps(filters: &[Filter], data: &Data<'_>) -> Result<Vec<Step>> {
 fn ask_plugins(steps: &mut [Step], data: &Data<'_>) -> Result<()> {
     let codecs = plugins::codecs();
     let Some(provider) = codecs.provider() else { return Ok(()) };
-    let dataset = DatasetInfo { element: element(data.datatype), chunk: data.chunk.to_vec() };
+    let dataset = data.info();
     for at in 0..steps.len() {
         let id = steps[at].id.clone();
         if !ferrocdf_codec::is_built_in(&id) {
@@ -114,7 +114,7 @@ fn step(filter: &Filter, data: &Data<'_>) -> Result<Step> {
     match *id {
         Filter::SHUFFLE if varies => params.clear(),
         Filter::FLETCHER32 => params.clear(),
-        Filter::SZIP if !varies => params = szip(&params, data)?,
+        Filter::SZIP if !varies => params = ferrocdf_codec::szip_params(&params, &data.info())?,
         Filter::NBIT => params = nbit(data),
         // Chunks are moved unopened only under the same parameters, of which one is a fill value.
         Filter::SCALE_OFFSET if data.settled => {}
@@ -139,6 +139,10 @@ impl Data<'_> {
     /// Whether elements differ in length: then filters see where the elements lie, and not what they are.
     fn varies(&self) -> bool {
         matches!(self.datatype.class, Class::Variable { .. })
+    }
+
+    fn info(&self) -> DatasetInfo {
+        DatasetInfo { element: element(self.datatype), chunk: self.chunk.to_vec() }
     }
 
     /// Elements of a chunk.
@@ -194,48 +198,6 @@ fn scale_offset(given: &[u32], data: &Data<'_>) -> Result<Vec<u32>> {
     );
     params.resize(20, 0);
     Ok(params)
-}
-
-/// Option bits of szip: 13-bit samples allowed, no "chip", least and most significant byte first, no header.
-const ALLOW_K13: u32 = 1;
-const CHIP: u32 = 2;
-const LSB: u32 = 8;
-const MSB: u32 = 16;
-const RAW: u32 = 128;
-/// Blocks of a scanline at most, and its pixels.
-const SCANLINE_BLOCKS: u64 = 128;
-const SCANLINE_PIXELS: u64 = 4096;
-
-/// The four parameters that szip works with: options, pixels of a block, bits of a pixel, pixels of a scanline.
-fn szip(given: &[u32], data: &Data<'_>) -> Result<Vec<u32>> {
-    let &[options, block, ..] = given else {
-        return Err(Error::new(Code::EFILTER, "szip needs two parameters: options, pixels of a block"));
-    };
-    let (chunk, elements) = (data.chunk, data.elements());
-    let (order, precision) = match &data.datatype.class {
-        Class::Integer(integer) => (integer.order, integer.precision),
-        Class::Float(float) => (float.order, float.precision),
-        _ => (ByteOrder::Little, 8),
-    };
-    let bits = match precision {
-        0..=24 => u32::from(precision),
-        25..=32 => 32,
-        _ => 64,
-    };
-    let pixels = u64::from(block);
-    if elements < pixels {
-        let what = format!("szip blocks of {block} pixels in chunks of {elements} elements");
-        return Err(Error::new(Code::EFILTER, what));
-    }
-    let most = pixels.saturating_mul(SCANLINE_BLOCKS);
-    let scanline = match chunk.last().copied().unwrap_or(1) {
-        line if line < pixels => most.min(elements),
-        line if line <= SCANLINE_PIXELS => most.min(line),
-        _ => most,
-    };
-    let order = if order == ByteOrder::Big { MSB } else { LSB };
-    let options = options & !(CHIP | LSB | MSB) | ALLOW_K13 | RAW | order;
-    Ok(vec![options, block, bits, u32::try_from(scanline).unwrap_or(u32::MAX)])
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ferrocdf_bytes::{Code, Error, Order, Result};
-use ferrocdf_codec::{Chain, Step};
+use ferrocdf_codec::{ArrayInfo, Chain, Codecs, DatasetInfo, Step};
 use ferrocdf_model::{Chunking, Endian, Filter, Model, Owner, StoredFill, Type, Values, VarId, each_numbers};
 use ferrocdf_zarr::{ChunkKeys, Element, FillValue, Json, NewArray, Version};
 
@@ -11,7 +11,6 @@ use crate::nc4::chosen_chunks;
 use crate::nczarr::data_types::Target;
 use crate::nczarr::{encode, text};
 use crate::options::ZarrOptions;
-use crate::plugins;
 
 /// Bytes of a checksum.
 const CHECKSUM: usize = 4;
@@ -19,14 +18,25 @@ const CHECKSUM: usize = 4;
 /// Describes the array of a variable.
 ///
 /// # Errors
-/// `NC_ENOTBUILT` for a user-defined type that no data type of Zarr holds; `NC_EBADCHUNK` for chunks longer than a dimension; `NC_EFILTER` for a filter that Zarr has no
-/// codec for; those of the filters.
-pub(super) fn of(model: &Model, var: VarId, version: Version, options: &ZarrOptions) -> Result<NewArray> {
+/// `NC_ENOTBUILT` for a user-defined type that no data type of Zarr holds; `NC_EBADCHUNK` for chunks longer than a dimension; `NC_ENOFILTER`
+/// for a filter that Zarr has no codec for; those of the filters.
+pub(super) fn of(
+    (model, var): (&Model, VarId),
+    version: Version,
+    options: &ZarrOptions,
+    codecs: &Codecs,
+) -> Result<NewArray> {
     let storage = &model.var(var).storage;
     let element = element(model, var, version, options)?;
     let chunk_shape = chunk_shape(model, var)?;
-    let steps = steps(&storage.filters, &element, &chunk_shape)?;
     let mut shape = model.shape(var);
+    let array = ArrayInfo {
+        name: &text(model.var(var).name.as_bytes()),
+        shape: &shape,
+        dataset: DatasetInfo { element: element.for_filters(), chunk: chunk_shape.clone() },
+    };
+    let steps =
+        steps(&storage.filters, &element, &array, codecs).map_err(|error| error.at(model.var_path(var)))?;
     let (mut chunks, mut names) = (chunk_shape, vec![]);
     match version {
         Version::V2 if shape.is_empty() && options.nczarr => (shape, chunks) = (vec![1], vec![1]),
@@ -74,8 +84,12 @@ fn chunk_shape(model: &Model, var: VarId) -> Result<Vec<u64>> {
     Ok(chosen_chunks(model, var, &given).into_iter().map(|len| len.max(1)).collect())
 }
 
-/// Returns the filters, with what they learn of elements and chunks.
-fn steps(filters: &[Filter], element: &Element, chunk: &[u64]) -> Result<Vec<Step>> {
+/// Returns the filters, with the parameters that the metadata is made of.
+fn steps(filters: &[Filter], element: &Element, array: &ArrayInfo<'_>, codecs: &Codecs) -> Result<Vec<Step>> {
+    if let Some(filter) = filters.iter().find(|filter| !codecs.has_codec(&filter.id.into())) {
+        return Err(codecs.no_codec(&filter.id.into()));
+    }
+    let chunk = &array.dataset.chunk;
     let size = element.data_type.size();
     let elements = chunk.iter().fold(1u64, |count, &len| count.saturating_mul(len));
     let step = |Filter { id, params }: &Filter| {
@@ -96,7 +110,11 @@ fn steps(filters: &[Filter], element: &Element, chunk: &[u64]) -> Result<Vec<Ste
         let checksum = steps.remove(at);
         steps.push(checksum);
     }
-    Chain::new(steps.clone(), &plugins::codecs()).check_encode()?;
+    let mut derived = steps.clone();
+    for (derived, step) in derived.iter_mut().zip(&mut steps) {
+        step.params = codecs.derive_for_array(derived, array)?;
+    }
+    Chain::new(derived, codecs).check_encode()?;
     Ok(steps)
 }
 

@@ -118,7 +118,7 @@ impl NcZarrWriter {
         let longest = strings.iter().flatten().map(Vec::len).max().unwrap_or(0);
         let node = &mut self.variables[var.index()];
         if let Some((size, described)) = node.widened(longest) {
-            let version = self.version;
+            let (version, codecs) = (self.version, &self.reader.codecs);
             let data = node.data.get_mut().unwrap_or_else(PoisonError::into_inner);
             let can_widen = match data.as_deref() {
                 Some(Data::Elements(elements)) => {
@@ -127,7 +127,7 @@ impl NcZarrWriter {
                 _ => true,
             };
             if can_widen {
-                node.document = described.metadata(version)?;
+                node.document = described.metadata(version, codecs)?;
                 node.metadata.element = described.element.clone();
                 node.metadata.fill_value = described.fill_value.clone();
                 node.described = Some(described);

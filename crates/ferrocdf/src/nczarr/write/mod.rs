@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_array::Array;
 use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_codec::Codecs;
 use ferrocdf_model::{Atomic, Attr, GroupId, Model, Owner, Quantize, Type, UserType, VarId};
 use ferrocdf_store::{BlobMut, Store, Version as ObjectVersion, ZipDraft};
 use ferrocdf_zarr::{
@@ -30,6 +31,7 @@ use super::{Content, Document, NcZarr, Variable, for_engine, place, text, values
 use crate::driver::Context;
 use crate::location::Location;
 use crate::options::ZarrOptions;
+use crate::plugins;
 use crate::quantize;
 use documents::{Keyed, node_name};
 
@@ -152,7 +154,7 @@ impl NcZarrWriter {
         options: ZarrOptions,
     ) -> Result<NcZarrWriter> {
         let content = Content::empty(version);
-        let reader = NcZarr::of(store, path, content);
+        let reader = NcZarr::of(store, path, plugins::codecs(), content);
         let root = GroupNode::new(String::new(), version);
         let mut writer = Self::of(reader, options, vec![root], vec![]);
         writer.put_documents(&Model::new(super::format(version)))?;
@@ -185,7 +187,8 @@ impl NcZarrWriter {
     }
 
     fn open_in((store, path): (Arc<dyn Store>, String)) -> Result<(NcZarrWriter, Model)> {
-        let (mut content, model, versions) = Content::read_each(&*store, &path)?;
+        let codecs = plugins::codecs();
+        let (mut content, model, versions) = Content::read_each(&*store, &path, &codecs)?;
         let variables = std::mem::take(&mut content.arrays);
         let groups = std::mem::take(&mut content.groups);
         let is_old = groups.iter().chain(variables.iter().map(|variable| &variable.document));
@@ -209,7 +212,7 @@ impl NcZarrWriter {
         let variables = variables.into_iter().zip(model.var_ids());
         let variables =
             variables.map(|(variable, id)| VariableNode::read(variable, &path, &model, id)).collect();
-        let mut writer = Self::of(NcZarr::of(store, path, content), options, groups, variables);
+        let mut writer = Self::of(NcZarr::of(store, path, codecs, content), options, groups, variables);
         let documents = writer.documents(&model)?;
         writer.stored = documents.into_iter().map(|Keyed { key, json }| (key, json)).collect();
         (writer.versions, writer.was_opened) = (versions, true);
@@ -267,7 +270,13 @@ impl NcZarrWriter {
             let group = if group < known { &self.groups[group] } else { &groups[group - known] };
             let path = within(&group.path, node_name(model.var(var).name.as_bytes())?);
             self.check_free(&path)?;
-            variables.push(VariableNode::new(path, model, var, self.version, &self.options)?);
+            variables.push(VariableNode::new(
+                path,
+                (model, var),
+                self.version,
+                &self.options,
+                &self.reader.codecs,
+            )?);
         }
         self.groups.append(&mut groups);
         self.variables.append(&mut variables);
@@ -329,15 +338,15 @@ fn relative(path: &str, root: &str) -> String {
 impl VariableNode {
     fn new(
         path: String,
-        model: &Model,
-        var: VarId,
+        (model, var): (&Model, VarId),
         version: Version,
         options: &ZarrOptions,
+        codecs: &Codecs,
     ) -> Result<VariableNode> {
-        let described = arrays::of(model, var, version, options)?;
+        let described = arrays::of((model, var), version, options, codecs)?;
         let in_variable = |error: Error| error.at(model.var_path(var));
-        let document = described.metadata(version).map_err(in_variable)?;
-        let mut metadata = ArrayMetadata::parse(version, &document).map_err(in_variable)?;
+        let document = described.metadata(version, codecs).map_err(in_variable)?;
+        let mut metadata = ArrayMetadata::parse(version, &document, codecs).map_err(in_variable)?;
         if model.var(var).dims.is_empty() {
             // The only chunk has the same key with and without a dimension.
             (metadata.shape, metadata.chunk_shape) = (vec![], vec![]);
