@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -71,6 +72,17 @@ const PATIENCE: [Duration; 2] = [Duration::from_secs(500), Duration::from_secs(3
 /// # Panics
 /// If it did not, or did not end.
 pub fn finish(mut child: Child) {
+    // A full pipe would hold up the process.
+    let drain = |pipe: Option<Box<dyn Read + Send>>| {
+        std::thread::spawn(move || {
+            let mut bytes = vec![];
+            // What a process that was ended said last does not count.
+            let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
+            bytes
+        })
+    };
+    let out = drain(child.stdout.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
+    let err = drain(child.stderr.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
     let began = Instant::now();
     let patience = PATIENCE[usize::from(std::env::var_os("FERROCDF_EVERY").is_some())];
     while child.try_wait().expect("a child that was started").is_none() {
@@ -81,9 +93,9 @@ pub fn finish(mut child: Child) {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    let output = child.wait_with_output().expect("a child that was started");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "Python ended with {}: {said}", output.status);
+    let status = child.wait().expect("a child that was started");
+    let (_, said) = (out.join(), err.join().expect("a thread that reads"));
+    assert!(status.success(), "Python ended with {status}: {}", String::from_utf8_lossy(&said));
 }
 
 /// What a script says of files, whose paths it reads from its standard input: a text for each, in their order.
