@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_checksum_alone_is_no_compressor() {
         let parts = |steps| {
-            let json = array("<i4", steps).metadata(Version::V2).unwrap();
+            let json = array("<i4", steps).metadata(Version::V2, &Codecs::default()).unwrap();
             ["filters", "compressor"].map(|key| json.get(key).unwrap().to_string())
         };
         assert_eq!(parts(vec![step(3, &[])]), [r#"[{"id": "fletcher32"}]"#, "null"]);
