@@ -123,21 +123,17 @@ pub(crate) fn new_store(location: &Location, clobber: bool) -> Result<(Arc<dyn S
 /// Makes room for a new store in a zip file, which is written when it is committed.
 ///
 /// # Errors
-/// `NC_EEXIST` for what is there and must not be replaced; `NC_ENOTBUILT` for a location that is no path.
-pub(crate) fn new_zip(location: &Location, clobber: bool) -> Result<(Arc<dyn Store>, String)> {
+/// `NC_EEXIST` for what is there and must not be replaced; `NC_ENOTBUILT` for a location that is no path; those of [`ZipDraft::create`].
+pub(crate) fn new_zip(location: &Location, clobber: bool, durable: bool) -> Result<(Arc<dyn Store>, String)> {
     let Location::Path(path) = location else {
         let what = "zip files are made at a path only: make it there, and put it with nccopy";
         return Err(Error::new(Code::ENOTBUILT, what));
     };
-    match fs::metadata(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            return Err(Error::system(&error, path.display()));
-        }
-        Ok(about) if about.is_dir() => return Err(Error::new(Code::EEXIST, "it is a folder")),
-        Ok(_) if !clobber => return Err(Error::new(Code::EEXIST, "it is a file")),
-        Ok(_) | Err(_) => {}
+    if path.is_dir() {
+        return Err(Error::new(Code::EEXIST, "it is a folder"));
     }
-    Ok((Arc::new(ZipDraft::create(path)?), String::new()))
+    let draft = if clobber { ZipDraft::create(path) } else { ZipDraft::create_new(path) };
+    Ok((Arc::new(draft?.durable(durable)), String::new()))
 }
 
 /// Empties a folder, of which the metadata goes first: what is half removed must not look like a store. Links are removed, and not what

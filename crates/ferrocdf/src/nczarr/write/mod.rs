@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ferrocdf_array::Array;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Attr, GroupId, Model, Owner, Quantize, Type, UserType, VarId};
-use ferrocdf_store::{BlobMut, ByteRange, Store, ZipDraft};
+use ferrocdf_store::{ByteRange, Store, ZipDraft};
 use ferrocdf_zarr::{
     ArrayMetadata, DataType, Json, Members, NewArray, Version, WriteOptions, WrittenElements, group,
     with_member, within,
@@ -51,8 +51,6 @@ pub(crate) struct NcZarrWriter {
     consolidated: Members,
     /// True if the store was there before this writer.
     was_opened: bool,
-    /// The zip file that was opened, for its lock.
-    zip_file: Option<Box<dyn BlobMut>>,
     /// True if consolidated metadata does not say what the documents say.
     is_consolidation_due: bool,
 }
@@ -162,19 +160,17 @@ impl NcZarrWriter {
         Self::open_in(place::store(context.location)?)
     }
 
-    /// Opens a store in a zip file for reading and writing. `file` is the file, whose lock the writer holds.
+    /// Opens a store in a zip file for reading and writing.
     ///
     /// # Errors
     /// Those of [`NcZarrWriter::open`]; `NC_EPERM` for a zip file that is not at a path.
-    pub(crate) fn open_zip(file: Box<dyn BlobMut>, context: &Context<'_>) -> Result<(NcZarrWriter, Model)> {
+    pub(crate) fn open_zip(context: &Context<'_>) -> Result<(NcZarrWriter, Model)> {
         let Location::Path(path) = context.location else {
             let what =
                 "zip files are changed at a path only: copy it there, change that, and put it with nccopy";
             return Err(Error::new(Code::EPERM, what));
         };
-        let (mut writer, model) = Self::open_in(place::in_zip(ZipDraft::open(path)?)?)?;
-        writer.zip_file = Some(file);
-        Ok((writer, model))
+        Self::open_in(place::in_zip(ZipDraft::open(path)?.durable(context.durable))?)
     }
 
     fn open_in((store, path): (Arc<dyn Store>, String)) -> Result<(NcZarrWriter, Model)> {
@@ -224,7 +220,6 @@ impl NcZarrWriter {
             stored: HashMap::new(),
             consolidated: Members::default(),
             was_opened: false,
-            zip_file: None,
             is_consolidation_due: false,
         }
     }
