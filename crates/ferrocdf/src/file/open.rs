@@ -167,7 +167,7 @@ impl FileMut {
         check_sync_setting()?;
         let location = Location::Path(path.to_path_buf());
         if path.is_dir() {
-            return Self::append_store(&location);
+            return Self::append_store(&location, options.durable);
         }
         let blob = FileBlob::open_mut(path)?;
         let probe = drivers::find(&blob, &location);
@@ -192,7 +192,7 @@ impl FileMut {
     pub fn append_at(location: &Location, options: &AppendOptions) -> Result<FileMut> {
         match &*location.resolved()? {
             Location::Path(path) => Self::append_with(path, options),
-            place @ Location::Object { .. } => Self::append_store(place).map_err(|error| match error.code {
+            place @ Location::Object { .. } => Self::append_store(place, options.durable).map_err(|error| match error.code {
                 Code::ENOTNC | Code::ENOOBJECT => {
                     let what = "objects are replaced whole, and not changed in place: copy it to a file, change that, and put it with nccopy";
                     Error::new(Code::EPERM, what).at(place.name().display())
@@ -212,7 +212,7 @@ impl FileMut {
         let is_zip = options.zarr.zip || location.is_zip();
         let new = match is_zip {
             true => nczarr::new_zip(location, options.clobber, options.durable),
-            false => nczarr::new_store(location, options.clobber),
+            false => nczarr::new_store(location, options.clobber, options.durable),
         };
         let (store, path) = in_file(&name, new)?;
         let driver = Box::new(in_file(&name, NcZarrWriter::create(store, path, version, options.zarr))?);
@@ -220,9 +220,9 @@ impl FileMut {
     }
 
     /// Opens a Zarr store for reading and writing.
-    fn append_store(location: &Location) -> Result<FileMut> {
+    fn append_store(location: &Location, durable: bool) -> Result<FileMut> {
         let name = location.name();
-        let context = context(location, &OpenOptions::default());
+        let context = Context { durable, ..context(location, &OpenOptions::default()) };
         let (driver, model) = in_file(&name, NcZarrWriter::open(&context))?;
         let state = State::opened(Opened::Writable(Box::new(driver)), model);
         Ok(FileMut::new(File::new(&name, state), Target::Store))

@@ -40,10 +40,12 @@ pub(super) fn in_zip(store: impl Store + 'static) -> Result<(Arc<dyn Store>, Str
     Ok((Arc::new(store), path))
 }
 
-/// Returns the store that holds what is at a location, and its path there.
-pub(super) fn store(location: &Location) -> Result<(Arc<dyn Store>, String)> {
+/// Returns the store that holds what is at a location, and its path there. With `durable`, puts wait for the disk.
+pub(super) fn store(location: &Location, durable: bool) -> Result<(Arc<dyn Store>, String)> {
     match location {
-        Location::Path(path) => Ok((Arc::new(DirectoryStore::open(as_folder(path))?), String::new())),
+        Location::Path(path) => {
+            Ok((Arc::new(DirectoryStore::open(as_folder(path))?.durable(durable)), String::new()))
+        }
         Location::Object { store, key } => Ok((store.clone(), key.trim_end_matches('/').to_string())),
         _ => Err(Error::new(Code::ENOTNC, "it is no folder of a store")),
     }
@@ -74,7 +76,7 @@ pub fn remove_zarr_store(location: &Location) -> Result<bool> {
             removed.map(|()| true).map_err(|error| Error::system(&error, path.display()))
         }
         Location::Object { .. } => {
-            let (store, path) = store(location)?;
+            let (store, path) = store(location, false)?;
             let is_store = has_root(&store.list(&path)?);
             if is_store {
                 make_room(&*store, &path, true)?;
@@ -90,7 +92,11 @@ pub fn remove_zarr_store(location: &Location) -> Result<bool> {
 /// # Errors
 /// `NC_EEXIST` for what is there and must not be replaced: other files than those of a store in any case. `NC_EINVAL` for a location
 /// that is neither a path nor an object of a store.
-pub(crate) fn new_store(location: &Location, clobber: bool) -> Result<(Arc<dyn Store>, String)> {
+pub(crate) fn new_store(
+    location: &Location,
+    clobber: bool,
+    durable: bool,
+) -> Result<(Arc<dyn Store>, String)> {
     let exists = |what: &str| Error::new(Code::EEXIST, what.to_string());
     if let Location::Path(path) = location {
         let path = as_folder(path);
@@ -102,13 +108,14 @@ pub(crate) fn new_store(location: &Location, clobber: bool) -> Result<(Arc<dyn S
             Ok(about) if !about.is_dir() => fs::remove_file(path).map_err(failed)?,
             Ok(_) => {}
         }
-        let store = DirectoryStore::create(path)?;
+        let store = DirectoryStore::create(path)?.durable(durable);
+        store.sync_name()?;
         check_replaceable(&store, "", clobber)?;
         empty(path).map_err(failed)?;
         return Ok((Arc::new(store), String::new()));
     }
     let (store, path) = match location {
-        Location::Object { .. } => store(location)?,
+        Location::Object { .. } => store(location, durable)?,
         _ => {
             return Err(Error::new(
                 Code::EINVAL,

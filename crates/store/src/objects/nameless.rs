@@ -93,3 +93,36 @@ fn link(file: &File, path: &Path) -> io::Result<()> {
 fn link(_file: &File, _path: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::BlobMut;
+
+    #[test]
+    fn file_takes_a_name_that_is_free_or_replaces_the_one_that_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let content = || std::fs::read(&path).unwrap();
+        for has_name in [false, true] {
+            let new = |byte: &[u8]| {
+                let mut new = NewFile::new(&path, &path, 0o600).unwrap();
+                if has_name && new.temporary.is_none() {
+                    // As on a system without nameless files.
+                    new.temporary = Some(temporary_link(new.blob.file(), folder.path()).unwrap());
+                }
+                new.blob.write_at(0, byte).unwrap();
+                new
+            };
+            let _ = std::fs::remove_file(&path);
+            new(b"1").take_name(&path, false).unwrap();
+            assert_eq!(content(), b"1");
+            let refused = new(b"2").take_name(&path, false).unwrap_err();
+            assert_eq!((refused.kind(), content()), (io::ErrorKind::AlreadyExists, b"1".to_vec()));
+            new(b"3").take_name(&path, true).unwrap();
+            assert_eq!(content(), b"3");
+            drop(new(b"4"));
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        }
+    }
+}

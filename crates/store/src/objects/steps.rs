@@ -1,4 +1,4 @@
-//! Points at which tests let the commit of a zip file fail, one for each request to the system.
+//! Points at which tests let requests to the system fail: of the commit of a zip file, and to flush a directory.
 
 use std::io;
 

@@ -157,7 +157,7 @@ impl NcZarrWriter {
     /// # Errors
     /// Those of [`NcZarr::open`]; `NC_EPERM` for a store whose root is an array, and for one that a netCDF library before 4.9.3 wrote.
     pub(crate) fn open(context: &Context<'_>) -> Result<(NcZarrWriter, Model)> {
-        Self::open_in(place::store(context.location)?)
+        Self::open_in(place::store(context.location, context.durable)?)
     }
 
     /// Opens a store in a zip file for reading and writing.
