@@ -38,7 +38,8 @@ pub struct WriteProbe {
     pub open: OpenMutFn,
     /// Makes a new dataset of a format in empty bytes.
     pub create: CreateFn,
-    /// True if a commit may replace the file as a whole. Other files are locked, since two writers would damage them.
+    /// True if a commit may replace the file as a whole. Other files are locked, since two writers would damage them; a driver that
+    /// needs a lock all the same takes it itself.
     pub replaces_file: bool,
 }
 
@@ -67,6 +68,8 @@ pub struct Context<'a> {
     pub allow_missing: u64,
     /// True if all attributes are going to be read, see [`OpenOptions::all_attributes`](crate::OpenOptions).
     pub all_attributes: bool,
+    /// True if commits wait for the disk, see [`AppendOptions::durable`](crate::AppendOptions).
+    pub durable: bool,
 }
 
 /// The entries that programs registered.

@@ -20,6 +20,14 @@ pub trait WriteDriver: Driver {
     /// That of a write which left the file damaged: then nothing is written any more.
     fn blob_mut(&self) -> Result<&dyn BlobMut>;
 
+    /// Waits until the disk has what was flushed.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn sync(&self) -> Result<()> {
+        self.blob_mut()?.sync()
+    }
+
     /// True if variables and groups that are committed keep their names.
     fn keeps_names(&self) -> bool {
         false

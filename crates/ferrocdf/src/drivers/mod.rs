@@ -67,13 +67,13 @@ const TABLE: [Probe; 5] = [
             plugins::check_setting().map(|()| (Box::new(store) as _, model))
         },
         write: Some(WriteProbe {
-            open: |blob, context| {
-                let (store, model) = NcZarrWriter::open_zip(blob, context)?;
+            open: |_, context| {
+                let (store, model) = NcZarrWriter::open_zip(context)?;
                 plugins::check_setting().map(|()| (Box::new(store) as _, model))
             },
             // Stores are made elsewhere, before a file is.
             create: |_, format| Err(cannot_be_made(format)),
-            replaces_file: false,
+            replaces_file: true,
         }),
     },
     Probe {

@@ -151,7 +151,7 @@ impl FileMut {
 
     /// Waits until the disk, or the store of the object, has all that was written.
     fn sync_blob(&self) -> Result<()> {
-        self.file.named(self.file.read_state().blob_mut()?.sync())
+        self.file.named(self.file.read_state().opened.writer()?.sync())
     }
 
     pub(super) fn finish(&mut self) -> Result<()> {

@@ -85,7 +85,7 @@ fn context<'a>(location: &'a Location, options: &OpenOptions) -> Context<'a> {
     let told = || options.beside.as_ref().and_then(Location::resolver);
     let resolver: Option<Arc<dyn Resolver>> = location.resolver().or_else(told);
     let OpenOptions { allow_missing, all_attributes, .. } = *options;
-    Context { location, resolver, allow_missing, all_attributes }
+    Context { location, resolver, allow_missing, all_attributes, durable: false }
 }
 
 impl FileMut {
@@ -179,7 +179,7 @@ impl FileMut {
         }
         let probe = in_file(path, probe)?;
         let blob = buffered(blob, replaces_file, options.durable);
-        let context = context(&location, &OpenOptions::default());
+        let context = Context { durable: options.durable, ..context(&location, &OpenOptions::default()) };
         let (driver, model) = in_file(path, drivers::open_mut(blob, &probe, &context))?;
         Ok(FileMut::new(File::new(path, State::opened(Opened::Writable(driver), model)), Target::Disk))
     }
@@ -212,8 +212,11 @@ impl FileMut {
     fn create_store(location: &Location, version: Version, options: &CreateOptions) -> Result<FileMut> {
         let name = location.name();
         let is_zip = options.zarr.zip || location.is_zip();
-        let new = if is_zip { nczarr::new_zip } else { nczarr::new_store };
-        let (store, path) = in_file(&name, new(location, options.clobber))?;
+        let new = match is_zip {
+            true => nczarr::new_zip(location, options.clobber, options.durable),
+            false => nczarr::new_store(location, options.clobber, options.durable),
+        };
+        let (store, path) = in_file(&name, new)?;
         let driver = Box::new(in_file(&name, NcZarrWriter::create(store, path, version, options.zarr))?);
         Ok(FileMut::new(File::new(&name, State::created(driver, options)), Target::Store))
     }
@@ -221,7 +224,7 @@ impl FileMut {
     /// Opens a Zarr store for reading and writing.
     fn append_store(location: &Location, options: &AppendOptions) -> Result<FileMut> {
         let name = location.name();
-        let context = context(location, &OpenOptions::default());
+        let context = Context { durable: options.durable, ..context(location, &OpenOptions::default()) };
         let conflicts = if options.merge { Conflicts::Merge } else { Conflicts::Refuse };
         let (driver, model) = in_file(&name, NcZarrWriter::open(&context, conflicts))?;
         let state = State::opened(Opened::Writable(Box::new(driver)), model);

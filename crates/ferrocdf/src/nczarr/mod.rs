@@ -154,7 +154,7 @@ impl NcZarr {
     /// # Errors
     /// `NC_ENOTNC` if a folder has no Zarr metadata, `NC_ENOOBJECT` if none is in an object store; `NC_EZARRMETA` if that of the root cannot be read.
     pub(crate) fn open(context: &Context<'_>) -> Result<(NcZarr, Model)> {
-        let (store, path) = place::store(context.location)?;
+        let (store, path) = place::store(context.location, context.durable)?;
         let codecs = plugins::codecs();
         let (content, model) =
             Content::read(&*store, &path, &codecs).map_err(|error| match context.location {

@@ -40,10 +40,12 @@ pub(super) fn in_zip(store: impl Store + 'static) -> Result<(Arc<dyn Store>, Str
     Ok((Arc::new(store), path))
 }
 
-/// Returns the store that holds what is at a location, and its path there.
-pub(super) fn store(location: &Location) -> Result<(Arc<dyn Store>, String)> {
+/// Returns the store that holds what is at a location, and its path there. With `durable`, puts wait for the disk.
+pub(super) fn store(location: &Location, durable: bool) -> Result<(Arc<dyn Store>, String)> {
     match location {
-        Location::Path(path) => Ok((Arc::new(DirectoryStore::open(as_folder(path))?), String::new())),
+        Location::Path(path) => {
+            Ok((Arc::new(DirectoryStore::open(as_folder(path))?.durable(durable)), String::new()))
+        }
         Location::Object { store, key } => Ok((store.clone(), key.trim_end_matches('/').to_string())),
         _ => Err(Error::new(Code::ENOTNC, "it is no folder of a store")),
     }
@@ -74,7 +76,7 @@ pub fn remove_zarr_store(location: &Location) -> Result<bool> {
             removed.map(|()| true).map_err(|error| Error::system(&error, path.display()))
         }
         Location::Object { .. } => {
-            let (store, path) = store(location)?;
+            let (store, path) = store(location, false)?;
             let is_store = has_root(&store.list(&path)?);
             if is_store {
                 make_room(&*store, &path, true)?;
@@ -90,7 +92,11 @@ pub fn remove_zarr_store(location: &Location) -> Result<bool> {
 /// # Errors
 /// `NC_EEXIST` for what is there and must not be replaced: other files than those of a store in any case. `NC_EINVAL` for a location
 /// that is neither a path nor an object of a store.
-pub(crate) fn new_store(location: &Location, clobber: bool) -> Result<(Arc<dyn Store>, String)> {
+pub(crate) fn new_store(
+    location: &Location,
+    clobber: bool,
+    durable: bool,
+) -> Result<(Arc<dyn Store>, String)> {
     let exists = |what: &str| Error::new(Code::EEXIST, what.to_string());
     if let Location::Path(path) = location {
         let path = as_folder(path);
@@ -102,13 +108,14 @@ pub(crate) fn new_store(location: &Location, clobber: bool) -> Result<(Arc<dyn S
             Ok(about) if !about.is_dir() => fs::remove_file(path).map_err(failed)?,
             Ok(_) => {}
         }
-        let store = DirectoryStore::create(path)?;
+        let store = DirectoryStore::create(path)?.durable(durable);
+        store.sync_name()?;
         check_replaceable(&store, "", clobber)?;
         empty(path).map_err(failed)?;
         return Ok((Arc::new(store), String::new()));
     }
     let (store, path) = match location {
-        Location::Object { .. } => store(location)?,
+        Location::Object { .. } => store(location, durable)?,
         _ => {
             return Err(Error::new(
                 Code::EINVAL,
@@ -123,21 +130,17 @@ pub(crate) fn new_store(location: &Location, clobber: bool) -> Result<(Arc<dyn S
 /// Makes room for a new store in a zip file, which is written when it is committed.
 ///
 /// # Errors
-/// `NC_EEXIST` for what is there and must not be replaced; `NC_ENOTBUILT` for a location that is no path.
-pub(crate) fn new_zip(location: &Location, clobber: bool) -> Result<(Arc<dyn Store>, String)> {
+/// `NC_EEXIST` for what is there and must not be replaced; `NC_ENOTBUILT` for a location that is no path; those of [`ZipDraft::create`].
+pub(crate) fn new_zip(location: &Location, clobber: bool, durable: bool) -> Result<(Arc<dyn Store>, String)> {
     let Location::Path(path) = location else {
         let what = "zip files are made at a path only: make it there, and put it with nccopy";
         return Err(Error::new(Code::ENOTBUILT, what));
     };
-    match fs::metadata(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            return Err(Error::system(&error, path.display()));
-        }
-        Ok(about) if about.is_dir() => return Err(Error::new(Code::EEXIST, "it is a folder")),
-        Ok(_) if !clobber => return Err(Error::new(Code::EEXIST, "it is a file")),
-        Ok(_) | Err(_) => {}
+    if path.is_dir() {
+        return Err(Error::new(Code::EEXIST, "it is a folder"));
     }
-    Ok((Arc::new(ZipDraft::create(path)?), String::new()))
+    let draft = if clobber { ZipDraft::create(path) } else { ZipDraft::create_new(path) };
+    Ok((Arc::new(draft?.durable(durable)), String::new()))
 }
 
 /// Empties a folder, of which the metadata goes first: what is half removed must not look like a store. Links are removed, and not what

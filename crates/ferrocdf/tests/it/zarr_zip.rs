@@ -4,8 +4,8 @@ use std::path::Path;
 
 use ferrocdf::store::{ByteRange, Store, ZipDraft};
 use ferrocdf::{
-    Atomic, Code, Container, CreateOptions, DataModel, File, FileMut, Format, GroupId, Location, Values,
-    VarId,
+    AppendOptions, Atomic, Code, Container, CreateOptions, DataModel, File, FileMut, Format, GroupId,
+    Location, Values, VarId,
 };
 
 fn options(container: Container) -> CreateOptions {
@@ -53,6 +53,8 @@ fn records_are_added_to_a_store_in_a_zip_file() {
         assert_eq!(values(&path), [1, 2, 3], "the change is not committed");
         file.sync().unwrap();
         assert_eq!(values(&path), [1, 2, 3, 4]);
+        let second = FileMut::append(&path).err().unwrap();
+        assert_eq!(second.code, Code(11), "the file that took its place is locked: {second}");
         write(&file, 4);
         file.close().unwrap();
         assert_eq!(values(&path), [1, 2, 3, 4, 5]);
@@ -92,6 +94,7 @@ fn the_folder_around_a_store_of_netcdf_c_stays() {
         to.put(&format!("top/{key}"), &found.bytes).unwrap();
     }
     to.commit().unwrap();
+    drop((from, to));
     let file = FileMut::append(&within).unwrap();
     write(&file, 2);
     file.close().unwrap();
@@ -114,4 +117,74 @@ fn a_url_with_zip_in_its_fragment_makes_a_zip_file_of_any_name() {
     assert_eq!(File::open(&path).unwrap().model().vars().len(), 1);
     let error = FileMut::create(folder.path().join("none/a.zip"), &options(Container::ZarrV3)).err().unwrap();
     assert_eq!(error.code, Code(2), "{error}");
+}
+
+#[test]
+fn a_file_that_another_program_made_meanwhile_is_not_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.zip");
+    for (clobber, code) in [(false, Code::EEXIST), (true, Code(116))] {
+        let _ = std::fs::remove_file(&path);
+        let mut new = options(Container::ZarrV3);
+        new.clobber = clobber;
+        let file = FileMut::create(&path, &new).unwrap();
+        std::fs::write(&path, "of another program").unwrap();
+        let error = file.close().err().unwrap();
+        assert_eq!(error.code, code, "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), b"of another program");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn an_edit_through_a_link_changes_the_file_that_it_leads_to() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (path, link) = (folder.path().join("a.zip"), other.path().join("link.zip"));
+    make(&path, Container::ZarrV3, 1);
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let file = FileMut::append_with(&link, &AppendOptions::default()).unwrap();
+    write(&file, 1);
+    file.sync_to_disk().unwrap();
+    assert_eq!(values(&path), [1, 2]);
+    file.close().unwrap();
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+}
+
+#[test]
+fn a_member_of_an_unknown_method_concerns_its_object_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.zip");
+    let file = FileMut::create(&path, &options(Container::ZarrV3)).unwrap();
+    file.define(|model| {
+        let x = model.def_dim(GroupId::ROOT, "x", Some(2))?;
+        model.def_var(GroupId::ROOT, "v", Atomic::Int.into(), &[x])?;
+        model.def_var(GroupId::ROOT, "w", Atomic::Int.into(), &[x]).map(drop)
+    })
+    .unwrap();
+    for var in [VarId(0), VarId(1)] {
+        let _exact = file.write_values(var, &[0], &[2], &Values::Int(vec![1, 2])).unwrap();
+    }
+    file.close().unwrap();
+    // The method is in the header of the member and in its entry in the directory, before the checksum.
+    let mut bytes = std::fs::read(&path).unwrap();
+    let name = b"w/c/0";
+    let found: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(name)).collect();
+    let [member, entry] = found[..] else { panic!("{found:?}") };
+    bytes[member - 30 + 8] = 12;
+    bytes[entry - 46 + 10] = 12;
+    std::fs::write(&path, bytes).unwrap();
+    let check = |file: &File| {
+        let read = |var| file.read_values(var, &[0], &[2]);
+        assert_eq!(read(VarId(0)).unwrap(), Values::Int(vec![1, 2]));
+        let error = read(VarId(1)).unwrap_err();
+        assert!(
+            error.what.contains("w/c/0: the member of the zip file is compressed by method 12"),
+            "{error}"
+        );
+    };
+    check(&File::open(&path).unwrap());
+    let file = FileMut::append(&path).unwrap();
+    let _exact = file.write_values(VarId(0), &[0], &[1], &Values::Int(vec![1])).unwrap();
+    file.close().unwrap();
+    check(&File::open(&path).unwrap());
 }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use ferrocdf_bytes::{Code, Error, Result};
 use rustix::fs::{FlockOperation, flock};
 
+use super::steps::step;
 use super::{ByteRange, Expected, Fetched, Listing, Store, Version, check_folder, check_key};
 use crate::Cost;
 
@@ -25,6 +26,8 @@ pub struct DirectoryStore {
     path: PathBuf,
     /// The path without symbolic links.
     root: PathBuf,
+    /// True if puts and deletions wait for the disk.
+    is_durable: bool,
     #[cfg(target_os = "linux")]
     directory: File,
 }
@@ -43,7 +46,35 @@ impl DirectoryStore {
             #[cfg(target_os = "linux")]
             directory: File::open(&root).map_err(failed)?,
             root,
+            is_durable: false,
         })
+    }
+
+    /// Makes each put and each deletion wait until the disk has it, with the folders that it made.
+    #[must_use]
+    pub fn durable(self, is_durable: bool) -> DirectoryStore {
+        DirectoryStore { is_durable, ..self }
+    }
+
+    /// Waits until the disk has the name of the directory, if the store is durable.
+    pub fn sync_name(&self) -> Result<()> {
+        match self.root.parent() {
+            Some(parent) if self.is_durable => self.sync_folder(parent),
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until the disk has the names in a folder.
+    fn sync_folder(&self, folder: &Path) -> Result<()> {
+        let done = step().and_then(|()| File::open(folder)?.sync_all());
+        done.map_err(|error| Error::system(&error, format_args!("{}: flushing it to disk", folder.display())))
+    }
+
+    /// Waits until the disk has a name in a folder, if the store is durable. All folders around it are flushed: this or another thread may
+    /// just have made them.
+    fn sync_names(&self, folder: &Path) -> Result<()> {
+        let mut inside = folder.ancestors().take_while(|folder| folder.starts_with(&self.root));
+        if self.is_durable { inside.try_for_each(|folder| self.sync_folder(folder)) } else { Ok(()) }
     }
 
     /// Opens a directory, after making it if it does not exist.
@@ -154,7 +185,16 @@ impl DirectoryStore {
     /// Writes bytes to a temporary file in the folder of an object.
     fn temporary(&self, key: &str, folder: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile> {
         let made = named_temporary(folder);
-        let written = made.and_then(|mut file| file.write_all(bytes).map(|()| file));
+        let written = made.and_then(|file| {
+            // Not through the temporary file, whose errors have no number of the system.
+            file.as_file().write_all(bytes)?;
+            if self.is_durable {
+                // The bytes must be on disk before the name is.
+                step()?;
+                file.as_file().sync_data()?;
+            }
+            Ok(file)
+        });
         written.map_err(|error| self.failed(key, error))
     }
 }
@@ -202,6 +242,7 @@ impl Store for DirectoryStore {
         let (path, folder) = self.object_path(key)?;
         let file = self.temporary(key, &folder, bytes)?;
         let file = file.persist(path).map_err(|error| self.failed(key, error.error))?;
+        self.sync_names(&folder)?;
         file.metadata().map(|about| version(&about)).map_err(|error| self.failed(key, error))
     }
 
@@ -224,6 +265,7 @@ impl Store for DirectoryStore {
             return Ok(None);
         }
         let file = file.persist(path).map_err(|error| failed(error.error))?;
+        self.sync_names(&folder)?;
         file.metadata().map(|about| Some(version(&about))).map_err(failed)
     }
 
@@ -239,7 +281,8 @@ impl Store for DirectoryStore {
         }
         match fs::remove_file(folder.join(Path::new(key).file_name().unwrap_or_default())) {
             Err(error) if !is_absent(&error) => Err(self.failed(key, error)),
-            _ => Ok(()),
+            // It may have been removed by another thread just now.
+            _ => self.sync_names(&folder),
         }
     }
 
@@ -284,6 +327,14 @@ impl Store for DirectoryStore {
         Ok(listing)
     }
 
+    /// Flushes the whole file system, since files of any folder may have been put.
+    #[cfg(target_os = "linux")]
+    fn sync(&self) -> Result<()> {
+        rustix::fs::syncfs(&self.directory).map_err(|errno| {
+            Error::system(&errno.into(), format_args!("{}: flushing it to disk", self.path.display()))
+        })
+    }
+
     fn cost(&self) -> Cost {
         Cost::LOCAL
     }
@@ -304,6 +355,37 @@ mod tests {
             // The directory lives as long as the test process.
             DirectoryStore::create(&tempfile::tempdir().unwrap().keep()).unwrap()
         });
+    }
+
+    #[test]
+    fn durable_puts_and_deletions_flush_the_file_and_the_folders() {
+        use super::super::steps::fail_at;
+        let folder = tempfile::tempdir().unwrap();
+        let store = DirectoryStore::create(folder.path()).unwrap();
+        // Number of flushes of a change; each of them may fail.
+        let flushes = |store: &DirectoryStore, change: &dyn Fn(&DirectoryStore) -> Result<()>| {
+            (0..).find(|&number| {
+                fail_at(Some(number));
+                let done = change(store);
+                let is_reached = !fail_at(None);
+                assert_eq!(done.is_err(), is_reached);
+                !is_reached
+            })
+        };
+        let put = |store: &DirectoryStore| store.put("a/b/c", b"1").map(drop);
+        let put_if = |store: &DirectoryStore| {
+            store.delete("a/d")?;
+            let done = store.put_if("a/d", b"1", Expected::Absent)?;
+            assert!(done.is_some());
+            Ok(())
+        };
+        let delete = |store: &DirectoryStore| store.delete("a/b/c");
+        assert_eq!([flushes(&store, &put), flushes(&store, &delete)], [Some(0), Some(0)]);
+        let store = store.durable(true);
+        assert_eq!(flushes(&store, &put), Some(4), "the file, and three folders");
+        assert_eq!(flushes(&store, &put_if), Some(2 + 3), "those of the deletion before, too");
+        assert_eq!(flushes(&store, &delete), Some(3));
+        assert!(store.sync().is_ok() && store.sync_name().is_ok());
     }
 
     #[test]

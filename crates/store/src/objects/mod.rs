@@ -8,8 +8,11 @@ mod blob;
 mod directory;
 mod draft;
 mod memory;
+mod nameless;
+mod steps;
 mod zip;
 mod zip_draft;
+mod zip_pending;
 mod zip_write;
 
 use std::collections::BTreeMap;
@@ -97,6 +100,14 @@ pub trait Store: Debug + Send + Sync {
     /// # Errors
     /// Those of the store. What was committed before stays as it was, and what was put since is not lost: the next commit tries again.
     fn commit(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Waits until the disk has what was committed, for stores that can do that.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn sync(&self) -> Result<()> {
         Ok(())
     }
 
@@ -269,21 +280,34 @@ pub struct Listing {
     pub folders: Vec<String>,
 }
 
-/// Lists what is directly in a folder, from the keys of all objects.
+/// Lists what is directly in a folder, from a map by the keys of all objects.
 fn list_in<T>(objects: &BTreeMap<String, T>, folder: &str) -> Listing {
+    list_from(folder, |from| objects.range::<str, _>((from, Bound::Unbounded)).next().map(|(key, _)| &**key))
+}
+
+/// Lists what is directly in a folder. `first` returns the first key within a bound. Each name takes one call, however many objects a folder
+/// has.
+fn list_from<'k>(folder: &str, first: impl Fn(Bound<&str>) -> Option<&'k str>) -> Listing {
     let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
     let mut listing = Listing::default();
-    let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
-    let inside = objects.range::<str, _>(from).map_while(|(key, _)| key.strip_prefix(&prefix));
-    for rest in inside {
-        match rest.split_once('/') {
-            None => listing.objects.push(rest.to_string()),
-            Some((name, _)) => listing.folders.push(name.to_string()),
-        }
+    let mut from = Bound::Included(prefix.clone());
+    while let Some(key) = first(from.as_ref().map(|from| &**from))
+        && let Some(rest) = key.strip_prefix(&prefix)
+    {
+        from = match rest.split_once('/') {
+            None => {
+                listing.objects.push(rest.to_string());
+                Bound::Excluded(key.to_string())
+            }
+            Some((name, _)) => {
+                listing.folders.push(name.to_string());
+                // The first text behind all that begin with the name and a slash.
+                Bound::Included(format!("{prefix}{name}{}", char::from(b'/' + 1)))
+            }
+        };
     }
     // Keys are ordered by their bytes, in which `-` comes before the slash behind a folder.
     listing.folders.sort();
-    listing.folders.dedup();
     listing
 }
 

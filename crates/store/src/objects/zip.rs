@@ -4,15 +4,15 @@
 //! deflated, in files of any size (Zip64). Of members with the same name the last one counts: zarr-python rewrites an object by adding it
 //! again. The file may lie anywhere: a stored member is a range of it.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::OnceLock;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use super::zip_write::MemberBytes;
+use super::zip_write::{Pieces, ZipWriter};
 use super::{ByteRange, Expected, Fetched, Listing, Store, Version, check_folder, check_key, list_in};
 use crate::{Blob, Cost, ReadRequest};
 
@@ -29,8 +29,15 @@ pub(super) const ENTRY: [u8; 4] = *b"PK\x01\x02";
 pub(super) const ENTRY_LEN: usize = 46;
 pub(super) const MEMBER: [u8; 4] = *b"PK\x03\x04";
 pub(super) const MEMBER_LEN: usize = 30;
+pub(super) const DESCRIPTOR: [u8; 4] = *b"PK\x07\x08";
 /// Number of the extra field with the numbers of Zip64.
 pub(super) const ZIP64: u16 = 1;
+
+/// Bits of the general purpose flags: the member is encrypted; a data descriptor is behind its bytes.
+const ENCRYPTED: u16 = 1;
+const HAS_DESCRIPTOR: u16 = 1 << 3;
+/// Bytes of the longest data descriptor.
+const DESCRIPTOR_LEN: usize = 24;
 
 /// Bytes at the end of the file that are read first. A comment of the greatest length fits.
 const TAIL: usize = 66 << 10;
@@ -48,20 +55,61 @@ const MAX_RATIO: u64 = 1032;
 pub struct ZipStore {
     blob: Arc<dyn Blob>,
     members: BTreeMap<String, Member>,
+    /// What an edit keeps besides the objects; `None` if the store was opened to be read.
+    archive: Option<Archive>,
+}
+
+/// The parts of a zip file that are no objects.
+struct Archive {
+    directory: Directory,
+    /// Number of bytes before the first member.
+    prefix: u64,
+    /// Members that are no objects: folders, and names that are no keys.
+    others: Vec<Member>,
 }
 
 /// A member, as the directory describes it.
 #[derive(Debug)]
 struct Member {
     is_deflated: bool,
+    /// Why its bytes cannot be read.
+    problem: Option<Problem>,
     crc: u32,
     /// Bytes in the file, and bytes of the object.
     stored: u64,
     size: u64,
     /// Position of the header before the bytes.
     header: u64,
+    /// Position of its entry in the directory.
+    entry: usize,
     /// Position of the bytes, once the header was read.
     begin: OnceLock<u64>,
+}
+
+/// Why the bytes of a member cannot be read.
+#[derive(Clone, Copy, Debug)]
+enum Problem {
+    Encrypted,
+    /// A compression method other than 0 (stored) and 8 (deflated).
+    Method(u16),
+    TooLarge,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::Encrypted => f.write_str("the member of the zip file is encrypted"),
+            Problem::Method(method) => {
+                write!(
+                    f,
+                    "the member of the zip file is compressed by method {method}; methods 0 and 8 are read"
+                )
+            }
+            Problem::TooLarge => {
+                write!(f, "the member of the zip file is deflated and has more than {MAX_INFLATED} bytes")
+            }
+        }
+    }
 }
 
 impl ZipStore {
@@ -70,44 +118,69 @@ impl ZipStore {
     /// # Errors
     /// `NC_ENOTNC` if it is no zip file, `NC_ETRUNC` if the directory is damaged; those of the blob.
     pub fn open(blob: Arc<dyn Blob>) -> Result<ZipStore> {
+        let store = Self::open_to_edit(blob)?;
+        Ok(ZipStore { archive: None, ..store })
+    }
+
+    /// Reads the directory of a zip file, and keeps what [`ZipStore::write_kept`] needs.
+    pub(super) fn open_to_edit(blob: Arc<dyn Blob>) -> Result<ZipStore> {
         let directory = Directory::read(&*blob)?;
-        let mut members = BTreeMap::new();
-        let mut rest = &directory.bytes[..];
+        let (mut members, mut others, mut prefix) = (BTreeMap::new(), vec![], directory.at);
+        let mut at = 0;
         for _ in 0..directory.count {
-            let (name, member, more) = entry(rest, directory.shift)?;
-            // Members for folders, and names that lead out of the store, are no objects.
-            if let Some(name) = name.filter(|name| check_key(name).is_ok()) {
-                members.insert(name, member);
+            let entry = Entry::parse(&directory.bytes, at)?;
+            let (name, member) = entry.member(at, directory.shift)?;
+            prefix = prefix.min(member.header);
+            match name.filter(|name| check_key(name).is_ok()) {
+                Some(name) => drop(members.insert(name, member)),
+                None => others.push(member),
             }
-            rest = more;
+            at += entry.len();
         }
-        check_apart(&members)?;
-        Ok(ZipStore { blob, members })
+        check_apart(members.values().chain(&others))?;
+        Ok(ZipStore { blob, members, archive: Some(Archive { directory, prefix, others }) })
     }
 
-    /// Returns the keys of all objects.
-    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
-        self.members.keys().map(|key| &**key)
+    /// Returns the first key within a bound.
+    pub(super) fn first_key(&self, from: Bound<&str>) -> Option<&str> {
+        self.members.range::<str, _>((from, Bound::Unbounded)).next().map(|(key, _)| &**key)
     }
 
-    /// Reads the bytes of a member as the file has them.
-    pub(super) fn member_bytes(&self, key: &str) -> Result<MemberBytes<'static>> {
-        let member = self.member(key)?;
-        let member = member.ok_or_else(|| Error::new(Code::ENOOBJECT, format!("{key}: no such member")))?;
-        self.locate(&[member])?;
-        let begin = member.begin.get().copied().unwrap_or(member.header);
-        if begin.saturating_add(member.stored) > self.blob.size()? {
-            return Err(damaged("it ends within a member".to_string()).at(key));
+    /// Returns the version of an object.
+    pub(super) fn version(&self, key: &str) -> Option<Version> {
+        self.members.get(key).map(Member::version)
+    }
+
+    /// Writes to a new file what stands before the members, and copies the members that are no objects or whose keys are to be kept, each
+    /// byte for byte and in the order that they have. Of a name that several members have, only the last one is kept.
+    pub(super) fn write_kept(&self, zip: &mut ZipWriter<'_>, is_kept: impl Fn(&str) -> bool) -> Result<()> {
+        let Some(Archive { directory, prefix, others }) = &self.archive else { return Ok(()) };
+        let mut pieces = Pieces::ahead(&*self.blob);
+        zip.copy_prefix(&mut pieces, *prefix, directory.shift)?;
+        let kept = self.members.iter().filter(|(key, _)| is_kept(key)).map(|(_, member)| member);
+        let mut kept: Vec<&Member> = kept.chain(others).collect();
+        kept.sort_unstable_by_key(|member| member.header);
+        for member in kept {
+            let entry = Entry::parse(&directory.bytes, member.entry)?;
+            let len = member.file_len(&entry, &mut pieces)?;
+            zip.copy_member(&entry, &mut pieces, member.header, len)?;
         }
-        let mut bytes = vec![0; member.stored as usize];
-        self.blob.read_exact_at(begin, &mut bytes)?;
-        let Member { is_deflated, crc, size, .. } = *member;
-        Ok(MemberBytes { is_deflated, crc, size, bytes: Cow::Owned(bytes) })
+        Ok(())
+    }
+
+    /// Returns the comment of the file.
+    pub(super) fn comment(&self) -> &[u8] {
+        self.archive.as_ref().map_or(&[], |archive| &archive.directory.comment)
     }
 
     fn member(&self, key: &str) -> Result<Option<&Member>> {
         check_key(key)?;
-        Ok(self.members.get(key))
+        match self.members.get(key) {
+            Some(Member { problem: Some(problem), .. }) => {
+                Err(Error::new(Code::ENOTBUILT, problem.to_string()).at(key))
+            }
+            found => Ok(found),
+        }
     }
 
     /// Reads the headers of members whose bytes are not located yet, all at once.
@@ -126,11 +199,10 @@ impl ZipStore {
         let lens: Vec<usize> = requests.iter().map(|request| request.len).collect();
         for ((member, header), len) in absent.into_iter().zip(&headers).zip(lens) {
             if len < MEMBER_LEN || header[..4] != MEMBER {
-                return Err(damaged(format!("byte {} is not the header of a member", member.header)));
+                return Err(no_header(member.header));
             }
-            let extra = u64::from(u16_at(header, 26)) + u64::from(u16_at(header, 28));
             // Another thread sets the same number.
-            let _ = member.begin.set(member.header + MEMBER_LEN as u64 + extra);
+            let _ = member.begin.set(member.header + header_len(header));
         }
         Ok(())
     }
@@ -151,20 +223,60 @@ impl ZipStore {
         if is_whole && bytes.len() as u64 == member.size && libdeflater::crc32(&bytes) != member.crc {
             return Err(damaged("the checksum of the member is not that of its bytes".to_string()));
         }
-        let version = Version::new(format!("{:x}-{:x}", member.header, member.crc));
-        Ok(Fetched { bytes, start, total: member.size, version })
+        Ok(Fetched { bytes, start, total: member.size, version: member.version() })
     }
+}
+
+impl Member {
+    fn version(&self) -> Version {
+        Version::new(format!("{:x}-{:x}", self.header, self.crc))
+    }
+
+    /// Returns the number of bytes from the header of the member to the end of its data descriptor, or of its bytes if there is none.
+    fn file_len(&self, entry: &Entry<'_>, pieces: &mut Pieces<'_>) -> Result<u64> {
+        let header = pieces.read(self.header, MEMBER_LEN)?;
+        if header[..4] != MEMBER {
+            return Err(no_header(self.header));
+        }
+        let flags = u16_at(header, 6) | u16_at(entry.fixed, 8);
+        let len = header_len(header) + self.stored;
+        if flags & HAS_DESCRIPTOR == 0 {
+            return Ok(len);
+        }
+        let behind = pieces.read_at_most(self.header.saturating_add(len), DESCRIPTOR_LEN)?;
+        Ok(len + descriptor_len(behind, self.crc, [self.stored, self.size]) as u64)
+    }
+}
+
+/// Returns the length of a member's header, with its name and its extra fields.
+fn header_len(fixed: &[u8]) -> u64 {
+    MEMBER_LEN as u64 + u64::from(u16_at(fixed, 26)) + u64::from(u16_at(fixed, 28))
+}
+
+/// Returns the length of the data descriptor at the begin of `bytes`: the checksum and the numbers of bytes, in 32 or 64 bits, with a signature
+/// before them or without; 0 if there is none.
+fn descriptor_len(bytes: &[u8], crc: u32, numbers: [u64; 2]) -> usize {
+    let wide = numbers.iter().flat_map(|number| number.to_le_bytes());
+    let narrow = numbers.iter().flat_map(|number| (*number as u32).to_le_bytes());
+    let bodies =
+        [wide.collect::<Vec<u8>>(), narrow.collect()].map(|body| [&crc.to_le_bytes(), &body[..]].concat());
+    for signature in [&DESCRIPTOR[..], b""] {
+        for body in &bodies {
+            if bytes.strip_prefix(signature).is_some_and(|rest| rest.starts_with(body)) {
+                return signature.len() + body.len();
+            }
+        }
+    }
+    0
 }
 
 /// A position in the file, and memory for the bytes from there on.
 type Part = (u64, Vec<u8>);
 
 /// Checks that members do not overlap: a small file could hold any number of large ones then.
-fn check_apart(members: &BTreeMap<String, Member>) -> Result<()> {
-    let mut parts: Vec<(u64, u64)> = members
-        .values()
-        .map(|member| (member.header, member.header + MEMBER_LEN as u64 + member.stored))
-        .collect();
+fn check_apart<'m>(members: impl Iterator<Item = &'m Member>) -> Result<()> {
+    let part = |member: &Member| (member.header, member.header + MEMBER_LEN as u64 + member.stored);
+    let mut parts: Vec<(u64, u64)> = members.map(part).collect();
     parts.sort_unstable();
     match parts.windows(2).find(|pair| pair[1].0 < pair[0].1) {
         Some(pair) => Err(damaged(format!("the members at bytes {} and {} overlap", pair[0].0, pair[1].0))),
@@ -176,8 +288,11 @@ fn check_apart(members: &BTreeMap<String, Member>) -> Result<()> {
 struct Directory {
     bytes: Vec<u8>,
     count: u64,
+    /// Position of the directory in the file.
+    at: u64,
     /// Bytes before the zip file that its positions do not count.
     shift: u64,
+    comment: Vec<u8>,
 }
 
 impl Directory {
@@ -204,9 +319,19 @@ impl Directory {
         if let Some(locator) =
             at.checked_sub(END64_LOCATOR_LEN).filter(|&at| tail[at..at + 4] == END64_LOCATOR)
         {
-            let place = u64_at(&tail, locator + 8);
+            let mut place = u64_at(&tail, locator + 8);
             let mut record = [0; END64_LEN];
-            blob.read_exact_at(place, &mut record).map_err(|error| error.at("the end record of Zip64"))?;
+            let read = |place, record: &mut [u8]| {
+                blob.read_exact_at(place, record).map_err(|error| error.at("the end record of Zip64"))
+            };
+            read(place, &mut record)?;
+            // The position may not count what stands before the zip file. The record has no extensible data then.
+            if let Some(before) = (first + locator as u64).checked_sub(END64_LEN as u64)
+                && record[..4] != END64
+            {
+                place = before;
+                read(place, &mut record)?;
+            }
             if record[..4] != END64 {
                 return Err(damaged(format!("byte {place} is not the end record of Zip64")));
             }
@@ -220,73 +345,119 @@ impl Directory {
         let shift = end.checked_sub(len).and_then(|real| real.checked_sub(begin)).ok_or_else(|| {
             damaged(format!("a directory of {len} bytes at byte {begin}, and its end is at byte {end}"))
         })?;
+        let comment = tail[at + END_LEN..].to_vec();
         let at = begin + shift;
         let bytes = match at.checked_sub(first) {
             Some(at) => tail[at as usize..][..len as usize].to_vec(),
             None => {
-                let mut bytes = vec![0; len as usize];
+                let mut bytes = zeros(len)?;
                 blob.read_exact_at(at, &mut bytes)?;
                 bytes
             }
         };
-        Ok(Directory { bytes, count, shift })
+        Ok(Directory { bytes, count, at, shift, comment })
     }
 }
 
-/// Reads one entry of the directory: name and member, and what is behind it. The name is `None` if it is not UTF-8.
-fn entry(bytes: &[u8], shift: u64) -> Result<(Option<String>, Member, &[u8])> {
-    let cut = || damaged("the directory ends within an entry".to_string());
-    let (fixed, rest) = bytes.split_at_checked(ENTRY_LEN).ok_or_else(cut)?;
-    if fixed[..4] != ENTRY {
-        return Err(damaged("something else than an entry is in the directory".to_string()));
+/// The parts of an entry of the directory.
+pub(super) struct Entry<'d> {
+    pub(super) fixed: &'d [u8],
+    pub(super) name: &'d [u8],
+    pub(super) extra: &'d [u8],
+    pub(super) comment: &'d [u8],
+}
+
+impl<'d> Entry<'d> {
+    /// Finds the parts of the entry at a position of the directory.
+    fn parse(directory: &'d [u8], at: usize) -> Result<Entry<'d>> {
+        let cut = || damaged("the directory ends within an entry".to_string());
+        let bytes = directory.get(at..).ok_or_else(cut)?;
+        let (fixed, rest) = bytes.split_at_checked(ENTRY_LEN).ok_or_else(cut)?;
+        if fixed[..4] != ENTRY {
+            return Err(damaged("something else than an entry is in the directory".to_string()));
+        }
+        let lens = [28, 30, 32].map(|at| usize::from(u16_at(fixed, at)));
+        let (name, rest) = rest.split_at_checked(lens[0]).ok_or_else(cut)?;
+        let (extra, rest) = rest.split_at_checked(lens[1]).ok_or_else(cut)?;
+        let comment = rest.get(..lens[2]).ok_or_else(cut)?;
+        Ok(Entry { fixed, name, extra, comment })
     }
-    let lens = [28, 30, 32].map(|at| usize::from(u16_at(fixed, at)));
-    let (name, rest) = rest.split_at_checked(lens[0]).ok_or_else(cut)?;
-    let (extra, rest) = rest.split_at_checked(lens[1]).ok_or_else(cut)?;
-    let (_, rest) = rest.split_at_checked(lens[2]).ok_or_else(cut)?;
-    let name = std::str::from_utf8(name).ok().map(str::to_string);
-    let method = u16_at(fixed, 10);
-    let is_encrypted = u16_at(fixed, 8) & 1 == 1;
-    if is_encrypted || !matches!(method, 0 | 8) {
-        let what = if is_encrypted { "is encrypted" } else { "is neither stored nor deflated" };
-        return Err(Error::new(Code::ENOTNC, format!("the member {:?} {what}", name.unwrap_or_default())));
+
+    fn len(&self) -> usize {
+        ENTRY_LEN + self.name.len() + self.extra.len() + self.comment.len()
     }
-    let mut wide = wide_numbers(extra);
-    let mut number = |at: usize| match u32_at(fixed, at) {
-        u32::MAX => wide.next().ok_or_else(|| damaged("an entry lacks its numbers of Zip64".to_string())),
-        number => Ok(u64::from(number)),
-    };
-    let (size, stored, header) = (number(24)?, number(20)?, number(42)?);
-    let header = header.checked_add(shift).ok_or_else(cut)?;
-    let is_deflated = method == 8;
-    let is_possible = match is_deflated {
-        true => size <= stored.saturating_mul(MAX_RATIO) && size <= MAX_INFLATED,
-        false => size == stored,
-    };
-    if !is_possible || header.checked_add(stored).is_none_or(|end| end > i64::MAX as u64) {
-        let what =
-            format!("the member {:?} has {size} bytes, {stored} in the file", name.unwrap_or_default());
-        return Err(damaged(what));
+
+    /// Returns the name of the member, `None` if it is not UTF-8, and the member.
+    fn member(&self, entry: usize, shift: u64) -> Result<(Option<String>, Member)> {
+        let fixed = self.fixed;
+        let name = std::str::from_utf8(self.name).ok().map(str::to_string);
+        let method = u16_at(fixed, 10);
+        let mut wide = wide_numbers(self.extra);
+        let mut number = |at: usize| match u32_at(fixed, at) {
+            u32::MAX => wide.next().ok_or_else(|| damaged("an entry lacks its numbers of Zip64".to_string())),
+            number => Ok(u64::from(number)),
+        };
+        let (size, stored, header) = (number(24)?, number(20)?, number(42)?);
+        let header = header.checked_add(shift);
+        let end = header.and_then(|at| at.checked_add(stored)?.checked_add(MEMBER_LEN as u64));
+        let is_deflated = method == 8;
+        let problem = match method {
+            _ if u16_at(fixed, 8) & ENCRYPTED != 0 => Some(Problem::Encrypted),
+            0 | 8 if is_deflated && size > MAX_INFLATED => Some(Problem::TooLarge),
+            0 | 8 => None,
+            _ => Some(Problem::Method(method)),
+        };
+        let is_possible = match (problem, is_deflated) {
+            (Some(_), _) => true,
+            (None, true) => size <= stored.saturating_mul(MAX_RATIO),
+            (None, false) => size == stored,
+        };
+        let Some(header) = header.filter(|_| is_possible && end.is_some_and(|end| end <= i64::MAX as u64))
+        else {
+            let what =
+                format!("the member {:?} has {size} bytes, {stored} in the file", name.unwrap_or_default());
+            return Err(damaged(what));
+        };
+        let (crc, begin) = (u32_at(fixed, 16), OnceLock::new());
+        Ok((name, Member { is_deflated, problem, crc, stored, size, header, entry, begin }))
     }
-    let member = Member { is_deflated, crc: u32_at(fixed, 16), stored, size, header, begin: OnceLock::new() };
-    Ok((name, member, rest))
+}
+
+/// Returns the extra fields of an entry: number, and bytes with the four before them. What is behind the last whole field is a field of its
+/// own, without a number.
+pub(super) fn extra_fields(mut extra: &[u8]) -> impl Iterator<Item = (Option<u16>, &[u8])> {
+    std::iter::from_fn(move || {
+        if extra.is_empty() {
+            return None;
+        }
+        let len = extra.get(2..4).map(|len| 4 + usize::from(u16_at(len, 0)));
+        let Some((field, rest)) = len.and_then(|len| extra.split_at_checked(len)) else {
+            return Some((None, std::mem::take(&mut extra)));
+        };
+        extra = rest;
+        Some((Some(u16_at(field, 0)), field))
+    })
 }
 
 /// Returns the numbers of 64 bits of an entry: those that do not fit in its fields, in their order.
-fn wide_numbers(mut extra: &[u8]) -> impl Iterator<Item = u64> {
-    let mut numbers: &[u8] = &[];
-    while let Some((head, rest)) = extra.split_at_checked(4) {
-        let Some((field, more)) = rest.split_at_checked(usize::from(u16_at(head, 2))) else { break };
-        if u16_at(head, 0) == ZIP64 {
-            numbers = field;
-        }
-        extra = more;
-    }
-    numbers.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect::<Vec<_>>().into_iter()
+pub(super) fn wide_numbers(extra: &[u8]) -> impl Iterator<Item = u64> {
+    let field = extra_fields(extra).filter(|(number, _)| *number == Some(ZIP64)).last();
+    let numbers = field.map_or(&[][..], |(_, field)| &field[4..]);
+    numbers.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes))
+}
+
+/// Returns memory for so many bytes.
+fn zeros(len: u64) -> Result<Vec<u8>> {
+    let no_memory = || Error::new(Code::ENOMEM, format!("no memory for {len} bytes"));
+    let len = usize::try_from(len).map_err(|_| no_memory())?;
+    let mut bytes = vec![];
+    bytes.try_reserve_exact(len).map_err(|_| no_memory())?;
+    bytes.resize(len, 0);
+    Ok(bytes)
 }
 
 fn inflate(member: &Member, stored: &[u8]) -> Result<Vec<u8>> {
-    let mut bytes = vec![0; member.size as usize];
+    let mut bytes = zeros(member.size)?;
     let done = libdeflater::Decompressor::new().deflate_decompress(stored, &mut bytes);
     match done {
         Ok(len) if len as u64 == member.size => Ok(bytes),
@@ -295,15 +466,19 @@ fn inflate(member: &Member, stored: &[u8]) -> Result<Vec<u8>> {
     }
 }
 
-fn damaged(what: String) -> Error {
+fn no_header(at: u64) -> Error {
+    damaged(format!("byte {at} is not the header of a member"))
+}
+
+pub(super) fn damaged(what: String) -> Error {
     Error::new(Code::ETRUNC, format!("the zip file is damaged: {what}"))
 }
 
-fn u16_at(bytes: &[u8], at: usize) -> u16 {
+pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from(u16_at(bytes, at)) | u32::from(u16_at(bytes, at + 2)) << 16
 }
 
@@ -344,13 +519,7 @@ impl Store for ZipStore {
                     member.stored
                 )));
             }
-            let mut bytes = vec![];
-            let len = usize::try_from(end - start).unwrap_or(usize::MAX);
-            bytes
-                .try_reserve_exact(len)
-                .map_err(|_| Error::new(Code::ENOMEM, format!("no memory for {len} bytes")))?;
-            bytes.resize(len, 0);
-            Ok((begin + start, bytes))
+            Ok((begin + start, zeros(end - start)?))
         };
         let mut parts: Vec<Result<Option<Part>>> = found
             .iter()

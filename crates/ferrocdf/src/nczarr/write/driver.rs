@@ -118,6 +118,10 @@ impl WriteDriver for NcZarrWriter {
         Ok(&self.reader.no_bytes)
     }
 
+    fn sync(&self) -> Result<()> {
+        self.reader.store.sync()
+    }
+
     fn keeps_names(&self) -> bool {
         // They are part of the keys of chunks.
         true

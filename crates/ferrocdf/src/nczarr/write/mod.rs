@@ -20,7 +20,7 @@ use ferrocdf_array::Array;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::Codecs;
 use ferrocdf_model::{Atomic, Attr, GroupId, Model, Owner, Quantize, Type, UserType, VarId};
-use ferrocdf_store::{BlobMut, Store, Version as ObjectVersion, ZipDraft};
+use ferrocdf_store::{Store, Version as ObjectVersion, ZipDraft};
 use ferrocdf_zarr::{
     ArrayMetadata, Conflicts, DataType, Json, Members, NewArray, Version, WriteOptions, WrittenElements,
     group, within,
@@ -60,8 +60,8 @@ pub(crate) struct NcZarrWriter {
     conflicts: Conflicts,
     /// True if the store was there before this writer.
     was_opened: bool,
-    /// The zip file that was opened, for its lock.
-    zip_file: Option<Box<dyn BlobMut>>,
+    /// True for a store in a zip file, which nobody else writes.
+    is_zip: bool,
 }
 
 /// A group.
@@ -166,23 +166,24 @@ impl NcZarrWriter {
     /// # Errors
     /// Those of [`NcZarr::open`]; `NC_EPERM` for a store whose root is an array, and for one that a netCDF library before 4.9.3 wrote.
     pub(crate) fn open(context: &Context<'_>, conflicts: Conflicts) -> Result<(NcZarrWriter, Model)> {
-        let (mut writer, model) = Self::open_in(place::store(context.location)?)?;
+        let (mut writer, model) = Self::open_in(place::store(context.location, context.durable)?)?;
         writer.conflicts = conflicts;
         Ok((writer, model))
     }
 
-    /// Opens a store in a zip file for reading and writing. `file` is the file, whose lock the writer holds.
+    /// Opens a store in a zip file for reading and writing.
     ///
     /// # Errors
     /// Those of [`NcZarrWriter::open`]; `NC_EPERM` for a zip file that is not at a path.
-    pub(crate) fn open_zip(file: Box<dyn BlobMut>, context: &Context<'_>) -> Result<(NcZarrWriter, Model)> {
+    pub(crate) fn open_zip(context: &Context<'_>) -> Result<(NcZarrWriter, Model)> {
         let Location::Path(path) = context.location else {
             let what =
                 "zip files are changed at a path only: copy it there, change that, and put it with nccopy";
             return Err(Error::new(Code::EPERM, what));
         };
-        let (mut writer, model) = Self::open_in(place::in_zip(ZipDraft::open(path)?)?)?;
-        writer.zip_file = Some(file);
+        let draft = ZipDraft::open(path)?.durable(context.durable);
+        let (mut writer, model) = Self::open_in(place::in_zip(draft)?)?;
+        writer.is_zip = true;
         Ok((writer, model))
     }
 
@@ -238,13 +239,13 @@ impl NcZarrWriter {
             consolidated: Members::default(),
             conflicts: Conflicts::Refuse,
             was_opened: false,
-            zip_file: None,
+            is_zip: false,
         }
     }
 
     /// True if others may write to the store at the same time: not to a new one, and not to a zip file.
     fn is_shared(&self) -> bool {
-        self.was_opened && self.zip_file.is_none()
+        self.was_opened && !self.is_zip
     }
 
     /// Returns the key in the store of a key relative to the root.

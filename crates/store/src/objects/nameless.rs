@@ -1,0 +1,128 @@
+//! Files that have no name, in a folder: nothing is left of them when the process ends, in whatever way, and no other process can open them.
+//!
+//! A file that is to take a name gets it when it is complete. Where the system has no nameless files, or they cannot get a name, that one
+//! has a temporary name instead.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use tempfile::TempPath;
+
+use super::directory::TEMPORARY;
+use super::steps::step;
+use crate::FileBlob;
+
+/// A file that gets its name when it is complete.
+pub(super) struct NewFile {
+    pub(super) blob: Arc<FileBlob>,
+    /// The name that it has until then.
+    temporary: Option<TempPath>,
+}
+
+impl NewFile {
+    /// Makes an empty file in the folder of `path`, with a mode without the bits of the umask. `shown` is the path for messages.
+    pub(super) fn new(path: &Path, shown: &Path, mode: u32) -> io::Result<NewFile> {
+        let folder = folder_of(path);
+        step()?;
+        if let Some(file) = nameless(folder, mode) {
+            return Ok(NewFile { blob: Arc::new(FileBlob::of(file, shown)), temporary: None });
+        }
+        // Not `tempfile_in`, whose errors have no number of the system.
+        let open = |path: &Path| {
+            use std::os::unix::fs::OpenOptionsExt;
+            std::fs::OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(path)
+        };
+        let made = tempfile::Builder::new().prefix(TEMPORARY).make_in(folder, open)?;
+        let (file, temporary) = made.into_parts();
+        Ok(NewFile { blob: Arc::new(FileBlob::of(file, shown)), temporary: Some(temporary) })
+    }
+
+    /// Gives the file its name. A file that has the name is replaced if `replaces`, and otherwise the error is `EEXIST`.
+    pub(super) fn take_name(self, path: &Path, replaces: bool) -> io::Result<()> {
+        let temporary = match self.temporary {
+            Some(temporary) => temporary,
+            None if !replaces => return link(self.blob.file(), path),
+            // No file can be linked over another one.
+            None => temporary_link(self.blob.file(), folder_of(path))?,
+        };
+        step()?;
+        let done = if replaces { temporary.persist(path) } else { temporary.persist_noclobber(path) };
+        done.map_err(|error| error.error)
+    }
+}
+
+/// Returns the folder that a file is in.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Gives a nameless file a temporary name in a folder.
+fn temporary_link(file: &File, folder: &Path) -> io::Result<TempPath> {
+    let made = tempfile::Builder::new().prefix(TEMPORARY).make_in(folder, |path| link(file, path));
+    made.map(tempfile::NamedTempFile::into_temp_path)
+}
+
+/// Makes a file without a name that can get one; `None` where the system cannot do that, or cannot make any file.
+#[cfg(target_os = "linux")]
+fn nameless(folder: &Path, mode: u32) -> Option<File> {
+    use rustix::fs::{Mode, OFlags, open};
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let make = || open(folder, flags, Mode::from_raw_mode(mode)).map(File::from).ok();
+    // Sandboxes refuse links, or have no `/proc`. Another file is asked: one whose only name was removed gets none again.
+    temporary_link(&make()?, folder).ok()?;
+    make()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn nameless(_folder: &Path, _mode: u32) -> Option<File> {
+    None
+}
+
+#[cfg(target_os = "linux")]
+fn link(file: &File, path: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD, linkat};
+    use std::os::fd::AsRawFd;
+    step()?;
+    let from = format!("/proc/self/fd/{}", file.as_raw_fd());
+    Ok(linkat(CWD, from, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn link(_file: &File, _path: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::BlobMut;
+
+    #[test]
+    fn file_takes_a_name_that_is_free_or_replaces_the_one_that_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let content = || std::fs::read(&path).unwrap();
+        for has_name in [false, true] {
+            let new = |byte: &[u8]| {
+                let mut new = NewFile::new(&path, &path, 0o600).unwrap();
+                if has_name && new.temporary.is_none() {
+                    // As on a system without nameless files.
+                    new.temporary = Some(temporary_link(new.blob.file(), folder.path()).unwrap());
+                }
+                new.blob.write_at(0, byte).unwrap();
+                new
+            };
+            let _ = std::fs::remove_file(&path);
+            new(b"1").take_name(&path, false).unwrap();
+            assert_eq!(content(), b"1");
+            let refused = new(b"2").take_name(&path, false).unwrap_err();
+            assert_eq!((refused.kind(), content()), (io::ErrorKind::AlreadyExists, b"1".to_vec()));
+            new(b"3").take_name(&path, true).unwrap();
+            assert_eq!(content(), b"3");
+            drop(new(b"4"));
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        }
+    }
+}
