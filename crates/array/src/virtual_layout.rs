@@ -91,9 +91,18 @@ pub(crate) fn write(
         let what = "array is read-only: its elements are selections of other arrays";
         return Err(Error::new(Code::EPERM, what));
     };
-    let mut in_range = true;
+    let (mut overlaps, mut covered) = (vec![], 0u64);
     for (mapping, source) in mappings.iter().zip(sources) {
         let Some(overlap) = Overlap::of(sel, mapping)? else { continue };
+        covered = covered.saturating_add(overlap.source_selection.elements().unwrap_or(u64::MAX));
+        overlaps.push((overlap, source));
+    }
+    if Some(covered) != sel.elements() {
+        let what = "elements that are in no source cannot be written: the array does not grow";
+        return Err(Error::new(Code::EPERM, what));
+    }
+    let mut in_range = true;
+    for (overlap, source) in overlaps {
         in_range &= overlap.write(blob, source, input)? == RangeCheck::InRange;
     }
     Ok(in_range)

@@ -156,7 +156,15 @@ impl ArrayMetadata {
     /// Those of the store.
     pub fn stored(&self, store: &dyn Store, path: &str) -> Result<Option<StoredObjects>> {
         const MAX: u64 = 1 << 20;
+        let chunks_of = |array: &ArrayMetadata| {
+            let grid = array.shape.iter().zip(&array.chunk_shape).map(|(len, chunk)| len.div_ceil(*chunk));
+            grid.fold(1u64, |all, count| all.saturating_mul(count))
+        };
         if !self.blocks.is_empty() {
+            let chunks = self.blocks.iter().map(|block| chunks_of(&block.metadata));
+            if chunks.fold(0u64, u64::saturating_add) > MAX {
+                return Ok(None);
+            }
             let mut all = StoredObjects { all: 0, stored: 0, bytes: 0 };
             for block in &self.blocks {
                 let Some(found) = block.metadata.stored(store, path)? else { return Ok(None) };

@@ -24,6 +24,8 @@ pub struct Hierarchy {
     pub is_consolidated: bool,
     /// The versions of the documents that were read, by their keys; only of [`Hierarchy::open_each`].
     pub versions: HashMap<String, ObjectVersion>,
+    /// The nodes of consolidated metadata, as it was before the documents were read; only of [`Hierarchy::open_each`].
+    pub consolidated: Members,
 }
 
 /// A group or an array.
@@ -123,15 +125,18 @@ impl Hierarchy {
         let walk = Walk { store, path, child_names: &|_| None, codecs, versions: RefCell::default() };
         for (version, document) in [(Version::V3, ZARR_JSON), (Version::V2, ZGROUP), (Version::V2, ZARRAY)] {
             let Some(root) = walk.document(document)? else { continue };
-            let is_consolidated = match version {
-                Version::V3 => root.get("consolidated_metadata").is_some_and(|json| *json != Json::Null),
-                Version::V2 => walk.document(ZMETADATA)?.is_some(),
+            let all = match version {
+                Version::V3 => root.get("consolidated_metadata").filter(|json| **json != Json::Null).cloned(),
+                Version::V2 => walk.document(ZMETADATA)?,
             };
+            let is_consolidated = all.is_some();
+            let consolidated = all.as_ref().and_then(|all| all.get("metadata")).and_then(Json::as_object);
+            let consolidated = consolidated.cloned().unwrap_or_default();
             let mut nodes = Nodes::new();
             walk.read_level(version, &[String::new()], &mut nodes)?;
             walk.descend(version, &mut nodes)?;
             let hierarchy = walk.hierarchy(version, nodes, is_consolidated)?;
-            return Ok(Some(Hierarchy { versions: walk.versions.into_inner(), ..hierarchy }));
+            return Ok(Some(Hierarchy { versions: walk.versions.into_inner(), consolidated, ..hierarchy }));
         }
         Ok(None)
     }
@@ -290,7 +295,13 @@ impl Walk<'_> {
                 if let Content::Unreadable(error) = node.content {
                     return Err(error.at(self.key("", "")));
                 }
-                return Ok(Hierarchy { version, root: node, is_consolidated, versions: HashMap::new() });
+                return Ok(Hierarchy {
+                    version,
+                    root: node,
+                    is_consolidated,
+                    versions: HashMap::new(),
+                    consolidated: Members::default(),
+                });
             }
             let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
             children.entry(parent.to_string()).or_default().push(node);

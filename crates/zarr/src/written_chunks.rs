@@ -15,7 +15,7 @@ use ferrocdf_codec::{Chain, Codecs};
 use ferrocdf_store::{BlobMut, Expected, MemoryBlob, Store, Version};
 
 use crate::array::engine_array;
-use crate::conflicts::{Conflicts, resolve};
+use crate::conflicts::{Conflicts, Resolved, is_absent, resolve};
 use crate::data_type::FillValue;
 use crate::metadata::{ArrayMetadata, ChunkKeys, within};
 use crate::shards::in_box;
@@ -172,38 +172,49 @@ impl WrittenChunks {
     /// Stores one chunk of a batch.
     fn put_one(&self, batch: &dyn ChunkBatch, number: usize) -> Result<()> {
         let chunk = batch.coordinates(number);
-        let changes = self.changes(batch, number);
-        with_bytes(batch, number, |bytes| match (self.is_left_out(bytes, changes), changes) {
-            (true, _) => self.leave_out(&chunk),
-            (false, None) => {
+        with_bytes(batch, number, |bytes| match (self.changes(batch, number), self.is_empty(bytes)) {
+            (None, true) => self.leave_out(&chunk),
+            (None, false) => {
                 self.note(chunk.clone());
                 self.store.put(&self.key(&chunk), bytes).map(drop)
             }
-            (false, Some(changes)) => {
+            (Some(changes), true) if self.is_still_missing(&chunk, changes)? => {
+                changes.settle();
+                Ok(())
+            }
+            (Some(changes), _) => {
                 let put = self.store.put_if(&self.key(&chunk), bytes, changes.expected())?;
                 self.finish(&chunk, bytes, changes, put)
             }
-        })
-    }
-
-    /// True if a chunk is not stored, since it holds nothing but the fill value. A chunk of which a part was changed is, if it was
-    /// stored before: it could not be deleted without what another writer put into it meanwhile.
-    fn is_left_out(&self, encoded: &[u8], changes: Option<&Changes>) -> bool {
-        self.is_empty(encoded) && changes.is_none_or(|changes| changes.expected() == Expected::Absent)
-    }
-
-    /// Ends a conditional put of a chunk, of which `put` is the answer.
-    fn finish(&self, chunk: &[u64], encoded: &[u8], changes: &Changes, put: Option<Version>) -> Result<()> {
-        match put {
-            Some(version) => changes.set_stored(version),
-            None => self.resolve(chunk, encoded, changes)?,
+        })?;
+        if let Some(changes) = batch.changes(number) {
+            changes.settle();
         }
         Ok(())
     }
 
+    /// True if a chunk was not stored when it was read, and nobody has stored it since. One that was stored is not deleted, since that could
+    /// not be made to depend on what another writer puts into it.
+    fn is_still_missing(&self, chunk: &[u64], changes: &Changes) -> Result<bool> {
+        Ok(changes.expected() == Expected::Absent && is_absent(&*self.store, &self.key(chunk))?)
+    }
+
+    /// Ends a conditional put of a chunk, of which `put` is the answer.
+    fn finish(&self, chunk: &[u64], encoded: &[u8], changes: &Changes, put: Option<Version>) -> Result<()> {
+        let resolved = match put {
+            Some(_) => Resolved::Stored,
+            None => self.resolve(chunk, encoded, changes)?,
+        };
+        changes.settle();
+        match resolved {
+            Resolved::Stored => Ok(()),
+            Resolved::Refused(error) => Err(error),
+        }
+    }
+
     /// Stores a chunk of which a part was changed, after a conditional put has found that its object is not as expected.
     #[cold]
-    fn resolve(&self, chunk: &[u64], encoded: &[u8], changes: &Changes) -> Result<()> {
+    fn resolve(&self, chunk: &[u64], encoded: &[u8], changes: &Changes) -> Result<Resolved> {
         let size = self.elements as usize * self.element_size;
         let mut ours = vec![];
         let merge = |found: Option<&[u8]>| {
@@ -221,9 +232,7 @@ impl WrittenChunks {
             self.chain.encode(&merged, &mut object)?;
             Ok(object)
         };
-        let version = resolve(&*self.store, &self.key(chunk), encoded, self.options.conflicts, merge)?;
-        version.into_iter().for_each(|version| changes.set_stored(version));
-        Ok(())
+        resolve(&*self.store, &self.key(chunk), encoded, self.options.conflicts, merge)
     }
 
     /// Makes a chunk missing.
@@ -231,31 +240,44 @@ impl WrittenChunks {
         if self.may_be_stored(chunk) { self.store.delete(&self.key(chunk)) } else { Ok(()) }
     }
 
-    /// Stores a batch of chunks in a store in which each request takes long.
+    /// Stores a batch of chunks in a store in which each request takes long. Returns the first error, after all chunks were tried.
     fn put_together(&self, batch: &dyn ChunkBatch) -> Result<()> {
-        let (mut whole, mut parts) = (vec![], vec![]);
+        let (mut whole, mut parts, mut failed) = (vec![], vec![], Ok(()));
         for number in 0..batch.len() {
             let chunk = batch.coordinates(number);
             let bytes = with_bytes(batch, number, |bytes| Ok(bytes.to_vec()))?;
-            let changes = self.changes(batch, number);
-            if self.is_left_out(&bytes, changes) {
-                self.leave_out(&chunk)?;
-                continue;
-            }
             let key = self.key(&chunk);
-            self.note(chunk.clone());
-            match changes {
-                None => whole.push((key, bytes)),
-                Some(changes) => parts.push((key, bytes, changes, chunk)),
-            }
+            let done = match (self.changes(batch, number), self.is_empty(&bytes)) {
+                (None, true) => self.leave_out(&chunk),
+                (None, false) => {
+                    self.note(chunk);
+                    whole.push((number, key, bytes));
+                    Ok(())
+                }
+                (Some(changes), is_empty) => {
+                    let is_missing =
+                        if is_empty { self.is_still_missing(&chunk, changes) } else { Ok(false) };
+                    is_missing.map(|is_missing| match is_missing {
+                        true => changes.settle(),
+                        false => parts.push((key, bytes, changes, chunk)),
+                    })
+                }
+            };
+            failed = failed.and(done);
         }
-        let objects: Vec<_> = whole.iter().map(|(key, bytes)| (&**key, &bytes[..])).collect();
-        self.store.put_many(&objects).into_iter().try_for_each(|done| done.map(drop))?;
+        let objects: Vec<_> = whole.iter().map(|(_, key, bytes)| (&**key, &bytes[..])).collect();
+        for ((number, ..), put) in whole.iter().zip(self.store.put_many(&objects)) {
+            if let (Ok(_), Some(changes)) = (&put, batch.changes(*number)) {
+                changes.settle();
+            }
+            failed = failed.and(put.map(drop));
+        }
         let objects: Vec<_> =
             parts.iter().map(|(key, bytes, changes, _)| (&**key, &bytes[..], changes.expected())).collect();
-        let answers = self.store.put_many_if(&objects);
-        let mut done = answers.into_iter().zip(&parts);
-        done.try_for_each(|(put, (_, bytes, changes, chunk))| self.finish(chunk, bytes, changes, put?))
+        for (put, (_, bytes, changes, chunk)) in self.store.put_many_if(&objects).into_iter().zip(&parts) {
+            failed = failed.and(put.and_then(|put| self.finish(chunk, bytes, changes, put)));
+        }
+        failed
     }
 }
 

@@ -13,7 +13,7 @@ use ferrocdf_codec::Codecs;
 use ferrocdf_store::{Expected, Store, Version};
 
 use crate::codecs::ElementForm;
-use crate::conflicts::resolve;
+use crate::conflicts::{Resolved, is_absent, resolve};
 use crate::data_type::DataType;
 use crate::elements::{Chunk, DecodedChunk, Elements, bytes_of};
 use crate::metadata::ArrayMetadata;
@@ -128,65 +128,78 @@ impl WrittenElements {
     /// Stores all changed chunks.
     ///
     /// # Errors
-    /// Those of the codecs and of the store. Chunks that could not be stored stay changed.
+    /// Those of the codecs and of the store. Chunks that could not be stored stay changed, but for those that are refused since another
+    /// writer has changed them.
     pub fn flush(&mut self) -> Result<()> {
-        while !self.changed.is_empty() {
-            let some: Vec<Vec<u64>> = self.changed.keys().take(TOGETHER).cloned().collect();
-            let mut objects = vec![];
-            for chunk in &some {
-                let changed = &self.changed[chunk];
-                // A chunk that was stored before could not be deleted without what another writer put into it meanwhile.
-                let is_left_out =
-                    self.is_empty(&changed.elements) && (!self.options.is_shared || changed.base.is_none());
-                objects.push(if is_left_out { None } else { Some(self.encode(&changed.elements)?) });
-            }
-            let keys: Vec<String> = some.iter().map(|chunk| self.elements.index.key(chunk)).collect();
-            let mut puts = vec![];
-            for ((chunk, key), object) in some.iter().zip(&keys).zip(&objects) {
-                match object {
-                    Some(object) => {
-                        let expected = self.changed[chunk].expected().filter(|_| self.options.is_shared);
-                        puts.push((&**key, &object[..], expected));
-                    }
-                    None if self.may_be_stored(chunk) && !self.options.is_shared => self.store.delete(key)?,
-                    None => {}
-                }
-            }
-            let mut answers = self.put_all(&puts).into_iter();
-            let mut failed = Ok(());
-            for (chunk, object) in some.into_iter().zip(objects) {
-                let stored = match &object {
-                    Some(object) => match answers.next().unwrap_or_else(|| Err(no_answer())) {
-                        Ok(None) => self.resolve(&chunk, object),
-                        answer => answer,
-                    },
-                    None => Ok(None),
-                };
-                if object.is_some() && self.options.is_new {
-                    self.stored.insert(chunk.clone());
-                }
-                match stored {
-                    Ok(version) => {
-                        let Some(ChangedChunk { elements, .. }) = self.changed.remove(&chunk) else {
-                            continue;
-                        };
-                        self.changed_bytes = self.changed_bytes.saturating_sub(bytes_of(&elements));
-                        match (version, object) {
-                            (Some(version), _) => {
-                                self.elements
-                                    .keep(&chunk, Some(Arc::new(DecodedChunk { elements, version })));
-                            }
-                            (None, Some(_)) => self.elements.forget(&chunk),
-                            (None, None) => self.elements.keep(&chunk, None),
-                        }
-                    }
-                    Err(error) => failed = Err(error),
-                }
-            }
-            failed?;
+        let all: Vec<Vec<u64>> = self.changed.keys().cloned().collect();
+        // One chunk that cannot be stored keeps no other from being stored.
+        let mut done = Ok(());
+        for some in all.chunks(TOGETHER) {
+            done = done.and(self.flush_some(some));
         }
-        self.changed_bytes = 0;
-        Ok(())
+        done
+    }
+
+    /// Stores some changed chunks. Returns the first error, after all were tried.
+    fn flush_some(&mut self, some: &[Vec<u64>]) -> Result<()> {
+        let (mut puts, mut settled, mut failed) = (vec![], vec![], Ok(()));
+        for chunk in some {
+            let (changed, key) = (&self.changed[chunk], self.elements.index.key(chunk));
+            let expected = changed.expected().filter(|_| self.options.is_shared);
+            let is_done = match (self.is_empty(&changed.elements), expected) {
+                (false, _) => Ok(false),
+                (true, None) if self.may_be_stored(chunk) => self.store.delete(&key).map(|()| true),
+                (true, None) => Ok(true),
+                // One that was stored is not deleted, since that could not be made to depend on what another writer puts into it.
+                (true, Some(expected)) => Ok(expected == Expected::Absent && is_absent(&*self.store, &key)?),
+            };
+            match is_done
+                .and_then(|is_done| if is_done { Ok(None) } else { self.encode(&changed.elements).map(Some) })
+            {
+                Ok(None) => settled.push((chunk, None)),
+                Ok(Some(object)) => puts.push((chunk, key, object, expected)),
+                Err(error) => failed = failed.and(Err(error)),
+            }
+        }
+        let objects: Vec<_> =
+            puts.iter().map(|(_, key, object, expected)| (&**key, &object[..], *expected)).collect();
+        for ((chunk, _, object, _), put) in puts.iter().zip(self.put_all(&objects)) {
+            if self.options.is_new {
+                self.stored.insert((*chunk).clone());
+            }
+            let resolved = match put {
+                Ok(Some(version)) => {
+                    settled.push((*chunk, Some(version)));
+                    continue;
+                }
+                Ok(None) => self.resolve(chunk, object),
+                Err(error) => Err(error),
+            };
+            match resolved {
+                Ok(Resolved::Stored) => settled.push((*chunk, None)),
+                Ok(Resolved::Refused(error)) => {
+                    settled.push((*chunk, None));
+                    failed = failed.and(Err(error));
+                }
+                Err(error) => failed = failed.and(Err(error)),
+            }
+        }
+        for (chunk, version) in settled {
+            let Some(ChangedChunk { elements, .. }) = self.changed.remove(chunk) else { continue };
+            self.changed_bytes = self.changed_bytes.saturating_sub(bytes_of(&elements));
+            match version {
+                // What is in the store may soon be of another writer: the chunk is read again.
+                _ if self.options.is_shared => self.elements.forget(chunk),
+                Some(version) => {
+                    self.elements.keep(chunk, Some(Arc::new(DecodedChunk { elements, version })));
+                }
+                None => self.elements.keep(chunk, None),
+            }
+        }
+        if self.changed.is_empty() {
+            self.changed_bytes = 0;
+        }
+        failed
     }
 
     /// Puts chunks, some of them if their object is in the expected state; `None` for those of which it is not.
@@ -207,10 +220,9 @@ impl WrittenElements {
         chunks.iter().map(|chunk| answer(chunk.2).unwrap_or_else(|| Err(no_answer()))).collect()
     }
 
-    /// Stores a changed chunk whose object another writer has changed. Returns its version, `None` if elements of the other writer are
-    /// in it.
+    /// Stores a changed chunk whose object another writer has changed.
     #[cold]
-    fn resolve(&self, chunk: &[u64], object: &[u8]) -> Result<Option<Version>> {
+    fn resolve(&self, chunk: &[u64], object: &[u8]) -> Result<Resolved> {
         let (key, changed) = (self.elements.index.key(chunk), &self.changed[chunk]);
         let merge = |found: Option<&[u8]>| {
             let mut elements = match found {

@@ -4,19 +4,20 @@
 //! another writer may have changed meanwhile. So a pending chunk of such an array knows the version of the object that it was made of,
 //! for a conditional put, and which elements were written, to write them into a newer version of the chunk.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use ferrocdf_store::{Expected, Version};
 
-use crate::Selection;
+use crate::{Index, Selection};
 
 /// The elements of a chunk that were written since it was read from its object.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
     /// Version of the object that the chunk was read from; `None` if there was no object.
     base: Option<Version>,
-    /// Version of the object in which the chunk was stored with these changes.
-    stored: OnceLock<Version>,
+    /// Set once the store has taken the changes, or refused them for good.
+    settled: OnceLock<()>,
     /// One bit for each element: true if it was written.
     written: Vec<u64>,
 }
@@ -31,22 +32,49 @@ impl Changes {
     pub(super) fn mark(&mut self, shape: &[u64], sel: &Selection) {
         let elements = shape.iter().product::<u64>().div_ceil(64) as usize;
         self.written.resize(elements, 0);
-        let mut offsets = vec![0];
-        for (dim, &len) in shape.iter().enumerate() {
-            let indices = (0..sel.count[dim]).map(|number| sel.start[dim] + number * sel.stride[dim]);
-            offsets = offsets
-                .iter()
-                .flat_map(|&offset: &u64| indices.clone().map(move |index| offset * len + index))
-                .collect();
+        if sel.count.contains(&0) {
+            return;
         }
-        for offset in offsets {
-            self.written[offset as usize / 64] |= 1 << (offset % 64);
+        // Row by row: `index` counts those of all dimensions but the last one.
+        let outer = shape.len().saturating_sub(1);
+        let mut index: Index = Index::from_elem(0, outer);
+        loop {
+            let row = (0..outer)
+                .fold(0, |row, dim| row * shape[dim] + sel.start[dim] + index[dim] * sel.stride[dim]);
+            match shape.get(outer) {
+                None => self.set(0..1),
+                Some(len) => {
+                    let first = row * len + sel.start[outer];
+                    match sel.stride[outer] {
+                        1 => self.set(first..first + sel.count[outer]),
+                        step => (0..sel.count[outer]).for_each(|number| {
+                            let at = first + number * step;
+                            self.set(at..at + 1);
+                        }),
+                    }
+                }
+            }
+            let Some(dim) = (0..outer).rev().find(|&dim| index[dim] + 1 < sel.count[dim]) else { return };
+            index[dim] += 1;
+            index[dim + 1..].fill(0);
+        }
+    }
+
+    /// Sets the bits of neighbours.
+    fn set(&mut self, elements: Range<u64>) {
+        let mut at = elements.start;
+        while at < elements.end {
+            let (word, bit) = (at / 64, at % 64);
+            let count = (64 - bit).min(elements.end - at);
+            let bits = if count == 64 { u64::MAX } else { ((1 << count) - 1) << bit };
+            self.written[word as usize] |= bits;
+            at += count;
         }
     }
 
     /// Returns the state of the object for which the chunk has the right values of elements that were not written.
     pub fn expected(&self) -> Expected<'_> {
-        self.stored.get().or(self.base.as_ref()).map_or(Expected::Absent, Expected::Version)
+        self.base.as_ref().map_or(Expected::Absent, Expected::Version)
     }
 
     /// True if all of a number of elements were written, so that the chunk does not depend on what is stored.
@@ -55,23 +83,15 @@ impl Changes {
         written >= elements
     }
 
-    /// Notes that the chunk was stored as it is in memory. A chunk that was stored in another way is read again before it is changed.
-    pub fn set_stored(&self, version: Version) {
-        // A chunk is put by one thread, and put again only after its changes were renewed or its put failed.
-        let _ = self.stored.set(version);
+    /// Notes that the store has taken the changes, or refused them for good: the chunk is dropped from memory, and read again before it
+    /// is changed or read.
+    pub fn settle(&self) {
+        self.settled.get_or_init(|| ());
     }
 
-    /// True if the object of the chunk has the bytes that are in memory.
-    pub(super) fn is_stored(&self) -> bool {
-        self.stored.get().is_some()
-    }
-
-    /// Returns the changes for further writing: none if those until now are stored.
-    pub(super) fn renewed(self) -> Changes {
-        match self.stored.into_inner() {
-            Some(version) => Changes::of(Some(version)),
-            None => Changes { stored: OnceLock::new(), ..self },
-        }
+    /// True once the store has taken or refused the changes.
+    pub(super) fn is_settled(&self) -> bool {
+        self.settled.get().is_some()
     }
 
     /// Copies the elements that were written from one version of the decoded chunk to another one.
@@ -109,20 +129,15 @@ mod tests {
         assert_eq!(changed, [1, 21, 41, 101, 121, 141]);
         assert_eq!(to.iter().filter(|byte| **byte != 0).count(), 12);
         assert!(!changes.is_whole(150) && changes.is_whole(6));
-    }
-
-    #[test]
-    fn stored_changes_are_the_base_of_further_ones() {
-        let [first, second] = ["first", "second"].map(Version::new);
-        let mut changes = Changes::of(Some(first.clone()));
-        assert_eq!(changes.expected(), Expected::Version(&first));
-        changes.mark(&[4], &Selection::all(&[4]));
-        let failed = changes.clone().renewed();
-        assert_eq!(failed.expected(), Expected::Version(&first));
-        assert!(failed.is_whole(4));
-        changes.set_stored(second.clone());
-        let next = changes.renewed();
-        assert_eq!(next.expected(), Expected::Version(&second));
-        assert!(!next.is_whole(1));
+        let mut rows = Changes::of(None);
+        rows.mark(&[2, 3, 70], &Selection::slab(&[0, 1, 0], &[2, 2, 70]));
+        rows.mark(&[2, 3, 70], &Selection::slab(&[1, 0, 3], &[1, 1, 65]));
+        let mut to = vec![0; 420];
+        rows.copy(&[1; 420], &mut to, 1);
+        let wanted = |at: usize| (70..210).contains(&at) || (213..278).contains(&at) || at >= 280;
+        assert!((0..420).all(|at| (to[at] == 1) == wanted(at)), "{to:?}");
+        let mut scalar = Changes::of(None);
+        scalar.mark(&[], &Selection::all(&[]));
+        assert!(scalar.is_whole(1));
     }
 }

@@ -35,9 +35,9 @@ impl Decoded {
         Arc::new(Decoded { bytes, planes: None, generation: None, written, changes })
     }
 
-    /// True if the chunk is stored as it is here: not if changes of another writer came to it.
-    pub(super) fn is_as_stored(&self) -> bool {
-        self.changes.as_ref().is_none_or(|changes| changes.is_stored())
+    /// True if the store has taken the changes of the chunk, or refused them; false for chunks that nobody else writes.
+    pub(super) fn is_settled(&self) -> bool {
+        self.changes.as_ref().is_some_and(|changes| changes.is_settled())
     }
 
     /// True if the chunk is valid for the snapshot with this generation: it was located by it, or it was written by this process.
@@ -75,6 +75,15 @@ pub(super) fn owned(chunk: Shared) -> Vec<u8> {
         Ok(Decoded { bytes, planes: None, .. }) => bytes,
         Ok(shuffled) => shuffled.unshuffled(),
         Err(shared) => shared.unshuffled(),
+    }
+}
+
+/// Returns what [`owned`] does, and the changes.
+pub(super) fn owned_with_changes(chunk: Shared) -> (Vec<u8>, Option<Box<Changes>>) {
+    match Arc::try_unwrap(chunk) {
+        Ok(Decoded { bytes, planes: None, changes, .. }) => (bytes, changes),
+        Ok(shuffled) => (shuffled.unshuffled(), shuffled.changes),
+        Err(shared) => (shared.unshuffled(), shared.changes.clone()),
     }
 }
 

@@ -168,7 +168,14 @@ impl ChunkWriter {
         let encoder = Encoder { writer: self, blob, chunk_len, source, shares };
         let mut encoded = ENCODED.try_with(Cell::take).unwrap_or_default();
         let mut batches = (0..all).step_by(together).map(|first| first..(first + together).min(all));
-        let done = batches.try_for_each(|batch| encoder.batch(batch, &mut encoded));
+        // Where others write too, one chunk that is refused keeps no other from being stored.
+        let (goes_on, mut done) = (self.store.is_shared(), Ok(()));
+        for batch in &mut batches {
+            done = done.and(encoder.batch(batch, &mut encoded));
+            if done.is_err() && !goes_on {
+                break;
+            }
+        }
         let mut kept = 0;
         encoded.retain(|encoded| {
             kept += encoded.bytes.capacity();

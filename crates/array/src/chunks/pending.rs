@@ -168,6 +168,13 @@ impl PendingChunks {
         chunks.into_iter().filter(is_unchanged).collect()
     }
 
+    /// Removes those of some chunks whose changes the store has taken or refused. Returns them.
+    pub(super) fn remove_settled<'c>(&self, chunks: &'c [(Key, Shared)]) -> Vec<&'c (Key, Shared)> {
+        let Some(mut registry) = self.registry() else { return Vec::new() };
+        let settled = chunks.iter().filter(|(_, chunk)| chunk.is_settled());
+        settled.filter(|(key, chunk)| registry.remove_stored(self.owner.id, key, chunk)).collect()
+    }
+
     /// Stores chunks, the least recently written ones first, until `len` more bytes can be pending. False if there is still no
     /// room because other threads have the gates of the arrays with pending chunks, or could not store them. The caller has
     /// locked the gate of this array.
@@ -180,7 +187,11 @@ impl PendingChunks {
             batch.chunks.sort_unstable_by(|a, b| a.0.cmp(&b.0));
             let owner = &batch.owner;
             if owner.id == self.owner.id {
-                owner.writer.write(blob, &batch.chunks)?;
+                let done = owner.writer.write(blob, &batch.chunks);
+                if done.is_err() {
+                    self.remove_settled(&batch.chunks);
+                }
+                done?;
             } else {
                 let gate = owner.try_lock().filter(|failed| failed.is_none());
                 let Some(mut failed) = gate else {
@@ -195,7 +206,7 @@ impl PendingChunks {
                 if let Err(error) = owner.writer.write(&*owner.writer.blob(), &batch.chunks) {
                     *failed = Some(error);
                     busy.push(owner.id);
-                    continue;
+                    batch.chunks.retain(|(_, chunk)| chunk.is_settled());
                 }
             }
             if let Some(mut registry) = registry() {

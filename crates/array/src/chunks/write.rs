@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 
 use super::cache;
 use super::changes::Changes;
-use super::decoded::{Decoded, Key, Shared, owned};
+use super::decoded::{Decoded, Key, Shared, owned, owned_with_changes};
 use super::encode::ChunkSource;
 use super::index::ChunkLocation;
 use super::layout::Chunks;
@@ -58,11 +58,16 @@ pub fn flush(blob: &dyn BlobMut, array: &Array) -> Result<()> {
     // Chunks that another thread could not store are among the pending ones.
     *failed = None;
     let all = pending.all();
-    pending.writer().write(blob, &all)?;
-    let (as_stored, merged): (Vec<_>, Vec<_>) =
-        pending.remove_stored(all).into_iter().partition(|(_, chunk)| chunk.is_as_stored());
-    chunks.cached.keep(as_stored.into_iter());
-    merged.iter().for_each(|(key, _)| drop(chunks.cached.take(key)));
+    let done = pending.writer().write(blob, &all);
+    if pending.writer().store.is_shared() {
+        // What is in the store may soon be of another writer: chunks are read again.
+        for (key, _) in pending.remove_settled(&all) {
+            drop(chunks.cached.take(key));
+        }
+        return done;
+    }
+    done?;
+    chunks.cached.keep(pending.remove_stored(all).into_iter());
     Ok(())
 }
 
@@ -210,7 +215,7 @@ impl SelectionWriter<'_> {
         if done.is_err() {
             // Complete chunks that could not be stored become pending with their count of written elements, so the next write to
             // one tries to store it again.
-            pending.append(&mut ready);
+            pending.extend(ready.into_iter().filter(|(_, chunk)| !chunk.is_settled()));
         } else if !ready.is_empty() {
             cache::recycle(ready.into_iter().map(|(_, chunk)| owned(chunk)));
         }
@@ -228,7 +233,9 @@ impl SelectionWriter<'_> {
         let alone = [(key, chunk)];
         self.pending.writer().write(self.blob, &alone).inspect_err(|_| {
             let [(key, chunk)] = alone;
-            self.pending.add(key, chunk, true);
+            if !chunk.is_settled() {
+                self.pending.add(key, chunk, true);
+            }
         })
     }
 
@@ -239,8 +246,9 @@ impl SelectionWriter<'_> {
         let taken = self.take(&key).filter(|(chunk, _)| !is_shared || chunk.changes.is_some());
         let (decoded, written, is_pending, changes) = match taken {
             Some((chunk, is_pending)) => {
-                let (written, changes) = (chunk.written, chunk.changes.clone());
-                (Some(owned(chunk)), written, is_pending, changes.map(|changes| Box::new(changes.renewed())))
+                let written = chunk.written;
+                let (bytes, changes) = owned_with_changes(chunk);
+                (Some(bytes), written, is_pending, changes)
             }
             None => (None, 0, false, is_shared.then(Box::default)),
         };

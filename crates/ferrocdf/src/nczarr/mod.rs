@@ -54,7 +54,7 @@ enum Reader {
     /// The bytes of elements of a fixed size.
     Bytes(Array),
     /// Elements without a fixed size.
-    Elements(Elements),
+    Elements(Box<Elements>),
 }
 
 impl Reader {
@@ -130,6 +130,14 @@ struct Content {
     lost: Option<Error>,
     hidden: Vec<Attr>,
     is_netcdf: bool,
+}
+
+/// What a writer must know of the documents of a store, to see what another writer does.
+struct AsRead {
+    /// The versions of the documents, by their keys.
+    versions: HashMap<String, ObjectVersion>,
+    /// The nodes of consolidated metadata.
+    consolidated: Members,
 }
 
 /// The array of a variable.
@@ -210,7 +218,7 @@ impl NcZarr {
                 let array = for_engine(model, var, metadata).array(store, path, &self.codecs)?;
                 Reader::Bytes(of_variable(array, model, var))
             }
-            None => Reader::Elements(metadata.elements(store, path, &self.codecs)?),
+            None => Reader::Elements(Box::new(metadata.elements(store, path, &self.codecs)?)),
         })
     }
 
@@ -318,16 +326,13 @@ impl Content {
         hierarchy.map(walk::walk).ok_or_else(no_metadata)
     }
 
-    /// Reads a store that is to be written: from the documents of each node, of which it returns the versions by their keys.
-    fn read_each(
-        store: &dyn Store,
-        path: &str,
-        codecs: &Codecs,
-    ) -> Result<(Content, Model, HashMap<String, ObjectVersion>)> {
+    /// Reads a store that is to be written: from the documents of each node.
+    fn read_each(store: &dyn Store, path: &str, codecs: &Codecs) -> Result<(Content, Model, AsRead)> {
         let mut hierarchy = Hierarchy::open_each(store, path, codecs)?.ok_or_else(no_metadata)?;
-        let versions = std::mem::take(&mut hierarchy.versions);
+        let (versions, consolidated) =
+            (std::mem::take(&mut hierarchy.versions), std::mem::take(&mut hierarchy.consolidated));
         let (content, model) = walk::walk(hierarchy);
-        Ok((content, model, versions))
+        Ok((content, model, AsRead { versions, consolidated }))
     }
 }
 

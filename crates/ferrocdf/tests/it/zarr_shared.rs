@@ -82,11 +82,64 @@ fn a_part_of_a_chunk_that_another_writer_changed_is_refused() {
         let [late, early] = [(); 2].map(|()| append(location, false));
         write(&late, 0, &[1, 2, 3]);
         write(&early, 5, &[6, 7]);
+        // What has nothing to do with the other writer is stored all the same.
+        write(&late, 10, &[11]);
+        late.define(|model| model.put_attr(Owner::Var(NUMBERS), "own", Values::Int(vec![1]))).unwrap();
         early.close().unwrap();
         is_conflict(late.sync());
-        is_conflict(late.sync());
-        is_conflict(late.close());
         check(location, 5, &[6, 7]);
+        check(location, 10, &[11]);
+        assert!(open(location).model().find_attr(Owner::Var(NUMBERS), b"own").is_some());
+        // The writer goes on: the part is written again.
+        late.sync().unwrap();
+        write(&late, 0, &[1, 2, 3]);
+        late.close().unwrap();
+        check(location, 0, &[1, 2, 3]);
+        check(location, 5, &[6, 7]);
+    });
+}
+
+#[test]
+fn writers_that_take_turns_are_in_no_conflict() {
+    each(|location| {
+        let files = [(); 2].map(|()| append(location, false));
+        for turn in 0..6 {
+            let file = &files[turn as usize % 2];
+            write(file, turn, &[turn as i32]);
+            file.sync().unwrap();
+            let known = file.read_values(NUMBERS, &[0], &[turn + 1]).unwrap();
+            assert_eq!(known, Values::Int((0..=turn as i32).collect()));
+        }
+        files.into_iter().for_each(|file| file.close().unwrap());
+        check(location, 0, &[0, 1, 2, 3, 4, 5]);
+    });
+}
+
+#[test]
+fn fill_values_delete_nothing_that_another_writer_put() {
+    each(|location| {
+        for merge in [false, true] {
+            let [late, early] = [(); 2].map(|()| append(location, merge));
+            let fill = Values::default_fill(Atomic::Int);
+            let _exact = late.write_values(NUMBERS, &[0], &[1], &fill).unwrap();
+            let _exact = late.write_values(TEXT, &[0], &[1], &Values::String(vec![Some(vec![])])).unwrap();
+            // The chunk is missing until the other writer stores it.
+            write(&early, 1, &[2]);
+            early.close().unwrap();
+            let done = late.close();
+            if merge {
+                done.unwrap()
+            } else {
+                is_conflict(done)
+            }
+            check(location, 1, &[2]);
+            let again = append(location, false);
+            let all_fill = Values::String(vec![Some(vec![]); 10]);
+            let Values::Int(fill) = &fill else { panic!("{fill:?}") };
+            let _exact = again.write_values(NUMBERS, &[0], &[10], &Values::Int(vec![fill[0]; 10])).unwrap();
+            let _exact = again.write_values(TEXT, &[0], &[10], &all_fill).unwrap();
+            again.close().unwrap();
+        }
     });
 }
 
@@ -198,7 +251,24 @@ fn documents_that_another_writer_changed_are_not_replaced() {
         put_attr(&early, Owner::Var(TEXT), "still_more").unwrap();
         is_conflict(put_attr(&late, Owner::Var(TEXT), "lost"));
         is_conflict(late.close());
+        put_attr(&early, Owner::Group(GroupId::ROOT), "of_root").unwrap();
         early.close().unwrap();
+        let third = append(location, false);
+        let fourth = append(location, false);
+        put_attr(&fourth, Owner::Group(GroupId::ROOT), "more_of_root").unwrap();
+        put_attr(&fourth, Owner::Var(TEXT), "last").unwrap();
+        fourth.close().unwrap();
+        // Each commit leaves what the other writer changed.
+        for name in ["first", "second", "third"] {
+            put_attr(&third, Owner::Var(NUMBERS), name).unwrap();
+            let model = open(location).model().clone();
+            for name in ["of_root", "more_of_root"] {
+                assert!(model.find_attr(Owner::Group(GroupId::ROOT), name.as_bytes()).is_some(), "{name}");
+            }
+            assert!(model.find_attr(Owner::Var(TEXT), b"last").is_some());
+        }
+        is_conflict(put_attr(&third, Owner::Group(GroupId::ROOT), "lost"));
+        third.abort();
         // Consolidated metadata has the changes of both.
         let file = open(location);
         for (var, names) in [(NUMBERS, &["of_numbers"][..]), (TEXT, &["of_text", "more", "still_more"])] {

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use ferrocdf_bytes::{Code, Error, Result};
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
 use super::steps::step;
 use super::{ByteRange, Expected, Fetched, Listing, Store, Version, check_folder, check_key};
@@ -101,7 +102,6 @@ impl DirectoryStore {
     #[cfg(target_os = "linux")]
     fn file(&self, key: &str) -> Result<Option<File>> {
         use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
-        use rustix::io::Errno;
 
         // A pipe would wait for its writer.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
@@ -182,6 +182,22 @@ impl DirectoryStore {
         Ok((folder.join(name), folder))
     }
 
+    /// Locks a folder: for itself alone while a conditional put looks at an object and exchanges it, shared while another object is put or
+    /// removed, so that no conditional put takes a new object for the one that it has seen. `None` where the file system has no such
+    /// locks (some network file systems); a conditional put then may miss what another writer does in that instant.
+    fn lock(&self, key: &str, folder: &Path, how: FlockOperation) -> Result<Option<File>> {
+        let folder = match File::open(folder) {
+            // It was removed, with all that is in it.
+            Err(error) if is_absent(&error) => return Ok(None),
+            folder => folder.map_err(|error| self.failed(key, error))?,
+        };
+        match flock(&folder, how) {
+            Ok(()) => Ok(Some(folder)),
+            Err(Errno::BADF | Errno::NOSYS | Errno::OPNOTSUPP | Errno::NOLCK) => Ok(None),
+            Err(errno) => Err(self.failed(key, errno.into())),
+        }
+    }
+
     /// Writes bytes to a temporary file in the folder of an object.
     fn temporary(&self, key: &str, folder: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile> {
         let made = named_temporary(folder);
@@ -241,6 +257,7 @@ impl Store for DirectoryStore {
     fn put(&self, key: &str, bytes: &[u8]) -> Result<Version> {
         let (path, folder) = self.object_path(key)?;
         let file = self.temporary(key, &folder, bytes)?;
+        let _lock = self.lock(key, &folder, FlockOperation::LockShared)?;
         let file = file.persist(path).map_err(|error| self.failed(key, error.error))?;
         self.sync_names(&folder)?;
         file.metadata().map(|about| version(&about)).map_err(|error| self.failed(key, error))
@@ -250,9 +267,8 @@ impl Store for DirectoryStore {
         let (path, folder) = self.object_path(key)?;
         let failed = |error| self.failed(key, error);
         let file = self.temporary(key, &folder, bytes)?;
-        let lock = File::open(&folder).map_err(failed)?;
-        flock(&lock, FlockOperation::LockExclusive).map_err(|errno| failed(errno.into()))?;
-        let now = match fs::symlink_metadata(&path) {
+        let _lock = self.lock(key, &folder, FlockOperation::LockExclusive)?;
+        let now = match fs::metadata(&path) {
             Ok(about) => Some(version(&about)),
             Err(error) if is_absent(&error) => None,
             Err(error) => return Err(failed(error)),
@@ -279,6 +295,7 @@ impl Store for DirectoryStore {
         if !folder.starts_with(&self.root) {
             return Err(self.leads_out(key));
         }
+        let _lock = self.lock(key, &folder, FlockOperation::LockShared)?;
         match fs::remove_file(folder.join(Path::new(key).file_name().unwrap_or_default())) {
             Err(error) if !is_absent(&error) => Err(self.failed(key, error)),
             // It may have been removed by another thread just now.

@@ -8,7 +8,7 @@ use crate::json::Json;
 use ferrocdf_bytes::Result;
 
 /// Most blocks of one array.
-const MAX_BLOCKS: usize = 1 << 16;
+const MAX_BLOCKS: usize = 1 << 12;
 
 /// Chunks of one length that follow each other along a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -59,11 +59,29 @@ pub(super) fn parse(json: &Json, codecs: &Codecs) -> Result<ArrayMetadata> {
     let (chunk_shape, blocks) = (chunks, vec![]);
     let mut array =
         ArrayMetadata { shape, chunk_shape, element, fill_value, keys, pipeline, dimension_names, blocks };
+    check_size(&runs, stages, fill, array.element.data_type.size().unwrap_or(0))?;
     array.blocks = blocks_of(&array, &runs, |chunk_shape| {
         let mut element = stored.clone();
         Pipeline::from_v3(stages, chunk_shape, &mut element, codecs)
     });
     Ok(array)
+}
+
+/// Checks that the metadata of all blocks takes little memory and time.
+fn check_size(runs: &[Vec<Run>], stages: &Json, fill: &Json, element_size: usize) -> Result<()> {
+    const MOST: usize = 16 << 20;
+    let blocks: usize = if runs.is_empty() { 0 } else { runs.iter().map(Vec::len).product() };
+    if blocks == 0 {
+        return Ok(());
+    }
+    // A name and some numbers for each dimension.
+    let of_each = stages.to_string().len() + fill.to_string().len() + element_size + runs.len() * 100;
+    match blocks.checked_mul(of_each).is_some_and(|bytes| bytes <= MOST) {
+        true => Ok(()),
+        false => Err(invalid(format!(
+            "a grid of {blocks} blocks of equal chunks, whose metadata would take more than {MOST} bytes"
+        ))),
+    }
 }
 
 /// Returns the blocks of an array with a rectilinear grid: each combination of a run of each dimension.

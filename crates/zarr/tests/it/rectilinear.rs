@@ -69,6 +69,36 @@ fn chunks_are_written_whole_in_their_shape() {
 }
 
 #[test]
+fn it_does_not_grow() {
+    let options = WriteOptions { is_new: true, can_grow: vec![true, false], ..WriteOptions::default() };
+    let mut array = metadata()
+        .array_to_write(Arc::new(MemoryStore::default()), "a", &Codecs::default(), options)
+        .unwrap();
+    array.shape[0] = 8;
+    let beyond =
+        write(&MemoryBlob::default(), &array, &Selection::slab(&[5, 0], &[2, 5]), In::new(&[1i16; 10]));
+    assert_eq!(beyond.unwrap_err().code, Code::EPERM);
+}
+
+#[test]
+fn a_grid_whose_blocks_take_much_memory_is_refused() {
+    let lengths = "1, 2, ".repeat(2000);
+    for (data_type, fill, is_known) in [
+        ("\"int16\"", "0", true),
+        (r#"{"name": "fixed_length_utf32", "configuration": {"length_bytes": 400000}}"#, "\"\"", false),
+    ] {
+        let text = format!(
+            r#"{{"zarr_format": 3, "node_type": "array", "shape": [6000], "data_type": {data_type}, "fill_value": {fill},
+            "chunk_grid": {{"name": "rectilinear", "configuration": {{"kind": "inline", "chunk_shapes": [[{}]]}}}},
+            "chunk_key_encoding": {{"name": "default"}}, "attributes": {{}}, "codecs": [{{"name": "bytes", "configuration": {{"endian": "little"}}}}]}}"#,
+            lengths.trim_end_matches(", ")
+        );
+        let found = ArrayMetadata::parse(Version::V3, &json(&text), &Codecs::default());
+        assert_eq!(found.is_ok(), is_known, "{data_type}: {:?}", found.err());
+    }
+}
+
+#[test]
 fn text_of_any_length_in_it_is_refused() {
     let text = r#"{"zarr_format": 3, "node_type": "array", "shape": [3], "data_type": "string", "fill_value": "",
         "chunk_grid": {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[1, 2]]}},

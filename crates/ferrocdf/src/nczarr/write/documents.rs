@@ -119,8 +119,9 @@ impl NcZarrWriter {
     /// Returns metadata and attributes of an array.
     fn array(&self, model: &Model, var: VarId, node: &VariableNode) -> Result<(Json, Members)> {
         let described = model.var(var);
-        let mut metadata = match described.dims.is_empty() {
-            // NetCDF's metadata gives a scalar of version 2 a dimension.
+        // NetCDF's metadata gives a scalar of version 2 a dimension; a rectilinear grid has no chunks for more elements.
+        let keeps_shape = described.dims.is_empty() || !node.metadata.blocks.is_empty();
+        let mut metadata = match keeps_shape {
             true => node.document.clone(),
             false => with_shape(&node.document, &model.shape(var)),
         };

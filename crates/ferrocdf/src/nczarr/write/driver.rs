@@ -183,20 +183,26 @@ impl WriteDriver for NcZarrWriter {
     }
 
     fn flush(&mut self, model: &Model, extent: Flush) -> Result<()> {
-        match extent {
+        let stored = match extent {
             Flush::DueDefinitions => return Ok(()),
-            Flush::Definitions => {}
-            Flush::All => self.flush_data(model)?,
+            Flush::Definitions => Ok(()),
+            Flush::All => self.flush_data(model),
+        };
+        // Changes that are refused, since another writer made others, are no reason to keep all else from being stored.
+        if stored.as_ref().is_err_and(|error| error.code != Code::EOBJECT) {
+            return stored;
         }
         self.put_documents(model)?;
         // A zip file is written anew with each commit.
-        if extent == Flush::All { self.reader.store.commit() } else { Ok(()) }
+        let committed = if extent == Flush::All { self.reader.store.commit() } else { Ok(()) };
+        committed.and(stored)
     }
 }
 
 impl NcZarrWriter {
-    /// Stores all chunks that are pending.
+    /// Stores all chunks that are pending. Returns the first error, or one that is no refusal, after those of all variables were tried.
     fn flush_data(&mut self, model: &Model) -> Result<()> {
+        let mut failed: Result<()> = Ok(());
         for (node, var) in self.variables.iter_mut().zip(model.var_ids()) {
             let data = node.data.get_mut().unwrap_or_else(PoisonError::into_inner);
             let done = match data.as_deref() {
@@ -206,8 +212,11 @@ impl NcZarrWriter {
                     elements.lock().unwrap_or_else(PoisonError::into_inner).flush()
                 }
             };
-            done.map_err(|error| error.at(model.var_path(var)))?;
+            let done = done.map_err(|error| error.at(model.var_path(var)));
+            if failed.as_ref().is_ok() || done.as_ref().is_err_and(|error| error.code != Code::EOBJECT) {
+                failed = done;
+            }
         }
-        Ok(())
+        failed
     }
 }

@@ -27,7 +27,7 @@ use ferrocdf_zarr::{
 };
 
 use super::keys::is_old_form;
-use super::{Content, Document, NcZarr, Variable, for_engine, place, text, values};
+use super::{AsRead, Content, Document, NcZarr, Variable, for_engine, place, text, values};
 use crate::driver::Context;
 use crate::location::Location;
 use crate::options::ZarrOptions;
@@ -56,6 +56,10 @@ pub(crate) struct NcZarrWriter {
     changed: HashSet<String>,
     /// The nodes of consolidated metadata as they were when the store was opened, or as they were put last.
     consolidated: Members,
+    /// The root group's document as it was read or put, without consolidated metadata.
+    root_before: Json,
+    /// Version 3: true if the root is that of another writer, which differs from what the model says.
+    has_others_root: bool,
     /// What becomes of chunks of which parts are written, if others write them too.
     conflicts: Conflicts,
     /// True if the store was there before this writer.
@@ -189,7 +193,8 @@ impl NcZarrWriter {
 
     fn open_in((store, path): (Arc<dyn Store>, String)) -> Result<(NcZarrWriter, Model)> {
         let codecs = plugins::codecs();
-        let (mut content, model, versions) = Content::read_each(&*store, &path, &codecs)?;
+        let (mut content, model, AsRead { versions, consolidated }) =
+            Content::read_each(&*store, &path, &codecs)?;
         let variables = std::mem::take(&mut content.arrays);
         let groups = std::mem::take(&mut content.groups);
         let is_old = groups.iter().chain(variables.iter().map(|variable| &variable.document));
@@ -217,7 +222,8 @@ impl NcZarrWriter {
         let documents = writer.documents(&model)?;
         writer.stored = documents.into_iter().map(|Keyed { key, json }| (key, json)).collect();
         (writer.versions, writer.was_opened) = (versions, true);
-        writer.consolidated = writer.read_consolidated()?;
+        writer.consolidated = consolidated;
+        writer.root_before = puts::without_consolidated(&writer.groups[0].metadata);
         Ok((writer, model))
     }
 
@@ -237,6 +243,8 @@ impl NcZarrWriter {
             versions: HashMap::new(),
             changed: HashSet::new(),
             consolidated: Members::default(),
+            root_before: Json::Null,
+            has_others_root: false,
             conflicts: Conflicts::Refuse,
             was_opened: false,
             is_zip: false,

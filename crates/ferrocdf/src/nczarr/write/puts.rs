@@ -85,15 +85,17 @@ impl NcZarrWriter {
                 Version::V2 => Some(&before),
                 Version::V3 => before.get("consolidated_metadata"),
             };
-            let nodes = self.consolidated(all.and_then(|all| all.get("metadata")));
-            let metadata = ("metadata", Json::Object(nodes.clone()));
+            let (nodes, own) = self.consolidated(all.and_then(|all| all.get("metadata")));
+            let metadata = ("metadata", Json::Object(nodes));
+            let mut has_others_root = false;
             let json = match self.version {
                 Version::V2 => Json::object(vec![metadata, ("zarr_consolidated_format", Json::integer(1))]),
                 Version::V3 => {
                     let must_understand = ("must_understand", Json::Bool(false));
                     let inline =
                         Json::object(vec![("kind", Json::text("inline")), must_understand, metadata]);
-                    let root = self.root(&key, found.as_ref(), &before)?;
+                    let root;
+                    (root, has_others_root) = self.root(&key, found.as_ref(), &before)?;
                     with_member(&root, "consolidated_metadata", inline)
                 }
             };
@@ -108,47 +110,40 @@ impl NcZarrWriter {
             if let Some(version) = version {
                 self.versions.insert(key, version);
                 self.changed.clear();
-                self.consolidated = nodes;
+                self.consolidated = own;
+                self.has_others_root |= has_others_root;
+                self.root_before = without_consolidated(&json);
                 return Ok(());
             }
         }
         Err(self.changed_by_another(&key))
     }
 
-    /// Returns the root of version 3 as it is to be: that of another writer, who may have put consolidated metadata into it, unless this
-    /// writer has changed it too.
-    fn root(&self, key: &str, found: Option<&Fetched>, before: &Json) -> Result<Json> {
+    /// Returns the root of version 3 as it is to be, and true if it is that of another writer, who may have put consolidated metadata into
+    /// it, or other attributes.
+    ///
+    /// # Errors
+    /// `NC_EOBJECT` if this writer has changed it too.
+    fn root(&self, key: &str, found: Option<&Fetched>, before: &Json) -> Result<(Json, bool)> {
         let is_as_read =
-            !self.is_shared() || found.is_none_or(|found| self.versions.get(key) == Some(&found.version));
-        match is_as_read {
-            true => Ok(self.stored.get(ZARR_JSON).cloned().unwrap_or(Json::Null)),
+            !self.is_shared() || found.is_none() || without_consolidated(before) == self.root_before;
+        match is_as_read && !self.has_others_root {
+            true => Ok((self.stored.get(ZARR_JSON).cloned().unwrap_or(Json::Null), false)),
             false if self.changed.contains(ZARR_JSON) => Err(self.changed_by_another(key)),
-            false => Ok(before.clone()),
+            false => Ok((before.clone(), true)),
         }
-    }
-
-    /// Returns the nodes of the consolidated metadata that lies in the store.
-    pub(super) fn read_consolidated(&self) -> Result<Members> {
-        let all = match (self.options.consolidated, self.version) {
-            (false, _) => None,
-            (true, Version::V3) => self.groups[0].metadata.get("consolidated_metadata").cloned(),
-            (true, Version::V2) => {
-                let found = self.reader.store.get(&self.key(ZMETADATA), ByteRange::All)?;
-                found.map(|found| Json::parse(&found.bytes)).transpose()?
-            }
-        };
-        let members = all.as_ref().and_then(|all| all.get("metadata")).and_then(Json::as_object);
-        Ok(members.cloned().unwrap_or_default())
     }
 
     /// Returns the nodes of consolidated metadata: those from before, and all that were not there. What another writer has consolidated
     /// since the store was opened stays, unless this writer changed it too. All else is what the documents said when the store was
-    /// opened, which others may have changed without consolidating.
-    fn consolidated(&self, before: Option<&Json>) -> Members {
+    /// opened, which others may have changed without consolidating. The second list is what is not of another writer.
+    fn consolidated(&self, before: Option<&Json>) -> (Members, Members) {
         let before = before.and_then(Json::as_object).cloned().unwrap_or_default();
         let places = before.iter().enumerate().map(|(at, (name, _))| (name.to_string(), at));
         let places: HashMap<String, usize> = places.collect();
+        let base: HashMap<&str, &Json> = self.consolidated.iter().collect();
         let Members(mut members) = before;
+        let mut own = vec![];
         let mut stored: Vec<(&String, &Json)> = self.stored.iter().collect();
         stored.sort_by_key(|(key, _)| *key);
         for (key, json) in stored {
@@ -160,15 +155,21 @@ impl NcZarrWriter {
                 },
             };
             match places.get(name) {
-                Some(&at)
-                    if self.changed.contains(key) || self.consolidated.get(name) == Some(&members[at].1) =>
-                {
+                Some(&at) if self.changed.contains(key) || base.get(name) == Some(&&members[at].1) => {
                     members[at].1.clone_from(json);
                 }
-                Some(_) => {}
+                Some(_) => continue,
                 None => members.push((name.to_string(), json.clone())),
             }
+            own.push((name.to_string(), json.clone()));
         }
-        Members(members)
+        (Members(members), Members(own))
     }
+}
+
+/// Returns the metadata of a group without consolidated metadata.
+pub(super) fn without_consolidated(root: &Json) -> Json {
+    let members = root.as_object().into_iter().flat_map(|members| members.iter());
+    let members = members.filter(|(name, _)| *name != "consolidated_metadata");
+    Json::Object(Members(members.map(|(name, value)| (name.to_string(), value.clone())).collect()))
 }
