@@ -447,8 +447,15 @@ fn cf_unit(unit: &str, scale: u32) -> Option<String> {
 
 fn storage(metadata: &ArrayMetadata, is_char: bool) -> Storage {
     let steps = metadata.pipeline.iter().flat_map(|pipeline| &pipeline.steps);
-    let filters = steps.filter_map(|step| Some(Filter { id: step.id.hdf5()?, params: step.params.clone() }));
     let Element { data_type, order } = &metadata.element;
+    let filters = steps.filter_map(|step| {
+        let (id, mut params) = (step.id.hdf5()?, step.params.clone());
+        // Behind an element size, HDF5 has the chunk size. A block size is a user's only where the element size is still to be derived.
+        if let (Filter::BLOSC, [_, _, size, 1..=u32::MAX, ..]) = (id, &mut params[..]) {
+            *size = 0;
+        }
+        Some(Filter { id, params })
+    });
     let has_order = is_number(data_type) && data_type.size().is_some_and(|size| size > 1);
     Storage {
         no_fill: metadata.fill_value == FillValue::Undefined && !is_char,

@@ -35,8 +35,8 @@ pub(super) fn of(
         shape: &shape,
         dataset: DatasetInfo { element: element.for_filters(), chunk: chunk_shape.clone() },
     };
-    let steps =
-        steps(&storage.filters, &element, &array, codecs).map_err(|error| error.at(model.var_path(var)))?;
+    let steps = steps(&storage.filters, version, &element, &array, codecs)
+        .map_err(|error| error.at(model.var_path(var)))?;
     let (mut chunks, mut names) = (chunk_shape, vec![]);
     match version {
         Version::V2 if shape.is_empty() && options.nczarr => (shape, chunks) = (vec![1], vec![1]),
@@ -85,7 +85,13 @@ fn chunk_shape(model: &Model, var: VarId) -> Result<Vec<u64>> {
 }
 
 /// Returns the filters, with the parameters that the metadata is made of.
-fn steps(filters: &[Filter], element: &Element, array: &ArrayInfo<'_>, codecs: &Codecs) -> Result<Vec<Step>> {
+fn steps(
+    filters: &[Filter],
+    version: Version,
+    element: &Element,
+    array: &ArrayInfo<'_>,
+    codecs: &Codecs,
+) -> Result<Vec<Step>> {
     if let Some(filter) = filters.iter().find(|filter| !codecs.has_codec(&filter.id.into())) {
         return Err(codecs.no_codec(&filter.id.into()));
     }
@@ -97,7 +103,13 @@ fn steps(filters: &[Filter], element: &Element, array: &ArrayInfo<'_>, codecs: &
         let mut params = params.clone();
         let bytes = elements.saturating_mul(size.unwrap_or(1) as u64);
         let size = u32::try_from(size.unwrap_or(1)).unwrap_or(u32::MAX);
-        ferrocdf_codec::derive(&(*id).into(), &mut params, size, u32::try_from(bytes).unwrap_or(u32::MAX));
+        match *id {
+            Filter::BLOSC => set_blosc_sizes(&mut params, version, size),
+            _ => {
+                let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+                ferrocdf_codec::derive(&(*id).into(), &mut params, size, bytes);
+            }
+        }
         Step { id: (*id).into(), name, optional: false, params }
     };
     let mut steps: Vec<Step> = filters.iter().map(step).collect();
@@ -116,6 +128,16 @@ fn steps(filters: &[Filter], element: &Element, array: &ArrayInfo<'_>, codecs: &
     }
     Chain::new(derived, codecs).check_encode()?;
     Ok(steps)
+}
+
+/// Sets the element size and the block size in the parameters of Blosc. The element size is 0 in version 2, whose metadata has none. The
+/// block size is the user's, or 0; where an element size precedes it, it is the chunk size that HDF5 derives instead.
+fn set_blosc_sizes(params: &mut Vec<u32>, version: Version, size: u32) {
+    params.resize(params.len().max(4), 0);
+    if params[2] != 0 {
+        params[3] = 0;
+    }
+    params[2] = if version == Version::V3 { size } else { 0 };
 }
 
 /// Returns the value of elements that were never written.
@@ -168,4 +190,24 @@ fn fill_value(model: &Model, var: VarId, version: Version, element: &Element) ->
             }
         }, _ => vec![])),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blosc_keeps_the_block_size_of_a_user_and_drops_the_chunk_size_of_hdf5() {
+        let sizes = |params: &[u32], version| {
+            let mut params = params.to_vec();
+            set_blosc_sizes(&mut params, version, 4);
+            params
+        };
+        let (given, derived) = ([0, 0, 0, 256, 5, 1, 1], [2, 2, 8, 16384, 5, 1, 1]);
+        assert_eq!(sizes(&given, Version::V2), given);
+        assert_eq!(sizes(&given, Version::V3), [0, 0, 4, 256, 5, 1, 1]);
+        assert_eq!(sizes(&derived, Version::V2), [2, 2, 0, 0, 5, 1, 1]);
+        assert_eq!(sizes(&derived, Version::V3), [2, 2, 4, 0, 5, 1, 1]);
+        assert_eq!(sizes(&[], Version::V3), [0, 0, 4, 0]);
+    }
 }
