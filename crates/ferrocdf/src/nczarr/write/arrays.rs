@@ -3,8 +3,11 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ferrocdf_bytes::{Code, Error, Order, Result};
-use ferrocdf_codec::{ArrayInfo, Chain, Codecs, DatasetInfo, Step};
-use ferrocdf_model::{Chunking, Endian, Filter, Model, Owner, StoredFill, Type, Values, VarId, each_numbers};
+use ferrocdf_codec::{ArrayInfo, Chain, Codecs, DatasetInfo, FilterId, Step};
+use ferrocdf_model::{
+    Chunking, Endian, Filter, Model, NamedCodec, Owner, Storage, StoredFill, Type, Values, VarId,
+    each_numbers,
+};
 use ferrocdf_zarr::{ChunkKeys, Element, FillValue, Json, NewArray, Version};
 
 use crate::nc4::chosen_chunks;
@@ -35,8 +38,8 @@ pub(super) fn of(
         shape: &shape,
         dataset: DatasetInfo { element: element.for_filters(), chunk: chunk_shape.clone() },
     };
-    let steps = steps(&storage.filters, version, &element, &array, codecs)
-        .map_err(|error| error.at(model.var_path(var)))?;
+    let steps =
+        steps(storage, version, &element, &array, codecs).map_err(|error| error.at(model.var_path(var)))?;
     let (mut chunks, mut names) = (chunk_shape, vec![]);
     match version {
         Version::V2 if shape.is_empty() && options.nczarr => (shape, chunks) = (vec![1], vec![1]),
@@ -86,12 +89,13 @@ fn chunk_shape(model: &Model, var: VarId) -> Result<Vec<u64>> {
 
 /// Returns the filters, with the parameters that the metadata is made of.
 fn steps(
-    filters: &[Filter],
+    storage: &Storage,
     version: Version,
     element: &Element,
     array: &ArrayInfo<'_>,
     codecs: &Codecs,
 ) -> Result<Vec<Step>> {
+    let filters = &storage.filters;
     if let Some(filter) = filters.iter().find(|filter| !codecs.has_codec(&filter.id.into())) {
         return Err(codecs.no_codec(&filter.id.into()));
     }
@@ -113,6 +117,15 @@ fn steps(
         Step { id: (*id).into(), name, optional: false, params }
     };
     let mut steps: Vec<Step> = filters.iter().map(step).collect();
+    for NamedCodec { name, params, filters_before } in storage.named_codecs.iter().rev() {
+        let Some(params) = params.clone() else {
+            let what = format!("the codec {name:?} depends on the array and cannot be given to a new one");
+            return Err(Error::new(Code::EFILTER, what));
+        };
+        let id = FilterId::Named(name.clone().into());
+        let step = Step { id, name: name.clone(), optional: false, params };
+        steps.insert((*filters_before).min(filters.len()), step);
+    }
     // NetCDF puts the checksum first. Numcodecs shuffles only whole elements, so there it comes last where it would make them uneven.
     let is = |step: &Step, id: u32| step.id.hdf5() == Some(id);
     if size.is_some_and(|size| !CHECKSUM.is_multiple_of(size))
