@@ -65,11 +65,12 @@ pub unsafe extern "C" fn nc_inq_var_filter_ids(
     ids: *mut c_uint,
 ) -> c_int {
     answer(|| {
-        let filters = filtered(ncid, varid)?.filters;
+        // A codec of a Zarr array without an HDF5 number has the id 0, as in netCDF-C.
+        let found = filtered(ncid, varid)?.filter_ids();
         // SAFETY: the contract of the interface.
         unsafe {
-            put(count, filters.len());
-            put_all(ids, filters.iter().map(|filter| filter.id));
+            put(count, found.len());
+            put_all(ids, found.into_iter());
         }
         Ok(())
     })
@@ -244,4 +245,35 @@ pub unsafe extern "C" fn nc_inq_var_blosc(
         }
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+    use std::fs;
+
+    use super::*;
+    use crate::files::{nc_close, nc_open};
+
+    #[test]
+    fn codecs_of_zarr_without_an_hdf5_number_have_the_filter_id_0() {
+        let store = std::env::temp_dir().join(format!("ferrocdf-filter-ids-{}.zarr", std::process::id()));
+        fs::create_dir_all(store.join("v")).unwrap();
+        fs::write(store.join(".zgroup"), r#"{"zarr_format": 2}"#).unwrap();
+        let array = r#"{"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "<i4", "fill_value": 0, "order": "C",
+            "filters": [{"id": "delta", "dtype": "<i4"}, {"id": "zlib", "level": 1}], "compressor": {"id": "gzip", "level": 1}}"#;
+        fs::write(store.join("v/.zarray"), array).unwrap();
+        let url = CString::new(format!("file://{}#mode=zarr", store.display())).unwrap();
+        let (mut ncid, mut count, mut ids) = (0, 0usize, [77; 4]);
+        // SAFETY: the contract of the interface: there is room for all filters.
+        unsafe {
+            assert_eq!(nc_open(url.as_ptr(), 0, &mut ncid), 0);
+            assert_eq!(nc_inq_var_filter_ids(ncid, 0, &mut count, ids.as_mut_ptr()), 0);
+            assert_eq!((count, ids), (3, [0, 1, 0, 77]));
+            let code = nc_inq_var_filter_info(ncid, 0, 0, &mut count, std::ptr::null_mut());
+            assert_eq!(code, Code::ENOFILTER.0);
+            assert_eq!(nc_close(ncid), 0);
+        }
+        fs::remove_dir_all(store).unwrap();
+    }
 }

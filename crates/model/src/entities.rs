@@ -104,6 +104,9 @@ pub struct Storage {
     pub endian: Option<Endian>,
     /// The filters in the order they are applied when writing.
     pub filters: Vec<Filter>,
+    /// Codecs of a Zarr array that have no HDF5 number, in the order they are applied when writing; without those that only reorder
+    /// dimensions. Other formats ignore them.
+    pub named_codecs: Vec<NamedCodec>,
     /// Whether the parameters of the filters are those of a file with elements and chunks like these, so that filters have
     /// learned what they must. Of a variable that is in the file already this says nothing.
     pub settled: bool,
@@ -113,6 +116,17 @@ pub struct Storage {
     /// How numbers are rounded that are written; an attribute of the file says it, which is written with the variable. Of a
     /// variable that is in the file already this is `None`.
     pub quantize: Option<Quantize>,
+}
+
+/// A codec of a Zarr array that has no HDF5 number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedCodec {
+    /// The registered name.
+    pub name: String,
+    /// The parameters; `None` for a codec that depends on the type or the shape of a chunk, which a new array cannot have.
+    pub params: Option<Vec<u32>>,
+    /// The number of [`Storage::filters`] that are applied before it.
+    pub filters_before: usize,
 }
 
 /// Fill value of a dataset, of which every reader makes the elements that were never written.

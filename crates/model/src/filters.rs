@@ -61,6 +61,15 @@ impl Storage {
         self.filters.sort_by_key(Filter::rank);
     }
 
+    /// The HDF5 numbers of all filters and named codecs in the order they are applied; 0 for a named codec.
+    pub fn filter_ids(&self) -> Vec<u32> {
+        let mut ids: Vec<u32> = self.filters.iter().map(|filter| filter.id).collect();
+        for codec in self.named_codecs.iter().rev() {
+            ids.insert(codec.filters_before.min(self.filters.len()), 0);
+        }
+        ids
+    }
+
     /// Takes a filter away.
     pub fn remove_filter(&mut self, id: u32) {
         self.filters.retain(|filter| filter.id != id);
@@ -70,6 +79,20 @@ impl Storage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entities::NamedCodec;
+
+    #[test]
+    fn named_codecs_have_the_number_0_among_filters() {
+        let codec =
+            |filters_before| NamedCodec { name: "gzip".to_string(), params: Some(vec![1]), filters_before };
+        let filter = |id| Filter { id, params: vec![] };
+        let storage = Storage {
+            filters: vec![filter(2), filter(1)],
+            named_codecs: [0, 1, 1, 2].map(codec).to_vec(),
+            ..Storage::default()
+        };
+        assert_eq!(storage.filter_ids(), [0, 2, 0, 0, 1, 0]);
+    }
 
     #[test]
     fn each_filter_is_there_once_at_its_place() {

@@ -17,8 +17,8 @@ mod values;
 
 pub use attrs::{Attrs, LateAttrs};
 pub use entities::{
-    Attr, Chunking, Dim, DimId, Endian, Group, GroupId, Owner, Quantization, Quantize, Storage, StoredFill,
-    TypeId, Var, VarId,
+    Attr, Chunking, Dim, DimId, Endian, Group, GroupId, NamedCodec, Owner, Quantization, Quantize, Storage,
+    StoredFill, TypeId, Var, VarId,
 };
 pub use filters::Filter;
 pub use format::{Container, DataModel, Format};

@@ -228,14 +228,16 @@ impl Codec {
         made.params(count).ok_or_else(|| self.error(format_args!("says it made {count} parameters")))
     }
 
-    /// The JSON of visible parameters (`NCZ_hdf5_to_codec`).
+    /// The JSON of visible parameters (`NCZ_hdf5_to_codec`). None at all are a null pointer, as the netCDF library gives it: some plugins ask
+    /// for that.
     ///
     /// The plugin's error code if it cannot have such parameters.
     pub fn to_json(&self, params: &[u32]) -> Result<String> {
         let mut made = Made(std::ptr::null_mut());
         let mut values = params.to_vec();
         values.resize(params.len().saturating_add(SPARE), 0);
-        let places = [values.as_ptr() as usize, &raw mut made.0 as usize];
+        let given = if params.is_empty() { std::ptr::null() } else { values.as_ptr() };
+        let places = [given as usize, &raw mut made.0 as usize];
         self.call("hdf5_to_codec", self.to_json, [params.len(), places[0], places[1], 0, 0, 0])?;
         if made.0.is_null() {
             return Err(self.error("made no JSON"));
@@ -319,7 +321,10 @@ mod tests {
     unsafe extern "C" fn to_json(count: usize, params: *const u32, json: *mut *mut c_char) -> c_int {
         // SAFETY: the contract of codecs.
         unsafe {
-            let text = format!("{:?}\0", std::slice::from_raw_parts(params, count));
+            let text = match params.is_null() {
+                true => "null\0".to_string(),
+                false => format!("{:?}\0", std::slice::from_raw_parts(params, count)),
+            };
             *json = libc::strdup(text.as_ptr().cast());
         }
         0
@@ -385,6 +390,7 @@ mod tests {
         let what = codec.to_hdf5("{  }").expect_err("the plugin gives a wrong count").what.clone();
         assert_eq!(&*what, "the codec test of libtest.so says it made 1000 parameters");
         assert_eq!(codec.to_json(&[1, 2]).as_deref(), Ok("[1, 2]"));
+        assert_eq!(codec.to_json(&[]).as_deref(), Ok("null"));
         let variable =
             Variable { name: "v".into(), kind: 5, size: 4, big_endian: false, shape: vec![], chunk: vec![] };
         let mut visible = vec![5, 6];

@@ -60,7 +60,14 @@ enum Compressor {
 pub const ENTRY: Entry = Entry {
     id: FilterId::Hdf5(32001),
     names: &["Blosc"],
-    new: |params, _| Blosc::new(params).map(boxed),
+    new: |params, chunk| {
+        let mut blosc = Blosc::new(params)?;
+        // Metadata of Zarr v2 has no element size: numcodecs takes that of the array.
+        if let (0, Some(chunk)) = (params.get(2).copied().unwrap_or(0), chunk) {
+            blosc.size = element_size(chunk.element_size);
+        }
+        Ok(boxed(blosc))
+    },
     derive: Some(|params, size, chunk| {
         params.resize(params.len().max(4), 0);
         params[2..4].copy_from_slice(&[size, chunk]);
@@ -94,21 +101,20 @@ pub const ENTRY: Entry = Entry {
             Blosc::new(params)?;
             let param = |index: usize, default: u32| params.get(index).copied().unwrap_or(default);
             let shuffle = SHUFFLES.get(param(5, 1) as usize).copied();
-            let block = if param(2, 0) == 0 { param(3, 0) } else { 0 };
             Ok(vec![
                 ("typesize", param(2, 0).max(1).into()),
                 ("cname", COMPRESSORS.get(param(6, 0) as usize).copied().into()),
                 ("clevel", param(4, 5).into()),
                 ("shuffle", shuffle.into()),
-                ("blocksize", block.into()),
+                ("blocksize", param(3, 0).into()),
             ])
         },
         read: |json| {
             let level = json.number("clevel", 5, 0..=9)? as u32;
             let size = json.number("typesize", 1, 1..=i32::MAX.into())? as u32;
             let shuffle = json.position("shuffle", 1, SHUFFLES)?;
-            json.number("blocksize", 0, 0..=i32::MAX.into())?;
-            Ok(vec![0, 0, size, 0, level, shuffle, json.position("cname", 1, COMPRESSORS)?])
+            let block = json.number("blocksize", 0, 0..=i32::MAX.into())? as u32;
+            Ok(vec![0, 0, size, block, level, shuffle, json.position("cname", 1, COMPRESSORS)?])
         },
     }),
 };
@@ -154,11 +160,15 @@ impl Blosc {
                 "blosc: level {level} with shuffle {shuffle}: must be at most 9 and 2"
             )));
         }
-        // Blosc treats elements of more than 255 bytes as bytes.
-        let size = if (1..=255).contains(&size) { size as usize } else { 1 };
+        let size = element_size(size as usize);
         let shuffle = [0, BYTE_SHUFFLE, BIT_SHUFFLE][shuffle as usize];
         Ok(Blosc { size, level: level as i32, shuffle, compressor })
     }
+}
+
+/// Returns the element size that Blosc uses: elements of more than 255 bytes are bytes to it.
+fn element_size(size: usize) -> usize {
+    if (1..=255).contains(&size) { size } else { 1 }
 }
 
 impl Header {

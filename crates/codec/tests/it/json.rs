@@ -225,6 +225,13 @@ fn zarr_codecs_without_an_hdf5_number_round_trip() {
         from_zarr_v3(r#"{"name":"crc32c","configuration":{}}"#),
         Some(Ok((FilterId::named("crc32c"), vec![])))
     );
+    // The block size is a user's.
+    let blosc = concat!(
+        r#"{"name":"blosc","configuration":{"typesize":4,"cname":"lz4","clevel":5,"#,
+        r#""shuffle":"shuffle","blocksize":256}}"#
+    );
+    assert_eq!(from_zarr_v3(blosc), Some(Ok((FilterId::Hdf5(32001), vec![0, 0, 4, 256, 5, 1, 1]))));
+    assert_eq!(to_zarr_v3(&FilterId::Hdf5(32001), &[0, 0, 4, 256, 5, 1, 1]), Some(Ok(blosc.to_string())));
     let zlib = r#"{"name":"numcodecs.zlib","configuration":{"level":4}}"#;
     assert_eq!(to_zarr_v3(&FilterId::Hdf5(1), &[4]), Some(Ok(zlib.to_string())));
     assert_eq!(from_zarr_v3(zlib), Some(Ok((FilterId::Hdf5(1), vec![4]))));

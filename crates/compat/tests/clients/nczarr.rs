@@ -95,11 +95,6 @@ const FAILING: &[(&str, &str)] = &[
         "wants no `_NoFill` of a variable that `nccopy` made; ours gives it no fill value, since all elements are written",
     ),
     ("run_filter_errors.sh", "wants the text \"Variable … has unsupported codec\""),
-    ("tst_specific_filters.sh", "a defect: the size of blocks of blosc that a user gives is 0 in a store"),
-    (
-        "tst_unknown.sh",
-        "a defect: the codec of its plugin wants a null pointer where there are no parameters",
-    ),
 ];
 
 /// C programs that run, or that scripts call.

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use ferrocdf_bytes::{Error, Order};
+use ferrocdf_codec::FilterId;
 use ferrocdf_model::{
-    Atomic, Attr, Chunking, Class, Container, DimId, Endian, Filter, GroupId, Model, Owner, Storage, Type,
-    TypeId, Values, Var,
+    Atomic, Attr, Chunking, Class, Container, DimId, Endian, Filter, GroupId, Model, NamedCodec, Owner,
+    Storage, Type, TypeId, Values, Var,
 };
 use ferrocdf_zarr::{
     ArrayMetadata, Content as NodeContent, DataType, Element, FillValue, Hierarchy, Json, Members, Node,
@@ -445,16 +446,38 @@ fn cf_unit(unit: &str, scale: u32) -> Option<String> {
     Some(if scale == 1 { name.to_string() } else { format!("{scale} {name}") })
 }
 
+/// Codecs without an HDF5 number that encode bytes, whatever the elements are.
+const BYTE_CODECS: [&str; 7] = ["adler32", "base64", "crc32", "crc32c", "gzip", "lz4", "lzma"];
+
 fn storage(metadata: &ArrayMetadata, is_char: bool) -> Storage {
-    let steps = metadata.pipeline.iter().flat_map(|pipeline| &pipeline.steps);
-    let filters = steps.filter_map(|step| Some(Filter { id: step.id.hdf5()?, params: step.params.clone() }));
     let Element { data_type, order } = &metadata.element;
+    let (mut filters, mut named_codecs) = (vec![], vec![]);
+    for step in metadata.pipeline.iter().flat_map(|pipeline| &pipeline.steps) {
+        let mut params = step.params.clone();
+        match &step.id {
+            FilterId::Hdf5(id) => {
+                // Behind an element size, HDF5 has the chunk size. A block size is a user's only where the element size is still to be
+                // derived.
+                if let (&Filter::BLOSC, [_, _, size, 1..=u32::MAX, ..]) = (id, &mut params[..]) {
+                    *size = 0;
+                }
+                filters.push(Filter { id: *id, params });
+            }
+            FilterId::Named(name) if name == "transpose" => {}
+            FilterId::Named(name) => {
+                let is_of_bytes = BYTE_CODECS.contains(&&**name);
+                let (name, filters_before) = (name.to_string(), filters.len());
+                named_codecs.push(NamedCodec { name, params: is_of_bytes.then_some(params), filters_before });
+            }
+        }
+    }
     let has_order = is_number(data_type) && data_type.size().is_some_and(|size| size > 1);
     Storage {
         no_fill: metadata.fill_value == FillValue::Undefined && !is_char,
         chunking: Some(Chunking::Chunked(metadata.inner_chunk_shape().to_vec())),
         endian: has_order.then_some(if *order == Order::Big { Endian::Big } else { Endian::Little }),
-        filters: filters.collect(),
+        filters,
+        named_codecs,
         settled: true,
         ..Storage::default()
     }

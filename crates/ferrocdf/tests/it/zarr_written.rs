@@ -514,3 +514,32 @@ fn the_codecs_of_a_variable_are_told_as_netcdf_c_tells_them() {
         assert!(codecs(&file, var(group, b"one")).is_empty());
     }
 }
+
+#[test]
+fn blosc_keeps_the_block_size_of_a_user_and_shuffles_whole_elements() {
+    let given = Filter { id: Filter::BLOSC, params: vec![0, 0, 0, 256, 5, 1, 1] };
+    for options in kinds() {
+        let store = Arc::new(MemoryStore::default());
+        let file = FileMut::create_at(&at(&store), &options).unwrap();
+        let var = file
+            .define(|model| {
+                let x = model.def_dim(GroupId::ROOT, "x", Some(1000))?;
+                let var = model.def_var(GroupId::ROOT, "v", Type::Atomic(Atomic::Int), &[x])?;
+                model.var_mut(var).storage.filters = vec![given.clone()];
+                Ok(var)
+            })
+            .unwrap();
+        let numbers: Vec<i32> = (0..1000).collect();
+        let _exact = file.write_values(var, &[0], &[1000], &Values::Int(numbers)).unwrap();
+        file.close().unwrap();
+        let chunk =
+            objects(&store).into_iter().find(|(key, _)| key.ends_with("v/0") || key.ends_with("v/c/0"));
+        let (key, chunk) = chunk.expect("one chunk");
+        // The element size in the header of Blosc.
+        assert_eq!(chunk[3], 4, "{key}");
+        assert!(chunk.len() < 2000, "{key}: {} bytes", chunk.len());
+        let file = open(&store).unwrap();
+        let var = file.model().find_var(GroupId::ROOT, b"v").unwrap();
+        assert_eq!(file.model().var(var).storage.filters, [given.clone()], "{key}");
+    }
+}

@@ -118,7 +118,12 @@ fn copy(program: &str, foreign: Foreign, options: &Options, errors: &mut dyn Wri
         let path = source.var_path(var);
         format!("{path}: its values are rounded again, to digits of its new chunks; -F \"{path},none\" keeps them")
     });
-    for told in strangers.chain(left_out).chain(rounded).chain(mapped) {
+    let dropped = pairs.iter().filter_map(|pair| {
+        let codecs = schema::dropped_codecs(&source, &tried, options, pair);
+        let path = source.var_path(pair.0);
+        (!codecs.is_empty()).then(|| format!("{path}: copied without the codecs {}", codecs.join(", ")))
+    });
+    for told in strangers.chain(left_out).chain(rounded).chain(dropped).chain(mapped) {
         // There is nowhere to tell that this failed.
         let _ = writeln!(errors, "{program}: {told}");
     }

@@ -199,6 +199,10 @@ fn choose_storage(
         storage.chunking = None;
     }
     storage.no_fill = target.var(to).storage.no_fill;
+    if source.format().container() != target.format().container() {
+        storage.named_codecs.clear();
+    }
+    storage.named_codecs.retain(|codec| codec.params.is_some());
     // Of the parameters that filters learn, each learns anew.
     if let Some(shuffle) = storage.filters.iter_mut().find(|filter| filter.id == Filter::SHUFFLE) {
         shuffle.params.clear();
@@ -217,6 +221,9 @@ fn choose_storage(
             storage.filters.retain(|filter| filter.id == Filter::FLETCHER32);
         }
         None => {}
+    }
+    if replaces_filters(source, var, options) {
+        storage.named_codecs.clear();
     }
     let by_level = options.deflate.filter(|&level| level > 0 && is_flat && !dims.is_empty() && !refused);
     target.var_mut(to).storage.filters.clear();
@@ -300,6 +307,30 @@ fn choose_storage(
     }
     target.var_mut(to).storage = storage;
     Ok(())
+}
+
+/// True if the options say which filters the copy of a variable has.
+fn replaces_filters(source: &Model, var: VarId, options: &Options) -> bool {
+    let is_flat = source.is_flat(source.var(var).ty);
+    options.no_filters
+        || (options.deflate.is_some() && is_flat)
+        || (wished_filters(source, var, options).is_some() && !source.var(var).dims.is_empty())
+}
+
+/// Returns the names of the codecs that the copy of a variable does not have, though no option takes them away. A classic file, which has
+/// no filters at all, is not asked about.
+pub fn dropped_codecs(
+    source: &Model,
+    target: &Model,
+    options: &Options,
+    &(var, to): &(VarId, VarId),
+) -> Vec<String> {
+    if target.format().has_cdf_model() || replaces_filters(source, var, options) {
+        return vec![];
+    }
+    let kept = &target.var(to).storage.named_codecs;
+    let codecs = source.var(var).storage.named_codecs.iter().filter(|codec| !kept.contains(codec));
+    codecs.map(|codec| codec.name.clone()).collect()
 }
 
 /// Whether a filter that keeps some digits of the differences in a chunk packs what it has packed before, in other chunks.

@@ -127,3 +127,38 @@ fn copies_of_sparse_files_are_sparse() {
     assert_eq!(call(&["-3", &source, &copy]), (0, String::new()));
     assert!(std::fs::read(&copy).unwrap() == bytes);
 }
+
+#[test]
+fn codecs_without_an_hdf5_number_are_kept_or_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir_all(at("s.zarr/v")).unwrap();
+    std::fs::write(at("s.zarr/.zgroup"), r#"{"zarr_format": 2}"#).unwrap();
+    let array = r#"{"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "<i4", "fill_value": 7, "order": "F",
+        "filters": [{"id": "delta", "dtype": "<i4"}, {"id": "shuffle", "elementsize": 4}],
+        "compressor": {"id": "gzip", "level": 3}}"#;
+    std::fs::write(at("s.zarr/v/.zarray"), array).unwrap();
+    let store = |name: &str, kind: &str| format!("file://{}#mode={kind}", at(name).display());
+    let source = store("s.zarr", "zarr");
+
+    let (code, said) = call(&[&source, &store("copy.zarr", "nczarr,file")]);
+    assert_eq!((code, &*said), (0, "nccopy: /v: copied without the codecs delta\n"));
+    let copied = std::fs::read_to_string(at("copy.zarr/v/.zarray")).unwrap();
+    let copied: String = copied.split_whitespace().collect();
+    assert!(copied.contains(r#""compressor":{"id":"gzip","level":3}"#), "{copied}");
+    assert!(copied.contains(r#""filters":[{"id":"shuffle","elementsize":4}]"#), "{copied}");
+    let v: Vec<i32> = File::open(at("copy.zarr")).unwrap().variable("v").unwrap().get_values(..).unwrap();
+    assert_eq!(v, [7; 4]);
+
+    let copy = at("copy.nc");
+    let (code, said) = call(&[&source, copy.to_str().unwrap()]);
+    assert_eq!((code, &*said), (0, "nccopy: /v: copied without the codecs delta, gzip\n"));
+    // Options that say the filters, and files that have none, leave nothing to tell.
+    for args in [&["-d", "1"][..], &["-F", "none"], &["-F", "v,307,9"], &["-3"]] {
+        assert_eq!(
+            call(&[args, &[&source, copy.to_str().unwrap()]].concat()),
+            (0, String::new()),
+            "{args:?}"
+        );
+    }
+}

@@ -3,8 +3,11 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ferrocdf_bytes::{Code, Error, Order, Result};
-use ferrocdf_codec::{ArrayInfo, Chain, Codecs, DatasetInfo, Step};
-use ferrocdf_model::{Chunking, Endian, Filter, Model, Owner, StoredFill, Type, Values, VarId, each_numbers};
+use ferrocdf_codec::{ArrayInfo, Chain, Codecs, DatasetInfo, FilterId, Step};
+use ferrocdf_model::{
+    Chunking, Endian, Filter, Model, NamedCodec, Owner, Storage, StoredFill, Type, Values, VarId,
+    each_numbers,
+};
 use ferrocdf_zarr::{ChunkKeys, Element, FillValue, Json, NewArray, Version};
 
 use crate::nc4::chosen_chunks;
@@ -36,7 +39,7 @@ pub(super) fn of(
         dataset: DatasetInfo { element: element.for_filters(), chunk: chunk_shape.clone() },
     };
     let steps =
-        steps(&storage.filters, &element, &array, codecs).map_err(|error| error.at(model.var_path(var)))?;
+        steps(storage, version, &element, &array, codecs).map_err(|error| error.at(model.var_path(var)))?;
     let (mut chunks, mut names) = (chunk_shape, vec![]);
     match version {
         Version::V2 if shape.is_empty() && options.nczarr => (shape, chunks) = (vec![1], vec![1]),
@@ -85,7 +88,14 @@ fn chunk_shape(model: &Model, var: VarId) -> Result<Vec<u64>> {
 }
 
 /// Returns the filters, with the parameters that the metadata is made of.
-fn steps(filters: &[Filter], element: &Element, array: &ArrayInfo<'_>, codecs: &Codecs) -> Result<Vec<Step>> {
+fn steps(
+    storage: &Storage,
+    version: Version,
+    element: &Element,
+    array: &ArrayInfo<'_>,
+    codecs: &Codecs,
+) -> Result<Vec<Step>> {
+    let filters = &storage.filters;
     if let Some(filter) = filters.iter().find(|filter| !codecs.has_codec(&filter.id.into())) {
         return Err(codecs.no_codec(&filter.id.into()));
     }
@@ -97,10 +107,25 @@ fn steps(filters: &[Filter], element: &Element, array: &ArrayInfo<'_>, codecs: &
         let mut params = params.clone();
         let bytes = elements.saturating_mul(size.unwrap_or(1) as u64);
         let size = u32::try_from(size.unwrap_or(1)).unwrap_or(u32::MAX);
-        ferrocdf_codec::derive(&(*id).into(), &mut params, size, u32::try_from(bytes).unwrap_or(u32::MAX));
+        match *id {
+            Filter::BLOSC => set_blosc_sizes(&mut params, version, size),
+            _ => {
+                let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+                ferrocdf_codec::derive(&(*id).into(), &mut params, size, bytes);
+            }
+        }
         Step { id: (*id).into(), name, optional: false, params }
     };
     let mut steps: Vec<Step> = filters.iter().map(step).collect();
+    for NamedCodec { name, params, filters_before } in storage.named_codecs.iter().rev() {
+        let Some(params) = params.clone() else {
+            let what = format!("the codec {name:?} depends on the array and cannot be given to a new one");
+            return Err(Error::new(Code::EFILTER, what));
+        };
+        let id = FilterId::Named(name.clone().into());
+        let step = Step { id, name: name.clone(), optional: false, params };
+        steps.insert((*filters_before).min(filters.len()), step);
+    }
     // NetCDF puts the checksum first. Numcodecs shuffles only whole elements, so there it comes last where it would make them uneven.
     let is = |step: &Step, id: u32| step.id.hdf5() == Some(id);
     if size.is_some_and(|size| !CHECKSUM.is_multiple_of(size))
@@ -116,6 +141,16 @@ fn steps(filters: &[Filter], element: &Element, array: &ArrayInfo<'_>, codecs: &
     }
     Chain::new(derived, codecs).check_encode()?;
     Ok(steps)
+}
+
+/// Sets the element size and the block size in the parameters of Blosc. The element size is 0 in version 2, whose metadata has none. The
+/// block size is the user's, or 0; where an element size precedes it, it is the chunk size that HDF5 derives instead.
+fn set_blosc_sizes(params: &mut Vec<u32>, version: Version, size: u32) {
+    params.resize(params.len().max(4), 0);
+    if params[2] != 0 {
+        params[3] = 0;
+    }
+    params[2] = if version == Version::V3 { size } else { 0 };
 }
 
 /// Returns the value of elements that were never written.
@@ -168,4 +203,24 @@ fn fill_value(model: &Model, var: VarId, version: Version, element: &Element) ->
             }
         }, _ => vec![])),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blosc_keeps_the_block_size_of_a_user_and_drops_the_chunk_size_of_hdf5() {
+        let sizes = |params: &[u32], version| {
+            let mut params = params.to_vec();
+            set_blosc_sizes(&mut params, version, 4);
+            params
+        };
+        let (given, derived) = ([0, 0, 0, 256, 5, 1, 1], [2, 2, 8, 16384, 5, 1, 1]);
+        assert_eq!(sizes(&given, Version::V2), given);
+        assert_eq!(sizes(&given, Version::V3), [0, 0, 4, 256, 5, 1, 1]);
+        assert_eq!(sizes(&derived, Version::V2), [2, 2, 0, 0, 5, 1, 1]);
+        assert_eq!(sizes(&derived, Version::V3), [2, 2, 4, 0, 5, 1, 1]);
+        assert_eq!(sizes(&[], Version::V3), [0, 0, 4, 0]);
+    }
 }
