@@ -70,7 +70,7 @@ pub unsafe extern "C" fn nc_inq_var_filter_ids(
         // SAFETY: the contract of the interface.
         unsafe {
             put(count, found.len());
-            put_all(ids, found.into_iter());
+            put_all(ids, found);
         }
         Ok(())
     })
