@@ -124,8 +124,8 @@ fn finish(child: Child, word: &str) -> u64 {
     let output = child.wait_with_output().expect("a child");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    let numbers = said.lines().filter_map(|line| line.rsplit_once(word)?.1.trim().parse().ok());
-    numbers.last().unwrap_or(0)
+    let mut numbers = said.lines().rev().filter_map(|line| line.rsplit_once(word)?.1.trim().parse().ok());
+    numbers.next().unwrap_or(0)
 }
 
 /// Lets processes write one store, and returns how many rounds each made.
