@@ -111,7 +111,12 @@ pub(crate) fn write(
 /// Stores the pending chunks of all sources; see [`flush`](crate::flush).
 pub(crate) fn flush(blob: &dyn BlobMut, virtual_layout: &VirtualLayout) -> Result<()> {
     let sources = virtual_layout.mappings.iter().filter_map(|mapping| mapping.source.writable());
-    sources.into_iter().try_for_each(|source| crate::flush(blob, source))
+    // One source with a refused chunk keeps no other from being stored.
+    let mut done = Ok(());
+    for source in sources {
+        done = done.and(crate::flush(blob, source));
+    }
+    done
 }
 
 /// Maximum number of mappings whose sources are asked for their coverage: a copy asks for each chunk.

@@ -1,4 +1,4 @@
-//! What was changed in a chunk that other writers may change at the same time.
+//! The elements that one writer changed in a chunk, where other writers may change the chunk at the same time.
 //!
 //! A chunk in an object is stored whole. A writer that changes some of its elements must not put back old values of the others, which
 //! another writer may have changed meanwhile. So a pending chunk of such an array knows the version of the object that it was made of,

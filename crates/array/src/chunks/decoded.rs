@@ -25,7 +25,7 @@ pub(super) struct Decoded {
     pub(super) generation: Option<u64>,
     /// Number of elements that were written into the chunk; an element that is written twice counts twice.
     pub(super) written: u64,
-    /// What was written, if other writers may store the chunk too.
+    /// The elements that were written, where other writers may store the chunk too.
     pub(super) changes: Option<Box<Changes>>,
 }
 
@@ -71,11 +71,7 @@ impl Decoded {
 
 /// Returns the unshuffled bytes of a chunk; copies them only if they are shared or shuffled.
 pub(super) fn owned(chunk: Shared) -> Vec<u8> {
-    match Arc::try_unwrap(chunk) {
-        Ok(Decoded { bytes, planes: None, .. }) => bytes,
-        Ok(shuffled) => shuffled.unshuffled(),
-        Err(shared) => shared.unshuffled(),
-    }
+    owned_with_changes(chunk).0
 }
 
 /// Returns what [`owned`] does, and the changes.

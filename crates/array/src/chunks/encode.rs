@@ -53,7 +53,7 @@ pub(super) trait ChunkSource: Sync {
     /// Borrows the decoded bytes of a chunk; `None` if they have to be built.
     fn borrow(&self, number: usize) -> Option<&[u8]>;
 
-    /// Returns what was changed in a chunk; `None` if it was written whole, or if nobody else writes.
+    /// Returns the elements of a chunk that were written; `None` for a whole chunk, and in arrays that have one writer.
     fn changes(&self, _number: usize) -> Option<&Changes> {
         None
     }

@@ -133,7 +133,7 @@ pub trait ChunkBatch: Sync {
     /// Returns the filter mask of a chunk.
     fn mask(&self, number: usize) -> u32;
 
-    /// Returns what was changed in a chunk; `None` if it was written whole, or if the store [is not shared](ChunkStore::is_shared).
+    /// Returns the elements of a chunk that were written; `None` for a whole chunk, and if the store [is not shared](ChunkStore::is_shared).
     fn changes(&self, _number: usize) -> Option<&Changes> {
         None
     }

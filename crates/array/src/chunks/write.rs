@@ -151,7 +151,7 @@ struct PartialChunk {
     written: u64,
     /// True if `decoded` has changes that are not stored.
     is_pending: bool,
-    /// What was written, if other writers may store the chunk too.
+    /// The elements that were written, where other writers may store the chunk too.
     changes: Option<Box<Changes>>,
     location: ChunkLocation,
 }

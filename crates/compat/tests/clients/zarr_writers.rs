@@ -217,7 +217,7 @@ fn record(number: u64) -> Vec<f32> {
     (0..WIDTH).map(|at| (number * 31 + at) as f32).collect()
 }
 
-/// What the process that is killed does: appends for ever. A store that is there is gone on with.
+/// Appends records until the process is killed, to a new store or to the one that an earlier process left.
 fn append(store: &str) -> Result<()> {
     let location = Location::parse(store.as_bytes())?;
     let mut file = match open(store) {

@@ -63,7 +63,7 @@ fn runs_of(json: &Json, len: u64) -> Result<Vec<Run>> {
     let mut runs: Vec<Run> = vec![];
     let (mut first, mut start) = (0u64, 0u64);
     for (chunk, count) in entries {
-        // What lies beyond the array has no elements.
+        // Chunks beyond the end of the array have no elements.
         let elements = chunk.saturating_mul(count).min(len - start.min(len));
         match runs.last_mut() {
             Some(last) if last.chunk == chunk => last.len += elements,
