@@ -12,12 +12,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 pub use compare::{Comparison, compare};
-pub use told::{Attribute, DataSet, Told};
+pub use told::{Attribute, DataSet, Told, parse};
 
 /// The compiled C programs.
 pub struct Libhdf4 {
     write: PathBuf,
     tell: PathBuf,
+    bench: PathBuf,
 }
 
 const ADVICE: &str = "run `cargo xtask setup`, which installs what these tests compare with";
@@ -31,9 +32,9 @@ impl Libhdf4 {
     /// # Panics
     /// If there is no C compiler or no libhdf4.
     pub fn new(folder: &Path) -> Libhdf4 {
-        let compile = |name: &str| {
-            let source = format!("{}/c/hdf4/{name}.c", env!("CARGO_MANIFEST_DIR"));
-            let program = folder.join(format!("hdf4-{name}"));
+        let compile = |source: &str, name: &str| {
+            let source = format!("{}/{source}", env!("CARGO_MANIFEST_DIR"));
+            let program = folder.join(name);
             let built = Command::new("cc")
                 .args(["-O1", "-Wall", "-Wextra", "-Werror"])
                 .args(HEADERS)
@@ -46,7 +47,20 @@ impl Libhdf4 {
             assert!(built.status.success(), "{source} does not compile: {said}\n{ADVICE}");
             program
         };
-        Libhdf4 { write: compile("write"), tell: compile("tell") }
+        Libhdf4 {
+            write: compile("c/hdf4/write.c", "hdf4-write"),
+            tell: compile("c/hdf4/tell.c", "hdf4-tell"),
+            bench: compile("../bench/c/hdf4.c", "hdf4-bench"),
+        }
+    }
+
+    /// Makes a file like those of satellites: 40 data sets in 1,200 chunks with deflate, ten attributes each.
+    ///
+    /// # Panics
+    /// If the program fails.
+    pub fn granule(&self, path: &Path) {
+        let status = Command::new(&self.bench).arg("make-chunks").arg(path).status();
+        assert!(status.expect("the program was just compiled").success());
     }
 
     /// Writes all files of a seed into a folder. Returns their paths.
@@ -77,7 +91,7 @@ impl Libhdf4 {
         let output = child.wait_with_output().expect("it was started");
         writer.join().expect("a thread that writes").expect("a pipe that is read");
         assert!(output.status.success(), "{}", output.status);
-        let texts = told::parse(&String::from_utf8_lossy(&output.stdout));
+        let texts = parse(&String::from_utf8_lossy(&output.stdout));
         assert_eq!(texts.len(), paths.len());
         texts
     }
