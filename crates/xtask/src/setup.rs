@@ -32,6 +32,8 @@ const NEEDS: &[Need] = &[
     Need { what: "the reference library", package: "libnetcdf-dev", is_there: || compiles("netcdf.h") },
     // The variant whose names do not meet those of netCDF.
     Need { what: "the HDF4 library", package: "libhdf4-alt-dev", is_there: || compiles("hdf/mfhdf.h") },
+    Need { what: "szip", package: "libaec-dev", is_there: || compiles("szlib.h") },
+    Need { what: "zlib", package: "zlib1g-dev", is_there: || compiles("zlib.h") },
 ];
 
 /// What the Python environment of the tests is made with.

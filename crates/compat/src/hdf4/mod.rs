@@ -18,6 +18,7 @@ pub use told::{Attribute, DataSet, Told, parse};
 pub struct Libhdf4 {
     write: PathBuf,
     tell: PathBuf,
+    szip: PathBuf,
     bench: PathBuf,
 }
 
@@ -32,7 +33,7 @@ impl Libhdf4 {
     /// # Panics
     /// If there is no C compiler or no libhdf4.
     pub fn new(folder: &Path) -> Libhdf4 {
-        let compile = |source: &str, name: &str| {
+        let compile = |source: &str, name: &str, libraries: &[&str]| {
             let source = format!("{}/{source}", env!("CARGO_MANIFEST_DIR"));
             let program = folder.join(name);
             let built = Command::new("cc")
@@ -40,18 +41,31 @@ impl Libhdf4 {
                 .args(HEADERS)
                 .arg("-o")
                 .arg(&program)
-                .args([&*source, "-lmfhdfalt", "-ldfalt"])
+                .arg(&source)
+                .args(libraries)
                 .output()
                 .unwrap_or_else(|error| panic!("cc: {error}; {ADVICE}"));
             let said = String::from_utf8_lossy(&built.stderr);
             assert!(built.status.success(), "{source} does not compile: {said}\n{ADVICE}");
             program
         };
+        const LIBHDF4: &[&str] = &["-lmfhdfalt", "-ldfalt"];
         Libhdf4 {
-            write: compile("c/hdf4/write.c", "hdf4-write"),
-            tell: compile("c/hdf4/tell.c", "hdf4-tell"),
-            bench: compile("../bench/c/hdf4.c", "hdf4-bench"),
+            write: compile("c/hdf4/write.c", "hdf4-write", LIBHDF4),
+            tell: compile("c/hdf4/tell.c", "hdf4-tell", LIBHDF4),
+            szip: compile("c/hdf4/szip.c", "hdf4-szip", &["-lsz", "-lz"]),
+            bench: compile("../bench/c/hdf4.c", "hdf4-bench", LIBHDF4),
         }
+    }
+
+    /// Copies a file of numbers of `bytes` bytes, with szip in place of deflate.
+    ///
+    /// # Panics
+    /// If the program fails.
+    pub fn szip(&self, from: &Path, to: &Path, bytes: usize) {
+        let status = Command::new(&self.szip).args([from, to]).arg(bytes.to_string()).status();
+        let status = status.expect("the program was just compiled");
+        assert!(status.success(), "{}: {status}", from.display());
     }
 
     /// Makes a file like those of satellites: 40 data sets in 1,200 chunks with deflate, ten attributes each.

@@ -58,3 +58,39 @@ fn generated_files_are_what_libhdf4_reads() {
     assert!(all.differences.is_empty(), "{} differences:\n{shown}", all.differences.len());
     assert!(all.same > 20_000, "only {} facts were compared", all.same);
 }
+
+/// The bytes of a number of a type in the name of a file.
+fn bytes_of(name: &str) -> usize {
+    match name {
+        _ if name.contains("64") => 8,
+        _ if name.contains("32") => 4,
+        _ if name.contains("16") => 2,
+        _ => 1,
+    }
+}
+
+#[test]
+fn szip_holds_the_elements_that_deflate_held() {
+    let mut all = Comparison::default();
+    for seed in seeds() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut paths = libhdf4().write(folder.path(), seed);
+        paths.retain(|path| path.to_string_lossy().contains("deflate"));
+        for (path, told) in paths.iter().zip(libhdf4().tell(&paths)) {
+            let name = path.file_name().expect("a file").to_string_lossy().into_owned();
+            let with_szip = folder.path().join(format!("szip_{name}"));
+            libhdf4().szip(path, &with_szip, bytes_of(&name));
+            let mut found = compare(&with_szip, &told);
+            found.differences.iter_mut().for_each(|what| *what = format!("seed {seed}, {name}: {what}"));
+            all.add(found);
+        }
+    }
+    println!("{} facts are the same, {} bytes of elements among them", all.same, all.bytes);
+    assert!(
+        all.differences.is_empty(),
+        "{} differences:\n{}",
+        all.differences.len(),
+        all.differences.join("\n")
+    );
+    assert!(all.same > 2000, "only {} facts were compared", all.same);
+}
