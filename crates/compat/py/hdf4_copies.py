@@ -77,8 +77,9 @@ def compare(source, copy):
             continue
         ours = var[tuple(slice(0, length) for length in shape)]
         compared += 1
-        if number_type == SDC.CHAR8:
-            theirs = numpy.ascontiguousarray(theirs).astype("u1").view("S1")
+        # Classic files are read in their byte order.
+        ours = numpy.asarray(ours)
+        ours = ours.astype(ours.dtype.newbyteorder("="))
         if numpy.ascontiguousarray(ours).tobytes() != numpy.ascontiguousarray(theirs).tobytes():
             print(f"{name}: elements differ: {ours.dtype}{ours.shape} {theirs.dtype}{theirs.shape}")
 

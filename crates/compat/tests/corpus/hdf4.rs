@@ -100,6 +100,42 @@ fn reference(tool: &str, args: &[&str]) -> Run {
     Run { code: output.status.code(), out: output.stdout, err: output.stderr }
 }
 
+/// Our text in the words of the reference, which has no unlimited dimensions, lets several variables have one name, and says nothing of
+/// compression, nor of the one chunk of a data set that is compressed as a whole.
+fn in_their_words(path: &Path, way: &[&str], text: &[u8]) -> Vec<u8> {
+    let mut text = String::from_utf8_lossy(text).into_owned();
+    if let Ok(file) = ferrocdf::File::open(path) {
+        let model = file.model();
+        let names: Vec<String> = model.vars().iter().map(|var| var.name.to_string()).collect();
+        for name in &names {
+            let first = name.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix('_');
+            if let Some(first) = first.filter(|first| names.iter().any(|name| name == first)) {
+                let [name, first] = [name, first].map(|name| name.replace(' ', "\\ "));
+                for end in ["(", ":", " ="] {
+                    for start in [" ", "\t"] {
+                        text = text.replace(&format!("{start}{name}{end}"), &format!("{start}{first}{end}"));
+                    }
+                }
+            }
+        }
+    }
+    let lines = text.split('\n').filter(|line| !way.contains(&"-hs") || !is_of_storage(line));
+    let lines: Vec<String> = lines
+        .map(|line| match line.split_once(" = UNLIMITED ; // (") {
+            Some((name, rest)) => format!("{name} = {} ;", rest.trim_end_matches(" currently)")),
+            None => line.to_string(),
+        })
+        .collect();
+    lines.join("\n").into_bytes()
+}
+
+/// Whether a line says how a variable is stored.
+fn is_of_storage(line: &str) -> bool {
+    [":_Storage = ", ":_ChunkSizes = ", ":_DeflateLevel = ", ":_Filter = ", ":_Shuffle = "]
+        .iter()
+        .any(|word| line.contains(word))
+}
+
 const WAYS: [&[&str]; 8] = [&[], &["-h"], &["-k"], &["-K"], &["-c"], &["-b", "f"], &["-l", "120"], &["-hs"]];
 
 /// Files whose text differs from that of the reference, each with the reason.
@@ -121,8 +157,12 @@ fn ncdump_prints_what_the_reference_prints() {
     for path in hdf4() {
         for way in WAYS {
             let args = [way, &[text(&path)]].concat();
-            let theirs = reference("ncdump", &args);
-            let mine = ours(&args);
+            let mut theirs = reference("ncdump", &args);
+            let mut mine = ours(&args);
+            mine.out = in_their_words(&path, way, &mine.out);
+            if way.contains(&"-hs") {
+                theirs.out = in_their_words(Path::new(""), way, &theirs.out);
+            }
             if theirs.code != Some(0) {
                 only_ours += usize::from(mine.code == Some(0));
             } else if theirs.out == mine.out && mine.code == Some(0) {
