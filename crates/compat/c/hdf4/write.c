@@ -535,7 +535,8 @@ static void dfsd_file(const char *path, int32 type)
 {
     DFSDsetlengths(200, 200, 200, 200);
     for (int sets = 1 + below(3); sets > 0; sets--) {
-        int rank = 1 + below(4);
+        /* Where some of the dimensions have a scale, libhdf4 reads for the others what lies at the begin of all scales. */
+        int rank = 1 + below(4), has_scales = one_of(2);
         int32 dims[4];
         long count = 1;
         random_dims(rank, dims);
@@ -549,7 +550,7 @@ static void dfsd_file(const char *path, int32 type)
         for (int at = 0; at < rank; at++) {
             if (one_of(2))
                 DFSDsetdimstrs(at + 1, one_of(3) ? "" : "a dimension", "dim unit", "I3");
-            if (one_of(2)) {
+            if (has_scales) {
                 void *scale = values(type, dims[at]);
                 DFSDsetdimscale(at + 1, dims[at], scale);
                 free(scale);

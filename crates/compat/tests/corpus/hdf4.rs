@@ -30,7 +30,11 @@ fn short(path: &Path) -> String {
 }
 
 /// Files where the two differ, by the end of their path and a part of the difference, each with the reason.
-const EXCEPTIONS: &[(&str, &str, &str)] = &[];
+const EXCEPTIONS: &[(&str, &str, &str)] = &[(
+    "ntcheck.hdf",
+    ": elements: ",
+    "dimensions without a scale: libhdf4 reads what lies at the begin of the scales of others, ours is the fill value",
+)];
 
 /// Compares what others tell of files with what ours reads; `who` told it.
 fn judge(who: &str, paths: &[PathBuf], told: &[Told]) {
@@ -139,8 +143,13 @@ fn is_of_storage(line: &str) -> bool {
 const WAYS: [&[&str]; 8] = [&[], &["-h"], &["-k"], &["-K"], &["-c"], &["-b", "f"], &["-l", "120"], &["-hs"]];
 
 /// Files whose text differs from that of the reference, each with the reason.
-const TEXT_EXCEPTIONS: &[(&str, &str)] = &[];
-
+const TEXT_EXCEPTIONS: &[(&str, &str)] = &[
+    ("ntcheck.hdf", "dimensions without a scale, as above"),
+    (
+        "sds1_dim1_samename.hdf",
+        "two variables of one name: the reference takes the wrong one for the coordinate variable",
+    ),
+];
 /// The first line that differs.
 fn difference(theirs: &[u8], mine: &[u8]) -> String {
     let [theirs, mine] = [theirs, mine].map(|text| String::from_utf8_lossy(text).into_owned());
@@ -160,9 +169,8 @@ fn ncdump_prints_what_the_reference_prints() {
             let mut theirs = reference("ncdump", &args);
             let mut mine = ours(&args);
             mine.out = in_their_words(&path, way, &mine.out);
-            if way.contains(&"-hs") {
-                theirs.out = in_their_words(Path::new(""), way, &theirs.out);
-            }
+            // Both without bytes that are no UTF-8.
+            theirs.out = in_their_words(Path::new(""), way, &theirs.out);
             if theirs.code != Some(0) {
                 only_ours += usize::from(mine.code == Some(0));
             } else if theirs.out == mine.out && mine.code == Some(0) {
