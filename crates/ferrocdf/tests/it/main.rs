@@ -6,6 +6,7 @@ mod damaged;
 mod dimension_ids;
 mod formats;
 mod groups;
+mod hdf4;
 mod hostile;
 mod made_up_dims;
 mod netcdf4;
