@@ -38,6 +38,7 @@ mod elements;
 mod extents;
 mod file;
 mod handles;
+mod hdf_eos;
 mod location;
 mod nc4;
 mod nczarr;
