@@ -39,6 +39,7 @@ mod extents;
 mod file;
 mod handles;
 mod hdf_eos;
+mod hdf4;
 mod location;
 mod nc4;
 mod nczarr;

@@ -10,7 +10,7 @@ use ferrocdf_store::{Blob, InRounds, read_in_rounds};
 use crate::descriptors::Descriptors;
 use crate::pieces::{Piece, PieceBlob};
 use crate::wire::bad;
-use crate::{Descriptor, Element, Storage, Vdata, Vgroup, tags};
+use crate::{Descriptor, Element, NumberType, Storage, Vdata, Vgroup, tags};
 
 /// The first four bytes of a file.
 pub const SIGNATURE: [u8; 4] = [0x0e, 0x03, 0x13, 0x01];
@@ -176,6 +176,16 @@ impl File {
             None => None,
         };
         found.ok_or_else(|| bad("it does not exist")).at(shown)
+    }
+
+    /// Reads a number type.
+    pub fn number_type(&self, reference: u16) -> Result<NumberType> {
+        let at = self.descriptor(tags::NT, reference).and_then(|found| found.place).map_or(0, |(at, _)| at);
+        let bytes = self.bytes(tags::NT, reference)?;
+        NumberType::decode(
+            at,
+            &bytes.ok_or_else(|| bad(format!("number type {reference} is not in the file")))?,
+        )
     }
 
     /// Reads the Vgroups, in the order of their reference numbers, with the reason for each that cannot be read.
