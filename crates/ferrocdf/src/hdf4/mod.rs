@@ -19,6 +19,8 @@ use ferrocdf_store::{Blob, Watched};
 use crate::driver::{Context, DataSources, Driver, Inspect, LocatedArray, Skipped, StoredSize};
 use crate::plugins;
 
+pub(crate) use build::{atomic, values};
+
 /// An HDF4 file that is open for reading.
 pub(crate) struct Hdf4 {
     blob: Arc<dyn Blob>,
@@ -73,13 +75,11 @@ impl Hdf4 {
     }
 
     /// Returns the file.
-    #[allow(dead_code)]
     pub(crate) fn file(&self) -> &File {
         &self.content.file
     }
 
     /// Returns the datasets that groups of numeric data stand for.
-    #[allow(dead_code)]
     pub(crate) fn data_sets(&self) -> &[DataSet] {
         &self.content.data_sets
     }
@@ -108,7 +108,7 @@ impl Driver for Hdf4 {
 
     fn fill(&self, _model: &Model, var: VarId) -> Result<Option<Values>> {
         let var = self.var(var)?;
-        Ok(Some(build::values(var.number, &var.fill())))
+        Ok(Some(values(var.number, &var.fill())))
     }
 
     fn inspect(&self) -> &dyn Inspect {

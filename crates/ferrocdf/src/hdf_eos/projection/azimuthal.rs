@@ -20,21 +20,24 @@ impl LambertAzimuthal {
             return None;
         }
         if rho == 0.0 {
-            return Some((self.origin.longitude, self.origin.latitude));
+            return Some((self.origin.longitude.to_radians(), self.origin.latitude.to_radians()));
         }
         let (sin_c, cos_c) = (2.0 * half.asin()).sin_cos();
-        let (sin_origin, cos_origin) = self.origin.latitude.sin_cos();
+        let (sin_origin, cos_origin) = self.origin.latitude.to_radians().sin_cos();
         // The point as a unit vector: arc tangents keep precision at the poles, where an arc sine loses it.
         let north = cos_c * sin_origin + y / rho * sin_c * cos_origin;
         let east = x / rho * sin_c;
         let ahead = cos_c * cos_origin - y / rho * sin_c * sin_origin;
-        Some((wrapped(self.origin.longitude + east.atan2(ahead)), north.atan2(east.hypot(ahead))))
+        Some((
+            wrapped(self.origin.longitude.to_radians() + east.atan2(ahead)),
+            north.atan2(east.hypot(ahead)),
+        ))
     }
 
     pub fn attributes(&self) -> CfAttributes {
         vec![
-            ("longitude_of_projection_origin", vec![self.origin.longitude.to_degrees()]),
-            ("latitude_of_projection_origin", vec![self.origin.latitude.to_degrees()]),
+            ("longitude_of_projection_origin", vec![self.origin.longitude]),
+            ("latitude_of_projection_origin", vec![self.origin.latitude]),
         ]
     }
 }
@@ -55,7 +58,7 @@ impl PolarStereographic {
     pub fn inverse(&self, x: f64, y: f64) -> Option<LonLat> {
         let sign = self.sign();
         let (x, y) = (sign * (x - self.origin.easting), sign * (y - self.origin.northing));
-        let true_scale = self.origin.latitude.abs();
+        let true_scale = self.origin.latitude.to_radians().abs();
         // The distance from the pole for each unit of the conformal tangent.
         let unit = if (true_scale - FRAC_PI_2).abs() < 1e-10 {
             let e = self.spheroid.eccentricity();
@@ -66,14 +69,14 @@ impl PolarStereographic {
         let rho = x.hypot(y);
         let latitude = self.spheroid.latitude_of_conformal(rho / unit);
         let angle = if rho == 0.0 { 0.0 } else { x.atan2(-y) };
-        Some((wrapped(self.origin.longitude + sign * angle), sign * latitude))
+        Some((wrapped(self.origin.longitude.to_radians() + sign * angle), sign * latitude))
     }
 
     pub fn attributes(&self) -> CfAttributes {
         vec![
-            ("straight_vertical_longitude_from_pole", vec![self.origin.longitude.to_degrees()]),
+            ("straight_vertical_longitude_from_pole", vec![self.origin.longitude]),
             ("latitude_of_projection_origin", vec![90.0 * self.sign()]),
-            ("standard_parallel", vec![self.origin.latitude.to_degrees()]),
+            ("standard_parallel", vec![self.origin.latitude]),
         ]
     }
 }

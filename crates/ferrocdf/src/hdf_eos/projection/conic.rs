@@ -7,13 +7,13 @@ use super::{CfAttributes, LonLat, Origin, Spheroid, wrapped};
 pub(in super::super) struct Albers {
     pub spheroid: Spheroid,
     pub origin: Origin,
-    /// Latitudes of the standard parallels in radians.
+    /// Latitudes of the standard parallels in degrees.
     pub parallels: [f64; 2],
 }
 
 impl Albers {
     pub fn inverse(&self, x: f64, y: f64) -> Option<LonLat> {
-        let [first, second] = self.parallels;
+        let [first, second] = self.parallels.map(f64::to_radians);
         let Spheroid { major, .. } = self.spheroid;
         let (m1, q1) = (self.spheroid.parallel(first), self.spheroid.authalic(first));
         let n = if is_same(first, second) {
@@ -23,11 +23,11 @@ impl Albers {
             (m1 * m1 - m2 * m2) / (self.spheroid.authalic(second) - q1)
         };
         let c = m1 * m1 + n * q1;
-        let rho0 = major * (c - n * self.spheroid.authalic(self.origin.latitude)).sqrt() / n;
+        let rho0 = major * (c - n * self.spheroid.authalic(self.origin.latitude.to_radians())).sqrt() / n;
         let (rho, angle) = polar(n, x - self.origin.easting, rho0 - (y - self.origin.northing));
         let distance = rho * n / major;
         let latitude = self.spheroid.latitude_of_authalic((c - distance * distance) / n)?;
-        Some((wrapped(self.origin.longitude + angle / n), latitude))
+        Some((wrapped(self.origin.longitude.to_radians() + angle / n), latitude))
     }
 
     pub fn attributes(&self) -> CfAttributes {
@@ -40,13 +40,13 @@ impl Albers {
 pub(in super::super) struct LambertConformal {
     pub spheroid: Spheroid,
     pub origin: Origin,
-    /// Latitudes of the standard parallels in radians.
+    /// Latitudes of the standard parallels in degrees.
     pub parallels: [f64; 2],
 }
 
 impl LambertConformal {
     pub fn inverse(&self, x: f64, y: f64) -> Option<LonLat> {
-        let [first, second] = self.parallels;
+        let [first, second] = self.parallels.map(f64::to_radians);
         let (m1, t1) = (self.spheroid.parallel(first), self.spheroid.conformal(first));
         let n = if is_same(first, second) {
             first.sin()
@@ -54,10 +54,10 @@ impl LambertConformal {
             (m1 / self.spheroid.parallel(second)).ln() / (t1 / self.spheroid.conformal(second)).ln()
         };
         let radius = self.spheroid.major * m1 / (n * t1.powf(n));
-        let rho0 = radius * self.spheroid.conformal(self.origin.latitude).powf(n);
+        let rho0 = radius * self.spheroid.conformal(self.origin.latitude.to_radians()).powf(n);
         let (rho, angle) = polar(n, x - self.origin.easting, rho0 - (y - self.origin.northing));
         let latitude = self.spheroid.latitude_of_conformal((rho / radius).powf(1.0 / n));
-        Some((wrapped(self.origin.longitude + angle / n), latitude))
+        Some((wrapped(self.origin.longitude.to_radians() + angle / n), latitude))
     }
 
     pub fn attributes(&self) -> CfAttributes {
@@ -79,8 +79,8 @@ fn is_same(first: f64, second: f64) -> bool {
 
 fn conic_attributes(parallels: [f64; 2], origin: &Origin) -> CfAttributes {
     vec![
-        ("standard_parallel", parallels.map(f64::to_degrees).to_vec()),
-        ("longitude_of_central_meridian", vec![origin.longitude.to_degrees()]),
-        ("latitude_of_projection_origin", vec![origin.latitude.to_degrees()]),
+        ("standard_parallel", parallels.to_vec()),
+        ("longitude_of_central_meridian", vec![origin.longitude]),
+        ("latitude_of_projection_origin", vec![origin.latitude]),
     ]
 }

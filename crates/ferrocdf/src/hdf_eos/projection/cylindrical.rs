@@ -9,23 +9,23 @@ use super::{CfAttributes, LonLat, Origin, Spheroid, wrapped};
 pub(in super::super) struct EqualArea {
     pub spheroid: Spheroid,
     pub origin: Origin,
-    /// Latitude of true scale in radians.
+    /// Latitude of true scale in degrees.
     pub true_scale: f64,
 }
 
 impl EqualArea {
     pub fn inverse(&self, x: f64, y: f64) -> Option<LonLat> {
-        let scale = self.spheroid.parallel(self.true_scale);
+        let scale = self.spheroid.parallel(self.true_scale.to_radians());
         let along = (x - self.origin.easting) / (self.spheroid.major * scale);
         let q = 2.0 * (y - self.origin.northing) * scale / self.spheroid.major;
         within_half_turn(along)?;
-        Some((wrapped(self.origin.longitude + along), self.spheroid.latitude_of_authalic(q)?))
+        Some((wrapped(self.origin.longitude.to_radians() + along), self.spheroid.latitude_of_authalic(q)?))
     }
 
     pub fn attributes(&self) -> CfAttributes {
         vec![
-            ("longitude_of_central_meridian", vec![self.origin.longitude.to_degrees()]),
-            ("standard_parallel", vec![self.true_scale.to_degrees()]),
+            ("longitude_of_central_meridian", vec![self.origin.longitude]),
+            ("standard_parallel", vec![self.true_scale]),
         ]
     }
 }
@@ -35,23 +35,23 @@ impl EqualArea {
 pub(in super::super) struct Mercator {
     pub spheroid: Spheroid,
     pub origin: Origin,
-    /// Latitude of true scale in radians.
+    /// Latitude of true scale in degrees.
     pub true_scale: f64,
 }
 
 impl Mercator {
     pub fn inverse(&self, x: f64, y: f64) -> Option<LonLat> {
-        let scale = self.spheroid.major * self.spheroid.parallel(self.true_scale);
+        let scale = self.spheroid.major * self.spheroid.parallel(self.true_scale.to_radians());
         let along = (x - self.origin.easting) / scale;
         within_half_turn(along)?;
         let latitude = self.spheroid.latitude_of_conformal((-(y - self.origin.northing) / scale).exp());
-        Some((wrapped(self.origin.longitude + along), latitude))
+        Some((wrapped(self.origin.longitude.to_radians() + along), latitude))
     }
 
     pub fn attributes(&self) -> CfAttributes {
         vec![
-            ("longitude_of_projection_origin", vec![self.origin.longitude.to_degrees()]),
-            ("standard_parallel", vec![self.true_scale.to_degrees()]),
+            ("longitude_of_projection_origin", vec![self.origin.longitude]),
+            ("standard_parallel", vec![self.true_scale]),
         ]
     }
 }
@@ -73,11 +73,11 @@ impl Sinusoidal {
         let radius = self.sphere.major * latitude.cos();
         let along = (x - self.origin.easting) / radius;
         within_half_turn(along)?;
-        Some((wrapped(self.origin.longitude + along), latitude))
+        Some((wrapped(self.origin.longitude.to_radians() + along), latitude))
     }
 
     pub fn attributes(&self) -> CfAttributes {
-        vec![("longitude_of_projection_origin", vec![self.origin.longitude.to_degrees()])]
+        vec![("longitude_of_projection_origin", vec![self.origin.longitude])]
     }
 }
 

@@ -28,9 +28,9 @@ pub(super) type CfAttributes = Vec<(&'static str, Vec<f64>)>;
 /// The point of the Earth at the map coordinates `easting`, `northing`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Origin {
-    /// Radians.
+    /// Degrees.
     pub longitude: f64,
-    /// Radians.
+    /// Degrees.
     pub latitude: f64,
     /// Metres.
     pub easting: f64,
@@ -62,7 +62,7 @@ impl Projection {
         }
         let spheroid = Spheroid::of(grid.sphere, parameters);
         let sphere = Spheroid::sphere_of(grid.sphere, parameters);
-        let angle = |at: usize| unpacked_degrees(parameters[at]).to_radians();
+        let angle = |at: usize| unpacked_degrees(parameters[at]);
         let [.., easting, northing] = parameters[..8] else { return Err("ProjParams are too few".into()) };
         let origin = Origin { longitude: angle(4), latitude: angle(5), easting, northing };
         let (true_scale, parallels) = (angle(5), [angle(2), angle(3)]);
@@ -164,7 +164,7 @@ fn utm(grid: &Grid, spheroid: Spheroid) -> Result<TransverseMercator, String> {
     }
     // A zone that comes from a point has no spheroid of its own: the parameters are used up.
     let spheroid = if grid.zone == 0 { Spheroid::of(grid.sphere.max(0), &[]) } else { spheroid };
-    let longitude = ((zone * 6 - 183) as f64).to_radians();
+    let longitude = (zone * 6 - 183) as f64;
     let northing = if is_south { 10_000_000.0 } else { 0.0 };
     let origin = Origin { longitude, latitude: 0.0, easting: 500_000.0, northing };
     Ok(TransverseMercator { spheroid, origin, scale: 0.9996 })

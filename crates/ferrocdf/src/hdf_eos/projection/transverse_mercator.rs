@@ -68,13 +68,13 @@ impl TransverseMercator {
         let secant = tangent.hypot(1.0);
         let half = if tangent > 0.0 { 1.0 / (secant + tangent) } else { secant - tangent };
         let latitude = self.spheroid.latitude_of_conformal(half);
-        Some((wrapped(self.origin.longitude + longitude), latitude))
+        Some((wrapped(self.origin.longitude.to_radians() + longitude), latitude))
     }
 
     /// Returns the distance of the origin from the equator, in units of the rectifying radius.
     fn origin_along_meridian(&self, n: f64) -> f64 {
-        let conformal =
-            std::f64::consts::FRAC_PI_2 - 2.0 * self.spheroid.conformal(self.origin.latitude).atan();
+        let conformal = std::f64::consts::FRAC_PI_2
+            - 2.0 * self.spheroid.conformal(self.origin.latitude.to_radians()).atan();
         let terms = terms(&FORWARD, n).into_iter().enumerate();
         conformal
             + terms.map(|(step, term)| term * (2.0 * (step as f64 + 1.0) * conformal).sin()).sum::<f64>()
@@ -83,8 +83,8 @@ impl TransverseMercator {
     pub fn attributes(&self) -> CfAttributes {
         vec![
             ("scale_factor_at_central_meridian", vec![self.scale]),
-            ("longitude_of_central_meridian", vec![self.origin.longitude.to_degrees()]),
-            ("latitude_of_projection_origin", vec![self.origin.latitude.to_degrees()]),
+            ("longitude_of_central_meridian", vec![self.origin.longitude]),
+            ("latitude_of_projection_origin", vec![self.origin.latitude]),
         ]
     }
 }
