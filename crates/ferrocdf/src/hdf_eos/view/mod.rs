@@ -75,7 +75,7 @@ impl View {
         for point in &structure.points {
             builder.add_point(point);
         }
-        builder.add_rest();
+        builder.add_rest(data_sets);
         let Builder { mut view, mut objects, .. } = builder;
         view.skipped.append(&mut objects.skipped);
         view.skipped.extend(structure.skipped.iter().cloned());
@@ -106,11 +106,11 @@ impl Names {
     fn unique(&mut self, name: Name) -> Name {
         let mut unique = name.clone();
         while let Some(_taken) = self.0.get(&unique) {
-            let next = self.0.entry(name.clone()).or_insert(0);
+            let next = self.0.entry(name.clone()).or_insert(1);
             *next = next.saturating_add(1);
             unique = Name::stored(format!("{name}_{next}").as_bytes());
         }
-        self.0.insert(unique.clone(), 0);
+        self.0.insert(unique.clone(), 1);
         unique
     }
 }
@@ -289,9 +289,12 @@ impl<'a> Builder<'a> {
         (value.ty() == found.ty && value.len() == 1).then(|| attr("_FillValue", value))
     }
 
-    /// Adds the variables of the HDF4 driver that belong to no object, with the dimensions that they have there.
-    fn add_rest(&mut self) {
+    /// Adds the variables of the HDF4 driver that belong to no object, with the dimensions that they have there. Their names are those
+    /// of the file where no other variable of the root group has it.
+    fn add_rest(&mut self, data_sets: &[DataSet]) {
         let flat = self.flat;
+        let names: HashMap<VarId, &[u8]> =
+            data_sets.iter().map(|set| (set.var, set.name.as_slice())).collect();
         let mut dims: HashMap<DimId, DimId> = HashMap::new();
         for id in flat.var_ids().filter(|id| !self.used.contains(id)).collect::<Vec<_>>() {
             let var = flat.var(id);
@@ -302,7 +305,8 @@ impl<'a> Builder<'a> {
                 })
             };
             let dims = var.dims.iter().map(&mut dim_of).collect();
-            let name = self.unique(GroupId::ROOT, var.name.clone());
+            let name = names.get(&id).map_or_else(|| var.name.clone(), |name| legal(name));
+            let name = self.unique(GroupId::ROOT, name);
             self.push(Var { name, group: GroupId::ROOT, dims, ..var.clone() }, Source::DataSet(id));
         }
     }
