@@ -6,6 +6,7 @@
 
 mod content;
 mod excused;
+mod hdf4;
 mod hdf5_clients;
 mod hdf5_dims;
 mod hdf5_edits;
