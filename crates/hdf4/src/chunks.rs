@@ -255,8 +255,9 @@ struct ScatteredChunks {
     chunks: RwLock<BTreeMap<u64, Arc<PieceBlob>>>,
 }
 
-/// Position of the first chunk in pieces: files end before byte 2^32.
+/// Position of the first chunk in pieces, and the distance from one to the next: files end before byte 2^32, and so do chunks.
 const SCATTERED: u64 = 1 << 48;
+const DISTANCE: u64 = 1 << 33;
 
 impl fmt::Debug for ScatteredChunks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -273,9 +274,8 @@ impl ScatteredChunks {
             _ => {
                 let len = pieces.iter().fold(0u64, |sum, piece| sum.saturating_add(piece.len));
                 let mut chunks = self.chunks.write().unwrap_or_else(PoisonError::into_inner);
-                // Lengths have 32 bits, so that 2^15 pieces of as many chunks stay below 2^63.
-                let at =
-                    chunks.last_key_value().map_or(SCATTERED, |(at, last)| at.saturating_add(last.len()));
+                // Far apart, so that nobody reads two of them with one request.
+                let at = (chunks.len() as u64).saturating_mul(DISTANCE).saturating_add(SCATTERED);
                 chunks
                     .insert(at, Arc::new(PieceBlob::new(file.blob().clone(), &pieces, len, Arc::default())));
                 ChunkLocation::At { at, len, mask: 0 }

@@ -140,9 +140,13 @@ pub(crate) fn open_mut(
     if let Some(write) = probe.write {
         return (write.open)(blob, context);
     }
+    let what = format!("{} files are only read", probe.container.name());
+    if probe.container == Container::Hdf4 {
+        // The code of netCDF-C, which looks at the mode before it looks at the file.
+        return Err(Error::new(Code::EINVAL, what));
+    }
     // A container without a driver says so itself.
     (probe.open)(Arc::<dyn BlobMut>::from(blob), context)?;
-    let what = format!("{} files are only read", probe.container.name());
     Err(Error::new(Code::EPERM, what))
 }
 

@@ -11,7 +11,7 @@ mod ndg;
 
 use std::collections::HashSet;
 
-use ferrocdf_bytes::{Error, Result};
+use ferrocdf_bytes::{Error, Order, Result};
 
 use crate::{File, NumberType};
 
@@ -99,17 +99,29 @@ impl Datasets {
 const FILL_VALUE: &[u8] = b"_FillValue";
 
 impl Var {
-    /// Returns the bytes of an unwritten element as they are stored: those of the attribute `_FillValue`, or else of netCDF's value for
-    /// the type, which the library has too.
+    /// Returns the bytes of an unwritten element as they are stored: the first ones of the attribute `_FillValue` in the memory of a PC,
+    /// which is what the library takes of an attribute of another type, or else netCDF's value for the type.
     pub fn fill(&self) -> Vec<u8> {
+        let size = self.number.size();
         let attribute = self.attributes.iter().find(|attribute| attribute.name == FILL_VALUE);
-        let same = attribute.filter(|found| {
-            found.number.size() == self.number.size() && found.bytes.len() == self.number.size()
-        });
-        match same {
-            Some(found) if found.number.stored.order == self.number.stored.order => found.bytes.clone(),
-            Some(found) => found.bytes.iter().rev().copied().collect(),
-            None => data::default_fill(self.number),
+        let mut bytes = match attribute.filter(|attribute| attribute.bytes.len() >= size) {
+            Some(attribute) => attribute.little_endian().take(size).collect(),
+            None => return data::default_fill(self.number),
+        };
+        if self.number.stored.order == Order::Big {
+            Vec::reverse(&mut bytes);
         }
+        bytes
+    }
+}
+
+impl Attribute {
+    /// Returns the bytes of the values, each with the least significant byte first.
+    fn little_endian(&self) -> impl Iterator<Item = u8> {
+        let is_big = self.number.stored.order == Order::Big;
+        let size = self.number.size();
+        let place = move |at: usize| if is_big { at - at % size + (size - 1 - at % size) } else { at };
+        let whole = self.bytes.len() - self.bytes.len() % size;
+        (0..whole).map(move |at| self.bytes[place(at)])
     }
 }

@@ -1,8 +1,8 @@
 //! Datasets by their groups of numeric data, in files without a Vgroup of class `CDF0.0` (`hdf_read_ndgs` of the HDF4 library;
 //! Specification, "DFTAG_NDG").
 //!
-//! A dataset is called after the number of its group, a dimension after the number of dimensions before it. A dimension with a label, a
-//! unit, a format or a scale is a coordinate variable as well. All else that the group says are attributes.
+//! A dataset is called after the number of its group, a dimension after the number of dimensions before it. A dimension with a
+//! scale, or without label, unit and format, is a coordinate variable as well. All else that the group says are attributes.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::HashSet;
@@ -218,7 +218,8 @@ impl Group {
                 .scales
                 .as_ref()
                 .filter(|(_, bytes)| bytes.get(at).is_some_and(|&is_there| is_there != 0));
-            if attributes.is_empty() && scale.is_none() {
+            // The library makes a variable of a dimension that has nothing, and none of one that has text and no scale.
+            if !attributes.is_empty() && scale.is_none() {
                 continue;
             }
             let data = match scale {
