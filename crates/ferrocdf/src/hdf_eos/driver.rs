@@ -31,10 +31,13 @@ pub(crate) struct HdfEos {
 }
 
 /// Returns the driver and the model that show what the HDF-EOS2 metadata of a file says; those of the file itself if it has none.
-pub(crate) fn wrap(hdf4: Hdf4, flat: Model) -> (Box<dyn Driver>, Model) {
-    let Some(text) = struct_metadata(&flat) else { return (Box::new(hdf4), flat) };
-    let View { model, sources, skipped } = view(&hdf4, &flat, &text);
-    (Box::new(HdfEos { hdf4, flat, sources, skipped }), model)
+///
+/// # Errors
+/// Those of the source of the bytes.
+pub(crate) fn wrap(hdf4: Hdf4, flat: Model) -> Result<(Box<dyn Driver>, Model)> {
+    let Some(text) = struct_metadata(&flat) else { return Ok((Box::new(hdf4), flat)) };
+    let View { model, sources, skipped } = view(&hdf4, &flat, &text)?;
+    Ok((Box::new(HdfEos { hdf4, flat, sources, skipped }), model))
 }
 
 /// Begin of the names of the attributes that hold the description of the file; a number follows.
@@ -56,15 +59,15 @@ fn struct_metadata(flat: &Model) -> Option<Vec<u8>> {
     (!parts.is_empty()).then(|| parts.into_iter().flat_map(|(_, text)| text).copied().collect())
 }
 
-fn view(hdf4: &Hdf4, flat: &Model, text: &[u8]) -> View {
+fn view(hdf4: &Hdf4, flat: &Model, text: &[u8]) -> Result<View> {
     let (structure, malformed) = match Structure::read(text) {
         Ok(structure) => (structure, None),
         Err(error) => (Structure::default(), Some(error.to_string())),
     };
     let data_sets = hdf4.data_sets();
-    let mut view = View::new(&structure, flat, data_sets, Objects::read(hdf4.file(), data_sets));
+    let mut view = View::new(&structure, flat, data_sets, Objects::read(hdf4.file(), data_sets)?);
     view.skipped.extend(malformed);
-    view
+    Ok(view)
 }
 
 impl HdfEos {
@@ -83,10 +86,10 @@ impl HdfEos {
 
 impl Driver for HdfEos {
     fn refresh(&mut self) -> Result<Model> {
-        self.flat = self.hdf4.refresh()?;
-        let text = struct_metadata(&self.flat).unwrap_or_default();
-        let View { model, sources, skipped } = view(&self.hdf4, &self.flat, &text);
-        (self.sources, self.skipped) = (sources, skipped);
+        let flat = self.hdf4.refresh()?;
+        let text = struct_metadata(&flat).unwrap_or_default();
+        let View { model, sources, skipped } = view(&self.hdf4, &flat, &text)?;
+        (self.flat, self.sources, self.skipped) = (flat, sources, skipped);
         Ok(model)
     }
 

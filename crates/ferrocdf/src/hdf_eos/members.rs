@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use ferrocdf_bytes::Error;
+use ferrocdf_bytes::{Error, Result};
 use ferrocdf_hdf4::{File, Vdata, Vgroup, tags};
 use ferrocdf_model::{Attr, VarId};
 
@@ -85,13 +85,20 @@ enum Part {
 
 impl Objects {
     /// Reads the Vgroups of all objects, and the tables in them.
-    pub fn read(file: &File, data_sets: &[DataSet]) -> Objects {
+    ///
+    /// # Errors
+    /// Those of the source of the bytes: what it refuses is not to be taken for something that cannot be read.
+    pub fn read(file: &File, data_sets: &[DataSet]) -> Result<Objects> {
         let mut objects = Objects::default();
         let mut vgroups: HashMap<u16, Vgroup> = HashMap::new();
-        // A Vgroup that cannot be read is one of the HDF4 driver's reasons already.
-        vgroups.extend(
-            file.vgroups().into_iter().filter_map(|(reference, found)| Some((reference, found.ok()?))),
-        );
+        for (reference, found) in file.vgroups() {
+            match found {
+                Ok(vgroup) => drop(vgroups.insert(reference, vgroup)),
+                Err(error) if error.is_of_source() => return Err(error),
+                // It is one of the HDF4 driver's reasons already.
+                Err(_) => {}
+            }
+        }
         let mut tops: Vec<&Vgroup> = vgroups.values().collect();
         tops.sort_by_key(|vgroup| vgroup.reference);
         // The tables of all objects are read together: a slow source is waited for once.
@@ -129,6 +136,7 @@ impl Objects {
         for ((at, part, _), table) in wanted.into_iter().zip(tables) {
             let members = &mut found[at].2;
             match (table, part) {
+                (Err(error), _) if error.is_of_source() => return Err(error),
                 (Err(error), _) => objects.skipped.push(error.to_string()),
                 (Ok((table, _)), Part::Fields) => members.insert(table.name.clone(), Member::Table(table)),
                 (Ok((table, bytes)), Part::Attributes) => {
@@ -142,7 +150,7 @@ impl Objects {
         for (kind, top, members) in found {
             objects.found.entry((kind, top.name.clone())).or_default().push_back(members);
         }
-        objects
+        Ok(objects)
     }
 
     /// Takes the members of an object out; an object without a Vgroup has none.

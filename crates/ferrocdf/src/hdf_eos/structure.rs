@@ -201,8 +201,8 @@ fn grid(node: &Node<'_>) -> Result<Grid> {
     let projection = node.value("Projection").unwrap_or_default();
     Ok(Grid {
         name: text(node, "GridName")?,
-        columns: number(node, "XDim")?,
-        rows: number(node, "YDim")?,
+        columns: size(node, "XDim")?,
+        rows: size(node, "YDim")?,
         upper_left: corner(node, "UpperLeftPointMtrs")?,
         lower_right: corner(node, "LowerRightMtrs")?,
         projection: String::from_utf8_lossy(projection).into_owned(),
@@ -223,7 +223,8 @@ fn point(node: &Node<'_>) -> Result<Point> {
 }
 
 fn dimension(node: &Node<'_>) -> Result<Dimension> {
-    let size: i64 = number(node, "Size")?;
+    // A negative size is that of an unlimited dimension.
+    let size: i32 = number(node, "Size")?;
     Ok(Dimension { name: text(node, "DimensionName")?, size: u64::try_from(size).unwrap_or(0) })
 }
 
@@ -265,6 +266,12 @@ fn text(node: &Node<'_>, key: &str) -> Result<Text> {
 fn number<T: std::str::FromStr>(node: &Node<'_>, key: &str) -> Result<T> {
     let value = node.value(key).ok_or_else(|| malformed(node, key, "is missing"))?;
     parsed(value).ok_or_else(|| malformed(node, key, &format!("is {:?}, not a number", lossy(value))))
+}
+
+/// Reads the length of a dimension, which HDF4 keeps in 32 bits with a sign.
+fn size(node: &Node<'_>, key: &str) -> Result<u64> {
+    let size: i32 = number(node, key)?;
+    u64::try_from(size).map_err(|_| malformed(node, key, "is negative"))
 }
 
 fn optional(node: &Node<'_>, key: &str) -> Result<i64> {
@@ -344,7 +351,7 @@ mod tests {
         assert_eq!((&structure.grids[0].name[..], structure.grids[0].upper_left), (&b"B"[..], None));
         assert_eq!(structure.points[0].levels, [Level { name: name("Sensor") }]);
         let [xdim, corner] = structure.skipped.as_slice() else { panic!("{structure:?}") };
-        assert!(xdim.contains("GRID_1: XDim is \"-4\", not a number"), "{xdim}");
+        assert!(xdim.contains("GRID_1: XDim is negative"), "{xdim}");
         assert!(corner.contains("GRID_3: LowerRightMtrs is not two numbers"), "{corner}");
     }
 }

@@ -6,6 +6,8 @@ mod damaged;
 mod dimension_ids;
 mod formats;
 mod groups;
+mod hdf4_build;
+mod hdf_eos;
 mod hostile;
 mod made_up_dims;
 mod netcdf4;

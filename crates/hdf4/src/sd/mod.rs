@@ -104,12 +104,12 @@ impl Var {
     pub fn fill(&self) -> Vec<u8> {
         let size = self.number.size();
         let attribute = self.attributes.iter().find(|attribute| attribute.name == FILL_VALUE);
-        let mut bytes = match attribute.filter(|attribute| attribute.bytes.len() >= size) {
+        let mut bytes: Vec<u8> = match attribute.filter(|attribute| attribute.bytes.len() >= size) {
             Some(attribute) => attribute.little_endian().take(size).collect(),
             None => return data::default_fill(self.number),
         };
         if self.number.stored.order == Order::Big {
-            Vec::reverse(&mut bytes);
+            bytes.reverse();
         }
         bytes
     }

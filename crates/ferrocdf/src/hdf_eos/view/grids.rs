@@ -13,6 +13,9 @@ use super::{Builder, Found, Source, attr};
 const COLUMNS: &str = "XDim";
 const ROWS: &str = "YDim";
 
+/// Maximum length of a dimension that gets coordinates although no field has it.
+const MAX_UNUSED: u64 = 1 << 16;
+
 impl<'a> Builder<'a> {
     pub(super) fn add_grid(&mut self, grid: &'a Grid) {
         let mut members = self.objects.take(ObjectKind::Grid, &grid.name);
@@ -65,9 +68,15 @@ impl<'a> Builder<'a> {
             })
         };
         let stored = stored(["latitude", "lat"]).zip(stored(["longitude", "lon"]));
+        // Coordinates of cells that no field has are left out where there are many: only the text says that there are any.
+        let has_field =
+            |wanted: &[DimId]| dims.iter().any(|dims| wanted.iter().all(|dim| dims.contains(dim)));
         if !(is_geographic && stored.is_some()) {
-            self.add_axis(group, grid, COLUMNS, x, georeference.x, is_geographic);
-            self.add_axis(group, grid, ROWS, y, georeference.y, is_geographic);
+            for (name, dim, axis) in [(COLUMNS, x, georeference.x), (ROWS, y, georeference.y)] {
+                if axis.count <= MAX_UNUSED || has_field(&[dim]) {
+                    self.add_axis(group, grid, name, dim, axis, is_geographic);
+                }
+            }
         }
         let (mapping, parameters) = georeference.projection.grid_mapping();
         let mut attrs = vec![attr("grid_mapping_name", mapping)];
@@ -85,7 +94,7 @@ impl<'a> Builder<'a> {
         self.push(var, Source::GridMapping);
         let of_cells = match stored {
             Some(stored) => Some(stored),
-            None if is_geographic => None,
+            None if is_geographic || !has_field(&[x, y]) => None,
             None => {
                 let latitude = Coordinate::Latitude(*georeference);
                 let latitude = self.add_of_cells(group, "latitude", "degrees_north", [y, x], latitude);
