@@ -246,6 +246,7 @@ class Judge:
             self.near(f"{name}/YDim", group.variables["YDim"][:], y, 1e-9 if is_geographic else 1e-3)
             self.gdal(name, group, found, at)
         mapping = {key: group.variables["crs"].getncattr(key) for key in group.variables["crs"].ncattrs()}
+        spatial_ref = mapping.pop("spatial_ref")
         crs = pyproj.CRS.from_cf(mapping)
         if is_geographic or has_own:
             return
@@ -262,14 +263,16 @@ class Judge:
         # grid mapping is judged by below, is exact.
         tolerance = 5e-8 if code in ("GCTP_CEA", "GCTP_BCEA") else 1e-9
         turn = np.round((np.ma.getdata(longitude) - wanted_longitude) / 360) * 360
-        self.near(f"{name}/longitude", longitude - np.nan_to_num(turn), wanted_longitude, tolerance)
+        # Measured along the parallel: at a pole any longitude will do.
+        parallel = np.cos(np.radians(wanted_latitude))
+        self.near(f"{name}/longitude", (longitude - np.nan_to_num(turn)) * parallel, wanted_longitude * parallel, tolerance)
         self.near(f"{name}/latitude", latitude, wanted_latitude, tolerance)
-        by_mapping = pyproj.Proj(crs)
-        mapped_x, mapped_y = by_mapping(np.ma.getdata(longitude), np.ma.getdata(latitude))
-        mapped_x[off], mapped_y[off] = np.nan, np.nan
         gx[off], gy[off] = np.nan, np.nan
-        self.near(f"{name}: x by the grid mapping", mapped_x, gx, 1e-3)
-        self.near(f"{name}: y by the grid mapping", mapped_y, gy, 1e-3)
+        for what, mapped in [("grid mapping", crs), ("well-known text", pyproj.CRS.from_wkt(spatial_ref))]:
+            mapped_x, mapped_y = pyproj.Proj(mapped)(np.ma.getdata(longitude), np.ma.getdata(latitude))
+            mapped_x[off], mapped_y[off] = np.nan, np.nan
+            self.near(f"{name}: x by the {what}", mapped_x, gx, 1e-3)
+            self.near(f"{name}: y by the {what}", mapped_y, gy, 1e-3)
         for own, (_, variable) in found.items():
             if {"XDim", "YDim"} <= set(variable.dimensions):
                 self.expect(f"{name}/{own}: grid mapping", variable.grid_mapping, "crs")

@@ -7,6 +7,7 @@
 mod build;
 mod skipped;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
@@ -84,6 +85,12 @@ impl Hdf4 {
         &self.content.data_sets
     }
 
+    /// Returns the objects that are not in the model, but for Vdatas that another driver shows.
+    pub(crate) fn skipped_but(&self, shown: &HashSet<u16>) -> Skipped {
+        let reasons = skipped::reasons(&self.content.file, &self.content.datasets, shown);
+        Skipped { reasons, ..Skipped::default() }
+    }
+
     fn var(&self, var: VarId) -> Result<&Var> {
         let found = self.content.datasets.vars.get(var.index());
         found.ok_or_else(|| Error::new(Code::ENOTVAR, format!("the file has no variable {}", var.index())))
@@ -143,10 +150,7 @@ impl Inspect for Hdf4 {
     }
 
     fn skipped(&self, _model: &Model) -> Skipped {
-        Skipped {
-            reasons: skipped::reasons(&self.content.file, &self.content.datasets),
-            ..Skipped::default()
-        }
+        self.skipped_but(&HashSet::new())
     }
 
     fn unreadable(&self) -> Option<Error> {

@@ -3,6 +3,7 @@
 //! It wraps the HDF4 driver, which finds and describes the datasets, and adds no reading of its own but for tables and computed
 //! coordinates.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use ferrocdf_array::{
@@ -26,6 +27,8 @@ pub(crate) struct HdfEos {
     flat: Model,
     /// The storage of each variable of the view.
     sources: Vec<Source>,
+    /// The tables that the view shows.
+    tables: HashSet<u16>,
     /// A line for each object that has no place in the view.
     skipped: Vec<String>,
 }
@@ -36,8 +39,8 @@ pub(crate) struct HdfEos {
 /// Those of the source of the bytes.
 pub(crate) fn wrap(hdf4: Hdf4, flat: Model) -> Result<(Box<dyn Driver>, Model)> {
     let Some(text) = struct_metadata(&flat) else { return Ok((Box::new(hdf4), flat)) };
-    let View { model, sources, skipped } = view(&hdf4, &flat, &text)?;
-    Ok((Box::new(HdfEos { hdf4, flat, sources, skipped }), model))
+    let View { model, sources, tables, skipped } = view(&hdf4, &flat, &text)?;
+    Ok((Box::new(HdfEos { hdf4, flat, sources, tables, skipped }), model))
 }
 
 /// Begin of the names of the attributes that hold the description of the file; a number follows.
@@ -88,8 +91,9 @@ impl Driver for HdfEos {
     fn refresh(&mut self) -> Result<Model> {
         let flat = self.hdf4.refresh()?;
         let text = struct_metadata(&flat).unwrap_or_default();
-        let View { model, sources, skipped } = view(&self.hdf4, &flat, &text)?;
-        (self.flat, self.sources, self.skipped) = (flat, sources, skipped);
+        let View { model, sources, tables, skipped } = view(&self.hdf4, &flat, &text)?;
+        (self.flat, self.sources) = (flat, sources);
+        (self.tables, self.skipped) = (tables, skipped);
         Ok(model)
     }
 
@@ -196,7 +200,7 @@ impl Inspect for HdfEos {
     }
 
     fn skipped(&self, _model: &Model) -> Skipped {
-        let mut skipped = self.hdf4.inspect().skipped(&self.flat);
+        let mut skipped = self.hdf4.skipped_but(&self.tables);
         skipped.reasons.extend(self.skipped.iter().cloned());
         skipped
     }

@@ -252,6 +252,7 @@ fn tables_of_points_are_groups_of_variables() {
     assert_eq!(values(&file, "/Buoy/Sensor/Time"), Values::Float(vec![1.0, 2.0]));
     assert_eq!(values(&file, "/Buoy/Sensor/Species"), Values::Char(b"CO2 O3  ".to_vec()));
     assert_eq!(dims(&file.model(), "/Buoy/Sensor/Species")[0], ("record".to_string(), 2));
+    assert_eq!(file.left_out(), Vec::<String>::new());
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod azimuthal;
 mod conic;
 mod cylindrical;
 mod transverse_mercator;
+mod wkt;
 
 use azimuthal::{LambertAzimuthal, PolarStereographic};
 use conic::{Albers, LambertConformal};

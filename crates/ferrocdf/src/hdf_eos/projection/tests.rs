@@ -126,3 +126,16 @@ fn grid_mapping_has_the_attributes_of_the_conventions() {
     let (name, attributes) = Projection::of(&grid("GCTP_GEO", &[], -1, 0)).unwrap().grid_mapping();
     assert_eq!((name, attributes[0].clone()), ("latitude_longitude", ("earth_radius", vec![6_370_997.0])));
 }
+
+#[test]
+fn well_known_text_has_method_and_parameters() {
+    let text =
+        |name, parameters: &[f64]| Projection::of(&grid(name, parameters, -1, 0)).unwrap().well_known_text();
+    let sphere = "GEOGCS[\"unknown\",DATUM[\"unknown\",SPHEROID[\"unknown\",6371228,0]],PRIMEM[\"Greenwich\",0],\
+                  UNIT[\"degree\",0.0174532925199433]]";
+    assert_eq!(text("GCTP_GEO", &[6_371_228.0]), sphere);
+    let sinusoidal = text("GCTP_SNSOID", &[6_371_228.0, 0.0, 0.0, 0.0, -12_030_000.0, 0.0, 5.0, 6.0]);
+    let parameters = "PARAMETER[\"longitude_of_center\",-12.5],PARAMETER[\"false_easting\",5],\
+                      PARAMETER[\"false_northing\",6],UNIT[\"metre\",1]]";
+    assert_eq!(sinusoidal, format!("PROJCS[\"unknown\",{sphere},PROJECTION[\"Sinusoidal\"],{parameters}"));
+}

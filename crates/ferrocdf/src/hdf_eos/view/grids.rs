@@ -81,6 +81,7 @@ impl<'a> Builder<'a> {
         let (mapping, parameters) = georeference.projection.grid_mapping();
         let mut attrs = vec![attr("grid_mapping_name", mapping)];
         attrs.extend(parameters.into_iter().map(|(name, values)| attr(name, values)));
+        attrs.push(attr("spatial_ref", georeference.projection.well_known_text()));
         let crs = self.unique(group, Name::stored(b"crs"));
         let mut more = vec![attr("grid_mapping", crs.to_str().into_owned())];
         let var = Var {

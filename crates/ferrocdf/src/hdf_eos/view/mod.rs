@@ -50,6 +50,8 @@ pub(super) struct View {
     pub model: Model,
     /// The storage of each variable, by its id.
     pub sources: Vec<Source>,
+    /// The tables that the model shows, or that are of no use but to the HDF-EOS2 library.
+    pub tables: HashSet<u16>,
     /// A line for each object that has no place in the model: its name and the reason.
     pub skipped: Vec<String>,
 }
@@ -59,7 +61,7 @@ impl View {
     pub fn new(structure: &Structure, flat: &Model, data_sets: &[DataSet], objects: Objects) -> View {
         let model = Model::new(Format::new(Container::Hdf4, DataModel::Netcdf4));
         let names = HashMap::from([(GroupId::ROOT, Names::default())]);
-        let view = View { model, sources: vec![], skipped: vec![] };
+        let view = View { model, sources: vec![], tables: HashSet::new(), skipped: vec![] };
         let mut builder =
             Builder { view, flat, objects, names, used: HashSet::new(), scales: HashMap::new() };
         builder.view.model.set_attrs(GroupId::ROOT, flat.group(GroupId::ROOT).attrs.clone());
@@ -266,6 +268,9 @@ impl<'a> Builder<'a> {
     }
 
     fn push(&mut self, var: Var, source: Source) {
+        if let Source::Table { table, .. } = &source {
+            self.view.tables.insert(table.reference);
+        }
         self.view.model.push_var(var);
         self.view.sources.push(source);
     }

@@ -13,11 +13,17 @@ use crate::hdf4::atomic;
 /// Name of the dimension of the records of a table.
 const RECORDS: &[u8] = b"record";
 
+/// Name of the table in which the HDF-EOS2 library notes which levels it wrote.
+const LEVEL_WRITTEN: &[u8] = b"LevelWritten";
+
 impl Builder<'_> {
     pub(super) fn add_point(&mut self, point: &Point) {
         let mut members = self.objects.take(ObjectKind::Point, &point.name);
         let group = self.add_group(GroupId::ROOT, &point.name);
         self.add_attributes(group, std::mem::take(&mut members.attributes));
+        if let Some(Member::Table(table)) = members.take(LEVEL_WRITTEN) {
+            self.view.tables.insert(table.reference);
+        }
         for level in &point.levels {
             let Some(Member::Table(table)) = members.take(&level.name) else {
                 let (path, name) = (self.view.model.group_path(group), level.name.escape_ascii());
