@@ -269,7 +269,7 @@ impl ScatteredChunks {
     /// Returns the location of a chunk with these pieces.
     fn location(&self, file: &File, pieces: Vec<Piece>) -> ChunkLocation {
         match *pieces {
-            [] => ChunkLocation::Missing,
+            [] | [Piece { len: 0, .. }] => ChunkLocation::Missing,
             [Piece { at: Some(at), len }] => ChunkLocation::At { at, len, mask: 0 },
             _ => {
                 let len = pieces.iter().fold(0u64, |sum, piece| sum.saturating_add(piece.len));

@@ -1,14 +1,16 @@
 //! The data descriptors: blocks of them, each with the position of the next one (Specification, chapter 2, "Data Descriptor Blocks").
 //!
 //! Files of HDF-EOS have blocks of 16 descriptors and hundreds of blocks, spread over the file, and only a block tells where the next
-//! one is. A slow source is therefore read in windows that grow: a granule of some MB takes a few requests instead of hundreds.
+//! one is. A slow source is therefore read in windows that grow: a granule of some MB takes a few rounds instead of hundreds. The
+//! structures in these windows are kept, since they are small, many, and needed next.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::{BTreeMap, HashSet};
 
-use ferrocdf_bytes::{Coder, Record, Result};
+use ferrocdf_bytes::{Code, Coder, Error, Record, Result};
 use ferrocdf_store::{Blob, ReadRequest};
 
+use crate::file::SIGNATURE;
 use crate::tags;
 use crate::wire::{bad, decode};
 
@@ -28,6 +30,9 @@ pub struct Descriptor {
 /// The descriptors of a file by kind and reference number.
 #[derive(Debug, Default)]
 pub struct Descriptors(BTreeMap<(u16, u16), Descriptor>);
+
+/// The bytes of structures that came with the descriptors, by position.
+pub type Kept = BTreeMap<u64, Vec<u8>>;
 
 /// "Data descriptor block" header.
 #[derive(Debug, Default)]
@@ -88,12 +93,15 @@ const UNWRITTEN: u64 = 0xffff_ffff;
 const MAX_DESCRIPTORS: usize = 1 << 20;
 
 impl Descriptors {
-    /// Reads the descriptors of a file.
+    /// Reads the descriptors of a file, and of a slow source the structures that come with them.
     ///
     /// # Errors
-    /// `EHDFERR` for a chain of blocks that comes back to itself, `ETRUNC` for a block beyond the end of the file.
-    pub fn read(blob: &dyn Blob) -> Result<Descriptors> {
+    /// `NC_ENOTNC` if it is no HDF4 file, `EHDFERR` for a chain of blocks that comes back to itself, `ETRUNC` for a block beyond the end of the file.
+    pub fn read(blob: &dyn Blob) -> Result<(Descriptors, Kept)> {
         let mut windows = Windows::new(blob);
+        if windows.get(0, FIRST)? != SIGNATURE {
+            return Err(Error::new(Code::ENOTNC, "it does not begin as an HDF4 file does"));
+        }
         let (mut found, mut seen, mut at) = (BTreeMap::new(), HashSet::new(), FIRST);
         let mut total = 0usize;
         while at != 0 {
@@ -129,7 +137,8 @@ impl Descriptors {
             }
             at = header.next;
         }
-        Ok(Descriptors(found))
+        let kept = windows.keep(found.values());
+        Ok((Descriptors(found), kept))
     }
 
     /// Returns the descriptor of an object.
@@ -153,6 +162,8 @@ struct Windows<'a> {
     blob: &'a dyn Blob,
     start: u64,
     bytes: Vec<u8>,
+    /// The windows before this one, of a slow source, by position.
+    before: BTreeMap<u64, Vec<u8>>,
     /// Size of the next window.
     size: u64,
     /// Bytes that slow sources may still send in windows that grow.
@@ -166,7 +177,14 @@ const NEAR: u64 = 4 << 10;
 const SLOW: u64 = 1 << 20;
 const LARGEST: u64 = 32 << 20;
 const REQUEST: usize = 1 << 20;
-const BUDGET: u64 = 128 << 20;
+const BUDGET: u64 = 64 << 20;
+
+/// Largest structure that is kept, and the bytes of all of them.
+const KEPT: u64 = 64 << 10;
+const ALL_KEPT: u64 = 32 << 20;
+
+/// Kinds of objects whose bytes are data, unless they are headers of special elements.
+const DATA: [u16; 7] = [tags::SD, tags::CHUNK, tags::COMPRESSED, tags::RI, tags::CI, tags::RI8, tags::CI8];
 
 impl<'a> Windows<'a> {
     fn new(blob: &'a dyn Blob) -> Windows<'a> {
@@ -174,7 +192,7 @@ impl<'a> Windows<'a> {
             true => (NEAR, 0),
             false => (SLOW, BUDGET),
         };
-        Windows { blob, start: 0, bytes: vec![], size, budget }
+        Windows { blob, start: 0, bytes: vec![], before: BTreeMap::new(), size, budget }
     }
 
     /// Returns `len` bytes from position `at` on, fewer only at the end of the file.
@@ -192,9 +210,38 @@ impl<'a> Windows<'a> {
         self.bytes.get(skip..)?.get(..usize::try_from(len).ok()?)
     }
 
+    /// Returns the bytes of the structures that lie in the windows.
+    fn keep<'d>(mut self, all: impl Iterator<Item = &'d Descriptor>) -> Kept {
+        let mut kept = Kept::new();
+        if self.before.is_empty() {
+            return kept;
+        }
+        self.before.insert(self.start, self.bytes);
+        let mut left = ALL_KEPT;
+        for descriptor in all {
+            let Some((at, len)) = descriptor.place else { continue };
+            if len > KEPT.min(left) || DATA.contains(&descriptor.tag) && !descriptor.is_special {
+                continue;
+            }
+            let window = self.before.range(..=at).next_back();
+            let bytes = window.and_then(|(start, window)| {
+                let skip = usize::try_from(at.saturating_sub(*start)).ok()?;
+                window.get(skip..)?.get(..usize::try_from(len).ok()?)
+            });
+            if let Some(bytes) = bytes {
+                left = left.saturating_sub(len);
+                kept.insert(at, bytes.to_vec());
+            }
+        }
+        kept
+    }
+
     fn load(&mut self, at: u64, len: u64) -> Result<()> {
         // A block has at most 65,535 descriptors, so `len` is below 1 MiB.
         let size = self.size.max(len);
+        if self.budget > 0 {
+            self.before.insert(self.start, std::mem::take(&mut self.bytes));
+        }
         self.budget = self.budget.saturating_sub(size);
         self.size = match self.budget {
             0 => NEAR,

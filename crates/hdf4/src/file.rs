@@ -3,11 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ferrocdf_bytes::{Code, Context, Error, Result};
+use ferrocdf_bytes::{Context, Result};
 use ferrocdf_codec::{Chain, Codecs};
 use ferrocdf_store::{Blob, InRounds, read_in_rounds};
 
 use crate::descriptors::Descriptors;
+use crate::kept::KeptBlob;
 use crate::pieces::{Piece, PieceBlob};
 use crate::wire::bad;
 use crate::{Descriptor, Element, NumberType, Storage, Vdata, Vgroup, tags};
@@ -51,14 +52,10 @@ impl File {
             // What was read ahead may be older than a change of the file.
             blob.forget();
         }
-        let mut signature = [0; SIGNATURE.len()];
-        if blob.read_at(0, &mut signature)? < SIGNATURE.len() || signature != SIGNATURE {
-            return Err(Error::new(Code::ENOTNC, "it does not begin as an HDF4 file does"));
-        }
-        let descriptors = Descriptors::read(&*blob)?;
+        let (descriptors, kept) = Descriptors::read(&*blob)?;
         let metadata: Arc<dyn Blob> = match blob.cost().is_near() {
             true => blob.clone(),
-            false => Arc::new(InRounds::new(blob.clone())),
+            false => Arc::new(KeptBlob { blob: Arc::new(InRounds::new(blob.clone())), kept }),
         };
         Ok(File(Arc::new(Parts { blob, metadata, descriptors, open_named, codecs })))
     }

@@ -15,6 +15,7 @@ mod chunks;
 mod descriptors;
 mod element;
 mod file;
+mod kept;
 mod lazy;
 mod number;
 mod pieces;

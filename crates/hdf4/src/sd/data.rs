@@ -182,7 +182,8 @@ impl Var {
             return Err(bad(format!("{} compressed bytes instead of {total}", element.len)));
         }
         let (at, len, blob) = match *pieces {
-            [] => return Ok(self.unwritten()),
+            // Nothing was written: not even the end of a stream.
+            [] | [Piece { len: 0, .. }] => return Ok(self.unwritten()),
             [Piece { at: Some(at), len }] => (at, len, None),
             _ => {
                 let len = pieces.iter().fold(0u64, |sum, piece| sum.saturating_add(piece.len));
