@@ -7,6 +7,8 @@ mod dimension_ids;
 mod formats;
 mod groups;
 mod hdf4;
+mod hdf4_build;
+mod hdf_eos;
 mod hostile;
 mod made_up_dims;
 mod netcdf4;
