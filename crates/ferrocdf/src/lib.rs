@@ -39,6 +39,7 @@ mod extents;
 mod file;
 mod handles;
 mod hdf4;
+mod hdf_eos;
 mod location;
 mod nc4;
 mod nczarr;

@@ -144,11 +144,13 @@ const WHEELS: &[&str] = &[
     "flask-cors==6.0.5",
     "pytest==9.2.0",
     "pyhdf==0.11.7",
+    "pyproj==3.7.2",
 ];
 
 /// The Python environment of the tests; its interpreter.
 pub fn python() -> Result<PathBuf, String> {
-    let there = "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, pytest, zarr, xarray, pyhdf.SD";
+    let there =
+        "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, pytest, zarr, xarray, pyhdf.SD, pyproj";
     environment("target/python", there, WHEELS)
 }
 

@@ -12,6 +12,7 @@ use ferrocdf_model::{Container, Format, Model};
 use ferrocdf_store::{Blob, BlobMut, ZIP_SIGNATURES};
 
 use crate::driver::{Candidate, Context, Driver, Probe, WriteDriver, WriteProbe, registered};
+use crate::hdf_eos;
 use crate::hdf4::Hdf4;
 use crate::location::Location;
 use crate::nc4::{Nc4, Nc4Writer};
@@ -44,7 +45,8 @@ const TABLE: [Probe; 5] = [
         recognises: |candidate| Ok(candidate.head.starts_with(&HDF4_SIGNATURE)),
         open: |blob, context| {
             let (driver, model) = Hdf4::open(blob, context)?;
-            plugins::check_setting().map(|()| (Box::new(driver) as _, model))
+            plugins::check_setting()?;
+            if context.hdf_eos { hdf_eos::wrap(driver, model) } else { Ok((Box::new(driver), model)) }
         },
         write: None,
     },

@@ -108,7 +108,7 @@ fn push_attribute(model: &mut Model, owner: Owner, attribute: &Attribute) {
 }
 
 /// Returns the netCDF type of a number type.
-fn atomic(number: NumberType) -> Atomic {
+pub(crate) fn atomic(number: NumberType) -> Atomic {
     match number.stored.kind {
         Kind::I8 => Atomic::Byte,
         Kind::U8 => Atomic::Ubyte,
@@ -125,7 +125,7 @@ fn atomic(number: NumberType) -> Atomic {
 }
 
 /// Returns stored numbers as values.
-pub(super) fn values(number: NumberType, bytes: &[u8]) -> Values {
+pub(crate) fn values(number: NumberType, bytes: &[u8]) -> Values {
     let order = number.stored.order;
     match number.stored.kind {
         Kind::I8 => Values::Byte(to_native(order, bytes)),

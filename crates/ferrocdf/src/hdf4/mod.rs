@@ -7,6 +7,7 @@
 mod build;
 mod skipped;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
@@ -18,6 +19,8 @@ use ferrocdf_store::{Blob, Watched};
 
 use crate::driver::{Context, DataSources, Driver, Inspect, LocatedArray, Skipped, StoredSize};
 use crate::plugins;
+
+pub(crate) use build::{atomic, values};
 
 /// An HDF4 file that is open for reading.
 pub(crate) struct Hdf4 {
@@ -73,15 +76,19 @@ impl Hdf4 {
     }
 
     /// Returns the file.
-    #[allow(dead_code)]
     pub(crate) fn file(&self) -> &File {
         &self.content.file
     }
 
     /// Returns the datasets that groups of numeric data stand for.
-    #[allow(dead_code)]
     pub(crate) fn data_sets(&self) -> &[DataSet] {
         &self.content.data_sets
+    }
+
+    /// Returns the objects that are not in the model, but for Vdatas that another driver shows.
+    pub(crate) fn skipped_but(&self, shown: &HashSet<u16>) -> Skipped {
+        let reasons = skipped::reasons(&self.content.file, &self.content.datasets, shown);
+        Skipped { reasons, ..Skipped::default() }
     }
 
     fn var(&self, var: VarId) -> Result<&Var> {
@@ -108,7 +115,7 @@ impl Driver for Hdf4 {
 
     fn fill(&self, _model: &Model, var: VarId) -> Result<Option<Values>> {
         let var = self.var(var)?;
-        Ok(Some(build::values(var.number, &var.fill())))
+        Ok(Some(values(var.number, &var.fill())))
     }
 
     fn inspect(&self) -> &dyn Inspect {
@@ -143,10 +150,7 @@ impl Inspect for Hdf4 {
     }
 
     fn skipped(&self, _model: &Model) -> Skipped {
-        Skipped {
-            reasons: skipped::reasons(&self.content.file, &self.content.datasets),
-            ..Skipped::default()
-        }
+        self.skipped_but(&HashSet::new())
     }
 
     fn unreadable(&self) -> Option<Error> {

@@ -8,8 +8,8 @@ use ferrocdf_hdf4::{File, tags};
 /// Classes of Vdatas and Vgroups that libraries keep for themselves: attributes, chunk tables, rasters.
 const INTERNAL: [&[u8]; 5] = [b"Attr0.0", b"_HDF_CHK_TBL_", b"RIATTR0.0", b"RI0.0", b"RIG0.0"];
 
-/// Returns a line for each object that is not in the model, with the reason.
-pub(super) fn reasons(file: &File, datasets: &Datasets) -> Vec<String> {
+/// Returns a line for each object that is not in the model, with the reason, but for Vdatas that are `shown` elsewhere.
+pub(super) fn reasons(file: &File, datasets: &Datasets, shown: &HashSet<u16>) -> Vec<String> {
     let mut lines: Vec<String> = datasets.unreadable.iter().map(ToString::to_string).collect();
     let (vgroups, vdatas) = (file.vgroups(), file.vdatas());
     let is_internal = |class: &[u8]| INTERNAL.iter().any(|internal| class.starts_with(internal));
@@ -20,7 +20,8 @@ pub(super) fn reasons(file: &File, datasets: &Datasets) -> Vec<String> {
         .flatten()
         .copied()
         .collect();
-    for (reference, vdata) in vdatas.into_iter().filter(|&(reference, _)| unknown(tags::VH, reference)) {
+    let is_skipped = |reference: u16| unknown(tags::VH, reference) && !shown.contains(&reference);
+    for (reference, vdata) in vdatas.into_iter().filter(|&(reference, _)| is_skipped(reference)) {
         match vdata {
             Ok(vdata) if is_internal(&vdata.class) || attributes.contains(&reference) => {}
             Ok(vdata) => lines.push(format!(
