@@ -29,6 +29,7 @@ import numpy
 WEIGHTS = (7, 317, 7919)
 FILL = 0
 GARBAGE = -1
+EDIMSIZE = -63
 
 
 def position(index):
@@ -259,6 +260,9 @@ class Judge:
         first = (lines or self.story)[0].split()
         self.is_classic = first[0] == "create" and first[1].startswith("cdf")
         self.is_store = first[0] == "create" and first[1].startswith("nczarr")
+        # netCDF-C opens no store in which an array and its dimension differ in length, as they do until the last object of a commit
+        # is put. A store whose close confirmed must open.
+        self.takes_equal_lengths_only = self.is_store and reader == "netcdf4" and "LD_PRELOAD" not in os.environ
         self.is_foreign = bool(lines) and first[0] != "create"
 
     def calls(self, log):
@@ -293,6 +297,8 @@ class Judge:
         try:
             file = self.reader(path)
         except Exception as error:
+            if self.takes_equal_lengths_only and getattr(error, "errno", 0) == EDIMSIZE and not (new[-1].name == "close" and new[-1].good):
+                return None
             return f"it cannot be opened: {error}"
         try:
             found = self.read(file)

@@ -389,7 +389,7 @@ static void run(char way)
 
 static void run_case(const char *script, const char *folder, char *line)
 {
-    char name[64], kind[16], way, path[4096], log[4096], on_disk[4096];
+    char name[64], kind[16], way, path[4096], log[4200], on_disk[4200];
     long n, times;
     check(sscanf(line, "%63s %ld %15s %ld %c", name, &n, kind, &times, &way) == 5, line);
     snprintf(path, sizeof path, "%s/%s", folder, name);
