@@ -48,7 +48,14 @@ impl Data {
             self.ready("a4.nc", peers)?;
             self.by_peer(name, &[python, &peers.stores_script, "make", kind, &self.path("a4.nc")])
         };
+        let by_libhdf4 = |what: &str| {
+            let program = peers.hdf4.as_deref().ok_or("there is no libhdf4")?;
+            self.by_peer(name, &[program, what])
+        };
         match name {
+            "grid4.hdf" => by_libhdf4("make-grid"),
+            "granule4.hdf" => by_libhdf4("make-granule"),
+            "granule12.hdf" => by_libhdf4("make-chunks"),
             "zstd3.zarr" => store("zstd3"),
             "shard3.zarr" => store("shard3"),
             "blosc3.zarr" => store("blosc3"),

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod data;
+mod hdf4;
 mod measure;
 mod remote;
 mod rows;

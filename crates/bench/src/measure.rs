@@ -34,6 +34,12 @@ pub struct Peers {
     pub stores_python: Option<String>,
     /// The workloads of Zarr in Python.
     pub stores_script: String,
+    /// The workloads of HDF4 on libhdf4, if it is there.
+    pub hdf4: Option<String>,
+    /// A Python that has pyhdf, if there is one.
+    pub hdf4_python: Option<String>,
+    /// The workloads of HDF4 in Python.
+    pub hdf4_script: String,
 }
 
 /// The Python of the variable `FERROCDF_PYTHON`, else that of the tests, if it has what the workloads need, and the folder
@@ -53,6 +59,14 @@ fn stores_python() -> Option<String> {
         std::env::var("FERROCDF_ZARR_PYTHON").unwrap_or_else(|_| "target/zarr/bin/python".to_string());
     let mut import = Command::new(&python);
     import.args(["-c", "import h5py, numcodecs, tensorstore, zarr, zarrs"]).stderr(Stdio::null());
+    import.status().is_ok_and(|status| status.success()).then_some(python)
+}
+
+/// The Python of the variable `FERROCDF_PYTHON`, else that of the tests, if it has pyhdf.
+fn hdf4_python() -> Option<String> {
+    let python = std::env::var("FERROCDF_PYTHON").unwrap_or_else(|_| "target/python/bin/python".to_string());
+    let mut import = Command::new(&python);
+    import.args(["-c", "import pyhdf.SD"]).stderr(Stdio::null());
     import.status().is_ok_and(|status| status.success()).then_some(python)
 }
 
@@ -90,12 +104,27 @@ impl Meter {
         let make4 = compile("make4", "make4", &["-lnetcdf", "-lm"])?;
         let [theirs, ours, theirs4, make4] =
             [theirs, ours, theirs4, make4].map(|path| path.display().to_string());
-        let [script, stores_script] =
-            ["peer.py", "stores.py"].map(|name| source.join(name).display().to_string());
+        let hdf4 = compile("hdf4", "hdf4", &["-I/usr/include/hdf", "-lmfhdfalt", "-ldfalt"]).ok();
+        let hdf4 = hdf4.map(|path| path.display().to_string());
+        let [script, stores_script, hdf4_script] =
+            ["peer.py", "stores.py", "hdf4.py"].map(|name| source.join(name).display().to_string());
+        let hdf4_python = hdf4_python();
         let stores_python = stores_python();
         let (python, plugins) = python().unzip();
-        let peers =
-            Peers { theirs, ours, theirs4, make4, python, plugins, script, stores_python, stores_script };
+        let peers = Peers {
+            theirs,
+            ours,
+            theirs4,
+            make4,
+            python,
+            plugins,
+            script,
+            stores_python,
+            stores_script,
+            hdf4,
+            hdf4_python,
+            hdf4_script,
+        };
         Ok((Meter { runner, folder: folder.to_path_buf() }, peers))
     }
 

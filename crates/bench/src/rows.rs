@@ -1,9 +1,11 @@
 //! The table: what is measured, against whom, and the ratio to reach. Rows about netCDF-4 form the group `nc4`, and those
-//! of built-in filters against the plugins of the same filters the group `codec`, those of Zarr stores the group `zarr`.
+//! of built-in filters against the plugins of the same filters the group `codec`, those of Zarr stores the group
+//! `zarr`, those of HDF4 files the group `hdf4`.
 
 use std::path::{Path, PathBuf};
 
 use crate::data::Data;
+use crate::hdf4;
 use crate::measure::{Cost, Meter, Peers, median, ready_memory};
 use crate::remote;
 use crate::stores;
@@ -93,7 +95,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     for row in rows.iter().filter(chosen) {
         if row.peer.is_empty() {
             eprintln!(
-                "left out, since there is no Python with what it needs (FERROCDF_PYTHON, FERROCDF_ZARR_PYTHON): {}",
+                "left out, since there is no libhdf4, or no Python with what it needs (FERROCDF_PYTHON, FERROCDF_ZARR_PYTHON): {}",
                 row.what
             );
             continue;
@@ -375,5 +377,6 @@ fn rows(data: &Data, peers: &Peers, me: &str, bin: &Path) -> Vec<Row> {
         made(tool("nc4: ncgen -4 of 2,000 x 20", "ncgen", &["-4", "-o", &out, "INPUT"], "c.cdl", 50.0)),
     ];
     rows.extend(stores::rows(data, peers, me, bin));
+    rows.extend(hdf4::rows(data, peers, me, bin));
     rows
 }

@@ -13,6 +13,7 @@
 pub mod ask;
 #[allow(unsafe_code)]
 pub mod both;
+pub mod hdf4;
 pub mod listing;
 pub mod python;
 mod reference;

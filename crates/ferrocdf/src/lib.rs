@@ -38,6 +38,8 @@ mod elements;
 mod extents;
 mod file;
 mod handles;
+mod hdf4;
+mod hdf_eos;
 mod location;
 mod nc4;
 mod nczarr;

@@ -22,6 +22,10 @@ pub struct OpenOptions {
     /// Where bytes in memory, or of another blob, come from: files that they name (virtual datasets, external data and
     /// links) are looked for beside the file or object at this location. Without it they are not looked for.
     pub beside: Option<Location>,
+    /// True if HDF4 files with HDF-EOS2 metadata are shown as what it says: a group for each grid, swath and point, with named
+    /// dimensions and coordinates. Otherwise they have the names and dimensions that netCDF-C shows. The word `hdfeos` in the
+    /// fragment of a URL sets it too.
+    pub hdf_eos: bool,
 }
 
 impl OpenOptions {
@@ -41,6 +45,12 @@ impl OpenOptions {
     #[must_use]
     pub fn all_attributes(self, all: bool) -> Self {
         OpenOptions { all_attributes: all, ..self }
+    }
+
+    /// These options with HDF4 files shown as what their HDF-EOS2 metadata says, or not.
+    #[must_use]
+    pub fn hdf_eos(self, hdf_eos: bool) -> Self {
+        OpenOptions { hdf_eos, ..self }
     }
 
     /// These options for a file that another process may write to, or not.

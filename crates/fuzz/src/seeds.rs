@@ -89,6 +89,11 @@ pub fn netcdf4() -> Vec<Vec<u8>> {
     [files("ferrocdf/tests/data", &["nc", "h5"]), files("hdf5/tests/data_half", &["h5"])].concat()
 }
 
+/// Files of libhdf4: each storage, records in linked blocks, the older interface, objects that are no data sets.
+pub fn hdf4() -> Vec<Vec<u8>> {
+    files("hdf4/tests/data", &["hdf"])
+}
+
 /// Shared libraries that import names of HDF5, with both kinds of tables of names.
 pub fn images() -> Vec<Vec<u8>> {
     files("plugin/tests/data", &["elf"])

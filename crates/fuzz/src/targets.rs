@@ -52,6 +52,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "codecs", seeds: filters::codecs, memory: MEMORY, run: filters::codec, ..PLAIN },
     Target { name: "netcdf4", seeds: seeds::netcdf4, memory: HDF5_MEMORY, run: whole, repair: true },
     Target { name: "zarr", seeds: seeds::zarr, memory: HDF5_MEMORY, run: zarr, ..PLAIN },
+    Target { name: "hdf4", seeds: seeds::hdf4, memory: HDF5_MEMORY, run: whole, ..PLAIN },
     Target { name: "edit4", seeds: seeds::netcdf4, memory: HDF5_MEMORY, run: edit_netcdf4, repair: true },
 ];
 
@@ -134,7 +135,7 @@ fn read_file(file: &File) {
     }
 }
 
-/// [`read`], and all that an HDF5 file may say besides.
+/// [`read`], and all that an HDF5 or HDF4 file may say besides.
 fn whole(data: &[u8]) {
     read(data);
     let Ok(file) = File::from_bytes(data.to_vec()) else { return };

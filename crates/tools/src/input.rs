@@ -22,7 +22,12 @@ pub struct Input {
 impl Input {
     /// Opens a dataset, whose attributes are shown or copied if `all_attributes`; `in_memory` reads a file whole first.
     pub fn open(path: &Path, in_memory: bool, all_attributes: bool) -> Result<Input> {
-        let options = OpenOptions::default().allow_missing(ALLOWED_MISSING).all_attributes(all_attributes);
+        Input::open_with(path, in_memory, &OpenOptions::default().all_attributes(all_attributes))
+    }
+
+    /// [`Input::open`] with options; bytes may be missing as for any tool.
+    pub fn open_with(path: &Path, in_memory: bool, options: &OpenOptions) -> Result<Input> {
+        let options = options.clone().allow_missing(ALLOWED_MISSING);
         let location = location(path)?;
         let _shown = RemoteProgress::of(&location, "reading");
         let whole = match &location {
@@ -31,7 +36,7 @@ impl Input {
         };
         let file = match whole {
             None => File::open_location(&location, &options)?,
-            Some(path) => from_bytes(path, read(path)?)?,
+            Some(path) => from_bytes(path, read(path)?, &options)?,
         };
         let missing = file.missing_bytes()?;
         let Some(path) = whole.filter(|_| (1..=ALLOWED_MISSING).contains(&missing)) else {
@@ -39,7 +44,7 @@ impl Input {
         };
         let mut bytes = read(path)?;
         bytes.resize(bytes.len() + missing as usize, 0);
-        Ok(Input { file: from_bytes(path, bytes)?, missing })
+        Ok(Input { file: from_bytes(path, bytes, &options)?, missing })
     }
 
     /// Says that bytes are missing and read as zeros, where they do. `consequence` says what becomes of them.
@@ -92,7 +97,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     })
 }
 
-fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<File> {
-    File::from_bytes_with(bytes, &OpenOptions::default().beside(Location::Path(path.to_path_buf())))
+fn from_bytes(path: &Path, bytes: Vec<u8>, options: &OpenOptions) -> Result<File> {
+    File::from_bytes_with(bytes, &options.clone().beside(Location::Path(path.to_path_buf())))
         .map_err(|error| error.at(path.display()))
 }

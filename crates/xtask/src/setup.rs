@@ -30,6 +30,10 @@ const NEEDS: &[Need] = &[
     Need { what: "C headers", package: "libc6-dev", is_there: || compiles("stdio.h") },
     REFERENCE_TOOLS,
     Need { what: "the reference library", package: "libnetcdf-dev", is_there: || compiles("netcdf.h") },
+    // The variant whose names do not meet those of netCDF.
+    Need { what: "the HDF4 library", package: "libhdf4-alt-dev", is_there: || compiles("hdf/mfhdf.h") },
+    Need { what: "szip", package: "libaec-dev", is_there: || compiles("szlib.h") },
+    Need { what: "zlib", package: "zlib1g-dev", is_there: || compiles("zlib.h") },
 ];
 
 /// What the Python environment of the tests is made with.
@@ -67,6 +71,7 @@ const CLIENTS: &[Need] = &[
     Need { what: "HDF5", package: "libhdf5-dev", is_there: || works("pkg-config", &["--exists", "hdf5"]) },
     Need { what: "the tools of HDF5", package: "hdf5-tools", is_there: || on_path("h5dump") },
     Need { what: "netCDF-C++", package: "libnetcdf-c++4-dev", is_there: || on_path("ncxx4-config") },
+    Need { what: "the tools of HDF4", package: "hdf4-tools", is_there: || on_path("hdp") },
     Need {
         what: "a web server",
         package: "nginx",
@@ -138,11 +143,14 @@ const WHEELS: &[&str] = &[
     "flask==3.1.3",
     "flask-cors==6.0.5",
     "pytest==9.2.0",
+    "pyhdf==0.11.7",
+    "pyproj==3.7.2",
 ];
 
 /// The Python environment of the tests; its interpreter.
 pub fn python() -> Result<PathBuf, String> {
-    let there = "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, pytest, zarr, xarray";
+    let there =
+        "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, pytest, zarr, xarray, pyhdf.SD, pyproj";
     environment("target/python", there, WHEELS)
 }
 
@@ -305,13 +313,13 @@ fn on_path(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// Whether the C compiler finds a header.
+/// Whether the C compiler finds a header, those of HDF4 with the folder that they find each other in.
 fn compiles(header: &str) -> bool {
     let source = std::env::temp_dir().join(format!("ferrocdf-setup-{}.c", std::process::id()));
     if std::fs::write(&source, format!("#include <{header}>\n")).is_err() {
         return false;
     }
-    let found = works("cc", &["-fsyntax-only", &source.to_string_lossy()]);
+    let found = works("cc", &["-fsyntax-only", "-I/usr/include/hdf", &source.to_string_lossy()]);
     // A file left behind in the folder for such files harms nobody.
     let _ = std::fs::remove_file(&source);
     found

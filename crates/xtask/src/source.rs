@@ -81,6 +81,34 @@ impl Package {
     }
 }
 
+/// Builds `ncdump` and `nccopy` of netCDF-C with HDF4, which no package of Debian has; the folder of both. They are static, so that no other
+/// netCDF library is loaded.
+pub fn netcdf_with_hdf4() -> Result<PathBuf, String> {
+    let folder = std::env::current_dir().map_err(text)?.join("target/netcdf-hdf4");
+    let tools = folder.join("ncdump");
+    if ["ncdump", "nccopy"].iter().all(|tool| tools.join(tool).is_file()) {
+        return Ok(tools);
+    }
+    let source = NETCDF.fetch()?;
+    std::fs::create_dir_all(&folder).map_err(text)?;
+    let (source, folder) = (source.to_string_lossy(), folder.to_string_lossy());
+    let library = |name: &str| format!("/usr/lib/{name}.so");
+    let settings = [
+        "-DCMAKE_BUILD_TYPE=Release".to_string(),
+        "-DBUILD_SHARED_LIBS=OFF".to_string(),
+        "-DNETCDF_ENABLE_HDF4=ON".to_string(),
+        "-DMFHDF_H_INCLUDE_DIR=/usr/include/hdf".to_string(),
+        format!("-DHDF4_DF_LIB={}", library("libdfalt")),
+        format!("-DHDF4_MFHDF_LIB={}", library("libmfhdfalt")),
+    ];
+    let off = ["HDF4_FILE_TESTS", "DAP", "NCZARR", "TESTS", "PLUGINS", "LIBXML2"];
+    let off = off.map(|feature| format!("-DNETCDF_ENABLE_{feature}=OFF"));
+    let settings: Vec<&str> = settings.iter().chain(&off).map(String::as_str).collect();
+    run("cmake", &[&["-S", &*source, "-B", &*folder, "-DBUILD_TESTING=OFF"][..], &settings].concat(), &[])?;
+    run("cmake", &["--build", &folder, "--parallel", "2", "--target", "ncdump", "nccopy"], &[])?;
+    Ok(tools)
+}
+
 /// Runs a command of `apt-get` in a folder, with lists of its own of one release: of sources (`deb-src`) or packages (`deb`).
 pub fn download(folder: &Path, kind: &str, site: &str, release: &str, command: &[&str]) -> Outcome {
     let apt = folder.join("apt");

@@ -38,6 +38,7 @@ pub fn corpus(args: &[String]) -> Outcome {
     let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
     crate::setup::clients()?;
     let [python, zarr] = [crate::setup::python()?, crate::setup::newest_zarr()?];
+    let hdf4 = source::netcdf_with_hdf4()?;
     let prefix = installed()?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     let test = ["test", "--package", "ferrocdf-compat", "--features", "corpus", "--test", "corpus"];
@@ -46,6 +47,7 @@ pub fn corpus(args: &[String]) -> Outcome {
         ("FERROCDF_PREFIX", &*prefix),
         ("FERROCDF_PYTHON", &*python.to_string_lossy()),
         ("FERROCDF_ZARR_PYTHON", &*zarr.to_string_lossy()),
+        ("FERROCDF_NETCDF_HDF4", &*hdf4.to_string_lossy()),
     ];
     cargo(&[&test[..], &extra].concat(), &env)
 }
@@ -85,6 +87,7 @@ pub fn clients(args: &[String]) -> Outcome {
     let [newest, tested] = [published::NETCDF.fetch()?, published::NETCDF_TESTED.fetch()?];
     let python = crate::setup::python()?;
     let [zarr, zarr2] = [crate::setup::newest_zarr()?, crate::setup::zarr2()?];
+    let hdf4 = source::netcdf_with_hdf4()?;
     let prefix = installed()?;
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     let test = [
@@ -108,6 +111,7 @@ pub fn clients(args: &[String]) -> Outcome {
         ("FERROCDF_PYTHON", &*python.to_string_lossy()),
         ("FERROCDF_ZARR_PYTHON", &*zarr.to_string_lossy()),
         ("FERROCDF_ZARR2_PYTHON", &*zarr2.to_string_lossy()),
+        ("FERROCDF_NETCDF_HDF4", &*hdf4.to_string_lossy()),
     ];
     cargo(&[&test[..], &extra].concat(), &env)
 }

@@ -138,6 +138,41 @@ impl Szip {
         Ok(Szip { coding, planes, size, scanline, big: options & BIG_ENDIAN != 0 })
     }
 
+    /// Decodes a stream, which is what follows the size.
+    pub fn read_stream(&self, compressed: &[u8], decoded: &mut [u8]) -> Result<()> {
+        if self.planes == 1 {
+            return self.read_pixels(compressed, decoded);
+        }
+        with_buffer(|planes| {
+            planes.resize(decoded.len(), 0);
+            self.read_pixels(compressed, planes)?;
+            shuffle::unshuffle(self.planes, planes, decoded);
+            Ok(())
+        })
+    }
+
+    /// Encodes a stream; returns false if a pixel does not fit in the bits per pixel.
+    pub fn write_stream(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> bool {
+        if !decoded.len().is_multiple_of(self.size) {
+            return false;
+        }
+        if self.planes == 1 {
+            return self.write_pixels(decoded, encoded);
+        }
+        with_buffer(|planes| {
+            planes.resize(decoded.len(), 0);
+            shuffle::shuffle(self.planes, decoded, planes);
+            self.write_pixels(planes, encoded)
+        })
+    }
+
+    /// Returns the maximum number of bytes that a stream of `encoded` bytes can decode to.
+    pub fn max_stream_len(&self, encoded: usize) -> usize {
+        // A run of zero blocks takes at least five bits and has at most the 64 blocks of a segment.
+        let block = self.coding.block * self.size;
+        encoded.saturating_mul(2).saturating_mul(64 * block)
+    }
+
     fn read_pixels(&self, compressed: &[u8], to: &mut [u8]) -> Result<()> {
         let mut bits = BitReader::new(compressed);
         let mut samples = vec![0; self.coding.interval()];
@@ -191,17 +226,7 @@ impl SliceCodec for Szip {
     }
 
     fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
-        let compressed = encoded.get(HEADER..).unwrap_or(&[]);
-        if self.planes == 1 {
-            self.read_pixels(compressed, decoded)?;
-        } else {
-            with_buffer(|planes| {
-                planes.resize(decoded.len(), 0);
-                self.read_pixels(compressed, planes)?;
-                shuffle::unshuffle(self.planes, planes, decoded);
-                Ok(())
-            })?;
-        }
+        self.read_stream(encoded.get(HEADER..).unwrap_or(&[]), decoded)?;
         Ok(Some(decoded.len()))
     }
 
@@ -213,22 +238,12 @@ impl SliceCodec for Szip {
             return Ok(None);
         }
         encoded.extend_from_slice(&len.to_le_bytes());
-        let fits = if self.planes == 1 {
-            self.write_pixels(decoded, encoded)
-        } else {
-            with_buffer(|planes| {
-                planes.resize(decoded.len(), 0);
-                shuffle::shuffle(self.planes, decoded, planes);
-                self.write_pixels(planes, encoded)
-            })
-        };
+        let fits = self.write_stream(decoded, encoded);
         // As in HDF5, the filter does not apply to data that it would enlarge.
         Ok((fits && encoded.len() - HEADER <= decoded.len()).then_some(()))
     }
 
     fn max_decoded_len(&self, encoded: usize) -> usize {
-        // A run of zero blocks takes at least five bits and has at most the 64 blocks of a segment.
-        let block = self.coding.block * self.size;
-        encoded.saturating_sub(HEADER).saturating_mul(2).saturating_mul(64 * block)
+        self.max_stream_len(encoded.saturating_sub(HEADER))
     }
 }

@@ -6,11 +6,13 @@
 
 mod content;
 mod excused;
+mod hdf4;
 mod hdf5_clients;
 mod hdf5_dims;
 mod hdf5_edits;
 mod hdf5_ncdump;
 mod hdf5_values;
+mod hdf_eos;
 mod nccopy_files;
 mod nccopy_netcdf4;
 #[path = "../it/nccopy_tool.rs"]

@@ -1,4 +1,4 @@
-//! Every classic and HDF5 file of the corpus behind nginx and behind moto, which stands for S3: `ncdump` prints of the URL what it prints
+//! Every classic, HDF5 and HDF4 file of the corpus behind nginx and behind moto, which stands for S3: `ncdump` prints of the URL what it prints
 //! of the file, and ends with the same exit code.
 
 use std::collections::HashSet;
@@ -82,7 +82,7 @@ fn dump(place: &str) -> Run {
 
 #[test]
 fn ncdump_prints_of_urls_what_it_prints_of_files() {
-    let all = files(&["cdf1", "cdf2", "cdf5", "hdf5"]);
+    let all = files(&["cdf1", "cdf2", "cdf5", "hdf5", "hdf4"]);
     assert!(all.len() > 1300, "only {} files", all.len());
     let root = PathBuf::from(std::env::var_os("FERROCDF_CORPUS").expect("`cargo xtask corpus` sets it"));
     let (nginx, bucket) = (Nginx::serve(&root), Bucket::new(&root));

@@ -1,4 +1,4 @@
-//! Files of the reference in a store whose requests take 50 ms: rounds, requests and bytes are counted.
+//! Files of the reference and of libhdf4 in a store whose requests take 50 ms: rounds, requests and bytes are counted.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use ferrocdf::store::testing::{Rng, Simulated, Traffic};
 use ferrocdf::store::{Cost, MemoryStore, ObjectBlob, Store};
 use ferrocdf::{File, GroupId, OpenOptions, Owner, Selection};
 
+use crate::hdf4::libhdf4;
 use crate::ncdump_tool::generate;
 
 const LATENCY: Duration = Duration::from_millis(50);
@@ -125,5 +126,36 @@ data: v = {} ; }}",
         assert!(requests >= ROWS && rounds <= ROWS / IN_FLIGHT + 3, "{rounds} rounds, {requests} requests");
         let local = File::from_bytes(bytes).unwrap().read_selected(var, &half).unwrap();
         assert_eq!(remote, local);
+    }
+}
+
+/// Rounds that opening a granule may take.
+const MOST_ROUNDS: u64 = 8;
+
+#[test]
+fn granule_of_hdf4_is_opened_and_read_in_few_rounds() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("granule.hdf");
+    libhdf4().granule(&path);
+    let bytes = std::fs::read(path).unwrap();
+    let local = File::from_bytes(bytes.clone()).unwrap();
+    for cost in [Cost::REMOTE, SMALL_PAGES] {
+        let store = MemoryStore::default();
+        store.put("a.nc", &bytes).unwrap();
+        let store = Arc::new(Simulated::new(store, cost, LATENCY));
+        let remote = open(&store);
+        assert_eq!(header(&remote), header(&local));
+        let Traffic { rounds, requests, bytes: read, .. } = store.take_traffic();
+        println!("opening: {rounds} rounds, {requests} requests, {read} of {} bytes", bytes.len());
+        assert!(rounds <= MOST_ROUNDS, "{rounds} rounds");
+        for var in local.model().var_ids() {
+            let all = Selection::slab(&[0, 0], &local.model().shape(var));
+            assert_eq!(remote.read_selected(var, &all).unwrap(), local.read_selected(var, &all).unwrap());
+        }
+        let Traffic { rounds, .. } = store.take_traffic();
+        let sets = local.model().vars().len() as u64;
+        println!("reading {sets} data sets: {rounds} rounds");
+        // The chunk table, and the chunks.
+        assert!(rounds <= 3 * sets, "{rounds} rounds for {sets} data sets");
     }
 }

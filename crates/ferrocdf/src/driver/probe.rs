@@ -68,6 +68,8 @@ pub struct Context<'a> {
     pub allow_missing: u64,
     /// True if all attributes are going to be read, see [`OpenOptions::all_attributes`](crate::OpenOptions).
     pub all_attributes: bool,
+    /// True if HDF4 files are shown as what their HDF-EOS2 metadata says, see [`OpenOptions::hdf_eos`](crate::OpenOptions).
+    pub hdf_eos: bool,
     /// True if commits wait for the disk, see [`AppendOptions::durable`](crate::AppendOptions).
     pub durable: bool,
 }

@@ -6,11 +6,14 @@ use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::{ClassicFile, Version};
+use ferrocdf_hdf4::SIGNATURE as HDF4_SIGNATURE;
 use ferrocdf_hdf5::{OpenOptions as Hdf5Options, SIGNATURE as HDF5_SIGNATURE, is_hdf5};
 use ferrocdf_model::{Container, Format, Model};
 use ferrocdf_store::{Blob, BlobMut, ZIP_SIGNATURES};
 
 use crate::driver::{Candidate, Context, Driver, Probe, WriteDriver, WriteProbe, registered};
+use crate::hdf_eos;
+use crate::hdf4::Hdf4;
 use crate::location::Location;
 use crate::nc4::{Nc4, Nc4Writer};
 use crate::nczarr::{self, NcZarr, NcZarrWriter};
@@ -39,10 +42,11 @@ const TABLE: [Probe; 5] = [
     },
     Probe {
         container: Container::Hdf4,
-        recognises: |candidate| Ok(candidate.head.starts_with(&[0x0e, 0x03, 0x13, 0x01])),
-        open: |_, _| {
-            let why = "it is an HDF4 file; this version reads classic files (CDF-1, CDF-2, CDF-5) and HDF5";
-            Err(Error::new(Code::ENOTNC, why))
+        recognises: |candidate| Ok(candidate.head.starts_with(&HDF4_SIGNATURE)),
+        open: |blob, context| {
+            let (driver, model) = Hdf4::open(blob, context)?;
+            plugins::check_setting()?;
+            if context.hdf_eos { hdf_eos::wrap(driver, model) } else { Ok((Box::new(driver), model)) }
         },
         write: None,
     },
@@ -136,9 +140,13 @@ pub(crate) fn open_mut(
     if let Some(write) = probe.write {
         return (write.open)(blob, context);
     }
+    let what = format!("{} files are only read", probe.container.name());
+    if probe.container == Container::Hdf4 {
+        // The code of netCDF-C, which looks at the mode before it looks at the file.
+        return Err(Error::new(Code::EINVAL, what));
+    }
     // A container without a driver says so itself.
     (probe.open)(Arc::<dyn BlobMut>::from(blob), context)?;
-    let what = format!("{} files are only read", probe.container.name());
     Err(Error::new(Code::EPERM, what))
 }
 

@@ -74,7 +74,12 @@ impl Location {
     pub fn parse(text: &[u8]) -> Result<Location> {
         Ok(match Url::parse(text) {
             None => Location::Path(as_path(text).to_path_buf()),
-            Some(url) if url.is_file() && !url.asks_for_zarr() && !url.asks_to_merge() => {
+            Some(url)
+                if url.is_file()
+                    && !url.asks_for_zarr()
+                    && !url.asks_to_merge()
+                    && !url.asks_for_hdf_eos() =>
+            {
                 Location::Path(as_path(&url.local_path()?).to_path_buf())
             }
             Some(url) => Location::Url(url),

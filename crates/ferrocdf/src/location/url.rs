@@ -54,6 +54,11 @@ impl Url {
         self.mode_words().any(|word| word.eq_ignore_ascii_case(b"merge"))
     }
 
+    /// True if the fragment asks for what the HDF-EOS2 metadata of an HDF4 file says.
+    pub(crate) fn asks_for_hdf_eos(&self) -> bool {
+        self.mode_words().any(|word| word.eq_ignore_ascii_case(b"hdfeos"))
+    }
+
     /// Returns the format and the kind of Zarr store that the fragment asks for; `None` if it asks for none. Without a version it is the
     /// second one, as in netCDF-C.
     pub(crate) fn zarr(&self) -> Option<(Format, ZarrOptions)> {

@@ -23,10 +23,10 @@ pub enum Style {
 }
 
 /// Prints what the file holds on standard output; with `counts_requests` also what it took to find out, if the file is remote.
-pub fn run(path: &Path, style: Style, counts_requests: bool) -> Result<()> {
+pub fn run(path: &Path, style: Style, counts_requests: bool, opening: &OpenOptions) -> Result<()> {
     let location = location(path)?;
     let shown = RemoteProgress::of(&location, "reading");
-    let file = File::open_location(&location, &OpenOptions::default().all_attributes(true))?;
+    let file = File::open_location(&location, &opening.clone().all_attributes(true))?;
     let mut facts = gather::facts(&file)?;
     if counts_requests {
         facts["requests"] = gather::requests();

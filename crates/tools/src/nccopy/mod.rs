@@ -15,7 +15,9 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use ferrocdf::{Code, CreateOptions, Error, File, FileMut, Format, Model, Result, VarId, ZarrOptions};
+use ferrocdf::{
+    Code, CreateOptions, Error, File, FileMut, Format, Model, OpenOptions, Result, VarId, ZarrOptions,
+};
 
 use crate::input::{ALLOWED_MISSING, Input, is_same};
 use crate::kinds;
@@ -53,24 +55,33 @@ pub enum Foreign {
 
 /// Runs the tool with the streams of this process. `args` starts with the program's name.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    main_with(Foreign::Refused, args)
+    main_with(Foreign::Refused, &OpenOptions::default(), args)
 }
 
-/// Runs `ferrocdf copy`: [`main`], and what netCDF does not allow is mapped or refused.
-pub fn main_with(foreign: Foreign, args: impl IntoIterator<Item = OsString>) -> ExitCode {
+/// Runs `ferrocdf copy`: [`main`], and what netCDF does not allow is mapped or refused. The source is opened with `opening`.
+pub fn main_with(
+    foreign: Foreign,
+    opening: &OpenOptions,
+    args: impl IntoIterator<Item = OsString>,
+) -> ExitCode {
     remove_on_signals();
-    ExitCode::from(run_with(foreign, args, &mut io::stderr()))
+    ExitCode::from(run_with(foreign, opening, args, &mut io::stderr()))
 }
 
 /// Runs the tool and gives its exit code. `args` starts with the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> u8 {
-    run_with(Foreign::Refused, args, errors)
+    run_with(Foreign::Refused, &OpenOptions::default(), args, errors)
 }
 
-fn run_with(foreign: Foreign, args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> u8 {
+fn run_with(
+    foreign: Foreign,
+    opening: &OpenOptions,
+    args: impl IntoIterator<Item = OsString>,
+    errors: &mut dyn Write,
+) -> u8 {
     let message = match options::parse(args) {
         Parsed::Stop(message) => message,
-        Parsed::Run(program, options) => match copy(&program, foreign, &options, errors) {
+        Parsed::Run(program, options) => match copy(&program, foreign, opening, &options, errors) {
             Ok(()) => return 0,
             Err(Stop::Said(message)) => format!("{program}: {message}"),
             Err(Stop::Failed(error)) => says::at_location(&error),
@@ -81,11 +92,18 @@ fn run_with(foreign: Foreign, args: impl IntoIterator<Item = OsString>, errors: 
     1
 }
 
-fn copy(program: &str, foreign: Foreign, options: &Options, errors: &mut dyn Write) -> Result<(), Stop> {
+fn copy(
+    program: &str,
+    foreign: Foreign,
+    opening: &OpenOptions,
+    options: &Options,
+    errors: &mut dyn Write,
+) -> Result<(), Stop> {
     if is_same(&options.input, &options.output) {
         return Err(Stop::Said("output would overwrite input".to_string()));
     }
-    let input = Input::open(&options.input, options.read_in_memory, true)?;
+    let opening = opening.clone().all_attributes(true);
+    let input = Input::open_with(&options.input, options.read_in_memory, &opening)?;
     let source = input.file.model();
     for spec in &options.chunkspecs {
         chunkspec::check(&source, spec)?;

@@ -31,13 +31,17 @@ pub fn copy() -> String {
   ferrocdf copy -5 a.nc b.nc       as CDF-5
   ferrocdf copy -V sst a.nc b.nc   one variable only
   ferrocdf copy -u a.nc b.nc       with records turned into a fixed dimension",
-        &format!("{}{STRICT}", nccopy::OPTIONS_TEXT),
+        &format!("{}{STRICT}{HDF_EOS}", nccopy::OPTIONS_TEXT),
     )
 }
 
 /// What `ferrocdf copy` takes and `nccopy` does not.
 const STRICT: &str = "  [--strict] refuse names and fill values that netCDF does not allow, instead of copying them as what it \
                       allows with a line on each and the name in the attribute _original_name
+";
+
+const HDF_EOS: &str = "  [--hdfeos] copy an HDF4 file as what its HDF-EOS2 metadata says: a group for each grid, swath and point, with \
+                       named dimensions and coordinates
 ";
 
 fn text(examples: &str, options: &str) -> String {

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use ferrocdf::OpenOptions;
 use ferrocdf_tools::info::{self, Style};
 use ferrocdf_tools::nccopy::Foreign;
 use ferrocdf_tools::{nccopy, ncdump, ncgen, plugins, zarr_conformance};
@@ -29,6 +30,9 @@ enum Command {
         /// Tell how many requests it took, and how many times one had to wait for the answer to another.
         #[arg(long)]
         requests: bool,
+        /// Show an HDF4 file as netCDF programs see it, and not as what its HDF-EOS2 metadata says.
+        #[arg(long)]
+        no_hdfeos: bool,
         /// The file to look at: a path, or a URL (http, https, s3, gs, az).
         file: PathBuf,
     },
@@ -73,8 +77,9 @@ impl Rest {
 
 fn main() -> ExitCode {
     match Cli::parse().command {
-        Command::Info { json, requests, file } => {
-            match info::run(&file, if json { Style::Json } else { Style::Text }, requests) {
+        Command::Info { json, requests, no_hdfeos, file } => {
+            let opening = OpenOptions::default().hdf_eos(!no_hdfeos);
+            match info::run(&file, if json { Style::Json } else { Style::Text }, requests, &opening) {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(error) => {
                     eprintln!("ferrocdf info: {error}");
@@ -89,10 +94,14 @@ fn main() -> ExitCode {
         }
         Command::Gen(rest) => ncgen::main(ncgen::Program::Ncgen, rest.under("ferrocdf gen")),
         Command::Copy(mut rest) => {
-            let before = rest.args.len();
-            rest.args.retain(|word| word != "--strict");
-            let foreign = if rest.args.len() < before { Foreign::Strict } else { Foreign::Mapped };
-            nccopy::main_with(foreign, rest.under("ferrocdf copy"))
+            let mut takes = |option: &str| {
+                let before = rest.args.len();
+                rest.args.retain(|word| word != option);
+                rest.args.len() < before
+            };
+            let foreign = if takes("--strict") { Foreign::Strict } else { Foreign::Mapped };
+            let opening = OpenOptions::default().hdf_eos(takes("--hdfeos"));
+            nccopy::main_with(foreign, &opening, rest.under("ferrocdf copy"))
         }
         Command::ZarrConformance { array_path } => {
             match zarr_conformance::run(&array_path, &mut std::io::stdout().lock()) {

@@ -1,0 +1,112 @@
+//! HDF4 files: libhdf4 writes and judges them, through the C programs in `c/hdf4`.
+//!
+//! [`Libhdf4::write`] makes files of every kind, [`Libhdf4::tell`] says what the SD interface finds in files, and [`compare`] compares
+//! that with what ferrocdf reads. What netCDF-C makes of it is the rule for names, dimensions and types (`libhdf4/hdf4file.c` there), also for
+//! the number formats that it refuses.
+
+mod compare;
+mod told;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+pub use compare::{Comparison, compare};
+pub use told::{Attribute, DataSet, Told, parse};
+
+/// The compiled C programs.
+pub struct Libhdf4 {
+    write: PathBuf,
+    tell: PathBuf,
+    szip: PathBuf,
+    bench: PathBuf,
+}
+
+const ADVICE: &str = "run `cargo xtask setup`, which installs what these tests compare with";
+
+/// Headers of Debian's package, and of a library that was built from its source.
+const HEADERS: [&str; 2] = ["-I/usr/include/hdf", "-I/usr/local/include"];
+
+impl Libhdf4 {
+    /// Compiles the programs in `folder`.
+    ///
+    /// # Panics
+    /// If there is no C compiler or no libhdf4.
+    pub fn new(folder: &Path) -> Libhdf4 {
+        let compile = |source: &str, name: &str, libraries: &[&str]| {
+            let source = format!("{}/{source}", env!("CARGO_MANIFEST_DIR"));
+            let program = folder.join(name);
+            let built = Command::new("cc")
+                .args(["-O1", "-Wall", "-Wextra", "-Werror"])
+                .args(HEADERS)
+                .arg("-o")
+                .arg(&program)
+                .arg(&source)
+                .args(libraries)
+                .output()
+                .unwrap_or_else(|error| panic!("cc: {error}; {ADVICE}"));
+            let said = String::from_utf8_lossy(&built.stderr);
+            assert!(built.status.success(), "{source} does not compile: {said}\n{ADVICE}");
+            program
+        };
+        const LIBHDF4: &[&str] = &["-lmfhdfalt", "-ldfalt"];
+        Libhdf4 {
+            write: compile("c/hdf4/write.c", "hdf4-write", LIBHDF4),
+            tell: compile("c/hdf4/tell.c", "hdf4-tell", LIBHDF4),
+            szip: compile("c/hdf4/szip.c", "hdf4-szip", &["-lsz", "-lz"]),
+            bench: compile("../bench/c/hdf4.c", "hdf4-bench", LIBHDF4),
+        }
+    }
+
+    /// Copies a file of numbers of `bytes` bytes, with szip in place of deflate.
+    ///
+    /// # Panics
+    /// If the program fails.
+    pub fn szip(&self, from: &Path, to: &Path, bytes: usize) {
+        let status = Command::new(&self.szip).args([from, to]).arg(bytes.to_string()).status();
+        let status = status.expect("the program was just compiled");
+        assert!(status.success(), "{}: {status}", from.display());
+    }
+
+    /// Makes a file like those of satellites: 40 data sets in 1,200 chunks with deflate, ten attributes each.
+    ///
+    /// # Panics
+    /// If the program fails.
+    pub fn granule(&self, path: &Path) {
+        let status = Command::new(&self.bench).arg("make-chunks").arg(path).status();
+        assert!(status.expect("the program was just compiled").success());
+    }
+
+    /// Writes all files of a seed into a folder. Returns their paths.
+    ///
+    /// # Panics
+    /// If the program fails.
+    pub fn write(&self, folder: &Path, seed: u64) -> Vec<PathBuf> {
+        let output = Command::new(&self.write).arg(folder).arg(seed.to_string()).output();
+        let output = output.expect("the program was just compiled");
+        assert!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).lines().map(|name| folder.join(name)).collect()
+    }
+
+    /// Says what libhdf4 finds in files, in their order.
+    ///
+    /// # Panics
+    /// If the program fails.
+    pub fn tell(&self, paths: &[PathBuf]) -> Vec<Told> {
+        let mut child = Command::new(&self.tell)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program was just compiled");
+        let mut input = child.stdin.take().expect("a pipe");
+        let list: String = paths.iter().map(|path| format!("{}\n", path.display())).collect();
+        let writer = std::thread::spawn(move || input.write_all(list.as_bytes()));
+        let output = child.wait_with_output().expect("it was started");
+        writer.join().expect("a thread that writes").expect("a pipe that is read");
+        assert!(output.status.success(), "{}", output.status);
+        let texts = parse(&String::from_utf8_lossy(&output.stdout));
+        assert_eq!(texts.len(), paths.len());
+        texts
+    }
+}

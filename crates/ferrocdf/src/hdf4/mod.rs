@@ -1,0 +1,159 @@
+//! HDF4 files as netCDF sees them: their Scientific Datasets (netCDF-C, `libhdf4`).
+//!
+//! Datasets are variables in the order of the file, in one group. As in netCDF-C dimensions are known by their names, and only those of
+//! variables exist. Unlike there, a name that comes twice gets a number, the dimensions that the file calls unlimited are, and number
+//! formats of this machine and of PCs are read (`docs/decisions/023-hdf4.md`).
+
+mod build;
+mod skipped;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_hdf4::sd::{Datasets, Var};
+use ferrocdf_hdf4::{File, OpenNamed};
+use ferrocdf_hdf5::ChunkCounts;
+use ferrocdf_model::{Model, Values, VarId};
+use ferrocdf_store::{Blob, Watched};
+
+use crate::driver::{Context, DataSources, Driver, Inspect, LocatedArray, Skipped, StoredSize};
+use crate::plugins;
+
+pub(crate) use build::{atomic, values};
+
+/// An HDF4 file that is open for reading.
+pub(crate) struct Hdf4 {
+    blob: Arc<dyn Blob>,
+    open_named: Option<OpenNamed>,
+    content: Content,
+}
+
+/// What the file says.
+struct Content {
+    file: File,
+    datasets: Datasets,
+    data_sets: Vec<DataSet>,
+}
+
+/// A dataset that a group of numeric data stands for, and the variable that it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DataSet {
+    /// Reference number of its NDG or SDG.
+    pub reference: u16,
+    /// Its name in the file, before it is made unique.
+    pub name: Vec<u8>,
+    /// The variable.
+    pub var: VarId,
+}
+
+impl Content {
+    fn read(blob: &Arc<dyn Blob>, open_named: Option<OpenNamed>) -> Result<(Content, Model)> {
+        let watched = Arc::new(Watched::new(blob.clone()));
+        let file = File::open(watched.clone(), open_named, plugins::codecs())?;
+        let datasets = Datasets::read(&file)?;
+        let (model, data_sets) = build::model(&file, &datasets)?;
+        // What the source refused is not to be taken for something that cannot be read.
+        match watched.take_refusal() {
+            Some(refusal) => Err(refusal),
+            None => Ok((Content { file, datasets, data_sets }, model)),
+        }
+    }
+}
+
+impl Hdf4 {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// `NC_EHDFERR` if its descriptors cannot be read, and those of the source.
+    pub(crate) fn open(blob: Arc<dyn Blob>, context: &Context<'_>) -> Result<(Hdf4, Model)> {
+        let open_named = context
+            .resolver
+            .clone()
+            .map(|resolver| -> OpenNamed { Arc::new(move |name| resolver.open(name)) });
+        let (content, model) = Content::read(&blob, open_named.clone())?;
+        Ok((Hdf4 { blob, open_named, content }, model))
+    }
+
+    /// Returns the file.
+    pub(crate) fn file(&self) -> &File {
+        &self.content.file
+    }
+
+    /// Returns the datasets that groups of numeric data stand for.
+    pub(crate) fn data_sets(&self) -> &[DataSet] {
+        &self.content.data_sets
+    }
+
+    /// Returns the objects that are not in the model, but for Vdatas that another driver shows.
+    pub(crate) fn skipped_but(&self, shown: &HashSet<u16>) -> Skipped {
+        let reasons = skipped::reasons(&self.content.file, &self.content.datasets, shown);
+        Skipped { reasons, ..Skipped::default() }
+    }
+
+    fn var(&self, var: VarId) -> Result<&Var> {
+        let found = self.content.datasets.vars.get(var.index());
+        found.ok_or_else(|| Error::new(Code::ENOTVAR, format!("the file has no variable {}", var.index())))
+    }
+}
+
+impl Driver for Hdf4 {
+    fn refresh(&mut self) -> Result<Model> {
+        let (content, model) = Content::read(&self.blob, self.open_named.clone())?;
+        self.content = content;
+        Ok(model)
+    }
+
+    fn array(&self, model: &Model, var: VarId) -> Result<LocatedArray> {
+        let located = self.var(var)?.locate(&self.content.file, model.shape(var))?;
+        Ok(LocatedArray { array: located.array, blob: located.blob })
+    }
+
+    fn blob(&self) -> &dyn Blob {
+        &*self.blob
+    }
+
+    fn fill(&self, _model: &Model, var: VarId) -> Result<Option<Values>> {
+        let var = self.var(var)?;
+        Ok(Some(values(var.number, &var.fill())))
+    }
+
+    fn inspect(&self) -> &dyn Inspect {
+        self
+    }
+}
+
+impl Inspect for Hdf4 {
+    fn stored_size(&self, var: VarId) -> Result<StoredSize> {
+        let var = self.var(var)?;
+        let size = var.stored_size(&self.content.file)?;
+        let elements =
+            var.shape.iter().fold(var.number.size() as u64, |bytes, &len| bytes.saturating_mul(len));
+        let chunks =
+            size.chunks.map(|(all, stored, decoded_bytes)| ChunkCounts { all, stored, decoded_bytes });
+        Ok(StoredSize { bytes: Some((elements, size.bytes)), chunks })
+    }
+
+    fn sources(&self, var: VarId) -> Result<DataSources> {
+        let var = self.var(var)?;
+        let external = var.arrangement(&self.content.file)?.external;
+        let external = external.map(|name| String::from_utf8_lossy(&name).into_owned());
+        Ok(DataSources {
+            external: external.into_iter().collect(),
+            stored_shape: Some(var.shape.clone()),
+            ..DataSources::default()
+        })
+    }
+
+    fn is_written_by_netcdf(&self) -> bool {
+        false
+    }
+
+    fn skipped(&self, _model: &Model) -> Skipped {
+        self.skipped_but(&HashSet::new())
+    }
+
+    fn unreadable(&self) -> Option<Error> {
+        self.content.datasets.unreadable.first().cloned()
+    }
+}

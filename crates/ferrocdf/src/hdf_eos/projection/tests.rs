@@ -1,0 +1,141 @@
+//! Projections against PROJ 9.5.1, which computed the longitudes and latitudes below, but for the latitudes of the ellipsoidal
+//! `GCTP_BCEA`: PROJ's series is 6e-9 degrees off there, and the numbers are those of a bisection of Snyder's equation 3-12.
+
+use super::super::structure::PARAMETERS;
+use super::*;
+
+/// Projection, parameters, spheroid and zone of a grid; then points: map coordinates, longitude and latitude in degrees.
+type Case = (&'static str, &'static [f64], i64, i64, &'static [(f64, f64, f64, f64)]);
+
+#[rustfmt::skip]
+const CASES: &[Case] = &[
+    ("GCTP_UTM", &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], 0, 40, &[(210584.5, 3322395.95, 53.9999999964764, 29.9999999600349), (813931.1, 2214162.5, 59.9999999028298, 19.9999997057471), (500000.0, 0.0, 57.0000000000000, 0.0000000000000), (167000.0, 9300000.0, 31.4373655223345, 83.0772988137426)]),
+    ("GCTP_UTM", &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], 12, -33, &[(210584.5, 3322395.95, 9.7867815933907, -60.1325612503580), (600000.0, 9999999.0, 15.8986376602087, -0.0000090461934)]),
+    ("GCTP_TM", &[6377563.396, 6356256.91, 0.9996012717, 0.0, -2000000.0, 49000000.0, 400000.0, -100000.0], -1, 0, &[(530000.0, 180000.0, -0.1267476798115, 51.5034800369017), (-800000.0, 1200000.0, -23.0926627918280, 58.9544654779103)]),
+    ("GCTP_ALBERS", &[0.0, 0.0, 29030000.0, 45030000.0, -96000000.0, 23000000.0, 0.0, 0.0], 8, 0, &[(-2300000.0, 3200000.0, -127.2999130518103, 48.3594850916254), (100.0, 200.0, -95.9990428470400, 23.0018404127868), (2000000.0, 300000.0, -76.5376499523777, 23.8680946223508)]),
+    ("GCTP_ALBERS", &[0.0, 0.0, -18000000.0, -36000000.0, 132000000.0, 0.0, 0.0, 0.0], 8, 0, &[(-1000000.0, -3200000.0, 121.5958575024060, -29.0720014589553), (2000000.0, -1300000.0, 149.9358235511510, -11.0310666309032)]),
+    ("GCTP_LAMCC", &[0.0, 0.0, 25000000.0, 60000000.0, -100000000.0, 42030000.0, 0.0, 0.0], 8, 0, &[(-2300000.0, 3200000.0, -150.3245841226245, 65.2882143880023), (100.0, 200.0, -99.9987241516175, 42.5018881354403), (2000000.0, -3000000.0, -82.7591189712922, 13.4463877716573)]),
+    ("GCTP_LAMCC", &[0.0, 0.0, -30000000.0, -30000000.0, 20000000.0, -30000000.0, 1000.0, 2000.0], 12, 0, &[(-300000.0, 320000.0, 16.9683088394060, -27.0960011674541), (2000000.0, -3000000.0, 47.8765284686376, -54.0339167272751)]),
+    ("GCTP_MERCAT", &[0.0, 0.0, 0.0, 0.0, 150000000.0, 41000000.0, 0.0, 0.0], 8, 0, &[(-3000000.0, 5000000.0, 114.3430985988640, 51.1553173150027), (9000000.0, -12000000.0, -103.0292957965918, -80.5767812562210)]),
+    ("GCTP_PS", &[6378273.0, 0.006693883, 0.0, 0.0, -45000000.0, 70000000.0, 0.0, 0.0], -1, 0, &[(-3850000.0, 5850000.0, 168.3497005624623, 30.9805640515577), (1000.0, -2000.0, -18.4349488229220, 89.9793586620703), (3750000.0, -5350000.0, -9.9720576873311, 34.3453713409297)]),
+    ("GCTP_PS", &[0.0, 0.0, 0.0, 0.0, 0.0, -71000000.0, 0.0, 0.0], 12, 0, &[(-3950000.0, 4350000.0, -42.2408923413797, -39.3633549166170), (1000.0, 2000.0, 26.5650511770780, -89.9794199936210)]),
+    ("GCTP_PS", &[0.0, 0.0, 0.0, 0.0, 0.0, 90000000.0, 5.0, 6.0], 3, 0, &[(-3950000.0, 4350000.0, -137.7590322323015, 40.5805198478814), (1000.0, 2000.0, 153.4809418128529, 89.9800485335216)]),
+    ("GCTP_LAMAZ", &[6371228.0, 0.0, 0.0, 0.0, 0.0, 90000000.0, 0.0, 0.0], -1, 0, &[(-5036842.76, 6036842.76, -140.1600518194502, 13.8047063951184), (12500.0, -12500.0, 45.0000000000000, 89.8410265367101), (0.0, 100.0, 180.0000000000000, 89.9991007105771)]),
+    ("GCTP_LAMAZ", &[0.0, 0.0, 0.0, 0.0, -100000000.0, 45000000.0, 0.0, 0.0], 0, 0, &[(-2000000.0, 730000.0, -127.7716808233856, 48.3747752421223), (2500000.0, -2000000.0, -75.4806071945803, 23.7639216939720)]),
+    ("GCTP_LAMAZ", &[6371228.0, 0.0, 0.0, 0.0, 0.0, -90000000.0, 0.0, 0.0], -1, 0, &[(-5036842.76, 7036842.76, -35.5943912267689, -4.4493444169662), (12500.0, -12500.0, 135.0000000000000, -89.8410265367101)]),
+    ("GCTP_SNSOID", &[6371007.181, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], -1, 0, &[(-20015109.354, 0.0, -179.9999999838355, 0.0000000000000), (-8895604.16, 3335851.55, -92.3760430118873, 29.9999999163671), (5000.0, -9900000.0, 2.6636917267218, -89.0327386337182)]),
+    ("GCTP_CEA", &[6371228.0, 0.0, 0.0, 0.0, 0.0, 30000000.0, 0.0, 0.0], -1, 0, &[(-17000000.0, 7200000.0, -176.5296967335741, 78.1471517414511), (1000.0, -5000000.0, 0.0103840998079, -42.8153414963883)]),
+    ("GCTP_BCEA", &[0.0, 0.0, 0.0, 0.0, -20000000.0, 30000000.0, 0.0, 0.0], 12, 0, &[(-17000000.0, 7200000.0, 163.8091472093822, 78.7532134313998), (1000.0, -5000000.0, -19.9896358321888, -43.0491935052012)]),
+];
+
+fn grid(name: &str, parameters: &[f64], sphere: i64, zone: i64) -> Grid {
+    let mut grid = Grid { projection: name.into(), sphere, zone, ..Grid::default() };
+    for (parameter, value) in grid.parameters.iter_mut().zip(parameters) {
+        *parameter = *value;
+    }
+    grid
+}
+
+#[test]
+fn longitudes_and_latitudes_are_those_of_proj() {
+    for &(name, parameters, sphere, zone, points) in CASES {
+        let projection = Projection::of(&grid(name, parameters, sphere, zone)).unwrap();
+        for &(x, y, longitude, latitude) in points {
+            let (found_longitude, found_latitude) = projection.inverse(x, y).unwrap();
+            let difference = (found_longitude - longitude).abs().max((found_latitude - latitude).abs());
+            assert!(
+                difference < 1e-9,
+                "{name} {parameters:?}: ({x}, {y}) is at ({found_longitude}, {found_latitude}), not ({longitude}, {latitude})"
+            );
+        }
+    }
+}
+
+#[test]
+fn points_beyond_the_edge_of_the_map_are_nowhere() {
+    let edge = |name, x, y| Projection::of(&grid(name, &[6.4e6], -1, 0)).unwrap().inverse(x, y);
+    for name in ["GCTP_SNSOID", "GCTP_CEA", "GCTP_MERCAT"] {
+        assert!(edge(name, 20e6, 0.0).is_some());
+        assert_eq!(edge(name, 20.2e6, 0.0), None, "{name}");
+    }
+    assert_eq!(edge("GCTP_SNSOID", 0.0, 10.1e6), None);
+    assert_eq!(edge("GCTP_CEA", 0.0, 6.5e6), None);
+    assert_eq!(edge("GCTP_LAMAZ", 10e6, 10e6), None);
+    for name in ["GCTP_UTM", "GCTP_TM", "GCTP_ALBERS", "GCTP_LAMCC", "GCTP_PS", "GCTP_LAMAZ", "GCTP_SNSOID"] {
+        for bad in [f64::NAN, f64::INFINITY] {
+            let grid = Grid { zone: 1, ..grid(name, &[6.4e6, 0.0, 1.0], -1, 0) };
+            assert_eq!(Projection::of(&grid).unwrap().inverse(bad, 0.0), None, "{name}");
+        }
+    }
+}
+
+#[test]
+fn no_parameters_end_in_a_panic_or_an_endless_loop() {
+    let strange = [0.0, 1e-300, -1.0, 1.0, 5e5, 9e7, -9e7, 1e300, f64::MAX];
+    for name in [
+        "GCTP_TM",
+        "GCTP_ALBERS",
+        "GCTP_LAMCC",
+        "GCTP_MERCAT",
+        "GCTP_PS",
+        "GCTP_LAMAZ",
+        "GCTP_SNSOID",
+        "GCTP_CEA",
+    ] {
+        for (at, value) in (0..PARAMETERS).flat_map(|at| strange.map(|value| (at, value))) {
+            let mut grid = grid(name, &[6.4e6, 6.3e6, 1.0], -1, 0);
+            grid.parameters[at] = value;
+            let projection = Projection::of(&grid).unwrap();
+            for point in strange.iter().flat_map(|&x| strange.map(|y| (x, y))) {
+                if let Some((longitude, latitude)) = projection.inverse(point.0, point.1) {
+                    assert!(longitude.is_finite() && latitude.is_finite());
+                }
+            }
+            projection.grid_mapping();
+        }
+    }
+    let grid = Grid { parameters: [f64::NAN; PARAMETERS], ..grid("GCTP_PS", &[], 0, 0) };
+    assert_eq!(Projection::of(&grid).unwrap_err(), "ProjParams: NaN is not finite");
+}
+
+#[test]
+fn zone_without_a_number_is_that_of_the_point() {
+    let zone_of = |longitude, latitude| {
+        let by_point = Projection::of(&grid("GCTP_UTM", &[longitude, latitude], 12, 0)).unwrap();
+        (-60..=60).find(|&zone| {
+            zone != 0 && Projection::of(&grid("GCTP_UTM", &[], 12, zone)).is_ok_and(|known| known == by_point)
+        })
+    };
+    assert_eq!(zone_of(57_000_000.0, 1.0), Some(40));
+    assert_eq!(zone_of(-180_000_000.0, -1_000_000.0), Some(-1));
+    assert!(Projection::of(&grid("GCTP_UTM", &[200_000_000.0], 12, 0)).is_err());
+}
+
+#[test]
+fn grid_mapping_has_the_attributes_of_the_conventions() {
+    let (name, attributes) =
+        Projection::of(&grid("GCTP_PS", &[0.0, 0.0, 0.0, 0.0, 0.0, -71e6], 12, 0)).unwrap().grid_mapping();
+    assert_eq!(name, "polar_stereographic");
+    let value =
+        |wanted| attributes.iter().find(|(name, _)| *name == wanted).map(|(_, values)| values.as_slice());
+    assert_eq!(value("latitude_of_projection_origin"), Some(&[-90.0][..]));
+    assert_eq!(value("standard_parallel"), Some(&[-71.0][..]));
+    assert_eq!(value("semi_major_axis"), Some(&[6_378_137.0][..]));
+    let flattening = value("inverse_flattening").unwrap()[0];
+    assert!((flattening - 298.257_223_563).abs() < 1e-6, "{flattening}");
+    let (name, attributes) = Projection::of(&grid("GCTP_GEO", &[], -1, 0)).unwrap().grid_mapping();
+    assert_eq!((name, attributes[0].clone()), ("latitude_longitude", ("earth_radius", vec![6_370_997.0])));
+}
+
+#[test]
+fn well_known_text_has_method_and_parameters() {
+    let text =
+        |name, parameters: &[f64]| Projection::of(&grid(name, parameters, -1, 0)).unwrap().well_known_text();
+    let sphere = "GEOGCS[\"unknown\",DATUM[\"unknown\",SPHEROID[\"unknown\",6371228,0]],PRIMEM[\"Greenwich\",0],\
+                  UNIT[\"degree\",0.0174532925199433]]";
+    assert_eq!(text("GCTP_GEO", &[6_371_228.0]), sphere);
+    let sinusoidal = text("GCTP_SNSOID", &[6_371_228.0, 0.0, 0.0, 0.0, -12_030_000.0, 0.0, 5.0, 6.0]);
+    let parameters = "PARAMETER[\"longitude_of_center\",-12.5],PARAMETER[\"false_easting\",5],\
+                      PARAMETER[\"false_northing\",6],UNIT[\"metre\",1]]";
+    assert_eq!(sinusoidal, format!("PROJCS[\"unknown\",{sphere},PROJECTION[\"Sinusoidal\"],{parameters}"));
+}

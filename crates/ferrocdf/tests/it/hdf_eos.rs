@@ -1,0 +1,335 @@
+//! HDF4 files with HDF-EOS2 metadata: groups, dimensions, coordinates and attributes by an option.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ferrocdf::store::testing::Simulated;
+use ferrocdf::store::{Cost, MemoryStore, ObjectBlob, Store};
+use ferrocdf::{File, GroupId, Model, OpenOptions, Owner, Values, VarId};
+
+use crate::hdf4_build::*;
+
+fn shown(bytes: Vec<u8>) -> File {
+    File::from_bytes_with(bytes, &OpenOptions::default().hdf_eos(true)).unwrap()
+}
+
+fn var(model: &Model, path: &str) -> VarId {
+    model.find_var_at(path.as_bytes()).unwrap_or_else(|| panic!("no {path}"))
+}
+
+fn values(file: &File, path: &str) -> Values {
+    let model = file.model();
+    let id = var(&model, path);
+    let shape = model.shape(id);
+    file.read_values(id, &vec![0; shape.len()], &shape).unwrap()
+}
+
+fn dims(model: &Model, path: &str) -> Vec<(String, u64)> {
+    let dims = model.var(var(model, path)).dims.iter().map(|&dim| model.dim(dim));
+    dims.map(|dim| (dim.name.to_str().into_owned(), dim.len)).collect()
+}
+
+fn text(model: &Model, path: &str, name: &str) -> Option<String> {
+    match &model.find_attr(Owner::Var(var(model, path)), name.as_bytes())?.value {
+        Values::Char(text) => Some(String::from_utf8(text.clone()).unwrap()),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn grid_text(name: &str, more: &str, fields: &[(&str, &str)]) -> String {
+    let mut text = format!(
+        "GROUP=GRID_1\nGridName=\"{name}\"\nXDim=3\nYDim=2\nUpperLeftPointMtrs=(0.0,2000000.0)\n\
+         LowerRightMtrs=(3000000.0,0.0)\n{more}\nGROUP=DataField\n"
+    );
+    for (field, dims) in fields {
+        text += &format!("OBJECT=F\nDataFieldName=\"{field}\"\nDimList=({dims})\nEND_OBJECT=F\n");
+    }
+    text + "END_GROUP=DataField\n"
+}
+
+fn grids(inner: &str) -> String {
+    format!("GROUP=GridStructure\n{inner}END_GROUP=GridStructure\nEND\n")
+}
+
+const MAP: &str = "\"YDim\",\"XDim\"";
+
+/// Adds a grid with the Vgroups that the HDF-EOS2 library makes.
+fn add_grid(file: &mut Hdf4File, name: &str, fields: &[Object], attributes: &[Object]) {
+    let fields = file.vgroup("Data Fields", "GRID Vgroup", fields);
+    let attributes = file.vgroup("Grid Attributes", "GRID Vgroup", attributes);
+    file.vgroup(name, "GRID", &[fields, attributes]);
+}
+
+/// A file with two grids, whose fields have one name, and a dataset of that name that belongs to neither.
+fn two_grids() -> Vec<u8> {
+    let mut file = Hdf4File::default();
+    let a = file.dataset("Flux", &[("YDim:A", 2), ("XDim:A", 3)], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[]);
+    let units = ("units", CHAR, b"K".to_vec());
+    let b = file.dataset("Flux", &[("YDim:B", 2), ("XDim:B", 3)], &[7.0; 6], &[units]);
+    file.dataset("Flux", &[("n", 1)], &[8.0], &[]);
+    let version = file.vdata("Version", "Attr0.0", &[("AttrValues", INT32, 1)], ints(&[3]));
+    let fill = file.vdata("_FV_Flux", "Attr0.0", &[("AttrValues", FLOAT32, 1)], floats(&[-9.0]));
+    add_grid(&mut file, "A", &[a], &[version, fill]);
+    add_grid(&mut file, "B", &[b], &[]);
+    let geographic =
+        grid_text("A", "Projection=GCTP_GEO", &[("Flux", MAP), ("Gone", MAP)]) + "END_GROUP=GRID_1\n";
+    let projection =
+        "Projection=GCTP_SNSOID\nProjParams=(6371007.181,0,0,0,0,0,0,0,0,0,0,0,0)\nSphereCode=-1";
+    let projected = grid_text("B", projection, &[("Flux", MAP)]) + "END_GROUP=GRID_1\n";
+    let text = grids(&(geographic + &projected));
+    // The text is cut in the middle of a word.
+    let (first, second) = text.split_at(text.find("Snsoid").unwrap_or(text.len() / 2));
+    file.file_attribute("StructMetadata.1", second);
+    file.file_attribute("StructMetadata.0", first);
+    file.finish()
+}
+
+#[test]
+fn fields_are_in_the_groups_of_their_grids() {
+    let file = shown(two_grids());
+    let model = file.model();
+    assert_eq!(dims(&model, "/A/Flux"), [("YDim".to_string(), 2), ("XDim".to_string(), 3)]);
+    assert_eq!(values(&file, "/A/Flux"), Values::Float(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    assert_eq!(values(&file, "/B/Flux"), Values::Float(vec![7.0; 6]));
+    assert_eq!(values(&file, "/Flux"), Values::Float(vec![8.0]));
+    assert_eq!(model.vars().len(), 3 + 3 + 5);
+    let group = model.find_group(GroupId::ROOT, b"A").unwrap();
+    let version = model.find_attr(Owner::Group(group), b"Version").map(|attr| &attr.value);
+    assert_eq!(version, Some(&Values::Int(vec![3])));
+    assert!(model.find_attr(Owner::Group(group), b"_FV_Flux").is_none());
+    let fill = model.find_attr(Owner::Var(var(&model, "/A/Flux")), b"_FillValue").map(|attr| &attr.value);
+    assert_eq!(fill, Some(&Values::Float(vec![-9.0])));
+    let left_out = file.left_out();
+    assert!(left_out.iter().any(|line| line.starts_with("/A/Gone: StructMetadata has it")), "{left_out:?}");
+}
+
+#[test]
+fn without_the_option_names_are_those_of_netcdf() {
+    let file = File::from_bytes(two_grids()).unwrap();
+    let model = file.model();
+    assert_eq!((model.groups().len(), model.vars().len()), (1, 3));
+    assert!(model.find_dim(GroupId::ROOT, b"YDim:A").is_some());
+}
+
+#[test]
+fn geographic_grid_has_longitudes_and_latitudes_along_its_dimensions() {
+    let file = shown(two_grids());
+    let model = file.model();
+    assert_eq!(values(&file, "/A/XDim"), Values::Double(vec![0.5, 1.5, 2.5]));
+    assert_eq!(values(&file, "/A/YDim"), Values::Double(vec![1.5, 0.5]));
+    assert_eq!(text(&model, "/A/YDim", "units").as_deref(), Some("degrees_north"));
+    assert_eq!(text(&model, "/A/Flux", "grid_mapping").as_deref(), Some("crs"));
+    assert_eq!(text(&model, "/A/Flux", "coordinates"), None);
+    assert_eq!(text(&model, "/A/crs", "grid_mapping_name").as_deref(), Some("latitude_longitude"));
+}
+
+#[test]
+fn projected_grid_has_map_coordinates_and_those_of_its_cells() {
+    let file = shown(two_grids());
+    let model = file.model();
+    assert_eq!(values(&file, "/B/XDim"), Values::Double(vec![500_000.0, 1_500_000.0, 2_500_000.0]));
+    assert_eq!(text(&model, "/B/XDim", "standard_name").as_deref(), Some("projection_x_coordinate"));
+    assert_eq!(text(&model, "/B/crs", "grid_mapping_name").as_deref(), Some("sinusoidal"));
+    assert_eq!(text(&model, "/B/Flux", "units").as_deref(), Some("K"));
+    assert_eq!(text(&model, "/B/Flux", "coordinates").as_deref(), Some("latitude longitude"));
+    let (Values::Double(latitudes), Values::Double(longitudes)) =
+        (values(&file, "/B/latitude"), values(&file, "/B/longitude"))
+    else {
+        panic!("coordinates are doubles");
+    };
+    let latitude = (1_500_000.0 / 6_371_007.181f64).to_degrees();
+    let longitude = (2_500_000.0 / (6_371_007.181 * latitude.to_radians().cos())).to_degrees();
+    assert!((latitudes[2] - latitude).abs() < 1e-12 && (longitudes[2] - longitude).abs() < 1e-12);
+    // One column of the second row, as a program reads it.
+    let one = file.read_values(var(&model, "/B/longitude"), &[1, 2], &[1, 1]).unwrap();
+    assert_eq!(one, Values::Double(vec![longitudes[5]]));
+}
+
+#[test]
+fn coordinates_that_the_file_has_are_not_computed() {
+    let mut file = Hdf4File::default();
+    let flux = file.dataset("Flux", &[("YDim:G", 2), ("XDim:G", 3)], &[1.0; 6], &[]);
+    let latitude = file.dataset("Latitude", &[("YDim:G", 2)], &[10.0, 20.0], &[]);
+    let longitude = file.vdata("lon", "", &[("lon", FLOAT32, 1)], floats(&[1.0, 2.0, 3.0]));
+    add_grid(&mut file, "G", &[flux, latitude, longitude], &[]);
+    let fields = [("Flux", MAP), ("Latitude", "\"YDim\""), ("lon", "\"XDim\"")];
+    let text_of_grid = grid_text("G", "Projection=GCTP_GEO", &fields) + "END_GROUP=GRID_1\n";
+    file.file_attribute("StructMetadata.0", &grids(&text_of_grid));
+    let file = shown(file.finish());
+    let model = file.model();
+    assert!(model.find_var_at(b"/G/XDim").is_none() && model.find_var_at(b"/G/latitude").is_none());
+    assert_eq!(text(&model, "/G/Flux", "coordinates").as_deref(), Some("Latitude lon"));
+    assert_eq!(values(&file, "/G/lon"), Values::Float(vec![1.0, 2.0, 3.0]));
+}
+
+#[test]
+fn merged_fields_are_parts_of_one_dataset() {
+    let mut file = Hdf4File::default();
+    let all: Vec<f32> = (0..18).map(|number| number as f32).collect();
+    let parts = [("Field Dims", INT32, ints(&[1, 2])), ("Field Offsets", INT32, ints(&[0, 1]))];
+    let merged = file.dataset("MRGFLD_a", &[("MRGDIM:G_3", 3), ("YDim:G", 2), ("XDim:G", 3)], &all, &parts);
+    add_grid(&mut file, "G", &[merged], &[]);
+    let fields = [("a", MAP), ("b", "\"Band\",\"YDim\",\"XDim\"")];
+    let text_of_grid = grid_text("G", "", &fields)
+        + "GROUP=MergedFields\nOBJECT=M\nMergedFieldName=\"MRGFLD_a\"\nFieldList=(\"a\",\"b\")\nEND_OBJECT=M\n\
+           END_GROUP=MergedFields\nEND_GROUP=GRID_1\n";
+    file.file_attribute("StructMetadata.0", &grids(&text_of_grid));
+    let file = shown(file.finish());
+    assert_eq!(values(&file, "/G/a"), Values::Float(all[..6].to_vec()));
+    assert_eq!(values(&file, "/G/b"), Values::Float(all[6..].to_vec()));
+    let model = file.model();
+    assert!(model.find_attr(Owner::Var(var(&model, "/G/a")), b"Field Dims").is_none());
+    assert!(
+        file.left_out().iter().any(|line| line == "/G: coordinates: no projection"),
+        "{:?}",
+        file.left_out()
+    );
+}
+
+#[test]
+fn swath_names_its_geolocation_fields_and_dimension_maps() {
+    let mut file = Hdf4File::default();
+    let latitude = file.dataset("Latitude", &[("Track:S", 2), ("Cross:S", 3)], &[1.0; 6], &[]);
+    let time = file.vdata("Time", "", &[("Time", FLOAT32, 1)], floats(&[0.5, 1.5]));
+    let coarse = file.dataset("Coarse", &[("Track:S", 2), ("Cross:S", 3)], &[2.0; 6], &[]);
+    let fine = file.dataset("Fine", &[("Track:S", 2), ("Wide:S", 6)], &[3.0; 12], &[]);
+    let index = file.vdata("INDXMAP:Cross/Odd", "", &[("Index", INT32, 1)], ints(&[0, 2, 3]));
+    let geolocation = file.vgroup("Geolocation Fields", "SWATH Vgroup", &[latitude, time]);
+    let data = file.vgroup("Data Fields", "SWATH Vgroup", &[coarse, fine]);
+    file.vgroup("S", "SWATH", &[geolocation, data, index]);
+    let object = |key: &str, lines: &str| format!("OBJECT={key}\n{lines}\nEND_OBJECT={key}\n");
+    let group = |key: &str, inner: String| format!("GROUP={key}\n{inner}END_GROUP={key}\n");
+    let field = |key: &str, title: &str, name: &str, dims: &str| {
+        object(key, &format!("{title}=\"{name}\"\nDimList=({dims})"))
+    };
+    let swath = [
+        "SwathName=\"S\"\n".to_string(),
+        group("Dimension", object("D", "DimensionName=\"Wide\"\nSize=6")),
+        group(
+            "DimensionMap",
+            object("M", "GeoDimension=\"Cross\"\nDataDimension=\"Wide\"\nOffset=0\nIncrement=2"),
+        ),
+        group("IndexDimensionMap", object("I", "GeoDimension=\"Cross\"\nDataDimension=\"Odd\"")),
+        group(
+            "GeoField",
+            field("G", "GeoFieldName", "Latitude", "\"Track\",\"Cross\"")
+                + &field("G", "GeoFieldName", "Time", "\"Track\""),
+        ),
+        group(
+            "DataField",
+            field("F", "DataFieldName", "Coarse", "\"Track\",\"Cross\"")
+                + &field("F", "DataFieldName", "Fine", "\"Track\",\"Wide\""),
+        ),
+    ];
+    let structure = group("SwathStructure", group("SWATH_1", swath.concat())) + "END\n";
+    file.file_attribute("StructMetadata.0", &structure);
+    let file = shown(file.finish());
+    let model = file.model();
+    assert_eq!(text(&model, "/S/Coarse", "coordinates").as_deref(), Some("Latitude Time"));
+    assert_eq!(text(&model, "/S/Fine", "coordinates").as_deref(), Some("Time"));
+    assert_eq!(text(&model, "/S/Latitude", "coordinates"), None);
+    assert_eq!(values(&file, "/S/Time"), Values::Float(vec![0.5, 1.5]));
+    assert_eq!(values(&file, "/S/index_map_Cross_Odd"), Values::Int(vec![0, 2, 3]));
+    assert_eq!(dims(&model, "/S/index_map_Cross_Odd"), [("Cross".to_string(), 3)]);
+    let group = model.find_group(GroupId::ROOT, b"S").unwrap();
+    let map = &model.find_attr(Owner::Group(group), b"dimension_maps").unwrap().value;
+    assert_eq!(*map, Values::from("Cross: Wide offset: 0 increment: 2"));
+}
+
+#[test]
+fn tables_of_points_are_groups_of_variables() {
+    let mut file = Hdf4File::default();
+    let records = [floats(&[1.0]), b"CO2 ".to_vec(), floats(&[2.0]), b"O3  ".to_vec()].concat();
+    let table = file.vdata("Sensor", "", &[("Time", FLOAT32, 1), ("Species", CHAR, 4)], records);
+    let data = file.vgroup("Data Vgroup", "POINT Vgroup", &[table]);
+    file.vgroup("Buoy", "POINT", &[data]);
+    file.file_attribute(
+        "StructMetadata.0",
+        "GROUP=PointStructure\nGROUP=POINT_1\nPointName=\"Buoy\"\nGROUP=Level\nGROUP=Level_0\nLevelName=\"Sensor\"\n\
+         END_GROUP=Level_0\nEND_GROUP=Level\nEND_GROUP=POINT_1\nEND_GROUP=PointStructure\nEND\n",
+    );
+    let file = shown(file.finish());
+    assert_eq!(values(&file, "/Buoy/Sensor/Time"), Values::Float(vec![1.0, 2.0]));
+    assert_eq!(values(&file, "/Buoy/Sensor/Species"), Values::Char(b"CO2 O3  ".to_vec()));
+    assert_eq!(dims(&file.model(), "/Buoy/Sensor/Species")[0], ("record".to_string(), 2));
+    assert_eq!(file.left_out(), Vec::<String>::new());
+}
+
+#[test]
+fn broken_metadata_leaves_the_file_as_netcdf_shows_it() {
+    for text in ["GROUP=GridStructure\nEND", "A=(1", "\"", &"GROUP=A\n".repeat(4000)] {
+        let mut file = Hdf4File::default();
+        file.dataset("Flux", &[("n", 1)], &[8.0], &[]);
+        file.file_attribute("StructMetadata.0", text);
+        let file = shown(file.finish());
+        assert_eq!(values(&file, "/Flux"), Values::Float(vec![8.0]));
+        assert!(
+            file.left_out().iter().any(|line| line.contains("StructMetadata, byte")),
+            "{:?}",
+            file.left_out()
+        );
+    }
+}
+
+#[test]
+fn sizes_that_only_the_text_says_cost_nothing() {
+    let mut file = Hdf4File::default();
+    add_grid(&mut file, "G", &[], &[]);
+    let huge = grid_text("G", "Projection=GCTP_GEO", &[("Flux", MAP)]) + "END_GROUP=GRID_1\n";
+    let huge = huge.replace("XDim=3", "XDim=2147483647");
+    file.file_attribute("StructMetadata.0", &grids(&huge));
+    let file = shown(file.finish());
+    let model = file.model();
+    assert!(model.find_var_at(b"/G/XDim").is_none());
+    assert_eq!(values(&file, "/G/YDim"), Values::Double(vec![1.5, 0.5]));
+}
+
+#[test]
+fn cut_and_changed_files_end_in_errors_or_values() {
+    let whole = two_grids();
+    let open = |bytes: Vec<u8>| {
+        let file = File::from_bytes_with(bytes, &OpenOptions::default().hdf_eos(true));
+        for id in file.iter().flat_map(|file| file.model().var_ids().collect::<Vec<_>>().into_iter()) {
+            let file = file.as_ref().unwrap();
+            let shape = file.model().shape(id);
+            if shape.iter().product::<u64>() < 1000 {
+                let _any = file.read_values(id, &vec![0; shape.len()], &shape);
+            }
+        }
+    };
+    (0..whole.len()).step_by(7).for_each(|len| open(whole[..len].to_vec()));
+    for at in (0..whole.len()).step_by(3) {
+        let mut changed = whole.clone();
+        changed[at] ^= 0x41;
+        open(changed);
+    }
+}
+
+#[test]
+fn slow_source_is_waited_for_once_for_all_tables() {
+    let rounds = |grids_of_file: usize| {
+        let mut file = Hdf4File::default();
+        let mut text = String::new();
+        for number in 0..grids_of_file {
+            let name = format!("G{number}");
+            let flux = file.vdata("Flux", "", &[("Flux", FLOAT32, 1)], floats(&[1.0; 3]));
+            let version = file.vdata("Version", "Attr0.0", &[("AttrValues", INT32, 1)], ints(&[3]));
+            add_grid(&mut file, &name, &[flux], &[version]);
+            text +=
+                &(grid_text(&name, "Projection=GCTP_GEO", &[("Flux", "\"XDim\"")]) + "END_GROUP=GRID_1\n");
+        }
+        file.file_attribute("StructMetadata.0", &grids(&text));
+        let store = MemoryStore::default();
+        store.put("a.hdf", &file.finish()).unwrap();
+        // Windows so small that a structure is in memory only if it was asked for.
+        let cost = Cost { gap: 16, window: 64, in_flight: 1 << 20, ..Cost::REMOTE };
+        let store = Arc::new(Simulated::new(store, cost, Duration::ZERO));
+        let blob = Arc::new(ObjectBlob::new(store.clone(), "a.hdf"));
+        let file = File::from_blob(blob, &OpenOptions::default().hdf_eos(true)).unwrap();
+        assert_eq!(file.model().groups().len(), 1 + grids_of_file);
+        store.take_traffic().rounds
+    };
+    let (few, many) = (rounds(1), rounds(100));
+    println!("{few} rounds for one grid, {many} for 100");
+    assert!(many <= few + 2, "{few} rounds for one grid, {many} for 100");
+}

@@ -1,0 +1,264 @@
+//! The data descriptors: blocks of them, each with the position of the next one (Specification, chapter 2, "Data Descriptor Blocks").
+//!
+//! Files of HDF-EOS have blocks of 16 descriptors and hundreds of blocks, spread over the file, and only a block tells where the next
+//! one is. A slow source is therefore read in windows that grow: a granule of some MB takes a few rounds instead of hundreds. The
+//! structures in these windows are kept, since they are small, many, and needed next.
+#![deny(clippy::arithmetic_side_effects)]
+
+use std::collections::{BTreeMap, HashSet};
+
+use ferrocdf_bytes::{Code, Coder, Error, Record, Result};
+use ferrocdf_store::{Blob, ReadRequest};
+
+use crate::file::SIGNATURE;
+use crate::tags;
+use crate::wire::{bad, decode};
+
+/// The place of an object in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Descriptor {
+    /// Kind of the object, without the mark of special elements.
+    pub tag: u16,
+    /// Reference number: unique among the objects of a kind.
+    pub reference: u16,
+    /// True if the bytes are the header of a special element.
+    pub is_special: bool,
+    /// Position and length in bytes; `None` if nothing was written yet.
+    pub place: Option<(u64, u64)>,
+}
+
+/// The descriptors of a file by kind and reference number.
+#[derive(Debug, Default)]
+pub struct Descriptors(BTreeMap<(u16, u16), Descriptor>);
+
+/// The bytes of structures that came with the descriptors, by position.
+pub type Kept = BTreeMap<u64, Vec<u8>>;
+
+/// "Data descriptor block" header.
+#[derive(Debug, Default)]
+struct BlockHeader {
+    count: u64,
+    next: u64,
+}
+
+impl Record for BlockHeader {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.uint("number of descriptors", 2, &mut self.count)?;
+        c.uint("next block", 4, &mut self.next)
+    }
+}
+
+/// "Data descriptor".
+#[derive(Debug, Default)]
+struct StoredDescriptor {
+    tag: u64,
+    reference: u64,
+    offset: u64,
+    length: u64,
+}
+
+impl Record for StoredDescriptor {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.uint("tag", 2, &mut self.tag)?;
+        c.uint("reference number", 2, &mut self.reference)?;
+        c.uint("offset", 4, &mut self.offset)?;
+        c.uint("length", 4, &mut self.length)
+    }
+}
+
+/// The descriptors of a block.
+#[derive(Debug, Default)]
+struct BlockBody {
+    count: u64,
+    list: Vec<StoredDescriptor>,
+}
+
+impl Record for BlockBody {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.list("descriptor", self.count, &mut self.list, |descriptor, c| descriptor.fields(c))
+    }
+}
+
+/// Bytes of the header of a block, and of a descriptor.
+const HEADER: u64 = 6;
+const DESCRIPTOR: u64 = 12;
+
+/// Position of the first block, behind the signature.
+const FIRST: u64 = 4;
+
+/// Offset and length of an object that was not written.
+const UNWRITTEN: u64 = 0xffff_ffff;
+
+/// Maximum number of descriptors, and of their blocks: reference numbers have 16 bits, and few kinds of objects have thousands.
+const MAX_DESCRIPTORS: usize = 1 << 20;
+
+impl Descriptors {
+    /// Reads the descriptors of a file, and of a slow source the structures that come with them.
+    ///
+    /// # Errors
+    /// `NC_ENOTNC` if it is no HDF4 file, `EHDFERR` for a chain of blocks that comes back to itself, `ETRUNC` for a block beyond the end of the file.
+    pub fn read(blob: &dyn Blob) -> Result<(Descriptors, Kept)> {
+        let mut windows = Windows::new(blob);
+        if windows.get(0, FIRST)? != SIGNATURE {
+            return Err(Error::new(Code::ENOTNC, "it does not begin as an HDF4 file does"));
+        }
+        let (mut found, mut seen, mut at) = (BTreeMap::new(), HashSet::new(), FIRST);
+        let mut total = 0usize;
+        while at != 0 {
+            if !seen.insert(at) {
+                return Err(bad(format!(
+                    "descriptor block at byte {at}: the chain of blocks comes back to it"
+                )));
+            }
+            const WHAT: &str = "descriptor block";
+            let header = decode(BlockHeader::default(), WHAT, at, windows.get(at, HEADER)?)?;
+            let start = at.saturating_add(HEADER);
+            let bytes = windows.get(start, header.count.saturating_mul(DESCRIPTOR))?;
+            let body = BlockBody { count: header.count, list: vec![] };
+            let body = decode(body, WHAT, start, bytes)?;
+            total = total.saturating_add(body.list.len());
+            if total.max(seen.len()) > MAX_DESCRIPTORS {
+                let what = format!(
+                    "descriptor block at byte {at}: more than {MAX_DESCRIPTORS} descriptors or blocks"
+                );
+                return Err(bad(what));
+            }
+            for stored in body.list {
+                // Two bytes each.
+                let (tag, is_special) = tags::split(stored.tag as u16);
+                let reference = stored.reference as u16;
+                if tag == tags::NULL || tag == 0 {
+                    continue;
+                }
+                let is_written = stored.offset != UNWRITTEN && stored.length != UNWRITTEN;
+                let place = is_written.then_some((stored.offset, stored.length));
+                let descriptor = Descriptor { tag, reference, is_special, place };
+                found.entry((tag, reference)).or_insert(descriptor);
+            }
+            at = header.next;
+        }
+        let kept = windows.keep(found.values());
+        Ok((Descriptors(found), kept))
+    }
+
+    /// Returns the descriptor of an object.
+    pub fn get(&self, tag: u16, reference: u16) -> Option<&Descriptor> {
+        self.0.get(&(tag, reference))
+    }
+
+    /// Returns the descriptors of a kind of objects, in the order of their reference numbers.
+    pub fn of_tag(&self, tag: u16) -> impl Iterator<Item = &Descriptor> {
+        self.0.range((tag, 0)..=(tag, u16::MAX)).map(|(_, descriptor)| descriptor)
+    }
+
+    /// Returns all descriptors, in the order of kind and reference number.
+    pub fn all(&self) -> impl Iterator<Item = &Descriptor> {
+        self.0.values()
+    }
+}
+
+/// Bytes of the file in windows: each has the size of the one before, or twice as many bytes if the source is slow.
+struct Windows<'a> {
+    blob: &'a dyn Blob,
+    start: u64,
+    bytes: Vec<u8>,
+    /// The windows before this one, of a slow source, by position.
+    before: BTreeMap<u64, Vec<u8>>,
+    /// Size of the next window.
+    size: u64,
+    /// Bytes that slow sources may still send in windows that grow.
+    budget: u64,
+}
+
+/// Window in a near source: one read of the system, for a block of up to 340 descriptors.
+const NEAR: u64 = 4 << 10;
+/// First and largest window in a slow source, the largest request, and the bytes of all windows together. A window of 1 MiB arrives
+/// in the time of half a request; the largest is fetched by many requests at once.
+const SLOW: u64 = 1 << 20;
+const LARGEST: u64 = 32 << 20;
+const REQUEST: usize = 1 << 20;
+const BUDGET: u64 = 64 << 20;
+
+/// Largest structure that is kept, and the bytes of all of them.
+const KEPT: u64 = 64 << 10;
+const ALL_KEPT: u64 = 32 << 20;
+
+/// Kinds of objects whose bytes are data, unless they are headers of special elements.
+const DATA: [u16; 7] = [tags::SD, tags::CHUNK, tags::COMPRESSED, tags::RI, tags::CI, tags::RI8, tags::CI8];
+
+impl<'a> Windows<'a> {
+    fn new(blob: &'a dyn Blob) -> Windows<'a> {
+        let (size, budget) = match blob.cost().is_near() {
+            true => (NEAR, 0),
+            false => (SLOW, BUDGET),
+        };
+        Windows { blob, start: 0, bytes: vec![], before: BTreeMap::new(), size, budget }
+    }
+
+    /// Returns `len` bytes from position `at` on, fewer only at the end of the file.
+    fn get(&mut self, at: u64, len: u64) -> Result<&[u8]> {
+        if self.cut(at, len).is_none() {
+            self.load(at, len)?;
+        }
+        let skip = usize::try_from(at.saturating_sub(self.start)).unwrap_or(usize::MAX);
+        let rest = self.bytes.get(skip..).unwrap_or_default();
+        Ok(rest.get(..usize::try_from(len).unwrap_or(usize::MAX)).unwrap_or(rest))
+    }
+
+    fn cut(&self, at: u64, len: u64) -> Option<&[u8]> {
+        let skip = usize::try_from(at.checked_sub(self.start)?).ok()?;
+        self.bytes.get(skip..)?.get(..usize::try_from(len).ok()?)
+    }
+
+    /// Returns the bytes of the structures that lie in the windows.
+    fn keep<'d>(mut self, all: impl Iterator<Item = &'d Descriptor>) -> Kept {
+        let mut kept = Kept::new();
+        if self.before.is_empty() {
+            return kept;
+        }
+        self.before.insert(self.start, self.bytes);
+        let mut left = ALL_KEPT;
+        for descriptor in all {
+            let Some((at, len)) = descriptor.place else { continue };
+            if len > KEPT.min(left) || DATA.contains(&descriptor.tag) && !descriptor.is_special {
+                continue;
+            }
+            let window = self.before.range(..=at).next_back();
+            let bytes = window.and_then(|(start, window)| {
+                let skip = usize::try_from(at.saturating_sub(*start)).ok()?;
+                window.get(skip..)?.get(..usize::try_from(len).ok()?)
+            });
+            if let Some(bytes) = bytes {
+                left = left.saturating_sub(len);
+                kept.insert(at, bytes.to_vec());
+            }
+        }
+        kept
+    }
+
+    fn load(&mut self, at: u64, len: u64) -> Result<()> {
+        // A block has at most 65,535 descriptors, so `len` is below 1 MiB.
+        let size = self.size.max(len);
+        if self.budget > 0 {
+            self.before.insert(self.start, std::mem::take(&mut self.bytes));
+        }
+        self.budget = self.budget.saturating_sub(size);
+        self.size = match self.budget {
+            0 => NEAR,
+            _ => self.size.saturating_mul(4).min(LARGEST),
+        };
+        let mut bytes = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
+        let mut requests = vec![];
+        let mut position = at;
+        for part in bytes.chunks_mut(REQUEST) {
+            let part_len = part.len() as u64;
+            requests.push(ReadRequest::new(position, part));
+            position = position.saturating_add(part_len);
+        }
+        self.blob.read_many(&mut requests)?;
+        let got: usize = requests.iter().map(|request| request.len).sum();
+        bytes.truncate(got);
+        (self.start, self.bytes) = (at, bytes);
+        Ok(())
+    }
+}

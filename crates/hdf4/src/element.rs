@@ -1,0 +1,160 @@
+//! Elements: the bytes of an object, however the file has them.
+#![deny(clippy::arithmetic_side_effects)]
+
+use std::collections::HashSet;
+
+use ferrocdf_bytes::{Context, Error, Result};
+
+use crate::chunks::ChunkedElement;
+use crate::pieces::{Piece, push};
+use crate::special::{self, CompressedHeader, Compression, External, LinkTable, Linked, Special};
+use crate::wire::{bad, decode};
+use crate::{Descriptor, File, tags};
+
+/// The bytes of an object.
+#[derive(Clone, Debug)]
+pub struct Element {
+    /// Number of bytes, decoded.
+    pub len: u64,
+    /// Where they are.
+    pub storage: Storage,
+}
+
+/// Where the bytes of an element are.
+#[derive(Clone, Debug)]
+pub enum Storage {
+    /// Pieces of the file, one behind the other. A file that ends early has fewer bytes than they say.
+    Pieces(Vec<Piece>),
+    /// A range of another file.
+    External {
+        /// The name of the file, as this one spells it.
+        file_name: Vec<u8>,
+        /// Position of the first byte in that file.
+        at: u64,
+    },
+    /// Compressed bytes, in pieces of the file.
+    Compressed {
+        /// How they are compressed.
+        compression: Compression,
+        /// The compressed bytes.
+        pieces: Vec<Piece>,
+    },
+    /// Chunks.
+    Chunked(ChunkedElement),
+}
+
+impl Element {
+    /// Reads what a descriptor says of an element, with the header and the block tables of a special one.
+    pub(crate) fn read(file: &File, descriptor: &Descriptor) -> Result<Element> {
+        let Some((at, len)) = descriptor.place else {
+            return Ok(Element { len: 0, storage: Storage::Pieces(vec![]) });
+        };
+        if !descriptor.is_special {
+            return Ok(Element { len, storage: Storage::Pieces(vec![Piece { at: Some(at), len }]) });
+        }
+        let place = || format!("special element at byte {at}");
+        let bytes = file.bytes_at(at, len.min(special::HEADER)).at(place)?;
+        let code = decode(Special::default(), "special element", at, &bytes)?.code;
+        match code {
+            special::LINKED => linked(file, decode(Linked::default(), "linked-block element", at, &bytes)?),
+            special::EXTERNAL => {
+                let bytes = file.bytes_at(at, len).at(place)?;
+                let header = decode(External::default(), "external element", at, &bytes)?;
+                let storage = Storage::External { file_name: header.name, at: header.offset };
+                Ok(Element { len: header.length, storage })
+            }
+            special::COMPRESSED => {
+                compressed(file, decode(CompressedHeader::default(), "compressed element", at, &bytes)?)
+            }
+            special::CHUNKED => {
+                let bytes = file.bytes_at(at, len).at(place)?;
+                let chunked = ChunkedElement::decode(file, at, &bytes)?;
+                Ok(Element { len: chunked.len(), storage: Storage::Chunked(chunked) })
+            }
+            _ => Err(bad(format!("special element at byte {at}: special tag {code} is not known"))),
+        }
+        .at(place)
+    }
+}
+
+/// Returns an element of linked blocks. Its tables, each of which names the next one, are read one after the other.
+fn linked(file: &File, header: Linked) -> Result<Element> {
+    let (mut pieces, mut seen, mut start) = (vec![], HashSet::new(), 0u64);
+    // Two bytes.
+    let mut table = header.table as u16;
+    while table != 0 && start < header.length {
+        if !seen.insert(table) {
+            return Err(bad(format!("linked-block table {table} comes again in the chain of tables")));
+        }
+        let Some((at, len)) = file.descriptor(tags::LINKED, table).and_then(|descriptor| descriptor.place)
+        else {
+            return Err(bad(format!("linked-block table {table} is not in the file")));
+        };
+        let stored = len.saturating_sub(2).checked_div(2).unwrap_or(0);
+        let bytes = file.bytes_at(at, len)?;
+        let count = stored.min(header.blocks_per_table);
+        let links = decode(LinkTable { count, ..LinkTable::default() }, "linked-block table", at, &bytes)?;
+        for block in links.blocks {
+            if start >= header.length {
+                break;
+            }
+            // Two bytes; 0 for a block that was never written.
+            let place = file.descriptor(tags::LINKED, block as u16).filter(|_| block != 0);
+            let place = place.and_then(|descriptor| descriptor.place);
+            // The first block may have another length than the rest: what the object was before it grew.
+            let len = match (start, place) {
+                (0, Some((_, len))) => len,
+                _ => header.block_length,
+            };
+            if len == 0 && start > 0 {
+                return Err(bad("linked blocks of 0 bytes"));
+            }
+            let len = len.min(header.length.saturating_sub(start));
+            let stored = place.map_or(0, |(_, stored)| stored).min(len);
+            push(&mut pieces, Piece { at: place.map(|(at, _)| at), len: stored });
+            push(&mut pieces, Piece { at: None, len: len.saturating_sub(stored) });
+            start = start.saturating_add(len);
+        }
+        table = links.next as u16;
+    }
+    push(&mut pieces, Piece { at: None, len: header.length.saturating_sub(start) });
+    Ok(Element { len: header.length, storage: Storage::Pieces(pieces) })
+}
+
+/// Returns a compressed element.
+fn compressed(file: &File, header: CompressedHeader) -> Result<Element> {
+    let compression = Compression::try_from(&header.compression)?;
+    let pieces = compressed_pieces(file, header.reference)?;
+    if compression.steps.is_empty() {
+        return Ok(Element { len: header.length, storage: Storage::Pieces(pieces) });
+    }
+    Ok(Element { len: header.length, storage: Storage::Compressed { compression, pieces } })
+}
+
+/// Returns the pieces of compressed bytes, which may be linked blocks.
+pub(crate) fn compressed_pieces(file: &File, reference: u64) -> Result<Vec<Piece>> {
+    // Two bytes.
+    let reference = reference as u16;
+    let Some(descriptor) = file.descriptor(tags::COMPRESSED, reference) else {
+        return Err(bad(format!("compressed bytes {reference} are not in the file")));
+    };
+    match (descriptor.is_special, descriptor.place) {
+        (_, None) => Ok(vec![]),
+        (false, Some((at, len))) => Ok(vec![Piece { at: Some(at), len }]),
+        (true, Some((at, len))) => {
+            let bytes = file.bytes_at(at, len.min(special::HEADER))?;
+            let header = decode(Linked::default(), "linked-block element", at, &bytes)?;
+            match (header.code, linked(file, header)) {
+                (special::LINKED, Ok(Element { storage: Storage::Pieces(pieces), .. })) => Ok(pieces),
+                (special::LINKED, Err(error)) => Err(error),
+                (code, _) => Err(not_blocks(at, code)),
+            }
+        }
+    }
+}
+
+fn not_blocks(at: u64, code: u64) -> Error {
+    bad(format!(
+        "compressed bytes at byte {at} are a special element (special tag {code}) and not linked blocks"
+    ))
+}

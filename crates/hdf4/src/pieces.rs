@@ -1,0 +1,145 @@
+//! Bytes in pieces: linked blocks, ranges of another file, and parts that were never written.
+
+use std::sync::Arc;
+
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_store::{Blob, Cost, ReadRequest};
+
+/// A run of bytes of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Position in the file; `None` if the bytes were never written.
+    pub at: Option<u64>,
+    /// Number of bytes.
+    pub len: u64,
+}
+
+/// Adds a piece to others, joined with the last one if it goes on where that ends. An empty piece adds nothing.
+pub(crate) fn push(pieces: &mut Vec<Piece>, piece: Piece) {
+    if piece.len == 0 {
+        return;
+    }
+    if let Some(last) = pieces.last_mut() {
+        let goes_on = match (last.at, piece.at) {
+            (None, None) => true,
+            (Some(last_at), Some(at)) => last_at.checked_add(last.len) == Some(at),
+            _ => false,
+        };
+        if goes_on && let Some(len) = last.len.checked_add(piece.len) {
+            last.len = len;
+            return;
+        }
+    }
+    pieces.push(piece);
+}
+
+/// Pieces one behind the other, as a blob. What no piece has, and what lies past the last one, are the bytes of `fill`.
+pub(crate) struct PieceBlob {
+    blob: Arc<dyn Blob>,
+    /// For each piece where it begins among the bytes of all.
+    pieces: Vec<(u64, Piece)>,
+    end: u64,
+    size: u64,
+    /// The bytes of an unwritten element, repeated; zeros if empty.
+    fill: Arc<[u8]>,
+}
+
+impl PieceBlob {
+    /// Makes a blob of `size` bytes.
+    pub fn new(blob: Arc<dyn Blob>, pieces: &[Piece], size: u64, fill: Arc<[u8]>) -> PieceBlob {
+        let mut end = 0u64;
+        let pieces = pieces
+            .iter()
+            .map(|&piece| {
+                let start = end;
+                end = end.saturating_add(piece.len);
+                (start, piece)
+            })
+            .collect();
+        PieceBlob { blob, pieces, end, size, fill }
+    }
+
+    /// Returns the number of bytes.
+    pub fn len(&self) -> u64 {
+        self.size
+    }
+
+    /// Fills bytes from position `at` on that were never written.
+    fn fill(&self, at: u64, into: &mut [u8]) {
+        if self.fill.is_empty() {
+            return into.fill(0);
+        }
+        let skip = (at % self.fill.len() as u64) as usize;
+        into.iter_mut().zip(self.fill.iter().cycle().skip(skip)).for_each(|(to, from)| *to = *from);
+    }
+
+    /// Cuts a request at the borders of pieces. Fills what was never written; returns the requests for the rest.
+    fn cut<'b>(&self, at: u64, mut into: &'b mut [u8], requests: &mut Vec<ReadRequest<'b>>) -> Result<()> {
+        let mut position = at;
+        let mut number = self.pieces.partition_point(|(start, _)| *start <= at).saturating_sub(1);
+        while !into.is_empty() {
+            let Some((start, piece)) = self.pieces.get(number).filter(|_| position < self.end) else {
+                self.fill(position, into);
+                return Ok(());
+            };
+            let skip = position - start;
+            let left = usize::try_from(piece.len - skip).unwrap_or(usize::MAX);
+            let (part, rest) = into.split_at_mut(left.min(into.len()));
+            let part_len = part.len() as u64;
+            match piece.at {
+                Some(at) => {
+                    let beyond = || Error::new(Code::EHDFERR, "a piece of an element lies beyond byte 2^64");
+                    requests.push(ReadRequest::new(at.checked_add(skip).ok_or_else(beyond)?, part));
+                }
+                None => self.fill(position, part),
+            }
+            into = rest;
+            position = position.saturating_add(part_len);
+            number += 1;
+        }
+        Ok(())
+    }
+
+    /// Returns how many bytes from position `at` on a request of `len` bytes gets.
+    fn available(&self, at: u64, len: usize) -> usize {
+        len.min(usize::try_from(self.size.saturating_sub(at)).unwrap_or(usize::MAX))
+    }
+}
+
+impl Blob for PieceBlob {
+    fn size(&self) -> Result<u64> {
+        Ok(self.size)
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
+        let mut requests = [ReadRequest::new(at, into)];
+        self.read_many(&mut requests)?;
+        Ok(requests[0].len)
+    }
+
+    fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+        let mut parts = Vec::with_capacity(requests.len());
+        for request in requests {
+            request.len = self.available(request.at, request.into.len());
+            self.cut(request.at, &mut request.into[..request.len], &mut parts)?;
+        }
+        self.blob.read_many(&mut parts)?;
+        // Files that end early have zeros for the rest, as pieces that the library reserved and never wrote.
+        for part in parts {
+            part.into[part.len..].fill(0);
+        }
+        Ok(())
+    }
+
+    fn name(&self) -> String {
+        format!("{} (in {} pieces)", self.blob.name(), self.pieces.len())
+    }
+
+    fn cost(&self) -> Cost {
+        self.blob.cost()
+    }
+
+    fn forget(&self) {
+        self.blob.forget();
+    }
+}

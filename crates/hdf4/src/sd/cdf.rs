@@ -1,0 +1,241 @@
+//! Datasets by the Vgroup of class `CDF0.0` (`hdf_read_xdr_cdf` of the HDF4 library).
+//!
+//! Its members are Vgroups of class `Dim0.0` and `UDim0.0`, whose Vdata holds the length, Vgroups of class `Var0.0`, whose members are the
+//! dimensions, the number type, the data and the attributes, and Vdatas of class `Attr0.0`: attributes of the file.
+#![deny(clippy::arithmetic_side_effects)]
+
+use std::collections::HashMap;
+
+use ferrocdf_bytes::{Context, Error, Order, Result};
+
+use super::{Attribute, Data, Datasets, Dim, Var};
+use crate::wire::bad;
+use crate::{File, NumberType, Storage, Vdata, Vgroup, tags};
+
+const CDF: &[u8] = b"CDF0.0";
+const VARIABLE: &[u8] = b"Var0.0";
+const DIMENSION: &[u8] = b"Dim0.0";
+const UNLIMITED: &[u8] = b"UDim0.0";
+const ATTRIBUTE: &[u8] = b"Attr0.0";
+/// Vdata with the values of a dimension: as many as it is long; since 1994 one, the length.
+const VALUES: &[u8] = b"DimVal0.0";
+const LENGTH: &[u8] = b"DimVal0.1";
+
+/// Reads the datasets; `None` if the file has no such Vgroup.
+pub fn read(file: &File) -> Result<Option<Datasets>> {
+    let vgroups: HashMap<u16, Vgroup> =
+        file.vgroups().into_iter().filter_map(|(at, vgroup)| Some((at, vgroup.ok()?))).collect();
+    let top = vgroups.values().filter(|vgroup| vgroup.class == CDF).min_by_key(|vgroup| vgroup.reference);
+    let Some(top) = top else { return Ok(None) };
+    let members: Vec<&Vgroup> = top.members_of(tags::VG).filter_map(|at| vgroups.get(&at)).collect();
+    // All that lengths, attributes and variables need is read at once, in as many rounds as the deepest structure has levels.
+    let vdatas =
+        [top].into_iter().chain(members.iter().copied()).flat_map(|vgroup| vgroup.members_of(tags::VH));
+    let variables: Vec<&Vgroup> = members.iter().copied().filter(|vgroup| vgroup.class == VARIABLE).collect();
+    let parts = variables.iter().flat_map(|vgroup| &vgroup.members).copied();
+    let objects: Vec<(u16, u16)> =
+        vdatas.map(|at| (tags::VH, at)).chain(parts.filter(|object| object.0 != tags::VH)).collect();
+    let read: HashMap<(u16, u16), Object> =
+        objects.iter().copied().zip(file.for_each(&objects, |&object| Object::read(file, object))).collect();
+    let mut found = Datasets::default();
+    found.known.insert((tags::VG, top.reference));
+    found.known.extend(objects);
+    let mut dims = HashMap::new();
+    for vgroup in members.iter().filter(|vgroup| vgroup.class == DIMENSION || vgroup.class == UNLIMITED) {
+        found.known.insert((tags::VG, vgroup.reference));
+        match dim(vgroup, &read).at(|| format!("dimension \"{}\"", vgroup.name.escape_ascii())) {
+            Ok(dim) => {
+                dims.insert(vgroup.reference, found.dims.len());
+                found.dims.push(dim);
+            }
+            Err(error) => found.unreadable.push(error),
+        }
+    }
+    for vgroup in variables {
+        found.known.insert((tags::VG, vgroup.reference));
+        let named = |error: Error| error.at(format_args!("dataset \"{}\"", vgroup.name.escape_ascii()));
+        match Parts::of(vgroup, &read).and_then(|parts| parts.var(vgroup, &vgroups, &dims, &found.dims)) {
+            Ok(mut var) => {
+                var.attributes = attributes(vgroup, &read, &mut |error| found.unreadable.push(named(error)));
+                found.vars.push(var);
+            }
+            Err(error) => found.unreadable.push(named(error)),
+        }
+    }
+    let file_attributes = attributes(top, &read, &mut |error| found.unreadable.push(error));
+    found.attributes = file_attributes;
+    Ok(Some(found))
+}
+
+/// What is read of a member of a Vgroup.
+enum Object {
+    /// The description of a Vdata, and the values of its first field if it is an attribute or the length of a dimension.
+    Vdata(Result<(Vdata, Vec<u8>)>),
+    Number(Result<NumberType>),
+    /// The number of bytes of data, decoded, and the lengths of the dimensions if they are chunked; `None` if there is no data.
+    Data(Result<Option<(u64, Option<Vec<u64>>)>>),
+    Other,
+}
+
+type Objects = HashMap<(u16, u16), Object>;
+
+impl Object {
+    fn read(file: &File, (tag, reference): (u16, u16)) -> Object {
+        match tag {
+            tags::VH => Object::Vdata(read_vdata(file, reference)),
+            tags::NT => Object::Number(file.number_type(reference)),
+            tags::SD => Object::Data(file.element(tag, reference).map(|element| {
+                element.map(|element| match element.storage {
+                    Storage::Chunked(chunked) => (element.len, Some(chunked.dims)),
+                    _ => (element.len, None),
+                })
+            })),
+            _ => Object::Other,
+        }
+    }
+}
+
+/// Reads the description of a Vdata, and its values if they matter.
+fn read_vdata(file: &File, reference: u16) -> Result<(Vdata, Vec<u8>)> {
+    let vdata = file.vdata(reference)?;
+    let bytes = match &*vdata.class {
+        ATTRIBUTE | LENGTH => vdata.values(file, 0)?,
+        _ => vec![],
+    };
+    Ok((vdata, bytes))
+}
+
+/// Returns the Vdatas among the members of a Vgroup.
+fn vdatas<'o>(vgroup: &Vgroup, objects: &'o Objects) -> impl Iterator<Item = &'o Result<(Vdata, Vec<u8>)>> {
+    vgroup.members_of(tags::VH).filter_map(|at| match objects.get(&(tags::VH, at)) {
+        Some(Object::Vdata(vdata)) => Some(vdata),
+        _ => None,
+    })
+}
+
+/// Returns a dimension.
+fn dim(vgroup: &Vgroup, objects: &Objects) -> Result<Dim> {
+    let name = vgroup.name.clone();
+    if vgroup.class == UNLIMITED {
+        return Ok(Dim { name, len: None });
+    }
+    let mut len = None;
+    for vdata in vdatas(vgroup, objects) {
+        match vdata {
+            Ok((vdata, bytes)) if vdata.class == LENGTH => len = first_number(vdata, bytes).or(len),
+            Ok((vdata, _)) if vdata.class == VALUES => len = len.or(Some(vdata.records)),
+            Ok(_) => {}
+            Err(error) => return Err(error.clone()),
+        }
+    }
+    match len {
+        Some(len) => Ok(Dim { name, len: Some(len) }),
+        None => Err(bad("it has no length")),
+    }
+}
+
+/// Returns the first number of a Vdata, an unsigned one of 32 bits.
+fn first_number(vdata: &Vdata, bytes: &[u8]) -> Option<u64> {
+    let field = vdata.fields.first().filter(|field| field.number.size() == 4)?;
+    let quad = *bytes.first_chunk::<4>()?;
+    Some(u64::from(match field.number.stored.order {
+        Order::Big => u32::from_be_bytes(quad),
+        Order::Little => u32::from_le_bytes(quad),
+    }))
+}
+
+/// Returns the attributes among the members of a Vgroup.
+fn attributes(vgroup: &Vgroup, objects: &Objects, refuse: &mut dyn FnMut(Error)) -> Vec<Attribute> {
+    let mut found = vec![];
+    for vdata in vdatas(vgroup, objects) {
+        match vdata {
+            Ok((vdata, bytes)) if vdata.class == ATTRIBUTE => {
+                let Some(field) = vdata.fields.first() else { continue };
+                // Text is one record, of which the library takes the first one; numbers are a record each.
+                let len = match field.number.is_text() {
+                    true => usize::try_from(field.size).unwrap_or(usize::MAX).min(bytes.len()),
+                    false => bytes.len(),
+                };
+                let bytes = bytes.get(..len).unwrap_or_default().to_vec();
+                found.push(Attribute { name: vdata.name.clone(), number: field.number, bytes });
+            }
+            Ok(_) => {}
+            Err(error) => refuse(error.clone().at("attribute")),
+        }
+    }
+    found
+}
+
+/// What the members of the Vgroup of a variable say.
+#[derive(Default)]
+struct Parts {
+    number: Option<NumberType>,
+    /// Reference number of the data.
+    data: Option<u16>,
+    /// Number of bytes of the data, decoded.
+    len: u64,
+    group: Option<(u16, u16)>,
+    chunked_shape: Option<Vec<u64>>,
+}
+
+impl Parts {
+    fn of(vgroup: &Vgroup, objects: &Objects) -> Result<Parts> {
+        let mut parts = Parts::default();
+        for &(tag, reference) in &vgroup.members {
+            if tag == tags::NDG || tag == tags::SDG {
+                parts.group = Some((tag, reference));
+            }
+            match objects.get(&(tag, reference)) {
+                Some(Object::Number(number)) => parts.number = Some(number.clone()?),
+                Some(Object::Data(data)) => {
+                    let Some((len, chunked_shape)) = data.clone()? else { continue };
+                    (parts.data, parts.len, parts.chunked_shape) = (Some(reference), len, chunked_shape);
+                }
+                _ => {}
+            }
+        }
+        Ok(parts)
+    }
+
+    fn var(
+        &self,
+        vgroup: &Vgroup,
+        vgroups: &HashMap<u16, Vgroup>,
+        dims: &HashMap<u16, usize>,
+        lens: &[Dim],
+    ) -> Result<Var> {
+        let number = self.number.ok_or_else(|| bad("it has no number type"))?;
+        let mut own = vec![];
+        for reference in vgroup.members_of(tags::VG) {
+            let member = vgroups.get(&reference);
+            if !member.is_some_and(|member| member.class == DIMENSION || member.class == UNLIMITED) {
+                continue;
+            }
+            let dim = dims.get(&reference);
+            own.push(*dim.ok_or_else(|| bad(format!("its dimension, Vgroup {reference}, is not known")))?);
+        }
+        let mut shape: Vec<u64> =
+            own.iter().map(|&dim| lens.get(dim).and_then(|dim| dim.len).unwrap_or(0)).collect();
+        let is_record = own.first().is_some_and(|&dim| lens.get(dim).is_some_and(|dim| dim.len.is_none()));
+        if let Some(records) = shape.first_mut().filter(|_| is_record) {
+            *records = 1;
+            let record = shape.iter().try_fold(number.size() as u64, |bytes, &len| bytes.checked_mul(len));
+            let stored = record.and_then(|record| self.len.checked_div(record)).unwrap_or(0);
+            // A chunked dataset says its length twice.
+            let chunked = self.chunked_shape.as_ref().filter(|chunked| chunked.len() == shape.len());
+            let records = stored.max(chunked.and_then(|chunked| chunked.first().copied()).unwrap_or(0));
+            if let Some(first) = shape.first_mut() {
+                *first = records;
+            }
+        }
+        Ok(Var {
+            name: vgroup.name.clone(),
+            group: self.group,
+            number,
+            dims: own,
+            shape,
+            attributes: vec![],
+            data: self.data.map_or(Data::Unwritten, |reference| Data::Object(tags::SD, reference)),
+        })
+    }
+}

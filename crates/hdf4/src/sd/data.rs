@@ -1,0 +1,275 @@
+//! The data of a variable as an array of the engine.
+//!
+//! One piece of the file is contiguous; several pieces, another file and data shorter than the dimensions are a blob of pieces, whose
+//! rest is the fill value; chunks have their index; compressed data without chunks is one chunk.
+
+use std::sync::Arc;
+
+use ferrocdf_array::{Array, ChunkIndex, ChunkLocation, Chunks, Kind, Layout, PastEnd};
+use ferrocdf_bytes::{Code, Context, Error, Order, Result};
+use ferrocdf_codec::{Chain, Step};
+use ferrocdf_store::Blob;
+
+use super::{Data, Var};
+use crate::chunks::{ChunkedElement, Index};
+use crate::pieces::{Piece, PieceBlob};
+use crate::wire::bad;
+use crate::{Element, File, NumberType, Storage, tags};
+
+/// The array of a variable, and the bytes that it lies in.
+#[derive(Clone)]
+pub struct Located {
+    /// Shape, element type and layout.
+    pub array: Array,
+    /// The bytes that the layout is about, if they are not those of the file.
+    pub blob: Option<Arc<dyn Blob>>,
+}
+
+/// The size of the data of a variable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoredSize {
+    /// Bytes as they are stored.
+    pub bytes: u64,
+    /// The numbers of chunks, all and stored ones, and the bytes of a decoded chunk; `None` if there are none.
+    pub chunks: Option<(u64, u64, u64)>,
+}
+
+/// How the data of a variable is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrangement {
+    /// The shape of a chunk; `None` if there are none.
+    pub chunk: Option<Vec<u64>>,
+    /// The filter of compressed data.
+    pub steps: Vec<Step>,
+    /// The file that holds the data, if it is another one.
+    pub external: Option<Vec<u8>>,
+}
+
+impl Var {
+    /// Returns the array of the variable with the lengths `shape`, which may be longer than what is stored along a dimension that
+    /// grows; what is not stored has the fill value.
+    ///
+    /// # Errors
+    /// `EHDFERR` if its data cannot be read as it says.
+    pub fn locate(&self, file: &File, shape: Vec<u64>) -> Result<Located> {
+        let var = Var { shape, ..self.clone() };
+        var.located(file).at(|| format!("dataset \"{}\"", self.name.escape_ascii()))
+    }
+
+    fn located(&self, file: &File) -> Result<Located> {
+        let size = self.number.size() as u64;
+        let total =
+            self.shape.iter().try_fold(size, |bytes, &len| bytes.checked_mul(len)).ok_or_else(|| {
+                Error::new(Code::EVARSIZE, format!("shape {:?} reaches beyond byte 2^64", self.shape))
+            })?;
+        let Some(element) = self.element(file)? else { return Ok(self.unwritten()) };
+        match &element.storage {
+            Storage::Chunked(chunked) => self.chunked(file, chunked),
+            Storage::Compressed { compression, pieces } => {
+                self.compressed(file, (&element, total), &compression.steps, pieces)
+            }
+            Storage::Pieces(pieces) => match pieces[..] {
+                [] => Ok(self.unwritten()),
+                [Piece { at: Some(at), len }] if len >= total => self.contiguous(at, None),
+                _ => self.in_pieces(file.blob().clone(), pieces, total),
+            },
+            Storage::External { file_name, at } => {
+                let blob = file.external(file_name)?;
+                let available = blob.size()?.saturating_sub(*at).min(element.len);
+                let piece = Piece { at: Some(*at), len: available };
+                self.in_pieces(blob, &[piece], total)
+            }
+        }
+    }
+
+    /// Returns the element with the data; `None` if nothing was written.
+    fn element(&self, file: &File) -> Result<Option<Element>> {
+        // All that it takes is one task, so a slow source is waited for as often as the element has levels.
+        let read = |tag, reference| {
+            let task = |&(tag, reference): &(u16, u16)| file.element(tag, reference);
+            file.for_each(&[(tag, reference)], task).pop().unwrap_or(Ok(None))
+        };
+        match self.data {
+            Data::Unwritten => Ok(None),
+            Data::Object(tag, reference) => read(tag, reference),
+            Data::Scale(reference, offset) => {
+                let Some(mut element) = read(tags::SDS, reference)? else { return Ok(None) };
+                let Storage::Pieces(pieces) = &mut element.storage else {
+                    return Err(bad("scales that are neither contiguous nor linked blocks"));
+                };
+                let mut skip = offset;
+                pieces.retain_mut(|piece| {
+                    let cut = skip.min(piece.len);
+                    skip -= cut;
+                    piece.at = piece.at.map(|at| at + cut);
+                    piece.len -= cut;
+                    piece.len > 0
+                });
+                element.len = element.len.saturating_sub(offset);
+                Ok(Some(element))
+            }
+        }
+    }
+
+    fn array(&self, layout: Layout) -> Array {
+        let (shape, stored) = (self.shape.clone(), self.number.stored);
+        Array { shape, stored, decoder: None, layout, past_end: PastEnd::Zero }
+    }
+
+    fn unwritten(&self) -> Located {
+        Located { array: self.array(Layout::Fill(self.fill().into())), blob: None }
+    }
+
+    fn contiguous(&self, begin: u64, blob: Option<Arc<dyn Blob>>) -> Result<Located> {
+        let array = Array::contiguous(self.shape.clone(), self.number.stored, begin)?;
+        Ok(Located { array, blob })
+    }
+
+    fn in_pieces(&self, blob: Arc<dyn Blob>, pieces: &[Piece], total: u64) -> Result<Located> {
+        let blob = PieceBlob::new(blob, pieces, total, self.fill().into());
+        self.contiguous(0, Some(Arc::new(blob)))
+    }
+
+    fn chunked(&self, file: &File, chunked: &ChunkedElement) -> Result<Located> {
+        if chunked.chunk.len() != self.shape.len() || chunked.number_size != self.number.size() as u64 {
+            return Err(bad(format!(
+                "chunks of {} dimensions and numbers of {} bytes in a dataset of {} and {}",
+                chunked.chunk.len(),
+                chunked.number_size,
+                self.shape.len(),
+                self.number.size()
+            )));
+        }
+        // The engine wants chunks that are stored to be whole, so one that is not is refused when it is read.
+        chunked.chunk_bytes().ok_or_else(|| bad("a chunk reaches beyond 2^64 bytes"))?;
+        let steps = chunked.compression.as_ref().map(|compression| compression.steps.clone());
+        let chain = Chain::new(steps.unwrap_or_default(), file.codecs());
+        let fill = match chunked.fill.len() == self.number.size() {
+            true => chunked.fill.clone(),
+            false => self.fill(),
+        };
+        let index = Arc::new(Index::new(file, chunked));
+        let blob = chunked.compression.is_some().then(|| index.blob());
+        let chunks = Chunks::new(chunked.chunk.clone(), index, Arc::new(chain), fill);
+        Ok(Located { array: self.array(Layout::Chunked(chunks)), blob })
+    }
+
+    /// Returns compressed data as one chunk. Data that ends early, at the end of a row of the first dimension, is the first chunk of
+    /// several, of which the others are missing.
+    fn compressed(
+        &self,
+        file: &File,
+        (element, total): (&Element, u64),
+        steps: &[Step],
+        pieces: &[Piece],
+    ) -> Result<Located> {
+        let mut shape: Vec<u64> = self.shape.iter().map(|&len| len.max(1)).collect();
+        if element.len < total {
+            let row =
+                shape.iter().skip(1).fold(self.number.size() as u64, |bytes, len| bytes.saturating_mul(*len));
+            let rows = element.len / row;
+            match shape.first_mut() {
+                _ if rows == 0 => return Ok(self.unwritten()),
+                Some(first) if element.len.is_multiple_of(row) => *first = rows,
+                _ => {
+                    return Err(bad(format!(
+                        "{} compressed bytes, not {total} or whole rows of {row}",
+                        element.len
+                    )));
+                }
+            }
+        } else if element.len > total {
+            return Err(bad(format!("{} compressed bytes instead of {total}", element.len)));
+        }
+        let (at, len, blob) = match *pieces {
+            // Nothing was written: not even the end of a stream.
+            [] | [Piece { len: 0, .. }] => return Ok(self.unwritten()),
+            [Piece { at: Some(at), len }] => (at, len, None),
+            _ => {
+                let len = pieces.iter().fold(0u64, |sum, piece| sum.saturating_add(piece.len));
+                let blob = PieceBlob::new(file.blob().clone(), pieces, len, Arc::default());
+                (0, len, Some(Arc::new(blob) as Arc<dyn Blob>))
+            }
+        };
+        let chain = Arc::new(Chain::new(steps.to_vec(), file.codecs()));
+        let index = Arc::new(OneChunk(ChunkLocation::At { at, len, mask: 0 }));
+        let chunks = Chunks::new(shape, index, chain, self.fill());
+        Ok(Located { array: self.array(Layout::Chunked(chunks)), blob })
+    }
+
+    /// Returns how the data is stored.
+    pub fn arrangement(&self, file: &File) -> Result<Arrangement> {
+        let none = Arrangement { chunk: None, steps: vec![], external: None };
+        Ok(match self.element(file)?.map(|element| element.storage) {
+            None | Some(Storage::Pieces(_)) => none,
+            Some(Storage::External { file_name, .. }) => Arrangement { external: Some(file_name), ..none },
+            Some(Storage::Compressed { compression, .. }) => {
+                Arrangement { chunk: Some(self.shape.clone()), steps: compression.steps, ..none }
+            }
+            Some(Storage::Chunked(chunked)) => Arrangement {
+                chunk: Some(chunked.chunk),
+                steps: chunked.compression.map(|compression| compression.steps).unwrap_or_default(),
+                ..none
+            },
+        })
+    }
+
+    /// Returns the size of the data in the file. Reads the index of chunks.
+    pub fn stored_size(&self, file: &File) -> Result<StoredSize> {
+        let sum = |pieces: &[Piece]| {
+            let stored = pieces.iter().filter(|piece| piece.at.is_some());
+            stored.fold(0u64, |sum, piece| sum.saturating_add(piece.len))
+        };
+        let whole = |bytes| StoredSize { bytes, chunks: None };
+        let Some(element) = self.element(file)? else { return Ok(whole(0)) };
+        Ok(match &element.storage {
+            Storage::Pieces(pieces) => whole(sum(pieces)),
+            Storage::External { .. } => whole(element.len),
+            Storage::Compressed { pieces, .. } => StoredSize {
+                bytes: sum(pieces),
+                chunks: Some((1, u64::from(!pieces.is_empty()), element.len)),
+            },
+            Storage::Chunked(chunked) => {
+                let index = Index::new(file, chunked);
+                let (all, stored) = index.counts()?;
+                let decoded = chunked.chunk_bytes().unwrap_or(u64::MAX);
+                StoredSize { bytes: index.stored_bytes()?, chunks: Some((all, stored, decoded)) }
+            }
+        })
+    }
+}
+
+/// The index of an array whose first chunk is stored, and no other.
+#[derive(Debug)]
+struct OneChunk(ChunkLocation);
+
+impl ChunkIndex for OneChunk {
+    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
+        let total = count.iter().fold(1u64, |total, &len| total.saturating_mul(len));
+        let mut all = vec![ChunkLocation::Missing; total as usize];
+        if first.iter().all(|&at| at == 0)
+            && let Some(location) = all.first_mut()
+        {
+            *location = self.0;
+        }
+        Ok(all)
+    }
+}
+
+/// Returns the fill value of netCDF for a type, as it is stored.
+pub(super) fn default_fill(number: NumberType) -> Vec<u8> {
+    let mut bytes = match number.stored.kind {
+        // Characters, signed or not.
+        _ if number.is_text() => vec![0],
+        Kind::I8 | Kind::U8 => vec![0x81],
+        Kind::I16 | Kind::U16 => (-32767i16).to_be_bytes().to_vec(),
+        Kind::I32 | Kind::U32 => (-2_147_483_647i32).to_be_bytes().to_vec(),
+        Kind::F32 => 9.969_21e36_f32.to_be_bytes().to_vec(),
+        Kind::F64 => 9.969_209_968_386_869e36_f64.to_be_bytes().to_vec(),
+        _ => vec![0; number.size()],
+    };
+    if number.stored.order == Order::Little {
+        bytes.reverse();
+    }
+    bytes
+}

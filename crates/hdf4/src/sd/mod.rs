@@ -1,0 +1,127 @@
+//! Scientific Datasets: dimensions, variables and attributes, as `SDstart` of the HDF4 library finds them.
+//!
+//! Two structures say what a file has. Libraries since 1993 write a Vgroup of class `CDF0.0`, whose members are the Vgroups of
+//! dimensions and variables ([`cdf`](self)); files without one have groups of numeric data ([`ndg`](self)). As in the library, the
+//! second is looked at only if the first does not exist.
+
+mod annotations;
+mod cdf;
+mod data;
+mod ndg;
+
+use std::collections::HashSet;
+
+use ferrocdf_bytes::{Error, Order, Result};
+
+use crate::{File, NumberType};
+
+pub use data::{Arrangement, Located, StoredSize};
+
+/// The Scientific Datasets of a file.
+#[derive(Debug, Default)]
+pub struct Datasets {
+    /// The dimensions.
+    pub dims: Vec<Dim>,
+    /// The datasets and the coordinate variables, in the order of the file.
+    pub vars: Vec<Var>,
+    /// The attributes of the file.
+    pub attributes: Vec<Attribute>,
+    /// The reason for each object that cannot be read.
+    pub unreadable: Vec<Error>,
+    /// Objects that are part of a dataset, so that nobody takes them for others: tag and reference number.
+    pub known: HashSet<(u16, u16)>,
+}
+
+/// A dimension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dim {
+    /// Its name. Two dimensions may have the same one.
+    pub name: Vec<u8>,
+    /// Its length; `None` if it is unlimited, so that each dataset on it has a length of its own.
+    pub len: Option<u64>,
+}
+
+/// A dataset or a coordinate variable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Var {
+    /// Its name. Two datasets may have the same one.
+    pub name: Vec<u8>,
+    /// The group of its data, NDG or SDG: tag and reference number.
+    pub group: Option<(u16, u16)>,
+    /// The type of its numbers.
+    pub number: NumberType,
+    /// Positions of its dimensions in [`Datasets::dims`], slowest first.
+    pub dims: Vec<usize>,
+    /// Its lengths as they are stored.
+    pub shape: Vec<u64>,
+    /// Its attributes.
+    pub attributes: Vec<Attribute>,
+    /// Its data.
+    data: Data,
+}
+
+/// Where the data of a variable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Data {
+    /// Nothing was written.
+    Unwritten,
+    /// An object.
+    Object(u16, u16),
+    /// A part of the scales of a dataset, from this byte on.
+    Scale(u16, u64),
+}
+
+/// An attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Its name.
+    pub name: Vec<u8>,
+    /// The type of its values.
+    pub number: NumberType,
+    /// Its values, as they are stored.
+    pub bytes: Vec<u8>,
+}
+
+impl Datasets {
+    /// Reads the datasets of a file.
+    ///
+    /// # Errors
+    /// Those of the source. What cannot be read is listed instead.
+    pub fn read(file: &File) -> Result<Datasets> {
+        match cdf::read(file)? {
+            Some(datasets) => Ok(datasets),
+            None => ndg::read(file),
+        }
+    }
+}
+
+/// Name of the attribute with the value of unwritten elements.
+const FILL_VALUE: &[u8] = b"_FillValue";
+
+impl Var {
+    /// Returns the bytes of an unwritten element as they are stored: the first ones of the attribute `_FillValue` in the memory of a PC,
+    /// which is what the library takes of an attribute of another type, or else netCDF's value for the type.
+    pub fn fill(&self) -> Vec<u8> {
+        let size = self.number.size();
+        let attribute = self.attributes.iter().find(|attribute| attribute.name == FILL_VALUE);
+        let mut bytes: Vec<u8> = match attribute.filter(|attribute| attribute.bytes.len() >= size) {
+            Some(attribute) => attribute.little_endian().take(size).collect(),
+            None => return data::default_fill(self.number),
+        };
+        if self.number.stored.order == Order::Big {
+            bytes.reverse();
+        }
+        bytes
+    }
+}
+
+impl Attribute {
+    /// Returns the bytes of the values, each with the least significant byte first.
+    fn little_endian(&self) -> impl Iterator<Item = u8> {
+        let is_big = self.number.stored.order == Order::Big;
+        let size = self.number.size();
+        let place = move |at: usize| if is_big { at - at % size + (size - 1 - at % size) } else { at };
+        let whole = self.bytes.len() - self.bytes.len() % size;
+        (0..whole).map(move |at| self.bytes[place(at)])
+    }
+}

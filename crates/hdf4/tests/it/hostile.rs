@@ -1,0 +1,108 @@
+//! Damaged files: errors, or fewer objects, in bounded time.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ferrocdf_array::{Out, Selection, read};
+use ferrocdf_codec::Codecs;
+use ferrocdf_hdf4::sd::Datasets;
+use ferrocdf_hdf4::{File, tags};
+use ferrocdf_store::MemoryBlob;
+
+use crate::big;
+use crate::build::{Builder, INT16, RLE, SPECIAL};
+
+fn sample() -> Vec<u8> {
+    let mut builder = Builder::default();
+    let (time, x) = (builder.dim("time", None), builder.dim("x", Some(2)));
+    let plain = builder.add(tags::SD, &big(&[1, 2, 3, 4]));
+    let chunked = builder.chunked(
+        &[2, 2],
+        &[1, 2],
+        Some(RLE),
+        &[(vec![0, 0], vec![0x03, 0, 1, 0, 2]), (vec![1, 0], vec![0x81, 0])],
+    );
+    let block = builder.add(tags::LINKED, &big(&[1, 2, 3, 4]));
+    let table = builder.add(tags::LINKED, &[[0, 0], block.to_be_bytes()].concat());
+    let header =
+        [&[0, 1][..], &8u32.to_be_bytes(), &8u32.to_be_bytes(), &1u32.to_be_bytes(), &table.to_be_bytes()]
+            .concat();
+    let linked = builder.add(tags::SD | SPECIAL, &header);
+    let units = builder.attribute("units", 4, 1, b"m");
+    let vars = [("plain", plain), ("chunked", chunked), ("linked", linked)]
+        .map(|(name, data)| builder.dataset(name, &[time, x], INT16, Some(data), &[units]));
+    builder.cdf(&[time, x], &vars, &[units]);
+    builder.finish(8)
+}
+
+/// Opens a file and reads what it can, but no more than 1 MiB of each dataset.
+fn read_all(bytes: Vec<u8>) {
+    let Ok(file) = File::open(Arc::new(MemoryBlob::new(bytes)), None, Codecs::default()) else { return };
+    file.vgroups();
+    for (_, vdata) in file.vdatas() {
+        let _ = vdata.and_then(|vdata| vdata.values(&file, 0));
+    }
+    let Ok(found) = Datasets::read(&file) else { return };
+    for var in &found.vars {
+        let _ = var.stored_size(&file);
+        let Ok(located) = var.locate(&file, var.shape.clone()) else { continue };
+        let start = vec![0; var.shape.len()];
+        let count: Vec<u64> = var.shape.iter().map(|&len| len.min(8)).collect();
+        let selection = Selection::slab(&start, &count);
+        let mut out = vec![0f64; selection.elements().unwrap_or(0) as usize];
+        if out.len() <= 1 << 17 {
+            let blob = located.blob.unwrap_or_else(|| file.blob().clone());
+            let _ = read(&*blob, &located.array, &selection, Out::new(&mut out));
+        }
+    }
+}
+
+#[test]
+fn every_damaged_byte_ends_in_an_error_or_in_values() {
+    let sample = sample();
+    let start = Instant::now();
+    for at in 0..sample.len() {
+        for value in [0x00, 0x01, 0x7f, 0xff, sample[at] ^ 0x40] {
+            let mut bytes = sample.clone();
+            bytes[at] = value;
+            let one = Instant::now();
+            read_all(bytes);
+            assert!(one.elapsed() < Duration::from_secs(2), "byte {at} as {value}");
+        }
+        read_all(sample[..at].to_vec());
+    }
+    assert!(start.elapsed() < Duration::from_secs(120));
+}
+
+#[test]
+fn chains_that_come_back_to_themselves_end() {
+    // The next block of descriptors is the first one.
+    let mut bytes = Builder::default().finish(1);
+    bytes.extend([0, 1, 0, 0, 0, 4]);
+    bytes.extend([0, 1, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]);
+    let error = File::open(Arc::new(MemoryBlob::new(bytes)), None, Codecs::default()).unwrap_err();
+    assert!(error.to_string().contains("comes back"), "{error}");
+    // The next table of blocks is the same one.
+    let mut builder = Builder::default();
+    builder.put(tags::LINKED, 9, &[0, 9, 0, 0]);
+    let header = [&[0, 1][..], &[0x7f; 4], &1u32.to_be_bytes(), &1u32.to_be_bytes(), &[0, 9]].concat();
+    builder.put(1000 | SPECIAL, 1, &header);
+    let file = crate::open(builder.finish(4));
+    let error = file.bytes(1000, 1).unwrap_err();
+    assert!(error.to_string().contains("comes again"), "{error}");
+}
+
+#[test]
+fn lengths_that_lie_take_no_memory() {
+    let mut builder = Builder::default();
+    // A compressed element of 4 GB from two bytes, and a linked one of 2 GB without blocks.
+    let data = builder.add(tags::COMPRESSED, &[0x80, 1]);
+    builder.put(1000 | SPECIAL, 1, &crate::build::compressed(u32::MAX - 1, data, RLE));
+    builder.put(tags::LINKED, 9, &[0, 0]);
+    let header = [&[0, 1][..], &[0x7f; 4], &[0x7f; 4], &1u32.to_be_bytes(), &[0, 9]].concat();
+    builder.put(1000 | SPECIAL, 2, &header);
+    let file = crate::open(builder.finish(4));
+    for reference in [1, 2] {
+        assert!(file.bytes(1000, reference).is_err());
+    }
+}

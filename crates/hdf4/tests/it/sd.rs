@@ -1,0 +1,242 @@
+//! Scientific Datasets.
+
+use ferrocdf_codec::{Chain, Codecs, Step};
+use ferrocdf_hdf4::sd::Datasets;
+use ferrocdf_hdf4::tags;
+
+use crate::build::{Builder, DEFLATE, INT16, INT16_PC, SPECIAL, compressed};
+use crate::{big, named, open, open_beside, values, values_of};
+
+fn deflated(bytes: &[u8]) -> Vec<u8> {
+    let step = Step { id: 1.into(), name: String::new(), optional: false, params: vec![6] };
+    let mut encoded = vec![];
+    Chain::new(vec![step], &Codecs::default()).encode(bytes, &mut encoded).unwrap();
+    encoded
+}
+
+#[test]
+fn contiguous_datasets_have_the_order_of_their_number_type() {
+    let mut builder = Builder::default();
+    let x = builder.dim("x", Some(3));
+    let standard = builder.add(tags::SD, &big(&[1, 2, 300]));
+    let little: Vec<u8> = [1i16, 2, 300].iter().flat_map(|number| number.to_le_bytes()).collect();
+    let little = builder.add(tags::SD, &little);
+    let units = builder.attribute("units", 4, 1, b"m/s");
+    let range = builder.attribute("valid_range", 22, 2, &big(&[-5, 5]));
+    let one = builder.dataset("one", &[x], INT16, Some(standard), &[units, range]);
+    let two = builder.dataset("two", &[x], INT16_PC, Some(little), &[]);
+    let title = builder.attribute("title", 4, 1, b"a file");
+    builder.cdf(&[x], &[one, two], &[title]);
+    let file = open(builder.finish(16));
+    let found = Datasets::read(&file).unwrap();
+    assert_eq!(found.unreadable, []);
+    assert_eq!(found.attributes[0].bytes, b"a file");
+    let one = named(&found, "one");
+    assert_eq!((&*one.shape, one.dims.len(), one.attributes.len()), (&[3][..], 1, 2));
+    assert_eq!((&*one.attributes[1].name, &*one.attributes[1].bytes), (&b"valid_range"[..], &*big(&[-5, 5])));
+    assert!(one.group.is_some());
+    assert_eq!(values(&file, one), [1, 2, 300]);
+    assert_eq!(values(&file, named(&found, "two")), [1, 2, 300]);
+}
+
+#[test]
+fn what_was_never_written_has_the_fill_value() {
+    let mut builder = Builder::default();
+    let x = builder.dim("x", Some(4));
+    let fill = builder.attribute("_FillValue", 22, 2, &big(&[77]));
+    let wide = builder.attribute("_FillValue", 24, 4, &(-9999i32).to_be_bytes());
+    let short = builder.add(tags::SD, &big(&[1, 2]));
+    let data = builder.reference();
+    builder.put_unwritten(tags::SD, data);
+    let vars = [
+        builder.dataset("none", &[x], INT16, None, &[fill]),
+        builder.dataset("unwritten", &[x], INT16, Some(data), &[]),
+        builder.dataset("short", &[x], INT16, Some(short), &[fill]),
+        builder.dataset("wide", &[x], INT16, None, &[wide]),
+    ];
+    builder.cdf(&[x], &vars, &[]);
+    let file = open(builder.finish(16));
+    let found = Datasets::read(&file).unwrap();
+    assert_eq!(values(&file, named(&found, "none")), [77; 4]);
+    assert_eq!(values(&file, named(&found, "unwritten")), [-32767; 4]);
+    assert_eq!(values(&file, named(&found, "short")), [1, 2, 77, 77]);
+    assert_eq!(values(&file, named(&found, "wide")), [-9999; 4]);
+}
+
+#[test]
+fn a_dataset_on_an_unlimited_dimension_is_as_long_as_its_data() {
+    let mut builder = Builder::default();
+    let (time, x) = (builder.dim("time", None), builder.dim("x", Some(2)));
+    let blocks = [builder.add(tags::LINKED, &big(&[1, 2])), builder.add(tags::LINKED, &big(&[3, 4, 5, 6]))];
+    let table =
+        builder.add(tags::LINKED, &[[0, 0], blocks[0].to_be_bytes(), blocks[1].to_be_bytes()].concat());
+    let header =
+        [&[0, 1][..], &12u32.to_be_bytes(), &8u32.to_be_bytes(), &2u32.to_be_bytes(), &table.to_be_bytes()]
+            .concat();
+    let data = builder.add(tags::SD | SPECIAL, &header);
+    let var = builder.dataset("grows", &[time, x], INT16, Some(data), &[]);
+    builder.cdf(&[time, x], &[var], &[]);
+    let file = open(builder.finish(16));
+    let found = Datasets::read(&file).unwrap();
+    let grows = named(&found, "grows");
+    assert_eq!((found.dims[0].len, &*grows.shape), (None, &[3, 2][..]));
+    assert_eq!(values(&file, grows), [1, 2, 3, 4, 5, 6]);
+    let longer = values_of(&file, grows, vec![4, 2]);
+    assert_eq!(longer, [1, 2, 3, 4, 5, 6, -32767, -32767]);
+}
+
+#[test]
+fn chunks_are_found_by_their_table_and_missing_ones_are_filled() {
+    for compression in [None, Some(DEFLATE)] {
+        let chunk = |numbers: &[i16]| match compression {
+            None => big(numbers),
+            Some(_) => deflated(&big(numbers)),
+        };
+        let mut builder = Builder::default();
+        let (y, x) = (builder.dim("y", Some(3)), builder.dim("x", Some(3)));
+        let chunks = [
+            (vec![0, 0], chunk(&[1, 2, 4, 5])),
+            (vec![1, 1], chunk(&[9, 0, 0, 0])),
+            (vec![0, 1], chunk(&[3, 0, 6, 0])),
+        ];
+        let data = builder.chunked(&[3, 3], &[2, 2], compression, &chunks);
+        let var = builder.dataset("chunked", &[y, x], INT16, Some(data), &[]);
+        builder.cdf(&[y, x], &[var], &[]);
+        let file = open(builder.finish(16));
+        let found = Datasets::read(&file).unwrap();
+        let var = named(&found, "chunked");
+        assert_eq!(values(&file, var), [1, 2, 3, 4, 5, 6, -1, -1, 9]);
+        let size = var.stored_size(&file).unwrap();
+        assert_eq!(size.chunks, Some((4, 3, 8)));
+        assert_eq!(size.bytes, chunks.iter().map(|chunk| chunk.1.len() as u64).sum::<u64>());
+    }
+}
+
+#[test]
+fn chunks_whose_compressed_bytes_are_linked_blocks_are_read_one_by_one() {
+    let mut builder = Builder::default();
+    let x = builder.dim("x", Some(4));
+    let data = builder.chunked(
+        &[4],
+        &[2],
+        Some(DEFLATE),
+        &[(vec![0], deflated(&big(&[1, 2]))), (vec![1], deflated(&big(&[3, 4])))],
+    );
+    let var = builder.dataset("v", &[x], INT16, Some(data), &[]);
+    builder.cdf(&[x], &[var], &[]);
+    // The compressed bytes of both chunks become linked blocks of 5 bytes.
+    let mut in_blocks = Builder::default();
+    for (tag, reference, bytes) in objects(&builder.finish(200)) {
+        if tag != tags::COMPRESSED {
+            in_blocks.put(tag, reference, &bytes);
+            continue;
+        }
+        let mut table = vec![0, 0];
+        for (number, block) in bytes.chunks(5).enumerate() {
+            let block_reference = 1000 + 100 * reference + number as u16;
+            in_blocks.put(tags::LINKED, block_reference, block);
+            table.extend(block_reference.to_be_bytes());
+        }
+        in_blocks.put(tags::LINKED, 5000 + reference, &table);
+        let header = [
+            &[0, 1][..],
+            &(bytes.len() as u32).to_be_bytes(),
+            &5u32.to_be_bytes(),
+            &100u32.to_be_bytes(),
+            &(5000 + reference).to_be_bytes(),
+        ];
+        in_blocks.put(tags::COMPRESSED | SPECIAL, reference, &header.concat());
+    }
+    let file = open(in_blocks.finish(16));
+    let found = Datasets::read(&file).unwrap();
+    assert_eq!(values(&file, named(&found, "v")), [1, 2, 3, 4]);
+}
+
+/// The objects of a file with one block of descriptors.
+fn objects(file: &[u8]) -> Vec<(u16, u16, Vec<u8>)> {
+    let pair = |at: usize| u16::from_be_bytes([file[at], file[at + 1]]);
+    let quad = |at: usize| u32::from_be_bytes([file[at], file[at + 1], file[at + 2], file[at + 3]]) as usize;
+    let places = (0..usize::from(pair(4))).map(|number| 10 + 12 * number).filter(|&at| pair(at) != 1);
+    places.map(|at| (pair(at), pair(at + 2), file[quad(at + 4)..][..quad(at + 8)].to_vec())).collect()
+}
+
+#[test]
+fn compressed_and_external_datasets_need_no_chunks() {
+    let mut builder = Builder::default();
+    let x = builder.dim("x", Some(3));
+    let stored = builder.add(tags::COMPRESSED, &deflated(&big(&[1, 2, 3])));
+    let whole = builder.add(tags::SD | SPECIAL, &compressed(6, stored, DEFLATE));
+    let stored = builder.add(tags::COMPRESSED, &deflated(&big(&[4, 5])));
+    let part = builder.add(tags::SD | SPECIAL, &compressed(4, stored, DEFLATE));
+    let empty = builder.add(tags::COMPRESSED, &[]);
+    let empty = builder.add(tags::SD | SPECIAL, &compressed(6, empty, DEFLATE));
+    let header =
+        [&[0, 2][..], &6u32.to_be_bytes(), &1u32.to_be_bytes(), &4u32.to_be_bytes(), b"data"].concat();
+    let external = builder.add(tags::SD | SPECIAL, &header);
+    let vars = [("whole", whole), ("part", part), ("empty", empty), ("external", external)]
+        .map(|(name, data)| builder.dataset(name, &[x], INT16, Some(data), &[]));
+    builder.cdf(&[x], &vars, &[]);
+    let file = open_beside(builder.finish(16), "data", [&[0][..], &big(&[7, 8])].concat());
+    let found = Datasets::read(&file).unwrap();
+    assert_eq!(values(&file, named(&found, "whole")), [1, 2, 3]);
+    assert_eq!(values(&file, named(&found, "part")), [4, 5, -32767]);
+    assert_eq!(values(&file, named(&found, "empty")), [-32767; 3]);
+    assert_eq!(values(&file, named(&found, "external")), [7, 8, -32767]);
+    assert_eq!(named(&found, "external").arrangement(&file).unwrap().external.unwrap(), b"data");
+}
+
+#[test]
+fn files_without_a_vgroup_of_datasets_have_groups_of_numeric_data() {
+    let mut builder = Builder::default();
+    let number = builder.add(tags::NT, &INT16);
+    let pair = [tags::NT.to_be_bytes(), number.to_be_bytes()].concat();
+    let record = [&[0, 2][..], &2u32.to_be_bytes(), &3u32.to_be_bytes(), &pair, &pair, &pair].concat();
+    let record = builder.add(tags::SDD, &record);
+    let data = builder.add(tags::SD, &big(&[1, 2, 3, 4, 5, 6]));
+    // Only the second dimension has a scale.
+    let scales = builder.add(tags::SDS, &[&[0, 1][..], &big(&[10, 20, 30])].concat());
+    let labels = builder.add(tags::SDL, b"speed\0north\0\0");
+    let range = builder.add(tags::SDM, &big(&[9, -9]));
+    let members =
+        [(tags::SDD, record), (tags::SD, data), (tags::SDS, scales), (tags::SDL, labels), (tags::SDM, range)];
+    let bytes: Vec<u8> =
+        members.iter().flat_map(|member| [member.0.to_be_bytes(), member.1.to_be_bytes()].concat()).collect();
+    builder.put(tags::NDG, 44, &bytes);
+    let note = [&tags::NDG.to_be_bytes()[..], &44u16.to_be_bytes(), b"measured"].concat();
+    builder.add(tags::DIA, &note);
+    let file = open(builder.finish(16));
+    let found = Datasets::read(&file).unwrap();
+    assert_eq!(found.unreadable, []);
+    let names: Vec<&[u8]> = found.vars.iter().map(|var| &*var.name).collect();
+    // The first dimension has text and no scale, and so no variable.
+    assert_eq!(names, [&b"fakeDim1"[..], b"Data-Set-44"]);
+    assert_eq!(values(&file, &found.vars[0]), [10, 20, 30]);
+    assert_eq!(values(&file, &found.vars[1]), [1, 2, 3, 4, 5, 6]);
+    let attributes: Vec<(&[u8], &[u8])> =
+        found.vars[1].attributes.iter().map(|attribute| (&*attribute.name, &*attribute.bytes)).collect();
+    let (most, least) = (big(&[9]), big(&[-9]));
+    assert_eq!(
+        attributes,
+        [
+            (&b"valid_max"[..], &*most),
+            (b"valid_min", &least),
+            (b"remarks-1", b"measured"),
+            (b"long_name", b"speed"),
+        ]
+    );
+}
+
+#[test]
+fn a_damaged_dataset_hides_no_other() {
+    let mut builder = Builder::default();
+    let x = builder.dim("x", Some(1));
+    let data = builder.add(tags::SD, &big(&[5]));
+    let good = builder.dataset("good", &[x], INT16, Some(data), &[]);
+    let vax = builder.dataset("vax", &[x], [1, 22, 16, 2], Some(data), &[]);
+    builder.cdf(&[x], &[vax, good], &[]);
+    let file = open(builder.finish(16));
+    let found = Datasets::read(&file).unwrap();
+    assert_eq!(values(&file, named(&found, "good")), [5]);
+    assert_eq!((found.vars.len(), found.unreadable.len()), (1, 1));
+    assert!(found.unreadable[0].to_string().contains("\"vax\""), "{}", found.unreadable[0]);
+}
