@@ -559,9 +559,9 @@ fn a_header_of_a_thousand_variables_takes_few_rounds() {
             let group = model.def_group(GroupId::ROOT, "g")?;
             for number in 0..1000 {
                 let group = if number % 2 == 0 { GroupId::ROOT } else { group };
-                let var = model.def_var(group, &format!("v{number}"), Atomic::Float.into(), &[x])?;
+                let var = model.def_var(group, format!("v{number}"), Atomic::Float.into(), &[x])?;
                 for attribute in 0..10 {
-                    model.put_attr(Owner::Var(var), &format!("a{attribute}"), Values::Int(vec![number]))?;
+                    model.put_attr(Owner::Var(var), format!("a{attribute}"), Values::Int(vec![number]))?;
                 }
             }
             Ok(())
