@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use ferrocdf_compat::hdf4::Libhdf4;
 
@@ -24,11 +25,16 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("a path of UTF-8")
 }
 
+/// The programs, compiled once.
+fn libhdf4() -> &'static Libhdf4 {
+    static PROGRAMS: OnceLock<Libhdf4> = OnceLock::new();
+    PROGRAMS.get_or_init(|| Libhdf4::new(Path::new(env!("CARGO_TARGET_TMPDIR"))))
+}
+
 /// A file with 40 data sets in chunks, and small ones in every storage.
 fn files(folder_of_files: &Path) -> Vec<PathBuf> {
-    let programs = Libhdf4::new(Path::new(env!("CARGO_TARGET_TMPDIR")));
     let granule = folder_of_files.join("granule.hdf");
-    programs.granule(&granule);
+    libhdf4().granule(&granule);
     let small = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hdf4/tests/data");
     let small = std::fs::read_dir(small).expect("a folder of the repository");
     let mut files: Vec<PathBuf> = small.map(|entry| entry.expect("it can be listed").path()).collect();
