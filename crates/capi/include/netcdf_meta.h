@@ -17,16 +17,16 @@
 #define NC_HAS_CDF5          1
 #define NC_HAS_NC4           1 /* netCDF-4; an old macro */
 #define NC_HAS_HDF5          1 /* netCDF-4 */
-#define NC_HAS_HDF4          0
-#define NC_HAS_NCZARR        0
+#define NC_HAS_HDF4          1
+#define NC_HAS_NCZARR        1
 #define NC_HAS_DAP2          0
 #define NC_HAS_DAP4          0
 
 /* Where datasets can lie. */
 #define NC_HAS_DISKLESS      1
 #define NC_HAS_MMAP          1
-#define NC_HAS_BYTERANGE     0 /* HTTP */
-#define NC_HAS_S3            0
+#define NC_HAS_BYTERANGE     1 /* HTTP */
+#define NC_HAS_S3            1
 #define NC_HAS_S3_AWS        0
 #define NC_HAS_S3_INTERNAL   0
 #define NC_HAS_HDF5_ROS3     0

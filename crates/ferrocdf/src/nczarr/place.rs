@@ -64,13 +64,26 @@ fn has_root(listing: &Listing) -> bool {
     ROOTS.iter().any(|root| listing.objects.iter().any(|object| object == root))
 }
 
-/// Removes the Zarr store at a location. Returns false if there is none.
+/// Removes the Zarr store at a location; of a symbolic link to one, the link alone. Returns false if there is none.
 ///
 /// # Errors
-/// Those of the system or the store.
+/// Those of the system or the store; `NC_EINVAL` for a group or an array within a store, whose other metadata would tell of it still.
 pub fn remove_zarr_store(location: &Location) -> Result<bool> {
     match location {
         Location::Path(path) if !is_zarr_store(path) => Ok(false),
+        Location::Path(path) if path.is_symlink() => {
+            let removed = fs::remove_file(path);
+            removed.map(|()| true).map_err(|error| Error::system(&error, path.display()))
+        }
+        Location::Path(path)
+            if fs::canonicalize(path).is_ok_and(|path| path.parent().is_some_and(is_zarr_store)) =>
+        {
+            let what = format!(
+                "{}: it is a part of the Zarr store around it, and cannot be removed alone",
+                path.display()
+            );
+            Err(Error::new(Code::EINVAL, what))
+        }
         Location::Path(path) => {
             let removed = empty(path).and_then(|()| fs::remove_dir(path));
             removed.map(|()| true).map_err(|error| Error::system(&error, path.display()))

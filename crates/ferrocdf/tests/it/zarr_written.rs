@@ -591,3 +591,24 @@ fn a_header_of_a_thousand_variables_takes_few_rounds() {
         }
     }
 }
+
+#[test]
+fn a_store_is_removed_whole_and_of_a_link_the_link_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, link) = (folder.path().join("s.zarr"), folder.path().join("link.zarr"));
+    let options = CreateOptions::format(Format::new(Container::ZarrV3, DataModel::Netcdf4));
+    let file = FileMut::create_at(&Location::Path(path.clone()), &options).unwrap();
+    define(&file).unwrap();
+    fill(&file, 2).unwrap();
+    file.close().unwrap();
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let remove = |path: &std::path::Path| ferrocdf::remove_zarr_store(&Location::Path(path.to_path_buf()));
+    let error = remove(&path.join("level")).unwrap_err();
+    assert!(error.code == Code::EINVAL && error.what.contains("a part of the Zarr store"), "{error}");
+    assert!(remove(&link).unwrap());
+    assert!(!link.exists());
+    check(&File::open(&path).unwrap(), true, 2);
+    assert!(remove(&path).unwrap());
+    assert!(!path.exists());
+    assert!(!remove(&path).unwrap());
+}
