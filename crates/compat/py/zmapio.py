@@ -10,11 +10,20 @@ import struct
 import sys
 import zipfile
 
+import s3util
+
 
 def objects(url):
-    """Returns the content of each object by its key; of a zip file without the folder around all."""
+    """Returns the content of each object by its key; of a zip file without the folder around all, in S3 without the key of the store."""
     path, _, fragment = url.removeprefix("file://").partition("#")
-    if "zip" in fragment.removeprefix("mode=").split(","):
+    storage = fragment.removeprefix("mode=").split(",")
+    if "s3" in storage:
+        bucket, key = s3util.bucket_and_key(path)
+        names = s3util.keys(bucket, f"{key}/")
+        if not names:
+            sys.exit(f"no store: {path}")
+        return {name.removeprefix(f"{key}/"): s3util.get(bucket, name) for name in names}
+    if "zip" in storage:
         with zipfile.ZipFile(path) as packed:
             names = [name for name in packed.namelist() if not name.endswith("/")]
             return {name.partition("/")[2] if "/" in name else name: packed.read(name) for name in names}

@@ -59,7 +59,7 @@ fn free_port() -> u16 {
     listener.local_addr().expect("it is bound").port()
 }
 
-/// nginx, which serves a folder by ranges and takes new files.
+/// nginx, which serves a folder by ranges and takes new files, or forwards requests to another server.
 pub struct Nginx {
     running: Running,
     port: u16,
@@ -72,6 +72,21 @@ impl Nginx {
     /// # Panics
     /// If nginx or openssl is not there.
     pub fn serve(root: &Path) -> Nginx {
+        Nginx::start(&format!("root {}; dav_methods PUT DELETE;", root.display()))
+    }
+
+    /// Forwards requests to the server of a URL, with paths and `Host` unmodified.
+    ///
+    /// # Panics
+    /// If nginx or openssl is not there.
+    pub fn forward(url: &str) -> Nginx {
+        Nginx::start(&format!(
+            "location / {{ proxy_pass {url}; proxy_http_version 1.1; proxy_set_header Host $http_host; }}"
+        ))
+    }
+
+    /// Listens by HTTP and by HTTPS, with directives that say what is answered.
+    fn start(answer: &str) -> Nginx {
         let folder = tempfile::tempdir().expect("a folder for the server");
         let (port, secure_port) = (free_port(), free_port());
         let at = |name: &str| folder.path().join(name).display().to_string();
@@ -106,8 +121,7 @@ impl Nginx {
                     listen 127.0.0.1:{secure_port} ssl;
                     ssl_certificate {certificate};
                     ssl_certificate_key {key};
-                    root {root};
-                    dav_methods PUT DELETE;
+                    {answer}
                 }}
             }}",
             pid = at("pid"),
@@ -115,7 +129,6 @@ impl Nginx {
             requests = at("requests"),
             certificate = at("certificate"),
             key = at("key"),
-            root = root.display(),
         );
         fs::write(at("config"), config).expect("the configuration is written");
         let program = if Path::new("/usr/sbin/nginx").is_file() { "/usr/sbin/nginx" } else { "nginx" };
@@ -124,14 +137,19 @@ impl Nginx {
         Nginx { running: Running::start(&mut command, port, folder), port, secure_port }
     }
 
-    /// The URL of the folder.
+    /// The URL of the folder or server.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// The URL of the folder by HTTPS.
+    /// The URL by HTTPS, with the host of [`Nginx::secure_host`].
     pub fn secure_url(&self) -> String {
-        format!("https://localhost:{}", self.secure_port)
+        format!("https://{}", self.secure_host())
+    }
+
+    /// The host and port that answer by HTTPS.
+    pub fn secure_host(&self) -> String {
+        format!("localhost:{}", self.secure_port)
     }
 
     /// The file of the certificate, which programs trust if `SSL_CERT_FILE` names it.

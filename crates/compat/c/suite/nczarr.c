@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include "ncbytes.h"
 #include "netcdf.h"
 
@@ -43,7 +44,15 @@ __attribute__((weak)) size_t strlcat(char *to, const char *from, size_t size)
 
 int nctracelevel(int level) { return level; }
 
-/* Reads the stored bytes of a chunk of a variable of the root group that has no filters, in a store in a folder. */
+/* Opens a program that writes the object of a URL to the pipe. */
+static FILE *fetch(const char *url)
+{
+    char command[8192];
+    snprintf(command, sizeof command, "\"$execdir/s3util\" -u '%s' -f /dev/stdout download", url);
+    return popen(command, "r");
+}
+
+/* Reads the stored bytes of a chunk of a variable of the root group that has no filters, in a store in a folder or in S3. */
 int NCZ_read_chunk(int ncid, int varid, unsigned long long *indices, void *data)
 {
     char path[4096], name[NC_MAX_NAME + 1];
@@ -53,6 +62,7 @@ int NCZ_read_chunk(int ncid, int varid, unsigned long long *indices, void *data)
     if ((status = nc_inq_path(ncid, NULL, path)) || (status = nc_inq_var(ncid, varid, name, &type, &rank, NULL, NULL)) ||
         (status = nc_inq_var_chunking(ncid, varid, &storage, chunks)) || (status = nc_inq_type(ncid, type, NULL, &size)))
         return status;
+    int remote = !strncmp(path, "https://", 8);
     char *start = strncmp(path, "file://", 7) ? path : path + 7;
     start[strcspn(start, "#")] = 0;
     char *end = start + strlen(start);
@@ -62,11 +72,14 @@ int NCZ_read_chunk(int ncid, int varid, unsigned long long *indices, void *data)
         end += sprintf(end, i ? ".%llu" : "%llu", indices[i]);
         bytes *= chunks[i];
     }
-    FILE *file = fopen(start, "rb");
+    FILE *file = remote ? fetch(start) : fopen(start, "rb");
     if (!file)
-        return NC_EEMPTY;
+        return remote ? NC_EIO : NC_EEMPTY;
     size_t got = fread(data, 1, bytes, file);
     int longer = fgetc(file) != EOF;
-    fclose(file);
-    return got == bytes && !longer ? NC_NOERR : NC_EIO;
+    int ended = remote ? pclose(file) : fclose(file);
+    /* The exit code of a download of an object that does not exist. */
+    if (remote && WIFEXITED(ended) && WEXITSTATUS(ended) == 3)
+        return NC_EEMPTY;
+    return got == bytes && !longer && ended == 0 ? NC_NOERR : NC_EIO;
 }

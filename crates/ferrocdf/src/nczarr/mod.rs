@@ -160,14 +160,18 @@ impl NcZarr {
     /// Opens a store for reading.
     ///
     /// # Errors
-    /// `NC_ENOTNC` if a folder has no Zarr metadata, `NC_ENOOBJECT` if none is in an object store; `NC_EZARRMETA` if that of the root cannot be read.
+    /// `NC_ENOTNC` if a folder has no Zarr metadata, `NC_ENOOBJECT` if a store has no object at the key or below it; `NC_EZARRMETA` if that of
+    /// the root cannot be read.
     pub(crate) fn open(context: &Context<'_>) -> Result<(NcZarr, Model)> {
         let (store, path) = place::store(context.location, context.durable)?;
         let codecs = plugins::codecs();
         let (content, model) =
             Content::read(&*store, &path, &codecs).map_err(|error| match context.location {
-                // An object that is no folder of a store either.
-                Location::Object { store, key } if error.code == Code::ENOTNC => store.no_such_object(key),
+                Location::Object { store, key }
+                    if error.code == Code::ENOTNC && !place::has_objects(&**store, &path) =>
+                {
+                    store.no_such_object(key)
+                }
                 _ => error,
             })?;
         Ok((Self::of(store, path, codecs, content), model))

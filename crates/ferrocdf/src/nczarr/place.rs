@@ -64,6 +64,11 @@ fn has_root(listing: &Listing) -> bool {
     ROOTS.iter().any(|root| listing.objects.iter().any(|object| object == root))
 }
 
+/// True if objects are known to lie below a key. Some servers do not list objects.
+pub(super) fn has_objects(store: &dyn Store, path: &str) -> bool {
+    store.list(path).is_ok_and(|listing| !listing.objects.is_empty() || !listing.folders.is_empty())
+}
+
 /// Removes the Zarr store at a location; of a symbolic link to one, the link alone. Returns false if there is none.
 ///
 /// # Errors

@@ -81,10 +81,12 @@ fn nothing_else_is_taken_for_a_store() {
     let error = File::open(folder.path()).err().unwrap();
     assert_eq!(error.code, Code::ENOTNC);
     assert!(error.to_string().contains("no metadata of Zarr"), "{error}");
+    let error = open(&[("other", "")]).err().unwrap();
+    assert_eq!(error.code, Code::ENOTNC);
+    assert!(error.to_string().contains("no metadata of Zarr"), "{error}");
     // A path that does not exist is an error of the system, an object that does not exist one of the store.
     assert_eq!(File::open(folder.path().join("none")).err().unwrap().code, Code(2));
-    let error = open(&[("other", "")]).err().unwrap();
-    assert_eq!(error.code, Code::ENOOBJECT);
+    assert_eq!(open(&[]).err().unwrap().code, Code::ENOOBJECT);
     // No other folder is edited.
     assert_eq!(FileMut::append(folder.path()).err().unwrap().code, Code::ENOTNC);
 }

@@ -7,6 +7,8 @@ use super::*;
 /// Projection, parameters, spheroid and zone of a grid; then points: map coordinates, longitude and latitude in degrees.
 type Case = (&'static str, &'static [f64], i64, i64, &'static [(f64, f64, f64, f64)]);
 
+// All numbers have the digits that PROJ printed.
+#[allow(clippy::excessive_precision)]
 #[rustfmt::skip]
 const CASES: &[Case] = &[
     ("GCTP_UTM", &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], 0, 40, &[(210584.5, 3322395.95, 53.9999999964764, 29.9999999600349), (813931.1, 2214162.5, 59.9999999028298, 19.9999997057471), (500000.0, 0.0, 57.0000000000000, 0.0000000000000), (167000.0, 9300000.0, 31.4373655223345, 83.0772988137426)]),
