@@ -79,6 +79,7 @@ impl View {
         }
         builder.add_rest(data_sets);
         let Builder { mut view, mut objects, .. } = builder;
+        view.tables.extend(objects.attributes.iter().copied());
         view.skipped.append(&mut objects.skipped);
         view.skipped.extend(structure.skipped.iter().cloned());
         view
