@@ -6,6 +6,7 @@ mod damaged;
 mod dimension_ids;
 mod formats;
 mod groups;
+mod hdf4;
 mod hdf4_build;
 mod hdf_eos;
 mod hostile;

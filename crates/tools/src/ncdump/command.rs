@@ -249,7 +249,7 @@ pub(super) fn extended_kind(format: Format, in_memory: bool) -> String {
     let (name, mode) = match (format.container(), format.data_model()) {
         (Container::Classic, DataModel::Offset64) => ("64-bit offset", 0x200),
         (Container::Classic, DataModel::Data64) => ("64-bit data", 0x20),
-        (Container::Hdf5, _) => ("HDF5", 0x1000),
+        (container @ (Container::Hdf5 | Container::Hdf4), _) => (container.name(), 0x1000),
         (container, _) => (container.name(), 0),
     };
     format!("{name} mode={:08x}", mode | if in_memory { 8 } else { 0 })

@@ -1,0 +1,113 @@
+//! HDF4 files through the facade: model, values, copies, what is skipped, rounds on a slow store.
+
+#[path = "../../../hdf4/tests/it/build.rs"]
+#[allow(dead_code)] // The crate hdf4 uses the rest.
+mod build;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ferrocdf::model::{Chunking, Endian, Filter};
+use ferrocdf::store::testing::Simulated;
+use ferrocdf::store::{Cost, MemoryStore, Store};
+use ferrocdf::{Atomic, Code, Container, File, GroupId, Location, OpenOptions, Owner, Type, Values};
+use ferrocdf_codec::{Chain, Codecs, Step};
+use ferrocdf_hdf4::tags;
+
+use build::{Builder, DEFLATE, INT16};
+
+fn deflated(numbers: &[i16]) -> Vec<u8> {
+    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_be_bytes()).collect();
+    let step = Step { id: 1.into(), name: String::new(), optional: false, params: vec![6] };
+    let mut encoded = vec![];
+    Chain::new(vec![step], &Codecs::default()).encode(&bytes, &mut encoded).unwrap();
+    encoded
+}
+
+/// A file with a chunked dataset, two datasets of one name on an unlimited dimension, a table and a raster.
+fn sample() -> Vec<u8> {
+    let mut builder = Builder::default();
+    let (time, y, x) = (builder.dim("time", None), builder.dim("y", Some(2)), builder.dim("x", Some(3)));
+    let chunks = [(vec![0, 0], deflated(&[1, 2, 4, 5])), (vec![0, 1], deflated(&[3, 0, 6, 0]))];
+    let data = builder.chunked(&[2, 3], &[2, 2], Some(DEFLATE), &chunks);
+    let units = builder.attribute("units", 4, 1, b"K");
+    let chunked = builder.dataset("level", &[y, x], INT16, Some(data), &[units]);
+    let three = builder.add(tags::SD, &[0, 1, 0, 2, 0, 3]);
+    let two = builder.add(tags::SD, &[0, 7, 0, 8]);
+    let first = builder.dataset("same", &[time], INT16, Some(three), &[]);
+    let second = builder.dataset("same", &[time], INT16, Some(two), &[]);
+    let title = builder.attribute("title", 4, 1, b"granule");
+    builder.cdf(&[time, y, x], &[chunked, first, second], &[title]);
+    builder.vdata("track", "Table", &[("a", 22, 2, 1)], &[0, 1]);
+    builder.add(tags::RIG, &[]);
+    builder.finish(16)
+}
+
+#[test]
+fn datasets_are_variables_with_their_attributes_and_storage() {
+    let file = File::from_bytes(sample()).unwrap();
+    let model = file.model();
+    assert_eq!(model.format().container(), Container::Hdf4);
+    assert_eq!((model.format().number(), model.format().container().number()), (3, 3));
+    let names: Vec<_> = model.vars().iter().map(|var| var.name.to_str().into_owned()).collect();
+    assert_eq!(names, ["level", "same", "same_2"]);
+    let dims: Vec<_> =
+        model.dims().iter().map(|dim| (dim.name.to_str().into_owned(), dim.len, dim.unlimited)).collect();
+    assert_eq!(dims, [("y".into(), 2, false), ("x".into(), 3, false), ("time".into(), 3, true)]);
+    let level = file.variable("level").unwrap();
+    assert_eq!(level.get_values::<i32, _>(..).unwrap(), [1, 2, 3, 4, 5, 6]);
+    let var = model.var(level.id());
+    assert_eq!(var.ty, Type::Atomic(Atomic::Short));
+    assert_eq!(var.storage.chunking, Some(Chunking::Chunked(vec![2, 2])));
+    assert_eq!(var.storage.filters, [Filter { id: Filter::DEFLATE, params: vec![6] }]);
+    assert_eq!(var.storage.endian, Some(Endian::Big));
+    let units = model.find_attr(Owner::Var(level.id()), b"units").unwrap();
+    assert_eq!(units.value, Values::Char(b"K".to_vec()));
+    let title = model.find_attr(Owner::Group(GroupId::ROOT), b"title").unwrap();
+    assert_eq!(title.value, Values::Char(b"granule".to_vec()));
+    // The shorter one of two on an unlimited dimension is filled.
+    assert_eq!(file.variable("same_2").unwrap().get_values::<i16, _>(..).unwrap(), [7, 8, -32767]);
+    let skipped = file.left_out();
+    assert_eq!(skipped.len(), 2, "{skipped:?}");
+    assert!(skipped[0].starts_with("track: Vdata") && skipped[1].contains("raster"), "{skipped:?}");
+    let size = level.storage().unwrap();
+    assert_eq!((size.bytes, size.chunks.unwrap().stored), (12, 2));
+}
+
+#[test]
+fn hdf4_files_are_not_opened_for_writing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sample.hdf");
+    std::fs::write(&path, sample()).unwrap();
+    assert_eq!(ferrocdf::append(&path).err().unwrap().code, Code::EINVAL);
+    assert_eq!(ferrocdf::open(&path).unwrap().model().vars().len(), 3);
+}
+
+#[test]
+fn a_granule_in_a_slow_store_opens_in_8_rounds() {
+    let mut builder = Builder::default();
+    let (y, x) = (builder.dim("y", Some(60)), builder.dim("x", Some(1000)));
+    let mut vars = vec![];
+    for number in 0..40u32 {
+        let noise = |row: u32| -> Vec<i16> {
+            (0..1000).map(|at| ((at * 7919 + row * 104_729 + number) * 48_271 >> 7) as i16).collect()
+        };
+        let chunks: Vec<_> = (0..30)
+            .map(|row| (vec![row, 0], deflated(&[noise(2 * row), noise(2 * row + 1)].concat())))
+            .collect();
+        let data = builder.chunked(&[60, 1000], &[2, 1000], Some(DEFLATE), &chunks);
+        let units = builder.attribute("units", 4, 1, b"K");
+        vars.push(builder.dataset(&format!("v{number}"), &[y, x], INT16, Some(data), &[units]));
+    }
+    builder.cdf(&[y, x], &vars, &[]);
+    let bytes = builder.finish(16);
+    assert!(bytes.len() > 4 << 20, "{} bytes", bytes.len());
+    let store = MemoryStore::default();
+    store.put("granule.hdf", &bytes).unwrap();
+    let store = Arc::new(Simulated::new(store, Cost::REMOTE, Duration::ZERO));
+    let location = Location::Object { store: store.clone(), key: "granule.hdf".into() };
+    let file = File::open_location(&location, &OpenOptions::default()).unwrap();
+    assert_eq!(file.model().vars().len(), 40);
+    let opening = store.take_traffic();
+    assert!(opening.rounds <= 8, "{opening:?} for {} bytes", bytes.len());
+}
