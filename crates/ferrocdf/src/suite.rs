@@ -31,6 +31,16 @@ pub struct Dataset<'a> {
 /// # Panics
 /// Panics if the driver breaks a law of this suite.
 pub fn driver(dataset: &Dataset<'_>) {
+    driver_of_any_cut(dataset);
+    truncated_files_give_errors_or_the_same_values(dataset);
+}
+
+/// Runs the checks on a dataset of a format in which a truncated file may be another valid file. In HDF4 nothing tells that an object
+/// behind the end was there: its names are lost, and what it described is shown by others.
+///
+/// # Panics
+/// Panics if the driver breaks a law of this suite.
+pub fn driver_of_any_cut(dataset: &Dataset<'_>) {
     values_are_the_known_ones(dataset);
     selections_read_as_element_by_element(dataset);
     nested_values_read_as_element_by_element(dataset);
@@ -38,7 +48,6 @@ pub fn driver(dataset: &Dataset<'_>) {
     unwritten_elements_have_the_fill_value(dataset);
     wrong_requests_are_errors(dataset);
     threads_read_at_once(dataset);
-    truncated_files_give_errors_or_the_same_values(dataset);
     damaged_files_do_not_panic(dataset);
 }
 
