@@ -90,7 +90,7 @@ fn a_granule_in_a_slow_store_opens_in_8_rounds() {
     let mut vars = vec![];
     for number in 0..40u32 {
         let noise = |row: u32| -> Vec<i16> {
-            (0..1000).map(|at| ((at * 7919 + row * 104_729 + number) * 48_271 >> 7) as i16).collect()
+            (0..1000).map(|at| (((at * 7919 + row * 104_729 + number) * 48_271) >> 7) as i16).collect()
         };
         let chunks: Vec<_> = (0..30)
             .map(|row| (vec![row, 0], deflated(&[noise(2 * row), noise(2 * row + 1)].concat())))
