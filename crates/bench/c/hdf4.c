@@ -70,9 +70,9 @@ static void make_grid(const char *path)
 
 static void make_granule(const char *path, int32 chunks_each)
 {
-    int32 dims[2] = {chunks_each * 20, 64}, chunks[2] = {20, 64}, start[2] = {0, 0};
+    int32 dims[2] = {chunks_each * 100, 100}, chunks[2] = {100, 100}, start[2] = {0, 0};
     int32 file = SDstart(path, DFACC_CREATE);
-    short *values = malloc((size_t)dims[0] * 64 * sizeof *values);
+    short *values = malloc((size_t)dims[0] * 100 * sizeof *values);
     char *text = malloc(32000);
     memset(text, 'x', 32000);
     CHECK(SDsetattr(file, "CoreMetadata.0", DFNT_CHAR8, 32000, text));
@@ -95,7 +95,7 @@ static void make_granule(const char *path, int32 chunks_each)
         }
         CHECK(SDsetdimname(SDgetdimid(id, 0), "Cell_Along_Swath"));
         CHECK(SDsetdimname(SDgetdimid(id, 1), "Cell_Across_Swath"));
-        shorts(values, (size_t)dims[0] * 64);
+        shorts(values, (size_t)dims[0] * 100);
         CHECK(SDwritedata(id, start, NULL, dims, values));
         CHECK(SDendaccess(id));
     }

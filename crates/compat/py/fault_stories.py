@@ -13,7 +13,7 @@ def records(kind, options, rounds=10, each=30):
     yield from [f"create {kind}", "dim t 0", f"var v float t {options}", "att . title 1 30", "enddef"]
     for number in range(rounds):
         yield f"put v {number + 1} {number * each} {each}"
-        if kind != "nc4":
+        if kind in ("cdf1", "cdf2", "cdf5", "nc4c"):
             yield from ["redef", f"att . note {number + 1} {20 + 40 * number}", "enddef"]
         else:
             yield f"att . note{number} {number + 1} {20 + 40 * number}"
@@ -27,9 +27,9 @@ def overwritten(options, start="create nc4"):
     yield from ["put v 1 0,0 10,10000", "sync", "put v 2 0,0 10,10000", "close"]
 
 
-def parts(options):
+def parts(options, kind="nc4"):
     """Chunks and runs of elements of which parts are written again and again."""
-    yield from ["create nc4", "dim y 40", "dim x 60", f"var v double y,x {options}", "var w int y,x", "enddef"]
+    yield from [f"create {kind}", "dim y 40", "dim x 60", f"var v double y,x {options}", "var w int y,x", "enddef"]
     for number in range(6):
         yield f"put v {3 * number + 1} {number * 3},{number * 5} 12,20"
         yield f"put w {3 * number + 2} {number * 4},0 9,60"
@@ -60,9 +60,9 @@ def unlimited():
     yield "close"
 
 
-def strings():
+def strings(kind="nc4"):
     """Strings in a fixed variable that are written over, and in one that grows; attributes of strings."""
-    yield from ["create nc4", "dim t 0", "dim x 12", "var s string x", "var r string t chunks=5", "enddef"]
+    yield from [f"create {kind}", "dim t 0", "dim x 12", "var s string x", "var r string t chunks=5", "enddef"]
     for number in range(6):
         yield f"put s {3 * number + 1} {number} 6"
         yield f"put r {3 * number + 2} {number * 4} 4"
@@ -72,9 +72,9 @@ def strings():
     yield from ["put s 40 0 12", "sync", "put s 41 2 3", "put r 42 0 24", "close"]
 
 
-def many_definitions():
-    """Variables that are defined and written by turns, and attributes in heaps."""
-    yield from ["create nc4", "dim x 20", "dim t 0"]
+def many_definitions(kind="nc4"):
+    """Variables that are defined and written by turns, and many attributes."""
+    yield from [f"create {kind}", "dim x 20", "dim t 0"]
     for number in range(14):
         chunks = "chunks=6" if number % 2 else ""
         yield f"var v{number} int {'t' if number % 2 else 'x'} {chunks}".strip()
@@ -138,6 +138,31 @@ def edited():
     yield from ["put value 65 100 100", "sync", "redef", "del_att . title", "enddef", "close"]
 
 
+def groups_of_stores(kind):
+    """Groups with variables, which grow and get attributes by turns."""
+    yield from [f"create {kind}", "dim t 0", "dim x 5", "group g", "dim g/s 0", "var a float t,x deflate=2 chunks=7,5"]
+    yield from ["var g/b int s chunks=11", "enddef"]
+    for number in range(6):
+        yield f"put a {2 * number + 1} {number * 5},0 5,5"
+        yield f"put g/b {2 * number + 2} {number * 9} 9"
+        yield f"att a note{number} {number + 1} 50"
+        if number == 2:
+            yield from ["att g/b x 5 40", "sync"]
+        if number == 3:
+            yield from ["rename_att a note1 remark", "del_att a note0"]
+        if number % 2:
+            yield "sync"
+    yield "close"
+
+
+def edited_store():
+    """A store that is there is edited."""
+    yield from ["open", "put v 60 5 20", "redef", "att . note 61 90", "enddef", "sync", "redef", "dim n 7", "var n int n"]
+    yield "enddef"
+    yield from ["put n 62 0 7", "put v 63 300 40", "sync", "redef", "att v units 64 30", "enddef"]
+    yield from ["put v 65 100 100", "sync", "redef", "del_att . title", "enddef", "close"]
+
+
 def foreign_before():
     """What the file of h5py holds that `foreign` starts from."""
     yield from ["dim t 0", "dim y 12", "var v float t chunks=25 deflate=4", "var c int y", "group g", "var g/d double y chunks=5"]
@@ -177,12 +202,27 @@ STORIES = {
     "edited": edited(),
     "edited_classic": edited(),
     "foreign": foreign(),
+    "records_zarr2": records("nczarr2", "chunks=50 deflate=1"),
+    "records_zarr3": records("nczarr3", "chunks=50 deflate=1"),
+    "overwritten_zarr2": overwritten("chunks=10,10000 deflate=1", "create nczarr2"),
+    "overwritten_zarr3": overwritten("chunks=10,10000 fletcher=1", "create nczarr3"),
+    "parts_zarr2": parts("chunks=13,17", "nczarr2"),
+    "parts_zarr3": parts("chunks=13,17 deflate=1", "nczarr3"),
+    "strings_zarr3": strings("nczarr3"),
+    "many_definitions_zarr2": many_definitions("nczarr2"),
+    "many_definitions_zarr3": many_definitions("nczarr3"),
+    "groups_zarr2": groups_of_stores("nczarr2"),
+    "groups_zarr3": groups_of_stores("nczarr3"),
+    "edited_zarr2": edited_store(),
+    "edited_zarr3": edited_store(),
 }
 
 BEFORE = {
     "edited": records("nc4", "chunks=50 deflate=1", 5),
     "edited_classic": records("cdf5", "", 5),
     "foreign": foreign_before(),
+    "edited_zarr2": records("nczarr2", "chunks=50 deflate=1", 5),
+    "edited_zarr3": records("nczarr3", "chunks=50 deflate=1", 5),
 }
 
 

@@ -31,8 +31,20 @@ const LARGE: usize = 64 << 10;
 /// Interrupted requests in a row after which the interruption is an error: a cause that never ends must not hang the caller.
 const MAX_INTERRUPTIONS: u32 = 100;
 
+/// Writes all of `from` at position `at` of a file, in as many requests as that takes.
+pub(crate) fn write_whole(file: &File, mut from: &[u8], mut at: u64) -> io::Result<()> {
+    while !from.is_empty() {
+        let done = uninterrupted(|| match file.write_at(from, at) {
+            Ok(0) => Err(io::ErrorKind::WriteZero.into()),
+            done => done,
+        })?;
+        (from, at) = (&from[done..], at + done as u64);
+    }
+    Ok(())
+}
+
 /// Repeats a system call while signals interrupt it. A call that transfers 0 bytes counts as interrupted.
-fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     for _ in 0..MAX_INTERRUPTIONS {
         match call() {
             Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WriteZero) => {}
@@ -145,18 +157,6 @@ impl FileBlob {
         Ok(Self::of(file, path))
     }
 
-    /// Writes all of `from` at position `at`, in as many requests as that takes.
-    fn write_whole(&self, mut from: &[u8], mut at: u64) -> io::Result<()> {
-        while !from.is_empty() {
-            let done = uninterrupted(|| match self.file.write_at(from, at) {
-                Ok(0) => Err(io::ErrorKind::WriteZero.into()),
-                done => done,
-            })?;
-            (from, at) = (&from[done..], at + done as u64);
-        }
-        Ok(())
-    }
-
     fn failed(&self, doing: std::fmt::Arguments<'_>, error: &io::Error) -> Error {
         Error::system(error, format_args!("{}: {doing}", self.path.display()))
     }
@@ -221,7 +221,7 @@ impl BlobMut for FileBlob {
         let (first, rest) = from.split_at(first.min(from.len()));
         let mut next = at;
         for piece in std::iter::once(first).chain(rest.chunks(PIECE)) {
-            let done = self.write_whole(piece, next);
+            let done = write_whole(&self.file, piece, next);
             done.map_err(|e| self.failed(format_args!("writing {} bytes at byte {at}", from.len()), &e))?;
             next += piece.len() as u64;
         }

@@ -35,7 +35,7 @@ pub use buffer::{Buffer, meeting_point, reads_slowly, writes_slowly};
 pub use cost::{Cost, Latency};
 pub use durable::Durable;
 pub use file::FileBlob;
-pub use memory::MemoryBlob;
+pub use memory::{BorrowedBlob, MemoryBlob};
 pub use objects::{
     ByteRange, DirectoryStore, Expected, Fetched, Filled, GetInto, Listing, MemoryStore, ObjectBlob,
     ObjectDraft, Store, Version, ZIP_SIGNATURES, ZipDraft, ZipStore, check_folder, check_key,

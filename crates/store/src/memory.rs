@@ -80,11 +80,7 @@ impl Blob for MemoryBlob {
     }
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        let bytes = self.read();
-        let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
-        let got = rest.len().min(into.len());
-        into[..got].copy_from_slice(&rest[..got]);
-        Ok(got)
+        Ok(copy_at(&self.read(), at, into))
     }
 
     fn name(&self) -> String {
@@ -126,6 +122,36 @@ impl BlobMut for MemoryBlob {
         *self.write() = new.into_bytes();
         Ok(true)
     }
+}
+
+/// Bytes that somebody else owns, to be read.
+#[derive(Debug)]
+pub struct BorrowedBlob<'b>(pub &'b [u8]);
+
+impl Blob for BorrowedBlob<'_> {
+    fn size(&self) -> Result<u64> {
+        Ok(self.0.len() as u64)
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
+        Ok(copy_at(self.0, at, into))
+    }
+
+    fn name(&self) -> String {
+        "memory".to_string()
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::MEMORY
+    }
+}
+
+/// Copies the bytes from position `at` to `into`, and returns how many there were.
+fn copy_at(bytes: &[u8], at: u64, into: &mut [u8]) -> usize {
+    let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
+    let got = rest.len().min(into.len());
+    into[..got].copy_from_slice(&rest[..got]);
+    got
 }
 
 #[cfg(test)]

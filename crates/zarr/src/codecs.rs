@@ -319,7 +319,8 @@ fn object_codec(id: &str, codec: &Json, element: &mut Element) -> Result<Option<
                 list.ok_or_else(|| invalid("the codec \"vlen-array\" has no known \"dtype\" of numbers"))?;
             (DataType::List(Box::new(list)), ElementForm::WithSizes)
         }
-        "json2" => (DataType::Json, ElementForm::Json),
+        // The older name is of texts that do not tell the shape of their chunk.
+        "json2" | "json" => (DataType::Json, ElementForm::Json),
         // Its filter makes numbers of texts in that form. Texts of a fixed size are elements for it as well.
         "categorize" if element.data_type.size().is_none() => (DataType::String, ElementForm::WithSizes),
         _ => return Ok(None),

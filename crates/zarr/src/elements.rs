@@ -190,7 +190,7 @@ impl Elements {
         let count = self.chunk_shape.iter().product::<u64>();
         let elements = match self.form {
             ElementForm::WithSizes => with_sizes(&bytes),
-            ElementForm::Json => json_elements(&bytes),
+            ElementForm::Json => json_elements(&bytes, self.chunk_shape.len()),
             ElementForm::Fixed(0) => Ok(vec![Box::default(); count as usize]),
             ElementForm::Fixed(size) => {
                 Ok(bytes.chunks_exact(size).map(|bytes| without_zeros(bytes).into()).collect())
@@ -247,15 +247,15 @@ fn with_sizes(bytes: &[u8]) -> Result<Vec<Box<[u8]>>> {
     }
 }
 
-/// Splits the text of numcodecs `json2`: a list of the elements, then the data type and the shape of the chunk. The elements of a chunk
-/// with several dimensions are in lists within lists. Elements are JSON texts; strings are the text itself.
-fn json_elements(bytes: &[u8]) -> Result<Vec<Box<[u8]>>> {
+/// Splits the text of numcodecs `json2`: a list of the elements, then the data type and the shape of the chunk, which has `rank`
+/// dimensions. Its predecessor `json` has no shape. The elements of a chunk with several dimensions are in lists within lists. Elements
+/// are JSON texts; strings are the text itself.
+fn json_elements(bytes: &[u8], rank: usize) -> Result<Vec<Box<[u8]>>> {
     let json = Json::parse(bytes)?;
-    let parts = match json.as_array() {
-        Some([values @ .., _, Json::Array(shape)]) => Some((values, shape.len())),
-        _ => None,
+    let values = match json.as_array() {
+        Some([values @ .., _, Json::Array(_)] | [values @ .., Json::String(_)]) => values,
+        _ => return Err(damaged("the chunk is no list with a data type and a shape")),
     };
-    let (values, rank) = parts.ok_or_else(|| damaged("the chunk is no list with a data type and a shape"))?;
     let mut values: Vec<&Json> = values.iter().collect();
     for _ in 1..rank {
         let mut inner = vec![];

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ferrocdf_array::{Array, In, Kind, Out, Selection, Stored, read, write};
+use ferrocdf_array::{Array, In, Kind, Out, Selection, Stored, map_parallel, read, write};
 use ferrocdf_bytes::{Code, Error, Order, Result};
 use ferrocdf_codec::{Chain, Codecs};
-use ferrocdf_store::{ByteRange, Cost, Expected, Fetched, Listing, MemoryBlob, Store, Version};
+use ferrocdf_store::{BorrowedBlob, ByteRange, Cost, Expected, Fetched, Listing, MemoryBlob, Store, Version};
 
 use crate::codecs::Shards;
 use crate::shards::{MISSING, Shard, index_chain};
@@ -55,10 +55,10 @@ impl ShardFormat {
     }
 
     /// Returns the elements of each chunk of a shard, in the order of the index.
-    fn selections(&self) -> impl Iterator<Item = Selection> {
+    fn selections(&self) -> Vec<Selection> {
         let Shards { counts, chunk_shape, .. } = &self.shards;
         let size = self.array.shape.last().copied().unwrap_or(1);
-        (0..self.shards.chunks()).map(move |number| {
+        let selection = |number| {
             let mut rest = number;
             let mut start = vec![0; counts.len() + 1];
             for dim in (0..counts.len()).rev() {
@@ -67,12 +67,13 @@ impl ShardFormat {
             }
             let count: Vec<u64> = chunk_shape.iter().copied().chain([size]).collect();
             Selection::slab(&start, &count)
-        })
+        };
+        (0..self.shards.chunks()).map(selection).collect()
     }
 
-    /// Encodes the elements of a shard. Chunks that hold nothing but the fill value are left out unless `keeps_empty`.
+    /// Encodes the elements of a shard, its chunks in parallel. Chunks that hold nothing but the fill value are left out unless
+    /// `keeps_empty`.
     fn encode(&self, elements: &[u8], keeps_empty: bool) -> Result<Vec<u8>> {
-        let elements = MemoryBlob::new(elements.to_vec());
         let index_first = self.shards.index_first;
         let mut object = vec![0; if index_first { self.index_len } else { 0 }];
         let mut index = Vec::with_capacity(self.shards.chunks() as usize * 16);
@@ -82,17 +83,26 @@ impl ShardFormat {
                 Order::Big => number.to_be_bytes(),
             }));
         };
-        let (mut chunk, mut encoded) = (vec![0; self.empty.len()], vec![]);
-        for selection in self.selections() {
-            let _exact = read(&elements, &self.array, &selection, Out::new(&mut chunk))?;
+        let chunks = map_parallel(&self.selections(), |selection| -> Result<Option<Vec<u8>>> {
+            let mut chunk = vec![0; self.empty.len()];
+            let _exact = read(&BorrowedBlob(elements), &self.array, selection, Out::new(&mut chunk))?;
             if !keeps_empty && chunk == self.empty {
-                push([MISSING, MISSING]);
-                continue;
+                return Ok(None);
             }
+            let mut encoded = vec![];
             self.chain.encode(&chunk, &mut encoded)?;
-            push([object.len() as u64, encoded.len() as u64]);
-            object.extend_from_slice(&encoded);
+            Ok(Some(encoded))
+        });
+        for encoded in chunks {
+            match encoded? {
+                None => push([MISSING, MISSING]),
+                Some(encoded) => {
+                    push([object.len() as u64, encoded.len() as u64]);
+                    object.extend_from_slice(&encoded);
+                }
+            }
         }
+        let mut encoded = vec![];
         self.index_chain.encode(&index, &mut encoded)?;
         match index_first {
             true => object[..self.index_len].copy_from_slice(&encoded),
@@ -101,7 +111,7 @@ impl ShardFormat {
         Ok(object)
     }
 
-    /// Decodes an object to the elements of a shard.
+    /// Decodes an object to the elements of a shard, its chunks in parallel.
     fn decode(&self, object: &[u8]) -> Result<Vec<u8>> {
         let size = self.array.shape.iter().product::<u64>() as usize;
         let elements = MemoryBlob::new(vec![0; size]);
@@ -112,19 +122,22 @@ impl ShardFormat {
         let index = if self.shards.index_first { &object[..self.index_len] } else { &object[first..] };
         let shard = Shard { begin: 0, size: object.len() as u64 };
         let index = shard.locations(&self.shards, &self.index_chain, index)?;
-        let mut chunk = vec![0; self.empty.len()];
-        for (selection, [at, len]) in self.selections().zip(index.as_chunks::<2>().0) {
-            let decoded = match [*at, *len] {
+        let chunks: Vec<_> = self.selections().into_iter().zip(index.as_chunks::<2>().0).collect();
+        let decoded = map_parallel(&chunks, |(selection, location)| -> Result<()> {
+            let mut chunk = vec![];
+            let decoded = match **location {
                 [MISSING, MISSING] => &self.empty,
                 [at, len] => {
-                    let encoded = &object[at as usize..(at + len) as usize];
-                    self.chain.decode(0, encoded, &mut chunk)?;
+                    chunk.resize(self.empty.len(), 0);
+                    self.chain.decode(0, &object[at as usize..(at + len) as usize], &mut chunk)?;
                     &chunk
                 }
             };
-            let _exact = write(&elements, &self.array, &selection, In::new(decoded))?;
-        }
-        Ok(elements.to_bytes())
+            let _exact = write(&elements, &self.array, selection, In::new(decoded))?;
+            Ok(())
+        });
+        decoded.into_iter().collect::<Result<()>>()?;
+        Ok(elements.into_bytes())
     }
 }
 
@@ -141,7 +154,7 @@ impl WholeShards {
     fn encode_all<'b>(&self, shards: impl Iterator<Item = &'b [u8]>) -> Result<Vec<Vec<u8>>> {
         let shards: Vec<&[u8]> = shards.collect();
         let encode = |shard: &&[u8]| self.format.encode(shard, self.keeps_empty);
-        ferrocdf_array::map_parallel(&shards, encode).into_iter().collect()
+        map_parallel(&shards, encode).into_iter().collect()
     }
 
     /// Returns a range of the elements of a shard.

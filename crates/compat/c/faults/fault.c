@@ -1,10 +1,12 @@
-/* Lets chosen requests to the system fail: the n-th write, truncation or flush, and some behind it.
+/* Lets chosen requests to the system fail: the n-th write, truncation, flush, or change of a folder, and some behind it.
  *
  * The functions of the C library are replaced: by a program that is linked with this file and exports its symbols, or by
  * preloading it as a library, which reads FAULT="n kind times" from the environment. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,4 +158,55 @@ int fdatasync(int fd)
 int fsync(int fd)
 {
     return flush(fd, "fsync");
+}
+
+/* Whether a request that changes a folder fails. A short write is none, and on a full disk what exists can be renamed and removed. */
+static int folder_fails(int takes_space)
+{
+    return strikes() && kind != SHORT_ && kind != ZERO && kind != EINTR_ && (kind != FULL || takes_space);
+}
+
+static int open_file(const char *name, const char *path, int flags, mode_t mode)
+{
+    int (*real)(const char *, int, mode_t) = (int (*)(const char *, int, mode_t))dlsym(RTLD_NEXT, name);
+    int makes = (flags & O_CREAT) != 0 && strncmp(path, "/dev/", 5) != 0;
+    return makes && folder_fails(1) ? fail() : real(path, flags, mode);
+}
+
+#define OPEN(name)                                                                                                    \
+    int name(const char *path, int flags, ...)                                                                       \
+    {                                                                                                                 \
+        va_list rest;                                                                                                 \
+        va_start(rest, flags);                                                                                        \
+        mode_t mode = va_arg(rest, mode_t);                                                                           \
+        va_end(rest);                                                                                                 \
+        return open_file(#name, path, flags, mode);                                                                   \
+    }
+
+OPEN(open)
+OPEN(open64)
+
+int rename(const char *from, const char *to)
+{
+    int (*real)(const char *, const char *) = (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
+    return folder_fails(0) ? fail() : real(from, to);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    int (*real)(const char *, mode_t) = (int (*)(const char *, mode_t))dlsym(RTLD_NEXT, "mkdir");
+    return folder_fails(1) ? fail() : real(path, mode);
+}
+
+int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
+{
+    int (*real)(int, const char *, int, const char *, int) =
+        (int (*)(int, const char *, int, const char *, int))dlsym(RTLD_NEXT, "linkat");
+    return folder_fails(1) ? fail() : real(from_folder, from, to_folder, to, flags);
+}
+
+int unlink(const char *path)
+{
+    int (*real)(const char *) = (int (*)(const char *))dlsym(RTLD_NEXT, "unlink");
+    return folder_fails(0) ? fail() : real(path);
 }

@@ -4,7 +4,8 @@
  *     story SCRIPT run FOLDER < CASES    for each line "name n kind times way" runs it in a process of its own on the file
  *                                        FOLDER/name, and writes what each call answered to FOLDER/name.log
  *
- * A script has a call on each line; see `step`. A file that begins with a call `open` is copied from SCRIPT.start.
+ * A script has a call on each line; see `step`. A file that begins with a call `open` is copied from SCRIPT.start. A Zarr store is
+ * a folder in place of the file.
  *
  * The kind `disk` is no fault of a request: the file lies in the folder that the environment variable DISK names, a small file
  * system of its own, of which all but n KiB is taken. If times is 1, room is made after the first call that fails. */
@@ -64,11 +65,41 @@ static void copy(const char *source, const char *target)
     close(to);
 }
 
+/* Runs a program that ends well. */
+static void run_program(char *const words[])
+{
+    int status;
+    pid_t child = fork();
+    check(child >= 0, "fork");
+    if (child == 0) {
+        fault_arm(-1, EIO_, 0);
+        execvp(words[0], words);
+        _exit(127);
+    }
+    check(waitpid(child, &status, 0) == child && status == 0, words[0]);
+}
+
+static void remove_all(const char *path)
+{
+    run_program((char *const[]){"rm", "-rf", (char *)path, NULL});
+}
+
+/* Copies a file, or a store with all that is in its folder. */
+static void copy_all(const char *source, const char *target)
+{
+    struct stat meta;
+    if (stat(source, &meta) == 0 && S_ISDIR(meta.st_mode)) {
+        remove_all(target);
+        run_program((char *const[]){"cp", "-rT", (char *)source, (char *)target, NULL});
+    } else
+        copy(source, target);
+}
+
 static void copy_start(const char *script)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s.start", script);
-    copy(path, file);
+    copy_all(path, file);
 }
 
 /* The file that takes the space of the disk; empty if there is none. */
@@ -241,6 +272,11 @@ static int attribute(char **words)
 
 static int create(const char *kind)
 {
+    if (strncmp(kind, "nczarr", 6) == 0) {
+        char url[4200];
+        snprintf(url, sizeof url, "file://%s#mode=nczarr,file%s", file, kind[6] == '3' ? ",v3" : "");
+        return nc_create(url, NC_NETCDF4 | NC_CLOBBER, &nc);
+    }
     int mode = strcmp(kind, "cdf2") == 0 ? NC_64BIT_OFFSET
         : strcmp(kind, "cdf5") == 0      ? NC_64BIT_DATA
         : strcmp(kind, "nc4") == 0       ? NC_NETCDF4
@@ -353,7 +389,7 @@ static void run(char way)
 
 static void run_case(const char *script, const char *folder, char *line)
 {
-    char name[64], kind[16], way, path[4096], log[4096], on_disk[4096];
+    char name[64], kind[16], way, path[4096], log[4200], on_disk[4200];
     long n, times;
     check(sscanf(line, "%63s %ld %15s %ld %c", name, &n, kind, &times, &way) == 5, line);
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -361,6 +397,9 @@ static void run_case(const char *script, const char *folder, char *line)
     const char *disk = strcmp(kind, "disk") == 0 ? getenv("DISK") : NULL;
     snprintf(on_disk, sizeof on_disk, "%s/%s", disk ? disk : "", name);
     file = disk ? on_disk : path;
+    struct stat meta;
+    if (stat(path, &meta) == 0 && S_ISDIR(meta.st_mode))
+        remove_all(path);
     if (strcmp(lines[0], "open") == 0)
         copy_start(script);
     pid_t child = fork();
@@ -391,10 +430,10 @@ static void run_case(const char *script, const char *folder, char *line)
     }
     if (disk) {
         if (access(file, F_OK) == 0)
-            copy(file, path);
+            copy_all(file, path);
         snprintf(ballast, sizeof ballast, "%s/ballast", disk);
         unlink(ballast);
-        unlink(file);
+        remove_all(file);
         ballast[0] = 0;
     }
 }

@@ -17,6 +17,8 @@
 #define DEFLATE 4
 #define SZIP 5
 #define REVISION_2 0x10000
+/* The answer to a file with a stream that lies in linked blocks, ends early, or is too short. */
+#define ELSEWHERE 4
 
 static unsigned char *file;
 static size_t len;
@@ -99,14 +101,14 @@ static void element(size_t at, uint32_t form)
     size_t header = get(at + 4, 4);
     uint32_t bytes = get(header + 4, 4), ref = get(header + 8, 2);
     size_t data = find(COMPRESSED, ref);
-    if (!data || bytes % (uint32_t)number_bytes || bytes < 2 * (uint32_t)number_bytes)
-        return;
+    if (!data)
+        exit(ELSEWHERE);
+    if (bytes % (uint32_t)number_bytes || bytes < 2 * (uint32_t)number_bytes)
+        exit(ELSEWHERE);
     unsigned char *plain = malloc(bytes), *encoded = malloc(2 * bytes + 2048);
     uLongf decoded = bytes;
-    /* An element that is written in part ends early. */
-    memset(plain, 0, bytes);
     if (uncompress(plain, &decoded, file + get(data + 4, 4), get(data + 8, 4)) != Z_OK || decoded != bytes)
-        return;
+        exit(ELSEWHERE);
     SZ_com_t szip = parameters(bytes / (uint32_t)number_bytes);
     size_t size = 2 * bytes + 2000, before = form ? 5 : 0;
     if (SZ_BufftoBuffCompress(encoded + before, &size, plain, bytes, &szip) != SZ_OK)

@@ -1,5 +1,6 @@
 //! Compares what libhdf4 says of a file with what ferrocdf reads.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use ferrocdf::model::{Atomic, Attr, Chunking, Model, Owner, Type, Values};
@@ -104,11 +105,22 @@ fn attributes(found: &mut Comparison, owner: &str, theirs: &[Attribute], model: 
 }
 
 /// Compares a data set with a variable.
-fn data_set(found: &mut Comparison, file: &File, model: &Model, set: &DataSet, var: VarId) {
+fn data_set(
+    found: &mut Comparison,
+    (file, model): (&File, &Model),
+    set: &DataSet,
+    var: VarId,
+    is_repeated: bool,
+) {
     let name = text(&set.name);
     let what = |part: &str| format!("{name}: {part}");
     let ours = model.var(var);
-    found.check(|| what("name"), &name, &text(ours.name.as_bytes()));
+    // A name that an earlier data set has gets a number.
+    let own = text(ours.name.as_bytes());
+    let is_numbered = || own.strip_prefix(&name).is_some_and(|rest| rest.starts_with('_'));
+    if !(is_repeated && is_numbered()) {
+        found.check(|| what("name"), &name, &own);
+    }
     found.check(|| what("type"), &atomic(set.number_type).map(Type::Atomic), &Some(ours.ty));
     let dims: Option<Vec<String>> = set.dims.iter().map(|dim| Some(text(&dim.as_ref()?.0))).collect();
     let own: Vec<String> = ours.dims.iter().map(|&dim| text(model.dim(dim).name.as_bytes())).collect();
@@ -173,9 +185,11 @@ pub fn compare(path: &Path, told: &Told) -> Comparison {
     if told.is_complete {
         found.check(|| "number of variables".to_string(), &told.sets.len(), &vars.len());
     }
+    let mut names = HashSet::new();
     for (set, &var) in told.sets.iter().zip(&vars) {
         if let Some(set) = set {
-            data_set(&mut found, &file, &model, set, var);
+            let is_repeated = !names.insert(&set.name);
+            data_set(&mut found, (&file, &model), set, var, is_repeated);
         }
     }
     found

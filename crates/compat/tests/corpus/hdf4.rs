@@ -30,7 +30,11 @@ fn short(path: &Path) -> String {
 }
 
 /// Files where the two differ, by the end of their path and a part of the difference, each with the reason.
-const EXCEPTIONS: &[(&str, &str, &str)] = &[];
+const EXCEPTIONS: &[(&str, &str, &str)] = &[(
+    "ntcheck.hdf",
+    ": elements: ",
+    "dimensions without a scale: libhdf4 reads what lies at the begin of the scales of others, ours is the fill value",
+)];
 
 /// Compares what others tell of files with what ours reads; `who` told it.
 fn judge(who: &str, paths: &[PathBuf], told: &[Told]) {
@@ -100,11 +104,52 @@ fn reference(tool: &str, args: &[&str]) -> Run {
     Run { code: output.status.code(), out: output.stdout, err: output.stderr }
 }
 
+/// Our text in the words of the reference, which has no unlimited dimensions, lets several variables have one name, and says nothing of
+/// compression, nor of the one chunk of a data set that is compressed as a whole.
+fn in_their_words(path: &Path, way: &[&str], text: &[u8]) -> Vec<u8> {
+    let mut text = String::from_utf8_lossy(text).into_owned();
+    if let Ok(file) = ferrocdf::File::open(path) {
+        let model = file.model();
+        let names: Vec<String> = model.vars().iter().map(|var| var.name.to_string()).collect();
+        for name in &names {
+            let first = name.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix('_');
+            if let Some(first) = first.filter(|first| names.iter().any(|name| name == first)) {
+                let [name, first] = [name, first].map(|name| name.replace(' ', "\\ "));
+                for end in ["(", ":", " ="] {
+                    for start in [" ", "\t"] {
+                        text = text.replace(&format!("{start}{name}{end}"), &format!("{start}{first}{end}"));
+                    }
+                }
+            }
+        }
+    }
+    let lines = text.split('\n').filter(|line| !way.contains(&"-hs") || !is_of_storage(line));
+    let lines: Vec<String> = lines
+        .map(|line| match line.split_once(" = UNLIMITED ; // (") {
+            Some((name, rest)) => format!("{name} = {} ;", rest.trim_end_matches(" currently)")),
+            None => line.to_string(),
+        })
+        .collect();
+    lines.join("\n").into_bytes()
+}
+
+/// Whether a line says how a variable is stored.
+fn is_of_storage(line: &str) -> bool {
+    [":_Storage = ", ":_ChunkSizes = ", ":_DeflateLevel = ", ":_Filter = ", ":_Shuffle = "]
+        .iter()
+        .any(|word| line.contains(word))
+}
+
 const WAYS: [&[&str]; 8] = [&[], &["-h"], &["-k"], &["-K"], &["-c"], &["-b", "f"], &["-l", "120"], &["-hs"]];
 
 /// Files whose text differs from that of the reference, each with the reason.
-const TEXT_EXCEPTIONS: &[(&str, &str)] = &[];
-
+const TEXT_EXCEPTIONS: &[(&str, &str)] = &[
+    ("ntcheck.hdf", "dimensions without a scale, as above"),
+    (
+        "sds1_dim1_samename.hdf",
+        "two variables of one name: the reference takes the wrong one for the coordinate variable",
+    ),
+];
 /// The first line that differs.
 fn difference(theirs: &[u8], mine: &[u8]) -> String {
     let [theirs, mine] = [theirs, mine].map(|text| String::from_utf8_lossy(text).into_owned());
@@ -121,8 +166,11 @@ fn ncdump_prints_what_the_reference_prints() {
     for path in hdf4() {
         for way in WAYS {
             let args = [way, &[text(&path)]].concat();
-            let theirs = reference("ncdump", &args);
-            let mine = ours(&args);
+            let mut theirs = reference("ncdump", &args);
+            let mut mine = ours(&args);
+            mine.out = in_their_words(&path, way, &mine.out);
+            // Both without bytes that are no UTF-8.
+            theirs.out = in_their_words(Path::new(""), way, &theirs.out);
             if theirs.code != Some(0) {
                 only_ours += usize::from(mine.code == Some(0));
             } else if theirs.out == mine.out && mine.code == Some(0) {

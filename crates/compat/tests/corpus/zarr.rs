@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 
+use ferrocdf::{File, Value, Values};
 use ferrocdf_codec::{Chain, ChunkInfo, Codecs, NumberKind, NumberType, Step, from_numcodecs};
 use ferrocdf_compat::python;
 use ferrocdf_store::MemoryStore;
@@ -265,6 +266,85 @@ fn blocks_of_numcodecs_are_decoded_exactly() {
     assert_eq!(judge("numcodecs_blocks.py", folder.path(), &texts), "");
     println!("{blocks} blocks, {} of them not equal to the array", rounded.lines().count());
     assert!(blocks > 900, "{blocks}");
+}
+
+/// Returns a value as `numcodecs_objects.py` writes it.
+fn as_json(values: &Values) -> Vec<serde_json::Value> {
+    match values {
+        Values::String(list) => {
+            let text = |text: &Option<Vec<u8>>| String::from_utf8(text.clone().unwrap()).unwrap().into();
+            list.iter().map(text).collect()
+        }
+        Values::User(_, list) => {
+            let element = |value: &Value| match value {
+                Value::Vlen(parts) => parts.iter().flat_map(numbers).collect::<Vec<_>>().into(),
+                other => panic!("{other:?}"),
+            };
+            list.iter().map(element).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Returns the numbers of the elements of a list.
+fn numbers(value: &Value) -> Vec<serde_json::Value> {
+    match value {
+        Value::Atomic(Values::Byte(list)) => list.iter().map(|&number| number.into()).collect(),
+        Value::Atomic(Values::Ubyte(list)) => list.iter().map(|&number| number.into()).collect(),
+        Value::Atomic(Values::Short(list)) => list.iter().map(|&number| number.into()).collect(),
+        Value::Atomic(Values::Ushort(list)) => list.iter().map(|&number| number.into()).collect(),
+        Value::Atomic(Values::Int(list)) => list.iter().map(|&number| number.into()).collect(),
+        Value::Atomic(Values::Uint(list)) => list.iter().map(|&number| number.into()).collect(),
+        Value::Atomic(Values::Int64(list)) => list.iter().map(|&number| number.into()).collect(),
+        Value::Atomic(Values::Uint64(list)) => list.iter().map(|&number| number.into()).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// All 58 blocks of text, bytes, lists and JSON, each as the chunk of a store.
+#[test]
+fn blocks_of_objects_are_decoded_exactly() {
+    let [_, data] = folders();
+    let folder = tempfile::tempdir().unwrap();
+    let (mut list, mut stores, mut configurations) = (String::new(), vec![], vec![]);
+    NOT_OF_BYTES.iter().for_each(|name| {
+        files_named("config.json", &data.join("numcodecs/fixture").join(name), &mut configurations);
+    });
+    for path in configurations {
+        let of_codec = path.parent().expect("a folder");
+        for encoded in fs::read_dir(of_codec).unwrap().map(|entry| entry.unwrap().path()) {
+            let number = encoded.file_stem().and_then(|stem| stem.to_str()?.strip_prefix("encoded."));
+            let Some(number) = number else { continue };
+            let array = of_codec.with_file_name(format!("array.{number}.npy"));
+            let store = folder.path().join(format!("{}.zarr", stores.len()));
+            let columns = [&path, &encoded, &array, &store].map(|path| path.display().to_string());
+            list.push_str(&format!("{}\n", columns.join("\t")));
+            stores.push((store, encoded));
+        }
+    }
+    assert_eq!(judge("numcodecs_objects.py", folder.path(), &list), "");
+    for (store, encoded) in &stores {
+        let wanted = fs::read(store.with_extension("json")).unwrap();
+        let wanted: Vec<serde_json::Value> = serde_json::from_slice(&wanted).unwrap();
+        let file = File::open(store).unwrap_or_else(|error| panic!("{}: {error}", encoded.display()));
+        let var = file
+            .model()
+            .var_ids()
+            .next()
+            .unwrap_or_else(|| panic!("{}: {:?}", encoded.display(), file.left_out()));
+        let shape = file.variable_of(var).shape();
+        let found = file.read_values(var, &vec![0; shape.len()], &shape);
+        let found = found.unwrap_or_else(|error| panic!("{}: {error}", encoded.display()));
+        // Two texts of one JSON value are equal.
+        let parsed = |value: serde_json::Value| match value.as_str().map(serde_json::from_str) {
+            Some(Ok(parsed)) => parsed,
+            _ => value,
+        };
+        let [found, wanted] =
+            [as_json(&found), wanted].map(|list| list.into_iter().map(parsed).collect::<Vec<_>>());
+        assert_eq!(found, wanted, "{}", encoded.display());
+    }
+    assert_eq!(stores.len(), 58);
 }
 
 /// Documents of the metadata cases that are not read, and why.

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -66,6 +67,12 @@ pub fn read_apart(dataset: &Path) -> Result<String, String> {
     let begin = Instant::now();
     let mut child =
         command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("this program starts again");
+    // A full pipe would hold up the process.
+    let mut pipe = child.stdout.take().expect("a pipe");
+    let reader = std::thread::spawn(move || {
+        let mut out = vec![];
+        pipe.read_to_end(&mut out).map(|_| out)
+    });
     // A process that does not end would be an endless test.
     while child.try_wait().expect("it was started").is_none() {
         if begin.elapsed() > 5 * MOST_TIME {
@@ -75,10 +82,11 @@ pub fn read_apart(dataset: &Path) -> Result<String, String> {
         std::thread::sleep(Duration::from_millis(2));
     }
     let took = begin.elapsed();
-    let output = child.wait_with_output().expect("it was started");
-    let out = String::from_utf8_lossy(&output.stdout);
+    let status = child.wait().expect("it was started");
+    let out = reader.join().expect("a thread that reads").expect("a pipe that can be read");
+    let out = String::from_utf8_lossy(&out);
     let Some(line) = out.lines().find_map(|line| line.strip_prefix("read ")) else {
-        return Err(format!("it ended with {} after {took:?}", output.status));
+        return Err(format!("it ended with {status} after {took:?}"));
     };
     let (peak, said) = line.split_once(' ').expect("a number and a text");
     let peak = 1024 * peak.parse::<u64>().expect("a number");

@@ -543,3 +543,51 @@ fn blosc_keeps_the_block_size_of_a_user_and_shuffles_whole_elements() {
         assert_eq!(file.model().var(var).storage.filters, std::slice::from_ref(&given), "{key}");
     }
 }
+
+/// A header of 1,000 variables, half of them in a group, comes in one request of version 3 and two of version 2; without consolidated
+/// metadata in a round for each level of groups and one more, and a listing of each level where netCDF's metadata does not name what is in it.
+#[test]
+fn a_header_of_a_thousand_variables_takes_few_rounds() {
+    for (mut options, is_consolidated) in
+        kinds().flat_map(|options| [true, false].map(|is_consolidated| (options.clone(), is_consolidated)))
+    {
+        options.zarr.consolidated = is_consolidated;
+        let memory = Arc::new(MemoryStore::default());
+        let file = FileMut::create_at(&at(&memory), &options).unwrap();
+        let define = |model: &mut ferrocdf::Model| {
+            let x = model.def_dim(GroupId::ROOT, "x", Some(5))?;
+            let group = model.def_group(GroupId::ROOT, "g")?;
+            for number in 0..1000 {
+                let group = if number % 2 == 0 { GroupId::ROOT } else { group };
+                let var = model.def_var(group, format!("v{number}"), Atomic::Float.into(), &[x])?;
+                for attribute in 0..10 {
+                    model.put_attr(Owner::Var(var), format!("a{attribute}"), Values::Int(vec![number]))?;
+                }
+            }
+            Ok(())
+        };
+        file.define(define).unwrap();
+        file.close().unwrap();
+        let memory = Arc::into_inner(memory).expect("a closed file");
+        let slow = Arc::new(Simulated::new(memory, Cost::REMOTE, Duration::ZERO));
+        let file = open(&slow).unwrap();
+        let model = file.model();
+        assert_eq!(model.var_ids().count(), 1000);
+        assert!(model.var_ids().all(|var| model.attrs(Owner::Var(var)).len() == 10));
+        let traffic = slow.take_traffic();
+        match (options.format.container(), is_consolidated) {
+            (Container::ZarrV3, true) => assert_eq!((traffic.rounds, traffic.requests), (1, 1)),
+            (_, true) => assert_eq!((traffic.rounds, traffic.requests), (2, 2)),
+            // The root, what is in it, what is in its group. Where netCDF does not say what a group holds, it is listed first.
+            _ => {
+                let rounds = if options.zarr.nczarr { 3 } else { 5 };
+                let in_flight = Cost::REMOTE.in_flight as u64;
+                assert!(
+                    traffic.rounds <= rounds + traffic.requests / in_flight,
+                    "{traffic:?} {:?}",
+                    options.zarr
+                );
+            }
+        }
+    }
+}

@@ -5,7 +5,7 @@
 //! is read or written: a symbolic link that leads out of it is refused, since a store may come from an untrusted archive.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,7 @@ use rustix::io::Errno;
 use super::steps::step;
 use super::{ByteRange, Expected, Fetched, Listing, Store, Version, check_folder, check_key};
 use crate::Cost;
+use crate::file::{uninterrupted, write_whole};
 
 /// Prefix of the names of temporary files, which listings leave out.
 pub(super) const TEMPORARY: &str = ".ferrocdf-";
@@ -67,7 +68,10 @@ impl DirectoryStore {
 
     /// Waits until the disk has the names in a folder.
     fn sync_folder(&self, folder: &Path) -> Result<()> {
-        let done = step().and_then(|()| File::open(folder)?.sync_all());
+        let done = step().and_then(|()| {
+            let folder = File::open(folder)?;
+            uninterrupted(|| Ok(rustix::fs::fsync(&folder)?))
+        });
         done.map_err(|error| Error::system(&error, format_args!("{}: flushing it to disk", folder.display())))
     }
 
@@ -203,11 +207,11 @@ impl DirectoryStore {
         let made = named_temporary(folder);
         let written = made.and_then(|file| {
             // Not through the temporary file, whose errors have no number of the system.
-            file.as_file().write_all(bytes)?;
+            write_whole(file.as_file(), bytes, 0)?;
             if self.is_durable {
                 // The bytes must be on disk before the name is.
                 step()?;
-                file.as_file().sync_data()?;
+                uninterrupted(|| Ok(rustix::fs::fdatasync(file.as_file())?))?;
             }
             Ok(file)
         });
