@@ -26,6 +26,9 @@ pub struct OpenOptions {
     /// dimensions and coordinates. Otherwise they have the names and dimensions that netCDF-C shows. The word `hdfeos` in the
     /// fragment of a URL sets it too.
     pub hdf_eos: bool,
+    /// True if all of an HDF4 file is shown: Vdatas as variables of a compound type and rasters as variables too, beside the datasets
+    /// that netCDF-C shows. Then [`hdf_eos`](OpenOptions::hdf_eos) does not count. `#hdf4=all` in a URL asks for it as well.
+    pub hdf4_all: bool,
 }
 
 impl OpenOptions {
@@ -51,6 +54,12 @@ impl OpenOptions {
     #[must_use]
     pub fn hdf_eos(self, hdf_eos: bool) -> Self {
         OpenOptions { hdf_eos, ..self }
+    }
+
+    /// These options with all of HDF4 files shown, or only their datasets.
+    #[must_use]
+    pub fn hdf4_all(self, hdf4_all: bool) -> Self {
+        OpenOptions { hdf4_all, ..self }
     }
 
     /// These options for a file that another process may write to, or not.

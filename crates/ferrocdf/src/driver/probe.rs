@@ -70,6 +70,8 @@ pub struct Context<'a> {
     pub all_attributes: bool,
     /// True if HDF4 files are shown as what their HDF-EOS2 metadata says, see [`OpenOptions::hdf_eos`](crate::OpenOptions).
     pub hdf_eos: bool,
+    /// True if all of an HDF4 file is shown, see [`OpenOptions::hdf4_all`](crate::OpenOptions).
+    pub hdf4_all: bool,
     /// True if commits wait for the disk, see [`AppendOptions::durable`](crate::AppendOptions).
     pub durable: bool,
 }

@@ -46,7 +46,11 @@ const TABLE: [Probe; 5] = [
         open: |blob, context| {
             let (driver, model) = Hdf4::open(blob, context)?;
             plugins::check_setting()?;
-            if context.hdf_eos { hdf_eos::wrap(driver, model) } else { Ok((Box::new(driver), model)) }
+            if context.hdf_eos && !context.hdf4_all {
+                hdf_eos::wrap(driver, model)
+            } else {
+                Ok((Box::new(driver), model))
+            }
         },
         write: None,
     },

@@ -51,7 +51,11 @@ impl File {
     /// Fails with `NC_ENOTBUILT` for a URL without the feature `remote`, with `NC_ENOTNC` for what no driver knows.
     pub fn open_location(location: &Location, options: &OpenOptions) -> Result<File> {
         let asks_for_hdf_eos = matches!(location, Location::Url(url) if url.asks_for_hdf_eos());
-        let options = &options.clone().hdf_eos(options.hdf_eos || asks_for_hdf_eos);
+        let asks_for_all = matches!(location, Location::Url(url) if url.asks_for_all_of_hdf4());
+        let options = &options
+            .clone()
+            .hdf_eos(options.hdf_eos || asks_for_hdf_eos)
+            .hdf4_all(options.hdf4_all || asks_for_all);
         let location = &*location.resolved()?;
         let blob = location.blob(options.shared)?;
         let name = location.name();
@@ -86,8 +90,8 @@ impl State {
 fn context<'a>(location: &'a Location, options: &OpenOptions) -> Context<'a> {
     let told = || options.beside.as_ref().and_then(Location::resolver);
     let resolver: Option<Arc<dyn Resolver>> = location.resolver().or_else(told);
-    let OpenOptions { allow_missing, all_attributes, hdf_eos, .. } = *options;
-    Context { location, resolver, allow_missing, all_attributes, hdf_eos, durable: false }
+    let OpenOptions { allow_missing, all_attributes, hdf_eos, hdf4_all, .. } = *options;
+    Context { location, resolver, allow_missing, all_attributes, hdf_eos, hdf4_all, durable: false }
 }
 
 impl FileMut {

@@ -90,7 +90,7 @@ impl Dimensions {
 }
 
 /// Returns a name that is free: the name itself, or with the first number that makes it one.
-fn unique(name: &[u8], is_free: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+pub(super) fn unique(name: &[u8], is_free: impl Fn(&[u8]) -> bool) -> Vec<u8> {
     let name = if name.is_empty() { b"unnamed" } else { name };
     let numbered = |number: u64| [name, format!("_{number}").as_bytes()].concat();
     match is_free(name) {

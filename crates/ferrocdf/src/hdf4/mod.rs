@@ -5,11 +5,13 @@
 //! formats of this machine and of PCs are read (`docs/decisions/023-hdf4.md`).
 
 mod build;
+mod others;
 mod skipped;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use ferrocdf_array::Selection;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf4::sd::{Datasets, Var};
 use ferrocdf_hdf4::{File, OpenNamed};
@@ -19,6 +21,7 @@ use ferrocdf_store::{Blob, Watched};
 
 use crate::driver::{Context, DataSources, Driver, Inspect, LocatedArray, Skipped, StoredSize};
 use crate::plugins;
+use others::Other;
 
 pub(crate) use build::{atomic, values};
 
@@ -26,6 +29,8 @@ pub(crate) use build::{atomic, values};
 pub(crate) struct Hdf4 {
     blob: Arc<dyn Blob>,
     open_named: Option<OpenNamed>,
+    /// True if Vdatas and rasters are variables.
+    shows_all: bool,
     content: Content,
 }
 
@@ -34,6 +39,8 @@ struct Content {
     file: File,
     datasets: Datasets,
     data_sets: Vec<DataSet>,
+    /// The variables behind the datasets.
+    others: Vec<Other>,
 }
 
 /// A dataset that a group of numeric data stands for, and the variable that it is.
@@ -48,15 +55,20 @@ pub(crate) struct DataSet {
 }
 
 impl Content {
-    fn read(blob: &Arc<dyn Blob>, open_named: Option<OpenNamed>) -> Result<(Content, Model)> {
+    fn read(
+        blob: &Arc<dyn Blob>,
+        open_named: Option<OpenNamed>,
+        shows_all: bool,
+    ) -> Result<(Content, Model)> {
         let watched = Arc::new(Watched::new(blob.clone()));
         let file = File::open(watched.clone(), open_named, plugins::codecs())?;
-        let datasets = Datasets::read(&file)?;
-        let (model, data_sets) = build::model(&file, &datasets)?;
+        let mut datasets = Datasets::read(&file)?;
+        let (mut model, data_sets) = build::model(&file, &datasets)?;
+        let others = if shows_all { others::add(&mut model, &file, &mut datasets) } else { vec![] };
         // What the source refused is not to be taken for something that cannot be read.
         match watched.take_refusal() {
             Some(refusal) => Err(refusal),
-            None => Ok((Content { file, datasets, data_sets }, model)),
+            None => Ok((Content { file, datasets, data_sets, others }, model)),
         }
     }
 }
@@ -71,8 +83,8 @@ impl Hdf4 {
             .resolver
             .clone()
             .map(|resolver| -> OpenNamed { Arc::new(move |name| resolver.open(name)) });
-        let (content, model) = Content::read(&blob, open_named.clone())?;
-        Ok((Hdf4 { blob, open_named, content }, model))
+        let (content, model) = Content::read(&blob, open_named.clone(), context.hdf4_all)?;
+        Ok((Hdf4 { blob, open_named, shows_all: context.hdf4_all, content }, model))
     }
 
     /// Returns the file.
@@ -91,6 +103,11 @@ impl Hdf4 {
         Skipped { reasons, ..Skipped::default() }
     }
 
+    /// Returns the object that a variable is, if it is no dataset.
+    fn other(&self, var: VarId) -> Option<&Other> {
+        self.content.others.get(var.index().checked_sub(self.content.datasets.vars.len())?)
+    }
+
     fn var(&self, var: VarId) -> Result<&Var> {
         let found = self.content.datasets.vars.get(var.index());
         found.ok_or_else(|| Error::new(Code::ENOTVAR, format!("the file has no variable {}", var.index())))
@@ -99,12 +116,15 @@ impl Hdf4 {
 
 impl Driver for Hdf4 {
     fn refresh(&mut self) -> Result<Model> {
-        let (content, model) = Content::read(&self.blob, self.open_named.clone())?;
+        let (content, model) = Content::read(&self.blob, self.open_named.clone(), self.shows_all)?;
         self.content = content;
         Ok(model)
     }
 
     fn array(&self, model: &Model, var: VarId) -> Result<LocatedArray> {
+        if let Some(other) = self.other(var) {
+            return other.array(&self.content.file, model.shape(var));
+        }
         let located = self.var(var)?.locate(&self.content.file, model.shape(var))?;
         Ok(LocatedArray { array: located.array, blob: located.blob })
     }
@@ -113,7 +133,17 @@ impl Driver for Hdf4 {
         &*self.blob
     }
 
+    fn values(&self, model: &Model, var: VarId, selection: &Selection) -> Result<Values> {
+        match self.other(var) {
+            Some(other) => other.values(&self.content.file, selection),
+            None => Err(Error::new(Code::EBADTYPE, format!("{} holds numbers or text", model.var_path(var)))),
+        }
+    }
+
     fn fill(&self, _model: &Model, var: VarId) -> Result<Option<Values>> {
+        if self.other(var).is_some() {
+            return Ok(None);
+        }
         let var = self.var(var)?;
         Ok(Some(values(var.number, &var.fill())))
     }
@@ -125,6 +155,9 @@ impl Driver for Hdf4 {
 
 impl Inspect for Hdf4 {
     fn stored_size(&self, var: VarId) -> Result<StoredSize> {
+        if self.other(var).is_some() {
+            return Ok(StoredSize::default());
+        }
         let var = self.var(var)?;
         let size = var.stored_size(&self.content.file)?;
         let elements =
@@ -135,6 +168,9 @@ impl Inspect for Hdf4 {
     }
 
     fn sources(&self, var: VarId) -> Result<DataSources> {
+        if self.other(var).is_some() {
+            return Ok(DataSources::default());
+        }
         let var = self.var(var)?;
         let external = var.arrangement(&self.content.file)?.external;
         let external = external.map(|name| String::from_utf8_lossy(&name).into_owned());

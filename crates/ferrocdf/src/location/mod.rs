@@ -78,7 +78,8 @@ impl Location {
                 if url.is_file()
                     && !url.asks_for_zarr()
                     && !url.asks_to_merge()
-                    && !url.asks_for_hdf_eos() =>
+                    && !url.asks_for_hdf_eos()
+                    && !url.asks_for_all_of_hdf4() =>
             {
                 Location::Path(as_path(&url.local_path()?).to_path_buf())
             }

@@ -59,6 +59,11 @@ impl Url {
         self.mode_words().any(|word| word.eq_ignore_ascii_case(b"hdfeos"))
     }
 
+    /// True if the fragment asks for all of an HDF4 file.
+    pub(crate) fn asks_for_all_of_hdf4(&self) -> bool {
+        self.mode_words().any(|word| word.eq_ignore_ascii_case(b"hdf4=all"))
+    }
+
     /// Returns the format and the kind of Zarr store that the fragment asks for; `None` if it asks for none. Without a version it is the
     /// second one, as in netCDF-C.
     pub(crate) fn zarr(&self) -> Option<(Format, ZarrOptions)> {

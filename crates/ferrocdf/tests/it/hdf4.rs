@@ -90,7 +90,9 @@ fn a_granule_in_a_slow_store_opens_in_8_rounds() {
     let mut vars = vec![];
     for number in 0..40u32 {
         let noise = |row: u32| -> Vec<i16> {
-            (0..1000).map(|at| (((at * 7919 + row * 104_729 + number) * 48_271) >> 7) as i16).collect()
+            (0..1000)
+                .map(|at| ((at * 7919 + row * 104_729 + number).wrapping_mul(48_271) >> 7) as i16)
+                .collect()
         };
         let chunks: Vec<_> = (0..30)
             .map(|row| (vec![row, 0], deflated(&[noise(2 * row), noise(2 * row + 1)].concat())))
@@ -110,4 +112,38 @@ fn a_granule_in_a_slow_store_opens_in_8_rounds() {
     assert_eq!(file.model().vars().len(), 40);
     let opening = store.take_traffic();
     assert!(opening.rounds <= 8, "{opening:?} for {} bytes", bytes.len());
+}
+
+#[test]
+fn tables_and_rasters_are_variables_if_all_is_asked_for() {
+    let mut builder = Builder::default();
+    let rows = [&1i32.to_be_bytes()[..], b"ab", &2i32.to_be_bytes(), b"cd"].concat();
+    builder.vdata("track", "Table", &[("id", 24, 4, 1), ("code", 4, 1, 2)], &rows);
+    let image = builder.add(tags::RI, &[1, 2, 3, 4, 5, 6]);
+    let description =
+        [&3u32.to_be_bytes()[..], &2u32.to_be_bytes(), &[0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]].concat();
+    let description = builder.add(tags::ID, &description);
+    let members =
+        [tags::ID.to_be_bytes(), description.to_be_bytes(), tags::RI.to_be_bytes(), image.to_be_bytes()];
+    builder.add(tags::RIG, &members.concat());
+    builder.vgroup("picture", "RI0.0", &[(tags::RI, image)]);
+    let bytes = builder.finish(16);
+    let plain = File::from_bytes(bytes.clone()).unwrap();
+    assert_eq!((plain.model().vars().len(), plain.left_out().len()), (0, 2));
+    let all = File::from_blob(
+        Arc::new(ferrocdf::store::MemoryBlob::new(bytes)),
+        &OpenOptions::default().hdf4_all(true),
+    )
+    .unwrap();
+    let picture = all.variable("picture").unwrap();
+    assert_eq!(picture.get_values::<u8, _>(..).unwrap(), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(all.model().shape(picture.id()), [2, 3]);
+    let track = all.variable("track").unwrap();
+    let Values::User(_, records) = all.read_values(track.id(), &[0], &[2]).unwrap() else { panic!() };
+    let record = |id: i32, code: &[u8]| {
+        let fields = [Values::Int(vec![id]), Values::Char(code.to_vec())];
+        ferrocdf::Value::Compound(fields.map(ferrocdf::Value::Atomic).into())
+    };
+    assert_eq!(records, [record(1, b"ab"), record(2, b"cd")]);
+    assert!(all.left_out().is_empty(), "{:?}", all.left_out());
 }

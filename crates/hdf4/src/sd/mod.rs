@@ -8,6 +8,7 @@ mod annotations;
 mod cdf;
 mod data;
 mod ndg;
+mod rasters;
 
 use std::collections::HashSet;
 
@@ -16,6 +17,7 @@ use ferrocdf_bytes::{Error, Order, Result};
 use crate::{File, NumberType};
 
 pub use data::{Arrangement, Located, StoredSize};
+pub use rasters::{Raster, read as rasters};
 
 /// The Scientific Datasets of a file.
 #[derive(Debug, Default)]

@@ -33,6 +33,9 @@ enum Command {
         /// Show an HDF4 file as netCDF programs see it, and not as what its HDF-EOS2 metadata says.
         #[arg(long)]
         no_hdfeos: bool,
+        /// Show all of an HDF4 file: its tables (Vdatas) and rasters too, and no HDF-EOS2 groups.
+        #[arg(long)]
+        all: bool,
         /// The file to look at: a path, or a URL (http, https, s3, gs, az).
         file: PathBuf,
     },
@@ -77,8 +80,8 @@ impl Rest {
 
 fn main() -> ExitCode {
     match Cli::parse().command {
-        Command::Info { json, requests, no_hdfeos, file } => {
-            let opening = OpenOptions::default().hdf_eos(!no_hdfeos);
+        Command::Info { json, requests, no_hdfeos, all, file } => {
+            let opening = OpenOptions::default().hdf_eos(!no_hdfeos).hdf4_all(all);
             match info::run(&file, if json { Style::Json } else { Style::Text }, requests, &opening) {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(error) => {
@@ -100,7 +103,7 @@ fn main() -> ExitCode {
                 rest.args.len() < before
             };
             let foreign = if takes("--strict") { Foreign::Strict } else { Foreign::Mapped };
-            let opening = OpenOptions::default().hdf_eos(takes("--hdfeos"));
+            let opening = OpenOptions::default().hdf_eos(takes("--hdfeos")).hdf4_all(takes("--all"));
             nccopy::main_with(foreign, &opening, rest.under("ferrocdf copy"))
         }
         Command::ZarrConformance { array_path } => {

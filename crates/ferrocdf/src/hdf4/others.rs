@@ -1,0 +1,129 @@
+//! Objects that are no Scientific Datasets as variables, by an option: Vdatas as tables of a compound type, rasters.
+
+use std::ops::Range;
+
+use ferrocdf_array::{Array, Selection};
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_hdf4::sd::{Datasets, Var as Dataset, rasters};
+use ferrocdf_hdf4::{File, Vdata, tags};
+use ferrocdf_model::{
+    Attrs, Class, Dim, Field, GroupId, Model, Name, Storage, Type, TypeId, UserType, Value, Values, Var,
+};
+
+use super::build::{atomic, unique, values};
+use super::skipped::tables;
+use crate::driver::LocatedArray;
+
+/// An object that is a variable by an option.
+pub(super) enum Other {
+    Raster(Dataset),
+    Table(Vdata, TypeId),
+}
+
+/// Adds the Vdatas and rasters of a file to a model, and returns them in the order of their variables. What cannot be read stays among the
+/// skipped objects.
+pub(super) fn add(model: &mut Model, file: &File, datasets: &mut Datasets) -> Vec<Other> {
+    let mut others = vec![];
+    for raster in rasters(file) {
+        match raster {
+            Ok(raster) => {
+                datasets.known.extend(raster.objects);
+                let raster = raster.var;
+                push(model, &raster.name, atomic(raster.number).into(), &raster.shape);
+                others.push(Other::Raster(raster));
+            }
+            Err(error) => datasets.unreadable.push(error),
+        }
+    }
+    for (reference, vdata) in tables(file, datasets) {
+        let Ok(vdata) = vdata else { continue };
+        datasets.known.insert((tags::VH, reference));
+        let id = push_type(model, &vdata);
+        push(model, &vdata.name, Type::User(id), &[vdata.records]);
+        others.push(Other::Table(vdata, id));
+    }
+    others
+}
+
+/// Adds a variable with dimensions of its own.
+fn push(model: &mut Model, name: &[u8], ty: Type, shape: &[u64]) {
+    let name = unique(name, |name| model.is_free(GroupId::ROOT, name));
+    let group = GroupId::ROOT;
+    let mut dims = vec![];
+    for (at, &len) in shape.iter().enumerate() {
+        let wanted = [&name[..], format!("_{at}").as_bytes()].concat();
+        let name = unique(&wanted, |name| model.dim_in(GroupId::ROOT, name).is_none());
+        dims.push(model.push_dim(Dim { name: Name::stored(&name), group, len, unlimited: false }));
+    }
+    let (name, attrs, storage) = (Name::stored(&name), Attrs::default(), Storage::default());
+    model.push_var(Var { name, group, ty, dims, attrs, storage });
+}
+
+/// Adds the type of the records of a Vdata: fields one behind the other, as C aligns them.
+fn push_type(model: &mut Model, vdata: &Vdata) -> TypeId {
+    let (mut fields, mut end, mut widest): (Vec<Field>, usize, usize) = (vec![], 0, 1);
+    for field in &vdata.fields {
+        let size = field.number.size();
+        let order = usize::try_from(field.order).unwrap_or(0);
+        let name = unique(&field.name, |name| fields.iter().all(|field| field.name.as_bytes() != name));
+        end = end.next_multiple_of(size);
+        let shape = if order == 1 { vec![] } else { vec![order] };
+        let ty = atomic(field.number).into();
+        fields.push(Field { name: Name::stored(&name), offset: end, ty, shape, chars: 1 });
+        end += size * order;
+        widest = widest.max(size);
+    }
+    let wanted = [&vdata.name[..], b"_t"].concat();
+    let name = unique(&wanted, |name| model.is_free(GroupId::ROOT, name));
+    let class = Class::Compound { size: end.next_multiple_of(widest), fields };
+    model.push_type(UserType { name: Name::stored(&name), group: GroupId::ROOT, class })
+}
+
+impl Other {
+    /// Returns the array of a raster.
+    pub(super) fn array(&self, file: &File, shape: Vec<u64>) -> Result<LocatedArray> {
+        match self {
+            Other::Raster(raster) => {
+                let located = raster.locate(file, shape)?;
+                Ok(LocatedArray { array: located.array, blob: located.blob })
+            }
+            // Records are read as values; this is what a copy asks to see whether they are chunks.
+            Other::Table(vdata, _) => {
+                let bytes = file.bytes(tags::VS, vdata.reference)?.unwrap_or_default();
+                let number = ferrocdf_array::Stored::native(ferrocdf_array::Kind::U8);
+                Ok(Array::inline(vec![vdata.records, vdata.record_size], number, bytes).into())
+            }
+        }
+    }
+
+    /// Reads the selected records of a table.
+    pub(super) fn values(&self, file: &File, selection: &Selection) -> Result<Values> {
+        let Other::Table(vdata, id) = self else {
+            return Err(Error::new(Code::EBADTYPE, "a raster holds numbers"));
+        };
+        let bytes = file.bytes(tags::VS, vdata.reference)?.unwrap_or_default();
+        let columns: Vec<Vec<u8>> = vdata.fields.iter().map(|field| vdata.values_in(&bytes, field)).collect();
+        let cell = |field: usize, row: u64| -> Result<Value> {
+            let described = &vdata.fields[field];
+            let cut = || -> Option<Range<usize>> {
+                let start = usize::try_from(row.checked_mul(described.size)?).ok()?;
+                Some(start..start.checked_add(usize::try_from(described.size).ok()?)?)
+            };
+            let bytes = cut().and_then(|range| columns[field].get(range));
+            let bytes = bytes.ok_or_else(|| {
+                let name = vdata.name.escape_ascii();
+                Error::new(Code::ETRUNC, format!("Vdata \"{name}\": record {row} is not in the file"))
+            })?;
+            Ok(Value::Atomic(values(described.number, bytes)))
+        };
+        let (start, count, stride) = (selection.start[0], selection.count[0], selection.stride[0]);
+        let rows = (0..count).map(|number| {
+            let row = start + number * stride;
+            (0..vdata.fields.len())
+                .map(|field| cell(field, row))
+                .collect::<Result<Vec<_>>>()
+                .map(Value::Compound)
+        });
+        Ok(Values::User(*id, rows.collect::<Result<_>>()?))
+    }
+}
