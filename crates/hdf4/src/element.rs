@@ -131,7 +131,8 @@ fn compressed(file: &File, header: CompressedHeader) -> Result<Element> {
     Ok(Element { len: header.length, storage: Storage::Compressed { compression, pieces } })
 }
 
-/// Returns the pieces of compressed bytes, which may be linked blocks.
+/// Returns the pieces of compressed bytes, which may be linked blocks. They end at the first block that was never written: a stream has no
+/// holes, and the length of one costs a hostile file nothing.
 pub(crate) fn compressed_pieces(file: &File, reference: u64) -> Result<Vec<Piece>> {
     // Two bytes.
     let reference = reference as u16;
@@ -145,7 +146,11 @@ pub(crate) fn compressed_pieces(file: &File, reference: u64) -> Result<Vec<Piece
             let bytes = file.bytes_at(at, len.min(special::HEADER))?;
             let header = decode(Linked::default(), "linked-block element", at, &bytes)?;
             match (header.code, linked(file, header)) {
-                (special::LINKED, Ok(Element { storage: Storage::Pieces(pieces), .. })) => Ok(pieces),
+                (special::LINKED, Ok(Element { storage: Storage::Pieces(mut pieces), .. })) => {
+                    let end = pieces.iter().position(|piece| piece.at.is_none());
+                    pieces.truncate(end.unwrap_or(pieces.len()));
+                    Ok(pieces)
+                }
                 (special::LINKED, Err(error)) => Err(error),
                 (code, _) => Err(not_blocks(at, code)),
             }

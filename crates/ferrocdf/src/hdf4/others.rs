@@ -7,7 +7,8 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf4::sd::{Datasets, Var as Dataset, rasters};
 use ferrocdf_hdf4::{File, Vdata, tags};
 use ferrocdf_model::{
-    Attrs, Class, Dim, Field, GroupId, Model, Name, Storage, Type, TypeId, UserType, Value, Values, Var,
+    Attrs, Chunking, Class, Dim, Field, GroupId, Model, Name, Storage, Type, TypeId, UserType, Value, Values,
+    Var,
 };
 
 use super::build::{atomic, unique, values};
@@ -36,7 +37,8 @@ pub(super) fn add(model: &mut Model, file: &File, datasets: &mut Datasets) -> Ve
         }
     }
     for (reference, vdata) in tables(file, datasets) {
-        let Ok(vdata) = vdata else { continue };
+        // A Vdata without fields has no records to show.
+        let Some(vdata) = vdata.ok().filter(|vdata| !vdata.fields.is_empty()) else { continue };
         datasets.known.insert((tags::VH, reference));
         let id = push_type(model, &vdata);
         push(model, &vdata.name, Type::User(id), &[vdata.records]);
@@ -55,7 +57,8 @@ fn push(model: &mut Model, name: &[u8], ty: Type, shape: &[u64]) {
         let name = unique(&wanted, |name| model.dim_in(GroupId::ROOT, name).is_none());
         dims.push(model.push_dim(Dim { name: Name::stored(&name), group, len, unlimited: false }));
     }
-    let (name, attrs, storage) = (Name::stored(&name), Attrs::default(), Storage::default());
+    let storage = Storage { chunking: Some(Chunking::Contiguous), ..Storage::default() };
+    let (name, attrs) = (Name::stored(&name), Attrs::default());
     model.push_var(Var { name, group, ty, dims, attrs, storage });
 }
 

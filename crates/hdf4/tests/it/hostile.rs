@@ -106,3 +106,17 @@ fn lengths_that_lie_take_no_memory() {
         assert!(file.bytes(1000, reference).is_err());
     }
 }
+
+#[test]
+fn compressed_bytes_end_where_their_blocks_do() {
+    let mut builder = Builder::default();
+    let block = builder.add(tags::LINKED, &[0x80, 7]);
+    let table = builder.add(tags::LINKED, &[[0, 0], block.to_be_bytes()].concat());
+    // 2 GB of which two bytes are in a block.
+    let header =
+        [&[0, 1][..], &[0x7f; 4], &16u32.to_be_bytes(), &1u32.to_be_bytes(), &table.to_be_bytes()].concat();
+    builder.put(tags::COMPRESSED | SPECIAL, 900, &header);
+    builder.put(1000 | SPECIAL, 1, &crate::build::compressed(3, 900, RLE));
+    let file = crate::open(builder.finish(4));
+    assert_eq!(file.bytes(1000, 1).unwrap().unwrap(), [7, 7, 7]);
+}

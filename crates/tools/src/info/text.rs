@@ -70,6 +70,7 @@ fn head(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Result 
         (true, true) => format!("{container} of netCDF (NCZarr)"),
         (true, false) => container.to_string(),
         (false, true) => format!("{}, {size}", string(facts, "format")),
+        (false, false) if container == "HDF4" => format!("HDF4, {size}"),
         (false, false) => format!("HDF5, not written by netCDF, {size}"),
     };
     writeln!(out, "{}: {what}", paint(colours.heading, path))?;
