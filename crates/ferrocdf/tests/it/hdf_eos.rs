@@ -1,10 +1,11 @@
 //! HDF4 files with HDF-EOS2 metadata: groups, dimensions, coordinates and attributes by an option.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ferrocdf::store::testing::Simulated;
-use ferrocdf::store::{Cost, MemoryStore, ObjectBlob, Store};
+use ferrocdf::store::{Blob, Cost, MemoryStore, ObjectBlob, Store};
 use ferrocdf::suite::{Dataset, driver_of_any_cut};
 use ferrocdf::{File, GroupId, Model, OpenOptions, Owner, Values, VarId};
 
@@ -355,4 +356,73 @@ fn slow_source_is_waited_for_once_for_all_tables() {
     let (few, many) = (rounds(1), rounds(100));
     println!("{few} rounds for one grid, {many} for 100");
     assert!(many <= few + 2, "{few} rounds for one grid, {many} for 100");
+}
+
+/// A source whose bytes change, and that refuses reads after some.
+struct Changing {
+    bytes: Mutex<Arc<Vec<u8>>>,
+    reads_left: AtomicU64,
+}
+
+impl Blob for Changing {
+    fn size(&self) -> ferrocdf::Result<u64> {
+        Ok(self.bytes.lock().unwrap().len() as u64)
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> ferrocdf::Result<usize> {
+        let one_less = |left: u64| left.checked_sub(1);
+        if self.reads_left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_err() {
+            return Err(ferrocdf::Error::new(ferrocdf::Code::EIO, "refused"));
+        }
+        let bytes = self.bytes.lock().unwrap().clone();
+        let rest = bytes.get(at as usize..).unwrap_or_default();
+        let len = rest.len().min(into.len());
+        into[..len].copy_from_slice(&rest[..len]);
+        Ok(len)
+    }
+
+    fn name(&self) -> String {
+        "changing".into()
+    }
+
+    fn cost(&self) -> Cost {
+        // Windows so small that a structure is in memory only if it was asked for.
+        Cost { gap: 16, window: 64, in_flight: 1 << 20, ..Cost::REMOTE }
+    }
+}
+
+#[test]
+fn refresh_that_fails_leaves_the_variables_as_they_were() {
+    let file = |is_reversed: bool| {
+        let mut file = Hdf4File::default();
+        let map = [("YDim:G", 2), ("XDim:G", 3)];
+        let flux = file.dataset("Flux", &map, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[]);
+        let heat = file.dataset("Heat", &map, &[7.0; 6], &[]);
+        // The tables lie far behind the descriptors, so that reads of them can fail.
+        file.dataset("Far", &[("far", 1 << 21)], &vec![0.0; 1 << 21], &[]);
+        let version = file.vdata("Version", "", &[("AttrValues", INT32, 1)], ints(&[3]));
+        add_grid(&mut file, "G", &[flux, heat], &[version]);
+        let text = grid_text("G", "Projection=GCTP_GEO", &[("Flux", MAP), ("Heat", MAP)]);
+        file.file_attribute("StructMetadata.0", &grids(&(text + "END_GROUP=GRID_1\n")));
+        if is_reversed {
+            file.reverse();
+        }
+        Arc::new(file.finish())
+    };
+    let (before, after) = (file(false), file(true));
+    let flux = Values::Float(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    for reads in 0.. {
+        let blob =
+            Arc::new(Changing { bytes: Mutex::new(before.clone()), reads_left: AtomicU64::new(u64::MAX) });
+        let file = File::from_blob(blob.clone(), &OpenOptions::default().hdf_eos(true)).unwrap();
+        *blob.bytes.lock().unwrap() = after.clone();
+        blob.reads_left.store(reads, Ordering::SeqCst);
+        let refreshed = file.refresh();
+        blob.reads_left.store(u64::MAX, Ordering::SeqCst);
+        assert_eq!(values(&file, "/G/Flux"), flux, "after {reads} reads");
+        if refreshed.is_ok() {
+            assert!(reads > 2, "nothing failed");
+            break;
+        }
+    }
 }
