@@ -426,3 +426,23 @@ fn refresh_that_fails_leaves_the_variables_as_they_were() {
         }
     }
 }
+
+#[test]
+fn grid_without_cells_has_no_dimension_of_length_zero() {
+    for zero in ["XDim", "YDim"] {
+        let mut file = Hdf4File::default();
+        let flux = file.dataset("Flux", &[("Band:G", 2)], &[1.0, 2.0], &[]);
+        add_grid(&mut file, "G", &[flux], &[]);
+        let text = grid_text("G", "Projection=GCTP_SNSOID", &[("Flux", "\"Band\"")]) + "END_GROUP=GRID_1\n";
+        let text = text.replace("XDim=3", "XDim=4").replace("YDim=2", "YDim=4");
+        file.file_attribute(
+            "StructMetadata.0",
+            &grids(&text.replace(&format!("{zero}=4"), &format!("{zero}=0"))),
+        );
+        let file = shown(file.finish());
+        let lens: Vec<u64> = file.model().dims().iter().map(|dim| dim.len).collect();
+        assert_eq!(lens, [4, 2]);
+        assert_eq!(values(&file, "/G/Flux"), Values::Float(vec![1.0, 2.0]));
+        assert_eq!(file.left_out(), ["/G: coordinates: it has no cells"]);
+    }
+}
