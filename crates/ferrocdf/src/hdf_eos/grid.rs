@@ -47,6 +47,9 @@ impl Georeference {
         if grid.columns == 0 || grid.rows == 0 {
             return Err("it has no cells".into());
         }
+        if let Some(why) = &grid.malformed {
+            return Err(why.clone());
+        }
         let projection = Projection::of(grid)?;
         let [upper_left, lower_right] = match (grid.upper_left, grid.lower_right, &projection) {
             (Some(upper_left), Some(lower_right), Projection::Geographic(_)) => {
