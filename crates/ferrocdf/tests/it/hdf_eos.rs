@@ -471,3 +471,75 @@ fn odd_number_of_the_projection_costs_the_coordinates_alone() {
         assert_eq!(file.left_out(), [format!("/G: coordinates: StructMetadata: GRID_1: {reason}")]);
     }
 }
+
+/// A file with a swath of merged fields: geolocation fields and data fields of one element each, with the names given.
+fn merged_swath(geolocation: &[String], data: &[String]) -> Vec<u8> {
+    let mut file = Hdf4File::default();
+    let mut dataset = |name: &str, count: usize| {
+        let numbers = |number: &dyn Fn(usize) -> usize| {
+            ints(&(0..count).map(|at| number(at) as i32).collect::<Vec<_>>())
+        };
+        let parts = [("Field Dims", INT32, numbers(&|_| 1)), ("Field Offsets", INT32, numbers(&|at| at))];
+        let values: Vec<f32> = (0..count * 2).map(|number| number as f32).collect();
+        file.dataset(name, &[(&format!("MRGDIM:{name}"), count as u32), ("Track:S", 2)], &values, &parts)
+    };
+    let (of_geolocation, of_data) = (dataset("MRGFLD_g", geolocation.len()), dataset("MRGFLD_d", data.len()));
+    let geolocation_vgroup = file.vgroup("Geolocation Fields", "SWATH Vgroup", &[of_geolocation]);
+    let data_vgroup = file.vgroup("Data Fields", "SWATH Vgroup", &[of_data]);
+    file.vgroup("S", "SWATH", &[geolocation_vgroup, data_vgroup]);
+    let fields = |kind: &str, names: &[String]| {
+        let each = names
+            .iter()
+            .map(|name| format!("OBJECT=F\n{kind}Name=\"{name}\"\nDimList=(\"Track\")\nEND_OBJECT=F\n"));
+        format!("GROUP={kind}\n{}END_GROUP={kind}\n", each.collect::<String>())
+    };
+    let merged = |dataset: &str, names: &[String]| {
+        let list: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+        format!("OBJECT=M\nMergedFieldName=\"{dataset}\"\nFieldList=({})\nEND_OBJECT=M\n", list.join(","))
+    };
+    let text = format!(
+        "GROUP=SwathStructure\nGROUP=SWATH_1\nSwathName=\"S\"\n{}{}GROUP=MergedFields\n{}{}END_GROUP=MergedFields\n\
+         END_GROUP=SWATH_1\nEND_GROUP=SwathStructure\nEND\n",
+        fields("GeoField", geolocation),
+        fields("DataField", data),
+        merged("MRGFLD_g", geolocation),
+        merged("MRGFLD_d", data),
+    );
+    // As the library does, which cuts the text into attributes of 32,000 bytes.
+    for (number, part) in text.as_bytes().chunks(32_000).enumerate() {
+        let part = std::str::from_utf8(part).unwrap();
+        file.file_attribute(&format!("StructMetadata.{number}"), part);
+    }
+    file.finish()
+}
+
+#[test]
+fn merged_fields_of_swaths_are_geolocation_fields_and_data_fields() {
+    let file = shown(merged_swath(&["a".into(), "b".into()], &["c".into(), "d".into(), "d".into()]));
+    let model = file.model();
+    assert_eq!(values(&file, "/S/b"), Values::Float(vec![2.0, 3.0]));
+    assert_eq!(values(&file, "/S/c"), Values::Float(vec![0.0, 1.0]));
+    assert_eq!(text(&model, "/S/c", "coordinates").as_deref(), Some("a b"));
+    // A part of a dataset is one field, however often the text names it.
+    assert!(model.find_var_at(b"/S/d").is_some() && model.find_var_at(b"/S/d_2").is_none());
+    assert_eq!(file.left_out(), ["/S/d: StructMetadata has it, the file does not"]);
+}
+
+#[test]
+fn names_of_coordinates_do_not_grow_with_the_product_of_fields() {
+    let names = |prefix: &str, count: usize| -> Vec<String> {
+        (0..count).map(|number| format!("{prefix}{number:04}")).collect()
+    };
+    let lengths = |geolocation: usize| {
+        let file = shown(merged_swath(&names("geolocation", geolocation), &names("data", 1000)));
+        let model = file.model();
+        let text =
+            |name: &String| text(&model, &format!("/S/{name}"), "coordinates").map_or(0, |text| text.len());
+        (names("data", 1000).iter().map(text).sum::<usize>(), file.left_out())
+    };
+    let (few, left_out) = lengths(100);
+    assert_eq!((few, left_out.len()), (1000 * (100 * 16 - 1), 0));
+    let (many, left_out) = lengths(1000);
+    assert_eq!(many, 0);
+    assert_eq!(left_out, ["/S: coordinates: names of geolocation fields take more than 4096 bytes"]);
+}

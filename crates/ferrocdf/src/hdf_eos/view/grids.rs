@@ -7,7 +7,7 @@ use super::super::grid::{Axis, Georeference};
 use super::super::members::ObjectKind;
 use super::super::projection::Projection;
 use super::super::structure::{Dimension, Grid};
-use super::{Builder, Found, Source, attr};
+use super::{Builder, Found, Source, attr, parts};
 
 /// Names of the dimensions of the columns and rows (HDF-EOS Library User's Guide, volume 1, section 6.3).
 const COLUMNS: &str = "XDim";
@@ -24,7 +24,8 @@ impl<'a> Builder<'a> {
         let axes = [(COLUMNS, grid.columns), (ROWS, grid.rows)];
         self.add_dims(group, &axes.map(|(name, size)| Dimension { name: name.into(), size }));
         self.add_dims(group, &grid.dims);
-        let found = self.find(group, &mut members, &grid.fields, &grid.merged);
+        let mut merged = parts(&mut members, &grid.merged);
+        let found = self.find(group, &mut members, &mut merged, &grid.fields);
         let dims: Vec<Vec<DimId>> = found.iter().map(|found| self.dims_of(group, found)).collect();
         // The dimensions of the cells, and what fields that have both get. A grid without cells has no such dimensions: a length of 0
         // is that of an unlimited dimension where the file is copied.
