@@ -149,7 +149,7 @@ pub(crate) fn open_mut(
         // The code of netCDF-C, which looks at the mode before it looks at the file.
         return Err(Error::new(Code::EINVAL, what));
     }
-    // A container without a driver says so itself.
+    // What cannot be read either fails with the reason of that.
     (probe.open)(Arc::<dyn BlobMut>::from(blob), context)?;
     Err(Error::new(Code::EPERM, what))
 }

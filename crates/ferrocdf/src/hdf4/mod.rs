@@ -87,6 +87,16 @@ impl Hdf4 {
         Ok((Hdf4 { blob, open_named, shows_all: context.hdf4_all, content }, model))
     }
 
+    /// Reads the file again, as it is now.
+    ///
+    /// # Errors
+    /// Those of [`Hdf4::open`].
+    pub(crate) fn read_again(&self) -> Result<(Hdf4, Model)> {
+        let (blob, open_named) = (self.blob.clone(), self.open_named.clone());
+        let (content, model) = Content::read(&blob, open_named.clone(), self.shows_all)?;
+        Ok((Hdf4 { blob, open_named, shows_all: self.shows_all, content }, model))
+    }
+
     /// Returns the file.
     pub(crate) fn file(&self) -> &File {
         &self.content.file
@@ -116,8 +126,8 @@ impl Hdf4 {
 
 impl Driver for Hdf4 {
     fn refresh(&mut self) -> Result<Model> {
-        let (content, model) = Content::read(&self.blob, self.open_named.clone(), self.shows_all)?;
-        self.content = content;
+        let (read_again, model) = self.read_again()?;
+        *self = read_again;
         Ok(model)
     }
 

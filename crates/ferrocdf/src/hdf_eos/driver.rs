@@ -89,11 +89,11 @@ impl HdfEos {
 
 impl Driver for HdfEos {
     fn refresh(&mut self) -> Result<Model> {
-        let flat = self.hdf4.refresh()?;
+        // Content and view change together or not at all: the view refers to variables of the content by their ids.
+        let (hdf4, flat) = self.hdf4.read_again()?;
         let text = struct_metadata(&flat).unwrap_or_default();
-        let View { model, sources, tables, skipped } = view(&self.hdf4, &flat, &text)?;
-        (self.flat, self.sources) = (flat, sources);
-        (self.tables, self.skipped) = (tables, skipped);
+        let View { model, sources, tables, skipped } = view(&hdf4, &flat, &text)?;
+        *self = HdfEos { hdf4, flat, sources, tables, skipped };
         Ok(model)
     }
 

@@ -44,6 +44,12 @@ pub(super) struct Georeference {
 impl Georeference {
     /// Returns the coordinates of a grid; the reason if it has none.
     pub fn of(grid: &Grid) -> Result<Georeference, String> {
+        if grid.columns == 0 || grid.rows == 0 {
+            return Err("it has no cells".into());
+        }
+        if let Some(why) = &grid.malformed {
+            return Err(why.clone());
+        }
         let projection = Projection::of(grid)?;
         let [upper_left, lower_right] = match (grid.upper_left, grid.lower_right, &projection) {
             (Some(upper_left), Some(lower_right), Projection::Geographic(_)) => {
@@ -133,6 +139,7 @@ mod tests {
         let corners = [[0.0, 1.0], [1.0, 0.0]];
         let why = |grid: Grid| Georeference::of(&grid).unwrap_err();
         assert_eq!(why(Grid { lower_right: None, ..grid("GCTP_PS", corners) }), "its corners are not given");
+        assert_eq!(why(Grid { rows: 0, ..grid("GCTP_GEO", corners) }), "it has no cells");
         assert_eq!(why(grid("GCTP_PS", [[f64::NAN, 0.0], [1.0, 1.0]])), "its corners are not finite");
         assert_eq!(why(grid("GCTP_SOM", corners)), "the projection GCTP_SOM is not known");
         assert_eq!(why(grid("", corners)), "no projection");

@@ -2,7 +2,7 @@
 //!
 //! Fields are found through the Vgroups, not by the names of datasets: two grids may have fields of one name.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use ferrocdf_bytes::{Error, Result};
 use ferrocdf_hdf4::{File, Vdata, Vgroup, tags};
@@ -73,6 +73,8 @@ impl Members {
 #[derive(Default)]
 pub(super) struct Objects {
     found: HashMap<(ObjectKind, Vec<u8>), VecDeque<Members>>,
+    /// The tables that hold attributes.
+    pub attributes: HashSet<u16>,
     /// A line for each object that cannot be read.
     pub skipped: Vec<String>,
 }
@@ -140,6 +142,7 @@ impl Objects {
                 (Err(error), _) => objects.skipped.push(error.to_string()),
                 (Ok((table, _)), Part::Fields) => members.insert(table.name.clone(), Member::Table(table)),
                 (Ok((table, bytes)), Part::Attributes) => {
+                    objects.attributes.insert(table.reference);
                     let number = table.fields.first().map(|field| field.number);
                     members.attributes.extend(
                         number.map(|number| Attr { name: legal(&table.name), value: values(number, &bytes) }),

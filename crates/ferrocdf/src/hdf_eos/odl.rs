@@ -47,7 +47,7 @@ impl<'a> Node<'a> {
 /// Parses a text. It ends at the line `END`, at a zero byte, or at its last byte.
 ///
 /// # Errors
-/// `NC_EATTMETA` for text that is not of this form: the error has the byte offset.
+/// `NC_EHDFERR` for text that is not of this form: the error has the byte offset.
 pub(super) fn parse(text: &[u8]) -> Result<Node<'_>> {
     let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
     let mut parser = Parser { text: text.get(..end).unwrap_or_default(), at: 0 };
@@ -88,7 +88,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Node<'_>> {
 }
 
 fn malformed(at: usize, why: &str) -> Error {
-    Error::new(Code::EATTMETA, format!("StructMetadata, byte {at}: {why}"))
+    Error::new(Code::EHDFERR, format!("StructMetadata, byte {at}: {why}"))
 }
 
 /// A position in the text.

@@ -102,6 +102,8 @@ pub(super) struct Grid {
     /// True if the coordinates of a cell are those of its corner at `origin` (`PixelRegistration=HDFE_CORNER`), not of its centre.
     pub is_corner_registered: bool,
     pub origin: Origin,
+    /// Why the place of the grid on the Earth is not known, if what says it is malformed; it is then that of no grid.
+    pub malformed: Option<String>,
     pub dims: Vec<Dimension>,
     pub fields: Vec<Field>,
     pub merged: Vec<MergedFields>,
@@ -135,7 +137,7 @@ impl Structure {
     /// Reads the description from the text of `StructMetadata.0`, `.1`, … in their order.
     ///
     /// # Errors
-    /// `NC_EATTMETA` for text that is no ODL.
+    /// `NC_EHDFERR` for text that is no ODL.
     pub fn read(text: &[u8]) -> Result<Structure> {
         let whole = parse(text)?;
         let mut structure = Structure::default();
@@ -188,6 +190,22 @@ fn swath(node: &Node<'_>) -> Result<Swath> {
 }
 
 fn grid(node: &Node<'_>) -> Result<Grid> {
+    // Fields are read without a place on the Earth: what is odd there costs no more than the coordinates.
+    let placed = placed(node)
+        .unwrap_or_else(|error| Grid { malformed: Some(error.what.to_string()), ..Grid::default() });
+    Ok(Grid {
+        name: text(node, "GridName")?,
+        columns: size(node, "XDim")?,
+        rows: size(node, "YDim")?,
+        dims: list(node, "Dimension", dimension)?,
+        fields: list(node, "DataField", |node| field(node, "DataFieldName"))?,
+        merged: list(node, "MergedFields", merged)?,
+        ..placed
+    })
+}
+
+/// Reads what says where on the Earth a grid lies: a grid with nothing else.
+fn placed(node: &Node<'_>) -> Result<Grid> {
     let mut parameters = [0.0; PARAMETERS];
     for (parameter, item) in parameters.iter_mut().zip(node.items("ProjParams").unwrap_or_default()) {
         *parameter = parsed(item).ok_or_else(|| malformed(node, "ProjParams", "is no list of numbers"))?;
@@ -200,9 +218,6 @@ fn grid(node: &Node<'_>) -> Result<Grid> {
     };
     let projection = node.value("Projection").unwrap_or_default();
     Ok(Grid {
-        name: text(node, "GridName")?,
-        columns: size(node, "XDim")?,
-        rows: size(node, "YDim")?,
         upper_left: corner(node, "UpperLeftPointMtrs")?,
         lower_right: corner(node, "LowerRightMtrs")?,
         projection: String::from_utf8_lossy(projection).into_owned(),
@@ -211,9 +226,7 @@ fn grid(node: &Node<'_>) -> Result<Grid> {
         zone: optional(node, "ZoneCode")?,
         is_corner_registered: node.value("PixelRegistration") == Some(b"HDFE_CORNER"),
         origin,
-        dims: list(node, "Dimension", dimension)?,
-        fields: list(node, "DataField", |node| field(node, "DataFieldName"))?,
-        merged: list(node, "MergedFields", merged)?,
+        ..Grid::default()
     })
 }
 
@@ -283,7 +296,7 @@ fn parsed<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
 }
 
 fn malformed(node: &Node<'_>, key: &str, why: &str) -> Error {
-    Error::new(Code::EATTMETA, format!("StructMetadata: {}: {key} {why}", lossy(node.name)))
+    Error::new(Code::EHDFERR, format!("StructMetadata: {}: {key} {why}", lossy(node.name)))
 }
 
 fn lossy(text: &[u8]) -> std::borrow::Cow<'_, str> {
@@ -347,11 +360,11 @@ mod tests {
             GROUP=PointStructure\nGROUP=POINT_1\nPointName=\"P\"\nGROUP=Level\nOBJECT=Level_1\nLevelName=\"Sensor\"\n\
             END_OBJECT=Level_1\nEND_GROUP=Level\nEND_GROUP=POINT_1\nEND_GROUP=PointStructure\nEND";
         let structure = Structure::read(text).unwrap();
-        assert_eq!(structure.grids.len(), 1);
-        assert_eq!((&structure.grids[0].name[..], structure.grids[0].upper_left), (&b"B"[..], None));
+        let [b, c] = structure.grids.as_slice() else { panic!("{structure:?}") };
+        assert_eq!((&b.name[..], b.upper_left, &b.malformed), (&b"B"[..], None, &None));
+        let corner = "StructMetadata: GRID_3: LowerRightMtrs is not two numbers";
+        assert_eq!((&c.name[..], c.columns, c.malformed.as_deref()), (&b"C"[..], 1, Some(corner)));
         assert_eq!(structure.points[0].levels, [Level { name: name("Sensor") }]);
-        let [xdim, corner] = structure.skipped.as_slice() else { panic!("{structure:?}") };
-        assert!(xdim.contains("GRID_1: XDim is negative"), "{xdim}");
-        assert!(corner.contains("GRID_3: LowerRightMtrs is not two numbers"), "{corner}");
+        assert_eq!(structure.skipped, ["StructMetadata: GRID_1: XDim is negative (NetCDF: HDF error)"]);
     }
 }

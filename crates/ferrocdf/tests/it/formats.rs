@@ -17,6 +17,7 @@ fn toy_driver_keeps_the_laws() {
     let table = [5.0, 6.0, 9.0, 7.0, 8.0, 11.0, none, none, 13.0, none, none, 15.0, 17.0, 18.0, 21.0];
     driver(&Dataset {
         bytes: &toy::sample::bytes(),
+        options: OpenOptions::default(),
         values: &[("matrix", &matrix), ("table", &table)],
         unwritten: &[("table", &[2, 0]), ("table", &[3, 1])],
     });
@@ -80,6 +81,7 @@ fn drivers_of_the_formats_of_netcdf_keep_the_laws() {
     for format in Format::ALL {
         driver(&Dataset {
             bytes: &file_of(format),
+            options: OpenOptions::default(),
             values: &[
                 ("scalar", &[0.5]),
                 ("fixed", &fixed),

@@ -140,6 +140,11 @@ impl Hdf4File {
         group
     }
 
+    /// Lists the datasets in the reverse order. Their bytes stay where they are.
+    pub fn reverse(&mut self) {
+        self.top.reverse();
+    }
+
     /// Returns the bytes of the file.
     pub fn finish(mut self) -> Vec<u8> {
         let top = std::mem::take(&mut self.top);

@@ -7,7 +7,7 @@ use super::super::grid::{Axis, Georeference};
 use super::super::members::ObjectKind;
 use super::super::projection::Projection;
 use super::super::structure::{Dimension, Grid};
-use super::{Builder, Found, Source, attr};
+use super::{Builder, Found, Source, attr, parts};
 
 /// Names of the dimensions of the columns and rows (HDF-EOS Library User's Guide, volume 1, section 6.3).
 const COLUMNS: &str = "XDim";
@@ -24,23 +24,29 @@ impl<'a> Builder<'a> {
         let axes = [(COLUMNS, grid.columns), (ROWS, grid.rows)];
         self.add_dims(group, &axes.map(|(name, size)| Dimension { name: name.into(), size }));
         self.add_dims(group, &grid.dims);
-        let found = self.find(group, &mut members, &grid.fields, &grid.merged);
+        let mut merged = parts(&mut members, &grid.merged);
+        let found = self.find(group, &mut members, &mut merged, &grid.fields);
         let dims: Vec<Vec<DimId>> = found.iter().map(|found| self.dims_of(group, found)).collect();
-        let (y, x) = (
-            self.dim(group, ROWS.as_bytes(), grid.rows, false),
-            self.dim(group, COLUMNS.as_bytes(), grid.columns, false),
-        );
-        let more = match Georeference::of(grid) {
-            Ok(georeference) => self.add_coordinates(group, grid, &georeference, [y, x], &found, &dims),
+        // The dimensions of the cells, and what fields that have both get. A grid without cells has no such dimensions: a length of 0
+        // is that of an unlimited dimension where the file is copied.
+        let of_cells = match Georeference::of(grid) {
+            Ok(georeference) => {
+                let y = self.dim(group, ROWS.as_bytes(), grid.rows, false);
+                let x = self.dim(group, COLUMNS.as_bytes(), grid.columns, false);
+                let more = self.add_coordinates(group, grid, &georeference, [y, x], &found, &dims);
+                Some(([y, x], more))
+            }
             Err(why) => {
                 let path = self.view.model.group_path(group);
                 self.view.skipped.push(format!("{path}: coordinates: {why}"));
-                vec![]
+                None
             }
         };
         for (found, dims) in found.into_iter().zip(dims) {
-            let is_map = [x, y].iter().all(|dim| dims.contains(dim));
-            let mut more = if is_map { more.clone() } else { vec![] };
+            let mut more = match &of_cells {
+                Some((cells, more)) if cells.iter().all(|dim| dims.contains(dim)) => more.clone(),
+                _ => vec![],
+            };
             more.extend(Self::fill_value(&found, &fill_values));
             self.add_field(group, found, dims, more);
         }

@@ -79,6 +79,7 @@ impl View {
         }
         builder.add_rest(data_sets);
         let Builder { mut view, mut objects, .. } = builder;
+        view.tables.extend(objects.attributes.iter().copied());
         view.skipped.append(&mut objects.skipped);
         view.skipped.extend(structure.skipped.iter().cloned());
         view
@@ -185,25 +186,19 @@ impl<'a> Builder<'a> {
         &mut self,
         group: GroupId,
         members: &mut Members,
+        parts: &mut Parts<'a>,
         fields: &'a [Field],
-        merged: &[MergedFields],
     ) -> Vec<Found<'a>> {
-        let mut places: HashMap<&[u8], (VarId, usize)> = HashMap::new();
-        for together in merged {
-            if let Some(Member::DataSet(var)) = members.take(&together.name) {
-                let fields = together.fields.iter().enumerate();
-                places.extend(fields.map(|(at, field)| (field.as_slice(), (var, at))));
-            }
-        }
         let mut found = vec![];
         for field in fields {
-            let place = match (members.take(&field.name), places.get(field.name.as_slice())) {
-                (Some(Member::DataSet(var)), _) => {
+            let place = match members.take(&field.name) {
+                Some(Member::DataSet(var)) => {
                     Some((Source::DataSet(var), self.flat.shape(var), self.flat.var(var).ty))
                 }
-                (Some(Member::Table(table)), _) => table_field(table),
-                (None, Some(&(var, at))) => self.part(var, at, field.dims.len()),
-                (None, None) => None,
+                Some(Member::Table(table)) => table_field(table),
+                None => parts
+                    .remove(field.name.as_slice())
+                    .and_then(|(var, at)| self.part(var, at, field.dims.len())),
             };
             match place {
                 Some((source, shape, ty)) => {
@@ -315,6 +310,21 @@ impl<'a> Builder<'a> {
             self.push(Var { name, group: GroupId::ROOT, dims, ..var.clone() }, Source::DataSet(id));
         }
     }
+}
+
+/// Fields that are parts of a merged dataset, by their names: the dataset and the number of the part. Each is taken out once.
+type Parts<'a> = HashMap<&'a [u8], (VarId, usize)>;
+
+/// Takes the merged datasets of an object out of its members, and returns the fields in them.
+fn parts<'a>(members: &mut Members, merged: &'a [MergedFields]) -> Parts<'a> {
+    let mut parts = Parts::new();
+    for together in merged {
+        if let Some(Member::DataSet(var)) = members.take(&together.name) {
+            let fields = together.fields.iter().enumerate();
+            parts.extend(fields.map(|(at, field)| (field.as_slice(), (var, at))));
+        }
+    }
+    parts
 }
 
 /// Returns a table that is one field: the first field of the table, whatever its name is.

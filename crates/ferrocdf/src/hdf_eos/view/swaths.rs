@@ -1,17 +1,22 @@
 //! Swaths: data fields and the geolocation fields that are their coordinates.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use ferrocdf_model::{Attr, Attrs, DimId, GroupId, Name, Owner, Storage, Var};
+use ferrocdf_model::{Attrs, DimId, GroupId, Name, Owner, Storage, Var};
 
 use super::super::members::{Members, ObjectKind};
 use super::super::structure::{Swath, Text};
 use super::super::tables::legal;
-use super::{Builder, Found, Source, attr};
+use super::{Builder, Found, Source, attr, parts};
 use crate::hdf4::atomic;
 
 /// Begin of the names of the tables that hold index maps: `INDXMAP:geolocation dimension/data dimension`.
 const INDEX_MAP: &[u8] = b"INDXMAP:";
+
+/// Maximum length of an attribute `coordinates` in bytes. Each data field has one that may name all geolocation fields: without a limit
+/// their text grows with the product of both.
+const MAX_COORDINATES: usize = 4096;
 
 impl<'a> Builder<'a> {
     pub(super) fn add_swath(&mut self, swath: &'a Swath) {
@@ -20,8 +25,9 @@ impl<'a> Builder<'a> {
         let fill_values = self.add_attributes(group, std::mem::take(&mut members.attributes));
         self.add_maps(group, swath);
         self.add_dims(group, &swath.dims);
-        let geolocation = self.find(group, &mut members, &swath.geo_fields, &swath.merged);
-        let data = self.find(group, &mut members, &swath.data_fields, &swath.merged);
+        let mut merged = parts(&mut members, &swath.merged);
+        let geolocation = self.find(group, &mut members, &mut merged, &swath.geo_fields);
+        let data = self.find(group, &mut members, &mut merged, &swath.data_fields);
         let geolocation_count = geolocation.len();
         let found: Vec<Found<'_>> = geolocation.into_iter().chain(data).collect();
         let dims: Vec<Vec<DimId>> = found.iter().map(|found| self.dims_of(group, found)).collect();
@@ -32,13 +38,22 @@ impl<'a> Builder<'a> {
             .filter(|(found, dims)| !dims.is_empty() && !self.is_named_as(&found.name, dims))
             .map(|(found, dims)| (found.name.clone(), dims.clone()))
             .collect();
+        // Most data fields have the same dimensions.
+        let mut names_by_dims: HashMap<Vec<DimId>, Option<String>> = HashMap::new();
         for (at, (found, dims)) in found.into_iter().zip(dims).enumerate() {
             let mut more = vec![];
             if at >= geolocation_count {
-                more.extend(coordinates_of(&dims, &coordinates));
+                let names = names_by_dims.entry(dims.clone());
+                let names = names.or_insert_with(|| coordinates_of(&dims, &coordinates)).as_deref();
+                more.extend(names.filter(|names| !names.is_empty()).map(|names| attr("coordinates", names)));
             }
             more.extend(Self::fill_value(&found, &fill_values));
             self.add_field(group, found, dims, more);
+        }
+        if names_by_dims.values().any(Option::is_none) {
+            let path = self.view.model.group_path(group);
+            let what = format!("names of geolocation fields take more than {MAX_COORDINATES} bytes");
+            self.view.skipped.push(format!("{path}: coordinates: {what}"));
         }
         self.add_index_maps(group, swath, &mut members);
     }
@@ -94,12 +109,18 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Returns the attribute that names the coordinates of a data field: the geolocation fields whose dimensions it has all.
-fn coordinates_of(dims: &[DimId], coordinates: &[(Name, Vec<DimId>)]) -> Option<Attr> {
-    let names: Vec<String> = coordinates
-        .iter()
-        .filter(|(_, of)| of.iter().all(|dim| dims.contains(dim)))
-        .map(|(name, _)| name.to_str().into_owned())
-        .collect();
-    (!names.is_empty()).then(|| attr("coordinates", names.join(" ")))
+/// Returns the names of the coordinates of a data field: the geolocation fields whose dimensions it has all. `None` for more names
+/// than an attribute may have.
+fn coordinates_of(dims: &[DimId], coordinates: &[(Name, Vec<DimId>)]) -> Option<String> {
+    let mut names = String::new();
+    for (name, _) in coordinates.iter().filter(|(_, of)| of.iter().all(|dim| dims.contains(dim))) {
+        if !names.is_empty() {
+            names.push(' ');
+        }
+        names.push_str(&name.to_str());
+        if names.len() > MAX_COORDINATES {
+            return None;
+        }
+    }
+    Some(names)
 }
