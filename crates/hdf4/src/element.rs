@@ -131,9 +131,26 @@ fn compressed(file: &File, header: CompressedHeader) -> Result<Element> {
     Ok(Element { len: header.length, storage: Storage::Compressed { compression, pieces } })
 }
 
-/// Returns the pieces of compressed bytes, which may be linked blocks. They end at the first block that was never written: a stream has no
-/// holes, and the length of one costs a hostile file nothing.
+/// Returns the pieces of compressed bytes, which may be linked blocks. They end where the file does, and at the first block that was never
+/// written: a stream has no holes, and lengths that lie cost a hostile file nothing.
 pub(crate) fn compressed_pieces(file: &File, reference: u64) -> Result<Vec<Piece>> {
+    let mut pieces = stored_pieces(file, reference)?;
+    let size = file.blob().size()?;
+    let mut end = pieces.len();
+    for (number, piece) in pieces.iter_mut().enumerate() {
+        let available = piece.at.map_or(0, |at| size.saturating_sub(at));
+        if piece.len > available {
+            piece.len = available;
+            end = if available == 0 { number } else { number.saturating_add(1) };
+            break;
+        }
+    }
+    pieces.truncate(end);
+    Ok(pieces)
+}
+
+/// Returns the pieces of compressed bytes as the file says them.
+fn stored_pieces(file: &File, reference: u64) -> Result<Vec<Piece>> {
     // Two bytes.
     let reference = reference as u16;
     let Some(descriptor) = file.descriptor(tags::COMPRESSED, reference) else {
@@ -146,11 +163,7 @@ pub(crate) fn compressed_pieces(file: &File, reference: u64) -> Result<Vec<Piece
             let bytes = file.bytes_at(at, len.min(special::HEADER))?;
             let header = decode(Linked::default(), "linked-block element", at, &bytes)?;
             match (header.code, linked(file, header)) {
-                (special::LINKED, Ok(Element { storage: Storage::Pieces(mut pieces), .. })) => {
-                    let end = pieces.iter().position(|piece| piece.at.is_none());
-                    pieces.truncate(end.unwrap_or(pieces.len()));
-                    Ok(pieces)
-                }
+                (special::LINKED, Ok(Element { storage: Storage::Pieces(pieces), .. })) => Ok(pieces),
                 (special::LINKED, Err(error)) => Err(error),
                 (code, _) => Err(not_blocks(at, code)),
             }

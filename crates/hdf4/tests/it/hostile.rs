@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use ferrocdf_array::{Out, Selection, read};
 use ferrocdf_codec::Codecs;
 use ferrocdf_hdf4::sd::Datasets;
-use ferrocdf_hdf4::{File, tags};
+use ferrocdf_hdf4::{File, Storage, tags};
 use ferrocdf_store::MemoryBlob;
 
 use crate::big;
@@ -118,5 +118,23 @@ fn compressed_bytes_end_where_their_blocks_do() {
     builder.put(tags::COMPRESSED | SPECIAL, 900, &header);
     builder.put(1000 | SPECIAL, 1, &crate::build::compressed(3, 900, RLE));
     let file = crate::open(builder.finish(4));
+    assert_eq!(file.bytes(1000, 1).unwrap().unwrap(), [7, 7, 7]);
+}
+
+#[test]
+fn compressed_bytes_end_where_the_file_does() {
+    let mut builder = Builder::default();
+    builder.put(1000 | SPECIAL, 1, &crate::build::compressed(3, 900, RLE));
+    builder.put(tags::COMPRESSED, 900, &[0x80, 7]);
+    let mut bytes = builder.finish(4);
+    // The length in the second descriptor.
+    let at = 4 + 6 + 12 + 8;
+    assert_eq!(bytes[at..at + 4], [0, 0, 0, 2]);
+    bytes[at] = 0x7f;
+    let file = crate::open(bytes);
+    let Storage::Compressed { pieces, .. } = file.element(1000, 1).unwrap().unwrap().storage else {
+        panic!()
+    };
+    assert_eq!(pieces.iter().map(|piece| piece.len).sum::<u64>(), 2);
     assert_eq!(file.bytes(1000, 1).unwrap().unwrap(), [7, 7, 7]);
 }
