@@ -8,6 +8,7 @@
 
 mod bindings;
 mod crates;
+mod hdf4;
 mod nczarr;
 mod our_filters;
 mod plugins;
