@@ -4,12 +4,12 @@
 //! dimensions, the number type, the data and the attributes, and Vdatas of class `Attr0.0`: attributes of the file.
 #![deny(clippy::arithmetic_side_effects)]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ferrocdf_bytes::{Context, Error, Order, Result};
 
 use super::{Attribute, Data, Datasets, Dim, Var};
-use crate::wire::bad;
+use crate::wire::{MAX_RANK, bad};
 use crate::{File, NumberType, Storage, Vdata, Vgroup, tags};
 
 const CDF: &[u8] = b"CDF0.0";
@@ -27,14 +27,23 @@ pub fn read(file: &File) -> Result<Option<Datasets>> {
         file.vgroups().into_iter().filter_map(|(at, vgroup)| Some((at, vgroup.ok()?))).collect();
     let top = vgroups.values().filter(|vgroup| vgroup.class == CDF).min_by_key(|vgroup| vgroup.reference);
     let Some(top) = top else { return Ok(None) };
-    let members: Vec<&Vgroup> = top.members_of(tags::VG).filter_map(|at| vgroups.get(&at)).collect();
+    // What is listed twice counts once, so that there are never more objects than descriptors.
+    let mut seen = HashSet::new();
+    let members: Vec<&Vgroup> = top
+        .members_of(tags::VG)
+        .filter(|&at| seen.insert((tags::VG, at)))
+        .filter_map(|at| vgroups.get(&at))
+        .collect();
     // All that lengths, attributes and variables need is read at once, in as many rounds as the deepest structure has levels.
     let vdatas =
         [top].into_iter().chain(members.iter().copied()).flat_map(|vgroup| vgroup.members_of(tags::VH));
     let variables: Vec<&Vgroup> = members.iter().copied().filter(|vgroup| vgroup.class == VARIABLE).collect();
     let parts = variables.iter().flat_map(|vgroup| &vgroup.members).copied();
-    let objects: Vec<(u16, u16)> =
-        vdatas.map(|at| (tags::VH, at)).chain(parts.filter(|object| object.0 != tags::VH)).collect();
+    let objects: Vec<(u16, u16)> = vdatas
+        .map(|at| (tags::VH, at))
+        .chain(parts.filter(|object| object.0 != tags::VH))
+        .filter(|&object| seen.insert(object))
+        .collect();
     let read: HashMap<(u16, u16), Object> =
         objects.iter().copied().zip(file.for_each(&objects, |&object| Object::read(file, object))).collect();
     let mut found = Datasets::default();
@@ -107,7 +116,9 @@ fn read_vdata(file: &File, reference: u16) -> Result<(Vdata, Vec<u8>)> {
 
 /// Returns the Vdatas among the members of a Vgroup.
 fn vdatas<'o>(vgroup: &Vgroup, objects: &'o Objects) -> impl Iterator<Item = &'o Result<(Vdata, Vec<u8>)>> {
-    vgroup.members_of(tags::VH).filter_map(|at| match objects.get(&(tags::VH, at)) {
+    let mut seen = HashSet::new();
+    let once = vgroup.members_of(tags::VH).filter(move |&at| seen.insert(at));
+    once.filter_map(|at| match objects.get(&(tags::VH, at)) {
         Some(Object::Vdata(vdata)) => Some(vdata),
         _ => None,
     })
@@ -210,6 +221,9 @@ impl Parts {
             let member = vgroups.get(&reference);
             if !member.is_some_and(|member| member.class == DIMENSION || member.class == UNLIMITED) {
                 continue;
+            }
+            if own.len() == MAX_RANK {
+                return Err(bad(format!("it has more than {MAX_RANK} dimensions")));
             }
             let dim = dims.get(&reference);
             own.push(*dim.ok_or_else(|| bad(format!("its dimension, Vgroup {reference}, is not known")))?);

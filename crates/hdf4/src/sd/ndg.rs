@@ -8,11 +8,11 @@
 use std::collections::HashSet;
 
 use ferrocdf_array::{Kind, Stored};
-use ferrocdf_bytes::{Coder, Context, Record, Result};
+use ferrocdf_bytes::{Code, Coder, Context, Record, Result};
 
 use super::annotations::Annotations;
 use super::{Attribute, Data, Datasets, Dim, Var};
-use crate::wire::{bad, decode, until_zero};
+use crate::wire::{MAX_RANK, bad, decode, until_zero};
 use crate::{File, NumberType, tags};
 
 /// "DFTAG_SDD".
@@ -32,6 +32,9 @@ fn object<C: Coder>(c: &mut C, (tag, reference): &mut (u64, u64)) -> Result<()> 
 impl Record for Dimensions {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         c.uint("rank", 2, &mut self.rank)?;
+        if self.rank > MAX_RANK as u64 {
+            return Err(c.error(Code::EHDFERR, format!("{} dimensions, more than {MAX_RANK}", self.rank)));
+        }
         c.list("dimension", self.rank, &mut self.lens, |len, c| c.uint("length", 4, len))?;
         object(c, &mut self.data_type)?;
         c.list("scale", self.rank, &mut self.scale_types, |number, c| object(c, number))

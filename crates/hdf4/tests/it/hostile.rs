@@ -138,3 +138,50 @@ fn compressed_bytes_end_where_the_file_does() {
     assert_eq!(pieces.iter().map(|piece| piece.len).sum::<u64>(), 2);
     assert_eq!(file.bytes(1000, 1).unwrap().unwrap(), [7, 7, 7]);
 }
+
+/// Returns a dataset of two 16-bit integers on dimensions that may be more than there are.
+fn with_dims(builder: &mut Builder, dims: &[u16]) -> u16 {
+    let data = builder.add(tags::SD, &big(&[1, 2]));
+    builder.dataset("v", dims, INT16, Some(data), &[])
+}
+
+#[test]
+fn what_is_listed_twice_is_there_once() {
+    let mut builder = Builder::default();
+    let x = builder.dim("x", Some(2));
+    let units = builder.attribute("units", 4, 1, b"m");
+    let data = builder.add(tags::SD, &big(&[1, 2]));
+    let v = builder.dataset("v", &[x], INT16, Some(data), &[units; 500]);
+    builder.cdf(&[x; 500], &[v; 500], &[units; 500]);
+    let found = Datasets::read(&crate::open(builder.finish(100))).unwrap();
+    let attributes: usize = found.vars.iter().map(|var| var.attributes.len()).sum();
+    assert_eq!((found.dims.len(), found.vars.len(), attributes, found.attributes.len()), (1, 1, 1, 1));
+}
+
+#[test]
+fn no_dataset_has_more_dimensions_than_the_library_allows() {
+    for (rank, is_there) in [(32, true), (33, false)] {
+        // A variable of the Vgroup.
+        let mut builder = Builder::default();
+        let x = builder.dim("x", Some(1));
+        let v = with_dims(&mut builder, &vec![x; rank]);
+        builder.cdf(&[x], &[v], &[]);
+        let found = Datasets::read(&crate::open(builder.finish(100))).unwrap();
+        assert_eq!((found.vars.len(), found.unreadable.len()), (is_there.into(), (!is_there).into()));
+        // A group of numeric data.
+        let mut builder = Builder::default();
+        let mut record = (rank as u16).to_be_bytes().to_vec();
+        record.extend([0, 0, 0, 1].repeat(rank));
+        record.extend([0, 106, 0, 1].repeat(rank + 1));
+        builder.put(tags::SDD, 1, &record);
+        builder.put(tags::NDG, 1, &[tags::SDD.to_be_bytes(), [0, 1]].concat());
+        let found = Datasets::read(&crate::open(builder.finish(100))).unwrap();
+        let vars = if is_there { rank + 1 } else { 0 };
+        assert_eq!((found.vars.len(), found.unreadable.len()), (vars, (!is_there).into()));
+        // Chunks.
+        let mut builder = Builder::default();
+        let data = builder.chunked(&vec![1; rank], &vec![1; rank], None, &[]);
+        let file = crate::open(builder.finish(100));
+        assert_eq!(file.element(tags::SD, data).is_ok(), is_there);
+    }
+}
