@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 use ferrocdf_bytes::{Context, Error, Order, Result};
 
 use super::{Attribute, Data, Datasets, Dim, Var};
+use crate::budget::Use;
 use crate::wire::{MAX_RANK, bad};
 use crate::{File, NumberType, Storage, Vdata, Vgroup, tags};
 
@@ -20,6 +21,9 @@ const ATTRIBUTE: &[u8] = b"Attr0.0";
 /// Vdata with the values of a dimension: as many as it is long; since 1994 one, the length.
 const VALUES: &[u8] = b"DimVal0.0";
 const LENGTH: &[u8] = b"DimVal0.1";
+
+/// Maximum number of bytes of an attribute: the library writes 65,535 numbers at most, each of 8 bytes.
+const MAX_ATTRIBUTE: u64 = 65_535 * 8;
 
 /// Reads the datasets; `None` if the file has no such Vgroup.
 pub fn read(file: &File) -> Result<Option<Datasets>> {
@@ -65,13 +69,14 @@ pub fn read(file: &File) -> Result<Option<Datasets>> {
         let named = |error: Error| error.at(format_args!("dataset \"{}\"", vgroup.name.escape_ascii()));
         match Parts::of(vgroup, &read).and_then(|parts| parts.var(vgroup, &vgroups, &dims, &found.dims)) {
             Ok(mut var) => {
-                var.attributes = attributes(vgroup, &read, &mut |error| found.unreadable.push(named(error)));
+                var.attributes =
+                    attributes(file, vgroup, &read, &mut |error| found.unreadable.push(named(error)));
                 found.vars.push(var);
             }
             Err(error) => found.unreadable.push(named(error)),
         }
     }
-    let file_attributes = attributes(top, &read, &mut |error| found.unreadable.push(error));
+    let file_attributes = attributes(file, top, &read, &mut |error| found.unreadable.push(error));
     found.attributes = file_attributes;
     Ok(Some(found))
 }
@@ -108,7 +113,13 @@ impl Object {
 fn read_vdata(file: &File, reference: u16) -> Result<(Vdata, Vec<u8>)> {
     let vdata = file.vdata(reference)?;
     let bytes = match &*vdata.class {
-        ATTRIBUTE | LENGTH => vdata.values(file, 0)?,
+        ATTRIBUTE | LENGTH => {
+            let len = file.element(tags::VS, reference)?.map_or(0, |element| element.len);
+            if len > MAX_ATTRIBUTE {
+                return Err(bad(format!("Vdata {reference}: an attribute of {len} bytes")));
+            }
+            vdata.values(file, 0)?
+        }
         _ => vec![],
     };
     Ok((vdata, bytes))
@@ -156,8 +167,13 @@ fn first_number(vdata: &Vdata, bytes: &[u8]) -> Option<u64> {
 }
 
 /// Returns the attributes among the members of a Vgroup.
-fn attributes(vgroup: &Vgroup, objects: &Objects, refuse: &mut dyn FnMut(Error)) -> Vec<Attribute> {
-    let mut found = vec![];
+fn attributes(
+    file: &File,
+    vgroup: &Vgroup,
+    objects: &Objects,
+    refuse: &mut dyn FnMut(Error),
+) -> Vec<Attribute> {
+    let (mut found, mut total) = (vec![], 0u64);
     for vdata in vdatas(vgroup, objects) {
         match vdata {
             Ok((vdata, bytes)) if vdata.class == ATTRIBUTE => {
@@ -168,6 +184,14 @@ fn attributes(vgroup: &Vgroup, objects: &Objects, refuse: &mut dyn FnMut(Error))
                     false => bytes.len(),
                 };
                 let bytes = bytes.get(..len).unwrap_or_default().to_vec();
+                // Variables may share attributes: each has a copy, with its name.
+                let size =
+                    bytes.len().saturating_add(vdata.name.len()).saturating_add(size_of::<Attribute>());
+                total = total.saturating_add(size as u64);
+                if let Err(error) = file.charge((Use::Attributes, tags::VG, vgroup.reference), total) {
+                    refuse(error.at("attributes"));
+                    break;
+                }
                 found.push(Attribute { name: vdata.name.clone(), number: field.number, bytes });
             }
             Ok(_) => {}

@@ -12,6 +12,7 @@ use ferrocdf_bytes::{Code, Coder, Context, Record, Result};
 
 use super::annotations::Annotations;
 use super::{Attribute, Data, Datasets, Dim, Var};
+use crate::budget::Use;
 use crate::wire::{MAX_RANK, bad, decode, until_zero};
 use crate::{File, NumberType, tags};
 
@@ -111,11 +112,13 @@ pub fn read(file: &File) -> Result<Datasets> {
 impl Group {
     fn read(file: &File, object: (u16, u16)) -> Result<Group> {
         let bytes = file.bytes(object.0, object.1)?.unwrap_or_default();
+        let mut seen = HashSet::new();
         let members: Vec<(u16, u16)> = bytes
             .as_chunks()
             .0
             .iter()
             .map(|&[a, b, c, d]| (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])))
+            .filter(|&member| seen.insert(member))
             .collect();
         // Members that are read are asked for together, then each by itself: the second time their bytes are here.
         let read = file.for_each(&members, |&(tag, reference)| match tag {
@@ -130,6 +133,12 @@ impl Group {
             | tags::SDLNK => file.bytes(tag, reference),
             _ => Ok(None),
         });
+        let total = read.iter().fold(0u64, |sum, bytes| match bytes {
+            Ok(Some(bytes)) => sum.saturating_add(bytes.len() as u64),
+            _ => sum,
+        });
+        // Groups may share members: each has a copy.
+        file.charge((Use::Members, object.0, object.1), total)?;
         let mut group = Group { object, members: members.clone(), ..Group::default() };
         let mut range = None;
         let mut result = Ok(());
