@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 use ferrocdf_bytes::{Code, Coder, Error, Record, Result};
 use ferrocdf_store::{Blob, ReadRequest};
 
+use crate::budget;
 use crate::file::SIGNATURE;
 use crate::tags;
 use crate::wire::{bad, decode};
@@ -136,6 +137,15 @@ impl Descriptors {
                 found.entry((tag, reference)).or_insert(descriptor);
             }
             at = header.next;
+        }
+        let size = blob.size()?;
+        // Structures do not lie over each other; many that do would make more of a file than it has.
+        let structures = found.values().filter(|found| found.is_special || !DATA.contains(&found.tag));
+        let together = structures
+            .filter_map(|found| found.place)
+            .fold(0u64, |sum, (at, len)| sum.saturating_add(len.min(size.saturating_sub(at))));
+        if together > budget::limit(size) {
+            return Err(bad(format!("structures of {together} bytes in a file of {size}")));
         }
         let kept = windows.keep(found.values());
         Ok((Descriptors(found), kept))

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use ferrocdf_bytes::{Context, Error, Result};
 
+use crate::budget::Use;
 use crate::chunks::ChunkedElement;
 use crate::pieces::{Piece, push};
 use crate::special::{self, CompressedHeader, Compression, External, LinkTable, Linked, Special};
@@ -56,7 +57,10 @@ impl Element {
         let bytes = file.bytes_at(at, len.min(special::HEADER)).at(place)?;
         let code = decode(Special::default(), "special element", at, &bytes)?.code;
         match code {
-            special::LINKED => linked(file, decode(Linked::default(), "linked-block element", at, &bytes)?),
+            special::LINKED => {
+                let header = decode(Linked::default(), "linked-block element", at, &bytes)?;
+                linked(file, (descriptor.tag, descriptor.reference), header)
+            }
             special::EXTERNAL => {
                 let bytes = file.bytes_at(at, len).at(place)?;
                 let header = decode(External::default(), "external element", at, &bytes)?;
@@ -78,8 +82,10 @@ impl Element {
 }
 
 /// Returns an element of linked blocks. Its tables, each of which names the next one, are read one after the other.
-fn linked(file: &File, header: Linked) -> Result<Element> {
+/// Each block belongs to one place of one element, so there are at most as many as descriptors.
+fn linked(file: &File, (tag, reference): (u16, u16), header: Linked) -> Result<Element> {
     let (mut pieces, mut seen, mut start) = (vec![], HashSet::new(), 0u64);
+    let mut table_bytes = 0u64;
     // Two bytes.
     let mut table = header.table as u16;
     while table != 0 && start < header.length {
@@ -91,6 +97,8 @@ fn linked(file: &File, header: Linked) -> Result<Element> {
             return Err(bad(format!("linked-block table {table} is not in the file")));
         };
         let stored = len.saturating_sub(2).checked_div(2).unwrap_or(0);
+        table_bytes = table_bytes.saturating_add(len);
+        file.charge((Use::Tables, tag, reference), table_bytes)?;
         let bytes = file.bytes_at(at, len)?;
         let count = stored.min(header.blocks_per_table);
         let links = decode(LinkTable { count, ..LinkTable::default() }, "linked-block table", at, &bytes)?;
@@ -99,6 +107,9 @@ fn linked(file: &File, header: Linked) -> Result<Element> {
                 break;
             }
             // Two bytes; 0 for a block that was never written.
+            if block != 0 && !seen.insert(block as u16) {
+                return Err(bad(format!("linked block {block} comes again among the blocks of an element")));
+            }
             let place = file.descriptor(tags::LINKED, block as u16).filter(|_| block != 0);
             let place = place.and_then(|descriptor| descriptor.place);
             // The first block may have another length than the rest: what the object was before it grew.
@@ -131,9 +142,26 @@ fn compressed(file: &File, header: CompressedHeader) -> Result<Element> {
     Ok(Element { len: header.length, storage: Storage::Compressed { compression, pieces } })
 }
 
-/// Returns the pieces of compressed bytes, which may be linked blocks. They end at the first block that was never written: a stream has no
-/// holes, and the length of one costs a hostile file nothing.
+/// Returns the pieces of compressed bytes, which may be linked blocks. They end where the file does, and at the first block that was never
+/// written: a stream has no holes, and lengths that lie cost a hostile file nothing.
 pub(crate) fn compressed_pieces(file: &File, reference: u64) -> Result<Vec<Piece>> {
+    let mut pieces = stored_pieces(file, reference)?;
+    let size = file.blob().size()?;
+    let mut end = pieces.len();
+    for (number, piece) in pieces.iter_mut().enumerate() {
+        let available = piece.at.map_or(0, |at| size.saturating_sub(at));
+        if piece.len > available {
+            piece.len = available;
+            end = if available == 0 { number } else { number.saturating_add(1) };
+            break;
+        }
+    }
+    pieces.truncate(end);
+    Ok(pieces)
+}
+
+/// Returns the pieces of compressed bytes as the file says them.
+fn stored_pieces(file: &File, reference: u64) -> Result<Vec<Piece>> {
     // Two bytes.
     let reference = reference as u16;
     let Some(descriptor) = file.descriptor(tags::COMPRESSED, reference) else {
@@ -145,12 +173,8 @@ pub(crate) fn compressed_pieces(file: &File, reference: u64) -> Result<Vec<Piece
         (true, Some((at, len))) => {
             let bytes = file.bytes_at(at, len.min(special::HEADER))?;
             let header = decode(Linked::default(), "linked-block element", at, &bytes)?;
-            match (header.code, linked(file, header)) {
-                (special::LINKED, Ok(Element { storage: Storage::Pieces(mut pieces), .. })) => {
-                    let end = pieces.iter().position(|piece| piece.at.is_none());
-                    pieces.truncate(end.unwrap_or(pieces.len()));
-                    Ok(pieces)
-                }
+            match (header.code, linked(file, (tags::COMPRESSED, reference), header)) {
+                (special::LINKED, Ok(Element { storage: Storage::Pieces(pieces), .. })) => Ok(pieces),
                 (special::LINKED, Err(error)) => Err(error),
                 (code, _) => Err(not_blocks(at, code)),
             }

@@ -7,6 +7,7 @@ use ferrocdf_bytes::{Context, Result};
 use ferrocdf_codec::{Chain, Codecs};
 use ferrocdf_store::{Blob, InRounds, read_in_rounds};
 
+use crate::budget::{Budget, Use};
 use crate::descriptors::Descriptors;
 use crate::kept::KeptBlob;
 use crate::pieces::{Piece, PieceBlob};
@@ -32,6 +33,7 @@ struct Parts {
     /// The same, for structures: in rounds where they are slow.
     metadata: Arc<dyn Blob>,
     descriptors: Descriptors,
+    budget: Budget,
     open_named: Option<OpenNamed>,
     codecs: Codecs,
 }
@@ -53,11 +55,12 @@ impl File {
             blob.forget();
         }
         let (descriptors, kept) = Descriptors::read(&*blob)?;
+        let budget = Budget::of_size(blob.size()?);
         let metadata: Arc<dyn Blob> = match blob.cost().is_near() {
             true => blob.clone(),
             false => Arc::new(KeptBlob { blob: Arc::new(InRounds::new(blob.clone())), kept }),
         };
-        Ok(File(Arc::new(Parts { blob, metadata, descriptors, open_named, codecs })))
+        Ok(File(Arc::new(Parts { blob, metadata, descriptors, budget, open_named, codecs })))
     }
 
     /// Returns the bytes of the file.
@@ -107,7 +110,16 @@ impl File {
     /// `EHDFERR` for chunked elements, and for more than 128 MiB: this is for structures, not for data.
     pub fn bytes(&self, tag: u16, reference: u16) -> Result<Option<Vec<u8>>> {
         let Some(element) = self.element(tag, reference)? else { return Ok(None) };
+        if self.descriptor(tag, reference).is_some_and(|found| found.is_special) {
+            self.charge((Use::Whole, tag, reference), element.len)
+                .at(|| format!("object {tag}/{reference}"))?;
+        }
         self.bytes_of(&element).at(|| format!("object {tag}/{reference}")).map(Some)
+    }
+
+    /// Takes bytes of the budget for structures.
+    pub(crate) fn charge(&self, user: (Use, u16, u16), len: u64) -> Result<()> {
+        self.0.budget.charge(user, len)
     }
 
     /// Reads all bytes of an element, decoded.

@@ -11,6 +11,7 @@
 //! Not done: writing; compressed rasters of the old kinds (JPEG, IMCOMP).
 #![forbid(unsafe_code)]
 
+mod budget;
 mod chunks;
 mod descriptors;
 mod element;

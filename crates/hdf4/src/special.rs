@@ -5,7 +5,7 @@ use ferrocdf_bytes::{Code, Coder, Record, Result};
 use ferrocdf_codec::{FilterId, Step};
 
 use crate::NumberType;
-use crate::wire::bad;
+use crate::wire::{MAX_RANK, bad};
 
 /// Codes of special elements that files have.
 pub const LINKED: u64 = 1;
@@ -221,6 +221,9 @@ impl Record for ChunkedHeader {
         c.uint("special table tag", 2, &mut self.special_tag)?;
         c.uint("special table reference", 2, &mut self.special_reference)?;
         c.uint("rank", 4, &mut self.rank)?;
+        if self.rank > MAX_RANK as u64 {
+            return Err(c.error(Code::EHDFERR, format!("{} dimensions, more than {MAX_RANK}", self.rank)));
+        }
         c.list("dimension", self.rank, &mut self.dims, |dim, c| {
             c.uint("flag", 4, &mut dim.flag)?;
             c.uint("length", 4, &mut dim.length)?;

@@ -4,12 +4,13 @@
 //! dimensions, the number type, the data and the attributes, and Vdatas of class `Attr0.0`: attributes of the file.
 #![deny(clippy::arithmetic_side_effects)]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ferrocdf_bytes::{Context, Error, Order, Result};
 
 use super::{Attribute, Data, Datasets, Dim, Var};
-use crate::wire::bad;
+use crate::budget::Use;
+use crate::wire::{MAX_RANK, bad};
 use crate::{File, NumberType, Storage, Vdata, Vgroup, tags};
 
 const CDF: &[u8] = b"CDF0.0";
@@ -21,20 +22,32 @@ const ATTRIBUTE: &[u8] = b"Attr0.0";
 const VALUES: &[u8] = b"DimVal0.0";
 const LENGTH: &[u8] = b"DimVal0.1";
 
+/// Maximum number of bytes of an attribute: the library writes 65,535 numbers at most, each of 8 bytes.
+const MAX_ATTRIBUTE: u64 = 65_535 * 8;
+
 /// Reads the datasets; `None` if the file has no such Vgroup.
 pub fn read(file: &File) -> Result<Option<Datasets>> {
     let vgroups: HashMap<u16, Vgroup> =
         file.vgroups().into_iter().filter_map(|(at, vgroup)| Some((at, vgroup.ok()?))).collect();
     let top = vgroups.values().filter(|vgroup| vgroup.class == CDF).min_by_key(|vgroup| vgroup.reference);
     let Some(top) = top else { return Ok(None) };
-    let members: Vec<&Vgroup> = top.members_of(tags::VG).filter_map(|at| vgroups.get(&at)).collect();
+    // What is listed twice counts once, so that there are never more objects than descriptors.
+    let mut seen = HashSet::new();
+    let members: Vec<&Vgroup> = top
+        .members_of(tags::VG)
+        .filter(|&at| seen.insert((tags::VG, at)))
+        .filter_map(|at| vgroups.get(&at))
+        .collect();
     // All that lengths, attributes and variables need is read at once, in as many rounds as the deepest structure has levels.
     let vdatas =
         [top].into_iter().chain(members.iter().copied()).flat_map(|vgroup| vgroup.members_of(tags::VH));
     let variables: Vec<&Vgroup> = members.iter().copied().filter(|vgroup| vgroup.class == VARIABLE).collect();
     let parts = variables.iter().flat_map(|vgroup| &vgroup.members).copied();
-    let objects: Vec<(u16, u16)> =
-        vdatas.map(|at| (tags::VH, at)).chain(parts.filter(|object| object.0 != tags::VH)).collect();
+    let objects: Vec<(u16, u16)> = vdatas
+        .map(|at| (tags::VH, at))
+        .chain(parts.filter(|object| object.0 != tags::VH))
+        .filter(|&object| seen.insert(object))
+        .collect();
     let read: HashMap<(u16, u16), Object> =
         objects.iter().copied().zip(file.for_each(&objects, |&object| Object::read(file, object))).collect();
     let mut found = Datasets::default();
@@ -56,13 +69,14 @@ pub fn read(file: &File) -> Result<Option<Datasets>> {
         let named = |error: Error| error.at(format_args!("dataset \"{}\"", vgroup.name.escape_ascii()));
         match Parts::of(vgroup, &read).and_then(|parts| parts.var(vgroup, &vgroups, &dims, &found.dims)) {
             Ok(mut var) => {
-                var.attributes = attributes(vgroup, &read, &mut |error| found.unreadable.push(named(error)));
+                var.attributes =
+                    attributes(file, vgroup, &read, &mut |error| found.unreadable.push(named(error)));
                 found.vars.push(var);
             }
             Err(error) => found.unreadable.push(named(error)),
         }
     }
-    let file_attributes = attributes(top, &read, &mut |error| found.unreadable.push(error));
+    let file_attributes = attributes(file, top, &read, &mut |error| found.unreadable.push(error));
     found.attributes = file_attributes;
     Ok(Some(found))
 }
@@ -99,7 +113,13 @@ impl Object {
 fn read_vdata(file: &File, reference: u16) -> Result<(Vdata, Vec<u8>)> {
     let vdata = file.vdata(reference)?;
     let bytes = match &*vdata.class {
-        ATTRIBUTE | LENGTH => vdata.values(file, 0)?,
+        ATTRIBUTE | LENGTH => {
+            let len = file.element(tags::VS, reference)?.map_or(0, |element| element.len);
+            if len > MAX_ATTRIBUTE {
+                return Err(bad(format!("Vdata {reference}: an attribute of {len} bytes")));
+            }
+            vdata.values(file, 0)?
+        }
         _ => vec![],
     };
     Ok((vdata, bytes))
@@ -107,7 +127,9 @@ fn read_vdata(file: &File, reference: u16) -> Result<(Vdata, Vec<u8>)> {
 
 /// Returns the Vdatas among the members of a Vgroup.
 fn vdatas<'o>(vgroup: &Vgroup, objects: &'o Objects) -> impl Iterator<Item = &'o Result<(Vdata, Vec<u8>)>> {
-    vgroup.members_of(tags::VH).filter_map(|at| match objects.get(&(tags::VH, at)) {
+    let mut seen = HashSet::new();
+    let once = vgroup.members_of(tags::VH).filter(move |&at| seen.insert(at));
+    once.filter_map(|at| match objects.get(&(tags::VH, at)) {
         Some(Object::Vdata(vdata)) => Some(vdata),
         _ => None,
     })
@@ -145,8 +167,13 @@ fn first_number(vdata: &Vdata, bytes: &[u8]) -> Option<u64> {
 }
 
 /// Returns the attributes among the members of a Vgroup.
-fn attributes(vgroup: &Vgroup, objects: &Objects, refuse: &mut dyn FnMut(Error)) -> Vec<Attribute> {
-    let mut found = vec![];
+fn attributes(
+    file: &File,
+    vgroup: &Vgroup,
+    objects: &Objects,
+    refuse: &mut dyn FnMut(Error),
+) -> Vec<Attribute> {
+    let (mut found, mut total) = (vec![], 0u64);
     for vdata in vdatas(vgroup, objects) {
         match vdata {
             Ok((vdata, bytes)) if vdata.class == ATTRIBUTE => {
@@ -157,6 +184,14 @@ fn attributes(vgroup: &Vgroup, objects: &Objects, refuse: &mut dyn FnMut(Error))
                     false => bytes.len(),
                 };
                 let bytes = bytes.get(..len).unwrap_or_default().to_vec();
+                // Variables may share attributes: each has a copy, with its name.
+                let size =
+                    bytes.len().saturating_add(vdata.name.len()).saturating_add(size_of::<Attribute>());
+                total = total.saturating_add(size as u64);
+                if let Err(error) = file.charge((Use::Attributes, tags::VG, vgroup.reference), total) {
+                    refuse(error.at("attributes"));
+                    break;
+                }
                 found.push(Attribute { name: vdata.name.clone(), number: field.number, bytes });
             }
             Ok(_) => {}
@@ -210,6 +245,9 @@ impl Parts {
             let member = vgroups.get(&reference);
             if !member.is_some_and(|member| member.class == DIMENSION || member.class == UNLIMITED) {
                 continue;
+            }
+            if own.len() == MAX_RANK {
+                return Err(bad(format!("it has more than {MAX_RANK} dimensions")));
             }
             let dim = dims.get(&reference);
             own.push(*dim.ok_or_else(|| bad(format!("its dimension, Vgroup {reference}, is not known")))?);

@@ -8,11 +8,12 @@
 use std::collections::HashSet;
 
 use ferrocdf_array::{Kind, Stored};
-use ferrocdf_bytes::{Coder, Context, Record, Result};
+use ferrocdf_bytes::{Code, Coder, Context, Record, Result};
 
 use super::annotations::Annotations;
 use super::{Attribute, Data, Datasets, Dim, Var};
-use crate::wire::{bad, decode, until_zero};
+use crate::budget::Use;
+use crate::wire::{MAX_RANK, bad, decode, until_zero};
 use crate::{File, NumberType, tags};
 
 /// "DFTAG_SDD".
@@ -32,6 +33,9 @@ fn object<C: Coder>(c: &mut C, (tag, reference): &mut (u64, u64)) -> Result<()> 
 impl Record for Dimensions {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         c.uint("rank", 2, &mut self.rank)?;
+        if self.rank > MAX_RANK as u64 {
+            return Err(c.error(Code::EHDFERR, format!("{} dimensions, more than {MAX_RANK}", self.rank)));
+        }
         c.list("dimension", self.rank, &mut self.lens, |len, c| c.uint("length", 4, len))?;
         object(c, &mut self.data_type)?;
         c.list("scale", self.rank, &mut self.scale_types, |number, c| object(c, number))
@@ -108,11 +112,13 @@ pub fn read(file: &File) -> Result<Datasets> {
 impl Group {
     fn read(file: &File, object: (u16, u16)) -> Result<Group> {
         let bytes = file.bytes(object.0, object.1)?.unwrap_or_default();
+        let mut seen = HashSet::new();
         let members: Vec<(u16, u16)> = bytes
             .as_chunks()
             .0
             .iter()
             .map(|&[a, b, c, d]| (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])))
+            .filter(|&member| seen.insert(member))
             .collect();
         // Members that are read are asked for together, then each by itself: the second time their bytes are here.
         let read = file.for_each(&members, |&(tag, reference)| match tag {
@@ -127,6 +133,12 @@ impl Group {
             | tags::SDLNK => file.bytes(tag, reference),
             _ => Ok(None),
         });
+        let total = read.iter().fold(0u64, |sum, bytes| match bytes {
+            Ok(Some(bytes)) => sum.saturating_add(bytes.len() as u64),
+            _ => sum,
+        });
+        // Groups may share members: each has a copy.
+        file.charge((Use::Members, object.0, object.1), total)?;
         let mut group = Group { object, members: members.clone(), ..Group::default() };
         let mut range = None;
         let mut result = Ok(());

@@ -25,6 +25,18 @@ impl Builder {
         self.objects.push((tag, reference, Some(bytes.to_vec())));
     }
 
+    /// Returns the bytes of an object.
+    pub fn bytes(&self, tag: u16, reference: u16) -> &[u8] {
+        let object = self.objects.iter().find(|object| (object.0, object.1) == (tag, reference)).unwrap();
+        object.2.as_deref().unwrap()
+    }
+
+    /// Gives an object another tag and other bytes.
+    pub fn replace(&mut self, tag: u16, reference: u16, new: u16, bytes: &[u8]) {
+        let object = self.objects.iter_mut().find(|object| (object.0, object.1) == (tag, reference)).unwrap();
+        *object = (new, reference, Some(bytes.to_vec()));
+    }
+
     /// Adds an object of which nothing is written.
     pub fn put_unwritten(&mut self, tag: u16, reference: u16) {
         self.objects.push((tag, reference, None));

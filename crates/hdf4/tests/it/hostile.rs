@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use ferrocdf_array::{Out, Selection, read};
 use ferrocdf_codec::Codecs;
 use ferrocdf_hdf4::sd::Datasets;
-use ferrocdf_hdf4::{File, tags};
+use ferrocdf_hdf4::{File, Storage, tags};
 use ferrocdf_store::MemoryBlob;
 
 use crate::big;
@@ -119,4 +119,170 @@ fn compressed_bytes_end_where_their_blocks_do() {
     builder.put(1000 | SPECIAL, 1, &crate::build::compressed(3, 900, RLE));
     let file = crate::open(builder.finish(4));
     assert_eq!(file.bytes(1000, 1).unwrap().unwrap(), [7, 7, 7]);
+}
+
+#[test]
+fn compressed_bytes_end_where_the_file_does() {
+    let mut builder = Builder::default();
+    builder.put(1000 | SPECIAL, 1, &crate::build::compressed(3, 900, RLE));
+    builder.put(tags::COMPRESSED, 900, &[0x80, 7]);
+    let mut bytes = builder.finish(4);
+    // The length in the second descriptor.
+    let at = 4 + 6 + 12 + 8;
+    assert_eq!(bytes[at..at + 4], [0, 0, 0, 2]);
+    bytes[at] = 0x7f;
+    let file = crate::open(bytes);
+    let Storage::Compressed { pieces, .. } = file.element(1000, 1).unwrap().unwrap().storage else {
+        panic!()
+    };
+    assert_eq!(pieces.iter().map(|piece| piece.len).sum::<u64>(), 2);
+    assert_eq!(file.bytes(1000, 1).unwrap().unwrap(), [7, 7, 7]);
+}
+
+/// Returns a dataset of two 16-bit integers on dimensions that may be more than there are.
+fn with_dims(builder: &mut Builder, dims: &[u16]) -> u16 {
+    let data = builder.add(tags::SD, &big(&[1, 2]));
+    builder.dataset("v", dims, INT16, Some(data), &[])
+}
+
+#[test]
+fn what_is_listed_twice_is_there_once() {
+    let mut builder = Builder::default();
+    let x = builder.dim("x", Some(2));
+    let units = builder.attribute("units", 4, 1, b"m");
+    let data = builder.add(tags::SD, &big(&[1, 2]));
+    let v = builder.dataset("v", &[x], INT16, Some(data), &[units; 500]);
+    builder.cdf(&[x; 500], &[v; 500], &[units; 500]);
+    let found = Datasets::read(&crate::open(builder.finish(100))).unwrap();
+    let attributes: usize = found.vars.iter().map(|var| var.attributes.len()).sum();
+    assert_eq!((found.dims.len(), found.vars.len(), attributes, found.attributes.len()), (1, 1, 1, 1));
+}
+
+#[test]
+fn no_dataset_has_more_dimensions_than_the_library_allows() {
+    for (rank, is_there) in [(32, true), (33, false)] {
+        // A variable of the Vgroup.
+        let mut builder = Builder::default();
+        let x = builder.dim("x", Some(1));
+        let v = with_dims(&mut builder, &vec![x; rank]);
+        builder.cdf(&[x], &[v], &[]);
+        let found = Datasets::read(&crate::open(builder.finish(100))).unwrap();
+        assert_eq!((found.vars.len(), found.unreadable.len()), (is_there.into(), (!is_there).into()));
+        // A group of numeric data.
+        let mut builder = Builder::default();
+        let mut record = (rank as u16).to_be_bytes().to_vec();
+        record.extend([0, 0, 0, 1].repeat(rank));
+        record.extend([0, 106, 0, 1].repeat(rank + 1));
+        builder.put(tags::SDD, 1, &record);
+        builder.put(tags::NDG, 1, &[tags::SDD.to_be_bytes(), [0, 1]].concat());
+        let found = Datasets::read(&crate::open(builder.finish(100))).unwrap();
+        let vars = if is_there { rank + 1 } else { 0 };
+        assert_eq!((found.vars.len(), found.unreadable.len()), (vars, (!is_there).into()));
+        // Chunks.
+        let mut builder = Builder::default();
+        let data = builder.chunked(&vec![1; rank], &vec![1; rank], None, &[]);
+        let file = crate::open(builder.finish(100));
+        assert_eq!(file.element(tags::SD, data).is_ok(), is_there);
+    }
+}
+
+/// The header of an element of linked blocks, of so many bytes in blocks of 4, in tables of two.
+fn linked(len: u32, table: u16) -> Vec<u8> {
+    [&[0, 1][..], &len.to_be_bytes(), &4u32.to_be_bytes(), &2u32.to_be_bytes(), &table.to_be_bytes()].concat()
+}
+
+#[test]
+fn a_linked_block_is_in_one_place() {
+    let mut builder = Builder::default();
+    builder.put(tags::LINKED, 11, &[1, 2, 3, 4]);
+    builder.put(tags::LINKED, 12, &[5, 6, 7, 8]);
+    // Blocks of a table; the second table has the blocks of the first.
+    builder.put(tags::LINKED, 1, &[0, 2, 0, 11, 0, 12]);
+    builder.put(tags::LINKED, 2, &[0, 0, 0, 11, 0, 12]);
+    builder.put(1000 | SPECIAL, 1, &linked(8, 1));
+    builder.put(1000 | SPECIAL, 2, &linked(16, 1));
+    let file = crate::open(builder.finish(100));
+    assert_eq!(file.bytes(1000, 1).unwrap().unwrap(), [1, 2, 3, 4, 5, 6, 7, 8]);
+    let error = file.bytes(1000, 2).unwrap_err();
+    assert!(error.to_string().contains("linked block 11 comes again"), "{error}");
+}
+
+#[test]
+fn tables_of_blocks_that_elements_share_are_read_so_often_only() {
+    let mut builder = Builder::default();
+    // A table of holes.
+    builder.put(tags::LINKED, 1, &vec![0; 60_000]);
+    let header =
+        [&[0, 1][..], &29_000u32.to_be_bytes(), &1u32.to_be_bytes(), &29_999u32.to_be_bytes(), &[0, 1]];
+    let header = header.concat();
+    (1..=300).for_each(|reference| builder.put(1000 | SPECIAL, reference, &header));
+    let file = crate::open(builder.finish(400));
+    let read = (1..=300).filter(|&reference| file.element(1000, reference).is_ok()).count();
+    // 8 MiB and four times the file.
+    assert!((100..200).contains(&read), "{read}");
+}
+
+#[test]
+fn attributes_are_limited_each_and_together() {
+    // The first has 65,535 numbers of 8 bytes and the second one more; both take no room in the file.
+    let mut builder = Builder::default();
+    let table = builder.add(tags::LINKED, &[0; 4]);
+    let attributes = [65_535u32, 65_536].map(|count| {
+        let attribute = builder.attribute("holes", 6, 8, &[]);
+        builder.replace(tags::VS, attribute, tags::VS | SPECIAL, &linked(8 * count, table));
+        let mut description = builder.bytes(tags::VH, attribute).to_vec();
+        description[2..6].copy_from_slice(&count.to_be_bytes());
+        builder.replace(tags::VH, attribute, tags::VH, &description);
+        attribute
+    });
+    builder.cdf(&[], &[], &attributes);
+    let found = Datasets::read(&crate::open(builder.finish(100))).unwrap();
+    let lens: Vec<usize> = found.attributes.iter().map(|attribute| attribute.bytes.len()).collect();
+    assert_eq!((lens, found.unreadable.len()), (vec![8 * 65_535], 1));
+    // One that 500 variables have: 15 MB in a file of 90 kB.
+    let mut builder = Builder::default();
+    let attribute = builder.attribute("text", 4, 1, &[b'a'; 30_000]);
+    let vars: Vec<u16> = (0..500).map(|_| builder.dataset("v", &[], INT16, None, &[attribute])).collect();
+    builder.cdf(&[], &vars, &[]);
+    let found = Datasets::read(&crate::open(builder.finish(3000))).unwrap();
+    let attributes = found.vars.iter().map(|var| var.attributes.len()).sum::<usize>();
+    assert_eq!(found.vars.len(), 500);
+    assert!((200..400).contains(&attributes), "{attributes}");
+    assert_eq!(found.unreadable.len(), 500 - attributes);
+}
+
+#[test]
+fn annotations_and_members_of_groups_are_limited_together() {
+    // Labels of 1 MB that are no content: holes.
+    let mut builder = Builder::default();
+    let table = builder.add(tags::LINKED, &[0; 4]);
+    (1..=20).for_each(|at| builder.put(tags::DIL | SPECIAL, at, &linked(1 << 20, table)));
+    let file = crate::open(builder.finish(100));
+    assert_eq!((1..=20).filter(|&at| file.bytes(tags::DIL, at).is_ok()).count(), 8);
+    // What was read once may be read again.
+    assert!(file.bytes(tags::DIL, 1).is_ok());
+    // A label that all groups share.
+    let mut builder = Builder::default();
+    builder.put(tags::SDD, 1, &[0, 0, 0, 106, 0, 1]);
+    builder.put(tags::SDL, 1, &vec![b'a'; 1 << 20]);
+    let members = [tags::SDD.to_be_bytes(), [0, 1], tags::SDL.to_be_bytes(), [0, 1]].concat();
+    (1..=20).for_each(|at| builder.put(tags::NDG, at, &members));
+    let found = Datasets::read(&crate::open(builder.finish(100))).unwrap();
+    assert_eq!((found.vars.len(), found.unreadable.len()), (12, 8));
+}
+
+#[test]
+fn structures_do_not_lie_over_each_other() {
+    // Texts of 100 kB behind many descriptors.
+    for (count, is_open) in [(80, true), (100, false)] {
+        let mut bytes = [&ferrocdf_hdf4::SIGNATURE[..], &(count as u16).to_be_bytes(), &[0; 4]].concat();
+        let at = bytes.len() as u32 + 12 * count;
+        for reference in 1..=count as u16 {
+            bytes.extend([tags::VS.to_be_bytes(), reference.to_be_bytes()].concat());
+            bytes.extend([at.to_be_bytes(), 105_000u32.to_be_bytes()].concat());
+        }
+        bytes.resize(bytes.len() + 105_000, 0);
+        let file = File::open(Arc::new(MemoryBlob::new(bytes)), None, Codecs::default());
+        assert_eq!(file.is_ok(), is_open, "{count}: {file:?}");
+    }
 }
