@@ -286,3 +286,24 @@ fn structures_do_not_lie_over_each_other() {
         assert_eq!(file.is_ok(), is_open, "{count}: {file:?}");
     }
 }
+
+#[test]
+fn chains_of_blocks_without_end_are_refused() {
+    // Blocks of so many descriptors, one behind the other.
+    let chain = |blocks: usize, count: usize| {
+        let mut bytes = ferrocdf_hdf4::SIGNATURE.to_vec();
+        for block in 1..=blocks {
+            let next = bytes.len() + 6 + 12 * count;
+            bytes.extend((count as u16).to_be_bytes());
+            bytes.extend((if block < blocks { next as u32 } else { 0 }).to_be_bytes());
+            bytes.extend([0, 1, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff].repeat(count));
+        }
+        File::open(Arc::new(MemoryBlob::new(bytes)), None, Codecs::default())
+    };
+    assert!(chain(1, 0).is_ok());
+    let error = chain(3, 0).unwrap_err();
+    assert!(error.to_string().contains("no descriptors"), "{error}");
+    assert!(chain(65_536, 1).is_ok());
+    let error = chain(65_537, 1).unwrap_err();
+    assert!(error.to_string().contains("65536 blocks"), "{error}");
+}
