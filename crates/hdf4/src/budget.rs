@@ -25,8 +25,11 @@ pub(crate) enum Use {
 #[derive(Debug)]
 pub(crate) struct Budget {
     limit: u64,
-    taken: Mutex<(u64, HashMap<(Use, u16, u16), u64>)>,
+    taken: Mutex<Taken>,
 }
+
+/// The sum of the bytes, and the bytes of each use of an object.
+type Taken = (u64, HashMap<(Use, u16, u16), u64>);
 
 impl Budget {
     /// Makes the budget of a file of `size` bytes.

@@ -90,8 +90,11 @@ const FIRST: u64 = 4;
 /// Offset and length of an object that was not written.
 const UNWRITTEN: u64 = 0xffff_ffff;
 
-/// Maximum number of descriptors, and of their blocks: reference numbers have 16 bits, and few kinds of objects have thousands.
+/// Maximum number of descriptors: reference numbers have 16 bits, and few kinds of objects have thousands.
 const MAX_DESCRIPTORS: usize = 1 << 20;
+
+/// Maximum number of blocks of descriptors, each of which is read after the one before. The library makes blocks of 16 descriptors.
+const MAX_BLOCKS: usize = 1 << 16;
 
 impl Descriptors {
     /// Reads the descriptors of a file, and of a slow source the structures that come with them.
@@ -118,11 +121,13 @@ impl Descriptors {
             let body = BlockBody { count: header.count, list: vec![] };
             let body = decode(body, WHAT, start, bytes)?;
             total = total.saturating_add(body.list.len());
-            if total.max(seen.len()) > MAX_DESCRIPTORS {
-                let what = format!(
-                    "descriptor block at byte {at}: more than {MAX_DESCRIPTORS} descriptors or blocks"
-                );
-                return Err(bad(what));
+            if total > MAX_DESCRIPTORS || seen.len() > MAX_BLOCKS {
+                return Err(bad(format!(
+                    "descriptor block at byte {at}: more than {MAX_DESCRIPTORS} descriptors or {MAX_BLOCKS} blocks"
+                )));
+            }
+            if header.count == 0 && at != FIRST {
+                return Err(bad(format!("descriptor block at byte {at}: it has no descriptors")));
             }
             for stored in body.list {
                 // Two bytes each.

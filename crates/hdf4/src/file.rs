@@ -10,7 +10,7 @@ use ferrocdf_store::{Blob, InRounds, read_in_rounds};
 use crate::budget::{Budget, Use};
 use crate::descriptors::Descriptors;
 use crate::kept::KeptBlob;
-use crate::pieces::{Piece, PieceBlob};
+use crate::pieces::{Piece, PieceBlob, cut_short};
 use crate::wire::bad;
 use crate::{Descriptor, Element, NumberType, Storage, Vdata, Vgroup, tags};
 
@@ -151,7 +151,11 @@ impl File {
 
     fn bytes_of_pieces(&self, pieces: &[Piece]) -> Result<Vec<u8>> {
         if let [Piece { at: Some(at), len }] = *pieces {
-            return self.bytes_at(at, len);
+            let bytes = self.bytes_at(at, len)?;
+            return match bytes.len() as u64 == len {
+                true => Ok(bytes),
+                false => Err(cut_short(&*self.0.metadata, at, len)),
+            };
         }
         let stored = pieces.iter().filter(|piece| piece.at.is_some());
         let len = pieces.iter().fold(0u64, |sum, piece| sum.saturating_add(piece.len));

@@ -33,6 +33,13 @@ pub(crate) fn push(pieces: &mut Vec<Piece>, piece: Piece) {
     pieces.push(piece);
 }
 
+/// An error about bytes past the end of a file.
+pub(crate) fn cut_short(blob: &dyn Blob, at: u64, len: u64) -> Error {
+    let size = blob.size().map_or_else(|_| "fewer".into(), |size| size.to_string());
+    let what = format!("{len} bytes at byte {at} reach past the end of the file, which has {size} bytes");
+    Error::new(Code::ETRUNC, what)
+}
+
 /// Pieces one behind the other, as a blob. What no piece has, and what lies past the last one, are the bytes of `fill`.
 pub(crate) struct PieceBlob {
     blob: Arc<dyn Blob>,
@@ -124,11 +131,10 @@ impl Blob for PieceBlob {
             self.cut(request.at, &mut request.into[..request.len], &mut parts)?;
         }
         self.blob.read_many(&mut parts)?;
-        // Files that end early have zeros for the rest, as pieces that the library reserved and never wrote.
-        for part in parts {
-            part.into[part.len..].fill(0);
+        match parts.iter().find(|part| part.len < part.into.len()) {
+            Some(part) => Err(cut_short(&*self.blob, part.at, part.into.len() as u64)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn name(&self) -> String {

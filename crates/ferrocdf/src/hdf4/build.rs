@@ -22,11 +22,15 @@ pub(super) fn model(file: &File, datasets: &Datasets) -> Result<(Model, Vec<Data
     }
     let storages = file.for_each(&datasets.vars, |var| storage(file, var));
     let dims = Dimensions::of(datasets);
-    let mut known = HashMap::new();
+    let (mut known, mut names, mut dim_names) = (HashMap::new(), Names::default(), Names::default());
     let mut data_sets = vec![];
     for (var, storage) in datasets.vars.iter().zip(storages) {
-        let own = var.dims.iter().map(|&dim| dims.define(&mut model, &mut known, datasets, dim)).collect();
-        let name = unique(&var.name, |name| model.is_free(GroupId::ROOT, name));
+        let own = var
+            .dims
+            .iter()
+            .map(|&dim| dims.define(&mut model, &mut known, &mut dim_names, datasets, dim))
+            .collect();
+        let name = names.unique(&var.name, |name| model.is_free(GroupId::ROOT, name));
         let id = model.push_var(Var {
             name: Name::stored(&name),
             group: GroupId::ROOT,
@@ -70,6 +74,7 @@ impl Dimensions {
         &self,
         model: &mut Model,
         known: &mut HashMap<(Vec<u8>, Option<u64>), DimId>,
+        names: &mut Names,
         datasets: &Datasets,
         number: usize,
     ) -> DimId {
@@ -81,7 +86,7 @@ impl Dimensions {
             }
             return id;
         }
-        let name = unique(&dim.name, |name| model.dim_in(GroupId::ROOT, name).is_none());
+        let name = names.unique(&dim.name, |name| model.dim_in(GroupId::ROOT, name).is_none());
         let (name, group) = (Name::stored(&name), GroupId::ROOT);
         let id = model.push_dim(Dim { name, group, len, unlimited: dim.len.is_none() });
         known.insert((dim.name.clone(), dim.len), id);
@@ -89,13 +94,25 @@ impl Dimensions {
     }
 }
 
-/// Returns a name that is free: the name itself, or with the first number that makes it one.
-pub(super) fn unique(name: &[u8], is_free: impl Fn(&[u8]) -> bool) -> Vec<u8> {
-    let name = if name.is_empty() { b"unnamed" } else { name };
-    let numbered = |number: u64| [name, format!("_{number}").as_bytes()].concat();
-    match is_free(name) {
-        true => name.to_vec(),
-        false => (2..).map(numbered).find(|name| is_free(name)).unwrap_or_default(),
+/// Makes names that are free. Remembers the last number behind each name, so that many objects of one name take no longer than others.
+#[derive(Default)]
+pub(super) struct Names(HashMap<Vec<u8>, u64>);
+
+impl Names {
+    /// Returns a name that is free: the name itself, or with the first number that makes it one.
+    pub fn unique(&mut self, name: &[u8], is_free: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+        let name = if name.is_empty() { b"unnamed" } else { name };
+        if is_free(name) {
+            return name.to_vec();
+        }
+        let last = self.0.entry(name.to_vec()).or_insert(1);
+        loop {
+            *last += 1;
+            let numbered = [name, format!("_{last}").as_bytes()].concat();
+            if is_free(&numbered) {
+                return numbered;
+            }
+        }
     }
 }
 

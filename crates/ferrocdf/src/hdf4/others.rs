@@ -1,5 +1,6 @@
 //! Objects that are no Scientific Datasets as variables, by an option: Vdatas as tables of a compound type, rasters.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use ferrocdf_array::{Array, Selection};
@@ -11,7 +12,7 @@ use ferrocdf_model::{
     Var,
 };
 
-use super::build::{atomic, unique, values};
+use super::build::{Names, atomic, values};
 use super::skipped::tables;
 use crate::driver::LocatedArray;
 
@@ -24,13 +25,13 @@ pub(super) enum Other {
 /// Adds the Vdatas and rasters of a file to a model, and returns them in the order of their variables. What cannot be read stays among the
 /// skipped objects.
 pub(super) fn add(model: &mut Model, file: &File, datasets: &mut Datasets) -> Vec<Other> {
-    let mut others = vec![];
+    let (mut others, mut names) = (vec![], Taken::default());
     for raster in rasters(file) {
         match raster {
             Ok(raster) => {
                 datasets.known.extend(raster.objects);
                 let raster = raster.var;
-                push(model, &raster.name, atomic(raster.number).into(), &raster.shape);
+                push(model, &mut names, &raster.name, atomic(raster.number).into(), &raster.shape);
                 others.push(Other::Raster(raster));
             }
             Err(error) => datasets.unreadable.push(error),
@@ -40,21 +41,28 @@ pub(super) fn add(model: &mut Model, file: &File, datasets: &mut Datasets) -> Ve
         // A Vdata without fields has no records to show.
         let Some(vdata) = vdata.ok().filter(|vdata| !vdata.fields.is_empty()) else { continue };
         datasets.known.insert((tags::VH, reference));
-        let id = push_type(model, &vdata);
-        push(model, &vdata.name, Type::User(id), &[vdata.records]);
+        let id = push_type(model, &mut names.objects, &vdata);
+        push(model, &mut names, &vdata.name, Type::User(id), &[vdata.records]);
         others.push(Other::Table(vdata, id));
     }
     others
 }
 
+/// The names of variables and types, and those of dimensions.
+#[derive(Default)]
+struct Taken {
+    objects: Names,
+    dims: Names,
+}
+
 /// Adds a variable with dimensions of its own.
-fn push(model: &mut Model, name: &[u8], ty: Type, shape: &[u64]) {
-    let name = unique(name, |name| model.is_free(GroupId::ROOT, name));
+fn push(model: &mut Model, names: &mut Taken, name: &[u8], ty: Type, shape: &[u64]) {
+    let name = names.objects.unique(name, |name| model.is_free(GroupId::ROOT, name));
     let group = GroupId::ROOT;
     let mut dims = vec![];
     for (at, &len) in shape.iter().enumerate() {
         let wanted = [&name[..], format!("_{at}").as_bytes()].concat();
-        let name = unique(&wanted, |name| model.dim_in(GroupId::ROOT, name).is_none());
+        let name = names.dims.unique(&wanted, |name| model.dim_in(GroupId::ROOT, name).is_none());
         dims.push(model.push_dim(Dim { name: Name::stored(&name), group, len, unlimited: false }));
     }
     let storage = Storage { chunking: Some(Chunking::Contiguous), ..Storage::default() };
@@ -63,12 +71,14 @@ fn push(model: &mut Model, name: &[u8], ty: Type, shape: &[u64]) {
 }
 
 /// Adds the type of the records of a Vdata: fields one behind the other, as C aligns them.
-fn push_type(model: &mut Model, vdata: &Vdata) -> TypeId {
+fn push_type(model: &mut Model, names: &mut Names, vdata: &Vdata) -> TypeId {
     let (mut fields, mut end, mut widest): (Vec<Field>, usize, usize) = (vec![], 0, 1);
+    let (mut field_names, mut taken) = (Names::default(), HashSet::new());
     for field in &vdata.fields {
         let size = field.number.size();
         let order = usize::try_from(field.order).unwrap_or(0);
-        let name = unique(&field.name, |name| fields.iter().all(|field| field.name.as_bytes() != name));
+        let name = field_names.unique(&field.name, |name| !taken.contains(name));
+        taken.insert(name.clone());
         end = end.next_multiple_of(size);
         let shape = if order == 1 { vec![] } else { vec![order] };
         let ty = atomic(field.number).into();
@@ -77,7 +87,7 @@ fn push_type(model: &mut Model, vdata: &Vdata) -> TypeId {
         widest = widest.max(size);
     }
     let wanted = [&vdata.name[..], b"_t"].concat();
-    let name = unique(&wanted, |name| model.is_free(GroupId::ROOT, name));
+    let name = names.unique(&wanted, |name| model.is_free(GroupId::ROOT, name));
     let class = Class::Compound { size: end.next_multiple_of(widest), fields };
     model.push_type(UserType { name: Name::stored(&name), group: GroupId::ROOT, class })
 }

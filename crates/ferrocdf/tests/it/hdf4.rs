@@ -147,3 +147,19 @@ fn tables_and_rasters_are_variables_if_all_is_asked_for() {
     assert_eq!(records, [record(1, b"ab"), record(2, b"cd")]);
     assert!(all.left_out().is_empty(), "{:?}", all.left_out());
 }
+
+#[test]
+fn many_datasets_of_one_name_take_no_longer_than_others() {
+    let mut builder = Builder::default();
+    let dims: Vec<u16> = (0..10_000).map(|len| builder.dim("x", Some(len))).collect();
+    let vars: Vec<u16> = dims.iter().map(|&dim| builder.dataset("v", &[dim], INT16, None, &[])).collect();
+    builder.cdf(&dims, &vars, &[]);
+    let bytes = builder.finish(60_000);
+    let start = std::time::Instant::now();
+    let file = File::from_bytes(bytes).unwrap();
+    // With a search from 2 on for each it takes 20 s.
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    let model = file.model();
+    let (last_var, last_dim) = (model.vars().last().unwrap(), model.dims().last().unwrap());
+    assert_eq!((&*last_var.name.to_str(), &*last_dim.name.to_str()), ("v_10000", "x_10000"));
+}

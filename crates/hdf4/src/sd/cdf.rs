@@ -27,8 +27,13 @@ const MAX_ATTRIBUTE: u64 = 65_535 * 8;
 
 /// Reads the datasets; `None` if the file has no such Vgroup.
 pub fn read(file: &File) -> Result<Option<Datasets>> {
-    let vgroups: HashMap<u16, Vgroup> =
-        file.vgroups().into_iter().filter_map(|(at, vgroup)| Some((at, vgroup.ok()?))).collect();
+    let (mut vgroups, mut refused) = (HashMap::new(), HashMap::new());
+    for (at, vgroup) in file.vgroups() {
+        match vgroup {
+            Ok(vgroup) => drop(vgroups.insert(at, vgroup)),
+            Err(error) => drop(refused.insert(at, error)),
+        }
+    }
     let top = vgroups.values().filter(|vgroup| vgroup.class == CDF).min_by_key(|vgroup| vgroup.reference);
     let Some(top) = top else { return Ok(None) };
     // What is listed twice counts once, so that there are never more objects than descriptors.
@@ -51,6 +56,7 @@ pub fn read(file: &File) -> Result<Option<Datasets>> {
     let read: HashMap<(u16, u16), Object> =
         objects.iter().copied().zip(file.for_each(&objects, |&object| Object::read(file, object))).collect();
     let mut found = Datasets::default();
+    found.unreadable.extend(top.members_of(tags::VG).filter_map(|at| refused.remove(&at)));
     found.known.insert((tags::VG, top.reference));
     found.known.extend(objects);
     let mut dims = HashMap::new();

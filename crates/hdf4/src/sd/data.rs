@@ -113,7 +113,7 @@ impl Var {
 
     fn array(&self, layout: Layout) -> Array {
         let (shape, stored) = (self.shape.clone(), self.number.stored);
-        Array { shape, stored, decoder: None, layout, past_end: PastEnd::Zero }
+        Array { shape, stored, decoder: None, layout, past_end: PastEnd::Error }
     }
 
     fn unwritten(&self) -> Located {
@@ -122,7 +122,7 @@ impl Var {
 
     fn contiguous(&self, begin: u64, blob: Option<Arc<dyn Blob>>) -> Result<Located> {
         let array = Array::contiguous(self.shape.clone(), self.number.stored, begin)?;
-        Ok(Located { array, blob })
+        Ok(Located { array: Array { past_end: PastEnd::Error, ..array }, blob })
     }
 
     fn in_pieces(&self, blob: Arc<dyn Blob>, pieces: &[Piece], total: u64) -> Result<Located> {
@@ -169,8 +169,8 @@ impl Var {
                 shape.iter().skip(1).fold(self.number.size() as u64, |bytes, len| bytes.saturating_mul(*len));
             let rows = element.len / row;
             match shape.first_mut() {
-                _ if rows == 0 => return Ok(self.unwritten()),
-                Some(first) if element.len.is_multiple_of(row) => *first = rows,
+                _ if element.len == 0 => return Ok(self.unwritten()),
+                Some(first) if rows > 0 && element.len.is_multiple_of(row) => *first = rows,
                 _ => {
                     return Err(bad(format!(
                         "{} compressed bytes, not {total} or whole rows of {row}",

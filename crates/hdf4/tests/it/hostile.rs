@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ferrocdf_array::{Out, Selection, read};
+use ferrocdf_bytes::Code;
 use ferrocdf_codec::Codecs;
 use ferrocdf_hdf4::sd::Datasets;
 use ferrocdf_hdf4::{File, Storage, tags};
@@ -285,4 +286,109 @@ fn structures_do_not_lie_over_each_other() {
         let file = File::open(Arc::new(MemoryBlob::new(bytes)), None, Codecs::default());
         assert_eq!(file.is_ok(), is_open, "{count}: {file:?}");
     }
+}
+
+#[test]
+fn chains_of_blocks_without_end_are_refused() {
+    // Blocks of so many descriptors, one behind the other.
+    let chain = |blocks: usize, count: usize| {
+        let mut bytes = ferrocdf_hdf4::SIGNATURE.to_vec();
+        for block in 1..=blocks {
+            let next = bytes.len() + 6 + 12 * count;
+            bytes.extend((count as u16).to_be_bytes());
+            bytes.extend((if block < blocks { next as u32 } else { 0 }).to_be_bytes());
+            bytes.extend([0, 1, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff].repeat(count));
+        }
+        File::open(Arc::new(MemoryBlob::new(bytes)), None, Codecs::default())
+    };
+    assert!(chain(1, 0).is_ok());
+    let error = chain(3, 0).unwrap_err();
+    assert!(error.to_string().contains("no descriptors"), "{error}");
+    assert!(chain(65_536, 1).is_ok());
+    let error = chain(65_537, 1).unwrap_err();
+    assert!(error.to_string().contains("65536 blocks"), "{error}");
+}
+
+#[test]
+fn data_past_the_end_of_the_file_is_an_error() {
+    let mut builder = Builder::default();
+    let x = builder.dim("x", Some(4));
+    let block = builder.add(tags::LINKED, &big(&[1, 2]));
+    let table = builder.add(tags::LINKED, &[[0, 0], block.to_be_bytes()].concat());
+    let header = linked(8, table);
+    let in_pieces = builder.add(tags::SD | SPECIAL, &header);
+    let units = builder.attribute("units", 4, 1, b"metres/s");
+    let plain = builder.add(tags::SD, &big(&[1, 2, 3, 4]));
+    let vars = [("plain", plain), ("linked", in_pieces)]
+        .map(|(name, data)| builder.dataset(name, &[x], INT16, Some(data), &[units]));
+    builder.cdf(&[x], &vars, &[]);
+    let sound = builder.finish(100);
+    let read_named = |bytes: &[u8], name: &str| {
+        let file = crate::open(bytes.to_vec());
+        let found = Datasets::read(&file).unwrap();
+        let var = crate::named(&found, name);
+        let located = var.locate(&file, var.shape.clone()).unwrap();
+        let (mut out, selection) = (vec![0i16; 4], Selection::all(&var.shape));
+        let blob = located.blob.unwrap_or_else(|| file.blob().clone());
+        let result = read(&*blob, &located.array, &selection, Out::new(&mut out)).map(|_| out);
+        (result, var.attributes.len(), found.unreadable)
+    };
+    // Moves an object of 8 bytes, or 4, so that half of it lies past the end of the file.
+    let moved = |tag: u16, reference: u16, len: usize| {
+        let mut bytes = sound.clone();
+        let key = [tag.to_be_bytes(), reference.to_be_bytes()].concat();
+        let at = (10..).step_by(12).find(|&at| bytes[at..at + 4] == key).unwrap();
+        let half = (sound.len() - len / 2) as u32;
+        bytes[at + 4..at + 8].copy_from_slice(&half.to_be_bytes());
+        bytes
+    };
+    let is_cut = |bytes: &[u8], name: &str| {
+        let error = read_named(bytes, name).0.unwrap_err();
+        error.code == Code::ETRUNC && error.to_string().contains("past the end")
+    };
+    assert_eq!(read_named(&sound, "plain").0.unwrap(), [1, 2, 3, 4]);
+    // The second block was never written.
+    assert_eq!(read_named(&sound, "linked").0.unwrap(), [1, 2, -32767, -32767]);
+    assert!(is_cut(&moved(tags::SD, plain, 8), "plain"));
+    assert!(is_cut(&moved(tags::LINKED, block, 4), "linked"));
+    let (data, attributes, unreadable) = read_named(&moved(tags::VS, units, 8), "plain");
+    assert_eq!((data.unwrap(), attributes), (vec![1, 2, 3, 4], 0));
+    assert!(unreadable[0].to_string().contains("past the end"), "{unreadable:?}");
+}
+
+#[test]
+fn compressed_data_of_less_than_a_row_is_an_error() {
+    let mut builder = Builder::default();
+    let (y, x) = (builder.dim("y", Some(2)), builder.dim("x", Some(2)));
+    let data = builder.add(tags::COMPRESSED, &[0x03, 0, 1, 0, 2]);
+    let vars: Vec<u16> = [0u32, 2, 4]
+        .map(|len| {
+            let part = builder.add(tags::SD | SPECIAL, &crate::build::compressed(len, data, RLE));
+            builder.dataset(&format!("v{len}"), &[y, x], INT16, Some(part), &[])
+        })
+        .to_vec();
+    builder.cdf(&[y, x], &vars, &[]);
+    let file = crate::open(builder.finish(100));
+    let found = Datasets::read(&file).unwrap();
+    assert_eq!(crate::values(&file, crate::named(&found, "v0")), [-32767; 4]);
+    let part = crate::named(&found, "v2");
+    assert!(part.locate(&file, part.shape.clone()).err().unwrap().to_string().contains("whole rows"));
+    assert_eq!(crate::values(&file, crate::named(&found, "v4")), [1, 2, -32767, -32767]);
+}
+
+#[test]
+fn a_dataset_whose_vgroup_is_damaged_is_told() {
+    let mut builder = Builder::default();
+    let x = builder.dim("x", Some(2));
+    let vars = [(); 2].map(|()| with_dims(&mut builder, &[x]));
+    builder.cdf(&[x], &vars, &[]);
+    let mut bytes = builder.bytes(tags::VG, vars[1]).to_vec();
+    // The version.
+    let at = bytes.len() - 4;
+    assert_eq!(bytes[at], 3);
+    bytes[at] = 5;
+    builder.replace(tags::VG, vars[1], tags::VG, &bytes);
+    let found = Datasets::read(&crate::open(builder.finish(100))).unwrap();
+    assert_eq!((found.vars.len(), found.unreadable.len()), (1, 1));
+    assert!(found.unreadable[0].to_string().contains("version 5"), "{:?}", found.unreadable);
 }
