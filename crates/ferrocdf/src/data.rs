@@ -105,6 +105,11 @@ impl File {
         self.read_state().driver().inspect().is_written_by_netcdf()
     }
 
+    /// Whether one object has the metadata of all groups and arrays of a Zarr store; `None` for other formats.
+    pub fn is_consolidated(&self) -> Option<bool> {
+        self.read_state().driver().inspect().is_consolidated()
+    }
+
     /// Attributes that are shown only on request: those that say which library wrote the file, and how.
     pub fn hidden_attributes(&self, owner: Owner) -> Vec<Attr> {
         self.read_state().driver().inspect().hidden_attributes(owner)

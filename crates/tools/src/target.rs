@@ -87,7 +87,7 @@ impl Target {
             return Self::new(given);
         }
         let place = location(given)?;
-        options.zarr.zip |= place.is_zip();
+        options.zarr = place.zarr_options(options.zarr);
         match &*place.resolved()? {
             _ if !options.zarr.zip => Self::new_store(given),
             Location::Path(path) => Self::new(path),

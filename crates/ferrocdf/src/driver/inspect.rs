@@ -26,6 +26,11 @@ pub trait Inspect {
         true
     }
 
+    /// Returns whether one object has the metadata of all groups and arrays of a Zarr store; `None` for other formats.
+    fn is_consolidated(&self) -> Option<bool> {
+        None
+    }
+
     /// Returns the objects that the model does not express.
     fn skipped(&self, _model: &Model) -> Skipped {
         Skipped::default()

@@ -74,13 +74,7 @@ impl Location {
     pub fn parse(text: &[u8]) -> Result<Location> {
         Ok(match Url::parse(text) {
             None => Location::Path(as_path(text).to_path_buf()),
-            Some(url)
-                if url.is_file()
-                    && !url.asks_for_zarr()
-                    && !url.asks_to_merge()
-                    && !url.asks_for_hdf_eos()
-                    && !url.asks_for_all_of_hdf4() =>
-            {
+            Some(url) if url.is_file() && !url.has_words_for_files() => {
                 Location::Path(as_path(&url.local_path()?).to_path_buf())
             }
             Some(url) => Location::Url(url),
@@ -153,7 +147,17 @@ impl Location {
         let name = self.name_without_fragment();
         let is_named = [".zarr", ".zarr.zip"].iter().any(|end| name.trim_end_matches('/').ends_with(end));
         let format = Format::new(Container::ZarrV3, DataModel::Netcdf4);
-        of_url.or_else(|| is_named.then(|| (format, ZarrOptions::default())))
+        of_url.or_else(|| is_named.then(|| (format, self.zarr_options(ZarrOptions::default()))))
+    }
+
+    /// Returns options of a Zarr store that is to be made here with what the fragment of a URL says of them: `noxarray`, `noconsolidated`,
+    /// `zip`. A name that ends in `.zip` says `zip` as well.
+    pub fn zarr_options(&self, options: ZarrOptions) -> ZarrOptions {
+        let options = match self {
+            Location::Url(url) => url.zarr_options(options),
+            _ => options,
+        };
+        ZarrOptions { zip: options.zip || self.is_zip(), ..options }
     }
 
     /// True if a Zarr store that is made here is a zip file: its name ends in `.zip`, or the fragment of a URL says so (`#mode=nczarr,zip`).

@@ -17,7 +17,7 @@ const HOST: &[u8] = b"localhost/";
 const OTHER_MODES: [&[u8]; 4] = [b"dap2", b"dap4", b"gs3", b"s3"];
 
 /// Words of `mode` in a fragment that ask for a Zarr store.
-const ZARR_MODES: [&[u8]; 4] = [b"nczarr", b"noxarray", b"xarray", b"zarr"];
+const ZARR_MODES: [&str; 4] = ["nczarr", "noxarray", "xarray", "zarr"];
 
 /// A URL as a user wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,43 +41,57 @@ impl Url {
 
     /// True if the fragment asks for a Zarr store.
     pub(crate) fn asks_for_zarr(&self) -> bool {
-        self.mode_words().any(|word| ZARR_MODES.iter().any(|mode| word.eq_ignore_ascii_case(mode)))
+        ZARR_MODES.iter().any(|mode| self.has_mode(mode))
+    }
+
+    /// True if the fragment has a word that counts for files and folders too.
+    pub(super) fn has_words_for_files(&self) -> bool {
+        self.asks_for_zarr()
+            || ["merge", "hdfeos", "hdf4=all", "noconsolidated"].iter().any(|word| self.has_mode(word))
     }
 
     /// True if the fragment asks for a zip file.
     pub(crate) fn asks_for_zip(&self) -> bool {
-        self.mode_words().any(|word| word.eq_ignore_ascii_case(b"zip"))
+        self.has_mode("zip")
     }
 
     /// True if the fragment asks that chunks are merged which others change too.
     pub(crate) fn asks_to_merge(&self) -> bool {
-        self.mode_words().any(|word| word.eq_ignore_ascii_case(b"merge"))
+        self.has_mode("merge")
     }
 
     /// True if the fragment asks for what the HDF-EOS2 metadata of an HDF4 file says.
     pub(crate) fn asks_for_hdf_eos(&self) -> bool {
-        self.mode_words().any(|word| word.eq_ignore_ascii_case(b"hdfeos"))
+        self.has_mode("hdfeos")
     }
 
     /// True if the fragment asks for all of an HDF4 file.
     pub(crate) fn asks_for_all_of_hdf4(&self) -> bool {
-        self.mode_words().any(|word| word.eq_ignore_ascii_case(b"hdf4=all"))
+        self.has_mode("hdf4=all")
     }
 
     /// Returns the format and the kind of Zarr store that the fragment asks for; `None` if it asks for none. Without a version it is the
     /// second one, as in netCDF-C.
     pub(crate) fn zarr(&self) -> Option<(Format, ZarrOptions)> {
-        let has = |wanted: &str| self.mode_words().any(|word| word.eq_ignore_ascii_case(wanted.as_bytes()));
-        let is_pure = (has("zarr") || has("xarray")) && !has("nczarr");
-        let container = if has("v3") { Container::ZarrV3 } else { Container::ZarrV2 };
-        let options = ZarrOptions {
-            nczarr: !is_pure,
-            xarray: !has("noxarray"),
-            consolidated: !has("noconsolidated"),
-            zip: self.asks_for_zip(),
-            ..ZarrOptions::default()
-        };
+        let is_pure = (self.has_mode("zarr") || self.has_mode("xarray")) && !self.has_mode("nczarr");
+        let container = if self.has_mode("v3") { Container::ZarrV3 } else { Container::ZarrV2 };
+        let options = self.zarr_options(ZarrOptions { nczarr: !is_pure, ..ZarrOptions::default() });
         self.asks_for_zarr().then(|| (Format::new(container, DataModel::Netcdf4), options))
+    }
+
+    /// Returns options of a store that is to be made with what the fragment says of them: `noxarray`, `noconsolidated`, `zip`.
+    pub(super) fn zarr_options(&self, options: ZarrOptions) -> ZarrOptions {
+        ZarrOptions {
+            xarray: options.xarray && !self.has_mode("noxarray"),
+            consolidated: options.consolidated && !self.has_mode("noconsolidated"),
+            zip: options.zip || self.asks_for_zip(),
+            ..options
+        }
+    }
+
+    /// True if the fragment has a word of `mode`, in small letters or capitals.
+    fn has_mode(&self, wanted: &str) -> bool {
+        self.mode_words().any(|word| word.eq_ignore_ascii_case(wanted.as_bytes()))
     }
 
     /// Returns the words of `mode` in the fragment, and words without a key, which are modes too.

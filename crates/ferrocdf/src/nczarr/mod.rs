@@ -300,6 +300,10 @@ impl Inspect for NcZarr {
         self.content.is_netcdf
     }
 
+    fn is_consolidated(&self) -> Option<bool> {
+        Some(self.content.is_consolidated)
+    }
+
     fn skipped(&self, _model: &Model) -> Skipped {
         Skipped { reasons: self.content.left_out.clone(), ..Skipped::default() }
     }

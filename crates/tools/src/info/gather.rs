@@ -41,6 +41,7 @@ pub fn facts(file: &File) -> Result<Value> {
         "format": model.format().kind_name(),
         "container": container(file),
         "written_by_netcdf": file.is_written_by_netcdf(),
+        "consolidated": file.is_consolidated(),
         "size": size,
         "missing_bytes": file.missing_bytes()?,
         "types": types,

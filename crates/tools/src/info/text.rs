@@ -66,9 +66,13 @@ fn head(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Result 
     let (container, by_netcdf) = (string(facts, "container"), facts["written_by_netcdf"] == true);
     let size = bytes(facts["size"].as_u64().unwrap_or(0));
     // A store has no size: it would have to be listed as a whole.
+    let consolidated = match facts["consolidated"].as_bool() {
+        Some(true) => "metadata consolidated",
+        _ => "metadata not consolidated",
+    };
     let what = match (container.starts_with("Zarr"), by_netcdf) {
-        (true, true) => format!("{container} of netCDF (NCZarr)"),
-        (true, false) => container.to_string(),
+        (true, true) => format!("{container} of netCDF (NCZarr), {consolidated}"),
+        (true, false) => format!("{container}, {consolidated}"),
         (false, true) => format!("{}, {size}", string(facts, "format")),
         (false, false) if container == "HDF4" => format!("HDF4, {size}"),
         (false, false) => format!("HDF5, not written by netCDF, {size}"),
@@ -218,7 +222,7 @@ fn stored(var: &Value) -> String {
         }
         "chunked" => {
             let lens: Vec<String> = list(var, "chunks").iter().map(Value::to_string).collect();
-            format!("chunks of {}", lens.join(" x "))
+            if lens.is_empty() { "one chunk".to_string() } else { format!("chunks of {}", lens.join(" x ")) }
         }
         other => other.to_string(),
     };

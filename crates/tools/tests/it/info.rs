@@ -143,4 +143,17 @@ fn codecs_of_zarr_stores_are_told_by_name() {
     let json: serde_json::Value =
         serde_json::from_str(&said(&["--json", store.path().to_str().unwrap()])).unwrap();
     assert_eq!(json["variables"][0]["codecs"][1]["id"], "none_such");
+    assert!(text.contains("Zarr 2, metadata not consolidated"), "{text}");
+    assert_eq!(json["consolidated"], false);
+    let of_scalar = r#"{"zarr_format": 2, "shape": [], "chunks": [], "dtype": "<i4", "fill_value": 0, "order": "C",
+        "filters": null, "compressor": null}"#;
+    write(
+        ".zmetadata",
+        &format!(
+            r#"{{"zarr_consolidated_format": 1, "metadata": {{".zgroup": {{"zarr_format": 2}}, "s/.zarray": {of_scalar}}}}}"#
+        ),
+    );
+    write("s/0", "1234");
+    let text = said(&[store.path().to_str().unwrap()]);
+    assert!(text.contains("Zarr 2, metadata consolidated") && text.contains("one chunk\n"), "{text}");
 }

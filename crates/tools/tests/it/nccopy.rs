@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 use ferrocdf::model::{Chunking, Filter};
-use ferrocdf::{CreateOptions, File, FileMut, Format};
+use ferrocdf::{Atomic, CreateOptions, File, FileMut, Format, GroupId};
 use ferrocdf_tools::nccopy::run;
 
 /// Runs the tool; its exit code and what it said.
@@ -161,4 +161,36 @@ fn codecs_without_an_hdf5_number_are_kept_or_told() {
             "{args:?}"
         );
     }
+}
+
+#[test]
+fn words_of_the_output_count_with_a_kind_and_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let source = at("in.nc");
+    let file = ferrocdf::create(&source).unwrap();
+    file.define(|model| {
+        let x = model.def_dim(GroupId::ROOT, "x", Some(3))?;
+        model.def_var(GroupId::ROOT, "v", Atomic::Int.into(), &[x])
+    })
+    .unwrap();
+    file.close().unwrap();
+    let source = source.to_str().unwrap();
+    let url = |name: &str, words: &str| format!("file://{}#{words}", at(name).display());
+    let has = |store: &str, object: &str| at(store).join(object).exists();
+    let names_dims = |store: &str| {
+        std::fs::read_to_string(at(store).join("v/.zattrs")).unwrap().contains("_ARRAY_DIMENSIONS")
+    };
+
+    let (words, kind) = ("mode=nczarr,noxarray,noconsolidated", ["-k", "nczarr2"]);
+    for (store, args) in [("kind.zarr", &kind[..]), ("none.zarr", &[])] {
+        assert_eq!(call(&[args, &[source, &url(store, words)]].concat()), (0, String::new()));
+        assert!(has(store, ".zgroup") && !has(store, ".zmetadata") && !names_dims(store), "{store}");
+    }
+    assert_eq!(call(&[&kind[..], &[source, &url("plain.zarr", "mode=nczarr")]].concat()), (0, String::new()));
+    assert!(has("plain.zarr", ".zmetadata") && names_dims("plain.zarr"));
+
+    assert_eq!(call(&[source, &url("name.zarr", "noconsolidated")]), (0, String::new()));
+    let root = std::fs::read_to_string(at("name.zarr/zarr.json")).unwrap();
+    assert!(!root.contains("consolidated_metadata"), "{root}");
 }

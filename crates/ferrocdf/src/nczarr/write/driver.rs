@@ -104,6 +104,10 @@ impl Inspect for NcZarrWriter {
         self.options.nczarr
     }
 
+    fn is_consolidated(&self) -> Option<bool> {
+        Some(self.options.consolidated)
+    }
+
     fn skipped(&self, model: &Model) -> Skipped {
         self.reader.skipped(model)
     }
