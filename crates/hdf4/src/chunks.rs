@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use ferrocdf_array::{ChunkIndex, ChunkLocation};
 use ferrocdf_bytes::{Context, Result};
-use ferrocdf_store::{Blob, Cost, ReadRequest};
+use ferrocdf_store::{Blob, Cost, ReadRequest, read_parts};
 
 use crate::element::compressed_pieces;
 use crate::lazy::Lazy;
@@ -305,24 +305,14 @@ impl Blob for ScatteredChunks {
     }
 
     fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
-        if requests.iter().all(|request| request.at < SCATTERED) {
-            return self.blob.read_many(requests);
-        }
-        let (mut near, mut lens) = (vec![], vec![]);
-        for (number, request) in requests.iter_mut().enumerate() {
-            if request.at < SCATTERED {
-                near.push(ReadRequest::new(request.at, request.into));
-                lens.push(number);
-            } else {
-                request.len = self.read_at(request.at, request.into)?;
+        read_parts(&*self.blob, requests, |at, into, parts| {
+            if at >= SCATTERED {
+                return self.read_at(at, into);
             }
-        }
-        self.blob.read_many(&mut near)?;
-        let read: Vec<usize> = near.iter().map(|request| request.len).collect();
-        for (number, len) in lens.into_iter().zip(read) {
-            requests[number].len = len;
-        }
-        Ok(())
+            let len = into.len();
+            parts.push(ReadRequest::new(at, into));
+            Ok(len)
+        })
     }
 
     fn name(&self) -> String {
