@@ -298,21 +298,27 @@ impl Blob for ScatteredChunks {
     }
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        match self.scattered(at) {
-            Some((start, chunk)) => chunk.read_at(at.saturating_sub(start), into),
-            None => self.blob.read_at(at, into),
-        }
+        let mut requests = [ReadRequest::new(at, into)];
+        self.read_many(&mut requests)?;
+        Ok(requests[0].len)
     }
 
+    /// Reads the pieces of all chunks in one batch.
     fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
-        read_parts(&*self.blob, requests, |at, into, parts| {
-            if at >= SCATTERED {
-                return self.read_at(at, into);
+        read_parts(&*self.blob, requests, |at, into, parts| match self.scattered(at) {
+            Some((start, chunk)) => chunk.split(at.saturating_sub(start), into, parts),
+            None => {
+                let len = into.len();
+                parts.push(ReadRequest::new(at, into));
+                Ok(len)
             }
-            let len = into.len();
-            parts.push(ReadRequest::new(at, into));
-            Ok(len)
-        })
+        })?;
+        for request in requests {
+            if let Some((start, chunk)) = self.scattered(request.at) {
+                chunk.check(request.at.saturating_sub(start), request)?;
+            }
+        }
+        Ok(())
     }
 
     fn name(&self) -> String {

@@ -4,14 +4,76 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ferrocdf_array::{Out, Selection, read};
+use ferrocdf_bytes::Result;
 use ferrocdf_codec::Codecs;
 use ferrocdf_hdf4::File;
-use ferrocdf_hdf4::sd::Datasets;
+use ferrocdf_hdf4::sd::{Datasets, Located};
 use ferrocdf_store::testing::Simulated;
-use ferrocdf_store::{Blob, Cost, MemoryStore, ObjectBlob, Store};
+use ferrocdf_store::{Blob, Cost, MemoryStore, ObjectBlob, PageCache, Store};
 
 use crate::big;
 use crate::build::{Builder, INT16, RLE};
+
+/// Returns numbers as run lengths of bytes as they are, which take as much room as data that compresses badly.
+fn as_runs(numbers: &[i16]) -> Vec<u8> {
+    big(numbers).chunks(128).flat_map(|part| [&[part.len() as u8 - 1][..], part].concat()).collect()
+}
+
+/// A remote file, and what counts the requests.
+struct Remote {
+    store: Arc<Simulated<MemoryStore>>,
+    file: File,
+    located: Located,
+}
+
+impl Remote {
+    /// Opens the bytes of a file with one variable of rows, each a chunk, and locates it. Pages are kept as those of any remote file.
+    fn open(bytes: &[u8]) -> Remote {
+        let store = MemoryStore::default();
+        store.put("granule", bytes).unwrap();
+        let store = Arc::new(Simulated::new(store, Cost::REMOTE, Duration::ZERO));
+        let blob: Arc<dyn Blob> = Arc::new(PageCache::new(ObjectBlob::new(store.clone(), "granule")));
+        let file = File::open(blob, None, Codecs::default()).unwrap();
+        let var = Datasets::read(&file).unwrap().vars.remove(0);
+        let located = var.locate(&file, var.shape.clone()).unwrap();
+        store.take_traffic();
+        Remote { store, file, located }
+    }
+
+    /// Reads rows, each a chunk.
+    fn rows(&self, first: u64, count: u64) -> Result<Vec<i16>> {
+        let len = self.located.array.shape[1];
+        let mut out = vec![0i16; (count * len) as usize];
+        let blob = self.located.blob.as_ref().unwrap_or(self.file.blob());
+        let selection = Selection::slab(&[first, 0], &[count, len]);
+        let _ = read(&**blob, &self.located.array, &selection, Out::new(&mut out))?;
+        Ok(out)
+    }
+}
+
+/// Makes a file of one variable whose rows of `len` numbers are chunks, those of row 3 all 3; `change` changes it before it is written.
+fn rows_as_chunks(rows: u32, len: u32, change: impl FnOnce(&mut Builder)) -> Vec<u8> {
+    let mut builder = Builder::default();
+    let (y, x) = (builder.dim("y", Some(rows)), builder.dim("x", Some(len)));
+    let encoded = |row: u32| (vec![row, 0], as_runs(&vec![row as i16; len as usize]));
+    let chunks: Vec<(Vec<u32>, Vec<u8>)> = (0..rows).map(encoded).collect();
+    let data = builder.chunked(&[rows, len], &[1, len], Some(RLE), &chunks);
+    let var = builder.dataset("v", &[y, x], INT16, Some(data), &[]);
+    builder.cdf(&[y, x], &[var], &[]);
+    change(&mut builder);
+    // All descriptors in the first block, so that opening reads the first window only.
+    builder.finish(usize::from(u16::MAX))
+}
+
+#[test]
+fn pieces_of_all_chunks_of_a_read_are_one_batch() {
+    // Of each row 100 KB, in blocks of 30 KB.
+    let remote = Remote::open(&rows_as_chunks(40, 50_000, |builder| builder.link_compressed(30_000)));
+    assert_eq!(remote.rows(20, 8).unwrap()[49_999..50_001], [20, 21]);
+    let reading = remote.store.take_traffic();
+    // The tables of linked blocks, and the data: opening read the headers.
+    assert!(reading.rounds <= 3, "{reading:?}");
+}
 
 #[test]
 fn a_granule_of_40_datasets_and_1200_chunks_opens_in_8_rounds() {
@@ -19,10 +81,9 @@ fn a_granule_of_40_datasets_and_1200_chunks_opens_in_8_rounds() {
     let (y, x) = (builder.dim("y", Some(30)), builder.dim("x", Some(500)));
     let mut vars = vec![];
     for number in 0..40i16 {
-        // Bytes as they are, which take as much room as data that compresses badly.
         let encoded = |row: u32| -> Vec<u8> {
             let numbers: Vec<i16> = (0..500).map(|at| at * 37 + number + row as i16).collect();
-            big(&numbers).chunks(128).flat_map(|part| [&[part.len() as u8 - 1][..], part].concat()).collect()
+            as_runs(&numbers)
         };
         let chunks: Vec<(Vec<u32>, Vec<u8>)> = (0..30).map(|row| (vec![row, 0], encoded(row))).collect();
         let data = builder.chunked(&[30, 500], &[1, 500], Some(RLE), &chunks);
