@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use ferrocdf_array::{ChunkIndex, ChunkLocation};
 use ferrocdf_bytes::{Context, Result};
@@ -181,19 +181,25 @@ impl Index {
         Ok(locations.iter().map(len).fold(0, u64::saturating_add))
     }
 
-    /// Returns the locations of chunks, by number and reference number.
+    /// Returns the locations of chunks, by number and reference number. No lock is held while bytes are fetched, so other threads read
+    /// chunks that are located meanwhile.
     fn locations(&self, chunks: &[(u64, u16)]) -> Result<Vec<ChunkLocation>> {
-        let mut located = self.located.lock().unwrap_or_else(PoisonError::into_inner);
-        let unknown: Vec<(u64, u16)> =
-            chunks.iter().filter(|(number, _)| !located.contains_key(number)).copied().collect();
-        if !unknown.is_empty() {
-            let found = self.file.for_each(&unknown, |&(_, reference)| self.read_location(reference));
-            for (&(number, reference), pieces) in unknown.iter().zip(found) {
-                let pieces = pieces.at(|| format!("chunk {reference}"))?;
-                located.insert(number, self.scattered.location(&self.file, pieces));
-            }
+        let unknown: Vec<(u64, u16)> = {
+            let located = self.located();
+            chunks.iter().filter(|(number, _)| !located.contains_key(number)).copied().collect()
+        };
+        let found = self.file.for_each(&unknown, |&(_, reference)| self.read_location(reference));
+        let mut located = self.located();
+        for (&(number, reference), pieces) in unknown.iter().zip(found) {
+            let pieces = pieces.at(|| format!("chunk {reference}"))?;
+            // Another thread may have located it too.
+            located.entry(number).or_insert_with(|| self.scattered.location(&self.file, pieces));
         }
         Ok(chunks.iter().map(|(number, _)| located.get(number).copied().unwrap_or_default()).collect())
+    }
+
+    fn located(&self) -> MutexGuard<'_, HashMap<u64, ChunkLocation>> {
+        self.located.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the pieces of a chunk as it is stored.

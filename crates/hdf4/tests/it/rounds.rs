@@ -1,6 +1,8 @@
 //! What opening and reading cost on a slow source.
 
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ferrocdf_array::{Out, Selection, read};
@@ -9,35 +11,37 @@ use ferrocdf_codec::Codecs;
 use ferrocdf_hdf4::File;
 use ferrocdf_hdf4::sd::{Datasets, Located};
 use ferrocdf_store::testing::Simulated;
-use ferrocdf_store::{Blob, Cost, MemoryStore, ObjectBlob, PageCache, Store};
+use ferrocdf_store::{Blob, Cost, MemoryBlob, MemoryStore, ObjectBlob, PageCache, Store};
 
 use crate::big;
-use crate::build::{Builder, INT16, RLE};
+use crate::build::{Builder, INT16, RLE, compressed};
 
 /// Returns numbers as run lengths of bytes as they are, which take as much room as data that compresses badly.
 fn as_runs(numbers: &[i16]) -> Vec<u8> {
     big(numbers).chunks(128).flat_map(|part| [&[part.len() as u8 - 1][..], part].concat()).collect()
 }
 
-/// A remote file, and what counts the requests.
-struct Remote {
-    store: Arc<Simulated<MemoryStore>>,
+/// A file with one variable of rows, each a chunk.
+struct Opened {
     file: File,
     located: Located,
 }
 
-impl Remote {
-    /// Opens the bytes of a file with one variable of rows, each a chunk, and locates it. Pages are kept as those of any remote file.
-    fn open(bytes: &[u8]) -> Remote {
+impl Opened {
+    fn open(blob: Arc<dyn Blob>) -> Opened {
+        let file = File::open(blob, None, Codecs::default()).unwrap();
+        let var = Datasets::read(&file).unwrap().vars.remove(0);
+        Opened { located: var.locate(&file, var.shape.clone()).unwrap(), file }
+    }
+
+    /// Opens a remote file, with the pages that are kept of any remote file, and returns what counts the requests from now on.
+    fn remote(bytes: &[u8]) -> (Opened, Arc<Simulated<MemoryStore>>) {
         let store = MemoryStore::default();
         store.put("granule", bytes).unwrap();
         let store = Arc::new(Simulated::new(store, Cost::REMOTE, Duration::ZERO));
-        let blob: Arc<dyn Blob> = Arc::new(PageCache::new(ObjectBlob::new(store.clone(), "granule")));
-        let file = File::open(blob, None, Codecs::default()).unwrap();
-        let var = Datasets::read(&file).unwrap().vars.remove(0);
-        let located = var.locate(&file, var.shape.clone()).unwrap();
+        let opened = Opened::open(Arc::new(PageCache::new(ObjectBlob::new(store.clone(), "granule"))));
         store.take_traffic();
-        Remote { store, file, located }
+        (opened, store)
     }
 
     /// Reads rows, each a chunk.
@@ -68,11 +72,75 @@ fn rows_as_chunks(rows: u32, len: u32, change: impl FnOnce(&mut Builder)) -> Vec
 #[test]
 fn pieces_of_all_chunks_of_a_read_are_one_batch() {
     // Of each row 100 KB, in blocks of 30 KB.
-    let remote = Remote::open(&rows_as_chunks(40, 50_000, |builder| builder.link_compressed(30_000)));
-    assert_eq!(remote.rows(20, 8).unwrap()[49_999..50_001], [20, 21]);
-    let reading = remote.store.take_traffic();
+    let (opened, store) =
+        Opened::remote(&rows_as_chunks(40, 50_000, |builder| builder.link_compressed(30_000)));
+    assert_eq!(opened.rows(20, 8).unwrap()[49_999..50_001], [20, 21]);
+    let reading = store.take_traffic();
     // The tables of linked blocks, and the data: opening read the headers.
     assert!(reading.rounds <= 3, "{reading:?}");
+}
+
+/// The bytes of a file, some of which arrive only when a message lets them.
+struct Held {
+    bytes: MemoryBlob,
+    /// Where these bytes are.
+    range: Mutex<Range<u64>>,
+    asked: Sender<()>,
+    released: Mutex<Receiver<()>>,
+}
+
+impl Blob for Held {
+    fn size(&self) -> Result<u64> {
+        self.bytes.size()
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
+        if self.range.lock().unwrap().contains(&at) {
+            let _ = self.asked.send(());
+            let _ = self.released.lock().unwrap().recv_timeout(PATIENCE);
+        }
+        self.bytes.read_at(at, into)
+    }
+
+    fn name(&self) -> String {
+        self.bytes.name()
+    }
+
+    fn cost(&self) -> Cost {
+        self.bytes.cost()
+    }
+}
+
+/// How long a thread is waited for before the test fails.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+#[test]
+fn located_chunks_are_read_while_another_thread_waits_for_a_header() {
+    let bytes = rows_as_chunks(4, 8, |_| ());
+    let header = compressed(16, 0, &[]);
+    // The header of row 3 is the last one.
+    let header = bytes.windows(8).rposition(|window| window == &header[..8]).unwrap() as u64;
+    let ((asked, is_asked), (release, released)) = (channel(), channel());
+    let held = Arc::new(Held {
+        bytes: MemoryBlob::new(bytes),
+        range: Mutex::new(0..0),
+        asked,
+        released: Mutex::new(released),
+    });
+    let opened = Opened::open(held.clone());
+    assert_eq!(opened.rows(0, 1).unwrap(), [0; 8]);
+    *held.range.lock().unwrap() = header..header + 1;
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| opened.rows(3, 1));
+        is_asked.recv_timeout(PATIENCE).unwrap();
+        let (done, is_done) = channel();
+        let opened = &opened;
+        scope.spawn(move || done.send(opened.rows(0, 1)));
+        let found = is_done.recv_timeout(PATIENCE / 4);
+        release.send(()).unwrap();
+        assert_eq!(found.expect("the other thread holds a lock").unwrap(), [0; 8]);
+        assert_eq!(waiting.join().unwrap().unwrap(), [3; 8]);
+    });
 }
 
 #[test]
