@@ -36,10 +36,18 @@ impl Opened {
 
     /// Opens a remote file, with the pages that are kept of any remote file, and returns what counts the requests from now on.
     fn remote(bytes: &[u8]) -> (Opened, Arc<Simulated<MemoryStore>>) {
+        Opened::remote_by(bytes, |object| Arc::new(PageCache::new(object)))
+    }
+
+    /// Opens a remote file whose object is wrapped.
+    fn remote_by(
+        bytes: &[u8],
+        wrap: impl FnOnce(ObjectBlob) -> Arc<dyn Blob>,
+    ) -> (Opened, Arc<Simulated<MemoryStore>>) {
         let store = MemoryStore::default();
         store.put("granule", bytes).unwrap();
         let store = Arc::new(Simulated::new(store, Cost::REMOTE, Duration::ZERO));
-        let opened = Opened::open(Arc::new(PageCache::new(ObjectBlob::new(store.clone(), "granule"))));
+        let opened = Opened::open(wrap(ObjectBlob::new(store.clone(), "granule")));
         store.take_traffic();
         (opened, store)
     }
@@ -78,6 +86,56 @@ fn pieces_of_all_chunks_of_a_read_are_one_batch() {
     let reading = store.take_traffic();
     // The tables of linked blocks, and the data: opening read the headers.
     assert!(reading.rounds <= 3, "{reading:?}");
+}
+
+#[test]
+fn slices_of_a_variable_take_a_round_each_after_its_table_and_its_headers() {
+    // 80 KB a row, so that neither a page nor the gap between two reads brings the next header along.
+    let (opened, store) = Opened::remote(&rows_as_chunks(40, 40_000, |_| ()));
+    for row in (10..30).step_by(2) {
+        assert_eq!(opened.rows(row, 1).unwrap()[39_999], row as i16);
+    }
+    let reading = store.take_traffic();
+    assert!(reading.rounds <= 1 + 1 + 10, "{reading:?}");
+}
+
+#[test]
+fn headers_of_thousands_of_chunks_come_in_batches_that_grow() {
+    // No page brings other headers along.
+    let bytes = rows_as_chunks(8000, 400, |_| ());
+    let (opened, store) = Opened::remote_by(&bytes, |object| Arc::new(object));
+    let mut batches = vec![];
+    for row in [1000, 1001, 2023, 2024, 500, 7999, 1500, 5000, 6000, 7000] {
+        assert_eq!(opened.rows(row, 1).unwrap(), [row as i16; 400]);
+        let traffic = store.take_traffic();
+        if batches.is_empty() {
+            // The table, headers in flight together, the chunk.
+            assert_eq!(traffic.rounds, 1 + 1024 / Cost::REMOTE.in_flight as u64 + 1);
+        }
+        batches.push(traffic.requests);
+    }
+    // Beside a chunk each: the table with its description, and the headers, first from row 1000 on, then twice as many each time.
+    assert_eq!(batches[..5], [1 + 2 + 1024, 1, 1, 1 + 1024, 1 + 2048]);
+    assert_eq!(batches[6..], [1; 4]);
+}
+
+#[test]
+fn a_damaged_header_spoils_no_other_chunk_and_is_read_ahead_once() {
+    let mut bytes = rows_as_chunks(40, 40_000, |_| ());
+    let header = &compressed(80_000, 0, &[])[..8];
+    let mut starts = (0..bytes.len() - 8).filter(|&at| &bytes[at..at + 8] == header);
+    let at = starts.nth(20).unwrap();
+    bytes[at + 1] = 9;
+    let (opened, store) = Opened::remote_by(&bytes, |object| Arc::new(object));
+    assert_eq!(opened.rows(19, 1).unwrap()[0], 19);
+    store.take_traffic();
+    for _ in 0..2 {
+        let error = opened.rows(20, 1).unwrap_err();
+        assert!(error.to_string().contains("special tag 9"), "{error}");
+    }
+    assert_eq!(store.take_traffic().requests, 2);
+    assert_eq!(opened.rows(30, 1).unwrap()[0], 30);
+    assert_eq!(store.take_traffic().requests, 1);
 }
 
 /// The bytes of a file, some of which arrive only when a message lets them.
