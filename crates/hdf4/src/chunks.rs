@@ -1,17 +1,18 @@
 //! Chunked elements: their header, and the index that finds the chunks (Specification, "Chunked Elements"; `hchunks.c`).
 //!
 //! A Vdata lists the chunks that were written: coordinates, tag and reference number. A compressed chunk is a special element of its
-//! own, whose header names the object with the compressed bytes. The table is read when the first chunk is located, and the headers of
-//! all chunks of a box in one batch.
+//! own, whose header names the object with the compressed bytes. The table is read when the first chunk is located. From a near source
+//! the header of a chunk is read when the chunk is; from a slow one the headers of a thousand chunks or more are one batch, so that
+//! later reads of other chunks wait for nothing but the data.
 #![deny(clippy::arithmetic_side_effects)]
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use ferrocdf_array::{ChunkIndex, ChunkLocation};
 use ferrocdf_bytes::{Context, Result};
-use ferrocdf_store::{Blob, Cost, ReadRequest};
+use ferrocdf_store::{Blob, Cost, ReadRequest, read_parts};
 
 use crate::element::compressed_pieces;
 use crate::lazy::Lazy;
@@ -95,10 +96,11 @@ impl ChunkedElement {
         Some(number)
     }
 
-    /// Reads the table of chunks: tag and reference number by number of the chunk.
-    fn read_table(&self, file: &File) -> Result<HashMap<u64, (u16, u16)>> {
-        let table = file.vdata(self.table)?;
-        let bytes = file.bytes(tags::VS, self.table)?.unwrap_or_default();
+    /// Reads the table of chunks: reference numbers by number of the chunk.
+    fn read_table(&self, file: &File) -> Result<BTreeMap<u64, u16>> {
+        // Both before any error, so that a slow source sends them in one round.
+        let (table, bytes) = (file.vdata(self.table), file.bytes(tags::VS, self.table));
+        let (table, bytes) = (table?, bytes?.unwrap_or_default());
         let named = |name: &[u8], order: usize, size: usize| {
             let field = table.fields.iter().find(|field| field.name == name);
             let field = field.filter(|field| field.order == order as u64 && field.number.size() == size);
@@ -109,7 +111,7 @@ impl ChunkedElement {
         let rank = self.dims.len();
         let origins = named(b"origin", rank, 4)?;
         let (chunk_tags, references) = (named(b"chk_tag", 1, 2)?, named(b"chk_ref", 1, 2)?);
-        let mut found = HashMap::new();
+        let mut found = BTreeMap::new();
         let rows =
             origins.chunks_exact(rank.saturating_mul(4)).zip(pairs(&chunk_tags)).zip(pairs(&references));
         for ((origin, tag), reference) in rows {
@@ -119,7 +121,7 @@ impl ChunkedElement {
                 return Err(bad(format!("chunk {chunk:?} has tag {tag}, which is no chunk")));
             }
             if let Some(number) = self.number(&chunk).filter(|_| tag == tags::CHUNK) {
-                found.insert(number, (tag, reference));
+                found.insert(number, reference);
             }
         }
         Ok(found)
@@ -131,22 +133,38 @@ fn pairs(bytes: &[u8]) -> impl Iterator<Item = u16> {
     bytes.as_chunks().0.iter().map(|&pair| u16::from_be_bytes(pair))
 }
 
+/// What a header that was read ahead says.
+#[derive(Clone, Copy, Debug)]
+enum HeaderAhead {
+    /// The reference number of the compressed bytes.
+    Data(u16),
+    /// Nothing of use. A read of the chunk reads the header itself, and tells what is wrong with it.
+    Unusable,
+}
+
+/// Number of headers of the first batch, and the maximum of any: a batch has as many as were read before it. A table of some hundred
+/// chunks, as files have, is one batch, and a read of one chunk of many thousands waits for a part of them only.
+const FIRST_HEADERS: usize = 1 << 10;
+const MOST_HEADERS: usize = 10 << 10;
+
 /// The index of a chunked element.
 #[derive(Debug)]
 pub(crate) struct Index {
     file: File,
     element: ChunkedElement,
-    table: Lazy<HashMap<u64, (u16, u16)>>,
+    table: Lazy<BTreeMap<u64, u16>>,
     /// The locations of compressed chunks whose headers were read.
     located: Mutex<HashMap<u64, ChunkLocation>>,
+    /// What headers of a slow source say, by the reference number of the chunk.
+    headers: Mutex<HashMap<u16, HeaderAhead>>,
     scattered: Arc<ScatteredChunks>,
 }
 
 impl Index {
     pub fn new(file: &File, element: &ChunkedElement) -> Index {
         let scattered = Arc::new(ScatteredChunks { blob: file.blob().clone(), chunks: RwLock::default() });
-        let (table, located) = Default::default();
-        Index { file: file.clone(), element: element.clone(), table, located, scattered }
+        let (table, located, headers) = Default::default();
+        Index { file: file.clone(), element: element.clone(), table, located, headers, scattered }
     }
 
     /// Returns the bytes that locations are about.
@@ -154,11 +172,11 @@ impl Index {
         self.scattered.clone()
     }
 
-    fn table(&self) -> Result<&HashMap<u64, (u16, u16)>> {
+    fn table(&self) -> Result<&BTreeMap<u64, u16>> {
         self.table.get(|| {
             // All that the table needs is one task, so the rounds of a slow source are as many as its structures are deep.
             let read = || self.element.read_table(&self.file).at(|| "chunk table");
-            self.file.for_each(&[()], |()| read()).pop().unwrap_or_else(|| Ok(HashMap::new()))
+            self.file.for_each(&[()], |()| read()).pop().unwrap_or_else(|| Ok(BTreeMap::new()))
         })
     }
 
@@ -172,7 +190,7 @@ impl Index {
     /// Returns the bytes of all stored chunks, as they are stored.
     pub fn stored_bytes(&self) -> Result<u64> {
         let chunks: Vec<(u64, u16)> =
-            self.table()?.iter().map(|(&number, chunk)| (number, chunk.1)).collect();
+            self.table()?.iter().map(|(&number, &reference)| (number, reference)).collect();
         let locations = self.locations(&chunks)?;
         let len = |location: &ChunkLocation| match location {
             ChunkLocation::At { len, .. } => *len,
@@ -181,23 +199,86 @@ impl Index {
         Ok(locations.iter().map(len).fold(0, u64::saturating_add))
     }
 
-    /// Returns the locations of chunks, by number and reference number.
+    /// Returns the locations of chunks, by number and reference number. No lock is held while bytes are fetched, so other threads read
+    /// chunks that are located meanwhile.
     fn locations(&self, chunks: &[(u64, u16)]) -> Result<Vec<ChunkLocation>> {
-        let mut located = self.located.lock().unwrap_or_else(PoisonError::into_inner);
-        let unknown: Vec<(u64, u16)> =
-            chunks.iter().filter(|(number, _)| !located.contains_key(number)).copied().collect();
+        let unknown: Vec<(u64, u16)> = {
+            let located = self.located();
+            chunks.iter().filter(|(number, _)| !located.contains_key(number)).copied().collect()
+        };
         if !unknown.is_empty() {
-            let found = self.file.for_each(&unknown, |&(_, reference)| self.read_location(reference));
-            for (&(number, reference), pieces) in unknown.iter().zip(found) {
-                let pieces = pieces.at(|| format!("chunk {reference}"))?;
-                located.insert(number, self.scattered.location(&self.file, pieces));
-            }
+            self.read_headers_ahead(&unknown)?;
+        }
+        let found = self.file.for_each(&unknown, |&(_, reference)| self.read_location(reference));
+        let mut located = self.located();
+        for (&(number, reference), pieces) in unknown.iter().zip(found) {
+            let pieces = pieces.at(|| format!("chunk {reference}"))?;
+            // Another thread may have located it too.
+            located.entry(number).or_insert_with(|| self.scattered.location(&self.file, pieces));
         }
         Ok(chunks.iter().map(|(number, _)| located.get(number).copied().unwrap_or_default()).collect())
     }
 
+    fn located(&self) -> MutexGuard<'_, HashMap<u64, ChunkLocation>> {
+        self.located.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads from a slow source the headers of chunks and of more chunks that are probably wanted next, in one batch.
+    ///
+    /// # Errors
+    /// Those of the table. Those of the headers are left to the reads that need them.
+    fn read_headers_ahead(&self, wanted: &[(u64, u16)]) -> Result<()> {
+        if self.element.compression.is_none() || self.file.blob().cost().is_near() {
+            return Ok(());
+        }
+        let (table, first) = (self.table()?, wanted.iter().map(|&(number, _)| number).min().unwrap_or(0));
+        let batch: Vec<u16> = {
+            let headers = self.headers();
+            if wanted.iter().all(|(_, reference)| headers.contains_key(reference)) {
+                return Ok(());
+            }
+            let count = headers.len().clamp(FIRST_HEADERS, MOST_HEADERS).max(wanted.len());
+            let next = table.range(first..).chain(table.range(..first)).map(|(_, &reference)| reference);
+            let all = wanted.iter().map(|&(_, reference)| reference).chain(next);
+            let mut seen = HashSet::new();
+            all.filter(|&it| !headers.contains_key(&it) && seen.insert(it)).take(count).collect()
+        };
+        let range = |reference: &u16| {
+            let descriptor = self.file.descriptor(tags::CHUNK, *reference)?;
+            let (at, len) = descriptor.place.filter(|&(_, len)| descriptor.is_special && len > 0)?;
+            Some((*reference, at, len))
+        };
+        let ranges: Vec<(u16, u64, u64)> = batch.iter().filter_map(range).collect();
+        const HEADER: usize = special::HEADER as usize;
+        let mut bytes = vec![0; ranges.len().saturating_mul(HEADER)];
+        let mut requests = Vec::with_capacity(ranges.len());
+        for (&(_, at, len), into) in ranges.iter().zip(bytes.chunks_mut(HEADER)) {
+            let len = usize::try_from(len).unwrap_or(usize::MAX).min(HEADER);
+            requests.push(ReadRequest::new(at, &mut into[..len]));
+        }
+        if self.file.read_many(&mut requests).is_err() {
+            return Ok(());
+        }
+        let mut headers = self.headers();
+        headers.extend(batch.into_iter().map(|reference| (reference, HeaderAhead::Unusable)));
+        for ((reference, at, _), request) in ranges.iter().zip(&requests) {
+            if let Ok(data) = self.data_of(*at, request.bytes()) {
+                headers.insert(*reference, HeaderAhead::Data(data));
+            }
+        }
+        Ok(())
+    }
+
+    fn headers(&self) -> MutexGuard<'_, HashMap<u16, HeaderAhead>> {
+        self.headers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns the pieces of a chunk as it is stored.
     fn read_location(&self, reference: u16) -> Result<Vec<Piece>> {
+        let ahead = self.headers().get(&reference).copied();
+        if let Some(HeaderAhead::Data(data)) = ahead {
+            return compressed_pieces(&self.file, data);
+        }
         let descriptor = self.file.descriptor(tags::CHUNK, reference);
         let Some(descriptor) = descriptor else { return Err(bad("it is not in the file")) };
         let Some((at, len)) = descriptor.place else { return Ok(vec![]) };
@@ -208,15 +289,21 @@ impl Index {
             };
         }
         let bytes = self.file.bytes_at(at, len.min(special::HEADER))?;
-        let code = decode(Special::default(), "chunk", at, &bytes)?.code;
+        compressed_pieces(&self.file, self.data_of(at, &bytes)?)
+    }
+
+    /// Returns the reference number of the compressed bytes that the header of a chunk names.
+    fn data_of(&self, at: u64, header: &[u8]) -> Result<u16> {
+        let code = decode(Special::default(), "chunk", at, header)?.code;
         if code != special::COMPRESSED {
             return Err(bad(format!("special tag {code} instead of that of compressed bytes")));
         }
-        let header = decode(CompressedHeader::default(), "chunk", at, &bytes)?;
+        let header = decode(CompressedHeader::default(), "chunk", at, header)?;
         if Some(Compression::try_from(&header.compression)?) != self.element.compression {
             return Err(bad("it is compressed in another way than the other chunks"));
         }
-        compressed_pieces(&self.file, header.reference)
+        // Two bytes.
+        Ok(header.reference as u16)
     }
 }
 
@@ -228,7 +315,7 @@ impl ChunkIndex for Index {
         let (mut wanted, mut places) = (vec![], vec![]);
         for _ in 0..total {
             let number = self.element.number(&at);
-            let chunk = number.and_then(|number| Some((number, table.get(&number)?.1)));
+            let chunk = number.and_then(|number| Some((number, *table.get(&number)?)));
             places.push(chunk.is_some());
             wanted.extend(chunk);
             for dim in (0..at.len()).rev() {
@@ -298,29 +385,25 @@ impl Blob for ScatteredChunks {
     }
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        match self.scattered(at) {
-            Some((start, chunk)) => chunk.read_at(at.saturating_sub(start), into),
-            None => self.blob.read_at(at, into),
-        }
+        let mut requests = [ReadRequest::new(at, into)];
+        self.read_many(&mut requests)?;
+        Ok(requests[0].len)
     }
 
+    /// Reads the pieces of all chunks in one batch.
     fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
-        if requests.iter().all(|request| request.at < SCATTERED) {
-            return self.blob.read_many(requests);
-        }
-        let (mut near, mut lens) = (vec![], vec![]);
-        for (number, request) in requests.iter_mut().enumerate() {
-            if request.at < SCATTERED {
-                near.push(ReadRequest::new(request.at, request.into));
-                lens.push(number);
-            } else {
-                request.len = self.read_at(request.at, request.into)?;
+        read_parts(&*self.blob, requests, |at, into, parts| match self.scattered(at) {
+            Some((start, chunk)) => chunk.split(at.saturating_sub(start), into, parts),
+            None => {
+                let len = into.len();
+                parts.push(ReadRequest::new(at, into));
+                Ok(len)
             }
-        }
-        self.blob.read_many(&mut near)?;
-        let read: Vec<usize> = near.iter().map(|request| request.len).collect();
-        for (number, len) in lens.into_iter().zip(read) {
-            requests[number].len = len;
+        })?;
+        for request in requests {
+            if let Some((start, chunk)) = self.scattered(request.at) {
+                chunk.check(request.at.saturating_sub(start), request)?;
+            }
         }
         Ok(())
     }

@@ -135,7 +135,8 @@ fn linked(file: &File, (tag, reference): (u16, u16), header: Linked) -> Result<E
 /// Returns a compressed element.
 fn compressed(file: &File, header: CompressedHeader) -> Result<Element> {
     let compression = Compression::try_from(&header.compression)?;
-    let pieces = compressed_pieces(file, header.reference)?;
+    // Two bytes.
+    let pieces = compressed_pieces(file, header.reference as u16)?;
     if compression.steps.is_empty() {
         return Ok(Element { len: header.length, storage: Storage::Pieces(pieces) });
     }
@@ -144,7 +145,7 @@ fn compressed(file: &File, header: CompressedHeader) -> Result<Element> {
 
 /// Returns the pieces of compressed bytes, which may be linked blocks. They end where the file does, and at the first block that was never
 /// written: a stream has no holes, and lengths that lie cost a hostile file nothing.
-pub(crate) fn compressed_pieces(file: &File, reference: u64) -> Result<Vec<Piece>> {
+pub(crate) fn compressed_pieces(file: &File, reference: u16) -> Result<Vec<Piece>> {
     let mut pieces = stored_pieces(file, reference)?;
     let size = file.blob().size()?;
     let mut end = pieces.len();
@@ -161,9 +162,7 @@ pub(crate) fn compressed_pieces(file: &File, reference: u64) -> Result<Vec<Piece
 }
 
 /// Returns the pieces of compressed bytes as the file says them.
-fn stored_pieces(file: &File, reference: u64) -> Result<Vec<Piece>> {
-    // Two bytes.
-    let reference = reference as u16;
+fn stored_pieces(file: &File, reference: u16) -> Result<Vec<Piece>> {
     let Some(descriptor) = file.descriptor(tags::COMPRESSED, reference) else {
         return Err(bad(format!("compressed bytes {reference} are not in the file")));
     };

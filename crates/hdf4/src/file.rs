@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ferrocdf_bytes::{Context, Result};
 use ferrocdf_codec::{Chain, Codecs};
-use ferrocdf_store::{Blob, InRounds, read_in_rounds};
+use ferrocdf_store::{Blob, InRounds, ReadRequest, read_in_rounds};
 
 use crate::budget::{Budget, Use};
 use crate::descriptors::Descriptors;
@@ -175,6 +175,11 @@ impl File {
     /// Reads bytes of the file; fewer than asked only where it ends.
     pub(crate) fn bytes_at(&self, at: u64, len: u64) -> Result<Vec<u8>> {
         bytes_at(&*self.0.metadata, at, len)
+    }
+
+    /// Reads several ranges of the file in one batch; fewer bytes than asked only where it ends.
+    pub(crate) fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
+        self.0.metadata.read_many(requests)
     }
 
     /// Opens the file of an external element.

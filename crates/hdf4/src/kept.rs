@@ -1,7 +1,7 @@
 //! A slow file, some bytes of which are in memory.
 
 use ferrocdf_bytes::Result;
-use ferrocdf_store::{Blob, Cost, InRounds, ReadRequest};
+use ferrocdf_store::{Blob, Cost, InRounds, ReadRequest, read_parts};
 use std::sync::Arc;
 
 use crate::descriptors::Kept;
@@ -13,15 +13,14 @@ pub struct KeptBlob {
 }
 
 impl KeptBlob {
-    /// Fills a request from the kept bytes; false if they do not have all of it.
-    fn fill(&self, request: &mut ReadRequest<'_>) -> bool {
-        let Some((start, bytes)) = self.kept.range(..=request.at).next_back() else { return false };
-        let skip = usize::try_from(request.at - start).unwrap_or(usize::MAX);
-        let Some(bytes) = bytes.get(skip..).and_then(|rest| rest.get(..request.into.len())) else {
+    /// Fills a buffer from the kept bytes; false if they do not have all of it.
+    fn fill(&self, at: u64, into: &mut [u8]) -> bool {
+        let Some((start, bytes)) = self.kept.range(..=at).next_back() else { return false };
+        let skip = usize::try_from(at - start).unwrap_or(usize::MAX);
+        let Some(bytes) = bytes.get(skip..).and_then(|rest| rest.get(..into.len())) else {
             return false;
         };
-        request.into.copy_from_slice(bytes);
-        request.len = bytes.len();
+        into.copy_from_slice(bytes);
         true
     }
 }
@@ -38,22 +37,13 @@ impl Blob for KeptBlob {
     }
 
     fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
-        let (mut far, mut numbers) = (vec![], vec![]);
-        for (number, request) in requests.iter_mut().enumerate() {
-            if !self.fill(request) {
-                numbers.push(number);
-                far.push(ReadRequest::new(request.at, request.into));
+        read_parts(&*self.blob, requests, |at, into, parts| {
+            let len = into.len();
+            if !self.fill(at, into) {
+                parts.push(ReadRequest::new(at, into));
             }
-        }
-        if far.is_empty() {
-            return Ok(());
-        }
-        self.blob.read_many(&mut far)?;
-        let lens: Vec<usize> = far.iter().map(|request| request.len).collect();
-        for (number, len) in numbers.into_iter().zip(lens) {
-            requests[number].len = len;
-        }
-        Ok(())
+            Ok(len)
+        })
     }
 
     fn name(&self) -> String {

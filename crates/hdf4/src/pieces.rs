@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::{Blob, Cost, ReadRequest};
+use ferrocdf_store::{Blob, Cost, ReadRequest, read_parts};
 
 /// A run of bytes of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +80,18 @@ impl PieceBlob {
         into.iter_mut().zip(self.fill.iter().cycle().skip(skip)).for_each(|(to, from)| *to = *from);
     }
 
+    /// Splits a read at the borders of pieces, as [`read_parts`](ferrocdf_store::read_parts) wants it. Returns the number of its bytes.
+    pub fn split<'b>(
+        &self,
+        at: u64,
+        into: &'b mut [u8],
+        requests: &mut Vec<ReadRequest<'b>>,
+    ) -> Result<usize> {
+        let len = self.available(at, into.len());
+        self.cut(at, &mut into[..len], requests)?;
+        Ok(len)
+    }
+
     /// Cuts a request at the borders of pieces. Fills what was never written; returns the requests for the rest.
     fn cut<'b>(&self, at: u64, mut into: &'b mut [u8], requests: &mut Vec<ReadRequest<'b>>) -> Result<()> {
         let mut position = at;
@@ -111,6 +123,23 @@ impl PieceBlob {
     fn available(&self, at: u64, len: usize) -> usize {
         len.min(usize::try_from(self.size.saturating_sub(at)).unwrap_or(usize::MAX))
     }
+
+    /// Checks that a read from position `at` on has all bytes that [`split`](PieceBlob::split) promised.
+    ///
+    /// # Errors
+    /// `ETRUNC` if the file ends before one of the pieces does.
+    pub fn check(&self, at: u64, request: &ReadRequest<'_>) -> Result<()> {
+        if request.len >= self.available(at, request.into.len()) {
+            return Ok(());
+        }
+        let (size, end) = (self.blob.size()?, at.saturating_add(request.into.len() as u64));
+        let read =
+            self.pieces.iter().filter(|(start, piece)| *start < end && start.saturating_add(piece.len) > at);
+        let mut stored = read.filter_map(|(_, piece)| Some((piece.at?, piece.len)));
+        let beyond = stored.find(|(at, len)| at.saturating_add(*len) > size);
+        let (at, len) = beyond.unwrap_or((size, 1));
+        Err(cut_short(&*self.blob, at, len))
+    }
 }
 
 impl Blob for PieceBlob {
@@ -125,16 +154,8 @@ impl Blob for PieceBlob {
     }
 
     fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
-        let mut parts = Vec::with_capacity(requests.len());
-        for request in requests {
-            request.len = self.available(request.at, request.into.len());
-            self.cut(request.at, &mut request.into[..request.len], &mut parts)?;
-        }
-        self.blob.read_many(&mut parts)?;
-        match parts.iter().find(|part| part.len < part.into.len()) {
-            Some(part) => Err(cut_short(&*self.blob, part.at, part.into.len() as u64)),
-            None => Ok(()),
-        }
+        read_parts(&*self.blob, requests, |at, into, parts| self.split(at, into, parts))?;
+        requests.iter().try_for_each(|request| self.check(request.at, request))
     }
 
     fn name(&self) -> String {

@@ -19,6 +19,7 @@ mod objects;
 mod page_cache;
 mod page_folder;
 mod pages;
+mod parts;
 mod prealloc;
 mod replace;
 mod retry;
@@ -42,6 +43,7 @@ pub use objects::{
 };
 pub use page_cache::PageCache;
 pub use page_folder::PageFolder;
+pub use parts::read_parts;
 pub use replace::{ReplaceableFile, copy_access, resolve_links, write_file};
 pub use retry::{ChangeToken, RetryLimit, is_stale, read_optimistically, retry};
 pub use rounds::{InRounds, read_in_rounds};

@@ -174,6 +174,27 @@ impl Builder {
         self.add(tags::SD | SPECIAL, &bytes)
     }
 
+    /// Cuts the compressed bytes of all chunks and elements so far into linked blocks of `len` bytes, none of which lies right
+    /// behind another one.
+    pub fn link_compressed(&mut self, len: usize) {
+        for number in 0..self.objects.len() {
+            let (tag, reference, Some(bytes)) = self.objects[number].clone() else { continue };
+            if tag != tags::COMPRESSED {
+                continue;
+            }
+            let mut blocks = vec![];
+            for block in bytes.chunks(len) {
+                blocks.push(self.add(tags::LINKED, block));
+                self.add(tags::RI8, &[0]);
+            }
+            let links: Vec<u8> = blocks.iter().flat_map(|block| block.to_be_bytes()).collect();
+            let table = self.add(tags::LINKED, &[&[0, 0], &links[..]].concat());
+            let numbers = [bytes.len(), len, blocks.len()].map(|number| (number as u32).to_be_bytes());
+            let header = [&[0, 1][..], &numbers.concat(), &table.to_be_bytes()].concat();
+            self.objects[number] = (tags::COMPRESSED | SPECIAL, reference, Some(header));
+        }
+    }
+
     /// Writes the file, with so many descriptors in a block.
     pub fn finish(self, per_block: usize) -> Vec<u8> {
         let mut file = SIGNATURE.to_vec();

@@ -113,7 +113,7 @@ fn chunks_are_found_by_their_table_and_missing_ones_are_filled() {
 }
 
 #[test]
-fn chunks_whose_compressed_bytes_are_linked_blocks_are_read_one_by_one() {
+fn chunks_whose_compressed_bytes_are_linked_blocks_are_read() {
     let mut builder = Builder::default();
     let x = builder.dim("x", Some(4));
     let data = builder.chunked(
@@ -124,40 +124,10 @@ fn chunks_whose_compressed_bytes_are_linked_blocks_are_read_one_by_one() {
     );
     let var = builder.dataset("v", &[x], INT16, Some(data), &[]);
     builder.cdf(&[x], &[var], &[]);
-    // The compressed bytes of both chunks become linked blocks of 5 bytes.
-    let mut in_blocks = Builder::default();
-    for (tag, reference, bytes) in objects(&builder.finish(200)) {
-        if tag != tags::COMPRESSED {
-            in_blocks.put(tag, reference, &bytes);
-            continue;
-        }
-        let mut table = vec![0, 0];
-        for (number, block) in bytes.chunks(5).enumerate() {
-            let block_reference = 1000 + 100 * reference + number as u16;
-            in_blocks.put(tags::LINKED, block_reference, block);
-            table.extend(block_reference.to_be_bytes());
-        }
-        in_blocks.put(tags::LINKED, 5000 + reference, &table);
-        let header = [
-            &[0, 1][..],
-            &(bytes.len() as u32).to_be_bytes(),
-            &5u32.to_be_bytes(),
-            &100u32.to_be_bytes(),
-            &(5000 + reference).to_be_bytes(),
-        ];
-        in_blocks.put(tags::COMPRESSED | SPECIAL, reference, &header.concat());
-    }
-    let file = open(in_blocks.finish(16));
+    builder.link_compressed(5);
+    let file = open(builder.finish(16));
     let found = Datasets::read(&file).unwrap();
     assert_eq!(values(&file, named(&found, "v")), [1, 2, 3, 4]);
-}
-
-/// The objects of a file with one block of descriptors.
-fn objects(file: &[u8]) -> Vec<(u16, u16, Vec<u8>)> {
-    let pair = |at: usize| u16::from_be_bytes([file[at], file[at + 1]]);
-    let quad = |at: usize| u32::from_be_bytes([file[at], file[at + 1], file[at + 2], file[at + 3]]) as usize;
-    let places = (0..usize::from(pair(4))).map(|number| 10 + 12 * number).filter(|&at| pair(at) != 1);
-    places.map(|at| (pair(at), pair(at + 2), file[quad(at + 4)..][..quad(at + 8)].to_vec())).collect()
 }
 
 #[test]
