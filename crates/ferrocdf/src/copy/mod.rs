@@ -196,8 +196,8 @@ fn move_records(from: &File, to: &FileMut, jobs: &[Job], progress: &mut dyn FnMu
 fn copy_each_chunk(from: &File, to: &FileMut, job: Job, progress: &mut dyn FnMut(u64)) -> Result<bool> {
     let (from_var, to_var) = job.pair;
     let (source, mut target) = lock_both(from, to);
-    let array = source.array(from_var)?;
-    if !matches!(array.layout, Layout::Chunked(_)) || source.is_external(from_var)? {
+    let (array, blob) = source.located(from_var)?;
+    if !matches!(array.layout, Layout::Chunked(_)) {
         return Ok(false);
     }
     // What nobody wrote is told in the source; in a target without fill values it would be whatever memory held.
@@ -210,8 +210,8 @@ fn copy_each_chunk(from: &File, to: &FileMut, job: Job, progress: &mut dyn FnMut
     let (model, writer) = target.writer()?;
     let Some(chunks) = writer.chunks_to_write(model, to_var)? else { return Ok(false) };
     target.forget_array(to_var);
-    let copied = skipping_zeros(target.blob_mut()?, job.skips_zeros, |blob| {
-        copy_chunks((source.driver().blob(), array), (blob, &chunks), progress)
+    let copied = skipping_zeros(target.blob_mut()?, job.skips_zeros, |to_blob| {
+        copy_chunks((blob, array), (to_blob, &chunks), progress)
     });
     copied.map_err(|error| between(from, to, error.at(source.model().var_path(from_var))))
 }

@@ -10,7 +10,10 @@ use std::time::Duration;
 use ferrocdf::model::{Chunking, Endian, Filter};
 use ferrocdf::store::testing::Simulated;
 use ferrocdf::store::{Cost, MemoryStore, Store};
-use ferrocdf::{Atomic, Code, Container, File, GroupId, Location, OpenOptions, Owner, Type, Values};
+use ferrocdf::{
+    Atomic, Code, Container, CreateOptions, File, FileMut, Format, GroupId, Location, OpenOptions, Owner,
+    Type, Values, copy_data,
+};
 use ferrocdf_codec::{Chain, Codecs, Step};
 use ferrocdf_hdf4::tags;
 
@@ -162,4 +165,36 @@ fn many_datasets_of_one_name_take_no_longer_than_others() {
     let model = file.model();
     let (last_var, last_dim) = (model.vars().last().unwrap(), model.dims().last().unwrap());
     assert_eq!((&*last_var.name.to_str(), &*last_dim.name.to_str()), ("v_10000", "x_10000"));
+}
+
+/// Chunks that are no streams of zlib show that nobody decodes them.
+#[test]
+fn deflated_chunks_are_copied_to_netcdf_4_as_they_are() {
+    let mut builder = Builder::default();
+    let (y, x) = (builder.dim("y", Some(2)), builder.dim("x", Some(4)));
+    let chunks = [(vec![0, 0], b"the first of two".to_vec()), (vec![0, 1], b"the second of two".to_vec())];
+    let data = builder.chunked(&[2, 4], &[2, 2], Some(DEFLATE), &chunks);
+    let level = builder.dataset("level", &[y, x], INT16, Some(data), &[]);
+    builder.cdf(&[y, x], &[level], &[]);
+    let source = File::from_bytes(builder.finish(16)).unwrap();
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("copy.nc");
+    let target = FileMut::create(&path, &CreateOptions::format(Format::NETCDF4)).unwrap();
+    let (source_model, source_var) = (source.model(), source.variable("level").unwrap().id());
+    let copied = target
+        .define(|model| {
+            let y = model.def_dim(GroupId::ROOT, "y", Some(2))?;
+            let x = model.def_dim(GroupId::ROOT, "x", Some(4))?;
+            let var = model.def_var(GroupId::ROOT, "level", Atomic::Short.into(), &[y, x])?;
+            model.var_mut(var).storage = source_model.var(source_var).storage.clone();
+            Ok(var)
+        })
+        .unwrap();
+    copy_data(&source, &target, &[(source_var, copied)], 1 << 20, &mut |_| ()).unwrap();
+    target.close().unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    for chunk in ["the first of two", "the second of two"] {
+        assert!(bytes.windows(chunk.len()).any(|window| window == chunk.as_bytes()), "{chunk}");
+    }
 }
