@@ -16,6 +16,8 @@
 
 static long passed, first = -1, left;
 static enum fault_kind kind;
+/* Whether removals fail too. Not those of preloaded programs: nobody could remove what such a program leaves. */
+static int removals_fail = 1;
 
 static const char *const NAMES[] = {"eio", "enospc", "eintr", "short", "zero", "full"};
 
@@ -46,6 +48,7 @@ __attribute__((constructor)) static void from_environment(void)
     const char *text = getenv("FAULT");
     char name[16];
     long n, times;
+    removals_fail = text == NULL;
     if (text && sscanf(text, "%ld %15s %ld", &n, name, &times) == 3)
         fault_arm(n, fault_named(name), times < 0 ? 1L << 60 : times);
 }
@@ -208,5 +211,5 @@ int linkat(int from_folder, const char *from, int to_folder, const char *to, int
 int unlink(const char *path)
 {
     int (*real)(const char *) = (int (*)(const char *))dlsym(RTLD_NEXT, "unlink");
-    return folder_fails(0) ? fail() : real(path);
+    return removals_fail && folder_fails(0) ? fail() : real(path);
 }
