@@ -2,7 +2,7 @@
 
 use ferrocdf_array::{Array, ConversionRules, Kind, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{DataModel, Format, Model};
+use ferrocdf_model::{Atomic, DataModel, Format, Model};
 
 /// Runs `$body` with `$number` as the Rust type of an atomic type, or `$text` for text and `$other` for strings.
 macro_rules! with_number {
@@ -87,4 +87,21 @@ pub(crate) fn as_stored(model: &Model, array: &Array, memory: Kind) -> Option<Ar
         array.stored.kind = memory;
         array
     })
+}
+
+/// Returns the netCDF type of numbers of a kind.
+pub fn atomic_of(kind: Kind) -> Atomic {
+    match kind {
+        Kind::I8 => Atomic::Byte,
+        Kind::U8 => Atomic::Ubyte,
+        Kind::Char => Atomic::Char,
+        Kind::I16 => Atomic::Short,
+        Kind::U16 => Atomic::Ushort,
+        Kind::I32 => Atomic::Int,
+        Kind::U32 => Atomic::Uint,
+        Kind::I64 => Atomic::Int64,
+        Kind::U64 => Atomic::Uint64,
+        Kind::F32 => Atomic::Float,
+        Kind::F64 => Atomic::Double,
+    }
 }

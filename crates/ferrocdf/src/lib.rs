@@ -51,6 +51,7 @@ mod short_access;
 mod storage;
 pub mod suite;
 mod tiles;
+mod unique_names;
 
 use std::path::Path;
 
@@ -71,6 +72,7 @@ pub use ferrocdf_store as store;
 
 pub use copy::{Pair, copy_data, keep_unwritten};
 pub use driver::{DataSources, Shapeless};
+pub use elements::atomic_of;
 pub use extents::{Extent, Extents, every};
 pub use file::{File, FileMut};
 pub use handles::{Dimension, NetcdfType, Variable, VariableMut};

@@ -97,9 +97,4 @@ impl NumberType {
     pub fn size(self) -> usize {
         self.stored.kind.size()
     }
-
-    /// Returns the type in the other byte order, if `little` says so.
-    pub fn with_order(self, order: Order) -> NumberType {
-        NumberType { stored: Stored { order, ..self.stored }, ..self }
-    }
 }

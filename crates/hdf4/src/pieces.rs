@@ -40,7 +40,7 @@ pub(crate) fn cut_short(blob: &dyn Blob, at: u64, len: u64) -> Error {
     Error::new(Code::ETRUNC, what)
 }
 
-/// Pieces one behind the other, as a blob. What no piece has, and what lies past the last one, are the bytes of `fill`.
+/// A blob made of pieces, one behind the other. Bytes that were never written, and all behind the last piece, are those of `fill`.
 pub(crate) struct PieceBlob {
     blob: Arc<dyn Blob>,
     /// For each piece where it begins among the bytes of all.

@@ -4,7 +4,6 @@
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 
-use ferrocdf::array::Kind;
 use ferrocdf::{Atomic, Code};
 
 use super::{UserFile, VarFacts};
@@ -20,19 +19,7 @@ fn type_of(memory: Memory) -> Option<Atomic> {
     Some(match memory {
         Memory::Own => return None,
         Memory::Strings => Atomic::String,
-        Memory::Elements(kind) => match kind {
-            Kind::I8 => Atomic::Byte,
-            Kind::U8 => Atomic::Ubyte,
-            Kind::Char => Atomic::Char,
-            Kind::I16 => Atomic::Short,
-            Kind::U16 => Atomic::Ushort,
-            Kind::I32 => Atomic::Int,
-            Kind::U32 => Atomic::Uint,
-            Kind::I64 => Atomic::Int64,
-            Kind::U64 => Atomic::Uint64,
-            Kind::F32 => Atomic::Float,
-            Kind::F64 => Atomic::Double,
-        },
+        Memory::Elements(kind) => ferrocdf::atomic_of(kind),
     })
 }
 

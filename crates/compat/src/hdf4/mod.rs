@@ -1,8 +1,8 @@
 //! HDF4 files: libhdf4 writes and judges them, through the C programs in `c/hdf4`.
 //!
 //! [`Libhdf4::write`] makes files of every kind, [`Libhdf4::tell`] says what the SD interface finds in files, and [`compare`] compares
-//! that with what ferrocdf reads. What netCDF-C makes of it is the rule for names, dimensions and types (`libhdf4/hdf4file.c` there), also for
-//! the number formats that it refuses.
+//! that with what ferrocdf reads. Names, dimensions and types must be those that netCDF-C makes of it (`libhdf4/hdf4file.c` there). Number
+//! formats that netCDF-C refuses follow the same rules.
 
 mod compare;
 mod told;

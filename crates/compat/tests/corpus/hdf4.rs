@@ -33,10 +33,10 @@ fn short(path: &Path) -> String {
 const EXCEPTIONS: &[(&str, &str, &str)] = &[(
     "ntcheck.hdf",
     ": elements: ",
-    "dimensions without a scale: libhdf4 reads what lies at the begin of the scales of others, ours is the fill value",
+    "of a dimension without a scale libhdf4 returns the first bytes of the other scales, ferrocdf the fill value",
 )];
 
-/// Compares what others tell of files with what ours reads; `who` told it.
+/// Compares what another reader, called `who`, tells of files with what ferrocdf reads.
 fn judge(who: &str, paths: &[PathBuf], told: &[Told]) {
     let mut all = Comparison::default();
     for (path, told) in paths.iter().zip(told) {

@@ -12,6 +12,9 @@ use ferrocdf_model::{
     Name, Owner, Storage, Values, Var,
 };
 
+use crate::elements::atomic_of;
+use crate::unique_names::UniqueNames;
+
 use super::DataSet;
 
 /// Returns the model, and the datasets that groups of numeric data stand for.
@@ -22,7 +25,8 @@ pub(super) fn model(file: &File, datasets: &Datasets) -> Result<(Model, Vec<Data
     }
     let storages = file.for_each(&datasets.vars, |var| storage(file, var));
     let dims = Dimensions::of(datasets);
-    let (mut known, mut names, mut dim_names) = (HashMap::new(), Names::default(), Names::default());
+    let (mut known, mut names, mut dim_names) =
+        (HashMap::new(), UniqueNames::default(), UniqueNames::default());
     let mut data_sets = vec![];
     for (var, storage) in datasets.vars.iter().zip(storages) {
         let own = var
@@ -30,9 +34,8 @@ pub(super) fn model(file: &File, datasets: &Datasets) -> Result<(Model, Vec<Data
             .iter()
             .map(|&dim| dims.define(&mut model, &mut known, &mut dim_names, datasets, dim))
             .collect();
-        let name = names.unique(&var.name, |name| model.is_free(GroupId::ROOT, name));
         let id = model.push_var(Var {
-            name: Name::stored(&name),
+            name: names.take(&var.name),
             group: GroupId::ROOT,
             ty: atomic(var.number).into(),
             dims: own,
@@ -74,7 +77,7 @@ impl Dimensions {
         &self,
         model: &mut Model,
         known: &mut HashMap<(Vec<u8>, Option<u64>), DimId>,
-        names: &mut Names,
+        names: &mut UniqueNames,
         datasets: &Datasets,
         number: usize,
     ) -> DimId {
@@ -86,33 +89,10 @@ impl Dimensions {
             }
             return id;
         }
-        let name = names.unique(&dim.name, |name| model.dim_in(GroupId::ROOT, name).is_none());
-        let (name, group) = (Name::stored(&name), GroupId::ROOT);
+        let (name, group) = (names.take(&dim.name), GroupId::ROOT);
         let id = model.push_dim(Dim { name, group, len, unlimited: dim.len.is_none() });
         known.insert((dim.name.clone(), dim.len), id);
         id
-    }
-}
-
-/// Makes names that are free. Remembers the last number behind each name, so that many objects of one name take no longer than others.
-#[derive(Default)]
-pub(super) struct Names(HashMap<Vec<u8>, u64>);
-
-impl Names {
-    /// Returns a name that is free: the name itself, or with the first number that makes it one.
-    pub fn unique(&mut self, name: &[u8], is_free: impl Fn(&[u8]) -> bool) -> Vec<u8> {
-        let name = if name.is_empty() { b"unnamed" } else { name };
-        if is_free(name) {
-            return name.to_vec();
-        }
-        let last = self.0.entry(name.to_vec()).or_insert(1);
-        loop {
-            *last += 1;
-            let numbered = [name, format!("_{last}").as_bytes()].concat();
-            if is_free(&numbered) {
-                return numbered;
-            }
-        }
     }
 }
 
@@ -126,19 +106,7 @@ fn push_attribute(model: &mut Model, owner: Owner, attribute: &Attribute) {
 
 /// Returns the netCDF type of a number type.
 pub(crate) fn atomic(number: NumberType) -> Atomic {
-    match number.stored.kind {
-        Kind::I8 => Atomic::Byte,
-        Kind::U8 => Atomic::Ubyte,
-        Kind::Char => Atomic::Char,
-        Kind::I16 => Atomic::Short,
-        Kind::U16 => Atomic::Ushort,
-        Kind::I32 => Atomic::Int,
-        Kind::U32 => Atomic::Uint,
-        Kind::I64 => Atomic::Int64,
-        Kind::U64 => Atomic::Uint64,
-        Kind::F32 => Atomic::Float,
-        Kind::F64 => Atomic::Double,
-    }
+    atomic_of(number.stored.kind)
 }
 
 /// Returns stored numbers as values.

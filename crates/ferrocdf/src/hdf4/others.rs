@@ -1,6 +1,5 @@
 //! Objects that are no Scientific Datasets as variables, by an option: Vdatas as tables of a compound type, rasters.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use ferrocdf_array::{Array, Selection};
@@ -8,13 +7,13 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf4::sd::{Datasets, Var as Dataset, rasters};
 use ferrocdf_hdf4::{File, Vdata, tags};
 use ferrocdf_model::{
-    Attrs, Chunking, Class, Dim, Field, GroupId, Model, Name, Storage, Type, TypeId, UserType, Value, Values,
-    Var,
+    Attrs, Chunking, Class, Dim, Field, GroupId, Model, Storage, Type, TypeId, UserType, Value, Values, Var,
 };
 
-use super::build::{Names, atomic, values};
+use super::build::{atomic, values};
 use super::skipped::tables;
 use crate::driver::LocatedArray;
+use crate::unique_names::UniqueNames;
 
 /// An object that is a variable by an option.
 pub(super) enum Other {
@@ -25,7 +24,7 @@ pub(super) enum Other {
 /// Adds the Vdatas and rasters of a file to a model, and returns them in the order of their variables. What cannot be read stays among the
 /// skipped objects.
 pub(super) fn add(model: &mut Model, file: &File, datasets: &mut Datasets) -> Vec<Other> {
-    let (mut others, mut names) = (vec![], Taken::default());
+    let (mut others, mut names) = (vec![], Taken::in_root(model));
     for raster in rasters(file) {
         match raster {
             Ok(raster) => {
@@ -49,47 +48,52 @@ pub(super) fn add(model: &mut Model, file: &File, datasets: &mut Datasets) -> Ve
 }
 
 /// The names of variables and types, and those of dimensions.
-#[derive(Default)]
 struct Taken {
-    objects: Names,
-    dims: Names,
+    objects: UniqueNames,
+    dims: UniqueNames,
+}
+
+impl Taken {
+    /// Returns the names that the root group of a model has, which has variables and dimensions alone.
+    fn in_root(model: &Model) -> Taken {
+        Taken {
+            objects: model.vars().iter().map(|var| &var.name).collect(),
+            dims: model.dims().iter().map(|dim| &dim.name).collect(),
+        }
+    }
 }
 
 /// Adds a variable with dimensions of its own.
 fn push(model: &mut Model, names: &mut Taken, name: &[u8], ty: Type, shape: &[u64]) {
-    let name = names.objects.unique(name, |name| model.is_free(GroupId::ROOT, name));
+    let name = names.objects.take(name);
     let group = GroupId::ROOT;
     let mut dims = vec![];
     for (at, &len) in shape.iter().enumerate() {
-        let wanted = [&name[..], format!("_{at}").as_bytes()].concat();
-        let name = names.dims.unique(&wanted, |name| model.dim_in(GroupId::ROOT, name).is_none());
-        dims.push(model.push_dim(Dim { name: Name::stored(&name), group, len, unlimited: false }));
+        let name = names.dims.take(&[name.as_bytes(), format!("_{at}").as_bytes()].concat());
+        dims.push(model.push_dim(Dim { name, group, len, unlimited: false }));
     }
     let storage = Storage { chunking: Some(Chunking::Contiguous), ..Storage::default() };
-    let (name, attrs) = (Name::stored(&name), Attrs::default());
-    model.push_var(Var { name, group, ty, dims, attrs, storage });
+    model.push_var(Var { name, group, ty, dims, attrs: Attrs::default(), storage });
 }
 
 /// Adds the type of the records of a Vdata: fields one behind the other, as C aligns them.
-fn push_type(model: &mut Model, names: &mut Names, vdata: &Vdata) -> TypeId {
+fn push_type(model: &mut Model, names: &mut UniqueNames, vdata: &Vdata) -> TypeId {
     let (mut fields, mut end, mut widest): (Vec<Field>, usize, usize) = (vec![], 0, 1);
-    let (mut field_names, mut taken) = (Names::default(), HashSet::new());
+    let mut field_names = UniqueNames::default();
     for field in &vdata.fields {
         let size = field.number.size();
         let order = usize::try_from(field.order).unwrap_or(0);
-        let name = field_names.unique(&field.name, |name| !taken.contains(name));
-        taken.insert(name.clone());
+        let name = field_names.take(&field.name);
         end = end.next_multiple_of(size);
         let shape = if order == 1 { vec![] } else { vec![order] };
         let ty = atomic(field.number).into();
-        fields.push(Field { name: Name::stored(&name), offset: end, ty, shape, chars: 1 });
+        fields.push(Field { name, offset: end, ty, shape, chars: 1 });
         end += size * order;
         widest = widest.max(size);
     }
-    let wanted = [&vdata.name[..], b"_t"].concat();
-    let name = names.unique(&wanted, |name| model.is_free(GroupId::ROOT, name));
+    let name = names.take(&[&vdata.name[..], b"_t"].concat());
     let class = Class::Compound { size: end.next_multiple_of(widest), fields };
-    model.push_type(UserType { name: Name::stored(&name), group: GroupId::ROOT, class })
+    model.push_type(UserType { name, group: GroupId::ROOT, class })
 }
 
 impl Other {

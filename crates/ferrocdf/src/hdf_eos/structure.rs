@@ -204,7 +204,7 @@ fn grid(node: &Node<'_>) -> Result<Grid> {
     })
 }
 
-/// Reads what says where on the Earth a grid lies: a grid with nothing else.
+/// Reads the projection and the corners of a grid. The grid that is returned has no name, dimensions or fields yet.
 fn placed(node: &Node<'_>) -> Result<Grid> {
     let mut parameters = [0.0; PARAMETERS];
     for (parameter, item) in parameters.iter_mut().zip(node.items("ProjParams").unwrap_or_default()) {

@@ -72,7 +72,8 @@ pub(super) fn has_objects(store: &dyn Store, path: &str) -> bool {
 /// Removes the Zarr store at a location; of a symbolic link to one, the link alone. Returns false if there is none.
 ///
 /// # Errors
-/// Those of the system or the store; `NC_EINVAL` for a group or an array within a store, whose other metadata would tell of it still.
+/// Those of the system or the store; `NC_EINVAL` for a group or an array within a store, because the metadata of the store would still name
+/// it.
 pub fn remove_zarr_store(location: &Location) -> Result<bool> {
     match location {
         Location::Path(path) if !is_zarr_store(path) => Ok(false),

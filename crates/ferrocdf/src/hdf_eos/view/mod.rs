@@ -29,6 +29,7 @@ use super::members::{Member, Members, Objects};
 use super::structure::{Dimension, Field, MergedFields, Structure, Text};
 use super::tables::legal;
 use crate::hdf4::{DataSet, atomic};
+use crate::unique_names::UniqueNames;
 
 /// The storage of a variable of the view.
 #[derive(Clone, Debug)]
@@ -60,7 +61,7 @@ impl View {
     /// Makes the model of a file that the HDF4 driver shows as `flat`.
     pub fn new(structure: &Structure, flat: &Model, data_sets: &[DataSet], objects: Objects) -> View {
         let model = Model::new(Format::new(Container::Hdf4, DataModel::Netcdf4));
-        let names = HashMap::from([(GroupId::ROOT, Names::default())]);
+        let names = HashMap::from([(GroupId::ROOT, UniqueNames::default())]);
         let view = View { model, sources: vec![], tables: HashSet::new(), skipped: vec![] };
         let mut builder =
             Builder { view, flat, objects, names, used: HashSet::new(), scales: HashMap::new() };
@@ -93,29 +94,11 @@ struct Builder<'a> {
     flat: &'a Model,
     objects: Objects,
     /// The names that are taken in each group.
-    names: HashMap<GroupId, Names>,
+    names: HashMap<GroupId, UniqueNames>,
     /// The variables of the HDF4 driver that have their place.
     used: HashSet<VarId>,
     /// Datasets that are named after a dimension of an object, as `XDim:grid`: its dimension scales.
     scales: HashMap<&'a [u8], VarId>,
-}
-
-/// The names that are taken in a group, each with the number that the next object of the name gets.
-#[derive(Default)]
-struct Names(HashMap<Name, u32>);
-
-impl Names {
-    /// Returns the name, with a number behind it if it is taken.
-    fn unique(&mut self, name: Name) -> Name {
-        let mut unique = name.clone();
-        while let Some(_taken) = self.0.get(&unique) {
-            let next = self.0.entry(name.clone()).or_insert(1);
-            *next = next.saturating_add(1);
-            unique = Name::stored(format!("{name}_{next}").as_bytes());
-        }
-        self.0.insert(unique.clone(), 1);
-        unique
-    }
 }
 
 /// A field that is in the file.
@@ -134,7 +117,7 @@ impl<'a> Builder<'a> {
     }
 
     fn unique(&mut self, group: GroupId, name: Name) -> Name {
-        self.names.entry(group).or_default().unique(name)
+        self.names.entry(group).or_default().take(name.as_bytes())
     }
 
     /// Adds the dimensions of an object. Unlimited ones get the length of the first field that has them.
@@ -351,8 +334,8 @@ fn attr(name: &str, value: impl Into<Values>) -> Attr {
 const PART_LENGTHS: &[u8] = b"Field Dims";
 const PART_OFFSETS: &[u8] = b"Field Offsets";
 
-/// The attributes of a variable of the file without some, and those that the view adds. Those of the file are read when somebody
-/// looks, and win over others of the same name.
+/// The attributes of a variable in the view: those of the file, without some, and those that the view adds. An attribute of the file
+/// hides an added one of the same name. The file's attributes are read when they are first asked for.
 struct Changed {
     attrs: Attrs,
     without: &'static [&'static [u8]],
