@@ -27,6 +27,8 @@ pub enum Arrangement {
     Chunked(Vec<u64>),
     /// In other datasets.
     Virtual,
+    /// Nowhere: the values are computed when they are read.
+    Computed,
 }
 
 impl Arrangement {
@@ -131,6 +133,15 @@ impl Variable<'_> {
             }
         }
         info.chunks = size.chunks;
+        if state.driver().inspect().is_computed(self.id()) {
+            info = StorageInfo {
+                arrangement: Arrangement::Computed,
+                stored_bytes: 0,
+                begin: None,
+                end: None,
+                ..info
+            };
+        }
         Ok(info)
     }
 }

@@ -1,4 +1,5 @@
 //! An open file: its descriptors, and what reads its objects.
+#![deny(clippy::arithmetic_side_effects)]
 
 use std::fmt;
 use std::sync::Arc;

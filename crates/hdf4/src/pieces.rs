@@ -1,4 +1,5 @@
 //! Bytes in pieces: linked blocks, ranges of another file, and parts that were never written.
+#![deny(clippy::arithmetic_side_effects)]
 
 use std::sync::Arc;
 
@@ -73,11 +74,8 @@ impl PieceBlob {
 
     /// Fills bytes from position `at` on that were never written.
     fn fill(&self, at: u64, into: &mut [u8]) {
-        if self.fill.is_empty() {
-            return into.fill(0);
-        }
-        let skip = (at % self.fill.len() as u64) as usize;
-        into.iter_mut().zip(self.fill.iter().cycle().skip(skip)).for_each(|(to, from)| *to = *from);
+        let Some(skip) = at.checked_rem(self.fill.len() as u64) else { return into.fill(0) };
+        into.iter_mut().zip(self.fill.iter().cycle().skip(skip as usize)).for_each(|(to, from)| *to = *from);
     }
 
     /// Splits a read at the borders of pieces, as [`read_parts`](ferrocdf_store::read_parts) wants it. Returns the number of its bytes.
@@ -101,8 +99,8 @@ impl PieceBlob {
                 self.fill(position, into);
                 return Ok(());
             };
-            let skip = position - start;
-            let left = usize::try_from(piece.len - skip).unwrap_or(usize::MAX);
+            let skip = position.saturating_sub(*start);
+            let left = usize::try_from(piece.len.saturating_sub(skip)).unwrap_or(usize::MAX);
             let (part, rest) = into.split_at_mut(left.min(into.len()));
             let part_len = part.len() as u64;
             match piece.at {
@@ -114,7 +112,7 @@ impl PieceBlob {
             }
             into = rest;
             position = position.saturating_add(part_len);
-            number += 1;
+            number = number.saturating_add(1);
         }
         Ok(())
     }

@@ -54,7 +54,7 @@ pub struct VdataAttribute {
 
 /// "DFTAG_VH".
 #[derive(Debug, Default)]
-struct Stored {
+struct VdataRecord {
     /// The last version that the element says.
     last_version: u64,
     interlace: u64,
@@ -87,7 +87,7 @@ const HAS_ATTRIBUTES: u64 = 1;
 /// Field number of attributes of the Vdata itself.
 const WHOLE: u64 = 0xffff_ffff;
 
-impl Record for Stored {
+impl Record for VdataRecord {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         c.uint("interlace", 2, &mut self.interlace)?;
         c.uint("number of records", 4, &mut self.records)?;
@@ -142,11 +142,11 @@ impl Vdata {
         if last_version > WITH_FLAGS {
             return Err(bad(format!("{what} at byte {at}: version {last_version} is not known")));
         }
-        let stored = decode(Stored { last_version, ..Stored::default() }, &what, at, &bytes)?;
+        let stored = decode(VdataRecord { last_version, ..VdataRecord::default() }, &what, at, &bytes)?;
         Vdata::check(reference, stored).at(|| format!("{what} at byte {at}"))
     }
 
-    fn check(reference: u16, stored: Stored) -> Result<Vdata> {
+    fn check(reference: u16, stored: VdataRecord) -> Result<Vdata> {
         let mut fields = Vec::with_capacity(stored.names.len());
         for (number, name) in stored.names.iter().enumerate() {
             let value = |list: &[u64]| list.get(number).copied().unwrap_or(0);

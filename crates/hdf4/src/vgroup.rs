@@ -23,7 +23,7 @@ pub struct Vgroup {
 
 /// "DFTAG_VG".
 #[derive(Debug, Default)]
-struct Stored {
+struct VgroupRecord {
     /// The last version that the element says, which decides whether there are flags.
     version: u64,
     count: u64,
@@ -44,7 +44,7 @@ const WITH_FLAGS: u64 = 4;
 /// The flag of Vgroups with attributes.
 const HAS_ATTRIBUTES: u64 = 1;
 
-impl Record for Stored {
+impl Record for VgroupRecord {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         c.uint("number of members", 2, &mut self.count)?;
         c.list("tag", self.count, &mut self.member_tags, |tag, c| c.uint("tag", 2, tag))?;
@@ -90,7 +90,7 @@ impl Vgroup {
         if version > WITH_FLAGS {
             return Err(bad(format!("{what} at byte {at}: version {version} is not known")));
         }
-        let stored = decode(Stored { version, ..Stored::default() }, &what, at, &bytes)?;
+        let stored = decode(VgroupRecord { version, ..VgroupRecord::default() }, &what, at, &bytes)?;
         // All have two bytes.
         let pairs = stored.member_tags.iter().zip(&stored.references);
         Ok(Vgroup {

@@ -21,6 +21,11 @@ pub trait Inspect {
         Ok(DataSources::default())
     }
 
+    /// True if the values of a variable are not in the file, but computed when they are read.
+    fn is_computed(&self, _var: VarId) -> bool {
+        false
+    }
+
     /// True unless another program than a netCDF library can have written the file.
     fn is_written_by_netcdf(&self) -> bool {
         true

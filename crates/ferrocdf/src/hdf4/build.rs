@@ -15,10 +15,10 @@ use ferrocdf_model::{
 use crate::elements::atomic_of;
 use crate::unique_names::UniqueNames;
 
-use super::DataSet;
+use super::DatasetVar;
 
 /// Returns the model, and the datasets that groups of numeric data stand for.
-pub(super) fn model(file: &File, datasets: &Datasets) -> Result<(Model, Vec<DataSet>)> {
+pub(super) fn model(file: &File, datasets: &Datasets) -> Result<(Model, Vec<DatasetVar>)> {
     let mut model = Model::new(Format::new(Container::Hdf4, DataModel::Netcdf4));
     for attribute in &datasets.attributes {
         push_attribute(&mut model, Owner::Group(GroupId::ROOT), attribute);
@@ -27,7 +27,7 @@ pub(super) fn model(file: &File, datasets: &Datasets) -> Result<(Model, Vec<Data
     let dims = Dimensions::of(datasets);
     let (mut known, mut names, mut dim_names) =
         (HashMap::new(), UniqueNames::default(), UniqueNames::default());
-    let mut data_sets = vec![];
+    let mut dataset_vars = vec![];
     for (var, storage) in datasets.vars.iter().zip(storages) {
         let own = var
             .dims
@@ -46,13 +46,13 @@ pub(super) fn model(file: &File, datasets: &Datasets) -> Result<(Model, Vec<Data
         for attribute in &var.attributes {
             push_attribute(&mut model, Owner::Var(id), attribute);
         }
-        data_sets.extend(var.group.map(|(_, reference)| DataSet {
+        dataset_vars.extend(var.group.map(|(_, reference)| DatasetVar {
             reference,
             name: var.name.clone(),
             var: id,
         }));
     }
-    Ok((model, data_sets))
+    Ok((model, dataset_vars))
 }
 
 /// The lengths of unlimited dimensions: those of the longest dataset on each.

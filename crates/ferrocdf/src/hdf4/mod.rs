@@ -38,14 +38,14 @@ pub(crate) struct Hdf4 {
 struct Content {
     file: File,
     datasets: Datasets,
-    data_sets: Vec<DataSet>,
+    dataset_vars: Vec<DatasetVar>,
     /// The variables behind the datasets.
     others: Vec<Other>,
 }
 
 /// A dataset that a group of numeric data stands for, and the variable that it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DataSet {
+pub(crate) struct DatasetVar {
     /// Reference number of its NDG or SDG.
     pub reference: u16,
     /// Its name in the file, before it is made unique.
@@ -63,12 +63,12 @@ impl Content {
         let watched = Arc::new(Watched::new(blob.clone()));
         let file = File::open(watched.clone(), open_named, plugins::codecs())?;
         let mut datasets = Datasets::read(&file)?;
-        let (mut model, data_sets) = build::model(&file, &datasets)?;
+        let (mut model, dataset_vars) = build::model(&file, &datasets)?;
         let others = if shows_all { others::add(&mut model, &file, &mut datasets) } else { vec![] };
         // What the source refused is not to be taken for something that cannot be read.
         match watched.take_refusal() {
             Some(refusal) => Err(refusal),
-            None => Ok((Content { file, datasets, data_sets, others }, model)),
+            None => Ok((Content { file, datasets, dataset_vars, others }, model)),
         }
     }
 }
@@ -103,8 +103,8 @@ impl Hdf4 {
     }
 
     /// Returns the datasets that groups of numeric data stand for.
-    pub(crate) fn data_sets(&self) -> &[DataSet] {
-        &self.content.data_sets
+    pub(crate) fn dataset_vars(&self) -> &[DatasetVar] {
+        &self.content.dataset_vars
     }
 
     /// Returns the objects that are not in the model, but for Vdatas that another driver shows.

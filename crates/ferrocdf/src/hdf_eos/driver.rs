@@ -67,8 +67,8 @@ fn view(hdf4: &Hdf4, flat: &Model, text: &[u8]) -> Result<View> {
         Ok(structure) => (structure, None),
         Err(error) => (Structure::default(), Some(error.to_string())),
     };
-    let data_sets = hdf4.data_sets();
-    let mut view = View::new(&structure, flat, data_sets, Objects::read(hdf4.file(), data_sets)?);
+    let dataset_vars = hdf4.dataset_vars();
+    let mut view = View::new(&structure, flat, dataset_vars, Objects::read(hdf4.file(), dataset_vars)?);
     view.skipped.extend(malformed);
     Ok(view)
 }
@@ -79,9 +79,9 @@ impl HdfEos {
     }
 
     /// Returns the variable of the HDF4 driver that is the whole of a variable of the view.
-    fn data_set(&self, var: VarId) -> Option<VarId> {
+    fn dataset(&self, var: VarId) -> Option<VarId> {
         match self.source(var) {
-            Some(&Source::DataSet(var)) => Some(var),
+            Some(&Source::Dataset(var)) => Some(var),
             _ => None,
         }
     }
@@ -99,7 +99,7 @@ impl Driver for HdfEos {
 
     fn array(&self, model: &Model, var: VarId) -> Result<LocatedArray> {
         match self.source(var) {
-            Some(&Source::DataSet(var)) => self.hdf4.array(&self.flat, var),
+            Some(&Source::Dataset(var)) => self.hdf4.array(&self.flat, var),
             Some(&Source::Part { var, offset, len, ref shape }) => {
                 let LocatedArray { array, blob } = self.hdf4.array(&self.flat, var)?;
                 let blob = blob.unwrap_or_else(|| self.hdf4.file().blob().clone());
@@ -120,7 +120,7 @@ impl Driver for HdfEos {
     }
 
     fn fill(&self, model: &Model, var: VarId) -> Result<Option<Values>> {
-        match self.data_set(var) {
+        match self.dataset(var) {
             Some(var) => self.hdf4.fill(&self.flat, var),
             None => Ok(model.fill_value(var)),
         }
@@ -171,28 +171,28 @@ impl Inspect for HdfEos {
             Owner::Group(GroupId::ROOT) => self.hdf4.inspect().hidden_attributes(owner),
             Owner::Group(_) => vec![],
             Owner::Var(var) => {
-                let var = self.data_set(var);
+                let var = self.dataset(var);
                 var.map_or(vec![], |var| self.hdf4.inspect().hidden_attributes(Owner::Var(var)))
             }
         }
     }
 
     fn stored_size(&self, var: VarId) -> Result<StoredSize> {
-        match (self.data_set(var), self.source(var)) {
-            (Some(var), _) => self.hdf4.inspect().stored_size(var),
-            // Computed values take no room.
-            (None, Some(Source::Computed(_) | Source::GridMapping)) => {
-                Ok(StoredSize { bytes: Some((0, 0)), chunks: None })
-            }
-            _ => Ok(StoredSize::default()),
+        match self.dataset(var) {
+            Some(var) => self.hdf4.inspect().stored_size(var),
+            None => Ok(StoredSize::default()),
         }
     }
 
     fn sources(&self, var: VarId) -> Result<DataSources> {
-        match self.data_set(var) {
+        match self.dataset(var) {
             Some(var) => self.hdf4.inspect().sources(var),
             None => Ok(DataSources::default()),
         }
+    }
+
+    fn is_computed(&self, var: VarId) -> bool {
+        matches!(self.source(var), Some(Source::Computed(_) | Source::GridMapping))
     }
 
     fn is_written_by_netcdf(&self) -> bool {

@@ -9,7 +9,7 @@ use ferrocdf_hdf4::{File, Vdata, Vgroup, tags};
 use ferrocdf_model::{Attr, VarId};
 
 use super::tables::legal;
-use crate::hdf4::{DataSet, values};
+use crate::hdf4::{DatasetVar, values};
 
 /// The kinds of HDF-EOS2 objects, which are classes of Vgroups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,7 +34,7 @@ impl ObjectKind {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Member {
     /// A scientific dataset: a variable of the HDF4 driver.
-    DataSet(VarId),
+    Dataset(VarId),
     /// A table: fields of one dimension, and those of points.
     Table(Vdata),
 }
@@ -90,7 +90,7 @@ impl Objects {
     ///
     /// # Errors
     /// Those of the source of the bytes: what it refuses is not to be taken for something that cannot be read.
-    pub fn read(file: &File, data_sets: &[DataSet]) -> Result<Objects> {
+    pub fn read(file: &File, dataset_vars: &[DatasetVar]) -> Result<Objects> {
         let mut objects = Objects::default();
         let mut vgroups: HashMap<u16, Vgroup> = HashMap::new();
         for (reference, found) in file.vgroups() {
@@ -106,7 +106,8 @@ impl Objects {
         // The tables of all objects are read together: a slow source is waited for once.
         let mut wanted: Vec<(usize, Part, u16)> = vec![];
         let mut found: Vec<(ObjectKind, &Vgroup, Members)> = vec![];
-        let by_reference: HashMap<u16, &DataSet> = data_sets.iter().map(|set| (set.reference, set)).collect();
+        let by_reference: HashMap<u16, &DatasetVar> =
+            dataset_vars.iter().map(|set| (set.reference, set)).collect();
         for (kind, top) in tops.into_iter().filter_map(|top| Some((ObjectKind::of(&top.class)?, top))) {
             let (at, mut members) = (found.len(), Members::default());
             wanted.extend(top.members_of(tags::VH).map(|table| (at, Part::Fields, table)));
@@ -116,7 +117,7 @@ impl Objects {
                     match tag {
                         tags::NDG | tags::SDG => {
                             if let Some(set) = by_reference.get(&reference) {
-                                members.insert(set.name.clone(), Member::DataSet(set.var));
+                                members.insert(set.name.clone(), Member::Dataset(set.var));
                             }
                         }
                         tags::VH if has_attributes => wanted.push((at, Part::Attributes, reference)),

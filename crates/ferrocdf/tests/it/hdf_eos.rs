@@ -7,7 +7,7 @@ use std::time::Duration;
 use ferrocdf::store::testing::Simulated;
 use ferrocdf::store::{Blob, Cost, MemoryStore, ObjectBlob, Store};
 use ferrocdf::suite::{Dataset, driver_of_any_cut};
-use ferrocdf::{File, GroupId, Model, OpenOptions, Owner, Values, VarId};
+use ferrocdf::{Arrangement, File, GroupId, Model, OpenOptions, Owner, Values, VarId};
 
 use crate::hdf4_build::*;
 
@@ -159,6 +159,8 @@ fn projected_grid_has_map_coordinates_and_those_of_its_cells() {
     // One column of the second row, as a program reads it.
     let one = file.read_values(var(&model, "/B/longitude"), &[1, 2], &[1, 1]).unwrap();
     assert_eq!(one, Values::Double(vec![longitudes[5]]));
+    let storage = file.variable("/B/longitude").unwrap().storage().unwrap();
+    assert_eq!((storage.arrangement, storage.bytes, storage.stored_bytes), (Arrangement::Computed, 6 * 8, 0));
 }
 
 #[test]

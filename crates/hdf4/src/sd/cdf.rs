@@ -4,7 +4,7 @@
 //! dimensions, the number type, the data and the attributes, and Vdatas of class `Attr0.0`: attributes of the file.
 #![deny(clippy::arithmetic_side_effects)]
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ferrocdf_bytes::{Context, Error, Order, Result};
 
@@ -25,13 +25,14 @@ const LENGTH: &[u8] = b"DimVal0.1";
 /// Maximum number of bytes of an attribute: the library writes 65,535 numbers at most, each of 8 bytes.
 const MAX_ATTRIBUTE: u64 = 65_535 * 8;
 
-/// Reads the datasets; `None` if the file has no such Vgroup.
-pub fn read(file: &File) -> Result<Option<Datasets>> {
-    let (mut vgroups, mut refused) = (HashMap::new(), HashMap::new());
+/// Reads the datasets; `None` if no Vgroup that can be read has that class. Vgroups that cannot be read and belong to no dataset found are
+/// left in `damaged`, by their reference numbers.
+pub fn read(file: &File, damaged: &mut BTreeMap<u16, Error>) -> Result<Option<Datasets>> {
+    let mut vgroups = HashMap::new();
     for (at, vgroup) in file.vgroups() {
         match vgroup {
             Ok(vgroup) => drop(vgroups.insert(at, vgroup)),
-            Err(error) => drop(refused.insert(at, error)),
+            Err(error) => drop(damaged.insert(at, error)),
         }
     }
     let top = vgroups.values().filter(|vgroup| vgroup.class == CDF).min_by_key(|vgroup| vgroup.reference);
@@ -56,7 +57,7 @@ pub fn read(file: &File) -> Result<Option<Datasets>> {
     let read: HashMap<(u16, u16), Object> =
         objects.iter().copied().zip(file.for_each(&objects, |&object| Object::read(file, object))).collect();
     let mut found = Datasets::default();
-    found.unreadable.extend(top.members_of(tags::VG).filter_map(|at| refused.remove(&at)));
+    found.unreadable.extend(top.members_of(tags::VG).filter_map(|at| damaged.remove(&at)));
     found.known.insert((tags::VG, top.reference));
     found.known.extend(objects);
     let mut dims = HashMap::new();

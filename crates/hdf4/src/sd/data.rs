@@ -2,6 +2,7 @@
 //!
 //! One piece of the file is contiguous; several pieces, another file and data shorter than the dimensions are a blob of pieces, whose
 //! rest is the fill value; chunks have their index; compressed data without chunks is one chunk.
+#![deny(clippy::arithmetic_side_effects)]
 
 use std::sync::Arc;
 
@@ -100,9 +101,9 @@ impl Var {
                 let mut skip = offset;
                 pieces.retain_mut(|piece| {
                     let cut = skip.min(piece.len);
-                    skip -= cut;
-                    piece.at = piece.at.map(|at| at + cut);
-                    piece.len -= cut;
+                    skip = skip.saturating_sub(cut);
+                    piece.at = piece.at.map(|at| at.saturating_add(cut));
+                    piece.len = piece.len.saturating_sub(cut);
                     piece.len > 0
                 });
                 element.len = element.len.saturating_sub(offset);
@@ -167,7 +168,7 @@ impl Var {
         if element.len < total {
             let row =
                 shape.iter().skip(1).fold(self.number.size() as u64, |bytes, len| bytes.saturating_mul(*len));
-            let rows = element.len / row;
+            let rows = element.len.checked_div(row).unwrap_or(0);
             match shape.first_mut() {
                 _ if element.len == 0 => return Ok(self.unwritten()),
                 Some(first) if rows > 0 && element.len.is_multiple_of(row) => *first = rows,

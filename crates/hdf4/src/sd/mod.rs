@@ -2,7 +2,7 @@
 //!
 //! Two structures say what a file has. Libraries since 1993 write a Vgroup of class `CDF0.0`, whose members are the Vgroups of
 //! dimensions and variables ([`cdf`](self)); files without one have groups of numeric data ([`ndg`](self)). As in the library, the
-//! second is looked at only if the first does not exist.
+//! second is looked at only if the first does not exist or cannot be read.
 
 mod annotations;
 mod cdf;
@@ -10,11 +10,11 @@ mod data;
 mod ndg;
 mod rasters;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use ferrocdf_bytes::{Error, Order, Result};
 
-use crate::{File, NumberType};
+use crate::{File, NumberType, tags};
 
 pub use data::{Arrangement, Located, StoredSize};
 pub use rasters::{Raster, read as rasters};
@@ -90,10 +90,15 @@ impl Datasets {
     /// # Errors
     /// Those of the source. What cannot be read is listed instead.
     pub fn read(file: &File) -> Result<Datasets> {
-        match cdf::read(file)? {
-            Some(datasets) => Ok(datasets),
-            None => ndg::read(file),
+        let mut damaged = BTreeMap::new();
+        if let Some(found) = cdf::read(file, &mut damaged)? {
+            return Ok(found);
         }
+        // One of the damaged Vgroups may have told other names, dimensions and attributes.
+        let mut found = ndg::read(file)?;
+        found.known.extend(damaged.keys().map(|&reference| (tags::VG, reference)));
+        found.unreadable.extend(damaged.into_values());
+        Ok(found)
     }
 }
 

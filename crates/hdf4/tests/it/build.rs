@@ -121,11 +121,11 @@ impl Builder {
         self.vgroup(name, "Var0.0", &members)
     }
 
-    /// Adds the Vgroup of all datasets.
-    pub fn cdf(&mut self, dims: &[u16], vars: &[u16], attributes: &[u16]) {
+    /// Adds the Vgroup of all datasets, and returns its reference number.
+    pub fn cdf(&mut self, dims: &[u16], vars: &[u16], attributes: &[u16]) -> u16 {
         let groups = dims.iter().chain(vars).map(|&at| (tags::VG, at));
         let members: Vec<(u16, u16)> = groups.chain(attributes.iter().map(|&at| (tags::VH, at))).collect();
-        self.vgroup("file", "CDF0.0", &members);
+        self.vgroup("file", "CDF0.0", &members)
     }
 
     /// Adds a chunked element of 16-bit integers with fill value -1: its shape, the shape of chunks, the compression header (if any), and

@@ -392,3 +392,21 @@ fn a_dataset_whose_vgroup_is_damaged_is_told() {
     assert_eq!((found.vars.len(), found.unreadable.len()), (1, 1));
     assert!(found.unreadable[0].to_string().contains("version 5"), "{:?}", found.unreadable);
 }
+
+#[test]
+fn a_damaged_vgroup_of_all_datasets_is_told() {
+    let mut builder = Builder::default();
+    let x = builder.dim("x", Some(2));
+    let vars = [with_dims(&mut builder, &[x])];
+    let top = builder.cdf(&[x], &vars, &[]);
+    let mut bytes = builder.bytes(tags::VG, top).to_vec();
+    let at = bytes.len() - 4;
+    bytes[at] = 5;
+    builder.replace(tags::VG, top, tags::VG, &bytes);
+    let found = Datasets::read(&crate::open(builder.finish(100))).unwrap();
+    assert!(
+        found.unreadable.iter().any(|error| error.to_string().contains("version 5")),
+        "{:?}",
+        found.unreadable
+    );
+}

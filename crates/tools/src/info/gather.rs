@@ -190,6 +190,7 @@ fn stored(storage: &StorageInfo, filters: &[Filter]) -> Value {
         Arrangement::Inline => ("inline", None, None),
         Arrangement::Chunked(_) => ("chunked", None, None),
         Arrangement::Virtual => ("virtual", None, None),
+        Arrangement::Computed => ("computed", None, None),
         _ => ("contiguous", None, None),
     };
     let chunks = match &storage.arrangement {

@@ -200,6 +200,9 @@ fn sources(var: &Value) -> Vec<String> {
 fn stored(var: &Value) -> String {
     let number = |key: &str| var[key].as_u64().unwrap_or(0);
     let (size, stored) = (number("bytes"), number("stored_bytes"));
+    if string(var, "arrangement") == "computed" {
+        return format!("{}, computed when read", bytes(size));
+    }
     let has_unwritten = var["written_bytes"].is_u64();
     let ratio = match var["ratio"].as_f64() {
         Some(_) if has_unwritten && list(var, "filters").is_empty() => {

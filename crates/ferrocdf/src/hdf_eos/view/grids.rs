@@ -137,7 +137,7 @@ impl<'a> Builder<'a> {
             self.used.insert(scale);
             let flat = self.flat.var(scale);
             let var = Var { name: name_of_var, group, dims: vec![dim], ..flat.clone() };
-            return self.push(var, Source::DataSet(scale));
+            return self.push(var, Source::Dataset(scale));
         }
         let is_column = name == COLUMNS;
         let (standard_name, units) = match (is_geographic, is_column) {

@@ -28,14 +28,14 @@ use super::computed::Coordinate;
 use super::members::{Member, Members, Objects};
 use super::structure::{Dimension, Field, MergedFields, Structure, Text};
 use super::tables::legal;
-use crate::hdf4::{DataSet, atomic};
+use crate::hdf4::{DatasetVar, atomic};
 use crate::unique_names::UniqueNames;
 
 /// The storage of a variable of the view.
 #[derive(Clone, Debug)]
 pub(super) enum Source {
     /// A variable of the HDF4 driver.
-    DataSet(VarId),
+    Dataset(VarId),
     /// A part of a variable of the HDF4 driver, along its first dimension: one of several fields that were merged.
     Part { var: VarId, offset: u64, len: u64, shape: Vec<u64> },
     /// A field of a table.
@@ -59,14 +59,14 @@ pub(super) struct View {
 
 impl View {
     /// Makes the model of a file that the HDF4 driver shows as `flat`.
-    pub fn new(structure: &Structure, flat: &Model, data_sets: &[DataSet], objects: Objects) -> View {
+    pub fn new(structure: &Structure, flat: &Model, dataset_vars: &[DatasetVar], objects: Objects) -> View {
         let model = Model::new(Format::new(Container::Hdf4, DataModel::Netcdf4));
         let names = HashMap::from([(GroupId::ROOT, UniqueNames::default())]);
         let view = View { model, sources: vec![], tables: HashSet::new(), skipped: vec![] };
         let mut builder =
             Builder { view, flat, objects, names, used: HashSet::new(), scales: HashMap::new() };
         builder.view.model.set_attrs(GroupId::ROOT, flat.group(GroupId::ROOT).attrs.clone());
-        for set in data_sets.iter().filter(|set| set.name.contains(&b':')) {
+        for set in dataset_vars.iter().filter(|set| set.name.contains(&b':')) {
             builder.scales.insert(&set.name, set.var);
         }
         for grid in &structure.grids {
@@ -78,7 +78,7 @@ impl View {
         for point in &structure.points {
             builder.add_point(point);
         }
-        builder.add_rest(data_sets);
+        builder.add_rest(dataset_vars);
         let Builder { mut view, mut objects, .. } = builder;
         view.tables.extend(objects.attributes.iter().copied());
         view.skipped.append(&mut objects.skipped);
@@ -149,7 +149,7 @@ impl<'a> Builder<'a> {
     /// the dataset, without the name of the object behind the colon.
     fn dims_of(&mut self, group: GroupId, found: &Found<'_>) -> Vec<DimId> {
         let of_flat: &'a [DimId] = match found.source {
-            Source::DataSet(var) => &self.flat.var(var).dims,
+            Source::Dataset(var) => &self.flat.var(var).dims,
             _ => &[],
         };
         let name = |at: usize| -> Text {
@@ -175,8 +175,8 @@ impl<'a> Builder<'a> {
         let mut found = vec![];
         for field in fields {
             let place = match members.take(&field.name) {
-                Some(Member::DataSet(var)) => {
-                    Some((Source::DataSet(var), self.flat.shape(var), self.flat.var(var).ty))
+                Some(Member::Dataset(var)) => {
+                    Some((Source::Dataset(var), self.flat.shape(var), self.flat.var(var).ty))
                 }
                 Some(Member::Table(table)) => table_field(table),
                 None => parts
@@ -185,7 +185,7 @@ impl<'a> Builder<'a> {
             };
             match place {
                 Some((source, shape, ty)) => {
-                    if let Source::DataSet(var) | Source::Part { var, .. } = source {
+                    if let Source::Dataset(var) | Source::Part { var, .. } = source {
                         self.used.insert(var);
                     }
                     let name = self.unique(group, legal(&field.name));
@@ -226,7 +226,7 @@ impl<'a> Builder<'a> {
     /// Adds the variable of a field, with more attributes than the file gives it.
     fn add_field(&mut self, group: GroupId, found: Found<'_>, dims: Vec<DimId>, more: Vec<Attr>) {
         let (attrs, storage) = match &found.source {
-            Source::DataSet(var) => {
+            Source::Dataset(var) => {
                 let var = self.flat.var(*var);
                 (var.attrs.clone(), var.storage.clone())
             }
@@ -274,10 +274,10 @@ impl<'a> Builder<'a> {
 
     /// Adds the variables of the HDF4 driver that belong to no object, with the dimensions that they have there. Their names are those
     /// of the file where no other variable of the root group has it.
-    fn add_rest(&mut self, data_sets: &[DataSet]) {
+    fn add_rest(&mut self, dataset_vars: &[DatasetVar]) {
         let flat = self.flat;
         let names: HashMap<VarId, &[u8]> =
-            data_sets.iter().map(|set| (set.var, set.name.as_slice())).collect();
+            dataset_vars.iter().map(|set| (set.var, set.name.as_slice())).collect();
         let mut dims: HashMap<DimId, DimId> = HashMap::new();
         for id in flat.var_ids().filter(|id| !self.used.contains(id)).collect::<Vec<_>>() {
             let var = flat.var(id);
@@ -290,7 +290,7 @@ impl<'a> Builder<'a> {
             let dims = var.dims.iter().map(&mut dim_of).collect();
             let name = names.get(&id).map_or_else(|| var.name.clone(), |name| legal(name));
             let name = self.unique(GroupId::ROOT, name);
-            self.push(Var { name, group: GroupId::ROOT, dims, ..var.clone() }, Source::DataSet(id));
+            self.push(Var { name, group: GroupId::ROOT, dims, ..var.clone() }, Source::Dataset(id));
         }
     }
 }
@@ -302,7 +302,7 @@ type Parts<'a> = HashMap<&'a [u8], (VarId, usize)>;
 fn parts<'a>(members: &mut Members, merged: &'a [MergedFields]) -> Parts<'a> {
     let mut parts = Parts::new();
     for together in merged {
-        if let Some(Member::DataSet(var)) = members.take(&together.name) {
+        if let Some(Member::Dataset(var)) = members.take(&together.name) {
             let fields = together.fields.iter().enumerate();
             parts.extend(fields.map(|(at, field)| (field.as_slice(), (var, at))));
         }
