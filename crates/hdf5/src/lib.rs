@@ -10,6 +10,7 @@ mod chunks;
 mod dataset;
 pub mod edit;
 mod external;
+mod fields;
 mod file;
 pub mod groups;
 mod heaps;

@@ -9,7 +9,7 @@ use ferrocdf_codec::Codecs;
 use ferrocdf_store::{Blob, read_in_rounds};
 
 /// A position in a file, in bytes from its base address, which is that of the superblock unless a user block comes before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Address(pub u64);
 
 impl fmt::Display for Address {

@@ -1,12 +1,16 @@
 //! The dataspace message: how many elements, in which shape (specification, section IV.A.2.b).
 
-use ferrocdf_bytes::Result;
+#![deny(clippy::arithmetic_side_effects)]
+
+use ferrocdf_bytes::{Coder, Record, Result};
 
 use crate::Sizes;
-use crate::wire::{Reader, Writer};
+use crate::fields::{self, Fields};
+use crate::wire::bad;
 
-/// The most dimensions.
-const RANK: u8 = 32;
+const WHAT: &str = "dataspace";
+/// Maximum number of dimensions.
+const RANK: u64 = 32;
 
 /// The shape of a dataset or attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,12 +26,59 @@ pub struct Dataspace {
 /// The kinds of dataspaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpaceKind {
-    /// No elements.
-    Null,
     /// One element.
-    Scalar,
+    Scalar = 0,
     /// Elements in dimensions.
-    Simple,
+    Simple = 1,
+    /// No elements.
+    Null = 2,
+}
+
+/// "Dataspace Message".
+struct Message<'a> {
+    space: &'a mut Dataspace,
+    version: u8,
+    sizes: Sizes,
+}
+
+/// The flag of a message with maximum sizes.
+const HAS_MAX: u8 = 1;
+
+impl Record for Message<'_> {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        let (space, sizes) = (&mut *self.space, self.sizes);
+        c.version(1..=2, &mut self.version)?;
+        let mut rank = space.dims.len() as u64;
+        c.uint("dimensionality", 1, &mut rank)?;
+        if rank > RANK {
+            return Err(c.wrong(format!("{rank} dimensions")));
+        }
+        let mut flags = if space.max.is_some() { HAS_MAX } else { 0 };
+        c.int("flags", &mut flags)?;
+        let mut kind = space.kind as u8;
+        if self.version == 1 {
+            c.reserved(5)?;
+            // Scalar without dimensions, else simple.
+            kind = u8::from(rank > 0);
+        } else {
+            c.int("type", &mut kind)?;
+        }
+        space.kind = match kind {
+            0 => SpaceKind::Scalar,
+            1 => SpaceKind::Simple,
+            2 => SpaceKind::Null,
+            _ => return Err(c.wrong(format!("kind {kind} is unknown"))),
+        };
+        if space.kind != SpaceKind::Simple && rank > 0 {
+            return Err(c.wrong(format!("{rank} dimensions where there are none")));
+        }
+        c.list("dimension", rank, &mut space.dims, |len, c| c.length("size", sizes, len))?;
+        if flags & HAS_MAX != 0 {
+            let max = space.max.get_or_insert_default();
+            c.list("dimension", rank, max, |max, c| c.limit("maximum size", sizes, max))?;
+        }
+        Ok(())
+    }
 }
 
 impl Dataspace {
@@ -36,46 +87,14 @@ impl Dataspace {
     /// # Errors
     /// `EHDFERR` for bytes that are no dataspace.
     pub fn decode(bytes: &[u8], sizes: Sizes) -> Result<Dataspace> {
-        let mut r = Reader::new("dataspace", bytes);
-        let version = r.version(1..=2)?;
-        let rank = r.u8()?;
-        if rank > RANK {
-            return Err(r.error(format_args!("{rank} dimensions")));
+        let mut space = Dataspace { kind: SpaceKind::Null, dims: vec![], max: None };
+        fields::read(&mut Message { space: &mut space, version: 0, sizes }, WHAT, bytes)?;
+        let max = space.max.iter().flatten();
+        if let Some(dim) = space.dims.iter().zip(max).position(|(&len, max)| max.is_some_and(|max| len > max))
+        {
+            return Err(bad(format!("{WHAT}: dimension {dim} is longer than it may be")));
         }
-        let flags = r.u8()?;
-        let kind = match (version, rank) {
-            (1, 0) => SpaceKind::Scalar,
-            (1, _) => SpaceKind::Simple,
-            _ => match r.u8()? {
-                0 => SpaceKind::Scalar,
-                1 => SpaceKind::Simple,
-                2 => SpaceKind::Null,
-                kind => return Err(r.error(format_args!("kind {kind} is unknown"))),
-            },
-        };
-        if version == 1 {
-            r.skip(5)?;
-        }
-        if kind != SpaceKind::Simple && rank > 0 {
-            return Err(r.error(format_args!("{rank} dimensions where there are none")));
-        }
-        let mut dims = Vec::with_capacity(usize::from(rank));
-        for _ in 0..rank {
-            dims.push(r.length(sizes)?);
-        }
-        let mut max = None;
-        if flags & 1 != 0 {
-            let mut list = Vec::with_capacity(usize::from(rank));
-            for _ in 0..rank {
-                list.push(Some(r.length(sizes)?).filter(|&len| len != sizes.unlimited()));
-            }
-            let beyond = dims.iter().zip(&list).position(|(&len, max)| max.is_some_and(|max| len > max));
-            if let Some(dim) = beyond {
-                return Err(r.error(format_args!("dimension {dim} is longer than it may be")));
-            }
-            max = Some(list);
-        }
-        Ok(Dataspace { kind, dims, max })
+        Ok(space)
     }
 
     /// The message of version 2.
@@ -83,25 +102,7 @@ impl Dataspace {
     /// # Errors
     /// `ERANGE` for a length that the file's width of lengths cannot hold, or too many dimensions.
     pub fn encode(&self, sizes: Sizes) -> Result<Vec<u8>> {
-        let mut w = Writer::new("dataspace");
-        if self.dims.len() > usize::from(RANK) {
-            w.fail(format_args!("{} dimensions", self.dims.len()));
-        }
-        w.u8(2);
-        w.u8(self.dims.len() as u8);
-        w.u8(u8::from(self.max.is_some()));
-        w.u8(match self.kind {
-            SpaceKind::Scalar => 0,
-            SpaceKind::Simple => 1,
-            SpaceKind::Null => 2,
-        });
-        for &len in &self.dims {
-            w.length(sizes, len);
-        }
-        for &max in self.max.iter().flatten() {
-            w.length(sizes, max.unwrap_or(sizes.unlimited()));
-        }
-        w.finish()
+        fields::write(&mut Message { space: &mut self.clone(), version: 2, sizes }, WHAT)
     }
 
     /// The number of elements, or nothing if it is more than 64 bits hold.

@@ -1,12 +1,13 @@
 //! The external data files message: contiguous data in files of its own (specification, section IV.A.2.h).
+#![deny(clippy::arithmetic_side_effects)]
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Coder, Record, Result};
 
-use crate::wire::Reader;
+use crate::fields::{self, Fields};
 use crate::{Address, Sizes};
 
 /// Where the bytes of a dataset lie in other files.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExternalFiles {
     /// The local heap that holds the names.
     pub heap: Address,
@@ -15,7 +16,7 @@ pub struct ExternalFiles {
 }
 
 /// A piece of a dataset in another file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExternalSlot {
     /// Where the name of the file is in the heap.
     pub name: u64,
@@ -25,27 +26,42 @@ pub struct ExternalSlot {
     pub size: Option<u64>,
 }
 
+/// "External Data Files Message".
+struct Message<'a> {
+    files: &'a mut ExternalFiles,
+    sizes: Sizes,
+}
+
+impl Record for Message<'_> {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        let (files, sizes) = (&mut *self.files, self.sizes);
+        c.version(1..=1, &mut 1)?;
+        c.reserved(3)?;
+        let mut used = files.slots.len() as u64;
+        let mut allocated = used;
+        c.uint("allocated slots", 2, &mut allocated)?;
+        c.uint("used slots", 2, &mut used)?;
+        if used > allocated {
+            return Err(c.wrong(format!("{used} slots of {allocated} are used")));
+        }
+        c.defined("heap address", sizes, &mut files.heap)?;
+        c.list("slot", used, &mut files.slots, |slot, c| {
+            c.length("offset of the name in the local heap", sizes, &mut slot.name)?;
+            c.length("offset in the external data file", sizes, &mut slot.offset)?;
+            c.limit("data size", sizes, &mut slot.size)
+        })
+    }
+}
+
 impl ExternalFiles {
     /// The files from a message.
     ///
     /// # Errors
     /// `EHDFERR` for bytes that are no such message.
     pub fn decode(bytes: &[u8], sizes: Sizes) -> Result<ExternalFiles> {
-        let mut r = Reader::new("external data files", bytes);
-        r.version(1..=1)?;
-        r.skip(3)?;
-        let (allocated, used) = (r.u16()?, r.u16()?);
-        if used > allocated {
-            return Err(r.error(format_args!("{used} slots of {allocated} are used")));
-        }
-        let heap = r.defined(sizes, "name heap")?;
-        let mut slots = Vec::new();
-        for _ in 0..used {
-            let (name, offset) = (r.length(sizes)?, r.length(sizes)?);
-            let size = Some(r.length(sizes)?).filter(|&size| size != sizes.unlimited());
-            slots.push(ExternalSlot { name, offset, size });
-        }
-        Ok(ExternalFiles { heap, slots })
+        let mut files = ExternalFiles::default();
+        fields::read(&mut Message { files: &mut files, sizes }, "external data files", bytes)?;
+        Ok(files)
     }
 }
 

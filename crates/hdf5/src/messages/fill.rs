@@ -1,9 +1,12 @@
 //! The fill value messages, old and new: what elements are that were never written (specification, sections IV.A.2.e and
 //! IV.A.2.f).
+#![deny(clippy::arithmetic_side_effects)]
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Coder, Record, Result};
 
-use crate::wire::{Reader, Writer};
+use crate::fields::{self, Fields};
+
+const WHAT: &str = "fill value";
 
 /// The fill value of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,14 +41,86 @@ impl Fill {
     }
 }
 
+/// "Fill Value Message".
+struct Message<'a> {
+    version: u8,
+    fill: &'a mut FillMessage,
+}
+
+/// "Fill Value Message (Old)".
+struct OldMessage<'a>(&'a mut Fill);
+
+impl Record for Message<'_> {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        let FillMessage { value, allocation, writing } = &mut *self.fill;
+        c.version(1..=3, &mut self.version)?;
+        // Bit 0: there is no value; bit 1: it is in the message.
+        let mut defined = match value {
+            Fill::Default => 0,
+            Fill::Undefined => 1,
+            Fill::Value(_) => 2,
+        };
+        if self.version == 3 {
+            if *allocation > 3 || *writing > 2 {
+                return Err(c.wrong(format!("allocation time {allocation} and fill time {writing}")));
+            }
+            let mut flags = *allocation | *writing << 2 | defined << 4;
+            c.int("flags", &mut flags)?;
+            (*allocation, *writing, defined) = (flags & 3, flags >> 2 & 3, flags >> 4 & 3);
+        } else {
+            c.int("space allocation time", allocation)?;
+            c.int("fill value write time", writing)?;
+            let mut has_value = u8::from(defined != 1);
+            c.int("fill value defined", &mut has_value)?;
+            defined = if has_value == 0 { 1 } else { 2 };
+        }
+        match defined {
+            0 => *value = Fill::Default,
+            1 => *value = Fill::Undefined,
+            2 => fields_of_value(value, c)?,
+            _ => return Err(c.wrong("a value that is both defined and undefined")),
+        }
+        Ok(())
+    }
+}
+
+impl Record for OldMessage<'_> {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        fields_of_value(self.0, c)
+    }
+}
+
+/// A value behind its size, which is negative (undefined), 0 (default), or the number of bytes.
+fn fields_of_value<C: Coder>(value: &mut Fill, c: &mut C) -> Result<()> {
+    let mut bytes = match value {
+        Fill::Value(bytes) => std::mem::take(bytes),
+        Fill::Default | Fill::Undefined => vec![],
+    };
+    let Ok(size) = i32::try_from(bytes.len()) else {
+        return Err(c.wrong(format!("a value of {} bytes", bytes.len())));
+    };
+    let mut size = if *value == Fill::Undefined { u32::MAX } else { size.cast_unsigned() };
+    c.int("size", &mut size)?;
+    *value = match size.cast_signed() {
+        ..0 => Fill::Undefined,
+        0 => Fill::Default,
+        size => {
+            c.bytes("fill value", size.unsigned_abs().into(), &mut bytes)?;
+            Fill::Value(bytes)
+        }
+    };
+    Ok(())
+}
+
 impl FillMessage {
     /// The fill value from the old message.
     ///
     /// # Errors
     /// `EHDFERR` for bytes that are no such message.
     pub fn decode_old(bytes: &[u8]) -> Result<FillMessage> {
-        let mut r = Reader::new("old fill value", bytes);
-        Ok(FillMessage { value: value(&mut r)?, allocation: 2, writing: 2 })
+        let mut value = Fill::Default;
+        fields::read(&mut OldMessage(&mut value), "old fill value", bytes)?;
+        Ok(FillMessage { value, allocation: 2, writing: 2 })
     }
 
     /// The fill value from the new message, versions 1 to 3.
@@ -53,20 +128,9 @@ impl FillMessage {
     /// # Errors
     /// `EHDFERR` for bytes that are no such message.
     pub fn decode(bytes: &[u8]) -> Result<FillMessage> {
-        let mut r = Reader::new("fill value", bytes);
-        if r.version(1..=3)? == 3 {
-            let flags = r.u8()?;
-            let value = match flags >> 4 & 3 {
-                0 => Fill::Default,
-                1 => Fill::Undefined,
-                2 => value(&mut r)?,
-                _ => return Err(r.error("a value that is both defined and undefined")),
-            };
-            return Ok(FillMessage { value, allocation: flags & 3, writing: flags >> 2 & 3 });
-        }
-        let (allocation, writing, defined) = (r.u8()?, r.u8()?, r.u8()?);
-        let value = if defined == 0 { Fill::Undefined } else { value(&mut r)? };
-        Ok(FillMessage { value, allocation, writing })
+        let mut fill = FillMessage { value: Fill::Default, allocation: 0, writing: 0 };
+        fields::read(&mut Message { version: 0, fill: &mut fill }, WHAT, bytes)?;
+        Ok(fill)
     }
 
     /// The new message, of version 3.
@@ -74,21 +138,7 @@ impl FillMessage {
     /// # Errors
     /// `ERANGE` for times that are none, or a value of 2^31 bytes.
     pub fn encode(&self) -> Result<Vec<u8>> {
-        let mut w = Writer::new("fill value");
-        w.u8(3);
-        if self.allocation > 3 || self.writing > 2 {
-            w.fail(format_args!("allocation time {} and fill time {}", self.allocation, self.writing));
-        }
-        let defined = match &self.value {
-            Fill::Default => 0,
-            Fill::Undefined => 1,
-            Fill::Value(_) => 2,
-        };
-        w.u8(self.allocation & 3 | (self.writing & 3) << 2 | defined << 4);
-        if let Fill::Value(value) = &self.value {
-            encode_value(&mut w, value);
-        }
-        w.finish()
+        fields::write(&mut Message { version: 3, fill: &mut self.clone() }, WHAT)
     }
 
     /// The old message, which only holds the value; zeros if it has none.
@@ -96,27 +146,11 @@ impl FillMessage {
     /// # Errors
     /// `ERANGE` for a value of 2^31 bytes.
     pub fn encode_old(&self) -> Result<Vec<u8>> {
-        let mut w = Writer::new("old fill value");
-        encode_value(&mut w, self.value.bytes());
-        w.finish()
-    }
-}
-
-/// A value behind its size.
-fn encode_value(w: &mut Writer, value: &[u8]) {
-    if value.len() > i32::MAX as usize {
-        w.fail(format_args!("a value of {} bytes", value.len()));
-    }
-    w.count(4, value.len());
-    w.bytes(value);
-}
-
-/// A value behind its size, which is negative (undefined), 0 (default), or the number of bytes.
-fn value(r: &mut Reader<'_>) -> Result<Fill> {
-    match r.u32()?.cast_signed() {
-        ..0 => Ok(Fill::Undefined),
-        0 => Ok(Fill::Default),
-        size => Ok(Fill::Value(r.take(size as usize)?.to_vec())),
+        let mut value = match &self.value {
+            Fill::Undefined => Fill::Default,
+            value => value.clone(),
+        };
+        fields::write(&mut OldMessage(&mut value), "old fill value")
     }
 }
 

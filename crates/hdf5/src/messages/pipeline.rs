@@ -1,83 +1,115 @@
 //! The filter pipeline message: what packs the chunks (specification, section IV.A.2.l).
+#![deny(clippy::arithmetic_side_effects)]
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Code, Coder, Error, Record, Result};
 use ferrocdf_codec::Step;
 
-use crate::wire::{Reader, Writer, up_to_nul};
+use crate::fields::{self, Fields};
+use crate::wire::up_to_nul;
 
-/// The most filters in a message: a filter mask has as many bits.
-const FILTERS: u8 = 32;
+const WHAT: &str = "filter pipeline";
+/// Maximum number of filters in a message: a filter mask has as many bits.
+const FILTERS: u64 = 32;
 
 /// Filters below this number have no name in version 2.
 const NAMED: u16 = 256;
+
+/// "Filter Pipeline Message".
+struct Message {
+    version: u8,
+    filters: Vec<Filter>,
+}
+
+/// "Filter Description".
+#[derive(Default)]
+struct Filter {
+    id: u16,
+    /// With a NUL at its end, and zeros behind it in version 1.
+    name: Vec<u8>,
+    flags: u16,
+    params: Vec<u32>,
+}
+
+/// The flag of filters that may be left out.
+const OPTIONAL: u16 = 1;
+
+impl Record for Message {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.version(1..=2, &mut self.version)?;
+        let mut count = self.filters.len() as u64;
+        c.uint("number of filters", 1, &mut count)?;
+        if count > FILTERS {
+            return Err(c.wrong(format!("{count} filters")));
+        }
+        if self.version == 1 {
+            c.reserved(6)?;
+        }
+        let version = self.version;
+        c.list("filter", count, &mut self.filters, |filter, c| filter.fields(version, c))
+    }
+}
+
+impl Filter {
+    fn fields<C: Coder>(&mut self, version: u8, c: &mut C) -> Result<()> {
+        c.int("filter identification value", &mut self.id)?;
+        let mut name_len = self.name.len() as u64;
+        if version == 1 || self.id >= NAMED {
+            c.uint("name length", 2, &mut name_len)?;
+        }
+        c.int("flags", &mut self.flags)?;
+        let mut count = self.params.len() as u64;
+        c.uint("number of client data values", 2, &mut count)?;
+        if version == 1 {
+            name_len = name_len.next_multiple_of(8);
+        }
+        c.bytes("name", name_len, &mut self.name)?;
+        c.list("client data value", count, &mut self.params, |param, c| c.int("value", param))?;
+        if version == 1 && !count.is_multiple_of(2) {
+            c.reserved(4)?;
+        }
+        Ok(())
+    }
+}
 
 /// The filters of a message, versions 1 and 2, in the order in which they are applied when writing.
 ///
 /// # Errors
 /// `EHDFERR` for bytes that are no such message.
 pub fn decode(bytes: &[u8]) -> Result<Vec<Step>> {
-    let mut r = Reader::new("filter pipeline", bytes);
-    let version = r.version(1..=2)?;
-    let count = r.u8()?;
-    if count > FILTERS {
-        return Err(r.error(format_args!("{count} filters")));
-    }
-    if version == 1 {
-        r.skip(6)?;
-    }
-    (0..count).map(|_| step(&mut r, version)).collect()
-}
-
-fn step(r: &mut Reader<'_>, version: u8) -> Result<Step> {
-    let id = r.u16()?;
-    let mut name_len = if version == 1 || id >= NAMED { usize::from(r.u16()?) } else { 0 };
-    let flags = r.u16()?;
-    let count = r.u16()?;
-    if version == 1 {
-        name_len = name_len.next_multiple_of(8);
-    }
-    let name = String::from_utf8_lossy(up_to_nul(r.take(name_len)?)).into_owned();
-    let values = r.take(4 * usize::from(count))?;
-    let params = values.chunks_exact(4).map(|v| u32::from_le_bytes([v[0], v[1], v[2], v[3]])).collect();
-    if version == 1 && count % 2 == 1 {
-        r.skip(4)?;
-    }
-    Ok(Step { id: u32::from(id).into(), name, optional: flags & 1 != 0, params })
+    let mut message = Message { version: 0, filters: vec![] };
+    fields::read(&mut message, WHAT, bytes)?;
+    let step = |filter: Filter| Step {
+        id: u32::from(filter.id).into(),
+        name: String::from_utf8_lossy(up_to_nul(&filter.name)).into_owned(),
+        optional: filter.flags & OPTIONAL != 0,
+        params: filter.params,
+    };
+    Ok(message.filters.into_iter().map(step).collect())
 }
 
 /// The message of version 2.
 ///
 /// # Errors
-/// `ERANGE` for more filters, longer names or more values than the message can hold.
+/// `ERANGE` for more filters, longer names or more values than the message can hold, and for filters without a number of HDF5.
 pub fn encode(steps: &[Step]) -> Result<Vec<u8>> {
-    let mut w = Writer::new("filter pipeline");
-    if steps.len() > usize::from(FILTERS) {
-        w.fail(format_args!("{} filters", steps.len()));
-    }
-    w.u8(2);
-    w.u8(steps.len() as u8);
-    for step in steps {
-        let Some(id) = step.id.hdf5() else {
-            w.fail(format_args!("codec {}, which has no HDF5 number", step.id));
-            continue;
+    let filters = steps.iter().map(Filter::of).collect::<Result<_>>()?;
+    fields::write(&mut Message { version: 2, filters }, WHAT)
+}
+
+impl Filter {
+    fn of(step: &Step) -> Result<Filter> {
+        let wrong = |why: &str| Error::new(Code::ERANGE, format!("{WHAT}: codec {}, {why}", step.id));
+        let id = step.id.hdf5().ok_or_else(|| wrong("which has no HDF5 number"))?;
+        let id = u16::try_from(id).map_err(|_| wrong("whose number has more than 16 bits"))?;
+        let name = match step.name.as_bytes() {
+            [] => vec![],
+            // In version 2 these have none.
+            _ if id < NAMED => vec![],
+            name => [name, b"\0"].concat(),
         };
-        w.uint(2, id.into());
-        if id >= u32::from(NAMED) {
-            // A name ends with a NUL, unless there is none.
-            let len = if step.name.is_empty() { 0 } else { step.name.len() + 1 };
-            w.count(2, len);
-        }
-        w.u16(u16::from(step.optional));
-        w.count(2, step.params.len());
-        if id >= u32::from(NAMED) && !step.name.is_empty() {
-            w.bytes(step.name.as_bytes());
-            w.u8(0);
-        }
-        for &value in &step.params {
-            w.u32(value);
-        }
+        let flags = if step.optional { OPTIONAL } else { 0 };
+        Ok(Filter { id, name, flags, params: step.params.clone() })
     }
-    w.finish()
 }
 
 #[cfg(test)]

@@ -4,12 +4,13 @@
 //! Both messages are the same but for the width of one number. What they point at is built here too: a heap with the
 //! messages of the links or attributes, and its indexes (record types 5, 6, 8 and 9 of III.A.2).
 
-use ferrocdf_bytes::{Result, lookup3};
+use ferrocdf_bytes::{Coder, Record, Result, lookup3};
 
 use crate::block::{Alloc, Block};
+use crate::fields::{self, Fields};
 use crate::heaps::NewHeap;
 use crate::trees::btree2::NewTree;
-use crate::wire::{Reader, Writer};
+use crate::wire::Writer;
 use crate::{Address, Sizes};
 
 /// Bytes of a node of the indexes.
@@ -71,33 +72,48 @@ pub(crate) struct DenseInfo {
     pub by_order: Option<Address>,
 }
 
+/// "Link Info Message" or "Attribute Info Message".
+struct Message<'a> {
+    of: Of,
+    info: &'a mut DenseInfo,
+    sizes: Sizes,
+}
+
+/// The flags of messages with a maximum creation index, and with an index by creation order.
+const TRACKED: u8 = 1;
+const INDEXED: u8 = 2;
+
+impl Record for Message<'_> {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        let Message { of, info, sizes } = self;
+        c.version(0..=0, &mut 0)?;
+        let tracked = if info.next_order.is_some() { TRACKED } else { 0 };
+        let mut flags = tracked | if info.indexed { INDEXED } else { 0 };
+        c.int("flags", &mut flags)?;
+        info.indexed = flags & INDEXED != 0;
+        if flags & TRACKED != 0 {
+            c.uint("maximum creation index", of.order_width(), info.next_order.get_or_insert_default())?;
+        }
+        c.address("fractal heap address", *sizes, &mut info.heap)?;
+        c.address("address of the index by name", *sizes, &mut info.by_name)?;
+        if info.indexed {
+            c.address("address of the index by creation order", *sizes, &mut info.by_order)?;
+        }
+        Ok(())
+    }
+}
+
 impl DenseInfo {
     /// Takes a message apart.
     pub fn decode(of: Of, body: &[u8], sizes: Sizes) -> Result<DenseInfo> {
-        let mut reader = Reader::new(of.what(), body);
-        reader.version(0..=0)?;
-        let flags = reader.u8()?;
-        let indexed = flags & 0x02 != 0;
-        let next_order = if flags & 0x01 != 0 { Some(reader.uint(of.order_width())?) } else { None };
-        let (heap, by_name) = (reader.address(sizes)?, reader.address(sizes)?);
-        let by_order = if indexed { reader.address(sizes)? } else { None };
-        Ok(DenseInfo { next_order, indexed, heap, by_name, by_order })
+        let mut info = DenseInfo::default();
+        fields::read(&mut Message { of, info: &mut info, sizes }, of.what(), body)?;
+        Ok(info)
     }
 
     /// The message.
     pub fn encode(&self, of: Of, sizes: Sizes) -> Result<Vec<u8>> {
-        let mut w = Writer::new(of.what());
-        w.u8(0);
-        w.u8(u8::from(self.next_order.is_some()) | u8::from(self.indexed) << 1);
-        if let Some(next) = self.next_order {
-            w.uint(of.order_width(), next);
-        }
-        w.address(sizes, self.heap);
-        w.address(sizes, self.by_name);
-        if self.indexed {
-            w.address(sizes, self.by_order);
-        }
-        w.finish()
+        fields::write(&mut Message { of, info: &mut self.clone(), sizes }, of.what())
     }
 }
 

@@ -1,0 +1,96 @@
+//! Fields that many structures have: versions, addresses, lengths, small numbers.
+#![deny(clippy::arithmetic_side_effects)]
+
+use std::ops::RangeInclusive;
+
+use ferrocdf_bytes::{Code, Coder, Decoder, Encoder, Error, Record, Result};
+
+use crate::source::ORDER;
+use crate::wire::bad;
+use crate::{Address, Sizes};
+
+/// Fields that many structures have, in all directions that a [`Coder`] can run.
+pub trait Fields: Coder {
+    /// An error about the field just coded: `EHDFERR` for bytes that were read, `ERANGE` for a value that cannot be written.
+    fn wrong(&self, why: impl Into<String>) -> Error {
+        self.error(if Self::READS { Code::EHDFERR } else { Code::ERANGE }, why.into())
+    }
+
+    /// A version number, which is one of `known`.
+    fn version(&mut self, known: RangeInclusive<u8>, version: &mut u8) -> Result<()> {
+        self.int("version", version)?;
+        if known.contains(version) {
+            return Ok(());
+        }
+        Err(self.wrong(format!("version {version} is unknown")))
+    }
+
+    /// An unsigned number with the width of its type.
+    fn int<T: Copy + Into<u64> + TryFrom<u64>>(&mut self, name: &'static str, value: &mut T) -> Result<()> {
+        let mut wide = (*value).into();
+        self.uint(name, size_of::<T>(), &mut wide)?;
+        // What was read has no more bytes than the type.
+        *value = T::try_from(wide).unwrap_or(*value);
+        Ok(())
+    }
+
+    /// Up to 8 bytes without a meaning: zero when written, and not looked at when read.
+    fn reserved(&mut self, len: usize) -> Result<()> {
+        self.uint("reserved", len, &mut 0)
+    }
+
+    /// A length of the file's width.
+    fn length(&mut self, name: &'static str, sizes: Sizes, value: &mut u64) -> Result<()> {
+        self.uint(name, sizes.length, value)
+    }
+
+    /// A length of the file's width; `None` is the one without limit.
+    fn limit(&mut self, name: &'static str, sizes: Sizes, value: &mut Option<u64>) -> Result<()> {
+        let mut stored = value.unwrap_or(sizes.unlimited());
+        self.length(name, sizes, &mut stored)?;
+        *value = (stored != sizes.unlimited()).then_some(stored);
+        Ok(())
+    }
+
+    /// An address; `None` is the undefined one.
+    fn address(&mut self, name: &'static str, sizes: Sizes, value: &mut Option<Address>) -> Result<()> {
+        if *value == Some(Address(sizes.undefined())) {
+            return Err(self.wrong(format!("{name} is the address that means none")));
+        }
+        let mut stored = value.map_or(sizes.undefined(), |address| address.0);
+        self.uint(name, sizes.offset, &mut stored)?;
+        *value = sizes.address(stored);
+        Ok(())
+    }
+
+    /// An address that is defined.
+    fn defined(&mut self, name: &'static str, sizes: Sizes, value: &mut Address) -> Result<()> {
+        let mut stored = Some(*value);
+        self.address(name, sizes, &mut stored)?;
+        *value = stored.ok_or_else(|| self.wrong(format!("{name} is undefined")))?;
+        Ok(())
+    }
+}
+
+impl<C: Coder> Fields for C {}
+
+/// Reads a structure from the first bytes of a message, or of another structure, and returns how many it takes. `what` names it in
+/// errors.
+///
+/// # Errors
+/// `EHDFERR` for bytes that are no such structure.
+pub fn read(record: &mut impl Record, what: &str, bytes: &[u8]) -> Result<usize> {
+    let mut decoder = Decoder::new(bytes, ORDER, true);
+    record.fields(&mut decoder).map_err(|error| bad(format!("{what}: {}", error.what)))?;
+    Ok(decoder.offset() as usize)
+}
+
+/// Returns the bytes of a structure. `what` names it in errors.
+///
+/// # Errors
+/// `ERANGE` for what it cannot hold.
+pub fn write(record: &mut impl Record, what: &str) -> Result<Vec<u8>> {
+    let mut encoder = Encoder::new(ORDER, 0);
+    record.fields(&mut encoder).map_err(|error| Error::new(error.code, format!("{what}: {}", error.what)))?;
+    Ok(encoder.finish())
+}
