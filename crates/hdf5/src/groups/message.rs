@@ -1,121 +1,166 @@
 //! "Link Message".
+#![deny(clippy::arithmetic_side_effects)]
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Code, Coder, Error, Record, Result};
 
 use super::{Charset, Link, LinkTarget};
-use crate::Sizes;
-use crate::wire::{Reader, Writer, up_to_nul};
+use crate::fields::{self, Fields};
+use crate::wire::{bad, up_to_nul};
+use crate::{Address, Sizes};
 
 const WHAT: &str = "link message";
 
-impl Link {
-    /// Takes a message apart.
-    pub(crate) fn decode(body: &[u8], sizes: Sizes) -> Result<Link> {
-        let mut reader = Reader::new(WHAT, body);
-        reader.version(1..=1)?;
-        let flags = reader.u8()?;
-        let class = if flags & 0x08 != 0 { reader.u8()? } else { 0 };
-        let order = if flags & 0x04 != 0 { Some(reader.uint(8)? as i64) } else { None };
-        let charset = match if flags & 0x10 != 0 { reader.u8()? } else { 0 } {
+struct Message<'a> {
+    link: &'a mut Link,
+    sizes: Sizes,
+}
+
+/// Flags of optional fields; the two lowest bits tell the width of the name's length.
+const HAS_ORDER: u8 = 0x04;
+const HAS_CLASS: u8 = 0x08;
+const HAS_CHARSET: u8 = 0x10;
+
+/// Link types.
+const HARD: u8 = 0;
+const SOFT: u8 = 1;
+const EXTERNAL: u8 = 64;
+const FIRST_OF_USERS: u8 = 65;
+
+impl Record for Message<'_> {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        let (link, sizes) = (&mut *self.link, self.sizes);
+        c.version(1..=1, &mut 1)?;
+        let (mut class, mut charset) = (link.target.class(), link.charset.stored());
+        // 1, 2 or 4 bytes hold the length of the name.
+        let mut flags = match link.name.len() {
+            0..=0xff => 0,
+            0x100..=0xffff => 1,
+            _ => 2,
+        };
+        let flag = |flag: u8, set: bool| if set { flag } else { 0 };
+        flags |= flag(HAS_ORDER, link.order.is_some())
+            | flag(HAS_CLASS, class != HARD)
+            | flag(HAS_CHARSET, charset != 0);
+        c.int("flags", &mut flags)?;
+        if flags & HAS_CLASS != 0 {
+            c.int("link type", &mut class)?;
+        }
+        if flags & HAS_ORDER != 0 {
+            let mut order = link.order.unwrap_or_default().cast_unsigned();
+            c.int("creation order", &mut order)?;
+            link.order = Some(order.cast_signed());
+        }
+        if flags & HAS_CHARSET != 0 {
+            c.int("link name character set", &mut charset)?;
+        }
+        link.charset = Charset::of(charset);
+        let mut len = link.name.len() as u64;
+        c.uint("length of link name", 1 << (flags & 3), &mut len)?;
+        c.bytes("link name", len, &mut link.name)?;
+        link.target.fields(class, sizes, c)
+    }
+}
+
+impl LinkTarget {
+    /// "Link Information".
+    fn fields<C: Coder>(&mut self, class: u8, sizes: Sizes, c: &mut C) -> Result<()> {
+        if class == HARD {
+            let mut at = match self {
+                LinkTarget::Hard(at) => *at,
+                _ => Address::default(),
+            };
+            c.defined("object header address", sizes, &mut at)?;
+            *self = LinkTarget::Hard(at);
+            return Ok(());
+        }
+        let mut data = self.stored()?;
+        let mut len = data.len() as u64;
+        c.uint("length of link information", 2, &mut len)?;
+        c.bytes("link information", len, &mut data)?;
+        if C::READS {
+            *self = Self::of(class, data)?;
+        }
+        Ok(())
+    }
+
+    fn class(&self) -> u8 {
+        match self {
+            LinkTarget::Hard(_) => HARD,
+            LinkTarget::Soft(_) => SOFT,
+            LinkTarget::External { .. } => EXTERNAL,
+            LinkTarget::User { class, .. } => *class,
+        }
+    }
+
+    /// The target from the information of a link that is not hard.
+    fn of(class: u8, data: Vec<u8>) -> Result<LinkTarget> {
+        match class {
+            SOFT => Ok(LinkTarget::Soft(up_to_nul(&data).to_vec())),
+            EXTERNAL => {
+                // Version and flags are zero.
+                let Some((0, names)) = data.split_first() else {
+                    return Err(bad("external link of an unknown version"));
+                };
+                let (file, rest) = names.split_at(up_to_nul(names).len());
+                let path = up_to_nul(rest.get(1..).unwrap_or_default());
+                Ok(LinkTarget::External { file: file.to_vec(), path: path.to_vec() })
+            }
+            FIRST_OF_USERS.. => Ok(LinkTarget::User { class, data }),
+            _ => Err(bad(format!("link type {class} is unknown"))),
+        }
+    }
+
+    /// The information of a link that is not hard.
+    fn stored(&self) -> Result<Vec<u8>> {
+        let without_nul = |path: &Vec<u8>| match path.contains(&0) {
+            false => Ok(()),
+            true => Err(Error::new(Code::ERANGE, "a path with a NUL in it")),
+        };
+        match self {
+            LinkTarget::Hard(_) => Ok(vec![]),
+            LinkTarget::User { data, .. } => Ok(data.clone()),
+            LinkTarget::Soft(path) => without_nul(path).map(|()| path.clone()),
+            LinkTarget::External { file, path } => {
+                without_nul(file).and(without_nul(path))?;
+                Ok([&[0], &file[..], &[0], path, &[0]].concat())
+            }
+        }
+    }
+}
+
+impl Charset {
+    fn of(stored: u8) -> Charset {
+        match stored {
             0 => Charset::Ascii,
             1 => Charset::Utf8,
             other => Charset::Other(other),
-        };
-        let len = reader.uint(1 << (flags & 0x03))?;
-        let name = reader.take(usize::try_from(len).unwrap_or(usize::MAX))?.to_vec();
-        let target = Self::target(class, &mut reader, sizes)?;
-        Ok(Link { name, order, charset, target })
+        }
     }
 
-    fn target(class: u8, reader: &mut Reader<'_>, sizes: Sizes) -> Result<LinkTarget> {
-        if class == 0 {
-            return reader.defined(sizes, "object").map(LinkTarget::Hard);
-        }
-        let len = reader.u16()?;
-        let data = reader.take(usize::from(len))?;
-        match class {
-            1 => Ok(LinkTarget::Soft(up_to_nul(data).to_vec())),
-            64 => {
-                let mut reader = Reader::new("external link", data);
-                // Version and flags, both zero.
-                reader.version(0..=0)?;
-                let file = up_to_nul(reader.rest());
-                let path = up_to_nul(reader.rest().get(file.len() + 1..).unwrap_or_default());
-                Ok(LinkTarget::External { file: file.to_vec(), path: path.to_vec() })
-            }
-            65.. => Ok(LinkTarget::User { class, data: data.to_vec() }),
-            _ => Err(reader.error(format_args!("link type {class} is unknown"))),
+    fn stored(self) -> u8 {
+        match self {
+            Charset::Ascii => 0,
+            Charset::Utf8 => 1,
+            Charset::Other(other) => other,
         }
     }
 }
 
 impl Link {
+    /// Takes a message apart.
+    pub(crate) fn decode(body: &[u8], sizes: Sizes) -> Result<Link> {
+        let target = LinkTarget::Hard(Address::default());
+        let mut link = Link { name: vec![], order: None, charset: Charset::Ascii, target };
+        fields::read(&mut Message { link: &mut link, sizes }, WHAT, body)?;
+        Ok(link)
+    }
+
     /// The message.
     ///
     /// # Errors
     /// `ERANGE` for what the message cannot hold: paths of 64 KiB, NULs in paths.
     pub fn encode(&self, sizes: Sizes) -> Result<Vec<u8>> {
-        let class = match &self.target {
-            LinkTarget::Hard(_) => 0,
-            LinkTarget::Soft(_) => 1,
-            LinkTarget::External { .. } => 64,
-            LinkTarget::User { class, .. } => *class,
-        };
-        let charset = match self.charset {
-            Charset::Ascii => 0,
-            Charset::Utf8 => 1,
-            Charset::Other(other) => other,
-        };
-        // 1, 2, 4 or 8 bytes hold the length of the name.
-        let width_bits = match self.name.len() {
-            0..=0xff => 0,
-            0x100..=0xffff => 1,
-            _ => 2,
-        };
-        let flag = |bit: u32, set: bool| u8::from(set) << bit;
-        let mut w = Writer::new(WHAT);
-        w.u8(1);
-        w.u8(width_bits | flag(2, self.order.is_some()) | flag(3, class != 0) | flag(4, charset != 0));
-        if class != 0 {
-            w.u8(class);
-        }
-        if let Some(order) = self.order {
-            w.uint(8, order.cast_unsigned());
-        }
-        if charset != 0 {
-            w.u8(charset);
-        }
-        w.count(1 << width_bits, self.name.len());
-        w.bytes(&self.name);
-        match &self.target {
-            LinkTarget::Hard(object) => w.address(sizes, Some(*object)),
-            LinkTarget::Soft(path) => {
-                path_fits(&mut w, path);
-                w.count(2, path.len());
-                w.bytes(path);
-            }
-            LinkTarget::External { file, path } => {
-                path_fits(&mut w, file);
-                path_fits(&mut w, path);
-                w.count(2, file.len() + path.len() + 3);
-                w.u8(0);
-                w.bytes(file);
-                w.u8(0);
-                w.bytes(path);
-                w.u8(0);
-            }
-            LinkTarget::User { data, .. } => {
-                w.count(2, data.len());
-                w.bytes(data);
-            }
-        }
-        w.finish()
-    }
-}
-
-fn path_fits(w: &mut Writer, path: &[u8]) {
-    if path.contains(&0) {
-        w.fail("a path with a NUL in it");
+        fields::write(&mut Message { link: &mut self.clone(), sizes }, WHAT)
     }
 }
 

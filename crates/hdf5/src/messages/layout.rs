@@ -1,13 +1,16 @@
 //! The data layout message: how the elements of a dataset are stored (specification, section IV.A.2.i).
+#![deny(clippy::arithmetic_side_effects)]
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Coder, Record, Result};
 
 use super::HeapId;
-use crate::wire::{Reader, Writer, width_of};
+use crate::fields::{self, Fields};
+use crate::wire::width_of;
 use crate::{Address, Sizes};
 
-/// The most dimensions of a chunk, that of the bytes of an element aside.
-const RANK: usize = 32;
+const WHAT: &str = "data layout";
+/// Maximum number of dimensions of a chunk, without that of the bytes of an element.
+const RANK: u64 = 32;
 
 /// How the elements of a dataset are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,180 +72,221 @@ pub enum ChunkIndex {
     },
 }
 
+/// "Data Layout Message". Versions 1 and 2 are only read.
+struct Message<'a> {
+    version: u8,
+    layout: &'a mut DataLayout,
+    sizes: Sizes,
+}
+
+impl Record for Message<'_> {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        let (layout, sizes) = (&mut *self.layout, self.sizes);
+        c.version(1..=5, &mut self.version)?;
+        let version = self.version;
+        let (mut rank, mut class) = (0, layout.class());
+        if version < 3 {
+            c.uint("dimensionality", 1, &mut rank)?;
+        }
+        c.int("layout class", &mut class)?;
+        if version < 3 {
+            c.reserved(5)?;
+        }
+        if C::READS {
+            *layout = DataLayout::of_class(class)
+                .filter(|layout| version > 3 || !matches!(layout, DataLayout::Virtual(_)))
+                .ok_or_else(|| c.wrong(format!("class {class} is unknown")))?;
+        }
+        match layout {
+            DataLayout::Compact(bytes) => {
+                if version < 3 {
+                    c.list("dimension", rank, &mut vec![], |len: &mut u32, c| c.int("size", len))?;
+                }
+                let mut size = bytes.len() as u64;
+                c.uint("size", if version < 3 { 4 } else { 2 }, &mut size)?;
+                c.bytes("raw data", size, bytes)
+            }
+            DataLayout::Contiguous { address, size } => {
+                c.address("address", sizes, address)?;
+                match size {
+                    _ if version < 3 => Ok(()),
+                    None if !C::READS => Err(c.wrong("the size of contiguous data is not known")),
+                    size => c.length("size", sizes, size.get_or_insert_default()),
+                }
+            }
+            DataLayout::Chunked(chunked) if version > 3 => chunked.fields(sizes, c),
+            DataLayout::Chunked(chunked) => {
+                if version == 3 {
+                    rank = chunked.rank();
+                    c.uint("dimensionality", 1, &mut rank)?;
+                }
+                c.address("address", sizes, &mut chunked.address)?;
+                chunked.fields_of_lens(rank, 4, c)
+            }
+            DataLayout::Virtual(id) => {
+                let (mut collection, mut index) = id.map_or((None, 0), |id| (Some(id.collection), id.index));
+                c.address("address of the collection in the global heap", sizes, &mut collection)?;
+                c.int("index", &mut index)?;
+                *id = collection.map(|collection| HeapId { collection, index });
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Flags of chunked layouts since version 4.
+const PLAIN_EDGES: u8 = 1;
+const FILTERED_SINGLE: u8 = 2;
+
+impl ChunkedLayout {
+    /// "Dimensionality": that of the shape, and one for the bytes of an element.
+    fn rank(&self) -> u64 {
+        (self.shape.len() as u64).saturating_add(1)
+    }
+
+    /// Chunked layout since version 4.
+    fn fields<C: Coder>(&mut self, sizes: Sizes, c: &mut C) -> Result<()> {
+        let filtered_single = matches!(self.index, ChunkIndex::Single(Some(_)));
+        let mut flags = if self.plain_edges { PLAIN_EDGES } else { 0 };
+        flags |= if filtered_single { FILTERED_SINGLE } else { 0 };
+        c.int("flags", &mut flags)?;
+        self.plain_edges = flags & PLAIN_EDGES != 0;
+        let mut rank = self.rank();
+        c.uint("dimensionality", 1, &mut rank)?;
+        let largest = self.shape.iter().chain([&self.element]).copied().max().unwrap_or(0);
+        let mut width = width_of(largest) as u64;
+        c.uint("dimension size encoded length", 1, &mut width)?;
+        if !(1..=8).contains(&width) {
+            return Err(c.wrong(format!("lengths of {width} bytes")));
+        }
+        self.fields_of_lens(rank, width as usize, c)?;
+        let mut kind = self.index.kind();
+        c.int("chunk indexing type", &mut kind)?;
+        if C::READS {
+            self.index = ChunkIndex::of_kind(kind, flags & FILTERED_SINGLE != 0)
+                .ok_or_else(|| c.wrong(format!("chunk index {kind} is unknown")))?;
+        }
+        self.index.fields(sizes, c)?;
+        c.address("address", sizes, &mut self.address)
+    }
+
+    /// The lengths of a chunk; the last of the `rank` numbers is the bytes of an element.
+    fn fields_of_lens<C: Coder>(&mut self, rank: u64, width: usize, c: &mut C) -> Result<()> {
+        if !(2..=RANK + 1).contains(&rank) {
+            return Err(c.wrong(format!("chunks of {rank} dimensions, that of the element's bytes included")));
+        }
+        if !C::READS {
+            self.shape.push(self.element);
+        }
+        c.list("dimension", rank, &mut self.shape, |len, c| c.uint("size", width, len))?;
+        if self.shape.contains(&0) {
+            return Err(c.wrong(format!("chunks of shape {:?}", self.shape)));
+        }
+        self.element = self.shape.pop().unwrap_or(1);
+        Ok(())
+    }
+}
+
+impl ChunkIndex {
+    fn fields<C: Coder>(&mut self, sizes: Sizes, c: &mut C) -> Result<()> {
+        match self {
+            ChunkIndex::BTree1 => {
+                Err(c.wrong("a B-tree of version 1 for chunks that are filtered only inside"))
+            }
+            ChunkIndex::Single(None) | ChunkIndex::Implicit => Ok(()),
+            ChunkIndex::Single(Some((size, mask))) => {
+                c.length("size of filtered chunk", sizes, size)?;
+                c.int("filters for chunk", mask)
+            }
+            ChunkIndex::FixedArray { page_bits } => c.int("page bits", page_bits),
+            ChunkIndex::ExtensibleArray([max, elements, pointers, minimum, page]) => {
+                c.int("max bits", max)?;
+                c.int("index elements", elements)?;
+                c.int("min pointers", pointers)?;
+                c.int("min elements", minimum)?;
+                c.int("page bits", page)
+            }
+            ChunkIndex::BTree2 { node, split, merge } => {
+                c.int("node size", node)?;
+                c.int("split percent", split)?;
+                c.int("merge percent", merge)
+            }
+        }
+    }
+
+    /// "Chunk Indexing Type"; a B-tree of version 1 has none.
+    fn kind(&self) -> u8 {
+        match self {
+            ChunkIndex::BTree1 => 0,
+            ChunkIndex::Single(_) => 1,
+            ChunkIndex::Implicit => 2,
+            ChunkIndex::FixedArray { .. } => 3,
+            ChunkIndex::ExtensibleArray(_) => 4,
+            ChunkIndex::BTree2 { .. } => 5,
+        }
+    }
+
+    fn of_kind(kind: u8, filtered_single: bool) -> Option<ChunkIndex> {
+        Some(match kind {
+            1 => ChunkIndex::Single(filtered_single.then_some((0, 0))),
+            2 => ChunkIndex::Implicit,
+            3 => ChunkIndex::FixedArray { page_bits: 0 },
+            4 => ChunkIndex::ExtensibleArray([0; 5]),
+            5 => ChunkIndex::BTree2 { node: 0, split: 0, merge: 0 },
+            _ => return None,
+        })
+    }
+}
+
 impl DataLayout {
     /// A layout from a message, versions 1 to 5.
     ///
     /// # Errors
     /// `EHDFERR` for bytes that are no such message.
     pub fn decode(bytes: &[u8], sizes: Sizes) -> Result<DataLayout> {
-        let mut r = Reader::new("data layout", bytes);
-        let version = r.version(1..=5)?;
-        if version < 3 {
-            return old(&mut r, sizes);
-        }
-        match r.u8()? {
-            0 => {
-                let size = r.u16()?;
-                Ok(DataLayout::Compact(r.take(usize::from(size))?.to_vec()))
-            }
-            1 => Ok(DataLayout::Contiguous { address: r.address(sizes)?, size: Some(r.length(sizes)?) }),
-            2 if version == 3 => {
-                let rank = r.u8()?;
-                let address = r.address(sizes)?;
-                chunked(&mut r, rank, 4, address)
-            }
-            2 => indexed(&mut r, sizes),
-            3 if version > 3 => {
-                let (collection, index) = (r.address(sizes)?, r.u32()?);
-                Ok(DataLayout::Virtual(collection.map(|collection| HeapId { collection, index })))
-            }
-            class => Err(r.error(format_args!("class {class} is unknown"))),
-        }
+        let mut layout = DataLayout::Compact(vec![]);
+        fields::read(&mut Message { version: 0, layout: &mut layout, sizes }, WHAT, bytes)?;
+        Ok(layout)
     }
-}
 
-impl DataLayout {
     /// The message: of version 3 where it can hold the layout, else of version 4.
     ///
     /// # Errors
     /// `ERANGE` for more bytes or longer chunks than the message can hold.
     pub fn encode(&self, sizes: Sizes) -> Result<Vec<u8>> {
-        let mut w = Writer::new("data layout");
+        let version = match self {
+            DataLayout::Chunked(chunked) if chunked.index == ChunkIndex::BTree1 && !chunked.plain_edges => 3,
+            DataLayout::Compact(_) | DataLayout::Contiguous { .. } => 3,
+            DataLayout::Chunked(_) | DataLayout::Virtual(_) => 4,
+        };
+        fields::write(&mut Message { version, layout: &mut self.clone(), sizes }, WHAT)
+    }
+
+    /// "Layout Class".
+    fn class(&self) -> u8 {
         match self {
-            DataLayout::Compact(bytes) => {
-                w.bytes(&[3, 0]);
-                w.count(2, bytes.len());
-                w.bytes(bytes);
-            }
-            DataLayout::Contiguous { address, size } => {
-                w.bytes(&[3, 1]);
-                w.address(sizes, *address);
-                match size {
-                    Some(size) => w.length(sizes, *size),
-                    None => w.fail("the size of contiguous data is not known"),
-                }
-            }
-            DataLayout::Chunked(chunked) => chunked.encode(&mut w, sizes),
-            DataLayout::Virtual(id) => {
-                w.bytes(&[4, 3]);
-                w.address(sizes, id.map(|id| id.collection));
-                w.u32(id.map_or(0, |id| id.index));
-            }
+            DataLayout::Compact(_) => 0,
+            DataLayout::Contiguous { .. } => 1,
+            DataLayout::Chunked(_) => 2,
+            DataLayout::Virtual(_) => 3,
         }
-        w.finish()
     }
-}
 
-impl ChunkedLayout {
-    fn encode(&self, w: &mut Writer, sizes: Sizes) {
-        let lens = self.shape.iter().chain([&self.element]);
-        if self.shape.is_empty() || self.shape.len() > RANK || lens.clone().any(|&len| len == 0) {
-            w.fail(format_args!("chunks of shape {:?}", self.shape));
-        }
-        let rank = self.shape.len() + 1;
-        if self.index == ChunkIndex::BTree1 {
-            if self.plain_edges {
-                w.fail("a B-tree of version 1 for chunks that are filtered only inside");
-            }
-            w.bytes(&[3, 2]);
-            w.count(1, rank);
-            w.address(sizes, self.address);
-            lens.for_each(|&len| w.uint(4, len));
-            return;
-        }
-        w.bytes(&[4, 2]);
-        let filtered_single = matches!(self.index, ChunkIndex::Single(Some(_)));
-        w.u8(u8::from(self.plain_edges) | u8::from(filtered_single) << 1);
-        w.count(1, rank);
-        let width = width_of(lens.clone().copied().max().unwrap_or(0));
-        w.count(1, width);
-        lens.for_each(|&len| w.uint(width, len));
-        match self.index {
-            ChunkIndex::Single(None) | ChunkIndex::BTree1 => w.u8(1),
-            ChunkIndex::Single(Some((len, mask))) => {
-                w.u8(1);
-                w.length(sizes, len);
-                w.u32(mask);
-            }
-            ChunkIndex::Implicit => w.u8(2),
-            ChunkIndex::FixedArray { page_bits } => w.bytes(&[3, page_bits]),
-            ChunkIndex::ExtensibleArray(parameters) => {
-                w.u8(4);
-                w.bytes(&parameters);
-            }
-            ChunkIndex::BTree2 { node, split, merge } => {
-                w.u8(5);
-                w.u32(node);
-                w.bytes(&[split, merge]);
-            }
-        }
-        w.address(sizes, self.address);
+    fn of_class(class: u8) -> Option<DataLayout> {
+        Some(match class {
+            0 => DataLayout::Compact(vec![]),
+            1 => DataLayout::Contiguous { address: None, size: None },
+            2 => DataLayout::Chunked(ChunkedLayout {
+                shape: vec![],
+                element: 1,
+                plain_edges: false,
+                index: ChunkIndex::BTree1,
+                address: None,
+            }),
+            3 => DataLayout::Virtual(None),
+            _ => return None,
+        })
     }
-}
-
-/// Versions 1 and 2.
-fn old(r: &mut Reader<'_>, sizes: Sizes) -> Result<DataLayout> {
-    let (rank, class) = (r.u8()?, r.u8()?);
-    r.skip(5)?;
-    match class {
-        0 => {
-            r.skip(4 * usize::from(rank))?;
-            let size = r.u32()?;
-            Ok(DataLayout::Compact(r.take(size as usize)?.to_vec()))
-        }
-        1 => Ok(DataLayout::Contiguous { address: r.address(sizes)?, size: None }),
-        2 => {
-            let address = r.address(sizes)?;
-            chunked(r, rank, 4, address)
-        }
-        _ => Err(r.error(format_args!("class {class} is unknown"))),
-    }
-}
-
-/// Chunks behind a B-tree of version 1.
-fn chunked(r: &mut Reader<'_>, rank: u8, width: usize, address: Option<Address>) -> Result<DataLayout> {
-    let (shape, element) = chunk_shape(r, rank, width)?;
-    let index = ChunkIndex::BTree1;
-    Ok(DataLayout::Chunked(ChunkedLayout { shape, element, plain_edges: false, index, address }))
-}
-
-/// The lengths of a chunk; the last of the `rank` numbers are the bytes of an element.
-fn chunk_shape(r: &mut Reader<'_>, rank: u8, width: usize) -> Result<(Vec<u64>, u64)> {
-    let rank = usize::from(rank);
-    if !(2..=RANK + 1).contains(&rank) {
-        return Err(
-            r.error(format_args!("chunks of {rank} dimensions, that of the element's bytes included"))
-        );
-    }
-    let mut shape = Vec::with_capacity(rank);
-    for _ in 0..rank {
-        shape.push(r.uint(width)?);
-    }
-    if shape.contains(&0) {
-        return Err(r.error(format_args!("chunks of shape {shape:?}")));
-    }
-    let element = shape.pop().unwrap_or(1);
-    Ok((shape, element))
-}
-
-/// Chunks of versions 4 and 5.
-fn indexed(r: &mut Reader<'_>, sizes: Sizes) -> Result<DataLayout> {
-    let (flags, rank, width) = (r.u8()?, r.u8()?, usize::from(r.u8()?));
-    if !(1..=8).contains(&width) {
-        return Err(r.error(format_args!("lengths of {width} bytes")));
-    }
-    let (shape, element) = chunk_shape(r, rank, width)?;
-    let index = match r.u8()? {
-        1 if flags & 2 != 0 => ChunkIndex::Single(Some((r.length(sizes)?, r.u32()?))),
-        1 => ChunkIndex::Single(None),
-        2 => ChunkIndex::Implicit,
-        3 => ChunkIndex::FixedArray { page_bits: r.u8()? },
-        4 => ChunkIndex::ExtensibleArray([r.u8()?, r.u8()?, r.u8()?, r.u8()?, r.u8()?]),
-        5 => ChunkIndex::BTree2 { node: r.u32()?, split: r.u8()?, merge: r.u8()? },
-        kind => return Err(r.error(format_args!("chunk index {kind} is unknown"))),
-    };
-    let address = r.address(sizes)?;
-    Ok(DataLayout::Chunked(ChunkedLayout { shape, element, plain_edges: flags & 1 != 0, index, address }))
 }
 
 #[cfg(test)]
