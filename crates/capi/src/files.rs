@@ -311,6 +311,10 @@ pub extern "C" fn nc__enddef(
 /// they do in the reference.
 fn end_in_group(ncid: c_int, alignment: &Alignment) -> Result<()> {
     let (file, group) = find(ncid)?;
+    // In the reference the read-only formats have no define mode, and leaving it does nothing.
+    if file.file().format().container() == Container::Hdf4 {
+        return Ok(());
+    }
     if !file.is_classic() {
         let mut state = file.state();
         file.file().look(|model| model.group(group).vars.iter().for_each(|&var| state.set_written(var)));

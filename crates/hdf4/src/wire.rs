@@ -10,6 +10,9 @@ pub fn bad(what: impl Into<String>) -> Error {
 /// Maximum number of dimensions of a dataset (`H4_MAX_VAR_DIMS` of the HDF4 library).
 pub const MAX_RANK: usize = 32;
 
+/// Maximum length of a dimension: lengths are signed numbers of 32 bits.
+pub const MAX_LENGTH: u64 = i32::MAX as u64;
+
 /// Decodes a structure from the start of its bytes; `what` names the structure, `at` is its position in the file.
 pub fn decode<T: Record>(mut record: T, what: &str, at: u64, bytes: &[u8]) -> Result<T> {
     record.fields(&mut Decoder::new(bytes, Order::Big, true)).at(|| format!("{what} at byte {at}"))?;

@@ -84,7 +84,7 @@ fn gdal_reads_through_netcdf_what_its_own_driver_reads() {
 fn netcdf4_for_python_reads_hdf4() {
     let scratch = tempfile::tempdir().expect("a folder");
     let granule = files(scratch.path()).pop().expect("the granule");
-    let program = "import sys, netCDF4, zlib; d = netCDF4.Dataset(sys.argv[1]); d.set_auto_maskandscale(False); \
+    let program = "import sys, netCDF4, zlib; d = netCDF4.Dataset(sys.argv[1]); d.set_auto_maskandscale(False); d.sync(); d._enddef(); \
                    print(d.disk_format); [print(v.name, v.shape, zlib.crc32(v[:].tobytes())) for v in d.variables.values()]";
     let said = say(&["/usr/bin/python3", "-c", program, text(&granule)], true);
     let file = ferrocdf::File::open(&granule).expect("a sound file");

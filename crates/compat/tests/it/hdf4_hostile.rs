@@ -38,8 +38,10 @@ fn big(bytes: &[u8], at: usize, width: usize) -> usize {
 fn descriptors(bytes: &[u8]) -> Vec<Descriptor> {
     let mut found = vec![];
     let mut block = 4;
-    while block != 0 {
-        for number in 0..big(bytes, block, 2) {
+    // libhdf4 may leave unused descriptors at the end of a file unwritten.
+    while block != 0 && block + 6 <= bytes.len() {
+        let count = big(bytes, block, 2).min((bytes.len() - block - 6) / 12);
+        for number in 0..count {
             let at = block + 6 + 12 * number;
             let tag = big(bytes, at, 2) as u16;
             let (offset, len) = (big(bytes, at + 4, 4), big(bytes, at + 8, 4));

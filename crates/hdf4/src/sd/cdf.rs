@@ -10,7 +10,7 @@ use ferrocdf_bytes::{Context, Error, Order, Result};
 
 use super::{Attribute, Data, Datasets, Dim, Var};
 use crate::budget::Use;
-use crate::wire::{MAX_RANK, bad};
+use crate::wire::{MAX_LENGTH, MAX_RANK, bad};
 use crate::{File, NumberType, Storage, Vdata, Vgroup, tags};
 
 const CDF: &[u8] = b"CDF0.0";
@@ -158,7 +158,8 @@ fn dim(vgroup: &Vgroup, objects: &Objects) -> Result<Dim> {
         }
     }
     match len {
-        Some(len) => Ok(Dim { name, len: Some(len) }),
+        Some(len) if len <= MAX_LENGTH => Ok(Dim { name, len: Some(len) }),
+        Some(len) => Err(bad(format!("its length is {len}, more than {MAX_LENGTH}"))),
         None => Err(bad("it has no length")),
     }
 }

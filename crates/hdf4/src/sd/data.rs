@@ -76,8 +76,15 @@ impl Var {
             },
             Storage::External { file_name, at } => {
                 let blob = file.external(file_name)?;
-                let available = blob.size()?.saturating_sub(*at).min(element.len);
-                let piece = Piece { at: Some(*at), len: available };
+                let size = blob.size()?;
+                if size.saturating_sub(*at) < element.len {
+                    let name = file_name.escape_ascii();
+                    let len = element.len;
+                    return Err(bad(format!(
+                        "{len} bytes from byte {at} of the file \"{name}\", which has {size} bytes"
+                    )));
+                }
+                let piece = Piece { at: Some(*at), len: element.len };
                 self.in_pieces(blob, &[piece], total)
             }
         }

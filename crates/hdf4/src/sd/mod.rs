@@ -88,14 +88,18 @@ impl Datasets {
     /// Reads the datasets of a file.
     ///
     /// # Errors
-    /// Those of the source. What cannot be read is listed instead.
+    /// Those of the source; `EHDFERR` if there is no Vgroup of class `CDF0.0` and one that cannot be read. What else cannot be read is
+    /// listed.
     pub fn read(file: &File) -> Result<Datasets> {
         let mut damaged = BTreeMap::new();
         if let Some(found) = cdf::read(file, &mut damaged)? {
             return Ok(found);
         }
-        // One of the damaged Vgroups may have told other names, dimensions and attributes.
         let mut found = ndg::read(file)?;
+        // The damaged Vgroup may be the one of all datasets, which has their names, dimensions and attributes.
+        if let Some(error) = damaged.values().next().filter(|_| !found.vars.is_empty()) {
+            return Err(error.clone().at("the datasets of this file, which a damaged Vgroup may describe"));
+        }
         found.known.extend(damaged.keys().map(|&reference| (tags::VG, reference)));
         found.unreadable.extend(damaged.into_values());
         Ok(found)

@@ -13,7 +13,7 @@ use ferrocdf_bytes::{Code, Coder, Context, Record, Result};
 use super::annotations::Annotations;
 use super::{Attribute, Data, Datasets, Dim, Var};
 use crate::budget::Use;
-use crate::wire::{MAX_RANK, bad, decode, until_zero};
+use crate::wire::{MAX_LENGTH, MAX_RANK, bad, decode, until_zero};
 use crate::{File, NumberType, tags};
 
 /// "DFTAG_SDD".
@@ -37,6 +37,11 @@ impl Record for Dimensions {
             return Err(c.error(Code::EHDFERR, format!("{} dimensions, more than {MAX_RANK}", self.rank)));
         }
         c.list("dimension", self.rank, &mut self.lens, |len, c| c.uint("length", 4, len))?;
+        if let Some(len) = self.lens.iter().find(|&&len| len > MAX_LENGTH) {
+            return Err(
+                c.error(Code::EHDFERR, format!("a dimension of length {len}, more than {MAX_LENGTH}"))
+            );
+        }
         object(c, &mut self.data_type)?;
         c.list("scale", self.rank, &mut self.scale_types, |number, c| object(c, number))
     }

@@ -394,19 +394,31 @@ fn a_dataset_whose_vgroup_is_damaged_is_told() {
 }
 
 #[test]
-fn a_damaged_vgroup_of_all_datasets_is_told() {
+fn damage_to_the_vgroup_of_all_datasets_ends_opening() {
     let mut builder = Builder::default();
     let x = builder.dim("x", Some(2));
     let vars = [with_dims(&mut builder, &[x])];
     let top = builder.cdf(&[x], &vars, &[]);
+    let number = builder.add(tags::NT, &[1, 22, 16, 1]);
+    let pair = [tags::NT.to_be_bytes(), number.to_be_bytes()].concat();
+    let record = builder.add(tags::SDD, &[&[0, 1][..], &2u32.to_be_bytes(), &pair, &pair].concat());
+    builder.put(tags::NDG, 500, &[tags::SDD.to_be_bytes(), record.to_be_bytes()].concat());
     let mut bytes = builder.bytes(tags::VG, top).to_vec();
+    // The version.
     let at = bytes.len() - 4;
     bytes[at] = 5;
     builder.replace(tags::VG, top, tags::VG, &bytes);
-    let found = Datasets::read(&crate::open(builder.finish(100))).unwrap();
-    assert!(
-        found.unreadable.iter().any(|error| error.to_string().contains("version 5")),
-        "{:?}",
-        found.unreadable
-    );
+    let error = Datasets::read(&crate::open(builder.finish(100))).unwrap_err().to_string();
+    assert!(error.contains("damaged Vgroup") && error.contains("version 5"), "{error}");
+}
+
+#[test]
+fn lengths_have_31_bits() {
+    for (len, dims) in [(i32::MAX as u32, 1), (1 << 31, 0)] {
+        let mut builder = Builder::default();
+        let x = builder.dim("x", Some(len));
+        builder.cdf(&[x], &[], &[]);
+        let found = Datasets::read(&crate::open(builder.finish(100))).unwrap();
+        assert_eq!((found.dims.len(), found.unreadable.len()), (dims, 1 - dims), "{len}");
+    }
 }

@@ -140,10 +140,12 @@ fn compressed_and_external_datasets_need_no_chunks() {
     let part = builder.add(tags::SD | SPECIAL, &compressed(4, stored, DEFLATE));
     let empty = builder.add(tags::COMPRESSED, &[]);
     let empty = builder.add(tags::SD | SPECIAL, &compressed(6, empty, DEFLATE));
-    let header =
-        [&[0, 2][..], &6u32.to_be_bytes(), &1u32.to_be_bytes(), &4u32.to_be_bytes(), b"data"].concat();
-    let external = builder.add(tags::SD | SPECIAL, &header);
-    let vars = [("whole", whole), ("part", part), ("empty", empty), ("external", external)]
+    let [external, cut] = [4u32, 6].map(|len| {
+        let header =
+            [&[0, 2][..], &len.to_be_bytes(), &1u32.to_be_bytes(), &4u32.to_be_bytes(), b"data"].concat();
+        builder.add(tags::SD | SPECIAL, &header)
+    });
+    let vars = [("whole", whole), ("part", part), ("empty", empty), ("external", external), ("cut", cut)]
         .map(|(name, data)| builder.dataset(name, &[x], INT16, Some(data), &[]));
     builder.cdf(&[x], &vars, &[]);
     let file = open_beside(builder.finish(16), "data", [&[0][..], &big(&[7, 8])].concat());
@@ -152,6 +154,8 @@ fn compressed_and_external_datasets_need_no_chunks() {
     assert_eq!(values(&file, named(&found, "part")), [4, 5, -32767]);
     assert_eq!(values(&file, named(&found, "empty")), [-32767; 3]);
     assert_eq!(values(&file, named(&found, "external")), [7, 8, -32767]);
+    let error = named(&found, "cut").locate(&file, vec![3]).err().unwrap().to_string();
+    assert!(error.contains("6 bytes from byte 1 of the file \"data\", which has 5 bytes"), "{error}");
     assert_eq!(named(&found, "external").arrangement(&file).unwrap().external.unwrap(), b"data");
 }
 
