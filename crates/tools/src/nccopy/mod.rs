@@ -117,7 +117,7 @@ fn copy(
     }
     let (source, mapped) = match foreign {
         Foreign::Mapped => {
-            let (legal, mapped) = names::legal(&source, !format.has_cdf_model())?;
+            let (legal, mapped) = names::legal(&source, format)?;
             (Arc::new(legal), mapped)
         }
         Foreign::Refused | Foreign::Strict => (source, vec![]),

@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 
 use ferrocdf::model::{Class, Name};
-use ferrocdf::{Atomic, DimId, GroupId, Model, Owner, Result, Type, Values};
+use ferrocdf::{Atomic, DimId, Format, GroupId, Model, Owner, Result, Type, Values};
 
 /// The attribute that keeps an original name.
 const ORIGINAL: &str = "_original_name";
@@ -20,10 +20,10 @@ const LONGEST: usize = 256 - SUFFIX - (ORIGINAL.len() + 1 + SUFFIX);
 /// The attribute that keeps a fill value that its variable cannot have.
 const ORIGINAL_FILL: &str = "_original_FillValue";
 
-/// The model with names that netCDF allows and, if asked for, fill values of the types of their variables; and a line on each
-/// change. Ids and values stay.
-pub fn legal(source: &Model, with_fill_values: bool) -> Result<(Model, Vec<String>)> {
-    let mut legal = Legal { model: source.clone(), told: vec![] };
+/// Returns the model with names that netCDF allows and fill values that a file of `format` can hold, and a line on each change. Ids and
+/// values stay.
+pub fn legal(source: &Model, format: Format) -> Result<(Model, Vec<String>)> {
+    let mut legal = Legal { model: source.clone(), format, told: vec![] };
     let groups: Vec<GroupId> = source.group_ids().collect();
     for &group in &groups {
         legal.attributes(Owner::Group(group))?;
@@ -31,9 +31,7 @@ pub fn legal(source: &Model, with_fill_values: bool) -> Result<(Model, Vec<Strin
         legal.dims(group)?;
         for var in source.group(group).vars.clone() {
             legal.attributes(Owner::Var(var))?;
-            if with_fill_values {
-                legal.fill_value(var)?;
-            }
+            legal.fill_value(var)?;
         }
         legal.vars(group)?;
     }
@@ -46,6 +44,8 @@ pub fn legal(source: &Model, with_fill_values: bool) -> Result<(Model, Vec<Strin
 
 struct Legal {
     model: Model,
+    /// The format of the copy.
+    format: Format,
     told: Vec<String>,
 }
 
@@ -156,13 +156,14 @@ impl Legal {
         Ok(())
     }
 
-    /// Gives a fill value the type of its variable, or another name.
+    /// Gives a fill value the type of its variable, or another name. In classic files it may have any type that they hold.
     fn fill_value(&mut self, var: ferrocdf::VarId) -> Result<()> {
         let (owner, ty) = (Owner::Var(var), self.model.var(var).ty);
         let Some(fill) = self.model.find_attr(owner, b"_FillValue").map(|attr| attr.value.clone()) else {
             return Ok(());
         };
-        if fill.ty() == ty && fill.len() == 1 {
+        let is_held = matches!(fill.ty(), Type::Atomic(atomic) if self.format.holds(atomic));
+        if (fill.ty() == ty && fill.len() == 1) || (self.format.has_cdf_model() && is_held) {
             return Ok(());
         }
         let (place, was) = (self.place(owner), self.model.type_name(fill.ty()).to_string());

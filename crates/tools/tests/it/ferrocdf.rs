@@ -210,4 +210,15 @@ fn fill_values_of_another_type_are_converted_or_renamed_by_copy() {
     // Other kinds of classic files hold them as they are.
     assert_eq!(ferrocdf(&["copy", "-5", "a.nc", "c.nc"], folder.path()).2, "");
     assert!(ferrocdf(&["copy", "--strict", "-4", "a.nc", "d.nc"], folder.path()).2.contains("--strict"));
+    // Those whose type they do not hold are converted.
+    let path = folder.path().join("wide.nc");
+    let mut file = FileMut::create(&path, &CreateOptions::format(Format::DATA64)).unwrap();
+    file.add_variable::<f32>("wide", &[]).unwrap();
+    let var = file.model().find_var_at(b"wide").unwrap();
+    file.define(|model| model.put_attr(Owner::Var(var), "_FillValue", Values::Ubyte(vec![200]))).unwrap();
+    file.set_no_fill(true).unwrap();
+    file.close().unwrap();
+    let (code, _, said) = ferrocdf(&["copy", "-3", "wide.nc", "narrow.nc"], folder.path());
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("/wide: its _FillValue is converted from ubyte to float"), "{said}");
 }
