@@ -552,13 +552,16 @@ impl Model {
         if held {
             return Ok(());
         }
-        let ty = match ty {
-            Type::Atomic(atomic) => atomic.cdl_name().to_string(),
-            Type::User(id) => format!("user-defined type {}", id.0),
+        let (ty, others) = match ty {
+            Type::Atomic(atomic) if Format::DATA64.holds(atomic) => {
+                (atomic.cdl_name().to_string(), "cdf5 and netCDF-4")
+            }
+            Type::Atomic(atomic) => (atomic.cdl_name().to_string(), "netCDF-4"),
+            Type::User(id) => (format!("user-defined type {}", id.0), "netCDF-4"),
         };
         let strict = self.format == Format::NETCDF4_CLASSIC;
         let code = if strict { Code::ESTRICTNC3 } else { Code::EBADTYPE };
-        Err(Error::new(code, format!("{} files hold no {ty}", self.format.kind_name())))
+        Err(Error::new(code, format!("{} files hold no {ty}, {others} files do", self.format.kind_name())))
     }
 
     fn check_enhanced(&self, what: &str) -> Result<()> {
