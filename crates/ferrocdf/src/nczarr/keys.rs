@@ -11,6 +11,10 @@ use ferrocdf_zarr::{Json, Members};
 pub(super) const GROUP: &str = "_nczarr_group";
 pub(super) const ARRAY: &str = "_nczarr_array";
 pub(super) const ATTR: &str = "_nczarr_attr";
+/// A member of [`ARRAY`]: whether elements that nobody wrote are undefined, where the fill value of the array tells it otherwise.
+pub(super) const NO_FILL: &str = "no_fill";
+/// A member of [`ATTR`]: the bytes of attributes of text whose strings do not give them, in base64.
+pub(super) const CHAR_BYTES: &str = "char_bytes";
 /// The name of [`ATTR`] in version 3.
 pub(super) const ATTRS: &str = "_nczarr_attrs";
 pub(super) const SUPERBLOCK: &str = "_nczarr_superblock";
