@@ -6,7 +6,7 @@ use ferrocdf_model::{Atomic, Attr, Class, Model, Values};
 use ferrocdf_zarr::{Json, Members, Version, with_member};
 
 use crate::nczarr::data_types::TEXT;
-use crate::nczarr::keys::{ATTR, ATTRS, CHAR_BYTES, PROPERTIES, is_reserved};
+use crate::nczarr::keys::{ATTR, ATTRS, CHAR_BYTES, JSON_VALUED, PROPERTIES, is_reserved};
 use crate::nczarr::type_definitions::{self, TYPE_REFERENCES};
 use crate::nczarr::{attributes, json_values};
 
@@ -54,7 +54,7 @@ pub(super) fn fill_to_json(model: &Model, attr: &Attr) -> Json {
 fn type_name(model: &Model, attr: &Attr, version: Version) -> String {
     let values = &attr.value;
     let atomic = match values {
-        Values::Char(_) if attr.json.is_some() => None,
+        Values::Char(_) if attr.json.is_some() && version == Version::V3 => None,
         // The JSON of an enumeration is numbers.
         Values::User(id, _) => match model.user_type(*id).class {
             Class::Enum { base, .. } => Some(base),
@@ -88,16 +88,20 @@ pub(super) fn types<'a>(
     version: Version,
 ) -> (&'static str, Json) {
     let mut types: Vec<(String, String)> = vec![];
-    let (mut references, mut char_bytes) = (Members::default(), Members::default());
+    let (mut references, mut char_bytes, mut json_names) = (Members::default(), Members::default(), vec![]);
     for attr in attrs {
         let name = attr.name.to_str().into_owned();
         if let Values::User(id, _) = attr.value {
             references.0.push((name.clone(), Json::String(type_definitions::path(model, id))));
         }
-        if let (Values::Char(bytes), None) = (&attr.value, &attr.json)
-            && let Some(json) = attributes::bytes_to_json(bytes, version)
-        {
-            char_bytes.0.push((name.clone(), json));
+        match (&attr.value, &attr.json) {
+            // NetCDF-C refuses a store of version 2 in which an attribute of a user has the type of JSON.
+            (Values::Char(_), Some(_)) if version == Version::V2 => json_names.push(Json::text(&name)),
+            (Values::Char(bytes), None) => {
+                let bytes = attributes::bytes_to_json(bytes, version);
+                char_bytes.0.extend(bytes.map(|bytes| (name.clone(), bytes)));
+            }
+            _ => {}
         }
         types.push((name, type_name(model, attr, version)));
     }
@@ -119,8 +123,14 @@ pub(super) fn types<'a>(
             Json::object(vec![("attribute_types", Json::Array(types.iter().map(entry).collect()))])
         }
     };
-    let json =
-        if char_bytes.is_empty() { json } else { with_member(&json, CHAR_BYTES, Json::Object(char_bytes)) };
+    let (char_bytes, json_names) = (Json::Object(char_bytes), Json::Array(json_names));
+    let json = [(CHAR_BYTES, char_bytes), (JSON_VALUED, json_names)].into_iter().fold(
+        json,
+        |json, (name, member)| {
+            let is_empty = member == Json::Array(vec![]) || member == Json::Object(Members::default());
+            if is_empty { json } else { with_member(&json, name, member) }
+        },
+    );
     (key, with_references(json, references))
 }
 
