@@ -199,6 +199,8 @@ fn copies_have_the_fill_mode_of_their_source_and_no_fill_value_without_need() {
             if kind == "nczarr2" {
                 let array = text_of(&store.join(name).join(".zarray"));
                 assert!(array.contains(r#""fill_value": null"#), "{array}");
+                // Other programs read anything where it is missing.
+                assert!(store.join(name).join("0").is_file(), "{name}");
             }
         }
         // Records that nobody writes are as in a netCDF-4 file.
