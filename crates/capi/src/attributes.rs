@@ -205,7 +205,7 @@ pub unsafe extern "C" fn nc_copy_att(
         let owner = owner(&model, from_group, from_var)?;
         // SAFETY: the contract of the interface.
         let name = unsafe { name_of(name) }?;
-        copy_attribute((&to, to_group, to_var), name, &model, &attribute(&model, owner, name)?.value)
+        copy_attribute((&to, to_group, to_var), name, &model, attribute(&model, owner, name)?)
     })
 }
 
@@ -214,7 +214,7 @@ pub(crate) fn copy_attribute(
     (to, group, varid): (&OpenFile, GroupId, c_int),
     name: &[u8],
     from: &Model,
-    value: &Values,
+    Attr { value, json, .. }: &Attr,
 ) -> Result<()> {
     let wanted = Wanted {
         group,
@@ -224,6 +224,7 @@ pub(crate) fn copy_attribute(
         memory: None,
         len: value.len(),
         is_null: false,
+        json: json.clone(),
     };
     store(to, wanted, |_, ty| match (ty, value) {
         (Type::User(id), Values::User(_, list)) => Ok((Values::User(id, list.clone()), RangeCheck::InRange)),
@@ -239,12 +240,14 @@ fn store(
     make: impl FnOnce(&Model, Type) -> Result<(Values, RangeCheck)>,
 ) -> Result<()> {
     if !file.is_classic() {
+        let json = wanted.json.clone();
         let state = file.state();
         let model = file.model();
         let (owner, name, ty) = wanted.check(file, &state, &model)?;
         let (values, fit) = make(&model, ty)?;
         drop(model);
-        file.writable()?.define(|model| model.put_attr(owner, name, values))?;
+        let attr = Attr { json, ..Attr::new(Name::stored(name), values) };
+        file.writable()?.define(|model| model.copy_attr(owner, attr))?;
         return in_range(fit);
     }
     let writable = file.writable()?;
@@ -285,7 +288,7 @@ pub(crate) unsafe fn put_attribute(
         // SAFETY: the contract of the interface.
         let name = unsafe { name_of(name) };
         let is_null = values.is_null();
-        let wanted = Wanted { group, varid, name, ty: type_of(ty), memory, len, is_null };
+        let wanted = Wanted { group, varid, name, ty: type_of(ty), memory, len, is_null, json: None };
         store(&file, wanted, |model, ty| {
             // SAFETY: the contract of the interface.
             match (ty, memory) {

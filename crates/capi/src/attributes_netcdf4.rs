@@ -56,6 +56,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) len: usize,
     /// Whether there is no memory with values.
     pub(crate) is_null: bool,
+    /// The JSON that a copied attribute was read from.
+    pub(crate) json: Option<Box<str>>,
 }
 
 impl<'a> Wanted<'a> {

@@ -2,7 +2,6 @@
 
 use std::ffi::c_int;
 
-use ferrocdf::model::Attr;
 use ferrocdf::{Code, FileMut, GroupId, Result, VarId, copy_data};
 
 use crate::attributes::copy_attribute;
@@ -51,8 +50,8 @@ fn define(from: &OpenFile, var: VarId, to: &OpenFile, group: GroupId) -> Result<
         let copy = model.def_var(group, described.name.as_bytes(), ty, &dims)?;
         Ok((copy, model.group(group).vars.len() - 1))
     })?;
-    for Attr { name, value } in described.attrs.iter() {
-        copy_attribute((to, group, place as c_int), name.as_bytes(), &source, value)?;
+    for attr in described.attrs.iter() {
+        copy_attribute((to, group, place as c_int), attr.name.as_bytes(), &source, attr)?;
     }
     Ok(copy)
 }

@@ -69,8 +69,9 @@ pub(crate) fn check_mode(mode: c_int) -> Result<()> {
     Ok(())
 }
 
-/// The format that flags ask for.
-fn format_of(mode: c_int) -> Result<Format> {
+/// The format that flags ask for. Without a flag it is the default that the program has set; else netCDF-4 for a name that asks for a Zarr
+/// store, and classic for all others.
+fn format_of(mode: c_int, is_zarr: impl FnOnce() -> bool) -> Result<Format> {
     let chosen = mode & (NC_NETCDF4 | NC_64BIT_OFFSET | NC_64BIT_DATA);
     let classic_model = mode & NC_CLASSIC_MODEL != 0;
     match chosen {
@@ -79,7 +80,10 @@ fn format_of(mode: c_int) -> Result<Format> {
         NC_NETCDF4 if classic_model => Ok(Format::NETCDF4_CLASSIC),
         NC_NETCDF4 => Ok(Format::NETCDF4),
         0 if classic_model => Ok(Format::CLASSIC),
-        0 => Ok(default_format()),
+        0 => Ok(default_format().unwrap_or_else(|| match mode & (NC_DISKLESS | NC_INMEMORY | NC_MMAP) {
+            0 if is_zarr() => Format::NETCDF4,
+            _ => Format::CLASSIC,
+        })),
         _ => fail(Code::EINVAL, "more than one format is asked for"),
     }
 }
@@ -114,11 +118,11 @@ unsafe fn create(
         if path.is_null() {
             return fail(Code::EINVAL, "the path is a null pointer");
         }
-        let format = format_of(mode);
-        check_mode(mode)?;
-        let format = format?;
         // SAFETY: the contract of the interface.
-        let location = unsafe { location(path) }?;
+        let location = unsafe { location(path) };
+        let format = format_of(mode, || location.as_ref().is_ok_and(|location| location.zarr().is_some()));
+        check_mode(mode)?;
+        let (format, location) = (format?, location?);
         if basepe != 0 {
             return fail(Code::EINVAL, "the only processing element is 0");
         }
@@ -529,5 +533,55 @@ mod tests {
             assert_eq!(nc_delete(store.as_ptr()), 0);
         }
         std::fs::remove_dir(&folder).unwrap();
+    }
+
+    #[test]
+    fn names_of_zarr_stores_make_stores_unless_a_format_is_asked_for() {
+        let folder = std::env::temp_dir().join(format!("ferrocdf store names {}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        let at = |name: &str| folder.join(name);
+        let text = |name: &str| CString::new(at(name).to_str().unwrap()).unwrap();
+        let mut id = 0;
+        let mut create = |name: &str, mode| {
+            // SAFETY: texts end in a zero byte, and the id is valid for writing.
+            unsafe {
+                match nc_create(text(name).as_ptr(), mode, &mut id) {
+                    0 => nc_close(id),
+                    code => code,
+                }
+            }
+        };
+        for mode in [0, NC_NETCDF4] {
+            assert_eq!(create("a.zarr", mode), 0);
+            assert!(at("a.zarr/zarr.json").is_file());
+            assert_eq!(create("a.zarr", mode | NC_NOCLOBBER), Code::EEXIST.0);
+            assert_eq!(create("a.zarr.zip", mode), 0);
+            assert!(std::fs::read(at("a.zarr.zip")).unwrap().starts_with(b"PK"));
+            assert_eq!(create("a.zarr.zip", mode | NC_NOCLOBBER), Code::EEXIST.0);
+        }
+        let magic = |name: &str| std::fs::read(at(name)).unwrap()[..4].to_vec();
+        for (mode, wanted) in [
+            (NC_64BIT_OFFSET, b"CDF\x02"),
+            (NC_64BIT_DATA, b"CDF\x05"),
+            (NC_CLASSIC_MODEL, b"CDF\x01"),
+            (NC_NETCDF4 | NC_CLASSIC_MODEL, b"\x89HDF"),
+            (NC_DISKLESS | NC_PERSIST, b"CDF\x01"),
+            (NC_NETCDF4 | NC_DISKLESS | NC_PERSIST, b"\x89HDF"),
+        ] {
+            assert_eq!(create("b.zarr", mode), 0);
+            assert_eq!(magic("b.zarr"), wanted, "{mode:#x}");
+        }
+        // SAFETY: null is allowed for the format that was set before.
+        unsafe {
+            use crate::library::nc_set_default_format;
+            assert_eq!(nc_set_default_format(Format::CLASSIC.number(), std::ptr::null_mut()), 0);
+            assert_eq!(create("c.zarr", 0), 0);
+            assert_eq!(magic("c.zarr"), b"CDF\x01");
+            assert_eq!(nc_set_default_format(Format::NETCDF4.number(), std::ptr::null_mut()), 0);
+            assert_eq!(create("d.zarr", 0), 0);
+        }
+        assert!(at("d.zarr/zarr.json").is_file());
+        crate::library::forget_default_format();
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -14,13 +14,18 @@ use crate::forks;
 /// The release of netCDF-C whose interface this is, in the form its users take apart: version, " of ", a time, " $".
 const VERSION: &std::ffi::CStr = c"4.10.1 of Oct 22 2026 00:00:00 $";
 
-/// `NC_FORMAT_*` of files that are created without a word on their format.
-static DEFAULT_FORMAT: AtomicI32 = AtomicI32::new(1);
+/// `NC_FORMAT_*` of files that are created without a word on their format; 0 until a program sets it.
+static DEFAULT_FORMAT: AtomicI32 = AtomicI32::new(0);
 
-/// The format of files that are created without a word on it.
-pub(crate) fn default_format() -> Format {
-    let number = DEFAULT_FORMAT.load(Ordering::Relaxed);
-    Format::from_number(number).unwrap_or(Format::CLASSIC)
+/// The format that the program has set for files that are created without a word on it.
+pub(crate) fn default_format() -> Option<Format> {
+    Format::from_number(DEFAULT_FORMAT.load(Ordering::Relaxed))
+}
+
+/// Makes the default format as it is before a program sets one.
+#[cfg(test)]
+pub(crate) fn forget_default_format() {
+    DEFAULT_FORMAT.store(0, Ordering::Relaxed);
 }
 
 #[unsafe(no_mangle)]
@@ -57,8 +62,9 @@ pub extern "C" fn nc_strerror(code: c_int) -> *const c_char {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_set_default_format(format: c_int, old: *mut c_int) -> c_int {
     answer(|| {
+        let before = default_format().unwrap_or(Format::CLASSIC);
         // SAFETY: the contract of the interface.
-        unsafe { put(old, DEFAULT_FORMAT.load(Ordering::Relaxed)) };
+        unsafe { put(old, before.number()) };
         if Format::from_number(format).is_none() {
             return fail(Code::EINVAL, format!("{format} is no NC_FORMAT"));
         }

@@ -285,7 +285,7 @@ mod tests {
     use ferrocdf_store::MemoryBlob;
 
     fn text(name: &str, text: impl Into<Vec<u8>>) -> Attr {
-        Attr { name: Name::stored(name.as_bytes()), value: Values::Char(text.into()) }
+        Attr::new(Name::stored(name.as_bytes()), Values::Char(text.into()))
     }
 
     fn sample(version: Version) -> Header {

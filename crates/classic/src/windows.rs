@@ -97,7 +97,7 @@ mod tests {
     use ferrocdf_model::{Attr, Name, Values};
 
     fn text(name: &str, len: usize) -> Attr {
-        Attr { name: Name::stored(name.as_bytes()), value: Values::Char(vec![b'x'; len]) }
+        Attr::new(Name::stored(name.as_bytes()), Values::Char(vec![b'x'; len]))
     }
 
     fn written_with(attr: usize) -> (u64, u64) {

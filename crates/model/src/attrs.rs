@@ -132,7 +132,7 @@ mod tests {
 
     impl LateAttrs for Two {
         fn attrs(&self, key: u64) -> (Named<Attr>, Option<Error>) {
-            let attrs = vec![Attr { name: Name::new("a").unwrap(), value: Values::from("x") }];
+            let attrs = vec![Attr::new(Name::new("a").unwrap(), Values::from("x"))];
             (attrs.into(), (key == 0).then(|| Error::new(Code::EATTMETA, "no")))
         }
     }
@@ -141,7 +141,7 @@ mod tests {
     fn late_attributes_look_like_others() {
         let mut attrs = Attrs::late(Arc::new(Two), 1);
         assert_eq!(attrs.len(), 1);
-        attrs.push(Attr { name: Name::new("b").unwrap(), value: Values::from("y") });
+        attrs.push(Attr::new(Name::new("b").unwrap(), Values::from("y")));
         assert_eq!(attrs.position(b"b"), Some(1));
         assert!(attrs.failure().is_none());
     }

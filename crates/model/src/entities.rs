@@ -69,6 +69,16 @@ pub struct Attr {
     pub name: Name,
     /// Its values.
     pub value: Values,
+    /// The JSON that it was read from, where its values alone would not give the same JSON: an object that netCDF sees as text, `true`, or
+    /// `[1.50]`. Formats without JSON do not store it.
+    pub json: Option<Box<str>>,
+}
+
+impl Attr {
+    /// Makes an attribute of a name and values.
+    pub fn new(name: Name, value: Values) -> Attr {
+        Attr { name, value, json: None }
+    }
 }
 
 /// A variable.

@@ -413,14 +413,21 @@ impl Model {
     /// which long-lived workflows rely on.
     pub fn put_attr(&mut self, owner: Owner, name: impl AsRef<[u8]>, value: Values) -> Result<()> {
         let name = self.name(name)?;
+        self.copy_attr(owner, Attr::new(name, value))
+    }
+
+    /// Sets an attribute as [`Model::put_attr`] does, to what one of another dataset is.
+    pub fn copy_attr(&mut self, owner: Owner, attr: Attr) -> Result<()> {
+        let attr = Attr { name: self.name(attr.name.as_bytes())?, ..attr };
+        let Attr { name, value, .. } = &attr;
         self.check_type(value.ty()).map_err(|error| error.at(format_args!("attribute \"{name}\"")))?;
-        if let (Owner::Var(var), true, false) = (owner, name == "_FillValue", self.format.has_cdf_model()) {
-            self.check_fill(var, "_FillValue", &value)?;
+        if let (Owner::Var(var), true, false) = (owner, *name == "_FillValue", self.format.has_cdf_model()) {
+            self.check_fill(var, "_FillValue", value)?;
         }
         let attrs = self.attrs_mut(owner).to_change()?;
         match attrs.position(name.as_bytes()) {
-            Some(at) => attrs.get_mut(at).expect("found above").value = value,
-            None => drop(attrs.push(Attr { name, value })),
+            Some(at) => *attrs.get_mut(at).expect("found above") = attr,
+            None => drop(attrs.push(attr)),
         }
         Ok(())
     }

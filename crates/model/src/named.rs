@@ -179,7 +179,7 @@ mod tests {
     use crate::{Attr, Values};
 
     fn attr(name: &str) -> Attr {
-        Attr { name: Name::new(name).unwrap(), value: Values::Int(vec![1]) }
+        Attr::new(Name::new(name).unwrap(), Values::Int(vec![1]))
     }
 
     #[test]

@@ -275,8 +275,8 @@ impl Parser<'_> {
                     }
                 }
             }
-            // `_Codecs` is for Zarr stores, and says the same as `_Filter` in other words.
-            _ => drop(self.special_text()?),
+            // `_Codecs`: those of a dataset are not among the attributes of a variable.
+            _ => self.header.vars[var].codecs = Some(self.special_text()?),
         }
         Ok(())
     }

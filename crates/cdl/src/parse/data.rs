@@ -6,7 +6,7 @@ use ferrocdf_model::{Atomic, Format, GroupId, Type, Values, VarId, each_values};
 
 use super::bulk::{Bulk, End};
 use super::constant::{Const, Item, Number, with_number};
-use super::header::{Path, Thing};
+use super::header::{Path, Thing, VarDecl};
 use super::parser::{Parsed, Parser};
 use super::token::Token;
 use super::{Failure, time};
@@ -379,6 +379,9 @@ impl Parser<'_> {
             let name = String::from_utf8_lossy(&self.header.group(GroupId::ROOT).name);
             let owners: Vec<_> = self.header.attrs.iter().map(|attr| attr.owner).collect();
             self.sink.attributes(&owners);
+            let codecs = |(at, var): (usize, &VarDecl)| Some((VarId(at as u32), var.codecs.clone()?));
+            let codecs: Vec<_> = self.header.vars.iter().enumerate().filter_map(codecs).collect();
+            self.sink.codecs(&codecs);
             self.sink.define(&model, &name)?;
             self.data.told = Some((format, declared));
         }

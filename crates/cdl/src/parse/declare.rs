@@ -129,7 +129,7 @@ impl Parser<'_> {
             self.lexer.variables.insert(name.clone());
         }
         let (group, storage) = (self.here, Storage::default());
-        self.header.vars.push(VarDecl { name, group, ty, dims, storage, fill: None, line });
+        self.header.vars.push(VarDecl { name, group, ty, dims, storage, codecs: None, fill: None, line });
         Ok(())
     }
 

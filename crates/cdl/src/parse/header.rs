@@ -66,6 +66,8 @@ pub(super) struct VarDecl {
     pub ty: Type,
     pub dims: Vec<DimId>,
     pub storage: Storage,
+    /// Its `_Codecs`.
+    pub codecs: Option<String>,
     /// Its `_FillValue`.
     pub fill: Option<Item>,
     pub line: u32,

@@ -79,6 +79,9 @@ pub trait Sink {
     /// What each attribute belongs to, in the order of the text. Called before each [`Sink::define`].
     fn attributes(&mut self, _owners: &[Owner]) {}
 
+    /// The texts of the attributes `_Codecs`, which tell the filters of a Zarr array as JSON. Called before each [`Sink::define`].
+    fn codecs(&mut self, _texts: &[(VarId, String)]) {}
+
     /// The definitions, and the word behind `netcdf`. Called once, and again if groups follow data that was passed on: then with the former
     /// definitions followed by more. A text without a fault calls it at least once.
     fn define(&mut self, model: &Model, name: &str) -> Result<()>;

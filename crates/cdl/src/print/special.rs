@@ -113,7 +113,7 @@ impl Printer<'_> {
         if let Some(stored) = self.model.find_attr(Owner::Group(GroupId::ROOT), b"_NCProperties") {
             hidden.insert(0, stored.clone());
         }
-        for Attr { name, value } in &hidden {
+        for Attr { name, value, .. } in &hidden {
             if *name == "_NCProperties" && self.options.no_provenance {
                 continue;
             }

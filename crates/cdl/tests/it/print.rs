@@ -193,7 +193,7 @@ fn special_attributes() {
     let filter = |id, params: &[u32]| Filter { id, params: params.to_vec() };
     storage.filters =
         vec![filter(3, &[]), filter(2, &[4]), filter(1, &[7]), filter(307, &[9]), filter(32015, &[])];
-    let attr = |name: &str, value: Values| ferrocdf_model::Attr { name: Name::new(name).unwrap(), value };
+    let attr = |name: &str, value: Values| ferrocdf_model::Attr::new(Name::new(name).unwrap(), value);
     memory.hidden = vec![attr("_NCProperties", "version=2".into()), attr("_IsNetcdf4", 1i32.into())];
     let options = Options { special: true, header_only: true, ..Options::default() };
     let text = memory.cdl(&options);

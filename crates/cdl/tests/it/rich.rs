@@ -104,7 +104,7 @@ pub fn dataset() -> Memory {
         id
     };
     let attr = |m: &mut Model, var: VarId, text: &str, value: Values| {
-        m.push_attr(Owner::Var(var), ferrocdf_model::Attr { name: name(text), value });
+        m.push_attr(Owner::Var(var), ferrocdf_model::Attr::new(name(text), value));
     };
 
     let one = observation(1, 2, [3, 4, 5], 1.5, [1., 2., 3., 4.], "c", "ab");
@@ -156,7 +156,7 @@ pub fn dataset() -> Memory {
     let f = add(m, g1, "f", of(Atomic::Float), &[x, y], vec![1f32, 2., 3., f32::NAN].into());
     attr(m, f, "units", "m".into());
     add(m, g1, "e", Type::User(ug), &[], Values::User(ug, vec![Value::Enum(255)]));
-    m.push_attr(Owner::Group(g1), ferrocdf_model::Attr { name: name("ga"), value: 1f64.into() });
+    m.push_attr(Owner::Group(g1), ferrocdf_model::Attr::new(name("ga"), 1f64.into()));
     let g2 = m.push_group(g1, name("g2"));
     let z = add_dim(m, g2, "z", 25, false);
     let long = (1..=9).chain(1..=9).map(|n| n * 1_000_000).chain(1..=7).collect::<Vec<i32>>();

@@ -77,6 +77,19 @@ fn judge_random(mut judge: Command, tool: &str, counts: [usize; 2], bucket: &[&s
     python::finish(judge.spawn().expect("a Python that starts"));
 }
 
+/// The JSON of attributes, empty texts, bytes of text, and names that make stores: zarr-python, xarray and netCDF-C see what was there.
+#[test]
+fn copies_keep_what_the_netcdf_model_has_no_place_for() {
+    let folder_of_stores = tempfile::tempdir().unwrap();
+    let mut judge = python::newest_zarr("zarr_kept.py");
+    let prefix = folder("FERROCDF_PREFIX");
+    judge.arg(folder_of_stores.path()).args([prefix.join("bin"), prefix.join("lib/libnetcdf.so")]);
+    let seed = seed();
+    println!("FERROCDF_SEED={seed}");
+    judge.arg(seed.to_string()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    python::finish(judge.spawn().expect("a Python that starts"));
+}
+
 /// Of 1,000 files, 32,288 arrays in folders and zip files are read by zarr-python 3.4.2 as they are, and those of version 2 by
 /// zarr-python 2.18.7; tensorstore 0.1.86 reads 9,262 of them, the codecs of zarrs 0.2.3 read 11,137.
 #[test]

@@ -128,15 +128,14 @@ impl FileMut {
     /// [`FileMut::close`]. Until then readers see the object that was there before; a program that ends without either leaves it
     /// as it was.
     ///
+    /// The fragment of a URL (`#mode=nczarr`) asks for a Zarr store, whatever the format is; so does a name that ends in `.zarr` or
+    /// `.zarr.zip` where the format is [`Format::NETCDF4`]. [`FileMut::create`] makes what the format says.
+    ///
     /// # Errors
     /// `NC_EEXIST` if there is one and `clobber` is off; `NC_ENOTBUILT` for a URL without the feature `remote`; `NC_EINVAL` for bytes
     /// in memory and other blobs.
     pub fn create_at(location: &Location, options: &CreateOptions) -> Result<FileMut> {
-        let asked = match location {
-            Location::Url(url) => url.zarr(),
-            _ => None,
-        };
-        if let Some((format, zarr)) = asked {
+        if let Some((format, zarr)) = location.zarr_for(options.format, options.zarr) {
             let options = CreateOptions { format, zarr, ..options.clone() };
             return Self::create_at(&*location.resolved()?, &options);
         }

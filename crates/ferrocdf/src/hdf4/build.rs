@@ -100,7 +100,7 @@ impl Dimensions {
 fn push_attribute(model: &mut Model, owner: Owner, attribute: &Attribute) {
     if model.find_attr(owner, &attribute.name).is_none() {
         let value = values(attribute.number, &attribute.bytes);
-        model.push_attr(owner, Attr { name: Name::stored(&attribute.name), value });
+        model.push_attr(owner, Attr::new(Name::stored(&attribute.name), value));
     }
 }
 

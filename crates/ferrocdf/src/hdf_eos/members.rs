@@ -145,9 +145,9 @@ impl Objects {
                 (Ok((table, bytes)), Part::Attributes) => {
                     objects.attributes.insert(table.reference);
                     let number = table.fields.first().map(|field| field.number);
-                    members.attributes.extend(
-                        number.map(|number| Attr { name: legal(&table.name), value: values(number, &bytes) }),
-                    );
+                    members
+                        .attributes
+                        .extend(number.map(|number| Attr::new(legal(&table.name), values(number, &bytes))));
                 }
             }
         }

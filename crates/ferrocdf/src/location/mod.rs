@@ -140,14 +140,21 @@ impl Location {
     /// `xarray`, `noxarray`, with `v2`, the default, or `v3`), or NCZarr of version 3 for a name that ends in `.zarr` or `.zarr.zip`. `None`
     /// for all other locations.
     pub fn zarr(&self) -> Option<(Format, ZarrOptions)> {
+        self.zarr_for(Format::NETCDF4, ZarrOptions::default())
+    }
+
+    /// Returns [`Location::zarr`] for a caller that asks for a format, and for options where the name alone asks for a store: a name counts
+    /// where the format is [`Format::NETCDF4`], the fragment of a URL always.
+    pub(crate) fn zarr_for(&self, format: Format, options: ZarrOptions) -> Option<(Format, ZarrOptions)> {
         let of_url = match self {
             Location::Url(url) => url.zarr(),
             _ => None,
         };
         let name = self.name_without_fragment();
-        let is_named = [".zarr", ".zarr.zip"].iter().any(|end| name.trim_end_matches('/').ends_with(end));
+        let is_named = format == Format::NETCDF4
+            && [".zarr", ".zarr.zip"].iter().any(|end| name.trim_end_matches('/').ends_with(end));
         let format = Format::new(Container::ZarrV3, DataModel::Netcdf4);
-        of_url.or_else(|| is_named.then(|| (format, self.zarr_options(ZarrOptions::default()))))
+        of_url.or_else(|| is_named.then(|| (format, self.zarr_options(options))))
     }
 
     /// Returns options of a Zarr store that is to be made here with what the fragment of a URL says of them: `noxarray`, `noconsolidated`,

@@ -160,7 +160,7 @@ fn read_all(object: &Object, mut value: impl FnMut(&Attribute) -> Result<Option<
         match attribute.and_then(|attribute| value(&attribute)) {
             Ok(Some(value)) => {
                 bytes = weight(&value).saturating_add(bytes);
-                attrs.push(Attr { name: Name::stored(name), value });
+                attrs.push(Attr::new(Name::stored(name), value));
             }
             Ok(None) => {}
             Err(error) => {

@@ -118,13 +118,10 @@ impl Nc4 {
 /// Attributes that are shown only on request. `groups` are the groups of the file, perhaps with other objects.
 fn hidden(file: &File, owner: Owner, groups: impl Iterator<Item = Result<Object>>) -> Vec<Attr> {
     let Owner::Group(ferrocdf_model::GroupId::ROOT) = owner else { return vec![] };
-    let number =
-        |name: &[u8], number: i32| Attr { name: Name::stored(name), value: Values::Int(vec![number]) };
+    let number = |name: &[u8], number: i32| Attr::new(Name::stored(name), Values::Int(vec![number]));
     let properties = file.root().and_then(|root| root.attribute(names::PROPERTIES)).ok().flatten();
-    let properties = properties.map(|found| Attr {
-        name: Name::stored(names::PROPERTIES),
-        value: Values::Char(decode::text(&found, file)),
-    });
+    let properties = properties
+        .map(|found| Attr::new(Name::stored(names::PROPERTIES), Values::Char(decode::text(&found, file))));
     let superblock = number(b"_SuperblockVersion", file.superblock().version.into());
     let marked = number(b"_IsNetcdf4", is_netcdf4(file, groups).unwrap_or(false).into());
     properties.into_iter().chain([superblock, marked]).collect()

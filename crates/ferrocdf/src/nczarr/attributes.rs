@@ -3,23 +3,31 @@
 //! Where netCDF's metadata has the type of an attribute, it holds. Otherwise it follows from the value, as in netCDF-C: integers take the
 //! first type of int, uint, int64 and uint64 that holds all of them, other numbers are doubles (also `"NaN"` and infinities in a list with
 //! numbers, which netCDF-C takes for text), `true` and `false` unsigned bytes, a string is text; all else is text too, the JSON itself.
+//!
+//! An attribute keeps the JSON that its values would not give again, so that a copy to another store has it.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use ferrocdf_model::{Atomic, Values};
-use ferrocdf_zarr::{DataType, Element, Json};
+use ferrocdf_model::{Atomic, Attr, Model, Values};
+use ferrocdf_zarr::{DataType, Element, Json, Version, without_zeros};
+
+use super::keys::CHAR_BYTES;
+use super::{json_values, name, text as utf8};
 
 /// What a type of an attribute means.
 enum Known {
     Atomic(Atomic),
-    /// Text, of which JSON was made if it could.
+    /// Text, of which netCDF-C made JSON if it could.
     Text,
+    /// JSON of any form.
+    Json,
 }
 
 /// Returns the type that a typestring, or a name of Zarr v3, stands for.
 fn known(name: &str) -> Option<Known> {
     match name {
-        "|J0" | "json" | "char" | ">S1" | "|S1" | "<S1" => return Some(Known::Text),
+        "char" | ">S1" | "|S1" | "<S1" => return Some(Known::Text),
+        "|J0" | "json" => return Some(Known::Json),
         "string" => return Some(Known::Atomic(Atomic::String)),
         _ => {}
     }
@@ -33,13 +41,43 @@ fn known(name: &str) -> Option<Known> {
     }
 }
 
-/// Returns the values of an attribute. `type_name` is what netCDF's metadata says of its type.
-pub(super) fn values(json: &Json, type_name: Option<&str>) -> Values {
-    match type_name.and_then(known) {
-        Some(Known::Text) => text(json),
+/// Returns an attribute. `type_name` is what netCDF's metadata says of its type.
+pub(super) fn from_json(model: &Model, called: &str, json: &Json, type_name: Option<&str>) -> Attr {
+    let known = type_name.and_then(known);
+    let value = match known {
+        Some(Known::Text | Known::Json) => text(json),
         Some(Known::Atomic(atomic)) => of_type(json, atomic).unwrap_or_else(|| inferred(json)),
         None => inferred(json),
-    }
+    };
+    let is_given_again = || {
+        let again = json_values::one_or_list(json_values::to_json(model, &value));
+        // Numbers that JSON does not have are the same as strings.
+        again == *json || again.to_string() == json.to_string()
+    };
+    let keeps_json = !matches!(known, Some(Known::Text)) && !is_given_again();
+    Attr { json: keeps_json.then(|| json.to_string().into()), ..Attr::new(name(called), value) }
+}
+
+/// Returns text as the string of an attribute, that every program sees.
+pub(super) fn string(bytes: &[u8], version: Version) -> Json {
+    Json::String(match version {
+        // NetCDF-C, which reads version 2, knows no escapes such as \u0000.
+        Version::V2 => utf8(without_zeros(bytes)),
+        Version::V3 => utf8(bytes),
+    })
+}
+
+/// Returns what netCDF's metadata has to say of text: its bytes in base64, if its string does not give them again.
+pub(super) fn bytes_to_json(bytes: &[u8], version: Version) -> Option<Json> {
+    let is_given_again = string(bytes, version).as_str().map(str::as_bytes) == Some(bytes);
+    (!is_given_again).then(|| Json::String(STANDARD.encode(bytes)))
+}
+
+/// Returns the bytes of the text of an attribute that netCDF's metadata `types` says, if the string is still the one that they were written
+/// with.
+pub(super) fn bytes_from_json(types: &Json, called: &str, json: &Json, version: Version) -> Option<Vec<u8>> {
+    let bytes = STANDARD.decode(types.get(CHAR_BYTES)?.get(called)?.as_str()?).ok()?;
+    (string(&bytes, version) == *json).then_some(bytes)
 }
 
 /// Returns the fill value in an attribute, in the type of its variable. Xarray encodes numbers that JSON does not have in base64.
@@ -149,8 +187,50 @@ fn inferred(json: &Json) -> Values {
 mod tests {
     use super::*;
 
+    fn attr(json: &str, type_name: Option<&str>) -> Attr {
+        let model = Model::new(crate::nczarr::format(Version::V3));
+        from_json(&model, "a", &Json::parse(json.as_bytes()).unwrap(), type_name)
+    }
+
     fn of(json: &str, type_name: Option<&str>) -> Values {
-        values(&Json::parse(json.as_bytes()).unwrap(), type_name)
+        attr(json, type_name).value
+    }
+
+    #[test]
+    fn json_that_the_values_do_not_give_again_is_kept() {
+        for kept in [
+            "{\"a\": null}",
+            "[[1.50,2],[]]",
+            "null",
+            "true",
+            "[true,false]",
+            "[5]",
+            "1.50",
+            "1e3",
+            "[]",
+            "[1,2.0]",
+            "[\"a\",\"b\"]",
+            "[\"NaN\"]",
+        ] {
+            assert_eq!(attr(kept, None).json.as_deref(), Some(kept));
+        }
+        for (json, type_name) in [
+            ("1", None),
+            ("1.0", None),
+            ("[1,2]", None),
+            ("\"{\\\"a\\\": 1}\"", None),
+            ("NaN", None),
+            ("\"NaN\"", Some("<f4")),
+            ("[\"a\",\"b\"]", Some("string")),
+            ("{\"a\": 1}", Some(">S1")),
+            ("\"a\"", Some("|J0")),
+        ] {
+            assert_eq!(attr(json, type_name).json, None, "{json}");
+        }
+        assert_eq!(
+            attr("true", Some("<u1")),
+            Attr { json: Some("true".into()), ..Attr::new(name("a"), 1u8.into()) }
+        );
     }
 
     #[test]

@@ -106,6 +106,15 @@ fn encode(model: &Model, ty: Type, element: &Element, value: &Value, into: &mut 
     Ok(())
 }
 
+/// Returns the bytes of the first of a list of numbers, in a byte order; none of text and of values of user-defined types.
+pub(super) fn number(values: &Values, order: Order) -> Vec<u8> {
+    let mut bytes = vec![];
+    each_numbers!(values, list => {
+        ordered(&list.first().copied().unwrap_or_default().to_le_bytes(), order, &mut bytes);
+    }, _ => {});
+    bytes
+}
+
 fn encode_numbers(values: &Values, order: Order, into: &mut Vec<u8>) -> Result<()> {
     match values {
         Values::Char(bytes) => into.extend(bytes),

@@ -11,6 +11,12 @@ use ferrocdf_zarr::{Json, Members};
 pub(super) const GROUP: &str = "_nczarr_group";
 pub(super) const ARRAY: &str = "_nczarr_array";
 pub(super) const ATTR: &str = "_nczarr_attr";
+/// A member of [`ARRAY`]: whether elements that nobody wrote are undefined, where the fill value of the array tells it otherwise.
+pub(super) const NO_FILL: &str = "no_fill";
+/// A member of [`ATTR`]: the bytes of attributes of text whose strings do not give them, in base64.
+pub(super) const CHAR_BYTES: &str = "char_bytes";
+/// A member of [`ATTR`] in version 2: the names of attributes whose text is that of their JSON.
+pub(super) const JSON_VALUED: &str = "json_valued";
 /// The name of [`ATTR`] in version 3.
 pub(super) const ATTRS: &str = "_nczarr_attrs";
 pub(super) const SUPERBLOCK: &str = "_nczarr_superblock";
@@ -100,6 +106,10 @@ pub(super) fn dimensions(group: &Json) -> Vec<Dimension> {
 
 /// Returns the name of the type of an attribute: a typestring, or the name of a type of Zarr v3.
 pub(super) fn attribute_type(types: &Json, name: &str) -> Option<String> {
+    let json_valued = types.get(JSON_VALUED).and_then(Json::as_array).unwrap_or_default();
+    if json_valued.iter().any(|valued| valued.as_str() == Some(name)) {
+        return Some("|J0".to_string());
+    }
     if let Some(text) = types.get("types").and_then(|types| types.get(name)).and_then(Json::as_str) {
         return Some(text.to_string());
     }

@@ -4,6 +4,7 @@
 //! opened; chunks are found by their keys.
 
 mod attributes;
+mod codec_texts;
 mod data_types;
 mod dims;
 mod encode;
@@ -28,11 +29,12 @@ use ferrocdf_model::{
     Atomic, Attr, Class, Container, DataModel, Format, Model, Name, Owner, Type, Values, VarId,
 };
 use ferrocdf_store::{Blob, MemoryBlob, Store, Version as ObjectVersion, ZipStore};
-use ferrocdf_zarr::{ArrayMetadata, DataType, Elements, Hierarchy, Json, Members, Version};
+use ferrocdf_zarr::{ArrayMetadata, DataType, Elements, FillValue, Hierarchy, Json, Members, Version};
 
 use crate::driver::{Context, Driver, Inspect, LocatedArray, Skipped, StoredSize};
 use crate::location::Location;
 use crate::plugins;
+pub use codec_texts::define_codecs;
 pub(crate) use place::{has_no_bytes, is_folder, new_store, new_zip};
 pub use place::{is_zarr_store, remove_zarr_store};
 pub(crate) use write::NcZarrWriter;
@@ -100,13 +102,24 @@ fn base_of_enum(model: &Model, ty: Type) -> Option<Atomic> {
 }
 
 /// Returns the metadata of an array as the engine is to see it: elements of user-defined types are bytes, but for those of enumerations, which
-/// are numbers.
+/// are numbers. An array without a fill value has netCDF's default, unless the variable has none.
 fn for_engine<'m>(model: &Model, var: VarId, metadata: &'m ArrayMetadata) -> Cow<'m, ArrayMetadata> {
-    let ty = model.var(var).ty;
-    match ty {
-        Type::User(_) if base_of_enum(model, ty).is_none() => Cow::Owned(metadata.with_bytes()),
+    let described = model.var(var);
+    match described.ty {
+        ty @ Type::User(_) if base_of_enum(model, ty).is_none() => Cow::Owned(metadata.with_bytes()),
+        Type::Atomic(atomic) if tells_no_fill(described.ty, metadata) && !described.storage.no_fill => {
+            let bytes = encode::number(&Values::default_fill(atomic), metadata.element.order);
+            Cow::Owned(ArrayMetadata { fill_value: FillValue::Bytes(bytes), ..metadata.clone() })
+        }
         _ => Cow::Borrowed(metadata),
     }
+}
+
+/// True if the fill value of an array tells that elements of a type which nobody wrote are undefined.
+fn tells_no_fill(ty: Type, metadata: &ArrayMetadata) -> bool {
+    let can_be_undefined =
+        matches!(ty, Type::Atomic(atomic) if !matches!(atomic, Atomic::Char | Atomic::String));
+    can_be_undefined && metadata.fill_value == FillValue::Undefined
 }
 
 /// Returns the format of stores of a version.
@@ -286,7 +299,10 @@ impl Inspect for NcZarr {
             Owner::Group(_) => vec![],
             Owner::Var(var) => {
                 let variable = self.content.arrays.get(var.index());
-                variable.and_then(|variable| codecs(&variable.document.metadata)).into_iter().collect()
+                variable
+                    .and_then(|variable| codec_texts::attribute(&variable.document.metadata))
+                    .into_iter()
+                    .collect()
             }
         }
     }
@@ -342,26 +358,6 @@ impl Content {
         let (content, model) = walk::walk(hierarchy);
         Ok((content, model, AsRead { versions, consolidated }))
     }
-}
-
-/// Returns the attribute `_Codecs` of an array, in the words of netCDF-C: its codecs, but for the one that only says the byte order. `None` if
-/// there are no others.
-fn codecs(metadata: &Json) -> Option<Attr> {
-    let list = |name: &str| metadata.get(name).and_then(Json::as_array).unwrap_or_default();
-    let is_codec =
-        |json: &&Json| **json != Json::Null && json.get("name").and_then(Json::as_str) != Some("bytes");
-    // One of these is of version 3, the others of version 2.
-    let all = list("codecs").iter().chain(list("filters")).chain(metadata.get("compressor"));
-    let text = |json: &Json| match json {
-        Json::Object(members) => {
-            let members = members.iter().map(|(name, value)| format!("{}: {value}", Json::text(name)));
-            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
-        }
-        other => other.to_string(),
-    };
-    let codecs: Vec<String> = all.filter(is_codec).map(text).collect();
-    let value = Values::Char(format!("[{}]", codecs.join(",")).into_bytes());
-    (!codecs.is_empty()).then(|| Attr { name: name("_Codecs"), value })
 }
 
 fn no_metadata() -> Error {

@@ -4,23 +4,25 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use ferrocdf_bytes::{Error, Order};
-use ferrocdf_codec::FilterId;
 use ferrocdf_model::{
-    Atomic, Attr, Chunking, Class, Container, DimId, Endian, Filter, GroupId, Model, NamedCodec, Owner,
-    Storage, Type, TypeId, Values, Var,
+    Atomic, Attr, Chunking, Class, Container, DimId, Endian, GroupId, Model, Owner, Storage, Type, TypeId,
+    Values, Var,
 };
 use ferrocdf_zarr::{
     ArrayMetadata, Content as NodeContent, DataType, Element, FillValue, Hierarchy, Json, Members, Node,
     Version,
 };
 
+use super::codec_texts::filters_of;
 use super::data_types::{MAX_TYPE_DEPTH, Target};
 use super::dims::Dims;
-use super::keys::{ARRAY, ARRAY_DIMENSIONS, ATTR, GROUP, PROPERTIES, SUPERBLOCK, find, is_reserved, member};
+use super::keys::{
+    ARRAY, ARRAY_DIMENSIONS, ATTR, GROUP, NO_FILL, PROPERTIES, SUPERBLOCK, find, is_reserved, member,
+};
 use super::type_definitions::{HAS_FILL_VALUE, TYPE_REFERENCE, TYPE_REFERENCES, TYPES};
 use super::{
-    Content, Document, Variable, attributes, is_number, json_values, keys, name, type_definitions, types,
-    values,
+    Content, Document, Variable, attributes, is_number, json_values, keys, name, tells_no_fill,
+    type_definitions, types, values,
 };
 
 /// Name of the only variable of a store whose root is an array.
@@ -197,7 +199,7 @@ impl Walk {
             let types = self.netcdf_key((&document.attributes, &document.metadata), ATTR);
             let types = types.map(Cow::into_owned);
             for (key, json) in document.attributes.iter() {
-                let attr = Attr { name: name(key), value: self.attribute(types.as_ref(), key, json) };
+                let attr = self.attribute(types.as_ref(), key, json);
                 match key {
                     PROPERTIES => self.hidden.push(attr),
                     key if is_reserved(key) => {}
@@ -208,19 +210,28 @@ impl Walk {
         self.documents = documents;
     }
 
-    /// Returns the values of an attribute, of the type that netCDF's metadata `types` says.
-    fn attribute(&mut self, types: Option<&Json>, key: &str, json: &Json) -> Values {
+    /// Returns an attribute, of the type that netCDF's metadata `types` says.
+    fn attribute(&mut self, types: Option<&Json>, key: &str, json: &Json) -> Attr {
+        let version = self.version();
+        if let Some(bytes) = types.and_then(|types| attributes::bytes_from_json(types, key, json, version)) {
+            return Attr::new(name(key), Values::Char(bytes));
+        }
         let reference = types.and_then(|types| types.get(TYPE_REFERENCES)?.get(key)?.as_str());
         let user = reference.and_then(|path| self.type_at(path));
         let values = user.and_then(|id| json_values::from_json(&self.model, id, json, &mut self.budget));
-        values.unwrap_or_else(|| {
-            let type_name = types.and_then(|types| keys::attribute_type(types, key));
-            attributes::values(json, type_name.as_deref())
-        })
+        if let Some(values) = values {
+            return Attr::new(name(key), values);
+        }
+        let type_name = types.and_then(|types| keys::attribute_type(types, key));
+        attributes::from_json(&self.model, key, json, type_name.as_deref())
     }
 
     fn is_v2(&self) -> bool {
         self.model.format().container() == Container::ZarrV2
+    }
+
+    fn version(&self) -> Version {
+        if self.is_v2() { Version::V2 } else { Version::V3 }
     }
 
     /// Finds netCDF's metadata in the attributes or the metadata of a node.
@@ -257,7 +268,14 @@ impl Walk {
             (metadata.shape, metadata.chunk_shape) = (vec![], vec![]);
         }
         let dims = self.dimensions(group, &node, own.as_ref(), &metadata);
-        let storage = storage(&metadata, is_char);
+        let says_no_fill = own.as_ref().and_then(|own| own.get(NO_FILL)).and_then(Json::as_u64);
+        let storage = Storage {
+            no_fill: match says_no_fill {
+                Some(number) => number != 0,
+                None => tells_no_fill(ty, &metadata),
+            },
+            ..storage(&metadata)
+        };
         let id = self.model.push_var(Var {
             name: name(&node.name),
             group,
@@ -271,7 +289,7 @@ impl Walk {
             && node.attributes.get("_FillValue").is_none()
             && let Some(Ok(value)) = values::value_of_fill(&self.model, &metadata, ty)
         {
-            self.model.push_attr(Owner::Var(id), Attr { name: name("_FillValue"), value });
+            self.model.push_attr(Owner::Var(id), Attr::new(name("_FillValue"), value));
         }
         let types = self.netcdf_key((&node.attributes, &node.metadata), ATTR).map(Cow::into_owned);
         for (key, json) in node.attributes.iter().filter(|(key, _)| !is_reserved(key)) {
@@ -279,8 +297,11 @@ impl Walk {
                 ("_FillValue", Type::Atomic(atomic)) => attributes::fill_value(json, atomic),
                 _ => None,
             };
-            let value = value.unwrap_or_else(|| self.attribute(types.as_ref(), key, json));
-            self.model.push_attr(Owner::Var(id), Attr { name: name(key), value });
+            let attr = match value {
+                Some(value) => Attr::new(name(key), value),
+                None => self.attribute(types.as_ref(), key, json),
+            };
+            self.model.push_attr(Owner::Var(id), attr);
         }
         // NetCDF-C gives each array a fill value, of doubles in six digits, and an attribute only where the user gave one.
         let is_default = |attr: &Attr| match ty {
@@ -304,7 +325,7 @@ impl Walk {
     /// array are. Their data type becomes that of the type.
     fn user_type(&self, own: &Json, metadata: &mut ArrayMetadata, document: &Json) -> Option<TypeId> {
         let id = self.type_at(own.get(TYPE_REFERENCE)?.as_str()?)?;
-        let version = if self.is_v2() { Version::V2 } else { Version::V3 };
+        let version = self.version();
         let target = Target { version, is_netcdf: true };
         let mut element = target.element(&self.model, Type::User(id), metadata.element.order).ok()?;
         if version == Version::V3 {
@@ -367,7 +388,7 @@ impl Walk {
 
     /// Returns the attributes that follow from the metadata of an array, where it does not have them.
     fn implied(&self, metadata: &ArrayMetadata, ty: Type) -> Vec<Attr> {
-        let attr = |called: &str, value| Attr { name: name(called), value };
+        let attr = |called: &str, value| Attr::new(name(called), value);
         let text = |text: String| Values::Char(text.into_bytes());
         let mut attrs = vec![];
         if self.is_v2()
@@ -446,34 +467,12 @@ fn cf_unit(unit: &str, scale: u32) -> Option<String> {
     Some(if scale == 1 { name.to_string() } else { format!("{scale} {name}") })
 }
 
-/// Codecs without an HDF5 number that encode bytes, whatever the elements are.
-const BYTE_CODECS: [&str; 7] = ["adler32", "base64", "crc32", "crc32c", "gzip", "lz4", "lzma"];
-
-fn storage(metadata: &ArrayMetadata, is_char: bool) -> Storage {
+fn storage(metadata: &ArrayMetadata) -> Storage {
     let Element { data_type, order } = &metadata.element;
-    let (mut filters, mut named_codecs) = (vec![], vec![]);
-    for step in metadata.pipeline.iter().flat_map(|pipeline| &pipeline.steps) {
-        let mut params = step.params.clone();
-        match &step.id {
-            FilterId::Hdf5(id) => {
-                // Behind an element size, HDF5 has the chunk size. A block size is a user's only where the element size is still to be
-                // derived.
-                if let (&Filter::BLOSC, [_, _, size, 1..=u32::MAX, ..]) = (id, &mut params[..]) {
-                    *size = 0;
-                }
-                filters.push(Filter { id: *id, params });
-            }
-            FilterId::Named(name) if name == "transpose" => {}
-            FilterId::Named(name) => {
-                let is_of_bytes = BYTE_CODECS.contains(&&**name);
-                let (name, filters_before) = (name.to_string(), filters.len());
-                named_codecs.push(NamedCodec { name, params: is_of_bytes.then_some(params), filters_before });
-            }
-        }
-    }
+    let steps = metadata.pipeline.iter().flat_map(|pipeline| &pipeline.steps);
+    let (filters, named_codecs) = filters_of(steps.map(|step| (step.id.clone(), step.params.clone())));
     let has_order = is_number(data_type) && data_type.size().is_some_and(|size| size > 1);
     Storage {
-        no_fill: metadata.fill_value == FillValue::Undefined && !is_char,
         chunking: Some(Chunking::Chunked(metadata.inner_chunk_shape().to_vec())),
         endian: has_order.then_some(if *order == Order::Big { Endian::Big } else { Endian::Little }),
         filters,

@@ -186,6 +186,15 @@ fn write(
     let mut progress = Progress::new("copying", bytes);
     ferrocdf::copy_data(input, &output, &pairs, options.buffer, &mut |bytes| progress.add(bytes))?;
     progress.finish();
+    if kinds::is_zarr(how.format) {
+        // The store says what the source says of elements that are still to come.
+        output.define(|model| {
+            for &(var, to) in &pairs {
+                model.var_mut(to).storage.no_fill = source.var(var).storage.no_fill;
+            }
+            Ok(())
+        })?;
+    }
     if !options.write_in_memory {
         return output.close();
     }

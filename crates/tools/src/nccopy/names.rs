@@ -329,7 +329,7 @@ mod tests {
         let owner = Owner::Group(GroupId::ROOT);
         let long = |letter: &str| format!("{letter}/").repeat(200);
         for name in [ORIGINAL, &long("a"), &long("b")] {
-            let attr = ferrocdf::Attr { name: Name::stored(name.as_bytes()), value: Values::Int(vec![1]) };
+            let attr = ferrocdf::Attr::new(Name::stored(name.as_bytes()), Values::Int(vec![1]));
             model.push_attr(owner, attr);
         }
         let dim = ferrocdf::model::Dim {

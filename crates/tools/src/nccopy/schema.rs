@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use ferrocdf::model::{Chunking, Class, Field, Filter, Storage, UserType};
 use ferrocdf::spec::Spec;
-use ferrocdf::{Code, Container, DimId, Error, Format, GroupId, Model, Owner, Result, Type, Values, VarId};
+use ferrocdf::{Code, DimId, Error, Format, GroupId, Model, Owner, Result, Type, Values, VarId};
+
+use crate::kinds;
 
 use super::Stop;
 use super::chunkspec;
@@ -198,7 +200,8 @@ fn choose_storage(
     if source.format().has_cdf_model() {
         storage.chunking = None;
     }
-    storage.no_fill = target.var(to).storage.no_fill;
+    // Every element of the copy is written. So an array of Zarr needs no fill value, which xarray takes for missing.
+    storage.no_fill = target.var(to).storage.no_fill || kinds::is_zarr(target.format());
     if source.format().container() != target.format().container() {
         storage.named_codecs.clear();
     }
@@ -292,7 +295,7 @@ fn choose_storage(
     // Plugins do not take parameters that they have set as ones that they are to set.
     storage.settled = storage.as_usual && storage.filters == filters && storage.chunking == chunking;
     // A Zarr store has those that a user gave.
-    let is_zarr = matches!(source.format().container(), Container::ZarrV2 | Container::ZarrV3);
+    let is_zarr = kinds::is_zarr(source.format());
     let learned =
         |filter: &&Filter| !is_zarr && ferrocdf::plugins::derives(filter.id) && filters.contains(filter);
     if let (false, true, Some(filter)) =
@@ -359,7 +362,7 @@ fn copy_attrs(source: &Model, from: Owner, target: &mut Model, to: Owner, ids: &
         return Err(failure.clone());
     }
     for attr in attrs {
-        target.put_attr(to, attr.name.as_bytes(), ids.values(&attr.value))?;
+        target.copy_attr(to, ferrocdf::Attr { value: ids.values(&attr.value), ..attr.clone() })?;
     }
     Ok(())
 }

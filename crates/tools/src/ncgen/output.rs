@@ -7,13 +7,14 @@ use ferrocdf::array::{In, Selection};
 use ferrocdf::model::{Chunking, Class, each_numbers};
 use ferrocdf::{
     Atomic, Code, CreateOptions, DimId, Error, FileMut, Model, Result, Type, Values, VarId, check_filter,
-    define_filter,
+    define_codecs, define_filter,
 };
 use ferrocdf_cdl::parse::Sink;
 
 use super::options::Options;
 use super::tell;
 use crate::input::is_same;
+use crate::kinds::is_zarr;
 use crate::target::Target;
 
 /// The file being written.
@@ -21,6 +22,8 @@ pub(super) struct Output<'a> {
     options: &'a Options,
     errors: &'a mut dyn Write,
     made: Option<(Target, FileMut)>,
+    /// The attributes `_Codecs`.
+    codecs: Vec<(VarId, String)>,
     /// For each variable the shape of its data, as the text has it: unlimited dimensions of the file are shorter until all
     /// is written.
     shapes: Vec<Vec<u64>>,
@@ -28,7 +31,7 @@ pub(super) struct Output<'a> {
 
 impl<'a> Output<'a> {
     pub fn new(options: &'a Options, errors: &'a mut dyn Write) -> Self {
-        Output { options, errors, made: None, shapes: vec![] }
+        Output { options, errors, made: None, codecs: vec![], shapes: vec![] }
     }
 
     /// Completes the file.
@@ -36,6 +39,33 @@ impl<'a> Output<'a> {
         let Some((target, file)) = self.made else { return Ok(()) };
         target.named(file.close())?;
         target.replace()
+    }
+
+    /// Gives the variables of a Zarr store the filters that `_Codecs` tells. For other files it says what `_Filter` says, or is passed over,
+    /// which the user is told once.
+    fn with_codecs(&mut self, model: &Model) -> Result<Model> {
+        let (mut model, is_new) = (model.clone(), self.made.is_none());
+        for (var, text) in &self.codecs {
+            let mut draft = model.clone();
+            let done = define_codecs(&mut draft, *var, text);
+            let path = model.var_path(*var);
+            let told = match done {
+                Err(error) if is_zarr(model.format()) || error.code == Code::EINVAL => return Err(error),
+                Ok(left_out) if is_zarr(model.format()) => {
+                    model = draft;
+                    (!left_out.is_empty())
+                        .then(|| format!("{path}: made without the codecs {}", left_out.join(", ")))
+                }
+                Ok(left_out) if left_out.is_empty() && says_no_more(&draft, &model, *var) => None,
+                _ => Some(format!(
+                    "{path}: _Codecs is for Zarr stores and passed over: _Filter tells other files their filters"
+                )),
+            };
+            if let (Some(told), true) = (told, is_new) {
+                tell(self.errors, format!("{}: {told}", self.options.program));
+            }
+        }
+        Ok(model)
     }
 
     fn create(&self, model: &Model, name: &str) -> Result<(Target, FileMut)> {
@@ -59,7 +89,12 @@ impl Sink for Output<'_> {
         tell(self.errors, text);
     }
 
+    fn codecs(&mut self, texts: &[(VarId, String)]) {
+        self.codecs = texts.to_vec();
+    }
+
     fn define(&mut self, model: &Model, name: &str) -> Result<()> {
+        let model = &self.with_codecs(model)?;
         if self.made.is_none() {
             self.made = Some(self.create(model, name)?);
         }
@@ -81,6 +116,12 @@ impl Sink for Output<'_> {
         });
         target.named(result)
     }
+}
+
+/// True if a variable has no more filters and codecs in one model than in another.
+fn says_no_more(one: &Model, other: &Model, var: VarId) -> bool {
+    let [one, other] = [one, other].map(|model| &model.var(var).storage);
+    one.filters.len() == other.filters.len() && one.named_codecs.is_empty()
 }
 
 /// Gives the file the definitions of `model`.

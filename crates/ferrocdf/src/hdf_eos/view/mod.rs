@@ -327,7 +327,7 @@ fn before_colon(name: &[u8]) -> &[u8] {
 }
 
 fn attr(name: &str, value: impl Into<Values>) -> Attr {
-    Attr { name: Name::stored(name.as_bytes()), value: value.into() }
+    Attr::new(Name::stored(name.as_bytes()), value.into())
 }
 
 /// Attributes of a dataset of merged fields: lengths and offsets of the fields along the first dimension.

@@ -6,7 +6,6 @@ use ferrocdf_bytes::{Code, Error, Order, Result};
 use ferrocdf_codec::{ArrayInfo, Chain, Codecs, DatasetInfo, FilterId, Step};
 use ferrocdf_model::{
     Chunking, Endian, Filter, Model, NamedCodec, Owner, Storage, StoredFill, Type, Values, VarId,
-    each_numbers,
 };
 use ferrocdf_zarr::{ChunkKeys, Element, FillValue, Json, NewArray, Version};
 
@@ -195,13 +194,7 @@ fn fill_value(model: &Model, var: VarId, version: Version, element: &Element) ->
             }
         }
         (Values::Char(bytes), _) => FillValue::Bytes(bytes.iter().copied().take(1).collect()),
-        (numbers, _) => FillValue::Bytes(each_numbers!(numbers, list => {
-            let number = list.first().copied().unwrap_or_default();
-            match element.order {
-                Order::Little => number.to_le_bytes().to_vec(),
-                Order::Big => number.to_be_bytes().to_vec(),
-            }
-        }, _ => vec![])),
+        (numbers, _) => FillValue::Bytes(encode::number(numbers, element.order)),
     })
 }
 

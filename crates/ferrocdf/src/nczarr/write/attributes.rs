@@ -3,12 +3,12 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ferrocdf_model::{Atomic, Attr, Class, Model, Values};
-use ferrocdf_zarr::{Json, Members, Version, with_member, without_zeros};
+use ferrocdf_zarr::{Json, Members, Version, with_member};
 
 use crate::nczarr::data_types::TEXT;
-use crate::nczarr::keys::{ATTR, ATTRS, PROPERTIES, is_reserved};
+use crate::nczarr::keys::{ATTR, ATTRS, CHAR_BYTES, JSON_VALUED, PROPERTIES, is_reserved};
 use crate::nczarr::type_definitions::{self, TYPE_REFERENCES};
-use crate::nczarr::{json_values, text};
+use crate::nczarr::{attributes, json_values};
 
 /// The names of the types of numbers and text in netCDF's metadata of version 2.
 const NAMES: [(Atomic, &str); 11] = [
@@ -25,12 +25,14 @@ const NAMES: [(Atomic, &str); 11] = [
     (Atomic::Char, ">S1"),
 ];
 
-/// Returns the JSON of an attribute: one value alone, several as a list.
+/// Returns the JSON of an attribute: that which it was read from, or one value alone, several as a list.
 pub(super) fn to_json(model: &Model, attr: &Attr, version: Version) -> Json {
+    if let Some(Ok(json)) = attr.json.as_deref().map(|json| Json::parse(json.as_bytes())) {
+        return json;
+    }
     let list = json_values::to_json(model, &attr.value);
     match &attr.value {
-        // NetCDF-C, which reads version 2, knows no escapes such as \u0000.
-        Values::Char(bytes) if version == Version::V2 => Json::String(text(without_zeros(bytes))),
+        Values::Char(bytes) => attributes::string(bytes, version),
         // One value is a list itself.
         Values::User(id, _) if matches!(model.user_type(*id).class, Class::Vlen(_)) => Json::Array(list),
         _ => json_values::one_or_list(list),
@@ -49,8 +51,10 @@ pub(super) fn fill_to_json(model: &Model, attr: &Attr) -> Json {
 }
 
 /// Returns the name of the type of an attribute in netCDF's metadata.
-fn type_name(model: &Model, values: &Values, version: Version) -> String {
+fn type_name(model: &Model, attr: &Attr, version: Version) -> String {
+    let values = &attr.value;
     let atomic = match values {
+        Values::Char(_) if attr.json.is_some() && version == Version::V3 => None,
         // The JSON of an enumeration is numbers.
         Values::User(id, _) => match model.user_type(*id).class {
             Class::Enum { base, .. } => Some(base),
@@ -83,13 +87,23 @@ pub(super) fn types<'a>(
     own: &[&str],
     version: Version,
 ) -> (&'static str, Json) {
-    let (mut types, mut references): (Vec<(String, String)>, _) = (vec![], Members::default());
+    let mut types: Vec<(String, String)> = vec![];
+    let (mut references, mut char_bytes, mut json_names) = (Members::default(), Members::default(), vec![]);
     for attr in attrs {
         let name = attr.name.to_str().into_owned();
         if let Values::User(id, _) = attr.value {
             references.0.push((name.clone(), Json::String(type_definitions::path(model, id))));
         }
-        types.push((name, type_name(model, &attr.value, version)));
+        match (&attr.value, &attr.json) {
+            // NetCDF-C refuses a store of version 2 in which an attribute of a user has the type of JSON.
+            (Values::Char(_), Some(_)) if version == Version::V2 => json_names.push(Json::text(&name)),
+            (Values::Char(bytes), None) => {
+                let bytes = attributes::bytes_to_json(bytes, version);
+                char_bytes.0.extend(bytes.map(|bytes| (name.clone(), bytes)));
+            }
+            _ => {}
+        }
+        types.push((name, type_name(model, attr, version)));
     }
     let json_name = json_name(version);
     let key = if version == Version::V2 { ATTR } else { ATTRS };
@@ -109,6 +123,14 @@ pub(super) fn types<'a>(
             Json::object(vec![("attribute_types", Json::Array(types.iter().map(entry).collect()))])
         }
     };
+    let (char_bytes, json_names) = (Json::Object(char_bytes), Json::Array(json_names));
+    let json = [(CHAR_BYTES, char_bytes), (JSON_VALUED, json_names)].into_iter().fold(
+        json,
+        |json, (name, member)| {
+            let is_empty = member == Json::Array(vec![]) || member == Json::Object(Members::default());
+            if is_empty { json } else { with_member(&json, name, member) }
+        },
+    );
     (key, with_references(json, references))
 }
 
@@ -164,10 +186,10 @@ pub(super) fn members<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nczarr::{attributes, keys, name};
+    use crate::nczarr::{attributes, keys, name, text};
 
     fn attr(called: &str, value: Values) -> Attr {
-        Attr { name: name(called), value }
+        Attr::new(name(called), value)
     }
 
     #[test]
@@ -175,6 +197,9 @@ mod tests {
         let all = [
             attr("text", Values::Char(b"[1,2,3]".to_vec())),
             attr("empty", Values::Char(vec![])),
+            attr("zeros", Values::Char(b"ab\0c\0\0".to_vec())),
+            attr("zero", Values::Char(vec![0])),
+            attr("latin", Values::Char(b"25 \xb0C\0".to_vec())),
             attr("strings", Values::String(vec![Some(b"a".to_vec()), Some("é".as_bytes().to_vec())])),
             attr("string", Values::String(vec![Some(vec![b'x'; 300])])),
             attr("byte", Values::Byte(vec![-128, 127])),
@@ -189,8 +214,14 @@ mod tests {
             let types = Json::parse(types.to_string().as_bytes()).unwrap();
             for attr in &all {
                 let json = Json::parse(to_json(&model, attr, version).to_string().as_bytes()).unwrap();
-                let of = keys::attribute_type(&types, &attr.name.to_str());
-                assert_eq!(attributes::values(&json, of.as_deref()), attr.value, "{} {json}", attr.name);
+                let called = attr.name.to_str();
+                let of = keys::attribute_type(&types, &called);
+                let bytes = attributes::bytes_from_json(&types, &called, &json, version);
+                let read = match bytes {
+                    Some(bytes) => Attr::new(attr.name.clone(), Values::Char(bytes)),
+                    None => attributes::from_json(&model, &called, &json, of.as_deref()),
+                };
+                assert_eq!(read, *attr, "{json}");
             }
         }
     }

@@ -8,9 +8,9 @@ use ferrocdf_model::{Atomic, Attr, Class, GroupId, Model, Name, Owner, Type, Val
 use ferrocdf_zarr::{Json, Members, Version, with_member, with_shape, within};
 
 use super::{GroupContents, GroupNode, NcZarrWriter, PROPERTIES_TEXT, VariableNode, attributes, dim_paths};
-use crate::nczarr::keys::{ARRAY, ARRAY_DIMENSIONS, GROUP, PROPERTIES, SUPERBLOCK};
-use crate::nczarr::text;
+use crate::nczarr::keys::{ARRAY, ARRAY_DIMENSIONS, GROUP, NO_FILL, PROPERTIES, SUPERBLOCK};
 use crate::nczarr::type_definitions::{self, HAS_FILL_VALUE, TYPE_REFERENCE, TYPES};
+use crate::nczarr::{tells_no_fill, text};
 use crate::quantize;
 
 /// A document, and its key relative to the store's root.
@@ -66,7 +66,7 @@ impl VariableNode {
         let called = quantize::attribute(how.way);
         let has = model.find_attr(Owner::Var(var), called).is_some();
         let value = Values::Int(vec![i32::try_from(how.digits).unwrap_or(i32::MAX)]);
-        (!has).then(|| Attr { name: Name::stored(called), value })
+        (!has).then(|| Attr::new(Name::stored(called), value))
     }
 }
 
@@ -166,17 +166,21 @@ impl NcZarrWriter {
 
     /// Returns netCDF's metadata of an array.
     fn array_key(&self, model: &Model, var: VarId, node: &VariableNode) -> Json {
-        let dims = &model.var(var).dims;
+        let variable = model.var(var);
+        let dims = &variable.dims;
         let references = dim_paths(model, var).into_iter().map(Json::String);
         let mut members = vec![("dimension_references", Json::Array(references.collect()))];
         if dims.is_empty() {
             members.push(("scalar", Json::integer(1)));
         }
         members.push(("storage", Json::text("chunked")));
+        if variable.storage.no_fill != tells_no_fill(variable.ty, &node.metadata) {
+            members.push((NO_FILL, Json::integer(u64::from(variable.storage.no_fill))));
+        }
         if let Some(alias) = node.alias {
             members.push(("type_alias", Json::text(alias)));
         }
-        if let Type::User(id) = model.var(var).ty {
+        if let Type::User(id) = variable.ty {
             members.push((TYPE_REFERENCE, Json::String(type_definitions::path(model, id))));
             if model.find_attr(Owner::Var(var), b"_FillValue").is_some() {
                 members.push((HAS_FILL_VALUE, Json::integer(1)));
@@ -196,10 +200,8 @@ impl NcZarrWriter {
             }
         }
         let attrs = model.attrs(Owner::Group(group));
-        let properties = Attr {
-            name: crate::nczarr::name(PROPERTIES),
-            value: Values::Char(PROPERTIES_TEXT.as_bytes().to_vec()),
-        };
+        let properties =
+            Attr::new(crate::nczarr::name(PROPERTIES), Values::Char(PROPERTIES_TEXT.as_bytes().to_vec()));
         let with_properties = self.options.nczarr && group == GroupId::ROOT && node.is_new;
         let attrs = attrs.iter().chain(with_properties.then_some(&properties));
         let to_json = |attr: &Attr| attributes::to_json(model, attr, self.version);

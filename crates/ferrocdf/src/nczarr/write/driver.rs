@@ -11,7 +11,7 @@ use super::{Data, NcZarrWriter, data};
 use crate::driver::{
     Driver, Flush, Inspect, LocatedArray, Resized, Skipped, Span, StoredSize, WriteDriver, Written,
 };
-use crate::nczarr::{NcZarr, base_of_enum, codecs, for_engine, of_variable, values};
+use crate::nczarr::{NcZarr, base_of_enum, codec_texts, for_engine, of_variable, values};
 
 impl NcZarrWriter {
     /// Returns the array of a variable that is not text, as long as its dimensions are.
@@ -90,7 +90,7 @@ impl Inspect for NcZarrWriter {
             // A variable that is only defined yet has no array.
             Owner::Var(var) => {
                 let node = self.variables.get(var.index());
-                node.and_then(|node| codecs(&node.document)).into_iter().collect()
+                node.and_then(|node| codec_texts::attribute(&node.document)).into_iter().collect()
             }
         }
     }

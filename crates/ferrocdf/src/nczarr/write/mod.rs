@@ -22,8 +22,8 @@ use ferrocdf_codec::Codecs;
 use ferrocdf_model::{Atomic, Attr, GroupId, Model, Owner, Quantize, Type, UserType, VarId};
 use ferrocdf_store::{Store, Version as ObjectVersion, ZipDraft};
 use ferrocdf_zarr::{
-    ArrayMetadata, Conflicts, DataType, Json, Members, NewArray, Version, WriteOptions, WrittenElements,
-    group, within,
+    ArrayMetadata, Conflicts, DataType, FillValue, Json, Members, NewArray, Version, WriteOptions,
+    WrittenElements, group, within,
 };
 
 use super::keys::is_old_form;
@@ -439,7 +439,8 @@ impl NcZarrWriter {
         let options = WriteOptions {
             is_new: node.is_new,
             can_grow: dims.iter().map(|&dim| model.dim(dim).unlimited).collect(),
-            keeps_empty: self.options.keeps_empty_chunks,
+            // Other programs read anything where chunks of an array without a fill value are missing.
+            keeps_empty: self.options.keeps_empty_chunks || node.metadata.fill_value == FillValue::Undefined,
             is_shared: !node.is_new && self.is_shared(),
             conflicts: self.conflicts,
         };
