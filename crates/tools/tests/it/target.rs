@@ -291,9 +291,10 @@ fn signal_that_ends_nccopy_removes_the_folder_of_the_store() {
     file.variable_mut("v").unwrap().put_values(&values, ..).unwrap();
     file.close().unwrap();
     let copy = folder.path().join("copy.zarr");
-    for (number, signal) in ["-INT", "-TERM", "-INT", "-TERM"].into_iter().enumerate() {
+    // Without care some of these copies leave a folder: files are still made in it while it is removed.
+    for (number, signal) in ["-INT", "-TERM"].into_iter().cycle().take(8).enumerate() {
         let mut run = Command::new("env");
-        run.args(["--default-signal=INT", env!("CARGO_BIN_EXE_nccopy"), "-c", "x/4"]);
+        run.args(["--default-signal=INT", env!("CARGO_BIN_EXE_nccopy"), "-c", "v:4"]);
         let mut run = run.args([&source, &copy]).stderr(Stdio::null()).spawn().unwrap();
         let begun = Instant::now();
         let is_writing = || {
@@ -303,11 +304,10 @@ fn signal_that_ends_nccopy_removes_the_folder_of_the_store() {
         while !is_writing() {
             assert!(begun.elapsed() < Duration::from_secs(60), "no store is made");
         }
-        std::thread::sleep(Duration::from_millis(20 * number as u64));
+        std::thread::sleep(Duration::from_millis(10 * number as u64));
         assert!(Command::new("kill").args([signal, &run.id().to_string()]).status().unwrap().success());
         let ended = run.wait().unwrap();
-        assert!(ended.signal().is_some() || copy.exists(), "{ended}");
-        let _ = fs::remove_dir_all(&copy);
+        assert!(ended.signal().is_some(), "{ended}");
         assert_eq!(names(folder.path()), ["source.nc"], "{signal}");
     }
 }
