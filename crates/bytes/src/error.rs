@@ -16,6 +16,10 @@ pub struct Code(pub i32);
 macro_rules! codes {
     ($($name:ident = $number:literal, $text:literal;)*) => {
         impl Code {
+            /// The codes of `netcdf.h`.
+            #[cfg(test)]
+            const ALL: &[Code] = &[$(Code($number)),*];
+
             $(#[doc = concat!("`NC_", stringify!($name), "`: ", $text)] pub const $name: Code = Code($number);)*
 
             /// The text `nc_strerror` gives for this code, for codes of `netcdf.h`.
@@ -125,8 +129,8 @@ codes! {
     EOBJECT = -140, "NetCDF: Some object exists when it should not";
     ENOOBJECT = -141, "NetCDF: Some object not found";
     EPLUGIN = -142, "NetCDF: Unclassified failure in accessing a dynamically loaded plugin";
-    ENOTZARR = -143, "Unknown Error";
-    EZARRMETA = -144, "Unknown Error";
+    ENOTZARR = -143, "NetCDF: Malformed (NC)Zarr file";
+    EZARRMETA = -144, "NetCDF: Invalid (NC)Zarr metadata";
 }
 
 impl Code {
@@ -268,6 +272,15 @@ mod tests {
         assert_eq!(Code::EVARSIZE.text(), "NetCDF: One or more variable sizes violate format constraints");
         assert_eq!(Code(2).text(), "No such file or directory");
         assert_eq!(Code(-9999).text(), "Unknown Error");
+    }
+
+    #[test]
+    fn every_code_has_a_text_of_its_own() {
+        let texts: std::collections::HashSet<_> = Code::ALL.iter().map(|code| code.text()).collect();
+        assert_eq!(texts.len(), Code::ALL.len());
+        // The reference has none for this error of the interface of version 2.
+        let unknown: Vec<_> = Code::ALL.iter().filter(|code| code.text() == "Unknown Error").collect();
+        assert_eq!(unknown, [&Code::EXDR]);
     }
 
     #[test]

@@ -404,13 +404,12 @@ fn complete(file: &OpenFile) -> Result<()> {
 
 /// Forgets the changes of a file that cannot be completed. A new file is removed.
 fn give_up(file: &OpenFile) {
-    if let Ok(writable) = file.writable() {
-        writable.abort();
-    }
-    let is_in_memory = file.mode & (NC_DISKLESS | NC_INMEMORY) != 0;
-    if let (true, false, Some(path)) = (file.state().is_new, is_in_memory, path_of(&file.location)) {
+    let Ok(writable) = file.writable() else { return };
+    if file.state().is_new {
         // Whether it can be removed or not, the error to report is the one before.
-        let _ = std::fs::remove_file(path);
+        let _ = writable.abort_new();
+    } else {
+        writable.abort();
     }
 }
 

@@ -63,3 +63,5 @@ mod v2;
 mod v2_data;
 mod v2_entities;
 mod variables;
+#[cfg(test)]
+mod zarr_files;

@@ -227,6 +227,10 @@ impl Store for RemoteStore {
         }
     }
 
+    fn list_many(&self, folders: &[&str]) -> Vec<Result<Listing>> {
+        transfer::in_parallel(folders, self.client.options.in_flight, |folder| self.list(folder))
+    }
+
     fn cost(&self) -> Cost {
         Cost { in_flight: self.client.options.in_flight, ..Cost::REMOTE }
     }

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use ferrocdf::store::resolve_links;
 use ferrocdf::{Code, Error, File, Location, OpenOptions, Result};
 
 use crate::progress::RemoteProgress;
@@ -58,22 +59,57 @@ impl Input {
     }
 }
 
-/// Whether two names are of the same file, through whatever links. The reference compares names only and would empty its
-/// own input.
-pub fn is_same(a: &Path, b: &Path) -> bool {
-    match (std::fs::metadata(a), std::fs::metadata(b)) {
-        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
-        _ => a == b || is_same_object(a, b),
+/// How the output of a tool touches its input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overlap {
+    /// The output takes the place of the input, or of a folder that it is in.
+    Overwrites,
+    /// The output is in the folder that the input is.
+    Within,
+}
+
+/// Returns how an output touches an input, through whatever links and URLs; `None` if it does not. The reference compares names only and
+/// would empty its own input.
+pub fn overlap(input: &Path, output: &Path) -> Option<Overlap> {
+    let (from, to) = (place(input)?, place(output)?);
+    let is_same_file = || match (std::fs::metadata(&from.path), std::fs::metadata(&to.path)) {
+        (Ok(from), Ok(to)) => (from.dev(), from.ino()) == (to.dev(), to.ino()),
+        _ => false,
+    };
+    match from.store == to.store {
+        true if from.path.starts_with(&to.path) => Some(Overlap::Overwrites),
+        true if to.path.starts_with(&from.path) => Some(Overlap::Within),
+        true if from.store.is_none() && is_same_file() => Some(Overlap::Overwrites),
+        _ => None,
     }
 }
 
-/// True if two URLs name the same object, or the same folder of a store.
-fn is_same_object(a: &Path, b: &Path) -> bool {
-    let place = |path: &Path| match location(path).ok()?.resolved().ok()?.into_owned() {
-        Location::Object { store, key } => Some((store.name(), key.trim_end_matches('/').to_string())),
+/// Where a dataset is, so that two places can be compared.
+struct Place {
+    /// The store that it is an object of, or below a key of; `None` for the file system.
+    store: Option<String>,
+    /// The key, or the path without symbolic links.
+    path: PathBuf,
+}
+
+fn place(path: &Path) -> Option<Place> {
+    match location(path).ok()?.resolved().ok()?.into_owned() {
+        Location::Path(path) => Some(Place { store: None, path: without_links(&path) }),
+        Location::Object { store, key } => Some(Place { store: Some(store.name()), path: key.into() }),
         _ => None,
-    };
-    place(a).is_some_and(|place_of_a| place(b) == Some(place_of_a))
+    }
+}
+
+/// Returns a path without symbolic links, of which the last names need not exist.
+fn without_links(path: &Path) -> PathBuf {
+    let path = resolve_links(path).unwrap_or_else(|| path.to_path_buf());
+    let absolute = std::path::absolute(&path).unwrap_or(path);
+    let known = absolute.ancestors().find_map(|known| Some((known, known.canonicalize().ok()?)));
+    match known.map(|(known, real)| (absolute.strip_prefix(known), real)) {
+        Some((Ok(rest), real)) if rest.as_os_str().is_empty() => real,
+        Some((Ok(rest), real)) => real.join(rest),
+        _ => absolute,
+    }
 }
 
 /// What a user means by an argument. A URL that there is a file of is the path of that file.

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use ferrocdf::store::{BlobMut, FileBlob, SkipZeros, copy_access, resolve_links};
-use ferrocdf::{Code, CreateOptions, Error, FileMut, Location, Result};
+use ferrocdf::{CreateOptions, Error, FileMut, Location, Result};
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -48,6 +48,9 @@ enum Way {
     /// back if the tool fails.
     Direct(Location),
 }
+
+/// Tries to remove a folder in which other threads make files.
+const MAX_REMOVALS: u32 = 100;
 
 /// The temporary files of this process, to be removed when a signal ends it.
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(vec![]);
@@ -99,7 +102,7 @@ impl Target {
     /// they shall be.
     ///
     /// # Errors
-    /// `NC_EEXIST` for a folder with other files than those of a Zarr store.
+    /// `ENOTEMPTY` for a folder with other files than those of a Zarr store.
     fn new_store(given: &Path) -> Result<Target> {
         let location = location(given)?.resolved()?.into_owned();
         let given = given.to_path_buf();
@@ -115,8 +118,7 @@ impl Target {
             Err(error) => return Err(failed(error)),
         };
         if has_others {
-            let what = "other files than those of a Zarr store are there, which are not replaced";
-            return Err(Error::new(Code::EEXIST, what).at(given.display()));
+            return Err(ferrocdf::no_store_to_replace().at(given.display()));
         }
         let temporary = make_temporary(&path, None).map_err(failed)?;
         Ok(Target { given, temporary, way: Way::Folder(path), lock: None })
@@ -279,10 +281,22 @@ fn remove(temporary: &Path) {
     files.retain(|path| path != temporary);
 }
 
-/// Removes a temporary file or folder. It is not there any more if it was renamed.
+/// Removes a temporary file or folder. It is not there any more if it was renamed. Other threads may still make files in a folder: it gets
+/// another name first, under which they do not find it.
 fn remove_at(path: &Path) {
-    if fs::remove_file(path).is_err() {
-        let _ = fs::remove_dir_all(path);
+    if fs::remove_file(path).is_ok() {
+        return;
+    }
+    let gone = path.with_extension("gone");
+    if fs::rename(path, &gone).is_err() {
+        return;
+    }
+    // A request that another thread sent before may make one more file.
+    for _ in 0..MAX_REMOVALS {
+        match fs::remove_dir_all(&gone) {
+            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {}
+            _ => return,
+        }
     }
 }
 

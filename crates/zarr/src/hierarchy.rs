@@ -221,7 +221,11 @@ impl Walk<'_> {
     fn descend(&self, version: Version, nodes: &mut Nodes) -> Result<()> {
         let mut groups = vec![String::new()];
         for _ in 0..MAX_DEPTH {
-            let mut wanted = vec![];
+            let (mut wanted, mut unnamed) = (vec![], vec![]);
+            let mut want = |group: &str, names: Vec<String>| {
+                wanted
+                    .extend(names.into_iter().filter(|name| is_name(name)).map(|name| within(group, &name)));
+            };
             for group in &groups {
                 let Some(documents) = nodes.get(group).filter(|documents| !documents.is_array) else {
                     continue;
@@ -229,12 +233,15 @@ impl Walk<'_> {
                 if documents.metadata.is_none() {
                     continue;
                 }
-                let names = match (self.child_names)(&documents.attributes(version)) {
-                    Some(names) => names,
-                    None => self.store.list(&self.key(group, ""))?.folders,
-                };
-                wanted
-                    .extend(names.into_iter().filter(|name| is_name(name)).map(|name| within(group, &name)));
+                match (self.child_names)(&documents.attributes(version)) {
+                    Some(names) => want(group, names),
+                    None => unnamed.push((group, self.key(group, ""))),
+                }
+            }
+            // All groups of a level in one round.
+            let keys: Vec<&str> = unnamed.iter().map(|(_, key)| &**key).collect();
+            for ((group, _), listing) in unnamed.iter().zip(self.store.list_many(&keys)) {
+                want(group, listing?.folders);
             }
             // A list may name a node more than once.
             wanted.sort();

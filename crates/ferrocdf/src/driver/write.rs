@@ -118,6 +118,14 @@ pub trait WriteDriver: Driver {
         Ok(())
     }
 
+    /// Removes what making a new dataset put in its store, if that is all there is, as it was put. Returns true if nothing is left.
+    ///
+    /// # Errors
+    /// Those of the store.
+    fn remove_new(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Returns what removes objects, if the format can.
     fn remover(&mut self) -> Option<&mut dyn Remover> {
         None

@@ -107,6 +107,28 @@ impl FileMut {
         self.file.write_state().draft = None;
     }
 
+    /// Forgets all changes to a new file that was never committed, and removes what making it put: the file, or the folder of a Zarr store.
+    /// A store stays in which there is more by now. What the new file replaced does not come back.
+    ///
+    /// # Errors
+    /// Those of the system and the store.
+    pub fn abort_new(&self) -> Result<()> {
+        self.abort();
+        let failed = |error: std::io::Error| Error::system(&error, self.file.path().display());
+        match &self.target {
+            Target::Disk => std::fs::remove_file(self.file.path()).map_err(failed),
+            Target::Store { made } => {
+                let mut state = self.file.write_state();
+                let removed = state.writer().and_then(|(_, writer)| writer.remove_new());
+                match (self.file.named(removed)?, made) {
+                    (true, Some(folder)) => std::fs::remove_dir(folder).map_err(failed),
+                    _ => Ok(()),
+                }
+            }
+            Target::Memory(_) | Target::Object(_) => Ok(()),
+        }
+    }
+
     /// Makes the file complete for readers in other processes: definitions, fill values, number of records. What was
     /// written survives the end of this process, not of the machine: that is [`FileMut::sync_to_disk`]. An object of a store is
     /// put whole if it changed. A removal that was left half done is finished or undone first.
@@ -114,7 +136,7 @@ impl FileMut {
         self.write_all()?;
         match self.target {
             Target::Object(_) => self.sync_blob(),
-            Target::Disk | Target::Memory(_) | Target::Store => Ok(()),
+            Target::Disk | Target::Memory(_) | Target::Store { .. } => Ok(()),
         }
     }
 
@@ -137,7 +159,7 @@ impl FileMut {
         self.finish()?;
         Ok(match &self.target {
             Target::Memory(memory) => Some(memory.to_bytes()),
-            Target::Disk | Target::Object(_) | Target::Store => None,
+            Target::Disk | Target::Object(_) | Target::Store { .. } => None,
         })
     }
 

@@ -44,7 +44,10 @@ enum Target {
     /// To memory, which [`FileMut::into_bytes`] gives away.
     Memory(Arc<MemoryBlob>),
     /// To the objects of a Zarr store.
-    Store,
+    Store {
+        /// The folder that was made for a new store, or emptied of an old one.
+        made: Option<PathBuf>,
+    },
     /// To an object of a store, which takes them when they are synced.
     Object(Arc<ObjectDraft>),
 }

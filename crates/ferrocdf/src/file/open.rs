@@ -217,13 +217,17 @@ impl FileMut {
     fn create_store(location: &Location, version: Version, options: &CreateOptions) -> Result<FileMut> {
         let name = location.name();
         let is_zip = options.zarr.zip || location.is_zip();
+        let made = match location {
+            Location::Path(path) if !is_zip && !is_empty_folder(path) => Some(path.clone()),
+            _ => None,
+        };
         let new = match is_zip {
             true => nczarr::new_zip(location, options.clobber, options.durable),
             false => nczarr::new_store(location, options.clobber, options.durable),
         };
         let (store, path) = in_file(&name, new)?;
         let driver = Box::new(in_file(&name, NcZarrWriter::create(store, path, version, options.zarr))?);
-        Ok(FileMut::new(File::new(&name, State::created(driver, options)), Target::Store))
+        Ok(FileMut::new(File::new(&name, State::created(driver, options)), Target::Store { made }))
     }
 
     /// Opens a Zarr store for reading and writing.
@@ -233,7 +237,7 @@ impl FileMut {
         let conflicts = if options.merge { Conflicts::Merge } else { Conflicts::Refuse };
         let (driver, model) = in_file(&name, NcZarrWriter::open(&context, conflicts))?;
         let state = State::opened(Opened::Writable(Box::new(driver)), model);
-        Ok(FileMut::new(File::new(&name, state), Target::Store))
+        Ok(FileMut::new(File::new(&name, state), Target::Store { made: None }))
     }
 
     /// Makes a new file in memory; [`FileMut::into_bytes`] gives its bytes.
@@ -288,6 +292,10 @@ fn zarr_version(format: Format) -> Option<Version> {
         Container::ZarrV3 => Some(Version::V3),
         _ => None,
     }
+}
+
+fn is_empty_folder(path: &Path) -> bool {
+    std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 /// Returns what gives the error of a file that exists the code `NC_EEXIST`, if it must be a new one.

@@ -9,6 +9,7 @@ mod kept;
 mod remote;
 mod resolver;
 mod url;
+mod words;
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -69,10 +70,12 @@ impl Location {
     /// ```
     ///
     /// # Errors
-    /// Of `file:` URLs: `NC_EDAPCONSTRAINT` for a query, `NC_EDAPURL` for a path with a zero byte, `NC_ENOTBUILT` for a fragment
+    /// `NC_EINVAL` for a word of the fragment that has no meaning. Of `file:` URLs: `NC_EDAPCONSTRAINT` for a query, `NC_EDAPURL` for a path with a zero byte, `NC_ENOTBUILT` for a fragment
     /// that asks for a server.
     pub fn parse(text: &[u8]) -> Result<Location> {
-        Ok(match Url::parse(text) {
+        let url = Url::parse(text);
+        url.as_ref().map_or(Ok(()), Url::check_words)?;
+        Ok(match url {
             None => Location::Path(as_path(text).to_path_buf()),
             Some(url) if url.is_file() && !url.has_words_for_files() => {
                 Location::Path(as_path(&url.local_path()?).to_path_buf())

@@ -94,13 +94,11 @@ impl Url {
         self.mode_words().any(|word| word.eq_ignore_ascii_case(wanted.as_bytes()))
     }
 
-    /// Returns the words of `mode` in the fragment, and words without a key, which are modes too.
-    fn mode_words(&self) -> impl Iterator<Item = &[u8]> {
+    /// Returns the words of `mode` in the fragment, and words without a value, which are modes too, as `hdf4=all` is.
+    pub(super) fn mode_words(&self) -> impl Iterator<Item = &[u8]> {
         let (_, fragment) = self.split_fragment();
         let settings = fragment.split(|&byte| byte == b'&');
-        settings
-            .map(|setting| setting.strip_prefix(b"mode=").unwrap_or(setting))
-            .flat_map(|words| words.split(|&byte| byte == b','))
+        settings.filter_map(words_of).flat_map(|words| words.split(|&byte| byte == b','))
     }
 
     /// Returns the text without the fragment, and the fragment: settings that are separated by `&`.
@@ -179,6 +177,15 @@ fn without_brackets(mut text: &[u8]) -> Option<&[u8]> {
     Some(text)
 }
 
+/// Returns the words that a setting of a fragment consists of; `None` if it has another key than `mode` and `hdf4`.
+fn words_of(setting: &[u8]) -> Option<&[u8]> {
+    match setting.iter().position(|&byte| byte == b'=').map(|at| setting.split_at(at)) {
+        None => Some(setting),
+        Some((key, value)) if key.eq_ignore_ascii_case(b"mode") => Some(&value[1..]),
+        Some((key, _)) => key.eq_ignore_ascii_case(b"hdf4").then_some(setting),
+    }
+}
+
 fn starts_as_file(text: &[u8]) -> bool {
     text.get(..FILE.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(FILE))
 }
@@ -206,7 +213,7 @@ mod tests {
             ("file://d/a.nc", "d/a.nc"),
             ("file:///d/a%20b%2.nc", "/d/a b%2.nc"),
             ("file:///d/a b.nc#mode=netcdf-4", "/d/a b.nc"),
-            ("file:///d/%23.nc#mode=bytes&x", "/d/#.nc"),
+            ("file:///d/%23.nc#mode=bytes&x=y", "/d/#.nc"),
             ("file:a.nc", "file:a.nc"),
             ("/d/a%20b.nc#mode=zarr", "/d/a%20b.nc#mode=zarr"),
             ("a folder/b://c.nc", "a folder/b://c.nc"),
@@ -224,7 +231,7 @@ mod tests {
             ("file:///a.nc?x", Code::EDAPCONSTRAINT),
             ("file:///a%00.nc", Code::EDAPURL),
             ("file:///a#mode=nczarr,file", Code::ENOTBUILT),
-            ("file:///a#x&zarr", Code::ENOTBUILT),
+            ("file:///a#x=y&zarr", Code::ENOTBUILT),
             ("http://host/a.nc", Code::ENOTBUILT),
             ("[log][x=1]dods://host/a.nc", Code::ENOTBUILT),
             ("s3://bucket/a.nc#mode=nczarr,s3", Code::ENOTBUILT),

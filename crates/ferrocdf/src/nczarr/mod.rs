@@ -36,7 +36,7 @@ use crate::location::Location;
 use crate::plugins;
 pub use codec_texts::define_codecs;
 pub(crate) use place::{has_no_bytes, is_folder, new_store, new_zip};
-pub use place::{is_zarr_store, remove_zarr_store};
+pub use place::{is_zarr_store, no_store_to_replace, remove_zarr_store};
 pub(crate) use write::NcZarrWriter;
 
 /// A Zarr store that is open for reading.

@@ -16,8 +16,9 @@ pub(crate) fn is_folder(location: &Location) -> bool {
     matches!(location, Location::Object { key, .. } if key.is_empty() || key.ends_with(".zarr") || key.ends_with('/'))
 }
 
-/// What the system answers to reading a folder.
+/// What the system answers to reading a folder, and to replacing one that is not empty.
 const EISDIR: Code = Code(21);
+const ENOTEMPTY: Code = Code(39);
 
 /// True if the answer to reading the first bytes at a location is that of a folder: a directory, or a key that no object has, or only an
 /// empty one that stands for the folder.
@@ -49,6 +50,14 @@ pub(super) fn store(location: &Location, durable: bool) -> Result<(Arc<dyn Store
         Location::Object { store, key } => Ok((store.clone(), key.trim_end_matches('/').to_string())),
         _ => Err(Error::new(Code::ENOTNC, "it is no folder of a store")),
     }
+}
+
+/// The same of a store that is to be changed. A folder is asked now whether it can be written, and not when it is flushed.
+pub(super) fn store_to_edit(location: &Location, durable: bool) -> Result<(Arc<dyn Store>, String)> {
+    if let Location::Path(path) = location {
+        DirectoryStore::open(as_folder(path))?.check_writable()?;
+    }
+    store(location, durable)
 }
 
 /// The objects that make a folder a Zarr store.
@@ -109,8 +118,8 @@ pub fn remove_zarr_store(location: &Location) -> Result<bool> {
 /// Makes room for a new store at a location: nothing is there afterwards. A store that was there is removed if `clobber`.
 ///
 /// # Errors
-/// `NC_EEXIST` for what is there and must not be replaced: other files than those of a store in any case. `NC_EINVAL` for a location
-/// that is neither a path nor an object of a store.
+/// `NC_EEXIST` for what is there if not `clobber`; `ENOTEMPTY` for a folder of other files than those of a store, which is replaced in no
+/// case. `NC_EINVAL` for a location that is neither a path nor an object of a store.
 pub(crate) fn new_store(
     location: &Location,
     clobber: bool,
@@ -149,14 +158,14 @@ pub(crate) fn new_store(
 /// Makes room for a new store in a zip file, which is written when it is committed.
 ///
 /// # Errors
-/// `NC_EEXIST` for what is there and must not be replaced; `NC_ENOTBUILT` for a location that is no path; those of [`ZipDraft::create`].
+/// `NC_EEXIST` for what is there if not `clobber`; `EISDIR` for a folder; `NC_ENOTBUILT` for a location that is no path; those of [`ZipDraft::create`].
 pub(crate) fn new_zip(location: &Location, clobber: bool, durable: bool) -> Result<(Arc<dyn Store>, String)> {
     let Location::Path(path) = location else {
         let what = "zip files are made at a path only: make it there, and put it with nccopy";
         return Err(Error::new(Code::ENOTBUILT, what));
     };
     if path.is_dir() {
-        return Err(Error::new(Code::EEXIST, "it is a folder"));
+        return Err(Error::new(EISDIR, "it is a folder, where a zip file is to be made"));
     }
     let draft = if clobber { ZipDraft::create(path) } else { ZipDraft::create_new(path) };
     Ok((Arc::new(draft?.durable(durable)), String::new()))
@@ -193,6 +202,11 @@ fn make_room(store: &dyn Store, path: &str, clobber: bool) -> Result<()> {
     remove(store, path)
 }
 
+/// Returns the error of making a store in a folder with other files than those of a store.
+pub fn no_store_to_replace() -> Error {
+    Error::new(ENOTEMPTY, "other files than those of a Zarr store are there, which are not replaced")
+}
+
 /// Checks that nothing but a store that may be replaced is at a path. Returns false if nothing is there.
 fn check_replaceable(store: &dyn Store, path: &str, clobber: bool) -> Result<bool> {
     let listing = store.list(path)?;
@@ -205,10 +219,8 @@ fn check_replaceable(store: &dyn Store, path: &str, clobber: bool) -> Result<boo
     match (is_store, clobber) {
         (true, true) => {}
         (true, false) => return Err(Error::new(Code::EEXIST, "a Zarr store is there")),
-        (false, _) => {
-            let what = "other files than those of a Zarr store are there, which are not replaced";
-            return Err(Error::new(Code::EEXIST, what));
-        }
+        (false, false) => return Err(no_store_to_replace().with_code(Code::EEXIST)),
+        (false, true) => return Err(no_store_to_replace()),
     }
     Ok(true)
 }

@@ -356,7 +356,10 @@ fn only_stores_are_replaced() {
     create(true).unwrap();
     assert!(!path.join("old").exists() && path.join("zarr.json").exists());
     std::fs::remove_file(path.join("zarr.json")).unwrap();
-    assert_eq!(create(true).unwrap_err().code, Code::EEXIST, "it is no store any more");
+    let no_store = create(true).unwrap_err();
+    assert_eq!(no_store.code, Code(39), "it is no store any more");
+    assert!(no_store.to_string().ends_with("not replaced (Directory not empty)"), "{no_store}");
+    assert_eq!(create(false).unwrap_err().code, Code::EEXIST);
     assert!(path.join("level/zarr.json").exists(), "and stays as it is");
 }
 

@@ -1,6 +1,7 @@
 //! Objects as files of a directory.
 //!
-//! A put writes a temporary file in the folder of the object and renames it, so readers see the old object or the new one.
+//! A put writes a file in the folder of the object, which gets the name of the object when it is complete, so readers see the old object
+//! or the new one. Until then it has no name where the system can do that, so that a killed writer leaves nothing.
 //! Conditional puts in a folder lock the folder; the system releases the lock when a process ends. Nothing outside the directory
 //! is read or written: a symbolic link that leads out of it is refused, since a store may come from an untrusted archive.
 
@@ -8,11 +9,13 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use ferrocdf_bytes::{Code, Error, Result};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
+use super::nameless::{NewFile, can_name_files};
 use super::steps::step;
 use super::{ByteRange, Expected, Fetched, Listing, Store, Version, check_folder, check_key};
 use crate::Cost;
@@ -30,6 +33,8 @@ pub struct DirectoryStore {
     root: PathBuf,
     /// True if puts and deletions wait for the disk.
     is_durable: bool,
+    /// True if files without a name can get one, asked with the first put.
+    can_name_files: OnceLock<bool>,
     #[cfg(target_os = "linux")]
     directory: File,
 }
@@ -49,6 +54,7 @@ impl DirectoryStore {
             directory: File::open(&root).map_err(failed)?,
             root,
             is_durable: false,
+            can_name_files: OnceLock::new(),
         })
     }
 
@@ -174,7 +180,7 @@ impl DirectoryStore {
         let folder = path.parent().unwrap_or(&self.root);
         let made = match fs::canonicalize(folder) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                fs::create_dir_all(folder).and_then(|()| fs::canonicalize(folder))
+                self.make_folder(folder).and_then(|()| fs::canonicalize(folder))
             }
             found => found,
         };
@@ -184,6 +190,23 @@ impl DirectoryStore {
         }
         let name = path.file_name().unwrap_or_default();
         Ok((folder.join(name), folder))
+    }
+
+    /// Makes a folder in the directory, and those around it. The directory itself is not made again: if it is gone, others removed it.
+    fn make_folder(&self, folder: &Path) -> io::Result<()> {
+        let Some(parent) = folder.parent().filter(|_| folder != self.root) else {
+            return Err(Errno::NOENT.into());
+        };
+        let make = || match fs::create_dir(folder) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+            done => done,
+        };
+        match make() {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.make_folder(parent).and_then(|()| make())
+            }
+            done => done,
+        }
     }
 
     /// Locks a folder: for itself alone while a conditional put looks at an object and exchanges it, shared while another object is put or
@@ -202,28 +225,48 @@ impl DirectoryStore {
         }
     }
 
-    /// Writes bytes to a temporary file in the folder of an object.
-    fn temporary(&self, key: &str, folder: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile> {
-        let made = named_temporary(folder);
-        let written = made.and_then(|file| {
-            // Not through the temporary file, whose errors have no number of the system.
-            write_whole(file.as_file(), bytes, 0)?;
+    /// Writes bytes to a new file in the folder of an object.
+    fn new_file(&self, key: &str, folder: &Path, bytes: &[u8]) -> Result<NewFile> {
+        let can_name = *self.can_name_files.get_or_init(|| can_name_files(folder));
+        let written = NewFile::make((folder, can_name), &self.path, MODE).and_then(|new| {
+            write_whole(new.blob.file(), bytes, 0)?;
             if self.is_durable {
                 // The bytes must be on disk before the name is.
                 step()?;
-                uninterrupted(|| Ok(rustix::fs::fdatasync(file.as_file())?))?;
+                uninterrupted(|| Ok(rustix::fs::fdatasync(new.blob.file())?))?;
             }
-            Ok(file)
+            Ok(new)
         });
         written.map_err(|error| self.failed(key, error))
     }
+
+    /// Gives a new file the name of an object. Returns the version of the object.
+    fn name_file(&self, key: &str, new: NewFile, path: &Path, folder: &Path) -> Result<Version> {
+        let failed = |error| self.failed(key, error);
+        let file = new.blob.clone();
+        new.take_name(path, true).map_err(failed)?;
+        self.sync_names(folder)?;
+        file.file().metadata().map(|about| version(&about)).map_err(failed)
+    }
+
+    /// Checks that the directory takes new objects.
+    ///
+    /// # Errors
+    /// Those of the system: the user has no right to write it, or the file system is only read.
+    pub fn check_writable(&self) -> Result<()> {
+        use rustix::fs::{Access, AtFlags, CWD, accessat};
+        let asked = accessat(CWD, &self.root, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS);
+        asked.map_err(|errno| {
+            Error::system(
+                &errno.into(),
+                format_args!("{}: the folder cannot be written", self.path.display()),
+            )
+        })
+    }
 }
 
-/// Makes a temporary file in a folder, with the mode that `File::create` uses, without the bits of the umask.
-pub(super) fn named_temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-    tempfile::Builder::new().prefix(TEMPORARY).permissions(permissions).tempfile_in(folder)
-}
+/// The mode that `File::create` uses, without the bits of the umask.
+const MODE: u32 = 0o666;
 
 /// True if an error says that nothing has this name.
 fn is_absent(error: &io::Error) -> bool {
@@ -260,17 +303,15 @@ impl Store for DirectoryStore {
 
     fn put(&self, key: &str, bytes: &[u8]) -> Result<Version> {
         let (path, folder) = self.object_path(key)?;
-        let file = self.temporary(key, &folder, bytes)?;
+        let new = self.new_file(key, &folder, bytes)?;
         let _lock = self.lock(key, &folder, FlockOperation::LockShared)?;
-        let file = file.persist(path).map_err(|error| self.failed(key, error.error))?;
-        self.sync_names(&folder)?;
-        file.metadata().map(|about| version(&about)).map_err(|error| self.failed(key, error))
+        self.name_file(key, new, &path, &folder)
     }
 
     fn put_if(&self, key: &str, bytes: &[u8], expected: Expected<'_>) -> Result<Option<Version>> {
         let (path, folder) = self.object_path(key)?;
         let failed = |error| self.failed(key, error);
-        let file = self.temporary(key, &folder, bytes)?;
+        let new = self.new_file(key, &folder, bytes)?;
         let _lock = self.lock(key, &folder, FlockOperation::LockExclusive)?;
         let now = match fs::metadata(&path) {
             Ok(about) => Some(version(&about)),
@@ -284,9 +325,7 @@ impl Store for DirectoryStore {
         if !holds {
             return Ok(None);
         }
-        let file = file.persist(path).map_err(|error| failed(error.error))?;
-        self.sync_names(&folder)?;
-        file.metadata().map(|about| Some(version(&about))).map_err(failed)
+        self.name_file(key, new, &path, &folder).map(Some)
     }
 
     fn delete(&self, key: &str) -> Result<()> {
@@ -383,8 +422,9 @@ mod tests {
         use super::super::steps::fail_at;
         let folder = tempfile::tempdir().unwrap();
         let store = DirectoryStore::create(folder.path()).unwrap();
-        // Number of flushes of a change; each of them may fail.
-        let flushes = |store: &DirectoryStore, change: &dyn Fn(&DirectoryStore) -> Result<()>| {
+        store.put("a/b/c", b"0").unwrap();
+        // Number of flushes and namings of a change; each of them may fail.
+        let requests = |store: &DirectoryStore, change: &dyn Fn(&DirectoryStore) -> Result<()>| {
             (0..).find(|&number| {
                 fail_at(Some(number));
                 let done = change(store);
@@ -401,12 +441,43 @@ mod tests {
             Ok(())
         };
         let delete = |store: &DirectoryStore| store.delete("a/b/c");
-        assert_eq!([flushes(&store, &put), flushes(&store, &delete)], [Some(0), Some(0)]);
+        // A file cannot be linked over another one, so it gets a name to be renamed from.
+        let (new, replaced) = if can_name_files(folder.path()) { (1, 3) } else { (1, 1) };
+        assert_eq!(requests(&store, &put), Some(replaced));
+        assert_eq!(requests(&store, &put_if), Some(new));
+        assert_eq!(requests(&store, &delete), Some(0));
         let store = store.durable(true);
-        assert_eq!(flushes(&store, &put), Some(4), "the file, and three folders");
-        assert_eq!(flushes(&store, &put_if), Some(2 + 3), "those of the deletion before, too");
-        assert_eq!(flushes(&store, &delete), Some(3));
+        store.put("a/b/c", b"0").unwrap();
+        assert_eq!(requests(&store, &put), Some(replaced + 4), "the file, and three folders");
+        assert_eq!(requests(&store, &put_if), Some(2 + new + 3), "those of the deletion before, too");
+        assert_eq!(requests(&store, &delete), Some(3));
         assert!(store.sync().is_ok() && store.sync_name().is_ok());
+    }
+
+    #[test]
+    fn directory_that_was_removed_is_not_made_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let store = DirectoryStore::create(&path).unwrap();
+        store.put("a/b/c", b"1").unwrap();
+        fs::remove_dir_all(&path).unwrap();
+        for key in ["d", "a/b/c", "e/f"] {
+            assert_eq!(store.put(key, b"1").unwrap_err().code, Code(2), "{key}");
+        }
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn new_object_has_no_other_name_before_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = DirectoryStore::create(folder.path()).unwrap();
+        let new = store.new_file("a", &store.root, b"1").unwrap();
+        let names = fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(names, usize::from(!can_name_files(folder.path())), "a killed writer leaves nothing");
+        store.name_file("a", new, &store.root.join("a"), &store.root).unwrap();
+        store.put("a", b"2").unwrap();
+        assert_eq!(store.get("a", ByteRange::All).unwrap().unwrap().bytes, b"2");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

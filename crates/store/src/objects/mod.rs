@@ -115,6 +115,12 @@ pub trait Store: Debug + Send + Sync {
     /// empty listing.
     fn list(&self, folder: &str) -> Result<Listing>;
 
+    /// Lists several folders, each as [`list`](Store::list) does, in as few rounds as the store can. The answers are in the order of the
+    /// folders; a failed request does not affect the others.
+    fn list_many(&self, folders: &[&str]) -> Vec<Result<Listing>> {
+        folders.iter().map(|folder| self.list(folder)).collect()
+    }
+
     /// Returns what a request costs.
     fn cost(&self) -> Cost;
 

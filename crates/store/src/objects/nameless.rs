@@ -24,9 +24,13 @@ pub(super) struct NewFile {
 impl NewFile {
     /// Makes an empty file in the folder of `path`, with a mode without the bits of the umask. `shown` is the path for messages.
     pub(super) fn new(path: &Path, shown: &Path, mode: u32) -> io::Result<NewFile> {
-        let folder = folder_of(path);
         step()?;
-        if let Some(file) = nameless(folder, mode) {
+        Self::make((folder_of(path), can_name_files(folder_of(path))), shown, mode)
+    }
+
+    /// Makes an empty file in a folder, without a name if files without a name can get one there.
+    pub(super) fn make((folder, can_name): (&Path, bool), shown: &Path, mode: u32) -> io::Result<NewFile> {
+        if let Some(file) = can_name.then(|| nameless(folder, mode)).flatten() {
             return Ok(NewFile { blob: Arc::new(FileBlob::of(file, shown)), temporary: None });
         }
         // Not `tempfile_in`, whose errors have no number of the system.
@@ -43,9 +47,13 @@ impl NewFile {
     pub(super) fn take_name(self, path: &Path, replaces: bool) -> io::Result<()> {
         let temporary = match self.temporary {
             Some(temporary) => temporary,
-            None if !replaces => return link(self.blob.file(), path),
-            // No file can be linked over another one.
-            None => temporary_link(self.blob.file(), folder_of(path))?,
+            None => match link(self.blob.file(), path) {
+                // No file can be linked over another one.
+                Err(error) if replaces && error.kind() == io::ErrorKind::AlreadyExists => {
+                    temporary_link(self.blob.file(), folder_of(path))?
+                }
+                done => return done,
+            },
         };
         step()?;
         let done = if replaces { temporary.persist(path) } else { temporary.persist_noclobber(path) };
@@ -64,15 +72,18 @@ fn temporary_link(file: &File, folder: &Path) -> io::Result<TempPath> {
     made.map(tempfile::NamedTempFile::into_temp_path)
 }
 
-/// Makes a file without a name that can get one; `None` where the system cannot do that, or cannot make any file.
+/// True if files without a name can get one in a folder: sandboxes refuse links, or have no `/proc`.
+pub(super) fn can_name_files(folder: &Path) -> bool {
+    // A file of its own is asked: one whose only name was removed gets none again.
+    nameless(folder, 0o600).is_some_and(|file| temporary_link(&file, folder).is_ok())
+}
+
+/// Makes a file without a name; `None` where the system cannot do that, or cannot make any file.
 #[cfg(target_os = "linux")]
 fn nameless(folder: &Path, mode: u32) -> Option<File> {
     use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    let make = || open(folder, flags, Mode::from_raw_mode(mode)).map(File::from).ok();
-    // Sandboxes refuse links, or have no `/proc`. Another file is asked: one whose only name was removed gets none again.
-    temporary_link(&make()?, folder).ok()?;
-    make()
+    open(folder, flags, Mode::from_raw_mode(mode)).map(File::from).ok()
 }
 
 #[cfg(not(target_os = "linux"))]

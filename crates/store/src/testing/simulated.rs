@@ -122,6 +122,21 @@ impl<S: Store> Simulated<S> {
         })
     }
 
+    fn list_one(&self, folder: &str, in_batch: bool) -> Result<Listing> {
+        self.request(folder, in_batch, |_| self.inner.list(folder).map(|listing| (listing, 0)))
+    }
+
+    /// Answers requests in batches of as many as are in flight at once, each of which is a round.
+    fn in_batches<R, T>(&self, requests: &[R], answer: impl Fn(&R) -> T) -> Vec<T> {
+        let mut answers = Vec::with_capacity(requests.len());
+        for batch in requests.chunks(self.cost.in_flight.max(1)) {
+            self.state().traffic.rounds += 1;
+            std::thread::sleep(self.latency);
+            answers.extend(batch.iter().map(&answer));
+        }
+        answers
+    }
+
     /// A write whose body is cut fails before anything is done.
     fn put_one<T>(&self, key: &str, bytes: &[u8], put: impl FnOnce() -> Result<T>) -> Result<T> {
         self.request(key, false, |fault| match fault {
@@ -137,13 +152,7 @@ impl<S: Store> Store for Simulated<S> {
     }
 
     fn get_many(&self, requests: &[(&str, ByteRange)]) -> Vec<Result<Option<Fetched>>> {
-        let mut answers = Vec::with_capacity(requests.len());
-        for batch in requests.chunks(self.cost.in_flight.max(1)) {
-            self.state().traffic.rounds += 1;
-            std::thread::sleep(self.latency);
-            answers.extend(batch.iter().map(|&(key, range)| self.get_one(key, range, true)));
-        }
-        answers
+        self.in_batches(requests, |&(key, range)| self.get_one(key, range, true))
     }
 
     fn put(&self, key: &str, bytes: &[u8]) -> Result<Version> {
@@ -159,7 +168,11 @@ impl<S: Store> Store for Simulated<S> {
     }
 
     fn list(&self, folder: &str) -> Result<Listing> {
-        self.request(folder, false, |_| self.inner.list(folder).map(|listing| (listing, 0)))
+        self.list_one(folder, false)
+    }
+
+    fn list_many(&self, folders: &[&str]) -> Vec<Result<Listing>> {
+        self.in_batches(folders, |folder| self.list_one(folder, true))
     }
 
     fn cost(&self) -> Cost {

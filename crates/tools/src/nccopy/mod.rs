@@ -19,7 +19,7 @@ use ferrocdf::{
     Code, CreateOptions, Error, File, FileMut, Format, Model, OpenOptions, Result, VarId, ZarrOptions,
 };
 
-use crate::input::{ALLOWED_MISSING, Input, is_same};
+use crate::input::{ALLOWED_MISSING, Input, Overlap, overlap};
 use crate::kinds;
 use crate::progress::Progress;
 use crate::says;
@@ -99,8 +99,10 @@ fn copy(
     options: &Options,
     errors: &mut dyn Write,
 ) -> Result<(), Stop> {
-    if is_same(&options.input, &options.output) {
-        return Err(Stop::Said("output would overwrite input".to_string()));
+    match overlap(&options.input, &options.output) {
+        None => {}
+        Some(Overlap::Overwrites) => return Err(Stop::Said("output would overwrite input".to_string())),
+        Some(Overlap::Within) => return Err(Stop::Said("output would lie within input".to_string())),
     }
     let opening = opening.clone().all_attributes(true);
     let input = Input::open_with(&options.input, options.read_in_memory, &opening)?;

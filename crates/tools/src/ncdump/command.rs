@@ -111,7 +111,7 @@ pub(super) fn parse(args: Vec<OsString>) -> Parsed {
     options.name = match name {
         _ if what == What::NcMl => path.as_bytes().to_vec(),
         Some(name) => name.into_vec(),
-        None => dataset_name(local(path.clone().into()).as_os_str().as_bytes()).to_vec(),
+        None => dataset_name(local(path.clone().into()).as_os_str().as_bytes()),
     };
     Parsed::Job(Box::new(Job { command: Command { what, in_memory }, path, options }))
 }
@@ -232,24 +232,35 @@ fn without_shell_escapes(path: &OsStr) -> OsString {
     OsString::from_vec(out)
 }
 
-/// The name of the dataset in a file: the file's own name, without its extension.
-fn dataset_name(path: &[u8]) -> &[u8] {
+/// The name of the dataset in a file or folder: its own name, without its extension, or that of the folder that `.` and `..` stand for.
+fn dataset_name(path: &[u8]) -> Vec<u8> {
     let is_url = path.windows(3).any(|part| part == b"://");
     let end = path.iter().position(|byte| is_url && b"#?".contains(byte)).unwrap_or(path.len());
     let path = &path[..end];
-    let file = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-    match file.iter().rposition(|&byte| byte == b'.') {
-        Some(dot) => &file[..dot],
-        None => file,
-    }
+    let last =
+        |path: &[u8]| path.split(|&byte| byte == b'/').rfind(|name| !name.is_empty()).map(<[u8]>::to_vec);
+    let name = match last(path).unwrap_or_default() {
+        dots if [&b"."[..], b".."].contains(&&*dots) => {
+            let folder = std::fs::canonicalize(OsStr::from_bytes(path)).unwrap_or_default();
+            last(folder.as_os_str().as_bytes()).unwrap_or_default()
+        }
+        name => name,
+    };
+    let end = name.iter().rposition(|&byte| byte == b'.').unwrap_or(name.len());
+    name[..end].to_vec()
 }
 
-/// What `-K` prints: the format and the flags of the reference's open function.
-pub(super) fn extended_kind(format: Format, in_memory: bool) -> String {
+/// What `-K` prints: the format, with the version of Zarr and whether a store has netCDF's metadata, and the flags of the reference's open
+/// function.
+pub(super) fn extended_kind(format: Format, by_netcdf: bool, in_memory: bool) -> String {
     let (name, mode) = match (format.container(), format.data_model()) {
         (Container::Classic, DataModel::Offset64) => ("64-bit offset", 0x200),
         (Container::Classic, DataModel::Data64) => ("64-bit data", 0x20),
-        (container @ (Container::Hdf5 | Container::Hdf4), _) => (container.name(), 0x1000),
+        (Container::ZarrV2, _) if by_netcdf => ("NCZarr 2", 0x1000),
+        (Container::ZarrV3, _) if by_netcdf => ("NCZarr 3", 0x1000),
+        (container @ (Container::Hdf5 | Container::Hdf4 | Container::ZarrV2 | Container::ZarrV3), _) => {
+            (container.name(), 0x1000)
+        }
         (container, _) => (container.name(), 0),
     };
     format!("{name} mode={:08x}", mode | if in_memory { 8 } else { 0 })
@@ -342,8 +353,15 @@ mod tests {
             ("b.c.nc", "b.c"),
             (".nc", ""),
             ("file:///d/t.zarr#mode=zarr,file", "t"),
+            ("d/x.zarr/", "x"),
+            ("s3://bucket/x.zarr//", "x"),
+            ("/", ""),
         ] {
             assert_eq!(dataset_name(path.as_bytes()), name.as_bytes());
+        }
+        let folder = std::env::current_dir().unwrap();
+        for dots in [".", "./", "src/.."] {
+            assert_eq!(dataset_name(dots.as_bytes()), folder.file_stem().unwrap().as_bytes(), "{dots}");
         }
         assert_eq!(job(&["a\\#b"]).path, "a#b");
         assert_eq!(job(&["-x", "-n", "n", "d/a.nc"]).options.name, b"d/a.nc");

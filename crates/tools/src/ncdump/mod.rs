@@ -133,7 +133,10 @@ fn run(
     let format = input.file.format();
     match what {
         What::Kind => writeln!(out, "{}", format.kind_name())?,
-        What::ExtendedKind => writeln!(out, "{}", command::extended_kind(format, in_memory))?,
+        What::ExtendedKind => {
+            let by_netcdf = input.file.is_written_by_netcdf();
+            writeln!(out, "{}", command::extended_kind(format, by_netcdf, in_memory))?;
+        }
         What::Cdl | What::NcMl => {
             if !job.options.header_only {
                 input.warn_of_missing(program, path, "print as zeros", err);

@@ -13,7 +13,7 @@ use ferrocdf_cdl::parse::Sink;
 
 use super::options::Options;
 use super::tell;
-use crate::input::is_same;
+use crate::input::overlap;
 use crate::kinds::is_zarr;
 use crate::target::Target;
 
@@ -73,7 +73,7 @@ impl<'a> Output<'a> {
         (how.no_fill, how.zarr) = (self.options.no_fill, self.options.zarr);
         let path = self.options.output_path(name);
         // A text that is replaced by its own dataset would be lost.
-        if is_same(&self.options.input_path(), &path) {
+        if overlap(&self.options.input_path(), &path).is_some() {
             let what = format!("{}: output would overwrite input", path.display());
             return Err(Error::new(Code::EINVAL, what));
         }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use ferrocdf::{CreateOptions, Format};
+use ferrocdf_tools::ncgen::Program;
 
 fn run_into(out: &mut dyn Write, args: &[&str], path: &Path) -> (i32, String) {
     let mut err = vec![];
@@ -56,6 +57,26 @@ data:
     assert_eq!(run(&[], &path), (0, expected.to_string(), String::new()));
     assert_eq!(run(&["-k"], &path), (0, "cdf5\n".to_string(), String::new()));
     assert_eq!(run(&["-Xm", "-K"], &path).1, "64-bit data mode=00000028\n");
+}
+
+#[test]
+fn kind_of_a_store_has_the_version_and_who_wrote_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for (kind, printed) in [
+        ("nczarr2", "NCZarr 2 mode=00001000\n"),
+        ("nczarr3", "NCZarr 3 mode=00001000\n"),
+        ("zarr2", "Zarr 2 mode=00001000\n"),
+        ("zarr3", "Zarr 3 mode=00001000\n"),
+    ] {
+        let path = folder.path().join("x.zarr");
+        let args = ["ncgen", "-k", kind, "-o", path.to_str().unwrap()].map(OsString::from);
+        let text = &mut &b"netcdf t { dimensions: x = 2; }"[..];
+        let made = ferrocdf_tools::ncgen::run(Program::Ncgen, args, text, &mut vec![], &mut vec![]);
+        assert_eq!(made, 0);
+        assert_eq!(run(&["-K"], &path).1, printed);
+        let with_slash = folder.path().join("x.zarr/");
+        assert!(run(&[], &with_slash).1.starts_with("netcdf x {\n"), "{kind}");
+    }
 }
 
 /// The number of threads does not show.
@@ -138,7 +159,7 @@ fn times_have_units_in_attributes_of_strings_too() {
     let text = "netcdf times { dimensions: t = 2 ; variables: double t(t) ; string t:units = \"days since 1990-1-1\" ; \
                 string t:calendar = \"noleap\" ; t:valid_max = 59. ; data: t = 58, 59 ; }";
     let args = ["ncgen", "-4", "-o"].map(OsString::from).into_iter().chain([path.clone().into()]);
-    let program = ferrocdf_tools::ncgen::Program::Ncgen;
+    let program = Program::Ncgen;
     assert_eq!(ferrocdf_tools::ncgen::run(program, args, &mut text.as_bytes(), &mut vec![], &mut vec![]), 0);
     let (code, out, _) = run(&["-t"], &path);
     assert_eq!(code, 0);

@@ -279,3 +279,73 @@ fn signal_that_ends_the_tool_removes_the_temporary_file() {
         assert_eq!(names(folder.path()), [""; 0]);
     }
 }
+
+#[test]
+fn signal_that_ends_nccopy_removes_the_folder_of_the_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("source.nc");
+    let mut file = FileMut::create(&source, &CreateOptions::format(Format::NETCDF4)).unwrap();
+    file.add_dimension("x", 100_000).unwrap();
+    file.add_variable::<i32>("v", &["x"]).unwrap();
+    let values: Vec<i32> = (1..=100_000).collect();
+    file.variable_mut("v").unwrap().put_values(&values, ..).unwrap();
+    file.close().unwrap();
+    let copy = folder.path().join("copy.zarr");
+    // Without care some of these copies leave a folder: files are still made in it while it is removed.
+    for (number, signal) in ["-INT", "-TERM"].into_iter().cycle().take(8).enumerate() {
+        let mut run = Command::new("env");
+        run.args(["--default-signal=INT", env!("CARGO_BIN_EXE_nccopy"), "-c", "v:4"]);
+        let mut run = run.args([&source, &copy]).stderr(Stdio::null()).spawn().unwrap();
+        let begun = Instant::now();
+        let is_writing = || {
+            let names = names(folder.path());
+            names.iter().any(|name| folder.path().join(name).join("v/c").is_dir())
+        };
+        while !is_writing() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "no store is made");
+        }
+        std::thread::sleep(Duration::from_millis(10 * number as u64));
+        assert!(Command::new("kill").args([signal, &run.id().to_string()]).status().unwrap().success());
+        let ended = run.wait().unwrap();
+        assert!(ended.signal().is_some(), "{ended}");
+        assert_eq!(names(folder.path()), ["source.nc"], "{signal}");
+    }
+}
+
+#[test]
+fn copy_into_or_over_the_input_is_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let [store, link, elsewhere] = ["in.zarr", "link", "elsewhere"].map(|name| folder.path().join(name));
+    assert_eq!(ncgen(&["-k", "nczarr3", "-o", text(&store)], TEXT), (0, String::new()));
+    fs::create_dir(&elsewhere).unwrap();
+    symlink("../in.zarr", elsewhere.join("to_store")).unwrap();
+    symlink("in.zarr", &link).unwrap();
+    symlink("in.zarr/new.nc", folder.path().join("to_new")).unwrap();
+    let all = || Command::new("find").arg(folder.path()).output().unwrap().stdout;
+    let before = all();
+    let url = format!("file://{}#mode=zarr,file", text(&store));
+    let overwrites = ": output would overwrite input\n";
+    let within = ": output would lie within input\n";
+    for (input, output, said) in [
+        ("in.zarr", "in.zarr", overwrites),
+        ("in.zarr/", "link", overwrites),
+        ("link", "elsewhere/../in.zarr", overwrites),
+        (&*url, "elsewhere/to_store", overwrites),
+        ("in.zarr", &*url, overwrites),
+        ("in.zarr/v", "in.zarr", overwrites),
+        ("in.zarr", "in.zarr/sub.zarr", within),
+        ("link", "in.zarr/v/sub.zarr.zip", within),
+        ("in.zarr", "link/sub.nc", within),
+        ("in.zarr", "elsewhere/to_store/new/sub.zarr", within),
+        ("in.zarr", "to_new", within),
+        (&*url, "in.zarr/sub.zarr", within),
+    ] {
+        let mut run = Command::new(env!("CARGO_BIN_EXE_nccopy"));
+        let run = run.args([input, output]).current_dir(folder.path()).output().unwrap();
+        let told = String::from_utf8_lossy(&run.stderr).into_owned();
+        assert!(run.status.code() == Some(1) && told.ends_with(said), "{input} {output}: {told}");
+        assert_eq!(all(), before, "{input} {output}");
+    }
+    // A name that only begins alike is another one.
+    assert_eq!(nccopy(&[text(&store), &format!("{}2.zarr", text(&store))]), (0, String::new()));
+}

@@ -44,6 +44,33 @@ fn open(objects: &[(&str, &str)]) -> (Vec<String>, bool, (u64, u64)) {
 }
 
 #[test]
+fn groups_of_a_level_are_listed_in_one_round() {
+    for (root, group, array, first) in [("zarr.json", GROUP_V3, ARRAY_V3, 1), (".zgroup", GROUP, ARRAY, 3)] {
+        let document = |text| {
+            if first == 1 {
+                "zarr.json"
+            } else if text == group {
+                ".zgroup"
+            } else {
+                ".zarray"
+            }
+        };
+        let mut objects = vec![(root.to_string(), group)];
+        for at in 0..20 {
+            for (path, text) in [("", group), ("/g", group), ("/v", array), ("/g/v", array)] {
+                objects.push((format!("{at}{path}/{}", document(text)), text));
+            }
+        }
+        let objects: Vec<_> = objects.iter().map(|(key, text)| (&**key, *text)).collect();
+        let (nodes, _, (rounds, _)) = open(&objects);
+        assert_eq!(nodes.len(), 1 + 4 * 20);
+        // The documents of the root; of each of the three levels below it the lists of names and the documents, 32 requests at once.
+        let batches = |documents: u64| (documents * if first == 1 { 1 } else { 3 }).div_ceil(32);
+        assert_eq!(rounds, first + 3 + batches(20) + batches(40) + batches(20));
+    }
+}
+
+#[test]
 fn nodes_are_found_level_by_level() {
     let (nodes, is_consolidated, _) = open(&[
         (".zgroup", GROUP),

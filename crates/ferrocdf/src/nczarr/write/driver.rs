@@ -131,6 +131,10 @@ impl WriteDriver for NcZarrWriter {
         true
     }
 
+    fn remove_new(&mut self) -> Result<bool> {
+        self.remove_documents()
+    }
+
     fn commit(&mut self, _old: &Model, model: &Model) -> Result<()> {
         self.define(model)
     }

@@ -168,9 +168,9 @@ impl NcZarrWriter {
     /// Opens a store for reading and writing.
     ///
     /// # Errors
-    /// Those of [`NcZarr::open`]; `NC_EPERM` for a store whose root is an array, and for one that a netCDF library before 4.9.3 wrote.
+    /// Those of [`NcZarr::open`]; those of the system for a folder that cannot be written; `NC_EPERM` for a store whose root is an array, and for one that a netCDF library before 4.9.3 wrote.
     pub(crate) fn open(context: &Context<'_>, conflicts: Conflicts) -> Result<(NcZarrWriter, Model)> {
-        let (mut writer, model) = Self::open_in(place::store(context.location, context.durable)?)?;
+        let (mut writer, model) = Self::open_in(place::store_to_edit(context.location, context.durable)?)?;
         writer.conflicts = conflicts;
         Ok((writer, model))
     }

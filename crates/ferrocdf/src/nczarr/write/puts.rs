@@ -10,8 +10,8 @@ use ferrocdf_model::Model;
 use ferrocdf_store::{ByteRange, Expected, Fetched};
 use ferrocdf_zarr::{Json, Members, Version, with_member};
 
-use super::NcZarrWriter;
 use super::documents::Keyed;
+use super::{NcZarr, NcZarrWriter};
 
 const ZARR_JSON: &str = "zarr.json";
 const ZMETADATA: &str = ".zmetadata";
@@ -60,6 +60,27 @@ impl NcZarrWriter {
         };
         self.versions.insert(key, version);
         Ok(())
+    }
+
+    /// Removes the documents of a new store, if they are all that is in it, as this writer put them. Returns false if they are not.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub(super) fn remove_documents(&mut self) -> Result<bool> {
+        let NcZarr { store, path, .. } = &self.reader;
+        let listing = store.list(path)?;
+        let has_own_alone = listing.folders.is_empty()
+            && listing.objects.iter().all(|object| self.versions.contains_key(&self.key(object)));
+        if self.was_opened || !has_own_alone {
+            return Ok(false);
+        }
+        for (key, version) in &self.versions {
+            if store.get(key, ByteRange::All)?.is_some_and(|found| found.version != *version) {
+                return Ok(false);
+            }
+        }
+        self.versions.keys().try_for_each(|key| store.delete(key))?;
+        Ok(true)
     }
 
     fn changed_by_another(&self, key: &str) -> Error {
