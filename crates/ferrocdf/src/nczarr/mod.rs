@@ -7,6 +7,7 @@ mod attributes;
 mod data_types;
 mod dims;
 mod encode;
+mod form;
 mod json_values;
 mod keys;
 mod place;
@@ -36,6 +37,9 @@ use crate::plugins;
 pub(crate) use place::{has_no_bytes, is_folder, new_store, new_zip};
 pub use place::{is_zarr_store, remove_zarr_store};
 pub(crate) use write::NcZarrWriter;
+
+/// The codec of numcodecs with the blocks of HDF5's filter LZ4, which only this library reads in the frame of HDF5.
+const LZ4: &str = "lz4";
 
 /// A Zarr store that is open for reading.
 pub(crate) struct NcZarr {

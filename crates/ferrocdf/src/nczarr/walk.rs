@@ -19,8 +19,8 @@ use super::dims::Dims;
 use super::keys::{ARRAY, ARRAY_DIMENSIONS, ATTR, GROUP, PROPERTIES, SUPERBLOCK, find, is_reserved, member};
 use super::type_definitions::{HAS_FILL_VALUE, TYPE_REFERENCE, TYPE_REFERENCES, TYPES};
 use super::{
-    Content, Document, Variable, attributes, is_number, json_values, keys, name, type_definitions, types,
-    values,
+    Content, Document, LZ4, Variable, attributes, form, is_number, json_values, keys, name, type_definitions,
+    types, values,
 };
 
 /// Name of the only variable of a store whose root is an array.
@@ -257,7 +257,7 @@ impl Walk {
             (metadata.shape, metadata.chunk_shape) = (vec![], vec![]);
         }
         let dims = self.dimensions(group, &node, own.as_ref(), &metadata);
-        let storage = storage(&metadata, is_char);
+        let storage = storage(&metadata, ty);
         let id = self.model.push_var(Var {
             name: name(&node.name),
             group,
@@ -368,7 +368,6 @@ impl Walk {
     /// Returns the attributes that follow from the metadata of an array, where it does not have them.
     fn implied(&self, metadata: &ArrayMetadata, ty: Type) -> Vec<Attr> {
         let attr = |called: &str, value| Attr { name: name(called), value };
-        let text = |text: String| Values::Char(text.into_bytes());
         let mut attrs = vec![];
         if self.is_v2()
             && (is_number(&metadata.element.data_type) || ty == Type::Atomic(Atomic::Char))
@@ -386,22 +385,7 @@ impl Walk {
         {
             attrs.push(attr("_FillValue", Values::String(vec![Some(fill.clone().into_bytes())])));
         }
-        match &metadata.element.data_type {
-            DataType::DateTime(unit) => {
-                if let Some(units) = cf_unit(&unit.name, unit.scale) {
-                    attrs.push(attr("units", text(format!("{units} since 1970-01-01"))));
-                    attrs.push(attr("calendar", text("proleptic_gregorian".to_string())));
-                    attrs.push(attr("_FillValue", Values::Int64(vec![i64::MIN])));
-                }
-            }
-            DataType::TimeDelta(unit) => {
-                if let Some(units) = cf_unit(&unit.name, unit.scale) {
-                    attrs.push(attr("units", text(units)));
-                    attrs.push(attr("_FillValue", Values::Int64(vec![i64::MIN])));
-                }
-            }
-            _ => {}
-        }
+        attrs.extend(form::time_attributes(&metadata.element.data_type));
         attrs
     }
 }
@@ -430,26 +414,10 @@ fn is_scalar(own: &Json) -> bool {
     says || own.get("storage").and_then(Json::as_str) == Some("scalar") || no_dims()
 }
 
-/// Returns the words of the CF conventions for a unit of time of NumPy.
-fn cf_unit(unit: &str, scale: u32) -> Option<String> {
-    let name = match unit {
-        "W" => "weeks",
-        "D" => "days",
-        "h" => "hours",
-        "m" => "minutes",
-        "s" => "seconds",
-        "ms" => "milliseconds",
-        "us" | "μs" => "microseconds",
-        "ns" => "nanoseconds",
-        _ => return None,
-    };
-    Some(if scale == 1 { name.to_string() } else { format!("{scale} {name}") })
-}
-
 /// Codecs without an HDF5 number that encode bytes, whatever the elements are.
-const BYTE_CODECS: [&str; 7] = ["adler32", "base64", "crc32", "crc32c", "gzip", "lz4", "lzma"];
+const BYTE_CODECS: [&str; 6] = ["adler32", "base64", "crc32", "crc32c", "gzip", "lzma"];
 
-fn storage(metadata: &ArrayMetadata, is_char: bool) -> Storage {
+fn storage(metadata: &ArrayMetadata, ty: Type) -> Storage {
     let Element { data_type, order } = &metadata.element;
     let (mut filters, mut named_codecs) = (vec![], vec![]);
     for step in metadata.pipeline.iter().flat_map(|pipeline| &pipeline.steps) {
@@ -464,6 +432,10 @@ fn storage(metadata: &ArrayMetadata, is_char: bool) -> Storage {
                 filters.push(Filter { id: *id, params });
             }
             FilterId::Named(name) if name == "transpose" => {}
+            // The same blocks in another frame.
+            FilterId::Named(name) if name == LZ4 => {
+                filters.push(Filter { id: Filter::LZ4, params: vec![] });
+            }
             FilterId::Named(name) => {
                 let is_of_bytes = BYTE_CODECS.contains(&&**name);
                 let (name, filters_before) = (name.to_string(), filters.len());
@@ -473,8 +445,10 @@ fn storage(metadata: &ArrayMetadata, is_char: bool) -> Storage {
     }
     let has_order = is_number(data_type) && data_type.size().is_some_and(|size| size > 1);
     Storage {
-        no_fill: metadata.fill_value == FillValue::Undefined && !is_char,
+        no_fill: metadata.fill_value == FillValue::Undefined && ty != Type::Atomic(Atomic::Char),
         chunking: Some(Chunking::Chunked(metadata.inner_chunk_shape().to_vec())),
+        shards: metadata.is_sharded().then(|| metadata.chunk_shape.clone()),
+        zarr: form::read(metadata, ty),
         endian: has_order.then_some(if *order == Order::Big { Endian::Big } else { Endian::Little }),
         filters,
         named_codecs,
