@@ -12,3 +12,4 @@ mod remote;
 mod round_trip;
 mod target;
 mod web_server;
+mod zarr_copies;
