@@ -94,10 +94,11 @@ fn filters_of_hdf5_are_read_by_numcodecs_and_come_back() {
         let words = text.lines().map(|line| (line.split(' ').next(), line.split(' ').next_back()));
         words.map(|(name, sum)| (name.unwrap_or("").into(), sum.unwrap_or("").into())).collect()
     };
-    for (kind, lz4) in [("zarr2", "lz4 "), ("nczarr3", "numcodecs.lz4 "), ("zarr3", "numcodecs.lz4 ")] {
+    for (kind, lz4) in [("zarr2", "lz4"), ("nczarr3", "numcodecs.lz4"), ("zarr3", "numcodecs.lz4")] {
         nccopy(&["-k", kind, &source, &store]);
         let read = judge(&["values", &store]);
-        assert_eq!(read.matches(lz4).count(), 6, "{read}");
+        let codecs = read.lines().filter_map(|line| line.split(' ').nth(1)?.split(',').next_back());
+        assert_eq!(codecs.filter(|codec| *codec == lz4).count(), 6, "{read}");
         assert_eq!(sums(&read), sums(&h5py(&["values", &source])), "{kind}");
         nccopy(&["-k", "nc4", &store, &back]);
         h5py(&["same", &source, &back]);

@@ -276,7 +276,7 @@ mod tests {
         for (version, json) in [(Version::V2, &v2), (Version::V3, &v3)] {
             let pipeline = ArrayMetadata::parse(version, json, &Codecs::default()).unwrap().pipeline.unwrap();
             assert_eq!(pipeline.order(2), [1, 0]);
-            assert_eq!(pipeline.shards.iter().all(|shards| shards.index_first), true);
+            assert!(pipeline.shards.iter().all(|shards| shards.index_first));
         }
         (new.order, new.shard_shape) = (vec![0, 1], None);
         assert_eq!(
