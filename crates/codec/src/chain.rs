@@ -9,6 +9,7 @@ use ferrocdf_bytes::{Code, Context, Error, Result};
 
 use crate::codecs::{ChunkInfo, Codecs};
 use crate::filter::{Filter, wrong_size};
+use crate::filters::lz4_frames;
 use crate::identity::FilterId;
 use crate::registry::registered_name;
 use crate::scratch::with_buffer;
@@ -159,6 +160,30 @@ impl Chain {
         Err(if filters.is_empty() { error } else { error.at(filters) })
     }
 
+    /// True if encoded chunks differ from those of another chain at most in the frame around the bytes of the last filter: LZ4, which
+    /// HDF5 and numcodecs frame in two ways.
+    pub fn differs_in_frame(&self, other: &Chain) -> bool {
+        let (Some((last, before)), Some((other_last, other_before))) =
+            (self.stages.split_last(), other.stages.split_last())
+        else {
+            return false;
+        };
+        let is_same = |(a, b): (&Stage, &Stage)| (&a.step.id, &a.step.params) == (&b.step.id, &b.step.params);
+        before.len() == other_before.len()
+            && before.iter().zip(other_before).all(is_same)
+            && lz4_frames::can_change(&last.step.id, &other_last.step.id)
+    }
+
+    /// Gives a chunk that was encoded with this filter mask the frame of a chain that [differs in it](Chain::differs_in_frame). Returns
+    /// false if the chunk has to be decoded and encoded.
+    pub fn reframe(&self, mask: u32, encoded: &[u8], target: &Chain, into: &mut Vec<u8>) -> bool {
+        let last = |chain: &Chain| chain.stages.last().map(|stage| stage.step.id.clone());
+        match (last(self), last(target)) {
+            (Some(from), Some(_)) if mask == 0 => lz4_frames::change(&from, encoded, into).is_some(),
+            _ => false,
+        }
+    }
+
     /// Decodes a chunk with this filter mask into `decoded`, which the decoded bytes must fill exactly.
     ///
     /// # Errors
@@ -214,10 +239,11 @@ impl Chain {
             let mut first = true;
             for (position, stage) in self.stages.iter().enumerate() {
                 let input = if first { decoded } else { &encoded[..] };
-                let error = match stage
-                    .filter()
-                    .and_then(|filter| filter.encode(input, spare).at(|| label(&stage.step)))
-                {
+                let mut encode = |filter: &dyn Filter| match filter.encode(input, spare)? {
+                    None if !stage.step.optional => filter.encode_enlarging(input, spare),
+                    encoded => Ok(encoded),
+                };
+                let error = match stage.filter().and_then(|filter| encode(filter).at(|| label(&stage.step))) {
                     Ok(Some(())) => {
                         std::mem::swap(encoded, spare);
                         first = false;

@@ -28,6 +28,12 @@ pub trait Filter: Debug + Send + Sync {
     /// for example because it would enlarge them; an optional filter is then left out for this chunk.
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>>;
 
+    /// Encodes bytes for which [`Filter::encode`] returned `None` because it would enlarge them, where the filter cannot be left out.
+    /// `None` if the filter cannot do that.
+    fn encode_enlarging(&self, _decoded: &[u8], _encoded: &mut Vec<u8>) -> Result<Option<()>> {
+        Ok(None)
+    }
+
     /// Fails if the filter cannot encode with these parameters: some files have parameters that can only be decoded.
     fn check_encode(&self) -> Result<()> {
         Ok(())
@@ -84,6 +90,11 @@ pub(crate) trait SliceCodec: Debug + Send + Sync {
 
     /// See [`Filter::encode`]; `encoded` is empty.
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>>;
+
+    /// See [`Filter::encode_enlarging`]; `encoded` is empty.
+    fn encode_enlarging(&self, _decoded: &[u8], _encoded: &mut Vec<u8>) -> Result<Option<()>> {
+        Ok(None)
+    }
 
     /// See [`Filter::check_encode`].
     fn check_encode(&self) -> Result<()> {
@@ -163,6 +174,11 @@ impl<C: SliceCodec> Filter for SliceFilter<C> {
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
         encoded.clear();
         self.0.encode(decoded, encoded)
+    }
+
+    fn encode_enlarging(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
+        encoded.clear();
+        self.0.encode_enlarging(decoded, encoded)
     }
 
     fn decode_into(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<()> {

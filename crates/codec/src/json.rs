@@ -2,8 +2,8 @@
 //!
 //! Each filter's own file defines its [`JsonForm`]s. Numcodecs configurations have the keys and the key order of netCDF-C's
 //! codec plugins and the defaults of numcodecs; a number may be a JSON string, as in netCDF-C. A codec is mapped to the
-//! filter that encodes to the same *bytes*: numcodecs `lz4` has a frame that no HDF5 filter has, so it is not read as LZ4;
-//! imagecodecs has names for LZ4 and LZF as HDF5 stores them. A filter without a Zarr v3 name of its own has the name that
+//! filter that encodes to the same *bytes*: numcodecs `lz4` has a frame that no HDF5 filter has, so it is not read as LZ4
+//! ([`Chain::reframe`](crate::Chain::reframe) changes the frame); imagecodecs has names for LZ4 and LZF as HDF5 stores them. A filter without a Zarr v3 name of its own has the name that
 //! zarr-python uses: `numcodecs.` plus its numcodecs `id`.
 
 use std::ops::RangeInclusive;
@@ -140,6 +140,21 @@ pub fn as_zarr_v3(json: &str) -> Result<String> {
         members.insert("configuration".to_string(), Value::Object(object.values));
     }
     Ok(Value::Object(members).to_string())
+}
+
+/// Returns the programs that read a codec in a Zarr array, where the filter has an HDF5 number and numcodecs, and with it zarr-python,
+/// does not know the codec; `None` for all others.
+pub fn readers_without_numcodecs(id: u32) -> Option<&'static str> {
+    const SZIP: u32 = 4;
+    const LZF: u32 = 32000;
+    const BITSHUFFLE: u32 = 32008;
+    match id {
+        SZIP => Some("ferrocdf, and netCDF-C with its codec plugins (Zarr 2)"),
+        LZF => Some("ferrocdf, and zarr-python 2 with imagecodecs"),
+        BITSHUFFLE => Some("ferrocdf"),
+        _ if has_form(&id.into()) => None,
+        _ => Some("programs that have the same codec plugin"),
+    }
 }
 
 /// Reads the parameters of the built-in filter that has this name in the JSON forms that `form` selects.

@@ -21,5 +21,7 @@ pub use codecs::{ArrayInfo, ChunkInfo, Codecs, DatasetInfo, ElementType, Provide
 pub use filter::Filter;
 pub use filters::{NumberKind, NumberType, szip_params, unshuffle_part};
 pub use identity::FilterId;
-pub use json::{from_numcodecs, from_zarr_v3, numcodecs_id, to_numcodecs, to_zarr_v3};
+pub use json::{
+    from_numcodecs, from_zarr_v3, numcodecs_id, readers_without_numcodecs, to_numcodecs, to_zarr_v3,
+};
 pub use registry::{built_in, built_in_ids, by_name, derive, derives, is_built_in, names, registered_name};

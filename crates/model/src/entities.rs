@@ -110,6 +110,8 @@ pub struct Storage {
     pub chunking: Option<Chunking>,
     /// Shape of the shards in elements, a multiple of that of the chunks; `None` for chunks that are objects of their own. Zarr 3 only.
     pub shards: Option<Vec<u64>>,
+    /// What else a Zarr array has, for copies in Zarr stores; other formats ignore it.
+    pub zarr: ZarrForm,
     /// Byte order; `None` leaves it to the format.
     pub endian: Option<Endian>,
     /// The filters in the order they are applied when writing.
@@ -126,6 +128,18 @@ pub struct Storage {
     /// How numbers are rounded that are written; an attribute of the file says it, which is written with the variable. Of a
     /// variable that is in the file already this is `None`.
     pub quantize: Option<Quantize>,
+}
+
+/// How a Zarr array is stored where netCDF has no word for it.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct ZarrForm {
+    /// The data type as NumPy spells it (`<M8[ns]`), where the type of the variable stands for several; it is ignored if it does not
+    /// become that type.
+    pub data_type: Option<String>,
+    /// The dimensions in the order in which the elements of a chunk are stored, slowest first; empty for that of the variable.
+    pub order: Vec<usize>,
+    /// True if the index of a shard is at its begin, false if it is at its end.
+    pub index_first: bool,
 }
 
 /// A codec of a Zarr array that has no HDF5 number.

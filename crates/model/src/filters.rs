@@ -31,6 +31,8 @@ impl Filter {
     pub const BZIP2: u32 = 307;
     /// The id of blosc.
     pub const BLOSC: u32 = 32001;
+    /// The id of LZ4; its parameter is the size of a block in bytes.
+    pub const LZ4: u32 = 32004;
     /// The id of bitshuffle.
     pub const BITSHUFFLE: u32 = 32008;
     /// The id of Zstandard; its parameter is the level.

@@ -13,5 +13,5 @@ mod progress;
 mod says;
 mod target;
 mod version;
-
 pub mod zarr_conformance;
+mod zarr_readers;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ferrocdf_array::{Array, Chunks, ElementDecoder, Kind, Layout, PastEnd, Stored};
 use ferrocdf_bytes::{Order, Result};
 use ferrocdf_codec::{
-    ArrayInfo, Chain, ChunkInfo, Codecs, DatasetInfo, ElementType, NumberKind, NumberType, Step,
+    ArrayInfo, Chain, ChunkInfo, Codecs, DatasetInfo, ElementType, FilterId, NumberKind, NumberType, Step,
 };
 use ferrocdf_store::{ByteRange, Store};
 use half::f16;
@@ -122,6 +122,29 @@ impl ArrayMetadata {
         Ok(engine_array(&self.element, self.shape.clone(), chunks))
     }
 
+    /// Returns the metadata of an array of 16-bit floats as one of 32-bit floats, and the filter that makes the first of the second; `None`
+    /// for other arrays.
+    pub(crate) fn with_wide_floats(&self) -> Option<(ArrayMetadata, Step)> {
+        if self.element.data_type != DataType::Float(2) {
+            return None;
+        }
+        let Element { order, .. } = self.element;
+        let number = |size| NumberType { kind: NumberKind::Float, size, is_big: order == Order::Big };
+        let element = Element { data_type: DataType::Float(4), order };
+        let mut wide = ArrayMetadata { element, ..self.clone() };
+        if let FillValue::Bytes(fill) = &self.fill_value {
+            let mut bytes = [0; 4];
+            Half(order).convert(fill, &mut bytes);
+            let number = f32::from_ne_bytes(bytes);
+            wide.fill_value = FillValue::Bytes(match order {
+                Order::Little => number.to_le_bytes().to_vec(),
+                Order::Big => number.to_be_bytes().to_vec(),
+            });
+        }
+        let params = [number(4), number(2)].map(NumberType::param).to_vec();
+        Some((wide, Step { id: FilterId::named("astype"), name: String::new(), optional: false, params }))
+    }
+
     /// Returns the metadata of an array whose elements, of a fixed size, are taken as bytes.
     #[must_use]
     pub fn with_bytes(&self) -> ArrayMetadata {
@@ -232,7 +255,11 @@ impl ArrayMetadata {
 
     /// Returns the chain of the filters of a chunk of the array at a path.
     pub(crate) fn chain(&self, path: &str, codecs: &Codecs) -> Result<Chain> {
-        let steps = self.steps(path, codecs)?;
+        self.chain_of(self.steps(path, codecs)?, codecs)
+    }
+
+    /// Returns the chain of these filters for chunks of the array.
+    pub(crate) fn chain_of(&self, steps: Vec<Step>, codecs: &Codecs) -> Result<Chain> {
         let shape = self.inner_chunk_shape().iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX));
         Ok(match self.element.data_type.size() {
             Some(element_size) => {

@@ -82,6 +82,14 @@ fn transpose(order: Vec<u32>) -> Option<Step> {
 }
 
 impl Pipeline {
+    /// Returns the dimensions of a chunk in the order in which its elements are stored, slowest first.
+    pub fn order(&self, rank: usize) -> Vec<usize> {
+        let is_order = |step: &&Step| step.id == FilterId::named("transpose");
+        self.steps.iter().take_while(is_order).fold((0..rank).collect(), |order: Vec<usize>, step| {
+            step.params.iter().filter_map(|&dim| order.get(dim as usize).copied()).collect()
+        })
+    }
+
     /// Reads `filters` and `compressor`. Codecs of objects say what the objects are: the type of `element`.
     pub(crate) fn from_v2(
         json: &Json,

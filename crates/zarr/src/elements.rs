@@ -61,6 +61,7 @@ impl ArrayMetadata {
         let form = match (pipeline.elements, &self.element.data_type) {
             (Some(form), _) => form,
             (None, DataType::FixedBytes(size)) => ElementForm::Fixed(*size),
+            (None, DataType::FixedText(chars)) => ElementForm::Fixed(4 * chars),
             (None, _) => return Err(invalid("the elements are neither text nor of any size")),
         };
         if !self.blocks.is_empty() {
@@ -70,17 +71,13 @@ impl ArrayMetadata {
         }
         let chunk_shape = self.inner_chunk_shape().to_vec();
         // Filters that change the order of elements come first, and work on elements and not on bytes.
-        let is_order = |step: &&Step| step.id == FilterId::named("transpose");
-        let steps = self.steps(path, codecs)?;
-        let orders: Vec<&Step> = steps.iter().take_while(is_order).collect();
-        let mut order: Vec<usize> = (0..chunk_shape.len()).collect();
-        for step in &orders {
-            let dims = step.params.iter().map(|&dim| order.get(dim as usize).copied());
-            order = dims
-                .collect::<Option<_>>()
-                .ok_or_else(|| invalid("an order of dimensions that are not there"))?;
+        let order = pipeline.order(chunk_shape.len());
+        if order.len() != chunk_shape.len() {
+            return Err(invalid("an order of dimensions that are not there"));
         }
-        let chain = Chain::new(steps[orders.len()..].to_vec(), codecs);
+        let is_order = |step: &Step| step.id == FilterId::named("transpose");
+        let steps = self.steps(path, codecs)?.into_iter().skip_while(is_order).collect();
+        let chain = Chain::new(steps, codecs);
         let index = self.chunk_index(store, path, codecs)?;
         Ok(Elements { index, chain, form, chunk_shape, order, kept: Kept::new(MAX_KEPT) })
     }

@@ -77,10 +77,17 @@ impl ArrayMetadata {
                 .array_of_blocks(|block| block.array_to_write(store.clone(), path, codecs, options.clone()));
         }
         let pipeline = self.pipeline.as_ref().map_err(Clone::clone)?;
-        let size = self.element.data_type.size().ok_or_else(|| only_read("elements without a fixed size"))?;
-        let chain = self.chain(path, codecs)?;
+        let mut steps = self.steps(path, codecs)?;
+        // The engine writes no 16-bit floats: it writes wider ones, of which the first filter makes them.
+        let wide = self.with_wide_floats().map(|(wide, narrowing)| {
+            steps.insert(0, narrowing);
+            wide
+        });
+        let seen = wide.as_ref().unwrap_or(self);
+        let size = seen.element.data_type.size().ok_or_else(|| only_read("elements without a fixed size"))?;
+        let chain = seen.chain_of(steps, codecs)?;
         chain.check_encode()?;
-        let fill = match &self.fill_value {
+        let fill = match &seen.fill_value {
             FillValue::Bytes(bytes) => bytes.clone(),
             FillValue::Undefined | FillValue::Value(_) => vec![],
         };
@@ -119,7 +126,7 @@ impl ArrayMetadata {
             element_size: size,
         };
         let chunks = Chunks::writable(self.chunk_shape.clone(), Arc::new(index), chain, fill);
-        Ok(engine_array(&self.element, self.shape.clone(), chunks))
+        Ok(engine_array(&seen.element, self.shape.clone(), chunks))
     }
 }
 
@@ -340,6 +347,10 @@ impl ChunkStore for WrittenChunks {
     fn blob(&self) -> Arc<dyn BlobMut> {
         // All chunks are in objects.
         Arc::new(MemoryBlob::default())
+    }
+
+    fn keeps_masks(&self) -> bool {
+        false
     }
 
     fn is_shared(&self) -> bool {

@@ -72,10 +72,10 @@ impl ArrayMetadata {
         options: WriteOptions,
     ) -> Result<WrittenElements> {
         let pipeline = self.pipeline.as_ref().map_err(Clone::clone)?;
-        let has_form =
-            pipeline.elements.is_some() || matches!(self.element.data_type, DataType::FixedBytes(_));
+        let is_fixed = matches!(self.element.data_type, DataType::FixedBytes(_) | DataType::FixedText(_));
+        let has_form = pipeline.elements.is_some() || is_fixed;
         if !pipeline.shards.is_empty() || pipeline.elements == Some(ElementForm::Json) || !has_form {
-            let what = "text in shards or of 4 bytes a character, and JSON values, are only read";
+            let what = "text in shards, and JSON values, are only read";
             return Err(Error::new(Code::EPERM, what));
         }
         // The array may become longer: no chunk is beyond it.

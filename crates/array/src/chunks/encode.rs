@@ -58,6 +58,12 @@ pub(super) trait ChunkSource: Sync {
         None
     }
 
+    /// Puts the encoded bytes of a chunk into `encoded` if the chunk need not be decoded; `buffer` is scratch memory. Returns false
+    /// if it must be, and if it could not be read, for which [`build`](ChunkSource::build) has the error.
+    fn reframe(&self, _number: usize, _buffer: &mut Buffer, _encoded: &mut Vec<u8>) -> bool {
+        false
+    }
+
     /// Builds the decoded bytes of a chunk in `chunk`; `buffer` is scratch memory. After an error the chunk is not written.
     fn build(&self, number: usize, buffer: &mut Buffer, chunk: &mut [u8]) -> Result<()>;
 }
@@ -213,6 +219,10 @@ impl<S: ChunkSource + ?Sized> Encoder<'_, S> {
 
     fn encode(&self, number: usize, to: &mut EncodedChunk) -> Result<()> {
         Scratch::with(|scratch| {
+            if self.source.reframe(number, &mut scratch.dense, &mut to.bytes) {
+                to.mask = 0;
+                return Ok(());
+            }
             let decoded = match self.source.borrow(number) {
                 Some(decoded) => decoded,
                 None => {

@@ -100,6 +100,11 @@ pub trait ChunkStore: ChunkIndex {
         None
     }
 
+    /// True if chunks are stored with their filter masks. In other stores each chunk is encoded with all filters.
+    fn keeps_masks(&self) -> bool {
+        true
+    }
+
     /// True if other writers may store chunks of the array at the same time. Then chunks that are not written whole have
     /// [`ChunkBatch::changes`].
     fn is_shared(&self) -> bool {

@@ -183,6 +183,20 @@ impl Parser<'_> {
         Ok(flag.unwrap_or(false))
     }
 
+    fn special_sizes(&mut self, special: Special) -> Parsed<Vec<u64>> {
+        let mut sizes = vec![];
+        loop {
+            let size = self.integer("")?;
+            match u64::try_from(size) {
+                Ok(size) => sizes.push(size),
+                Err(_) => self.wrong_bare(&format!("{}: illegal value", special.name())),
+            }
+            if !self.lexer.eat(b',') {
+                return Ok(sizes);
+            }
+        }
+    }
+
     fn global_special(&mut self, special: Special) -> Parsed<()> {
         if special != Special::Format {
             // What these say of a file is not taken from text: it is made anew when one is written.
@@ -217,18 +231,15 @@ impl Parser<'_> {
                     _ => self.wrong_bare(&format!("_Storage: illegal value: {text}")),
                 }
             }
-            Special::ChunkSizes => {
-                let mut sizes = vec![];
-                loop {
-                    let size = self.integer("")?;
-                    match u64::try_from(size) {
-                        Ok(size) => sizes.push(size),
-                        Err(_) => self.wrong_bare("_ChunkSizes: illegal value"),
-                    }
-                    if !self.lexer.eat(b',') {
-                        break;
-                    }
+            Special::ShardSizes => {
+                let sizes = self.special_sizes(special)?;
+                if sizes.len() != self.header.vars[var].dims.len() || sizes.contains(&0) {
+                    self.wrong_bare("_ShardSizes: a size for each dimension is wanted, none of them 0");
                 }
+                self.header.vars[var].storage.shards = Some(sizes);
+            }
+            Special::ChunkSizes => {
+                let mut sizes = self.special_sizes(special)?;
                 // Zero is for a size that is chosen. What is missing is as zero, what is too much does not count.
                 sizes.resize(self.header.vars[var].dims.len(), 0);
                 self.header.vars[var].storage.chunking = Some(Chunking::Chunked(sizes));

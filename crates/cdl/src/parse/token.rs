@@ -58,6 +58,7 @@ pub(super) enum Special {
     Format,
     Storage,
     ChunkSizes,
+    ShardSizes,
     Fletcher32,
     DeflateLevel,
     Shuffle,
@@ -71,11 +72,12 @@ pub(super) enum Special {
 }
 
 impl Special {
-    const ALL: [(Special, &'static str, &'static str); 14] = [
+    const ALL: [(Special, &'static str, &'static str); 15] = [
         (Special::FillValue, "_FillValue", "_FILLVALUE"),
         (Special::Format, "_Format", "_FORMAT"),
         (Special::Storage, "_Storage", "_STORAGE"),
         (Special::ChunkSizes, "_ChunkSizes", "_CHUNKSIZES"),
+        (Special::ShardSizes, "_ShardSizes", "_SHARDSIZES"),
         (Special::Fletcher32, "_Fletcher32", "_FLETCHER32"),
         (Special::DeflateLevel, "_DeflateLevel", "_DEFLATELEVEL"),
         (Special::Shuffle, "_Shuffle", "_SHUFFLE"),

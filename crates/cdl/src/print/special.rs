@@ -49,6 +49,10 @@ impl Printer<'_> {
             let sizes: Vec<_> = sizes.iter().map(u64::to_string).collect();
             self.special(owner, "_ChunkSizes", sizes.join(", "))?;
         }
+        if let Some(sizes) = &storage.shards {
+            let sizes: Vec<_> = sizes.iter().map(u64::to_string).collect();
+            self.special(owner, "_ShardSizes", sizes.join(", "))?;
+        }
         let one_form = self.options.filters_in_one_form;
         if !one_form {
             if storage.filter(Filter::FLETCHER32).is_some() {

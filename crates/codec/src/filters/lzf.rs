@@ -100,6 +100,12 @@ impl SliceCodec for Lzf {
         Ok((encoded.len() < decoded.len() || decoded.is_empty()).then_some(()))
     }
 
+    /// Encodes all bytes as literals.
+    fn encode_enlarging(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
+        put_literals(decoded, encoded);
+        Ok(Some(()))
+    }
+
     fn max_decoded_len(&self, encoded: usize) -> usize {
         // A match of 264 bytes takes three bytes.
         encoded.saturating_mul(MAX_MATCH / 3)

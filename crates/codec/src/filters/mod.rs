@@ -10,6 +10,7 @@ mod checksum;
 mod conversion;
 mod lanes;
 mod lz;
+pub mod lz4_frames;
 mod numbers;
 mod scalars;
 

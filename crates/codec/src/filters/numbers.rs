@@ -90,7 +90,7 @@ impl NumberType {
         format!("{order}{letter}{}", self.size)
     }
 
-    /// Returns the parameter of a filter that stands for the type.
+    /// Returns the parameter of a filter (`astype` and the like) that stands for the type.
     pub fn param(self) -> u32 {
         let kind = KINDS.iter().position(|(kind, _)| *kind == self.kind).unwrap_or(0);
         (kind as u32) << 16 | (self.size as u32) << 8 | u32::from(self.is_big)

@@ -231,6 +231,12 @@ impl SliceCodec for Szip {
     }
 
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
+        let done = self.encode_enlarging(decoded, encoded)?;
+        // As in HDF5, the filter does not apply to data that it would enlarge.
+        Ok(done.filter(|()| encoded.len() - HEADER <= decoded.len()))
+    }
+
+    fn encode_enlarging(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
         let Ok(len) = u32::try_from(decoded.len()) else {
             return Err(bad_params(format!("{} bytes: too many for szip", decoded.len())));
         };
@@ -238,9 +244,7 @@ impl SliceCodec for Szip {
             return Ok(None);
         }
         encoded.extend_from_slice(&len.to_le_bytes());
-        let fits = self.write_stream(decoded, encoded);
-        // As in HDF5, the filter does not apply to data that it would enlarge.
-        Ok((fits && encoded.len() - HEADER <= decoded.len()).then_some(()))
+        Ok(self.write_stream(decoded, encoded).then_some(()))
     }
 
     fn max_decoded_len(&self, encoded: usize) -> usize {

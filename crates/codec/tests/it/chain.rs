@@ -225,3 +225,23 @@ fn second_transpose_gets_the_shape_that_the_first_one_outputs() {
     chain.encode(&decoded, &mut encoded).unwrap();
     assert_eq!(encoded, decoded, "the second order is the inverse of the first");
 }
+
+#[test]
+fn lzf_enlarges_a_chunk_only_if_it_cannot_be_left_out() {
+    let mut state = 1u32;
+    let mut random = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    };
+    let decoded: Vec<u8> = (0..4000).map(|_| random()).collect();
+    let encoded_with = |optional: bool| {
+        let chain = Chain::new(vec![Step { optional, ..step(32000, &[]) }], &Codecs::default());
+        let (mut encoded, mut back) = (vec![], vec![0; decoded.len()]);
+        let mask = chain.encode(&decoded, &mut encoded).unwrap();
+        chain.decode(mask, &encoded, &mut back).unwrap();
+        assert!(back == decoded);
+        (mask, encoded.len())
+    };
+    assert_eq!(encoded_with(true), (1, 4000));
+    assert_eq!(encoded_with(false), (0, 4000 + 4000 / 32));
+}

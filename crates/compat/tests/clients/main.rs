@@ -19,6 +19,7 @@ mod standard_filters;
 mod stress;
 mod suite;
 mod zarr;
+mod zarr_copies;
 mod zarr_defects;
 mod zarr_types;
 mod zarr_writers;

@@ -343,7 +343,6 @@ fn special_attributes() {
         ("v:_ChunkSizes = 0, 8;", true),
         ("v:_ChunkSizes = 8, 8, 8;", true),
         ("v:_ChunkSizes = -1, 8;", false),
-        ("v:_ChunkSizes = 65, 8;", false),
         ("v:_ChunkSizes = 8.5, 8;", false),
         ("v:_ChunkSizes = 8, 8; v:_Storage = \"contiguous\";", true),
         ("v:_Codecs = \"[{\\\"id\\\": \\\"zlib\\\"}]\";", true),

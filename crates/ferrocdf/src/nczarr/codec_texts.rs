@@ -5,14 +5,14 @@ use ferrocdf_codec::{Codecs, FilterId};
 use ferrocdf_model::{Attr, Filter, Model, NamedCodec, Values, VarId};
 use ferrocdf_zarr::Json;
 
-use super::name;
+use super::{LZ4, name};
 use crate::plugins;
 
 /// A filter and its parameters.
 type Parameters = (FilterId, Vec<u32>);
 
 /// Codecs without an HDF5 number that encode bytes, whatever the elements are.
-const BYTE_CODECS: [&str; 7] = ["adler32", "base64", "crc32", "crc32c", "gzip", "lz4", "lzma"];
+const BYTE_CODECS: [&str; 6] = ["adler32", "base64", "crc32", "crc32c", "gzip", "lzma"];
 
 /// Codecs that follow from the type of an array, or say nothing but the order of bytes and dimensions.
 const IMPLIED: [&str; 6] = ["bytes", "json2", "transpose", "vlen-array", "vlen-bytes", "vlen-utf8"];
@@ -51,6 +51,8 @@ pub(super) fn filters_of(steps: impl Iterator<Item = Parameters>) -> (Vec<Filter
                 filters.push(Filter { id, params });
             }
             FilterId::Named(name) if name == "transpose" => {}
+            // The same blocks in another frame.
+            FilterId::Named(name) if name == LZ4 => filters.push(Filter { id: Filter::LZ4, params: vec![] }),
             FilterId::Named(name) => {
                 let is_of_bytes = BYTE_CODECS.contains(&&*name);
                 let (name, filters_before) = (name.to_string(), filters.len());

@@ -21,6 +21,11 @@ pub(super) struct Target {
 }
 
 impl Target {
+    /// True for stores that are made so that netCDF-C reads them too: it knows netCDF's metadata in version 2.
+    pub(super) fn is_for_netcdf_c(self) -> bool {
+        self.version == Version::V2 && self.is_netcdf
+    }
+
     /// Returns the data type of the elements of a variable.
     ///
     /// # Errors
@@ -30,9 +35,7 @@ impl Target {
         let data_type = match ty {
             Type::Atomic(Atomic::Char) => self.text_of_one_byte(),
             // NetCDF-C knows no text of any length.
-            Type::Atomic(Atomic::String) if self.version == Version::V2 && self.is_netcdf => {
-                DataType::FixedBytes(TEXT)
-            }
+            Type::Atomic(Atomic::String) if self.is_for_netcdf_c() => DataType::FixedBytes(TEXT),
             Type::Atomic(Atomic::String) => DataType::String,
             Type::Atomic(atomic) => number(atomic),
             Type::User(id) => {

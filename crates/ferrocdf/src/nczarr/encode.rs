@@ -2,7 +2,7 @@
 
 use ferrocdf_bytes::{Code, Error, Order, Result};
 use ferrocdf_model::{Atomic, Class, Model, Type, Value, Values, each_numbers};
-use ferrocdf_zarr::{DataType, Element};
+use ferrocdf_zarr::{DataType, Element, without_zeros};
 
 use super::data_types;
 
@@ -23,6 +23,22 @@ pub(super) fn bytes(model: &Model, ty: Type, element: &Element, value: &Value) -
         _ => encode(model, ty, element, value, &mut bytes)?,
     }
     Ok(bytes)
+}
+
+/// Returns the bytes of text in an element, without zeros at the end: those of the text, or of characters of 4 bytes.
+pub(super) fn text(element: &Element, bytes: &[u8]) -> Vec<u8> {
+    match element.data_type {
+        DataType::String => super::text(bytes).into_bytes(),
+        DataType::FixedText(_) => {
+            let mut units = vec![];
+            super::text(bytes)
+                .chars()
+                .for_each(|char| ordered(&u32::from(char).to_le_bytes(), element.order, &mut units));
+            units.truncate(without_zeros(&units).len());
+            units
+        }
+        _ => bytes.to_vec(),
+    }
 }
 
 /// Returns the type of the elements of a vlen.

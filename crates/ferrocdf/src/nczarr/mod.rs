@@ -8,6 +8,7 @@ mod codec_texts;
 mod data_types;
 mod dims;
 mod encode;
+mod form;
 mod json_values;
 mod keys;
 mod place;
@@ -38,6 +39,9 @@ pub use codec_texts::define_codecs;
 pub(crate) use place::{has_no_bytes, is_folder, new_store, new_zip};
 pub use place::{is_zarr_store, no_store_to_replace, remove_zarr_store};
 pub(crate) use write::NcZarrWriter;
+
+/// The codec of numcodecs with the blocks of HDF5's filter LZ4, which only this library reads in the frame of HDF5.
+const LZ4: &str = "lz4";
 
 /// A Zarr store that is open for reading.
 pub(crate) struct NcZarr {

@@ -139,10 +139,12 @@ fn list(model: &Model, element: &Element, ty: Type, stored: &[&[u8]]) -> Values 
     }
 }
 
-/// Returns the text of an element of a fixed size: without the zeros at its end.
-fn text(element: &Element, bytes: &[u8]) -> Vec<u8> {
+/// Returns the text of an element: without the zeros at its end, which may be missing.
+pub(super) fn text(element: &Element, bytes: &[u8]) -> Vec<u8> {
     match element.data_type {
         DataType::FixedText(_) => {
+            let mut bytes = bytes.to_vec();
+            bytes.resize(bytes.len().next_multiple_of(4), 0);
             let char = |unit: &[u8; 4]| match element.order {
                 Order::Little => u32::from_le_bytes(*unit),
                 Order::Big => u32::from_be_bytes(*unit),
@@ -152,6 +154,7 @@ fn text(element: &Element, bytes: &[u8]) -> Vec<u8> {
                 chars.map(|unit| char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
             without_zeros(text.as_bytes()).to_vec()
         }
+        DataType::String => bytes.to_vec(),
         _ => without_zeros(bytes).to_vec(),
     }
 }

@@ -21,7 +21,7 @@ use super::keys::{
 };
 use super::type_definitions::{HAS_FILL_VALUE, TYPE_REFERENCE, TYPE_REFERENCES, TYPES};
 use super::{
-    Content, Document, Variable, attributes, is_number, json_values, keys, name, tells_no_fill,
+    Content, Document, Variable, attributes, form, is_number, json_values, keys, name, tells_no_fill,
     type_definitions, types, values,
 };
 
@@ -274,7 +274,7 @@ impl Walk {
                 Some(number) => number != 0,
                 None => tells_no_fill(ty, &metadata),
             },
-            ..storage(&metadata)
+            ..storage(&metadata, ty)
         };
         let id = self.model.push_var(Var {
             name: name(&node.name),
@@ -389,7 +389,6 @@ impl Walk {
     /// Returns the attributes that follow from the metadata of an array, where it does not have them.
     fn implied(&self, metadata: &ArrayMetadata, ty: Type) -> Vec<Attr> {
         let attr = |called: &str, value| Attr::new(name(called), value);
-        let text = |text: String| Values::Char(text.into_bytes());
         let mut attrs = vec![];
         if self.is_v2()
             && (is_number(&metadata.element.data_type) || ty == Type::Atomic(Atomic::Char))
@@ -407,22 +406,7 @@ impl Walk {
         {
             attrs.push(attr("_FillValue", Values::String(vec![Some(fill.clone().into_bytes())])));
         }
-        match &metadata.element.data_type {
-            DataType::DateTime(unit) => {
-                if let Some(units) = cf_unit(&unit.name, unit.scale) {
-                    attrs.push(attr("units", text(format!("{units} since 1970-01-01"))));
-                    attrs.push(attr("calendar", text("proleptic_gregorian".to_string())));
-                    attrs.push(attr("_FillValue", Values::Int64(vec![i64::MIN])));
-                }
-            }
-            DataType::TimeDelta(unit) => {
-                if let Some(units) = cf_unit(&unit.name, unit.scale) {
-                    attrs.push(attr("units", text(units)));
-                    attrs.push(attr("_FillValue", Values::Int64(vec![i64::MIN])));
-                }
-            }
-            _ => {}
-        }
+        attrs.extend(form::time_attributes(&metadata.element.data_type));
         attrs
     }
 }
@@ -451,29 +435,15 @@ fn is_scalar(own: &Json) -> bool {
     says || own.get("storage").and_then(Json::as_str) == Some("scalar") || no_dims()
 }
 
-/// Returns the words of the CF conventions for a unit of time of NumPy.
-fn cf_unit(unit: &str, scale: u32) -> Option<String> {
-    let name = match unit {
-        "W" => "weeks",
-        "D" => "days",
-        "h" => "hours",
-        "m" => "minutes",
-        "s" => "seconds",
-        "ms" => "milliseconds",
-        "us" | "μs" => "microseconds",
-        "ns" => "nanoseconds",
-        _ => return None,
-    };
-    Some(if scale == 1 { name.to_string() } else { format!("{scale} {name}") })
-}
-
-fn storage(metadata: &ArrayMetadata) -> Storage {
+fn storage(metadata: &ArrayMetadata, ty: Type) -> Storage {
     let Element { data_type, order } = &metadata.element;
     let steps = metadata.pipeline.iter().flat_map(|pipeline| &pipeline.steps);
     let (filters, named_codecs) = filters_of(steps.map(|step| (step.id.clone(), step.params.clone())));
     let has_order = is_number(data_type) && data_type.size().is_some_and(|size| size > 1);
     Storage {
         chunking: Some(Chunking::Chunked(metadata.inner_chunk_shape().to_vec())),
+        shards: metadata.is_sharded().then(|| metadata.chunk_shape.clone()),
+        zarr: form::read(metadata, ty),
         endian: has_order.then_some(if *order == Order::Big { Endian::Big } else { Endian::Little }),
         filters,
         named_codecs,

@@ -298,20 +298,33 @@ fn what_others_did_since_consolidated_metadata_was_written_stays() {
 }
 
 #[test]
-fn text_that_is_only_read_is_read_while_a_store_is_edited() {
+fn text_of_4_bytes_a_character_is_edited_and_json_is_only_read() {
     let store = Arc::new(MemoryStore::default());
     let put = |key: &str, bytes: &[u8]| store.put(&format!("{KEY}/{key}"), bytes).unwrap();
     put(".zgroup", br#"{"zarr_format": 2}"#);
-    let array = br#"{"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "<U2", "order": "C", "fill_value": "", "compressor": null, "filters": null}"#;
-    put("u/.zarray", array);
+    let text = br#"{"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "<U2", "order": "C", "fill_value": "", "compressor": null, "filters": null}"#;
+    put("u/.zarray", text);
     put("u/0", b"a\0\0\0b\0\0\0c\0\0\0\0\0\0\0");
+    let json = br#"{"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "|O", "order": "C", "fill_value": null, "compressor": null, "filters": [{"id": "json2"}]}"#;
+    put("v/.zarray", json);
+    put("v/0", br#"[1, {"a": 2}, "|O", [2]]"#);
     let file = append(&store).unwrap();
-    assert_eq!(file.read_values(VarId(0), &[0], &[2]).unwrap(), strings(&["ab", "c"]));
-    let refused = file.write_values(VarId(0), &[0], &[1], &strings(&["x"])).unwrap_err();
-    assert_eq!(refused.code, Code::EPERM);
-    file.define(|model| model.put_attr(Owner::Var(VarId(0)), "a", Values::Int(vec![1]))).unwrap();
+    let read =
+        |file: &FileMut, name: &str| file.read_values(file.variable(name).unwrap().id(), &[0], &[2]).unwrap();
+    assert_eq!(read(&file, "u"), strings(&["ab", "c"]));
+    let values = read(&file, "v");
+    let write = |name: &str, text: &str| {
+        file.write_values(file.variable(name).unwrap().id(), &[0], &[1], &strings(&[text]))
+    };
+    assert_eq!(write("v", "3").unwrap_err().code, Code::EPERM);
+    assert_eq!(write("u", "xyz").unwrap_err().code, Code::ERANGE);
+    let _exact = write("u", "\u{e9}").unwrap();
+    assert_eq!(read(&file, "u"), strings(&["\u{e9}", "c"]));
     file.close().unwrap();
-    assert_eq!(open(&store).unwrap().read_values(VarId(0), &[0], &[2]).unwrap(), strings(&["ab", "c"]));
+    let object = &objects(&store)[&format!("{KEY}/u/0")];
+    assert_eq!(object[..], *b"\xe9\0\0\0\0\0\0\0c\0\0\0\0\0\0\0");
+    let file = append(&store).unwrap();
+    assert_eq!((read(&file, "u"), read(&file, "v")), (strings(&["\u{e9}", "c"]), values));
 }
 
 #[test]

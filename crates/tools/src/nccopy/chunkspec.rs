@@ -35,21 +35,28 @@ pub fn wanted(model: &Model, var: VarId, spec: &[u8], fixes: bool) -> Result<Opt
         false => len,
     });
     let mut chunk: Vec<u64> = known.unwrap_or_else(|| usual.collect());
-    let mut named = false;
+    let Some(lengths) = lengths(model, var, spec) else { return Ok(None) };
+    for ((chunk, length), &dim) in chunk.iter_mut().zip(lengths).zip(dims) {
+        let Some(length) = length else { continue };
+        let dim = model.dim(dim);
+        *chunk = if dim.unlimited { length } else { length.min(dim.len.max(1)) };
+    }
+    Ok(Some(Chunking::Chunked(chunk)))
+}
+
+/// The lengths that a specification, which was checked, says of the dimensions of a variable; `None` if it names none of them.
+pub fn lengths(model: &Model, var: VarId, spec: &[u8]) -> Option<Vec<Option<u64>>> {
+    let dims = &model.var(var).dims;
+    let mut lengths = vec![None; dims.len()];
     for part in parts(spec) {
         let Some(slash) = part.iter().rposition(|&byte| byte == b'/') else { continue };
         let Some(dim) = model.find_dim(GroupId::ROOT, &part[..slash]) else { continue };
-        for (place, _) in dims.iter().enumerate().filter(|(_, of)| **of == dim) {
-            let whole = model.dim(dim).len.max(1);
-            let size = integer(&part[slash + 1..]).and_then(|size| u64::try_from(size).ok());
-            chunk[place] = size.filter(|_| !part[slash + 1..].is_empty()).unwrap_or(whole);
-            if !model.dim(dim).unlimited {
-                chunk[place] = chunk[place].min(whole);
-            }
-            named = true;
-        }
+        let size = integer(&part[slash + 1..]).and_then(|size| u64::try_from(size).ok());
+        let size = size.filter(|_| !part[slash + 1..].is_empty()).unwrap_or(model.dim(dim).len.max(1));
+        let places = dims.iter().zip(&mut lengths).filter(|(of, _)| **of == dim);
+        places.for_each(|(_, length)| *length = Some(size));
     }
-    Ok(named.then_some(Chunking::Chunked(chunk)))
+    lengths.iter().any(Option::is_some).then_some(lengths)
 }
 
 /// Whether chunks of a shape are too small to be made of a variable on fixed dimensions, unless they are asked for with

@@ -9,6 +9,7 @@ mod filterspec;
 mod names;
 mod options;
 mod schema;
+mod shardspec;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -16,7 +17,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use ferrocdf::{
-    Code, CreateOptions, Error, File, FileMut, Format, Model, OpenOptions, Result, VarId, ZarrOptions,
+    Code, Container, CreateOptions, Error, File, FileMut, Format, Model, OpenOptions, Result, VarId,
+    ZarrOptions,
 };
 
 use crate::input::{ALLOWED_MISSING, Input, Overlap, overlap};
@@ -24,6 +26,7 @@ use crate::kinds;
 use crate::progress::Progress;
 use crate::says;
 use crate::target::{Target, remove_on_signals};
+use crate::zarr_readers;
 pub use options::OPTIONS_TEXT;
 use options::{Options, Parsed};
 use schema::Wanted;
@@ -82,7 +85,10 @@ fn run_with(
     let message = match options::parse(args) {
         Parsed::Stop(message) => message,
         Parsed::Run(program, options) => match copy(&program, foreign, opening, &options, errors) {
-            Ok(()) => return 0,
+            Ok(Complete::All) => return 0,
+            Ok(Complete::Without(error)) => {
+                format!("{program}: the copy is there, and lacks what cannot be read: {}", says::once(&error))
+            }
             Err(Stop::Said(message)) => format!("{program}: {message}"),
             Err(Stop::Failed(error)) => says::at_location(&error),
         },
@@ -92,13 +98,21 @@ fn run_with(
     1
 }
 
+/// What a copy has that was made.
+enum Complete {
+    /// All that was asked for.
+    All,
+    /// All but what cannot be read, for this reason in the first place.
+    Without(Error),
+}
+
 fn copy(
     program: &str,
     foreign: Foreign,
     opening: &OpenOptions,
     options: &Options,
     errors: &mut dyn Write,
-) -> Result<(), Stop> {
+) -> Result<Complete, Stop> {
     match overlap(&options.input, &options.output) {
         None => {}
         Some(Overlap::Overwrites) => return Err(Stop::Said("output would overwrite input".to_string())),
@@ -110,8 +124,15 @@ fn copy(
     for spec in &options.chunkspecs {
         chunkspec::check(&source, spec)?;
     }
+    if let Some(spec) = &options.shardspec {
+        shardspec::check(&source, spec)?;
+    }
     let mut wanted = schema::wanted(&source, options)?;
     let format = output_format(source.format(), options);
+    if options.shardspec.is_some() && format.container() != Container::ZarrV3 {
+        let what = "--shards: only Zarr 3 stores have shards (-k nczarr3, -k zarr3)";
+        return Err(Stop::Said(what.to_string()));
+    }
     if !format.has_cdf_model() {
         // An error is one of the copy too, which tells it.
         let has_unwritten = |&var: &VarId| input.file.has_unwritten(var).unwrap_or(false);
@@ -143,15 +164,20 @@ fn copy(
         let path = source.var_path(pair.0);
         (!codecs.is_empty()).then(|| format!("{path}: copied without the codecs {}", codecs.join(", ")))
     });
-    for told in strangers.chain(left_out).chain(rounded).chain(dropped).chain(mapped) {
-        // There is nowhere to tell that this failed.
-        let _ = writeln!(errors, "{program}: {told}");
-    }
     let mut how = CreateOptions::format(format);
     how.zarr = options.zarr.or_else(|| asked_by(options).map(|(_, zarr)| zarr)).unwrap_or_default();
     let target = Target::new_dataset(&options.output, &mut how)?;
+    let unread = zarr_readers::warnings(&tried, how.zarr.nczarr);
+    for told in strangers.chain(left_out).chain(rounded).chain(dropped).chain(mapped).chain(unread) {
+        // There is nowhere to tell that this failed.
+        let _ = writeln!(errors, "{program}: {told}");
+    }
     target.named(write(&input, &source, &target, options, &wanted, &how))?;
-    Ok(target.replace()?)
+    target.replace()?;
+    // With `-V` and `-G` all that is asked for is there, since it has been found.
+    let named_only =
+        [&options.vars, &options.groups].into_iter().flatten().any(|choice| !choice.keep_definitions);
+    Ok(input.lost().filter(|_| !named_only).map_or(Complete::All, Complete::Without))
 }
 
 /// An error about what netCDF does not allow, with what can be done.

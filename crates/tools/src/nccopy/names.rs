@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn long_names_and_attributes_that_keep_other_names_are_no_obstacle() {
-        let mut model = Model::new(ferrocdf::Format::NETCDF4);
+        let mut model = Model::new(Format::NETCDF4);
         let owner = Owner::Group(GroupId::ROOT);
         let long = |letter: &str| format!("{letter}/").repeat(200);
         for name in [ORIGINAL, &long("a"), &long("b")] {
@@ -339,7 +339,7 @@ mod tests {
             unlimited: false,
         };
         model.push_dim(dim);
-        let (legal, told) = legal(&model, true).unwrap();
+        let (legal, told) = legal(&model, Format::NETCDF4).unwrap();
         assert_eq!(told.len(), 3);
         let attrs = legal.attrs(owner);
         assert!(attrs.iter().all(|attr| Name::new(attr.name.as_bytes()).is_ok()), "{attrs:?}");

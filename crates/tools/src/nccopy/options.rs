@@ -52,6 +52,8 @@ pub struct Options {
     pub buffer: usize,
     /// Chunk specifications, as given.
     pub chunkspecs: Vec<Vec<u8>>,
+    /// Lengths of shards along dimensions, as given.
+    pub shardspec: Option<Vec<u8>>,
     /// Whether to read the whole input into memory first.
     pub read_in_memory: bool,
     /// Whether to write the whole output from memory at the end.
@@ -97,6 +99,8 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Parsed {
 fn read(args: Vec<OsString>, program: &str) -> Result<Options, String> {
     let say = |message: String| format!("{program}: {message}");
     let mut options = Options { buffer: DEFAULT_BUFFER, least_chunk: LEAST_CHUNK, ..Options::default() };
+    let (args, shardspec) = without_shards(args).map_err(|message| say(message.to_string()))?;
+    options.shardspec = shardspec;
     let mut getopt = Getopt::new(args, KNOWN);
     for opt in getopt.by_ref() {
         match opt {
@@ -169,6 +173,25 @@ fn read(args: Vec<OsString>, program: &str) -> Result<Options, String> {
         }
         Err(_) => Err(say("one input file and one output file required".to_string())),
     }
+}
+
+/// A command line without `--shards`, the one long option, and the value of that.
+fn without_shards(args: Vec<OsString>) -> Result<(Vec<OsString>, Option<Vec<u8>>), &'static str> {
+    const SHARDS: &[u8] = b"--shards";
+    let (mut rest, mut spec) = (vec![], None);
+    let mut args = args.into_iter();
+    while let Some(arg) = args.next() {
+        match arg.as_bytes().strip_prefix(SHARDS) {
+            Some(b"") => spec = Some(args.next().ok_or("option '--shards' requires an argument")?.into_vec()),
+            Some([b'=', value @ ..]) => spec = Some(value.to_vec()),
+            _ if arg == "--" => {
+                rest.push(arg);
+                rest.extend(args.by_ref());
+            }
+            _ => rest.push(arg),
+        }
+    }
+    Ok((rest, spec))
 }
 
 /// A filter makes the output netCDF-4, but for the word that takes filters away.
@@ -248,7 +271,7 @@ fn usage(program: &str) -> String {
 }
 
 const SYNOPSIS: &str = "[-k kind] [-[3|4|5|6|7]] [-d n] [-s] [-c chunkspec] [-u] [-w] [-[v|V] varlist] \
-[-[g|G] grplist] [-m n] [-h n] [-e n] [-r] [-F filterspec] [-Ln] [-Mn] infile outfile";
+[-[g|G] grplist] [-m n] [-h n] [-e n] [-r] [-F filterspec] [-Ln] [-Mn] [--shards shardspec] infile outfile";
 
 /// What each option does.
 pub const OPTIONS_TEXT: &str = "\
@@ -278,6 +301,8 @@ pub const OPTIONS_TEXT: &str = "\
   [-F filterspec] filters of output variables; may be repeated
   [-Ln]     logging level; accepted and ignored
   [-Mn]     variables smaller than n bytes are not chunked
+  [--shards shardspec] shapes of the shards of a Zarr 3 store, such as \"dim1/N1,dim2/N2,...\", in
+            multiples of the chunks; the default is those of the input
   infile    the file to read
   outfile   the file to write; replaced if it is there
 ";
@@ -309,6 +334,18 @@ mod tests {
         assert_eq!(size("2G"), Some(2_000_000_000));
         assert_eq!((size("5x"), size("-1")), (None, None));
         assert_eq!(parsed("nccopy -m 3M a b").unwrap().buffer, 3_000_000);
+    }
+
+    #[test]
+    fn shards() {
+        let options = parsed("nccopy --shards time/100,lat/7 -d1 a b").unwrap();
+        assert_eq!((options.shardspec, options.deflate), (Some(b"time/100,lat/7".to_vec()), Some(1)));
+        assert_eq!(parsed("nccopy a --shards=x/5 b").unwrap().shardspec, Some(b"x/5".to_vec()));
+        assert_eq!(
+            parsed("nccopy a b --shards").unwrap_err(),
+            "nccopy: option '--shards' requires an argument"
+        );
+        assert_eq!(parsed("nccopy -- --shards a").unwrap().input, PathBuf::from("--shards"));
     }
 
     #[test]

@@ -6,11 +6,11 @@ use ferrocdf::model::{Chunking, Class, Field, Filter, Storage, UserType};
 use ferrocdf::spec::Spec;
 use ferrocdf::{Code, DimId, Error, Format, GroupId, Model, Owner, Result, Type, Values, VarId};
 
-use crate::kinds;
-
 use super::Stop;
 use super::chunkspec;
 use super::options::{Choice, Options};
+use super::shardspec;
+use crate::kinds::is_zarr;
 
 /// What is copied.
 pub struct Wanted {
@@ -201,7 +201,7 @@ fn choose_storage(
         storage.chunking = None;
     }
     // Every element of the copy is written. So an array of Zarr needs no fill value, which xarray takes for missing.
-    storage.no_fill = target.var(to).storage.no_fill || kinds::is_zarr(target.format());
+    storage.no_fill = target.var(to).storage.no_fill || is_zarr(target.format());
     if source.format().container() != target.format().container() {
         storage.named_codecs.clear();
     }
@@ -251,7 +251,13 @@ fn choose_storage(
     let is_bound =
         |filter: &Filter| ferrocdf::plugins::derives(filter.id) || !ferrocdf::plugins::has_filter(filter.id);
     let keeps = storage.filters == filters && filters.iter().any(is_bound);
-    let is_small = |shape: &[u64]| !grows && chunkspec::is_small(source, var, shape, options.least_chunk);
+    let both_zarr = is_zarr(source.format()) && is_zarr(target.format());
+    // The chunks of a Zarr store stay, be they as small as they may.
+    let is_own =
+        |shape: &[u64]| both_zarr && matches!(&chunking, Some(Chunking::Chunked(own)) if own == shape);
+    let is_small = |shape: &[u64]| {
+        !grows && !is_own(shape) && chunkspec::is_small(source, var, shape, options.least_chunk)
+    };
     // Of those about dimensions the last counts; of those about the variable the first, and before the others.
     let (of_var, of_dims): (Vec<_>, Vec<_>) =
         options.chunkspecs.iter().partition(|spec| spec.contains(&b':'));
@@ -284,8 +290,8 @@ fn choose_storage(
         if shape.contains(&0) {
             *shape = ferrocdf::chosen_chunks(target, to, shape);
         }
-        // A dimension that is fixed now may be shorter than a chunk was.
-        for (chunk, &dim) in shape.iter_mut().zip(&dims) {
+        // A dimension that is fixed now may be shorter than a chunk was. Of Zarr that may be so.
+        for (chunk, &dim) in shape.iter_mut().zip(&dims).filter(|_| !both_zarr) {
             let dim = target.dim(dim);
             if !dim.unlimited {
                 *chunk = (*chunk).min(dim.len).max(1);
@@ -295,9 +301,9 @@ fn choose_storage(
     // Plugins do not take parameters that they have set as ones that they are to set.
     storage.settled = storage.as_usual && storage.filters == filters && storage.chunking == chunking;
     // A Zarr store has those that a user gave.
-    let is_zarr = kinds::is_zarr(source.format());
-    let learned =
-        |filter: &&Filter| !is_zarr && ferrocdf::plugins::derives(filter.id) && filters.contains(filter);
+    let learned = |filter: &&Filter| {
+        !is_zarr(source.format()) && ferrocdf::plugins::derives(filter.id) && filters.contains(filter)
+    };
     if let (false, true, Some(filter)) =
         (storage.settled, wished.is_none(), storage.filters.iter().find(learned))
     {
@@ -309,7 +315,7 @@ fn choose_storage(
         return Err(Error::new(Code::EFILTER, what).at(path));
     }
     target.var_mut(to).storage = storage;
-    Ok(())
+    shardspec::choose(source, var, (target, to), options.shardspec.as_deref())
 }
 
 /// True if the options say which filters the copy of a variable has.

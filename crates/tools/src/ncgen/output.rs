@@ -6,8 +6,8 @@ use std::ops::Range;
 use ferrocdf::array::{In, Selection};
 use ferrocdf::model::{Chunking, Class, each_numbers};
 use ferrocdf::{
-    Atomic, Code, CreateOptions, DimId, Error, FileMut, Model, Result, Type, Values, VarId, check_filter,
-    define_codecs, define_filter,
+    Atomic, Code, Container, CreateOptions, DimId, Error, FileMut, Model, Result, Type, Values, VarId,
+    check_filter, define_codecs, define_filter,
 };
 use ferrocdf_cdl::parse::Sink;
 
@@ -16,6 +16,7 @@ use super::tell;
 use crate::input::overlap;
 use crate::kinds::is_zarr;
 use crate::target::Target;
+use crate::zarr_readers;
 
 /// The file being written.
 pub(super) struct Output<'a> {
@@ -68,7 +69,7 @@ impl<'a> Output<'a> {
         Ok(model)
     }
 
-    fn create(&self, model: &Model, name: &str) -> Result<(Target, FileMut)> {
+    fn create(&mut self, model: &Model, name: &str) -> Result<(Target, FileMut)> {
         let mut how = CreateOptions::format(model.format());
         (how.no_fill, how.zarr) = (self.options.no_fill, self.options.zarr);
         let path = self.options.output_path(name);
@@ -79,6 +80,16 @@ impl<'a> Output<'a> {
         }
         check_storage(model)?;
         let target = Target::new_dataset(&path, &mut how)?;
+        let mut warnings = zarr_readers::warnings(model, how.zarr.nczarr);
+        let sharded = model.var_ids().find(|&var| model.var(var).storage.shards.is_some());
+        if let (Some(var), false) = (sharded, model.format().container() == Container::ZarrV3) {
+            let path = model.var_path(var);
+            warnings
+                .push(format!("warning: {path}: _ShardSizes is for Zarr 3 stores, others have no shards"));
+        }
+        for warning in warnings {
+            tell(self.errors, format!("{}: {warning}", self.options.program));
+        }
         let file = target.create(&how)?;
         Ok((target, file))
     }
@@ -138,8 +149,17 @@ fn define(file: &FileMut, model: &Model, no_fill: bool) -> Result<()> {
                 draft.set_dim_len(id, grown.get(at).copied().unwrap_or(0));
             }
         }
-        for var in model.var_ids().filter(|_| no_fill) {
-            draft.var_mut(var).storage.no_fill = true;
+        for var in model.var_ids() {
+            let storage = &mut draft.var_mut(var).storage;
+            storage.no_fill |= no_fill;
+            storage.shards.take_if(|_| model.format().container() != Container::ZarrV3);
+            if let (Some(Chunking::Chunked(shape)), false) = (&mut storage.chunking, is_zarr(model.format()))
+            {
+                // A text of a Zarr store may have chunks that are longer than a dimension.
+                let dims = model.var(var).dims.iter().map(|&dim| model.dim(dim));
+                let fixed = shape.iter_mut().zip(dims).filter(|(_, dim)| !dim.unlimited);
+                fixed.for_each(|(chunk, dim)| *chunk = (*chunk).min(dim.len.max(1)));
+            }
         }
         Ok(())
     })?;

@@ -13,3 +13,4 @@ mod round_trip;
 mod target;
 mod web_server;
 mod zarr_copies;
+mod zarr_forms;

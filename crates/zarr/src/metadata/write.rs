@@ -18,6 +18,11 @@ pub struct NewArray {
     pub chunk_shape: Vec<u64>,
     /// The shape of the shards, a multiple of that of the chunks; `None` if each chunk is an object. Version 3 only.
     pub shard_shape: Option<Vec<u64>>,
+    /// True if the index of a shard is at its begin.
+    pub index_first: bool,
+    /// The dimensions in the order in which elements are stored, slowest first; empty for that of the array. Version 2 knows the reverse
+    /// order alone, and others are ignored.
+    pub order: Vec<usize>,
     /// Type and byte order of the elements.
     pub element: Element,
     /// The value of elements in missing chunks. Version 3 needs one.
@@ -72,7 +77,7 @@ impl NewArray {
             ("dtype", self.element.to_v2()),
             ("chunks", numbers(&self.chunk_shape)),
             ("fill_value", self.element.fill_to_json(Version::V2, &self.fill_value)),
-            ("order", Json::text("C")),
+            ("order", Json::text(if self.is_reversed() { "F" } else { "C" })),
             ("compressor", compressor.unwrap_or(Json::Null)),
             ("filters", if codecs.is_empty() { Json::Null } else { Json::Array(codecs) }),
         ];
@@ -82,11 +87,21 @@ impl NewArray {
         Ok(Json::object(members))
     }
 
+    /// True if the last dimension is stored as the slowest one, and so on.
+    fn is_reversed(&self) -> bool {
+        self.order.len() == self.shape.len() && self.order.iter().rev().copied().eq(0..self.order.len())
+    }
+
     fn v3(&self, known: &Codecs) -> Result<Json> {
-        let mut codecs = vec![match object_codec(&self.element.data_type) {
+        let mut codecs = vec![];
+        if !self.order.is_empty() {
+            let order = self.order.iter().map(|&dim| Json::integer(dim)).collect();
+            codecs.push(extension("transpose", vec![("order", Json::Array(order))]));
+        }
+        codecs.push(match object_codec(&self.element.data_type) {
             Some(name) => extension(name, vec![]),
             None => bytes(self.element.order),
-        }];
+        });
         for step in &self.steps {
             codecs.push(codec(step, Version::V3, known)?);
         }
@@ -97,7 +112,7 @@ impl NewArray {
                 ("chunk_shape", numbers(chunk_shape)),
                 ("codecs", Json::Array(codecs)),
                 ("index_codecs", Json::Array(index)),
-                ("index_location", Json::text("end")),
+                ("index_location", Json::text(if self.index_first { "start" } else { "end" })),
             ];
             codecs = vec![extension("sharding_indexed", configuration)];
             chunk_shape = shards;
@@ -217,6 +232,8 @@ mod tests {
             shape: vec![4, 6],
             chunk_shape: vec![2, 3],
             shard_shape: None,
+            index_first: false,
+            order: vec![],
             fill_value: element.fill_value(&Json::Number("7".into())).unwrap(),
             element,
             steps,
@@ -247,6 +264,25 @@ mod tests {
             let ids: Vec<_> = steps.iter().map(|step| (step.id.hdf5(), step.params.clone())).collect();
             assert_eq!(ids, [(Some(2), vec![4]), (Some(1), vec![5])]);
         }
+    }
+
+    #[test]
+    fn other_orders_of_dimensions_are_written_where_the_version_has_them() {
+        let mut new = NewArray { order: vec![1, 0], index_first: true, ..array("<i4", vec![]) };
+        let v2 = new.metadata(Version::V2, &Codecs::default()).unwrap();
+        assert_eq!(v2.get("order"), Some(&Json::text("F")));
+        new.shard_shape = Some(vec![4, 3]);
+        let v3 = new.metadata(Version::V3, &Codecs::default()).unwrap();
+        for (version, json) in [(Version::V2, &v2), (Version::V3, &v3)] {
+            let pipeline = ArrayMetadata::parse(version, json, &Codecs::default()).unwrap().pipeline.unwrap();
+            assert_eq!(pipeline.order(2), [1, 0]);
+            assert!(pipeline.shards.iter().all(|shards| shards.index_first));
+        }
+        (new.order, new.shard_shape) = (vec![0, 1], None);
+        assert_eq!(
+            new.metadata(Version::V2, &Codecs::default()).unwrap().get("order"),
+            Some(&Json::text("C"))
+        );
     }
 
     #[test]

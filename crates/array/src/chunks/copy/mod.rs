@@ -1,5 +1,5 @@
 //! Copying chunks from one array to another of the same shape: without decoding if the filters are the same ([`transfer`]), else
-//! each chunk is decoded and encoded with the filters of the target ([`reencode`]).
+//! each chunk is decoded and encoded with the filters of the target, or only its frame is changed ([`reencode`]).
 //!
 //! If another process changes the source, an attempt with an error of the source is repeated. An error of the target ends the
 //! copy: chunks whose checksums are verified are not read again, so no other attempt would write those that the target lacks.
@@ -24,9 +24,9 @@ use transfer::CopyPipeline;
 const MAX_REENCODED: u64 = 32 << 20;
 
 /// Copies all chunks of one array to another. Chunks are copied without decoding if the filters and their parameters are equal,
-/// else decoded and encoded. `progress` gets the bytes of elements that were copied since its last call.
+/// else decoded and encoded; see [`Chain::reframe`](ferrocdf_codec::Chain::reframe) for what lies between. `progress` gets the bytes of elements that were copied since its last call.
 ///
-/// Returns false, and writes nothing, if chunks cannot be copied. Array shape, chunk shape and element type must be equal,
+/// Returns false, and writes nothing, if chunks cannot be copied: also if some have filter masks, which `to` does not keep. Array shape, chunk shape and element type must be equal,
 /// neither array may have a decoder or a pending chunk, and `to` must be writable and have no stored chunk. Chunks to be
 /// reencoded may have at most 32 MiB, and at most a quarter of the cache budget.
 ///
@@ -80,7 +80,7 @@ pub fn copy_chunks(
     for (_, _, some) in grid.pieces(MAX_LOCATED) {
         let mut can = false;
         from_chunks.read_consistently(|attempt| {
-            can = copier.can_copy(attempt.index, &some)?;
+            can = copier.can_copy(attempt.index, &some, is_transfer)?;
             Ok(true)
         })?;
         if !can {

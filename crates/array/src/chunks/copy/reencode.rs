@@ -32,6 +32,20 @@ impl ChunkSource for Reencoded<'_> {
         None
     }
 
+    fn reframe(&self, number: usize, buffer: &mut Buffer, encoded: &mut Vec<u8>) -> bool {
+        let (copier, (found, stored)) = (self.copier, self.chunks[number]);
+        let (from, to) = (&copier.from.chain, &copier.to.chain);
+        if !from.differs_in_frame(to) {
+            return false;
+        }
+        let Ok(stored) = copier.encoded(found, stored, buffer) else { return false };
+        let is_done = from.reframe(found.mask(), stored, to, encoded);
+        if is_done {
+            copier.record(found, stored);
+        }
+        is_done
+    }
+
     /// Records an error of the source in the copier and builds a chunk of fill values instead, so that
     /// [`ChunkWriter::write_from`](crate::chunks::encode::ChunkWriter::write_from) returns errors of the target only.
     fn build(&self, number: usize, buffer: &mut Buffer, chunk: &mut [u8]) -> Result<()> {
@@ -97,7 +111,7 @@ impl Copier<'_> {
         buffer: &mut Buffer,
         chunk: &mut [u8],
     ) -> Result<()> {
-        let (at, mask) = (found.position(), found.mask());
+        let mask = found.mask();
         let len = stored.map_or(found.len, |stored| stored.len() as u64);
         let chain = &self.from.chain;
         let fail = |error: Error| error.at(self.stored().name(&found.key, found.location));
@@ -105,20 +119,27 @@ impl Copier<'_> {
             if len < self.chunk_len {
                 return Err(fail(too_short(len, self.chunk_len)));
             }
-            let Some(stored) = stored else { return self.from_blob.read_exact_at(at, chunk) };
+            let Some(stored) = stored else { return self.from_blob.read_exact_at(found.position(), chunk) };
             chunk.copy_from_slice(&stored[..chunk.len()]);
             return Ok(());
         }
         chain.check_size(mask, len as usize, chunk.len()).map_err(fail)?;
-        let stored = match stored {
-            Some(stored) => stored,
-            None => {
-                // `Copier::chunks` bounds `len` by the size of the blob.
-                let stored = buffer.at(at, len as usize);
-                self.from_blob.read_exact_at(at, stored)?;
-                stored
-            }
-        };
-        chain.decode(mask, stored, chunk).map_err(fail)
+        chain.decode(mask, self.encoded(found, stored, buffer)?, chunk).map_err(fail)
+    }
+
+    /// Returns the encoded bytes of a chunk of the source. Fetches them from the blob into `buffer` if `stored` is `None`.
+    fn encoded<'b>(
+        &self,
+        found: &SourceChunk,
+        stored: Option<&'b [u8]>,
+        buffer: &'b mut Buffer,
+    ) -> Result<&'b [u8]> {
+        if let Some(stored) = stored {
+            return Ok(stored);
+        }
+        // `Copier::chunks` bounds the length by the size of the blob.
+        let stored = buffer.at(found.position(), found.len as usize);
+        self.from_blob.read_exact_at(found.position(), stored)?;
+        Ok(stored)
     }
 }

@@ -132,15 +132,24 @@ impl<'a> Copier<'a> {
         state.failed.take().map_or(Ok(state.attempts.are_verified()), Err)
     }
 
-    /// True if the chunks in a box can be copied: none is stored in the target, and if the fill values differ, none is missing in
-    /// the source.
-    pub(super) fn can_copy(&self, from: &dyn ChunkIndex, some: &Selection) -> Result<bool> {
+    /// True if the chunks in a box can be copied: none is stored in the target, if the fill values differ, none is missing in
+    /// the source, and for a transfer the target keeps the filter masks that there are.
+    pub(super) fn can_copy(
+        &self,
+        from: &dyn ChunkIndex,
+        some: &Selection,
+        is_transfer: bool,
+    ) -> Result<bool> {
         let locate = |chunks: &Chunks, index: &dyn ChunkIndex| chunks.locate(index, &some.start, &some.count);
         if locate(self.to, &*self.to.index)?.iter().any(|location| *location != ChunkLocation::Missing) {
             return Ok(false);
         }
         // The source index is read even if the fill values are equal, so that its errors come before anything is written.
         let locations = locate(self.from, from)?;
+        let has_mask = |location: &ChunkLocation| location.mask().is_some_and(|mask| mask != 0);
+        if is_transfer && !self.writer.store.keeps_masks() && locations.iter().any(has_mask) {
+            return Ok(false);
+        }
         Ok(self.same_fill || !locations.iter().any(|location| location.may_be_missing()))
     }
 

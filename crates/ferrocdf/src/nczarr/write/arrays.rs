@@ -7,11 +7,12 @@ use ferrocdf_codec::{ArrayInfo, Chain, Codecs, DatasetInfo, FilterId, Step};
 use ferrocdf_model::{
     Chunking, Endian, Filter, Model, NamedCodec, Owner, Storage, StoredFill, Type, Values, VarId,
 };
-use ferrocdf_zarr::{ChunkKeys, Element, FillValue, Json, NewArray, Version};
+use ferrocdf_zarr::{ChunkKeys, DataType, Element, FillValue, Json, NewArray, Version};
+use half::f16;
 
 use crate::nc4::chosen_chunks;
 use crate::nczarr::data_types::Target;
-use crate::nczarr::{encode, text};
+use crate::nczarr::{LZ4, encode, form, text};
 use crate::options::ZarrOptions;
 
 /// Bytes of a checksum.
@@ -20,8 +21,8 @@ const CHECKSUM: usize = 4;
 /// Describes the array of a variable.
 ///
 /// # Errors
-/// `NC_ENOTBUILT` for a user-defined type that no data type of Zarr holds; `NC_EBADCHUNK` for chunks longer than a dimension; `NC_ENOFILTER`
-/// for a filter that Zarr has no codec for; those of the filters.
+/// `NC_ENOTBUILT` for a user-defined type that no data type of Zarr holds; `NC_ENOFILTER` for a filter that Zarr has no codec for; those of
+/// the filters.
 pub(super) fn of(
     (model, var): (&Model, VarId),
     version: Version,
@@ -29,8 +30,13 @@ pub(super) fn of(
     codecs: &Codecs,
 ) -> Result<NewArray> {
     let storage = &model.var(var).storage;
-    let element = element(model, var, version, options)?;
-    let chunk_shape = chunk_shape(model, var)?;
+    let target = Target { version, is_netcdf: options.nczarr };
+    let form = form::of_new(model, var, target);
+    let element = match form::element(model, var, &form, target) {
+        Some(element) => element,
+        None => element(model, var, target)?,
+    };
+    let chunk_shape = chunk_shape(model, var);
     let mut shape = model.shape(var);
     let array = ArrayInfo {
         name: &text(model.var(var).name.as_bytes()),
@@ -53,6 +59,8 @@ pub(super) fn of(
         shape,
         chunk_shape: chunks,
         shard_shape: storage.shards.clone().filter(|shards| !shards.is_empty()),
+        index_first: form.index_first,
+        order: form.order,
         element,
         fill_value,
         steps,
@@ -61,29 +69,22 @@ pub(super) fn of(
     })
 }
 
-fn element(model: &Model, var: VarId, version: Version, options: &ZarrOptions) -> Result<Element> {
+fn element(model: &Model, var: VarId, target: Target) -> Result<Element> {
     let order = match model.var(var).storage.endian {
         Some(Endian::Big) => Order::Big,
         Some(Endian::Little) | None => Order::Little,
     };
-    let target = Target { version, is_netcdf: options.nczarr };
     target.element(model, model.var(var).ty, order).map_err(|error| error.at(model.var_path(var)))
 }
 
-fn chunk_shape(model: &Model, var: VarId) -> Result<Vec<u64>> {
+/// Returns the shape of the chunks. They may be longer than the dimensions, as in all of Zarr.
+fn chunk_shape(model: &Model, var: VarId) -> Vec<u64> {
     let dims = &model.var(var).dims;
     let given = match &model.var(var).storage.chunking {
-        Some(Chunking::Chunked(shape)) if shape.len() == dims.len() => shape.clone(),
-        Some(Chunking::Chunked(_) | Chunking::Compact | Chunking::Contiguous) | None => vec![],
+        Some(Chunking::Chunked(shape)) if shape.len() == dims.len() => &shape[..],
+        Some(Chunking::Chunked(_) | Chunking::Compact | Chunking::Contiguous) | None => &[],
     };
-    for (&dim, &chunk) in dims.iter().zip(&given) {
-        let dim = model.dim(dim);
-        if !dim.unlimited && chunk > dim.len.max(1) {
-            let what = format!("a chunk of {chunk} in a dimension of length {}", dim.len);
-            return Err(Error::new(Code::EBADCHUNK, what).at(model.var_path(var)));
-        }
-    }
-    Ok(chosen_chunks(model, var, &given).into_iter().map(|len| len.max(1)).collect())
+    chosen_chunks(model, var, given).into_iter().map(|len| len.max(1)).collect()
 }
 
 /// Returns the filters, with the parameters that the metadata is made of.
@@ -107,6 +108,7 @@ fn steps(
         let bytes = elements.saturating_mul(size.unwrap_or(1) as u64);
         let size = u32::try_from(size.unwrap_or(1)).unwrap_or(u32::MAX);
         match *id {
+            Filter::LZ4 => return Step { id: FilterId::named(LZ4), name, optional: false, params: vec![] },
             Filter::BLOSC => set_blosc_sizes(&mut params, version, size),
             _ => {
                 let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
@@ -162,11 +164,15 @@ fn fill_value(model: &Model, var: VarId, version: Version, element: &Element) ->
         (_, None) => FillValue::Value(Json::String(String::new())),
     };
     let has_own = model.find_attr(Owner::Var(var), b"_FillValue").is_some();
+    let is_time = matches!(element.data_type, DataType::DateTime(_) | DataType::TimeDelta(_));
     let value = match &storage.fill {
         Some(StoredFill::Default) => return Ok(zeros()),
         Some(StoredFill::Value(value)) => Some(value.clone()),
         // Version 3 knows no array without a fill value.
+        None if is_time && !has_own => Some(Values::Int64(vec![i64::MIN])),
         None if storage.no_fill && version == Version::V2 && !has_own => return Ok(FillValue::Undefined),
+        // NetCDF's default is infinity as a number of 16 bits.
+        None if element.data_type == DataType::Float(2) && !has_own => None,
         None => model.fill_value(var),
     };
     let Some(value) = value else { return Ok(zeros()) };
@@ -176,7 +182,8 @@ fn fill_value(model: &Model, var: VarId, version: Version, element: &Element) ->
             FillValue::Value(Json::String(text(&bytes)))
         }
         (Values::String(list), Some(size)) => {
-            let mut bytes = list.first().cloned().flatten().unwrap_or_default();
+            let mut bytes =
+                encode::text(element, list.first().and_then(Option::as_deref).unwrap_or_default());
             if bytes.len() > size {
                 let what =
                     format!("a fill value of {} bytes, where strings have at most {size}", bytes.len());
@@ -192,6 +199,13 @@ fn fill_value(model: &Model, var: VarId, version: Version, element: &Element) ->
                 Some(_) => FillValue::Bytes(bytes),
                 None => FillValue::Value(Json::String(STANDARD.encode(bytes))),
             }
+        }
+        (Values::Float(list), Some(2)) => {
+            let number = f16::from_f32(list.first().copied().unwrap_or_default());
+            FillValue::Bytes(match element.order {
+                Order::Little => number.to_le_bytes().to_vec(),
+                Order::Big => number.to_be_bytes().to_vec(),
+            })
         }
         (Values::Char(bytes), _) => FillValue::Bytes(bytes.iter().copied().take(1).collect()),
         (numbers, _) => FillValue::Bytes(encode::number(numbers, element.order)),

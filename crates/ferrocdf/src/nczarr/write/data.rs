@@ -11,7 +11,7 @@ use ferrocdf_zarr::{ArrayMetadata, DataType, FillValue, Json, without_zeros};
 use super::{Data, NcZarrWriter, VariableNode};
 use crate::driver::Written;
 use crate::elements::elements;
-use crate::nczarr::{base_of_enum, encode, of_variable, text, values};
+use crate::nczarr::{base_of_enum, encode, of_variable, values};
 use crate::quantize;
 
 /// Returns the text of elements that were never written.
@@ -137,12 +137,9 @@ impl NcZarrWriter {
         let Data::Elements(elements) = &*node.data(self, model, var)? else {
             return Err(Error::new(Code::EBADTYPE, "the variable holds no text"));
         };
-        // JSON metadata and readers of text want UTF-8; bytes of a fixed number may be any.
-        let is_utf8 = node.metadata.element.data_type == DataType::String;
-        let bytes = |string: &Option<Vec<u8>>| {
-            let bytes = string.as_deref().unwrap_or_default();
-            if is_utf8 { text(bytes).into_bytes().into() } else { bytes.into() }
-        };
+        let element = &node.metadata.element;
+        let bytes =
+            |string: &Option<Vec<u8>>| encode::text(element, string.as_deref().unwrap_or_default()).into();
         let strings = strings.iter().map(bytes).collect();
         elements.lock().unwrap_or_else(PoisonError::into_inner).write(selection, strings)?;
         Ok(Written { range_check: RangeCheck::InRange, is_relocated: false })

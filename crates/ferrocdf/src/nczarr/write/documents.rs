@@ -10,7 +10,7 @@ use ferrocdf_zarr::{Json, Members, Version, with_member, with_shape, within};
 use super::{GroupContents, GroupNode, NcZarrWriter, PROPERTIES_TEXT, VariableNode, attributes, dim_paths};
 use crate::nczarr::keys::{ARRAY, ARRAY_DIMENSIONS, GROUP, NO_FILL, PROPERTIES, SUPERBLOCK};
 use crate::nczarr::type_definitions::{self, HAS_FILL_VALUE, TYPE_REFERENCE, TYPES};
-use crate::nczarr::{tells_no_fill, text};
+use crate::nczarr::{form, tells_no_fill, text};
 use crate::quantize;
 
 /// A document, and its key relative to the store's root.
@@ -155,8 +155,10 @@ impl NcZarrWriter {
         let drops_fill = !self.has_fill_attribute(model, described.ty);
         let rounding = node.rounding(model, var);
         let attrs = model.attrs(Owner::Var(var)).iter().chain(&rounding);
+        let data_type = &node.metadata.element.data_type;
+        let is_said = |attr: &&Attr| !node.is_new || !form::is_implied(data_type, attr);
         let attributes = self.attributes(
-            attrs.filter(|attr| !drops_fill || !is_fill(attr) || node.before.contains(attr)),
+            attrs.filter(|attr| !drops_fill || !is_fill(attr) || node.before.contains(attr)).filter(is_said),
             (&node.before, &node.attributes, node.is_new),
             reserved,
             (model, &to_json),

@@ -66,10 +66,11 @@ impl Driver for NcZarrWriter {
                 if let Type::User(_) = ty {
                     return values::of_any_size(model, (&node.metadata, ty), &stored);
                 }
-                let fill = Some(data::fill_text(&node.metadata));
-                let texts = stored.into_iter();
-                let texts = texts.map(|text| text.map(Vec::from).or_else(|| fill.clone()));
-                Ok(Values::String(texts.collect()))
+                let fill = data::fill_text(&node.metadata);
+                let text = |stored: &Option<Box<[u8]>>| {
+                    Some(values::text(element, stored.as_deref().unwrap_or(&fill)))
+                };
+                Ok(Values::String(stored.iter().map(text).collect()))
             }
         }
     }

@@ -1,0 +1,108 @@
+//! How an array is stored where netCDF has no word for it: what a copy in another Zarr store is to keep.
+//!
+//! Reading notes it in the model ([`ZarrForm`]), a writer takes it from there. Stores of version 2 with netCDF's metadata take none of it,
+//! since netCDF-C opens no store with these data types, and reads any order of dimensions as the usual one.
+
+use ferrocdf_bytes::Order;
+use ferrocdf_model::{Atomic, Attr, Class, Endian, Model, Type, Values, VarId, ZarrForm};
+use ferrocdf_zarr::{ArrayMetadata, DataType, Element, TimeUnit};
+
+use super::data_types::Target;
+use super::{name, types};
+
+/// Returns how an array is stored that is a variable of a type.
+pub(super) fn read(metadata: &ArrayMetadata, ty: Type) -> ZarrForm {
+    let rank = metadata.chunk_shape.len();
+    let pipeline = metadata.pipeline.as_ref().ok();
+    let order = pipeline.map(|pipeline| pipeline.order(rank)).filter(|order| !order.is_sorted());
+    let shards = pipeline.and_then(|pipeline| pipeline.shards.first());
+    let data_type = &metadata.element.data_type;
+    let is_kept = match data_type {
+        DataType::Bool | DataType::Float(2) | DataType::DateTime(_) | DataType::TimeDelta(_) => true,
+        DataType::FixedBytes(_) | DataType::FixedText(_) => ty == Type::Atomic(Atomic::String),
+        _ => false,
+    };
+    ZarrForm {
+        data_type: metadata.element.to_v2().as_str().filter(|_| is_kept).map(str::to_string),
+        order: order.unwrap_or_default(),
+        index_first: shards.is_some_and(|shards| shards.index_first),
+    }
+}
+
+/// Returns the form that a new array of a variable has.
+pub(super) fn of_new(model: &Model, var: VarId, target: Target) -> ZarrForm {
+    let form = &model.var(var).storage.zarr;
+    if target.is_for_netcdf_c() {
+        return ZarrForm::default();
+    }
+    let mut sorted = form.order.clone();
+    sorted.sort_unstable();
+    let is_order = sorted.iter().copied().eq(0..model.var(var).dims.len());
+    ZarrForm { order: form.order.clone().into_iter().filter(|_| is_order).collect(), ..form.clone() }
+}
+
+/// Returns the element of a form, if it becomes the type of the variable.
+pub(super) fn element(model: &Model, var: VarId, form: &ZarrForm, target: Target) -> Option<Element> {
+    let mut element = Element::from_typestring(form.data_type.as_ref()?)?;
+    let is_same = match (model.var(var).ty, &element.data_type) {
+        // NetCDF's metadata has bytes of the length 1 for characters.
+        (_, DataType::FixedBytes(1)) if target.is_netcdf => false,
+        (Type::User(id), DataType::Bool) => match &model.user_type(id).class {
+            Class::Enum { base: Atomic::Ubyte, members } => {
+                members.iter().all(|&(_, number)| (0..=1).contains(&number))
+            }
+            _ => false,
+        },
+        (Type::Atomic(atomic), data_type) => types::atomic(data_type) == Some(atomic),
+        (Type::User(_), _) => false,
+    };
+    match model.var(var).storage.endian {
+        Some(Endian::Big) => element.order = Order::Big,
+        Some(Endian::Little) => element.order = Order::Little,
+        None => {}
+    }
+    is_same.then_some(element)
+}
+
+/// Returns the attributes that netCDF programs need for times, which in Zarr the data type says.
+pub(super) fn time_attributes(data_type: &DataType) -> Vec<Attr> {
+    let (unit, is_since) = match data_type {
+        DataType::DateTime(unit) => (unit, true),
+        DataType::TimeDelta(unit) => (unit, false),
+        _ => return vec![],
+    };
+    let Some(unit) = cf_unit(unit) else { return vec![] };
+    let attr = |called: &str, value| Attr::new(name(called), value);
+    let text = |text: &str| Values::Char(text.as_bytes().to_vec());
+    let mut attrs = match is_since {
+        true => vec![
+            attr("units", text(&format!("{unit} since 1970-01-01"))),
+            attr("calendar", text("proleptic_gregorian")),
+        ],
+        false => vec![attr("units", text(&unit))],
+    };
+    attrs.push(attr("_FillValue", Values::Int64(vec![i64::MIN])));
+    attrs
+}
+
+/// True if an attribute of a variable says what the data type of its new array says too. Xarray reads no times that have the attributes
+/// of numbers.
+pub(super) fn is_implied(data_type: &DataType, attr: &Attr) -> bool {
+    time_attributes(data_type).contains(attr)
+}
+
+/// Returns the words of the CF conventions for a unit of time of NumPy.
+fn cf_unit(unit: &TimeUnit) -> Option<String> {
+    let name = match &*unit.name {
+        "W" => "weeks",
+        "D" => "days",
+        "h" => "hours",
+        "m" => "minutes",
+        "s" => "seconds",
+        "ms" => "milliseconds",
+        "us" | "μs" => "microseconds",
+        "ns" => "nanoseconds",
+        _ => return None,
+    };
+    Some(if unit.scale == 1 { name.to_string() } else { format!("{} {name}", unit.scale) })
+}
