@@ -33,6 +33,9 @@ fn sample() -> Vec<u8> {
     let data = builder.add(tags::CI, &[0x90, 7]);
     let group = [tags::ID, shape, tags::CI, data].map(u16::to_be_bytes).concat();
     builder.add(tags::RIG, &group);
+    // The oldest interface sees it too.
+    builder.put_alias(tags::CI, data, tags::CI8);
+    builder.put(tags::ID8, data, &[0, 4, 0, 4]);
     builder.finish(8)
 }
 
@@ -41,6 +44,7 @@ fn chunks_of_a_raster_divide_its_bytes_and_not_its_rows() {
     let file = crate::open(sample());
     let found = Rasters::read(&file);
     let rasters: Vec<_> = found.rasters.into_iter().map(Result::unwrap).collect();
+    assert_eq!(rasters.len(), 2);
     assert_eq!((&rasters[0].var.name[..], rasters[0].attributes.len()), (&b"chunked"[..], 1));
     assert_eq!(values(&file, &rasters[0].var), [1, 2, 3, 4, 5, 6]);
     assert_eq!(values(&file, &rasters[1].var), [7; 16]);

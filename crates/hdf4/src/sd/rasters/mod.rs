@@ -10,7 +10,7 @@ mod coder;
 mod description;
 pub(super) mod linear;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use ferrocdf_bytes::{Context, Error, Result};
 
@@ -110,17 +110,29 @@ fn find(file: &File, vgroups: &[Vgroup]) -> Vec<Found> {
         description: Some(data.reference),
         attributes: Attributes::default(),
     });
-    // The same data in several kinds is one raster: its tags differ, its reference number and its place do not.
-    let mut seen = HashSet::new();
-    let mut is_new = |found: &Found| match found.data {
-        Ok((tag, reference)) => {
-            let place = file.descriptor(tag, reference).and_then(|data| data.place);
-            let same = if place.is_some() { 0 } else { tag };
-            seen.insert((same, reference, place))
+    let (mut all, mut known): (Vec<Found>, HashMap<_, usize>) = (vec![], HashMap::new());
+    for found in of_vgroups.chain(of_groups).chain(old) {
+        let Ok((tag, reference)) = found.data else {
+            all.push(found);
+            continue;
+        };
+        // The same data in several kinds is one raster: its tags differ, its reference number and its place do not.
+        let place = file.descriptor(tag, reference).and_then(|data| data.place);
+        let key = (if place.is_some() { 0 } else { tag }, reference, place);
+        match known.get(&key).and_then(|&at| all.get_mut(at)) {
+            Some(same) if !is_old(tag) => same.description = same.description.or(found.description),
+            Some(_) => {}
+            None => {
+                known.insert(key, all.len());
+                all.push(found);
+            }
         }
-        Err(_) => true,
-    };
-    of_vgroups.chain(of_groups).chain(old).filter(|found| is_new(found)).collect()
+    }
+    all
+}
+
+fn is_old(data: u16) -> bool {
+    OLD_DATA.contains(&data)
 }
 
 /// Returns the members of a group: tag and reference number of each.
@@ -173,7 +185,7 @@ impl Found {
     fn read_parts(&self, file: &File) -> Result<Raster> {
         let (tag, reference) = self.data.clone()?;
         let description = self.description.ok_or_else(|| bad("it has no description"))?;
-        let Description { number, shape, coder } = match OLD_DATA.contains(&tag) {
+        let Description { number, shape, coder } = match is_old(tag) {
             true => Description::read_old(file, description, tag)?,
             false => Description::read(file, description, tag)?,
         };
