@@ -172,7 +172,7 @@ fn rasters_of_the_interface_gr_have_their_type_components_and_attributes() {
     let of_file = builder.vdata("RIATTR0.0N", "RIATTR0.0C", &[("title", 4, 1, 3)], b"abc");
     let members = [(tags::ID, shape), (tags::RI, pixels), (tags::VH, own)];
     let raster = builder.vgroup("picture", "RI0.0", &members);
-    builder.vgroup("RIG0.0", "RIG0.0", &[(tags::VG, raster), (tags::VH, of_file)]);
+    builder.vgroup("RIG0.0", "", &[(tags::VG, raster), (tags::VH, of_file)]);
     builder.add(tags::LUT, &[0; 768]);
     let bytes = builder.finish(16);
 

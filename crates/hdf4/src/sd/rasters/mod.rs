@@ -21,7 +21,8 @@ use crate::{File, Vgroup, tags};
 pub(super) use coder::RasterCoder;
 use description::Description;
 
-/// Class of the Vgroup of a raster, and of the Vgroup of all rasters, which has the attributes of the file.
+/// Class of the Vgroup of a raster, and name of the Vgroup of all rasters, which has the attributes of the file. Old libraries gave that no
+/// class.
 const RASTER: &[u8] = b"RI0.0";
 const ALL_RASTERS: &[u8] = b"RIG0.0";
 
@@ -77,7 +78,7 @@ impl Rasters {
             .chain(OLD_DATA)
             .any(|tag| file.descriptors_of(tag).next().is_some());
         let vgroups: Vec<Vgroup> = file.vgroups().into_iter().filter_map(|(_, vgroup)| vgroup.ok()).collect();
-        let of_file = vgroups.iter().find(|vgroup| vgroup.class == ALL_RASTERS).map(attributes_of);
+        let of_file = vgroups.iter().find(|vgroup| vgroup.name == ALL_RASTERS).map(attributes_of);
         let (owner, vdatas) = of_file.unwrap_or_default();
         let (attributes, unreadable) = read_attributes(file, (owner, &vdatas));
         if !has_any {
