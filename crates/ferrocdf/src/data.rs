@@ -5,7 +5,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Attr, Model, Owner, Type, Values, VarId};
 use ferrocdf_store::skipping_zeros;
 
-use crate::driver::{Shapeless, Span};
+use crate::driver::{Shapeless, Skipped, Span};
 use crate::elements::{as_stored, elements, put_rules, rules, with_number, zeros};
 use crate::file::State;
 use crate::{File, FileMut};
@@ -71,6 +71,14 @@ impl File {
 
     /// What the file holds that netCDF has no name for, and why; a line each. All attributes are looked at.
     pub fn left_out(&self) -> Vec<String> {
+        let state = self.read_state();
+        let Skipped { mut reasons, other_kinds, .. } = state.driver().inspect().skipped(state.model());
+        reasons.extend(other_kinds);
+        reasons
+    }
+
+    /// The lines of [`File::left_out`] without those of objects that netCDF-C does not look at: tables, rasters and annotations of HDF4.
+    pub fn left_out_of_netcdf(&self) -> Vec<String> {
         let state = self.read_state();
         state.driver().inspect().skipped(state.model()).reasons
     }

@@ -19,6 +19,8 @@ pub(crate) enum Use {
     Members,
     /// The attributes of a variable, or of the file.
     Attributes,
+    /// An attribute, by the reference numbers of its owner and its Vdata.
+    AttributeOf,
 }
 
 /// The bytes that structures took so far. An object that is read again takes no more.

@@ -36,6 +36,8 @@ pub struct ChunkedElement {
     pub compression: Option<Compression>,
     /// The Vdata that lists the chunks.
     table: u16,
+    /// Number of coordinates of a chunk in the table.
+    rank: usize,
     /// Number of elements.
     elements: u64,
 }
@@ -62,8 +64,23 @@ impl ChunkedElement {
             fill: header.fill,
             compression: header.compression.as_ref().map(Compression::try_from).transpose()?,
             table,
+            rank: header.dims.len(),
             elements: header.length,
         })
+    }
+
+    /// Splits each element, a pixel, into its components along a dimension behind the others, of which each chunk has all.
+    pub(crate) fn split_pixels(self, components: u64) -> Result<ChunkedElement> {
+        let ChunkedElement { mut dims, mut chunk, number_size, elements, .. } = self;
+        match number_size.checked_div(components) {
+            Some(size) if size.checked_mul(components) == Some(number_size) => {
+                dims.push(components);
+                chunk.push(components);
+                let elements = elements.saturating_mul(components);
+                Ok(ChunkedElement { dims, chunk, number_size: size, elements, ..self })
+            }
+            _ => Err(bad(format!("pixels of {number_size} bytes with {components} components"))),
+        }
     }
 
     /// Returns the number of bytes, decoded.
@@ -108,7 +125,7 @@ impl ChunkedElement {
                 bad(format!("the chunk table has no field \"{}\" of {order} numbers", name.escape_ascii()))
             })
         };
-        let rank = self.dims.len();
+        let rank = self.rank;
         let origins = named(b"origin", rank, 4)?;
         let (chunk_tags, references) = (named(b"chk_tag", 1, 2)?, named(b"chk_ref", 1, 2)?);
         let mut found = BTreeMap::new();

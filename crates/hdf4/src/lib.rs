@@ -8,7 +8,7 @@
 //! The decision that shaped it: opening reads the descriptors and nothing else. What several objects need is read in rounds
 //! ([`File::for_each`]), so a slow source is waited for once for all of them.
 //!
-//! Not done: writing; compressed rasters of the old kinds (JPEG, IMCOMP).
+//! Not done: writing; rasters that are compressed as JPEG.
 #![forbid(unsafe_code)]
 
 mod budget;

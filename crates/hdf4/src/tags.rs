@@ -4,6 +4,14 @@
 pub const NULL: u16 = 1;
 /// Version of the library that wrote the file.
 pub const VERSION: u16 = 30;
+/// Compressed raster of an old interface: run lengths.
+pub const RLE: u16 = 11;
+/// Compressed raster of an old interface: squares of two colours.
+pub const IMC: u16 = 12;
+/// Compressed raster of an old interface: the first and the last one of four kinds of JPEG.
+pub const JPEG: u16 = 13;
+/// See [`JPEG`].
+pub const GREY_JPEG_5: u16 = 16;
 /// A block, or a table of blocks, of a linked-block element.
 pub const LINKED: u16 = 20;
 /// Bytes of a compressed element.

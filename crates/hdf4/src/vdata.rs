@@ -5,7 +5,7 @@ use ferrocdf_bytes::{Coder, Context, Record, Result};
 
 use crate::vgroup::version;
 use crate::wire::{self, bad, decode, until_zero};
-use crate::{File, NumberType, tags};
+use crate::{File, NumberType, Storage, tags};
 
 /// The description of a Vdata.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -183,6 +183,16 @@ impl Vdata {
             fields,
             attributes: attributes.collect(),
         })
+    }
+
+    /// Checks that the records can be found: those of an external element are in a file that exists.
+    pub fn check_records(&self, file: &File) -> Result<()> {
+        let what = || format!("Vdata {} \"{}\"", self.reference, self.name.escape_ascii());
+        let element = file.element(tags::VS, self.reference).at(what)?;
+        match element.map(|element| element.storage) {
+            Some(Storage::External { file_name, .. }) => file.external(&file_name).at(what).map(|_| ()),
+            _ => Ok(()),
+        }
     }
 
     /// Reads the values of a field, record by record, as the file has them: each has the size and the order that

@@ -24,7 +24,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    fn check<T: PartialEq + std::fmt::Debug>(&mut self, what: impl Fn() -> String, theirs: &T, ours: &T) {
+    pub(super) fn check<T: PartialEq + std::fmt::Debug>(
+        &mut self,
+        what: impl Fn() -> String,
+        theirs: &T,
+        ours: &T,
+    ) {
         if theirs == ours {
             self.same += 1;
         } else {
@@ -43,7 +48,7 @@ impl Comparison {
 }
 
 /// The type of netCDF for a number type, whatever its format.
-fn atomic(number_type: i32) -> Option<Atomic> {
+pub(super) fn atomic(number_type: i32) -> Option<Atomic> {
     Some(match number_type & 0xfff {
         4 => Atomic::Char,
         3 | 21 => Atomic::Ubyte,
@@ -59,7 +64,7 @@ fn atomic(number_type: i32) -> Option<Atomic> {
 }
 
 /// The bytes of values in memory, least significant first.
-fn bytes_of(values: &Values) -> Vec<u8> {
+pub(super) fn bytes_of(values: &Values) -> Vec<u8> {
     macro_rules! flat {
         ($values:expr) => {
             $values.iter().flat_map(|value| value.to_le_bytes()).collect()
@@ -85,7 +90,7 @@ fn checksum(bytes: &[u8]) -> String {
     canonical.text()
 }
 
-fn text(name: &[u8]) -> String {
+pub(super) fn text(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 

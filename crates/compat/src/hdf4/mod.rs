@@ -5,6 +5,7 @@
 //! formats that netCDF-C refuses follow the same rules.
 
 mod compare;
+mod others;
 mod told;
 
 use std::io::Write;
@@ -12,12 +13,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 pub use compare::{Comparison, compare};
+pub use others::compare_others;
 pub use told::{Attribute, DataSet, Told, parse};
 
 /// The compiled C programs.
 pub struct Libhdf4 {
     write: PathBuf,
     tell: PathBuf,
+    others: PathBuf,
     szip: PathBuf,
     bench: PathBuf,
 }
@@ -53,6 +56,7 @@ impl Libhdf4 {
         Libhdf4 {
             write: compile("c/hdf4/write.c", "hdf4-write", LIBHDF4),
             tell: compile("c/hdf4/tell.c", "hdf4-tell", LIBHDF4),
+            others: compile("c/hdf4/others.c", "hdf4-others", LIBHDF4),
             szip: compile("c/hdf4/szip.c", "hdf4-szip", &["-lsz", "-lz"]),
             bench: compile("../bench/c/hdf4.c", "hdf4-bench", LIBHDF4),
         }
@@ -89,6 +93,24 @@ impl Libhdf4 {
         let output = output.expect("the program was just compiled");
         assert!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).lines().map(|name| folder.join(name)).collect()
+    }
+
+    /// Writes files with rasters and tables into a folder. Returns their paths.
+    ///
+    /// # Panics
+    /// If the program fails.
+    pub fn write_others(&self, folder: &Path) -> Vec<PathBuf> {
+        let output = Command::new(&self.others).arg("write").arg(folder).output();
+        let output = output.expect("the program was just compiled");
+        assert!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).lines().map(PathBuf::from).collect()
+    }
+
+    /// Says what the GR and VS interfaces find in a file; `None` if they crash.
+    pub fn tell_others(&self, path: &Path) -> Option<String> {
+        let output = Command::new(&self.others).arg("tell").arg(path).output();
+        let output = output.expect("the program was just compiled");
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
     /// Says what libhdf4 finds in files, in their order.

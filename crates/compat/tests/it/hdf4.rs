@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use ferrocdf_compat::hdf4::{Comparison, Libhdf4, compare};
+use ferrocdf_compat::hdf4::{Comparison, Libhdf4, compare, compare_others};
 use ferrocdf_compat::python::seed;
 
 /// The programs, compiled once.
@@ -97,4 +97,24 @@ fn szip_holds_the_elements_that_deflate_held() {
         all.differences.join("\n")
     );
     assert!(all.same > 1000, "only {} facts were compared", all.same);
+}
+
+#[test]
+fn rasters_and_attributes_of_tables_are_what_libhdf4_reads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut all = Comparison::default();
+    for path in libhdf4().write_others(folder.path()) {
+        let told = libhdf4().tell_others(&path).expect("files that libhdf4 just wrote");
+        let mut found = compare_others(&path, &told);
+        found.differences.iter_mut().for_each(|what| *what = format!("{}: {what}", kind(&path)));
+        all.add(found);
+    }
+    println!("{} facts are the same, {} bytes of pixels among them", all.same, all.bytes);
+    assert!(
+        all.differences.is_empty(),
+        "{} differences:\n{}",
+        all.differences.len(),
+        all.differences.join("\n")
+    );
+    assert!(all.same > 5000, "only {} facts were compared", all.same);
 }

@@ -71,11 +71,15 @@ pub struct StoredSize {
 pub struct Skipped {
     /// A line for each object: its path and the reason.
     pub reasons: Vec<String>,
+    /// A line for each object of a kind that netCDF-C does not look at, so that nothing is missing to its users: tables, rasters and
+    /// annotations of HDF4.
+    pub other_kinds: Vec<String>,
     /// Datasets that have attributes and no shape.
     pub shapeless: Vec<Shapeless>,
 }
 
-/// Where the data of a variable comes from, if not all of it is in its own file and its own shape.
+/// Where the data of a variable comes from, if not all of it is in its own file and its own shape, and what the model does not tell of how
+/// it is stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DataSources {
@@ -87,6 +91,10 @@ pub struct DataSources {
     /// The shape that the file has, where it is known. It may be shorter than the dimensions, which other variables made
     /// longer: what is beyond was never written.
     pub stored_shape: Option<Vec<u64>>,
+    /// The names of the codecs that are no filters of the model, since HDF5 has no number for them.
+    pub codecs: Vec<String>,
+    /// True if the data is compressed as a whole and the file has no chunks; the model says one chunk then.
+    pub is_one_piece: bool,
 }
 
 /// A dataset without a shape (a null dataspace), which is no variable.

@@ -51,7 +51,12 @@ impl File {
     /// Fails with `NC_ENOTBUILT` for a URL without the feature `remote`, with `NC_ENOTNC` for what no driver knows.
     pub fn open_location(location: &Location, options: &OpenOptions) -> Result<File> {
         let asks_for_hdf_eos = matches!(location, Location::Url(url) if url.asks_for_hdf_eos());
-        let asks_for_all = matches!(location, Location::Url(url) if url.asks_for_all_of_hdf4());
+        let asks_for_all = match location {
+            Location::Url(url) => {
+                url.asks_for_all_of_hdf4().map_err(|error| error.at(location.name().display()))?
+            }
+            _ => false,
+        };
         let options = &options
             .clone()
             .hdf_eos(options.hdf_eos || asks_for_hdf_eos)

@@ -97,7 +97,7 @@ impl Dimensions {
 }
 
 /// Adds an attribute; of two with the same name the first one counts.
-fn push_attribute(model: &mut Model, owner: Owner, attribute: &Attribute) {
+pub(super) fn push_attribute(model: &mut Model, owner: Owner, attribute: &Attribute) {
     if model.find_attr(owner, &attribute.name).is_none() {
         let value = values(attribute.number, &attribute.bytes);
         model.push_attr(owner, Attr::new(Name::stored(&attribute.name), value));
@@ -128,7 +128,7 @@ pub(crate) fn values(number: NumberType, bytes: &[u8]) -> Values {
 }
 
 /// Returns how a dataset is stored, in the words of the model. Coders that HDF5 has no number for are not among its filters.
-fn storage(file: &File, var: &Dataset) -> Result<Storage> {
+pub(super) fn storage(file: &File, var: &Dataset) -> Result<Storage> {
     let arrangement = var.arrangement(file)?;
     let chunk = arrangement.chunk.filter(|chunk| !chunk.is_empty() && !chunk.contains(&0));
     let filter = |step: &Step| Some(Filter { id: step.id.hdf5()?, params: step.params.clone() });

@@ -21,7 +21,7 @@ use ferrocdf_store::{Blob, Watched};
 
 use crate::driver::{Context, DataSources, Driver, Inspect, LocatedArray, Skipped, StoredSize};
 use crate::plugins;
-use others::Other;
+use others::{Other, Table};
 
 pub(crate) use build::{atomic, values};
 
@@ -41,6 +41,13 @@ struct Content {
     dataset_vars: Vec<DatasetVar>,
     /// The variables behind the datasets.
     others: Vec<Other>,
+}
+
+/// What a variable is in the file.
+enum Object<'h> {
+    /// A dataset or a raster.
+    Array(&'h Var),
+    Table(&'h Table),
 }
 
 /// A dataset that a group of numeric data stands for, and the variable that it is.
@@ -109,18 +116,21 @@ impl Hdf4 {
 
     /// Returns the objects that are not in the model, but for Vdatas that another driver shows.
     pub(crate) fn skipped_but(&self, shown: &HashSet<u16>) -> Skipped {
-        let reasons = skipped::reasons(&self.content.file, &self.content.datasets, shown);
-        Skipped { reasons, ..Skipped::default() }
+        skipped::skipped(&self.content.file, &self.content.datasets, shown, self.shows_all)
     }
 
-    /// Returns the object that a variable is, if it is no dataset.
-    fn other(&self, var: VarId) -> Option<&Other> {
-        self.content.others.get(var.index().checked_sub(self.content.datasets.vars.len())?)
-    }
-
-    fn var(&self, var: VarId) -> Result<&Var> {
-        let found = self.content.datasets.vars.get(var.index());
-        found.ok_or_else(|| Error::new(Code::ENOTVAR, format!("the file has no variable {}", var.index())))
+    /// Returns the dataset or other object that a variable is.
+    fn object(&self, var: VarId) -> Result<Object<'_>> {
+        let Content { datasets, others, .. } = &self.content;
+        if let Some(dataset) = datasets.vars.get(var.index()) {
+            return Ok(Object::Array(dataset));
+        }
+        let other = var.index().checked_sub(datasets.vars.len()).and_then(|number| others.get(number));
+        match other {
+            Some(Other::Raster(raster)) => Ok(Object::Array(raster)),
+            Some(Other::Table(table)) => Ok(Object::Table(table)),
+            None => Err(Error::new(Code::ENOTVAR, format!("the file has no variable {}", var.index()))),
+        }
     }
 }
 
@@ -132,11 +142,13 @@ impl Driver for Hdf4 {
     }
 
     fn array(&self, model: &Model, var: VarId) -> Result<LocatedArray> {
-        if let Some(other) = self.other(var) {
-            return other.array(&self.content.file, model.shape(var));
+        match self.object(var)? {
+            Object::Array(found) => {
+                let located = found.locate(&self.content.file, model.shape(var))?;
+                Ok(LocatedArray { array: located.array, blob: located.blob })
+            }
+            Object::Table(table) => table.array(&self.content.file),
         }
-        let located = self.var(var)?.locate(&self.content.file, model.shape(var))?;
-        Ok(LocatedArray { array: located.array, blob: located.blob })
     }
 
     fn blob(&self) -> &dyn Blob {
@@ -144,18 +156,19 @@ impl Driver for Hdf4 {
     }
 
     fn values(&self, model: &Model, var: VarId, selection: &Selection) -> Result<Values> {
-        match self.other(var) {
-            Some(other) => other.values(&self.content.file, selection),
-            None => Err(Error::new(Code::EBADTYPE, format!("{} holds numbers or text", model.var_path(var)))),
+        match self.object(var)? {
+            Object::Table(table) => table.values(&self.content.file, selection),
+            Object::Array(_) => {
+                Err(Error::new(Code::EBADTYPE, format!("{} holds numbers or text", model.var_path(var))))
+            }
         }
     }
 
     fn fill(&self, _model: &Model, var: VarId) -> Result<Option<Values>> {
-        if self.other(var).is_some() {
-            return Ok(None);
-        }
-        let var = self.var(var)?;
-        Ok(Some(values(var.number, &var.fill())))
+        Ok(match self.object(var)? {
+            Object::Array(found) => Some(values(found.number, &found.fill())),
+            Object::Table(_) => None,
+        })
     }
 
     fn inspect(&self) -> &dyn Inspect {
@@ -165,10 +178,7 @@ impl Driver for Hdf4 {
 
 impl Inspect for Hdf4 {
     fn stored_size(&self, var: VarId) -> Result<StoredSize> {
-        if self.other(var).is_some() {
-            return Ok(StoredSize::default());
-        }
-        let var = self.var(var)?;
+        let Object::Array(var) = self.object(var)? else { return Ok(StoredSize::default()) };
         let size = var.stored_size(&self.content.file)?;
         let elements =
             var.shape.iter().fold(var.number.size() as u64, |bytes, &len| bytes.saturating_mul(len));
@@ -178,15 +188,15 @@ impl Inspect for Hdf4 {
     }
 
     fn sources(&self, var: VarId) -> Result<DataSources> {
-        if self.other(var).is_some() {
-            return Ok(DataSources::default());
-        }
-        let var = self.var(var)?;
-        let external = var.arrangement(&self.content.file)?.external;
-        let external = external.map(|name| String::from_utf8_lossy(&name).into_owned());
+        let Object::Array(var) = self.object(var)? else { return Ok(DataSources::default()) };
+        let arrangement = var.arrangement(&self.content.file)?;
+        let external = arrangement.external.map(|name| String::from_utf8_lossy(&name).into_owned());
+        let own_codecs = arrangement.steps.iter().filter(|step| step.id.hdf5().is_none());
         Ok(DataSources {
             external: external.into_iter().collect(),
             stored_shape: Some(var.shape.clone()),
+            codecs: own_codecs.map(|step| step.id.to_string()).collect(),
+            is_one_piece: arrangement.is_one_piece,
             ..DataSources::default()
         })
     }

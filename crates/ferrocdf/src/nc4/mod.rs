@@ -332,7 +332,12 @@ impl Inspect for Nc4 {
         let virtual_sources = dataset.virtual_sources()?;
         let virtual_sources = virtual_sources.iter().map(|(file, path)| (text(file), text(path))).collect();
         let stored_shape = self.content.vars[var.index()].extent.clone();
-        Ok(DataSources { external, virtual_sources, stored_shape: Some(stored_shape) })
+        Ok(DataSources {
+            external,
+            virtual_sources,
+            stored_shape: Some(stored_shape),
+            ..DataSources::default()
+        })
     }
 
     fn is_written_by_netcdf(&self) -> bool {
@@ -359,6 +364,7 @@ impl Inspect for Nc4 {
         Skipped {
             reasons: [self.content.left_out.clone(), attributes.words()].concat(),
             shapeless: self.content.shapeless.iter().map(shapeless).collect(),
+            ..Skipped::default()
         }
     }
 

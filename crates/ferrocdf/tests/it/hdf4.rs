@@ -151,6 +151,149 @@ fn tables_and_rasters_are_variables_if_all_is_asked_for() {
     assert!(all.left_out().is_empty(), "{:?}", all.left_out());
 }
 
+fn with_all(bytes: Vec<u8>) -> File {
+    File::from_bytes_with(bytes, &OpenOptions::default().hdf4_all(true)).unwrap()
+}
+
+/// A description of a raster: "DFTAG_ID".
+fn description(rows: u32, columns: u32, number: u16, [components, interlace, coder]: [u16; 3]) -> Vec<u8> {
+    let wide = [columns, rows].map(u32::to_be_bytes).concat();
+    let narrow = [tags::NT, number, components, interlace, coder, 0].map(u16::to_be_bytes).concat();
+    [wide, narrow].concat()
+}
+
+#[test]
+fn rasters_of_the_interface_gr_have_their_type_components_and_attributes() {
+    let mut builder = Builder::default();
+    let number = builder.add(tags::NT, &INT16);
+    let shape = builder.add(tags::ID, &description(1, 2, number, [3, 0, 0]));
+    let pixels = builder.add(tags::RI, &[0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6]);
+    let own = builder.vdata("RIATTR0.0N", "RIATTR0.0C", &[("scale", 22, 2, 1)], &[0, 7, 0, 8]);
+    let of_file = builder.vdata("RIATTR0.0N", "RIATTR0.0C", &[("title", 4, 1, 3)], b"abc");
+    let members = [(tags::ID, shape), (tags::RI, pixels), (tags::VH, own)];
+    let raster = builder.vgroup("picture", "RI0.0", &members);
+    builder.vgroup("RIG0.0", "", &[(tags::VG, raster), (tags::VH, of_file)]);
+    builder.add(tags::LUT, &[0; 768]);
+    let bytes = builder.finish(16);
+
+    let plain = File::from_bytes(bytes.clone()).unwrap();
+    let raster = "picture: raster of 1 rows, 2 columns, 3 components, which is no Scientific Dataset";
+    let palette = "palette, which is no Scientific Dataset";
+    assert_eq!(plain.left_out().len(), 2, "{:?}", plain.left_out());
+    assert!(plain.left_out()[0] == raster && plain.left_out()[1].ends_with(palette));
+    assert!(plain.left_out_of_netcdf().is_empty(), "netCDF-C looks at none of them");
+    assert!(plain.model().attrs(Owner::Group(GroupId::ROOT)).is_empty());
+
+    let all = with_all(bytes);
+    let model = all.model();
+    let picture = all.variable("picture").unwrap();
+    assert_eq!(model.var(picture.id()).ty, Type::Atomic(Atomic::Short));
+    assert_eq!(picture.get_values::<i16, _>(..).unwrap(), [1, 2, 3, 4, 5, 6]);
+    let dims = model.dims().iter().map(|dim| (dim.name.to_str().into_owned(), dim.len));
+    let dims: Vec<_> = dims.collect();
+    let named = |axis: &str| format!("picture_{axis}");
+    assert_eq!(dims, [(named("rows"), 1), (named("columns"), 2), (named("components"), 3)]);
+    let of = |owner, name: &[u8]| model.find_attr(owner, name).unwrap().value.clone();
+    assert_eq!(of(Owner::Var(picture.id()), b"scale"), Values::Short(vec![7, 8]));
+    assert_eq!(of(Owner::Group(GroupId::ROOT), b"title"), Values::Char(b"abc".to_vec()));
+    assert_eq!(all.left_out().len(), 1, "{:?}", all.left_out());
+    assert!(all.left_out()[0].ends_with(palette));
+}
+
+/// An 8-bit raster that an old interface compressed, in the tags of two interfaces.
+fn old_raster(builder: &mut Builder, coder: u16, old_tag: u16, data: &[u8]) {
+    let shape = builder.add(tags::ID, &description(4, 4, 0, [1, 0, coder]));
+    let pixels = builder.add(tags::CI, data);
+    let members = [(tags::ID, shape), (tags::CI, pixels)];
+    builder.add(tags::RIG, &members.map(|(tag, at)| [tag.to_be_bytes(), at.to_be_bytes()].concat()).concat());
+    builder.put_alias(tags::CI, pixels, old_tag);
+    builder.put(tags::ID8, pixels, &[0, 4, 0, 4]);
+}
+
+#[test]
+fn rasters_that_an_old_interface_compressed_are_read_or_say_that_they_are_jpeg() {
+    let mut builder = Builder::default();
+    old_raster(&mut builder, tags::RLE, tags::CI8, &[0x8e, 9, 2, 1, 2]);
+    old_raster(&mut builder, tags::IMC, tags::II8, &[0xf0, 0x0f, 5, 6]);
+    old_raster(&mut builder, tags::JPEG, tags::CI8, &[0; 9]);
+    let bytes = builder.finish(64);
+    assert_eq!(File::from_bytes(bytes.clone()).unwrap().left_out().len(), 3, "each of them once");
+    let all = with_all(bytes);
+    let values: Vec<Vec<u8>> =
+        all.model().var_ids().map(|var| all.variable_of(var).get_values(..).unwrap()).collect();
+    let squares = [[5; 4], [6; 4], [6; 4], [5; 4]];
+    assert_eq!(values, [[&[9; 14][..], &[1, 2]].concat(), squares.as_flattened().to_vec()]);
+    let left_out = all.left_out();
+    assert!(left_out.len() == 1 && left_out[0].contains("JPEG, which is not read"), "{left_out:?}");
+}
+
+#[test]
+fn tables_without_a_name_say_so() {
+    let mut builder = Builder::default();
+    builder.vdata("", "Table", &[("a", 22, 2, 1)], &[0, 1]);
+    let plain = File::from_bytes(builder.finish(16)).unwrap();
+    assert_eq!(plain.left_out(), ["Vdata 1 without a name, of 1 records, which is no Scientific Dataset"]);
+}
+
+#[test]
+fn a_table_in_a_file_that_does_not_exist_keeps_nothing_else_back() {
+    let mut builder = Builder::default();
+    let field = [("a", 22, 2, 1)];
+    builder.vdata("here", "Table", &field, &[0, 1]);
+    let elsewhere = builder.vdata("elsewhere", "Table", &field, &[0, 1]);
+    let header = [&[0, 2][..], &2u32.to_be_bytes(), &[0; 4], &4u32.to_be_bytes(), b"gone"].concat();
+    builder.replace(tags::VS, elsewhere, tags::VS | build::SPECIAL, &header);
+    let all = with_all(builder.finish(16));
+    assert!(all.variable("here").is_some() && all.variable("elsewhere").is_none());
+    let left_out = all.left_out();
+    assert!(left_out.len() == 1 && left_out[0].contains("\"elsewhere\""), "{left_out:?}");
+    assert!(left_out[0].contains("it does not exist"), "{left_out:?}");
+}
+
+#[test]
+fn records_larger_than_a_message_of_hdf5_are_copied() {
+    let mut builder = Builder::default();
+    let row: Vec<u8> = (0..65_535u32).map(|at| (at % 251) as u8).collect();
+    builder.vdata("wide", "Table", &[("bytes", 21, 1, 65_535)], &row);
+    let source = with_all(builder.finish(16));
+    let (source_model, source_var) = (source.model(), source.variable("wide").unwrap().id());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("copy.nc");
+    let target = FileMut::create(&path, &CreateOptions::format(Format::NETCDF4)).unwrap();
+    let copied = target
+        .define(|model| {
+            let Type::User(ty) = source_model.var(source_var).ty else { panic!() };
+            let ty = model.def_type(source_model.user_type(ty).clone())?;
+            let records = model.def_dim(GroupId::ROOT, "records", Some(1))?;
+            model.def_var(GroupId::ROOT, "wide", Type::User(ty), &[records])
+        })
+        .unwrap();
+    copy_data(&source, &target, &[(source_var, copied)], 1 << 20, &mut |_| ()).unwrap();
+    target.close().unwrap();
+    let copy = ferrocdf::open(&path).unwrap();
+    let values = |file: &File| file.read_values(file.variable("wide").unwrap().id(), &[0], &[1]).unwrap();
+    let [Values::User(_, theirs), Values::User(_, ours)] = [values(&source), values(&copy)] else { panic!() };
+    assert_eq!(theirs, ours);
+}
+
+#[test]
+fn the_fragment_of_a_url_says_what_of_a_file_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sample.hdf");
+    std::fs::write(&path, sample()).unwrap();
+    let open = |fragment: &str| {
+        let url = format!("file://{}#{fragment}", path.display());
+        File::open_location(&Location::parse(url.as_bytes()).unwrap(), &OpenOptions::default())
+    };
+    assert_eq!(open("hdf4=all").unwrap().model().vars().len(), 4);
+    for (fragment, why) in
+        [("hdf4=bogus", "there is only hdf4=all"), ("hdfeos&hdf4=all", "exclude each other")]
+    {
+        let error = open(fragment).err().unwrap();
+        assert!(error.code == Code::EINVAL && error.what.contains(why), "{error}");
+    }
+}
+
 #[test]
 fn many_datasets_of_one_name_take_no_longer_than_others() {
     let mut builder = Builder::default();

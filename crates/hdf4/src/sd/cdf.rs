@@ -23,7 +23,7 @@ const VALUES: &[u8] = b"DimVal0.0";
 const LENGTH: &[u8] = b"DimVal0.1";
 
 /// Maximum number of bytes of an attribute: the library writes 65,535 numbers at most, each of 8 bytes.
-const MAX_ATTRIBUTE: u64 = 65_535 * 8;
+pub(super) const MAX_ATTRIBUTE: u64 = 65_535 * 8;
 
 /// Reads the datasets; `None` if no Vgroup that can be read has that class. Vgroups that cannot be read and belong to no dataset found are
 /// left in `damaged`, by their reference numbers.

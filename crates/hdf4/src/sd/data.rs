@@ -11,6 +11,7 @@ use ferrocdf_bytes::{Code, Context, Error, Order, Result};
 use ferrocdf_codec::{Chain, Step};
 use ferrocdf_store::Blob;
 
+use super::rasters::linear;
 use super::{Data, Var};
 use crate::chunks::{ChunkedElement, Index};
 use crate::pieces::{Piece, PieceBlob};
@@ -42,6 +43,8 @@ pub struct Arrangement {
     pub chunk: Option<Vec<u64>>,
     /// The filter of compressed data.
     pub steps: Vec<Step>,
+    /// True if the file compresses the data as a whole and has no chunks; it is one chunk then.
+    pub is_one_piece: bool,
     /// The file that holds the data, if it is another one.
     pub external: Option<Vec<u8>>,
 }
@@ -65,6 +68,9 @@ impl Var {
             })?;
         let Some(element) = self.element(file)? else { return Ok(self.unwritten()) };
         match &element.storage {
+            Storage::Chunked(chunked) if self.has_linear_chunks(chunked) => {
+                linear::locate(self, file, chunked)
+            }
             Storage::Chunked(chunked) => self.chunked(file, chunked),
             Storage::Compressed { compression, pieces } => {
                 self.compressed(file, (&element, total), &compression.steps, pieces)
@@ -100,6 +106,9 @@ impl Var {
         match self.data {
             Data::Unwritten => Ok(None),
             Data::Object(tag, reference) => read(tag, reference),
+            Data::Raster((tag, reference), coder) => {
+                read(tag, reference)?.map(|element| coder.element(element, self)).transpose()
+            }
             Data::Scale(reference, offset) => {
                 let Some(mut element) = read(tags::SDS, reference)? else { return Ok(None) };
                 let Storage::Pieces(pieces) = &mut element.storage else {
@@ -128,7 +137,7 @@ impl Var {
         Located { array: self.array(Layout::Fill(self.fill().into())), blob: None }
     }
 
-    fn contiguous(&self, begin: u64, blob: Option<Arc<dyn Blob>>) -> Result<Located> {
+    pub(super) fn contiguous(&self, begin: u64, blob: Option<Arc<dyn Blob>>) -> Result<Located> {
         let array = Array::contiguous(self.shape.clone(), self.number.stored, begin)?;
         Ok(Located { array: Array { past_end: PastEnd::Error, ..array }, blob })
     }
@@ -138,7 +147,12 @@ impl Var {
         self.contiguous(0, Some(Arc::new(blob)))
     }
 
-    fn chunked(&self, file: &File, chunked: &ChunkedElement) -> Result<Located> {
+    /// True for rasters whose chunks are no rectangles.
+    fn has_linear_chunks(&self, chunked: &ChunkedElement) -> bool {
+        matches!(self.data, Data::Raster(..)) && !linear::has_rectangles(chunked, &self.shape)
+    }
+
+    pub(super) fn chunked(&self, file: &File, chunked: &ChunkedElement) -> Result<Located> {
         if chunked.chunk.len() != self.shape.len() || chunked.number_size != self.number.size() as u64 {
             return Err(bad(format!(
                 "chunks of {} dimensions and numbers of {} bytes in a dataset of {} and {}",
@@ -207,15 +221,16 @@ impl Var {
 
     /// Returns how the data is stored.
     pub fn arrangement(&self, file: &File) -> Result<Arrangement> {
-        let none = Arrangement { chunk: None, steps: vec![], external: None };
+        let none = Arrangement { chunk: None, steps: vec![], is_one_piece: false, external: None };
         Ok(match self.element(file)?.map(|element| element.storage) {
             None | Some(Storage::Pieces(_)) => none,
             Some(Storage::External { file_name, .. }) => Arrangement { external: Some(file_name), ..none },
             Some(Storage::Compressed { compression, .. }) => {
-                Arrangement { chunk: Some(self.shape.clone()), steps: compression.steps, ..none }
+                let (chunk, steps) = (Some(self.shape.clone()), compression.steps);
+                Arrangement { chunk, steps, is_one_piece: true, ..none }
             }
             Some(Storage::Chunked(chunked)) => Arrangement {
-                chunk: Some(chunked.chunk),
+                chunk: Some(&chunked.chunk).filter(|_| !self.has_linear_chunks(&chunked)).cloned(),
                 steps: chunked.compression.map(|compression| compression.steps).unwrap_or_default(),
                 ..none
             },

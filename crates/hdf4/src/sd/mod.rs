@@ -5,6 +5,7 @@
 //! second is looked at only if the first does not exist or cannot be read.
 
 mod annotations;
+mod attributes;
 mod cdf;
 mod data;
 mod ndg;
@@ -15,9 +16,11 @@ use std::collections::{BTreeMap, HashSet};
 use ferrocdf_bytes::{Error, Order, Result};
 
 use crate::{File, NumberType, tags};
+use rasters::RasterCoder;
 
+pub use attributes::{AttributeName, attributes};
 pub use data::{Arrangement, Located, StoredSize};
-pub use rasters::{Raster, read as rasters};
+pub use rasters::{Raster, Rasters};
 
 /// The Scientific Datasets of a file.
 #[derive(Debug, Default)]
@@ -71,6 +74,8 @@ enum Data {
     Object(u16, u16),
     /// A part of the scales of a dataset, from this byte on.
     Scale(u16, u64),
+    /// A raster: an object, and the coder of its bytes.
+    Raster((u16, u16), RasterCoder),
 }
 
 /// An attribute.

@@ -1,11 +1,15 @@
 //! A small writer of HDF4 files, for tests.
 
+use std::collections::HashMap;
+
 use ferrocdf_hdf4::{SIGNATURE, tags};
 
 /// The objects of a file that is to be written.
 #[derive(Default)]
 pub struct Builder {
     objects: Vec<(u16, u16, Option<Vec<u8>>)>,
+    /// Objects with the bytes of another one, each with that one.
+    aliases: HashMap<(u16, u16), (u16, u16)>,
     next: u16,
 }
 
@@ -40,6 +44,12 @@ impl Builder {
     /// Adds an object of which nothing is written.
     pub fn put_unwritten(&mut self, tag: u16, reference: u16) {
         self.objects.push((tag, reference, None));
+    }
+
+    /// Gives an object a second tag.
+    pub fn put_alias(&mut self, tag: u16, reference: u16, second: u16) {
+        self.put_unwritten(second, reference);
+        self.aliases.insert((second, reference), (tag, reference));
     }
 
     /// Returns a free reference number.
@@ -199,6 +209,7 @@ impl Builder {
     pub fn finish(self, per_block: usize) -> Vec<u8> {
         let mut file = SIGNATURE.to_vec();
         let mut link = None;
+        let mut places = HashMap::new();
         for block in self.objects.chunks(per_block) {
             let at = file.len();
             if let Some(link) = link {
@@ -211,7 +222,9 @@ impl Builder {
             for (tag, reference, bytes) in block {
                 file.extend([tag.to_be_bytes(), reference.to_be_bytes()].concat());
                 let place = bytes.as_ref().map(|bytes| (data as u32, bytes.len() as u32));
-                let (offset, len) = place.unwrap_or((u32::MAX, u32::MAX));
+                places.extend(place.map(|place| ((*tag, *reference), place)));
+                let same = self.aliases.get(&(*tag, *reference)).and_then(|first| places.get(first).copied());
+                let (offset, len) = place.or(same).unwrap_or((u32::MAX, u32::MAX));
                 file.extend([offset.to_be_bytes(), len.to_be_bytes()].concat());
                 data += bytes.as_ref().map_or(0, Vec::len);
             }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use ferrocdf_array::{Out, Selection, read};
 use ferrocdf_bytes::Code;
 use ferrocdf_codec::Codecs;
-use ferrocdf_hdf4::sd::Datasets;
+use ferrocdf_hdf4::sd::{Datasets, Rasters};
 use ferrocdf_hdf4::{File, Storage, tags};
 use ferrocdf_store::MemoryBlob;
 
@@ -37,14 +37,15 @@ fn sample() -> Vec<u8> {
 }
 
 /// Opens a file and reads what it can, but no more than 1 MiB of each dataset.
-fn read_all(bytes: Vec<u8>) {
+pub fn read_all(bytes: Vec<u8>) {
     let Ok(file) = File::open(Arc::new(MemoryBlob::new(bytes)), None, Codecs::default()) else { return };
     file.vgroups();
     for (_, vdata) in file.vdatas() {
         let _ = vdata.and_then(|vdata| vdata.values(&file, 0));
     }
-    let Ok(found) = Datasets::read(&file) else { return };
-    for var in &found.vars {
+    let rasters = Rasters::read(&file).rasters.into_iter().filter_map(Result::ok).map(|raster| raster.var);
+    let datasets = Datasets::read(&file).unwrap_or_default();
+    for var in datasets.vars.into_iter().chain(rasters) {
         let _ = var.stored_size(&file);
         let Ok(located) = var.locate(&file, var.shape.clone()) else { continue };
         let start = vec![0; var.shape.len()];

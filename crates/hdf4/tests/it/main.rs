@@ -3,6 +3,7 @@
 mod build;
 mod elements;
 mod hostile;
+mod rasters;
 mod rounds;
 mod sd;
 

@@ -130,11 +130,18 @@ fn variable(file: &File, model: &Model, id: VarId) -> Value {
     let more = match found {
         Ok((found, from)) => {
             let mut facts = stored(&found, &var.storage.filters);
+            if from.is_one_piece {
+                facts["one_piece"] = json!(true);
+            }
             let unwritten = unwritten(model, id, &from);
             let sources = from.virtual_sources.iter();
             let sources: Vec<Value> =
                 sources.map(|(file, path)| json!({ "file": file, "path": path })).collect();
-            let from = [("external_files", json!(from.external)), ("sources", json!(sources))];
+            let from = [
+                ("external_files", json!(from.external)),
+                ("sources", json!(sources)),
+                ("codecs", json!(from.codecs)),
+            ];
             for (key, value) in from.into_iter().chain([("unwritten", json!(unwritten))]) {
                 // Few variables have any.
                 if value.as_array().is_some_and(|list| !list.is_empty()) {

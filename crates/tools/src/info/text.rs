@@ -223,6 +223,7 @@ fn stored(var: &Value) -> String {
         "records" => {
             format!("{} in each record of {}", bytes(number("slab_bytes")), bytes(number("record_bytes")))
         }
+        "chunked" if var["one_piece"] == true => "one compressed piece".to_string(),
         "chunked" => {
             let lens: Vec<String> = list(var, "chunks").iter().map(Value::to_string).collect();
             if lens.is_empty() { "one chunk".to_string() } else { format!("chunks of {}", lens.join(" x ")) }

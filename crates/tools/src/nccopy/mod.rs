@@ -154,7 +154,11 @@ fn copy(
     let input = input.file;
     let strangers = options.filterspecs.iter().flat_map(|spec| spec.strangers(&source));
     let strangers = strangers.map(|name| format!("-F: {} has no variable {name:?}", options.input.display()));
-    let left_out = input.left_out().into_iter().map(|object| format!("left out: {object}"));
+    let left_out = match foreign {
+        Foreign::Refused => input.left_out_of_netcdf(),
+        Foreign::Mapped | Foreign::Strict => input.left_out(),
+    };
+    let left_out = left_out.into_iter().map(|object| format!("left out: {object}"));
     let rounded = pairs.iter().filter(|pair| schema::is_rounded_again(&source, &tried, pair)).map(|&(var, _)| {
         let path = source.var_path(var);
         format!("{path}: its values are rounded again, to digits of its new chunks; -F \"{path},none\" keeps them")

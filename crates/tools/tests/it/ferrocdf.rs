@@ -222,3 +222,19 @@ fn fill_values_of_another_type_are_converted_or_renamed_by_copy() {
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("/wide: its _FillValue is converted from ubyte to float"), "{said}");
 }
+
+#[test]
+fn objects_of_hdf4_that_netcdf_c_does_not_look_at_are_told_by_copy_and_not_by_nccopy() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hdf4/tests/data/others.hdf");
+    let (source, folder) = (source.to_str().unwrap(), tempfile::tempdir().unwrap());
+    let nccopy = Command::new(env!("CARGO_BIN_EXE_nccopy"))
+        .args([source, "a.nc"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert_eq!((nccopy.status.code(), String::from_utf8(nccopy.stderr).unwrap()), (Some(0), String::new()));
+    let (code, _, err) = ferrocdf(&["copy", source, "b.nc"], folder.path());
+    assert!(code == Some(0) && err.contains("left out: "), "{err}");
+    let (code, _, err) = ferrocdf(&["copy", "--all", "--hdfeos", source, "c.nc"], folder.path());
+    assert!(code == Some(1) && err.contains("--all and --hdfeos exclude each other"), "{err}");
+}

@@ -157,3 +157,16 @@ fn codecs_of_zarr_stores_are_told_by_name() {
     let text = said(&[store.path().to_str().unwrap()]);
     assert!(text.contains("Zarr 2, metadata consolidated") && text.contains("one chunk\n"), "{text}");
 }
+
+#[test]
+fn codecs_of_hdf4_have_their_names_and_one_piece_is_no_chunk() {
+    let of = |name: &str| said(&[&format!("../../../hdf4/tests/data/{name}.hdf")]);
+    for (name, codec) in
+        [("rle", "hdf4_rle"), ("nbit", "hdf4_nbit"), ("skphuff", "hdf4_skphuff"), ("deflate", "deflate (1)")]
+    {
+        let [whole, chunked] = [of(name), of(&format!("chunked_{name}"))];
+        assert!(whole.contains("one compressed piece") && !whole.contains("chunks of"), "{whole}");
+        assert!(chunked.contains("chunks of 2 x 4") && !chunked.contains("piece"), "{chunked}");
+        assert!(whole.contains(codec) && chunked.contains(codec), "{whole}{chunked}");
+    }
+}

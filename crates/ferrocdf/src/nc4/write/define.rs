@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Context, Error, Result};
 use ferrocdf_hdf5::Address;
 use ferrocdf_hdf5::edit::{AllocTime, DatasetSpec, FillTime, GroupOptions, NewLayout, Node, TypeRef};
 use ferrocdf_hdf5::messages::datatype::Datatype;
@@ -241,7 +241,7 @@ impl Edited {
             Some(StoredFill::Default) => None,
             None if of.storage.no_fill => None,
             Some(StoredFill::Value(value)) => Some(Encoder::new(&mut self.editor).all(&datatype, value)?),
-            None => Some(self.fill_of(new, var, &datatype)?),
+            None => Some(self.fill_of(new, var, &datatype)?).filter(|fill| !is_default_too_long(fill)),
         };
         let filters = match &layout {
             NewLayout::Chunked(chunk) => {
@@ -270,7 +270,8 @@ impl Edited {
         };
         let prefixed = is_prefixed(new, var);
         let compact = matches!(spec.layout, NewLayout::Compact);
-        let node = self.editor.create_dataset(group, &link_of(new, var, prefixed)?, spec)?;
+        let link = link_of(new, var, prefixed)?;
+        let node = self.editor.create_dataset(group, &link, spec).at(|| new.var_path(var))?;
         if compact {
             self.own_compact(node, &datatype)?;
         }
@@ -340,6 +341,12 @@ impl Edited {
         };
         Encoder::new(&mut self.editor).all(datatype, &value)
     }
+}
+
+/// True for zeros that no fill value message holds, which has two bytes for its length and 6 before the value. They are what HDF5 itself takes
+/// where there is no value.
+fn is_default_too_long(fill: &[u8]) -> bool {
+    fill.len() > 65_535 - 6 && fill.iter().all(|&byte| byte == 0)
 }
 
 /// The value of an enumeration that was never written: that of its integers.

@@ -42,7 +42,7 @@ const STRICT: &str = "  [--strict] refuse names and fill values that netCDF does
 
 const HDF_EOS: &str = "  [--hdfeos] copy an HDF4 file as what its HDF-EOS2 metadata says: a group for each grid, swath and point, with \
                        named dimensions and coordinates
-  [--all] copy all of an HDF4 file: tables (Vdatas) as variables of a compound type, and rasters, beside its datasets
+  [--all] copy all of an HDF4 file: tables (Vdatas) as variables of a compound type, and rasters, beside its datasets; not with --hdfeos
 ";
 
 fn text(examples: &str, options: &str) -> String {

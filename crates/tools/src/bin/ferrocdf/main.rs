@@ -33,7 +33,7 @@ enum Command {
         /// Show an HDF4 file as netCDF programs see it, and not as what its HDF-EOS2 metadata says.
         #[arg(long)]
         no_hdfeos: bool,
-        /// Show all of an HDF4 file: its tables (Vdatas) and rasters too, and no HDF-EOS2 groups.
+        /// Show all of an HDF4 file: its tables (Vdatas) and rasters too with their attributes, and no HDF-EOS2 groups.
         #[arg(long)]
         all: bool,
         /// The file to look at: a path, or a URL (http, https, s3, gs, az).
@@ -103,7 +103,14 @@ fn main() -> ExitCode {
                 rest.args.len() < before
             };
             let foreign = if takes("--strict") { Foreign::Strict } else { Foreign::Mapped };
-            let opening = OpenOptions::default().hdf_eos(takes("--hdfeos")).hdf4_all(takes("--all"));
+            let (hdf_eos, hdf4_all) = (takes("--hdfeos"), takes("--all"));
+            if hdf_eos && hdf4_all {
+                eprintln!(
+                    "ferrocdf copy: --all and --hdfeos exclude each other: tables and rasters belong to no group of HDF-EOS2"
+                );
+                return ExitCode::FAILURE;
+            }
+            let opening = OpenOptions::default().hdf_eos(hdf_eos).hdf4_all(hdf4_all);
             nccopy::main_with(foreign, &opening, rest.under("ferrocdf copy"))
         }
         Command::ZarrConformance { array_path } => {
