@@ -78,7 +78,8 @@ pub fn overlap(input: &Path, output: &Path) -> Option<Overlap> {
     };
     match from.store == to.store {
         true if from.path.starts_with(&to.path) => Some(Overlap::Overwrites),
-        true if to.path.starts_with(&from.path) => Some(Overlap::Within),
+        // Nothing can be within a file, as the system says when it is tried.
+        true if to.path.starts_with(&from.path) && !from.path.is_file() => Some(Overlap::Within),
         true if from.store.is_none() && is_same_file() => Some(Overlap::Overwrites),
         _ => None,
     }
