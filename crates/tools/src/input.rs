@@ -76,10 +76,11 @@ pub fn overlap(input: &Path, output: &Path) -> Option<Overlap> {
         (Ok(from), Ok(to)) => (from.dev(), from.ino()) == (to.dev(), to.ino()),
         _ => false,
     };
+    let is_local_file = || from.store.is_none() && from.path.is_file();
     match from.store == to.store {
         true if from.path.starts_with(&to.path) => Some(Overlap::Overwrites),
         // Nothing can be within a file, as the system says when it is tried.
-        true if to.path.starts_with(&from.path) && !from.path.is_file() => Some(Overlap::Within),
+        true if to.path.starts_with(&from.path) && !is_local_file() => Some(Overlap::Within),
         true if from.store.is_none() && is_same_file() => Some(Overlap::Overwrites),
         _ => None,
     }
